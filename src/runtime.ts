@@ -85,9 +85,8 @@ export function openRuntime(config: Config, parts: Partial<Parts>) {
   const data = parts.data ?? openData(config, { ...outer, version: VERSION })
   const { db, directory } = data
   const clock = new ConfirmedClock(wallClock, readClockMemory(db))
-  const [dispatchSignal, healthSignal, doubtSignal] = [new Signal(), new Signal(), new Signal()]
-  const deliverySignals = new DeliverySignals()
-  const signals = { dispatchSignal, healthSignal, doubtSignal, deliverySignals }
+  const signals = createSignals()
+  const { dispatchSignal, healthSignal, doubtSignal, deliverySignals } = signals
   const disk = new DiskWatch({
     clock,
     log,
@@ -136,6 +135,15 @@ export function openRuntime(config: Config, parts: Partial<Parts>) {
     recent,
     options: parts.options ?? [],
     close: () => close(writer, data),
+  }
+}
+
+function createSignals() {
+  return {
+    dispatchSignal: new Signal(),
+    healthSignal: new Signal(),
+    doubtSignal: new Signal(),
+    deliverySignals: new DeliverySignals(),
   }
 }
 

@@ -26,7 +26,7 @@ const QUEUED_REASONS: Readonly<Record<string, string>> = {
   earlier_message: 'Waiting for an earlier message to the same contact.',
   same_text_uncertain: 'Waiting until we know if the same text has already been sent.',
   daily_contact_limit:
-    'The line has no new contacts left for today. It will be sent after midnight UTC.',
+    'The line has no new contacts left for today. It will be sent when the next day begins.',
   retry: "The last attempt didn't send anything. It will be retried automatically.",
   pacing: 'The line sends slowly on purpose, so that Apple does not flag it as automated.',
   clock_jumped: 'Waiting because the clock changed. See Home for details.',

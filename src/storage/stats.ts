@@ -28,7 +28,7 @@ const messages = statement<MessageCounts>(
   `SELECT l.id AS lineId, sum(sent) AS sent, sum(received) AS received, sum(failed) AS failed,
           sum(uncertain) AS uncertain, sum(timed) AS timed, sum(timed_ms) AS timedMs, sum(ms_1000) AS ms1000,
           sum(ms_5000) AS ms5000, sum(ms_30000) AS ms30000, sum(ms_300000) AS ms300000
-   FROM message_quarters q JOIN lines l ON l.seq = q.line_seq
+   FROM message_quarters q CROSS JOIN lines l ON l.seq = q.line_seq
    WHERE quarter >= $from / ${QUARTER_MS} AND quarter < $to / ${QUARTER_MS}
    GROUP BY l.seq ORDER BY l.seq`,
 )
@@ -54,7 +54,7 @@ const attempts = statement<
 >(
   `SELECT quarter, w.id AS webhookId, outcome, attempts, total_ms AS totalMs, ms_50 AS ms50, ms_250 AS ms250,
           ms_1000 AS ms1000, ms_5000 AS ms5000
-   FROM webhook_quarters q JOIN webhooks w ON w.seq = q.webhook_seq
+   FROM webhook_quarters q CROSS JOIN webhooks w ON w.seq = q.webhook_seq
    WHERE quarter >= $from ORDER BY quarter`,
 )
 
@@ -66,7 +66,7 @@ export function attemptQuarters(db: Db, since: number) {
 const totals = statement<AttemptCounts & { readonly webhookId: WebhookId }>(
   `SELECT w.id AS webhookId, outcome, sum(attempts) AS attempts, sum(total_ms) AS totalMs,
           sum(ms_50) AS ms50, sum(ms_250) AS ms250, sum(ms_1000) AS ms1000, sum(ms_5000) AS ms5000
-   FROM webhook_quarters q JOIN webhooks w ON w.seq = q.webhook_seq
+   FROM webhook_quarters q CROSS JOIN webhooks w ON w.seq = q.webhook_seq
    WHERE quarter >= $since / ${QUARTER_MS} GROUP BY w.seq, outcome`,
 )
 

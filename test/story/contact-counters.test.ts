@@ -5,88 +5,13 @@ import { expect, test } from 'bun:test'
 
 import * as fc from 'fast-check'
 
-import { deviceHandle } from '../../src/domain/handle.ts'
-import type { MessageId } from '../../src/domain/ids.ts'
-import type { SendOutcome } from '../../src/lines/driver.ts'
 import type { Db } from '../../src/storage/database.ts'
-import { guidOf, ScriptedDriver, type ScriptedDevice } from '../support/scripted-driver.ts'
-import { startRelay, type TestRelay } from '../support/test-relay.ts'
+import { ScriptedDriver } from '../support/scripted-driver.ts'
+import { startRelay } from '../support/test-relay.ts'
+import { answerWith, STEP, take, type Step } from './line-lives.ts'
 
 const HOUR = 3_600_000
 const LIMIT = 1
-const OUTCOMES = ['accepted', 'nameless', 'held', 'refused', 'failed', 'unknown'] as const
-type Outcome = (typeof OUTCOMES)[number]
-
-type Step =
-  | { readonly do: 'send'; readonly to: number; readonly line: 0 | 1 | null; readonly text: string }
-  | { readonly do: 'answer'; readonly line: 0 | 1; readonly outcome: Outcome }
-  | { readonly do: 'online' | 'offline'; readonly line: 0 | 1 }
-  | { readonly do: 'receive'; readonly line: 0 | 1; readonly from: number }
-  | { readonly do: 'receipt'; readonly pick: number; readonly kind: 'sent' | 'read' | 'failed' }
-  | { readonly do: 'settle'; readonly pick: number; readonly isSent: boolean }
-  | { readonly do: 'resolve'; readonly pick: number; readonly status: 'sent' | 'failed' }
-  | { readonly do: 'wait'; readonly ms: number }
-  | { readonly do: 'step'; readonly hours: number }
-
-const line = fc.constantFrom(0 as const, 1 as const)
-const whom = fc.integer({ min: 0, max: 2 })
-const pick = fc.nat({ max: 20 })
-const STEP: fc.Arbitrary<Step> = fc.oneof(
-  {
-    weight: 6,
-    arbitrary: fc.record({
-      do: fc.constant('send' as const),
-      to: whom,
-      line: fc.constantFrom(null, null, 0 as const, 1 as const),
-      text: fc.constantFrom('a', 'b'),
-    }),
-  },
-  {
-    weight: 4,
-    arbitrary: fc.record({
-      do: fc.constant('answer' as const),
-      line,
-      outcome: fc.constantFrom(...OUTCOMES),
-    }),
-  },
-  { weight: 3, arbitrary: fc.record({ do: fc.constantFrom('online', 'offline'), line }) },
-  { weight: 3, arbitrary: fc.record({ do: fc.constant('receive' as const), line, from: whom }) },
-  {
-    weight: 2,
-    arbitrary: fc.record({
-      do: fc.constant('receipt' as const),
-      pick,
-      kind: fc.constantFrom('sent' as const, 'read' as const, 'failed' as const),
-    }),
-  },
-  {
-    weight: 2,
-    arbitrary: fc.record({ do: fc.constant('settle' as const), pick, isSent: fc.boolean() }),
-  },
-  {
-    weight: 1,
-    arbitrary: fc.record({
-      do: fc.constant('resolve' as const),
-      pick,
-      status: fc.constantFrom('sent' as const, 'failed' as const),
-    }),
-  },
-  {
-    weight: 3,
-    arbitrary: fc.record({
-      do: fc.constant('wait' as const),
-      ms: fc.constantFrom(10, 1_000, 6_000, 40_000),
-    }),
-  },
-  {
-    weight: 1,
-    arbitrary: fc.record({
-      do: fc.constant('step' as const),
-      hours: fc.constantFrom(5, 9, 14),
-    }),
-  },
-)
-
 test('what is counted of a line is what its contacts say, and contacts hold what messages hold', async () => {
   await fc.assert(fc.asyncProperty(fc.array(STEP, { minLength: 10, maxLength: 50 }), live), {
     numRuns: 150,
@@ -113,97 +38,6 @@ async function live(steps: readonly Step[]): Promise<void> {
   await relay.clock.advance(60_000)
   check(relay.db)
   expect(countQueued(relay.db)).toEqual({ queued: 0, held: 0, places: 0 })
-}
-
-type World = {
-  readonly relay: TestRelay
-  readonly devices: readonly [ScriptedDevice, ScriptedDevice]
-  /** Guids of messages that a device took. */
-  readonly guids: string[]
-  count: number
-}
-
-async function take(world: World, step: Step): Promise<void> {
-  const { relay, devices } = world
-  switch (step.do) {
-    case 'send':
-      await send(relay, step)
-      return
-    case 'answer':
-      answerWith(world, devices[step.line], step.outcome)
-      return
-    case 'online':
-      await devices[step.line].goOnline()
-      return
-    case 'offline':
-      await devices[step.line].goOffline()
-      return
-    case 'receive': {
-      world.count += 1
-      const handle = deviceHandle(handleOf(step.from))
-      await devices[step.line].receive({ guid: guidOf(50_000 + world.count), handle })
-      return
-    }
-    case 'receipt':
-    case 'settle':
-    case 'resolve':
-      await conclude(world, step)
-      return
-    case 'wait':
-      await relay.clock.advance(step.ms)
-      return
-    case 'step':
-      if (step.hours < 0) relay.clock.step(step.hours * HOUR)
-      else relay.clock.doze(step.hours * HOUR)
-      await relay.clock.advance(11_000)
-  }
-}
-
-async function send(
-  relay: TestRelay,
-  { to, text, line }: Extract<Step, { readonly do: 'send' }>,
-): Promise<void> {
-  const lines = await relay.lines()
-  const phone_line_id = line === null ? null : lines[line]?.id
-  await relay.send({ to: handleOf(to), text, phone_line_id }, { Prefer: 'respond-async' })
-}
-
-/** What the device, its driver or a person says of a message that left, or may have. */
-async function conclude(
-  { relay, devices, guids }: World,
-  step: Extract<Step, { readonly do: 'receipt' | 'settle' | 'resolve' }>,
-): Promise<void> {
-  if (step.do === 'receipt') {
-    const guid = guids[step.pick % Math.max(1, guids.length)] ?? 'a guid that nobody knows'
-    for (const device of devices)
-      await device.report(guid, step.kind, relay.clock.now(), { reason: 'no' })
-    return
-  }
-  const statuses = step.do === 'settle' ? ['uncertain', 'sending'] : ['uncertain']
-  const id = idOfStatus(relay.db, statuses, step.pick)
-  if (id === null) return
-  if (step.do === 'settle') await devices[0].settle(id, step.isSent ? SENT : NOT_SENT)
-  else await relay.post(`/api/v1/messages/${id}/resolve`, { status: step.status })
-}
-
-const SENT = { outcome: 'accepted', guid: null } as const
-const NOT_SENT = { outcome: 'not_sent', reason: 'not_found', blame: 'line' } as const
-
-function answerWith(world: World, device: ScriptedDevice, outcome: Outcome): void {
-  device.script = async (_message, pointOfNoReturn): Promise<SendOutcome> => {
-    if (outcome === 'refused') return { outcome: 'not_sent', reason: 'busy', blame: 'line' }
-    if (!(await pointOfNoReturn('note'))) {
-      return { outcome: 'not_sent', reason: 'withdrawn', blame: 'line' }
-    }
-    world.count += 1
-    const guid = guidOf(10_000 + world.count)
-    if (outcome === 'held' || outcome === 'accepted') world.guids.push(guid)
-    if (outcome === 'held' || outcome === 'accepted') return { outcome, guid }
-    if (outcome === 'nameless') return { outcome: 'accepted', guid: null }
-    if (outcome === 'unknown') return { outcome, reason: 'timed_out' }
-    const blame = world.count % 2 === 0 ? 'message' : 'line'
-    return { outcome: 'not_sent', reason: 'failed', blame }
-  }
 }
 
 /** Each query tells what is wrong, so each of them gives nothing. */
@@ -238,16 +72,4 @@ function countQueued({ sqlite }: Db): unknown {
     (SELECT count(*) FROM messages WHERE contact_hold = 'reserved') AS held,
     (SELECT sum(contacts_reserved) FROM lines) AS places`
   return sqlite.query(sql).get()
-}
-
-function idOfStatus({ sqlite }: Db, statuses: readonly string[], pick: number): MessageId | null {
-  const rows = sqlite
-    .query<{ id: MessageId; status: string }, []>('SELECT id, status FROM messages ORDER BY seq')
-    .all()
-    .filter(({ status }) => statuses.includes(status))
-  return rows[pick % Math.max(1, rows.length)]?.id ?? null
-}
-
-function handleOf(number: number): string {
-  return `+1202555070${number}`
 }
