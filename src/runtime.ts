@@ -14,6 +14,7 @@ import { BackupWorker } from './storage/backup.ts'
 import { openData, type Data } from './storage/data.ts'
 import { newestTimestamp } from './storage/messages.ts'
 import { createSettings } from './storage/settings.ts'
+import { listSnoozes } from './storage/snoozes.ts'
 import { damageFound } from './storage/sqlite-errors.ts'
 import { Writer } from './storage/writer.ts'
 import { ChangeFeed } from './system/change-feed.ts'
@@ -112,7 +113,7 @@ export function openRuntime(config: Config, parts: Partial<Parts>) {
     backupWorker,
     services: [disk, new IntegrityWatch({ clock, log, doubtSignal, assertIntact })],
     metrics: new Metrics(),
-    health: new HealthCatalogue(stamps),
+    health: new HealthCatalogue(stamps, () => listSnoozes(db)),
     seal: createSeal(data.secretKey, random),
     settings,
     store: new AttachmentStore({ folder: directory.attachments, random, clock, settings }),

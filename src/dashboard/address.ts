@@ -5,6 +5,7 @@ const PAGE_NAMES = [
   'home',
   'conversations',
   'lines',
+  'messages',
   'webhooks',
   'keys',
   'settings',

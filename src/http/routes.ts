@@ -8,6 +8,7 @@ import type { Backup, SetupLink } from '../api/owner.ts'
 import type { Attachments } from '../attachments/attachments.ts'
 import type { Origin } from '../domain/audit.ts'
 import type { SentenceOf } from '../domain/message.ts'
+import type { SetSnooze } from '../health/snoozes.ts'
 import type { CreatedKinds, DeviceCalls, LineKind } from '../lines/line-kind.ts'
 import type { ChangeFeed } from '../system/change-feed.ts'
 import type { Clock } from '../system/clock.ts'
@@ -26,6 +27,7 @@ import {
   type SendPreviews,
   aboutRoutes,
   contactCostRoutes,
+  messageViewRoutes,
   qrRoutes,
   unreadRoutes,
 } from './dashboard-views.ts'
@@ -92,6 +94,7 @@ export type RouteTools = SchemeOptions &
     readonly control: ControlActions
     /** Back-ups of the data directory, newest first. */
     readonly listBackups: () => readonly Backup[]
+    readonly setSnooze: SetSnooze
     readonly access: Access
     readonly createSetupLink: (origin: Origin) => Promise<SetupLink>
     readonly changes: ChangeFeed
@@ -135,6 +138,7 @@ export function dashboardRoutes(tools: RouteTools, streamsEnd: AbortSignal): Any
     .use(sessionRoutes(tools))
     .use(aboutRoutes(tools))
     .use(dashboardHealthRoutes(tools))
+    .use(messageViewRoutes(tools))
     .use(contactCostRoutes(tools))
     .use(unreadRoutes(tools))
     .use(webhookViewRoutes(tools))
