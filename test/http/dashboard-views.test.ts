@@ -93,7 +93,6 @@ test('a delivery comes with its attempts, why each failed, and what was sent', a
   expect(days).toEqual([
     {
       webhook_id: webhookId,
-      words: '0 of 1 delivered',
       waiting: 1,
       failing_since: delivery.attempts[0].started_at,
       next_probe_at: null,

@@ -13,15 +13,17 @@ import { PersonText } from '../components/text.tsx'
 import { useAction } from '../components/use-action.ts'
 import { EmptyState, WhenReady } from '../components/when-ready.tsx'
 import { useDashboard } from '../dashboard.ts'
-import type { CreatedWebhook, Webhook } from '../resources.ts'
-import { useWebhookDay, useWebhooks } from '../sources.ts'
+import type { CreatedWebhook, Webhook, WebhookStrip } from '../resources.ts'
+import { useHomePictures, useWebhookDay, useWebhooks } from '../sources.ts'
 import {
+  figureWords,
   USUAL_EVENTS,
   WEBHOOK_FORM,
   WEBHOOK_TEST,
   WEBHOOKS,
   webhookState,
 } from '../words/webhooks.ts'
+import { Attempts } from './pictures.tsx'
 import {
   bodyOfDraft,
   FIELDS,
@@ -45,6 +47,8 @@ export function WebhooksPage() {
 
 function WebhookList() {
   const webhooks = useWebhooks()
+  const strips = useHomePictures().value?.webhooks ?? []
+  const stripOf = ({ id }: Webhook) => strips.find(({ webhook_id }) => webhook_id === id)
   /** The URL in the dialog at first; null while it is closed. */
   const adding = useSignal<string | null>(null)
   const add = (
@@ -63,13 +67,18 @@ function WebhookList() {
           data.length === 0 ? (
             <NoWebhooks onAdd={(url) => (adding.value = url)} />
           ) : (
-            <Card kind="list">
-              <ul class="webhook-rows" aria-label={WEBHOOKS.title}>
-                {data.map((webhook) => (
-                  <WebhookRow key={webhook.id} webhook={webhook} />
-                ))}
-              </ul>
-            </Card>
+            <>
+              <Card title={WEBHOOKS.allAttempts}>
+                <Attempts webhooks={strips} />
+              </Card>
+              <Card kind="list">
+                <ul class="webhook-rows" aria-label={WEBHOOKS.title}>
+                  {data.map((webhook) => (
+                    <WebhookRow key={webhook.id} webhook={webhook} strip={stripOf(webhook)} />
+                  ))}
+                </ul>
+              </Card>
+            </>
           )
         }
       </WhenReady>
@@ -80,27 +89,29 @@ function WebhookList() {
   )
 }
 
-type RowProps = { readonly webhook: Webhook }
+type RowProps = { readonly webhook: Webhook; readonly strip: WebhookStrip | undefined }
 
-function WebhookRow({ webhook }: RowProps) {
+function WebhookRow({ webhook, strip }: RowProps) {
   const day = useWebhookDay(webhook.id)
   const hint = day?.failing?.attempts.at(-1)?.hint
+  const name = webhookName(webhook)
   return (
     <li class="webhook-row">
       <div class="webhook-row-name">
         <a class="one-line" href={href('webhooks', [webhook.id])}>
-          <PersonText>{webhookName(webhook)}</PersonText>
+          <PersonText>{name}</PersonText>
         </a>
         <p class="one-line small quiet">
           <PersonText>{webhook.url}</PersonText>
         </p>
       </div>
+      <div class="webhook-row-chart">
+        {strip && <Attempts webhooks={[strip]} label={WEBHOOKS.attemptsOf(name)} />}
+      </div>
       <div class="webhook-row-day small">
-        <p class="one-line">{day?.words ?? '\u00A0'}</p>
         {hint && <p class="one-line webhook-trouble">{hint.title}</p>}
-        {!hint && day !== null && day.waiting > 0 && (
-          <p class="quiet">{WEBHOOKS.waiting(day.waiting)}</p>
-        )}
+        {!hint && day !== null && day.waiting > 0 && <p>{WEBHOOKS.waiting(day.waiting)}</p>}
+        {strip && <p class="one-line quiet">{figureWords(strip)}</p>}
       </div>
       <Badge of={webhookState(webhook)} />
     </li>
