@@ -228,15 +228,14 @@ export function finishedSends(db: Db, lineId: LineId): readonly FinishedSend[] {
     .toSorted((a, b) => b.at - a.at)
 }
 
-const withStatus = statement<{ count: number }>(
-  `SELECT count(*) AS count FROM (
+const withStatus = `SELECT count(*) AS count FROM (
      SELECT 1 FROM messages INDEXED BY messages_by_status
-     WHERE status = +$status AND seq >= +$from LIMIT ${COUNTED_MAX})`,
-)
+     WHERE status = +$status AND seq >= +$from LIMIT ${COUNTED_MAX})`
 
 /** Messages recorded since then that did not go out, and all that are undecided. */
 export function countAttention(db: Db, since: Timestamp): Attention {
-  const count = (status: string, from: number) => withStatus(db).get({ status, from })?.count ?? 0
+  const count = (status: string, from: number) =>
+    getRow<{ count: number }>(db, withStatus, { status, from })?.count ?? 0
   const from = firstSeqSince(db, 'messages', since)
   return {
     failed: count('failed', from),
