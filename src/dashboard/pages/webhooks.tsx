@@ -111,7 +111,7 @@ function WebhookRow({ webhook, strip }: RowProps) {
       <div class="webhook-row-day small">
         {hint && <p class="one-line webhook-trouble">{hint.title}</p>}
         {!hint && day !== null && day.waiting > 0 && <p>{WEBHOOKS.waiting(day.waiting)}</p>}
-        {strip && <p class="one-line quiet">{figureWords(strip)}</p>}
+        {strip && <p class="quiet">{figureWords(strip)}</p>}
       </div>
       <Badge of={webhookState(webhook)} />
     </li>
