@@ -53,7 +53,13 @@ type ViewProps = {
   readonly delivery: string | null
 }
 
-export function WebhookView({ id, tab, delivery }: ViewProps) {
+/** The webhook of the address. */
+export function WebhookPage() {
+  const [id = '', tab = '', delivery = null] = useDashboard().router.route.value.path
+  return <WebhookView id={id} tab={tab} delivery={delivery} />
+}
+
+function WebhookView({ id, tab, delivery }: ViewProps) {
   return (
     <DetailView
       page="webhooks"

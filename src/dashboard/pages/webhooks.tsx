@@ -1,6 +1,7 @@
 // All webhooks, each with its latest success or trouble.
 
 import { useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
 
 import { inboxToken, webhookName, withScheme } from '../../domain/webhook-url.ts'
 import { href } from '../address.ts'
@@ -8,6 +9,7 @@ import { Button } from '../components/button.tsx'
 import { ActionDialog } from '../components/dialog.tsx'
 import { Form, TextField } from '../components/form.tsx'
 import { Badge } from '../components/icon.tsx'
+import { lazyPage } from '../components/lazy-page.tsx'
 import { Card, PageHead, useNewView } from '../components/page.tsx'
 import { PersonText } from '../components/text.tsx'
 import { useAction } from '../components/use-action.ts'
@@ -35,14 +37,15 @@ import {
   WebhookFields,
   type Draft,
 } from './webhook-parts.tsx'
-import { WebhookView } from './webhook.tsx'
+
+const ONE = lazyPage(WEBHOOKS.noun, async () => (await import('./webhook.tsx')).WebhookPage)
 
 export function WebhooksPage() {
   const { router } = useDashboard()
-  const [id = '', tab = '', delivery = null] = router.route.value.path
+  const [id = ''] = router.route.value.path
   useNewView(id)
-  if (id === '') return <WebhookList />
-  return <WebhookView key={id} id={id} tab={tab} delivery={delivery} />
+  useEffect(() => void ONE.fetch(), [])
+  return id === '' ? <WebhookList /> : <ONE.View key={id} />
 }
 
 function WebhookList() {
