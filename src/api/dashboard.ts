@@ -163,8 +163,6 @@ export type SentRequest = {
 /** The latest deliveries of a webhook. */
 export type WebhookDay = {
   readonly webhook_id: string
-  /** "41 of 43 delivered": of the last 24 hours, or of the newest 50 where those are less. */
-  readonly words: string
   /** All deliveries that are pending. */
   readonly waiting: number
   /** Time of the first failure since the last success. */

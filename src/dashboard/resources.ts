@@ -29,7 +29,13 @@ export type { CreatedKey, Key, RevokedKey } from '../api/keys.ts'
 export type { Conversation, Message } from '../api/messages.ts'
 export type { Backup, Setting } from '../api/owner.ts'
 export type { PhoneLine } from '../api/phone-lines.ts'
-export type { DayStats, HomePictures, LinePictures } from '../api/stats.ts'
+export type {
+  DayStats,
+  HomePictures,
+  LinePictures,
+  WebhookPictures,
+  WebhookStrip,
+} from '../api/stats.ts'
 export type {
   CreatedWebhook,
   Delivery,

@@ -20,6 +20,7 @@ import type {
   Setting,
   Webhook,
   WebhookDay,
+  WebhookPictures,
 } from './resources.ts'
 import type { Read } from './store.ts'
 
@@ -53,6 +54,8 @@ export const useHomePictures = (): Read<HomePictures> =>
   useEachMinute('/dashboard/pictures/home', 'line', 'webhook')
 export const useLinePictures = (id: string): Read<LinePictures> =>
   useEachMinute(`/dashboard/pictures/line/${id}`, id)
+export const useWebhookPictures = (id: string): Read<WebhookPictures> =>
+  useEachMinute(`/dashboard/pictures/webhook/${id}`, id)
 export const useWebhookDays = (): Read<All<WebhookDay>> =>
   useRead('/dashboard/webhook-days', 'delivery', 'webhook')
 export const useDelivery = (id: string): Read<SeenDelivery> =>

@@ -6,10 +6,7 @@ import { Type } from 'typebox'
 import type { InboxRequest, SeenDelivery, SentRequest, WebhookDay } from '../api/dashboard.ts'
 import type { Message } from '../api/messages.ts'
 import { RelayError } from '../domain/errors.ts'
-import { grouped } from '../domain/number-words.ts'
-import { DAY_MS } from '../domain/time.ts'
 import type { DisabledReason } from '../domain/webhook.ts'
-import type { Clock } from '../system/clock.ts'
 import { parseIsoTime } from '../system/iso-time.ts'
 import { hintFor } from '../webhooks/hints.ts'
 import type { TestInbox } from '../webhooks/test-inbox.ts'
@@ -21,11 +18,10 @@ import { callerOf } from './request-context.ts'
 import { pathSchema } from './typebox.ts'
 import type { WebhookActions } from './webhooks.ts'
 
-type ViewTools = SeenDeliveryTools &
-  DayTools & { readonly clock: Clock; readonly webhooks: { readonly inbox: TestInbox } }
+type ViewTools = SeenDeliveryTools & DayTools & { readonly webhooks: { readonly inbox: TestInbox } }
 
 export function webhookViewRoutes(tools: ViewTools) {
-  const { webhooks, clock } = tools
+  const { webhooks } = tools
   return new Elysia({ prefix: '/dashboard' })
     .get(
       '/webhooks/:id/deliveries',
@@ -47,7 +43,7 @@ export function webhookViewRoutes(tools: ViewTools) {
       ({ params }) => readable(webhooks.inbox.read(params.id, params.entry)),
       { params: pathSchema(EntryPath) },
     )
-    .get('/webhook-days', () => ({ data: daysOf(tools, clock.now()) }))
+    .get('/webhook-days', () => ({ data: daysOf(tools) }))
     .get('/messages/:id/deliveries', ({ params }) => deliveriesOf(tools, params.id), BY_ID)
     .get('/webhook-deliveries/:id', ({ params }) => seenDelivery(tools, params.id), BY_ID)
     .get('/webhook-deliveries/:id/request', ({ params }) => sentRequest(tools, params.id), BY_ID)
@@ -99,8 +95,7 @@ const STOPPED: Readonly<Record<DisabledReason, string>> = {
     'back on, or create a new secret.',
 }
 
-/** `now` is in milliseconds since 1970. */
-export function daysOf({ webhooks }: DayTools, now: number): readonly WebhookDay[] {
+export function daysOf({ webhooks }: DayTools): readonly WebhookDay[] {
   return webhooks
     .list({ limit: WEBHOOKS_MAX, cursor: null })
     .data.map(({ id, url, disabled_reason }) => {
@@ -111,27 +106,13 @@ export function daysOf({ webhooks }: DayTools, now: number): readonly WebhookDay
       const isFailing = newest !== undefined && newest.status !== 'succeeded'
       const failing = isFailing ? seenDelivery({ webhooks }, newest.id, url) : null
       const stopped = disabled_reason === null ? null : STOPPED[disabled_reason]
-      const words = summaryOf(data, has_more, now)
       const is_test_inbox = webhooks.inbox.isAt(url)
-      return { webhook_id: id, words, ...webhooks.receiver(id), failing, is_test_inbox, stopped }
+      return { webhook_id: id, ...webhooks.receiver(id), failing, is_test_inbox, stopped }
     })
 }
 
 function newestTried(deliveries: readonly ListedDelivery[]): ListedDelivery | undefined {
   return deliveries.find(({ attempt_count }) => attempt_count > 0)
-}
-
-/** `hasMore`: there are older ones than `deliveries`. `now` is in milliseconds since 1970. */
-function summaryOf(deliveries: readonly ListedDelivery[], hasMore: boolean, now: number): string {
-  const ofDay = deliveries.filter(
-    ({ created_at }) => (parseIsoTime(created_at) ?? 0) >= now - DAY_MS,
-  )
-  if (deliveries.length === 0) return 'No events yet'
-  if (ofDay.length === 0) return 'None in 24 hours'
-  const delivered = ofDay.filter(({ status }) => status === 'succeeded').length
-  const isCut = hasMore && ofDay.length === deliveries.length
-  const all = isCut ? `the last ${grouped(ofDay.length)}` : grouped(ofDay.length)
-  return `${grouped(delivered)} of ${all} delivered`
 }
 
 export type SeenDeliveryTools = {

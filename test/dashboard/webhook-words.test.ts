@@ -1,12 +1,16 @@
 import { expect, test } from 'bun:test'
 
+import type { SeenDelivery } from '../../src/api/dashboard.ts'
 import {
   EVENT_GROUPS,
   USUAL_EVENTS,
   confirmation,
   deliveryState,
+  figureWords,
   isConfirmed,
   nextTryWords,
+  personWords,
+  probeWords,
   hostAndPathOf,
   refusalWords,
   webhookState,
@@ -112,4 +116,42 @@ test('what is sent is counted, and its address leaves out what may be secret', (
   expect(words).toEqual(['1 event', '30,020 events', '2 deliveries', '3 days'])
   expect(hostAndPathOf('https://n8n.example/hook/erp?token=secret')).toBe('n8n.example/hook/erp')
   expect(hostAndPathOf('https://n8n.example')).toBe('n8n.example')
+})
+
+test('a delivery is named after its person as the owner knows them, else as the event does', () => {
+  const of = (person: SeenDelivery['person']) => personWords(delivery({ person }))
+  const handle = '+12025550147'
+
+  expect(of({ handle, name: 'Ana', is_group: false })).toBe('Ana')
+  expect(of({ handle, name: null, is_group: false })).toBe(handle)
+  expect(of({ handle: null, name: null, is_group: true })).toBe('Group')
+  expect(of(null)).toBe('This event is no longer kept.')
+  expect(personWords(delivery({ event_id: 'evt_test_1' }))).toBe('Test')
+})
+
+test('the next probe is told with its time, and with what follows it', () => {
+  const day = {
+    webhook_id: 'wh_1',
+    waiting: 41,
+    failing_since: null,
+    failing: null,
+    is_test_inbox: false,
+    stopped: null,
+  }
+
+  const later = probeWords({ ...day, next_probe_at: '2026-11-21T10:03:00.000Z' }, NOW)
+  const due = probeWords({ ...day, waiting: 1, next_probe_at: '2026-11-21T09:00:00.000Z' }, NOW)
+
+  expect(later).toContain('the next one goes in 3 min. Once it succeeds, all 41 pending deliveries')
+  expect(due).toContain('any moment now. Once it succeeds, the pending delivery goes out.')
+})
+
+test('the figures of a day are the share that was delivered, and how long that took', () => {
+  const strip = { webhook_id: 'wh_1', from: '', causes: [], p50_ms: 50, p95_ms: null }
+
+  expect(figureWords({ ...strip, cells: [{ ok: 0, failed: 0 }] })).toBe('')
+  expect(figureWords({ ...strip, cells: [{ ok: 0, failed: 3 }] })).toBe('0% delivered')
+  expect(figureWords({ ...strip, cells: [{ ok: 3, failed: 1 }] })).toBe(
+    '75% delivered, p50 ≤ 50 ms, p95 > 5 s',
+  )
 })

@@ -27,6 +27,7 @@ test('the state names what is wrong, and where it can be mended', async () => {
     lines: 'The line is not ready',
     webhooks: 'no webhooks',
     findings: 1,
+    snoozed: [],
   })
   expect(body.findings[0]).toMatchObject({
     cause: { code: 'line_offline', line_id: line?.id },
@@ -93,7 +94,6 @@ test('a delivery comes with its attempts, why each failed, and what was sent', a
   expect(days).toEqual([
     {
       webhook_id: webhookId,
-      words: '0 of 1 delivered',
       waiting: 1,
       failing_since: delivery.attempts[0].started_at,
       next_probe_at: null,

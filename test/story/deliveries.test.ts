@@ -1,12 +1,15 @@
-// Lists of deliveries: every combination of filters gives what a scan of all deliveries gives.
+// Lists of deliveries: every combination of filters gives what a scan of all deliveries gives. And the end of
+// a replay.
 
 import { expect, test } from 'bun:test'
 
 import { DELIVERY_STATUSES } from '../../src/domain/webhook.ts'
+import { ScriptedDriver } from '../support/scripted-driver.ts'
 import { SeededRandom } from '../support/seeded-random.ts'
 import { storeLine, storeMessages } from '../support/stored-rows.ts'
-import { TEST_START } from '../support/test-clock.ts'
+import { TEST_START, TestClock } from '../support/test-clock.ts'
 import { startRelay, type Json, type TestRelay } from '../support/test-relay.ts'
+import { WebhookSink } from '../support/webhook-sink.ts'
 
 const EVENTS = ['message.sent', 'message.read', 'message.failed'] as const
 const PEOPLE = ['+12025550147', '+12025550148', 'ana@example.com']
@@ -48,6 +51,35 @@ test('every combination of filters lists what a scan finds, newest first, page b
   }
 
   expect(wrong).toEqual([])
+}, 30_000)
+
+test('a stopped replay sends nothing but what was out already, and what was stopped can be sent later', async () => {
+  const clock = new TestClock()
+  const sink = new WebhookSink(clock)
+  sink.answer = () => 'hang'
+  const driver = new ScriptedDriver()
+  driver.add('+12025550801')
+  await using relay = await startRelay({ drivers: [driver], clock, post: sink.post })
+  for (let i = 0; i < 40; i += 1) await relay.send({ to: '+12025550700', text: `${i}` })
+  await clock.advance(60_000)
+  const id = await addWebhook(relay)
+  const path = `/api/v1/webhooks/${id}/replay`
+  const all = { since: isoAt(TEST_START), include_earlier: true }
+
+  const counted = (await relay.post(path, { ...all, dry_run: true })).body.would_replay
+  const replayed = (await relay.post(path, all)).body.replayed
+  await clock.advance(0)
+  const { waiting } = await relay.get(path)
+  const out = sink.posts.length
+  const { stopped } = (await relay.request('DELETE', path)).body
+  sink.answer = () => 200
+  await clock.advance(60_000)
+  const sent = new Set(sink.posts.map((post) => post.id)).size
+  const again = (await relay.post(path, all)).body.replayed
+
+  expect([counted > 20, replayed, waiting]).toEqual([true, counted, counted])
+  expect([out > 0, out < counted, stopped]).toEqual([true, true, counted - out])
+  expect([sent, again]).toEqual([out, counted - out])
 }, 30_000)
 
 test('a time or an event that is none is refused with the name of its parameter', async () => {

@@ -186,8 +186,10 @@ function Queue({ samples }: { readonly samples: HomePictures['queue'] }) {
 
 const HALF_HOUR_MS = 1_800_000
 
-/** The attempts of all webhooks together. */
-function Attempts({ webhooks }: Pick<HomePictures, 'webhooks'>) {
+type AttemptsProps = Pick<HomePictures, 'webhooks'> & { readonly label?: string | undefined }
+
+/** The attempts of these webhooks together. */
+export function Attempts({ webhooks, label = WORDS.webhooks }: AttemptsProps) {
   const first = webhooks[0]
   if (first === undefined) return <p class="small quiet">{WORDS.noAttempts}</p>
   const cells = first.cells.map((_, place) => {
@@ -205,7 +207,6 @@ function Attempts({ webhooks }: Pick<HomePictures, 'webhooks'>) {
   const ok = cells.reduce((sum, cell) => sum + cell.ok, 0)
   const all = cells.reduce((sum, cell) => sum + cell.ok + cell.failed, 0)
   const summary = all === 0 ? WORDS.noAttempts : WORDS.delivered(shareWords(ok / all))
-  const label = WORDS.webhooks
   return <ShareStrip label={label} summary={summary} head={WORDS.webhooksHead} points={points} />
 }
 

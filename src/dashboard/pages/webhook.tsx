@@ -10,15 +10,23 @@ import { Callout, FailureNote } from '../components/callout.tsx'
 import { ConfirmButton, DeleteCard } from '../components/dialog.tsx'
 import { Form, Switch } from '../components/form.tsx'
 import { Badge } from '../components/icon.tsx'
-import { Card, PageHead } from '../components/page.tsx'
+import { Card, Facts, PageHead } from '../components/page.tsx'
 import { Ago, PersonText } from '../components/text.tsx'
 import { useAction } from '../components/use-action.ts'
 import { DetailView } from '../components/when-ready.tsx'
 import { useDashboard } from '../dashboard.ts'
 import type { Delivery, RotatedSecret, Webhook, WebhookDay } from '../resources.ts'
-import { useDelivery, useWebhookDay, useWebhookDays, useWebhooks } from '../sources.ts'
 import {
+  useDelivery,
+  useWebhookDay,
+  useWebhookDays,
+  useWebhookPictures,
+  useWebhooks,
+} from '../sources.ts'
+import {
+  causesWords,
   deliveryState,
+  figureWords,
   probeWords,
   WEBHOOK_FORM,
   WEBHOOK_TEST,
@@ -27,6 +35,7 @@ import {
 } from '../words/webhooks.ts'
 import { Deliveries } from './deliveries.tsx'
 import { DeliveryDetail, Refusal } from './delivery.tsx'
+import { Attempts } from './pictures.tsx'
 import { InboxView } from './webhook-inbox.tsx'
 import {
   bodyOfDraft,
@@ -44,7 +53,13 @@ type ViewProps = {
   readonly delivery: string | null
 }
 
-export function WebhookView({ id, tab, delivery }: ViewProps) {
+/** The webhook of the address. */
+export function WebhookPage() {
+  const [id = '', tab = '', delivery = null] = useDashboard().router.route.value.path
+  return <WebhookView id={id} tab={tab} delivery={delivery} />
+}
+
+function WebhookView({ id, tab, delivery }: ViewProps) {
   return (
     <DetailView
       page="webhooks"
@@ -106,7 +121,29 @@ function Tab({ webhook, tab, delivery }: TabProps): ComponentChildren {
   if (shown === 'settings') return <WebhookSettings webhook={webhook} />
   if (shown === 'test') return <WebhookTest webhook={webhook} />
   if (shown === 'inbox') return <InboxView webhook={webhook} />
-  return <Deliveries webhook={webhook} open={delivery} />
+  return (
+    <>
+      <WebhookFigures webhook={webhook} />
+      <Deliveries webhook={webhook} open={delivery} />
+    </>
+  )
+}
+
+function WebhookFigures({ webhook }: Props) {
+  const pictures = useWebhookPictures(webhook.id).value
+  if (pictures === null) return null
+  return (
+    <Card title={WEBHOOKS.lastDay}>
+      <Attempts webhooks={[pictures]} label={WEBHOOKS.attemptsOf(webhookName(webhook))} />
+      <Facts
+        of={[
+          [WEBHOOKS.attempts, figureWords(pictures) || false],
+          [WEBHOOKS.failures, causesWords(pictures.causes)],
+          [WEBHOOKS.failures7, causesWords(pictures.causes_7_days)],
+        ]}
+      />
+    </Card>
+  )
 }
 
 /** The reason why events do not arrive; nothing while they do. */

@@ -1,6 +1,7 @@
 // All webhooks, each with its latest success or trouble.
 
 import { useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
 
 import { inboxToken, webhookName, withScheme } from '../../domain/webhook-url.ts'
 import { href } from '../address.ts'
@@ -8,20 +9,23 @@ import { Button } from '../components/button.tsx'
 import { ActionDialog } from '../components/dialog.tsx'
 import { Form, TextField } from '../components/form.tsx'
 import { Badge } from '../components/icon.tsx'
+import { lazyPage } from '../components/lazy-page.tsx'
 import { Card, PageHead, useNewView } from '../components/page.tsx'
 import { PersonText } from '../components/text.tsx'
 import { useAction } from '../components/use-action.ts'
 import { EmptyState, WhenReady } from '../components/when-ready.tsx'
 import { useDashboard } from '../dashboard.ts'
-import type { CreatedWebhook, Webhook } from '../resources.ts'
-import { useWebhookDay, useWebhooks } from '../sources.ts'
+import type { CreatedWebhook, Webhook, WebhookStrip } from '../resources.ts'
+import { useHomePictures, useWebhookDay, useWebhooks } from '../sources.ts'
 import {
+  figureWords,
   USUAL_EVENTS,
   WEBHOOK_FORM,
   WEBHOOK_TEST,
   WEBHOOKS,
   webhookState,
 } from '../words/webhooks.ts'
+import { Attempts } from './pictures.tsx'
 import {
   bodyOfDraft,
   FIELDS,
@@ -33,18 +37,21 @@ import {
   WebhookFields,
   type Draft,
 } from './webhook-parts.tsx'
-import { WebhookView } from './webhook.tsx'
+
+const ONE = lazyPage(WEBHOOKS.noun, async () => (await import('./webhook.tsx')).WebhookPage)
 
 export function WebhooksPage() {
   const { router } = useDashboard()
-  const [id = '', tab = '', delivery = null] = router.route.value.path
+  const [id = ''] = router.route.value.path
   useNewView(id)
-  if (id === '') return <WebhookList />
-  return <WebhookView key={id} id={id} tab={tab} delivery={delivery} />
+  useEffect(() => void ONE.fetch(), [])
+  return id === '' ? <WebhookList /> : <ONE.View key={id} />
 }
 
 function WebhookList() {
   const webhooks = useWebhooks()
+  const strips = useHomePictures().value?.webhooks ?? []
+  const stripOf = ({ id }: Webhook) => strips.find(({ webhook_id }) => webhook_id === id)
   /** The URL in the dialog at first; null while it is closed. */
   const adding = useSignal<string | null>(null)
   const add = (
@@ -63,13 +70,18 @@ function WebhookList() {
           data.length === 0 ? (
             <NoWebhooks onAdd={(url) => (adding.value = url)} />
           ) : (
-            <Card kind="list">
-              <ul class="webhook-rows" aria-label={WEBHOOKS.title}>
-                {data.map((webhook) => (
-                  <WebhookRow key={webhook.id} webhook={webhook} />
-                ))}
-              </ul>
-            </Card>
+            <>
+              <Card title={WEBHOOKS.allAttempts}>
+                <Attempts webhooks={strips} />
+              </Card>
+              <Card kind="list">
+                <ul class="webhook-rows" aria-label={WEBHOOKS.title}>
+                  {data.map((webhook) => (
+                    <WebhookRow key={webhook.id} webhook={webhook} strip={stripOf(webhook)} />
+                  ))}
+                </ul>
+              </Card>
+            </>
           )
         }
       </WhenReady>
@@ -80,27 +92,29 @@ function WebhookList() {
   )
 }
 
-type RowProps = { readonly webhook: Webhook }
+type RowProps = { readonly webhook: Webhook; readonly strip: WebhookStrip | undefined }
 
-function WebhookRow({ webhook }: RowProps) {
+function WebhookRow({ webhook, strip }: RowProps) {
   const day = useWebhookDay(webhook.id)
   const hint = day?.failing?.attempts.at(-1)?.hint
+  const name = webhookName(webhook)
   return (
     <li class="webhook-row">
       <div class="webhook-row-name">
         <a class="one-line" href={href('webhooks', [webhook.id])}>
-          <PersonText>{webhookName(webhook)}</PersonText>
+          <PersonText>{name}</PersonText>
         </a>
         <p class="one-line small quiet">
           <PersonText>{webhook.url}</PersonText>
         </p>
       </div>
+      <div class="webhook-row-chart">
+        {strip && <Attempts webhooks={[strip]} label={WEBHOOKS.attemptsOf(name)} />}
+      </div>
       <div class="webhook-row-day small">
-        <p class="one-line">{day?.words ?? '\u00A0'}</p>
         {hint && <p class="one-line webhook-trouble">{hint.title}</p>}
-        {!hint && day !== null && day.waiting > 0 && (
-          <p class="quiet">{WEBHOOKS.waiting(day.waiting)}</p>
-        )}
+        {!hint && day !== null && day.waiting > 0 && <p>{WEBHOOKS.waiting(day.waiting)}</p>}
+        {strip && <p class="quiet">{figureWords(strip)}</p>}
       </div>
       <Badge of={webhookState(webhook)} />
     </li>

@@ -3,7 +3,15 @@
 import { countWords, grouped } from '../../domain/number-words.ts'
 import type { Failure } from '../api.ts'
 import type { StateWords } from '../components/drawings.ts'
-import type { Delivery, EventName, SeenDelivery, Webhook, WebhookDay } from '../resources.ts'
+import { durationWords, shareWords } from '../figure-words.ts'
+import type {
+  Delivery,
+  EventName,
+  SeenDelivery,
+  Webhook,
+  WebhookDay,
+  WebhookStrip,
+} from '../resources.ts'
 import { relativeTime } from '../time-words.ts'
 
 export const WEBHOOKS = {
@@ -17,6 +25,30 @@ export const WEBHOOKS = {
   continue: 'Continue',
   added: 'Webhook added.',
   waiting: (count: number) => `${grouped(count)} pending`,
+  allAttempts: 'Attempts of all webhooks, last 24 hours',
+  attemptsOf: (name: string) => `Attempts of ${name}, last 24 hours`,
+  delivered: (share: string) => `${share} delivered`,
+  latency: (delivered: string, p50: string, p95: string) => `${delivered}, p50 ${p50}, p95 ${p95}`,
+  within: (duration: string) => `≤ ${duration}`,
+  over: '> 5 s',
+  lastDay: 'Last 24 hours',
+  attempts: 'Attempts',
+  failures: 'Failures, 24 hours',
+  failures7: 'Failures, 7 days',
+  noFailures: 'None',
+  causes: {
+    http_4xx: '4xx answers',
+    http_5xx: '5xx answers',
+    http_other: 'Other answers',
+    timeout: 'Timeouts',
+    refused: 'Connection refused',
+    reset: 'Connection closed',
+    unreachable: 'Host unreachable',
+    tls: 'TLS errors',
+    dns: 'Name not found',
+    other: 'Other errors',
+  },
+  cause: (words: string, count: number) => `${words}: ${grouped(count)}`,
   sections: 'Webhook sections',
   tabs: { deliveries: 'Deliveries', inbox: 'Test inbox', settings: 'Settings', test: 'Test' },
   openSettings: 'Open settings',
@@ -254,6 +286,22 @@ export function nextTryWords(
   if (Date.parse(next_attempt_at) <= now) return 'Queued: waiting for the endpoint to recover'
   const words = relativeTime(next_attempt_at, now)
   return words === 'now' ? 'Next attempt within a minute' : `Next attempt ${words}`
+}
+
+/** The share that was delivered, with the response times; empty without any attempt. */
+export function figureWords({ cells, p50_ms, p95_ms }: WebhookStrip): string {
+  const sum = (name: 'ok' | 'failed') => cells.reduce((all, cell) => all + cell[name], 0)
+  const [ok, failed] = [sum('ok'), sum('failed')]
+  if (ok + failed === 0) return ''
+  const delivered = WEBHOOKS.delivered(shareWords(ok / (ok + failed)))
+  const within = (ms: number | null) =>
+    ms === null ? WEBHOOKS.over : WEBHOOKS.within(durationWords(ms))
+  return ok === 0 ? delivered : WEBHOOKS.latency(delivered, within(p50_ms), within(p95_ms))
+}
+
+export function causesWords(causes: WebhookStrip['causes']): string {
+  const words = causes.map(({ cause, count }) => WEBHOOKS.cause(WEBHOOKS.causes[cause], count))
+  return words.join(', ') || WEBHOOKS.noFailures
 }
 
 /** The explanation of probes, where only they go out. */
