@@ -29,6 +29,7 @@ export function MessageView({ id, filters }: ViewProps) {
   return (
     <Dialog
       title={WORDS.details}
+      isSide
       onClose={close}
       actions={
         <>
