@@ -37,7 +37,8 @@ export const SetupStep = objectSchema('SetupStep', {
   step: nullable(Type.String({ pattern: '^[a-z_-]{1,40}$' })),
 })
 export const WantedBackup = objectSchema('WantedBackup', {
-  backup: Type.String({ maxLength: 200 }),
+  /** Null for everything, as one archive. */
+  backup: nullable(Type.String({ maxLength: 200 })),
 })
 
 /** The facts of a kind of line, whether or not this start has one. */

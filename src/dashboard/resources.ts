@@ -12,6 +12,8 @@ export type {
   Check,
   ContactCost,
   FindingBranch,
+  InboxEntry,
+  InboxRequest,
   KindInfo,
   LineChecks,
   MessageTimes,

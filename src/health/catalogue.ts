@@ -35,6 +35,7 @@ export function ofLine(
   return { ...finding, lineId: found?.line.id ?? null }
 }
 
+type RelaySource = { findings(): readonly Finding[] | Promise<readonly Finding[]> }
 type FindingSource = () => Promise<readonly HealthFinding[]>
 
 /** Time for which a reported finding without a state of its own is shown. */
@@ -60,6 +61,13 @@ export class HealthCatalogue {
   /** Asks `source` each time the catalogue is read. */
   include(source: FindingSource): void {
     this.#sources.push(source)
+  }
+
+  /** The same for findings about the relay itself. */
+  includeRelay(...sources: readonly RelaySource[]): void {
+    for (const source of sources) {
+      this.include(async () => (await source.findings()).map(ofRelay))
+    }
   }
 
   /** Shows `finding`, which has no state of its own, for an hour from now. */

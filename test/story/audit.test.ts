@@ -215,6 +215,11 @@ const UNRECORDED = [
   'POST /api/v1/webhook-deliveries/:id/redeliver',
   'POST /api/v1/judgement',
   'PUT /dashboard/setup-step',
+  'POST /api/v1/update-check',
+  // The restore itself is recorded, in the data that came back.
+  'POST /dashboard/restore',
+  'POST /dashboard/restore/start',
+  'DELETE /dashboard/restore',
   // The download itself is recorded.
   'POST /dashboard/downloads',
   'POST /bridge/v1/receive',

@@ -13,12 +13,9 @@ const NOT_YET = new Set([
   'pages/attach.tsx',
   'pages/bubble.tsx',
   'pages/conversations.tsx',
-  'pages/deliveries.tsx',
-  'pages/delivery.tsx',
   'pages/keys.tsx',
   'pages/message-files.tsx',
   'pages/new-password.tsx',
-  'pages/replay.tsx',
   'pages/send-form.tsx',
   'pages/settings-backups.tsx',
   'pages/settings-fields.tsx',
@@ -26,9 +23,6 @@ const NOT_YET = new Set([
   'pages/setup.tsx',
   'pages/sign-in.tsx',
   'pages/thread.tsx',
-  'pages/webhook-parts.tsx',
-  'pages/webhook.tsx',
-  'pages/webhooks.tsx',
 ])
 
 const SPOKEN =
