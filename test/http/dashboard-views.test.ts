@@ -27,6 +27,7 @@ test('the state names what is wrong, and where it can be mended', async () => {
     lines: 'The line is not ready',
     webhooks: 'no webhooks',
     findings: 1,
+    snoozed: [],
   })
   expect(body.findings[0]).toMatchObject({
     cause: { code: 'line_offline', line_id: line?.id },
