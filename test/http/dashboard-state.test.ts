@@ -119,7 +119,7 @@ test('each finding leads to the page on which it can be mended', () => {
     '#/webhooks/wh_1',
     '#/settings',
     '#/conversations',
-    '#/conversations',
+    '#/messages?status=uncertain&line=line_1',
     '#/lines',
   ])
 })
