@@ -67,9 +67,9 @@ export function dayAt(time: number, timeZone: string): string {
 /** The start of a day in a time zone, in milliseconds since 1970. */
 export function startOfDay(day: string, timeZone: string): number {
   const midnight = Date.parse(`${day}T00:00Z`)
-  // The offset at the first guess may be that of another season.
   const guess = midnight - offsetMs(midnight, timeZone)
-  return midnight - offsetMs(guess, timeZone)
+  // Where summer time begins or ends at midnight, one of the two is in the day before.
+  return Math.max(guess, midnight - offsetMs(guess, timeZone))
 }
 
 /** Its 24, 23 or 25 hours later. */

@@ -36,10 +36,7 @@ export const useKeys = (): Read<All<Key>> => useRead(`keys${ALL}`, 'key')
 export const useSettings = (): Read<All<Setting>> => useRead('settings', 'setting')
 /** Time zone of days and limits; null until it is known. */
 export function useTimeZone(): string | null {
-  const settings = useSettings().value?.data
-  // A literal name, as the relay may be older than the setting.
-  const zone = settings?.find(({ name }: { readonly name: string }) => name === 'time_zone')
-  return settings === undefined ? null : (zone?.value ?? 'UTC')
+  return useSettings().value?.data.find(({ name }) => name === 'time_zone')?.value ?? null
 }
 export const useBackups = (): Read<All<Backup>> => useRead('backups', 'backup')
 export const useAbout = (): Read<About> => useRead('/dashboard/about')

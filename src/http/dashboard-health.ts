@@ -135,9 +135,17 @@ function findingsIn(trees: readonly FindingTree[]): readonly HealthFinding[] {
   return trees.flatMap(({ finding, consequences }) => [finding, ...findingsIn(consequences)])
 }
 
+/** Findings about messages, by the status of those messages. */
+const LISTED: Readonly<Record<string, string>> = {
+  messages_uncertain: 'uncertain',
+  messages_failing: 'failed',
+}
+
 function placeOf({ code, line_id, about }: HealthFinding): FindingBranch['place'] {
-  if (code === 'possible_loop' || code === 'messages_uncertain') {
-    return { name: 'Conversations', href: '#/conversations' }
+  if (code === 'possible_loop') return { name: 'Conversations', href: '#/conversations' }
+  const status = LISTED[code]
+  if (status !== undefined) {
+    return { name: 'messages', href: `#/messages?status=${status}&line=${line_id}` }
   }
   if (line_id !== null) return { name: 'line', href: `#/lines/${line_id}` }
   if (about.kind === 'webhook') return { name: 'webhook', href: `#/webhooks/${about.id}` }

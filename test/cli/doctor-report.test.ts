@@ -205,3 +205,14 @@ for (const opened of FAILED_OPENINGS) {
     ])
   })
 }
+
+test('a snoozed finding is listed with its time, and fails no check', async () => {
+  const snoozed_until = '2026-11-28T10:00:00.000Z'
+
+  const { exitCode, printed } = await askOnMac({
+    findings: [told('sleep_enabled', { snoozed_until })],
+  })
+
+  expect(exitCode).toBe(0)
+  expect(printed).toContain(`1.  error: Title of sleep_enabled (snoozed until ${snoozed_until})`)
+})

@@ -23,12 +23,21 @@ type DialogProps = {
   readonly canClose?: boolean | undefined
   /** As wide as the window, for a picture. */
   readonly isWide?: boolean | undefined
+  /** As high as the window, at its side: what it shows may grow. */
+  readonly isSide?: boolean | undefined
   readonly children: ComponentChildren
 }
 
 /** A dialog over the page, open while it is drawn. */
 export function Dialog(props: DialogProps) {
-  const { title, onClose, onSubmit = () => {}, canClose = true, isWide = false } = props
+  const {
+    title,
+    onClose,
+    onSubmit = () => {},
+    canClose = true,
+    isWide = false,
+    isSide = false,
+  } = props
   const dialog = useRef<HTMLDialogElement>(null)
   const id = useId()
   useLayoutEffect(() => {
@@ -40,7 +49,7 @@ export function Dialog(props: DialogProps) {
   return (
     <dialog
       ref={dialog}
-      class={isWide ? 'dialog dialog-wide' : 'dialog'}
+      class={`dialog ${isWide ? 'dialog-wide' : ''} ${isSide ? 'dialog-side' : ''}`}
       aria-labelledby={id}
       onCancel={(event) => {
         event.preventDefault()

@@ -20,7 +20,15 @@ import { hasLeft, isSettled, stateSentence, statusWords, whyNot } from '../messa
 import { counterpart } from '../people.ts'
 import type { Attention, DayStats, Message, Page, PhoneLine, RelayState } from '../resources.ts'
 import { stepNamed, stepsFor } from '../setup-words.ts'
-import { useAbout, useAttention, useKinds, useLines, useRelayState } from '../sources.ts'
+import {
+  useAbout,
+  useAttention,
+  useKinds,
+  useLines,
+  useRelayState,
+  useWebhookDays,
+  useWebhooks,
+} from '../sources.ts'
 import { combine } from '../store.ts'
 import { HOME as WORDS } from '../words/home.ts'
 import { NewContactsMeter } from './new-contacts-meter.tsx'
@@ -30,17 +38,23 @@ const ISSUES = lazyPage(null, async () => (await import('./issues.tsx')).Issues)
 const CHARTS = lazyPage(null, async () => (await import('./pictures.tsx')).HomeCharts)
 
 export function HomePage() {
-  // Beside the data, so that issues are shown with the rest.
-  useEffect(() => void ISSUES.fetch(), [])
+  // Loaded beside the data, so that issues are shown with the rest.
+  const isLoaded = useSignal(false)
+  useEffect(() => void ISSUES.fetch().then(() => (isLoaded.value = true)), [])
   const days = useRead<{ readonly data: readonly DayStats[] }>('stats?days=1', 'message')
   const all = combine({
     state: useRelayState(),
     lines: useLines(),
     about: useAbout(),
+    webhooks: useWebhooks(),
+    webhookDays: useWebhookDays(),
     recent: useRead<Page<Message>>('messages?limit=10&type=all', 'message'),
   })
   return (
-    <WhenReady of={all} skeleton={<Opening />}>
+    <WhenReady
+      of={isLoaded.value ? all : { ...all, now: { state: 'loading' } }}
+      skeleton={<Opening />}
+    >
       {({ state, lines, recent }) => (
         <>
           <StateHead state={state} today={days.value?.data.at(-1) ?? null} />

@@ -1,5 +1,6 @@
 // A message with the times of its steps, and its deliveries to webhooks.
 
+import { webhookName } from '../../domain/webhook-url.ts'
 import { href } from '../address.ts'
 import { messageExcerpt } from '../attachment-words.ts'
 import { Button, LinkButton } from '../components/button.tsx'
@@ -12,8 +13,8 @@ import { durationWords, momentWords } from '../figure-words.ts'
 import { lineName } from '../line-words.ts'
 import { statusWords, whyNot } from '../message-words.ts'
 import { counterpart } from '../people.ts'
-import type { Message, MessageTimes, SeenDelivery } from '../resources.ts'
-import { useLines } from '../sources.ts'
+import type { Message, MessageTimes, SeenDelivery, Webhook } from '../resources.ts'
+import { useLines, useWebhooks } from '../sources.ts'
 import { COMMON } from '../words/common.ts'
 import { MESSAGES as WORDS } from '../words/messages.ts'
 import { deliveryState } from '../words/webhooks.ts'
@@ -29,6 +30,7 @@ export function MessageView({ id, filters }: ViewProps) {
   return (
     <Dialog
       title={WORDS.details}
+      isSide
       onClose={close}
       actions={
         <>
@@ -131,6 +133,7 @@ function Timeline({ message }: { readonly message: Message }) {
 /** Events of the message on their way to webhooks. */
 function DeliveriesOf({ id }: { readonly id: string }) {
   const path = `/dashboard/messages/${id}/deliveries`
+  const webhooks = useWebhooks().value?.data ?? []
   const read = useRead<{ readonly data: readonly SeenDelivery[] }>(path, 'delivery')
   return (
     <section class="stack-tight">
@@ -148,6 +151,9 @@ function DeliveriesOf({ id }: { readonly id: string }) {
                     <code>{delivery.event}</code>
                   </a>
                   <Ago time={delivery.created_at} />
+                  <span class="small quiet">
+                    <PersonText>{nameIn(webhooks, delivery)}</PersonText>
+                  </span>
                 </li>
               ))}
             </ul>
@@ -156,4 +162,10 @@ function DeliveriesOf({ id }: { readonly id: string }) {
       </WhenReady>
     </section>
   )
+}
+
+/** The name of a delivery's webhook; none for one that was deleted. */
+function nameIn(webhooks: readonly Webhook[], { webhook_id }: SeenDelivery): string {
+  const webhook = webhooks.find(({ id }) => id === webhook_id)
+  return webhook === undefined ? '' : webhookName(webhook)
 }

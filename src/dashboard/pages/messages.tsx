@@ -1,5 +1,7 @@
 // Messages of all lines by their status, line, service and time: the filters are in the address.
 
+import { useSignal } from '@preact/signals'
+
 import { href, withQuery } from '../address.ts'
 import type { Api } from '../api.ts'
 import { messageExcerpt } from '../attachment-words.ts'
@@ -26,6 +28,8 @@ import { MESSAGES as WORDS } from '../words/messages.ts'
 import { MessageView } from './message.tsx'
 
 const SHOWN_MAX = 1_000
+/** Rows at first, and with each look at the end: on a busy relay the list grows at its head. */
+const ROWS = 30
 const DAY_MS = 86_400_000
 
 const STATUSES = 'failed expired uncertain queued sending sent delivered read received'.split(' ')
@@ -123,14 +127,20 @@ function List({ filters, timeZone }: ListProps) {
   const { api, clock } = useDashboard()
   const period = periodOf(filters, timeZone, clock.time())
   const feed = useFeed('messages', messageSource(api, filters, period))
+  const shown = useSignal(ROWS)
   const now = feed.now.value
   if (now.state === 'loading') return <Skeleton kind="list" count={6} />
   if (now.state === 'failed') {
     return <FailureNote failure={now.failure} onRetry={() => feed.refresh()} />
   }
   // A message that changed after the list was read may no longer match.
-  const rows = now.entries.filter(({ status }) => ['', status].includes(filters.status))
+  const known = now.entries.filter(({ status }) => ['', status].includes(filters.status))
+  const rows = known.slice(0, shown.value)
   const add = (message: Message) => feed.add(message)
+  const showMore = () => {
+    shown.value = rows.length + ROWS
+    if (shown.value > known.length) void feed.readMore()
+  }
   return (
     <Card kind="list">
       {rows.length === 0 && now.nextCursor === null && (
@@ -138,15 +148,15 @@ function List({ filters, timeZone }: ListProps) {
           {WORDS.noneHint}
         </EmptyState>
       )}
-      <ul class="recent" aria-label={WORDS.title}>
+      <ul class="recent message-list" aria-label={WORDS.title}>
         {rows.map((message) => (
           <li key={message.id}>
             <Row message={message} filters={filters} onChanged={add} />
           </li>
         ))}
       </ul>
-      {now.nextCursor !== null && (
-        <NearView again={now} onSeen={() => void feed.readMore()}>
+      {(now.nextCursor !== null || rows.length < known.length) && (
+        <NearView again={now} onSeen={showMore}>
           <Skeleton kind="row" count={2} />
         </NearView>
       )}

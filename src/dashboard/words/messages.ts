@@ -42,7 +42,6 @@ export const MESSAGES = {
   later: (duration: string) => `after ${duration}`,
   deliveries: 'Webhook deliveries',
   noDeliveries: 'No webhook was notified about this message.',
-  attempts: (count: string) => `${count} attempts`,
   gone: 'Message not found',
   goneHint: 'It may have been removed by your retention setting.',
 } as const

@@ -1,0 +1,88 @@
+// What the page says of messages that did not go out: the counts of Home, the lists that they lead to, and
+// the steps of one message.
+
+import { expect, test } from 'bun:test'
+
+import { startDashboard } from '../http/dashboard-rig.ts'
+import { ScriptedDriver, accepts, type SendScript } from '../support/scripted-driver.ts'
+
+const DAY_MS = 86_400_000
+
+const loses: SendScript = async (_message, pointOfNoReturn) => {
+  await pointOfNoReturn('note')
+  return { outcome: 'unknown', reason: 'no_word' }
+}
+const rejects: SendScript = async () => ({
+  outcome: 'not_sent',
+  reason: 'recipient_rejected',
+  blame: 'message',
+})
+
+async function stage() {
+  const driver = new ScriptedDriver('simulated')
+  const device = driver.add('+12025550801')
+  const relay = await startDashboard({ drivers: [driver] })
+  const browser = await relay.claim()
+  const send = async (script: SendScript, to: string) => {
+    device.script = script
+    const sending = relay.send({ to, text: 'hello' })
+    await relay.clock.advance(1_000)
+    return (await sending).body
+  }
+  const list = async (query: string) =>
+    (await browser.get(`/dashboard/api/messages?type=all&${query}`)).body.data
+  const attention = async () => (await (await relay.logIn()).get('/dashboard/attention')).body
+  const times = async (id: string) => (await browser.get(`/dashboard/messages/${id}/times`)).body
+  return {
+    relay,
+    send,
+    list,
+    attention,
+    times,
+    [Symbol.asyncDispose]: () => relay[Symbol.asyncDispose](),
+  }
+}
+
+test('each count of Home is the length of the list that it leads to, and failures leave it after a week', async () => {
+  await using at = await stage()
+  await at.send(accepts, '+12025550701')
+  await at.send(rejects, '+12025550702')
+  await at.send(rejects, '+12025550703')
+  await at.send(loses, '+12025550704')
+  const statuses = ['failed', 'expired', 'uncertain', 'queued']
+
+  const counts = await at.attention()
+  const lists = await Promise.all(statuses.map((status) => at.list(`status=${status}`)))
+  at.relay.clock.doze(8 * DAY_MS)
+  const later = await at.attention()
+
+  expect(statuses.map((status) => counts[status])).toEqual(lists.map(({ length }) => length))
+  expect(counts).toEqual({ failed: 2, expired: 0, uncertain: 1, queued: 0 })
+  expect(later).toEqual({ failed: 0, expired: 0, uncertain: 1, queued: 0 })
+})
+
+test('a message that was never handed over has no time of that, and an unknown one is no message', async () => {
+  await using at = await stage()
+  const sent = await at.send(accepts, '+12025550701')
+  await at.send(rejects, '+12025550702')
+  const [rejected] = await at.list('status=failed')
+
+  const [of, never, unknown] = await Promise.all(
+    [sent.id, rejected.id, 'msg_unknown'].map((id) => at.times(id)),
+  )
+
+  expect(of.handed_over_at >= sent.created_at).toBe(true)
+  expect(never).toEqual({ handed_over_at: null })
+  expect(unknown.error.code).toBe('not_found')
+})
+
+test('a list is narrowed to one service', async () => {
+  await using at = await stage()
+  await at.send(accepts, '+12025550701')
+
+  const [imessage, sms] = await Promise.all(
+    ['iMessage', 'SMS'].map((one) => at.list(`service=${one}`)),
+  )
+
+  expect([imessage.length, sms.length]).toEqual([1, 0])
+})
