@@ -107,6 +107,7 @@ async function listApiKeys(call: Call): Promise<undefined> {
   ])
   const head = ['ID', 'NAME', 'KEY', 'CREATED', 'LAST USED', 'STATE']
   call.out.data(page, [table(head, rows, ['KEY', 'CREATED'])])
+  if (rows.length === 0) call.out.note('No API keys yet.')
 }
 
 async function revokeApiKey(call: Call): Promise<undefined> {

@@ -185,10 +185,9 @@ async function list(call: Call): Promise<undefined> {
     timeCell(message.created_at),
     stateCell(message.status),
     withOf(message),
-    excerptOf(message),
-    reasonOf(message),
+    [reasonOf(message) && `(${reasonOf(message)})`, excerptOf(message)].filter(Boolean).join(' '),
   ])
-  call.out.data(page, [table(['ID', 'TIME', 'STATUS', 'WITH', 'TEXT', 'REASON'], rows, ['TEXT'])])
+  call.out.data(page, [table(['ID', 'TIME', 'STATUS', 'WITH', 'TEXT'], rows)])
   if (rows.length === 0) call.out.note('No messages found.')
   if (page.has_more) call.out.note('More messages exist. Show more with --limit.')
 }
@@ -330,9 +329,9 @@ async function printStats(call: Call): Promise<undefined> {
     rows.map(({ cells }) => cells),
   )
   const drawn = table(
-    [...head, ''],
+    [...head, ' '],
     rows.map(({ cells, bar }) => [...cells, bar]),
-    [''],
+    [' '],
   )
   call.out.data(stats, [(look) => (look.columns === null ? figures : drawn)(look)])
 }

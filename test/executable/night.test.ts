@@ -69,6 +69,15 @@ test('the night operator finds the failing webhook, holds it, mends it, and retr
     ),
   ).toBe(COLUMNS)
 
+  for (const plain of [{ NO_COLOR: '1' }, { TERM: 'dumb' }]) {
+    expect(await atTerminal(dir.path, ['messages', 'list'], plain)).not.toContain('\u001B[31m')
+  }
+
+  expect(await run('backup', '--to', join(dir.path, 'a.db'))).not.toContain('Copying')
+  const copying = await atTerminal(dir.path, ['backup', '--to', join(dir.path, 'b.db')])
+  expect(copying).toContain('Copying and checking the database…')
+  expect(copying).toEndWith(`\u001B[K${join(dir.path, 'b.db')}\n`)
+
   const file = join(dir.path, 'support.json')
   await run('support', '--to', file)
   const bundle = await Bun.file(file).text()
@@ -89,10 +98,14 @@ test('the night operator finds the failing webhook, holds it, mends it, and retr
 }, 60_000)
 
 /** What a person sees on a terminal of 80 columns. */
-async function atTerminal(dataDir: string, args: readonly string[]): Promise<string> {
+async function atTerminal(
+  dataDir: string,
+  args: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<string> {
   let seen = ''
   const child = Bun.spawn([builtExecutable(), ...args], {
-    env: cleanEnvironment({ HOOKLINE_DATA_DIR: dataDir, TERM: 'xterm' }),
+    env: cleanEnvironment({ HOOKLINE_DATA_DIR: dataDir, TERM: 'xterm', ...environment }),
     terminal: {
       cols: COLUMNS,
       data: (_terminal, data) => void (seen += new TextDecoder().decode(data)),
