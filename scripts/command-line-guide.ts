@@ -1,5 +1,6 @@
 // Writes src/guides/command-line.md from the tables of commands, options and settings.
 
+import { usageOf } from '../src/cli/parse.ts'
 import { COMMAND_GROUPS } from '../src/cli/run.ts'
 import { optionsOf } from '../src/config.ts'
 import { environmentOf, flagOf, type Option } from '../src/domain/option.ts'
@@ -19,6 +20,23 @@ export function commandLineGuide(): string {
 
 Every command takes \`--json\`, \`--quiet\`, \`--data-dir PATH\` and \`--help\`. Exit codes: 0 ok, 1 failed, 2 usage,
 3 no relay is running where one is needed, 4 not allowed, 5 checks failed, 78 a person is needed.
+
+\`hookline help COMMAND\` describes the options of a command, \`hookline help --man\` prints the manual page, and
+\`hookline completions bash\` (or \`zsh\`, \`fish\`) a script that completes commands and ids. At a terminal,
+output has colours (not with \`NO_COLOR\`), fits the width, and shows times such as "3 min ago"; in a pipe it is
+plain and whole, with times in ISO 8601. With \`--json\`, errors have the API's shape on standard error.
+
+## At night, over ssh
+
+\`\`\`sh
+hookline doctor                              # what is wrong, why, and what to do
+hookline webhooks list                       # the failing one
+hookline webhooks show ID                    # its latest deliveries: status, error, next attempt
+hookline webhooks pause ID                   # or retry ID, once its receiver is back
+hookline messages list --status failed       # what was not sent, and why
+hookline tail --event message.failed         # until Ctrl-C, also over a restart of the relay
+hookline support                             # one file for whoever helps: no texts, numbers or secrets
+\`\`\`
 
 ${COMMAND_GROUPS.map(groupTable).join('\n\n')}
 
@@ -43,7 +61,10 @@ ${SETTING_NAMES.map(settingRow).join('\n')}
 }
 
 function groupTable({ heading, commands }: (typeof COMMAND_GROUPS)[number]): string {
-  const rows = commands.map(({ name, sentence }) => `| \`hookline ${name}\` | ${sentence} |`)
+  const rows = commands.map((command) => {
+    const usage = usageOf({ ...command, options: [] }).replaceAll('|', '\\|')
+    return `| \`${usage}\` | ${command.sentence} |`
+  })
   return [`## ${heading}`, '', '| command | |', '|---|---|', ...rows].join('\n')
 }
 

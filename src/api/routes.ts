@@ -20,6 +20,7 @@ import type {
 import type { Page } from './paging.ts'
 import type { PhoneLine } from './phone-lines.ts'
 import type { Deleted } from './schema.ts'
+import type { DayStats } from './stats.ts'
 import type {
   CreatedWebhook,
   Delivery,
@@ -48,6 +49,7 @@ export type Answers = {
   'DELETE /contacts/:id': DeletedContact
   'POST /contacts/import': ImportReport
   'GET /conversations': Page<Conversation>
+  'GET /conversations/:id': Conversation
   'POST /conversations/:id/messages': Message
   'GET /health': All<HealthFinding>
   'POST /judgement': { readonly version: string }
@@ -71,8 +73,12 @@ export type Answers = {
   'POST /setup-link': SetupLink
   'POST /update-check': UpdateState
   'POST /webhook-deliveries/:id/redeliver': Delivery
+  'GET /stats': All<DayStats>
   'GET /webhooks': Page<Webhook>
   'POST /webhooks': CreatedWebhook
+  'GET /webhooks/:id': Webhook
+  'PUT /webhooks/:id': Webhook
+  'DELETE /webhooks/:id': Deleted
   'GET /webhooks/:id/deliveries': Page<Delivery>
   'POST /webhooks/:id/replay': ReplayAnswer
   'DELETE /webhooks/:id/replay': StoppedReplay

@@ -4,20 +4,23 @@ import { open, rename, rm } from 'node:fs/promises'
 import { basename } from 'node:path'
 
 import type { SendAttachment } from '../api/attachments.ts'
-import { argument, type Call, type Command } from './command.ts'
+import { argument, type Call, type Command, type CommandOption } from './command.ts'
 import type { ControlClient } from './control-client.ts'
-import { progressBar, type ProgressBar } from './output.ts'
+import type { ProgressBar } from './output.ts'
 import { runningRelay } from './own-file.ts'
 import { sizeCell } from './table.ts'
+
+/** Options of commands that save a file. */
+export const SAVE_OPTIONS: readonly CommandOption[] = [
+  { name: 'to', value: 'FILE', isRequired: true, sentence: 'File to save to.' },
+  { name: 'force', value: null, sentence: 'Overwrite the file if it exists.' },
+]
 
 export const ATTACHMENT_COMMANDS: readonly Command[] = [
   {
     name: 'attachments get',
     args: [{ name: 'ID' }],
-    options: [
-      { name: 'to', value: 'FILE', isRequired: true, sentence: 'File to save to.' },
-      { name: 'force', value: null, sentence: 'Overwrite the file if it exists.' },
-    ],
+    options: SAVE_OPTIONS,
     sentence: 'Save an attachment as a file.',
     run: get,
   },
@@ -33,7 +36,7 @@ export async function uploadAll(
   for (const path of paths) {
     const file = Bun.file(path)
     const name = basename(path)
-    const bar = barOf(call, name, file.size)
+    const bar = call.out.bar(name, file.size)
     try {
       const { id } = await client.upload(name, counted(file.stream(), bar))
       uploaded.push({ id })
@@ -57,26 +60,40 @@ function counted(bytes: ReadableStream<Uint8Array>, bar: ProgressBar): ReadableS
 
 async function get(call: Call): Promise<undefined> {
   const id = argument(call, 0)
+  const client = await runningRelay(call)
+  const attachment = await client.ask('GET /attachments/:id', { id })
+  const bytes = client.download(`/attachments/${encodeURIComponent(id)}/content`)
+  const to = await saveFile(call, bytes, attachment)
+  const size = attachment.size === null ? '' : ` (${sizeCell(attachment.size)})`
+  call.out.data({ ...attachment, saved_to: to }, [`Saved ${to}${size}.`])
+}
+
+/** Saves to the file of `--to`, which appears only when it is whole; returns its path. */
+export async function saveFile(
+  call: Call,
+  bytes: AsyncIterable<Uint8Array>,
+  expected: { readonly size: number | null; readonly sha256: string | null },
+): Promise<string> {
   const to = call.options.get('to') ?? ''
   const isForced = call.options.has('force')
-  const client = await runningRelay(call)
-  if (!isForced && (await Bun.file(to).exists())) throw existsAlready(to)
-  const attachment = await client.ask('GET /attachments/:id', { id })
+  const refuseExisting = async () => {
+    if (!isForced && (await Bun.file(to).exists())) throw existsAlready(to)
+  }
+  await refuseExisting()
   const part = `${to}.part-${crypto.randomUUID()}`
-  const bar = barOf(call, basename(to), attachment.size)
+  const bar = call.out.bar(basename(to), expected.size)
   try {
-    const sha256 = await save(part, client.download(id), bar)
-    if (attachment.sha256 !== null && sha256 !== attachment.sha256) {
+    const sha256 = await save(part, bytes, bar)
+    if (expected.sha256 !== null && sha256 !== expected.sha256) {
       throw new Error('The file changed on its way. Try again.')
     }
-    if (!isForced && (await Bun.file(to).exists())) throw existsAlready(to)
+    await refuseExisting()
     await rename(part, to)
   } finally {
     bar.end()
     await rm(part, { force: true })
   }
-  const size = attachment.size === null ? '' : ` (${sizeCell(attachment.size)})`
-  call.out.data({ ...attachment, saved_to: to }, [`Saved ${to}${size}.`])
+  return to
 }
 
 function existsAlready(path: string): Error {
@@ -101,9 +118,4 @@ async function save(
     await file.close()
   }
   return hasher.digest('hex')
-}
-
-function barOf({ surroundings, options }: Call, name: string, size: number | null): ProgressBar {
-  const isShown = surroundings.isTerminal && !options.has('json') && !options.has('quiet')
-  return progressBar(name, size, isShown)
 }

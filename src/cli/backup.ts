@@ -7,13 +7,12 @@ import { timestamp } from '../domain/ids.ts'
 import { BadBackupError, isArchive, receiveBackup } from '../storage/archive.ts'
 import { filesBeside } from '../storage/attachment-files.ts'
 import { recordedIfRoom } from '../storage/audit.ts'
-import { backUpTo, createdBackup, listBackups } from '../storage/backup.ts'
+import { BackupWorker, backUpTo, createdBackup, listBackups } from '../storage/backup.ts'
 import { UnusableDatabaseError } from '../storage/migrations.ts'
 import type { EnvironmentChange } from '../storage/restore-environment.ts'
 import { restoreBackup } from '../storage/restore.ts'
-import { snapshotOf, type SnapshotOrder } from '../storage/snapshot.ts'
 import { storageFull } from '../storage/sqlite-errors.ts'
-import { systemClock } from '../system/clock.ts'
+import { nextTurn, systemClock } from '../system/clock.ts'
 import { dataDirectoryAt, type DataDirectory } from '../system/data-directory.ts'
 import { freeBytes } from '../system/files.ts'
 import { isoTime } from '../system/iso-time.ts'
@@ -65,25 +64,27 @@ async function backUp(call: Call): Promise<undefined> {
   const option = call.options.get('to')
   const to = option === undefined ? null : resolve(call.surroundings.folder, option)
   const withoutAttachments = call.options.has('without-attachments')
-  call.out.note('Copying and checking the database…')
-  const made = await throughRelayOrFile(call, {
-    relay: (client) =>
-      client.ask('POST /backup', {
-        body: {
-          ...(to === null ? {} : { to }),
-          ...(withoutAttachments ? { without_attachments: true } : {}),
-        },
-        timeoutMs: BACKUP_MS_MAX,
-      }),
-    file: async ({ directory, db, writer, audit }) => {
-      const worker = { take: async (order: SnapshotOrder) => snapshotOf(db.sqlite, order) }
-      const tools = { worker, directory, clock: systemClock }
-      const made = await backUpTo(tools, { to, withoutAttachments })
-      const change = createdBackup(made.path, { isWhole: to !== null })
-      await recordedIfRoom(writer.write((tx) => audit.record(tx, COMMAND_LINE, change)))
-      return made
-    },
-  })
+  const made = await call.out.during(
+    'Copying and checking the database',
+    throughRelayOrFile(call, {
+      relay: (client) =>
+        client.ask('POST /backup', {
+          body: {
+            ...(to === null ? {} : { to }),
+            ...(withoutAttachments ? { without_attachments: true } : {}),
+          },
+          timeoutMs: BACKUP_MS_MAX,
+        }),
+      file: async ({ directory, writer, audit }) => {
+        // In a thread of its own, so that the progress goes on.
+        const tools = { worker: new BackupWorker(), directory, clock: systemClock }
+        const made = await backUpTo(tools, { to, withoutAttachments })
+        const change = createdBackup(made.path, { isWhole: to !== null })
+        await recordedIfRoom(writer.write((tx) => audit.record(tx, COMMAND_LINE, change)))
+        return made
+      },
+    }),
+  )
   const beside = made.attachment_bytes ?? 0
   call.out.data(made, [made.path, ...(beside === 0 ? [] : [filesBeside(made.path)])])
 }
@@ -102,7 +103,7 @@ async function list(call: Call): Promise<undefined> {
     sizeCell(one.size_bytes),
     one.path,
   ])
-  call.out.data({ data: backups }, table(['CREATED', 'KIND', 'SIZE', 'FILE'], rows))
+  call.out.data({ data: backups }, [table(['CREATED', 'KIND', 'SIZE', 'FILE'], rows)])
   if (backups.length === 0) call.out.note('No backups yet.')
 }
 
@@ -121,9 +122,15 @@ async function restore(call: Call): Promise<ExitCode> {
     const now = timestamp(systemClock.now())
     const takesEnvironment = call.options.has('with-environment')
     const { directory } = held
-    const unpacked = (await isArchive(file)) ? await unpack(file, directory) : file
+    const unpacked = (await isArchive(file))
+      ? await call.out.during('Unpacking', unpack(file, directory))
+      : file
     const order = { directory, file: unpacked, name: basename(file), version: VERSION, now }
-    const restored = restoreBackup({ ...order, takesEnvironment, options: optionsOf() })
+    // It blocks until it is done, so its title is shown first.
+    const restoring = nextTurn().then(() =>
+      restoreBackup({ ...order, takesEnvironment, options: optionsOf() }),
+    )
+    const restored = await call.out.during('Checking and restoring', restoring)
     const { aside, uncertainCount, missingCount, files, environment } = restored
     const json = {
       file,

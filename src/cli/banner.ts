@@ -36,7 +36,7 @@ export async function showBanner(
   if (worst !== undefined) pairs.push(['issue', `${worst.title}. Details: ${own} doctor`])
   else if (lines.length === 0) pairs.push(['try it', `${own} serve --simulated-lines 2`])
   pairs.push(['next', `${own} send TO TEXT, in another terminal`])
-  for (const line of fields(pairs)) call.out.note(line)
+  call.out.note(fields(pairs))
   if (key === null) return
   // Even with --quiet: the secret cannot be shown again.
   call.out.data(key, ['', 'Your first API key:', ...describeNewKey(key), ''])

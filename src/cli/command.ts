@@ -1,4 +1,8 @@
 import type { LoadedConfig } from '../config.ts'
+import { timestamp, type Timestamp } from '../domain/ids.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../domain/time.ts'
+import { systemClock } from '../system/clock.ts'
+import { parseIsoTime } from '../system/iso-time.ts'
 import type { Surroundings } from '../system/own-process.ts'
 import type { Output } from './output.ts'
 
@@ -14,7 +18,15 @@ export const EXIT = {
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
 
 /** Kinds of ids that shell completion offers. */
-export type IdKind = 'bridges' | 'deliveries' | 'keys' | 'lines' | 'messages' | 'webhooks'
+export type IdKind =
+  | 'bridges'
+  | 'conversations'
+  | 'deliveries'
+  | 'keys'
+  | 'lines'
+  | 'messages'
+  | 'uncertain'
+  | 'webhooks'
 
 export type Argument = {
   readonly name: string
@@ -103,6 +115,44 @@ export function numberOption(
   const value = /^[0-9]{1,9}$/.test(text) ? Number(text) : 0
   if (value >= 1 && value <= max) return value
   throw new UsageError(`--${name} must be a whole number from 1 to ${max}.`)
+}
+
+export function switchOption(call: Pick<Call, 'options'>, name: string): boolean {
+  const text = call.options.get(name)
+  if (text === 'true' || text === 'false') return text === 'true'
+  throw new UsageError(`--${name} must be true or false.`)
+}
+
+/** Value of an option that must be one of a few words; undefined where it is left out. */
+export function choiceOption<T extends string>(
+  call: Pick<Call, 'options'>,
+  name: string,
+  choices: readonly T[],
+): T | undefined {
+  const text = call.options.get(name)
+  const choice = choices.find((one) => one === text)
+  if (text === undefined || choice !== undefined) return choice
+  throw new UsageError(`--${name} must be one of: ${choices.join(', ')}.`)
+}
+
+const UNITS_MS = { m: MINUTE_MS, h: HOUR_MS, d: DAY_MS } as const
+
+/** Sentence of an option that `timeOption` reads. */
+export const TIME_FORMS = '2026-11-21T10:00:00Z, or 30m, 12h, 7d ago'
+
+/** A time in ISO 8601, or an age such as 30m, 12h or 7d; undefined where it is left out. */
+export function timeOption(call: Pick<Call, 'options'>, name: string): Timestamp | undefined {
+  const text = call.options.get(name)
+  if (text === undefined) return undefined
+  const [, count, unit] = /^([0-9]{1,5})([mhd])$/.exec(text) ?? []
+  if (count !== undefined && (unit === 'm' || unit === 'h' || unit === 'd')) {
+    return timestamp(systemClock.now() - Number(count) * UNITS_MS[unit])
+  }
+  const time = parseIsoTime(text)
+  if (time !== null) return time
+  throw new UsageError(
+    `--${name} must be a time such as 2026-11-21T10:00:00Z, or an age such as 30m, 12h or 7d.`,
+  )
 }
 
 /** Argument at `index`. The parser has checked the required ones. */

@@ -47,10 +47,15 @@ const LISTS: Readonly<Record<IdKind, (client: ControlClient) => Promise<readonly
     return data.map(({ id, description, url }) => named(id, description, url))
   },
   deliveries: failedDeliveries,
-  messages: async (client) => {
-    const query = { ...LISTED.query, status: 'uncertain' }
-    const { data } = await client.ask('GET /messages', { query })
-    return data.map(({ id, handle }) => named(id, groupedNumber(handle)))
+  messages: (client) => newestMessages(client, { type: 'all' }),
+  uncertain: (client) => newestMessages(client, { type: 'all', status: 'uncertain' }),
+  conversations: async (client) => {
+    const { data } = await client.ask('GET /conversations', {
+      query: { ...LISTED.query, type: 'all' },
+    })
+    return data.map(({ id, name, contact_name, handle }) =>
+      named(id, name ?? null, contact_name ?? null, groupedNumber(handle)),
+    )
   },
 }
 
@@ -230,6 +235,14 @@ async function failedDeliveries(client: ControlClient): Promise<readonly Named[]
     }),
   )
   return lists.flat()
+}
+
+async function newestMessages(
+  client: ControlClient,
+  filter: Readonly<Record<string, string>>,
+): Promise<readonly Named[]> {
+  const { data } = await client.ask('GET /messages', { query: { ...LISTED.query, ...filter } })
+  return data.map(({ id, handle, status }) => named(id, `${status} ${groupedNumber(handle)}`))
 }
 
 function unrevoked<T extends { readonly revoked_at: string | null }>(rows: readonly T[]) {

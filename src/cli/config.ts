@@ -35,7 +35,7 @@ async function show(call: Call): Promise<undefined> {
     value: shownSetting(row.name, row.value),
   }))
   const cells = all.map(({ name, value, from }) => [name, value, from])
-  call.out.data({ data: all }, table(['NAME', 'VALUE', 'FROM'], cells))
+  call.out.data({ data: all }, [table(['NAME', 'VALUE', 'FROM'], cells, ['VALUE'])])
   if (running === null)
     call.out.note('No relay is running. These are the values it would start with.')
 }

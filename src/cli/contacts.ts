@@ -15,10 +15,9 @@ import {
   type ExitCode,
 } from './command.ts'
 import type { ControlClient } from './control-client.ts'
-import { progressBar } from './output.ts'
 import { runningRelay } from './own-file.ts'
 import { countryOption, recipientOf } from './recipient.ts'
-import { table, timeCell } from './table.ts'
+import { table, timeCell, type Line } from './table.ts'
 
 const LIMIT_MAX = 200
 
@@ -84,12 +83,12 @@ async function list(call: Call): Promise<undefined> {
   const page = await client.ask('GET /contacts', {
     query: { limit: String(limit), ...(q && { q }), ...(tag && { tag }) },
   })
-  call.out.data(page, contactTable(page.data))
+  call.out.data(page, [contactTable(page.data)])
   if (page.data.length === 0) call.out.note('No contacts found.')
   if (page.has_more) call.out.note('More contacts exist. Show more with --limit, or use --query.')
 }
 
-function contactTable(contacts: readonly Contact[]): readonly string[] {
+function contactTable(contacts: readonly Contact[]): Line {
   const rows = contacts.map(({ handle, name, tags, note }) => {
     return [name, groupedNumber(handle), tags.join(', '), note?.replaceAll(/\s+/g, ' ')]
   })
@@ -137,7 +136,7 @@ async function importFile(call: Call): Promise<ExitCode> {
   const shown = errors.slice(0, SHOWN_MAX)
   call.out.data(report, [
     `${imported} imported, ${updated} updated, ${skipped} unchanged, ${failed} failed.`,
-    ...table(
+    table(
       ['ROW', 'PROBLEM'],
       shown.map(({ row, why }) => [row, why]),
     ),
@@ -180,9 +179,7 @@ async function importParts(
   const total = { imported: 0, updated: 0, skipped: 0, failed: 0 }
   const errors: { row: number; why: string }[] = []
   const all = parts.reduce((sum, { cards }) => sum + cards, 0)
-  const { surroundings, options } = call
-  const isShown = surroundings.isTerminal && !options.has('json') && !options.has('quiet')
-  const bar = progressBar(countWords(all, 'contact'), all, isShown)
+  const bar = call.out.bar(countWords(all, 'contact'), all)
   for (const { text, rowsBefore, cards } of parts) {
     const query = country === null ? {} : { country }
     const report = await client.ask('POST /contacts/import', { text, query })
@@ -208,7 +205,7 @@ async function search(call: Call): Promise<undefined> {
   if (!found.is_complete) call.out.note('Older messages were not searched: use a longer word.')
 }
 
-function foundLines({ people, conversations, messages }: SearchResult): readonly string[] {
+function foundLines({ people, conversations, messages }: SearchResult): readonly Line[] {
   const conversationRows = conversations.map((conversation) => {
     const { id, handle, name, contact_name: person, message_count: count } = conversation
     return [id, name ?? person ?? groupedNumber(handle), count, timeCell(conversation.updated_at)]
@@ -219,9 +216,10 @@ function foundLines({ people, conversations, messages }: SearchResult): readonly
     return [timeCell(message.created_at), `${arrow} ${groupedNumber(message.handle)}`, text]
   })
   const parts = [
-    contactTable(people),
-    table(['CONVERSATION', 'WITH', 'MESSAGES', 'LATEST'], conversationRows),
-    table(['TIME', 'WITH', 'TEXT'], messageRows),
-  ].filter((part) => part.length > 0)
-  return parts.flatMap((part, place) => (place === 0 ? part : ['', ...part]))
+    [people, contactTable(people)],
+    [conversations, table(['CONVERSATION', 'WITH', 'MESSAGES', 'LATEST'], conversationRows)],
+    [messages, table(['TIME', 'WITH', 'TEXT'], messageRows)],
+  ] as const
+  const found = parts.flatMap(([rows, part]) => (rows.length > 0 ? ['', part] : []))
+  return found.slice(1)
 }

@@ -35,11 +35,13 @@ export class RefusedError extends Error {
   override readonly name = 'RefusedError'
   readonly status: number
   readonly code: string
+  readonly details: unknown
 
-  constructor(status: number, code: string, message: string) {
+  constructor(status: number, { code, message, details }: ErrorAnswer['error']) {
     super(message)
     this.status = status
     this.code = code
+    this.details = details
   }
 }
 
@@ -118,24 +120,23 @@ export class ControlClient {
     return body as Attachment // The relay checks every answer against its schema.
   }
 
-  /** The bytes of an attachment. */
-  async *download(id: string): AsyncGenerator<Uint8Array> {
-    const path = `/api/v1/attachments/${encodeURIComponent(id)}/content`
-    const response = await this.#fetch(path, {})
+  /** The bytes of a file, by its path below `/api/v1`. */
+  async *download(path: string): AsyncGenerator<Uint8Array> {
+    const response = await this.#fetch(`/api/v1${path}`, {})
     if (!response.ok) throw refusal(response.status, parsed(await response.text()))
     yield* response.body ?? []
   }
 
-  /** Events as they happen, until the relay stops. Empty lines keep the stream open. */
-  async *events(): AsyncGenerator<AnyEvent> {
-    const response = await this.#fetch('/api/v1/events', {})
+  /** Events as they happen, until the relay stops or `signal` aborts; null for the empty lines between. */
+  async *events(signal: AbortSignal): AsyncGenerator<AnyEvent | null> {
+    const response = await this.#fetch('/api/v1/events', { signal })
     if (!response.ok) throw refusal(response.status, parsed(await response.text()))
     let rest = ''
     const decoder = new TextDecoder()
     for await (const chunk of response.body ?? []) {
       const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n')
       rest = lines.pop() ?? ''
-      for (const line of lines) if (line !== '') yield JSON.parse(line)
+      for (const line of lines) yield line === '' ? null : JSON.parse(line)
     }
   }
 
@@ -178,6 +179,6 @@ function parsed(text: string): unknown {
 
 function refusal(status: number, body: unknown): RefusedError {
   const { error } = body as Partial<ErrorAnswer> // Anything else has no such field.
-  const message = error?.message ?? `The relay answered with status ${status}.`
-  return new RefusedError(status, error?.code ?? 'unknown', message)
+  const message = `The relay answered with status ${status}.`
+  return new RefusedError(status, error ?? { code: 'unknown', message })
 }

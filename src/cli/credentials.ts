@@ -16,7 +16,7 @@ import {
 import { groupedNumber } from '../people/phone-numbers.ts'
 import { argument, type Call, type Command } from './command.ts'
 import { runningRelay, throughRelayOrFile } from './own-file.ts'
-import { fields, table, timeCell } from './table.ts'
+import { fields, stateCell, table, timeCell, type Line } from './table.ts'
 
 const BRIDGE = [{ name: 'ID', ids: 'bridges' }] as const
 const FIRST_PAGE = { limit: 200, cursor: null }
@@ -72,9 +72,9 @@ export const SETUP_LINK_COMMAND: Command = {
 }
 
 /** Rows that show a new key and the headers it goes into. */
-export function describeNewKey(key: Pick<CreatedKey, 'id' | 'key' | 'secret'>): string[] {
+export function describeNewKey(key: Pick<CreatedKey, 'id' | 'key' | 'secret'>): readonly Line[] {
   return [
-    ...fields([
+    fields([
       ['id', key.id],
       ['X-API-Key', key.key],
       ['X-API-Secret', key.secret],
@@ -103,9 +103,11 @@ async function listApiKeys(call: Call): Promise<undefined> {
     key.key_hint,
     timeCell(key.created_at),
     timeCell(key.last_used_at),
-    key.revoked_at === null ? '' : 'revoked',
+    key.revoked_at === null ? '' : stateCell('revoked'),
   ])
-  call.out.data(page, table(['ID', 'NAME', 'KEY', 'CREATED', 'LAST USED', 'STATE'], rows))
+  const head = ['ID', 'NAME', 'KEY', 'CREATED', 'LAST USED', 'STATE']
+  call.out.data(page, [table(head, rows, ['KEY', 'CREATED'])])
+  if (rows.length === 0) call.out.note('No API keys yet.')
 }
 
 async function revokeApiKey(call: Call): Promise<undefined> {
@@ -133,9 +135,10 @@ async function listIphones(call: Call): Promise<undefined> {
     bridge.label,
     bridge.token_hint,
     timeCell(bridge.last_heard_at),
-    bridge.revoked_at === null ? '' : 'removed',
+    bridge.revoked_at === null ? '' : stateCell('removed'),
   ])
-  call.out.data(page, table(['ID', 'NUMBER', 'LABEL', 'TOKEN', 'LAST SEEN', 'STATE'], rows))
+  const head = ['ID', 'NUMBER', 'LABEL', 'TOKEN', 'LAST SEEN', 'STATE']
+  call.out.data(page, [table(head, rows, ['TOKEN', 'LABEL'])])
 }
 
 async function addIphone(call: Call): Promise<undefined> {
@@ -169,9 +172,9 @@ async function removeIphone(call: Call): Promise<undefined> {
   call.out.data({ id, deleted: true }, [`Removed ${id}.`])
 }
 
-function describeToken({ id, token }: BridgeToken): readonly string[] {
+function describeToken({ id, token }: BridgeToken): readonly Line[] {
   return [
-    ...fields([
+    fields([
       ['id', id],
       ['Authorization', `Bearer ${token}`],
     ]),

@@ -18,7 +18,7 @@ import { writeFileAtomically } from '../system/files.ts'
 import { type RunProcess, processRunner } from '../system/process.ts'
 import { type Call, type Command, EXIT, type ExitCode, UsageError } from './command.ts'
 import { runningRelay } from './own-file.ts'
-import { fields } from './table.ts'
+import { fields, stateCell, type Line } from './table.ts'
 
 type DoctorTools = { readonly platform: string; readonly run: RunProcess }
 
@@ -110,7 +110,7 @@ function describe(
   { finding, number, depth, cause }: Listed,
   lines: readonly PhoneLine[],
   isMac: boolean,
-): readonly string[] {
+): readonly Line[] {
   const because = cause === null ? '' : ` (caused by ${cause})`
   const { snoozed_until } = finding
   const snoozed = snoozed_until === undefined ? '' : ` (snoozed until ${snoozed_until})`
@@ -125,8 +125,8 @@ function describe(
     ...(guide === null ? [] : [['see', `hookline guide ${guide.split('#')[0]}`] as const]),
     ...(pane === null ? [] : [['open', openingOf(pane)] as const]),
   ]
-  const rows = [...fields([[`${number}.`, head]]), ...fields(more).map((row) => `    ${row}`)]
-  return rows.map((row) => '    '.repeat(depth) + row)
+  const indent = '    '.repeat(depth)
+  return [fields([[`${number}.`, stateCell(head)]], indent), fields(more, `    ${indent}`)]
 }
 
 function nameOf(id: string | null, lines: readonly PhoneLine[]): string | null {
@@ -163,7 +163,7 @@ async function openFirstPane(
   call.out.problem(`System Settings did not open. Try: ${openingOf(pane)}`)
 }
 
-function phoneLines(phones: readonly Phone[]): readonly string[] {
+function phoneLines(phones: readonly Phone[]): readonly Line[] {
   return phones.flatMap((phone) => {
     const states = statesOf(phone)
     return [`${headOf(phone)}${states.length === 0 ? ': online' : ''}`, ...states, '']
@@ -198,7 +198,7 @@ function endOf(key: string): string {
 }
 
 /** A row for each stage up to the first that is not reached, with its reason; none where all are. */
-function statesOf({ states, stop }: Phone): readonly string[] {
+function statesOf({ states, stop }: Phone): readonly Line[] {
   const reached = states.filter(({ is_reached }) => is_reached)
   const next = states[reached.length]
   if (next === undefined) return []
@@ -207,7 +207,7 @@ function statesOf({ states, stop }: Phone): readonly string[] {
     ...reached.slice(1).map(({ state }) => [inWords(state), 'yes'] as const),
     [inWords(next.state), stop === null ? 'not yet' : `no: ${stop.title}`] as const,
   ]
-  return fields(rows).map((row) => `    ${row}`)
+  return [fields(rows, '    ')]
 }
 
 function inWords(state: string): string {

@@ -1,3 +1,5 @@
+import { optionsOf } from '../config.ts'
+import { environmentOf } from '../domain/option.ts'
 import { GUIDES, findGuide } from '../guides/guides.ts'
 import { MIGRATIONS } from '../storage/migrations.ts'
 import { dataDirectoryAt } from '../system/data-directory.ts'
@@ -8,6 +10,7 @@ import {
   type CommandGroup,
   type CommandOption,
   EXIT,
+  type ExitCode,
   GLOBAL_OPTIONS,
   UsageError,
 } from './command.ts'
@@ -23,6 +26,7 @@ export const HELP_COMMAND: Command = {
     { name: 'COMMAND', isOptional: true },
     { name: 'SUBCOMMAND', isOptional: true },
   ],
+  options: [{ name: 'man', value: null, sentence: 'Print the manual page (roff).' }],
   sentence: 'List all commands, or describe one.',
   run: printHelp,
 }
@@ -67,6 +71,11 @@ export function helpOf(command: Command): string[] {
 }
 
 async function printHelp(call: Call): Promise<undefined> {
+  if (call.options.has('man')) {
+    const page = manualPage(call.groups)
+    call.out.data({ page: page.join('\n') }, page)
+    return undefined
+  }
   const name = call.args.join(' ')
   const commands = call.groups.flatMap((group) => group.commands)
   const found = commands.filter((one) => one.name === name || one.name.startsWith(`${name} `))
@@ -92,7 +101,7 @@ async function printPaths(call: Call): Promise<undefined> {
     ['lock', directory.lock],
     ['simulated_network', directory.simulatedDatabase],
   ] as const
-  call.out.data(Object.fromEntries(rows), fields(rows))
+  call.out.data(Object.fromEntries(rows), [fields(rows)])
 }
 
 function listOf(groups: readonly CommandGroup[]): string[] {
@@ -110,15 +119,85 @@ function listOf(groups: readonly CommandGroup[]): string[] {
     'Global options:',
     ...describeOptions(GLOBAL_OPTIONS),
     '',
-    'Exit codes: 0 ok, 1 failed, 2 usage, 3 no relay is running, 4 not allowed,',
-    '5 checks failed, 78 action needed.',
+    `Exit codes: ${EXIT_CODES.map(([code, meaning]) => `${code} ${meaning}`).join(', ')}.`,
   ]
 }
+
+const EXIT_CODES: readonly (readonly [ExitCode, string])[] = [
+  [EXIT.ok, 'ok'],
+  [EXIT.failed, 'failed'],
+  [EXIT.usage, 'usage'],
+  [EXIT.noRelay, 'no relay is running'],
+  [EXIT.notAllowed, 'not allowed'],
+  [EXIT.checksFailed, 'checks failed'],
+  [EXIT.personNeeded, 'action needed'],
+]
 
 function describeOptions(options: readonly CommandOption[]): string[] {
   const names = options.map(({ name, value }) => `--${name}${value === null ? '' : ` ${value}`}`)
   const longest = Math.max(0, ...names.map((name) => name.length))
   return options.map(({ sentence }, i) => `    ${(names[i] ?? '').padEnd(longest)}  ${sentence}`)
+}
+
+/** The manual page for man(1), from the tables of commands and options. */
+function manualPage(groups: readonly CommandGroup[]): readonly string[] {
+  const commands = groups.flatMap(({ heading, commands }) => [
+    `.SS ${roff(heading)}`,
+    ...commands.flatMap((command) => [
+      '.TP',
+      `.B ${roff(usageOf(command))}`,
+      roff(command.sentence),
+      ...manualOptions(command.options ?? []),
+    ]),
+  ])
+  return [
+    `.TH HOOKLINE 1 "" "hookline ${VERSION}" "User Commands"`,
+    '.SH NAME',
+    'hookline \\- self-hosted iMessage relay',
+    '.SH SYNOPSIS',
+    '.B hookline',
+    '.I COMMAND',
+    '[\\fIoptions\\fR]',
+    '.SH COMMANDS',
+    ...commands,
+    '.SH GLOBAL OPTIONS',
+    ...GLOBAL_OPTIONS.flatMap((option) => ['.TP', ...manualOption(option)]),
+    '.SH EXIT STATUS',
+    ...EXIT_CODES.flatMap(([code, meaning]) => ['.TP', `.B ${code}`, roff(meaning)]),
+    '.SH ENVIRONMENT',
+    'Options come from flags, then the environment, then hookline.env in the data directory.',
+    ...Object.values(optionsOf()).flatMap((option) => {
+      return ['.TP', `.B ${environmentOf(option)}`, roff(option.sentence)]
+    }),
+    '.SH FILES',
+    'Printed by',
+    '.BR "hookline paths" .',
+    '.SH SEE ALSO',
+    'The guides of',
+    '.BR "hookline guide" .',
+  ]
+}
+
+/** Options of a command, indented below it. */
+function manualOptions(options: readonly CommandOption[]): readonly string[] {
+  if (options.length === 0) return []
+  return ['.RS', ...options.flatMap((option) => ['.TP', ...manualOption(option)]), '.RE']
+}
+
+function manualOption({ name, value, sentence }: CommandOption): readonly string[] {
+  return [`.B ${roff(`--${name}${value === null ? '' : ` ${value}`}`)}`, roff(sentence)]
+}
+
+/** Text for roff: no escape, no hyphen of typography, and no request at its beginning. */
+function roff(text: string): string {
+  const escaped = text
+    .replaceAll('\\', '\\e')
+    .replaceAll('-', '\\-')
+    .replaceAll(
+      /[^ -~]/gu,
+      (letter) => `\\[u${letter.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0')}]`,
+    )
+  return /^[.']/.test(escaped) ? `\\&${escaped}` : escaped
 }
 
 export const GUIDE_COMMAND: Command = {
@@ -132,7 +211,7 @@ export const GUIDE_COMMAND: Command = {
         ['GUIDE', 'ABOUT'],
         rows.map(({ name, title }) => [name, title]),
       )
-      out.data({ data: rows }, lines)
+      out.data({ data: rows }, [lines])
       return EXIT.ok
     }
     const guide = findGuide(name)

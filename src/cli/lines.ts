@@ -6,9 +6,9 @@ import type { Line } from '../domain/line.ts'
 import { groupedNumber } from '../people/phone-numbers.ts'
 import { listLines } from '../storage/lines.ts'
 import { isoTime } from '../system/iso-time.ts'
-import { UsageError, argument, type Call, type Command } from './command.ts'
+import { UsageError, argument, switchOption, type Call, type Command } from './command.ts'
 import { runningRelay, throughRelayOrFile } from './own-file.ts'
-import { table } from './table.ts'
+import { stateCell, table } from './table.ts'
 
 const CHANGES = [
   { name: 'label', value: 'TEXT', sentence: 'Name of the line.' },
@@ -62,7 +62,8 @@ async function list(call: Call): Promise<undefined> {
     const { id, phone_number, label, driver } = line
     return [id, groupedNumber(phone_number), label, driver, ...stateCells(line, reset)]
   })
-  call.out.data(page, table(['ID', 'NUMBER', 'LABEL', 'DRIVER', 'STATUS', 'NEXT STEP'], rows))
+  const head = ['ID', 'NUMBER', 'LABEL', 'DRIVER', 'STATUS', 'NEXT STEP']
+  call.out.data(page, [table(head, rows)])
   if (rows.length === 0) call.out.note('No lines yet.')
 }
 
@@ -72,12 +73,13 @@ async function zoneOf(call: Call): Promise<string> {
   return data.find(({ name }) => name === 'time_zone')?.value ?? UTC
 }
 
-function stateCells(line: ListedLine, reset: string): readonly (string | null)[] {
-  if (!line.is_enabled) return ['disabled', line.status_hint]
+function stateCells(line: ListedLine, reset: string) {
+  if (!line.is_enabled) return [stateCell('disabled'), line.status_hint]
   if (line.status === 'online' && isAtLimit(line)) {
-    return ['online, limit reached', `New contacts are possible again at ${reset}.`]
+    const state = stateCell('online, limit reached', 'warning')
+    return [state, `New contacts are possible again at ${reset}.`]
   }
-  return [line.status, line.status_hint]
+  return [stateCell(line.status), line.status_hint]
 }
 
 function isAtLimit({ new_contacts_today: used, daily_contact_limit: limit }: ListedLine): boolean {
@@ -133,10 +135,4 @@ function numberOption(call: Call, name: string): number {
   const text = call.options.get(name) ?? ''
   if (/^[0-9]{1,9}$/.test(text)) return Number(text)
   throw new UsageError(`--${name} must be a whole number.`)
-}
-
-function switchOption(call: Call, name: string): boolean {
-  const text = call.options.get(name)
-  if (text === 'true' || text === 'false') return text === 'true'
-  throw new UsageError(`--${name} must be true or false.`)
 }

@@ -2,24 +2,21 @@
 
 import type { Message } from '../api/messages.ts'
 import { groupedNumber } from '../people/phone-numbers.ts'
-import { fields, sizeCell, table, timeCell } from './table.ts'
+import { fields, sizeCell, stateCell, table, timeCell, type Cell, type Line } from './table.ts'
 
-const EXCERPT_LENGTH_MAX = 60
-
-/** The beginning of its text, or what it has instead. */
+/** Its text on one line, or what it has instead. */
 export function excerptOf({ text, attachments = [], unsent_at }: Message): string {
   if (unsent_at !== undefined) return '(unsent)'
   const line = text.replaceAll(/\s+/g, ' ')
-  if (line.length > EXCERPT_LENGTH_MAX) return `${line.slice(0, EXCERPT_LENGTH_MAX - 1)}…`
   return line === '' ? attachments.map(({ filename }) => `[${filename}]`).join(' ') : line
 }
 
 /** All that there is to say of it, with what belongs to it. */
-export function messageLines(message: Message): readonly string[] {
-  return [...fields([...factsOf(message), ...extrasOf(message)]), ...partsOf(message)]
+export function messageLines(message: Message): readonly Line[] {
+  return [fields([...factsOf(message), ...extrasOf(message)]), ...partsOf(message)]
 }
 
-type Pairs = readonly (readonly [string, string])[]
+type Pairs = readonly (readonly [string, Cell])[]
 
 function factsOf(message: Message): Pairs {
   const { id, status, direction, phone_number, service, error } = message
@@ -31,7 +28,7 @@ function factsOf(message: Message): Pairs {
   ] as const
   return [
     ['id', id],
-    ['status', error === null ? status : `${status} (${error.code}: ${error.message})`],
+    ['status', stateCell(error === null ? status : `${status} (${error.code}: ${error.message})`)],
     ['direction', direction],
     ['line', `${groupedNumber(phone_number)} (${message.phone_line_id})`],
     ['conversation', message.conversation_id],
@@ -42,7 +39,7 @@ function factsOf(message: Message): Pairs {
   ]
 }
 
-function withOf({ conversation_type, sender, handle }: Message): string {
+export function withOf({ conversation_type, sender, handle }: Message): string {
   if (conversation_type !== 'group') return groupedNumber(handle)
   return sender ? `${sender.name ?? groupedNumber(sender.handle)} in a group` : 'a group'
 }
@@ -57,11 +54,11 @@ function extrasOf(message: Message): Pairs {
   ]
 }
 
-function pair(name: string, value: string | undefined): Pairs {
+function pair(name: string, value: Cell): Pairs {
   return value === undefined ? [] : [[name, value]]
 }
 
-function partsOf({ attachments = [], reactions = [], edits = [] }: Message): readonly string[] {
+function partsOf({ attachments = [], reactions = [], edits = [] }: Message): readonly Line[] {
   return [
     ...titled('Attachments', ['ID', 'NAME', 'TYPE', 'SIZE', 'STATE'], attachments.map(fileCells)),
     ...titled(
@@ -88,7 +85,7 @@ function fileCells(file: NonNullable<Message['attachments']>[number]) {
 function titled(
   title: string,
   head: readonly string[],
-  rows: readonly (readonly (string | null)[])[],
-): readonly string[] {
-  return rows.length === 0 ? [] : ['', `${title}:`, ...table(head, rows)]
+  rows: readonly (readonly Cell[])[],
+): readonly Line[] {
+  return rows.length === 0 ? [] : ['', `${title}:`, table(head, rows)]
 }

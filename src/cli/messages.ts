@@ -1,30 +1,34 @@
 import { stat } from 'node:fs/promises'
 
-import type { Conversation, Message } from '../api/messages.ts'
+import type { Message } from '../api/messages.ts'
 import type { AnyEvent } from '../api/webhooks.ts'
 import { ATTACHMENTS_MAX } from '../domain/attachment.ts'
-import { CONVERSATION_TYPES } from '../domain/conversation.ts'
-import { WANTED_SERVICES, type WantedService } from '../domain/message-extras.ts'
+import { WANTED_SERVICES } from '../domain/message-extras.ts'
+import { MESSAGE_STATUSES } from '../domain/message.ts'
 import { EVENT_NAMES } from '../domain/webhook.ts'
 import { groupedNumber } from '../people/phone-numbers.ts'
 import { NEVER, systemClock } from '../system/clock.ts'
-import { localTime } from '../system/iso-time.ts'
+import { isoTime } from '../system/iso-time.ts'
+import { stopSignal } from '../system/own-process.ts'
 import { uploadAll } from './attachments.ts'
 import {
   EXIT,
+  TIME_FORMS,
   UsageError,
   argument,
+  choiceOption,
   numberOption,
+  timeOption,
   valuesOf,
   type Call,
   type Command,
   type ExitCode,
 } from './command.ts'
-import type { ControlClient } from './control-client.ts'
-import { excerptOf, messageLines } from './message-lines.ts'
+import { type ControlClient, RefusedError } from './control-client.ts'
+import { excerptOf, messageLines, withOf } from './message-lines.ts'
 import { runningRelay } from './own-file.ts'
 import { handleOption, recipientOf } from './recipient.ts'
-import { table, timeCell } from './table.ts'
+import { clockCell, row, stateCell, table, timeCell, type Line } from './table.ts'
 
 const LISTED_DEFAULT = 50
 const LISTED_MAX = 200
@@ -51,34 +55,32 @@ export const MESSAGE_COMMANDS: readonly Command[] = [
     run: send,
   },
   {
+    name: 'messages list',
+    short: 'messages',
+    options: [
+      { name: 'status', value: 'STATUS', sentence: `Only: ${MESSAGE_STATUSES.join(', ')}.` },
+      { name: 'line', value: 'ID', ids: 'lines', sentence: 'Only messages of this line.' },
+      { name: 'with', value: 'HANDLE', sentence: 'Only messages to and from this person.' },
+      { name: 'since', value: 'TIME', sentence: `Only messages since then: ${TIME_FORMS}.` },
+      { name: 'limit', value: 'N', sentence: `Number to list, 1 to ${LISTED_MAX} (default 50).` },
+    ],
+    sentence: 'List messages, newest first. Short: messages.',
+    run: list,
+  },
+  {
     name: 'messages show',
-    args: [{ name: 'ID' }],
+    args: [{ name: 'ID', ids: 'messages' }],
     sentence: 'Show a message with its attachments, reactions, reply and edits.',
     run: show,
   },
   {
     name: 'messages resolve',
     args: [
-      { name: 'ID', ids: 'messages' },
+      { name: 'ID', ids: 'uncertain' },
       { name: 'STATUS', choices: ['sent', 'failed'] },
     ],
     sentence: 'Mark an uncertain message as sent or failed.',
     run: resolve,
-  },
-  {
-    name: 'conversations list',
-    short: 'conversations',
-    options: [
-      {
-        name: 'type',
-        value: CONVERSATION_TYPES.join('|'),
-        sentence: 'Only people or only groups (default all).',
-      },
-      { name: 'line', value: 'ID', ids: 'lines', sentence: 'Only conversations of this line.' },
-      { name: 'limit', value: 'N', sentence: `Number to list, 1 to ${LISTED_MAX} (default 50).` },
-    ],
-    sentence: 'List conversations, newest first. Short: conversations.',
-    run: listConversations,
   },
 ]
 
@@ -88,12 +90,21 @@ export const TAIL_COMMAND: Command = {
     { name: 'line', value: 'ID', ids: 'lines', sentence: 'Only this line (id or number).' },
     { name: 'event', value: 'NAMES', sentence: `Only these events: ${EVENT_NAMES.join(', ')}.` },
     { name: 'handle', value: 'HANDLE', sentence: 'Only messages to and from this person.' },
+    { name: 'from', value: 'HANDLE', sentence: 'Only messages from this person.' },
   ],
   sentence: 'Print events as they happen, one per line.',
   run: tail,
 }
 
+export const STATS_COMMAND: Command = {
+  name: 'stats',
+  options: [{ name: 'days', value: 'N', sentence: 'Number of days, 1 to 400 (default 14).' }],
+  sentence: 'Show how many messages were sent, received and failed, by day.',
+  run: printStats,
+}
+
 const POLL_MS = 500
+const RECONNECT_MS = 1_000
 const REACHED = {
   sent: ['sent', 'delivered', 'read'],
   delivered: ['delivered', 'read'],
@@ -101,7 +112,7 @@ const REACHED = {
 const ENDED = ['failed', 'expired', 'uncertain']
 
 async function send(call: Call): Promise<ExitCode> {
-  const until = waitOptionOf(call)
+  const until = choiceOption(call, 'wait', ['sent', 'delivered'])
   const files = await filesToSend(call)
   const { to: written, ...target } = targetOf(call)
   const client = await runningRelay(call)
@@ -116,7 +127,7 @@ async function send(call: Call): Promise<ExitCode> {
   const sent = isConversation(to)
     ? await client.ask('POST /conversations/:id/messages', { id: to, body: content, headers })
     : await client.ask('POST /messages/send', { body: { to, ...content, ...target }, headers })
-  const message = until === null ? sent : await follow(client, sent, until)
+  const message = until === undefined ? sent : await follow(client, sent, until)
 
   const { id, status } = message
   call.out.data(message, [`${status}  ${id}  ${reasonOf(message)}`.trimEnd()])
@@ -126,7 +137,7 @@ async function send(call: Call): Promise<ExitCode> {
 /** Recipient, line and service; a conversation has its own line and service. */
 function targetOf(call: Call) {
   const to = argument(call, 0)
-  const [line, service] = [call.options.get('line'), serviceOptionOf(call)]
+  const [line, service] = [call.options.get('line'), choiceOption(call, 'service', WANTED_SERVICES)]
   if (isConversation(to) && (line ?? service) !== undefined) {
     throw new UsageError('A conversation has its own line and service: leave out the option.')
   }
@@ -135,13 +146,6 @@ function targetOf(call: Call) {
 
 function isConversation(to: string): boolean {
   return to.startsWith('conv_')
-}
-
-function serviceOptionOf(call: Call): WantedService | undefined {
-  const written = call.options.get('service')
-  const service = WANTED_SERVICES.find((name) => name === written)
-  if (written === undefined || service !== undefined) return service
-  throw new UsageError(`--service must be one of: ${WANTED_SERVICES.join(', ')}.`)
 }
 
 /** The files of the call, which are all looked at before the first is uploaded. */
@@ -160,6 +164,34 @@ async function filesToSend(call: Call): Promise<readonly string[]> {
   return files
 }
 
+async function list(call: Call): Promise<undefined> {
+  const limit = numberOption(call, 'limit', { fallback: LISTED_DEFAULT, max: LISTED_MAX })
+  const status = choiceOption(call, 'status', MESSAGE_STATUSES)
+  const since = timeOption(call, 'since')
+  const [line, handle] = [call.options.get('line'), handleOption(call, 'with')]
+  const client = await runningRelay(call)
+  const page = await client.ask('GET /messages', {
+    query: {
+      type: 'all',
+      limit: String(limit),
+      ...(status && { status }),
+      ...(line && { phone_line_id: line }),
+      ...(handle && { handle }),
+      ...(since && { created_after: isoTime(since) }),
+    },
+  })
+  const rows = page.data.map((message) => [
+    message.id,
+    timeCell(message.created_at),
+    stateCell(message.status),
+    withOf(message),
+    [reasonOf(message) && `(${reasonOf(message)})`, excerptOf(message)].filter(Boolean).join(' '),
+  ])
+  call.out.data(page, [table(['ID', 'TIME', 'STATUS', 'WITH', 'TEXT'], rows)])
+  if (rows.length === 0) call.out.note('No messages found.')
+  if (page.has_more) call.out.note('More messages exist. Show more with --limit.')
+}
+
 async function show(call: Call): Promise<undefined> {
   const client = await runningRelay(call)
   const message = await client.ask('GET /messages/:id', { id: argument(call, 0) })
@@ -171,12 +203,6 @@ async function resolve(call: Call): Promise<undefined> {
   const [id, status] = [argument(call, 0), argument(call, 1)]
   const message = await client.ask('POST /messages/:id/resolve', { id, body: { status } })
   call.out.data(message, [`Marked ${message.id} as ${message.status}.`])
-}
-
-function waitOptionOf(call: Call): keyof typeof REACHED | null {
-  const wait = call.options.get('wait') ?? null
-  if (wait === null || wait === 'sent' || wait === 'delivered') return wait
-  throw new UsageError('--wait must be sent or delivered.')
 }
 
 /** Polls the message until it is `until` or can never be: a queued one expires in a day. */
@@ -198,31 +224,62 @@ function reasonOf({ error, queued_reason }: Message): string {
   return error?.message ?? queued_reason ?? ''
 }
 
+/** Prints events until Ctrl-C, also those of a relay that was stopped and comes back. */
 async function tail(call: Call): Promise<ExitCode> {
-  const names = eventNamesOf(call)
+  const { out } = call
+  const isSelected = selectionOf(call)
   const client = await runningRelay(call)
   const { data: lines } = await client.ask('GET /phone-lines')
   const numbers = new Map(lines.map((line) => [line.id, line.phone_number]))
-  const [line, handle] = [handleOption(call, 'line'), handleOption(call, 'handle')]
-  for await (const event of client.events()) {
-    const lineId = event.phone_line_id
-    const number = numbers.get(lineId) ?? lineId
-    const isSelected =
-      (names === null || names.includes(event.event)) &&
-      (line === undefined || line === lineId || line === number) &&
-      (handle === undefined || handle === handleOf(event))
-    if (isSelected) call.out.data(event, [eventLine(event, number)])
+  const stop = stopSignal()
+  let isLost = false
+  const take = (event: AnyEvent | null) => {
+    if (isLost) out.note('The relay is back.')
+    isLost = false
+    if (event === null) return
+    const number = numbers.get(event.phone_line_id) ?? event.phone_line_id
+    if (isSelected(event, number)) out.data(event, [eventLine(event, number)])
   }
-  call.out.problem('The relay stopped.')
-  return EXIT.failed
+  while (!stop.aborted) {
+    try {
+      for await (const event of client.events(stop)) take(event)
+    } catch (error) {
+      if (error instanceof RefusedError && error.status !== 503) throw error
+    }
+    if (stop.aborted) break
+    if (!isLost) out.problem('The relay stopped. Waiting for it to come back; Ctrl-C ends.')
+    isLost = true
+    await systemClock.sleep(RECONNECT_MS, stop)
+  }
+  return EXIT.ok
 }
 
-function eventLine(event: AnyEvent, number: string): string {
-  const text = textOfEvent(event).replaceAll(/\s+/g, ' ')
+/** Test of an event and the number of its line against the options. */
+function selectionOf(call: Call): (event: AnyEvent, number: string) => boolean {
+  const names = eventNamesOf(call)
+  const line = handleOption(call, 'line')
+  const [handle, from] = [handleOption(call, 'handle'), handleOption(call, 'from')]
+  return (event, number) =>
+    (names === null || names.includes(event.event)) &&
+    (line === undefined || line === event.phone_line_id || line === number) &&
+    (handle === undefined || handle === handleOf(event)) &&
+    (from === undefined || (from === handleOf(event) && !isFromMe(event)))
+}
+
+function eventLine(event: AnyEvent, number: string): Line {
   const name = event.event.padEnd(17)
-  const isFromMe = 'message' in event && (event.message ?? event.reaction)?.isFromMe
-  const time = localTime(systemClock.now())
-  return `${time}  ${name}  ${groupedNumber(number)} ${isFromMe ? '→' : '←'} ${groupedNumber(handleOf(event))}  ${text}`
+  const tone = event.event.endsWith('failed') ? 'bad' : null
+  const people = `${groupedNumber(number)} ${isFromMe(event) ? '→' : '←'} ${groupedNumber(handleOf(event))}`
+  return row(
+    clockCell(systemClock.now()),
+    { text: name, tone },
+    people,
+    textOfEvent(event).replaceAll(/\s+/g, ' '),
+  )
+}
+
+function isFromMe(event: AnyEvent): boolean {
+  return 'message' in event && ((event.message ?? event.reaction)?.isFromMe ?? false)
 }
 
 /** The person, or the group where the event is about one itself. */
@@ -235,7 +292,8 @@ function textOfEvent(event: AnyEvent): string {
   if (!('message' in event)) return [event.change, event.target].filter(Boolean).join(' ')
   const { reaction, message } = event
   const sign = reaction && `${reaction.action} ${reaction.emoji ?? reaction.type}: `
-  return `${sign ?? ''}${message?.text ?? ''}`
+  const reason = message?.error && ` (${message.error.message})`
+  return `${sign ?? ''}${message?.text ?? ''}${reason ?? ''}`
 }
 
 function eventNamesOf(call: Call): readonly string[] | null {
@@ -248,30 +306,32 @@ function eventNamesOf(call: Call): readonly string[] | null {
   throw new UsageError(`Unknown event ${unknown}. Events: ${EVENT_NAMES.join(', ')}.`)
 }
 
-async function listConversations(call: Call): Promise<undefined> {
-  const type = call.options.get('type') ?? 'all'
-  if (!CONVERSATION_TYPES.some((name) => name === type)) {
-    throw new UsageError(`--type must be one of: ${CONVERSATION_TYPES.join(', ')}.`)
-  }
-  const limit = numberOption(call, 'limit', { fallback: LISTED_DEFAULT, max: LISTED_MAX })
-  const line = call.options.get('line')
-  const client = await runningRelay(call)
-  const page = await client.ask('GET /conversations', {
-    query: { type, limit: String(limit), ...(line && { phone_line_id: line }) },
-  })
-  const rows = page.data.map((conversation) => {
-    const { id, phone_number, last_message: last, updated_at } = conversation
-    const text = last === null ? '' : excerptOf(last)
-    return [id, nameOf(conversation), groupedNumber(phone_number), timeCell(updated_at), text]
-  })
-  call.out.data(page, table(['ID', 'WITH', 'LINE', 'LAST', 'MESSAGE'], rows))
-  if (rows.length === 0) call.out.note('No conversations.')
-}
+const BAR_LENGTH_MAX = 30
 
-function nameOf({ type, handle, name, contact_name, participants = [] }: Conversation): string {
-  if (type !== 'group') return contact_name ?? groupedNumber(handle)
-  const people = participants
-    .map((person) => person.name ?? groupedNumber(person.handle))
-    .join(', ')
-  return name ? `${name} (${people})` : `Group: ${people}`
+async function printStats(call: Call): Promise<undefined> {
+  const days = numberOption(call, 'days', { fallback: 14, max: 400 })
+  const client = await runningRelay(call)
+  const stats = await client.ask('GET /stats', { query: { days: String(days) } })
+  const most = Math.max(1, ...stats.data.map(({ sent, received }) => sent + received))
+  const head = ['DAY', 'SENT', 'RECEIVED', 'FAILED', 'UNCERTAIN']
+  const rows = stats.data.map(({ date, sent, received, failed, uncertain }) => ({
+    bar: '█'.repeat(Math.ceil(((sent + received) / most) * BAR_LENGTH_MAX)) || ' ',
+    cells: [
+      date,
+      sent,
+      received,
+      { text: String(failed), tone: failed > 0 ? 'bad' : null },
+      { text: String(uncertain), tone: uncertain > 0 ? 'warning' : null },
+    ] as const,
+  }))
+  const figures = table(
+    head,
+    rows.map(({ cells }) => cells),
+  )
+  const drawn = table(
+    [...head, ' '],
+    rows.map(({ cells, bar }) => [...cells, bar]),
+    [' '],
+  )
+  call.out.data(stats, [(look) => (look.columns === null ? figures : drawn)(look)])
 }

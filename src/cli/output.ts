@@ -1,50 +1,66 @@
 import { writeSync } from 'node:fs'
 
+import { systemClock } from '../system/clock.ts'
 import { jsonLog, type Log } from '../system/log.ts'
+import { laidOut, printable, type Line, type Look } from './table.ts'
 
 /** The only writer to standard output and standard error. */
 export type Output = {
   /** Result of the command: `json` with `--json`, else `lines`. */
-  data(json: unknown, lines: readonly string[]): void
+  data(json: unknown, lines: readonly Line[]): void
   /** Hint, left out with `--quiet` and with `--json`. */
-  note(line: string): void
+  note(line: Line): void
   /** Error, on standard error; with `--json` in the shape of the API's errors. */
-  problem(message: string, code?: string): void
+  problem(message: string, more?: { readonly code: string; readonly details?: unknown }): void
+  /** A bar on standard error that grows up to `size`; nothing where no person sees it. */
+  bar(title: string, size: number | null): ProgressBar
+  /** Shows the title and the time so far on standard error while `work` is under way. */
+  during<T>(title: string, work: Promise<T>): Promise<T>
 }
 
-export function createOutput(style: {
+/** A bar that grows with what was carried; `end` removes it. */
+export type ProgressBar = { readonly add: (bytes: number) => void; readonly end: () => void }
+
+export type OutputStyle = Look & {
   readonly isJson: boolean
   readonly isQuiet: boolean
-  readonly hasColour: boolean
-}): Output {
+  /** True where a person sees standard error. */
+  readonly isWatched: boolean
+}
+
+export function createOutput(style: OutputStyle): Output {
+  const { isJson, isQuiet } = style
+  const isShown = style.isWatched && !isQuiet && !isJson
+  const print = (lines: readonly Line[]) => {
+    for (const line of laidOut(lines, style)) console.log(line)
+  }
   return {
     data(json, lines) {
-      if (style.isJson) console.log(escapeControls(JSON.stringify(json)))
-      else for (const line of lines) console.log(printable(line))
+      if (isJson) console.log(escapeControls(JSON.stringify(json)))
+      else print(lines)
     },
     note(line) {
-      if (!style.isQuiet && !style.isJson) console.log(printable(line))
+      if (!isQuiet && !isJson) print([line])
     },
-    problem(message, code = 'failed') {
-      if (style.isJson) {
-        console.error(escapeControls(JSON.stringify({ error: { code, message } })))
+    problem(message, { code, details } = { code: 'failed' }) {
+      if (isJson) {
+        console.error(escapeControls(JSON.stringify({ error: { code, message, details } })))
         return
       }
       const name = style.hasColour ? '\u001B[31mhookline:\u001B[0m' : 'hookline:'
       // Only our own messages have several lines: invalid options, or a stack trace.
       console.error(`${name} ${message.split('\n').map(printable).join('\n')}`)
     },
+    bar: (title, size) => (isShown && size ? growingBar(title, size) : NO_BAR),
+    during: (title, work) => (isShown ? timed(title, work, style.now) : work),
   }
 }
 
 const BAR_LENGTH = 24
+const TICK_MS = 1_000
+const NO_BAR: ProgressBar = { add: () => {}, end: () => {} }
 
-/** A bar that grows with what was carried; `end` removes it. */
-export type ProgressBar = { readonly add: (bytes: number) => void; readonly end: () => void }
-
-/** A bar on standard error; nothing where no person sees it, or nothing is known of the size. */
-export function progressBar(title: string, size: number | null, isShown: boolean): ProgressBar {
-  if (!isShown || size === null || size === 0) return { add: () => {}, end: () => {} }
+function growingBar(title: string, size: number): ProgressBar {
   let carried = 0
   let shown = -1
   return {
@@ -55,10 +71,34 @@ export function progressBar(title: string, size: number | null, isShown: boolean
       shown = percent
       const filled = Math.round((percent / 100) * BAR_LENGTH)
       const bar = '#'.repeat(filled).padEnd(BAR_LENGTH, '.')
-      writeSync(2, `\r[${bar}] ${String(percent).padStart(3)} %  ${printable(title)}\u001B[K`)
+      rewrite(`[${bar}] ${String(percent).padStart(3)} %  ${printable(title)}`)
     },
-    end: () => writeSync(2, '\r\u001B[K'),
+    end: () => rewrite(''),
   }
+}
+
+async function timed<T>(title: string, work: Promise<T>, now: () => number): Promise<T> {
+  const end = new AbortController()
+  const since = now()
+  const showing = (async () => {
+    while (!end.signal.aborted) {
+      const seconds = Math.round((now() - since) / TICK_MS)
+      rewrite(`${printable(title)}…${seconds > 0 ? ` ${seconds} s` : ''}`)
+      await systemClock.sleep(TICK_MS, end.signal)
+    }
+  })()
+  try {
+    return await work
+  } finally {
+    end.abort()
+    await showing
+    rewrite('')
+  }
+}
+
+/** Puts `text` in the place of the terminal's current line. */
+function rewrite(text: string): void {
+  writeSync(2, `\r${text}\u001B[K`)
 }
 
 /** Writes one line of the log to standard error. A closed pipe must not end the relay. */
@@ -70,15 +110,8 @@ export function writeLogLine(line: string): void {
   }
 }
 
-/** Control characters except the tab, and marks that change the text direction. */
-const STEERING = /(?:[^\P{Cc}\t]|[\u202A-\u202E\u2066-\u2069])+/gu
 /** The ones that JSON.stringify does not escape. */
 const UNESCAPED = /[\u007F-\u009F\u202A-\u202E\u2066-\u2069]/g
-
-/** The line without characters that control the terminal. */
-export function printable(line: string): string {
-  return line.replaceAll(STEERING, ' ')
-}
 
 /** Equivalent JSON without characters that control the terminal. */
 function escapeControls(json: string): string {

@@ -1,6 +1,7 @@
 import { ConfigError, type LoadedConfig, loadConfig, optionsOf } from '../config.ts'
 import { isUnusableDatabase } from '../storage/migrations.ts'
 import { codeOf } from '../storage/sqlite-errors.ts'
+import { systemClock } from '../system/clock.ts'
 import { defaultDataDirectory } from '../system/data-directory.ts'
 import { readTextOrNull, restrictNewFiles } from '../system/files.ts'
 import { type Surroundings, readSurroundings } from '../system/own-process.ts'
@@ -19,36 +20,44 @@ import { COMPLETIONS_COMMAND, COMPLETION_IDS_COMMAND } from './completions.ts'
 import { CONFIG_COMMANDS } from './config.ts'
 import { CONTACT_COMMANDS, SEARCH_COMMAND } from './contacts.ts'
 import { RefusedError } from './control-client.ts'
+import { CONVERSATION_COMMANDS } from './conversations.ts'
 import { BRIDGE_COMMANDS, KEY_COMMANDS, SETUP_LINK_COMMAND } from './credentials.ts'
 import { DOCTOR_COMMAND } from './doctor.ts'
 import { ABOUT_COMMANDS, GUIDE_COMMAND, HELP_COMMAND, SHORT_HELP, helpOf } from './help.ts'
 import { LINE_COMMANDS } from './lines.ts'
 import { MAC_PERMIT_COMMAND, MAC_TRACE_COMMAND } from './mac.ts'
-import { MESSAGE_COMMANDS, TAIL_COMMAND } from './messages.ts'
+import { MESSAGE_COMMANDS, STATS_COMMAND, TAIL_COMMAND } from './messages.ts'
 import { type Output, createOutput } from './output.ts'
 import { type Parsed, parseCommandLine } from './parse.ts'
 import { SERVE_COMMAND } from './serve.ts'
 import { type FindPlace, logsCommand, serviceCommands, thisMachine } from './service.ts'
-import { statusCommand } from './status.ts'
-import { upCommand } from './up.ts'
+import { openCommand, restartCommand, statusCommand, upCommand } from './status.ts'
+import { supportCommand } from './support.ts'
 import { CHECK_MIGRATIONS_COMMAND, upgradeCommand } from './upgrade.ts'
 import { WEBHOOK_COMMANDS } from './webhooks.ts'
 
 export async function runCommandLine(): Promise<ExitCode> {
   restrictNewFiles()
   const surroundings = readSurroundings()
-  const hasColour = surroundings.isTerminal && (surroundings.environment['NO_COLOR'] ?? '') === ''
+  const { args, environment, columns, isTerminal: isWatched } = surroundings
+  const isPlain = (environment['NO_COLOR'] ?? '') !== '' || environment['TERM'] === 'dumb'
+  const look = {
+    columns,
+    hasColour: isWatched && !isPlain,
+    isWatched,
+    now: () => systemClock.now(),
+  }
   // Even an invalid command line gets its error in JSON.
-  const isJson = surroundings.args.includes('--json')
-  let out = createOutput({ isJson, isQuiet: false, hasColour })
+  let out = createOutput({ ...look, isJson: args.includes('--json'), isQuiet: false })
   try {
     const known = [...COMMANDS, ...HIDDEN_COMMANDS]
-    const parsed = parseCommandLine(withShortForms(surroundings.args), known)
+    const parsed = parseCommandLine(withShortForms(args), known)
     const { options } = parsed
-    out = createOutput({ isJson: options.has('json'), isQuiet: options.has('quiet'), hasColour })
+    out = createOutput({ ...look, isJson: options.has('json'), isQuiet: options.has('quiet') })
     return await runParsed(parsed, surroundings, out)
   } catch (error) {
-    out.problem(describe(error), errorCodeOf(error))
+    const details = error instanceof RefusedError ? error.details : undefined
+    out.problem(describe(error), { code: errorCodeOf(error), details })
     return exitCodeOf(error)
   }
 }
@@ -131,8 +140,10 @@ function errorCodeOf(error: unknown): string {
 export function hostingCommands(findPlace: FindPlace): readonly Command[] {
   return [
     upCommand(findPlace),
+    restartCommand(findPlace),
     ...serviceCommands(findPlace),
     statusCommand(findPlace),
+    openCommand(findPlace),
     logsCommand(findPlace),
   ]
 }
@@ -145,10 +156,20 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
   },
   {
     heading: 'Send and watch',
-    commands: [...MESSAGE_COMMANDS, ...ATTACHMENT_COMMANDS, TAIL_COMMAND, SEARCH_COMMAND],
+    commands: [
+      ...MESSAGE_COMMANDS,
+      ...CONVERSATION_COMMANDS,
+      ...ATTACHMENT_COMMANDS,
+      TAIL_COMMAND,
+      SEARCH_COMMAND,
+      STATS_COMMAND,
+    ],
   },
   { heading: 'People', commands: CONTACT_COMMANDS },
-  { heading: 'Troubleshoot', commands: [DOCTOR_COMMAND, AUDIT_COMMAND, MAC_TRACE_COMMAND] },
+  {
+    heading: 'Troubleshoot',
+    commands: [DOCTOR_COMMAND, supportCommand(thisMachine), AUDIT_COMMAND, MAC_TRACE_COMMAND],
+  },
   { heading: 'Lines', commands: [...LINE_COMMANDS, ...BRIDGE_COMMANDS] },
   { heading: 'Keys and webhooks', commands: [...KEY_COMMANDS, ...WEBHOOK_COMMANDS] },
   {

@@ -220,10 +220,15 @@ function shellOnlyOptions({ call, directory }: ServiceCall): readonly string[] {
     )
 }
 
-async function printLog(service: ServiceCall): Promise<undefined> {
-  const { call, host, machine, signal, client, directory } = service
+/** Log of the service, or of a relay in the foreground. */
+export async function logOf({ host, client, directory }: ServiceCall): Promise<ServiceLog> {
   const isForeground = readInstallation(directory.path) === null && (await client.isThere())
-  const log = isForeground ? new RelayLog(client) : host.log
+  return isForeground ? new RelayLog(client) : host.log
+}
+
+async function printLog(service: ServiceCall): Promise<undefined> {
+  const { call, machine, signal } = service
+  const log = await logOf(service)
   const count = numberOption(call, 'lines', { fallback: LOG_LINES_DEFAULT, max: LOG_LINES_MAX })
   const lines = await log.newest(count, signal)
   for (const line of lines) call.out.data(entryOf(line), [line])
@@ -259,10 +264,10 @@ class RelayLog implements ServiceLog {
 }
 
 /** The relay writes JSON; any other line becomes the message of an entry. */
-function entryOf(line: string): unknown {
+export function entryOf(line: string): Readonly<Record<string, unknown>> {
   try {
     const entry: unknown = JSON.parse(line)
-    if (typeof entry === 'object' && entry !== null) return entry
+    if (typeof entry === 'object' && entry !== null) return { ...entry }
   } catch {
     // A crash writes plain text.
   }

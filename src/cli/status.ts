@@ -1,4 +1,5 @@
-// Report on a running relay, from its control socket and from the lock that it holds.
+// The relay on this machine: its status from its control socket and from the lock that it holds, its start
+// as a service, and its dashboard.
 
 import type { HealthFinding } from '../api/health.ts'
 import type { PhoneLine } from '../api/phone-lines.ts'
@@ -6,14 +7,25 @@ import { findingWords } from '../domain/finding.ts'
 import { timestamp } from '../domain/ids.ts'
 import { isReady } from '../domain/line.ts'
 import type { ServiceState } from '../hosting/service-host.ts'
+import { HostingError } from '../hosting/system-tool.ts'
 import { requireDatabase } from '../storage/data.ts'
+import { NEVER } from '../system/clock.ts'
 import type { DataDirectory } from '../system/data-directory.ts'
 import { readInstanceHolder, type Holder } from '../system/instance-lock.ts'
 import { isoTime } from '../system/iso-time.ts'
+import { findTool } from '../system/process.ts'
 import { EXIT, NoRelayError, type Command, type ExitCode } from './command.ts'
 import { RefusedError, type ControlClient } from './control-client.ts'
-import { openServiceCall, type FindPlace, type ServiceCall } from './service.ts'
-import { fields } from './table.ts'
+import { askForAutomation } from './mac.ts'
+import {
+  INSTALL_OPTIONS,
+  installService,
+  openServiceCall,
+  refuseForeground,
+  type FindPlace,
+  type ServiceCall,
+} from './service.ts'
+import { fields, row, stateCell, timeCell, type Cell, type Line } from './table.ts'
 
 /** `judging` is a startup check, in the word that `status --json` has always used. */
 export type Phase = 'starting' | 'judging' | 'running' | 'stopping' | 'safe_mode'
@@ -79,17 +91,17 @@ export async function reportOf(
 }
 
 /** Running relay and its service, as rows of a name and a value. */
-export function rowsOfReport(
+function rowsOfReport(
   report: RelayReport,
   { host, directory }: Pick<ServiceCall, 'host' | 'directory'>,
   state: ServiceState,
-): readonly (readonly [string, string | null])[] {
+): readonly (readonly [string, Cell])[] {
   const isRunning = report.phase === 'running'
   return [
-    ['relay', PHASES[report.phase]],
+    ['relay', stateCell(PHASES[report.phase])],
     ['version', report.version],
     ['address', report.address],
-    ['since', report.since],
+    ['since', timeCell(report.since)],
     ['data', directory.path],
     ['service', describeState(host.name, state)],
     ['lines', isRunning ? countReady(report.lines) : null],
@@ -97,7 +109,7 @@ export function rowsOfReport(
   ]
 }
 
-export function jsonOfReport(
+function jsonOfReport(
   report: RelayReport | null,
   { host, directory }: Pick<ServiceCall, 'host' | 'directory'>,
   state: ServiceState,
@@ -122,14 +134,14 @@ async function printStatus(service: ServiceCall): Promise<ExitCode> {
       ['data', directory.path],
       ['service', describeState(host.name, state)],
     ] as const
-    call.out.data(json, fields(rows))
+    call.out.data(json, [fields(rows)])
     if (state.isInstalled) requireDatabase(directory)
     call.out.note(
       `Start it: ${state.isInstalled ? 'hookline up' : 'hookline up, or hookline serve'}`,
     )
     return EXIT.noRelay
   }
-  call.out.data(json, fields(rowsOfReport(report, service, state)))
+  call.out.data(json, [fields(rowsOfReport(report, service, state))])
   if (report.reason !== null) call.out.problem(report.reason)
   if (report.findings.length > 0) call.out.note('Details: hookline doctor')
   return report.phase === 'safe_mode' ? EXIT.personNeeded : EXIT.ok
@@ -186,4 +198,155 @@ function urlOf(address: string): string {
   const at = address.lastIndexOf(':')
   const host = address.slice(0, at)
   return `http://${host.includes(':') ? `[${host}]` : host}${address.slice(at)}`
+}
+
+const READY_MS_MAX = 30_000
+const POLL_MS = 200
+const NOT_READY: readonly RelayReport['phase'][] = ['starting', 'stopping']
+
+export function upCommand(findPlace: FindPlace): Command {
+  return {
+    name: 'up',
+    options: INSTALL_OPTIONS,
+    sentence: 'Install or update the service, start it, and show its status.',
+    run: (call) => up(openServiceCall(call, findPlace)),
+  }
+}
+
+export function restartCommand(findPlace: FindPlace): Command {
+  return {
+    name: 'restart',
+    sentence: 'Restart the service, and show its status.',
+    run: (call) => restart(openServiceCall(call, findPlace)),
+  }
+}
+
+export function openCommand(findPlace: FindPlace): Command {
+  return {
+    name: 'open',
+    sentence: 'Open the dashboard in a browser. Over ssh, print its address.',
+    run: (call) => openDashboard(openServiceCall(call, findPlace)),
+  }
+}
+
+async function up(service: ServiceCall): Promise<ExitCode> {
+  const { host, signal } = service
+  const before = await host.state(signal)
+  const refused = await refuseForeground(service, before)
+  if (refused !== null) return refused
+  const { isChanged } = await installService(service)
+  if (isChanged && before.activity !== 'stopped') await host.stop(signal)
+  await host.start(signal)
+  const report = await waitUntilReady(service)
+  await askForAutomation(service, report.findings)
+  return printReport(service, report)
+}
+
+async function restart(service: ServiceCall): Promise<ExitCode> {
+  const { call, host, signal } = service
+  const before = await host.state(signal)
+  const refused = await refuseForeground(service, before)
+  if (refused !== null) return refused
+  if (!before.isInstalled) {
+    call.out.problem('No service is installed. Install and start it: hookline up')
+    return EXIT.noRelay
+  }
+  await call.out.during('Stopping', host.stop(signal))
+  await host.start(signal)
+  return printReport(service, await waitUntilReady(service))
+}
+
+async function openDashboard({ call, client, directory, machine }: ServiceCall): Promise<ExitCode> {
+  const report = await reportOf(client, directory)
+  if (report === null) throw new NoRelayError(directory.path)
+  const about = await client.find('GET /about')
+  const isNew = about?.is_claimed === false
+  const url = isNew ? (await client.ask('POST /setup-link', { body: {} })).url : report.address
+  if (url === null) {
+    throw new Error('The relay chose its own port. Its address is the first line that it printed.')
+  }
+  const { environment } = call.surroundings
+  const isRemote = ['SSH_CONNECTION', 'SSH_TTY'].some((name) => environment[name])
+  const isOpened = !isRemote && call.surroundings.isTerminal && (await openInBrowser(machine, url))
+  call.out.data({ url, opened: isOpened }, [isOpened ? `Opened ${url}` : url])
+  if (!isOpened && isRemote) {
+    const port = new URL(url).port
+    call.out.note(
+      `From your own computer: ssh -L ${port}:127.0.0.1:${port} HOST, then open it there.`,
+    )
+  }
+  return EXIT.ok
+}
+
+async function openInBrowser(
+  { platform, run }: ServiceCall['machine'],
+  url: string,
+): Promise<boolean> {
+  const path = platform === 'darwin' ? '/usr/bin/open' : findTool('xdg-open')
+  if (path === null) return false
+  const end = await run({ path, args: [url], timeoutMs: 10_000, killAfterMs: 13_000 }, NEVER)
+  return end.end === 'exited' && end.exitCode === 0
+}
+
+/** Report of the relay once it is ready; throws where that takes too long. */
+async function waitUntilReady(service: ServiceCall): Promise<RelayReport> {
+  const { client, directory, machine, signal } = service
+  const until = machine.clock.monotonic() + READY_MS_MAX
+  while (machine.clock.monotonic() < until && !signal.aborted) {
+    const report = await reportOf(client, directory)
+    if (report !== null && !NOT_READY.includes(report.phase)) return report
+    await machine.clock.sleep(POLL_MS, signal)
+  }
+  throw new HostingError(
+    `The service did not respond within ${READY_MS_MAX / 1_000} seconds. See its log: hookline logs ` +
+      `(data directory ${directory.path})`,
+  )
+}
+
+async function printReport(service: ServiceCall, report: RelayReport): Promise<ExitCode> {
+  const { call, host, signal } = service
+  const state = await host.state(signal)
+  call.out.data(jsonOfReport(report, service, state), [
+    fields(rowsOfReport(report, service, state)),
+    ...report.findings.flatMap(describeFinding),
+  ])
+  if (report.reason !== null) {
+    call.out.problem(report.reason)
+    return EXIT.personNeeded
+  }
+  const isChecking = report.phase === 'judging'
+  const steps = isChecking
+    ? ['It is checking its database first. Follow it with: hookline status']
+    : await nextSteps(service, report)
+  for (const step of steps) call.out.note(step)
+  return EXIT.ok
+}
+
+function describeFinding({ severity, title, fix }: HealthFinding): readonly Line[] {
+  return ['', row(stateCell(`${severity}: ${title}`)), `  ${fix}`]
+}
+
+async function nextSteps(
+  { client, directory }: ServiceCall,
+  { lines }: RelayReport,
+): Promise<readonly string[]> {
+  const { data: keys } = await client.ask('GET /keys', { query: { limit: '1' } })
+  const { is_claimed: isClaimed } = await client.ask('GET /about')
+  return [
+    ...(isClaimed ? [] : await setupSteps(client)),
+    ...(keys.length === 0 ? ['Next, create an API key: hookline keys create'] : []),
+    ...(lines.length === 0
+      ? [
+          `To try it without a device, add HOOKLINE_SIMULATED_LINES=2 to ${directory.environmentFile}, ` +
+            'then run: hookline down, hookline up',
+        ]
+      : []),
+  ]
+}
+
+/** Printed to this terminal only: the link sets the password. */
+async function setupSteps(client: ServiceCall['client']): Promise<readonly string[]> {
+  const { url, lan_url: lanUrl } = await client.ask('POST /setup-link', { body: {} })
+  const urls = lanUrl === null ? [url] : [url, lanUrl]
+  return ['Open the dashboard (link valid once, for 30 minutes):', ...urls]
 }

@@ -1,30 +1,104 @@
-import { localMinute, parseIsoTime } from '../system/iso-time.ts'
-import { printable } from './output.ts'
+// Tables, rows and cells of all commands, laid out when they are printed: at a terminal in its width, with
+// colours and with times as people say them; in a pipe plain and whole, with times in ISO 8601.
 
-/** Rows in columns with a head; empty where there are no rows. */
+import { timestamp, type Timestamp } from '../domain/ids.ts'
+import { DAY_MS, MINUTE_MS } from '../domain/time.ts'
+import { isoTime, localMinute, localTime, parseIsoTime } from '../system/iso-time.ts'
+
+export type Look = {
+  /** Width of the terminal; null in a pipe. */
+  readonly columns: number | null
+  readonly hasColour: boolean
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+}
+
+/** Plain text, or a part that is laid out for the place where it is printed. */
+export type Line = string | Part
+export type Part = (look: Look) => readonly string[]
+
+export type Tone = 'good' | 'warning' | 'bad' | 'dim'
+
+export type Cell =
+  | string
+  | number
+  | boolean
+  | null
+  | undefined
+  | { readonly time: string; readonly isClock?: true }
+  | { readonly text: string; readonly tone: Tone | null }
+
+/** Width below which no column is shortened. */
+const COLUMN_WIDTH_MIN = 8
+const SGR: Readonly<Record<Tone, number>> = { good: 32, warning: 33, bad: 31, dim: 2 }
+const TONES: readonly (readonly [Tone, string])[] = [
+  ['good', 'active delivered online read ready received running sent succeeded'],
+  ['warning', 'disabled expired failing paused pending queued removed sending uncertain warning'],
+  ['bad', 'error exhausted failed offline revoked stopped'],
+  ['dim', 'info'],
+]
+
+/** Lines as they are printed, without characters of strangers that control the terminal. */
+export function laidOut(lines: readonly Line[], look: Look): readonly string[] {
+  return lines.flatMap((line) => (typeof line === 'string' ? [printable(line)] : line(look)))
+}
+
+/**
+ * Rows in columns with a head; nothing where there are no rows. Too wide for the terminal, the columns
+ * named in `least` give way first, then the others from the last one; the first column, the id, never does.
+ */
 export function table(
   head: readonly string[],
-  rows: readonly (readonly (string | number | boolean | null | undefined)[])[],
-): readonly string[] {
-  if (rows.length === 0) return []
-  const cells = [head, ...rows.map((row) => row.map(cell))]
-  const widths = head.map((_, column) => Math.max(...cells.map((row) => width(row[column] ?? ''))))
-  return cells.map((row) =>
-    row
-      .map((text, i) => padded(text, widths[i] ?? 0))
-      .join('  ')
-      .trimEnd(),
-  )
+  rows: readonly (readonly Cell[])[],
+  least: readonly string[] = [],
+): Part {
+  return (look) => {
+    if (rows.length === 0) return []
+    const cells = [head, ...rows].map((row) => head.map((_, column) => drawn(row[column], look)))
+    const widths = head.map((_, column) =>
+      Math.max(...cells.map((row) => Bun.stringWidth(row[column]?.text ?? ''))),
+    )
+    const order = [...least, ...head.slice(1).toReversed()].map((name) => head.indexOf(name))
+    for (const column of look.columns === null ? [] : order) {
+      const excess = widths.reduce((sum, width) => sum + width + 2, -2) - (look.columns ?? 0)
+      const width = widths[column] ?? 0
+      if (excess > 0) widths[column] = Math.max(width - excess, Math.min(width, COLUMN_WIDTH_MIN))
+    }
+    return cells.map((row) => {
+      const line = row.map((cell, column) => padded(cell, widths[column] ?? 0, look)).join('  ')
+      return Bun.sliceAnsi(line.trimEnd(), 0, look.columns ?? undefined, '…')
+    })
+  }
 }
 
-export function fields(pairs: readonly (readonly [string, string | number | null])[]): string[] {
+/** Rows of a name and a value. */
+export function fields(pairs: readonly (readonly [string, Cell])[], indent = ''): Part {
   const longest = Math.max(...pairs.map(([name]) => name.length))
-  return pairs.map(([name, value]) => `${name.padEnd(longest)}  ${cell(value)}`)
+  return (look) =>
+    pairs.map(([name, value]) => {
+      return `${indent}${name.padEnd(longest)}  ${coloured(drawn(value, look), look)}`
+    })
 }
 
-export function timeCell(iso: string | null): string {
-  const at = parseIsoTime(iso ?? '')
-  return at === null ? '' : localMinute(at)
+/** One row of cells without a table. */
+export function row(...cells: readonly Cell[]): Part {
+  return (look) => [cells.map((cell) => coloured(drawn(cell, look), look)).join('  ')]
+}
+
+export function timeCell(iso: string | null | undefined): Cell {
+  return iso ? { time: iso } : null
+}
+
+/** Time of day, to the second. */
+export function clockCell(ms: number): Cell {
+  return { time: isoTime(timestamp(ms)), isClock: true }
+}
+
+/** A state, coloured by its first word. */
+export function stateCell(text: string, tone?: Tone): Cell {
+  const word = /^\w*/.exec(text)?.[0] ?? ''
+  const found = TONES.find(([, words]) => words.split(' ').includes(word))
+  return { text, tone: tone ?? found?.[0] ?? null }
 }
 
 /** `53 MB`: powers of 1,000. */
@@ -34,16 +108,44 @@ export function sizeCell(bytes: number): string {
   return `${Math.round(bytes / 1_000 ** step)} ${steps[step]}`
 }
 
-function cell(value: string | number | boolean | null | undefined): string {
-  if (value === null || value === undefined || value === '') return '-'
-  // Cleaned here too, because removed characters take no width.
-  return printable(String(value))
+/** Control characters except the tab, and marks that change the text direction. */
+const STEERING = /(?:[^\P{Cc}\t]|[\u202A-\u202E\u2066-\u2069])+/gu
+
+/** The line without characters that control the terminal. */
+export function printable(line: string): string {
+  return line.replaceAll(STEERING, ' ')
 }
 
-function width(text: string): number {
-  return Bun.stringWidth(text)
+type Drawn = { readonly text: string; readonly tone: Tone | null }
+
+function drawn(cell: Cell, look: Look): Drawn {
+  if (cell === null || cell === undefined || cell === '') return { text: '-', tone: null }
+  if (typeof cell !== 'object') return { text: printable(String(cell)), tone: null }
+  if ('text' in cell) return { text: printable(cell.text), tone: cell.tone }
+  const at = look.columns === null ? null : parseIsoTime(cell.time)
+  if (at === null) return { text: printable(cell.time), tone: 'dim' }
+  return { text: cell.isClock ? localTime(at) : spokenTime(at, look.now()), tone: 'dim' }
 }
 
-function padded(text: string, to: number): string {
-  return text + ' '.repeat(Math.max(to - width(text), 0))
+/** "3 min ago", "today 14:02", "tomorrow 03:10", "2026-11-21 09:41". */
+function spokenTime(at: Timestamp, now: number): string {
+  const minutes = Math.floor(Math.abs(now - at) / MINUTE_MS)
+  if (minutes === 0) return at > now ? 'in a moment' : 'just now'
+  if (minutes < 60) return at > now ? `in ${minutes} min` : `${minutes} min ago`
+  const [day = '', time] = localMinute(at).split(' ')
+  const days = dayNumber(day) - dayNumber(localMinute(timestamp(now)).slice(0, 10))
+  return `${['yesterday', 'today', 'tomorrow'][days + 1] ?? day} ${time}`
+}
+
+function dayNumber(day: string): number {
+  return (parseIsoTime(`${day}T00:00:00Z`) ?? 0) / DAY_MS
+}
+
+function padded(cell: Drawn, width: number, look: Look): string {
+  const text = Bun.sliceAnsi(cell.text, 0, width, '…')
+  return coloured({ ...cell, text }, look) + ' '.repeat(Math.max(width - Bun.stringWidth(text), 0))
+}
+
+function coloured({ text, tone }: Drawn, { hasColour }: Look): string {
+  return tone !== null && hasColour ? `\u001B[${SGR[tone]}m${text}\u001B[0m` : text
 }

@@ -1,15 +1,35 @@
 import type { Route } from '../api/routes.ts'
 import type { Delivery, Webhook } from '../api/webhooks.ts'
+import { countWords } from '../domain/number-words.ts'
 import { withScheme } from '../domain/webhook-url.ts'
 import { DELIVERY_STATUSES } from '../domain/webhook.ts'
 import { systemClock } from '../system/clock.ts'
 import { parseIsoTime } from '../system/iso-time.ts'
-import { argument, type Call, type Command, type CommandOption } from './command.ts'
+import {
+  UsageError,
+  argument,
+  switchOption,
+  type Call,
+  type Command,
+  type CommandOption,
+} from './command.ts'
+import type { ControlClient } from './control-client.ts'
 import { runningRelay } from './own-file.ts'
-import { fields, table } from './table.ts'
+import { fields, stateCell, table, timeCell, type Cell, type Line } from './table.ts'
 
 const ID = [{ name: 'ID', ids: 'webhooks' }] as const
 const DEFAULT_EVENTS = 'message.received,message.sent,message.delivered,message.read'
+
+const CHANGE_OPTIONS: readonly CommandOption[] = [
+  { name: 'url', value: 'URL', sentence: 'Where to send events.' },
+  { name: 'events', value: 'NAMES', sentence: 'Events, separated by commas.' },
+  { name: 'description', value: 'TEXT', sentence: 'A description; an empty one removes it.' },
+  {
+    name: 'attachment-links',
+    value: 'true|false',
+    sentence: 'Send a link to each file that needs no key for 7 days.',
+  },
+]
 
 const FILTER_OPTIONS: readonly CommandOption[] = [
   { name: 'dry-run', value: null, sentence: 'Only count, send nothing.' },
@@ -32,6 +52,43 @@ export const WEBHOOK_COMMANDS: readonly Command[] = [
     ],
     sentence: 'Add a webhook. Its signing secret is shown only once.',
     run: add,
+  },
+  {
+    name: 'webhooks show',
+    args: ID,
+    sentence: 'Show a webhook and its latest deliveries.',
+    run: show,
+  },
+  {
+    name: 'webhooks set',
+    args: ID,
+    options: CHANGE_OPTIONS,
+    sentence: 'Change a webhook.',
+    run: (call) => update(call, changesIn(call)),
+  },
+  {
+    name: 'webhooks pause',
+    args: ID,
+    sentence: 'Pause a webhook: no new events are queued for it.',
+    run: (call) => update(call, { is_active: false }),
+  },
+  {
+    name: 'webhooks resume',
+    args: ID,
+    sentence: 'Turn a paused or stopped webhook back on.',
+    run: (call) => update(call, { is_active: true }),
+  },
+  {
+    name: 'webhooks remove',
+    args: ID,
+    sentence: 'Delete a webhook permanently, with its pending deliveries.',
+    run: remove,
+  },
+  {
+    name: 'webhooks retry',
+    args: ID,
+    sentence: 'Try a failing webhook again now, and retry its failed deliveries.',
+    run: retry,
   },
   {
     name: 'webhooks test',
@@ -104,9 +161,10 @@ async function list(call: Call): Promise<undefined> {
   const client = await runningRelay(call)
   const page = await client.ask('GET /webhooks', { query: { limit: '200' } })
   const rows = page.data.map((webhook) => {
-    return [webhook.id, webhook.url, webhook.events.join(', '), stateOf(webhook)]
+    return [webhook.id, stateCell(stateOf(webhook)), webhook.url, webhook.events.join(', ')]
   })
-  call.out.data(page, table(['ID', 'URL', 'EVENTS', 'STATE'], rows))
+  call.out.data(page, [table(['ID', 'STATE', 'URL', 'EVENTS'], rows)])
+  if (rows.length === 0) call.out.note('No webhooks yet.')
 }
 
 /** State in the dashboard's words, with the reason of a stopped webhook. */
@@ -121,17 +179,17 @@ async function add(call: Call): Promise<undefined> {
   const url = withScheme(argument(call, 0))
   if (url !== argument(call, 0)) call.out.note(`Adding ${url}`)
   const description = call.options.get('description')
-  const events = (call.options.get('events') ?? DEFAULT_EVENTS).split(',')
+  const events = call.options.get('events') ?? DEFAULT_EVENTS
   const webhook = await client.ask('POST /webhooks', {
     body: {
       url,
-      events: events.map((name) => name.trim()),
+      events: namesIn(events),
       ...(description === undefined ? {} : { description }),
     },
   })
   const notes = isPlainHttp(webhook.url) ? [PLAIN_HTTP] : []
   call.out.data(webhook, [
-    ...describe(webhook),
+    describe(webhook),
     "Save the secret now. You won't see it again.",
     ...notes,
   ])
@@ -155,44 +213,124 @@ async function deliveries(call: Call): Promise<undefined> {
       ...(limit === undefined ? {} : { limit }),
     },
   })
-  const now = systemClock.now()
-  const rows = page.data.map((delivery) => [
+  call.out.data(page, [deliveryTable(page.data)])
+  if (page.data.length === 0) call.out.note('No deliveries.')
+}
+
+function deliveryTable(deliveries: readonly Delivery[]): Line {
+  const rows = deliveries.map((delivery) => [
     delivery.id,
     delivery.event,
-    delivery.status,
+    stateCell(delivery.status),
     delivery.attempt_count,
     delivery.last_status_code,
     delivery.last_error,
-    delivery.created_at,
-    nextAttemptOf(delivery, now),
+    timeCell(delivery.created_at),
+    nextAttemptOf(delivery),
   ])
   const head = ['ID', 'EVENT', 'STATUS', 'ATTEMPTS', 'HTTP', 'ERROR', 'CREATED', 'NEXT ATTEMPT']
-  call.out.data(page, table(head, rows))
+  return table(head, rows, ['ATTEMPTS'])
 }
 
 /** Time of the next attempt; `pending` where it is due and waits for the webhook to recover. */
-function nextAttemptOf({ next_attempt_at: time }: Delivery, now: number): string | null {
-  return time !== null && (parseIsoTime(time) ?? now) <= now ? 'pending' : time
+function nextAttemptOf({ next_attempt_at: time }: Delivery): Cell {
+  const now = systemClock.now()
+  const isDue = time !== null && (parseIsoTime(time) ?? now) <= now
+  return isDue ? stateCell('pending') : timeCell(time)
+}
+
+async function show(call: Call): Promise<undefined> {
+  const client = await runningRelay(call)
+  const id = argument(call, 0)
+  const webhook = await client.ask('GET /webhooks/:id', { id })
+  const page = await client.ask('GET /webhooks/:id/deliveries', { id, query: { limit: '10' } })
+  const { url, description, events, created_at: createdAt } = webhook
+  call.out.data({ ...webhook, deliveries: page.data }, [
+    fields([
+      ['id', webhook.id],
+      ['state', stateCell(stateOf(webhook))],
+      ['url', url],
+      ['description', description],
+      ['events', events.join(', ')],
+      ['created', timeCell(createdAt)],
+    ]),
+    ...(page.data.length === 0 ? [] : ['', 'Latest deliveries:', deliveryTable(page.data)]),
+  ])
+}
+
+async function update(call: Call, body: object): Promise<undefined> {
+  const client = await runningRelay(call)
+  const webhook = await client.ask('PUT /webhooks/:id', { id: argument(call, 0), body })
+  call.out.data(webhook, [`${webhook.id} (${webhook.url}) is now ${stateOf(webhook)}.`])
+}
+
+/** Changes in the shape of the API; throws where there are none. */
+function changesIn(call: Call): object {
+  const { options } = call
+  const [url, events] = [options.get('url'), options.get('events')]
+  const description = options.get('description')
+  const changes = {
+    ...(url !== undefined && { url: withScheme(url) }),
+    ...(events !== undefined && { events: namesIn(events) }),
+    ...(description !== undefined && { description: description || null }),
+    ...(options.has('attachment-links') && {
+      attachment_links: switchOption(call, 'attachment-links'),
+    }),
+  }
+  if (Object.keys(changes).length > 0) return changes
+  const names = CHANGE_OPTIONS.map(({ name }) => `--${name}`).join(', ')
+  throw new UsageError(`Nothing to change. Options: ${names}.`)
+}
+
+async function remove(call: Call): Promise<undefined> {
+  const client = await runningRelay(call)
+  const deleted = await client.ask('DELETE /webhooks/:id', { id: argument(call, 0) })
+  call.out.data(deleted, [`Deleted ${deleted.id}.`])
+}
+
+/** A delivery that succeeds by hand brings a failing webhook back, and all that is pending follows. */
+async function retry(call: Call): Promise<undefined> {
+  const client = await runningRelay(call)
+  const id = argument(call, 0)
+  const { retried } = await client.ask('POST /webhooks/:id/retry-failed', { id, body: {} })
+  const delivery = await redeliverPending(client, id)
+  call.out.data({ retried, delivery }, [
+    `${countWords(retried, 'failed delivery')} pending again.`,
+    delivery === null ? 'Nothing is pending.' : `Trying ${delivery.id} (${delivery.event}) now.`,
+  ])
+  if (delivery !== null) call.out.note(`See the result: hookline webhooks show ${id}`)
+}
+
+async function redeliverPending(client: ControlClient, id: string): Promise<Delivery | null> {
+  const query = { status: 'pending', limit: '1' }
+  const { data } = await client.ask('GET /webhooks/:id/deliveries', { id, query })
+  const [pending] = data
+  if (pending === undefined) return null
+  return client.ask('POST /webhook-deliveries/:id/redeliver', { id: pending.id })
 }
 
 /** Filter of deliveries, in the shape of the API. */
 function filterOf({ options }: Call) {
-  const events = options.get('event')?.split(',')
+  const events = options.get('event')
   const line = options.get('line')
   return {
     ...(options.has('dry-run') ? { dry_run: true } : {}),
-    ...(events === undefined ? {} : { events: events.map((name) => name.trim()) }),
+    ...(events === undefined ? {} : { events: namesIn(events) }),
     ...(line === undefined ? {} : { phone_line_id: line }),
   }
+}
+
+function namesIn(text: string): readonly string[] {
+  return text.split(',').map((name) => name.trim())
 }
 
 async function act(call: Call, route: Route, body?: object): Promise<undefined> {
   const client = await runningRelay(call)
   const answer = await client.ask(route, { id: argument(call, 0), body })
-  call.out.data(answer, describe(answer))
+  call.out.data(answer, [describe(answer)])
 }
 
-function describe(answer: object): string[] {
+function describe(answer: object): Line {
   return fields(Object.entries(answer).map(([name, value]) => [name, textOf(value)]))
 }
 

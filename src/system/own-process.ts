@@ -6,7 +6,12 @@ export type Surroundings = {
   readonly folder: string
   /** True where standard output and error are a terminal. */
   readonly isTerminal: boolean
+  /** Width of the terminal on standard output; null where that is none. */
+  readonly columns: number | null
 }
+
+/** Width of a terminal that does not know its own. */
+const COLUMNS_DEFAULT = 80
 
 export function readSurroundings(): Surroundings {
   return {
@@ -14,6 +19,7 @@ export function readSurroundings(): Surroundings {
     environment: process.env,
     folder: process.cwd(),
     isTerminal: process.stdout.isTTY && process.stderr.isTTY,
+    columns: process.stdout.isTTY ? process.stdout.columns || COLUMNS_DEFAULT : null,
   }
 }
 

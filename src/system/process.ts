@@ -185,8 +185,9 @@ function childEnvironment(): Record<string, string> {
     // Without a UTF-8 locale, tools of macOS and Linux read their arguments as ASCII.
     LANG: 'en_US.UTF-8',
   }
-  // systemctl finds the user's service manager by XDG_RUNTIME_DIR.
-  for (const name of ['PATH', 'HOME', 'USER', 'TMPDIR', 'XDG_RUNTIME_DIR']) {
+  // systemctl finds the user's service manager by XDG_RUNTIME_DIR, a browser its screen by the last ones.
+  const screen = ['DISPLAY', 'WAYLAND_DISPLAY', 'XAUTHORITY', 'DBUS_SESSION_BUS_ADDRESS']
+  for (const name of ['PATH', 'HOME', 'USER', 'TMPDIR', 'XDG_RUNTIME_DIR', ...screen]) {
     const value = process.env[name]
     if (value !== undefined) known[name] = value
   }

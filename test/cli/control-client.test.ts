@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs'
 
 import { NoRelayError } from '../../src/cli/command.ts'
 import { ControlClient, RefusedError } from '../../src/cli/control-client.ts'
+import { NEVER } from '../../src/system/clock.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 import { FakeRelay } from './fake-relay.ts'
 
@@ -24,14 +25,12 @@ test('a request goes over the socket, whatever proxy the environment names', asy
 
 test('an error of the relay is told with its status, code and sentence', async () => {
   using folder = new ScratchFolder()
-  const error = { error: { code: 'not_found', message: 'There is no key with this id.' } }
+  const error = { error: { code: 'not_found' as const, message: 'There is no key with this id.' } }
   using _relay = new FakeRelay(folder.path, () => Response.json(error, { status: 404 }))
 
   const asking = clientIn(folder).ask('DELETE /keys/:id', { id: 'key_x' })
 
-  await expect(asking).rejects.toEqual(
-    new RefusedError(404, 'not_found', 'There is no key with this id.'),
-  )
+  await expect(asking).rejects.toEqual(new RefusedError(404, error.error))
 })
 
 test('no socket, and one that nobody listens on, mean that no relay runs', async () => {
@@ -54,9 +53,9 @@ test('a stream gives each line as it comes, however it was cut', async () => {
     () => new Response(new ReadableStream({ pull: (stream) => step(stream, bytes) })),
   )
 
-  const seen: readonly object[] = await Array.fromAsync(clientIn(folder).events())
+  const seen: readonly unknown[] = await Array.fromAsync(clientIn(folder).events(NEVER))
 
-  expect(seen).toEqual([{ a: 'ä' }, { b: 2 }, { c: 3 }])
+  expect(seen).toEqual([null, { a: 'ä' }, null, { b: 2 }, { c: 3 }])
 })
 
 function step(stream: ReadableStreamDefaultController, bytes: Uint8Array[]): void {

@@ -5,10 +5,12 @@ import { expect, test } from 'bun:test'
 
 import type { Call } from '../../src/cli/command.ts'
 import { doctorCommand } from '../../src/cli/doctor.ts'
+import { laidOut } from '../../src/cli/table.ts'
 import { loadConfig } from '../../src/config.ts'
 import type { ProcessEnd, ProcessOrder } from '../../src/system/process.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 import { FakeRelay } from './fake-relay.ts'
+import { IN_PIPE, recordedOutput } from './recorded-output.ts'
 
 type Row = Readonly<Record<string, unknown>>
 
@@ -41,11 +43,12 @@ function callOf(folder: ScratchFolder, printed: string[], isOpening: boolean): C
     args: [],
     options: new Map(isOpening ? [['open', 'true']] : []),
     out: {
-      data: (_json, lines) => void printed.push(...lines),
-      note: (line) => void printed.push(`note: ${line}`),
+      ...recordedOutput().out,
+      data: (_json, lines) => void printed.push(...laidOut(lines, IN_PIPE)),
+      note: (line) => void printed.push(`note: ${laidOut([line], IN_PIPE).join()}`),
       problem: (message) => void printed.push(`problem: ${message}`),
     },
-    surroundings: { args: [], environment: {}, folder: '/', isTerminal: false },
+    surroundings: { args: [], environment: {}, folder: '/', isTerminal: false, columns: null },
     groups: [],
     loadConfig: () => loadConfig({ ...given, readText: () => null }),
   }

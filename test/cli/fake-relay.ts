@@ -1,4 +1,6 @@
 import { dataDirectoryAt } from '../../src/system/data-directory.ts'
+import { hookline } from '../support/executable.ts'
+import { ScratchFolder } from '../support/scratch-folder.ts'
 
 export type Asked = {
   readonly method: string
@@ -31,4 +33,16 @@ export class FakeRelay implements Disposable {
   [Symbol.dispose](): void {
     void this.#server.stop(true)
   }
+}
+
+/** Runs a command beside a relay that answers `body` to everything. */
+export async function runBeside(
+  args: readonly string[],
+  body: unknown,
+  status = 200,
+): Promise<{ exitCode: number; stdout: string; stderr: string; asked: readonly Asked[] }> {
+  using folder = new ScratchFolder()
+  using relay = new FakeRelay(folder.path, () => Response.json(body, { status }))
+  const finished = await hookline(args, { HOOKLINE_DATA_DIR: folder.path })
+  return { ...finished, asked: relay.asked }
 }

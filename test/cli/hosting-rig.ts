@@ -6,6 +6,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { EXIT, type Call, type ExitCode } from '../../src/cli/command.ts'
 import { parseCommandLine } from '../../src/cli/parse.ts'
 import { hostingCommands } from '../../src/cli/run.ts'
+import { supportCommand } from '../../src/cli/support.ts'
 import { loadConfig } from '../../src/config.ts'
 import { dataDirectoryAt, openDataDirectory } from '../../src/system/data-directory.ts'
 import { readTextOrNull } from '../../src/system/files.ts'
@@ -13,14 +14,9 @@ import { takeInstanceLock, type InstanceLock } from '../../src/system/instance-l
 import { RecordingTools, type Called } from '../hosting/recording-tools.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 import { TEST_START, TestClock } from '../support/test-clock.ts'
+import { recordedOutput, type Recorded } from './recorded-output.ts'
 
-export type Printed = {
-  readonly exitCode: ExitCode
-  readonly json: readonly unknown[]
-  readonly lines: readonly string[]
-  readonly notes: readonly string[]
-  readonly problems: readonly string[]
-}
+export type Printed = Recorded & { readonly exitCode: ExitCode }
 
 type Answers = Readonly<Record<string, unknown>>
 
@@ -70,23 +66,16 @@ export class HostingRig implements Disposable {
       environment: {},
     }
     const { executable } = this
-    const commands = hostingCommands(() => ({ machine, executable, signal: this.stop.signal }))
+    const findPlace = () => ({ machine, executable, signal: this.stop.signal })
+    const commands = [...hostingCommands(findPlace), supportCommand(findPlace)]
     const { command, args, options } = parseCommandLine(line.split(' '), commands)
-    const printed = { json: [] as unknown[], lines: [] as string[] }
-    const [notes, problems]: [string[], string[]] = [[], []]
+    const { out, printed } = recordedOutput()
     const call: Call = {
       args,
       options,
       groups: [],
-      surroundings: { args: [], environment, folder: '/', isTerminal: false },
-      out: {
-        data: (json, lines) => {
-          printed.json.push(json)
-          printed.lines.push(...lines)
-        },
-        note: (text) => notes.push(text),
-        problem: (text) => problems.push(text),
-      },
+      surroundings: { args: [], environment, folder: '/', isTerminal: false, columns: null },
+      out,
       loadConfig: () =>
         loadConfig({
           flags: {},
@@ -97,7 +86,7 @@ export class HostingRig implements Disposable {
         }),
     }
     const exitCode = command == null ? EXIT.failed : ((await command.run(call)) ?? EXIT.ok)
-    return { exitCode, ...printed, notes, problems }
+    return { exitCode, ...printed }
   }
 
   /** A relay answers from now on, in this process; a path may have a status of its own. */

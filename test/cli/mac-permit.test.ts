@@ -8,17 +8,13 @@ import { askMessages } from '../../src/lines/kinds/mac/kind.ts'
 import { Mac } from '../hosting/mac-rig.ts'
 import { NEVER } from '../hosting/recording-tools.ts'
 import { makeModelRig } from '../support/mac/model-rig.ts'
+import { recordedOutput } from './recorded-output.ts'
 
 function ask(mac: Mac, codes: readonly string[]) {
-  const notes: string[] = []
-  const out = {
-    data: () => {},
-    problem: () => {},
-    note: (text: string) => void notes.push(text),
-  }
+  const { out, printed } = recordedOutput()
   const findings = codes.map((code) => ({ code }))
   const asked = askForAutomation({ host: mac.host, call: { out }, signal: NEVER }, findings)
-  return asked.then(() => notes)
+  return asked.then(() => printed.notes)
 }
 
 test('where the relay was refused, the app is launched at the screen to ask', async () => {

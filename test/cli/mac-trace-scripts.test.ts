@@ -31,7 +31,10 @@ test('the runs since the start are told by their time, with what was last known 
 
 test.each([
   ['NoRelayError', new NoRelayError()],
-  ['RefusedError', new RefusedError(404, 'not_found', 'There is no such route.')],
+  [
+    'RefusedError',
+    new RefusedError(404, { code: 'not_found', message: 'There is no such route.' }),
+  ],
 ])('a trace without a relay that answers says so: %s', async (why, error) => {
   const entries = await scriptEntries(() => Promise.reject(error), START)
 

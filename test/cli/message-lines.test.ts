@@ -3,7 +3,9 @@
 import { expect, test } from 'bun:test'
 
 import { excerptOf, messageLines } from '../../src/cli/message-lines.ts'
+import { laidOut } from '../../src/cli/table.ts'
 import { message } from '../dashboard/samples.ts'
+import { IN_PIPE } from './recorded-output.ts'
 
 const AT = '2026-11-21T10:00:00.000Z'
 const FILE = {
@@ -15,15 +17,19 @@ const FILE = {
   url: '/api/v1/attachments/att_1/content',
 } as const
 
+function linesOf(shown: Parameters<typeof messageLines>[0]): string {
+  return laidOut(messageLines(shown), IN_PIPE).join('\n')
+}
+
 test('a text message is shown with its facts, and without parts that it does not have', () => {
-  const text = messageLines(message()).join('\n')
+  const text = linesOf(message())
 
   expect(text).toContain('text          On my way.')
   expect(text).not.toMatch(/Attachments|Reactions|Earlier|reply|unsent|asked/)
 })
 
 test('a rich message is shown with all that belongs to it', () => {
-  const text = messageLines(
+  const text = linesOf(
     message({
       conversation_type: 'group',
       sender: { handle: '+12025550147', name: null },
@@ -51,7 +57,7 @@ test('a rich message is shown with all that belongs to it', () => {
       service_requested: 'auto',
       downgraded_at: AT,
     }),
-  ).join('\n')
+  )
 
   for (const part of [
     '+1 202 555 0147 in a group',
@@ -68,7 +74,7 @@ test('a rich message is shown with all that belongs to it', () => {
 })
 
 test('the name of a file cannot steer the terminal', () => {
-  const text = messageLines(message({ attachments: [FILE] })).join('\n')
+  const text = linesOf(message({ attachments: [FILE] }))
 
   expect(text).not.toContain('\u001B')
   expect(text).not.toContain('\u202E')
@@ -76,7 +82,7 @@ test('the name of a file cannot steer the terminal', () => {
 
 test('a message in a list is its first words, its files, or that it was unsent', () => {
   expect(excerptOf(message({ text: 'a\nb' }))).toBe('a b')
-  expect(excerptOf(message({ text: 'x'.repeat(100) }))).toHaveLength(60)
+  expect(excerptOf(message({ text: 'x'.repeat(100) }))).toHaveLength(100)
   expect(excerptOf(message({ text: '', attachments: [{ ...FILE, filename: 'a.pdf' }] }))).toBe(
     '[a.pdf]',
   )

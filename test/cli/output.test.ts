@@ -2,7 +2,9 @@
 
 import { expect, spyOn, test } from 'bun:test'
 
-import { createOutput, printable } from '../../src/cli/output.ts'
+import { createOutput } from '../../src/cli/output.ts'
+import { printable, row, table } from '../../src/cli/table.ts'
+import { IN_PIPE } from './recorded-output.ts'
 
 /** Clears the screen, sets the title and the clipboard, turns the direction, by C1 controls too. */
 const HOSTILE =
@@ -24,10 +26,10 @@ function printed(act: () => void): string {
 
 for (const isJson of [false, true]) {
   test(`nothing that a command prints ${isJson ? 'as JSON ' : ''}steers a terminal`, () => {
-    const out = createOutput({ isJson, isQuiet: false, hasColour: false })
+    const out = createOutput({ ...IN_PIPE, isJson, isQuiet: false, isWatched: false })
 
     const text = printed(() => {
-      out.data({ text: HOSTILE }, [HOSTILE])
+      out.data({ text: HOSTILE }, [HOSTILE, row(HOSTILE), table([HOSTILE], [[HOSTILE]])])
       out.note(HOSTILE)
       out.problem(HOSTILE)
     })
@@ -38,7 +40,7 @@ for (const isJson of [false, true]) {
 }
 
 test('JSON for programs has the same meaning as before', () => {
-  const out = createOutput({ isJson: true, isQuiet: false, hasColour: false })
+  const out = createOutput({ ...IN_PIPE, isJson: true, isQuiet: false, isWatched: false })
 
   const text = printed(() => out.data({ text: HOSTILE }, []))
 

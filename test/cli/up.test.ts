@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 
+import { NoRelayError } from '../../src/cli/command.ts'
 import { HostingRig } from './hosting-rig.ts'
 
 const INSTALLING = ['enable-linger', 'daemon-reload', 'enable']
@@ -145,4 +146,55 @@ test('up says which options of this shell the service will not see', async () =>
   expect(notes).toEqual([
     `HOOKLINE_PORT is set in this shell only. For the service, add it to ${rig.environmentFile}`,
   ])
+})
+
+test('restart stops the service, starts it, and shows how it is', async () => {
+  using rig = new HostingRig()
+  rig.onStart = () => rig.startRelay()
+  await rig.run('up')
+  rig.verbs()
+  rig.onStop = () => rig.endRelay()
+
+  const { exitCode, lines } = await rig.run('restart')
+
+  expect([exitCode, lines[0], rig.verbs()]).toEqual([0, 'relay    running', ['stop', 'start']])
+})
+
+test('restart says so where the relay runs in the foreground, or not as a service at all', async () => {
+  using rig = new HostingRig()
+
+  const without = await rig.run('restart')
+  rig.startRelay()
+  rig.shown = 'MainPID=0\nActiveState=inactive\n'
+  const beside = await rig.run('restart')
+
+  expect([without.exitCode, without.problems]).toEqual([
+    3,
+    ['No service is installed. Install and start it: hookline up'],
+  ])
+  expect([beside.exitCode, beside.problems]).toEqual([
+    1,
+    [`A relay is running in the foreground (process ${process.pid}). Stop it with Ctrl-C.`],
+  ])
+  expect(rig.verbs()).toEqual([])
+})
+
+test('open prints the address over ssh, and a link to set the password while there is none', async () => {
+  using rig = new HostingRig()
+  await expect(rig.run('open')).rejects.toBeInstanceOf(NoRelayError)
+  rig.startRelay()
+
+  const claimed = await rig.run('open', { SSH_CONNECTION: '10.0.0.1 1 10.0.0.2 22' })
+  rig.endRelay()
+  rig.startRelay({
+    '/api/v1/about': { version: '1.2.3', is_claimed: false },
+    '/api/v1/setup-link': { url: 'http://127.0.0.1:4665/#/setup/abc', lan_url: null },
+  })
+  const unclaimed = await rig.run('open')
+
+  expect(claimed.lines).toEqual(['http://127.0.0.1:4665'])
+  expect(claimed.notes).toEqual([
+    'From your own computer: ssh -L 4665:127.0.0.1:4665 HOST, then open it there.',
+  ])
+  expect(unclaimed.json).toEqual([{ url: 'http://127.0.0.1:4665/#/setup/abc', opened: false }])
 })

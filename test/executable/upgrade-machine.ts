@@ -10,6 +10,7 @@ import { loadConfig } from '../../src/config.ts'
 import { systemClock } from '../../src/system/clock.ts'
 import { processRunner, type RunProcess } from '../../src/system/process.ts'
 import { systemRandom } from '../../src/system/random.ts'
+import { recordedOutput } from '../cli/recorded-output.ts'
 import { builtExecutable, cleanEnvironment, type CommandResult } from '../support/executable.ts'
 import { createKey, type ApiKey } from '../support/relay-process.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
@@ -92,8 +93,7 @@ export class UpgradeMachine implements AsyncDisposable {
     const order = { executable, dataDir, version: '0', codesignIdentity: null }
     const { signal } = new AbortController()
     await createServiceHost(machine).install(order, signal)
-    let json: unknown = null
-    const problems: string[] = []
+    const { out, printed } = recordedOutput()
     const command = upgradeCommand(() => ({ machine, executable, signal }))
     const call: Call = {
       args: [],
@@ -102,12 +102,8 @@ export class UpgradeMachine implements AsyncDisposable {
         ['unverified', 'true'],
       ]),
       groups: [{ heading: '', commands: [command] }],
-      surroundings: { args: [], environment: {}, folder: '/', isTerminal: false },
-      out: {
-        data: (told) => void (json = told),
-        note: () => {},
-        problem: (message) => problems.push(message),
-      },
+      surroundings: { args: [], environment: {}, folder: '/', isTerminal: false, columns: null },
+      out,
       loadConfig: () =>
         loadConfig({
           flags: {},
@@ -118,7 +114,7 @@ export class UpgradeMachine implements AsyncDisposable {
         }),
     }
     const exitCode = (await command.run(call)) ?? EXIT.ok
-    return { exitCode, json, problems: problems.join('\n') }
+    return { exitCode, json: printed.json.at(-1) ?? null, problems: printed.problems.join('\n') }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -23,7 +23,7 @@ for (const [system, name] of SYSTEMS) {
 
     const { exitCode, stderr } = await setup.run()
 
-    expect([exitCode, stderr, setup.noted('called')]).toEqual([0, '', 'up\n'])
+    expect([exitCode, stderr, setup.noted('called')]).toEqual([0, '', 'help --man\nup\n'])
     expect(setup.left()).toEqual(['hookline'])
   })
 }
@@ -170,7 +170,10 @@ test('a second run puts the newer version in the place of the older', async () =
   await setup.run()
 
   expect(readFileSync(setup.program, 'utf8')).toContain('# two')
-  expect([setup.noted('called'), setup.left()]).toEqual(['up\nup\n', ['hookline']])
+  expect([setup.noted('called'), setup.left()]).toEqual([
+    'help --man\nup\n'.repeat(2),
+    ['hookline'],
+  ])
 })
 
 test('who wants no service gets none', async () => {
@@ -179,7 +182,7 @@ test('who wants no service gets none', async () => {
 
   const { stdout } = await setup.run({ HOOKLINE_NO_UP: '1' })
 
-  expect(setup.noted('called')).toBeNull()
+  expect(setup.noted('called')).toBe('help --man\n')
   expect(stdout).toContain('Start it as a service: hookline up')
 })
 

@@ -1,0 +1,110 @@
+import type { Conversation } from '../api/messages.ts'
+import { CONVERSATION_TYPES } from '../domain/conversation.ts'
+import { groupedNumber } from '../people/phone-numbers.ts'
+import { SAVE_OPTIONS, saveFile } from './attachments.ts'
+import { argument, choiceOption, numberOption, type Call, type Command } from './command.ts'
+import { excerptOf, withOf } from './message-lines.ts'
+import { runningRelay } from './own-file.ts'
+import { fields, stateCell, table, timeCell } from './table.ts'
+
+const LISTED_MAX = 200
+
+export const CONVERSATION_COMMANDS: readonly Command[] = [
+  {
+    name: 'conversations list',
+    short: 'conversations',
+    options: [
+      {
+        name: 'type',
+        value: CONVERSATION_TYPES.join('|'),
+        sentence: 'Only people or only groups (default all).',
+      },
+      { name: 'line', value: 'ID', ids: 'lines', sentence: 'Only conversations of this line.' },
+      { name: 'limit', value: 'N', sentence: `Number to list, 1 to ${LISTED_MAX} (default 50).` },
+    ],
+    sentence: 'List conversations, newest first. Short: conversations.',
+    run: list,
+  },
+  {
+    name: 'conversations show',
+    args: [{ name: 'ID', ids: 'conversations' }],
+    options: [
+      {
+        name: 'limit',
+        value: 'N',
+        sentence: `Number of messages, 1 to ${LISTED_MAX} (default 20).`,
+      },
+    ],
+    sentence: 'Show a conversation and its latest messages.',
+    run: show,
+  },
+  {
+    name: 'conversations export',
+    args: [{ name: 'ID', ids: 'conversations' }],
+    options: SAVE_OPTIONS,
+    sentence: 'Save a conversation: as JSON where the file ends in .json, else as CSV.',
+    run: exportOne,
+  },
+]
+
+async function list(call: Call): Promise<undefined> {
+  const type = choiceOption(call, 'type', CONVERSATION_TYPES) ?? 'all'
+  const limit = numberOption(call, 'limit', { fallback: 50, max: LISTED_MAX })
+  const line = call.options.get('line')
+  const client = await runningRelay(call)
+  const page = await client.ask('GET /conversations', {
+    query: { type, limit: String(limit), ...(line && { phone_line_id: line }) },
+  })
+  const rows = page.data.map((conversation) => {
+    const { id, phone_number, last_message: last, updated_at } = conversation
+    const text = last === null ? '' : excerptOf(last)
+    return [id, nameOf(conversation), groupedNumber(phone_number), timeCell(updated_at), text]
+  })
+  call.out.data(page, [table(['ID', 'WITH', 'LINE', 'LAST', 'MESSAGE'], rows)])
+  if (rows.length === 0) call.out.note('No conversations.')
+}
+
+async function show(call: Call): Promise<undefined> {
+  const limit = numberOption(call, 'limit', { fallback: 20, max: LISTED_MAX })
+  const client = await runningRelay(call)
+  const id = argument(call, 0)
+  const conversation = await client.ask('GET /conversations/:id', { id })
+  const query = { conversation_id: conversation.moved_to ?? id, limit: String(limit) }
+  const page = await client.ask('GET /messages', { query })
+  const rows = page.data
+    .toReversed()
+    .map((message) => [
+      timeCell(message.created_at),
+      message.direction === 'outbound' ? 'you' : withOf(message),
+      stateCell(message.status),
+      excerptOf(message),
+    ])
+  call.out.data({ ...conversation, messages: page.data }, [
+    fields([
+      ['id', conversation.id],
+      ['with', nameOf(conversation)],
+      ['line', `${groupedNumber(conversation.phone_number)} (${conversation.phone_line_id})`],
+      ['service', conversation.service],
+      ['messages', conversation.message_count],
+      ['human takeover', conversation.automation_paused ? 'yes' : 'no'],
+    ]),
+    '',
+    table(['TIME', 'FROM', 'STATUS', 'TEXT'], rows),
+  ])
+}
+
+async function exportOne(call: Call): Promise<undefined> {
+  const client = await runningRelay(call)
+  const format = call.options.get('to')?.endsWith('.json') ? 'json' : 'csv'
+  const path = `/conversations/${encodeURIComponent(argument(call, 0))}/export?format=${format}`
+  const to = await saveFile(call, client.download(path), { size: null, sha256: null })
+  call.out.data({ saved_to: to }, [`Saved ${to}.`])
+}
+
+function nameOf({ type, handle, name, contact_name, participants = [] }: Conversation): string {
+  if (type !== 'group') return contact_name ?? groupedNumber(handle)
+  const people = participants
+    .map((person) => person.name ?? groupedNumber(person.handle))
+    .join(', ')
+  return name ? `${name} (${people})` : `Group: ${people}`
+}

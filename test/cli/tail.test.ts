@@ -1,0 +1,119 @@
+// `hookline tail` beside a stand-in for the relay, which stops and comes back.
+
+import { expect, test } from 'bun:test'
+
+import { builtExecutable, cleanEnvironment } from '../support/executable.ts'
+import { eventually } from '../support/relay-process.ts'
+import { ScratchFolder } from '../support/scratch-folder.ts'
+import { FakeRelay } from './fake-relay.ts'
+
+const FAILED = { code: 'send_unconfirmed', message: 'It could not be confirmed.' }
+const EVENTS = [
+  ['message.read', 'line_a', { handle: '+12025550147', text: 'two\nlines', isFromMe: true }],
+  ['message.received', 'line_b', { handle: '+12025550148', text: '\u001B[2Jhi', isFromMe: false }],
+  [
+    'message.failed',
+    'line_b',
+    { handle: '+12025550148', text: 'bye', isFromMe: true, error: FAILED },
+  ],
+].map(([event, phone_line_id, message]) => ({ event, phone_line_id, message }))
+
+const TIME = String.raw`^\d{4}-\d\d-\d\dT[\d:.]+Z  `
+const READ = new RegExp(`${TIME}message.read       \\+1 → \\+1 202 555 0147  two lines$`)
+const RECEIVED = new RegExp(`${TIME}message.received   line_b ← \\+1 202 555 0148   \\[2Jhi$`)
+const LOST = new RegExp(
+  `${TIME}message.failed     line_b → .*0148  bye \\(It could not be confirmed.\\)$`,
+)
+
+const TAILS: readonly (readonly [args: readonly string[], shown: readonly RegExp[]])[] = [
+  [[], [READ, RECEIVED, LOST]],
+  [['--line', '+1'], [READ]],
+  [
+    ['--line', 'line_b'],
+    [RECEIVED, LOST],
+  ],
+  [['--event', 'message.received, message.sent'], [RECEIVED]],
+  [['--handle', '+12025550147'], [READ]],
+  [['--from', '+1 202 555 0148'], [RECEIVED]],
+]
+
+for (const [args, shown] of TAILS) {
+  test(`tail ${args.join(' ')} prints events as they come, until Ctrl-C`, async () => {
+    using folder = new ScratchFolder()
+    using _relay = relayIn(folder)
+    await using tail = new Tail(folder, args)
+
+    await eventually('all are printed', () => (tail.lines.length >= shown.length ? true : null))
+
+    expect(await tail.end()).toBe(0)
+    expect(tail.lines).toEqual(shown.map((line) => expect.stringMatching(line)))
+    expect(tail.errors).toBe('')
+  })
+}
+
+test('tail says once that the relay stopped, and goes on when it is back', async () => {
+  using folder = new ScratchFolder()
+  const first = relayIn(folder)
+  await using tail = new Tail(folder, ['--event', 'message.read'])
+  await eventually('it began', () => (tail.lines.length > 0 ? true : null))
+
+  first[Symbol.dispose]()
+  await eventually('it noticed', () => (tail.errors === '' ? null : true))
+  await Bun.sleep(2_500)
+  using _second = relayIn(folder)
+  await eventually('it goes on', () => (tail.lines.length >= 3 ? true : null))
+
+  expect(tail.errors).toBe(
+    'hookline: The relay stopped. Waiting for it to come back; Ctrl-C ends.\n',
+  )
+  expect(tail.lines.slice(1)).toEqual(['The relay is back.', expect.stringMatching(READ)])
+  expect(await tail.end()).toBe(0)
+})
+
+/** A relay whose stream of events stays open. */
+function relayIn(folder: ScratchFolder): FakeRelay {
+  const bytes = new TextEncoder().encode(
+    EVENTS.map((event) => `\n${JSON.stringify(event)}\n`).join(''),
+  )
+  const lines = { data: [{ id: 'line_a', phone_number: '+1' }] }
+  return new FakeRelay(folder.path, ({ path }) => {
+    if (!path.endsWith('/events')) return Response.json(lines)
+    return new Response(new ReadableStream({ start: (stream) => stream.enqueue(bytes) }))
+  })
+}
+
+class Tail implements AsyncDisposable {
+  errors = ''
+  #printed = ''
+  readonly #child: Bun.Subprocess<'ignore', 'pipe', 'pipe'>
+
+  constructor(folder: ScratchFolder, args: readonly string[]) {
+    this.#child = Bun.spawn([builtExecutable(), 'tail', ...args], {
+      env: cleanEnvironment({ HOOKLINE_DATA_DIR: folder.path }),
+      stdin: 'ignore',
+      stdout: 'pipe',
+      stderr: 'pipe',
+    })
+    void this.#read(this.#child.stdout, (text) => (this.#printed += text))
+    void this.#read(this.#child.stderr, (text) => (this.errors += text))
+  }
+
+  get lines(): readonly string[] {
+    return this.#printed.split('\n').slice(0, -1)
+  }
+
+  /** Presses Ctrl-C; gives the exit code. */
+  async end(): Promise<number> {
+    this.#child.kill('SIGINT')
+    return this.#child.exited
+  }
+
+  async #read(stream: ReadableStream<Uint8Array>, take: (text: string) => void): Promise<void> {
+    for await (const chunk of stream) take(new TextDecoder().decode(chunk))
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#child.kill('SIGKILL')
+    await this.#child.exited
+  }
+}
