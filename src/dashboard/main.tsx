@@ -5,7 +5,6 @@ import { type ComponentChildren, render } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 
 import { type PageName, href } from './address.ts'
-import type { Clock } from './clock.ts'
 import { Button, LinkButton } from './components/button.tsx'
 import { Callout } from './components/callout.tsx'
 import { Dialog } from './components/dialog.tsx'
@@ -15,26 +14,41 @@ import { lazyPage } from './components/lazy-page.tsx'
 import { Card, PageHead, useNewView, useTitle } from './components/page.tsx'
 import { useAction } from './components/use-action.ts'
 import { EmptyState } from './components/when-ready.tsx'
-import { DashboardContext, createDashboard, useDashboard } from './dashboard.ts'
+import {
+  DashboardContext,
+  createDashboard,
+  useDashboard,
+  useRead,
+  type Dashboard,
+} from './dashboard.ts'
+import { lead, showPresence } from './leader.ts'
+import { loadNumbers } from './numbers.ts'
 import { HomePage } from './pages/home.tsx'
+import type { SearchBox } from './pages/search-box.tsx'
 import { SignInPage } from './pages/sign-in.tsx'
 import { showTheme } from './theme.ts'
+import { COMMON } from './words/common.ts'
+import { SHELL } from './words/shell.ts'
 
-const CONVERSATIONS = lazyPage(
-  'Conversations',
-  async () => (await import('./pages/conversations.tsx')).ConversationsPage,
-)
-const LINES = lazyPage('Lines', async () => (await import('./pages/lines.tsx')).LinesPage)
+const { names } = SHELL
+
+const CONVERSATIONS = lazyPage(names.conversations, async () => {
+  // Its rows are as wide as their numbers.
+  const [page] = await Promise.all([import('./pages/conversations.tsx'), loadNumbers()])
+  return page.ConversationsPage
+})
+const PEOPLE = lazyPage(names.people, async () => (await import('./pages/people.tsx')).PeoplePage)
+const LINES = lazyPage(names.lines, async () => (await import('./pages/lines.tsx')).LinesPage)
 const WEBHOOKS = lazyPage(
-  'Webhooks',
+  names.webhooks,
   async () => (await import('./pages/webhooks.tsx')).WebhooksPage,
 )
-const KEYS = lazyPage('Keys', async () => (await import('./pages/keys.tsx')).KeysPage)
+const KEYS = lazyPage(names.keys, async () => (await import('./pages/keys.tsx')).KeysPage)
 const SETTINGS = lazyPage(
-  'Settings',
+  names.settings,
   async () => (await import('./pages/settings.tsx')).SettingsPage,
 )
-const SETUP = lazyPage('Setup', async () => (await import('./pages/setup.tsx')).SetupPage)
+const SETUP = lazyPage(names.setup, async () => (await import('./pages/setup.tsx')).SetupPage)
 
 /** By then the first page has its data. */
 const FETCH_AHEAD_AFTER_MS = 1_500
@@ -93,23 +107,28 @@ function View() {
 
 /** Follows changes while the owner is signed in, and drops all cached data afterwards. */
 function useStream(isSignedIn: boolean): void {
-  const { clock, live, store } = useDashboard()
+  const dashboard = useDashboard()
   useEffect(() => {
     if (!isSignedIn) return
     const end = new AbortController()
+    const { live, store } = dashboard
     void live.run(end.signal)
-    void fetchAhead(clock, end.signal)
+    lead(end.signal, () => live.lead())
+    showPresence(end.signal)
+    void fetchAhead(dashboard, end.signal)
     return () => {
       end.abort()
       store.clear()
     }
-  }, [isSignedIn, clock, live, store])
+  }, [isSignedIn, dashboard])
 }
 
 /** Loads the other pages, which then open at once, even without the relay. */
-async function fetchAhead(clock: Clock, end: AbortSignal): Promise<void> {
-  await clock.sleep(FETCH_AHEAD_AFTER_MS, end)
-  for (const page of [CONVERSATIONS, LINES, WEBHOOKS, KEYS, SETTINGS, SETUP]) {
+async function fetchAhead(dashboard: Dashboard, end: AbortSignal): Promise<void> {
+  await dashboard.clock.sleep(FETCH_AHEAD_AFTER_MS, end)
+  const { notify } = await import('./notifications.ts').catch(() => ({ notify: null }))
+  if (!end.aborted) notify?.(dashboard, end)
+  for (const page of [CONVERSATIONS, PEOPLE, LINES, WEBHOOKS, KEYS, SETTINGS, SETUP]) {
     await whenIdle(end)
     if (!end.aborted) await page.fetch()
   }
@@ -136,8 +155,8 @@ function Alone({ view }: { readonly view: preact.VNode }) {
 
 function Unreachable() {
   return (
-    <Callout tone="bad" title="The relay isn't responding">
-      Check that the relay is running. This page retries automatically.
+    <Callout tone="bad" title={SHELL.silent}>
+      {SHELL.whySilent}
     </Callout>
   )
 }
@@ -150,6 +169,8 @@ function Page({ page }: { readonly page: ShownPage | null }) {
       return <HomePage />
     case 'conversations':
       return <CONVERSATIONS.View />
+    case 'people':
+      return <PEOPLE.View />
     case 'lines':
       return <LINES.View />
     case 'webhooks':
@@ -164,15 +185,15 @@ function Page({ page }: { readonly page: ShownPage | null }) {
 function UnknownPage() {
   const home = (
     <LinkButton look="main" href={href('home')}>
-      Go to Home
+      {SHELL.toHome}
     </LinkButton>
   )
   return (
     <>
-      <PageHead title="Page not found" />
+      <PageHead title={SHELL.unknown} />
       <Card>
-        <EmptyState icon="search" title="Nothing at this address" action={home}>
-          Check the link for typos. It may also be from another version of Hookline.
+        <EmptyState icon="search" title={SHELL.unknownAddress} action={home}>
+          {SHELL.whyUnknown}
         </EmptyState>
       </Card>
     </>
@@ -189,7 +210,7 @@ function NoticeList() {
           <Icon name={tone === 'ok' ? 'check' : 'warning'} />
           <p>{text}</p>
           <Button look="quiet" icon="cross" isIconOnly onClick={() => notices.close(id)}>
-            Dismiss
+            {SHELL.dismiss}
           </Button>
         </div>
       ))
@@ -214,16 +235,16 @@ function PasswordDialog() {
   )
   return (
     <Dialog
-      title="Confirm your password"
+      title={SHELL.confirmPassword}
       onClose={() => session.answerPassword(false)}
       onSubmit={start}
       actions={
         <Button type="submit" look="main" isBusy={isBusy}>
-          Continue
+          {SHELL.continue}
         </Button>
       }
     >
-      <p>For your security, enter your password again to continue.</p>
+      <p>{SHELL.whyPassword}</p>
       <AccountName />
       <PasswordField isFirst bind={password} error={failure?.message} />
     </Dialog>
@@ -232,15 +253,17 @@ function PasswordDialog() {
 
 export type ShownPage = Exclude<PageName, 'setup'>
 
-/** Each with its name, and a shorter one for narrow screens. The icon has the name of the page. */
-const PAGES: readonly (readonly [page: ShownPage, name: string, shortName?: string])[] = [
-  ['home', 'Home'],
-  ['conversations', 'Conversations', 'Chats'],
-  ['lines', 'Lines'],
-  ['webhooks', 'Webhooks'],
-  ['keys', 'Keys'],
-  ['settings', 'Settings'],
+const PAGES: readonly ShownPage[] = [
+  'home',
+  'conversations',
+  'people',
+  'lines',
+  'webhooks',
+  'keys',
+  'settings',
 ]
+/** Those that narrow screens have in the bar at the top. */
+const AT_TOP: readonly ShownPage[] = ['people']
 
 type Props = {
   /** Null where the address names none. */
@@ -250,7 +273,9 @@ type Props = {
 
 export function Shell({ page, children }: Props) {
   const main = useRef<HTMLElement>(null)
-  useTitle(PAGES.find(([name]) => name === page)?.[1] ?? 'Page not found')
+  const unread = useUnread()
+  const search = useSearch()
+  useTitle(SHELL.title(page === null ? SHELL.unknown : names[page], unread))
   useNewView(page ?? '')
   return (
     <div class="shell" data-page={page ?? undefined}>
@@ -263,34 +288,115 @@ export function Shell({ page, children }: Props) {
           main.current?.focus()
         }}
       >
-        Skip to main content
+        {SHELL.skip}
       </a>
-      <Navigation current={page} />
+      <header class="top-bar">
+        <Brand />
+        {AT_TOP.map((each) => (
+          <LinkButton key={each} look="quiet" icon={each} isIconOnly href={href(each)}>
+            {names[each]}
+          </LinkButton>
+        ))}
+        <Button look="quiet" icon="search" isIconOnly onClick={search.open}>
+          {SHELL.search}
+        </Button>
+      </header>
+      <Navigation current={page} unread={unread} onSearch={search.open} />
       <div class="stage">
         <Troubles />
         <main id="main" class="page" tabIndex={-1} ref={main}>
           {children}
         </main>
       </div>
+      {search.box}
     </div>
   )
 }
 
-function Navigation({ current }: { readonly current: Props['page'] }) {
+function Brand() {
+  return (
+    <a class="brand" href={href('home')}>
+      <Mark />
+      {COMMON.product}
+    </a>
+  )
+}
+
+/** Conversations with unread messages, which the browser shows on the icon of an installed page. */
+function useUnread(): number {
+  const { value } = useRead<{ readonly count: number }>('/dashboard/unread', 'conversation')
+  const count = value?.count ?? 0
+  useEffect(() => {
+    // Not every browser has it, and some refuse it to pages that are not installed.
+    if ('setAppBadge' in navigator) navigator.setAppBadge(count).catch(() => {})
+  }, [count])
+  return count
+}
+
+/** The search box, by its button or by keys; its script is loaded when it is first opened. */
+function useSearch() {
+  const { notices } = useDashboard()
+  const box = useSignal<typeof SearchBox | null>(null)
+  const isOpen = useSignal(false)
+  const open = async () => {
+    const load = async () => (await import('./pages/search-box.tsx')).SearchBox
+    box.value ??= await load().catch(() => null)
+    if (box.value === null) notices.failed(COMMON.notLoaded)
+    else isOpen.value = true
+  }
+  useEffect(() => {
+    const end = new AbortController()
+    const onKey = (event: KeyboardEvent) => {
+      if (!isSearchKey(event) || document.querySelector('dialog[open]') !== null) return
+      event.preventDefault()
+      void open()
+    }
+    window.addEventListener('keydown', onKey, { signal: end.signal })
+    return () => end.abort()
+  }, [])
+  const Box = box.value
+  return {
+    open: () => void open(),
+    box: Box !== null && isOpen.value && <Box onClose={() => (isOpen.value = false)} />,
+  }
+}
+
+/** Ctrl-K or Cmd-K anywhere; a slash where nothing is typed. */
+function isSearchKey({ key, ctrlKey, metaKey, altKey, target }: KeyboardEvent): boolean {
+  if ((ctrlKey || metaKey) && !altKey) return key.toLowerCase() === 'k'
+  const isTyping = target instanceof Element && target.closest('input, textarea, select') !== null
+  return key === '/' && !altKey && !isTyping
+}
+
+type NavigationProps = {
+  readonly current: Props['page']
+  readonly unread: number
+  readonly onSearch: () => void
+}
+
+function Navigation({ current, unread, onSearch }: NavigationProps) {
   const { session } = useDashboard()
   return (
-    <nav class="nav" aria-label="Pages">
-      <a class="brand" href={href('home')}>
-        <Mark />
-        Hookline
-      </a>
+    <nav class="nav" aria-label={SHELL.pages}>
+      <Brand />
+      <button type="button" class="nav-search" onClick={onSearch}>
+        <Icon name="search" />
+        <span class="grow">{SHELL.search}</span>
+        <kbd aria-hidden="true">/</kbd>
+      </button>
       <ul>
-        {PAGES.map(([page, name, shortName = name]) => (
-          <li key={page}>
+        {PAGES.map((page) => (
+          <li key={page} class={AT_TOP.includes(page) ? 'nav-wide' : undefined}>
             <a href={href(page)} aria-current={page === current ? 'page' : undefined}>
               <Icon name={page} />
-              <span class="nav-name">{name}</span>
-              <span class="nav-short-name">{shortName}</span>
+              <span class="nav-name">{names[page]}</span>
+              <span class="nav-short-name">{SHELL.shortNames[page] ?? names[page]}</span>
+              {page === 'conversations' && unread > 0 && (
+                <span class="unread-count">
+                  <span aria-hidden="true">{unread.toLocaleString()}</span>
+                  <span class="visually-hidden">{SHELL.unread(unread)}</span>
+                </span>
+              )}
             </a>
           </li>
         ))}
@@ -298,13 +404,13 @@ function Navigation({ current }: { readonly current: Props['page'] }) {
       <p class="nav-foot">
         <a href="/guide">
           <Icon name="question" />
-          Guide
+          {SHELL.guide}
         </a>
         <a href="/swagger">
           <Icon name="book" />
-          API documentation
+          {SHELL.documentation}
         </a>
-        <span>Version {session.now.value?.version}</span>
+        <span>{SHELL.version(session.now.value?.version ?? '')}</span>
       </p>
     </nav>
   )
@@ -318,14 +424,14 @@ function Troubles() {
       {!isConnected && (
         <p class="trouble">
           <Icon name="warning" />
-          Connection to the relay lost. This page may be out of date. Reconnecting…
+          {SHELL.lost}
         </p>
       )}
       {isConnected && session.isOutdated.value && (
         <p class="trouble">
           <Icon name="info" />
-          The relay was upgraded.
-          <Button onClick={() => location.reload()}>Reload</Button>
+          {SHELL.upgraded}
+          <Button onClick={() => location.reload()}>{COMMON.reload}</Button>
         </p>
       )}
     </div>

@@ -37,6 +37,9 @@ const MessageQuery = Type.Object({
   direction: Type.Optional(MessageDirection),
   status: Type.Optional(MessageStatus),
   type: Type.Optional(ListType),
+  around: Type.Optional(
+    id('msg', 'The first page is that with this message in its middle; needs `conversation_id`.'),
+  ),
   created_after: timeParameter('Exclusive.'),
   created_before: timeParameter('Exclusive.'),
   updated_since: timeParameter('Inclusive; turns the order to oldest change first.'),
@@ -100,6 +103,7 @@ function filterIn(query: Static<typeof MessageQuery>): ListFilter {
     createdAfter: query.created_after,
     createdBefore: query.created_before,
     updatedSince: query.updated_since,
+    around: query.around,
   }
 }
 

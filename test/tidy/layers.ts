@@ -39,7 +39,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   health: [...BELOW_FEATURES, 'webhooks/publish'],
   http: [...BELOW_FEATURES, ...FEATURES, 'messages', 'health', 'guides'],
-  dashboard: ['api', 'domain/number-words', 'domain/webhook-url'],
+  dashboard: ['api', 'domain/number-words', 'domain/phone-numbers', 'domain/webhook-url'],
   runtime: [
     ...BELOW_FEATURES,
     'config',
@@ -87,7 +87,7 @@ const PACKAGE_PLACES: Readonly<Record<string, readonly string[]>> = {
   '@preact/signals': ['dashboard/'],
   uqr: ['http/'],
   'file-type': ['attachments/'],
-  'libphonenumber-js': ['people/'],
+  'libphonenumber-js': ['domain/phone-numbers.ts'],
   // Property lists in XML, in which usbmuxd and iPhones speak.
   plist: ['lines/kinds/iphone/'],
 }

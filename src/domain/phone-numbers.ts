@@ -2,7 +2,7 @@
 
 import { getCountries, parsePhoneNumberFromString, type CountryCode } from 'libphonenumber-js/min'
 
-import { parseRecipient, type Handle } from '../domain/handle.ts'
+import { parseRecipient, type Handle } from './handle.ts'
 
 /** The country by which national numbers are understood. */
 export type Home =
@@ -27,7 +27,7 @@ export function homeOfNumber(number: string): Home | null {
 export function commonHome(numbers: readonly string[]): Home | null {
   const homes = numbers.flatMap((number) => homeOfNumber(number) ?? [])
   const [first = null] = homes
-  return homes.every((home) => Bun.deepEquals(home, first)) ? first : null
+  return homes.every((home) => JSON.stringify(home) === JSON.stringify(first)) ? first : null
 }
 
 /** The country with this code of two letters; null where there is none. */
