@@ -217,16 +217,6 @@ CREATE TABLE `lines` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `lines_id_unique` ON `lines` (`id`);--> statement-breakpoint
 CREATE UNIQUE INDEX `lines_by_device` ON `lines` (`driver`,`device_key`) WHERE deleted_at IS NULL;--> statement-breakpoint
-CREATE TABLE `message_days` (
-	`day` integer NOT NULL,
-	`line_seq` integer NOT NULL,
-	`sent` integer NOT NULL,
-	`received` integer NOT NULL,
-	`failed` integer NOT NULL,
-	`uncertain` integer NOT NULL,
-	PRIMARY KEY(`day`, `line_seq`)
-) STRICT, WITHOUT ROWID;
---> statement-breakpoint
 CREATE TABLE `messages` (
 	`seq` integer PRIMARY KEY NOT NULL,
 	`id` text NOT NULL,
@@ -326,6 +316,54 @@ CREATE TABLE `waiting_receipts` (
 ) STRICT, WITHOUT ROWID;
 --> statement-breakpoint
 CREATE INDEX `waiting_receipts_by_age` ON `waiting_receipts` (`recorded_at`);--> statement-breakpoint
+CREATE TABLE `line_states` (
+	`line_seq` integer NOT NULL,
+	`at` integer NOT NULL,
+	`reason` text,
+	PRIMARY KEY(`line_seq`, `at`),
+	CONSTRAINT "reason_is_a_name" CHECK(`reason` NOT GLOB '*[^a-z._]*')
+) STRICT, WITHOUT ROWID;
+--> statement-breakpoint
+CREATE TABLE `message_quarters` (
+	`quarter` integer NOT NULL,
+	`line_seq` integer NOT NULL,
+	`sent` integer NOT NULL,
+	`received` integer NOT NULL,
+	`failed` integer NOT NULL,
+	`uncertain` integer NOT NULL,
+	`timed` integer NOT NULL,
+	`ms_1000` integer NOT NULL,
+	`ms_5000` integer NOT NULL,
+	`ms_30000` integer NOT NULL,
+	`ms_300000` integer NOT NULL,
+	PRIMARY KEY(`quarter`, `line_seq`)
+) STRICT, WITHOUT ROWID;
+--> statement-breakpoint
+CREATE TABLE `queue_samples` (
+	`at` integer PRIMARY KEY NOT NULL,
+	`messages` integer NOT NULL,
+	`deliveries` integer NOT NULL
+) STRICT;
+--> statement-breakpoint
+CREATE TABLE `relay_runs` (
+	`started_at` integer PRIMARY KEY NOT NULL,
+	`alive_at` integer NOT NULL,
+	`stopped_at` integer
+) STRICT;
+--> statement-breakpoint
+CREATE TABLE `webhook_quarters` (
+	`quarter` integer NOT NULL,
+	`webhook_seq` integer NOT NULL,
+	`outcome` text NOT NULL,
+	`attempts` integer NOT NULL,
+	`ms_50` integer NOT NULL,
+	`ms_250` integer NOT NULL,
+	`ms_1000` integer NOT NULL,
+	`ms_5000` integer NOT NULL,
+	PRIMARY KEY(`quarter`, `webhook_seq`, `outcome`),
+	CONSTRAINT "outcome_is_known" CHECK(`outcome` = 'delivered' OR `outcome` = 'http_4xx' OR `outcome` = 'http_5xx' OR `outcome` = 'http_other' OR `outcome` = 'timeout' OR `outcome` = 'refused' OR `outcome` = 'reset' OR `outcome` = 'unreachable' OR `outcome` = 'tls' OR `outcome` = 'dns' OR `outcome` = 'other')
+) STRICT, WITHOUT ROWID;
+--> statement-breakpoint
 CREATE TABLE `attempts` (
 	`delivery_seq` integer NOT NULL,
 	`number` integer NOT NULL,
@@ -346,6 +384,7 @@ CREATE TABLE `deliveries` (
 	`id` text NOT NULL,
 	`webhook_id` text NOT NULL,
 	`event_seq` integer NOT NULL,
+	`event` text NOT NULL,
 	`conversation_id` text,
 	`status` text NOT NULL,
 	`attempt_count` integer DEFAULT 0 NOT NULL,
@@ -357,13 +396,15 @@ CREATE TABLE `deliveries` (
 	`completed_at` integer,
 	FOREIGN KEY (`webhook_id`) REFERENCES `webhooks`(`id`) ON UPDATE no action ON DELETE no action,
 	FOREIGN KEY (`event_seq`) REFERENCES `events`(`seq`) ON UPDATE no action ON DELETE no action,
-	CONSTRAINT "status_is_known" CHECK(`status` = 'pending' OR `status` = 'succeeded' OR `status` = 'exhausted')
+	CONSTRAINT "status_is_known" CHECK(`status` = 'pending' OR `status` = 'succeeded' OR `status` = 'exhausted'),
+	CONSTRAINT "event_is_a_name" CHECK(`event` NOT GLOB '*[^a-z._]*')
 ) STRICT;
 --> statement-breakpoint
 CREATE UNIQUE INDEX `deliveries_id_unique` ON `deliveries` (`id`);--> statement-breakpoint
 CREATE UNIQUE INDEX `deliveries_by_event` ON `deliveries` (`event_seq`,`webhook_id`);--> statement-breakpoint
-CREATE INDEX `deliveries_by_webhook` ON `deliveries` (`webhook_id`);--> statement-breakpoint
 CREATE INDEX `deliveries_by_webhook_and_status` ON `deliveries` (`webhook_id`,`status`);--> statement-breakpoint
+CREATE INDEX `deliveries_by_name` ON `deliveries` (`webhook_id`,`event`,`status`);--> statement-breakpoint
+CREATE INDEX `deliveries_by_conversation` ON `deliveries` (`conversation_id`,`webhook_id`);--> statement-breakpoint
 CREATE INDEX `deliveries_due` ON `deliveries` (`webhook_id`,`next_attempt_at`) WHERE status = 'pending';--> statement-breakpoint
 CREATE INDEX `deliveries_requested` ON `deliveries` (`webhook_id`) WHERE requested_at IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `deliveries_replayed` ON `deliveries` (`webhook_id`) WHERE status = 'pending' AND replayed_at IS NOT NULL;--> statement-breakpoint
@@ -414,33 +455,39 @@ CREATE TABLE `webhooks` (
 ) STRICT;
 --> statement-breakpoint
 CREATE UNIQUE INDEX `webhooks_id_unique` ON `webhooks` (`id`);--> statement-breakpoint
-CREATE TRIGGER `message_days_at_insert` AFTER INSERT ON `messages`
+CREATE TRIGGER `message_quarters_at_insert` AFTER INSERT ON `messages`
 WHEN NEW.`status` <> 'queued' AND NEW.`status` <> 'sending'
 BEGIN
-	INSERT INTO `message_days` VALUES (NEW.`created_at` / 86400000, NEW.`line_seq`,
+	INSERT INTO `message_quarters` VALUES (NEW.`created_at` / 900000, NEW.`line_seq`,
 		NEW.`status` = 'sent' OR NEW.`status` = 'delivered' OR NEW.`status` = 'read',
 		NEW.`status` = 'received',
 		NEW.`status` = 'failed' OR NEW.`status` = 'expired',
-		NEW.`status` = 'uncertain')
-	ON CONFLICT (`day`, `line_seq`) DO UPDATE SET `sent` = `sent` + excluded.`sent`,
+		NEW.`status` = 'uncertain', 0, 0, 0, 0, 0)
+	ON CONFLICT (`quarter`, `line_seq`) DO UPDATE SET `sent` = `sent` + excluded.`sent`,
 		`received` = `received` + excluded.`received`, `failed` = `failed` + excluded.`failed`,
 		`uncertain` = `uncertain` + excluded.`uncertain`;
 END;--> statement-breakpoint
-CREATE TRIGGER `message_days_at_update` AFTER UPDATE OF `status` ON `messages`
+CREATE TRIGGER `message_quarters_at_update` AFTER UPDATE OF `status` ON `messages`
 WHEN NEW.`status` <> OLD.`status` AND NEW.`status` <> 'delivered' AND NEW.`status` <> 'read'
 	OR (NEW.`status` = 'delivered' OR NEW.`status` = 'read')
 		AND OLD.`status` <> 'sent' AND OLD.`status` <> 'delivered' AND OLD.`status` <> 'read'
 BEGIN
-	INSERT INTO `message_days` VALUES (NEW.`created_at` / 86400000, NEW.`line_seq`,
-		(NEW.`status` = 'sent' OR NEW.`status` = 'delivered' OR NEW.`status` = 'read')
-			- (OLD.`status` = 'sent' OR OLD.`status` = 'delivered' OR OLD.`status` = 'read'),
-		0,
+	INSERT INTO `message_quarters`
+	SELECT NEW.`created_at` / 900000, NEW.`line_seq`, s, 0,
 		(NEW.`status` = 'failed' OR NEW.`status` = 'expired')
 			- (OLD.`status` = 'failed' OR OLD.`status` = 'expired'),
-		(NEW.`status` = 'uncertain') - (OLD.`status` = 'uncertain'))
-	ON CONFLICT (`day`, `line_seq`) DO UPDATE SET `sent` = `sent` + excluded.`sent`,
-		`received` = `received` + excluded.`received`, `failed` = `failed` + excluded.`failed`,
-		`uncertain` = `uncertain` + excluded.`uncertain`;
+		(NEW.`status` = 'uncertain') - (OLD.`status` = 'uncertain'),
+		t, t * (ms <= 1000), t * (ms <= 5000), t * (ms <= 30000), t * (ms <= 300000)
+	FROM (SELECT s, s * (NEW.`source` <> 'device') AS t,
+		coalesce(iif(s < 0, OLD.`sent_at`, NEW.`sent_at`) - NEW.`created_at`, 0) AS ms
+		FROM (SELECT (NEW.`status` = 'sent' OR NEW.`status` = 'delivered' OR NEW.`status` = 'read')
+			- (OLD.`status` = 'sent' OR OLD.`status` = 'delivered' OR OLD.`status` = 'read') AS s))
+	WHERE true
+	ON CONFLICT (`quarter`, `line_seq`) DO UPDATE SET `sent` = `sent` + excluded.`sent`,
+		`failed` = `failed` + excluded.`failed`, `uncertain` = `uncertain` + excluded.`uncertain`,
+		`timed` = `timed` + excluded.`timed`, `ms_1000` = `ms_1000` + excluded.`ms_1000`,
+		`ms_5000` = `ms_5000` + excluded.`ms_5000`, `ms_30000` = `ms_30000` + excluded.`ms_30000`,
+		`ms_300000` = `ms_300000` + excluded.`ms_300000`;
 END;--> statement-breakpoint
 CREATE VIRTUAL TABLE `message_search` USING fts5(words, content='', contentless_delete=1, detail=none, tokenize='trigram remove_diacritics 1');--> statement-breakpoint
 CREATE VIRTUAL TABLE `conversation_search` USING fts5(words, content='', contentless_delete=1, detail=none, tokenize='trigram remove_diacritics 1');--> statement-breakpoint

@@ -42,6 +42,8 @@ import { WaitingCallers } from './messages/waiting-callers.ts'
 import { createContacts } from './people/contacts.ts'
 import { SearchFollower } from './people/search-follower.ts'
 import { openRuntime, type Runtime, type Parts } from './runtime.ts'
+import { createPictures } from './stats/pictures.ts'
+import { Recorder } from './stats/recorder.ts'
 import { recordVersion } from './storage/about.ts'
 import { listAudit } from './storage/audit.ts'
 import { listLiveBridges } from './storage/credentials.ts'
@@ -114,8 +116,9 @@ export function createApp(config: Config, parts: Partial<Parts> = {}): App {
   const { lines, dispatch, callers } = messages
   const queues = createQueueWatch(runtime, { webhooks, messages, kinds })
   const own = [...runtime.services, lines, dispatch, webhooks.loop, queues, ...watches]
-  const outer = [...kinds.services, ...(parts.companions ?? [])]
-  const loops = [lastUsed, new SearchFollower(runtime), ...own, healthWatch(runtime), ...outer]
+  const recorder = new Recorder({ ...runtime, lines })
+  const inner = [recorder, lastUsed, new SearchFollower(runtime), healthWatch(runtime)]
+  const loops = [...inner, ...own, ...kinds.services, ...(parts.companions ?? [])]
   let running: ReturnType<typeof runServices> | null = null
   void runtime.fatal.then(() => (life.phase = 'stopping'))
   return {
@@ -167,12 +170,9 @@ type Start = { readonly config: Config; readonly parts: Partial<Parts>; readonly
 
 function createLineKinds(
   { wallClock: clock, clock: relayClock, random, log, db, directory }: Runtime,
-  {
-    config,
-    parts,
-    lines,
-  }: Pick<Start, 'config' | 'parts'> & { readonly lines: () => readonly Line[] },
+  given: Pick<Start, 'config' | 'parts'> & { readonly lines: () => readonly Line[] },
 ): CreatedKinds {
+  const { config, parts, lines } = given
   return createKinds(parts.kinds ?? LINE_KINDS, config, {
     clock,
     relayClock,
@@ -211,11 +211,11 @@ function createWebhookModule(
     userAgent: `Hookline/${VERSION}`,
     scheduleMs: config.webhookRetryScheduleMs,
     canDeliver: () => !disk.isLow,
+    origin: () => life.listener?.localUrl ?? NOT_LISTENING,
   })
   runtime.health.include(async () => module.loop.findings().map(ofWebhook))
   // A monitor may stand in the own network, whatever webhooks may do.
-  const ownNetwork = { policy: () => 'any-private' as const, isOwnListener }
-  const get = createGet({ ...network, rules: ownNetwork })
+  const get = createGet({ ...network, rules: { ...rules, policy: () => 'any-private' } })
   return { ...module, get, download: createDownload({ ...network, rules }) }
 }
 
@@ -386,6 +386,7 @@ function httpTools(runtime: Runtime, modules: Modules): HttpTools {
     },
     listAudit: (filter, page) => listAudit(db, filter, page),
     listBackups: () => listBackupResources(runtime.directory),
+    pictures: createPictures({ ...runtime, lines: messages.lines }),
     about: () =>
       aboutResource({
         ...config,

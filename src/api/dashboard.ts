@@ -132,7 +132,17 @@ export type SeenAttempt = Attempt & {
   readonly cause: string
 }
 
-export type SeenDelivery = Delivery & { readonly attempts: readonly SeenAttempt[] }
+export type SeenDelivery = Delivery & {
+  readonly attempts: readonly SeenAttempt[]
+  /** Null for a test, and once the event is no longer kept. */
+  readonly person: {
+    readonly handle: string | null
+    readonly name: string | null
+    readonly is_group: boolean
+  } | null
+  /** Attempts of its schedule, probes and manual ones not counted. */
+  readonly schedule: { readonly made: number; readonly of: number }
+}
 
 /** The request of a delivery's latest attempt; the relay does not keep its signature. */
 export type SentRequest = {
@@ -147,9 +157,29 @@ export type WebhookDay = {
   readonly webhook_id: string
   /** "41 of 43 delivered": of the last 24 hours, or of the newest 50 where those are less. */
   readonly words: string
+  /** All deliveries that are pending. */
   readonly waiting: number
+  /** Time of the first failure since the last success. */
+  readonly failing_since: string | null
+  /** Where it failed so often that only probes go out: the time of the next one, which may be past. */
+  readonly next_probe_at: string | null
   /** The newest delivery that was tried, where that failed so far. */
   readonly failing: SeenDelivery | null
+  readonly is_test_inbox: boolean
   /** The reason why the relay stopped delivering, with the next step; null while it delivers. */
   readonly stopped: string | null
 }
+
+/** A request that a test inbox received. */
+export type InboxEntry = {
+  readonly id: string
+  readonly received_at: string
+  /** Null where the body is no event. */
+  readonly event: string | null
+  /** Bytes of the body. */
+  readonly size: number
+  /** True where the webhook's secret signed it. */
+  readonly is_verified: boolean
+}
+
+export type InboxRequest = { readonly headers: string; readonly body: string }

@@ -261,29 +261,6 @@ export const ReadMark = objectSchema('ReadMark', {
 
 export const ConversationList = listOf('ConversationList', Conversation)
 
-const FIGURES = {
-  sent: Type.Integer({ description: 'Sent, delivered or read; typed on the device included.' }),
-  received: Type.Integer(),
-  failed: Type.Integer({ description: 'Failed or expired.' }),
-  uncertain: Type.Integer({ description: 'Handed to the device; sending is not confirmed.' }),
-}
-
-export const Stats = objectSchema('Stats', {
-  data: Type.Array(
-    objectSchema('DayStats', {
-      date: Type.String({ description: 'A UTC day.', example: '2026-11-21' }),
-      ...FIGURES,
-      lines: Type.Array(
-        objectSchema('LineDayStats', { phone_line_id: id('line', 'The line.'), ...FIGURES }),
-        { description: 'The lines that had messages on that day.' },
-      ),
-    }),
-  ),
-})
-export type DayStats = Shape<typeof Stats>['data'][number]
-/** Messages by their outcome so far. */
-export type MessageFigures = Pick<DayStats, keyof typeof FIGURES>
-
 export const RecipientEvidence = objectSchema('RecipientEvidence', {
   handle: Type.String({ example: '+12025550147' }),
   service: enumOf('RecipientService', ['iMessage', 'SMS', 'unknown']),

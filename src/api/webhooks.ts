@@ -27,7 +27,7 @@ import {
 const DESCRIPTION_LENGTH_MAX = 500
 const URL_LENGTH_MAX = 2_048
 
-const EventName = enumOf('EventName', EVENT_NAMES)
+export const EventName = enumOf('EventName', EVENT_NAMES)
 export const DeliveryStatus = enumOf('DeliveryStatus', DELIVERY_STATUSES)
 
 const WEBHOOK_SETTINGS = {

@@ -23,9 +23,10 @@ export type {
 export type { HealthFinding } from '../api/health.ts'
 export type { Contact, ImportReport, SearchResult } from '../api/contacts.ts'
 export type { CreatedKey, Key, RevokedKey } from '../api/keys.ts'
-export type { Conversation, DayStats, Message } from '../api/messages.ts'
+export type { Conversation, Message } from '../api/messages.ts'
 export type { Backup, Setting } from '../api/owner.ts'
 export type { PhoneLine } from '../api/phone-lines.ts'
+export type { DayStats } from '../api/stats.ts'
 export type {
   CreatedWebhook,
   Delivery,

@@ -140,7 +140,8 @@ function reasonToDisable(breaker: Breaker, { statusCode, ageOf }: Failure): Disa
   return ageOf(failingSince) >= FAILING_MS_MIN ? 'failing' : null
 }
 
-function later(a: Timestamp | null, b: Timestamp | null): Timestamp | null {
+/** Null where neither is known. */
+export function later(a: Timestamp | null, b: Timestamp | null): Timestamp | null {
   if (a === null || b === null) return a ?? b
   return a > b ? a : b
 }

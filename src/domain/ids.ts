@@ -96,11 +96,15 @@ export function siblingId<P extends IdPrefix>(
   sibling: Id<IdPrefix>,
   hash: Uint8Array,
 ): Id<P> {
-  const start = sibling.indexOf('_') + 1
-  const time = sibling.slice(start, start + TIME_LENGTH)
   const bytes = uuidV7(timestamp(0), hash)
   const behindTime = { from: TIME_BYTES, zeroBits: 0 }
-  return withBase32(`${prefix}_${time}`, bytes, behindTime) as Id<P> // The form of an id.
+  return withBase32(`${prefix}_${timeOf(sibling)}`, bytes, behindTime) as Id<P> // The form of an id.
+}
+
+/** The characters of an id that stand for its time. */
+export function timeOf(id: Id<IdPrefix>): string {
+  const start = id.indexOf('_') + 1
+  return id.slice(start, start + TIME_LENGTH)
 }
 
 /** The id in `text`, or null where it cannot be one of ours. */

@@ -1,6 +1,7 @@
 // Settings are rows in the database, in effect at once; options, which are frozen at start, are in
 // config.ts. A set environment variable wins and locks the setting.
 
+import { UTC, timeZoneNamed } from './days.ts'
 import { SWITCH_KIND, choiceKind, integerKind, optionalKind, type ValueKind } from './value-kind.ts'
 
 type Setting<T> = {
@@ -27,6 +28,13 @@ const CALLED_URL_KIND: ValueKind<string> = {
   print: (value) => value,
 }
 
+export const TIME_ZONE_KIND: ValueKind<string> = {
+  placeholder: 'ZONE',
+  wanted: 'the IANA name of a time zone, such as Europe/Berlin or UTC',
+  parse: (text) => timeZoneNamed(text) ?? undefined,
+  print: (value) => value,
+}
+
 /** Every setting, by its name. */
 export const SETTINGS = {
   webhook_targets: setting(choiceKind('any-private', 'public'), {
@@ -44,6 +52,10 @@ export const SETTINGS = {
   open_metrics: setting(SWITCH_KIND, {
     default: false,
     sentence: 'Let other machines read /metrics without a key.',
+  }),
+  time_zone: setting(TIME_ZONE_KIND, {
+    default: UTC,
+    sentence: 'Time zone of the shop: the days of limits and figures follow it.',
   }),
   message_retention_days: setting(optionalKind(integerKind('DAYS', 1, DAYS_MAX), 'forever'), {
     default: null,

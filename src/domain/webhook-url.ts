@@ -28,3 +28,36 @@ function isOwnNetwork(hostname: string): boolean {
     (V4.test(hostname) && OWN_V4.test(hostname))
   )
 }
+
+export const INBOX_PATH = '/test-inbox/'
+const INBOX = /^\/test-inbox\/([\w-]{32})$/
+
+/** The token of a URL that is the address of a test inbox; null for any other. */
+export function inboxToken(text: string): string | null {
+  if (!URL.canParse(text)) return null
+  const { pathname, search } = new URL(text)
+  return search === '' ? (INBOX.exec(pathname)?.[1] ?? null) : null
+}
+
+/** The host alone: a path or query may carry what is secret. */
+export function hostOf({ url }: { readonly url: string }): string {
+  return URL.canParse(url) ? new URL(url).host : 'The receiver'
+}
+
+const SHORT_NAME_LENGTH = 40
+
+/** A longer segment of a path is likely to be a key. */
+const SEGMENT_LENGTH_MAX = 24
+
+/** The webhook's name in a title: its description where that is short, else host and first path segment. */
+export function webhookName(webhook: {
+  readonly url: string
+  readonly description: string | null
+}): string {
+  const { url, description } = webhook
+  const isShort = description !== null && /^\S.*$/.test(description)
+  if (isShort && description.length <= SHORT_NAME_LENGTH) return description
+  const [, segment = ''] = URL.canParse(url) ? new URL(url).pathname.split('/') : []
+  const isShown = segment !== '' && segment.length <= SEGMENT_LENGTH_MAX
+  return isShown ? `${hostOf(webhook)}/${segment}` : hostOf(webhook)
+}

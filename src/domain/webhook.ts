@@ -54,22 +54,24 @@ export type Webhook = {
   readonly updatedAt: Timestamp
 }
 
-/** The host alone: a path or query may carry what is secret. */
-export function hostOf({ url }: Pick<Webhook, 'url'>): string {
-  return URL.canParse(url) ? new URL(url).host : 'The receiver'
-}
-
-const SHORT_NAME_LENGTH = 40
-
-/** The webhook's name in a title: its description where that is short, else its host. */
-export function webhookName(webhook: Pick<Webhook, 'url' | 'description'>): string {
-  const { description } = webhook
-  const isShort = description !== null && /^\S.*$/.test(description)
-  return isShort && description.length <= SHORT_NAME_LENGTH ? description : hostOf(webhook)
-}
-
 export const DELIVERY_STATUSES = ['pending', 'succeeded', 'exhausted'] as const
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number]
+
+/** Results of an attempt to deliver, as the figures count them. */
+export const ATTEMPT_OUTCOMES = [
+  'delivered',
+  'http_4xx',
+  'http_5xx',
+  'http_other',
+  'timeout',
+  'refused',
+  'reset',
+  'unreachable',
+  'tls',
+  'dns',
+  'other',
+] as const
+export type AttemptOutcome = (typeof ATTEMPT_OUTCOMES)[number]
 
 /** An event on its way to one webhook. */
 export type Delivery = {

@@ -53,6 +53,11 @@ async function jsonBody({ request }: { readonly request: Request }): Promise<Jso
   throw invalidRequest({ path: '', message: 'The request needs a JSON object as its body.' })
 }
 
+/** The bytes of a body of any type. */
+export function anyBody(request: Request): Promise<Uint8Array> {
+  return bytesUpTo(request, BODY_BYTES_MAX, tooLarge)
+}
+
 async function jsonOrFormBody(call: { readonly request: Request }): Promise<JsonObject> {
   const { request } = call
   const type = request.headers.get('content-type') ?? ''

@@ -1,8 +1,9 @@
 // Webhooks and deliveries in the words of the page.
 
 import { Elysia } from 'elysia'
+import { Type } from 'typebox'
 
-import type { SeenDelivery, SentRequest, WebhookDay } from '../api/dashboard.ts'
+import type { InboxRequest, SeenDelivery, SentRequest, WebhookDay } from '../api/dashboard.ts'
 import type { Message } from '../api/messages.ts'
 import { RelayError } from '../domain/errors.ts'
 import { grouped } from '../domain/number-words.ts'
@@ -11,14 +12,17 @@ import type { DisabledReason } from '../domain/webhook.ts'
 import type { Clock } from '../system/clock.ts'
 import { parseIsoTime } from '../system/iso-time.ts'
 import { hintFor } from '../webhooks/hints.ts'
-import { type DeliveryActions, DeliveryQuery } from './deliveries.ts'
+import type { TestInbox } from '../webhooks/test-inbox.ts'
+import { type DeliveryActions, deliveryFilter, DeliveryQuery } from './deliveries.ts'
 import type { MessageActions } from './messages.ts'
 import { BY_ID, plainCall } from './operation.ts'
 import { pageOfQuery, readQuery } from './query.ts'
 import { callerOf } from './request-context.ts'
+import { pathSchema } from './typebox.ts'
 import type { WebhookActions } from './webhooks.ts'
 
-type ViewTools = SeenDeliveryTools & Parameters<typeof daysOf>[0] & { readonly clock: Clock }
+type ViewTools = SeenDeliveryTools &
+  DayTools & { readonly clock: Clock; readonly webhooks: { readonly inbox: TestInbox } }
 
 export function webhookViewRoutes(tools: ViewTools) {
   const { webhooks, clock } = tools
@@ -30,20 +34,51 @@ export function webhookViewRoutes(tools: ViewTools) {
         const query = readQuery(request, DeliveryQuery)
         const page = pageOfQuery(query)
         const { url } = webhooks.get(params.id)
-        const list = webhooks.listDeliveries(params.id, { status: query.status }, page)
+        const list = webhooks.listDeliveries(params.id, deliveryFilter(query), page)
         return { ...list, data: list.data.map(({ id }) => seenDelivery(tools, id, url)) }
       },
       BY_ID,
     )
     .onBeforeHandle(plainCall)
+    .get('/test-inbox', () => ({ url: webhooks.inbox.newUrl() }))
+    .get('/webhooks/:id/inbox', ({ params }) => ({ data: webhooks.inbox.list(params.id) }), BY_ID)
+    .get(
+      '/webhooks/:id/inbox/:entry',
+      ({ params }) => readable(webhooks.inbox.read(params.id, params.entry)),
+      { params: pathSchema(EntryPath) },
+    )
     .get('/webhook-days', () => ({ data: daysOf(tools, clock.now()) }))
+    .get('/messages/:id/deliveries', ({ params }) => deliveriesOf(tools, params.id), BY_ID)
     .get('/webhook-deliveries/:id', ({ params }) => seenDelivery(tools, params.id), BY_ID)
     .get('/webhook-deliveries/:id/request', ({ params }) => sentRequest(tools, params.id), BY_ID)
 }
 
+const EntryPath = Type.Object({ id: Type.String(), entry: Type.String() })
+
+/** A body that is JSON, with line breaks for the reader. */
+function readable({ headers, body }: InboxRequest): InboxRequest {
+  try {
+    return { headers, body: readableBody(body) }
+  } catch {
+    return { headers, body }
+  }
+}
+
+/** The deliveries of a message to all webhooks. */
+function deliveriesOf(tools: SeenDeliveryTools & DayTools, messageId: string) {
+  const { webhooks } = tools
+  const page = { limit: WEBHOOKS_MAX, cursor: null }
+  const data = webhooks
+    .list(page)
+    .data.flatMap(({ id }) => webhooks.listDeliveries(id, { messageId }, page).data)
+  return { data: data.map(({ id }) => seenDelivery(tools, id)) }
+}
+
 type DayTools = {
   readonly webhooks: Pick<WebhookActions, 'list' | 'get'> &
-    Pick<DeliveryActions, 'listDeliveries' | 'getDelivery'>
+    Pick<DeliveryActions, 'listDeliveries' | 'getDelivery' | 'describe' | 'receiver'> & {
+      readonly inbox: Pick<TestInbox, 'isAt'>
+    }
 }
 
 type ListedDelivery = ReturnType<DeliveryActions['listDeliveries']>['data'][number]
@@ -68,15 +103,17 @@ const STOPPED: Readonly<Record<DisabledReason, string>> = {
 export function daysOf({ webhooks }: DayTools, now: number): readonly WebhookDay[] {
   return webhooks
     .list({ limit: WEBHOOKS_MAX, cursor: null })
-    .data.map(({ id, disabled_reason }) => {
+    .data.map(({ id, url, disabled_reason }) => {
       const read = (limit: number) => webhooks.listDeliveries(id, {}, { limit, cursor: null })
       const { data, has_more } = read(LOOKED_AT)
       const isDeeper = has_more && newestTried(data) === undefined
       const newest = newestTried(isDeeper ? read(LOOKED_AT_FOR_TRIED).data : data)
       const isFailing = newest !== undefined && newest.status !== 'succeeded'
-      const failing = isFailing ? seenDelivery({ webhooks }, newest.id) : null
+      const failing = isFailing ? seenDelivery({ webhooks }, newest.id, url) : null
       const stopped = disabled_reason === null ? null : STOPPED[disabled_reason]
-      return { webhook_id: id, ...summaryOf(data, has_more, now), failing, stopped }
+      const words = summaryOf(data, has_more, now)
+      const is_test_inbox = webhooks.inbox.isAt(url)
+      return { webhook_id: id, words, ...webhooks.receiver(id), failing, is_test_inbox, stopped }
     })
 }
 
@@ -85,26 +122,22 @@ function newestTried(deliveries: readonly ListedDelivery[]): ListedDelivery | un
 }
 
 /** `hasMore`: there are older ones than `deliveries`. `now` is in milliseconds since 1970. */
-function summaryOf(
-  deliveries: readonly ListedDelivery[],
-  hasMore: boolean,
-  now: number,
-): Pick<WebhookDay, 'words' | 'waiting'> {
+function summaryOf(deliveries: readonly ListedDelivery[], hasMore: boolean, now: number): string {
   const ofDay = deliveries.filter(
     ({ created_at }) => (parseIsoTime(created_at) ?? 0) >= now - DAY_MS,
   )
-  if (deliveries.length === 0) return { words: 'No events yet', waiting: 0 }
-  if (ofDay.length === 0) return { words: 'None in 24 hours', waiting: 0 }
-  const count = (status: string) => ofDay.filter((one) => one.status === status).length
+  if (deliveries.length === 0) return 'No events yet'
+  if (ofDay.length === 0) return 'None in 24 hours'
+  const delivered = ofDay.filter(({ status }) => status === 'succeeded').length
   const isCut = hasMore && ofDay.length === deliveries.length
   const all = isCut ? `the last ${grouped(ofDay.length)}` : grouped(ofDay.length)
-  return { words: `${grouped(count('succeeded'))} of ${all} delivered`, waiting: count('pending') }
+  return `${grouped(delivered)} of ${all} delivered`
 }
 
 export type SeenDeliveryTools = {
   readonly version: string
   readonly webhooks: Pick<WebhookActions, 'get'> &
-    Pick<DeliveryActions, 'getDelivery' | 'getSentBody'>
+    Pick<DeliveryActions, 'getDelivery' | 'describe' | 'getSentBody'>
   readonly messages: Pick<MessageActions, 'get'>
 }
 
@@ -116,7 +149,7 @@ const CAUSES: Readonly<Record<string, string>> = {
 
 /** `knownUrl` saves the look-up of the webhook's URL. Throws `not_found`. */
 function seenDelivery(
-  { webhooks }: { readonly webhooks: Pick<SeenDeliveryTools['webhooks'], 'get' | 'getDelivery'> },
+  { webhooks }: Pick<DayTools, 'webhooks'> | Pick<SeenDeliveryTools, 'webhooks'>,
   id: string,
   knownUrl: string | null = null,
 ): SeenDelivery {
@@ -128,7 +161,7 @@ function seenDelivery(
     duration: durationWords(attempt.duration_ms),
     cause: CAUSES[attempt.trigger] ?? attempt.trigger,
   }))
-  return { ...delivery, attempts }
+  return { ...delivery, attempts, ...webhooks.describe(id) }
 }
 
 /** "84 ms", "1.2 s". */

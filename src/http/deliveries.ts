@@ -1,14 +1,15 @@
 // Deliveries: single ones, those that failed, and events since a time.
 
 import { Elysia } from 'elysia'
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 
-import { NoBody, TIME_WANTED } from '../api/schema.ts'
+import { id, NoBody, TIME_WANTED } from '../api/schema.ts'
 import {
   Delivery,
   DeliveryList,
   DeliveryStatus,
   DeliveryWithAttempts,
+  EventName,
   ReplayAnswer,
   ReplayRequest,
   ReplayState,
@@ -23,7 +24,7 @@ import type { createRedelivery } from '../webhooks/deliveries.ts'
 import type { createReplay } from '../webhooks/replay.ts'
 import { mayTake, takes } from './body.ts'
 import { BY_ID, operation } from './operation.ts'
-import { PAGE_QUERY, pageOfQuery, readQuery } from './query.ts'
+import { PAGE_QUERY, pageOfQuery, readHandle, readQuery, timeParameter } from './query.ts'
 import { callerOf, originOf } from './request-context.ts'
 
 export type DeliveryActions = ReturnType<typeof createRedelivery>
@@ -32,7 +33,25 @@ export type ReplayActions = ReturnType<typeof createReplay>
 export const DeliveryQuery = Type.Object({
   ...PAGE_QUERY,
   status: Type.Optional(DeliveryStatus),
+  event: Type.Optional(EventName),
+  handle: Type.Optional(
+    Type.String({ description: 'The counterpart of the conversation.', example: '+12025550147' }),
+  ),
+  message_id: Type.Optional(id('msg', 'Deliveries of events of this message.')),
+  created_after: timeParameter('Exclusive.'),
+  created_before: timeParameter('Exclusive.'),
 })
+
+export function deliveryFilter(query: Static<typeof DeliveryQuery>) {
+  return {
+    status: query.status,
+    event: query.event,
+    handle: readHandle(query.handle),
+    messageId: query.message_id,
+    createdAfter: query.created_after,
+    createdBefore: query.created_before,
+  }
+}
 
 const TEST = operation({
   id: 'testWebhook',
@@ -85,7 +104,7 @@ export function deliveryRoutes(deliveries: DeliveryActions) {
       '/webhooks/:id/deliveries',
       ({ request, params }) => {
         const query = readQuery(request, DeliveryQuery)
-        return deliveries.listDeliveries(params.id, { status: query.status }, pageOfQuery(query))
+        return deliveries.listDeliveries(params.id, deliveryFilter(query), pageOfQuery(query))
       },
       { ...BY_ID, ...LIST },
     )

@@ -8,6 +8,8 @@ import type { Http } from './server.ts'
 
 export type Listener = {
   readonly url: string
+  /** The same on this machine, where it listens on every address. */
+  readonly localUrl: string
   readonly port: number
   /** Accepts no more connections, waits `graceMs` for running requests, then closes the rest. */
   stop(graceMs: number): Promise<void>
@@ -17,6 +19,8 @@ export type Listener = {
 export class CannotListenError extends Error {
   override readonly name = 'CannotListenError'
 }
+
+const LOOPBACK_OF: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '[::]': '[::1]' }
 
 type Server = Bun.Server<undefined>
 
@@ -70,7 +74,13 @@ export function listen(
   )
   const at = server.port ?? port
   const host = hostname.includes(':') ? `[${hostname}]` : hostname
-  return { url: `http://${host}:${at}`, port: at, stop: (graceMs) => stop(http, server, graceMs) }
+  const local = LOOPBACK_OF[host] ?? host
+  return {
+    url: `http://${host}:${at}`,
+    localUrl: `http://${local}:${at}`,
+    port: at,
+    stop: (graceMs) => stop(http, server, graceMs),
+  }
 }
 
 /** Listens on a Unix socket that only its owner can open: the same API without keys. */

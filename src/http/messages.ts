@@ -13,7 +13,6 @@ import {
   ReadMark,
   Resolution,
   RecipientEvidence,
-  Stats,
 } from '../api/messages.ts'
 import { enumOf, id } from '../api/schema.ts'
 import { EXPORT_FORMATS, type ExportFormat } from '../messages/export.ts'
@@ -128,43 +127,6 @@ export function recipientRoutes({ recipient }: RecipientActions) {
     params: pathSchema(HandlePath),
     ...RECIPIENT,
   })
-}
-
-export type StatsActions = Pick<Reading['beside'], 'stats'>
-
-const DAYS_MAX = 200
-const DAYS_DEFAULT = 14
-
-const StatsQuery = Type.Object({
-  days: Type.Integer({
-    minimum: 1,
-    maximum: DAYS_MAX,
-    default: DAYS_DEFAULT,
-    description: 'How many days, today included.',
-  }),
-})
-
-const STATS = operation({
-  id: 'getStats',
-  summary: 'Read figures by day',
-  description:
-    'Messages by line, UTC day on which they were recorded, and current outcome; oldest day first. ' +
-    'Queued messages are not counted.',
-  tag: 'Messages',
-  query: StatsQuery,
-  answers: { 200: Stats },
-})
-
-export function statsRoutes({ stats }: StatsActions) {
-  return new Elysia().get(
-    '/api/v1/stats',
-    ({ request }) => {
-      callerOf(request)
-      const { days } = readQuery(request, StatsQuery)
-      return { data: stats(days) }
-    },
-    STATS,
-  )
 }
 
 export type ConversationActions = ReturnType<typeof createReading>['conversations']

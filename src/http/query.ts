@@ -86,7 +86,8 @@ function readParameter(field: TSchema | undefined, texts: readonly string[]): Re
   if (texts.length > 1) return { message: 'must come once only' }
   if ('enum' in field) return readWord(field.enum, text)
   if ('format' in field && field.format === 'date-time') return readTime(text)
-  if ('type' in field && field.type === 'integer') return readLimit(text)
+  if ('type' in field && field.type === 'integer')
+    return readInteger(text, 'maximum' in field ? Number(field.maximum) : LIMIT_MAX)
   if ('type' in field && field.type === 'boolean') return readBoolean(text)
   return { value: text }
 }
@@ -107,8 +108,8 @@ function readTime(text: string): Read {
   return value === null ? { message: TIME_WANTED } : { value }
 }
 
-function readLimit(text: string): Read {
+function readInteger(text: string, maximum: number): Read {
   const value = /^[0-9]{1,9}$/.test(text) ? Number(text) : 0
-  const isInRange = value >= 1 && value <= LIMIT_MAX
-  return isInRange ? { value } : { message: `must be a whole number from 1 to ${LIMIT_MAX}` }
+  const isInRange = value >= 1 && value <= maximum
+  return isInRange ? { value } : { message: `must be a whole number from 1 to ${maximum}` }
 }

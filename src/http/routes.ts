@@ -12,6 +12,7 @@ import type { CreatedKinds, DeviceCalls, LineKind } from '../lines/line-kind.ts'
 import type { ChangeFeed } from '../system/change-feed.ts'
 import type { Clock } from '../system/clock.ts'
 import type { Random } from '../system/random.ts'
+import type { TestInbox } from '../webhooks/test-inbox.ts'
 import { attachmentRoutes, linkRoutes } from './attachments.ts'
 import type { AuthenticationTools } from './authentication.ts'
 import { type ContactTools, type SearchTools, contactRoutes, searchRoutes } from './contacts.ts'
@@ -42,11 +43,9 @@ import {
   type ConversationActions,
   type MessageActions,
   type RecipientActions,
-  type StatsActions,
   conversationRoutes,
   messageRoutes,
   recipientRoutes,
-  statsRoutes,
 } from './messages.ts'
 import { openApiDocument } from './openapi.ts'
 import { downloadRoutes, ownerRoutes } from './owner-routes.ts'
@@ -56,13 +55,13 @@ import { type FailureTools, answerToFailure, respond } from './respond.ts'
 import { type SendActions, sendRoutes } from './sending.ts'
 import { type HealthActions, type ListAudit, auditRoutes, healthRoutes } from './service.ts'
 import { bridgeRoutes } from './shortcuts.ts'
+import { type Pictures, pictureRoutes, statsRoutes } from './stats.ts'
 import { swaggerRoutes } from './swagger.ts'
-import { webhookRoutes, type WebhookActions } from './webhooks.ts'
+import { inboxRoutes, webhookRoutes, type WebhookActions } from './webhooks.ts'
 
 export type RouteTools = SchemeOptions &
   FailureTools &
   Pick<AuthenticationTools, 'authenticate'> &
-  StatsActions &
   ContactTools &
   SearchTools &
   RecipientActions &
@@ -84,7 +83,9 @@ export type RouteTools = SchemeOptions &
     readonly defaultWaitMs: number
     readonly sentenceOf: SentenceOf
     readonly conversations: ConversationActions
-    readonly webhooks: WebhookActions & DeliveryActions & ReplayActions
+    readonly webhooks: WebhookActions &
+      DeliveryActions &
+      ReplayActions & { readonly inbox: TestInbox }
     readonly attachments: Attachments
     readonly listAudit: ListAudit
     readonly health: HealthActions
@@ -95,6 +96,7 @@ export type RouteTools = SchemeOptions &
     readonly createSetupLink: (origin: Origin) => Promise<SetupLink>
     readonly changes: ChangeFeed
     readonly about: () => About
+    readonly pictures: Pictures
   }
 
 /** For the network. */
@@ -109,6 +111,7 @@ export function publicRoutes(tools: RouteTools): AnyElysia {
   return frame(tools)
     .use(whole)
     .use(linkRoutes(tools))
+    .use(inboxRoutes(tools.webhooks.inbox))
     .use(swaggerRoutes(documents))
     .use(pageRoutes())
     .use(guideRoutes())
@@ -135,6 +138,7 @@ export function dashboardRoutes(tools: RouteTools, streamsEnd: AbortSignal): Any
     .use(contactCostRoutes(tools))
     .use(unreadRoutes(tools))
     .use(webhookViewRoutes(tools))
+    .use(pictureRoutes(tools.pictures))
     .use(qrRoutes())
     .use(downloadRoutes({ ...tools, ...tools.control }))
     .use(dashboardEventRoutes({ ...tools, ...tools.access, streamsEnd }))
@@ -161,7 +165,7 @@ function apiRoutes(tools: RouteTools): AnyElysia {
     .use(recipientRoutes(tools))
     .use(contactRoutes(tools))
     .use(searchRoutes(tools))
-    .use(statsRoutes(tools))
+    .use(statsRoutes(tools.pictures))
     .use(phoneLineRoutes(tools.lines))
     .use(lineActionRoutes(tools))
     .use(webhookRoutes(tools.webhooks))

@@ -1,4 +1,5 @@
 import { Elysia } from 'elysia'
+import { Type } from 'typebox'
 
 import { Deleted, NoBody } from '../api/schema.ts'
 import {
@@ -12,11 +13,15 @@ import {
   WebhookCreation,
   WebhookList,
 } from '../api/webhooks.ts'
+import { INBOX_PATH } from '../domain/webhook-url.ts'
 import type { WebhookInput, createSubscriptions } from '../webhooks/subscriptions.ts'
-import { mayTake, takes } from './body.ts'
+import type { TestInbox } from '../webhooks/test-inbox.ts'
+import { anyBody, mayTake, takes } from './body.ts'
 import { BY_ID, operation, type Callback } from './operation.ts'
 import { PageQuery, readPage } from './query.ts'
-import { originOf } from './request-context.ts'
+import { contextOf, originOf } from './request-context.ts'
+import { respond } from './respond.ts'
+import { pathSchema } from './typebox.ts'
 
 export type WebhookActions = ReturnType<typeof createSubscriptions>
 
@@ -141,4 +146,19 @@ export function webhookRoutes(webhooks: WebhookActions) {
 function settingsIn(body: WebhookChanges): WebhookInput {
   const { url, events, is_active, description, attachment_links } = body
   return { url, events, isActive: is_active, description, attachmentLinks: attachment_links }
+}
+
+const TokenPath = Type.Object({ token: Type.String() })
+
+/** What a webhook of the relay itself sends, for its owner to look at. */
+export function inboxRoutes(inbox: TestInbox) {
+  return new Elysia().post(
+    `${INBOX_PATH}:token`,
+    async ({ request, params }) => {
+      const webhookId = inbox.webhookOf(params.token)
+      inbox.receive(webhookId, request.headers, await anyBody(request))
+      return respond(null, { status: 204, requestId: contextOf(request).requestId })
+    },
+    { parse: 'none', params: pathSchema(TokenPath), detail: { hide: true } },
+  )
 }

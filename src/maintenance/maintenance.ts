@@ -25,6 +25,7 @@ import {
   type Purge,
 } from '../storage/retention.ts'
 import type { Settings } from '../storage/settings.ts'
+import { FIGURE_PURGES } from '../storage/stats.ts'
 import type { Writer } from '../storage/writer.ts'
 import type { ChangeFeed } from '../system/change-feed.ts'
 import type { Age, ClockDoubt, ClockMemory, ConfirmedClock } from '../system/confirmed-clock.ts'
@@ -65,6 +66,7 @@ export function createMaintenance(tools: MaintenanceTools) {
     oldEventsPurge(),
     (tx, _age, limit) => deleteDeletedWebhooks(tx, limit),
     exhaustHeldDeliveries,
+    ...FIGURE_PURGES,
   ]
   const jobs = [
     retentionJob({ ...tools, purges }),

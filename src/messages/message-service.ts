@@ -3,12 +3,10 @@
 import type * as api from '../api/messages.ts'
 import { type Page, type PageRequest, decodeCursor, pageOf } from '../api/paging.ts'
 import type { Origin } from '../domain/audit.ts'
-import { utcDayOf } from '../domain/contact-limit.ts'
 import type { Conversation } from '../domain/conversation.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
-import { parseId, type Timestamp, timestamp } from '../domain/ids.ts'
+import { parseId, type Timestamp } from '../domain/ids.ts'
 import type { Message } from '../domain/message.ts'
-import { DAY_MS } from '../domain/time.ts'
 import type { Audit } from '../storage/audit.ts'
 import {
   countUnread,
@@ -24,15 +22,13 @@ import {
   listMessages,
   messagesAfter,
   type MessageFilter,
-  listMessageDays,
-  type MessageDay,
 } from '../storage/message-lists.ts'
 import { countByStatus } from '../storage/message-queue.ts'
 import { findMessage } from '../storage/messages.ts'
 import { evidenceOf } from '../storage/recipients.ts'
 import type { Writer } from '../storage/writer.ts'
 import type { Clock } from '../system/clock.ts'
-import { isoTime, isoTimeOrNull } from '../system/iso-time.ts'
+import { isoTimeOrNull } from '../system/iso-time.ts'
 import type { Metrics } from '../system/metrics.ts'
 import type { Signal } from '../system/signal.ts'
 import { type ExportFormat, exportConversation } from './export.ts'
@@ -69,7 +65,6 @@ export function createReading(tools: Tools) {
   return {
     beside: {
       search: (q: string, limit: number) => search(tools, q, limit),
-      stats: (days: number) => messageStats(tools, days),
       recipient: (handle: string) => recipientResource(db, handle),
       previewSend: (send: Parameters<typeof previewSend>[1]) => previewSend(tools, send),
     },
@@ -236,35 +231,6 @@ function recipientResource(db: Db, to: string): api.RecipientEvidence {
   const { service, evidence, lastSeenAt, lineId } = evidenceOf(db, handle)
   const last_seen_at = isoTimeOrNull(lastSeenAt)
   return { handle, service, evidence, last_seen_at, phone_line_id: lineId }
-}
-
-/** The figures of the last `days` UTC days, today's last; a day without messages has zeros. */
-function messageStats(
-  { db, clock }: { readonly db: Db; readonly clock: Clock },
-  days: number,
-): readonly api.DayStats[] {
-  const today = utcDayOf(clock.now())
-  const first = today - days + 1
-  const byDay = Map.groupBy(listMessageDays(db, first), ({ day }) => day)
-  return Array.from({ length: days }, (_, place) => {
-    const lines = byDay.get(first + place) ?? []
-    return {
-      date: isoTime(timestamp((first + place) * DAY_MS)).slice(0, 'YYYY-MM-DD'.length),
-      ...figuresOf(lines),
-      lines: lines.map((line) => ({ phone_line_id: line.lineId, ...figuresOf([line]) })),
-    }
-  })
-}
-
-function figuresOf(lines: readonly MessageDay[]): api.MessageFigures {
-  const sum = (of: (line: MessageDay) => number) =>
-    lines.reduce((total, line) => total + of(line), 0)
-  return {
-    sent: sum(({ sent }) => sent),
-    received: sum(({ received }) => received),
-    failed: sum(({ failed }) => failed),
-    uncertain: sum(({ uncertain }) => uncertain),
-  }
 }
 
 const STATUSES = ['queued', 'sending', 'uncertain'] as const

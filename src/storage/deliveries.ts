@@ -1,13 +1,34 @@
-import { and, asc, desc, eq, getTableColumns, isNull, lt } from 'drizzle-orm'
+import {
+  and,
+  asc,
+  desc,
+  eq,
+  getTableColumns,
+  gte,
+  inArray,
+  isNull,
+  lt,
+  sql,
+  type SQL,
+} from 'drizzle-orm'
 
-import type { DeliveryId, Timestamp, WebhookId, LineId } from '../domain/ids.ts'
-import type { Delivery, DeliveryStatus, EventName } from '../domain/webhook.ts'
+import type { DeliveryId, LineId, MessageId, Timestamp, WebhookId } from '../domain/ids.ts'
+import {
+  DELIVERY_STATUSES,
+  type Delivery,
+  type DeliveryStatus,
+  type EventName,
+} from '../domain/webhook.ts'
+import { conversationsOf } from './conversations.ts'
 import type { Db, Tx } from './database.ts'
+import { seqsOfMessage } from './events.ts'
+import { firstSeqSince } from './seq-by-time.ts'
 import { columnsOf, inserted, statement, type Values } from './statement.ts'
 import { attempts, deliveries, events, webhooks } from './webhook-schema.ts'
 
 export type StoredDelivery = Delivery & {
   readonly seq: number
+  readonly scheduledCount: number
   readonly lastStatusCode: number | null
   readonly lastError: string | null
 }
@@ -36,14 +57,13 @@ export function insertDelivery(tx: Tx, delivery: NewDelivery): void {
 
 const {
   eventSeq: _event,
-  scheduledCount: _scheduled,
   requestedAt: _requested,
   replayedAt: _replayed,
   ...DELIVERY_FIELDS
 } = getTableColumns(deliveries)
 
 function select(db: Db) {
-  const event = { eventId: events.id, event: events.name, messageId: events.messageId }
+  const event = { eventId: events.id, messageId: events.messageId }
   const last = { lastStatusCode: attempts.statusCode, lastError: attempts.error }
   const isLast = eq(attempts.number, deliveries.attemptCount)
   return db.orm
@@ -63,20 +83,66 @@ export function findDelivery(db: Db, id: DeliveryId): StoredDelivery | null {
   return found ?? null
 }
 
-/** The deliveries of a webhook, newest first, those before `before` where it is given. */
+/** Deliveries wanted in a list; left out, a choice takes all. Texts from outside are only compared. */
+export type DeliveryChoice = {
+  readonly status?: DeliveryStatus | undefined
+  readonly event?: EventName | undefined
+  /** Counterpart of the event's conversation. */
+  readonly handle?: string | undefined
+  readonly messageId?: MessageId | undefined
+  /** Both exclusive. */
+  readonly createdAfter?: Timestamp | undefined
+  readonly createdBefore?: Timestamp | undefined
+}
+
+/**
+ * The deliveries of a webhook, newest first. Every index has them in this order for one status, and for
+ * one conversation: the newest of all are among the newest of each.
+ */
 export function listDeliveries(
   db: Db,
   webhookId: WebhookId,
-  { status, before }: { readonly status: DeliveryStatus | null; readonly before: number | null },
-  limit: number,
+  choice: DeliveryChoice,
+  page: { readonly limit: number; readonly before: number | null },
 ): StoredDelivery[] {
-  const isOfStatus = status === null ? undefined : eq(deliveries.status, status)
-  const isOlder = before === null ? undefined : lt(deliveries.seq, before)
-  return select(db)
-    .where(and(eq(deliveries.webhookId, webhookId), isOfStatus, isOlder))
-    .orderBy(desc(deliveries.seq))
-    .limit(limit)
-    .all()
+  const { status, event, handle, messageId, createdAfter, createdBefore } = choice
+  const seqSince = (at: number) => firstSeqSince(db, 'deliveries', at)
+  const beside = and(
+    page.before === null ? undefined : lt(deliveries.seq, page.before),
+    createdAfter === undefined ? undefined : gte(deliveries.seq, seqSince(createdAfter + 1)),
+    createdBefore === undefined ? undefined : lt(deliveries.seq, seqSince(createdBefore)),
+  )
+  return rangesOf(db, { status, event, handle, messageId })
+    .flatMap((range) =>
+      select(db)
+        .where(and(eq(deliveries.webhookId, webhookId), range, beside))
+        .orderBy(desc(deliveries.seq))
+        .limit(page.limit)
+        .all(),
+    )
+    .sort((a, b) => b.seq - a.seq)
+    .slice(0, page.limit)
+}
+
+/** Conditions that an index has in order of seq; behind a plus, no other one takes its place. */
+function rangesOf(
+  db: Db,
+  { status, event, handle, messageId }: DeliveryChoice,
+): (SQL | undefined)[] {
+  if (handle === undefined && messageId === undefined) {
+    const ofEvent = event && eq(deliveries.event, event)
+    const statuses = status === undefined ? DELIVERY_STATUSES : [status]
+    return statuses.map((each) => and(eq(deliveries.status, each), ofEvent))
+  }
+  const rest = and(
+    status && sql`+${deliveries.status} = ${status}`,
+    event && sql`+${deliveries.event} = ${event}`,
+  )
+  const ofMessage = messageId && inArray(deliveries.eventSeq, seqsOfMessage(db, messageId))
+  if (handle === undefined) return [and(ofMessage, rest)]
+  return conversationsOf(db, handle).map((id) =>
+    and(eq(deliveries.conversationId, id), ofMessage, rest),
+  )
 }
 
 /** All attempts of a delivery, first one first. */
@@ -127,7 +193,7 @@ export function listExhausted(
        JOIN events e ON e.seq = d.event_seq
        WHERE d.webhook_id = $webhookId AND d.status = 'exhausted' AND d.seq >= $fromSeq
          AND e.message_id IS NOT NULL
-         ${events === null ? '' : 'AND e.name IN (SELECT value FROM json_each($events))'}
+         ${events === null ? '' : 'AND d.event IN (SELECT value FROM json_each($events))'}
          ${lineId === null ? '' : "AND e.body ->> '$.phone_line_id' = $lineId"}
        ORDER BY d.seq LIMIT $limit`,
     )

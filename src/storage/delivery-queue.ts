@@ -2,6 +2,8 @@
 // that a long queue of one costs the others nothing.
 
 import type { DeliveryId, Timestamp, WebhookId } from '../domain/ids.ts'
+import { QUARTER_MS } from '../domain/time.ts'
+import type { AttemptOutcome } from '../domain/webhook.ts'
 import type { Db, Tx } from './database.ts'
 import { columnsOf, inserted, selected, statement } from './statement.ts'
 import { attempts, deliveries } from './webhook-schema.ts'
@@ -102,12 +104,38 @@ const attempted = statement(
   `INSERT INTO attempts ${inserted(attempts, columnsOf(attempts), { number: NUMBER })}`,
 )
 
-/** Writes an attempt and its delivery; nothing where the delivery is gone. */
-export function recordAttempt(tx: Tx, record: DeliveryRecord): void {
+const counted = statement(
+  `INSERT INTO webhook_quarters VALUES ($startedAt / ${QUARTER_MS}, $webhookSeq, $outcome, 1,
+     $ms <= 50, $ms <= 250, $ms <= 1000, $ms <= 5000)
+   ON CONFLICT DO UPDATE SET attempts = attempts + 1, ms_50 = ms_50 + excluded.ms_50,
+     ms_250 = ms_250 + excluded.ms_250, ms_1000 = ms_1000 + excluded.ms_1000,
+     ms_5000 = ms_5000 + excluded.ms_5000`,
+)
+
+const OUTCOME_OF_ERROR: Readonly<Record<string, AttemptOutcome>> = {
+  timeout: 'timeout',
+  connection_refused: 'refused',
+  connection_reset: 'reset',
+  host_unreachable: 'unreachable',
+  tls_error: 'tls',
+  dns_error: 'dns',
+}
+
+function outcomeOf({ statusCode, error }: DeliveryRecord['attempt']): AttemptOutcome {
+  if (statusCode === null) return OUTCOME_OF_ERROR[error ?? ''] ?? 'other'
+  if (statusCode >= 200 && statusCode < 300) return 'delivered'
+  if (statusCode >= 500) return 'http_5xx'
+  return statusCode >= 400 ? 'http_4xx' : 'http_other'
+}
+
+/** Writes an attempt of the webhook's and its delivery; nothing where the delivery is gone. */
+export function recordAttempt(tx: Tx, webhookSeq: number, record: DeliveryRecord): void {
   const { attempt, ...after } = record
   if (progress(tx).run(after).changes === 0) return
   const { deliverySeq } = after
   attempted(tx).run({ deliverySeq, ...attempt })
+  const { startedAt, durationMs: ms } = attempt
+  counted(tx).run({ startedAt, webhookSeq, ms, outcome: outcomeOf(attempt) })
   if (tx.changes === null) return
   const row = idOf(tx).get({ deliverySeq })
   if (row !== null) tx.changes.push({ what: 'delivery', id: row.id })

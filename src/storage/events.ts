@@ -1,4 +1,13 @@
-import type { DeliveryId, EventId, LineId, Timestamp, WebhookId } from '../domain/ids.ts'
+import type { Handle } from '../domain/handle.ts'
+import {
+  timeOf,
+  type DeliveryId,
+  type EventId,
+  type LineId,
+  type MessageId,
+  type Timestamp,
+  type WebhookId,
+} from '../domain/ids.ts'
 import type { DeliveryStatus } from '../domain/webhook.ts'
 import type { Db, Tx } from './database.ts'
 import { columnsOf, inserted, selected, statement, type RawRow } from './statement.ts'
@@ -59,6 +68,36 @@ const readingById = statement<SentEvent>(
 /** The same by its id. */
 export function readEventOf(db: Db, id: EventId): SentEvent | null {
   return readingById(db).get({ id })
+}
+
+export type EventPerson = {
+  readonly handle: Handle | null
+  /** Null too for a group without a name. */
+  readonly groupName: string | null
+  readonly isGroup: 0 | 1
+}
+
+const personIn = statement<EventPerson>(
+  `SELECT body ->> '$.message.handle' AS handle, body ->> '$.conversation.name' AS groupName,
+     body -> '$.conversation' IS NOT NULL AS isGroup
+   FROM events WHERE id = $id AND body IS NOT NULL`,
+)
+
+/** The person or group of an event that was queued; null where it is not kept. */
+export function personOfEvent(db: Db, id: EventId): EventPerson | null {
+  return personIn(db).get({ id })
+}
+
+const ofMessage = statement<{ seq: number }>(
+  `SELECT seq FROM events WHERE id > $first AND id < $last AND message_id = +$messageId`,
+)
+
+/** The events of a message: their ids have its time. */
+export function seqsOfMessage(db: Db, messageId: MessageId): number[] {
+  const first = `evt_${timeOf(messageId)}`
+  return ofMessage(db)
+    .all({ messageId, first, last: `${first}~` })
+    .map(({ seq }) => seq)
 }
 
 const replayable = statement<ReplayableEvent>(

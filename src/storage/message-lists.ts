@@ -1,6 +1,5 @@
 import { and, asc, desc, gte, inArray, lt, sql, type SQL } from 'drizzle-orm'
 
-import type { UtcDay } from '../domain/contact-limit.ts'
 import type { ConversationType } from '../domain/conversation.ts'
 import {
   timestamp,
@@ -187,27 +186,6 @@ function matching(filter: MessageFilter): readonly (SQL | undefined)[] {
       ? undefined
       : sql`${messages.isGroup} = ${sql.raw(type === 'group' ? '1' : '0')}`,
   ]
-}
-
-/** Messages of one line that were recorded on one day, by what has become of them until now. */
-export type MessageDay = {
-  readonly day: UtcDay
-  readonly lineId: LineId
-  readonly sent: number
-  readonly received: number
-  readonly failed: number
-  readonly uncertain: number
-}
-
-/** Every line's days from `firstDay` on, oldest first; a day without messages has no row. */
-export function listMessageDays(db: Db, firstDay: UtcDay): readonly MessageDay[] {
-  return db.sqlite
-    .query<MessageDay, [{ readonly firstDay: number }]>(
-      `SELECT d.day, l.id AS lineId, d.sent, d.received, d.failed, d.uncertain
-       FROM message_days d JOIN lines l ON l.seq = d.line_seq
-       WHERE d.day >= $firstDay ORDER BY d.day, d.line_seq`,
-    )
-    .all({ firstDay })
 }
 
 // Questions of the health findings. Each query goes by an index and ends at a bound: it costs the same

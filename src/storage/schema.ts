@@ -1,7 +1,7 @@
 // The tables. drizzle-kit makes the SQL in `migrations/` from this file; there every table is then
 // made STRICT by hand. Lists go by `seq`, the order of recording, which every index ends with for
 // nothing because it is the rowid. The tables of events and webhooks are in `webhook-schema.ts`, those of
-// files in `attachment-schema.ts`.
+// files in `attachment-schema.ts`, those of figures in `stats-schema.ts`.
 
 import { sql } from 'drizzle-orm'
 import {
@@ -353,21 +353,4 @@ export const idempotency = sqliteTable(
     createdAt: at('created_at').notNull(),
   },
   (t) => [checkWord('answer', ANSWER_KINDS), index('idempotency_by_age').on(t.createdAt)],
-)
-
-/**
- * Messages of a line and UTC day by what became of them. Triggers on `messages` keep it in the very
- * statement that changes a message; the initial migration makes them. Retention leaves it alone.
- */
-export const messageDays = sqliteTable(
-  'message_days',
-  {
-    day: integer('day').notNull(),
-    lineSeq: integer('line_seq').notNull(),
-    sent: integer('sent').notNull(),
-    received: integer('received').notNull(),
-    failed: integer('failed').notNull(),
-    uncertain: integer('uncertain').notNull(),
-  },
-  (t) => [primaryKey({ columns: [t.day, t.lineSeq] })],
 )

@@ -5,7 +5,7 @@ import type { Db } from './database.ts'
 import { statement } from './statement.ts'
 
 type Place = { readonly seq: number; readonly createdAt: number }
-type Timed = 'messages' | 'events'
+type Timed = 'messages' | 'events' | 'deliveries'
 
 const placesIn = (table: Timed) => ({
   from: statement<Place>(
@@ -14,7 +14,11 @@ const placesIn = (table: Timed) => ({
   newest: statement<{ seq: number | null }>(`SELECT max(seq) AS seq FROM ${table}`),
 })
 
-const PLACES = { messages: placesIn('messages'), events: placesIn('events') }
+const PLACES = {
+  messages: placesIn('messages'),
+  events: placesIn('events'),
+  deliveries: placesIn('deliveries'),
+}
 
 /**
  * The seq of the first row recorded at `at` or later, whatever was deleted since; beyond all others where

@@ -86,6 +86,8 @@ export const deliveries = sqliteTable(
     eventSeq: integer('event_seq')
       .notNull()
       .references(() => events.seq),
+    /** The event's name, for the index. */
+    event: text('event').$type<EventName>().notNull(),
     conversationId: text('conversation_id').$type<ConversationId>(),
     status: text('status').$type<DeliveryStatus>().notNull(),
     /** Every try; and those of its own schedule, which alone use it up. */
@@ -101,9 +103,11 @@ export const deliveries = sqliteTable(
   },
   (t) => [
     checkWord('status', DELIVERY_STATUSES),
+    checkName('event'),
     uniqueIndex('deliveries_by_event').on(t.eventSeq, t.webhookId),
-    index('deliveries_by_webhook').on(t.webhookId),
     index('deliveries_by_webhook_and_status').on(t.webhookId, t.status),
+    index('deliveries_by_name').on(t.webhookId, t.event, t.status),
+    index('deliveries_by_conversation').on(t.conversationId, t.webhookId),
     index('deliveries_due')
       .on(t.webhookId, t.nextAttemptAt)
       .where(sql`status = 'pending'`),

@@ -18,6 +18,7 @@ export type Change = {
     | 'setting'
     | 'backup'
     | 'session'
+    | 'inbox'
   readonly id: string
   /** For a message: the conversation that shows it. */
   readonly conversationId?: string | undefined

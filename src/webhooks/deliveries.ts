@@ -1,10 +1,11 @@
 // Requests about single deliveries: list them, send them again, send a test.
 
+import type { SeenDelivery, WebhookDay } from '../api/dashboard.ts'
 import { cursorSeq, pageOf, type Page, type PageRequest } from '../api/paging.ts'
 import type { Attempt, Delivery, DeliveryWithAttempts } from '../api/webhooks.ts'
+import { isOpen, later } from '../domain/breaker.ts'
 import { RelayError } from '../domain/errors.ts'
 import { parseId, timestamp, type DeliveryId, type EventId } from '../domain/ids.ts'
-import type { DeliveryStatus } from '../domain/webhook.ts'
 import type { Db } from '../storage/database.ts'
 import {
   findDelivery,
@@ -12,10 +13,13 @@ import {
   listAttempts,
   listDeliveries,
   requestDelivery,
+  type DeliveryChoice,
   type StoredAttempt,
   type StoredDelivery,
 } from '../storage/deliveries.ts'
-import { insertEvent, readEventOf } from '../storage/events.ts'
+import { pendingDeliveries } from '../storage/delivery-queue.ts'
+import { insertEvent, personOfEvent, readEventOf } from '../storage/events.ts'
+import { nameOf } from '../storage/people.ts'
 import { findWebhook } from '../storage/webhooks.ts'
 import type { Writer } from '../storage/writer.ts'
 import type { Clock } from '../system/clock.ts'
@@ -33,9 +37,11 @@ export type RedeliveryTools = {
   readonly clock: Clock
   readonly deliverySignals: DeliverySignals
   readonly downloadUrl: DownloadUrl
+  readonly scheduleMs: readonly number[]
 }
 
-type StatusFilter = { readonly status?: DeliveryStatus | undefined }
+/** `messageId` as a caller wrote it. */
+type ListFilter = Omit<DeliveryChoice, 'messageId'> & { readonly messageId?: string | undefined }
 
 export function createRedelivery(tools: RedeliveryTools) {
   const { db } = tools
@@ -43,10 +49,13 @@ export function createRedelivery(tools: RedeliveryTools) {
     /** A sample of the webhook's first event, tried at once whatever the state of its breaker. */
     sendTest: (webhookId: string) => sendTest(tools, webhookId),
     redeliver: (id: string) => redeliver(tools, id),
-    listDeliveries(id: string, filter: StatusFilter, page: PageRequest): Page<Delivery> {
+    listDeliveries(id: string, filter: ListFilter, page: PageRequest): Page<Delivery> {
       const webhook = webhookById(db, id)
-      const selection = { status: filter.status ?? null, before: cursorSeq(page.cursor) }
-      const rows = listDeliveries(db, webhook.id, selection, page.limit + 1)
+      const messageId =
+        filter.messageId === undefined ? undefined : parseId('msg', filter.messageId)
+      const places = { limit: page.limit + 1, before: cursorSeq(page.cursor) }
+      const choice = { ...filter, messageId: messageId ?? undefined }
+      const rows = messageId === null ? [] : listDeliveries(db, webhook.id, choice, places)
       return pageOf(rows, page.limit, deliveryResource, ({ seq }) => [seq])
     },
     /** The answer of a private target is shown to a trusted reader only. */
@@ -56,6 +65,26 @@ export function createRedelivery(tools: RedeliveryTools) {
       return {
         ...deliveryResource(delivery),
         attempts: attempts.map((attempt) => attemptResource(attempt, reader.isTrusted)),
+      }
+    },
+    /** The person of a delivery, and the attempts of its schedule. */
+    describe(id: string): DeliveryFacts {
+      const { eventId, scheduledCount } = deliveryById(db, id)
+      const schedule = { made: scheduledCount, of: tools.scheduleMs.length + 1 }
+      const found = personOfEvent(db, eventId)
+      if (found === null) return { person: null, schedule }
+      const { handle, groupName, isGroup } = found
+      const name = groupName ?? (handle && nameOf(db, handle))
+      return { person: { handle, name, is_group: isGroup === 1 }, schedule }
+    },
+    receiver(id: string): ReceiverFacts {
+      const { id: webhookId, breaker, isActive } = webhookById(db, id)
+      const { failingSince, probeAt, restUntil } = breaker
+      const isProbed = isActive && isOpen(breaker)
+      return {
+        waiting: pendingDeliveries(db, webhookId).count,
+        failing_since: isoTimeOrNull(failingSince),
+        next_probe_at: isProbed ? isoTime(later(restUntil, probeAt) ?? timestamp(0)) : null,
       }
     },
     /** The body that each attempt sends; null where its event is no longer kept. */
@@ -68,6 +97,10 @@ export function createRedelivery(tools: RedeliveryTools) {
     },
   }
 }
+
+/** Beside the delivery of the API. */
+type DeliveryFacts = Pick<SeenDelivery, 'person' | 'schedule'>
+type ReceiverFacts = Pick<WebhookDay, 'waiting' | 'failing_since' | 'next_probe_at'>
 
 async function sendTest(tools: RedeliveryTools, webhookId: string): Promise<Delivery> {
   const { writer, stamps, clock, deliverySignals } = tools
@@ -91,6 +124,7 @@ async function sendTest(tools: RedeliveryTools, webhookId: string): Promise<Deli
       id,
       webhookId: webhook.id,
       eventSeq: eventSeq ?? 0,
+      event: name,
       conversationId: null,
       nextAttemptAt: now,
       requestedAt: now,

@@ -209,7 +209,7 @@ export class DeliveryLoop implements Service {
   ): Timestamp | null {
     const now = this.#tools.clock.now()
     const record = recordOf(result, now)
-    recordAttempt(tx, record)
+    recordAttempt(tx, queue.webhook.seq, record)
     if (change !== null) {
       this.#queues.save(tx, { id: queue.id, version: result.attempt.version }, change)
     }

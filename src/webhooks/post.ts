@@ -179,10 +179,10 @@ async function exchange<T>(
   const { target } = order
   if (typeof target === 'string') return failed('invalid_url', false)
   const { lookup, rules } = tools
-  const { address: literal, hostname, port } = target
+  const { address: literal, hostname } = target
   const found = literal === null ? await addressesOf(lookup, hostname, signal) : [literal]
   if ('result' in found) return found
-  const allowed = allowedOf(rules, found, port)
+  const allowed = allowedOf(rules, found, target)
   if ('result' in allowed) return allowed
 
   let last: Failure = failed('dns_error', false)
@@ -200,9 +200,9 @@ async function exchange<T>(
 }
 
 /** Addresses that may be connected to, or the failure where there are none. */
-function allowedOf(rules: TargetRules, addresses: readonly string[], port: number) {
+function allowedOf(rules: TargetRules, addresses: readonly string[], target: Target) {
   const allowed = addresses.flatMap((address): Address[] => {
-    const checked = checkAddress(address, port, rules)
+    const checked = checkAddress(address, target, rules)
     return checked.isAllowed ? [{ address, isPrivate: checked.isPrivate }] : []
   })
   return allowed.length === 0 ? failed('forbidden_target', true) : allowed

@@ -74,8 +74,8 @@ export function createPublish(tools: PublishTools): Publish & PublishUnplaced {
     const nextAttemptAt = timestamp(clock.now())
     for (const webhookId of webhookIds) {
       const id = stamps.id('dlv')
-      const delivery = { id, webhookId, eventSeq, conversationId, nextAttemptAt, createdAt }
-      insertDelivery(tx, { ...delivery, requestedAt: null, replayedAt: null })
+      const delivery = { id, webhookId, eventSeq, event: name, conversationId, createdAt }
+      insertDelivery(tx, { ...delivery, nextAttemptAt, requestedAt: null, replayedAt: null })
       deliverySignals.due(webhookId)
     }
     if (webhookIds.length > 0) writer.afterCommit(() => deliverySignals.signal.notify())

@@ -222,7 +222,7 @@ function sendOfFirst(
     if (message !== null)
       writeEventBody(tx, eventSeq, payloadOf(name, message, partsOf(tx, message)))
     const times = { createdAt: replayedAt, replayedAt, nextAttemptAt: now, requestedAt: null }
-    insertDelivery(tx, { id: newId(), webhookId, eventSeq, conversationId, ...times })
+    insertDelivery(tx, { id: newId(), webhookId, eventSeq, event: name, conversationId, ...times })
   }
 }
 

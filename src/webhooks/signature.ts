@@ -4,6 +4,7 @@ import type { Timestamp, WebhookId } from '../domain/ids.ts'
 import type { Db } from '../storage/database.ts'
 import { listSecrets } from '../storage/webhooks.ts'
 import type { Age } from '../system/confirmed-clock.ts'
+import { equalBytes, sha256 } from '../system/hash.ts'
 import type { Random } from '../system/random.ts'
 import type { Seal } from '../system/seal.ts'
 
@@ -40,6 +41,25 @@ export function signatureOf({ id, timestamp, body }: Signed, secrets: readonly U
       return `v1,${hash.digest('base64')}`
     })
     .join(' ')
+}
+
+/** Seconds by which the clock of a sender may be off. */
+const TOLERANCE = 300
+
+/** True for a request that one of the secrets signed within five minutes of `now`, in Unix seconds. */
+export function isSigned(
+  request: { readonly headers: Headers; readonly body: string; readonly now: number },
+  secrets: readonly Uint8Array[],
+): boolean {
+  const { headers, body, now } = request
+  const id = headers.get('webhook-id') ?? ''
+  const timestamp = Number(headers.get('webhook-timestamp'))
+  const given = (headers.get('webhook-signature') ?? '').split(' ')
+  const valid = signatureOf({ id, timestamp, body }, secrets).split(' ').map(sha256)
+  const isValid = (hash: Uint8Array) => valid.some((one) => equalBytes(one, hash))
+  return (
+    secrets.length > 0 && Math.abs(now - timestamp) <= TOLERANCE && given.map(sha256).some(isValid)
+  )
 }
 
 /** The headers by which a receiver proves that the body is ours. */

@@ -323,7 +323,7 @@ function wrongUrl(url: string, rules: TargetRules): string | null {
   const target = parseTarget(url)
   if (typeof target === 'string') return target
   if (target.address === null) return null
-  const checked = checkAddress(target.address, target.port, rules)
+  const checked = checkAddress(target.address, target, rules)
   return checked.isAllowed ? null : `must not name an address that ${checked.why}`
 }
 

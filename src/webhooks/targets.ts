@@ -1,7 +1,9 @@
 // The rules for where webhooks may go. A box at home has its receivers on its own network and on itself, so these
 // are allowed unless the setting says `public`; link-local and metadata services, the relay's own
-// listener and what is no single host never are, in whatever form IPv6 wraps an address.
+// listener and what is no single host never are, in whatever form IPv6 wraps an address. Of the own
+// listener, the test inbox alone is allowed, by whatever setting.
 
+import { inboxToken } from '../domain/webhook-url.ts'
 import { memoize } from '../system/memoize.ts'
 
 export const TARGET_POLICIES = ['any-private', 'public'] as const
@@ -45,11 +47,16 @@ export function parseTarget(text: string): Target | string {
   return { url, hostname, port, address: bytesOf(hostname) === null ? null : hostname }
 }
 
-/** The check of a literal `address`, in any spelling, before a webhook may connect to it. */
-export function checkAddress(address: string, port: number, rules: TargetRules): AddressCheck {
+/** The check of a literal `address` of a target, in any spelling, before a webhook may connect to it. */
+export function checkAddress(
+  address: string,
+  { port, url }: Pick<Target, 'port' | 'url'>,
+  rules: TargetRules,
+): AddressCheck {
   const destinations = destinationsOf(address)
   if (destinations.length === 0) return { isAllowed: false, why: 'is not an IP address' }
   if (destinations.some(({ plainAddress }) => rules.isOwnListener(plainAddress, port))) {
+    if (inboxToken(url.href) !== null) return { isAllowed: true, isPrivate: true }
     return { isAllowed: false, why: 'is where the relay itself listens' }
   }
   if (destinations.some(({ kind }) => kind === 'forbidden')) {

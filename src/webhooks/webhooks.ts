@@ -4,9 +4,11 @@ import { createPublish, EventFeed, Subscribers } from './publish.ts'
 import { createReplay } from './replay.ts'
 import { createSubscriptions, type SubscriptionTools } from './subscriptions.ts'
 import type { TargetRules } from './targets.ts'
+import { TestInbox, type InboxTools } from './test-inbox.ts'
 
 type Tools = Omit<DeliveryTools, 'subscribers'> &
-  Pick<SubscriptionTools, 'audit'> & { readonly rules: TargetRules }
+  Pick<SubscriptionTools, 'audit'> &
+  InboxTools & { readonly rules: TargetRules }
 
 export function createWebhooks(runtime: Tools) {
   const feed = new EventFeed()
@@ -17,6 +19,7 @@ export function createWebhooks(runtime: Tools) {
     loop,
     publish: createPublish(tools),
     actions: {
+      inbox: new TestInbox(tools),
       ...createSubscriptions(tools),
       ...createRedelivery(tools),
       ...createReplay({ ...tools, inFlight: (id) => loop.inFlight(id) }),

@@ -143,6 +143,8 @@ export function delivery(fields: Partial<SeenDelivery> = {}): SeenDelivery {
     created_at: TIME,
     completed_at: null,
     attempts: [],
+    person: null,
+    schedule: { made: 0, of: 12 },
     ...fields,
   }
 }

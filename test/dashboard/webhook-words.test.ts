@@ -5,14 +5,14 @@ import {
   USUAL_EVENTS,
   confirmation,
   deliveryState,
-  hostOf,
   isConfirmed,
   nextTryWords,
   hostAndPathOf,
   refusalWords,
   webhookState,
-} from '../../src/dashboard/webhook-words.ts'
+} from '../../src/dashboard/words/webhooks.ts'
 import { countWords } from '../../src/domain/number-words.ts'
+import { webhookName } from '../../src/domain/webhook-url.ts'
 import { EVENT_NAMES } from '../../src/domain/webhook.ts'
 import { delivery, webhook } from './samples.ts'
 
@@ -83,9 +83,13 @@ test('a refusal because of the pause says where to end it; any other speaks for 
   expect(full).toBe('The disk is full.')
 })
 
-test('the host of a URL leaves out what may be secret', () => {
-  expect(hostOf('https://shop.example.com:8443/hook?token=abc')).toBe('shop.example.com:8443')
-  expect(hostOf('not a url')).toBe('not a url')
+test('a webhook is named after its short description, else after its host and first segment', () => {
+  const url = 'https://shop.example.com:8443/hook/a?token=abc'
+  const key = `https://shop.example.com/${'k'.repeat(40)}`
+
+  expect(webhookName({ url, description: 'CRM' })).toBe('CRM')
+  expect(webhookName({ url, description: null })).toBe('shop.example.com:8443/hook')
+  expect(webhookName({ url: key, description: 'long '.repeat(20) })).toBe('shop.example.com')
 })
 
 test('a large number is typed before so many are sent, with or without its commas', () => {

@@ -95,10 +95,42 @@ test('a delivery comes with its attempts, why each failed, and what was sent', a
       webhook_id: webhookId,
       words: '0 of 1 delivered',
       waiting: 1,
+      failing_since: delivery.attempts[0].started_at,
+      next_probe_at: null,
       failing: delivery,
+      is_test_inbox: false,
       stopped: null,
     },
   ])
+})
+
+test('a delivery names its person as the owner does, and a message lists its deliveries', async () => {
+  await using rig = await failingRig()
+  const { browser } = rig
+  await browser.put('/dashboard/api/contacts/+12025550700', { name: 'Ana' })
+  const { data } = await rig.get('/api/v1/messages')
+
+  const found = await browser.get(`/dashboard/messages/${data[0].id}/deliveries`)
+  const none = await browser.get('/dashboard/messages/msg_0/deliveries')
+
+  expect(found.body.data).toMatchObject([
+    {
+      webhook_id: rig.webhookId,
+      person: { handle: '+12025550700', name: 'Ana', is_group: false },
+      schedule: { made: 1, of: 12 },
+    },
+  ])
+  expect(none.body.data).toEqual([])
+})
+
+test('once only probes go out to an endpoint, the time of the next one is known', async () => {
+  await using rig = await failingRig()
+  await rig.clock.advance(30 * 60_000)
+
+  const [day] = (await rig.browser.get(DAYS)).body.data
+
+  const waitMs = Date.parse(day.next_probe_at) - rig.clock.now()
+  expect([waitMs > 0, waitMs <= 5 * 60_000]).toEqual([true, true])
 })
 
 test('deliveries are filtered and paged as the API does it', async () => {

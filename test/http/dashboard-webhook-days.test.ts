@@ -16,6 +16,8 @@ const ATTEMPT = {
   response_excerpt: null,
 } as const
 
+const RECEIVER = { waiting: 70, failing_since: null, next_probe_at: null }
+
 type Told = Omit<typeof DELIVERY, 'id' | 'status' | 'attempt_count' | 'created_at'> & {
   readonly id: string
   readonly status: 'pending' | 'succeeded' | 'exhausted'
@@ -34,7 +36,8 @@ test('the last 24 hours are told in figures', () => {
   expect(dayOf(deliveries)).toEqual({
     webhook_id: WEBHOOK.id,
     words: '1 of 3 delivered',
-    waiting: 1,
+    ...RECEIVER,
+    is_test_inbox: false,
     failing: null,
     stopped: null,
   })
@@ -103,6 +106,9 @@ function dayOf(
       has_more: deliveries.length > limit,
       next_cursor: null,
     }),
+    inbox: { isAt: () => false },
+    receiver: () => RECEIVER,
+    describe: () => ({ person: null, schedule: { made: 1, of: 12 } }),
     getDelivery: (id: string) => {
       const found = deliveries.find((one) => one.id === id)
       if (found === undefined) throw new Error(`There is no ${id}.`)

@@ -104,7 +104,7 @@ test('an attempt whose delivery went meanwhile is forgotten, and fails nothing',
   const startedAt = timestamp(rig.clock.now())
 
   await rig.writer.write((tx) =>
-    recordAttempt(tx, {
+    recordAttempt(tx, 1, {
       deliverySeq: 7,
       attempt: { trigger: 'scheduled', startedAt, durationMs: 3, ...answered },
       status: 'succeeded',
@@ -158,7 +158,16 @@ test('no query of the loop, a list or retention scans a table that grows', async
   rig.clock.step(-DAY)
   await rig.event('stepped')
   const [delivery] = rig.deliveries(webhook.id)
-  rig.subscriptions.listDeliveries(webhook.id, { status: 'pending' }, { limit: 9, cursor: null })
+  const createdAfter = timestamp(rig.clock.now() - DAY)
+  for (const choice of [
+    { status: 'pending' },
+    { event: 'message.read' },
+    { handle: '+12025550147', status: 'pending', event: 'message.read' },
+    { messageId: delivery?.message_id ?? '', status: 'pending' },
+    { createdAfter, createdBefore: createdAfter, event: 'message.read' },
+  ] as const) {
+    rig.subscriptions.listDeliveries(webhook.id, choice, { limit: 9, cursor: null })
+  }
   rig.delivery(delivery?.id)
   await rig.subscriptions.redeliver(delivery?.id ?? '')
   await rig.subscriptions.replay(webhook.id, EVERYTHING, OWNER)

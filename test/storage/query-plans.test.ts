@@ -12,7 +12,7 @@ import { startRelay, type TestRelay } from '../support/test-relay.ts'
 import { WebhookSink } from '../support/webhook-sink.ts'
 
 const SMALL =
-  'about|contact_days|credentials|g|groups|lines|rejected_events|settings|webhooks|webhook_secrets'
+  'about|contact_days|relay_runs|queue_samples|credentials|g|groups|lines|rejected_events|settings|webhooks|webhook_secrets'
 const SCAN_THAT_MATTERS = new RegExp(`^SCAN (?!(${SMALL})\\b)`)
 const SORT_THAT_MATTERS = /^USE TEMP B-TREE/
 const ABOUT_WHAT_GROWS =
@@ -134,8 +134,8 @@ function growOld(sqlite: Database): void {
   )
   sqlite.run(
     `INSERT OR IGNORE INTO deliveries
-       (id, webhook_id, event_seq, conversation_id, status, created_at, completed_at)
-     SELECT e.id || w.id, w.id, e.seq, e.conversation_id, 'succeeded', e.created_at, e.created_at
+       (id, webhook_id, event_seq, event, conversation_id, status, created_at, completed_at)
+     SELECT e.id || w.id, w.id, e.seq, e.name, e.conversation_id, 'succeeded', e.created_at, e.created_at
      FROM events e, webhooks w`,
   )
   sqlite.run(

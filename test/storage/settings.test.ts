@@ -28,6 +28,7 @@ test('every setting has a default', () => {
     ['announce_device_messages', 'false', 'default'],
     ['enforce_automation_pause', 'false', 'default'],
     ['open_metrics', 'false', 'default'],
+    ['time_zone', 'UTC', 'default'],
     ['message_retention_days', 'forever', 'default'],
     ['attachment_max_mb', '100', 'default'],
     ['attachment_quota_gb', '10', 'default'],

@@ -200,6 +200,7 @@ const UNRECORDED = [
   'PATCH /api/v1/conversations/:id',
   'POST /api/v1/conversations/:id/read',
   'POST /api/v1/webhooks/:id/test',
+  'POST /test-inbox/:token',
   'POST /api/v1/webhook-deliveries/:id/redeliver',
   'POST /api/v1/judgement',
   'PUT /dashboard/setup-step',

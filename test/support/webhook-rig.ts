@@ -76,6 +76,7 @@ export async function startRig(options: Options = {}) {
     feed,
     audit,
     downloadUrl: () => 'https://relay.example/a/token',
+    scheduleMs: options.scheduleMs ?? DEFAULT_RETRY_SCHEDULE_MS,
   }
   const publish = createPublish(room)
   const switches = { canDeliver: true }
@@ -84,7 +85,6 @@ export async function startRig(options: Options = {}) {
     log,
     metrics,
     post: sink.post,
-    scheduleMs: options.scheduleMs ?? DEFAULT_RETRY_SCHEDULE_MS,
     userAgent: 'Hookline/test',
     canDeliver: () => switches.canDeliver,
   })

@@ -15,6 +15,7 @@ const FEATURES = [
   'access',
   'hosting',
   'people',
+  'stats',
 ] as const
 /** What a feature may know, beside itself. */
 const BELOW_FEATURES = [...BASE, 'storage'] as const

@@ -43,7 +43,7 @@ test('findings about webhooks are written for people, without a name of the API'
   )
   expect(findings.slice(-2).map(({ title }) => title)).toEqual([
     'CRM webhook is failing',
-    'shop.example.com webhook is failing',
+    'shop.example.com/hooks webhook is failing',
   ])
   expect(findings.at(-1)?.why).toBe('shop.example.com failed 30,020 times in a row.')
 })

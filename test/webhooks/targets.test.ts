@@ -153,10 +153,10 @@ test("the relay's own listener is never a target, whatever wraps its address", (
   }
   const listener = ['127.0.0.1', '::ffff:127.0.0.1', '64:ff9b::7f00:1']
 
-  const atOwnPort = listener.map((address) => checkAddress(address, 4665, rules).isAllowed)
+  const atOwnPort = listener.map((address) => checkAddress(address, at(4665), rules).isAllowed)
 
   expect(atOwnPort).toEqual([false, false, false])
-  expect(checkAddress('127.0.0.1', 5678, rules).isAllowed).toBe(true)
+  expect(checkAddress('127.0.0.1', at(5678), rules).isAllowed).toBe(true)
 })
 
 const EXPECTED = {
@@ -170,7 +170,10 @@ function nameOf(expected: '-' | 'p' | 'o'): string {
 }
 
 function kindOf(address: string, policy: TargetPolicy): string {
-  const checked = checkAddress(address, 80, { policy: () => policy, isOwnListener: () => false })
+  const checked = checkAddress(address, at(80), {
+    policy: () => policy,
+    isOwnListener: () => false,
+  })
   if (!checked.isAllowed) return 'forbidden'
   return checked.isPrivate ? 'private' : 'public'
 }
@@ -178,4 +181,19 @@ function kindOf(address: string, policy: TargetPolicy): string {
 function targetOf(url: string) {
   const target = parseTarget(url)
   return typeof target === 'string' ? null : target
+}
+
+test('of the relay itself, a webhook may go to the address of a test inbox and nowhere else', () => {
+  const token = 'a'.repeat(32)
+  const rules = { policy: () => 'public' as const, isOwnListener: () => true }
+  const isAllowed = (path: string) => checkAddress('127.0.0.1', at(4665, path), rules).isAllowed
+
+  expect(isAllowed(`/test-inbox/${token}`)).toBe(true)
+  const others = ['/', '/test-inbox/', `/test-inbox/${token}/..`, `/test-inbox/${token}?a=1`]
+  const more = [`/test-inbox/${token}a`, `/x/test-inbox/${token}`, '/api/v1/messages/send']
+  expect([...others, ...more].filter(isAllowed)).toEqual([])
+})
+
+function at(port: number, path = '/') {
+  return { port, url: new URL(`http://127.0.0.1:${port}${path}`) }
 }

@@ -15,7 +15,7 @@ import { useDashboard, useFeed } from '../dashboard.ts'
 import type { FeedSource } from '../feed.ts'
 import type { SeenDelivery, Webhook } from '../resources.ts'
 import { useDelivery } from '../sources.ts'
-import { deliveryState, isTest, nextTryWords } from '../webhook-words.ts'
+import { deliveryState, isTest, nextTryWords } from '../words/webhooks.ts'
 import { DeliveryDetail } from './delivery.tsx'
 import { PendingReplay, RetryFailed, SendPastEvents } from './replay.tsx'
 

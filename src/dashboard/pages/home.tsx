@@ -32,6 +32,7 @@ import { useAbout, useKinds, useLines, useRelayState } from '../sources.ts'
 import { combine } from '../store.ts'
 import { NewContactsMeter } from './line-figures.tsx'
 import { SendButton, SendFields, useSendForm } from './send-form.tsx'
+import { WebhookIssues } from './webhook-issues.tsx'
 
 export function HomePage() {
   const days = useRead<{ readonly data: readonly DayStats[] }>('stats?days=1', 'message')
@@ -48,6 +49,7 @@ export function HomePage() {
           <StateHead state={state} today={days.value?.data.at(-1) ?? null} />
           <SetupCallout lines={lines.data} recent={recent.data} />
           <FindingList findings={state.findings} />
+          <WebhookIssues />
           <div class="home">
             <Card
               kind="list"

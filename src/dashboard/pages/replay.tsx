@@ -19,7 +19,7 @@ import type {
   Webhook,
 } from '../resources.ts'
 import { isoTime, pickedTime, pickerTime } from '../time-words.ts'
-import { confirmation, hostAndPathOf, isConfirmed } from '../webhook-words.ts'
+import { confirmation, hostAndPathOf, isConfirmed } from '../words/webhooks.ts'
 import { EventChoice } from './webhook-parts.tsx'
 
 type Props = { readonly webhook: Webhook; readonly onClose: () => void }

@@ -12,7 +12,7 @@ import { ShownOnce } from '../components/dialog.tsx'
 import { bindTo, TextField } from '../components/form.tsx'
 import { ReadFailure } from '../components/when-ready.tsx'
 import { useRelayState, useWebhookDays } from '../sources.ts'
-import { EVENT_GROUPS, EVENTS } from '../webhook-words.ts'
+import { EVENT_GROUPS, EVENTS } from '../words/webhooks.ts'
 
 export type Draft = {
   readonly url: string

@@ -3,6 +3,7 @@
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 
+import { webhookName } from '../../domain/webhook-url.ts'
 import { href } from '../address.ts'
 import { Button, LinkButton } from '../components/button.tsx'
 import { Callout, FailureNote } from '../components/callout.tsx'
@@ -16,7 +17,7 @@ import { DetailView } from '../components/when-ready.tsx'
 import { useDashboard } from '../dashboard.ts'
 import type { Delivery, RotatedSecret, Webhook, WebhookDay } from '../resources.ts'
 import { useDelivery, useWebhookDay, useWebhookDays, useWebhooks } from '../sources.ts'
-import { deliveryState, hostOf, webhookState } from '../webhook-words.ts'
+import { deliveryState, webhookState } from '../words/webhooks.ts'
 import { Deliveries } from './deliveries.tsx'
 import { DeliveryDetail, Refusal } from './delivery.tsx'
 import {
@@ -52,7 +53,7 @@ export function WebhookView({ id, tab, delivery }: ViewProps) {
       whyMissing="It was deleted."
       head={(webhook) => (
         <PageHead
-          title={<PersonText>{hostOf(webhook.url)}</PersonText>}
+          title={<PersonText>{webhookName(webhook)}</PersonText>}
           actions={<Badge of={webhookState(webhook)} />}
         >
           <span class="webhook-url">
@@ -281,13 +282,13 @@ function WebhookTest({ webhook }: Props) {
 }
 
 function TestOutcome({ webhook, sent }: Props & { readonly sent: Delivery }) {
-  const delivery = useDelivery(sent.id).value ?? { ...sent, attempts: [] }
+  const delivery = useDelivery(sent.id).value
   return (
     <div class="test-outcome">
       <p role="status">
-        <Badge of={deliveryState(delivery)} />
+        <Badge of={deliveryState(delivery ?? sent)} />
       </p>
-      <DeliveryDetail webhook={webhook} delivery={delivery} />
+      {delivery !== null && <DeliveryDetail webhook={webhook} delivery={delivery} />}
     </div>
   )
 }

@@ -17,7 +17,7 @@ import { EmptyState, WhenReady } from '../components/when-ready.tsx'
 import { useDashboard } from '../dashboard.ts'
 import type { CreatedWebhook, Webhook } from '../resources.ts'
 import { useWebhookDay, useWebhooks } from '../sources.ts'
-import { USUAL_EVENTS, webhookState } from '../webhook-words.ts'
+import { USUAL_EVENTS, webhookState } from '../words/webhooks.ts'
 import {
   bodyOfDraft,
   EXAMPLE_URL,

@@ -1,7 +1,7 @@
-import type { Failure } from './api.ts'
-import type { StateWords } from './components/drawings.ts'
-import type { Delivery, EventName, Webhook } from './resources.ts'
-import { relativeTime } from './time-words.ts'
+import type { Failure } from '../api.ts'
+import type { StateWords } from '../components/drawings.ts'
+import type { Delivery, EventName, Webhook } from '../resources.ts'
+import { relativeTime } from '../time-words.ts'
 
 type EventGroup = 'Messages' | 'Reactions and changes' | 'Attachments' | 'Groups'
 
@@ -74,11 +74,6 @@ export function nextTryWords(
 export function refusalWords({ code, message }: Failure): string {
   if (code !== 'webhook_inactive') return message
   return "This webhook isn't active. Turn it on in its settings first."
-}
-
-/** The host alone: path and query may be long, and contain a secret. */
-export function hostOf(url: string): string {
-  return URL.canParse(url) ? new URL(url).host : url
 }
 
 /** Host and path, without the query, which may contain a secret. */

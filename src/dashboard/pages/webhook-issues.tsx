@@ -1,0 +1,88 @@
+// The webhooks that fail, in one card: which, the cause, since when, and the acts that help.
+
+import { webhookName } from '../../domain/webhook-url.ts'
+import { href } from '../address.ts'
+import { Button, LinkButton } from '../components/button.tsx'
+import { FailureNote } from '../components/callout.tsx'
+import { Card } from '../components/page.tsx'
+import { Ago, PersonText } from '../components/text.tsx'
+import { useAction } from '../components/use-action.ts'
+import { useDashboard } from '../dashboard.ts'
+import type { Webhook, WebhookDay } from '../resources.ts'
+import { useWebhookDays, useWebhooks } from '../sources.ts'
+import { WEBHOOK_ISSUES } from '../words/webhook-issues.ts'
+
+/** Nothing while every webhook accepts its events. */
+export function WebhookIssues() {
+  const days = useWebhookDays().value?.data ?? []
+  const webhooks = useWebhooks().value?.data ?? []
+  const failing = webhooks.flatMap((webhook) => {
+    const day = days.find(({ webhook_id }) => webhook_id === webhook.id)
+    return day !== undefined && isTroubled(webhook, day) ? [{ webhook, day }] : []
+  })
+  if (failing.length === 0) return null
+  return (
+    <Card kind="list" title={WEBHOOK_ISSUES.title(failing.length)}>
+      <ul class="webhook-issues" aria-label={WEBHOOK_ISSUES.list}>
+        {failing.map((each) => (
+          <Issue key={each.webhook.id} {...each} />
+        ))}
+      </ul>
+    </Card>
+  )
+}
+
+/** A webhook that its owner paused is no issue. */
+function isTroubled({ is_active, disabled_reason, is_failing }: Webhook, day: WebhookDay): boolean {
+  if (disabled_reason !== null) return true
+  return is_active && is_failing === true && day.failing !== null
+}
+
+type IssueProps = { readonly webhook: Webhook; readonly day: WebhookDay }
+
+function Issue({ webhook, day }: IssueProps) {
+  const { api, notices } = useDashboard()
+  const name = webhookName(webhook)
+  const { failing, failing_since, waiting, stopped } = day
+  const pause = useAction(
+    () => api.put<Webhook>(`webhooks/${webhook.id}`, { is_active: false }),
+    () => notices.done(WEBHOOK_ISSUES.paused(name)),
+  )
+  const retry = useAction(
+    () => api.post(`webhook-deliveries/${failing?.id}/redeliver`),
+    () => notices.done(WEBHOOK_ISSUES.retrying(name)),
+  )
+  return (
+    <li class="webhook-issue">
+      <div class="webhook-issue-words">
+        <strong>
+          <PersonText>{name}</PersonText>
+        </strong>
+        <p class="small quiet">
+          <span class="webhook-trouble">{stopped ?? failing?.attempts.at(-1)?.hint?.title}</span>
+          {failing_since !== null && (
+            <>
+              {' · '}
+              {WEBHOOK_ISSUES.since} <Ago time={failing_since} />
+            </>
+          )}
+          {waiting > 0 && ` · ${WEBHOOK_ISSUES.waiting(waiting)}`}
+        </p>
+      </div>
+      <div class="actions">
+        <LinkButton href={href('webhooks', [webhook.id])}>{WEBHOOK_ISSUES.open}</LinkButton>
+        {webhook.is_active && (
+          <>
+            <Button icon="pause" isBusy={pause.isBusy} onClick={pause.start}>
+              {WEBHOOK_ISSUES.pause}
+            </Button>
+            <Button icon="again" isBusy={retry.isBusy} onClick={retry.start}>
+              {WEBHOOK_ISSUES.retry}
+            </Button>
+          </>
+        )}
+      </div>
+      <FailureNote failure={pause.failure ?? retry.failure} />
+    </li>
+  )
+}

@@ -1,0 +1,13 @@
+import { countWords, grouped } from '../../domain/number-words.ts'
+
+export const WEBHOOK_ISSUES = {
+  title: (count: number) => `${countWords(count, 'webhook')} ${count === 1 ? 'is' : 'are'} failing`,
+  list: 'Failing webhooks',
+  since: 'since',
+  waiting: (count: number) => `${grouped(count)} waiting`,
+  open: 'Open',
+  pause: 'Pause',
+  paused: (name: string) => `${name} is paused.`,
+  retry: 'Retry now',
+  retrying: (name: string) => `Retrying ${name}.`,
+} as const

@@ -1,0 +1,46 @@
+// Days on the calendar of a time zone, with its summer time.
+
+import { DAY_MS } from './time.ts'
+
+/** Whole days since 1970-01-01. */
+export type Day = number
+
+export const UTC = 'UTC'
+
+/** The day at `ms` since 1970. */
+export function dayOf(ms: number, zone: string): Day {
+  if (zone === UTC) return Math.floor(ms / DAY_MS)
+  const { year, month, day } = Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO(zone)
+  return numberOf(Temporal.PlainDate.from({ year, month, day }))
+}
+
+/** Milliseconds since 1970; where summer time skips midnight, a day begins at the next moment. */
+export function startOfDay(day: Day, zone: string): number {
+  return dateOf(day).toZonedDateTime(zone).epochMilliseconds
+}
+
+/** As `2026-11-21`. */
+export function dayName(day: Day): string {
+  return dateOf(day).toString()
+}
+
+/** The name of a time zone as its data have it, or null where they have none such. */
+export function timeZoneNamed(text: string): string | null {
+  // Offsets are time zones to Temporal, and no names.
+  if (!/^[A-Za-z][A-Za-z0-9_+/-]{1,59}$/.test(text)) return null
+  try {
+    return Temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(text).timeZoneId
+  } catch {
+    return null
+  }
+}
+
+const EPOCH = Temporal.PlainDate.from('1970-01-01')
+
+function dateOf(day: Day): Temporal.PlainDate {
+  return EPOCH.add({ days: day })
+}
+
+function numberOf(date: Temporal.PlainDate): Day {
+  return EPOCH.until(date).days
+}
