@@ -37,7 +37,10 @@ export type StageOptions = {
 }
 
 /** What a page's browser is like; a phone or a computer, light or dark. */
-export type Look = Pick<BrowserContextOptions, 'viewport' | 'colorScheme' | 'bypassCSP'>
+export type Look = Pick<
+  BrowserContextOptions,
+  'viewport' | 'colorScheme' | 'bypassCSP' | 'locale' | 'timezoneId' | 'permissions'
+>
 
 type ContextLook = Look & Pick<BrowserContextOptions, 'storageState'>
 
