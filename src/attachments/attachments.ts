@@ -210,7 +210,7 @@ function signature(key: Uint8Array, text: string): Uint8Array {
 const aboutOf = ({ id }: Attachment) => ({ kind: 'attachment', id }) as const
 
 export function requireAttachment(db: Db, id: string): Attachment {
-  const found = findAttachment(db, id)
+  const found = findAttachment(db, { id })
   if (found !== null) return found
   throw new RelayError('attachment_not_found', 'There is no attachment with this id.')
 }
@@ -265,7 +265,7 @@ function record(
   { idempotencyKey, ...named }: Named,
 ): Promise<Recorded> {
   return writer.write((tx): Recorded => {
-    const known = idempotencyKey === null ? null : findUpload(tx, idempotencyKey)
+    const known = idempotencyKey === null ? null : findUpload(tx, { uploadKey: idempotencyKey })
     if (known !== null) return { attachment: repeated(tx, known, file), isReplay: true }
     const createdAt = stamps.now()
     const attachment: Attachment = {

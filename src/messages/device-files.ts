@@ -107,7 +107,7 @@ export function takeFile(
     states,
   }: { readonly attachment: DeviceAttachment; readonly states: FileStates },
 ): void {
-  const known = findDeviceAttachment(tx, message.id, device.guid)
+  const known = findDeviceAttachment(tx, { messageId: message.id, deviceGuid: device.guid })
   const state = states.get(device.guid)
   if (known?.state !== 'pending' || state === undefined || state.state === 'pending') return
   updateAttachment(tx, known.id, state)

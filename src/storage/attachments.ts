@@ -8,95 +8,66 @@ import {
   LINE_SEQ,
   assigned,
   columnsOf,
+  execute,
+  getRow,
+  getRows,
   inserted,
   selected,
-  statement,
   type Values,
 } from './statement.ts'
 
 const COLUMNS = columnsOf(attachments, ['seq', 'uploadKey'])
 
-const insertion = statement(
-  `INSERT INTO attachments ${inserted(attachments, columnsOf(attachments, ['seq']))}`,
-)
+const insertion = `INSERT INTO attachments ${inserted(attachments, columnsOf(attachments, ['seq']))}`
 
 export function insertAttachment(
   tx: Tx,
   attachment: Attachment & { readonly uploadKey: string | null },
 ): void {
-  insertion(tx).run(attachment)
+  execute(tx, insertion, attachment)
 }
 
 function attachmentWhere(condition: string): (db: Db, values: Values) => Attachment | null {
-  const query = statement<Attachment>(
-    `SELECT ${selected(attachments, COLUMNS)} FROM attachments WHERE ${condition}`,
-  )
-  return (db, values) => query(db).get(values)
+  const sql = `SELECT ${selected(attachments, COLUMNS)} FROM attachments WHERE ${condition}`
+  return (db, values) => getRow<Attachment>(db, sql, values)
 }
 
-const byId = attachmentWhere('id = $id')
-const byUploadKey = attachmentWhere('upload_key = $uploadKey')
-const byDeviceGuid = attachmentWhere(
+export const findAttachment = attachmentWhere('id = $id')
+
+/** The upload under an `Idempotency-Key`. */
+export const findUpload = attachmentWhere('upload_key = $uploadKey')
+
+/** The attachment of a message by the device's own name of it. */
+export const findDeviceAttachment = attachmentWhere(
   `device_guid = $deviceGuid AND seq IN
      (SELECT attachment_seq FROM message_attachments WHERE message_id = $messageId)`,
 )
 
-export function findAttachment(db: Db, id: string): Attachment | null {
-  return byId(db, { id })
-}
-
-/** The upload under an `Idempotency-Key`. */
-export function findUpload(db: Db, uploadKey: string): Attachment | null {
-  return byUploadKey(db, { uploadKey })
-}
-
-/** The attachment of a message by the device's own name of it. */
-export function findDeviceAttachment(
-  db: Db,
-  messageId: MessageId,
-  deviceGuid: string,
-): Attachment | null {
-  return byDeviceGuid(db, { messageId, deviceGuid })
-}
-
 type RawMember = Attachment & { readonly isSent: 0 | 1 | null }
 
-const members = statement<RawMember>(
-  `SELECT ${selected(attachments, COLUMNS, 'a.')}, ${selected(messageAttachments, ['isSent'], 'm.')}
+const members = `SELECT ${selected(attachments, COLUMNS, 'a.')}, ${selected(messageAttachments, ['isSent'], 'm.')}
    FROM message_attachments m JOIN attachments a ON a.seq = m.attachment_seq
-   WHERE m.message_id = $messageId ORDER BY m.position`,
-)
+   WHERE m.message_id = $messageId ORDER BY m.position`
 
 /** The attachments of a message, in its order. */
 export function attachmentsOf(db: Db, messageId: MessageId): readonly MessageAttachment[] {
-  return members(db)
-    .all({ messageId })
-    .map((row) => ({ ...row, isSent: row.isSent === null ? null : row.isSent === 1 }))
+  return getRows<RawMember>(db, members, { messageId }).map((row) => ({
+    ...row,
+    isSent: row.isSent === null ? null : row.isSent === 1,
+  }))
 }
-
-const linking = statement(
-  `INSERT INTO message_attachments (message_id, position, attachment_seq, is_sent)
-   SELECT $messageId, $position, seq, NULL FROM attachments WHERE id = $id`,
-)
-
-const using = statement(
-  `UPDATE attachments SET message_id = coalesce(message_id, $messageId), expires_at = NULL
-   WHERE id = $id`,
-)
 
 /** Gives a message its attachments, in this order; they do not expire from then on. */
 export function linkAttachments(tx: Tx, messageId: MessageId, ids: readonly AttachmentId[]): void {
   for (const [position, id] of ids.entries()) {
-    linking(tx).run({ messageId, position, id })
-    using(tx).run({ messageId, id })
+    const sql = `INSERT INTO message_attachments (message_id, position, attachment_seq, is_sent)
+   SELECT $messageId, $position, seq, NULL FROM attachments WHERE id = $id`
+    execute(tx, sql, { messageId, position, id })
+    const using = `UPDATE attachments SET message_id = coalesce(message_id, $messageId), expires_at = NULL
+   WHERE id = $id`
+    execute(tx, using, { messageId, id })
   }
 }
-
-const marking = statement(
-  `UPDATE message_attachments SET is_sent = $isSent
-   WHERE message_id = $messageId
-     AND attachment_seq = (SELECT seq FROM attachments WHERE id = $id)`,
-)
 
 /** Notes which attachments of a message were sent; `rest` says it of all others. */
 export function markParts(
@@ -106,7 +77,10 @@ export function markParts(
   rest: boolean | null,
 ): void {
   for (const { id } of attachmentsOf(tx, messageId)) {
-    marking(tx).run({ messageId, id, isSent: sent.includes(id) ? true : rest })
+    const sql = `UPDATE message_attachments SET is_sent = $isSent
+   WHERE message_id = $messageId
+     AND attachment_seq = (SELECT seq FROM attachments WHERE id = $id)`
+    execute(tx, sql, { messageId, id, isSent: sent.includes(id) ? true : rest })
   }
 }
 
@@ -114,18 +88,15 @@ export function markParts(
 export function updateAttachment(tx: Tx, id: AttachmentId, changes: Partial<Attachment>): void {
   const names = COLUMNS.filter((name) => name !== 'id' && Object.hasOwn(changes, name))
   if (names.length === 0) return
-  tx.sqlite
-    .query<null, [Values]>(`UPDATE attachments SET ${assigned(attachments, names)} WHERE id = $id`)
-    .run({ ...changes, id })
+  const sql = `UPDATE attachments SET ${assigned(attachments, names)} WHERE id = $id`
+  execute(tx, sql, { ...changes, id })
 }
 
-const awaited = statement<{ messageGuid: string; attachmentGuid: string }>(
-  `SELECT m.platform_guid AS messageGuid, a.device_guid AS attachmentGuid
+const awaited = `SELECT m.platform_guid AS messageGuid, a.device_guid AS attachmentGuid
    FROM attachments a INDEXED BY attachments_pending CROSS JOIN messages m ON m.id = a.message_id
    WHERE a.state = 'pending' AND a.created_at >= +$since AND a.device_guid IS NOT NULL
      AND m.line_seq = ${LINE_SEQ}
-   ORDER BY a.created_at`,
-)
+   ORDER BY a.created_at`
 
 /** Files of a line that are still pending, recorded at `since` or later, oldest first. */
 export function awaitedAttachments(
@@ -133,64 +104,51 @@ export function awaitedAttachments(
   lineId: LineId,
   since: Timestamp,
 ): readonly { readonly messageGuid: string; readonly attachmentGuid: string }[] {
-  return awaited(db).all({ lineId, since })
+  return getRows<{ messageGuid: string; attachmentGuid: string }>(db, awaited, { lineId, since })
 }
-
-const needing = statement<{ found: 1 }>(
-  "SELECT 1 AS found FROM attachments WHERE sha256 = $sha256 AND state = 'available' LIMIT 1",
-)
 
 /** True while an attachment needs the file with this hash. */
 export function isNeeded(db: Db, sha256: string): boolean {
-  return needing(db).get({ sha256 }) !== null
+  const sql =
+    "SELECT 1 AS found FROM attachments WHERE sha256 = $sha256 AND state = 'available' LIMIT 1"
+  return getRow<{ found: 1 }>(db, sql, { sha256 }) !== null
 }
 
 /** Messages that may still be sent with the attachment `a`. */
 const UNDER_WAY = `SELECT 1 FROM message_attachments l JOIN messages m ON m.id = l.message_id
   WHERE l.attachment_seq = a.seq AND (m.status = 'queued' OR m.status = 'sending')`
 
-const underWay = statement<{ found: 1 }>(
-  `SELECT 1 AS found FROM attachments a WHERE a.id = $id AND EXISTS (${UNDER_WAY})`,
-)
+const underWay = `SELECT 1 AS found FROM attachments a WHERE a.id = $id AND EXISTS (${UNDER_WAY})`
 
 /** True while a message with the attachment may still be sent. */
 export function isUnderWay(db: Db, id: AttachmentId): boolean {
-  return underWay(db).get({ id }) !== null
+  return getRow<{ found: 1 }>(db, underWay, { id }) !== null
 }
-
-const unusedDeletion = statement(
-  `DELETE FROM attachments WHERE seq IN (
-     SELECT seq FROM attachments INDEXED BY attachments_by_expiry
-     WHERE expires_at IS NOT NULL AND created_at < $before LIMIT $limit)`,
-)
 
 /** Uploads that no message used in time: their rows go. */
 export function deleteUnusedUploads(tx: Tx, before: Timestamp, limit: number): number {
-  return unusedDeletion(tx).run({ before, limit }).changes
+  const sql = `DELETE FROM attachments WHERE seq IN (
+     SELECT seq FROM attachments INDEXED BY attachments_by_expiry
+     WHERE expires_at IS NOT NULL AND created_at < $before LIMIT $limit)`
+  return execute(tx, sql, { before, limit }).changes
 }
-
-const unlinking = statement<{ seq: number }>(
-  'DELETE FROM message_attachments WHERE message_id = $messageId RETURNING attachment_seq AS seq',
-)
-
-const loneDeletion = statement(
-  `DELETE FROM attachments WHERE seq = $seq
-     AND NOT EXISTS (SELECT 1 FROM message_attachments WHERE attachment_seq = $seq)`,
-)
 
 /** Deletes the attachments of a message that is deleted, but for those that other messages have. */
 export function deleteAttachmentsOf(tx: Tx, messageId: MessageId): void {
-  for (const { seq } of unlinking(tx).all({ messageId })) loneDeletion(tx).run({ seq })
+  const sql =
+    'DELETE FROM message_attachments WHERE message_id = $messageId RETURNING attachment_seq AS seq'
+  const deletion = `DELETE FROM attachments WHERE seq = $seq
+     AND NOT EXISTS (SELECT 1 FROM message_attachments WHERE attachment_seq = $seq)`
+  const linked = getRows<{ seq: number }>(tx, sql, { messageId })
+  for (const { seq } of linked) execute(tx, deletion, { seq })
 }
 
-const fileDeletion = statement(
-  `UPDATE attachments SET state = 'deleted' WHERE seq IN (
+const fileDeletion = `UPDATE attachments SET state = 'deleted' WHERE seq IN (
      SELECT seq FROM attachments a
      WHERE state = 'available' AND created_at < $before AND expires_at IS NULL
-       AND NOT EXISTS (${UNDER_WAY}) LIMIT $limit)`,
-)
+       AND NOT EXISTS (${UNDER_WAY}) LIMIT $limit)`
 
 /** Marks files from before `before` as deleted, but for those of messages under way. */
 export function deleteOldFiles(tx: Tx, before: Timestamp, limit: number): number {
-  return fileDeletion(tx).run({ before, limit }).changes
+  return execute(tx, fileDeletion, { before, limit }).changes
 }

@@ -5,35 +5,22 @@ import { NO_CONTACT, placeOf, type Contact, type UtcDay } from '../domain/contac
 import type { Handle } from '../domain/handle.ts'
 import type { LineId, Timestamp } from '../domain/ids.ts'
 import type { Db, Tx } from './database.ts'
-import { statement } from './statement.ts'
+import { execute, getRow } from './statement.ts'
 
 /** Places of the day that are taken. */
 export type ContactUsage = { readonly reserved: number; readonly spent: number }
 
-const one = statement<Contact>(
-  `SELECT known_at AS knownAt, queued, passed, spent_day AS spentDay FROM contacts
-     WHERE line_id = $lineId AND handle = $handle`,
-)
-
 export function readContact(db: Db, lineId: LineId, handle: Handle): Contact {
-  return one(db).get({ lineId, handle }) ?? NO_CONTACT
+  const sql = `SELECT known_at AS knownAt, queued, passed, spent_day AS spentDay FROM contacts
+     WHERE line_id = $lineId AND handle = $handle`
+  return getRow<Contact>(db, sql, { lineId, handle }) ?? NO_CONTACT
 }
-
-const usage = statement<ContactUsage>(
-  `SELECT contacts_reserved AS reserved, coalesce((SELECT spent FROM contact_days
-       WHERE line_id = $lineId AND day = $day), 0) AS spent FROM lines WHERE id = $lineId`,
-)
 
 export function contactUsage(db: Db, lineId: LineId, day: UtcDay): ContactUsage {
-  return usage(db).get({ lineId, day }) ?? { reserved: 0, spent: 0 }
+  const sql = `SELECT contacts_reserved AS reserved, coalesce((SELECT spent FROM contact_days
+       WHERE line_id = $lineId AND day = $day), 0) AS spent FROM lines WHERE id = $lineId`
+  return getRow<ContactUsage>(db, sql, { lineId, day }) ?? { reserved: 0, spent: 0 }
 }
-
-const saving = statement(
-  `INSERT INTO contacts (line_id, handle, known_at, queued, passed, spent_day)
-     VALUES ($lineId, $handle, $knownAt, $queued, $passed, $spentDay)
-     ON CONFLICT DO UPDATE SET known_at = $knownAt, queued = $queued, passed = $passed,
-       spent_day = $spentDay`,
-)
 
 /** Saves what became of a contact, and moves its place between the line's counters. */
 export function changeContact(
@@ -42,7 +29,11 @@ export function changeContact(
   before: Contact,
   after: Contact,
 ): void {
-  saving(tx).run({ ...who, ...after })
+  const sql = `INSERT INTO contacts (line_id, handle, known_at, queued, passed, spent_day)
+     VALUES ($lineId, $handle, $knownAt, $queued, $passed, $spentDay)
+     ON CONFLICT DO UPDATE SET known_at = $knownAt, queued = $queued, passed = $passed,
+       spent_day = $spentDay`
+  execute(tx, sql, { ...who, ...after })
   const from = placeOf(before)
   const to = placeOf(after)
   if (from === to) return
@@ -64,15 +55,11 @@ export function markKnown(
 function addToPlace(tx: Tx, lineId: LineId, place: ReturnType<typeof placeOf>, by: 1 | -1): void {
   if (place === 'none') return
   if (place === 'reserved') {
-    tx.sqlite
-      .query('UPDATE lines SET contacts_reserved = contacts_reserved + $by WHERE id = $lineId')
-      .run({ lineId, by })
+    const sql = 'UPDATE lines SET contacts_reserved = contacts_reserved + $by WHERE id = $lineId'
+    execute(tx, sql, { lineId, by })
     return
   }
-  tx.sqlite
-    .query(
-      `INSERT INTO contact_days (line_id, day, spent) VALUES ($lineId, $day, $by)
-       ON CONFLICT DO UPDATE SET spent = spent + $by`,
-    )
-    .run({ lineId, day: place, by })
+  const sql = `INSERT INTO contact_days (line_id, day, spent) VALUES ($lineId, $day, $by)
+       ON CONFLICT DO UPDATE SET spent = spent + $by`
+  execute(tx, sql, { lineId, day: place, by })
 }

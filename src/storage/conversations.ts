@@ -9,62 +9,43 @@ import type { Db, Tx } from './database.ts'
 import { everyLineId } from './lines.ts'
 import { MESSAGE_FIELDS, toMessage } from './messages.ts'
 import { conversations, groups, messages } from './schema.ts'
-import { statement, type Values } from './statement.ts'
+import { execute, getRow, getRows } from './statement.ts'
 
-const byLineAndHandle = statement<{ id: ConversationId; movedTo: number | null }>(
-  `SELECT id, moved_to AS movedTo FROM conversations
-     WHERE line_id = $lineId AND handle = $handle`,
-)
+type Party = { readonly lineId: LineId; readonly handle: Handle }
 
-const insertion = statement(
-  `INSERT INTO conversations (id, line_id, phone_number, handle, service, message_count, last_seq,
-       created_at, updated_at)
-     VALUES ($id, $lineId, $phoneNumber, $handle, 'iMessage', 0, 0, $now, $now)`,
-)
-
-const returning = statement('UPDATE conversations SET moved_to = NULL WHERE id = $id')
+function findByParty(db: Db, { lineId, handle }: Party) {
+  const sql = `SELECT id, moved_to AS movedTo FROM conversations
+    WHERE line_id = $lineId AND handle = $handle`
+  return getRow<{ id: ConversationId; movedTo: number | null }>(db, sql, { lineId, handle })
+}
 
 /** The conversation of a line with a handle; null where there is none. */
-export function findConversation(
-  db: Db,
-  party: { readonly lineId: LineId; readonly handle: Handle },
-): ConversationId | null {
-  const { lineId, handle } = party
-  return byLineAndHandle(db).get({ lineId, handle })?.id ?? null
+export function findConversation(db: Db, party: Party): ConversationId | null {
+  return findByParty(db, party)?.id ?? null
 }
 
 /** The conversation of a line with a handle, for a message that comes into it; made where there is none. */
 export function openConversation(
   tx: Tx,
   stamps: LogicalClock,
-  party: {
-    readonly lineId: LineId
-    readonly phoneNumber: string
-    readonly handle: Handle
-    readonly now: Timestamp
-  },
+  party: Party & { readonly phoneNumber: string; readonly now: Timestamp },
 ): ConversationId {
-  const { lineId, handle } = party
-  const known = byLineAndHandle(tx).get({ lineId, handle })
+  const known = findByParty(tx, party)
   if (known !== null) {
-    if (known.movedTo !== null) returning(tx).run({ id: known.id })
+    const returning = 'UPDATE conversations SET moved_to = NULL WHERE id = $id'
+    if (known.movedTo !== null) execute(tx, returning, { id: known.id })
     return known.id
   }
   const id = stamps.id('conv')
-  insertion(tx).run({ id, ...party })
+  const sql = `INSERT INTO conversations (id, line_id, phone_number, handle, service, message_count, last_seq,
+       created_at, updated_at)
+     VALUES ($id, $lineId, $phoneNumber, $handle, 'iMessage', 0, 0, $now, $now)`
+  execute(tx, sql, { id, ...party })
   touch(tx, id)
   return id
 }
 
 // A message that moves here may be older than the last one, which then stays the last.
-const noting = statement(
-  `UPDATE conversations SET message_count = message_count + 1, last_seq = max(last_seq, $seq),
-       read_seq = iif($isReceived OR $seq < last_seq, read_seq, $seq),
-       unread_count = iif($isReceived, unread_count + 1, iif($seq < last_seq, unread_count, 0)),
-       is_unanswered = iif($seq < last_seq, is_unanswered, $isReceived),
-       service = $service, updated_at = $now WHERE id = $id`,
-)
-
 /** A message came into the conversation. */
 export function noteMessage(
   tx: Tx,
@@ -73,31 +54,29 @@ export function noteMessage(
   now: Timestamp,
 ): void {
   const { seq, service, direction } = message
-  noting(tx).run({ id, seq, service, isReceived: direction === 'inbound', now })
+  const sql = `UPDATE conversations SET message_count = message_count + 1, last_seq = max(last_seq, $seq),
+       read_seq = iif($isReceived OR $seq < last_seq, read_seq, $seq),
+       unread_count = iif($isReceived, unread_count + 1, iif($seq < last_seq, unread_count, 0)),
+       is_unanswered = iif($seq < last_seq, is_unanswered, $isReceived),
+       service = $service, updated_at = $now WHERE id = $id`
+  execute(tx, sql, { id, seq, service, isReceived: direction === 'inbound', now })
   touch(tx, id)
 }
 
-const marking = statement(
-  `UPDATE conversations SET read_seq = $seq, unread_count =
-       (SELECT count(*) FROM messages m
-        WHERE m.conversation_seq = conversations.seq AND m.seq > $seq AND m.direction = 'inbound')
-     WHERE id = $id AND read_seq < $seq`,
-)
-
 /** Marks the messages up to `seq` as read; nothing where they are. */
 export function markRead(tx: Tx, id: ConversationId, seq: number): void {
-  if (marking(tx).run({ id, seq }).changes > 0) touch(tx, id)
+  const sql = `UPDATE conversations SET read_seq = $seq, unread_count =
+       (SELECT count(*) FROM messages m
+        WHERE m.conversation_seq = conversations.seq AND m.seq > $seq AND m.direction = 'inbound')
+     WHERE id = $id AND read_seq < $seq`
+  if (execute(tx, sql, { id, seq }).changes > 0) touch(tx, id)
 }
-
-const UNREAD_MAX = 1_000
-const unread = statement<{ count: number }>(
-  `SELECT count(*) AS count FROM
-     (SELECT 1 FROM conversations WHERE unread_count > 0 LIMIT ${UNREAD_MAX})`,
-)
 
 /** Conversations with unread messages, counted up to 1,000. */
 export function countUnread(db: Db): number {
-  return unread(db).get({})?.count ?? 0
+  const sql = `SELECT count(*) AS count FROM
+    (SELECT 1 FROM conversations WHERE unread_count > 0 LIMIT 1000)`
+  return getRow<{ count: number }>(db, sql)?.count ?? 0
 }
 
 /**
@@ -110,17 +89,14 @@ export const LAST_LEFT = `
       coalesce(m.direction = 'inbound', 0)
     FROM messages m WHERE m.conversation_seq = conversations.seq)`
 
-const naming = statement(
-  'UPDATE conversations SET service = $service WHERE id = $id AND last_seq = $seq',
-)
-
 /** Another service carried the message: the conversation has it too, where that is its last one. */
 export function noteService(
   tx: Tx,
   id: ConversationId,
   message: { readonly seq: number; readonly service: string },
 ): void {
-  naming(tx).run({ id, ...message })
+  const sql = 'UPDATE conversations SET service = $service WHERE id = $id AND last_seq = $seq'
+  execute(tx, sql, { id, ...message })
   touch(tx, id)
 }
 
@@ -129,31 +105,22 @@ export function noteService(
  * on, because its id was handed out; and it hands on that a person answers.
  */
 export function forgetMessage(tx: Tx, id: ConversationId, to: ConversationId): void {
-  tx.sqlite
-    .query(
-      `UPDATE conversations SET automation_paused = 1 WHERE id = $to
+  const sql = `UPDATE conversations SET automation_paused = 1 WHERE id = $to
          AND EXISTS (SELECT 1 FROM conversations WHERE id = $id AND automation_paused = 1)
          AND NOT EXISTS (SELECT 1 FROM messages WHERE conversation_seq =
-           (SELECT seq FROM conversations WHERE id = $id))`,
-    )
-    .run({ id, to })
-  tx.sqlite
-    .query(
-      `UPDATE conversations SET message_count = message_count - 1, ${LAST_LEFT} WHERE id = $id`,
-    )
-    .run({ id })
+           (SELECT seq FROM conversations WHERE id = $id))`
+  execute(tx, sql, { id, to })
+  const more = `UPDATE conversations SET message_count = message_count - 1, ${LAST_LEFT} WHERE id = $id`
+  execute(tx, more, { id })
   // Those that stood for it stand for `to` as well: nobody has to follow more than one step.
-  tx.sqlite
-    .query(
-      `UPDATE conversations SET automation_paused = 0,
+  const then = `UPDATE conversations SET automation_paused = 0,
          moved_to = (SELECT seq FROM conversations WHERE id = $to)
        WHERE seq IN (
          SELECT seq FROM conversations WHERE id = $id AND last_seq = 0
          UNION ALL
          SELECT other.seq FROM conversations other JOIN conversations empty ON other.moved_to = empty.seq
-         WHERE empty.id = $id AND empty.last_seq = 0)`,
-    )
-    .run({ id, to })
+         WHERE empty.id = $id AND empty.last_seq = 0)`
+  execute(tx, then, { id, to })
   touch(tx, id)
 }
 
@@ -177,16 +144,6 @@ function conditionsOf({ type, isUnread, isUnanswered }: ConversationFilter): str
   const unread = isUnread === true ? ' AND unread_count > 0' : ''
   return `${OF_TYPE[type]}${unread}${isUnanswered === true ? ' AND is_unanswered = 1' : ''}`
 }
-
-/** By the conditions in them: a query with a filter goes by the partial index of that filter. */
-const latestStatements = new Map<string, ReturnType<typeof latestWith>>()
-
-const latestWith = (conditions: string) =>
-  statement<Place>(
-    `SELECT seq, last_seq AS lastSeq FROM conversations
-     WHERE line_id = $lineId AND last_seq > 0 AND last_seq < +$before AND ${conditions}
-     ORDER BY last_seq DESC LIMIT +$limit`,
-  )
 
 /** Conversations by their latest message, newest first; `before` is the cursor's last_seq. */
 export function listConversations(
@@ -223,11 +180,13 @@ function latest(
   filter: ConversationFilter,
   page: { readonly limit: number; readonly before: number },
 ): readonly number[] {
-  const conditions = conditionsOf(filter)
-  const ofLine = latestStatements.getOrInsertComputed(conditions, latestWith)
+  // A query with a filter goes by the partial index of that filter.
+  const sql = `SELECT seq, last_seq AS lastSeq FROM conversations
+    WHERE line_id = $lineId AND last_seq > 0 AND last_seq < +$before AND ${conditionsOf(filter)}
+    ORDER BY last_seq DESC LIMIT +$limit`
   const lineIds = filter.lineId === undefined ? everyLineId(db) : [filter.lineId]
   return lineIds
-    .flatMap((id) => ofLine(db).all({ lineId: id, ...page }))
+    .flatMap((id) => getRows<Place>(db, sql, { lineId: id, ...page }))
     .sort((a, b) => b.lastSeq - a.lastSeq)
     .slice(0, page.limit)
     .map(({ seq }) => seq)
@@ -274,30 +233,24 @@ export function pauseAutomation(
   return getConversation(tx, id)
 }
 
-const pausedOne = statement<{ id: ConversationId }>(
-  `SELECT id FROM conversations
-     WHERE line_id = $lineId AND handle = $handle AND automation_paused = 1`,
-)
-
 /** The conversation of a line with a handle, where a person answers it. */
 export function findPaused(db: Db, lineId: LineId, handle: Handle): ConversationId | null {
-  return pausedOne(db).get({ lineId, handle })?.id ?? null
+  const sql = `SELECT id FROM conversations
+     WHERE line_id = $lineId AND handle = $handle AND automation_paused = 1`
+  return getRow<{ id: ConversationId }>(db, sql, { lineId, handle })?.id ?? null
 }
 
 /** Every line's conversation with a handle. */
 export function conversationsOf(db: Db, handle: string): readonly ConversationId[] {
-  return db.sqlite
-    .query<{ id: ConversationId }, [Values]>('SELECT id FROM conversations WHERE handle = $handle')
-    .all({ handle })
-    .map((row) => row.id)
+  const sql = 'SELECT id FROM conversations WHERE handle = $handle'
+  return getRows<{ id: ConversationId }>(db, sql, { handle }).map((row) => row.id)
 }
 
 /** True where the line, or any line for null, has a conversation with the handle: asked for e-mail addresses. */
 export function hasConversation(db: Db, handle: Handle, lineId: LineId | null): boolean {
-  const text = `SELECT 1 FROM conversations WHERE handle = $handle AND moved_to IS NULL${
-    lineId === null ? '' : ' AND line_id = $lineId'
-  } LIMIT 1`
-  return db.sqlite.query(text).get(lineId === null ? { handle } : { handle, lineId }) !== null
+  const sql = `SELECT 1 FROM conversations WHERE handle = $handle AND moved_to IS NULL
+    AND ($lineId IS NULL OR line_id = $lineId) LIMIT 1`
+  return getRow(db, sql, { handle, lineId }) !== null
 }
 
 function touch(tx: Tx, id: ConversationId): void {

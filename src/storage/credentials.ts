@@ -4,7 +4,15 @@ import type { Credential, CredentialId, CredentialKind } from '../domain/credent
 import type { BridgeId, KeyId, Timestamp } from '../domain/ids.ts'
 import type { Db, Tx } from './database.ts'
 import { credentials } from './schema.ts'
-import { assigned, columnsOf, inserted, selected, statement, type Values } from './statement.ts'
+import {
+  assigned,
+  columnsOf,
+  execute,
+  getRow,
+  inserted,
+  selected,
+  type Values,
+} from './statement.ts'
 import { webhooks } from './webhook-schema.ts'
 
 type Row = typeof credentials.$inferSelect
@@ -28,12 +36,10 @@ export type NewCredential = StoredSecret &
 /** A credential in a list, with its position in it. */
 export type ListedCredential<K extends CredentialKind> = Credential<K> & { readonly seq: number }
 
-const insertion = statement(
-  `INSERT INTO credentials ${inserted(credentials, columnsOf(credentials, LATER))}`,
-)
+const insertion = `INSERT INTO credentials ${inserted(credentials, columnsOf(credentials, LATER))}`
 
 export function insertCredential(tx: Tx, { number, ...credential }: NewCredential): void {
-  insertion(tx).run({ ...credential, phoneNumber: number })
+  execute(tx, insertion, { ...credential, phoneNumber: number })
   if (credential.kind === 'key') touchKey(tx, credential.id)
 }
 
@@ -42,24 +48,19 @@ type SecretOfKey = Pick<Row, 'revokedAt'> & {
   readonly secretSha256: Uint8Array
 }
 
-const byKey = statement<SecretOfKey>(
-  `SELECT ${selected(credentials, ['id', 'secretSha256', 'revokedAt'])} FROM credentials
-   WHERE key = $key`,
-)
+const byKey = `SELECT ${selected(credentials, ['id', 'secretSha256', 'revokedAt'])} FROM credentials
+   WHERE key = $key`
 
 /** Read in every turn that brings requests: another process may have revoked the key. */
 export function findKey(db: Db, key: string): SecretOfKey | null {
-  return byKey(db).get({ key })
+  return getRow<SecretOfKey>(db, byKey, { key })
 }
-
-const byToken = statement<{ id: BridgeId }>(
-  `SELECT id FROM credentials
-   WHERE secret_sha256 = $secretSha256 AND kind = 'bridge' AND revoked_at IS NULL`,
-)
 
 /** Read for every call of a shortcut: a token that was replaced fails at once. */
 export function findBridgeOfToken(db: Db, secretSha256: Uint8Array): BridgeId | null {
-  return byToken(db).get({ secretSha256 })?.id ?? null
+  const sql = `SELECT id FROM credentials
+   WHERE secret_sha256 = $secretSha256 AND kind = 'bridge' AND revoked_at IS NULL`
+  return getRow<{ id: BridgeId }>(db, sql, { secretSha256 })?.id ?? null
 }
 
 export function hasKeys({ orm }: Db): boolean {
@@ -99,13 +100,11 @@ export function listCredentials<K extends CredentialKind>(
   return sqlite.query<ListedCredential<K>, [Values]>(sql).all(values)
 }
 
-const replacing = statement(
-  `UPDATE credentials SET ${assigned(credentials, SECRET)} WHERE id = $id`,
-)
+const replacing = `UPDATE credentials SET ${assigned(credentials, SECRET)} WHERE id = $id`
 
 /** The secret before it becomes invalid. */
 export function replaceSecret(tx: Tx, id: CredentialId, secret: StoredSecret): void {
-  replacing(tx).run({ id, ...secret })
+  execute(tx, replacing, { id, ...secret })
 }
 
 /** A credential that is revoked already stays as it is. */
@@ -115,12 +114,9 @@ export function markRevoked(tx: Tx, kind: CredentialKind, id: CredentialId, now:
   if (kind === 'key') touchKey(tx, id)
 }
 
-const using = statement<{ kind: CredentialKind }>(
-  'UPDATE credentials SET last_used_at = $at WHERE id = $id RETURNING kind',
-)
-
 export function saveLastUsed(tx: Tx, id: CredentialId, at: Timestamp): void {
-  if (using(tx).get({ id, at })?.kind === 'key') touchKey(tx, id)
+  const sql = 'UPDATE credentials SET last_used_at = $at WHERE id = $id RETURNING kind'
+  if (getRow<{ kind: CredentialKind }>(tx, sql, { id, at })?.kind === 'key') touchKey(tx, id)
 }
 
 function touchKey(tx: Tx, id: CredentialId): void {

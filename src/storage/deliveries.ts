@@ -23,7 +23,7 @@ import { conversationsOf } from './conversations.ts'
 import type { Db, Tx } from './database.ts'
 import { seqsOfMessage } from './events.ts'
 import { firstSeqSince } from './seq-by-time.ts'
-import { columnsOf, inserted, statement, type Values } from './statement.ts'
+import { columnsOf, execute, getRow, getRows, inserted } from './statement.ts'
 import { attempts, deliveries, events, webhooks } from './webhook-schema.ts'
 
 export type StoredDelivery = Delivery & {
@@ -44,14 +44,12 @@ const LATER = ['seq', 'attemptCount', 'scheduledCount', 'completedAt'] as const
 /** `replayedAt` is set by a replay, to `createdAt`. */
 export type NewDelivery = Omit<typeof deliveries.$inferSelect, (typeof LATER)[number] | 'status'>
 
-const insertion = statement(
-  `INSERT INTO deliveries ${inserted(deliveries, columnsOf(deliveries, LATER), { status: "'pending'" })}
-   ON CONFLICT (event_seq, webhook_id) DO NOTHING`,
-)
+const insertion = `INSERT INTO deliveries ${inserted(deliveries, columnsOf(deliveries, LATER), { status: "'pending'" })}
+   ON CONFLICT (event_seq, webhook_id) DO NOTHING`
 
 /** Queues an event for a webhook, once for each webhook. */
 export function insertDelivery(tx: Tx, delivery: NewDelivery): void {
-  insertion(tx).run(delivery)
+  execute(tx, insertion, delivery)
   touch(tx, delivery.id)
 }
 
@@ -155,17 +153,14 @@ export function listAttempts(db: Db, deliverySeq: number): StoredAttempt[] {
     .all()
 }
 
-const request = statement(
-  `UPDATE deliveries
+/** Requests an attempt at once; a finished delivery starts its schedule over. */
+export function requestDelivery(tx: Tx, id: DeliveryId, now: Timestamp): void {
+  const sql = `UPDATE deliveries
    SET scheduled_count = CASE status WHEN 'pending' THEN scheduled_count ELSE 0 END,
        next_attempt_at = CASE status WHEN 'pending' THEN next_attempt_at ELSE $now END,
        status = 'pending', completed_at = NULL, requested_at = $now
-   WHERE id = $id`,
-)
-
-/** Requests an attempt at once; a finished delivery starts its schedule over. */
-export function requestDelivery(tx: Tx, id: DeliveryId, now: Timestamp): void {
-  request(tx).run({ id, now })
+   WHERE id = $id`
+  execute(tx, sql, { id, now })
   touch(tx, id)
 }
 
@@ -186,31 +181,21 @@ export function listExhausted(
   { events, lineId }: DeliveryFilter,
   page: { readonly fromSeq: number; readonly limit: number },
 ): readonly { readonly seq: number; readonly id: DeliveryId }[] {
-  return db.sqlite
-    .query<{ seq: number; id: DeliveryId }, [Values]>(
-      `SELECT d.seq, d.id
+  const sql = `SELECT d.seq, d.id
        FROM deliveries d INDEXED BY deliveries_by_webhook_and_status
        JOIN events e ON e.seq = d.event_seq
        WHERE d.webhook_id = $webhookId AND d.status = 'exhausted' AND d.seq >= $fromSeq
          AND e.message_id IS NOT NULL
          ${events === null ? '' : 'AND d.event IN (SELECT value FROM json_each($events))'}
          ${lineId === null ? '' : "AND e.body ->> '$.phone_line_id' = $lineId"}
-       ORDER BY d.seq LIMIT $limit`,
-    )
-    .all({
-      webhookId,
-      ...page,
-      ...(events === null ? {} : { events: JSON.stringify(events) }),
-      ...(lineId === null ? {} : { lineId }),
-    })
+       ORDER BY d.seq LIMIT $limit`
+  return getRows<{ seq: number; id: DeliveryId }>(db, sql, {
+    webhookId,
+    ...page,
+    ...(events === null ? {} : { events: JSON.stringify(events) }),
+    ...(lineId === null ? {} : { lineId }),
+  })
 }
-
-const restart = statement(
-  `UPDATE deliveries
-   SET status = 'pending', scheduled_count = 0, next_attempt_at = $now, completed_at = NULL,
-       replayed_at = $replayedAt
-   WHERE id = $id AND status = 'exhausted'`,
-)
 
 /** Gives an exhausted delivery its whole schedule again. */
 export function restartDelivery(
@@ -218,36 +203,28 @@ export function restartDelivery(
   id: DeliveryId,
   at: { readonly now: Timestamp; readonly replayedAt: Timestamp },
 ): void {
-  restart(tx).run({ id, ...at })
+  const sql = `UPDATE deliveries
+   SET status = 'pending', scheduled_count = 0, next_attempt_at = $now, completed_at = NULL,
+       replayed_at = $replayedAt
+   WHERE id = $id AND status = 'exhausted'`
+  execute(tx, sql, { id, ...at })
   tx.changes?.push({ what: 'delivery', id })
 }
 
-const waiting = statement<{ count: number }>(
-  `SELECT count(*) AS count FROM deliveries INDEXED BY deliveries_replayed
-   WHERE webhook_id = +$webhookId AND status = 'pending' AND replayed_at IS NOT NULL`,
-)
-
 /** Replayed deliveries of a webhook that are still pending. */
 export function countReplayed(db: Db, webhookId: WebhookId): number {
-  return waiting(db).get({ webhookId })?.count ?? 0
+  const sql = `SELECT count(*) AS count FROM deliveries INDEXED BY deliveries_replayed
+   WHERE webhook_id = +$webhookId AND status = 'pending' AND replayed_at IS NOT NULL`
+  return getRow<{ count: number }>(db, sql, { webhookId })?.count ?? 0
 }
 
 type WaitingRow = { readonly seq: number; readonly isUntouched: 0 | 1 }
-
-const latest = statement<WaitingRow>(
-  `SELECT seq, created_at = replayed_at AND attempt_count = 0 AS isUntouched
-   FROM deliveries INDEXED BY deliveries_replayed
-   WHERE webhook_id = +$webhookId AND status = 'pending' AND replayed_at IS NOT NULL
-   ORDER BY seq DESC LIMIT +$limit`,
-)
-
-const removal = statement('DELETE FROM deliveries WHERE seq = $seq')
 
 /** The end of a delivery that is given up, in an UPDATE. */
 export const EXHAUSTED = `SET status = 'exhausted', completed_at = $now, next_attempt_at = NULL,
   requested_at = NULL`
 
-const exhaustion = statement(`UPDATE deliveries ${EXHAUSTED} WHERE seq = $seq`)
+const exhaustion = `UPDATE deliveries ${EXHAUSTED} WHERE seq = $seq`
 
 /**
  * Stops at most `limit` replayed deliveries, newest first, so that those about to go are stopped last;
@@ -255,13 +232,17 @@ const exhaustion = statement(`UPDATE deliveries ${EXHAUSTED} WHERE seq = $seq`)
  * exhausted. `inFlight` are left alone: their requests are out.
  */
 export function stopReplayed(tx: Tx, webhookId: WebhookId, { now, inFlight, limit }: Stop): number {
-  const rows = latest(tx)
-    .all({ webhookId, limit: limit + inFlight.size })
+  const sql = `SELECT seq, created_at = replayed_at AND attempt_count = 0 AS isUntouched
+   FROM deliveries INDEXED BY deliveries_replayed
+   WHERE webhook_id = +$webhookId AND status = 'pending' AND replayed_at IS NOT NULL
+   ORDER BY seq DESC LIMIT +$limit`
+  const rows = getRows<WaitingRow>(tx, sql, { webhookId, limit: limit + inFlight.size })
     .filter(({ seq }) => !inFlight.has(seq))
     .slice(0, limit)
   for (const { seq, isUntouched } of rows) {
-    if (isUntouched === 1) removal(tx).run({ seq })
-    else exhaustion(tx).run({ seq, now })
+    const removal = 'DELETE FROM deliveries WHERE seq = $seq'
+    if (isUntouched === 1) execute(tx, removal, { seq })
+    else execute(tx, exhaustion, { seq, now })
   }
   tx.changes?.push({ what: 'webhook', id: webhookId })
   return rows.length

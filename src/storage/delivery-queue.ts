@@ -5,7 +5,7 @@ import type { DeliveryId, Timestamp, WebhookId } from '../domain/ids.ts'
 import { QUARTER_MS } from '../domain/time.ts'
 import type { AttemptOutcome } from '../domain/webhook.ts'
 import type { Db, Tx } from './database.ts'
-import { columnsOf, inserted, selected, statement } from './statement.ts'
+import { columnsOf, execute, getRow, getRows, inserted, selected } from './statement.ts'
 import { attempts, deliveries } from './webhook-schema.ts'
 
 const DUE_COLUMNS = [
@@ -31,56 +31,50 @@ export type DeliveryRecord = Pick<typeof deliveries.$inferSelect, 'status' | 'co
   readonly nextAttemptAt: Timestamp | null
 }
 
-const due = statement<DueDelivery>(
-  `SELECT ${DUE} FROM deliveries INDEXED BY deliveries_due
+const due = `SELECT ${DUE} FROM deliveries INDEXED BY deliveries_due
    WHERE status = 'pending' AND webhook_id = +$webhookId AND next_attempt_at <= +$now
-   ORDER BY next_attempt_at, seq LIMIT +$limit`,
-)
+   ORDER BY next_attempt_at, seq LIMIT +$limit`
 
-export function dueDeliveries(db: Db, id: WebhookId, now: number, limit: number): DueDelivery[] {
-  return due(db).all({ webhookId: id, now, limit })
+export function dueDeliveries(
+  db: Db,
+  webhookId: WebhookId,
+  now: number,
+  limit: number,
+): readonly DueDelivery[] {
+  return getRows<DueDelivery>(db, due, { webhookId, now, limit })
 }
 
-const requested = statement<DueDelivery>(
-  `SELECT ${DUE} FROM deliveries INDEXED BY deliveries_requested
+const requested = `SELECT ${DUE} FROM deliveries INDEXED BY deliveries_requested
    WHERE webhook_id = +$webhookId AND requested_at IS NOT NULL AND status = 'pending'
-   ORDER BY seq LIMIT +$limit`,
-)
+   ORDER BY seq LIMIT +$limit`
 
 /** Deliveries that a caller asked to be tried at once. */
-export function requestedDeliveries(db: Db, id: WebhookId, limit: number): DueDelivery[] {
-  return requested(db).all({ webhookId: id, limit })
+export function requestedDeliveries(db: Db, id: WebhookId, limit: number): readonly DueDelivery[] {
+  return getRows<DueDelivery>(db, requested, { webhookId: id, limit })
 }
 
-const untried = statement<DueDelivery>(
-  `SELECT ${DUE} FROM deliveries INDEXED BY deliveries_by_webhook_and_status
+const untried = `SELECT ${DUE} FROM deliveries INDEXED BY deliveries_by_webhook_and_status
    WHERE webhook_id = +$webhookId AND status = 'pending' AND attempt_count = 0
-   ORDER BY seq LIMIT 1`,
-)
+   ORDER BY seq LIMIT 1`
 
-const following = statement<DueDelivery>(
-  `SELECT ${DUE} FROM deliveries INDEXED BY deliveries_by_webhook_and_status
-   WHERE webhook_id = +$webhookId AND status = 'pending' AND seq > +$after ORDER BY seq LIMIT 1`,
-)
+const following = `SELECT ${DUE} FROM deliveries INDEXED BY deliveries_by_webhook_and_status
+   WHERE webhook_id = +$webhookId AND status = 'pending' AND seq > +$after ORDER BY seq LIMIT 1`
 
 /** The oldest pending delivery of a webhook behind the one with the seq `after`. */
 export function nextPendingDelivery(db: Db, webhookId: WebhookId, after: number) {
-  return following(db).get({ webhookId, after })
+  return getRow<DueDelivery>(db, following, { webhookId, after })
 }
 
 /** The oldest delivery of a webhook that was never tried. */
 export function untriedDelivery(db: Db, webhookId: WebhookId): DueDelivery | null {
-  return untried(db).get({ webhookId })
+  return getRow<DueDelivery>(db, untried, { webhookId })
 }
 
-const nextDue = statement<{ at: Timestamp }>(
-  `SELECT next_attempt_at AS at FROM deliveries INDEXED BY deliveries_due
-   WHERE status = 'pending' AND webhook_id = +$webhookId AND next_attempt_at > +$now
-   ORDER BY next_attempt_at LIMIT 1`,
-)
-
 export function nextDueDelivery(db: Db, webhookId: WebhookId, now: number): Timestamp | null {
-  return nextDue(db).get({ webhookId, now })?.at ?? null
+  const sql = `SELECT next_attempt_at AS at FROM deliveries INDEXED BY deliveries_due
+   WHERE status = 'pending' AND webhook_id = +$webhookId AND next_attempt_at > +$now
+   ORDER BY next_attempt_at LIMIT 1`
+  return getRow<{ at: Timestamp }>(db, sql, { webhookId, now })?.at ?? null
 }
 
 /** Time since which a delivery to a webhook has been due, the longest one, or null. */
@@ -88,29 +82,15 @@ export function longestDueDelivery(db: Db, webhookId: WebhookId): Timestamp | nu
   return nextDueDelivery(db, webhookId, -1)
 }
 
-const progress = statement(
-  `UPDATE deliveries
-   SET status = $status, attempt_count = attempt_count + 1,
-       scheduled_count = scheduled_count + $isOfSchedule, requested_at = NULL,
-       next_attempt_at = CASE $status WHEN 'pending' THEN coalesce($nextAttemptAt, next_attempt_at)
-                         ELSE NULL END,
-       completed_at = $completedAt
-   WHERE seq = $deliverySeq`,
-)
-
 const NUMBER = '(SELECT attempt_count FROM deliveries WHERE seq = $deliverySeq)'
 
-const attempted = statement(
-  `INSERT INTO attempts ${inserted(attempts, columnsOf(attempts), { number: NUMBER })}`,
-)
+const attempted = `INSERT INTO attempts ${inserted(attempts, columnsOf(attempts), { number: NUMBER })}`
 
-const counted = statement(
-  `INSERT INTO webhook_quarters VALUES ($startedAt / ${QUARTER_MS}, $webhookSeq, $outcome, 1,
+const counted = `INSERT INTO webhook_quarters VALUES ($startedAt / ${QUARTER_MS}, $webhookSeq, $outcome, 1,
      $ms <= 50, $ms <= 250, $ms <= 1000, $ms <= 5000)
    ON CONFLICT DO UPDATE SET attempts = attempts + 1, ms_50 = ms_50 + excluded.ms_50,
      ms_250 = ms_250 + excluded.ms_250, ms_1000 = ms_1000 + excluded.ms_1000,
-     ms_5000 = ms_5000 + excluded.ms_5000`,
-)
+     ms_5000 = ms_5000 + excluded.ms_5000`
 
 const OUTCOME_OF_ERROR: Readonly<Record<string, AttemptOutcome>> = {
   timeout: 'timeout',
@@ -131,60 +111,55 @@ function outcomeOf({ statusCode, error }: DeliveryRecord['attempt']): AttemptOut
 /** Writes an attempt of the webhook's and its delivery; nothing where the delivery is gone. */
 export function recordAttempt(tx: Tx, webhookSeq: number, record: DeliveryRecord): void {
   const { attempt, ...after } = record
-  if (progress(tx).run(after).changes === 0) return
+  const sql = `UPDATE deliveries
+   SET status = $status, attempt_count = attempt_count + 1,
+       scheduled_count = scheduled_count + $isOfSchedule, requested_at = NULL,
+       next_attempt_at = CASE $status WHEN 'pending' THEN coalesce($nextAttemptAt, next_attempt_at)
+                         ELSE NULL END,
+       completed_at = $completedAt
+   WHERE seq = $deliverySeq`
+  if (execute(tx, sql, after).changes === 0) return
   const { deliverySeq } = after
-  attempted(tx).run({ deliverySeq, ...attempt })
+  execute(tx, attempted, { deliverySeq, ...attempt })
   const { startedAt, durationMs: ms } = attempt
-  counted(tx).run({ startedAt, webhookSeq, ms, outcome: outcomeOf(attempt) })
+  execute(tx, counted, { startedAt, webhookSeq, ms, outcome: outcomeOf(attempt) })
   if (tx.changes === null) return
-  const row = idOf(tx).get({ deliverySeq })
+  const idOf = 'SELECT id FROM deliveries WHERE seq = $deliverySeq'
+  const row = getRow<{ id: DeliveryId }>(tx, idOf, { deliverySeq })
   if (row !== null) tx.changes.push({ what: 'delivery', id: row.id })
 }
 
-const idOf = statement<{ id: DeliveryId }>('SELECT id FROM deliveries WHERE seq = $deliverySeq')
-
-const release = statement(
-  `UPDATE deliveries INDEXED BY deliveries_due SET next_attempt_at = min(created_at, $now)
-   WHERE status = 'pending' AND webhook_id = +$webhookId
-     AND next_attempt_at > min(created_at, $now)`,
-)
-
 /** Makes all that is pending for a webhook due, in the order in which it was made. */
 export function releaseDeliveries(tx: Tx, webhookId: WebhookId, now: number): void {
-  release(tx).run({ webhookId, now })
+  const sql = `UPDATE deliveries INDEXED BY deliveries_due SET next_attempt_at = min(created_at, $now)
+   WHERE status = 'pending' AND webhook_id = +$webhookId
+     AND next_attempt_at > min(created_at, $now)`
+  execute(tx, sql, { webhookId, now })
 }
-
-const moveBack = statement(
-  `UPDATE deliveries INDEXED BY deliveries_due SET next_attempt_at = next_attempt_at - $ms
-   WHERE status = 'pending' AND webhook_id = +$webhookId AND next_attempt_at > +$now`,
-)
 
 /** Follows a wall clock that stepped back by `ms` to `now`. */
 export function moveDeliveriesBack(tx: Tx, webhookId: WebhookId, now: number, ms: number): void {
-  moveBack(tx).run({ webhookId, now, ms: Math.round(ms) })
+  const sql = `UPDATE deliveries INDEXED BY deliveries_due SET next_attempt_at = next_attempt_at - $ms
+   WHERE status = 'pending' AND webhook_id = +$webhookId AND next_attempt_at > +$now`
+  execute(tx, sql, { webhookId, now, ms: Math.round(ms) })
 }
-
-const clamp = statement(
-  `UPDATE deliveries INDEXED BY deliveries_due SET next_attempt_at = $latest
-   WHERE status = 'pending' AND webhook_id = +$webhookId AND next_attempt_at > +$latest`,
-)
 
 /** No pending delivery of a webhook waits longer than until `latest`. */
 export function clampDeliveries(tx: Tx, webhookId: WebhookId, latest: number): void {
-  clamp(tx).run({ webhookId, latest })
+  const sql = `UPDATE deliveries INDEXED BY deliveries_due SET next_attempt_at = $latest
+   WHERE status = 'pending' AND webhook_id = +$webhookId AND next_attempt_at > +$latest`
+  execute(tx, sql, { webhookId, latest })
 }
-
-const backlog = statement<{ count: number; oldest: Timestamp | null }>(
-  `SELECT count(*) AS count,
-          (SELECT created_at FROM deliveries INDEXED BY deliveries_by_webhook_and_status
-           WHERE webhook_id = +$webhookId AND status = 'pending' ORDER BY seq LIMIT 1) AS oldest
-   FROM deliveries INDEXED BY deliveries_by_webhook_and_status
-   WHERE webhook_id = +$webhookId AND status = 'pending'`,
-)
 
 export function pendingDeliveries(
   db: Db,
   webhookId: WebhookId,
 ): { readonly count: number; readonly oldest: Timestamp | null } {
-  return backlog(db).get({ webhookId }) ?? { count: 0, oldest: null }
+  const sql = `SELECT count(*) AS count,
+          (SELECT created_at FROM deliveries INDEXED BY deliveries_by_webhook_and_status
+           WHERE webhook_id = +$webhookId AND status = 'pending' ORDER BY seq LIMIT 1) AS oldest
+   FROM deliveries INDEXED BY deliveries_by_webhook_and_status
+   WHERE webhook_id = +$webhookId AND status = 'pending'`
+  const found = getRow<{ count: number; oldest: Timestamp | null }>(db, sql, { webhookId })
+  return found ?? { count: 0, oldest: null }
 }

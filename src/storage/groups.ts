@@ -8,26 +8,25 @@ import { findConversation, openConversation } from './conversations.ts'
 import type { Db, Tx } from './database.ts'
 import { groups } from './schema.ts'
 import {
+  CONVERSATION_SEQ,
   assigned,
   columnsOf,
-  CONVERSATION_SEQ,
+  execute,
+  getRow,
+  getRows,
   inserted,
   selected,
-  statement,
   type RawRow,
 } from './statement.ts'
 
-const byConversation = statement<RawRow<typeof groups> & { readonly identifier: Handle }>(
-  `SELECT c.handle AS identifier, ${selected(groups, columnsOf(groups), 'g.')}
-   FROM conversations c JOIN groups g ON g.seq = c.seq WHERE c.id = $id`,
-)
+const byConversation = `SELECT c.handle AS identifier, ${selected(groups, columnsOf(groups), 'g.')}
+   FROM conversations c JOIN groups g ON g.seq = c.seq WHERE c.id = $id`
+
+type Identified = { readonly identifier: Handle }
 
 /** The group of a conversation, with the device's identifier of it; null for one with one person. */
-export function findGroup(
-  db: Db,
-  id: ConversationId,
-): (Group & { readonly identifier: Handle }) | null {
-  const row = byConversation(db).get({ id })
+export function findGroup(db: Db, id: ConversationId): (Group & Identified) | null {
+  const row = getRow<RawRow<typeof groups> & Identified>(db, byConversation, { id })
   if (row === null) return null
   const { seq: _seq, participants, ...group } = row
   return { ...group, participants: JSON.parse(participants) as Handle[] } // `save` wrote it.
@@ -53,48 +52,35 @@ export function openGroup(
   return id
 }
 
-const saving = statement(
-  `INSERT INTO groups ${inserted(groups, columnsOf(groups), { seq: CONVERSATION_SEQ })}
-   ON CONFLICT (seq) DO UPDATE SET ${assigned(groups, columnsOf(groups, ['seq']))}`,
-)
+const saving = `INSERT INTO groups ${inserted(groups, columnsOf(groups), { seq: CONVERSATION_SEQ })}
+   ON CONFLICT (seq) DO UPDATE SET ${assigned(groups, columnsOf(groups, ['seq']))}`
 
 function save(tx: Tx, conversationId: ConversationId, group: Group): void {
   const participants = JSON.stringify(group.participants)
-  saving(tx).run({ conversationId, ...group, participants })
+  execute(tx, saving, { conversationId, ...group, participants })
   tx.changes?.push({ what: 'conversation', id: conversationId })
 }
 
-const all = statement<{ id: ConversationId }>(
-  'SELECT c.id FROM groups g JOIN conversations c ON c.seq = g.seq',
-)
-
 /** The conversations of every group, whatever its line. */
 export function groupConversations(db: Db): readonly ConversationId[] {
-  return all(db)
-    .all({})
-    .map((row) => row.id)
+  const sql = 'SELECT c.id FROM groups g JOIN conversations c ON c.seq = g.seq'
+  return getRows<{ id: ConversationId }>(db, sql).map((row) => row.id)
 }
-
-const losing = statement(
-  `UPDATE groups SET state = 'unreachable'
-   WHERE state = 'active' AND seq = (SELECT seq FROM conversations WHERE id = $id)`,
-)
 
 /** The device does not find the group any more; its next row makes it active again. */
 export function markUnreachable(tx: Tx, id: ConversationId): void {
-  losing(tx).run({ id })
+  const sql = `UPDATE groups SET state = 'unreachable'
+   WHERE state = 'active' AND seq = (SELECT seq FROM conversations WHERE id = $id)`
+  execute(tx, sql, { id })
   tx.changes?.push({ what: 'conversation', id })
 }
 
 export type UnreachableGroup = Pick<Group, 'name' | 'chatGuid'> & { readonly lineId: LineId }
 
-const unreachable = statement<UnreachableGroup>(
-  `SELECT c.line_id AS lineId, g.name, g.chat_guid AS chatGuid
-   FROM groups g CROSS JOIN conversations c ON c.seq = g.seq
-   WHERE g.state = 'unreachable' ORDER BY g.seq LIMIT 1000`,
-)
-
 /** Groups that a send did not reach, and of which nothing came since. */
 export function unreachableGroups(db: Db): readonly UnreachableGroup[] {
-  return unreachable(db).all({})
+  const sql = `SELECT c.line_id AS lineId, g.name, g.chat_guid AS chatGuid
+   FROM groups g CROSS JOIN conversations c ON c.seq = g.seq
+   WHERE g.state = 'unreachable' ORDER BY g.seq LIMIT 1000`
+  return getRows<UnreachableGroup>(db, sql)
 }

@@ -1,7 +1,7 @@
 import type { MessageId, Timestamp } from '../domain/ids.ts'
 import type { AnswerKind } from '../domain/message.ts'
 import type { Db, Tx } from './database.ts'
-import { statement } from './statement.ts'
+import { execute, getRow } from './statement.ts'
 
 /** The first answer under a key, word for word. */
 export type KeptAnswer = { readonly kind: AnswerKind; readonly body: string }
@@ -18,23 +18,15 @@ type Row = Pick<IdempotencyRecord, 'fingerprint' | 'messageId'> & {
   readonly body: string | null
 }
 
-const byKey = statement<Row>(
-  `SELECT fingerprint, message_id AS messageId, answer AS kind, body
-     FROM idempotency WHERE key = $key`,
-)
-
 export function findIdempotency(db: Db, key: string): IdempotencyRecord | null {
-  const row = byKey(db).get({ key })
+  const sql = `SELECT fingerprint, message_id AS messageId, answer AS kind, body
+     FROM idempotency WHERE key = $key`
+  const row = getRow<Row>(db, sql, { key })
   if (row === null) return null
   const { fingerprint, messageId, kind, body } = row
   const answer = kind === null || body === null ? null : { kind, body }
   return { fingerprint, messageId, answer }
 }
-
-const insertion = statement(
-  `INSERT INTO idempotency (key, fingerprint, message_id, created_at)
-     VALUES ($key, $fingerprint, $messageId, $now)`,
-)
 
 export function recordRequest(
   tx: Tx,
@@ -45,15 +37,15 @@ export function recordRequest(
     readonly now: Timestamp
   },
 ): void {
-  insertion(tx).run(record)
+  const sql = `INSERT INTO idempotency (key, fingerprint, message_id, created_at)
+     VALUES ($key, $fingerprint, $messageId, $now)`
+  execute(tx, sql, record)
 }
-
-const answering = statement(
-  'UPDATE idempotency SET answer = $kind, body = $body WHERE key = $key AND body IS NULL',
-)
 
 /** Keeps the first answer under a key, and gives the one that is kept then. */
 export function keepFirstAnswer(tx: Tx, key: string, answer: KeptAnswer): KeptAnswer {
-  const { changes } = answering(tx).run({ key, ...answer })
+  const sql =
+    'UPDATE idempotency SET answer = $kind, body = $body WHERE key = $key AND body IS NULL'
+  const { changes } = execute(tx, sql, { key, ...answer })
   return changes > 0 ? answer : (findIdempotency(tx, key)?.answer ?? answer)
 }

@@ -12,23 +12,26 @@ import {
   waitingChanges,
   waitingReceipts,
 } from './schema.ts'
-import { columnsOf, inserted, selected, statement, type RawRow, type Values } from './statement.ts'
-
-const byGuid = statement<{ id: MessageId }>(
-  'SELECT message_id AS id FROM known_guids WHERE line_id = $lineId AND guid = $guid',
-)
+import {
+  columnsOf,
+  execute,
+  getRow,
+  getRows,
+  inserted,
+  selected,
+  type RawRow,
+} from './statement.ts'
 
 /** The message that a line's guid belongs to: kept for ever, also when the message is gone. */
 export function messageIdOfGuid(db: Db, lineId: LineId, guid: string): MessageId | null {
-  return byGuid(db).get({ lineId, guid })?.id ?? null
+  const sql = 'SELECT message_id AS id FROM known_guids WHERE line_id = $lineId AND guid = $guid'
+  return getRow<{ id: MessageId }>(db, sql, { lineId, guid })?.id ?? null
 }
 
-const insertion = statement(
-  `INSERT INTO known_guids ${inserted(knownGuids)} ON CONFLICT DO NOTHING`,
-)
+const insertion = `INSERT INTO known_guids ${inserted(knownGuids)} ON CONFLICT DO NOTHING`
 
 export function rememberGuid(tx: Tx, lineId: LineId, guid: string, messageId: MessageId): void {
-  insertion(tx).run({ lineId, guid, messageId })
+  execute(tx, insertion, { lineId, guid, messageId })
 }
 
 /** Keeps a receipt whose guid nobody knows yet. */
@@ -43,18 +46,15 @@ export function keepReceipt(tx: Tx, lineId: LineId, receipt: Receipt, now: Times
 
 const RECEIPT_KEY = [waitingReceipts.lineId, waitingReceipts.guid, waitingReceipts.kind]
 
-const waiting = statement<RawRow<typeof waitingReceipts>>(
-  `SELECT ${selected(waitingReceipts)} FROM waiting_receipts
-   WHERE line_id = $lineId AND guid = $guid`,
-)
-
-const taking = statement('DELETE FROM waiting_receipts WHERE line_id = $lineId AND guid = $guid')
+const waiting = `SELECT ${selected(waitingReceipts)} FROM waiting_receipts
+   WHERE line_id = $lineId AND guid = $guid`
 
 /** The receipts that came before their guid did, oldest first; they are taken out. */
 export function takeReceipts(tx: Tx, lineId: LineId, guid: string): readonly Receipt[] {
-  const rows = waiting(tx).all({ lineId, guid })
+  const rows = getRows<RawRow<typeof waitingReceipts>>(tx, waiting, { lineId, guid })
   if (rows.length === 0) return []
-  taking(tx).run({ lineId, guid })
+  const sql = 'DELETE FROM waiting_receipts WHERE line_id = $lineId AND guid = $guid'
+  execute(tx, sql, { lineId, guid })
   return rows
     .toSorted((a, b) => a.at - b.at || a.recordedAt - b.recordedAt)
     .map(({ kind, at, reason, service }) => {
@@ -80,39 +80,31 @@ export function keepChange(tx: Tx, waiting: WaitingChange, now: Timestamp): void
 
 type WaitingRow = Pick<typeof waitingChanges.$inferSelect, 'seq' | 'lineId' | 'body'>
 
-const waitingRow = selected(waitingChanges, ['seq', 'lineId', 'body'])
-const waitingFor = statement<WaitingRow>(
-  `SELECT ${waitingRow} FROM waiting_changes WHERE line_id = $lineId AND guid = $guid ORDER BY seq`,
-)
-const waitingUntil = statement<WaitingRow>(
-  `SELECT ${waitingRow} FROM waiting_changes WHERE recorded_at <= $until ORDER BY seq`,
-)
-const takingOut = statement('DELETE FROM waiting_changes WHERE seq = $seq')
-
 /** The changes that came before their message did, in their order; they are taken out. */
 export function takeChanges(tx: Tx, lineId: LineId, guid: string): readonly WaitingChange[] {
-  return takeOut(tx, waitingFor(tx).all({ lineId, guid }))
+  const sql = `SELECT seq, line_id AS lineId, body FROM waiting_changes
+    WHERE line_id = +$lineId AND guid = +$guid ORDER BY seq`
+  return takeOut(tx, getRows<WaitingRow>(tx, sql, { lineId, guid }))
 }
 
 /** The changes that were kept at `until` or before; they are taken out. */
 export function takeOldChanges(tx: Tx, until: Timestamp): readonly WaitingChange[] {
-  return takeOut(tx, waitingUntil(tx).all({ until }))
+  const sql = `SELECT seq, line_id AS lineId, body FROM waiting_changes
+    WHERE recorded_at <= $until ORDER BY seq`
+  return takeOut(tx, getRows<WaitingRow>(tx, sql, { until }))
 }
 
 function takeOut(tx: Tx, rows: readonly WaitingRow[]): readonly WaitingChange[] {
   return rows.map(({ seq, lineId, body }) => {
-    takingOut(tx).run({ seq })
+    execute(tx, 'DELETE FROM waiting_changes WHERE seq = $seq', { seq })
     return { lineId, ...(JSON.parse(body) as Omit<WaitingChange, 'lineId'>) } // `keepChange` wrote it.
   })
 }
 
-const oldestChange = statement<{ at: Timestamp | null }>(
-  'SELECT min(recorded_at) AS at FROM waiting_changes',
-)
-
 /** The time since which the oldest change waits; null where none does. */
 export function changesWaitSince(db: Db): Timestamp | null {
-  return oldestChange(db).get({})?.at ?? null
+  const sql = 'SELECT min(recorded_at) AS at FROM waiting_changes'
+  return getRow<{ at: Timestamp | null }>(db, sql)?.at ?? null
 }
 
 /** Notes what intake refused, so that it is seen. */
@@ -129,22 +121,16 @@ type Rejected = {
 }
 
 /** Rejected events of the last 30 days, by line and reason. */
-export function countRejected({ sqlite }: Db): readonly Rejected[] {
+export function countRejected(db: Db): readonly Rejected[] {
   const text = `SELECT line_id AS lineId, CASE reason WHEN $named THEN reason END AS reason,
                   count(*) AS count
                 FROM rejected_events GROUP BY 1, 2`
   const named: Rejection = 'sender_is_a_name'
-  return sqlite.query<Rejected, [Values]>(text).all({ named })
+  return getRows<Rejected>(db, text, { named })
 }
 
 /** Messages of one kind that a line did not relay. */
 export type NotRelayedCount = Omit<typeof notRelayed.$inferSelect, 'lineId'>
-
-const counting = statement(
-  `INSERT INTO not_relayed (line_id, kind, count, since, last_at)
-   VALUES ($lineId, $kind, 1, $now, $now)
-   ON CONFLICT DO UPDATE SET count = count + 1, last_at = $now`,
-)
 
 /** Counts one more. The caller keeps a message from being counted twice, by its guid. */
 export function countNotRelayed(
@@ -153,16 +139,17 @@ export function countNotRelayed(
   kind: NotRelayedKind,
   now: Timestamp,
 ): void {
-  counting(tx).run({ lineId, kind, now })
+  const sql = `INSERT INTO not_relayed (line_id, kind, count, since, last_at)
+   VALUES ($lineId, $kind, 1, $now, $now)
+   ON CONFLICT DO UPDATE SET count = count + 1, last_at = $now`
+  execute(tx, sql, { lineId, kind, now })
   tx.changes?.push({ what: 'line', id: lineId })
 }
 
-const reading = statement<NotRelayedCount>(
-  `SELECT ${selected(notRelayed, columnsOf(notRelayed, ['lineId']))} FROM not_relayed
-   WHERE line_id = $lineId ORDER BY kind`,
-)
+const reading = `SELECT ${selected(notRelayed, columnsOf(notRelayed, ['lineId']))} FROM not_relayed
+   WHERE line_id = $lineId ORDER BY kind`
 
 /** The counts of a line by kind. */
 export function listNotRelayed(db: Db, lineId: LineId): readonly NotRelayedCount[] {
-  return reading(db).all({ lineId })
+  return getRows<NotRelayedCount>(db, reading, { lineId })
 }

@@ -5,7 +5,7 @@ import type { Line } from '../domain/line.ts'
 import type { LogicalClock } from '../system/logical-clock.ts'
 import type { Db, Tx } from './database.ts'
 import { lines } from './schema.ts'
-import { statement } from './statement.ts'
+import { execute } from './statement.ts'
 
 /** Fields of a line that the owner may change. */
 export type LineSettings = Pick<
@@ -68,11 +68,10 @@ export function updateLine(
   return getLine(tx, id)
 }
 
-const savingCheckpoint = statement('UPDATE lines SET checkpoint = $checkpoint WHERE id = $id')
-
 /** The driver's position, in its own words. */
 export function saveCheckpoint(tx: Tx, id: LineId, checkpoint: string): void {
-  savingCheckpoint(tx).run({ id, checkpoint })
+  const sql = 'UPDATE lines SET checkpoint = $checkpoint WHERE id = $id'
+  execute(tx, sql, { id, checkpoint })
 }
 
 /** The line is listed no more; its messages keep its id and number. */

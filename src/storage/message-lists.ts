@@ -15,7 +15,7 @@ import { groupConversations } from './groups.ts'
 import { MESSAGE_FIELDS, messagesWhere, toMessage } from './messages.ts'
 import { messages } from './schema.ts'
 import { firstSeqSince } from './seq-by-time.ts'
-import { CONVERSATION_SEQ, LINE_SEQ, namesIn, statement } from './statement.ts'
+import { CONVERSATION_SEQ, LINE_SEQ, getRow, getRows, namesIn } from './statement.ts'
 
 export type MessageFilter = {
   readonly lineId?: string | undefined
@@ -91,14 +91,6 @@ export function messagesWithSeqs(db: Db, seqs: readonly number[]): readonly Mess
     .map(toMessage)
 }
 
-const sendsSince = statement<{ count: number; oldest: number | null }>(
-  `SELECT count(*) AS count, min(m.created_at) AS oldest
-   FROM conversations c JOIN lines l ON l.id = c.line_id
-   CROSS JOIN messages m INDEXED BY messages_by_conversation ON m.conversation_seq = c.seq
-   WHERE c.handle = +$handle AND instr(+$practice, l.driver || ' ') = 0 AND m.seq >= +$from
-     AND m.direction = 'outbound' AND m.source <> 'device'`,
-)
-
 /** Count of the messages to a handle since then, without those of practice lines, and the first's time. */
 export function sendsToSince(
   db: Db,
@@ -109,16 +101,23 @@ export function sendsToSince(
   }: { readonly since: Timestamp; readonly practiceKinds: readonly string[] },
 ): { readonly count: number; readonly oldest: number } {
   const from = firstSeqSince(db, 'messages', since)
-  const row = sendsSince(db).get({ handle, from, practice: namesIn(practiceKinds) })
+  const sql = `SELECT count(*) AS count, min(m.created_at) AS oldest
+   FROM conversations c JOIN lines l ON l.id = c.line_id
+   CROSS JOIN messages m INDEXED BY messages_by_conversation ON m.conversation_seq = c.seq
+   WHERE c.handle = +$handle AND instr(+$practice, l.driver || ' ') = 0 AND m.seq >= +$from
+     AND m.direction = 'outbound' AND m.source <> 'device'`
+  const row = getRow<{ count: number; oldest: number | null }>(db, sql, {
+    handle,
+    from,
+    practice: namesIn(practiceKinds),
+  })
   return { count: row?.count ?? 0, oldest: row?.oldest ?? since }
 }
 
-const sendsIn = statement<{ count: number; oldest: number | null }>(
-  `SELECT count(*) AS count, min(created_at) AS oldest
+const sendsIn = `SELECT count(*) AS count, min(created_at) AS oldest
    FROM messages INDEXED BY messages_by_conversation
    WHERE conversation_seq = ${CONVERSATION_SEQ} AND seq >= +$from
-     AND direction = 'outbound' AND source <> 'device'`,
-)
+     AND direction = 'outbound' AND source <> 'device'`
 
 /** The same of one conversation. */
 export function sendsInSince(
@@ -127,7 +126,10 @@ export function sendsInSince(
   since: Timestamp,
 ): { readonly count: number; readonly oldest: number } {
   const from = firstSeqSince(db, 'messages', since)
-  const row = sendsIn(db).get({ conversationId, from })
+  const row = getRow<{ count: number; oldest: number | null }>(db, sendsIn, {
+    conversationId,
+    from,
+  })
   return { count: row?.count ?? 0, oldest: row?.oldest ?? since }
 }
 
@@ -206,17 +208,14 @@ type SendRow = Pick<Message, 'direction' | 'source' | 'status' | 'updatedAt' | '
   readonly errorCode: string | null
 }
 
-const newestOfLine = statement<SendRow>(
-  `SELECT direction, source, status, error_code AS errorCode, updated_at AS updatedAt,
+const newestOfLine = `SELECT direction, source, status, error_code AS errorCode, updated_at AS updatedAt,
           sent_at AS sentAt
    FROM messages INDEXED BY messages_by_line
-   WHERE line_seq = ${LINE_SEQ} ORDER BY seq DESC LIMIT ${NEWEST_MAX}`,
-)
+   WHERE line_seq = ${LINE_SEQ} ORDER BY seq DESC LIMIT ${NEWEST_MAX}`
 
 /** Recent sends of the relay by a line with their ends, the last to finish first. */
 export function finishedSends(db: Db, lineId: LineId): readonly FinishedSend[] {
-  return newestOfLine(db)
-    .all({ lineId })
+  return getRows<SendRow>(db, newestOfLine, { lineId })
     .filter(({ direction, source }) => direction === 'outbound' && source !== 'device')
     .flatMap(({ status, errorCode, updatedAt, sentAt }): FinishedSend[] => {
       if (status === 'failed') return [{ isFailed: true, errorCode, at: updatedAt }]
@@ -228,13 +227,11 @@ export function finishedSends(db: Db, lineId: LineId): readonly FinishedSend[] {
 
 type UncertainRow = { readonly id: MessageId; readonly lineId: LineId }
 
-const announcedUncertain = statement<UncertainRow>(
-  `SELECT m.id, l.id AS lineId
+const announcedUncertain = `SELECT m.id, l.id AS lineId
    FROM messages m INDEXED BY messages_by_status CROSS JOIN lines l ON l.seq = m.line_seq
    WHERE m.status = 'uncertain' AND (m.due_at IS NULL OR m.due_at <= +$now)
      AND instr(+$practice, l.driver || ' ') = 0
-   ORDER BY m.seq LIMIT ${COUNTED_MAX}`,
-)
+   ORDER BY m.seq LIMIT ${COUNTED_MAX}`
 
 /**
  * Messages of real lines that are uncertain and were announced as failed, or are due to be: nobody has
@@ -245,25 +242,23 @@ export function longUncertain(
   now: Timestamp,
   practiceKinds: readonly string[],
 ): readonly UncertainRow[] {
-  return announcedUncertain(db).all({ now, practice: namesIn(practiceKinds) })
+  return getRows<UncertainRow>(db, announcedUncertain, { now, practice: namesIn(practiceKinds) })
 }
 
 export type Waiting = { readonly count: number; readonly oldest: Timestamp }
 
-const waitingOnLine = statement<Pick<Message, 'createdAt'>>(
-  `SELECT created_at AS createdAt FROM messages INDEXED BY messages_due_by_line
+const waitingOnLine = `SELECT created_at AS createdAt FROM messages INDEXED BY messages_due_by_line
    WHERE status = 'queued' AND line_seq = ${LINE_SEQ} AND due_at IS NOT NULL
      AND queued_reason IS NOT 'daily_contact_limit'
-   ORDER BY due_at LIMIT ${COUNTED_MAX}`,
-)
+   ORDER BY due_at LIMIT ${COUNTED_MAX}`
 
 /**
  * Conversations whose next message waits for the line, and the time of the oldest such message. The daily
  * limit and an earlier message are reasons of their own.
  */
 export function waitingForLine(db: Db, lineId: LineId): Waiting | null {
-  const times = waitingOnLine(db)
-    .all({ lineId })
-    .map(({ createdAt }) => createdAt)
+  const times = getRows<Pick<Message, 'createdAt'>>(db, waitingOnLine, { lineId }).map(
+    ({ createdAt }) => createdAt,
+  )
   return times.length === 0 ? null : { count: times.length, oldest: timestamp(Math.min(...times)) }
 }

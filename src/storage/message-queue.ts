@@ -23,17 +23,10 @@ import type { Db, Tx } from './database.ts'
 import { findGroup } from './groups.ts'
 import { messagesWhere } from './messages.ts'
 import { firstSeqSince } from './seq-by-time.ts'
-import { CONVERSATION_SEQ, LINE_SEQ, statement, type Values } from './statement.ts'
+import { CONVERSATION_SEQ, LINE_SEQ, execute, getRow, getRows, type Values } from './statement.ts'
 
-type IdRow = { readonly id: MessageId }
-
-const ids = (sql: string) => {
-  const query = statement<IdRow>(sql)
-  return (db: Db, values: Values): readonly MessageId[] =>
-    query(db)
-      .all(values)
-      .map((row) => row.id)
-}
+const ids = (sql: string) => (db: Db, values: Values) =>
+  getRows<{ id: MessageId }>(db, sql, values).map(({ id }) => id)
 
 const dueWhere = (condition: string) =>
   `INDEXED BY messages_due_by_line
@@ -56,13 +49,11 @@ export function movableMessages(db: Db, line: Due, limit: number): readonly Mess
   return dueUnpinned(db, { ...line, limit })
 }
 
-const nextDue = statement<{ due_at: number }>(
-  `SELECT due_at FROM messages INDEXED BY messages_due_by_line
-     WHERE status = 'queued' AND line_seq = ${LINE_SEQ} AND due_at > +$now ORDER BY due_at LIMIT 1`,
-)
+const nextDue = `SELECT due_at FROM messages INDEXED BY messages_due_by_line
+     WHERE status = 'queued' AND line_seq = ${LINE_SEQ} AND due_at > +$now ORDER BY due_at LIMIT 1`
 
 export function nextDueAt(db: Db, lineId: LineId, now: number): number | null {
-  return nextDue(db).get({ lineId, now })?.due_at ?? null
+  return getRow<{ due_at: number }>(db, nextDue, { lineId, now })?.due_at ?? null
 }
 
 /** The words of the index over unfinished messages: SQLite takes it for no others. */
@@ -79,10 +70,8 @@ export function firstInConversation(db: Db, conversationId: ConversationId): Out
   return first(db, { conversationId })[0] ?? null
 }
 
-const sameTextUncertain = statement<{ at: Timestamp | null }>(
-  `SELECT max(due_at) AS at FROM messages
-     ${unfinishedWhere("status = 'uncertain' AND text = +$text AND due_at > +$now")}`,
-)
+const sameTextUncertain = `SELECT max(due_at) AS at FROM messages
+     ${unfinishedWhere("status = 'uncertain' AND text = +$text AND due_at > +$now")}`
 
 /** The time at which the last uncertain message of the conversation with this text is announced; null for none. */
 export function sameTextUncertainUntil(
@@ -93,7 +82,10 @@ export function sameTextUncertainUntil(
   const { conversationId, text } = message
   // A device knows files by themselves: only a text may be taken for another one.
   if (text === '') return null
-  return sameTextUncertain(db).get({ conversationId, text, now })?.at ?? null
+  return (
+    getRow<{ at: Timestamp | null }>(db, sameTextUncertain, { conversationId, text, now })?.at ??
+    null
+  )
 }
 
 const withTurn = messagesWhere(
@@ -122,31 +114,28 @@ export function queuedBehind(
   return bound === -1 ? queued : queued.slice(0, bound)
 }
 
-const onTheWay = statement<{ lineId: LineId }>(
-  `SELECT c.line_id AS lineId FROM conversations c
+const onTheWay = `SELECT c.line_id AS lineId FROM conversations c
      CROSS JOIN messages m INDEXED BY messages_unfinished_by_conversation
        ON m.conversation_seq = c.seq AND ${IS_UNFINISHED}
      WHERE c.handle = +$handle AND m.status <> 'uncertain' AND m.is_pinned = 0
        AND m.platform_guid IS NULL
-     LIMIT 1`,
-)
+     LIMIT 1`
 
 /** The line of a message to `handle` that named no line and is queued or just being sent. */
 export function lineOnTheWayTo(db: Db, handle: Handle): LineId | null {
-  return onTheWay(db).get({ handle })?.lineId ?? null
+  return getRow<{ lineId: LineId }>(db, onTheWay, { handle })?.lineId ?? null
 }
 
 const agedUntil = (status: 'queued' | 'sending', since: 'created_at' | 'passed_at') => {
-  const oldest = statement<{ readonly id: MessageId; readonly at: number }>(
-    `SELECT id, ${since} AS at FROM messages INDEXED BY messages_by_status
-     WHERE status = '${status}' ORDER BY seq LIMIT +$limit`,
-  )
+  const sql = `SELECT id, ${since} AS at FROM messages INDEXED BY messages_by_status
+    WHERE status = '${status}' ORDER BY seq LIMIT +$limit`
+  const oldest = (db: Db, limit: number) =>
+    getRows<{ readonly id: MessageId; readonly at: number }>(db, sql, { limit })
   return (db: Db, until: number, limit: number): readonly MessageId[] => {
     // Most of the time the oldest one is young, and nothing more is read.
-    const first = oldest(db).get({ limit: 1 })
-    if (first === null || first.at > until) return []
-    const rows = oldest(db).all({ limit })
-    return rows.filter((row) => row.at <= until).map((row) => row.id)
+    const [first] = oldest(db, 1)
+    if (first === undefined || first.at > until) return []
+    return oldest(db, limit).flatMap(({ id, at }) => (at <= until ? id : []))
   }
 }
 
@@ -180,23 +169,18 @@ export function messagesToAnnounce(db: Db, now: number, limit: number): readonly
   return announceable(db, { now, limit })
 }
 
-const nextAnnouncement = statement<{ due_at: number }>(
-  `SELECT due_at FROM messages INDEXED BY messages_to_announce
-     WHERE ${IS_ANNOUNCED_LATER} AND due_at IS NOT NULL ORDER BY due_at LIMIT 1`,
-)
+const nextAnnouncement = `SELECT due_at FROM messages INDEXED BY messages_to_announce
+     WHERE ${IS_ANNOUNCED_LATER} AND due_at IS NOT NULL ORDER BY due_at LIMIT 1`
 
 export function nextAnnouncementAt(db: Db): number | null {
-  return nextAnnouncement(db).get({})?.due_at ?? null
+  return getRow<{ due_at: number }>(db, nextAnnouncement)?.due_at ?? null
 }
 
 /** Lets what waited for the clock to be settled go on at once. */
 export function wakeHeldBack(tx: Tx, now: number): void {
-  tx.sqlite
-    .query(
-      `UPDATE messages INDEXED BY messages_by_status SET due_at = $now
-       WHERE status = 'queued' AND due_at IS NOT NULL AND queued_reason = 'clock_jumped'`,
-    )
-    .run({ now })
+  const sql = `UPDATE messages INDEXED BY messages_by_status SET due_at = $now
+       WHERE status = 'queued' AND due_at IS NOT NULL AND queued_reason = 'clock_jumped'`
+  execute(tx, sql, { now })
 }
 
 /** The longest wait after the time of a wrong clock: that of an announcement. */
@@ -207,22 +191,16 @@ const WAIT_MS_MAX = UNCERTAIN_ANNOUNCED_AFTER_MS
  * soon. When a message was made, sent or read stays as it was recorded.
  */
 export function bringBackChanges(tx: Tx, now: number): void {
-  tx.sqlite
-    .query(
-      `UPDATE messages INDEXED BY messages_by_change
-       SET updated_at = $now, due_at = min(due_at, $latest) WHERE updated_at > $now`,
-    )
-    .run({ now, latest: now + WAIT_MS_MAX })
+  const sql = `UPDATE messages INDEXED BY messages_by_change
+       SET updated_at = $now, due_at = min(due_at, $latest) WHERE updated_at > $now`
+  execute(tx, sql, { now, latest: now + WAIT_MS_MAX })
 }
 
 /** Lets a queue that waits for the day's budget try again at once: the limit was raised. */
 export function wakeLimited(tx: Tx, lineId: LineId, now: number): void {
-  tx.sqlite
-    .query(
-      `UPDATE messages SET due_at = $now WHERE status = 'queued' AND due_at IS NOT NULL
-         AND line_seq = ${LINE_SEQ} AND queued_reason = 'daily_contact_limit'`,
-    )
-    .run({ lineId, now })
+  const sql = `UPDATE messages SET due_at = $now WHERE status = 'queued' AND due_at IS NOT NULL
+         AND line_seq = ${LINE_SEQ} AND queued_reason = 'daily_contact_limit'`
+  execute(tx, sql, { lineId, now })
 }
 
 /** The time at which a message that becomes uncertain now is announced. */
@@ -262,12 +240,10 @@ const newestOfStatus = messagesWhere(
    ORDER BY seq DESC LIMIT +$limit`,
 )
 
-const newestWithGuid = statement<{ guid: string; note: string | null; seq: number }>(
-  `SELECT platform_guid AS guid, note, seq FROM messages INDEXED BY messages_by_status
+const newestWithGuid = `SELECT platform_guid AS guid, note, seq FROM messages INDEXED BY messages_by_status
      WHERE status = +$status AND seq >= +$from AND line_seq = ${LINE_SEQ}
        AND direction = 'outbound' AND platform_guid IS NOT NULL
-     ORDER BY seq DESC LIMIT +$limit`,
-)
+     ORDER BY seq DESC LIMIT +$limit`
 
 /** Messages of a line that its driver claims before it reads anything new. */
 export type Unfinished = {
@@ -297,7 +273,12 @@ export function unfinishedOf(
     limit: OPEN_MAX,
   }
   const open = ['sent', 'delivered']
-    .flatMap((status) => newestWithGuid(db).all({ ...monthAgo, status }))
+    .flatMap((status) =>
+      getRows<{ guid: string; note: string | null; seq: number }>(db, newestWithGuid, {
+        ...monthAgo,
+        status,
+      }),
+    )
     .sort((a, b) => a.seq - b.seq)
     .slice(-OPEN_MAX)
   return {

@@ -10,16 +10,18 @@ import type { MessageError, MessageSource, Outbound } from '../domain/message.ts
 import type { Db, Tx } from './database.ts'
 import { messages } from './schema.ts'
 import {
-  assigned,
-  columnsOf,
   CONVERSATION_ID,
   CONVERSATION_SEQ,
-  inserted,
   LINE_ID,
   LINE_SEQ,
+  assigned,
+  columnsOf,
+  execute,
+  getRow,
+  inserted,
   prepared,
   selected,
-  statement,
+  getRows,
   type RawRow,
   type Values,
 } from './statement.ts'
@@ -54,8 +56,8 @@ const RAW_MESSAGE = `${selected(messages, columnsOf(messages, ['lineSeq', 'conve
 
 /** A prepared query for whole messages; `rest` is what follows `FROM messages`. */
 export function messagesWhere(rest: string): (db: Db, values: Values) => readonly Outbound[] {
-  const query = statement<RawMessage>(`SELECT ${RAW_MESSAGE} FROM messages ${rest}`)
-  return (db, values) => query(db).all(values).map(fromRaw)
+  const sql = `SELECT ${RAW_MESSAGE} FROM messages ${rest}`
+  return (db, values) => getRows<RawMessage>(db, sql, values).map(fromRaw)
 }
 
 /** Changes the row in place: a copy of its columns costs as much as a read of them. */
@@ -79,17 +81,15 @@ export function findMessage(db: Db, id: string): Outbound | null {
   return byId(db, { id })[0] ?? null
 }
 
-const insertion = statement(
-  `INSERT INTO messages ${inserted(messages, columnsOf(messages, ['seq']), {
-    lineSeq: LINE_SEQ,
-    conversationSeq: CONVERSATION_SEQ,
-  })}`,
-)
+const insertion = `INSERT INTO messages ${inserted(messages, columnsOf(messages, ['seq']), {
+  lineSeq: LINE_SEQ,
+  conversationSeq: CONVERSATION_SEQ,
+})}`
 
 /** Stores a message as it was recorded; what happens to it later is `saveMessage`'s. */
 export function insertMessage(tx: Tx, recorded: NewMessage): Outbound {
   const message = { ...recorded, updatedAt: recorded.createdAt }
-  const { lastInsertRowid } = insertion(tx).run(valuesOf(tx, message))
+  const { lastInsertRowid } = execute(tx, insertion, valuesOf(tx, message))
   touch(tx, message)
   return { ...message, seq: Number(lastInsertRowid) }
 }
@@ -111,23 +111,20 @@ const FIXED = [
   'createdAt',
 ] as const
 
-const update = statement(
-  `UPDATE messages SET ${assigned(messages, columnsOf(messages, FIXED))} WHERE seq = $seq`,
-)
+const update = `UPDATE messages SET ${assigned(messages, columnsOf(messages, FIXED))} WHERE seq = $seq`
 
 /** Saves everything that can change but the line. */
 export function saveMessage(tx: Tx, changed: Outbound, now: Timestamp): Outbound {
   const message = { ...changed, updatedAt: now }
-  update(tx).run(valuesOf(tx, message))
+  execute(tx, update, valuesOf(tx, message))
   touch(tx, message)
   return message
 }
 
-const editing = statement('UPDATE messages SET text = $text WHERE seq = $seq')
-
 /** Gives a message another text; the caller saves the rest. */
 export function saveText(tx: Tx, seq: number, text: string): void {
-  editing(tx).run({ seq, text })
+  const sql = 'UPDATE messages SET text = $text WHERE seq = $seq'
+  execute(tx, sql, { seq, text })
 }
 
 /** The values of a row that is written now. */
@@ -150,15 +147,13 @@ function touch(tx: Tx, { id, conversationId }: NewMessage): void {
 
 export type MessagePlace = PartyIds & { readonly phoneNumber: string }
 
-const placing = statement(
-  `UPDATE messages SET line_seq = ${LINE_SEQ}, conversation_seq = ${CONVERSATION_SEQ},
+const placing = `UPDATE messages SET line_seq = ${LINE_SEQ}, conversation_seq = ${CONVERSATION_SEQ},
        phone_number = $phoneNumber
-     WHERE seq = $seq`,
-)
+     WHERE seq = $seq`
 
 /** Puts a message on another line; the caller keeps conversations and budgets in step. */
 export function placeMessage(tx: Tx, seq: number, place: MessagePlace): void {
-  placing(tx).run({ ...place, seq })
+  execute(tx, placing, { ...place, seq })
 }
 
 /** A message with the defaults of all that a device or a client does not say. */
@@ -196,9 +191,8 @@ export function newMessage(
 
 /** The newest timestamp that is stored, so that a clock that steps back reorders nothing. */
 export function newestTimestamp(db: Db): number {
-  const row = db.sqlite
-    .query<{ at: number | null }, []>('SELECT max(updated_at) AS at FROM messages')
-    .get()
+  const sql = 'SELECT max(updated_at) AS at FROM messages'
+  const row = getRow<{ at: number | null }>(db, sql)
   return row?.at ?? 0
 }
 

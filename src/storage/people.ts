@@ -10,9 +10,11 @@ import { people } from './people-schema.ts'
 import {
   assigned,
   columnsOf,
+  execute,
+  getRow,
+  getRows,
   inserted,
   selected,
-  statement,
   type RawRow,
   type Values,
 } from './statement.ts'
@@ -24,28 +26,25 @@ export type ListedPerson = Person & { readonly seq: number }
 
 export const PERSON = selected(people, columnsOf(people), 'p.')
 
-const byHandle = statement<PersonRow>(`SELECT ${PERSON} FROM people p WHERE p.handle = $handle`)
-const nameByHandle = statement<{ name: string }>('SELECT name FROM people WHERE handle = $handle')
-
+const byHandle = `SELECT ${PERSON} FROM people p WHERE p.handle = $handle`
 export function findPerson(db: Db, handle: string): Person | null {
-  const row = byHandle(db).get({ handle })
+  const row = getRow<PersonRow>(db, byHandle, { handle })
   return row === null ? null : toPerson(row)
 }
 
 /** The owner's name for a handle, or null. */
 export function nameOf(db: Db, handle: Handle): string | null {
-  return nameByHandle(db).get({ handle })?.name ?? null
+  const sql = 'SELECT name FROM people WHERE handle = $handle'
+  return getRow<{ name: string }>(db, sql, { handle })?.name ?? null
 }
 
 export function toPerson({ nameKey: _key, ...row }: PersonRow): ListedPerson {
   return { ...row, tags: JSON.parse(row.tags) as string[] } // `savePerson` wrote it.
 }
 
-const insertion = statement(
-  `INSERT INTO people ${inserted(people, columnsOf(people, ['seq']))}
+const insertion = `INSERT INTO people ${inserted(people, columnsOf(people, ['seq']))}
    ON CONFLICT (handle) DO UPDATE
-   SET ${assigned(people, columnsOf(people, ['seq', 'handle', 'createdAt']))}`,
-)
+   SET ${assigned(people, columnsOf(people, ['seq', 'handle', 'createdAt']))}`
 
 export type PersonFields = Pick<Person, 'handle' | 'name' | 'note' | 'tags'>
 
@@ -57,7 +56,7 @@ export function savePerson(tx: Tx, fields: PersonFields, now: Timestamp): Saved 
   const before = findPerson(tx, handle)
   if (before !== null && isSame(before, fields)) return 'unchanged'
   const row = { handle, name, note, tags: JSON.stringify(tags), nameKey: folded(name) }
-  insertion(tx).run({ ...row, createdAt: before?.createdAt ?? now, updatedAt: now })
+  execute(tx, insertion, { ...row, createdAt: before?.createdAt ?? now, updatedAt: now })
   touch(tx, handle)
   return before === null ? 'created' : 'changed'
 }
@@ -66,11 +65,10 @@ function isSame(a: PersonFields, b: PersonFields): boolean {
   return a.name === b.name && a.note === b.note && Bun.deepEquals(a.tags, b.tags)
 }
 
-const deletion = statement('DELETE FROM people WHERE handle = $handle')
-
 /** False where the handle has no entry. */
 export function deletePerson(tx: Tx, handle: Handle): boolean {
-  const isDeleted = deletion(tx).run({ handle }).changes > 0
+  const sql = 'DELETE FROM people WHERE handle = $handle'
+  const isDeleted = execute(tx, sql, { handle }).changes > 0
   if (isDeleted) touch(tx, handle)
   return isDeleted
 }
@@ -84,10 +82,8 @@ function touch(tx: Tx, handle: Handle): void {
 
 const TAG_IS_ASKED = '($tag IS NULL OR instr(p.tags, $tag) > 0)'
 
-const listing = statement<PersonRow>(
-  `SELECT ${PERSON} FROM people p WHERE p.seq < $before AND ${TAG_IS_ASKED}
-   ORDER BY p.seq DESC LIMIT +$limit`,
-)
+const listing = `SELECT ${PERSON} FROM people p WHERE p.seq < $before AND ${TAG_IS_ASKED}
+   ORDER BY p.seq DESC LIMIT +$limit`
 
 /** Latest entries first; `before` is the cursor's seq. */
 export function listPeople(
@@ -96,5 +92,5 @@ export function listPeople(
   { limit, before }: { readonly limit: number; readonly before: number },
 ): readonly ListedPerson[] {
   const values: Values = { tag: tag === null ? null : JSON.stringify(tag), limit, before }
-  return listing(db).all(values).map(toPerson)
+  return getRows<PersonRow>(db, listing, values).map(toPerson)
 }

@@ -3,7 +3,7 @@
 import type { Handle } from '../domain/handle.ts'
 import type { LineId, Timestamp } from '../domain/ids.ts'
 import type { Db } from './database.ts'
-import { statement } from './statement.ts'
+import { getRow, getRows } from './statement.ts'
 
 /** Newest messages of each line with the recipient that are looked at. */
 const NEWEST_MAX = 200
@@ -28,23 +28,17 @@ const EVIDENCE = `CASE
 const AT = `coalesce(extras ->> 'downgradedAt', CASE status WHEN 'failed' THEN updated_at END,
   delivered_at, sent_at, updated_at)`
 
-const byConversation = statement<Row>(
-  `SELECT evidence, at, $lineId AS lineId FROM (
+const byConversation = `SELECT evidence, at, $lineId AS lineId FROM (
      SELECT ${EVIDENCE} AS evidence, ${AT} AS at
      FROM messages INDEXED BY messages_by_conversation
      WHERE conversation_seq = +$seq AND is_group = 0 ORDER BY seq DESC LIMIT ${NEWEST_MAX})
-   WHERE evidence IS NOT NULL ORDER BY at DESC LIMIT 1`,
-)
-
-const conversationsWith = statement<{ seq: number; lineId: LineId }>(
-  'SELECT seq, line_id AS lineId FROM conversations WHERE handle = $handle',
-)
+   WHERE evidence IS NOT NULL ORDER BY at DESC LIMIT 1`
 
 /** The newest of what speaks for a service; an SMS that was sent speaks for nothing. */
 export function evidenceOf(db: Db, handle: Handle): Evidence {
-  const [newest] = conversationsWith(db)
-    .all({ handle })
-    .flatMap((conversation) => byConversation(db).get(conversation) ?? [])
+  const sql = 'SELECT seq, line_id AS lineId FROM conversations WHERE handle = $handle'
+  const [newest] = getRows<{ seq: number; lineId: LineId }>(db, sql, { handle })
+    .flatMap((conversation) => getRow<Row>(db, byConversation, conversation) ?? [])
     .toSorted((a, b) => b.at - a.at)
   if (newest === undefined) {
     return { service: 'unknown', evidence: 'none', lastSeenAt: null, lineId: null }

@@ -15,7 +15,7 @@ import type { Tx, Db } from './database.ts'
 import { EXHAUSTED } from './deliveries.ts'
 import { idempotency, rejectedEvents, waitingReceipts } from './schema.ts'
 import { firstSeqSince } from './seq-by-time.ts'
-import { statement, type Values } from './statement.ts'
+import { execute, getRow, getRows } from './statement.ts'
 import { deliveries } from './webhook-schema.ts'
 import { deleteWebhookRow, listDeletedWebhooks, listWebhooks } from './webhooks.ts'
 
@@ -33,16 +33,16 @@ export type Purge = (tx: Tx, age: Age, limit: number) => number
  * queued or not settled stays, however old, and so do guids: the device may report them again.
  */
 export function deleteOldMessages(tx: Tx, before: Timestamp, limit: number): number {
-  const deleted = tx.sqlite
-    .query<DeletedMessage, [Values]>(
-      `DELETE FROM messages WHERE seq IN (
+  const sql = `DELETE FROM messages WHERE seq IN (
          SELECT seq FROM messages
          WHERE seq < $kept AND status NOT IN ('queued', 'sending', 'uncertain')
          ORDER BY seq LIMIT $limit)
        RETURNING id, seq, conversation_seq AS conversation, extras IS NULL AS isPlain,
-         direction = 'inbound' AS isReceived`,
-    )
-    .all({ kept: firstSeqSince(tx, 'messages', before), limit })
+         direction = 'inbound' AS isReceived`
+  const deleted = getRows<DeletedMessage>(tx, sql, {
+    kept: firstSeqSince(tx, 'messages', before),
+    limit,
+  })
   for (const { id, isPlain } of deleted) if (isPlain === 0) deleteAttachmentsOf(tx, id)
   const byConversation = Map.groupBy(deleted, ({ conversation }) => conversation)
   for (const [seq, gone] of byConversation) shrinkConversation(tx, seq, gone)
@@ -64,12 +64,10 @@ function purgeOlder(time: SQLiteColumn, keptMs: number): Purge {
   const key = keys.map(({ name }) => name).join(', ')
   const index = indexes.find(({ config }) => config.columns[0] === time)
   assert(index !== undefined, `${table} has an index over ${time.name}`)
-  const deletion = statement(
-    `DELETE FROM ${table} WHERE (${key}) IN (
+  const deletion = `DELETE FROM ${table} WHERE (${key}) IN (
        SELECT ${key} FROM ${table} INDEXED BY ${index.config.name}
-       WHERE ${time.name} < $before ORDER BY ${time.name} LIMIT $limit)`,
-  )
-  return (tx, age, limit) => deletion(tx).run({ before: age.ago(keptMs), limit }).changes
+       WHERE ${time.name} < $before ORDER BY ${time.name} LIMIT $limit)`
+  return (tx, age, limit) => execute(tx, deletion, { before: age.ago(keptMs), limit }).changes
 }
 
 export const deleteOldIdempotency = purgeOlder(idempotency.createdAt, 7 * DAY_MS)
@@ -87,13 +85,13 @@ const deleteAgedAudit = purgeOlder(audit.at, 400 * DAY_MS)
 /** Entries of the audit trail from more than 400 days ago, and the oldest of more than 100,000. */
 export function deleteOldAudit(tx: Tx, age: Age, limit: number): number {
   const old = deleteAgedAudit(tx, age, limit)
-  const surplus = run(
+  const surplus = execute(
     tx,
     `DELETE FROM audit WHERE seq IN (
        SELECT seq FROM audit
        WHERE seq <= (SELECT max(seq) FROM audit) - $most ORDER BY seq LIMIT $limit)`,
     { most: AUDIT_ROWS_MAX, limit: limit - old },
-  )
+  ).changes
   return old + surplus
 }
 
@@ -105,20 +103,18 @@ export function refreshStatistics(tx: Tx): void {
 
 function shrinkConversation(tx: Tx, seq: number, gone: readonly DeletedMessage[]): void {
   const received = gone.filter(({ isReceived }) => isReceived === 1).map((each) => each.seq)
-  const shrunk = tx.sqlite
-    .query<{ id: ConversationId }, [Values]>(
-      `UPDATE conversations SET message_count = message_count - $count, ${LAST_LEFT},
+  const sql = `UPDATE conversations SET message_count = message_count - $count, ${LAST_LEFT},
          unread_count = unread_count -
            (SELECT count(*) FROM json_each($received) WHERE value > read_seq)
-       WHERE seq = $seq RETURNING id`,
-    )
-    .get({ seq, count: gone.length, received: JSON.stringify(received) })
-  tx.sqlite.query('DELETE FROM conversations WHERE seq = $seq AND last_seq = 0').run({ seq })
+       WHERE seq = $seq RETURNING id`
+  const shrunk = getRow<{ id: ConversationId }>(tx, sql, {
+    seq,
+    count: gone.length,
+    received: JSON.stringify(received),
+  })
+  const more = 'DELETE FROM conversations WHERE seq = $seq AND last_seq = 0'
+  execute(tx, more, { seq })
   if (shrunk !== null) tx.changes?.push({ what: 'conversation', id: shrunk.id })
-}
-
-function run(tx: Tx, sql: string, values: Values): number {
-  return tx.sqlite.query<null, [Values]>(sql).run(values).changes
 }
 
 /** Deliveries kept for a webhook that the relay deactivated. */
@@ -132,18 +128,13 @@ export function oldEventsPurge(): Purge {
   let after = 0
   return (tx, age, limit) => {
     const kept = firstSeqSince(tx, 'events', age.ago(EVENTS_KEPT_MS))
-    const old = tx.sqlite
-      .query<{ seq: number }, [Values]>(
-        'SELECT seq FROM events WHERE seq > $after AND seq < $kept ORDER BY seq LIMIT $limit',
-      )
-      .all({ after, kept, limit })
+    const sql =
+      'SELECT seq FROM events WHERE seq > $after AND seq < $kept ORDER BY seq LIMIT $limit'
+    const old = getRows<{ seq: number }>(tx, sql, { after, kept, limit })
     const last = old.at(-1)?.seq ?? after
-    run(
-      tx,
-      `DELETE FROM events WHERE seq > $after AND seq <= $last
-         AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.event_seq = events.seq)`,
-      { after, last },
-    )
+    const unneeded = `DELETE FROM events WHERE seq > $after AND seq <= $last
+         AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.event_seq = events.seq)`
+    execute(tx, unneeded, { after, last })
     after = old.length < limit ? 0 : last
     return old.length
   }
@@ -154,12 +145,12 @@ export function deleteDeletedWebhooks(tx: Tx, limit: number): number {
   let deleted = 0
   for (const webhookId of listDeletedWebhooks(tx)) {
     if (deleted >= limit) break
-    deleted += run(
+    deleted += execute(
       tx,
       `DELETE FROM deliveries WHERE seq IN (
          SELECT seq FROM deliveries WHERE webhook_id = $webhookId LIMIT $limit)`,
       { webhookId, limit: limit - deleted },
-    )
+    ).changes
     if (deleted < limit) {
       deleteWebhookRow(tx, webhookId)
       deleted += 1
@@ -185,7 +176,7 @@ export function exhaustHeldDeliveries(
   for (const { id } of held) {
     if (exhausted >= limit) break
     tx.changes?.push({ what: 'webhook', id })
-    exhausted += run(
+    exhausted += execute(
       tx,
       `UPDATE deliveries ${EXHAUSTED} WHERE seq IN (
          SELECT seq FROM deliveries INDEXED BY deliveries_by_webhook_and_status
@@ -199,18 +190,15 @@ export function exhaustHeldDeliveries(
         lastTooMany: lastTooMany(tx, id, heldMax),
         limit: limit - exhausted,
       },
-    )
+    ).changes
   }
   return exhausted
 }
 
 /** The newest pending delivery beyond the limit; 0 where there are not that many. */
 function lastTooMany(db: Db, id: WebhookId, heldMax: number): number {
-  const row = db.sqlite
-    .query<{ seq: number }, [Values]>(
-      `SELECT seq FROM deliveries INDEXED BY deliveries_by_webhook_and_status
-       WHERE webhook_id = $id AND status = 'pending' ORDER BY seq DESC LIMIT 1 OFFSET $heldMax`,
-    )
-    .get({ id, heldMax })
+  const sql = `SELECT seq FROM deliveries INDEXED BY deliveries_by_webhook_and_status
+       WHERE webhook_id = $id AND status = 'pending' ORDER BY seq DESC LIMIT 1 OFFSET $heldMax`
+  const row = getRow<{ seq: number }>(db, sql, { id, heldMax })
   return row?.seq ?? 0
 }

@@ -6,7 +6,7 @@ import { WORD_LENGTH_MIN, digitsIn, folded, wordsOf } from '../domain/search-tex
 import type { Db, Tx } from './database.ts'
 import type { people } from './people-schema.ts'
 import { PERSON, toPerson, type ListedPerson } from './people.ts'
-import { statement, type RawRow } from './statement.ts'
+import { eachRow, execute, getRow, getRows, type RawRow } from './statement.ts'
 
 export type Query = {
   readonly text: string
@@ -58,17 +58,13 @@ function prefixes({ text, digits }: Query) {
 
 type PersonRow = RawRow<typeof people>
 
-const peopleByWords = statement<PersonRow>(
-  `SELECT ${PERSON} FROM people_search s CROSS JOIN people p ON p.seq = s.rowid
-   WHERE people_search MATCH $match AND s.rowid < $before ORDER BY s.rowid DESC`,
-)
+const peopleByWords = `SELECT ${PERSON} FROM people_search s CROSS JOIN people p ON p.seq = s.rowid
+   WHERE people_search MATCH $match AND s.rowid < $before ORDER BY s.rowid DESC`
 
-const peopleByPrefix = statement<PersonRow>(
-  `SELECT ${PERSON} FROM people p
+const peopleByPrefix = `SELECT ${PERSON} FROM people p
    WHERE (p.name_key >= $name AND p.name_key < $nameEnd
      OR p.handle >= $number AND p.handle < $numberEnd) AND p.seq < $before
-   ORDER BY p.seq DESC`,
-)
+   ORDER BY p.seq DESC`
 
 /** People by name, tag or number, latest entries first; `before` is the cursor's seq. */
 export function searchPeople(
@@ -84,8 +80,8 @@ export function searchPeople(
   const match = query.names
   const rows =
     match === null
-      ? peopleByPrefix(db).iterate({ ...prefixes(query), before })
-      : peopleByWords(db).iterate({ match, before })
+      ? eachRow<PersonRow>(db, peopleByPrefix, { ...prefixes(query), before })
+      : eachRow<PersonRow>(db, peopleByWords, { match, before })
   const found: ListedPerson[] = []
   for (const row of rows) {
     const person = toPerson(row)
@@ -109,35 +105,25 @@ type ConversationRow = {
 
 const CONVERSATION = 'c.seq, c.handle, g.name, c.last_seq AS lastSeq'
 
-const conversationsByWords = statement<ConversationRow>(
-  `SELECT ${CONVERSATION} FROM conversation_search s CROSS JOIN conversations c ON c.seq = s.rowid
+const conversationsByWords = `SELECT ${CONVERSATION} FROM conversation_search s CROSS JOIN conversations c ON c.seq = s.rowid
      LEFT JOIN groups g ON g.seq = c.seq
    WHERE conversation_search MATCH $match AND c.last_seq > 0
-   ORDER BY s.rowid DESC LIMIT ${CONVERSATIONS_MAX}`,
-)
+   ORDER BY s.rowid DESC LIMIT ${CONVERSATIONS_MAX}`
 
 /** Those that the index does not have yet. */
-const latestConversations = statement<ConversationRow>(
-  `SELECT ${CONVERSATION} FROM conversations c LEFT JOIN groups g ON g.seq = c.seq
+const latestConversations = `SELECT ${CONVERSATION} FROM conversations c LEFT JOIN groups g ON g.seq = c.seq
    WHERE c.seq > (SELECT seq FROM search_progress WHERE name = 'conversations') AND c.last_seq > 0
-   ORDER BY c.seq DESC LIMIT ${CONVERSATIONS_MAX}`,
-)
+   ORDER BY c.seq DESC LIMIT ${CONVERSATIONS_MAX}`
 
-const conversationsByNumber = statement<ConversationRow>(
-  `SELECT ${CONVERSATION} FROM conversations c LEFT JOIN groups g ON g.seq = c.seq
+const conversationsByNumber = `SELECT ${CONVERSATION} FROM conversations c LEFT JOIN groups g ON g.seq = c.seq
    WHERE c.handle >= $number AND c.handle < $numberEnd AND c.last_seq > 0
-   LIMIT ${CONVERSATIONS_MAX}`,
-)
+   LIMIT ${CONVERSATIONS_MAX}`
 
-const namedGroups = statement<ConversationRow>(
-  `SELECT ${CONVERSATION} FROM groups g CROSS JOIN conversations c ON c.seq = g.seq
-   WHERE g.name IS NOT NULL AND c.last_seq > 0 ORDER BY g.seq DESC LIMIT ${CONVERSATIONS_MAX}`,
-)
+const namedGroups = `SELECT ${CONVERSATION} FROM groups g CROSS JOIN conversations c ON c.seq = g.seq
+   WHERE g.name IS NOT NULL AND c.last_seq > 0 ORDER BY g.seq DESC LIMIT ${CONVERSATIONS_MAX}`
 
-const ofHandle = statement<ConversationRow>(
-  `SELECT ${CONVERSATION} FROM conversations c LEFT JOIN groups g ON g.seq = c.seq
-   WHERE c.handle = $handle AND c.last_seq > 0`,
-)
+const ofHandle = `SELECT ${CONVERSATION} FROM conversations c LEFT JOIN groups g ON g.seq = c.seq
+   WHERE c.handle = $handle AND c.last_seq > 0`
 
 /** Seqs of conversations by number or group name, and of those with `persons`; the latest message first. */
 export function searchConversations(
@@ -147,7 +133,7 @@ export function searchConversations(
 ): readonly number[] {
   if (query.text === '') return []
   const found = [
-    ...persons.flatMap(({ handle }) => ofHandle(db).all({ handle })),
+    ...persons.flatMap(({ handle }) => getRows<ConversationRow>(db, ofHandle, { handle })),
     ...(query.names === null ? byPrefix(db, query) : byWords(db, query, query.names)),
   ]
   const latest = found.toSorted((a, b) => b.lastSeq - a.lastSeq).map(({ seq }) => seq)
@@ -155,7 +141,10 @@ export function searchConversations(
 }
 
 function byWords(db: Db, query: Query, match: string): readonly ConversationRow[] {
-  const rows = [...latestConversations(db).all({}), ...conversationsByWords(db).all({ match })]
+  const rows = [
+    ...getRows<ConversationRow>(db, latestConversations),
+    ...getRows<ConversationRow>(db, conversationsByWords, { match }),
+  ]
   return rows.filter(({ handle, name }) => fits(query, `${handle} ${name ?? ''}`, handle))
 }
 
@@ -163,24 +152,21 @@ function byPrefix(db: Db, query: Query): readonly ConversationRow[] {
   const { number, numberEnd } = prefixes(query)
   const isNamed = ({ name }: ConversationRow) => folded(name ?? '').startsWith(query.text)
   return [
-    ...(query.digits === null ? [] : conversationsByNumber(db).all({ number, numberEnd })),
-    ...namedGroups(db).all({}).filter(isNamed),
+    ...(query.digits === null
+      ? []
+      : getRows<ConversationRow>(db, conversationsByNumber, { number, numberEnd })),
+    ...getRows<ConversationRow>(db, namedGroups).filter(isNamed),
   ]
 }
 
 type TextRow = { readonly seq: number; readonly text: string }
 
-const progressOf = statement<{ seq: number }>('SELECT seq FROM search_progress WHERE name = $name')
-const newestMessage = statement<{ seq: number | null }>('SELECT max(seq) AS seq FROM messages')
+const LATEST_TEXTS =
+  'SELECT seq, text FROM messages WHERE seq > $from AND seq <= $to ORDER BY seq DESC'
 
-const latestTexts = statement<TextRow>(
-  'SELECT seq, text FROM messages WHERE seq > $from AND seq <= $to ORDER BY seq DESC',
-)
-
-const textsByWords = statement<TextRow>(
-  `SELECT m.seq, m.text FROM message_search s CROSS JOIN messages m ON m.seq = s.rowid
-   WHERE message_search MATCH $match AND s.rowid > $from AND s.rowid <= $to ORDER BY s.rowid DESC`,
-)
+const TEXTS_BY_WORDS = `SELECT m.seq, m.text
+  FROM message_search s CROSS JOIN messages m ON m.seq = s.rowid
+  WHERE message_search MATCH $match AND s.rowid > $from AND s.rowid <= $to ORDER BY s.rowid DESC`
 
 /** Messages between two looks at the time, and texts of them that are read between two. */
 const SLICE_ROWS = 131_072
@@ -202,7 +188,8 @@ export function searchMessages(
 ): FoundMessages {
   const seqs: number[] = []
   if (match === null) return { seqs, isComplete: true }
-  let to = newestMessage(db).get({})?.seq ?? 0
+  const sql = 'SELECT max(seq) AS seq FROM messages'
+  let to = getRow<{ seq: number | null }>(db, sql)?.seq ?? 0
   while (to > 0) {
     const { from, rows } = sliceBefore(db, match, to)
     const isDone = collect(rows, { seqs, words }, bounds)
@@ -215,12 +202,13 @@ export function searchMessages(
 
 /** Candidates up to the seq `to`: from the index, or those behind it one by one. */
 function sliceBefore(db: Db, match: string, to: number) {
-  const indexed = progressOf(db).get({ name: 'messages' })?.seq ?? 0
+  const sql = 'SELECT seq FROM search_progress WHERE name = $name'
+  const indexed = getRow<{ seq: number }>(db, sql, { name: 'messages' })?.seq ?? 0
   const isIndexed = to <= indexed
   const from = Math.max(isIndexed ? 0 : indexed, to - SLICE_ROWS)
   const rows = isIndexed
-    ? textsByWords(db).iterate({ match, from, to })
-    : latestTexts(db).iterate({ from, to })
+    ? eachRow<TextRow>(db, TEXTS_BY_WORDS, { match, from, to })
+    : eachRow<TextRow>(db, LATEST_TEXTS, { from, to })
   return { from, rows }
 }
 
@@ -253,27 +241,22 @@ const FOLLOWED = [
   const next = `FROM ${name} r WHERE r.seq > (SELECT seq FROM search_progress WHERE name = '${name}')
                 ORDER BY r.seq LIMIT +$limit`
   return {
-    insert: statement(`INSERT INTO ${search} (rowid, words) SELECT r.seq, ${words} ${next}`),
-    advance: statement(
-      `UPDATE search_progress SET seq = coalesce((SELECT max(seq) FROM (SELECT r.seq ${next})), seq)
-       WHERE name = '${name}'`,
-    ),
-    waits: statement<{ seq: number }>(
-      `SELECT r.seq FROM ${name} r
-       WHERE r.seq > (SELECT seq FROM search_progress WHERE name = '${name}') LIMIT 1`,
-    ),
+    insert: `INSERT INTO ${search} (rowid, words) SELECT r.seq, ${words} ${next}`,
+    advance: `UPDATE search_progress
+      SET seq = coalesce((SELECT max(seq) FROM (SELECT r.seq ${next})), seq) WHERE name = '${name}'`,
+    waits: `SELECT 1 ${next}`,
   }
 })
 
 /** Puts the next `limit` rows of each table into the index. */
 export function indexNext(tx: Tx, limit: number): void {
   for (const { insert, advance } of FOLLOWED) {
-    insert(tx).run({ limit })
-    advance(tx).run({ limit })
+    execute(tx, insert, { limit })
+    execute(tx, advance, { limit })
   }
 }
 
 /** True where the index does not have every row yet. */
 export function isIndexBehind(db: Db): boolean {
-  return FOLLOWED.some(({ waits }) => waits(db).get({}) !== null)
+  return FOLLOWED.some(({ waits }) => getRow(db, waits, { limit: 1 }) !== null)
 }

@@ -1,7 +1,9 @@
+import type { Changes, Statement } from 'bun:sqlite'
+
 import { getTableColumns } from 'drizzle-orm'
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
 
-import type { Db } from './database.ts'
+import type { Db, Tx } from './database.ts'
 
 // SQLite prepares a statement again, at ten times the cost of running it, whenever a value is bound that
 // might change its plan: one that is compared on a table with partial indexes, or a LIMIT (measured
@@ -27,8 +29,40 @@ export function prepared<P>(make: (db: Db) => P): (db: Db) => P {
 export type Values = Record<string, string | number | boolean | Uint8Array | null>
 
 /** A raw statement, prepared once for each connection. */
-export function statement<Row = null>(sql: string) {
-  return prepared(({ sqlite }) => sqlite.prepare<Row, [Values]>(sql))
+export function statement<Row = null>(sql: string): (db: Db) => Statement<Row, [Values]> {
+  return (db) => prepare<Row>(db, sql)
+}
+
+type Statements = Map<string, Statement<unknown, [Values]>>
+
+const statementsOf = prepared((): Statements => new Map())
+
+function prepare<Row>(db: Db, sql: string): Statement<Row, [Values]> {
+  const statements = statementsOf(db)
+  const found = statements.get(sql) ?? db.sqlite.prepare<unknown, [Values]>(sql)
+  statements.set(sql, found)
+  return found as Statement<Row, [Values]> // The caller knows the columns of its query.
+}
+
+// Queries by their text, which is the same for every call: values go by name.
+
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- As Bun's `query` has it.
+export function getRow<Row>(db: Db, sql: string, values: Values = {}): Row | null {
+  return prepare<Row>(db, sql).get(values)
+}
+
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- As Bun's `query` has it.
+export function getRows<Row>(db: Db, sql: string, values: Values = {}): readonly Row[] {
+  return prepare<Row>(db, sql).all(values)
+}
+
+/** Read as far as its caller goes on; nothing else may run the same query meanwhile. */
+export function eachRow<Row>(db: Db, sql: string, values: Values = {}): Iterable<Row> {
+  return prepare<Row>(db, sql).iterate(values)
+}
+
+export function execute(tx: Tx, sql: string, values: Values = {}): Changes {
+  return prepare(tx, sql).run(values)
 }
 
 /** A row of a table as a raw statement gives it. */

@@ -31,7 +31,7 @@ function openFiles(folder: ScratchFolder, contents: readonly string[]) {
   })
   const states = () => {
     const { db: restored } = openDatabase(directory.database, { version: 'test' })
-    const found = files.map(({ id }) => findAttachment(restored, id)?.state)
+    const found = files.map(({ id }) => findAttachment(restored, { id })?.state)
     closeDatabase(restored)
     return found
   }

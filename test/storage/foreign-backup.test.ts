@@ -91,6 +91,33 @@ for (const [what, sql] of [
   })
 }
 
+/** Writes the columns of a table of the search index in another way. */
+function rewriteShadowTable(folder: ScratchFolder, columns: string): void {
+  const file = folder.file('backup.db')
+  const name = "'message_search_data'"
+  const before = `${name}(id INTEGER PRIMARY KEY, block BLOB)`
+  const text = readFileSync(file)
+    .toString('latin1')
+    .replace(before, name + columns)
+  writeFileSync(file, Buffer.from(text, 'latin1'))
+}
+
+test('a search index that another version of SQLite made comes back', () => {
+  using folder = new ScratchFolder()
+  backedUp(folder, '')
+  rewriteShadowTable(folder, '(id integer primary key, block blob)')
+
+  expect(restore(folder).uncertainCount).toBe(0)
+})
+
+test('a check that was planted into the search index is refused', () => {
+  using folder = new ScratchFolder()
+  backedUp(folder, '')
+  rewriteShadowTable(folder, '(id INTEGER PRIMARY KEY CHECK(id>0))')
+
+  expect(() => restore(folder)).toThrow('Its schema was changed by another program')
+})
+
 test('a file of another program is refused without its checks being run', () => {
   using folder = new ScratchFolder()
   openDataDirectory(folder.path)

@@ -3,6 +3,7 @@
 
 import { expect, test } from 'bun:test'
 
+import { deviceHandle } from '../../src/domain/handle.ts'
 import { timestamp } from '../../src/domain/ids.ts'
 import type { LineDriver } from '../../src/lines/driver.ts'
 import { wholeBackup } from '../../src/storage/backup.ts'
@@ -133,6 +134,39 @@ test('the places of the day that queued messages held are free again', async () 
   expect(line.new_contacts_today).toBe(0)
   expect(answer.status).toBe('sent')
   expect(reservedPlaces(relay)).toEqual([{ places: 0 }])
+})
+
+test('contacts of the back-up come back, and a search finds them and what they wrote', async () => {
+  using folder = new ScratchFolder()
+  const clock = new TestClock()
+  const directory = openDataDirectory(folder.path)
+  const driver = new ScriptedDriver()
+  const device = driver.add('+12025550801')
+  const name = (relay: TestRelay, handle: string, called: string) =>
+    asOwner(relay, 'PUT', `/contacts/${encodeURIComponent(handle)}`, { body: { name: called } })
+  {
+    await using relay = await startOn(directory, clock, driver)
+    await device.receive({
+      guid: guidOf(801),
+      handle: deviceHandle(REFUSED_BEFORE),
+      text: 'a table for four',
+    })
+    await name(relay, REFUSED_BEFORE, 'Anna Miller')
+    await clock.advance(30_000) // The index follows.
+    takeSnapshot(wholeBackup(directory, folder.file('backup.db')))
+    await name(relay, QUEUED_BEFORE, 'Bob Miller')
+  }
+  const file = folder.file('backup.db')
+  restoreBackup({ directory, file, version: 'test', now: timestamp(clock.now()) })
+
+  await using relay = await startOn(directory, clock, new ScriptedDriver())
+  await name(relay, QUEUED_BEFORE, 'Carl Miller')
+  const people = await asOwner(relay, 'GET', '/search?q=miller')
+  const texts = await asOwner(relay, 'GET', '/search?q=table')
+
+  expect(people.people).toMatchObject([{ name: 'Carl Miller' }, { name: 'Anna Miller' }])
+  expect(people.conversations).toMatchObject([{ contact_name: 'Anna Miller' }])
+  expect(texts.messages).toMatchObject([{ message: { text: 'a table for four' } }])
 })
 
 /** What `message.received` told, in any order that the device chose. */

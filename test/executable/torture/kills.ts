@@ -81,6 +81,7 @@ export async function runKills(
     await Bun.sleep(SWEPT_AFTER_MS)
     await comeToRest(api)
   }
+  const unfoundNames = await clients.unfoundNames()
   const exitCode = await relay.end('SIGTERM')
   const ledgers = readLedgers(dir.path)
   return {
@@ -95,6 +96,7 @@ export async function runKills(
     faults: {
       contradictions: clients.contradictions,
       stepsBack: clients.stepsBack,
+      unfoundNames: clients.named.length === 0 ? ['no contact was added'] : unfoundNames,
       ...disagreements(ledgers, clients.told, [well.received, unwell.received]),
       ...unexplained(ledgers),
       ...(load === 'files' ? fileFaults(dir.path, [...well.received, ...unwell.received]) : {}),

@@ -82,6 +82,8 @@ export class Clients {
   readonly contradictions: string[] = []
   /** Statuses that a reader saw go back, as `id: read, then sent`. */
   readonly stepsBack: string[] = []
+  /** Names of contacts whose entry was answered. */
+  readonly named: string[] = []
   repeats = 0
   readonly #api: ApiClient
   readonly #name: string
@@ -98,7 +100,18 @@ export class Clients {
 
   async run(): Promise<void> {
     const clients = Array.from({ length: CLIENTS }, (_, number) => this.#runOne(number))
-    await Promise.all([...clients, this.#read()])
+    await Promise.all([...clients, this.#read(), this.#nameContacts()])
+  }
+
+  /** Names that were answered, and that a search for them does not find. */
+  async unfoundNames(): Promise<readonly string[]> {
+    const unfound: string[] = []
+    for (const name of this.named) {
+      const path = `/api/v1/search?q=${encodeURIComponent(name)}`
+      const { people } = await this.#api.ask<{ people: { name: string }[] }>('GET', path)
+      if (people[0]?.name !== name) unfound.push(name)
+    }
+    return unfound
   }
 
   stop(): void {
@@ -116,6 +129,16 @@ export class Clients {
       if (count % 7 !== 0) continue
       const again = await this.#sendUntilAnswered(text, this.#partyOf(client, count))
       if (again !== null && again.messageId !== told.messageId) this.contradictions.push(text)
+    }
+  }
+
+  async #nameContacts(): Promise<void> {
+    for (let count = 1_000; !this.#isStopped; count += 1) {
+      const body = { name: `Person ${count}` }
+      const path = `/api/v1/contacts/${encodeURIComponent(`+1202558${count}`)}`
+      const answer = await this.#api.request('PUT', path, { body }).catch(() => null)
+      if (answer?.status === 200) this.named.push(body.name)
+      await Bun.sleep(50)
     }
   }
 
