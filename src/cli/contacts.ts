@@ -2,9 +2,9 @@ import { resolve } from 'node:path'
 
 import type { Contact, ImportReport, SearchResult } from '../api/contacts.ts'
 import { countWords } from '../domain/number-words.ts'
-import { groupedNumber } from '../domain/phone-numbers.ts'
 import type { Card, ContactFile } from '../people/card.ts'
 import { decodeContacts, readContacts } from '../people/contact-file.ts'
+import { groupedNumber } from '../people/phone-numbers.ts'
 import {
   EXIT,
   UsageError,

@@ -4,7 +4,6 @@
 import type { BridgeToken } from '../api/bridges.ts'
 import type { CreatedKey } from '../api/keys.ts'
 import { COMMAND_LINE } from '../domain/audit.ts'
-import { groupedNumber } from '../domain/phone-numbers.ts'
 import {
   createBridge,
   createKey,
@@ -14,6 +13,7 @@ import {
   renewBridgeToken,
   revokeKey,
 } from '../keys/credentials.ts'
+import { groupedNumber } from '../people/phone-numbers.ts'
 import { argument, type Call, type Command } from './command.ts'
 import { runningRelay, throughRelayOrFile } from './own-file.ts'
 import { fields, table, timeCell } from './table.ts'

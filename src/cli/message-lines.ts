@@ -1,7 +1,7 @@
 // A message as lines of text.
 
 import type { Message } from '../api/messages.ts'
-import { groupedNumber } from '../domain/phone-numbers.ts'
+import { groupedNumber } from '../people/phone-numbers.ts'
 import { fields, sizeCell, table, timeCell } from './table.ts'
 
 const EXCERPT_LENGTH_MAX = 60

@@ -5,13 +5,13 @@ import { signal } from '@preact/signals'
 
 import { isWhole, tidyHandle } from './outbox.ts'
 
-type Library = typeof import('../domain/phone-numbers.ts')
+type Library = typeof import('../people/phone-numbers.ts')
 
 const library = signal<Library | null>(null)
 
 /** Loads the library, once; false where that failed. */
 export async function loadNumbers(): Promise<boolean> {
-  library.value ??= await import('../domain/phone-numbers.ts').catch(() => null)
+  library.value ??= await import('../people/phone-numbers.ts').catch(() => null)
   return library.value !== null
 }
 

@@ -7,12 +7,6 @@ import { BYTE_ORDER_MARK, csvRecord } from '../domain/csv.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
 import { deviceHandle, parseRecipient, type Handle } from '../domain/handle.ts'
 import { NAME_LENGTH_MAX, NOTE_LENGTH_MAX, cleanTags, type Person } from '../domain/person.ts'
-import {
-  commonHome,
-  homeOfCountry,
-  understandRecipient,
-  type Home,
-} from '../domain/phone-numbers.ts'
 import type { Audit } from '../storage/audit.ts'
 import { hasConversation } from '../storage/conversations.ts'
 import type { Db, Tx } from '../storage/database.ts'
@@ -30,6 +24,7 @@ import type { Writer } from '../storage/writer.ts'
 import type { LogicalClock } from '../system/logical-clock.ts'
 import type { Card } from './card.ts'
 import { decodeContacts, readContacts } from './contact-file.ts'
+import { commonHome, homeOfCountry, understandRecipient, type Home } from './phone-numbers.ts'
 import { contactResource } from './resource.ts'
 
 type Tools = {

@@ -40,7 +40,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   health: [...BELOW_FEATURES, 'webhooks/publish'],
   http: [...BELOW_FEATURES, ...FEATURES, 'messages', 'health', 'guides'],
-  dashboard: ['api', 'domain/number-words', 'domain/phone-numbers', 'domain/webhook-url'],
+  dashboard: ['api', 'domain/number-words', 'people/phone-numbers', 'domain/webhook-url'],
   runtime: [
     ...BELOW_FEATURES,
     'config',
@@ -88,7 +88,7 @@ const PACKAGE_PLACES: Readonly<Record<string, readonly string[]>> = {
   '@preact/signals': ['dashboard/'],
   uqr: ['http/'],
   'file-type': ['attachments/'],
-  'libphonenumber-js': ['domain/phone-numbers.ts'],
+  'libphonenumber-js': ['people/'],
   // Property lists in XML, in which usbmuxd and iPhones speak.
   plist: ['lines/kinds/iphone/'],
 }

@@ -13,7 +13,7 @@ export function NotifyButton() {
   const isOpen = useSignal(false)
   return (
     <>
-      <Button look="quiet" icon="bell" isIconOnly onClick={() => (isOpen.value = true)}>
+      <Button look="quiet" icon="notification" isIconOnly onClick={() => (isOpen.value = true)}>
         {NOTIFY.title}
       </Button>
       {isOpen.value && <NotifyDialog onClose={() => (isOpen.value = false)} />}

@@ -141,8 +141,8 @@ function Group({ title, results, isChosen, idOf, onOpen }: GroupProps) {
           onClick={() => onOpen(result)}
         >
           <Icon name={result.group === 'people' ? 'person' : 'conversations'} />
-          <span class="grow one-line">
-            <span class="search-title">{result.title}</span>{' '}
+          <span class="grow">
+            <span class="search-title">{result.title}</span>
             <span class="quiet">{result.text}</span>
           </span>
           {result.time !== null && (
@@ -206,12 +206,11 @@ function resultsIn(
     text: <PersonText>{each.last_message?.text.slice(0, 120) ?? ''}</PersonText>,
     time: each.updated_at,
   }))
-  const names = new Map(conversations.map((each) => [each.id, conversationName(each)]))
-  const texts = messages.map(({ message, excerpt, conversation_id }) => ({
+  const texts = messages.map(({ message, excerpt, conversation_id, contact_name }) => ({
     key: message.id,
     href: href('conversations', [conversation_id], { message: message.id }),
     group: 'messages' as const,
-    title: <PersonText>{names.get(conversation_id) ?? counterpart(message)}</PersonText>,
+    title: <PersonText>{contact_name ?? counterpart(message)}</PersonText>,
     text: excerptOf(excerpt),
     time: message.created_at,
   }))

@@ -119,7 +119,7 @@ function ThreadParts(props: PartsProps) {
   )
 }
 
-/** Marks the conversation as read while somebody looks at its latest messages. */
+/** Marks the conversation as read while its latest messages are in view. */
 function useReadMark(
   feed: Feed<Message> | null,
   conversation: Conversation | null,

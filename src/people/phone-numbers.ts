@@ -2,7 +2,7 @@
 
 import { getCountries, parsePhoneNumberFromString, type CountryCode } from 'libphonenumber-js/min'
 
-import { parseRecipient, type Handle } from './handle.ts'
+import { parseRecipient, type Handle } from '../domain/handle.ts'
 
 /** The country by which national numbers are understood. */
 export type Home =
