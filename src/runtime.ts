@@ -3,6 +3,7 @@
 
 import { AttachmentStore } from './attachments/store.ts'
 import type { Config, ConfigRow } from './config.ts'
+import { daysIn } from './domain/days.ts'
 import type { Finding } from './domain/finding.ts'
 import { HealthCatalogue } from './health/catalogue.ts'
 import type { LineDriver } from './lines/driver.ts'
@@ -115,6 +116,7 @@ export function openRuntime(config: Config, parts: Partial<Parts>) {
     health: new HealthCatalogue(stamps),
     seal: createSeal(data.secretKey, random),
     settings,
+    days: daysIn(() => settings.get('time_zone')),
     store: new AttachmentStore({ folder: directory.attachments, random, clock, settings }),
     secretKey: data.secretKey,
     fatal: fatal.promise,

@@ -11,6 +11,8 @@ export type {
   Check,
   ContactCost,
   FindingBranch,
+  InboxEntry,
+  InboxRequest,
   KindInfo,
   LineChecks,
   RelayState,

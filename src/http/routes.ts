@@ -7,6 +7,7 @@ import type { About } from '../api/dashboard.ts'
 import type { Backup, SetupLink } from '../api/owner.ts'
 import type { Attachments } from '../attachments/attachments.ts'
 import type { Origin } from '../domain/audit.ts'
+import type { Days } from '../domain/days.ts'
 import type { SentenceOf } from '../domain/message.ts'
 import type { CreatedKinds, DeviceCalls, LineKind } from '../lines/line-kind.ts'
 import type { ChangeFeed } from '../system/change-feed.ts'
@@ -97,6 +98,7 @@ export type RouteTools = SchemeOptions &
     readonly changes: ChangeFeed
     readonly about: () => About
     readonly pictures: Pictures
+    readonly days: Days
   }
 
 /** For the network. */
