@@ -26,13 +26,12 @@ import { SHELL } from './words/shell.ts'
 const { names } = SHELL
 
 const CONVERSATIONS = lazyPage(names.conversations, async () => {
-  // Its rows are as wide as their numbers.
-  const [page] = await Promise.all([import('./pages/conversations.tsx'), loadNumbers()])
-  return page.ConversationsPage
+  void loadNumbers()
+  return (await import('./pages/conversations.tsx')).ConversationsPage
 })
 const PEOPLE = lazyPage(names.people, async () => {
-  const [page] = await Promise.all([import('./pages/people.tsx'), loadNumbers()])
-  return page.PeoplePage
+  void loadNumbers()
+  return (await import('./pages/people.tsx')).PeoplePage
 })
 const LINES = lazyPage(names.lines, async () => (await import('./pages/lines.tsx')).LinesPage)
 const WEBHOOKS = lazyPage(

@@ -7,12 +7,11 @@ import type { ApiClient } from '../support/relay-process.ts'
 import { eventually } from '../support/relay-process.ts'
 import { story } from './browser.ts'
 import { lineIds, say } from './furnished.ts'
-import { COMPUTER, FIRST_LINE, PERSON, PHONE, SECOND_LINE, Stage } from './stage.ts'
+import { COMPUTER, FIRST_LINE, PERSON, PHONE, SECOND_LINE, SHOWN_PERSON, Stage } from './stage.ts'
 import type { WatchedPage } from './watched-page.ts'
 
 const SCREENSHOTS = `${import.meta.dir}/screenshots`
 const TABLET = { width: 820, height: 1180 }
-const GROUPED = '+1 202 555 0147'
 
 const name = (api: ApiClient, handle: string, fields: object) =>
   api.ask('PUT', `/api/v1/contacts/${encodeURIComponent(handle)}`, fields)
@@ -170,7 +169,7 @@ story(
     const watched = await stage.page({ viewport: COMPUTER })
     const { page } = watched
     await watched.show(`conversations/${conversation_id}`)
-    await page.getByRole('heading', { name: GROUPED }).waitFor()
+    await page.getByRole('heading', { name: SHOWN_PERSON }).waitFor()
 
     await page.getByTitle('More').click()
     await page.getByRole('button', { name: 'Add contact' }).click()
@@ -198,7 +197,7 @@ story(
     await watched.show('home')
     const to = page.getByLabel('To', { exact: true })
     await to.fill('(202) 555-0147')
-    await page.getByText(`→ ${GROUPED}`).waitFor()
+    await page.getByText(`→ ${SHOWN_PERSON}`).waitFor()
 
     expect(said).toContain('2 added')
     expect(said).toContain('2 entries')
