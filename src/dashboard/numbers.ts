@@ -3,11 +3,10 @@
 
 import { signal } from '@preact/signals'
 
+import type * as Library from '../people/phone-numbers.ts'
 import { isWhole, tidyHandle } from './outbox.ts'
 
-type Library = typeof import('../people/phone-numbers.ts')
-
-const library = signal<Library | null>(null)
+const library = signal<typeof Library | null>(null)
 
 /** Loads the library, once; false where that failed. */
 export async function loadNumbers(): Promise<boolean> {

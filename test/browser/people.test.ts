@@ -127,8 +127,7 @@ story(
     const left = await stage.page({ viewport: COMPUTER })
     const right = await left.another()
     for (const { page } of [left, right]) await page.addInitScript(WATCH_NOTIFICATIONS)
-    const notices = async ({ page }: WatchedPage) =>
-      (await page.evaluate('window.notices')) as string[][]
+    const notices = ({ page }: WatchedPage) => page.evaluate<string[][]>('window.notices')
     await left.show('conversations')
     await left.page.getByRole('button', { name: 'Notifications' }).click()
     await left.page.getByRole('switch', { name: 'Notify me of new messages' }).click()

@@ -34,14 +34,21 @@ function contactPath(handle: string): string {
   return `contacts/${encodeURIComponent(handle)}`
 }
 
+/** Texts as they are typed. */
+function useFields(known: Contact | null) {
+  return {
+    typed: useSignal(''),
+    name: useSignal(known === null ? '' : known.name),
+    note: useSignal(known?.note ?? ''),
+    tags: useSignal(known === null ? '' : known.tags.join(', ')),
+  }
+}
+
 function ContactForm(props: Props & { readonly known: Contact | null }) {
   const { handle, known, onClose, onChanged } = props
   const { api, notices } = useDashboard()
   const lines = useLines().value?.data ?? []
-  const typed = useSignal('')
-  const name = useSignal(known?.name ?? '')
-  const note = useSignal(known?.note ?? '')
-  const tags = useSignal(known?.tags.join(', ') ?? '')
+  const { typed, name, note, tags } = useFields(known)
   const end = (words: string) => () => {
     notices.done(words)
     onChanged()
@@ -56,14 +63,13 @@ function ContactForm(props: Props & { readonly known: Contact | null }) {
     })
   }, end(PEOPLE.saved))
   const errorOf = (field: string) => fieldError(saving.failure, field)
-  const isReady = name.value.trim() !== '' && (handle !== null || typed.value.trim() !== '')
   return (
     <ActionDialog
       title={known === null ? PEOPLE.add : PEOPLE.edit}
       confirm={PEOPLE.save}
       action={saving}
       but={['handle', 'name', 'note']}
-      isReady={isReady}
+      isReady={name.value.trim() !== '' && (handle ?? typed.value.trim()) !== ''}
       onClose={onClose}
     >
       {handle === null ? (
@@ -71,31 +77,32 @@ function ContactForm(props: Props & { readonly known: Contact | null }) {
       ) : (
         <p class="quiet">{numberWords(handle)}</p>
       )}
-      <TextField
-        label={PEOPLE.name}
-        isFirst={handle !== null}
-        maxLength={200}
-        bind={name}
-        error={errorOf('name')}
-      />
+      <TextField label={PEOPLE.name} maxLength={200} bind={name} error={errorOf('name')} />
       <TextArea label={PEOPLE.note} bind={note} error={errorOf('note')} />
       <TextField label={PEOPLE.tags} hint={PEOPLE.tagsHint} bind={tags} />
-      {known !== null && (
-        <div class="actions">
-          <ConfirmButton
-            icon="trash"
-            text={PEOPLE.remove}
-            title={PEOPLE.removeThis}
-            confirm={COMMON.delete}
-            look="danger"
-            call={() => api.remove(contactPath(known.handle))}
-            onDone={end(COMMON.deleted)}
-          >
-            {PEOPLE.consequence}
-          </ConfirmButton>
-        </div>
-      )}
+      {known !== null && <RemoveButton handle={known.handle} onDone={end(COMMON.deleted)} />}
     </ActionDialog>
+  )
+}
+
+type RemoveProps = { readonly handle: string; readonly onDone: () => void }
+
+function RemoveButton({ handle, onDone }: RemoveProps) {
+  const { api } = useDashboard()
+  return (
+    <div class="actions">
+      <ConfirmButton
+        icon="trash"
+        text={PEOPLE.remove}
+        title={PEOPLE.removeThis}
+        confirm={COMMON.delete}
+        look="danger"
+        call={() => api.remove(contactPath(handle))}
+        onDone={onDone}
+      >
+        {PEOPLE.consequence}
+      </ConfirmButton>
+    </div>
   )
 }
 

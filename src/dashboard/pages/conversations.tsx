@@ -14,16 +14,16 @@ import { useSettled } from '../components/form.tsx'
 import { Icon } from '../components/icon.tsx'
 import { WindowList } from '../components/long-list.tsx'
 import { PersonText } from '../components/text.tsx'
-import { EmptyState, ReadFailure, Skeleton } from '../components/when-ready.tsx'
+import { EmptyState, Skeleton } from '../components/when-ready.tsx'
 import { useDashboard, useFeed, useRead } from '../dashboard.ts'
-import type { FeedSource } from '../feed.ts'
+import type { FeedNow, FeedSource } from '../feed.ts'
 import { lineName } from '../line-words.ts'
 import { statusWords } from '../message-words.ts'
 import { numberWords } from '../numbers.ts'
 import { conversationName, isGroup, personName } from '../people.ts'
 import type { Conversation, Message, PhoneLine, SearchResult } from '../resources.ts'
 import { useLines } from '../sources.ts'
-import type { Read } from '../store.ts'
+import type { Loaded, Read } from '../store.ts'
 import { absoluteTime, shortTime } from '../time-words.ts'
 import { CONVERSATIONS } from '../words/conversations.ts'
 import { NotifyButton } from './notify.tsx'
@@ -136,31 +136,7 @@ function ConversationPane({ lines, selected, onWrite }: PaneProps) {
           value={typed.value}
           onInput={(event) => (typed.value = event.currentTarget.value)}
         />
-        <FilterChoice
-          label={CONVERSATIONS.state}
-          value={state}
-          options={Object.entries(CONVERSATIONS.states)}
-          onChange={(chosen) => choose({ state: chosen })}
-        />
-        {lines.some(({ relay_groups }) => relay_groups) && (
-          <FilterChoice
-            label={CONVERSATIONS.kind}
-            value={type}
-            options={Object.entries(CONVERSATIONS.kinds)}
-            onChange={(chosen) => choose({ type: chosen })}
-          />
-        )}
-        {lines.length > 1 && (
-          <FilterChoice
-            label={CONVERSATIONS.line}
-            value={line}
-            options={[
-              ['', CONVERSATIONS.allLines],
-              ...lines.map((each) => [each.id, lineName(each)] as const),
-            ]}
-            onChange={(chosen) => choose({ line: chosen })}
-          />
-        )}
+        <Filters {...{ filter, lines }} onChoose={choose} />
       </div>
       <ConversationList
         key={Object.values(filter).join(' ')}
@@ -173,6 +149,43 @@ function ConversationPane({ lines, selected, onWrite }: PaneProps) {
 
 /** The id of the only line to show, the only kind, and the only state; empty for all. */
 type Filter = { readonly line: string; readonly type: string; readonly state: string }
+
+type FiltersProps = Pick<PaneProps, 'lines'> & {
+  readonly filter: Filter
+  readonly onChoose: (changes: Partial<Filter>) => void
+}
+
+function Filters({ filter: { line, type, state }, lines, onChoose: choose }: FiltersProps) {
+  return (
+    <>
+      <FilterChoice
+        label={CONVERSATIONS.state}
+        value={state}
+        options={Object.entries(CONVERSATIONS.states)}
+        onChange={(chosen) => choose({ state: chosen })}
+      />
+      {lines.some(({ relay_groups }) => relay_groups) && (
+        <FilterChoice
+          label={CONVERSATIONS.kind}
+          value={type}
+          options={Object.entries(CONVERSATIONS.kinds)}
+          onChange={(chosen) => choose({ type: chosen })}
+        />
+      )}
+      {lines.length > 1 && (
+        <FilterChoice
+          label={CONVERSATIONS.line}
+          value={line}
+          options={[
+            ['', CONVERSATIONS.allLines],
+            ...lines.map((each) => [each.id, lineName(each)] as const),
+          ]}
+          onChange={(chosen) => choose({ line: chosen })}
+        />
+      )}
+    </>
+  )
+}
 
 type ChoiceProps = {
   readonly label: string
@@ -207,21 +220,18 @@ type ListProps = Pick<PaneProps, 'lines' | 'selected'> & {
 function ConversationList({ filter, typed, lines, selected }: ListProps) {
   const { api } = useDashboard()
   const feed = useFeed(Object.values(filter).join(' '), conversationSource(api, filter))
-  const found = useFound(typed)
-  const now = feed.now.value
   const isSearch = typed !== ''
+  const found = useFound(typed)
+  const now = isSearch ? foundOf(found.now) : feed.now.value
   if (now.state === 'failed') {
-    return <FailureNote failure={now.failure} onRetry={() => feed.refresh()} />
+    const again = isSearch ? found.refresh : () => feed.refresh()
+    return <FailureNote failure={now.failure} onRetry={again} />
   }
-  if (isSearch && found.now.state === 'failed') return <ReadFailure of={found} />
-  if (now.state === 'loading' || (isSearch && found.value === null)) {
-    return <Skeleton kind="row" count={8} />
-  }
-  const chosen = isSearch ? (found.value?.conversations ?? []) : now.entries
-  // What is read meanwhile stays listed, but for the one that is no longer looked at.
-  const rows = chosen.filter((each) => each.id === selected || fits(each, filter))
+  if (now.state === 'loading') return <Skeleton kind="row" count={8} />
+  // The one that is looked at stays listed when it is read.
+  const rows = now.entries.filter((each) => each.id === selected || fits(each, filter))
   if (rows.length === 0) {
-    const isFiltered = isSearch || Object.values(filter).some((value) => value !== '')
+    const isFiltered = [typed, ...Object.values(filter)].some((value) => value !== '')
     return isFiltered ? <NothingFound /> : <NoConversations lines={lines} />
   }
   return (
@@ -230,7 +240,7 @@ function ConversationList({ filter, typed, lines, selected }: ListProps) {
       label={CONVERSATIONS.title}
       rowHeight={ROW_HEIGHT}
       rows={rows}
-      count={isSearch || now.nextCursor === null ? rows.length : -1}
+      count={now.nextCursor === null ? rows.length : -1}
       onNearEnd={() => {
         if (!isSearch) void feed.readMore()
       }}
@@ -244,6 +254,12 @@ function ConversationList({ filter, typed, lines, selected }: ListProps) {
       )}
     />
   )
+}
+
+/** The found conversations as a list without an end to read. */
+function foundOf(now: Loaded<SearchResult>): FeedNow<Conversation> {
+  if (now.state !== 'ready') return now
+  return { state: 'ready', entries: now.value.conversations, nextCursor: null }
 }
 
 /** All conversations, or those that fit a filter. */

@@ -1,6 +1,6 @@
 // Search over people, conversations and messages, by keyboard alone.
 
-import { useSignal } from '@preact/signals'
+import { useSignal, type Signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useLayoutEffect, useRef } from 'preact/hooks'
 
@@ -47,15 +47,7 @@ export function SearchBox({ onClose }: { readonly onClose: () => void }) {
     onClose()
     router.go(result.href)
   }
-  const move = (by: number) => {
-    const count = Math.max(results.length, 1)
-    chosen.value = (chosen.value + by + count) % count
-  }
-  const optionId = (place: number) => `${listId}-${place}`
-  const active = optionId(chosen.value)
-  useEffect(() => {
-    document.getElementById(active)?.scrollIntoView({ block: 'nearest' })
-  }, [active])
+  const idOf = (result: Result) => `${listId}-${results.indexOf(result)}`
   return (
     <dialog
       ref={dialog}
@@ -67,33 +59,7 @@ export function SearchBox({ onClose }: { readonly onClose: () => void }) {
       }}
       onClick={({ target, currentTarget }) => target === currentTarget && onClose()}
     >
-      <div class="search-field">
-        <Icon name="search" />
-        <input
-          type="search"
-          role="combobox"
-          list={undefined}
-          aria-label={SEARCH.label}
-          aria-expanded={results.length > 0}
-          aria-controls={listId}
-          aria-activedescendant={results.length > 0 ? active : undefined}
-          placeholder={SEARCH.placeholder}
-          autoFocus
-          dir="auto"
-          value={typed.value}
-          onInput={({ currentTarget }) => {
-            typed.value = currentTarget.value
-            chosen.value = 0
-          }}
-          onKeyDown={(event) => {
-            const { key, isComposing } = event
-            if (isComposing || !['ArrowDown', 'ArrowUp', 'Enter'].includes(key)) return
-            event.preventDefault()
-            if (key === 'Enter') open(results[chosen.value])
-            else move(key === 'ArrowDown' ? 1 : -1)
-          }}
-        />
-      </div>
+      <SearchField {...{ typed, chosen, results, listId, open }} />
       <p class="visually-hidden" role="status">
         {found.value === null ? '' : SEARCH.found(results.length)}
       </p>
@@ -104,13 +70,60 @@ export function SearchBox({ onClose }: { readonly onClose: () => void }) {
             title={SEARCH[group]}
             results={results.filter((each) => each.group === group)}
             isChosen={(result) => results[chosen.value] === result}
-            idOf={(result) => optionId(results.indexOf(result))}
+            idOf={idOf}
             onOpen={open}
           />
         ))}
       </div>
       <Note wanted={wanted} found={found} count={results.length} />
     </dialog>
+  )
+}
+
+type FieldProps = {
+  readonly typed: Signal<string>
+  /** Place of the chosen result, which the arrow keys move. */
+  readonly chosen: Signal<number>
+  readonly results: readonly Result[]
+  readonly listId: string
+  readonly open: (result: Result | undefined) => void
+}
+
+function SearchField({ typed, chosen, results, listId, open }: FieldProps) {
+  const active = `${listId}-${chosen.value}`
+  const count = results.length
+  useEffect(() => {
+    document.getElementById(active)?.scrollIntoView({ block: 'nearest' })
+  }, [active])
+  const move = (by: number) => (chosen.value = (chosen.value + by + count) % Math.max(count, 1))
+  return (
+    <div class="search-field">
+      <Icon name="search" />
+      <input
+        type="search"
+        role="combobox"
+        list={undefined}
+        aria-label={SEARCH.label}
+        aria-expanded={count > 0}
+        aria-controls={listId}
+        aria-activedescendant={count > 0 ? active : undefined}
+        placeholder={SEARCH.placeholder}
+        autoFocus
+        dir="auto"
+        value={typed.value}
+        onInput={({ currentTarget }) => {
+          typed.value = currentTarget.value
+          chosen.value = 0
+        }}
+        onKeyDown={(event) => {
+          const { key, isComposing } = event
+          if (isComposing || !['ArrowDown', 'ArrowUp', 'Enter'].includes(key)) return
+          event.preventDefault()
+          if (key === 'Enter') open(results[chosen.value])
+          else move(key === 'ArrowDown' ? 1 : -1)
+        }}
+      />
+    </div>
   )
 }
 
