@@ -293,6 +293,13 @@ CREATE TABLE `settings` (
 	`updated_at` integer NOT NULL
 ) STRICT;
 --> statement-breakpoint
+CREATE TABLE `snoozes` (
+	`finding` text PRIMARY KEY NOT NULL,
+	`severity` text NOT NULL,
+	`until` integer NOT NULL,
+	CONSTRAINT "severity_is_a_name" CHECK(`severity` NOT GLOB '*[^a-z._]*')
+) STRICT;
+--> statement-breakpoint
 CREATE TABLE `waiting_changes` (
 	`seq` integer PRIMARY KEY NOT NULL,
 	`line_id` text NOT NULL,

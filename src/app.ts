@@ -12,12 +12,13 @@ import type { SetupLink } from './api/owner.ts'
 import { createAttachments, type Attachments } from './attachments/attachments.ts'
 import type { Config } from './config.ts'
 import { COMMAND_LINE, type Origin } from './domain/audit.ts'
-import type { Finding } from './domain/finding.ts'
 import type { LineId } from './domain/ids.ts'
 import type { Line } from './domain/line.ts'
 import { healthWatch, ofLine, ofRelay, ofWebhook } from './health/catalogue.ts'
 import { LineFindings, loopFinding } from './health/line-findings.ts'
 import { QueueWatch } from './health/queue-watch.ts'
+import { createSnoozes } from './health/snoozes.ts'
+import { createUpdateCheck } from './hosting/update-check.ts'
 import { aboutResource } from './http/dashboard-views.ts'
 import { localName } from './http/hosts.ts'
 import { listenEverywhere, type Listener } from './http/listener.ts'
@@ -60,7 +61,7 @@ import { ownIds, processRunner, startProcess, startReadProcess } from './system/
 import { runServices } from './system/service.ts'
 import { VERSION } from './system/version.ts'
 import type { DownloadUrl } from './webhooks/payload.ts'
-import { createDownload, createGet, createPost } from './webhooks/post.ts'
+import { createDownload, createFetchText, createGet, createPost } from './webhooks/post.ts'
 import { createWebhooks } from './webhooks/webhooks.ts'
 export { listenInSafeMode } from './http/safe-mode.ts'
 
@@ -104,14 +105,16 @@ export function createApp(config: Config, parts: Partial<Parts> = {}): App {
   const below = { webhooks, kinds, attachments }
   const messages = createMessageModule(runtime, below, start)
   const known = () => messages.lines.lines().map(({ line }) => line)
-  const maintenance = createMaintenance({ ...runtime, attachments, folder: config.backupFolder })
+  const updates = createUpdateCheck({ ...webhooks, ...parts, ...runtime })
+  const beside = { attachments, updates, folder: config.backupFolder }
+  const maintenance = createMaintenance({ ...parts, ...runtime, ...beside })
   const entry = createEntry(runtime, start)
   const lastUsed = new LastUsed(runtime)
   const isWell = () => life.phase === 'running' && !runtime.disk.isLow
   const heartbeat = new Heartbeat({ ...runtime, isWell, beat: webhooks.get })
   const watches = [maintenance.clockWatch, maintenance.timetable, heartbeat]
-  includeRelayFindings(runtime, parts, [...watches, attachments])
-  const modules = { ...below, config, life, messages, maintenance, lastUsed, entry }
+  runtime.health.includeRelay(runtime.disk, ...watches, attachments, updates, hostWatch(parts))
+  const modules = { ...below, config, life, messages, maintenance, updates, lastUsed, entry }
   const http = createHttp(httpTools(runtime, modules))
   const { lines, dispatch, callers } = messages
   const queues = createQueueWatch(runtime, { webhooks, messages, kinds })
@@ -151,21 +154,12 @@ export function createApp(config: Config, parts: Partial<Parts> = {}): App {
   }
 }
 
-/** Findings about the machine and the relay itself. */
-function includeRelayFindings(
-  { disk, health }: Runtime,
-  { checkHost = async () => [] }: Partial<Parts>,
-  watches: readonly { findings(): readonly Finding[] | Promise<readonly Finding[]> }[],
-): void {
-  health.include(async () => (await checkHost(AbortSignal.timeout(CHECKUP_MS))).map(ofRelay))
-  for (const watch of [disk, ...watches]) {
-    health.include(async () => (await watch.findings()).map(ofRelay))
-  }
+function hostWatch({ checkHost = async () => [] }: Partial<Parts>) {
+  return { findings: () => checkHost(AbortSignal.timeout(CHECKUP_MS)) }
 }
 
 type Life = { phase: ReturnType<HttpTools['health']['life']['phase']>; listener: Listener | null }
 
-/** Inputs of this start. */
 type Start = { readonly config: Config; readonly parts: Partial<Parts>; readonly life: Life }
 
 function createLineKinds(
@@ -215,8 +209,9 @@ function createWebhookModule(
   })
   runtime.health.include(async () => module.loop.findings().map(ofWebhook))
   // A monitor may stand in the own network, whatever webhooks may do.
-  const get = createGet({ ...network, rules: { ...rules, policy: () => 'any-private' } })
-  return { ...module, get, download: createDownload({ ...network, rules }) }
+  const own = { ...network, rules: { ...rules, policy: () => 'any-private' as const } }
+  const beside = { get: createGet(own), fetchText: createFetchText(createDownload(own)) }
+  return { ...module, ...beside, download: createDownload({ ...network, rules }) }
 }
 
 /** Files that travel with messages. */
@@ -340,6 +335,7 @@ type Modules = {
   readonly attachments: Attachments
   readonly messages: ReturnType<typeof createMessageModule>
   readonly maintenance: ReturnType<typeof createMaintenance>
+  readonly updates: ReturnType<typeof createUpdateCheck>
   readonly lastUsed: LastUsed
   readonly entry: ReturnType<typeof createEntry>
 }
@@ -348,7 +344,7 @@ type Modules = {
 function httpTools(runtime: Runtime, modules: Modules): HttpTools {
   const { db, metrics, settings } = runtime
   const { config, life, kinds, webhooks, attachments, messages } = modules
-  const { maintenance, lastUsed, entry } = modules
+  const { maintenance, updates, lastUsed, entry } = modules
   return {
     ...runtime,
     version: VERSION,
@@ -380,11 +376,14 @@ function httpTools(runtime: Runtime, modules: Modules): HttpTools {
       reports: kinds.reports,
       settings,
       options: runtime.options,
-      backUp: maintenance.backUp,
-      noteDownload: maintenance.noteDownload,
+      ...maintenance,
+      ...updates,
+      recentLog: () => runtime.recent.read(),
       confirmHealthy: runtime.confirmHealthy,
     },
+    restoring: maintenance.restoring,
     listAudit: (filter, page) => listAudit(db, filter, page),
+    setSnooze: createSnoozes(runtime),
     listBackups: () => listBackupResources(runtime.directory),
     pictures: createPictures({ ...runtime, lines: messages.lines }),
     about: () =>
@@ -392,8 +391,7 @@ function httpTools(runtime: Runtime, modules: Modules): HttpTools {
         ...config,
         version: VERSION,
         address: life.listener?.url ?? NOT_LISTENING,
-        drivers: kinds.drivers,
-        kinds: kinds.kinds,
+        ...kinds,
       }),
     ...entry,
   }

@@ -1,6 +1,7 @@
 // The parts that every module shares: the data, the outside world, clock and log. Only `app.ts` builds
 // on it.
 
+import type { RestoreOutcome } from './api/owner.ts'
 import { AttachmentStore } from './attachments/store.ts'
 import type { Config, ConfigRow } from './config.ts'
 import { daysIn } from './domain/days.ts'
@@ -14,7 +15,9 @@ import { createAudit } from './storage/audit.ts'
 import { BackupWorker } from './storage/backup.ts'
 import { openData, type Data } from './storage/data.ts'
 import { newestTimestamp } from './storage/messages.ts'
+import type { RestoreWish } from './storage/restore.ts'
 import { createSettings } from './storage/settings.ts'
+import { listSnoozes } from './storage/snoozes.ts'
 import { damageFound } from './storage/sqlite-errors.ts'
 import { Writer } from './storage/writer.ts'
 import { ChangeFeed } from './system/change-feed.ts'
@@ -22,9 +25,10 @@ import { systemClock, type Clock } from './system/clock.ts'
 import { ConfirmedClock } from './system/confirmed-clock.ts'
 import { freeBytes } from './system/files.ts'
 import type { PasswordHash } from './system/hash.ts'
-import { silentLog, type Log } from './system/log.ts'
+import { RecentLines, silentLog, type Log } from './system/log.ts'
 import { LogicalClock } from './system/logical-clock.ts'
 import { Metrics } from './system/metrics.ts'
+import type { MinisignKey } from './system/minisign.ts'
 import { systemRandom, type Random } from './system/random.ts'
 import { createSeal } from './system/seal.ts'
 import type { Service } from './system/service.ts'
@@ -38,12 +42,14 @@ export type Parts = {
   readonly clock: Clock
   readonly random: Random
   readonly log: Log
+  /** The place of the whole log, in a sentence. */
+  readonly logPlace: string
   readonly kinds: readonly LineKind[]
   /** In place of the drivers that look for devices. */
   readonly drivers: readonly LineDriver[]
   readonly post: Post
   readonly freeBytes: () => number
-  readonly backupWorker: Pick<BackupWorker, 'take' | 'assertIntact'>
+  readonly backupWorker: Pick<BackupWorker, 'take' | 'assertIntact' | 'inspect'>
   readonly passwordHash: PasswordHash
   /** In place of the data directory. */
   readonly data: Data
@@ -56,6 +62,12 @@ export type Parts = {
   readonly confirmHealthy: () => void
   /** Restarts the process; left out where nothing does that for it. */
   readonly restart: (why: string) => void
+  /** Exchanges the data of this relay, and starts it again. */
+  readonly restore: (wish: RestoreWish) => void
+  /** The outcome of the exchange before this start. */
+  readonly restored: RestoreOutcome
+  /** The key that releases are verified with; null where there is none. */
+  readonly releaseKey: MinisignKey | null
   /** Findings about the machine, where the relay runs as a service. */
   readonly checkHost: (signal: AbortSignal) => Promise<readonly Finding[]>
   /** Loops that run beside those of the relay. */
@@ -66,13 +78,16 @@ export type Runtime = ReturnType<typeof openRuntime>
 
 /** The data, and the parts that every module shares. */
 export function openRuntime(config: Config, parts: Partial<Parts>) {
-  const { clock: wallClock = systemClock, random = systemRandom, log = silentLog } = parts
+  const { clock: wallClock = systemClock, random = systemRandom } = parts
+  const recent = new RecentLines(parts.log ?? silentLog, wallClock, parts.logPlace)
+  const { log } = recent
   const outer = { clock: wallClock, random, log }
   const data = parts.data ?? openData(config, { ...outer, version: VERSION })
   const { db, directory } = data
   const clock = new ConfirmedClock(wallClock, readClockMemory(db))
   const [dispatchSignal, healthSignal, doubtSignal] = [new Signal(), new Signal(), new Signal()]
   const deliverySignals = new DeliverySignals()
+  const signals = { dispatchSignal, healthSignal, doubtSignal, deliverySignals }
   const disk = new DiskWatch({
     clock,
     log,
@@ -97,23 +112,20 @@ export function openRuntime(config: Config, parts: Partial<Parts>) {
   const settings = createSettings({ db, writer, stamps, audit, locked: config.lockedSettings })
   return {
     ...outer,
+    ...signals,
     clock,
     wallClock,
     db,
     directory,
-    dispatchSignal,
-    healthSignal,
-    deliverySignals,
     changes,
     disk,
     writer,
     stamps,
     audit,
-    doubtSignal,
     backupWorker,
     services: [disk, new IntegrityWatch({ clock, log, doubtSignal, assertIntact })],
     metrics: new Metrics(),
-    health: new HealthCatalogue(stamps),
+    health: new HealthCatalogue(stamps, () => listSnoozes(db)),
     seal: createSeal(data.secretKey, random),
     settings,
     days: daysIn(() => settings.get('time_zone')),
@@ -121,6 +133,7 @@ export function openRuntime(config: Config, parts: Partial<Parts>) {
     secretKey: data.secretKey,
     fatal: fatal.promise,
     confirmHealthy: parts.confirmHealthy,
+    recent,
     options: parts.options ?? [],
     close: () => close(writer, data),
   }

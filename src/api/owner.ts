@@ -35,6 +35,75 @@ export const NewBackup = objectSchema('NewBackup', {
   without_attachments: Type.Optional(Type.Boolean()),
 })
 
+/** A backup by what is in it. */
+export type BackupContents = {
+  /** The version that wrote it; null where that is unknown. */
+  readonly version: string | null
+  readonly latest_message_at: string | null
+  readonly counts: Readonly<
+    Record<
+      | 'messages'
+      | 'conversations'
+      | 'contacts'
+      | 'phone_lines'
+      | 'webhooks'
+      | 'keys'
+      | 'attachments',
+      number
+    >
+  >
+  /** False where it cannot open the secrets of webhooks of another relay. */
+  readonly has_secret_key: boolean
+}
+
+/** An uploaded backup that was checked, and waits to be restored. */
+export type UploadedBackup = BackupContents & {
+  readonly id: string
+  readonly name: string
+  readonly size_bytes: number
+  /** The number of attachments whose files are neither in it nor here. */
+  readonly missing_files: number
+}
+
+/** The state of a restore by the page. */
+export type RestoreState = {
+  readonly uploaded: UploadedBackup | null
+  /** The outcome of the restore before this start; null where there was none. */
+  readonly outcome: RestoreOutcome | null
+}
+
+/** `problem` is null where the backup is in place. */
+export type RestoreOutcome = { readonly name: string; readonly problem: string | null }
+
+export const UploadId = objectSchema('UploadId', { id: Type.String({ maxLength: 100 }) })
+
+/** The result of the latest look for a newer release. */
+export type UpdateState = {
+  /** The version that runs. */
+  readonly version: string
+  /** The folder or URL that is looked at; null where nothing is. */
+  readonly source: string | null
+  readonly latest: string | null
+  readonly is_newer: boolean
+  readonly checked_at: string | null
+  /** The way to install it, with the command. */
+  readonly fix: string | null
+  readonly problem: string | null
+}
+
+/** A line of the log, with its fields by name. */
+export type LogLine = {
+  /** Counts up from 1 at the start of the relay. */
+  readonly seq: number
+  readonly time: string
+  readonly level: 'debug' | 'info' | 'warn' | 'error'
+  readonly message: string
+  readonly fields: Readonly<Record<string, unknown>>
+}
+
+/** The newest lines, and a sentence about the place of all of them. */
+export type RecentLog = { readonly data: readonly LogLine[]; readonly place: string }
+
 /** The link that sets the dashboard's password. */
 export type SetupLink = {
   readonly url: string

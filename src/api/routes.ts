@@ -7,7 +7,16 @@ import type { Contact, DeletedContact, ImportReport, SearchResult } from './cont
 import type { HealthFinding } from './health.ts'
 import type { CreatedKey, Key, RevokedKey } from './keys.ts'
 import type { Conversation, Message } from './messages.ts'
-import type { MadeBackup, OptionRow, Phone, ScriptCall, Setting, SetupLink } from './owner.ts'
+import type {
+  MadeBackup,
+  OptionRow,
+  Phone,
+  RecentLog,
+  ScriptCall,
+  Setting,
+  SetupLink,
+  UpdateState,
+} from './owner.ts'
 import type { Page } from './paging.ts'
 import type { PhoneLine } from './phone-lines.ts'
 import type { Deleted } from './schema.ts'
@@ -45,6 +54,7 @@ export type Answers = {
   'GET /keys': Page<Key>
   'POST /keys': CreatedKey
   'DELETE /keys/:id': RevokedKey
+  'GET /log': RecentLog
   'GET /messages': Page<Message>
   'GET /messages/:id': Message
   'POST /messages/send': Message
@@ -59,6 +69,7 @@ export type Answers = {
   'GET /settings': All<Setting>
   'PUT /settings/:id': Setting
   'POST /setup-link': SetupLink
+  'POST /update-check': UpdateState
   'POST /webhook-deliveries/:id/redeliver': Delivery
   'GET /webhooks': Page<Webhook>
   'POST /webhooks': CreatedWebhook

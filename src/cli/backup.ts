@@ -1,16 +1,21 @@
-import { existsSync } from 'node:fs'
+import { createReadStream, existsSync, rmSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 
 import { optionsOf } from '../config.ts'
 import { COMMAND_LINE } from '../domain/audit.ts'
 import { timestamp } from '../domain/ids.ts'
+import { BadBackupError, isArchive, receiveBackup } from '../storage/archive.ts'
 import { filesBeside } from '../storage/attachment-files.ts'
 import { recordedIfRoom } from '../storage/audit.ts'
 import { backUpTo, createdBackup, listBackups } from '../storage/backup.ts'
-import { restoreBackup, type EnvironmentChange } from '../storage/restore.ts'
+import { UnusableDatabaseError } from '../storage/migrations.ts'
+import type { EnvironmentChange } from '../storage/restore-environment.ts'
+import { restoreBackup } from '../storage/restore.ts'
 import { snapshotOf, type SnapshotOrder } from '../storage/snapshot.ts'
+import { storageFull } from '../storage/sqlite-errors.ts'
 import { systemClock } from '../system/clock.ts'
 import { dataDirectoryAt, type DataDirectory } from '../system/data-directory.ts'
+import { freeBytes } from '../system/files.ts'
 import { isoTime } from '../system/iso-time.ts'
 import { VERSION } from '../system/version.ts'
 import { EXIT, argument, type Call, type Command, type ExitCode } from './command.ts'
@@ -115,8 +120,10 @@ async function restore(call: Call): Promise<ExitCode> {
   try {
     const now = timestamp(systemClock.now())
     const takesEnvironment = call.options.has('with-environment')
-    const order = { directory: held.directory, file, version: VERSION, now, takesEnvironment }
-    const restored = restoreBackup({ ...order, options: optionsOf() })
+    const { directory } = held
+    const unpacked = (await isArchive(file)) ? await unpack(file, directory) : file
+    const order = { directory, file: unpacked, name: basename(file), version: VERSION, now }
+    const restored = restoreBackup({ ...order, takesEnvironment, options: optionsOf() })
     const { aside, uncertainCount, missingCount, files, environment } = restored
     const json = {
       file,
@@ -138,7 +145,22 @@ async function restore(call: Call): Promise<ExitCode> {
     ])
     return EXIT.ok
   } finally {
+    rmSync(held.directory.incoming, { recursive: true, force: true })
     held.lock.release()
+  }
+}
+
+/** Unpacks the download of everything; returns its database. */
+async function unpack(file: string, { path, incoming }: DataDirectory): Promise<string> {
+  rmSync(incoming, { recursive: true, force: true })
+  const requireRoom = (bytes: number) => {
+    if (freeBytes(path) < bytes) throw storageFull()
+  }
+  try {
+    return (await receiveBackup(createReadStream(file), incoming, requireRoom)).file
+  } catch (error) {
+    if (!(error instanceof BadBackupError)) throw error
+    throw new UnusableDatabaseError(`${file} cannot be restored: ${error.message}`)
   }
 }
 

@@ -60,8 +60,8 @@ export type Call = {
   readonly out: Output
   readonly surroundings: Surroundings
   readonly groups: readonly CommandGroup[]
-  /** Options of this process; throws a ConfigError where they are invalid. */
-  loadConfig(): LoadedConfig
+  /** Options of this process, read once unless `isAgain`; throws a ConfigError where they are invalid. */
+  loadConfig(isAgain?: boolean): LoadedConfig
 }
 
 export const GLOBAL_OPTIONS: readonly CommandOption[] = [

@@ -6,6 +6,7 @@ import { existsSync } from 'node:fs'
 import { createAudit, type Audit } from '../storage/audit.ts'
 import { backUpBeforeMigration } from '../storage/backup.ts'
 import { closeDatabase, openDatabase, type Db } from '../storage/database.ts'
+import { finishExchange } from '../storage/restore.ts'
 import { Writer } from '../storage/writer.ts'
 import { NEVER, systemClock } from '../system/clock.ts'
 import { dataDirectoryAt, openDataDirectory, type DataDirectory } from '../system/data-directory.ts'
@@ -74,7 +75,9 @@ export async function holdUnlessRunning(
     if (await client.isThere()) return null
     try {
       const holder = { since: systemClock.now(), task: 'command', address: null }
-      return { directory, lock: takeInstanceLock(directory.lock, holder) }
+      const lock = takeInstanceLock(directory.lock, holder)
+      finishExchange(directory)
+      return { directory, lock }
     } catch (error) {
       const isHeld = error instanceof HeldElsewhereError
       if (!isHeld || systemClock.monotonic() > until) throw error

@@ -74,7 +74,10 @@ async function runParsed(
     out,
     surroundings,
     groups: COMMAND_GROUPS,
-    loadConfig: () => (loaded ??= load(surroundings, options)),
+    loadConfig: (isAgain = false) => {
+      if (isAgain || loaded === null) loaded = load(surroundings, options)
+      return loaded
+    },
   })
   return exitCode ?? EXIT.ok
 }

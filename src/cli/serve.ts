@@ -1,27 +1,27 @@
 // `hookline serve`: opens the data, runs the startup check and the relay, or safe mode where it cannot.
 
-import { existsSync, realpathSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { homedir, platform, userInfo } from 'node:os'
-import { relative } from 'node:path'
 
-import type { Answers, Route } from '../api/routes.ts'
+import type { RestoreOutcome } from '../api/owner.ts'
 import { type App, createApp, listenInSafeMode } from '../app.ts'
 import { type Config, optionsOf } from '../config.ts'
+import { assert } from '../domain/errors.ts'
+import { timestamp } from '../domain/ids.ts'
 import type { OptionTable } from '../domain/option.ts'
 import { HostChecks } from '../hosting/host-checks.ts'
 import { macLogPath } from '../hosting/launchd.ts'
 import { logRotation } from '../hosting/service-log.ts'
 import { StartupCheck, needsStartupCheck, requestStartupCheck } from '../hosting/startup-check.ts'
+import { UNIT } from '../hosting/systemd.ts'
+import { RELEASE_KEY } from '../hosting/upgrade-executable.ts'
 import { NotYetError, openData, requireDatabase, startFailure, type Data } from '../storage/data.ts'
 import { LostFileError } from '../storage/guard.ts'
 import { UnusableDatabaseError, isUnusableDatabase } from '../storage/migrations.ts'
+import { type RestoreWish, restoreBackup, undoRestore } from '../storage/restore.ts'
 import { damageFound } from '../storage/sqlite-errors.ts'
 import { NEVER, systemClock, whenAborted } from '../system/clock.ts'
-import {
-  dataDirectoryAt,
-  defaultDataDirectory,
-  openDataDirectory,
-} from '../system/data-directory.ts'
+import { type DataDirectory, dataDirectoryAt, openDataDirectory } from '../system/data-directory.ts'
 import { HeldElsewhereError, takeInstanceLock } from '../system/instance-lock.ts'
 import { type Log, jsonLog } from '../system/log.ts'
 import { addressRanges } from '../system/network-address.ts'
@@ -29,11 +29,11 @@ import { exitOnCrash, ownExecutable, stopSignal } from '../system/own-process.ts
 import { processRunner } from '../system/process.ts'
 import { systemRandom } from '../system/random.ts'
 import { VERSION } from '../system/version.ts'
+import { logMissingSetup, showBanner } from './banner.ts'
 import { type Call, type Command, EXIT, type ExitCode } from './command.ts'
 import { ControlClient } from './control-client.ts'
-import { describeNewKey } from './credentials.ts'
 import { terminalLog, writeLogLine } from './output.ts'
-import { fields } from './table.ts'
+import { holdUnlessRunning } from './own-file.ts'
 
 export function serveCommand(table: OptionTable): Command {
   const { dataDir: _, ...flags } = table
@@ -58,6 +58,10 @@ type Start = {
   readonly isHosted: boolean
   /** True where a database existed before, so that a missing one is lost and not new. */
   readonly expectsDatabase: boolean
+  /** The outcome of the restore that led to this start. */
+  readonly restored: RestoreOutcome | null
+  /** Takes that restore back, until the relay has started on it. */
+  undo: ((error: unknown) => Promise<Start>) | null
 }
 
 /** Wait for a command that holds the data directory for a moment. */
@@ -78,31 +82,39 @@ async function serve(call: Call): Promise<ExitCode> {
   exitOnCrash((message, error) => log.error(message, { error }))
   const isHosted = ['HOOKLINE_SERVICE', 'HOOKLINE_JUDGED'].some((name) => environment[name] === '1')
   const expectsDatabase = environment['HOOKLINE_EXPECTS_DATABASE'] === '1'
-  const start = { call, config, log, signal: stopSignal(), isHosted, expectsDatabase }
+  const signal = stopSignal()
+  const facts = { call, config, log, signal, isHosted, expectsDatabase }
+  let start: Start = { ...facts, restored: null, undo: null }
   for (;;) {
-    const exitCode = await serveOnce(start)
-    if (exitCode !== null) return exitCode
+    const end = await serveOnce(start)
+    if (typeof end === 'number') return end
+    start = end
   }
 }
 
-/** Null where the relay could not start, and can now. */
-async function serveOnce(start: Start): Promise<ExitCode | null> {
+/** Returns the next start where there is to be one: the relay can start now, or its data were exchanged. */
+async function serveOnce(start: Start): Promise<ExitCode | Start> {
   const { call, config, log, signal, isHosted } = start
   try {
     return await serveRelay(start)
   } catch (error) {
+    if (start.undo !== null) return start.undo(error)
     if (error instanceof NotYetError && isHosted) {
       await waitInSafeMode(start, error)
-      return signal.aborted ? EXIT.ok : null
+      return signal.aborted ? EXIT.ok : start
     }
     if (isHosted && error instanceof UnusableDatabaseError) return serveSafeMode(start, error)
     if (isHosted || !call.surroundings.isTerminal) log.error('the relay ends', { error })
     if (!isHosted || !leavesDataInDoubt(error)) throw error
-    const directory = dataDirectoryAt(config.dataDir)
-    if (existsSync(directory.database)) requestStartupCheck(directory)
-    // This process is in an unknown state, and the next can check. After 78 nothing would restart it.
-    return EXIT.failed
+    return endInDoubt(config)
   }
+}
+
+/** This process is in an unknown state, and the next can check. After 78 nothing would restart it. */
+function endInDoubt({ dataDir }: Config): ExitCode {
+  const directory = dataDirectoryAt(dataDir)
+  if (existsSync(directory.database)) requestStartupCheck(directory)
+  return EXIT.failed
 }
 
 function leavesDataInDoubt(error: unknown): boolean {
@@ -110,27 +122,37 @@ function leavesDataInDoubt(error: unknown): boolean {
 }
 
 /** Throws an UnusableDatabaseError only where nothing runs and the data are closed. */
-async function serveRelay(start: Start): Promise<ExitCode> {
+async function serveRelay(start: Start): Promise<ExitCode | Start> {
   const { call, config, log, signal, isHosted } = start
   const data = await openDataPatiently(start)
   const check = isHosted && needsStartupCheck(data) ? new StartupCheck(data, { log }) : null
   const restart = Promise.withResolvers<string>()
+  const wanted = Promise.withResolvers<RestoreWish>()
   const parts = {
     log,
     data,
     options: call.loadConfig().rows,
     confirmHealthy: () => check?.confirmHealthy(),
+    restore: wanted.resolve,
+    releaseKey: RELEASE_KEY,
+    logPlace: logPlace(start),
+    ...(start.restored === null ? {} : { restored: start.restored }),
     ...(isHosted ? hostedParts(config, { log, restart: restart.resolve }) : {}),
   }
   const app = createAppFrom(data, () => createApp(config, parts))
-  const url = await startApp(app, data, check?.run(signal))
+  const url = await startApp(app, data, check?.run(signal)).catch(async (error: unknown) => {
+    if (start.undo !== null) await app.stop().catch(() => {})
+    throw error
+  })
+  start.undo = null
   if (!signal.aborted) {
     if (call.surroundings.isTerminal) await showBanner(call, app, { config, url })
     else await logMissingSetup(app, log)
     call.out.data({ url }, [`hookline listening on ${url}`])
   }
-  const failure = await Promise.race([
+  const end = await Promise.race([
     whenAborted(signal),
+    wanted.promise,
     app.fatal.then((error) => ({ error })),
     restart.promise.then((why) => {
       log.warn('the relay restarts', { why })
@@ -138,12 +160,51 @@ async function serveRelay(start: Start): Promise<ExitCode> {
     }),
   ])
   // A relay whose disk fails is in an unknown state: it writes nothing any more, not even to stop.
-  if (failure !== null) {
+  if (end !== null && 'error' in end) {
     await app.abandon()
-    throw failure.error
+    throw end.error
   }
   await app.stop()
-  return EXIT.ok
+  return end === null
+    ? EXIT.ok
+    : restoreUploaded({ ...start, port: Number(new URL(url).port) }, end)
+}
+
+/** Exchanges the data of the relay, which has stopped. Whatever fails, the next start is on those of before. */
+async function restoreUploaded(
+  { port, ...start }: Start & { readonly port: number },
+  { file, name, origin }: RestoreWish,
+): Promise<Start> {
+  const { call, log } = start
+  const failed = (error: unknown): Start => {
+    log.error('a backup could not be restored', { error })
+    const problem = error instanceof Error ? error.message : String(error)
+    return { ...start, config: { ...start.config, port }, restored: { name, problem }, undo: null }
+  }
+  const alone = async (work: (directory: DataDirectory) => Start): Promise<Start> => {
+    const held = await holdUnlessRunning(call)
+    assert(held !== null, 'the relay has stopped')
+    try {
+      return work(held.directory)
+    } catch (error) {
+      return failed(error)
+    } finally {
+      held.lock.release()
+    }
+  }
+  return alone((directory) => {
+    const order = { directory, file, name, origin, version: VERSION, options: optionsOf() }
+    const restored = restoreBackup({ ...order, now: timestamp(systemClock.now()) })
+    const undo = (error: unknown) =>
+      alone(() => {
+        undoRestore(directory, restored, systemClock.now())
+        call.loadConfig(true)
+        return failed(error)
+      })
+    log.info('a backup was restored', { name, aside: restored.aside })
+    const config = { ...call.loadConfig(true).config, port }
+    return { ...start, config, restored: { name, problem: null }, undo }
+  })
 }
 
 /** Waits for a command to release the data directory; another relay keeps it, which throws. */
@@ -176,8 +237,8 @@ function createAppFrom(data: Data, create: () => App): App {
   try {
     return create()
   } catch (error) {
-    if (!isUnusableDatabase(error)) throw error
     data.close()
+    if (!isUnusableDatabase(error)) throw error
     const damage = damageFound(data.directory, error)
     throw new UnusableDatabaseError(damage.message, { cause: error })
   }
@@ -224,6 +285,16 @@ function hostedParts(
   }
 }
 
+function logPlace({ call, isHosted }: Start): string {
+  if (!isHosted) {
+    return call.surroundings.isTerminal
+      ? 'The terminal that runs the relay shows its warnings and errors.'
+      : 'The whole log is the standard error of the relay.'
+  }
+  const isMac = platform() === 'darwin'
+  return `The whole log: hookline logs, or ${isMac ? macLogPath(homedir()) : `journalctl --user --unit=${UNIT}`}`
+}
+
 /** Serves the reason until it is stopped: a restart would not help. */
 async function serveSafeMode(start: Start, error: UnusableDatabaseError): Promise<ExitCode> {
   const { call, config, log, signal } = start
@@ -263,78 +334,4 @@ function listeningOf({ config, log }: Start) {
   const { host: hostname, port, publicUrl, trustedProxies } = config
   const isTrustedProxy = addressRanges(trustedProxies)
   return { hosts: { publicUrl }, isTrustedProxy, hostname, port, random: systemRandom, log }
-}
-
-/** At most 8 lines for the owner, and the first API key at the first start. */
-async function showBanner(
-  call: Call,
-  app: App,
-  { config, url }: { readonly config: Config; readonly url: string },
-): Promise<void> {
-  const { data: lines } = await ask(app, 'GET /phone-lines')
-  const { data: findings } = await ask(app, 'GET /health')
-  const worst = findings.find(({ severity }) => severity !== 'info')
-  const key = await app.createFirstKey()
-  const own = invocation(call)
-  const pairs: [string, string][] = [
-    ['Hookline', VERSION],
-    ['address', url],
-    ...(await setupLinkOf(app)),
-    ['documentation', `${url}/swagger`],
-    ['data', config.dataDir],
-    ['lines', lines.length === 0 ? 'none yet' : String(lines.length)],
-  ]
-  if (worst !== undefined) pairs.push(['issue', `${worst.title}. Details: ${own} doctor`])
-  else if (lines.length === 0) pairs.push(['try it', `${own} serve --simulated-lines 2`])
-  pairs.push(['next', `${own} send TO TEXT, in another terminal`])
-  for (const line of fields(pairs)) call.out.note(line)
-  if (key === null) return
-  // Even with --quiet: the secret cannot be shown again.
-  call.out.data(key, ['', 'Your first API key:', ...describeNewKey(key), ''])
-}
-
-/** Until a password is set, each start at a terminal shows a new link to set it. */
-async function setupLinkOf({ dashboard }: App): Promise<[string, string][]> {
-  if (dashboard.isClaimed()) return []
-  const { url } = await dashboard.createSetupLink()
-  return [['dashboard', `${url} (valid once, for 30 minutes)`]]
-}
-
-/** Without a terminal no key and no link is made: secrets never reach a log. */
-async function logMissingSetup(app: App, log: Log): Promise<void> {
-  const { data: keys } = await ask(app, 'GET /keys')
-  if (keys.length === 0) log.warn('no API key yet: create one with "hookline keys create"')
-  if (!app.dashboard.isClaimed())
-    log.warn('the dashboard has no password yet: get a link with "hookline setup-link"')
-}
-
-/** Requests from the relay in this process, as over the control socket. */
-async function ask<R extends Route>(app: App, route: R): Promise<Answers[R]> {
-  const request = new Request(`http://localhost/api/v1${route.replace('GET ', '')}`)
-  const peer = { address: null, isControl: true, liftTimeout: () => {} }
-  const response = await app.http.fetch(request, peer)
-  return (await response.json()) as Answers[R] // The relay checks every answer against its schema.
-}
-
-/** Shell command for this executable and data directory: `hookline` where that is on the PATH, else a path. */
-function invocation(call: Call): string {
-  const { environment } = call.surroundings
-  const { dataDir } = call.loadConfig().config
-  const isElsewhere = dataDir !== defaultDataDirectory(environment)
-  return nameOf(call) + (isElsewhere ? ` --data-dir ${quoted(dataDir)}` : '')
-}
-
-function nameOf({ surroundings: { environment, folder } }: Call): string {
-  const executable = ownExecutable()
-  const found = Bun.which('hookline', { PATH: environment['PATH'] ?? '' })
-  if (executable === null || (found !== null && realpathSync(found) === executable)) {
-    return 'hookline'
-  }
-  const near = relative(folder, executable)
-  return quoted(near.startsWith('..') ? executable : `./${near}`)
-}
-
-/** Shell word, in quotes where it needs them. */
-function quoted(word: string): string {
-  return /^[\w./@%+=:,-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`
 }

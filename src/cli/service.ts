@@ -3,8 +3,10 @@
 
 import { homedir, platform, userInfo } from 'node:os'
 
+import { readInstallation } from '../hosting/installation.ts'
 import { LaunchdHost } from '../hosting/launchd.ts'
 import type { Installed, ServiceHost, ServiceState } from '../hosting/service-host.ts'
+import type { ServiceLog } from '../hosting/service-log.ts'
 import { HostingError } from '../hosting/system-tool.ts'
 import { SystemdHost } from '../hosting/systemd.ts'
 import { requireDatabase } from '../storage/data.ts'
@@ -218,15 +220,41 @@ function shellOnlyOptions({ call, directory }: ServiceCall): readonly string[] {
     )
 }
 
-async function printLog({ call, host, machine, signal }: ServiceCall): Promise<undefined> {
+async function printLog(service: ServiceCall): Promise<undefined> {
+  const { call, host, machine, signal, client, directory } = service
+  const isForeground = readInstallation(directory.path) === null && (await client.isThere())
+  const log = isForeground ? new RelayLog(client) : host.log
   const count = numberOption(call, 'lines', { fallback: LOG_LINES_DEFAULT, max: LOG_LINES_MAX })
-  const lines = await host.log.newest(count, signal)
+  const lines = await log.newest(count, signal)
   for (const line of lines) call.out.data(entryOf(line), [line])
   if (lines.length === 0) call.out.note('The log is empty.')
   while (call.options.has('follow') && !signal.aborted) {
     await machine.clock.sleep(FOLLOW_MS, signal)
     if (signal.aborted) break
-    for (const line of await host.log.more(signal)) call.out.data(entryOf(line), [line])
+    for (const line of await log.more(signal)) call.out.data(entryOf(line), [line])
+  }
+}
+
+/** The newest lines of a relay in the foreground, which keeps them in memory. */
+class RelayLog implements ServiceLog {
+  readonly #client: ControlClient
+  #seq = 0
+
+  constructor(client: ControlClient) {
+    this.#client = client
+  }
+
+  async newest(count: number): Promise<readonly string[]> {
+    return (await this.more()).slice(-count)
+  }
+
+  async more(): Promise<readonly string[]> {
+    const { data } = await this.#client.ask('GET /log')
+    const lines = data.filter(({ seq }) => seq > this.#seq)
+    this.#seq = data.at(-1)?.seq ?? 0
+    return lines.map(({ time, level, message, fields }) =>
+      JSON.stringify({ time, level, message, ...fields }),
+    )
   }
 }
 

@@ -30,6 +30,7 @@ import {
   type ExitCode,
 } from './command.ts'
 import type { ControlClient } from './control-client.ts'
+import { runningRelay } from './own-file.ts'
 import { openServiceCall, type FindPlace, type ServiceCall, refuseForeground } from './service.ts'
 
 export function upgradeCommand(findPlace: FindPlace): Command {
@@ -39,13 +40,14 @@ export function upgradeCommand(findPlace: FindPlace): Command {
       {
         name: 'from',
         value: 'FILE',
-        isRequired: true,
         sentence: 'The new executable, with its signed SHA256SUMS beside it.',
       },
+      { name: 'check', value: null, sentence: 'Only look for a newer release, in release_source.' },
       { name: 'unverified', value: null, sentence: 'Accept a file without a release signature.' },
     ],
     sentence: 'Install another version. Rolls back automatically if it fails to start.',
-    run: (call) => runUpgrade(openServiceCall(call, findPlace)),
+    run: (call) =>
+      call.options.has('check') ? checkUpdate(call) : runUpgrade(openServiceCall(call, findPlace)),
   }
 }
 
@@ -61,9 +63,27 @@ export const CHECK_MIGRATIONS_COMMAND: Command = {
   },
 }
 
+async function checkUpdate(call: Call): Promise<ExitCode> {
+  const client = await runningRelay(call)
+  const state = await client.ask('POST /update-check')
+  const { version, latest, fix, problem } = state
+  if (problem === null) {
+    call.out.data(state, [
+      fix === null
+        ? `Hookline ${version} is up to date.`
+        : `Hookline ${latest} is available. ${fix}`,
+    ])
+    return EXIT.ok
+  }
+  call.out.data(state, [])
+  call.out.problem(problem)
+  return EXIT.failed
+}
+
 async function runUpgrade(service: ServiceCall): Promise<ExitCode> {
   const { call, machine } = service
-  const from = call.options.get('from') ?? ''
+  const from = call.options.get('from')
+  if (from === undefined) throw new UsageError('Usage: hookline upgrade --from FILE, or --check')
   const directory = openDataDirectory(service.directory.path)
   const hosted = await hostedService(service)
   const refused = hosted === null ? null : await refuseForeground(service, hosted.state)

@@ -34,6 +34,10 @@ const PEOPLE = lazyPage(names.people, async () => {
   return (await import('./pages/people.tsx')).PeoplePage
 })
 const LINES = lazyPage(names.lines, async () => (await import('./pages/lines.tsx')).LinesPage)
+const MESSAGES = lazyPage(
+  names.messages,
+  async () => (await import('./pages/messages.tsx')).MessagesPage,
+)
 const WEBHOOKS = lazyPage(
   names.webhooks,
   async () => (await import('./pages/webhooks.tsx')).WebhooksPage,
@@ -123,7 +127,7 @@ async function fetchAhead(dashboard: Dashboard, end: AbortSignal): Promise<void>
   await dashboard.clock.sleep(FETCH_AHEAD_AFTER_MS, end)
   const { notify } = await import('./notifications.ts').catch(() => ({ notify: null }))
   if (!end.aborted) notify?.(dashboard, end)
-  for (const page of [CONVERSATIONS, PEOPLE, LINES, WEBHOOKS, KEYS, SETTINGS, SETUP]) {
+  for (const page of [CONVERSATIONS, PEOPLE, LINES, MESSAGES, WEBHOOKS, KEYS, SETTINGS, SETUP]) {
     await whenIdle(end)
     if (!end.aborted) await page.fetch()
   }
@@ -168,6 +172,8 @@ function Page({ page }: { readonly page: ShownPage | null }) {
       return <PEOPLE.View />
     case 'lines':
       return <LINES.View />
+    case 'messages':
+      return <MESSAGES.View />
     case 'webhooks':
       return <WEBHOOKS.View />
     case 'keys':

@@ -7,6 +7,7 @@ import type { Webhook } from '../api/webhooks.ts'
 export type { Attachment, MessageAttachment } from '../api/attachments.ts'
 export type {
   About,
+  Attention,
   BrowserSession,
   Check,
   ContactCost,
@@ -15,6 +16,7 @@ export type {
   InboxRequest,
   KindInfo,
   LineChecks,
+  MessageTimes,
   RelayState,
   SeenAttempt,
   SeenDelivery,
@@ -28,7 +30,7 @@ export type { CreatedKey, Key, RevokedKey } from '../api/keys.ts'
 export type { Conversation, Message } from '../api/messages.ts'
 export type { Backup, Setting } from '../api/owner.ts'
 export type { PhoneLine } from '../api/phone-lines.ts'
-export type { DayStats } from '../api/stats.ts'
+export type { DayStats, HomePictures, LinePictures } from '../api/stats.ts'
 export type {
   CreatedWebhook,
   Delivery,

@@ -2,7 +2,14 @@
 // config.ts. A set environment variable wins and locks the setting.
 
 import { UTC, timeZoneNamed } from './days.ts'
-import { SWITCH_KIND, choiceKind, integerKind, optionalKind, type ValueKind } from './value-kind.ts'
+import {
+  BASE_URL_KIND,
+  SWITCH_KIND,
+  choiceKind,
+  integerKind,
+  optionalKind,
+  type ValueKind,
+} from './value-kind.ts'
 
 type Setting<T> = {
   readonly kind: ValueKind<T>
@@ -24,6 +31,18 @@ const CALLED_URL_KIND: ValueKind<string> = {
     const { href, username, password, hash } = new URL(text)
     const isPlain = username + password + hash === ''
     return isPlain && href.length <= URL_LENGTH_MAX ? href : undefined
+  },
+  print: (value) => value,
+}
+
+/** An absolute path, or an https URL without user, query and fragment. */
+const RELEASE_SOURCE_KIND: ValueKind<string> = {
+  placeholder: 'SOURCE',
+  wanted: 'the absolute path of a folder or an https URL',
+  parse: (text) => {
+    if (text.length > URL_LENGTH_MAX || text.includes('\0')) return undefined
+    if (text.startsWith('/')) return text
+    return /^https:/i.test(text) ? BASE_URL_KIND.parse(text) : undefined
   },
   print: (value) => value,
 }
@@ -89,6 +108,10 @@ export const SETTINGS = {
     sentence:
       'URL called every 5 minutes while the relay works, for a monitor that alerts when calls stop.',
     isSecret: true,
+  }),
+  release_source: setting(optionalKind(RELEASE_SOURCE_KIND, 'none'), {
+    default: null,
+    sentence: 'Folder or https URL of releases, looked at once a day for a newer version.',
   }),
 } as const
 

@@ -78,6 +78,7 @@ const CODES_BY_PLACE: Readonly<Record<string, readonly string[]>> = {
     'auto_login_off',
     'autorestart_off',
     'executable_changed',
+    'update_available',
     'filevault_on',
     'linger_off',
     'sleep_enabled',

@@ -2,8 +2,9 @@
 
 import type { Finding } from '../domain/finding.ts'
 import type { Clock } from '../system/clock.ts'
+import { hashFile } from '../system/hash.ts'
 import type { RunProcess } from '../system/process.ts'
-import { hasChanged, hashFile, readInstallation, stampOf, type FileStamp } from './installation.ts'
+import { hasChanged, readInstallation, stampOf, type FileStamp } from './installation.ts'
 import { tryTool, type ToolAnswer } from './system-tool.ts'
 
 export type HostCheckTools = {

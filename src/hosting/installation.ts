@@ -1,11 +1,11 @@
 // Record of the installation, kept with the data: a later `up` keeps the same identity, and a relay
 // notices that the executable it came from has changed.
 
-import { createHash } from 'node:crypto'
-import { createReadStream, rmSync, statSync } from 'node:fs'
+import { rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { readTextOrNull, writeFileAtomically } from '../system/files.ts'
+import { hashFile } from '../system/hash.ts'
 
 export type FileStamp = { readonly sizeBytes: number; readonly modifiedMs: number }
 
@@ -34,13 +34,6 @@ export function forgetInstallation(dataDir: string): void {
 export function stampOf(path: string): FileStamp | null {
   const stats = statSync(path, { throwIfNoEntry: false })
   return stats === undefined ? null : { sizeBytes: stats.size, modifiedMs: stats.mtimeMs }
-}
-
-/** Reads the file in pieces: a hundred megabytes must not block a running relay. */
-export async function hashFile(path: string): Promise<string> {
-  const hash = createHash('sha256')
-  for await (const chunk of createReadStream(path)) hash.update(chunk)
-  return hash.digest('hex')
 }
 
 /** Executable at `path`; throws where there is none. */

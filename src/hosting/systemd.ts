@@ -34,7 +34,7 @@ type UnitOrder = {
   readonly environment: Readonly<Record<string, string>>
 }
 
-const UNIT = 'hookline.service'
+export const UNIT = 'hookline.service'
 const ENV = '/usr/bin/env'
 const SYSTEMCTL = '/usr/bin/systemctl'
 const LOGINCTL = '/usr/bin/loginctl'

@@ -10,7 +10,7 @@ import type { SchemaState } from '../storage/migrations.ts'
 import { backupsBeforeMigration, rollBackDatabase, schemaStateOf } from '../storage/restore.ts'
 import { takeSnapshot } from '../storage/snapshot.ts'
 import type { DataDirectory } from '../system/data-directory.ts'
-import { hashFile } from './installation.ts'
+import { hashFile } from '../system/hash.ts'
 import { describeFailure, tryTool, useTool } from './system-tool.ts'
 import {
   type ExecutableAbout,

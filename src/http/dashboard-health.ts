@@ -8,6 +8,7 @@ import type { HealthFinding } from '../api/health.ts'
 import type { PhoneLine } from '../api/phone-lines.ts'
 import type { Webhook } from '../api/webhooks.ts'
 import type { Days } from '../domain/days.ts'
+import { isCovered } from '../domain/finding.ts'
 import { OFFLINE_REASONS, isReady } from '../domain/line.ts'
 import { countWords } from '../domain/number-words.ts'
 import { guideOf } from '../guides/finding-guides.ts'
@@ -58,12 +59,26 @@ export function dashboardHealthRoutes({ kinds, lines, webhooks, health, days }: 
 
 export function relayState({ lines, webhooks, findings }: Known): RelayState {
   const ready = lines.filter(isReady).length
+  const { shown = [], snoozed = [] } = Object.groupBy(branchesOf(findings), (branch) =>
+    isSnoozed(branch) ? 'snoozed' : 'shown',
+  )
   return {
-    ...result(lines.length, ready, findings),
+    ...result(lines.length, ready, shown.flatMap(findingsOf)),
     lines: lineWords(ready, lines.length),
     webhooks: webhookWords(webhooks),
-    findings: branchesOf(findings),
+    findings: shown,
+    snoozed,
   }
+}
+
+function findingsOf({ cause, consequences }: FindingBranch): readonly HealthFinding[] {
+  return [cause, ...consequences]
+}
+
+/** True where the cause is snoozed, and nothing that follows from it is worse. */
+function isSnoozed({ cause, consequences }: FindingBranch): boolean {
+  const isWorse = consequences.some(({ severity }) => !isCovered(severity, cause.severity))
+  return cause.snoozed_until !== undefined && !isWorse
 }
 
 function result(

@@ -4,11 +4,22 @@ import { Elysia } from 'elysia'
 import { Type } from 'typebox'
 
 import { WantedBackup } from '../api/dashboard.ts'
-import { type Backup, type MadeBackup, NewBackup, NewValue, type Setting } from '../api/owner.ts'
+import { NewSnooze } from '../api/health.ts'
+import {
+  type Backup,
+  type MadeBackup,
+  NewBackup,
+  NewValue,
+  type RecentLog,
+  type Setting,
+  type UpdateState,
+} from '../api/owner.ts'
 import { Adoption } from '../api/phone-lines.ts'
+import { NoBody } from '../api/schema.ts'
 import type { Actor, Origin } from '../domain/audit.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
 import { shownSetting } from '../domain/setting.ts'
+import type { SetSnooze } from '../health/snoozes.ts'
 import type { BackupWish } from '../storage/backup.ts'
 import type { Settings } from '../storage/settings.ts'
 import type { Clock } from '../system/clock.ts'
@@ -20,7 +31,7 @@ import { BY_ID, plainCall } from './operation.ts'
 import type { PhoneLineActions } from './phone-lines.ts'
 import { requireNoQuery } from './query.ts'
 import { contextOf, originOf } from './request-context.ts'
-import { respond } from './respond.ts'
+import { respond, streamOf } from './respond.ts'
 import { pathSchema } from './typebox.ts'
 
 export type OwnerActions = {
@@ -28,6 +39,13 @@ export type OwnerActions = {
   /** Writes a verified backup. */
   readonly backUp: (wish: BackupWish, origin: Origin) => Promise<MadeBackup>
   readonly noteDownload: (name: string, origin: Origin) => Promise<void>
+  /** An archive of everything, made while it is read. */
+  readonly archive: (signal: AbortSignal) => AsyncGenerator<Uint8Array, undefined>
+  readonly checkUpdate: () => Promise<UpdateState>
+  readonly updateState: () => UpdateState
+  readonly recentLog: () => RecentLog
+  /** The name of an archive of now; throws where there is no room to make it. */
+  readonly archiveName: () => string
 }
 
 export type ListBackups = () => readonly Backup[]
@@ -36,13 +54,14 @@ type Tools = OwnerActions & {
   readonly lines: Pick<PhoneLineActions, 'adopt'>
   /** Newest first. */
   readonly listBackups: ListBackups
+  readonly setSnooze: SetSnooze
 }
 
 const NamePath = Type.Object({ name: Type.String() })
 const BY_NAME = { params: pathSchema(NamePath) }
 
 export function ownerRoutes(tools: Tools) {
-  const { lines, settings, backUp, listBackups } = tools
+  const { lines, settings, backUp, listBackups, setSnooze } = tools
   return new Elysia({ prefix: '/api/v1' })
     .onBeforeHandle(plainCall)
     .post(
@@ -59,6 +78,10 @@ export function ownerRoutes(tools: Tools) {
         shownTo(await settings.set(params.name, body.value, originOf(request)), request),
       { ...BY_NAME, ...takes(NewValue) },
     )
+    .put('/snoozes', ({ request, body }) => setSnooze(body, originOf(request)), takes(NewSnooze))
+    .get('/log', () => tools.recentLog())
+    .get('/update-check', () => tools.updateState())
+    .post('/update-check', () => tools.checkUpdate(), mayTake(NoBody))
     .get('/backups', () => ({ data: listBackups() }))
     .get(
       '/backups/:name',
@@ -112,6 +135,24 @@ async function sendBackup(
   return respond(Bun.file(path), { status: 200, requestId, headers })
 }
 
+/** Everything as one archive, streamed as it is made. */
+async function sendArchive(
+  request: Request,
+  tools: Pick<OwnerActions, 'noteDownload' | 'archive' | 'archiveName'>,
+  origin: Origin,
+): Promise<Response> {
+  const name = tools.archiveName()
+  await tools.noteDownload(name, origin)
+  const { peer, requestId } = contextOf(request)
+  peer.liftTimeout(0)
+  const headers = {
+    'content-type': 'application/x-tar',
+    'content-disposition': `attachment; filename="${name}"`,
+  }
+  const body = streamOf(tools.archive, request.signal, 0)
+  return respond(body, { status: 200, requestId, headers })
+}
+
 function namesFile(): RelayError {
   const message = 'is for the command line: hookline backup --to FILE'
   return invalidRequest({ path: 'to', message })
@@ -120,15 +161,15 @@ function namesFile(): RelayError {
 // Downloads of backups. A browser sends no header of the page with them, so the address carries a ticket:
 // created for a browser that is signed in and gave the password, valid once, for a minute.
 
-type DownloadTools = {
+type DownloadTools = Pick<OwnerActions, 'noteDownload' | 'archive' | 'archiveName'> & {
   readonly clock: Clock
   readonly random: Random
   /** Newest first. */
   readonly listBackups: ListBackups
-  readonly noteDownload: OwnerActions['noteDownload']
 }
 
-type Granted = { readonly backup: string; readonly actor: Actor }
+/** `backup` is null for everything. */
+type Granted = { readonly backup: string | null; readonly actor: Actor }
 type Ticket = Granted & { readonly until: number }
 
 const TICKET_BYTES = 32
@@ -141,8 +182,9 @@ export function downloadRoutes(tools: DownloadTools) {
     .post(
       '/downloads',
       ({ request, body }) => {
-        const { name } = backupNamed(tools.listBackups, body.backup)
-        const ticket = tickets.make({ backup: name, actor: originOf(request).actor })
+        if (body.backup === null) tools.archiveName()
+        else backupNamed(tools.listBackups, body.backup)
+        const ticket = tickets.make({ backup: body.backup, actor: originOf(request).actor })
         return { url: `/dashboard/downloads/${ticket}` }
       },
       { beforeHandle: plainCall, ...takes(WantedBackup) },
@@ -152,7 +194,9 @@ export function downloadRoutes(tools: DownloadTools) {
       const granted = tickets.take(params.ticket)
       if (granted === null) throw ticketOver()
       const origin = { ...originOf(request), actor: granted.actor }
-      return sendBackup(request, tools, { name: granted.backup, origin })
+      const { backup: name } = granted
+      if (name === null) return sendArchive(request, tools, origin)
+      return sendBackup(request, tools, { name, origin })
     })
 }
 

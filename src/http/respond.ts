@@ -10,7 +10,7 @@ import type { Signal } from '../system/signal.ts'
  * not loadable by other sites, which could detect a relay by it.
  */
 export function respond(
-  body: string | Blob | ReadableStream<string> | null,
+  body: string | Blob | ReadableStream<string | Uint8Array> | null,
   answer: {
     readonly status: number
     readonly requestId: string
@@ -30,25 +30,25 @@ export function respond(
   })
 }
 
-/** The text of a generator, read at the pace of its reader; `make` gets a signal that aborts when that leaves. */
-export function streamOf(
-  make: (end: AbortSignal) => AsyncGenerator<string, undefined>,
+/** The output of a generator, read at the pace of its reader; `make` gets a signal that aborts when that leaves. */
+export function streamOf<T extends string | Uint8Array>(
+  make: (end: AbortSignal) => AsyncGenerator<T, undefined>,
   signal: AbortSignal,
-  /** Texts made before the first read; with 0 that starts the generator, and its reader ends it. */
+  /** Pieces made before the first read; with 0 that starts the generator, and its reader ends it. */
   highWaterMark = 1,
-): ReadableStream<string> {
+): ReadableStream<T> {
   const end = new AbortController()
-  const texts = make(AbortSignal.any([signal, end.signal]))
-  return new ReadableStream<string>(
+  const pieces = make(AbortSignal.any([signal, end.signal]))
+  return new ReadableStream<T>(
     {
       async pull(controller) {
-        const next = await texts.next()
+        const next = await pieces.next()
         if (next.done === true) controller.close()
         else controller.enqueue(next.value)
       },
       async cancel() {
         end.abort()
-        await texts.return(undefined)
+        await pieces.return(undefined)
       },
     },
     { highWaterMark },

@@ -9,7 +9,9 @@ import type { Attachments } from '../attachments/attachments.ts'
 import type { Origin } from '../domain/audit.ts'
 import type { Days } from '../domain/days.ts'
 import type { SentenceOf } from '../domain/message.ts'
+import type { SetSnooze } from '../health/snoozes.ts'
 import type { CreatedKinds, DeviceCalls, LineKind } from '../lines/line-kind.ts'
+import type { Restoring } from '../maintenance/restoring.ts'
 import type { ChangeFeed } from '../system/change-feed.ts'
 import type { Clock } from '../system/clock.ts'
 import type { Random } from '../system/random.ts'
@@ -27,6 +29,7 @@ import {
   type SendPreviews,
   aboutRoutes,
   contactCostRoutes,
+  messageViewRoutes,
   qrRoutes,
   unreadRoutes,
 } from './dashboard-views.ts'
@@ -53,6 +56,7 @@ import { downloadRoutes, ownerRoutes } from './owner-routes.ts'
 import { phoneLineRoutes, type PhoneLineActions } from './phone-lines.ts'
 import { contextOf } from './request-context.ts'
 import { type FailureTools, answerToFailure, respond } from './respond.ts'
+import { restoreRoutes } from './restore.ts'
 import { type SendActions, sendRoutes } from './sending.ts'
 import { type HealthActions, type ListAudit, auditRoutes, healthRoutes } from './service.ts'
 import { bridgeRoutes } from './shortcuts.ts'
@@ -91,8 +95,10 @@ export type RouteTools = SchemeOptions &
     readonly listAudit: ListAudit
     readonly health: HealthActions
     readonly control: ControlActions
+    readonly restoring: Restoring
     /** Back-ups of the data directory, newest first. */
     readonly listBackups: () => readonly Backup[]
+    readonly setSnooze: SetSnooze
     readonly access: Access
     readonly createSetupLink: (origin: Origin) => Promise<SetupLink>
     readonly changes: ChangeFeed
@@ -137,12 +143,14 @@ export function dashboardRoutes(tools: RouteTools, streamsEnd: AbortSignal): Any
     .use(sessionRoutes(tools))
     .use(aboutRoutes(tools))
     .use(dashboardHealthRoutes(tools))
+    .use(messageViewRoutes(tools))
     .use(contactCostRoutes(tools))
     .use(unreadRoutes(tools))
     .use(webhookViewRoutes(tools))
     .use(pictureRoutes(tools.pictures))
     .use(qrRoutes())
     .use(downloadRoutes({ ...tools, ...tools.control }))
+    .use(restoreRoutes(tools))
     .use(dashboardEventRoutes({ ...tools, ...tools.access, streamsEnd }))
 }
 

@@ -1,4 +1,5 @@
-import { basename } from 'node:path'
+import { statSync } from 'node:fs'
+import { basename, join } from 'node:path'
 
 import { UNUSED_UPLOAD_MS_MAX } from '../domain/attachment.ts'
 import type { Origin } from '../domain/audit.ts'
@@ -6,9 +7,16 @@ import type { Finding } from '../domain/finding.ts'
 import { timestamp } from '../domain/ids.ts'
 import { DAY_MS } from '../domain/time.ts'
 import { saveClockMemory } from '../storage/about.ts'
+import { packArchive } from '../storage/archive.ts'
 import { deleteOldFiles, deleteUnusedUploads } from '../storage/attachments.ts'
 import { type Audit, recordedIfRoom } from '../storage/audit.ts'
-import { type BackupWish, type BackupWorker, backUpTo, createdBackup } from '../storage/backup.ts'
+import {
+  type BackupWish,
+  type BackupWorker,
+  backUpTo,
+  createdBackup,
+  timeForName,
+} from '../storage/backup.ts'
 import type { Tx } from '../storage/database.ts'
 import { bringBackChanges, wakeHeldBack } from '../storage/message-queue.ts'
 import {
@@ -33,23 +41,32 @@ import type { DataDirectory } from '../system/data-directory.ts'
 import { isoTime } from '../system/iso-time.ts'
 import type { Log } from '../system/log.ts'
 import type { LogicalClock } from '../system/logical-clock.ts'
+import type { Random } from '../system/random.ts'
 import type { Service } from '../system/service.ts'
 import type { Signal } from '../system/signal.ts'
+import { VERSION } from '../system/version.ts'
 import { dailyBackupJob } from './backups.ts'
+import { createRestoring, type RestoringTools } from './restoring.ts'
+import type { DiskWatch } from './storage-watch.ts'
 import { type Job, Timetable } from './timetable.ts'
 
-export type MaintenanceTools = RetentionTools & {
-  readonly stamps: LogicalClock
-  readonly log: Log
-  readonly audit: Pick<Audit, 'record'>
-  readonly directory: DataDirectory
-  readonly changes: Pick<ChangeFeed, 'publish'>
-  readonly dispatchSignal: Signal
-  readonly healthSignal: Signal
-  readonly backupWorker: Pick<BackupWorker, 'take'>
-  /** A second folder for the daily backups, or null. */
-  readonly folder: string | null
-}
+export type MaintenanceTools = RetentionTools &
+  Partial<Pick<RestoringTools, 'restore' | 'restored'>> & {
+    readonly stamps: LogicalClock
+    readonly log: Log
+    readonly audit: Pick<Audit, 'record'>
+    readonly directory: DataDirectory
+    readonly changes: Pick<ChangeFeed, 'publish'>
+    readonly dispatchSignal: Signal
+    readonly healthSignal: Signal
+    readonly backupWorker: Pick<BackupWorker, 'take' | 'inspect'>
+    readonly random: Random
+    readonly disk: Pick<DiskWatch, 'requireRoomFor'>
+    /** The daily look for a newer release. */
+    readonly updates?: { readonly job: Job } | undefined
+    /** A second folder for the daily backups, or null. */
+    readonly folder: string | null
+  }
 
 /** Retention, backups and statistics on a timetable, the clock watch, and backups on request. */
 export function createMaintenance(tools: MaintenanceTools) {
@@ -61,6 +78,8 @@ export function createMaintenance(tools: MaintenanceTools) {
       return made
     },
   }
+  const { restore = () => {}, restored = null } = tools
+  const restoring = createRestoring({ ...tools, restore, restored })
   const purges: readonly Purge[] = [
     deleteFinishedDeliveries,
     oldEventsPurge(),
@@ -72,6 +91,8 @@ export function createMaintenance(tools: MaintenanceTools) {
     retentionJob({ ...tools, purges }),
     statisticsJob(tools),
     dailyBackupJob({ ...tools, worker }),
+    restoring.job,
+    ...(tools.updates === undefined ? [] : [tools.updates.job]),
   ]
   const onChange = () => {
     tools.dispatchSignal.notify()
@@ -79,12 +100,23 @@ export function createMaintenance(tools: MaintenanceTools) {
   }
   return {
     clockWatch: new ClockWatch({ ...tools, onChange }),
+    restoring,
     timetable: new Timetable(jobs, { clock, log }),
     backUp: async (wish: BackupWish, origin: Origin) => {
       const made = await backUpTo({ worker, directory, clock }, wish)
       const change = createdBackup(made.path, { isWhole: wish.to !== null })
       await recordedIfRoom(writer.write((tx) => audit.record(tx, origin, change)))
       return made
+    },
+    /** The name of an archive of now; throws where there is no room for its snapshot. */
+    archiveName: (): string => {
+      tools.disk.requireRoomFor(statSync(directory.database).size)
+      return `hookline-${timeForName(clock.now())}.tar`
+    },
+    archive: (signal: AbortSignal) => {
+      const name = Buffer.from(tools.random.bytes(12)).toString('hex')
+      const order = { worker, directory, version: VERSION, now: clock.now() }
+      return packArchive(order, join(directory.outgoing, name), signal)
     },
     /** Records the download of the backup with this name. */
     noteDownload: async (name: string, origin: Origin): Promise<void> => {

@@ -33,6 +33,12 @@ export class DiskWatch implements Service {
     if (this.isLow) throw storageFull()
   }
 
+  /** Throws where so many bytes more would leave the relay without room. */
+  requireRoomFor(bytes: number): void {
+    if (this.#readFree() - bytes >= FREE_BYTES_MIN) return
+    throw storageFull(undefined, 'The disk of the relay has no room for it.')
+  }
+
   check(): void {
     const wasLow = this.isLow
     this.#free = this.#readFree()

@@ -59,7 +59,7 @@ async function copyOne(sha256: string, store: string, folder: string): Promise<n
   }
 }
 
-function neededFiles(backup: string): readonly string[] {
+export function neededFiles(backup: string): readonly string[] {
   using database = openRaw(backup, 'read')
   return database
     .query<{ sha256: string }, []>(

@@ -1,17 +1,19 @@
 // The thread that copies and checks databases: an entry point of the build, started by backup.ts.
 
-import { assertIntact } from './integrity.ts'
+import type { BackupContents } from '../api/owner.ts'
+import { assertIntact, inspectBackup } from './integrity.ts'
 import { SourceDamagedError, takeSnapshot, type Snapshot, type SnapshotOrder } from './snapshot.ts'
 import { codeOf, isCorrupt } from './sqlite-errors.ts'
 
-/** A copy to make, or the path of a database to check. */
+/** A copy to make, or the path of a database or of a backup to check. */
 export type BackupRequest = { readonly id: number } & (
   | { readonly order: SnapshotOrder }
   | { readonly database: string }
+  | { readonly backup: string; readonly version: string }
 )
 export type BackupReply =
   /** Null where it was a check, which found nothing. */
-  | { readonly id: number; readonly snapshot: Snapshot | null }
+  | { readonly id: number; readonly done: Snapshot | BackupContents | null }
   | {
       readonly id: number
       readonly problem: string
@@ -29,13 +31,16 @@ self.addEventListener('message', (event: MessageEvent<BackupRequest>) => {
 function replyTo(request: BackupRequest): BackupReply {
   const { id } = request
   try {
-    if ('order' in request) return { id, snapshot: takeSnapshot(request.order) }
+    if ('order' in request) return { id, done: takeSnapshot(request.order) }
+    if ('backup' in request) return { id, done: inspectBackup(request.backup, request.version) }
     assertIntact(request.database)
-    return { id, snapshot: null }
+    return { id, done: null }
   } catch (error) {
     const problem = error instanceof Error ? error.message : String(error)
     const code = codeOf(error)
-    if (!('order' in request)) return { id, problem, code, isSourceDamaged: isCorrupt(error) }
+    if (!('order' in request)) {
+      return { id, problem, code, isSourceDamaged: 'database' in request && isCorrupt(error) }
+    }
     const isSourceDamaged = error instanceof SourceDamagedError
     return { id, problem: `The backup failed: ${problem}`, code, isSourceDamaged }
   }

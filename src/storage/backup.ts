@@ -2,6 +2,7 @@ import type { Database } from 'bun:sqlite'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { basename, isAbsolute, join } from 'node:path'
 
+import type { BackupContents } from '../api/owner.ts'
 import type { AuditedChange } from '../domain/audit.ts'
 import { assert, invalidRequest, type RelayError } from '../domain/errors.ts'
 import { timestamp } from '../domain/ids.ts'
@@ -26,7 +27,8 @@ export type Backup = {
 const NAME = /^hookline-(\d{4}-\d{2}-\d{2})T(\d{2})-(\d{2})-(\d{2})Z(?:-schema-\d+)?\.db$/
 const BEFORE_MIGRATION_KEPT = 3
 
-type Task = Pick<PromiseWithResolvers<Snapshot | null>, 'resolve' | 'reject'>
+type Done = Snapshot | BackupContents | null
+type Task = Pick<PromiseWithResolvers<Done>, 'resolve' | 'reject'>
 
 /**
  * Copies and checks databases in a thread of its own, one after another. The thread is made by the
@@ -46,8 +48,15 @@ export class BackupWorker {
 
   async take(order: SnapshotOrder): Promise<Snapshot> {
     const snapshot = await this.#ask((id) => ({ id, order }))
-    assert(snapshot !== null, 'who asks for a copy gets one')
+    assert(snapshot !== null && 'path' in snapshot, 'who asks for a copy gets one')
     return snapshot
+  }
+
+  /** The contents of a backup that `version` can restore; rejects with what is wrong with another. */
+  async inspect(backup: string, version: string): Promise<BackupContents> {
+    const contents = await this.#ask((id) => ({ id, backup, version }))
+    assert(contents !== null && 'counts' in contents, 'who asks for contents gets them')
+    return contents
   }
 
   /** Rejects with what is wrong where the relay could not serve from the database at `path`. */
@@ -55,8 +64,8 @@ export class BackupWorker {
     await this.#ask((id) => ({ id, database: path }))
   }
 
-  #ask(request: (id: number) => BackupRequest): Promise<Snapshot | null> {
-    const waiting = Promise.withResolvers<Snapshot | null>()
+  #ask(request: (id: number) => BackupRequest): Promise<Done> {
+    const waiting = Promise.withResolvers<Done>()
     this.#lastId += 1
     this.#waiting.set(this.#lastId, waiting)
     this.#thread ??= this.#startThread()
@@ -77,8 +86,8 @@ export class BackupWorker {
   #settle(reply: BackupReply): void {
     const waiting = this.#waiting.get(reply.id)
     this.#waiting.delete(reply.id)
-    if ('snapshot' in reply) {
-      waiting?.resolve(reply.snapshot)
+    if ('done' in reply) {
+      waiting?.resolve(reply.done)
       return
     }
     const error = Object.assign(new Error(reply.problem), { code: reply.code })

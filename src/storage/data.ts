@@ -1,4 +1,4 @@
-import { existsSync, statSync } from 'node:fs'
+import { existsSync, rmSync, statSync } from 'node:fs'
 
 import { RelayError } from '../domain/errors.ts'
 import type { Clock } from '../system/clock.ts'
@@ -16,6 +16,7 @@ import {
   readSchemaState,
   UnusableDatabaseError,
 } from './migrations.ts'
+import { finishExchange } from './restore.ts'
 import { damageFound, wayBack, isDamage, isDiskFull } from './sqlite-errors.ts'
 
 export type Data = {
@@ -105,6 +106,11 @@ function takeData(place: Place, { clock, random, log, version }: Tools): Data {
   const address = place.port === 0 ? null : `${place.host}:${place.port}`
   const lock = takeInstanceLock(directory.lock, { since: clock.now(), task: 'relay', address })
   try {
+    finishExchange(directory)
+    // Left of a download or an upload that ended with its relay.
+    for (const left of [directory.outgoing, directory.incoming]) {
+      rmSync(left, { recursive: true, force: true })
+    }
     const { db, migratedFrom, backupPath } = openDatabase(directory.database, {
       version,
       backUp: backUpBeforeMigration(directory, clock.now()),

@@ -2,11 +2,14 @@
 // They take seconds for each gigabyte, so a running relay asks for them in a Worker.
 
 import { Database } from 'bun:sqlite'
-import { copyFileSync } from 'node:fs'
+import { constants, copyFileSync } from 'node:fs'
 
 import { is } from 'drizzle-orm'
 import { getTableConfig, SQLiteTable } from 'drizzle-orm/sqlite-core'
 
+import type { BackupContents } from '../api/owner.ts'
+import { timestamp } from '../domain/ids.ts'
+import { isoTime } from '../system/iso-time.ts'
 import * as accessTables from './access-schema.ts'
 import { closeDatabase, openDatabase, openRaw, removeDatabase } from './database.ts'
 import {
@@ -18,7 +21,7 @@ import {
 } from './migrations.ts'
 import * as peopleTables from './people-schema.ts'
 import * as tables from './schema.ts'
-import { BACKUP_FILES_TABLE, requireIntegrity } from './snapshot.ts'
+import { BACKUP_FILES_TABLE, requireIntegrity, takeFiles } from './snapshot.ts'
 import * as webhookTables from './webhook-schema.ts'
 
 /**
@@ -70,6 +73,54 @@ export function tryMigrations(
   }
 }
 
+const COUNTED = {
+  messages: 'messages',
+  conversations: 'conversations',
+  contacts: 'people',
+  phone_lines: 'lines WHERE deleted_at IS NULL',
+  webhooks: 'webhooks WHERE deleted_at IS NULL',
+  keys: "credentials WHERE kind = 'key' AND revoked_at IS NULL",
+  attachments: "attachments WHERE state = 'available'",
+} as const
+
+/** Checks a copy of `file` as a restore does, whole; throws where it cannot be restored. */
+export function inspectBackup(file: string, version: string): BackupContents {
+  const trial = `${file}.trial`
+  removeDatabase(trial)
+  try {
+    copyFileSync(file, trial, constants.COPYFILE_FICLONE)
+    const writtenBy = requireRestorable(trial)
+    const { db, migratedFrom } = openDatabase(trial, { version })
+    const hasKey = takeFiles(db.sqlite).some(({ name }) => name === 'secret.key')
+    const count = (what: string) =>
+      db.sqlite.query<{ value: number | null }, []>(`SELECT ${what} AS value`).get()?.value ?? null
+    const counts = Object.entries(COUNTED).map(([name, from]) => [
+      name,
+      count(`(SELECT count(*) FROM ${from})`),
+    ])
+    const latest = count('(SELECT max(created_at) FROM messages)')
+    closeDatabase(db)
+    if (migratedFrom !== null) assertTrialIntact(trial)
+    return {
+      version: writtenBy,
+      latest_message_at: latest === null ? null : isoTime(timestamp(latest)),
+      counts: Object.fromEntries(counts) as BackupContents['counts'], // The names of the table above.
+      has_secret_key: hasKey,
+    }
+  } finally {
+    removeDatabase(trial)
+  }
+}
+
+/** Throws unless the schema is ours and SQLite finds no damage; returns the version that wrote it. */
+export function requireRestorable(path: string): string | null {
+  using raw = openRaw(path, 'write')
+  // Checking a file runs what its schema says: that must be ours first.
+  requireOwnSchema(raw)
+  requireIntegrity(raw)
+  return readSchemaState(raw).writtenBy
+}
+
 function assertTrialIntact(trial: string): void {
   try {
     assertIntact(trial)
@@ -86,13 +137,13 @@ const MADE_BY_SQLITE = "'sqlite_stat1', 'sqlite_stat4', 'sqlite_sequence'"
  * Throws an UnusableDatabaseError unless the schema is, to the letter, what our migrations make. Before
  * anything in a file from outside runs: a planted trigger, view or CHECK would act with each later write.
  */
-export function requireOwnSchema(database: Database): void {
+function requireOwnSchema(database: Database): void {
   const id = database.query<{ application_id: number }, []>('PRAGMA application_id').get()
   if (id?.application_id !== APPLICATION_ID) {
     throw new UnusableDatabaseError('It is not a database of Hookline.')
   }
-  const { version, writtenBy } = readSchemaState(database)
-  if (version > MIGRATIONS.length) {
+  const { version, usableFrom, writtenBy } = readSchemaState(database)
+  if (Math.max(version, usableFrom) > MIGRATIONS.length) {
     const by = writtenBy === null ? 'a newer Hookline' : `Hookline ${writtenBy}`
     throw new UnusableDatabaseError(`${by} wrote it: restore it with that version.`)
   }

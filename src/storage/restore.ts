@@ -1,19 +1,12 @@
 import { constants } from 'bun:sqlite'
-import {
-  copyFileSync,
-  existsSync,
-  linkSync,
-  mkdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-} from 'node:fs'
+import { copyFileSync, existsSync, linkSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { basename, join } from 'node:path'
 
-import { COMMAND_LINE } from '../domain/audit.ts'
+import { COMMAND_LINE, type Origin } from '../domain/audit.ts'
+import { assert } from '../domain/errors.ts'
 import { derivedId, type Timestamp } from '../domain/ids.ts'
 import { FAILURES, UNCERTAIN_ANNOUNCED_AFTER_MS } from '../domain/message.ts'
-import { environmentOf, type OptionTable } from '../domain/option.ts'
+import type { OptionTable } from '../domain/option.ts'
 import type { DataDirectory } from '../system/data-directory.ts'
 import { flush, readTextOrNull, renameDurably, writeFileAtomically } from '../system/files.ts'
 import { sha256 } from '../system/hash.ts'
@@ -21,9 +14,10 @@ import { bringFilesBack } from './attachment-files.ts'
 import { insertAuditEntry, keepTrail } from './audit.ts'
 import { listBackups, timeForName } from './backup.ts'
 import { closeDatabase, openDatabase, openRaw, removeDatabase, type Db } from './database.ts'
-import { requireOwnSchema } from './integrity.ts'
+import { requireRestorable } from './integrity.ts'
 import { newestTimestamp } from './messages.ts'
 import { readSchemaState, UnusableDatabaseError, type SchemaState } from './migrations.ts'
+import { restoredEnvironment, type EnvironmentChange } from './restore-environment.ts'
 import { requireIntegrity, takeFiles, type CarriedFile } from './snapshot.ts'
 
 export type RestoreOrder = {
@@ -37,6 +31,18 @@ export type RestoreOrder = {
   readonly options?: OptionTable | undefined
   /** Programs, hosts, ports, files and passwords of its `hookline.env` come back too. */
   readonly takesEnvironment?: boolean | undefined
+  /** The author of the restore and the name of the backup, for the audit trail. */
+  readonly origin?: Origin | undefined
+  readonly name?: string | undefined
+  /** Called between the steps, so that a test can end the process there. */
+  readonly onStep?: ((step: string) => void) | undefined
+}
+
+/** A checked backup that is to take the place of the data. */
+export type RestoreWish = {
+  readonly file: string
+  readonly name: string
+  readonly origin: Origin
 }
 
 export type Restored = {
@@ -54,19 +60,21 @@ export type Restored = {
 /** Files that a backup may bring along; any other name is left in it. */
 const CARRIED_NAMES = ['secret.key', 'hookline.env']
 
+const STAGED = 'restoring.db'
+
 /**
  * Puts a backup in the place of what is there, while no relay runs. The database is exchanged last,
  * by one rename: whatever fails before it is undone.
  */
 export function restoreBackup(order: RestoreOrder): Restored {
   const { directory, now } = order
-  const staged = join(directory.path, 'restoring.db')
+  const staged = join(directory.path, STAGED)
   const aside = join(directory.path, `restored-over-${timeForName(now)}`)
   try {
     const { uncertainCount, missingCount, files: carried } = stage(order, staged)
     const { files, environment } = withOwnEnvironment(order, carried)
     const isFirst = !existsSync(directory.database)
-    exchange({ directory, staged, aside, files })
+    exchange({ directory, staged, aside, files, onStep: order.onStep })
     const names = files.map(({ name }) => name)
     return {
       aside: isFirst && names.length === 0 ? null : aside,
@@ -102,7 +110,8 @@ function withOwnEnvironment(
  * that had not come to an end may have left, so each becomes `uncertain`: a driver may find its row,
  * dispatch never takes it. A restore thus causes no send. Gives the number of those messages.
  */
-function adoptBackup(db: Db, { directory, file, now }: RestoreOrder): number {
+function adoptBackup(db: Db, order: RestoreOrder): number {
+  const { directory, file, now, origin = COMMAND_LINE, name = basename(file) } = order
   const { sqlite } = db
   const adopt = sqlite.transaction(() => {
     const changed = sqlite
@@ -129,11 +138,11 @@ function adoptBackup(db: Db, { directory, file, now }: RestoreOrder): number {
     sqlite.run('UPDATE contacts SET queued = 0 WHERE queued > 0')
     sqlite.run('UPDATE lines SET contacts_reserved = 0 WHERE contacts_reserved > 0')
     keepTrail(sqlite, directory.database)
-    insertAuditEntry(sqlite, COMMAND_LINE, {
+    insertAuditEntry(sqlite, origin, {
       id: derivedId('aud', now, sha256(file)),
       at: now,
       action: 'backup.restored',
-      about: { kind: 'backup', id: basename(file) },
+      about: { kind: 'backup', id: name },
     })
     return changed
   })
@@ -147,10 +156,7 @@ function stage(
 ): Pick<Restored, 'uncertainCount' | 'missingCount'> & { readonly files: readonly CarriedFile[] } {
   copyFileSync(order.file, staged)
   try {
-    using raw = openRaw(staged, 'write')
-    // Checking a file runs what its schema says: that must be ours first.
-    requireOwnSchema(raw)
-    requireIntegrity(raw)
+    requireRestorable(staged)
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
     throw new UnusableDatabaseError(`${order.file} cannot be restored: ${why}`, { cause: error })
@@ -166,54 +172,131 @@ function stage(
   }
 }
 
-/** Sets what is there aside and puts the staged database in its place, with the files beside it. */
-function exchange(parts: {
+type Exchange = {
   readonly directory: DataDirectory
   readonly staged: string
   readonly aside: string
-  readonly files: readonly CarriedFile[]
-}): void {
-  const { directory, staged, aside, files } = parts
+  readonly files: readonly ExchangedFile[]
+  readonly onStep?: RestoreOrder['onStep']
+}
+
+/** A file that comes with the database; null where there is none in the new state. */
+type ExchangedFile = { readonly name: string; readonly content: Uint8Array | null }
+
+/** An exchange under way, as the next start finds it where this process dies. */
+type Journal = {
+  readonly staged: string
+  readonly aside: string
+  readonly files: readonly { readonly name: string; readonly isThere: boolean }[]
+}
+
+/**
+ * Sets what is there aside and puts the staged database in its place, with the files beside it. From the
+ * journal on, until the database has its name, whatever ends it is undone: at once, or at the next start.
+ */
+function exchange({ directory, staged, aside, files, onStep = () => {} }: Exchange): void {
+  const within = (name: string) => join(directory.path, name)
   mkdirSync(aside, { mode: 0o700 })
-  const undo: (() => void)[] = []
   try {
-    for (const file of files) replaceFile(join(directory.path, file.name), file, { aside, undo })
-    if (existsSync(directory.database)) setDatabaseAside(directory.database, { aside, undo })
+    onStep('aside')
+    const present = files.map(({ name }) => ({ name, isThere: existsSync(within(name)) }))
+    for (const { name, isThere } of present) {
+      if (isThere) writeFileAtomically(join(aside, name), readFileSync(within(name)))
+    }
+    if (existsSync(directory.database)) keepDatabase(directory.database, aside)
     flush(aside)
+    onStep('kept')
+    const journal: Journal = { staged: basename(staged), aside: basename(aside), files: present }
+    writeFileAtomically(journalPath(directory), JSON.stringify(journal))
+    onStep('journal')
+    for (const { name, content } of files) {
+      if (content === null) rmSync(within(name), { force: true })
+      else writeFileAtomically(within(name), content)
+      onStep(name)
+    }
+    for (const end of LOG_ENDS) rmSync(directory.database + end, { force: true })
+    onStep('log')
     renameDurably(staged, directory.database)
+    onStep('database')
+    rmSync(journalPath(directory), { force: true })
   } catch (error) {
-    for (const step of undo.toReversed()) step()
+    finishExchange(directory)
     rmSync(aside, { recursive: true, force: true })
     throw error
   }
 }
 
-type Aside = { readonly aside: string; readonly undo: (() => void)[] }
+const LOG_ENDS = ['-wal', '-shm']
 
-function replaceFile(path: string, file: CarriedFile, { aside, undo }: Aside): void {
-  const before = existsSync(path) ? readFileSync(path) : null
-  if (before !== null) writeFileAtomically(join(aside, file.name), before)
-  undo.push(() => {
-    if (before === null) rmSync(path, { force: true })
-    else writeFileAtomically(path, before)
+/**
+ * Ends an exchange that broke off. While the staged database has not taken its place, everything is as it
+ * was; afterwards only the journal is left. To be called before the database is opened.
+ */
+export function finishExchange(directory: DataDirectory): void {
+  const text = readTextOrNull(journalPath(directory))
+  if (text !== null) {
+    const { staged, aside, files } = JSON.parse(text) as Journal // `exchange` wrote it.
+    const kept = join(directory.path, aside)
+    const isUndone = existsSync(join(directory.path, staged))
+    if (isUndone) putBack(directory, kept, files)
+    rmSync(journalPath(directory))
+    flush(directory.path)
+    if (isUndone) rmSync(kept, { recursive: true, force: true })
+    removeDatabase(join(directory.path, staged))
+  }
+  removeDatabase(join(directory.path, STAGED))
+}
+
+function putBack(directory: DataDirectory, kept: string, files: Journal['files']): void {
+  for (const { name, isThere } of files) {
+    const path = join(directory.path, name)
+    if (!isThere) rmSync(path, { force: true })
+    else if (!sameContent(path, join(kept, name))) {
+      writeFileAtomically(path, readFileSync(join(kept, name)))
+    }
+  }
+  for (const end of LOG_ENDS) {
+    const log = join(kept, basename(directory.database) + end)
+    if (existsSync(log)) copyFileSync(log, directory.database + end)
+  }
+}
+
+function sameContent(a: string, b: string): boolean {
+  return existsSync(a) && readFileSync(a).equals(readFileSync(b))
+}
+
+function journalPath({ path }: DataDirectory): string {
+  return join(path, 'restoring.json')
+}
+
+/** Puts what a restore set aside back in its place, where no relay can serve from what came. */
+export function undoRestore(
+  directory: DataDirectory,
+  { aside, files }: Pick<Restored, 'files' | 'aside'>,
+  now: number,
+): void {
+  assert(aside !== null, 'a relay had its data before')
+  const staged = join(directory.path, STAGED)
+  copyFileSync(join(aside, basename(directory.database)), staged)
+  flush(staged)
+  const before = files.map((name) => {
+    const path = join(aside, name)
+    return { name, content: existsSync(path) ? readFileSync(path) : null }
   })
-  writeFileAtomically(path, file.content)
+  const failed = join(directory.path, `restore-failed-${timeForName(now)}`)
+  exchange({ directory, staged, aside: failed, files: before })
+  rmSync(aside, { recursive: true, force: true })
 }
 
 /** The database keeps its name until the new one takes it, so that there is one at every moment. */
-function setDatabaseAside(path: string, { aside, undo }: Aside): void {
+function keepDatabase(path: string, aside: string): void {
   emptyWriteAheadLog(path)
-  for (const end of ['-wal', '-shm']) {
-    const target = join(aside, basename(path) + end)
-    if (!existsSync(path + end)) continue
-    renameSync(path + end, target)
-    undo.push(() => renameSync(target, path + end))
-  }
-  const target = join(aside, basename(path))
+  const kept = join(aside, basename(path))
+  for (const end of LOG_ENDS) if (existsSync(path + end)) copyFileSync(path + end, kept + end)
   try {
-    linkSync(path, target)
+    linkSync(path, kept)
   } catch {
-    copyFileSync(path, target)
+    copyFileSync(path, kept)
   }
 }
 
@@ -227,72 +310,6 @@ function emptyWriteAheadLog(path: string): void {
   } catch {
     // A file that cannot be opened is being replaced anyway.
   }
-}
-
-/** A line of `hookline.env` that differs between the backup and what is there. */
-export type EnvironmentChange = {
-  readonly variable: string
-  /** The value in the backup: null where the variable is missing, `(hidden)` for a secret. */
-  readonly value: string | null
-  /** False where the present line stays, because it takes a person's word to change it. */
-  readonly isTaken: boolean
-}
-
-export type RestoredEnvironment = {
-  readonly text: string
-  readonly changes: readonly EnvironmentChange[]
-}
-
-/**
- * The `hookline.env` that a restore writes: what the backup says, but for what names programs, hosts,
- * ports, files or passwords, which stays as it is unless `takesAll`.
- */
-function restoredEnvironment(
-  present: string,
-  backedUp: string,
-  { options, takesAll }: { readonly options: OptionTable; readonly takesAll: boolean },
-): RestoredEnvironment {
-  const [before, after] = [linesOf(present), linesOf(backedUp)]
-  const known = new Map(Object.values(options).map((row) => [environmentOf(row), row]))
-  const isTaken = (variable: string | null) =>
-    takesAll || variable === null || known.get(variable)?.needsTrust === false
-  const lines = [
-    ...after.filter(({ variable }) => isTaken(variable)),
-    ...before.filter(({ variable }) => !isTaken(variable)),
-  ]
-  const variables = new Set([...before, ...after].flatMap(({ variable }) => variable ?? []))
-  const changes = [...variables]
-    .filter((variable) => valueIn(before, variable) !== valueIn(after, variable))
-    .map((variable) => ({
-      variable,
-      // Only what is known to be no secret is shown.
-      value: shown(valueIn(after, variable), known.get(variable)?.isSecret === false),
-      isTaken: isTaken(variable),
-    }))
-  return { text: lines.map(({ line }) => `${line}\n`).join(''), changes }
-}
-
-type Line = { readonly line: string; readonly variable: string | null; readonly value: string }
-
-/** Lines as `parseOptionFile` reads them; comments have no variable. */
-function linesOf(text: string): readonly Line[] {
-  return text
-    .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => line !== '')
-    .map((line) => {
-      const match = /^(?:export\s+)?([A-Z][A-Z0-9_]*)\s*=\s*(.*)$/.exec(line)
-      const isComment = match === null && line.startsWith('#')
-      return { line, variable: isComment ? null : (match?.[1] ?? line), value: match?.[2] ?? '' }
-    })
-}
-
-function valueIn(lines: readonly Line[], variable: string): string | null {
-  return lines.findLast((line) => line.variable === variable)?.value ?? null
-}
-
-function shown(value: string | null, isPublic: boolean): string | null {
-  return value === null || isPublic ? value : '(hidden)'
 }
 
 // The way back from a migration whose executable never served: the database as it was, to the letter. A

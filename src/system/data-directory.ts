@@ -18,6 +18,10 @@ export type DataDirectory = {
   /** Files that travel with messages. */
   readonly attachments: string
   readonly environmentFile: string
+  /** Parts of a download of everything, while it runs. */
+  readonly outgoing: string
+  /** An uploaded backup, until it is restored. */
+  readonly incoming: string
 }
 
 export type Mount = { readonly point: string; readonly type: string }
@@ -85,6 +89,8 @@ export function dataDirectoryAt(path: string): DataDirectory {
     backups: join(path, 'backups'),
     attachments: join(path, 'attachments'),
     environmentFile: join(path, 'hookline.env'),
+    outgoing: join(path, 'outgoing'),
+    incoming: join(path, 'incoming'),
   }
 }
 

@@ -1,8 +1,16 @@
-import { timingSafeEqual } from 'node:crypto'
+import { createHash, timingSafeEqual } from 'node:crypto'
+import { createReadStream } from 'node:fs'
 
 /** SHA-256 of bytes, or of text in UTF-8: 32 bytes. */
 export function sha256(data: string | Uint8Array): Uint8Array {
   return Bun.SHA256.hash(data) as Uint8Array // Its type says that it might be any typed array.
+}
+
+/** SHA-256 of a file in hexadecimal. It is read in pieces: a hundred megabytes must not block a relay. */
+export async function hashFile(path: string): Promise<string> {
+  const hash = createHash('sha256')
+  for await (const chunk of createReadStream(path)) hash.update(chunk)
+  return hash.digest('hex')
 }
 
 /** Compares two byte strings in constant time for their length. */

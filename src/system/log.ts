@@ -1,6 +1,16 @@
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
 export type LogFields = Readonly<Record<string, unknown>>
 
+/** A line as the page and the command line get it; `fields` are all others. */
+export type LogLine = {
+  /** Counts up from 1 at the start of the relay. */
+  readonly seq: number
+  readonly time: string
+  readonly level: LogLevel
+  readonly message: string
+  readonly fields: LogFields
+}
+
 /**
  * One wide line per event: a constant message and fields. Never a text, a secret or a whole handle:
  * callers mask handles with `maskHandle`.
@@ -33,6 +43,47 @@ export function jsonLog(
 }
 
 export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {} }
+
+const RECENT_MAX = 500
+const ON_STANDARD_ERROR = 'The whole log is the standard error of the relay.'
+
+/** A log that keeps its newest lines from `info` on, beside those that `log` writes. */
+export class RecentLines {
+  readonly log: Log
+  readonly #lines: { readonly seq: number; readonly text: string }[] = []
+  #seq = 0
+
+  readonly #place: string
+
+  /** `place` is that of all lines, in a sentence. */
+  constructor(log: Log, clock: { now(): number }, place = ON_STANDARD_ERROR) {
+    this.#place = place
+    const own = jsonLog(
+      (line) => this.#add(line),
+      () => clock.now(),
+    )
+    const at = (level: LogLevel) => (message: string, fields?: LogFields) => {
+      log[level](message, fields)
+      own[level](message, fields)
+    }
+    this.log = { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }
+  }
+
+  /** Oldest first. */
+  read(): { readonly data: readonly LogLine[]; readonly place: string } {
+    const data = this.#lines.map(({ seq, text }) => {
+      const { time, level, message, ...fields } = JSON.parse(text) as LogLine // `jsonLog` wrote it.
+      return { seq, time, level, message, fields }
+    })
+    return { data, place: this.#place }
+  }
+
+  #add(text: string): void {
+    this.#seq += 1
+    this.#lines.push({ seq: this.#seq, text })
+    if (this.#lines.length > RECENT_MAX) this.#lines.shift()
+  }
+}
 
 function shortened(time: string, level: LogLevel, message: string): string {
   return JSON.stringify({ time, level, message, fields: 'left out: too long' })

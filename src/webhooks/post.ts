@@ -139,6 +139,24 @@ export function createDownload(tools: PostTools): Download {
   }
 }
 
+const TEXT_BYTES_MAX = 65_536
+
+/** Text at an address, through `download`; throws with the reason where there is none. */
+export function createFetchText(download: Download): (url: string) => Promise<string> {
+  return async (url) => {
+    const found = await download(url, async (response) => {
+      const chunks: Uint8Array[] = []
+      for await (const chunk of response.body ?? []) {
+        chunks.push(chunk)
+        if (Buffer.concat(chunks).length > TEXT_BYTES_MAX) throw new Error(`${url} is too long.`)
+      }
+      return Buffer.concat(chunks).toString()
+    })
+    if ('why' in found) throw new Error(`${url} cannot be read. ${found.why}`)
+    return found.value
+  }
+}
+
 type Followed<T> = { readonly to: string } | { readonly value: T } | { readonly why: string }
 
 async function followed<T>(

@@ -245,10 +245,13 @@ test('a page that is opened later loads at most 32 KiB more', () => {
   )
   expect(sizes.map(([page]) => page).sort()).toEqual([
     '/assets/conversations',
+    '/assets/issues',
     '/assets/keys',
     '/assets/lines',
+    '/assets/messages',
     '/assets/notifications',
     '/assets/people',
+    '/assets/pictures',
     '/assets/search-box',
     '/assets/settings',
     '/assets/setup',

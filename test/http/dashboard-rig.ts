@@ -23,6 +23,13 @@ export type Seen = { readonly status: number; readonly body: Json; readonly head
 
 type SentHeaders = Readonly<Record<string, string | null>>
 
+type Sent = {
+  readonly body?: unknown
+  /** The bytes of a file, in place of a body in JSON. */
+  readonly bytes?: string | Uint8Array | undefined
+  readonly headers?: SentHeaders
+}
+
 /** A relay that nobody has claimed. */
 export async function startDashboard(options: Parameters<typeof startRelay>[0] = {}) {
   const relay = await startRelay({
@@ -67,11 +74,7 @@ export class Browser {
   }
 
   /** A header that is null is not sent. */
-  async ask(
-    method: string,
-    path: string,
-    more: { readonly body?: unknown; readonly headers?: SentHeaders } = {},
-  ): Promise<Seen> {
+  async ask(method: string, path: string, more: Sent = {}): Promise<Seen> {
     const response = await this.fetch(method, path, more)
     const text = await response.text()
     const { status, headers } = response
@@ -81,7 +84,7 @@ export class Browser {
   async fetch(
     method: string,
     path: string,
-    { body, headers = {} }: { readonly body?: unknown; readonly headers?: SentHeaders } = {},
+    { body, bytes, headers = {} }: Sent = {},
   ): Promise<Response> {
     const { address = '127.0.0.1', host = 'localhost' } = this.#place
     const all = {
@@ -98,7 +101,7 @@ export class Browser {
       new Request(`http://localhost${path}`, {
         method,
         headers: sent,
-        body: body === undefined ? null : JSON.stringify(body),
+        body: bytes ?? (body === undefined ? null : JSON.stringify(body)),
       }),
       { address, isControl: false, liftTimeout() {} },
     )
@@ -110,6 +113,11 @@ export class Browser {
       this.pageKey = body.page_key ?? this.pageKey
     }
     return response
+  }
+
+  /** Posts the bytes of a file. */
+  async upload(path: string, bytes: string | Uint8Array): Promise<Seen> {
+    return this.ask('POST', path, { bytes })
   }
 
   get = (path: string) => this.ask('GET', path)

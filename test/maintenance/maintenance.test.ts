@@ -45,6 +45,8 @@ function startMaintenance(folder: ScratchFolder) {
     dispatchSignal: new Signal(),
     healthSignal: new Signal(),
     backupWorker: new BackupWorker(),
+    random: systemRandom,
+    disk: { requireRoomFor: () => {} },
     folder: null,
     attachments: { sweep: async () => {} },
   })

@@ -8,7 +8,7 @@ import { timestamp } from '../../src/domain/ids.ts'
 import { wholeBackup } from '../../src/storage/backup.ts'
 import { closeDatabase, openDatabase } from '../../src/storage/database.ts'
 import { UnusableDatabaseError } from '../../src/storage/migrations.ts'
-import { restoreBackup } from '../../src/storage/restore.ts'
+import { finishExchange, restoreBackup, undoRestore } from '../../src/storage/restore.ts'
 import { takeSnapshot } from '../../src/storage/snapshot.ts'
 import { openDataDirectory, type DataDirectory } from '../../src/system/data-directory.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
@@ -200,6 +200,42 @@ test('an exchange that fails half-way is undone', () => {
   expect(() => restore(folder, directory)).toThrow()
 
   expect(readFileSync(directory.database).equals(before)).toBe(true)
+  expect(readFileSync(directory.secretKey, 'utf8')).toBe('new key')
+  expect(existsSync(folder.file(ASIDE))).toBe(false)
+})
+
+const STEPS = ['aside', 'kept', 'journal', 'secret.key', 'log', 'database'] as const
+
+for (const step of STEPS) {
+  test(`a restore that is killed after the step "${step}" leaves one whole state`, () => {
+    using folder = new ScratchFolder()
+    const directory = prepare(folder, [{ id: 'msg_a', status: 'read' }])
+    const script = join(import.meta.dir, '../support/killed-restore.ts')
+    const args = [script, folder.path, folder.file('backup.db'), step]
+
+    const killed = Bun.spawnSync([process.execPath, ...args])
+    finishExchange(directory)
+
+    expect(killed.signalCode).toBe('SIGKILL')
+    const ids = rows(directory.database, 'SELECT id FROM messages ORDER BY seq')
+    const key = readFileSync(directory.secretKey, 'utf8')
+    const old = { ids: [{ id: 'msg_a' }, { id: 'msg_since' }], key: 'new key' }
+    expect({ ids, key }).toEqual(
+      step === 'database' ? { ids: [{ id: 'msg_a' }], key: 'old key' } : old,
+    )
+    expect(readdirSync(folder.path).filter((name) => name.startsWith('restoring'))).toEqual([])
+  })
+}
+
+test('what a restore replaced comes back where no relay can serve from the backup', () => {
+  using folder = new ScratchFolder()
+  const directory = prepare(folder, [{ id: 'msg_a', status: 'read' }])
+  const restored = restore(folder, directory)
+
+  undoRestore(directory, restored, NOW)
+
+  const sql = 'SELECT id FROM messages ORDER BY seq'
+  expect(rows(directory.database, sql)).toEqual([{ id: 'msg_a' }, { id: 'msg_since' }])
   expect(readFileSync(directory.secretKey, 'utf8')).toBe('new key')
   expect(existsSync(folder.file(ASIDE))).toBe(false)
 })

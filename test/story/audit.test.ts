@@ -150,6 +150,17 @@ const RECORDED: Readonly<Record<string, Case>> = {
       after: { value: expect.stringMatching(/^https:\/\/monitor\.example\/… \(SHA-256 /) },
     },
   },
+  'PUT /api/v1/snoozes': {
+    action: 'finding.snoozed',
+    set: async (stage) => ({
+      body: {
+        code: 'line_offline',
+        about: { kind: 'line', id: await stage.vanishedLine() },
+        until: new Date(stage.relay.clock.now() + 3_600_000).toISOString(),
+      },
+    }),
+    changes: { before: { until: null }, after: { until: expect.any(String) } },
+  },
   'POST /api/v1/messages/:id/resolve': {
     action: 'message.resolved',
     set: async (stage) => ({ path: await stage.message('uncertain'), body: { status: 'failed' } }),
@@ -204,6 +215,11 @@ const UNRECORDED = [
   'POST /api/v1/webhook-deliveries/:id/redeliver',
   'POST /api/v1/judgement',
   'PUT /dashboard/setup-step',
+  'POST /api/v1/update-check',
+  // The restore itself is recorded, in the data that came back.
+  'POST /dashboard/restore',
+  'POST /dashboard/restore/start',
+  'DELETE /dashboard/restore',
   // The download itself is recorded.
   'POST /dashboard/downloads',
   'POST /bridge/v1/receive',

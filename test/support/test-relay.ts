@@ -155,6 +155,7 @@ function testConfig(environment: Readonly<Record<string, string>>, kinds?: reado
 const noBackups: Parts['backupWorker'] = {
   take: async ({ to }) => ({ path: to, sizeBytes: 0 }),
   assertIntact: async () => {},
+  inspect: () => Promise.reject(new Error('There is no file.')),
 }
 
 const neverPost: Post = async () => ({ result: 'unreachable' })

@@ -18,7 +18,10 @@ const { names } = SHELL
 
 export type ShownPage = Exclude<PageName, 'setup'>
 
-const PAGES: readonly ShownPage[] = [
+/** Home leads to the messages. The icon of each has its name. */
+type LinkedPage = Exclude<ShownPage, 'messages'>
+
+const PAGES: readonly LinkedPage[] = [
   'home',
   'conversations',
   'people',
@@ -28,7 +31,7 @@ const PAGES: readonly ShownPage[] = [
   'settings',
 ]
 /** Those that narrow screens have in the bar at the top. */
-const AT_TOP: readonly ShownPage[] = ['people']
+const AT_TOP: readonly LinkedPage[] = ['people']
 
 type Props = {
   /** Null where the address names none. */

@@ -1,0 +1,89 @@
+// The first lines of a relay at a terminal, and their counterpart in a log.
+
+import { realpathSync } from 'node:fs'
+import { relative } from 'node:path'
+
+import type { Answers, Route } from '../api/routes.ts'
+import type { App } from '../app.ts'
+import type { Config } from '../config.ts'
+import { defaultDataDirectory } from '../system/data-directory.ts'
+import type { Log } from '../system/log.ts'
+import { ownExecutable } from '../system/own-process.ts'
+import { VERSION } from '../system/version.ts'
+import type { Call } from './command.ts'
+import { describeNewKey } from './credentials.ts'
+import { fields } from './table.ts'
+
+/** At most 8 lines for the owner, and the first API key at the first start. */
+export async function showBanner(
+  call: Call,
+  app: App,
+  { config, url }: { readonly config: Config; readonly url: string },
+): Promise<void> {
+  const { data: lines } = await ask(app, 'GET /phone-lines')
+  const { data: findings } = await ask(app, 'GET /health')
+  const worst = findings.find(({ severity }) => severity !== 'info')
+  const key = await app.createFirstKey()
+  const own = invocation(call)
+  const pairs: [string, string][] = [
+    ['Hookline', VERSION],
+    ['address', url],
+    ...(await setupLinkOf(app)),
+    ['documentation', `${url}/swagger`],
+    ['data', config.dataDir],
+    ['lines', lines.length === 0 ? 'none yet' : String(lines.length)],
+  ]
+  if (worst !== undefined) pairs.push(['issue', `${worst.title}. Details: ${own} doctor`])
+  else if (lines.length === 0) pairs.push(['try it', `${own} serve --simulated-lines 2`])
+  pairs.push(['next', `${own} send TO TEXT, in another terminal`])
+  for (const line of fields(pairs)) call.out.note(line)
+  if (key === null) return
+  // Even with --quiet: the secret cannot be shown again.
+  call.out.data(key, ['', 'Your first API key:', ...describeNewKey(key), ''])
+}
+
+/** Until a password is set, each start at a terminal shows a new link to set it. */
+async function setupLinkOf({ dashboard }: App): Promise<[string, string][]> {
+  if (dashboard.isClaimed()) return []
+  const { url } = await dashboard.createSetupLink()
+  return [['dashboard', `${url} (valid once, for 30 minutes)`]]
+}
+
+/** Without a terminal no key and no link is made: secrets never reach a log. */
+export async function logMissingSetup(app: App, log: Log): Promise<void> {
+  const { data: keys } = await ask(app, 'GET /keys')
+  if (keys.length === 0) log.warn('no API key yet: create one with "hookline keys create"')
+  if (!app.dashboard.isClaimed())
+    log.warn('the dashboard has no password yet: get a link with "hookline setup-link"')
+}
+
+/** Requests from the relay in this process, as over the control socket. */
+async function ask<R extends Route>(app: App, route: R): Promise<Answers[R]> {
+  const request = new Request(`http://localhost/api/v1${route.replace('GET ', '')}`)
+  const peer = { address: null, isControl: true, liftTimeout: () => {} }
+  const response = await app.http.fetch(request, peer)
+  return (await response.json()) as Answers[R] // The relay checks every answer against its schema.
+}
+
+/** Shell command for this executable and data directory: `hookline` where that is on the PATH, else a path. */
+function invocation(call: Call): string {
+  const { environment } = call.surroundings
+  const { dataDir } = call.loadConfig().config
+  const isElsewhere = dataDir !== defaultDataDirectory(environment)
+  return nameOf(call) + (isElsewhere ? ` --data-dir ${quoted(dataDir)}` : '')
+}
+
+function nameOf({ surroundings: { environment, folder } }: Call): string {
+  const executable = ownExecutable()
+  const found = Bun.which('hookline', { PATH: environment['PATH'] ?? '' })
+  if (executable === null || (found !== null && realpathSync(found) === executable)) {
+    return 'hookline'
+  }
+  const near = relative(folder, executable)
+  return quoted(near.startsWith('..') ? executable : `./${near}`)
+}
+
+/** Shell word, in quotes where it needs them. */
+function quoted(word: string): string {
+  return /^[\w./@%+=:,-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`
+}

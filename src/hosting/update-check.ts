@@ -1,0 +1,107 @@
+// A look for a newer release, where the owner named a place to look: its signed checksums say its version.
+// Nothing is downloaded but those.
+
+import { arch, platform } from 'node:os'
+import { isAbsolute, join } from 'node:path'
+
+import type { UpdateState } from '../api/owner.ts'
+import { invalidRequest } from '../domain/errors.ts'
+import type { Finding } from '../domain/finding.ts'
+import { timestamp } from '../domain/ids.ts'
+import type { Settings } from '../storage/settings.ts'
+import type { Clock } from '../system/clock.ts'
+import { readTextOrNull } from '../system/files.ts'
+import { isoTime } from '../system/iso-time.ts'
+import { verifyMinisign, type MinisignKey } from '../system/minisign.ts'
+import { VERSION } from '../system/version.ts'
+
+export type UpdateTools = {
+  readonly clock: Clock
+  readonly settings: Pick<Settings, 'get'>
+  /** The key that releases are verified with; none in a build without one. */
+  readonly releaseKey?: MinisignKey | null | undefined
+  /** Text at an https URL; throws with the reason where there is none. */
+  readonly fetchText: (url: string) => Promise<string>
+}
+
+const SUMS = 'SHA256SUMS'
+const SIGNED_VERSION = /^hookline ([0-9A-Za-z.+-]{1,64})$/
+/** Name of the executable for this machine in a release. */
+const FILE = `hookline-${platform()}-${arch()}`
+
+export function createUpdateCheck(tools: UpdateTools) {
+  const { clock, settings } = tools
+  const source = () => settings.get('release_source')
+  let latest: UpdateState | null = null
+  const updateState = (): UpdateState =>
+    latest !== null && latest.source === source() ? latest : unknownState(source())
+  async function checkUpdate(): Promise<UpdateState> {
+    const place = source()
+    if (place === null) {
+      throw invalidRequest({ path: 'release_source', message: 'is not set: set it first' })
+    }
+    const found = await newestAt(place, tools).catch((error: unknown) => ({
+      problem: error instanceof Error ? error.message : String(error),
+    }))
+    latest = { ...unknownState(place), checked_at: isoTime(timestamp(clock.now())), ...found }
+    return latest
+  }
+  return {
+    updateState,
+    checkUpdate,
+    findings(): readonly Finding[] {
+      const { latest: version, is_newer: isNewer, fix } = updateState()
+      if (!isNewer || version === null || fix === null) return []
+      const title = `Hookline ${version} is available`
+      const why = `This is version ${VERSION}.`
+      const facts = { key: null, depends_on: null }
+      return [{ code: 'update_available', severity: 'info', title, why, fix, ...facts }]
+    },
+    job: {
+      name: 'update-check',
+      pattern: '37 9 * * *',
+      fix: 'Correct the release source in the settings, or remove it.',
+      firstAfterMs: null,
+      async run() {
+        if (source() === null) return
+        const { problem } = await checkUpdate()
+        if (problem !== null) throw new Error(problem)
+      },
+    },
+  }
+}
+
+function unknownState(source: string | null): UpdateState {
+  const nothing = { latest: null, is_newer: false, checked_at: null, fix: null, problem: null }
+  return { version: VERSION, source, ...nothing }
+}
+
+async function newestAt(
+  source: string,
+  { releaseKey, fetchText }: Pick<UpdateTools, 'releaseKey' | 'fetchText'>,
+): Promise<Pick<UpdateState, 'latest' | 'is_newer' | 'fix'>> {
+  if (releaseKey === null || releaseKey === undefined)
+    throw new Error('This build has no release key to verify releases with.')
+  const isFolder = isAbsolute(source)
+  const place = (name: string) =>
+    isFolder ? join(source, name) : `${source.replace(/\/$/, '')}/${name}`
+  const read = (name: string) => (isFolder ? readFile(place(name)) : fetchText(place(name)))
+  const [sums, signature] = [await read(SUMS), await read(`${SUMS}.minisig`)]
+  const comment = verifyMinisign(releaseKey, Buffer.from(sums), signature)
+  const latest = SIGNED_VERSION.exec(comment ?? '')?.[1]
+  if (latest === undefined)
+    throw new Error(`${place(SUMS)} is not signed with Hookline's release key.`)
+  const hasFile = sums.split('\n').some((line) => line.endsWith(` ${FILE}`))
+  const isNewer = hasFile && Bun.semver.order(latest, VERSION) > 0
+  const command = `hookline upgrade --from ${isFolder ? place(FILE) : 'FILE'}`
+  const download = isFolder
+    ? ''
+    : `Download ${place(FILE)}, ${SUMS} and ${SUMS}.minisig into one folder. `
+  return { latest, is_newer: isNewer, fix: isNewer ? `${download}Run: ${command}` : null }
+}
+
+function readFile(path: string): string {
+  const text = readTextOrNull(path)
+  if (text === null) throw new Error(`${path} cannot be read.`)
+  return text
+}

@@ -1,0 +1,350 @@
+// A relay as one file: a tar archive of a manifest, the database with all that it carries, and the files of
+// attachments. The reader knows these names and plain files only, so an archive from elsewhere writes nothing
+// anywhere else. A backup without attachments is its database alone.
+
+import { existsSync } from 'node:fs'
+import { copyFile, link, mkdir, open, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+
+import { timestamp } from '../domain/ids.ts'
+import type { DataDirectory } from '../system/data-directory.ts'
+import { hashFile } from '../system/hash.ts'
+import { isoTime } from '../system/iso-time.ts'
+import { attachmentPath, filesBeside, neededFiles } from './attachment-files.ts'
+import { wholeBackup, type BackupWorker } from './backup.ts'
+
+/** True for a file that begins as an archive of a relay does. */
+export async function isArchive(path: string): Promise<boolean> {
+  return (await Bun.file(path).slice(0, MANIFEST.length).text()) === MANIFEST
+}
+
+/** The file is no backup that can be restored; the message says why. */
+export class BadBackupError extends Error {
+  override readonly name = 'BadBackupError'
+}
+
+type Manifest = {
+  readonly format: 1
+  readonly version: string
+  readonly created_at: string
+  readonly database: { readonly size: number; readonly sha256: string }
+  /** The number of their files. */
+  readonly attachments: number
+}
+
+const MANIFEST = 'manifest.json'
+const DATABASE = 'hookline.db'
+const ATTACHMENTS = 'attachments/'
+const ATTACHMENT = /^attachments\/[0-9a-f]{64}$/
+const BLOCK = 512
+const READ_BYTES = 256 * 1_024
+const MANIFEST_BYTES_MAX = 65_536
+const SQLITE_MAGIC = 'SQLite format 3\0'
+/** The largest size in eleven octal digits; a larger one is written in binary, as GNU tar does. */
+const OCTAL_MAX = 8 ** 11 - 1
+const BINARY = 0x80
+
+type Entry = { readonly name: string; readonly size: number; readonly path: string }
+
+/** The archive of everything. Its parts lie in `folder`, which is new, as long as it is read. */
+export async function* packArchive(
+  tools: {
+    readonly worker: Pick<BackupWorker, 'take'>
+    readonly directory: DataDirectory
+    readonly version: string
+    readonly now: number
+  },
+  folder: string,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array, undefined> {
+  const { worker, directory, version, now } = tools
+  const database = join(folder, DATABASE)
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 })
+    const { sizeBytes: size } = await worker.take(wholeBackup(directory, database))
+    const files = await holdFiles(directory.attachments, folder, neededFiles(database), signal)
+    const manifest: Manifest = {
+      format: 1,
+      version,
+      created_at: isoTime(timestamp(now)),
+      database: { size, sha256: await hashFile(database) },
+      attachments: files.length,
+    }
+    const text = Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`)
+    yield headerOf(MANIFEST, text.length, now)
+    yield padded(text)
+    for (const entry of [{ name: DATABASE, size, path: database }, ...files]) {
+      yield headerOf(entry.name, entry.size, now)
+      yield* bytesOf(entry)
+    }
+    yield Buffer.alloc(2 * BLOCK)
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+  return undefined
+}
+
+/** Gives the files second names, by which they stay whole while retention may delete them. */
+async function holdFiles(
+  store: string,
+  folder: string,
+  hashes: readonly string[],
+  signal: AbortSignal,
+): Promise<readonly Entry[]> {
+  const held: Entry[] = []
+  for (const sha256 of hashes) {
+    signal.throwIfAborted()
+    const from = attachmentPath(store, sha256)
+    const path = join(folder, sha256)
+    // A file that went since the snapshot is left out: it is missing after a restore.
+    if (!existsSync(from)) continue
+    await link(from, path).catch(() => copyFile(from, path))
+    held.push({ name: ATTACHMENTS + sha256, size: (await stat(path)).size, path })
+  }
+  return held
+}
+
+async function* bytesOf({ path, size }: Entry): AsyncGenerator<Uint8Array> {
+  const handle = await open(path, 'r')
+  try {
+    for (let left = size; left > 0;) {
+      const chunk = Buffer.alloc(Math.min(left, READ_BYTES))
+      const { bytesRead } = await handle.read(chunk, 0, chunk.length, size - left)
+      if (bytesRead === 0) throw new Error(`${path} became shorter while it was read.`)
+      left -= bytesRead
+      yield left === 0 ? padded(chunk.subarray(0, bytesRead), size) : chunk.subarray(0, bytesRead)
+    }
+  } finally {
+    await handle.close()
+  }
+}
+
+/** The last bytes of an entry of `size` bytes, filled up to a whole block. */
+function padded(bytes: Uint8Array, size: number = bytes.length): Uint8Array {
+  return Buffer.concat([bytes, Buffer.alloc(padding(size))])
+}
+
+function padding(size: number): number {
+  return (BLOCK - (size % BLOCK)) % BLOCK
+}
+
+/** A header as POSIX.1-1988 has it (ustar), for a plain file that its owner alone reads. */
+function headerOf(name: string, size: number, now: number): Uint8Array {
+  const header = Buffer.alloc(BLOCK)
+  header.write(name, 0)
+  header.write('0000600\0', 100)
+  header.write('0000000\x000000000\0', 108)
+  if (size <= OCTAL_MAX) header.write(octal(size, 11), 124)
+  else header.writeBigUInt64BE(BigInt(size), 128)
+  if (size > OCTAL_MAX) header[124] = BINARY
+  header.write(octal(Math.floor(now / 1_000), 11), 136)
+  header.write('0ustar\x0000', 156)
+  header.write(`${octal(sumOf(header), 6)}\0 `, 148)
+  return header
+}
+
+function octal(value: number, digits: number): string {
+  return value.toString(8).padStart(digits, '0')
+}
+
+/** The sum of a header's bytes, with spaces in the place of the sum. */
+function sumOf(header: Uint8Array): number {
+  return header.reduce((sum, byte, at) => sum + (at >= 148 && at < 156 ? 0x20 : byte), 0)
+}
+
+export type ReceivedBackup = {
+  /** The database; the files of attachments lie beside it, as beside a whole backup. */
+  readonly file: string
+  readonly sizeBytes: number
+}
+
+/**
+ * Writes a backup from a stream into `folder`, which must be empty: an archive, or a database alone.
+ * Throws a BadBackupError for anything else; `requireRoom` throws where so many bytes have no room.
+ */
+export async function receiveBackup(
+  stream: AsyncIterable<Uint8Array>,
+  folder: string,
+  requireRoom: (bytes: number) => void,
+): Promise<ReceivedBackup> {
+  const input = new Input(stream[Symbol.asyncIterator]())
+  const file = join(folder, DATABASE)
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  const target = { folder, file, requireRoom }
+  try {
+    const start = (await input.peek(SQLITE_MAGIC.length)).toString('latin1')
+    if (start === SQLITE_MAGIC) await writeEntry(input, { path: file, size: null }, target)
+    else await receiveEntries(input, target)
+    return { file, sizeBytes: input.taken }
+  } finally {
+    await input.end()
+  }
+}
+
+type Target = {
+  readonly folder: string
+  readonly file: string
+  readonly requireRoom: (bytes: number) => void
+}
+
+async function receiveEntries(input: Input, target: Target): Promise<void> {
+  let manifest: Manifest | null = null
+  let attachments = 0
+  for (let count = 0; ; count += 1) {
+    const entry = parseHeader(await input.take(BLOCK))
+    if (entry === null) break
+    const { name, size } = entry
+    if (count === 0) manifest = await readManifest(input, entry)
+    else if (count === 1) await receiveDatabase(input, entry, { ...target, manifest })
+    else if (ATTACHMENT.test(name)) {
+      const sha256 = name.slice(ATTACHMENTS.length)
+      const path = attachmentPath(filesBeside(target.file), sha256)
+      if ((await writeEntry(input, { path, size }, target)) !== sha256) throw changed(name)
+      attachments += 1
+    } else throw strange(name)
+    await input.take(padding(size))
+  }
+  if (manifest === null || !existsSync(target.file)) throw notOurs()
+  if (attachments !== manifest.attachments) throw incomplete()
+}
+
+async function readManifest(input: Input, { name, size }: Header): Promise<Manifest> {
+  if (name !== MANIFEST || size > MANIFEST_BYTES_MAX) throw notOurs()
+  try {
+    const manifest = JSON.parse((await input.take(size)).toString()) as Manifest // Checked below.
+    const { format, database, attachments } = manifest
+    if (format === 1 && typeof database.sha256 === 'string' && Number.isInteger(attachments)) {
+      return manifest
+    }
+  } catch (error) {
+    if (error instanceof BadBackupError) throw error
+  }
+  throw new BadBackupError('Its manifest cannot be read: another version may have made it.')
+}
+
+async function receiveDatabase(
+  input: Input,
+  { name, size }: Header,
+  target: Target & { readonly manifest: Manifest | null },
+): Promise<void> {
+  if (name !== DATABASE) throw strange(name)
+  const sum = await writeEntry(input, { path: target.file, size }, target)
+  if (sum !== target.manifest?.database.sha256) throw changed(name)
+}
+
+/** Writes the next `size` bytes, or all of them for null, to a new file; returns their SHA-256. */
+async function writeEntry(
+  input: Input,
+  { path, size }: { readonly path: string; readonly size: number | null },
+  { requireRoom }: Target,
+): Promise<string> {
+  requireRoom(size ?? 0)
+  await mkdir(join(path, '..'), { recursive: true, mode: 0o700 })
+  const handle = await open(path, 'wx', 0o600).catch((error: unknown) => {
+    throw isTaken(error) ? strange(path) : error
+  })
+  const hasher = new Bun.CryptoHasher('sha256')
+  try {
+    for await (const chunk of input.bytes(size)) {
+      requireRoom(chunk.length)
+      hasher.update(chunk)
+      for (let from = 0; from < chunk.length;) {
+        from += (await handle.write(chunk, from, chunk.length - from)).bytesWritten
+      }
+    }
+  } finally {
+    await handle.close()
+  }
+  return hasher.digest('hex')
+}
+
+function isTaken(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'EEXIST'
+}
+
+type Header = { readonly name: string; readonly size: number }
+
+/** Null for the empty block that ends an archive. */
+function parseHeader(block: Buffer): Header | null {
+  if (block.every((byte) => byte === 0)) return null
+  if (Number.parseInt(block.toString('latin1', 148, 156), 8) !== sumOf(block)) throw notOurs()
+  const [name = ''] = block.toString('utf8', 0, 100).split('\0')
+  const isPlain = block[156] === 0x30 && block[345] === 0
+  if (!isPlain) throw strange(name)
+  const isBinary = block[124] === BINARY
+  const digits = block.toString('latin1', 124, 136).replace(/[\0 ]+$/, '')
+  const size = isBinary ? Number(block.readBigUInt64BE(128)) : Number.parseInt(digits, 8)
+  if (!Number.isSafeInteger(size) || size < 0) throw notOurs()
+  return { name, size }
+}
+
+/** A stream that is taken in pieces of any length. */
+class Input {
+  readonly #chunks: AsyncIterator<Uint8Array>
+  #window = Buffer.alloc(0)
+  taken = 0
+
+  constructor(chunks: AsyncIterator<Uint8Array>) {
+    this.#chunks = chunks
+  }
+
+  /** The next bytes, which stay; fewer at the end. */
+  async peek(length: number): Promise<Buffer> {
+    while (this.#window.length < length && (await this.#read())) continue
+    return this.#window.subarray(0, length)
+  }
+
+  async take(length: number): Promise<Buffer> {
+    if ((await this.peek(length)).length < length) throw incomplete()
+    return this.#cut(length)
+  }
+
+  /** The next `size` bytes as they come; all of them for null. */
+  async *bytes(size: number | null): AsyncGenerator<Uint8Array> {
+    for (let left = size ?? Number.POSITIVE_INFINITY; left > 0;) {
+      if (this.#window.length === 0 && !(await this.#read())) {
+        if (size === null) return
+        throw incomplete()
+      }
+      const part = this.#cut(Math.min(left, this.#window.length))
+      left -= part.length
+      yield part
+    }
+  }
+
+  async end(): Promise<void> {
+    await this.#chunks.return?.()
+  }
+
+  #cut(length: number): Buffer {
+    const part = this.#window.subarray(0, length)
+    this.#window = this.#window.subarray(length)
+    this.taken += length
+    return part
+  }
+
+  /** False at the end. A chunk is good until the next one is asked for, so its bytes are copied. */
+  async #read(): Promise<boolean> {
+    const next = await this.#chunks.next()
+    if (next.done === true) return false
+    this.#window = Buffer.concat([this.#window, next.value])
+    return true
+  }
+}
+
+function notOurs(): BadBackupError {
+  return new BadBackupError('It is not a backup of Hookline.')
+}
+
+function incomplete(): BadBackupError {
+  return new BadBackupError('It is incomplete. Download or copy it again.')
+}
+
+function changed(name: string): BadBackupError {
+  return new BadBackupError(`Its ${name} is damaged: the checksum does not match.`)
+}
+
+function strange(name: string): BadBackupError {
+  const shown = JSON.stringify(name.slice(-100))
+  return new BadBackupError(`It contains ${shown}, which is not part of a backup of Hookline.`)
+}
