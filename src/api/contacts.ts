@@ -76,6 +76,9 @@ export const SearchResult = objectSchema('SearchResult', {
       message: Message,
       excerpt: Excerpt,
       conversation_id: id('conv', 'Its conversation.'),
+      contact_name: Type.Optional(
+        Type.String({ description: "The person's name in the contacts.", example: 'Anna Miller' }),
+      ),
     }),
     { description: 'With every word of the query; newest first.' },
   ),

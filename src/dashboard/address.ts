@@ -4,6 +4,7 @@
 const PAGE_NAMES = [
   'home',
   'conversations',
+  'people',
   'lines',
   'messages',
   'webhooks',

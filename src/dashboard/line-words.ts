@@ -1,8 +1,9 @@
 import type { StateWords } from './components/drawings.ts'
+import { numberWords } from './numbers.ts'
 import type { About, KindInfo, Message, PhoneLine } from './resources.ts'
 
 export function lineName({ label, phone_number }: PhoneLine): string {
-  return label ?? phone_number
+  return label ?? numberWords(phone_number)
 }
 
 /** True where a message that names no line could take this one. */
@@ -28,7 +29,7 @@ export function lineOption(line: PhoneLine) {
   const { text } = lineState(line)
   const name = line.label === null ? '' : `${line.label}, `
   const state = text === 'Online' ? '' : ` (${text.toLowerCase()})`
-  return { value: line.id, text: `${name}${line.phone_number}${state}` }
+  return { value: line.id, text: `${name}${numberWords(line.phone_number)}${state}` }
 }
 
 /** `own`: the text came from the line's own number, so reading works, and nothing else is proven. */

@@ -51,6 +51,8 @@ export class Live implements Updates {
   readonly #listeners = new Set<(update: Update) => void>()
   readonly #isConnected = signal(true)
   #lastId: string | null = null
+  /** Aborted once this page follows changes for all pages of its browser. */
+  #led = new AbortController()
 
   /** False once the stream is lost, until it is back. */
   readonly isConnected: ReadonlySignal<boolean> = this.#isConnected
@@ -66,16 +68,22 @@ export class Live implements Updates {
     return () => this.#listeners.delete(listener)
   }
 
+  /** Goes on while the page is hidden, until the end of this run. */
+  lead(): void {
+    this.#led.abort()
+  }
+
   /**
-   * Keeps a stream open while the page is visible: browsers open six connections to one host, for all
-   * tabs. Resolves once `end` aborts.
+   * Keeps a stream open while the page is visible or leads: browsers open six connections to one host, for
+   * all tabs. Resolves once `end` aborts.
    */
   async run(end: AbortSignal): Promise<void> {
+    this.#led = new AbortController()
     let failures = 0
     while (!end.aborted) {
       await this.#visible(end)
       const hidden = new AbortController()
-      const onHidden = () => this.#document.hidden && hidden.abort()
+      const onHidden = () => this.#mayRest && hidden.abort()
       const over = new AbortController()
       this.#document.addEventListener('visibilitychange', onHidden, { signal: over.signal })
       const hadOpened = await this.#follow(AbortSignal.any([end, hidden.signal]))
@@ -133,14 +141,19 @@ export class Live implements Updates {
     return new Promise((resolve) => {
       const done = new AbortController()
       const check = () => {
-        if (this.#document.hidden && !end.aborted) return
+        if (this.#mayRest && !end.aborted) return
         done.abort()
         resolve()
       }
       this.#document.addEventListener('visibilitychange', check, { signal: done.signal })
       end.addEventListener('abort', check, { signal: done.signal })
+      this.#led.signal.addEventListener('abort', check, { signal: done.signal })
       check()
     })
+  }
+
+  get #mayRest(): boolean {
+    return this.#document.hidden && !this.#led.signal.aborted
   }
 
   #publish({ name, id, data }: ServerSentEvent): void {

@@ -1,44 +1,53 @@
 // The page as a whole: setup, sign-in, or the shell with a page in it.
 
 import { useSignal } from '@preact/signals'
-import { type ComponentChildren, render } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
+import { render } from 'preact'
+import { useEffect } from 'preact/hooks'
 
-import { type PageName, href } from './address.ts'
-import type { Clock } from './clock.ts'
+import { href } from './address.ts'
 import { Button, LinkButton } from './components/button.tsx'
 import { Callout } from './components/callout.tsx'
 import { Dialog } from './components/dialog.tsx'
 import { AccountName, PasswordField } from './components/form.tsx'
-import { Icon, Mark } from './components/icon.tsx'
+import { Icon } from './components/icon.tsx'
 import { lazyPage } from './components/lazy-page.tsx'
-import { Card, PageHead, useNewView, useTitle } from './components/page.tsx'
+import { Card, PageHead } from './components/page.tsx'
 import { useAction } from './components/use-action.ts'
 import { EmptyState } from './components/when-ready.tsx'
-import { DashboardContext, createDashboard, useDashboard } from './dashboard.ts'
+import { DashboardContext, createDashboard, useDashboard, type Dashboard } from './dashboard.ts'
+import { lead, showPresence } from './leader.ts'
+import { loadNumbers } from './numbers.ts'
 import { HomePage } from './pages/home.tsx'
+import { Shell, type ShownPage } from './pages/shell.tsx'
 import { SignInPage } from './pages/sign-in.tsx'
 import { showTheme } from './theme.ts'
+import { SHELL } from './words/shell.ts'
 
-const CONVERSATIONS = lazyPage(
-  'Conversations',
-  async () => (await import('./pages/conversations.tsx')).ConversationsPage,
-)
-const LINES = lazyPage('Lines', async () => (await import('./pages/lines.tsx')).LinesPage)
+const { names } = SHELL
+
+const CONVERSATIONS = lazyPage(names.conversations, async () => {
+  void loadNumbers()
+  return (await import('./pages/conversations.tsx')).ConversationsPage
+})
+const PEOPLE = lazyPage(names.people, async () => {
+  void loadNumbers()
+  return (await import('./pages/people.tsx')).PeoplePage
+})
+const LINES = lazyPage(names.lines, async () => (await import('./pages/lines.tsx')).LinesPage)
 const MESSAGES = lazyPage(
-  'Messages',
+  names.messages,
   async () => (await import('./pages/messages.tsx')).MessagesPage,
 )
 const WEBHOOKS = lazyPage(
-  'Webhooks',
+  names.webhooks,
   async () => (await import('./pages/webhooks.tsx')).WebhooksPage,
 )
-const KEYS = lazyPage('Keys', async () => (await import('./pages/keys.tsx')).KeysPage)
+const KEYS = lazyPage(names.keys, async () => (await import('./pages/keys.tsx')).KeysPage)
 const SETTINGS = lazyPage(
-  'Settings',
+  names.settings,
   async () => (await import('./pages/settings.tsx')).SettingsPage,
 )
-const SETUP = lazyPage('Setup', async () => (await import('./pages/setup.tsx')).SetupPage)
+const SETUP = lazyPage(names.setup, async () => (await import('./pages/setup.tsx')).SetupPage)
 
 /** By then the first page has its data. */
 const FETCH_AHEAD_AFTER_MS = 1_500
@@ -97,23 +106,28 @@ function View() {
 
 /** Follows changes while the owner is signed in, and drops all cached data afterwards. */
 function useStream(isSignedIn: boolean): void {
-  const { clock, live, store } = useDashboard()
+  const dashboard = useDashboard()
   useEffect(() => {
     if (!isSignedIn) return
     const end = new AbortController()
+    const { live, store } = dashboard
     void live.run(end.signal)
-    void fetchAhead(clock, end.signal)
+    lead(end.signal, () => live.lead())
+    showPresence(end.signal)
+    void fetchAhead(dashboard, end.signal)
     return () => {
       end.abort()
       store.clear()
     }
-  }, [isSignedIn, clock, live, store])
+  }, [isSignedIn, dashboard])
 }
 
 /** Loads the other pages, which then open at once, even without the relay. */
-async function fetchAhead(clock: Clock, end: AbortSignal): Promise<void> {
-  await clock.sleep(FETCH_AHEAD_AFTER_MS, end)
-  for (const page of [CONVERSATIONS, LINES, MESSAGES, WEBHOOKS, KEYS, SETTINGS, SETUP]) {
+async function fetchAhead(dashboard: Dashboard, end: AbortSignal): Promise<void> {
+  await dashboard.clock.sleep(FETCH_AHEAD_AFTER_MS, end)
+  const { notify } = await import('./notifications.ts').catch(() => ({ notify: null }))
+  if (!end.aborted) notify?.(dashboard, end)
+  for (const page of [CONVERSATIONS, PEOPLE, LINES, MESSAGES, WEBHOOKS, KEYS, SETTINGS, SETUP]) {
     await whenIdle(end)
     if (!end.aborted) await page.fetch()
   }
@@ -140,8 +154,8 @@ function Alone({ view }: { readonly view: preact.VNode }) {
 
 function Unreachable() {
   return (
-    <Callout tone="bad" title="The relay isn't responding">
-      Check that the relay is running. This page retries automatically.
+    <Callout tone="bad" title={SHELL.silent}>
+      {SHELL.whySilent}
     </Callout>
   )
 }
@@ -154,6 +168,8 @@ function Page({ page }: { readonly page: ShownPage | null }) {
       return <HomePage />
     case 'conversations':
       return <CONVERSATIONS.View />
+    case 'people':
+      return <PEOPLE.View />
     case 'lines':
       return <LINES.View />
     case 'messages':
@@ -170,15 +186,15 @@ function Page({ page }: { readonly page: ShownPage | null }) {
 function UnknownPage() {
   const home = (
     <LinkButton look="main" href={href('home')}>
-      Go to Home
+      {SHELL.toHome}
     </LinkButton>
   )
   return (
     <>
-      <PageHead title="Page not found" />
+      <PageHead title={SHELL.unknown} />
       <Card>
-        <EmptyState icon="search" title="Nothing at this address" action={home}>
-          Check the link for typos. It may also be from another version of Hookline.
+        <EmptyState icon="search" title={SHELL.unknownAddress} action={home}>
+          {SHELL.whyUnknown}
         </EmptyState>
       </Card>
     </>
@@ -195,7 +211,7 @@ function NoticeList() {
           <Icon name={tone === 'ok' ? 'check' : 'warning'} />
           <p>{text}</p>
           <Button look="quiet" icon="cross" isIconOnly onClick={() => notices.close(id)}>
-            Dismiss
+            {SHELL.dismiss}
           </Button>
         </div>
       ))
@@ -220,130 +236,18 @@ function PasswordDialog() {
   )
   return (
     <Dialog
-      title="Confirm your password"
+      title={SHELL.confirmPassword}
       onClose={() => session.answerPassword(false)}
       onSubmit={start}
       actions={
         <Button type="submit" look="main" isBusy={isBusy}>
-          Continue
+          {SHELL.continue}
         </Button>
       }
     >
-      <p>For your security, enter your password again to continue.</p>
+      <p>{SHELL.whyPassword}</p>
       <AccountName />
       <PasswordField isFirst bind={password} error={failure?.message} />
     </Dialog>
-  )
-}
-
-export type ShownPage = Exclude<PageName, 'setup'>
-
-/** Each with its name, and a shorter one for narrow screens. The icon has the name of the page. */
-const PAGES: readonly (readonly [
-  page: Exclude<ShownPage, 'messages'>,
-  name: string,
-  shortName?: string,
-])[] = [
-  ['home', 'Home'],
-  ['conversations', 'Conversations', 'Chats'],
-  ['lines', 'Lines'],
-  ['webhooks', 'Webhooks'],
-  ['keys', 'Keys'],
-  ['settings', 'Settings'],
-]
-
-function titleOf(page: ShownPage | null): string {
-  // Home leads to the messages.
-  if (page === 'messages') return 'Messages'
-  return PAGES.find(([name]) => name === page)?.[1] ?? 'Page not found'
-}
-
-type Props = {
-  /** Null where the address names none. */
-  readonly page: ShownPage | null
-  readonly children: ComponentChildren
-}
-
-export function Shell({ page, children }: Props) {
-  const main = useRef<HTMLElement>(null)
-  useTitle(titleOf(page))
-  useNewView(page ?? '')
-  return (
-    <div class="shell" data-page={page ?? undefined}>
-      <a
-        class="skip-link"
-        href="#main"
-        onClick={(event) => {
-          // The hash is the page's address, so the jump is made by hand.
-          event.preventDefault()
-          main.current?.focus()
-        }}
-      >
-        Skip to main content
-      </a>
-      <Navigation current={page} />
-      <div class="stage">
-        <Troubles />
-        <main id="main" class="page" tabIndex={-1} ref={main}>
-          {children}
-        </main>
-      </div>
-    </div>
-  )
-}
-
-function Navigation({ current }: { readonly current: Props['page'] }) {
-  const { session } = useDashboard()
-  return (
-    <nav class="nav" aria-label="Pages">
-      <a class="brand" href={href('home')}>
-        <Mark />
-        Hookline
-      </a>
-      <ul>
-        {PAGES.map(([page, name, shortName = name]) => (
-          <li key={page}>
-            <a href={href(page)} aria-current={page === current ? 'page' : undefined}>
-              <Icon name={page} />
-              <span class="nav-name">{name}</span>
-              <span class="nav-short-name">{shortName}</span>
-            </a>
-          </li>
-        ))}
-      </ul>
-      <p class="nav-foot">
-        <a href="/guide">
-          <Icon name="question" />
-          Guide
-        </a>
-        <a href="/swagger">
-          <Icon name="book" />
-          API documentation
-        </a>
-        <span>Version {session.now.value?.version}</span>
-      </p>
-    </nav>
-  )
-}
-
-function Troubles() {
-  const { live, session } = useDashboard()
-  const isConnected = live.isConnected.value
-  return (
-    <div role="status" class="troubles">
-      {!isConnected && (
-        <p class="trouble">
-          <Icon name="warning" />
-          Connection to the relay lost. This page may be out of date. Reconnecting…
-        </p>
-      )}
-      {isConnected && session.isOutdated.value && (
-        <p class="trouble">
-          <Icon name="info" />
-          The relay was upgraded.
-          <Button onClick={() => location.reload()}>Reload</Button>
-        </p>
-      )}
-    </div>
   )
 }

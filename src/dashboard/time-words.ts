@@ -1,49 +1,64 @@
-// Times in words, in the browser's time zone and in English like the page. A formatter of the browser
-// would take longer to create than the page to draw.
+// Times in words, in the browser's locale and time zone.
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 3_600_000
 const DAY_MS = 86_400_000
 
-const MONTHS =
-  'January February March April May June July August September October November December'.split(' ')
-const WEEKDAYS = 'Sunday Monday Tuesday Wednesday Thursday Friday Saturday'.split(' ')
+/** Made at its first use: a formatter takes longer to create than a page to draw. */
+function once<T>(make: () => T): () => T {
+  let made: T | undefined
+  return () => (made ??= make())
+}
 
-/** "now", "5 min ago", "in 2 h", "3 days ago", then the day. `now` is in milliseconds since 1970. */
+const formatter = (options: Intl.DateTimeFormatOptions) =>
+  once(() => new Intl.DateTimeFormat(undefined, options))
+
+const WHOLE = formatter({ dateStyle: 'full', timeStyle: 'medium' })
+const CLOCK = formatter({ timeStyle: 'short' })
+const LONG_DAY = formatter({ weekday: 'long', day: 'numeric', month: 'long' })
+const DAY = formatter({ day: 'numeric', month: 'short' })
+const DAY_OF_YEAR = formatter({ day: 'numeric', month: 'short', year: 'numeric' })
+const RELATIVE = once(
+  () => new Intl.RelativeTimeFormat(undefined, { numeric: 'auto', style: 'short' }),
+)
+
+/** "now", "5 min. ago", "in 2 hr.", "3 days ago", then the day. `now` is in milliseconds since 1970. */
 export function relativeTime(iso: string, now: number): string {
-  const time = Date.parse(iso)
-  const distance = Math.abs(now - time)
-  if (distance < 45_000) return 'now'
-  if (distance >= 7 * DAY_MS) return shortDay(iso, now)
-  const words = amountOf(distance)
-  return time > now ? `in ${words}` : `${words} ago`
+  const distance = Date.parse(iso) - now
+  const size = Math.abs(distance)
+  if (size < 45_000) return RELATIVE().format(0, 'second')
+  if (size >= 7 * DAY_MS) return shortDay(iso, now)
+  if (size < HOUR_MS) {
+    return RELATIVE().format(
+      Math.sign(distance) * Math.max(Math.round(size / MINUTE_MS), 1),
+      'minute',
+    )
+  }
+  if (size < DAY_MS) return RELATIVE().format(Math.round(distance / HOUR_MS), 'hour')
+  return RELATIVE().format(Math.round(distance / DAY_MS), 'day')
 }
 
-/** "Saturday 21 November 2026 at 10:00:00". */
+/** "Saturday, November 21, 2026 at 10:00:00 AM". */
 export function absoluteTime(iso: string): string {
-  const date = new Date(iso)
-  const seconds = twoDigits(date.getSeconds())
-  return `${longDay(date)} ${date.getFullYear()} at ${clockTime(iso)}:${seconds}`
+  return WHOLE().format(new Date(iso))
 }
 
-/** "10:00". */
+/** "10:00 AM". */
 export function clockTime(iso: string): string {
-  const date = new Date(iso)
-  return `${twoDigits(date.getHours())}:${twoDigits(date.getMinutes())}`
+  return CLOCK().format(new Date(iso))
 }
 
-/** "10:00" today, else the day: for a narrow column. */
+/** "10:00 AM" today, else the day: for a narrow column. */
 export function shortTime(iso: string, now: number): string {
   return daysSince(iso, now) === 0 ? clockTime(iso) : shortDay(iso, now)
 }
 
-/** "Today", "Yesterday", "Monday 16 November", or with the year where it is not this one. */
+/** "Today", "Yesterday", "Monday, November 16", or with the year where it is not this one. */
 export function dayWords(iso: string, now: number): string {
   const days = daysSince(iso, now)
-  if (days === 0) return 'Today'
-  if (days === 1) return 'Yesterday'
+  if (days === 0 || days === 1) return capitalized(RELATIVE().format(-days, 'day'))
   const date = new Date(iso)
-  return isOfYear(date, now) ? longDay(date) : shortDay(iso, now)
+  return isOfYear(date, now) ? LONG_DAY().format(date) : shortDay(iso, now)
 }
 
 /** The form of a time in the API. */
@@ -79,25 +94,13 @@ function isOfYear(date: Date, now: number): boolean {
   return date.getFullYear() === new Date(now).getFullYear()
 }
 
-/** "Saturday 21 November". */
-function longDay(date: Date): string {
-  return `${WEEKDAYS[date.getDay()]} ${date.getDate()} ${MONTHS[date.getMonth()]}`
-}
-
-/** "21 Nov", with the year where it is not this one. */
+/** "Nov 21", with the year where it is not this one. */
 function shortDay(iso: string, now: number): string {
   const date = new Date(iso)
-  const day = `${date.getDate()} ${MONTHS[date.getMonth()]?.slice(0, 3)}`
-  return isOfYear(date, now) ? day : `${day} ${date.getFullYear()}`
+  return (isOfYear(date, now) ? DAY() : DAY_OF_YEAR()).format(date)
 }
 
-function twoDigits(value: number): string {
-  return String(value).padStart(2, '0')
-}
-
-function amountOf(distance: number): string {
-  if (distance < HOUR_MS) return `${Math.max(Math.round(distance / MINUTE_MS), 1)} min`
-  if (distance < DAY_MS) return `${Math.round(distance / HOUR_MS)} h`
-  const days = Math.round(distance / DAY_MS)
-  return days === 1 ? '1 day' : `${days} days`
+function capitalized(words: string): string {
+  const [first = '', ...rest] = words
+  return first.toLocaleUpperCase() + rest.join('')
 }

@@ -6,6 +6,8 @@ import { Elysia } from 'elysia'
 import page from '../dashboard/index.html'
 import { RelayError } from '../domain/errors.ts'
 import { bundlePage } from './page-bundle.ts'
+import { contextOf } from './request-context.ts'
+import { respond } from './respond.ts'
 import { answerFile, served, type Served, type StaticFile } from './static-file.ts'
 
 type Files = ReadonlyMap<string, Served>
@@ -17,6 +19,7 @@ const POLICY = [
   // Pictures of messages are read with the page key, and shown from memory.
   "img-src 'self' data: blob:",
   "connect-src 'self'",
+  "manifest-src 'self'",
   "frame-ancestors 'none'",
   "base-uri 'none'",
   "form-action 'self'",
@@ -30,12 +33,54 @@ export function pageRoutes() {
   const files = pageFiles()
   const hidden = { detail: { hide: true } }
   return new Elysia()
+    .get('/manifest.webmanifest', ({ request }) => installable(request, MANIFEST), hidden)
+    .get('/icon.svg', ({ request }) => installable(request, ICON), hidden)
     .get('/', async ({ request }) => answer(request, '/', await files(true)), hidden)
     .get(
       '/assets/:name',
       async ({ request, params }) => answer(request, `/assets/${params.name}`, await files(false)),
       hidden,
     )
+}
+
+const MARK =
+  '<path d="M9 8v9a6 6 0 0 0 6 6h1a6 6 0 0 0 6-6v-1M18.5 18.5 22 15l3.5 3.5" fill="none" stroke="#fff" ' +
+  'stroke-width="3" stroke-linecap="round" stroke-linejoin="round"/>'
+
+/** The mark with a border that a system may cut to the shape of its icons. */
+const ICON = {
+  type: 'image/svg+xml',
+  text:
+    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="-8 -8 48 48" width="512" height="512">' +
+    `<path d="M-8-8h48v48H-8z" fill="#2457d6"/>${MARK}</svg>`,
+}
+
+/** The description by which browsers install the page as an app. */
+const MANIFEST = {
+  type: 'application/manifest+json',
+  text: JSON.stringify({
+    name: 'Hookline',
+    short_name: 'Hookline',
+    id: '/',
+    start_url: '/',
+    scope: '/',
+    display: 'standalone',
+    background_color: '#ffffff',
+    theme_color: '#2457d6',
+    icons: [
+      { src: '/icon.svg', sizes: 'any', type: 'image/svg+xml', purpose: 'any' },
+      { src: '/icon.svg', sizes: 'any', type: 'image/svg+xml', purpose: 'maskable' },
+    ],
+  }),
+}
+
+function installable(request: Request, { type, text }: typeof MANIFEST): Response {
+  const headers = {
+    'content-type': type,
+    'cache-control': ASKED_AGAIN,
+    'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  }
+  return respond(text, { status: 200, requestId: contextOf(request).requestId, headers })
 }
 
 /**

@@ -39,6 +39,9 @@ const MessageQuery = Type.Object({
     Type.String({ description: 'The service that carried it.', example: 'SMS' }),
   ),
   type: Type.Optional(ListType),
+  around: Type.Optional(
+    id('msg', 'The first page is that with this message in its middle; needs `conversation_id`.'),
+  ),
   created_after: timeParameter('Exclusive.'),
   created_before: timeParameter('Exclusive.'),
   updated_since: timeParameter('Inclusive; turns the order to oldest change first.'),
@@ -103,6 +106,7 @@ function filterIn(query: Static<typeof MessageQuery>): ListFilter {
     createdAfter: query.created_after,
     createdBefore: query.created_before,
     updatedSince: query.updated_since,
+    around: query.around,
   }
 }
 

@@ -40,9 +40,16 @@ export async function bundlePage(index: string): Promise<readonly StaticFile[]> 
   return Promise.all(outputs.map(pageFile))
 }
 
+/** Added to the bundle, because Bun takes every link of the page for a file. */
+const MANIFEST_LINK = '<link rel="manifest" href="/manifest.webmanifest">'
+
 async function pageFile(output: Bun.BuildArtifact): Promise<StaticFile> {
+  const { type } = output
   const name = output.path.replace(/^.*\//, '')
-  const path = name === 'index.html' ? '/' : `${ASSETS}${name}`
+  if (name === 'index.html') {
+    const text = (await output.text()).replace('</head>', `${MANIFEST_LINK}$&`)
+    return packFile({ path: '/', type, bytes: new TextEncoder().encode(text) }, 'best')
+  }
   const bytes = new Uint8Array(await output.arrayBuffer())
-  return packFile({ path, type: output.type, bytes }, 'best')
+  return packFile({ path: `${ASSETS}${name}`, type, bytes }, 'best')
 }

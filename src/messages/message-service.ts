@@ -22,6 +22,7 @@ import {
   countAttention,
   listChanges,
   listMessages,
+  messagesAfter,
   type MessageFilter,
 } from '../storage/message-lists.ts'
 import { countByStatus } from '../storage/message-queue.ts'
@@ -44,6 +45,8 @@ export type ConversationChanges = { readonly isAutomationPaused: boolean }
 export type ListFilter = MessageFilter & {
   /** Inclusive; turns the order to oldest change first. */
   readonly updatedSince?: Timestamp | undefined
+  /** Id of a message of `conversationId`, in the middle of the first page. */
+  readonly around?: string | undefined
 }
 
 type Tools = SettleTools & {
@@ -170,10 +173,21 @@ function pageOfConversations(
 }
 
 function newestFirst(tools: Tools, filter: ListFilter, page: PageRequest): Page<api.Message> {
-  const [before = null] = cursorParts(page.cursor, 1) ?? []
+  const [before = startAround(tools.db, filter, page.limit)] = cursorParts(page.cursor, 1) ?? []
   const rows = listMessages(tools.db, filter, { limit: page.limit + 1, before })
   const resource = (row: Message) => messageResource(tools.db, row, tools.waitReason)
   return pageOf(rows, page.limit, resource, (row) => [row.seq])
+}
+
+/** The bound of a page with the message `around` in its middle; null where that is the first page. */
+function startAround(db: Db, { around, conversationId }: ListFilter, limit: number): number | null {
+  if (around === undefined) return null
+  if (conversationId === undefined) {
+    throw invalidRequest({ path: 'around', message: 'needs conversation_id' })
+  }
+  const { seq, conversationId: own } = existing(db, around)
+  const half = Math.floor(limit / 2)
+  return messagesAfter(db, own, { after: seq, limit: half + 1 })[half]?.seq ?? null
 }
 
 function changesSince(

@@ -115,7 +115,7 @@ function conversationGroupFields(db: Db, { chatGuid, name, participants, state }
 }
 
 /** A name that the owner gave; left out where there is none. */
-function contactFields(db: Db, handle: Handle) {
+export function contactFields(db: Db, handle: Handle) {
   const name = nameOf(db, handle)
   return name === null ? {} : { contact_name: name }
 }

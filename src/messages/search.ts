@@ -6,7 +6,12 @@ import type { Db } from '../storage/database.ts'
 import { messagesWithSeqs } from '../storage/message-lists.ts'
 import { parseQuery, searchConversations, searchMessages, searchPeople } from '../storage/search.ts'
 import type { Clock } from '../system/clock.ts'
-import { conversationResource, messageResource, type WaitReason } from './resource.ts'
+import {
+  contactFields,
+  conversationResource,
+  messageResource,
+  type WaitReason,
+} from './resource.ts'
 
 type Tools = { readonly db: Db; readonly clock: Clock; readonly waitReason: WaitReason }
 
@@ -31,6 +36,7 @@ export function search({ db, clock, waitReason }: Tools, q: string, limit: numbe
       message: messageResource(db, found, waitReason),
       excerpt: excerptOf(found.text, query.words),
       conversation_id: found.conversationId,
+      ...(found.isGroup ? {} : contactFields(db, found.handle)),
     })),
     is_complete: isComplete,
   }

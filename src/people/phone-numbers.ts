@@ -26,7 +26,7 @@ export function homeOfNumber(number: string): Home | null {
 export function commonHome(numbers: readonly string[]): Home | null {
   const homes = numbers.flatMap((number) => homeOfNumber(number) ?? [])
   const [first = null] = homes
-  return homes.every((home) => Bun.deepEquals(home, first)) ? first : null
+  return homes.every((home) => JSON.stringify(home) === JSON.stringify(first)) ? first : null
 }
 
 export function homeOfCountry(code: string): Home | null {

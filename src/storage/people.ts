@@ -74,6 +74,7 @@ export function deletePerson(tx: Tx, handle: Handle): boolean {
 /** Conversations show the name of their person. */
 function touch(tx: Tx, handle: Handle): void {
   if (tx.changes === null) return
+  tx.changes.push({ what: 'contact', id: handle })
   for (const id of conversationsOf(tx, handle)) tx.changes.push({ what: 'conversation', id })
 }
 

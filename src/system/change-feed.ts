@@ -9,6 +9,7 @@ export type Change = {
   readonly what:
     | 'message'
     | 'conversation'
+    | 'contact'
     | 'line'
     | 'delivery'
     | 'webhook'

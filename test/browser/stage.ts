@@ -20,6 +20,8 @@ export const PASSWORD = 'correct horse battery'
 export const FIRST_LINE = '+12025550101'
 export const SECOND_LINE = '+12025550102'
 export const PERSON = '+12025550147'
+/** The person's number as the page shows it. */
+export const SHOWN_PERSON = '+1 202 555 0147'
 
 /** The width and height of a telephone, and of a computer. */
 export const PHONE = { width: 390, height: 844 }
@@ -37,7 +39,10 @@ export type StageOptions = {
 }
 
 /** What a page's browser is like; a phone or a computer, light or dark. */
-export type Look = Pick<BrowserContextOptions, 'viewport' | 'colorScheme' | 'bypassCSP'>
+export type Look = Pick<
+  BrowserContextOptions,
+  'viewport' | 'colorScheme' | 'bypassCSP' | 'locale' | 'timezoneId' | 'permissions'
+>
 
 type ContextLook = Look & Pick<BrowserContextOptions, 'storageState'>
 

@@ -4,7 +4,7 @@ import { expect } from 'bun:test'
 
 import { story } from './browser.ts'
 import { lineIds, say } from './furnished.ts'
-import { FIRST_LINE, PERSON, SECOND_LINE, Stage } from './stage.ts'
+import { FIRST_LINE, PERSON, SECOND_LINE, SHOWN_PERSON, Stage } from './stage.ts'
 
 story('an open thread shows what arrives, and that what was sent is read', async () => {
   await using stage = await Stage.open()
@@ -37,7 +37,9 @@ story('two tabs show the same, whichever of them is used', async () => {
 
   await left.page.getByRole('switch', { name: 'Human takeover' }).click()
   await right.page.getByRole('switch', { name: 'Human takeover', checked: true }).waitFor()
-  await right.page.getByRole('textbox', { name: `Message to ${PERSON}` }).fill('It is by the door.')
+  await right.page
+    .getByRole('textbox', { name: `Message to ${SHOWN_PERSON}` })
+    .fill('It is by the door.')
   await right.page.keyboard.press('Enter')
   await left.page.getByRole('article').filter({ hasText: 'It is by the door.' }).waitFor()
   const bubbles = await Promise.all(

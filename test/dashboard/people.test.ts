@@ -7,7 +7,6 @@ import {
   COLOR_COUNT,
   conversationName,
   counterpart,
-  isAbout,
   personColor,
 } from '../../src/dashboard/people.ts'
 import type { Reaction } from '../../src/dashboard/resources.ts'
@@ -19,10 +18,11 @@ const CAT = { handle: '+12025550149', name: null }
 const DAN = { handle: 'dan@example.com', name: null }
 const AT = '2026-11-21T10:00:00.000Z'
 
-test('a group is called by its name, or else by its people', () => {
+test('a person is called by the name in the contacts, a group by its name or its people', () => {
   const group = { type: 'group', participants: [ANN, BOB] } as const
   const names = [
     conversation(),
+    conversation({ contact_name: 'Ann Lee' }),
     conversation({ ...group, name: 'Book club' }),
     conversation({ ...group, name: null }),
     conversation({ ...group, participants: [ANN, BOB, CAT, DAN] }),
@@ -31,21 +31,12 @@ test('a group is called by its name, or else by its people', () => {
 
   expect(names).toEqual([
     '+12025550123',
+    'Ann Lee',
     'Book club',
     'Ann Lee, +12025550148',
     'Ann Lee, +12025550148, +12025550149 and 1 more',
     'Group',
   ])
-})
-
-test('a search finds a group by its name, and by the name or handle of its people', () => {
-  const group = conversation({ type: 'group', name: 'Book club', participants: [ANN, DAN] })
-  const found = ['book cl', 'ANN L', '(202) 555-0147', 'dan@', 'garden'].map((typed) =>
-    isAbout(group, typed),
-  )
-
-  expect(found).toEqual([true, true, true, true, false])
-  expect(isAbout(conversation(), '555-0123')).toBe(true)
 })
 
 test('a person has one color, and people have different ones', () => {

@@ -69,7 +69,7 @@ test('the next attempt is shown only while a delivery is pending', () => {
   const over = delivery({ status: 'succeeded', next_attempt_at: null })
 
   expect(nextTryWords(soon, webhook(), NOW)).toBe('Next attempt within a minute')
-  expect(nextTryWords(later, webhook(), NOW)).toBe('Next attempt in 10 min')
+  expect(nextTryWords(later, webhook(), NOW)).toBe('Next attempt in 10 min.')
   expect(nextTryWords(due, webhook(), NOW)).toBe('Queued: waiting for the endpoint to recover')
   expect(nextTryWords(over, webhook(), NOW)).toBeNull()
   expect(nextTryWords(later, webhook({ is_active: false }), NOW)).toBe(

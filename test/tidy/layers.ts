@@ -40,7 +40,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   health: [...BELOW_FEATURES, 'webhooks/publish'],
   http: [...BELOW_FEATURES, ...FEATURES, 'messages', 'health', 'guides'],
-  dashboard: ['api', 'domain/number-words', 'domain/webhook-url'],
+  dashboard: ['api', 'domain/number-words', 'people/phone-numbers', 'domain/webhook-url'],
   runtime: [
     ...BELOW_FEATURES,
     'config',

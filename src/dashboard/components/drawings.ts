@@ -41,6 +41,8 @@ export const DRAWINGS = {
     'M9 17.5V6l10-2v11.5M6.5 15a2.5 2.5 0 1 0 0 5 2.5 2.5 0 0 0 0-5zM16.5 13a2.5 2.5 0 1 0 0 5 2.5 2.5 0 0 0 0-5z',
   document: 'M6.5 3.5h7l4 4v13h-11zM13.5 3.5v4h4M9.5 12h5M9.5 15.5h5',
   file: 'M6.5 3.5h7l4 4v13h-11zM13.5 3.5v4h4',
+  more: 'M12 5v.3M12 12v.3M12 19v.3',
+  notification: 'M6 16.5V11a6 6 0 0 1 12 0v5.5l1.5 1.5h-15zM10 20.5h4',
   'arrow-in': 'M18 6 7 17M7 8.5V17h8.5',
 } as const
 

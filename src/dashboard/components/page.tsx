@@ -103,7 +103,7 @@ export function Facts({ of }: FactsProps) {
 
 export function useTitle(title: string): void {
   useEffect(() => {
-    document.title = `${title} · Hookline`
+    document.title = `${title} · ${COMMON.product}`
   }, [title])
 }
 

@@ -10,6 +10,8 @@ import { PersonText } from '../components/text.tsx'
 import { useDashboard } from '../dashboard.ts'
 import { sizeWords } from '../settings-words.ts'
 import { Uploads, type Upload } from '../uploads.ts'
+import { COMMON } from '../words/common.ts'
+import { FILES } from '../words/send.ts'
 
 export function useUploads(): Uploads {
   const { api } = useDashboard()
@@ -75,7 +77,7 @@ export function AttachButton({ uploads, isIconOnly }: Props & { readonly isIconO
         isIconOnly={isIconOnly}
         onClick={() => input.current?.click()}
       >
-        Attach files
+        {FILES.attach}
       </Button>
     </>
   )
@@ -88,7 +90,7 @@ export function AttachedFiles({ uploads }: Props) {
   return (
     <>
       {files.length > 0 && (
-        <ul class="uploads" aria-label="Attachments">
+        <ul class="uploads" aria-label={FILES.attachments}>
           {files.map((upload) => (
             <li key={upload.key}>
               <AttachedFile uploads={uploads} upload={upload} />
@@ -123,16 +125,16 @@ function AttachedFile({ uploads, upload }: Props & { readonly upload: Upload }) 
           </p>
         )}
         {attachment === null && failure === null && (
-          <progress max={1} value={progress} aria-label={`Uploading ${name}`} />
+          <progress max={1} value={progress} aria-label={FILES.uploading(name)} />
         )}
       </div>
       {failure !== null && failure.status !== 413 && (
         <Button look="quiet" icon="again" isIconOnly onClick={() => uploads.retry(key)}>
-          Try again
+          {COMMON.tryAgain}
         </Button>
       )}
       <Button look="quiet" icon="cross" isIconOnly onClick={() => uploads.remove(key)}>
-        {`Remove ${name}`}
+        {FILES.remove(name)}
       </Button>
     </div>
   )

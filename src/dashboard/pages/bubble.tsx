@@ -1,5 +1,6 @@
 // One message of a thread.
 
+import { href } from '../address.ts'
 import type { Answer } from '../api.ts'
 import { Button } from '../components/button.tsx'
 import { Icon } from '../components/icon.tsx'
@@ -11,6 +12,7 @@ import { draftOf, sendOnce } from '../outbox.ts'
 import { personColor, personName } from '../people.ts'
 import type { Message } from '../resources.ts'
 import { absoluteTime, clockTime } from '../time-words.ts'
+import { BUBBLE } from '../words/conversations.ts'
 import { MessageFiles } from './message-files.tsx'
 
 type Props = {
@@ -21,6 +23,14 @@ type Props = {
 /** The element of a message in the thread. */
 function bubbleId(messageId: string): string {
   return `bubble-${messageId}`
+}
+
+/** Moves the view and the focus to a message. False where it is not loaded. */
+export function showBubble(messageId: string): boolean {
+  const bubble = document.getElementById(bubbleId(messageId))
+  bubble?.scrollIntoView({ block: 'center' })
+  bubble?.focus({ preventScroll: true })
+  return bubble !== null
 }
 
 /** `isFirst` where the message before it is another person's. */
@@ -35,7 +45,7 @@ export function Bubble({ message, onChanged, isFirst }: Props & { readonly isFir
     >
       {isFirst && <Sender message={message} />}
       <Quote message={message} />
-      <span class="visually-hidden">{isOwn ? 'Sent:' : 'Received:'} </span>
+      <span class="visually-hidden">{isOwn ? BUBBLE.sent : BUBBLE.received} </span>
       <MessageFiles message={message} />
       <Words message={message} />
       <Reactions message={message} />
@@ -60,20 +70,19 @@ function Sender({ message: { sender } }: MessageProps) {
 }
 
 /** The message that it replies to, and the way there. */
-function Quote({ message: { reply_to } }: MessageProps) {
-  const { notices } = useDashboard()
+function Quote({ message: { reply_to, conversation_id } }: MessageProps) {
+  const { router } = useDashboard()
   if (reply_to === undefined) return null
   const { message_id, text_excerpt } = reply_to
-  const text = text_excerpt === null || text_excerpt === '' ? 'A message' : text_excerpt
-  function show(id: string) {
-    const bubble = document.getElementById(bubbleId(id))
-    if (bubble === null) return notices.done('That message is further up and not loaded yet.')
-    bubble.scrollIntoView({ block: 'center' })
-    bubble.focus({ preventScroll: true })
+  const text = text_excerpt === null || text_excerpt === '' ? BUBBLE.someMessage : text_excerpt
+  const show = (id: string) => {
+    const { query } = router.route.value
+    if (!showBubble(id))
+      router.go(href('conversations', [conversation_id], { ...query, message: id }))
   }
   const words = (
     <>
-      <span class="visually-hidden">In reply to: </span>
+      <span class="visually-hidden">{BUBBLE.replyTo}</span>
       <PersonText>{text}</PersonText>
     </>
   )
@@ -89,7 +98,7 @@ function Words({ message: { text, unsent_at, attachments } }: MessageProps) {
   if (unsent_at !== undefined) {
     return (
       <p class="bubble-unsent" title={absoluteTime(unsent_at)}>
-        Message unsent
+        {BUBBLE.unsent}
       </p>
     )
   }
@@ -104,7 +113,7 @@ function Words({ message: { text, unsent_at, attachments } }: MessageProps) {
 function Reactions({ message: { reactions = [] } }: MessageProps) {
   if (reactions.length === 0) return null
   return (
-    <ul class="bubble-reactions" aria-label="Reactions">
+    <ul class="bubble-reactions" aria-label={BUBBLE.reactions}>
       {reactionWords(reactions).map(({ sign, count, words }) => (
         <li key={sign} title={words}>
           <span class="one-line" aria-hidden="true">
@@ -152,7 +161,7 @@ function Edits({ message: { edits = [] } }: MessageProps) {
   if (edits.length === 0) return null
   return (
     <details class="bubble-edits">
-      <summary>Edited</summary>
+      <summary>{BUBBLE.edited}</summary>
       <ol>
         {edits.map(({ text, at }) => (
           <li key={at}>
@@ -173,7 +182,7 @@ function NextSteps({ message, onChanged }: Props) {
     (call: () => Promise<Answer<Message>>) => call(),
     (changed) => {
       onChanged(changed)
-      notices.done(changed.id === message.id ? 'Saved.' : 'Sent again. See the end of the thread.')
+      notices.done(changed.id === message.id ? BUBBLE.saved : BUBBLE.sentAgain)
     },
     (failure) => notices.failed(failure.message),
   )
@@ -185,10 +194,10 @@ function NextSteps({ message, onChanged }: Props) {
     return (
       <div class="actions bubble-actions">
         <Button icon="check" isBusy={isBusy} onClick={resolve('sent')}>
-          Mark as sent
+          {BUBBLE.markSent}
         </Button>
         <Button icon="cross" isBusy={isBusy} onClick={resolve('failed')}>
-          Mark as failed
+          {BUBBLE.markFailed}
         </Button>
       </div>
     )
@@ -197,7 +206,9 @@ function NextSteps({ message, onChanged }: Props) {
   return (
     <div class="actions bubble-actions">
       <Button icon="again" isBusy={isBusy} onClick={sendAgain}>
-        {message.attachments?.some(({ sent }) => sent === true) ? 'Send the rest' : 'Send again'}
+        {message.attachments?.some(({ sent }) => sent === true)
+          ? BUBBLE.sendRest
+          : BUBBLE.sendAgain}
       </Button>
     </div>
   )

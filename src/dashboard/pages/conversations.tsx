@@ -14,17 +14,19 @@ import { useSettled } from '../components/form.tsx'
 import { Icon } from '../components/icon.tsx'
 import { WindowList } from '../components/long-list.tsx'
 import { PersonText } from '../components/text.tsx'
-import { EmptyState, ReadFailure, Skeleton } from '../components/when-ready.tsx'
+import { EmptyState, Skeleton } from '../components/when-ready.tsx'
 import { useDashboard, useFeed, useRead } from '../dashboard.ts'
-import type { FeedSource } from '../feed.ts'
+import type { FeedNow, FeedSource } from '../feed.ts'
 import { lineName } from '../line-words.ts'
 import { statusWords } from '../message-words.ts'
-import { isWhole, tidyHandle } from '../outbox.ts'
-import { conversationName, isAbout, isGroup, personName } from '../people.ts'
-import type { Conversation, Message, Page, PhoneLine } from '../resources.ts'
+import { numberWords } from '../numbers.ts'
+import { conversationName, isGroup, personName } from '../people.ts'
+import type { Conversation, Message, PhoneLine, SearchResult } from '../resources.ts'
 import { useLines } from '../sources.ts'
-import type { Read } from '../store.ts'
+import type { Loaded, Read } from '../store.ts'
 import { absoluteTime, shortTime } from '../time-words.ts'
+import { CONVERSATIONS } from '../words/conversations.ts'
+import { NotifyButton } from './notify.tsx'
 import { SendButton, SendFields, useSendForm } from './send-form.tsx'
 import { Thread } from './thread.tsx'
 
@@ -44,19 +46,19 @@ export function ConversationsPage() {
   useFocusRescue(id === undefined ? heading : pane, id)
   const create = (
     <Button icon="plus" onClick={write}>
-      New conversation
+      {CONVERSATIONS.create}
     </Button>
   )
   return (
     <div class={`conversations ${id === undefined ? '' : 'has-thread'}`}>
       <h1 class="visually-hidden" tabIndex={-1} ref={heading}>
-        Conversations
+        {CONVERSATIONS.title}
       </h1>
       <ConversationPane lines={lines} selected={id ?? null} onWrite={write} />
-      <section class="thread-pane" aria-label="Conversation" tabIndex={-1} ref={pane}>
+      <section class="thread-pane" aria-label={CONVERSATIONS.one} tabIndex={-1} ref={pane}>
         {id === undefined ? (
-          <EmptyState icon="conversations" title="No conversation selected" action={create}>
-            Choose one from the list, or start a new one.
+          <EmptyState icon="conversations" title={CONVERSATIONS.noneChosen} action={create}>
+            {CONVERSATIONS.chooseOne}
           </EmptyState>
         ) : (
           <Thread key={id} id={id} lines={lines} />
@@ -90,7 +92,7 @@ function NewConversation({ lines, onClose }: NewProps) {
   })
   return (
     <Dialog
-      title="New conversation"
+      title={CONVERSATIONS.create}
       onClose={onClose}
       onSubmit={form.submit}
       actions={<SendButton {...form.button} />}
@@ -108,75 +110,87 @@ type PaneProps = {
 
 function ConversationPane({ lines, selected, onWrite }: PaneProps) {
   const { router } = useDashboard()
-  const { line = '', type = '' } = router.route.value.query
-  const typed = useSignal('')
+  const { line = '', type = '', state = '', q = '' } = router.route.value.query
+  const typed = useSignal(q)
   const path = selected === null ? [] : [selected]
-  const filter = (changes: Filter) =>
-    router.replace(href('conversations', path, { line, type, ...changes }))
+  const filter = { line, type, state }
+  const choose = (changes: Partial<Filter>) =>
+    router.replace(href('conversations', path, { ...filter, ...changes }))
   return (
-    <section class="conversation-pane" aria-label="All conversations">
+    <section class="conversation-pane" aria-label={CONVERSATIONS.all}>
       <div class="conversation-head">
         <p class="pane-title" aria-hidden="true">
-          Conversations
+          {CONVERSATIONS.title}
         </p>
+        <NotifyButton />
         <Button look="main" icon="plus" isIconOnly onClick={onWrite}>
-          New conversation
+          {CONVERSATIONS.create}
         </Button>
       </div>
       <div class="conversation-filters">
         <input
           class="input"
           type="search"
-          aria-label="Search by number, email or group"
-          placeholder="Search"
+          aria-label={CONVERSATIONS.searchBy}
+          placeholder={CONVERSATIONS.search}
           value={typed.value}
           onInput={(event) => (typed.value = event.currentTarget.value)}
         />
-        {lines.some(({ relay_groups }) => relay_groups) && (
-          <FilterChoice
-            label="Kind of conversation"
-            value={type}
-            options={TYPES}
-            onChange={(chosen) => filter({ type: chosen })}
-          />
-        )}
-        {lines.length > 1 && (
-          <FilterChoice
-            label="Line"
-            value={line}
-            options={[
-              ['', 'All lines'],
-              ...lines.map((each) => [each.id, lineName(each)] as const),
-            ]}
-            onChange={(chosen) => filter({ line: chosen })}
-          />
-        )}
+        <Filters {...{ filter, lines }} onChoose={choose} />
       </div>
       <ConversationList
-        key={`${line} ${type}`}
-        filter={{ line, type }}
-        typed={typed.value}
-        {...{ lines, selected }}
+        key={Object.values(filter).join(' ')}
+        typed={typed.value.trim()}
+        {...{ filter, lines, selected }}
       />
     </section>
   )
 }
 
-/** The id of the only line to show, and the only kind; empty for all. */
-type Filter = { readonly line?: string; readonly type?: string }
+/** The id of the only line to show, the only kind, and the only state; empty for all. */
+type Filter = { readonly line: string; readonly type: string; readonly state: string }
 
-type Options = readonly (readonly [value: string, text: string])[]
+type FiltersProps = Pick<PaneProps, 'lines'> & {
+  readonly filter: Filter
+  readonly onChoose: (changes: Partial<Filter>) => void
+}
 
-const TYPES: Options = [
-  ['', 'Everyone'],
-  ['direct', 'People'],
-  ['group', 'Groups'],
-]
+function Filters({ filter: { line, type, state }, lines, onChoose: choose }: FiltersProps) {
+  return (
+    <>
+      <FilterChoice
+        label={CONVERSATIONS.state}
+        value={state}
+        options={Object.entries(CONVERSATIONS.states)}
+        onChange={(chosen) => choose({ state: chosen })}
+      />
+      {lines.some(({ relay_groups }) => relay_groups) && (
+        <FilterChoice
+          label={CONVERSATIONS.kind}
+          value={type}
+          options={Object.entries(CONVERSATIONS.kinds)}
+          onChange={(chosen) => choose({ type: chosen })}
+        />
+      )}
+      {lines.length > 1 && (
+        <FilterChoice
+          label={CONVERSATIONS.line}
+          value={line}
+          options={[
+            ['', CONVERSATIONS.allLines],
+            ...lines.map((each) => [each.id, lineName(each)] as const),
+          ]}
+          onChange={(chosen) => choose({ line: chosen })}
+        />
+      )}
+    </>
+  )
+}
 
 type ChoiceProps = {
   readonly label: string
   readonly value: string
-  readonly options: Options
+  readonly options: readonly (readonly [value: string, text: string])[]
   readonly onChange: (value: string) => void
 }
 
@@ -198,38 +212,35 @@ function FilterChoice({ label, value, options, onChange }: ChoiceProps) {
 }
 
 type ListProps = Pick<PaneProps, 'lines' | 'selected'> & {
-  readonly filter: Required<Filter>
-  /** A handle, searched in the relay, or a part of a name or handle, searched in the loaded rows. */
+  readonly filter: Filter
+  /** Words of a name, or a part of a number. */
   readonly typed: string
 }
 
 function ConversationList({ filter, typed, lines, selected }: ListProps) {
   const { api } = useDashboard()
-  const { line, type } = filter
-  const wanted = tidyHandle(typed)
-  const feed = useFeed(`${line} ${type}`, conversationSource(api, filter))
-  const found = useConversationsWith(wanted)
-  const now = feed.now.value
-  if (now.state === 'loading') return <Skeleton kind="row" count={8} />
+  const feed = useFeed(Object.values(filter).join(' '), conversationSource(api, filter))
+  const isSearch = typed !== ''
+  const found = useFound(typed)
+  const now = isSearch ? foundOf(found.now) : feed.now.value
   if (now.state === 'failed') {
-    return <FailureNote failure={now.failure} onRetry={() => feed.refresh()} />
+    const again = isSearch ? found.refresh : () => feed.refresh()
+    return <FailureNote failure={now.failure} onRetry={again} />
   }
-  const isSearch = wanted !== ''
-  const isAll = now.nextCursor === null
-  const rows = isSearch ? matching(typed, chosenOf(found.value, filter), now.entries) : now.entries
+  if (now.state === 'loading') return <Skeleton kind="row" count={8} />
+  // The one that is looked at stays listed when it is read.
+  const rows = now.entries.filter((each) => each.id === selected || fits(each, filter))
   if (rows.length === 0) {
-    if (found.now.state === 'failed') return <ReadFailure of={found} />
-    const isFiltered = isSearch || line !== '' || type !== ''
+    const isFiltered = [typed, ...Object.values(filter)].some((value) => value !== '')
     return isFiltered ? <NothingFound /> : <NoConversations lines={lines} />
   }
   return (
     <WindowList
-      key={wanted}
-      label="Conversations"
+      key={typed}
+      label={CONVERSATIONS.title}
       rowHeight={ROW_HEIGHT}
       rows={rows}
-      count={isAll ? rows.length : -1}
-      // A search must not load everything.
+      count={now.nextCursor === null ? rows.length : -1}
       onNearEnd={() => {
         if (!isSearch) void feed.readMore()
       }}
@@ -237,24 +248,24 @@ function ConversationList({ filter, typed, lines, selected }: ListProps) {
         <ConversationRow
           conversation={conversation}
           line={lines.length > 1 ? lineOf(conversation, lines) : null}
-          href={href('conversations', [conversation.id], { line, type })}
+          href={href('conversations', [conversation.id], filter)}
           isSelected={conversation.id === selected}
         />
       )}
-      end={
-        isSearch && !isAll ? (
-          <p class="list-end small quiet">
-            Only recent conversations were searched. Enter the full number to search all of them.
-          </p>
-        ) : undefined
-      }
     />
   )
 }
 
-/** All conversations, or those of one line. */
-function conversationSource(api: Api, { line, type }: Filter): FeedSource<Conversation> {
-  const query = { phone_line_id: line, type: type === '' ? 'all' : type }
+/** The found conversations as a list without an end to read. */
+function foundOf(now: Loaded<SearchResult>): FeedNow<Conversation> {
+  if (now.state !== 'ready') return now
+  return { state: 'ready', entries: now.value.conversations, nextCursor: null }
+}
+
+/** All conversations, or those that fit a filter. */
+function conversationSource(api: Api, { line, type, state }: Filter): FeedSource<Conversation> {
+  const states = state === '' ? {} : { [state]: 'true' }
+  const query = { phone_line_id: line, type: type === '' ? 'all' : type, ...states }
   return {
     page: (cursor, limit, signal) =>
       api.get(withQuery('conversations', { ...query, cursor, limit }), signal),
@@ -272,37 +283,29 @@ function conversationSource(api: Api, { line, type }: Filter): FeedSource<Conver
   }
 }
 
-/** The relay's conversations with a complete handle, one for each line, after typing has paused. */
-function useConversationsWith(wanted: string): Read<Page<Conversation>> {
-  const settled = useSettled(wanted)
-  const handle = isWhole(settled) && settled === wanted ? settled : null
-  const path = withQuery('conversations', { handle, limit: 200 })
-  return useRead(handle === null ? null : path, 'conversation')
+/** Conversations that the relay finds, once typing has paused. */
+function useFound(typed: string): Read<SearchResult> {
+  const settled = useSettled(typed)
+  const path = withQuery('search', { q: typed, limit: 50 })
+  return useRead(typed === '' || settled !== typed ? null : path, 'conversation')
 }
 
-function chosenOf(found: Page<Conversation> | null, { line, type }: Filter) {
-  if (type === 'group') return []
-  return (found?.data ?? []).filter((each) => line === '' || each.phone_line_id === line)
-}
-
-function matching(
-  typed: string,
-  found: readonly Conversation[],
-  loaded: readonly Conversation[],
-): readonly Conversation[] {
-  const known = new Set(found.map(({ id }) => id))
-  return [...found, ...loaded.filter((each) => isAbout(each, typed) && !known.has(each.id))]
+function fits(conversation: Conversation, { line, type, state }: Filter): boolean {
+  const { phone_line_id, unread_count, is_unanswered } = conversation
+  if (line !== '' && line !== phone_line_id) return false
+  if (type !== '' && isGroup(conversation) !== (type === 'group')) return false
+  return state === '' || (state === 'unread' ? unread_count > 0 : is_unanswered)
 }
 
 function lineOf(conversation: Conversation, lines: readonly PhoneLine[]): string {
   const line = lines.find(({ id }) => id === conversation.phone_line_id)
-  return line === undefined ? conversation.phone_number : lineName(line)
+  return line === undefined ? numberWords(conversation.phone_number) : lineName(line)
 }
 
 function NothingFound() {
   return (
-    <EmptyState icon="search" title="No results">
-      To search all conversations, enter the full number with country code, e.g. +1 202 555 0123.
+    <EmptyState icon="search" title={CONVERSATIONS.nothingFound}>
+      {CONVERSATIONS.tryOther}
     </EmptyState>
   )
 }
@@ -310,9 +313,8 @@ function NothingFound() {
 function NoConversations({ lines }: { readonly lines: readonly PhoneLine[] }) {
   const number = lines[0]?.phone_number
   return (
-    <EmptyState icon="conversations" title="No messages yet">
-      {number === undefined ? 'Start a conversation' : `Text ${number} from a phone`}, or write the
-      first message from here.
+    <EmptyState icon="conversations" title={CONVERSATIONS.none}>
+      {CONVERSATIONS.firstMessage(number && numberWords(number))}
     </EmptyState>
   )
 }
@@ -327,23 +329,27 @@ type RowProps = {
 
 function ConversationRow({ conversation, line, href: address, isSelected }: RowProps) {
   const { clock } = useDashboard()
-  const { last_message: last, updated_at } = conversation
+  const { last_message: last, updated_at, unread_count } = conversation
   return (
-    <a class="conversation-row" href={address} aria-current={isSelected ? 'true' : undefined}>
+    <a
+      class={unread_count > 0 ? 'conversation-row is-unread' : 'conversation-row'}
+      href={address}
+      aria-current={isSelected ? 'true' : undefined}
+    >
       <span class="conversation-top">
         <span class="one-line conversation-handle">
           {isGroup(conversation) && (
             <>
               <Icon name="people" />
-              <span class="visually-hidden">Group: </span>
+              <span class="visually-hidden">{CONVERSATIONS.groupPrefix}</span>
             </>
           )}
           <PersonText>{conversationName(conversation)}</PersonText>
         </span>
         {conversation.automation_paused && (
-          <span class="conversation-person" title="Human takeover">
+          <span class="conversation-person" title={CONVERSATIONS.takeover}>
             <Icon name="person" />
-            <span class="visually-hidden">Human takeover.</span>
+            <span class="visually-hidden">{CONVERSATIONS.takenOver}</span>
           </span>
         )}
         <time class="small quiet" dateTime={updated_at} title={absoluteTime(updated_at)}>
@@ -355,6 +361,12 @@ function ConversationRow({ conversation, line, href: address, isSelected }: RowP
         {line !== null && (
           <span class="chip one-line">
             <PersonText>{line}</PersonText>
+          </span>
+        )}
+        {unread_count > 0 && (
+          <span class="unread-count">
+            <span aria-hidden="true">{unread_count.toLocaleString()}</span>
+            <span class="visually-hidden">{CONVERSATIONS.unread(unread_count)}</span>
           </span>
         )}
       </span>

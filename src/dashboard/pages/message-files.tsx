@@ -14,16 +14,16 @@ import {
   plainName,
   smallVariant,
 } from '../attachment-words.ts'
-import { later } from '../clock.ts'
 import { Button } from '../components/button.tsx'
 import { Dialog } from '../components/dialog.tsx'
 import { Badge, Icon } from '../components/icon.tsx'
 import { NearView } from '../components/long-list.tsx'
 import { PersonText } from '../components/text.tsx'
-import { useAction, type Action } from '../components/use-action.ts'
 import { useDashboard, useRead } from '../dashboard.ts'
+import { useDownload } from '../downloads.ts'
 import type { Attachment, Message, MessageAttachment } from '../resources.ts'
 import { sizeWords } from '../settings-words.ts'
+import { FILES } from '../words/send.ts'
 
 type FileProps = { readonly file: MessageAttachment }
 
@@ -85,7 +85,7 @@ function Picture({ file, small }: PictureProps) {
       <button
         type="button"
         class="picture"
-        aria-label={`Open ${name}`}
+        aria-label={FILES.openNamed(name)}
         onClick={() => (isOpen.value = true)}
       >
         {picture}
@@ -116,7 +116,7 @@ function LargePicture({ file, variant, onClose }: LargeProps) {
       actions={<Download file={file} />}
     >
       <div class="picture-large">
-        {address === null ? <p role="status">Loading…</p> : <img src={address} alt={name} />}
+        {address === null ? <p role="status">{FILES.loading}</p> : <img src={address} alt={name} />}
       </div>
     </Dialog>
   )
@@ -144,7 +144,7 @@ function FileCard({ file, facts }: CardProps) {
       </div>
       {facts !== undefined && variant !== null && (
         <Button look="quiet" icon="eye" isIconOnly onClick={() => (isOpen.value = true)}>
-          Open
+          {FILES.open}
         </Button>
       )}
       {absence === null && <Download file={file} isIconOnly />}
@@ -164,7 +164,7 @@ function Download({ file, isIconOnly }: DownloadProps) {
   const { isBusy, start } = useDownload(contentPath(file, 'original'), file.filename)
   return (
     <Button look="quiet" icon="download" isIconOnly={isIconOnly} isBusy={isBusy} onClick={start}>
-      Download
+      {FILES.download}
     </Button>
   )
 }
@@ -194,25 +194,4 @@ function usePicture(path: string): string | null {
     }
   }, [api, path])
   return address.value
-}
-
-/** Long enough for a browser to begin with it. */
-const SAVING_MS = 60_000
-
-/** Saves the bytes at `path` under a name. */
-function useDownload(path: string, name: string): Action<[]> {
-  const { api, clock, notices } = useDashboard()
-  return useAction(
-    () => api.bytes(path),
-    (bytes) => {
-      // Of no type: a browser saves it, and has nothing to show it with.
-      const blob = new Blob([bytes], { type: 'application/octet-stream' })
-      const link = document.createElement('a')
-      link.href = URL.createObjectURL(blob)
-      link.download = plainName(name)
-      link.click()
-      later(clock, SAVING_MS, () => URL.revokeObjectURL(link.href))
-    },
-    (failure) => notices.failed(failure.message),
-  )
 }

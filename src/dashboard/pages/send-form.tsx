@@ -1,22 +1,25 @@
 // Recipient, line, text and files of a message: on Home, in a new conversation, and in the composer of a thread.
 
 import { useSignal, type Signal } from '@preact/signals'
-import { useMemo } from 'preact/hooks'
+import { useId, useMemo } from 'preact/hooks'
 
 import { withQuery } from '../address.ts'
 import type { Failure } from '../api.ts'
 import { Button } from '../components/button.tsx'
 import { FailureNote } from '../components/callout.tsx'
-import { Form, SelectField, TextArea, TextField, useSettled } from '../components/form.tsx'
+import { Field, Form, SelectField, TextArea, useSettled } from '../components/form.tsx'
 import { PersonText } from '../components/text.tsx'
 import { useAction } from '../components/use-action.ts'
 import { useDashboard, useRead } from '../dashboard.ts'
 import { lineOption } from '../line-words.ts'
 import { groupRefusal } from '../message-words.ts'
-import { createOutbox, isWhole, tidyHandle, type Draft } from '../outbox.ts'
+import { numberWords, typedHandle } from '../numbers.ts'
+import { createOutbox, isWhole, type Draft } from '../outbox.ts'
 import { conversationName, isGroup } from '../people.ts'
-import type { ContactCost, Conversation, Message, PhoneLine } from '../resources.ts'
+import type { Contact, ContactCost, Conversation, Message, Page, PhoneLine } from '../resources.ts'
+import { useLines } from '../sources.ts'
 import type { Uploads } from '../uploads.ts'
+import { SEND } from '../words/send.ts'
 import { AttachButton, AttachedFiles, useFileTarget, useUploads } from './attach.tsx'
 
 type Composition = {
@@ -54,15 +57,19 @@ export function useComposition(onAccepted: (message: Message) => void): Composit
 type SendForm = ReturnType<typeof useSendForm>
 
 export function useSendForm(onAccepted: (message: Message) => void) {
+  const lines = useLines().value?.data ?? []
   const composition = useComposition(onAccepted)
   const { isBusy, isReady, send } = composition
   const to = useSignal('')
   const lineId = useSignal<string | null>(null)
+  const chosen = lines.filter(({ id }) => lineId.value === null || id === lineId.value)
+  const numbers = chosen.map(({ phone_number }) => phone_number)
+  const handle = typedHandle(to.value, numbers)
   const isDisabled = to.value.trim() === '' || !isReady
   const submit = () => {
-    if (!isDisabled) send({ to: tidyHandle(to.value), lineId: lineId.value })
+    if (!isDisabled) send({ to: handle, lineId: lineId.value })
   }
-  return { ...composition, to, lineId, submit, button: { isBusy, isDisabled } }
+  return { ...composition, to, handle, lineId, submit, button: { isBusy, isDisabled } }
 }
 
 type FieldsProps = {
@@ -72,30 +79,70 @@ type FieldsProps = {
 }
 
 export function SendFields({ form, lines, isFirst }: FieldsProps) {
-  const { to, text, lineId, uploads, failure } = form
+  const { handle, text, lineId, uploads, failure } = form
   const { isOver, handlers } = useFileTarget(uploads)
-  const automatic = { value: '', text: 'Automatic (first available line)' }
+  const automatic = { value: '', text: SEND.automatic }
   return (
     <>
-      <TextField label="To" type="tel" placeholder="+12025550147" isFirst={isFirst} bind={to} />
+      <RecipientField form={form} isFirst={isFirst} />
       {lines.length > 1 && (
         <SelectField
-          label="Line"
+          label={SEND.line}
           value={lineId.value ?? ''}
           options={[automatic, ...lines.map(lineOption)]}
           onChange={(id) => (lineId.value = id === '' ? null : id)}
         />
       )}
       <div class={isOver ? 'stack-tight is-drop-target' : 'stack-tight'} {...handlers}>
-        <TextArea label="Text" bind={text} />
+        <TextArea label={SEND.text} bind={text} />
         <AttachedFiles uploads={uploads} />
         <div class="actions">
           <AttachButton uploads={uploads} />
         </div>
       </div>
-      <ContactLimitNote to={tidyHandle(to.value)} lineId={lineId.value} />
+      <ContactLimitNote to={handle} lineId={lineId.value} />
       <FailureNote failure={failure} />
     </>
+  )
+}
+
+const SUGGESTIONS_MAX = 8
+
+/** A recipient as it is typed, with people to choose from and the number as it is understood. */
+function RecipientField({ form: { to, handle }, isFirst }: Pick<FieldsProps, 'form' | 'isFirst'>) {
+  const listId = useId()
+  const typed = useSettled(to.value.trim())
+  const query = { q: typed, limit: SUGGESTIONS_MAX }
+  const { value: found } = useRead<Page<Contact>>(
+    typed.length < 2 || isWhole(typed) ? null : withQuery('contacts', query),
+  )
+  const words = numberWords(handle)
+  return (
+    <Field
+      label={SEND.to}
+      hint={isWhole(handle) && words !== to.value.trim() ? SEND.understood(words) : SEND.toHint}
+    >
+      {(box) => (
+        <>
+          <input
+            {...box}
+            class="input"
+            dir="auto"
+            list={listId}
+            placeholder="+12025550147"
+            autoComplete="off"
+            autoFocus={isFirst}
+            value={to.value}
+            onInput={(event) => (to.value = event.currentTarget.value)}
+          />
+          <datalist id={listId}>
+            {found?.data.map((person) => (
+              <option key={person.handle} value={person.handle} label={person.name} />
+            ))}
+          </datalist>
+        </>
+      )}
+    </Field>
   )
 }
 
@@ -104,7 +151,7 @@ type ButtonProps = SendForm['button'] & { readonly isIconOnly?: boolean | undefi
 export function SendButton(props: ButtonProps) {
   return (
     <Button type="submit" look="main" icon="send" {...props}>
-      Send
+      {SEND.send}
     </Button>
   )
 }
@@ -165,8 +212,8 @@ export function Composer({ conversation, line, composition }: ComposerProps) {
           class="input"
           dir="auto"
           rows={1}
-          aria-label={`Message to ${conversationName(conversation)}`}
-          placeholder={line?.status === 'offline' ? 'Line offline, message will wait' : 'Message'}
+          aria-label={SEND.messageTo(conversationName(conversation))}
+          placeholder={line?.status === 'offline' ? SEND.willWait : SEND.message}
           value={text.value}
           onInput={(event) => (text.value = event.currentTarget.value)}
           onKeyDown={(event) => {

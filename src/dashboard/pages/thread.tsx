@@ -1,9 +1,8 @@
 // One conversation: its head, its messages, and the composer.
 
-import { useSignal } from '@preact/signals'
+import { useSignal, type Signal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 
-import { countWords, grouped } from '../../domain/number-words.ts'
 import { href, withQuery } from '../address.ts'
 import type { Api } from '../api.ts'
 import { Button, LinkButton } from '../components/button.tsx'
@@ -19,12 +18,16 @@ import { useDashboard, useFeed, useRead } from '../dashboard.ts'
 import type { Feed, FeedSource } from '../feed.ts'
 import { isReady, lineName, lineState } from '../line-words.ts'
 import { groupRefusal } from '../message-words.ts'
+import { numberWords } from '../numbers.ts'
 import { conversationName, isGroup, personColor, personName } from '../people.ts'
 import type { Conversation, Message, PhoneLine } from '../resources.ts'
 import { dayWords } from '../time-words.ts'
+import { COMMON } from '../words/common.ts'
+import { CONVERSATIONS } from '../words/conversations.ts'
 import { useFileTarget } from './attach.tsx'
-import { Bubble } from './bubble.tsx'
+import { Bubble, showBubble } from './bubble.tsx'
 import { Composer, takesFiles, useComposition } from './send-form.tsx'
+import { ThreadMenu } from './thread-menu.tsx'
 
 const MESSAGES_MAX = 2_000
 /** Within this distance from the end, in pixels, the view shows the latest messages. */
@@ -34,7 +37,10 @@ type Props = { readonly id: string; readonly lines: readonly PhoneLine[] }
 
 export function Thread({ id, lines }: Props) {
   const { api, router } = useDashboard()
-  const feed = useFeed(id, messageSource(api, id))
+  const { message: target = null } = router.route.value.query
+  const around = useSignal<string | null>(null)
+  const feed = useFeed(`${id} ${around.value}`, messageSource(api, id, around.value))
+  useTarget(feed, target, around)
   const path = `conversations/${encodeURIComponent(id)}`
   const { now, value: conversation, refresh } = useRead<Conversation>(path, id)
   const movedTo = conversation?.moved_to
@@ -48,30 +54,62 @@ export function Thread({ id, lines }: Props) {
     return <FailureNote failure={now.failure} onRetry={refresh} />
   }
   const line = lines.find((each) => each.id === conversation?.phone_line_id) ?? null
+  const showLatest = () => {
+    const { query } = router.route.value
+    if (around.value !== null) around.value = null
+    router.replace(href('conversations', [id], { ...query, message: null }))
+  }
   return (
     <ThreadParts
-      {...{ feed, conversation, line }}
+      {...{ feed, conversation, line, showLatest }}
+      isLatest={around.value === null}
       onChanged={refresh}
-      onSent={(sent) => feed.add(sent)}
+      onSent={(sent) => (around.value === null ? feed.add(sent) : showLatest())}
     />
   )
 }
 
+/** Moves the view to the message of the address, once; one that is far back is loaded with those around it. */
+function useTarget(
+  feed: Feed<Message>,
+  target: string | null,
+  around: Signal<string | null>,
+): void {
+  const shown = useRef<string | null>(null)
+  const now = feed.now.value
+  useEffect(() => {
+    if (target === null || shown.current === target || now.state === 'loading') return
+    if (now.state === 'failed') {
+      // It was deleted meanwhile.
+      if (now.failure.status !== 404 || around.value === null) return
+      shown.current = target
+      around.value = null
+    } else if (now.entries.some(({ id }) => id === target)) {
+      shown.current = showBubble(target) ? target : null
+    } else if (around.value !== target) around.value = target
+  }, [feed, now.state, target])
+}
+
 type PartsProps = HeadProps & {
   readonly feed: Feed<Message>
+  /** False where the latest messages are not loaded. */
+  readonly isLatest: boolean
+  readonly showLatest: () => void
   readonly onSent: (message: Message) => void
 }
 
 /** Files are dropped and pasted anywhere. */
-function ThreadParts({ feed, conversation, line, onChanged, onSent }: PartsProps) {
+function ThreadParts(props: PartsProps) {
+  const { feed, conversation, line, isLatest, showLatest, onChanged, onSent } = props
   const composition = useComposition(onSent)
+  useReadMark(isLatest ? feed : null, conversation, onChanged)
   const isOpen = conversation !== null && groupRefusal(conversation, line) === null
   const target = isOpen && takesFiles(line) ? composition.uploads : null
   const { isOver, handlers } = useFileTarget(target)
   return (
     <div class={isOver ? 'thread is-drop-target' : 'thread'} {...handlers}>
       <ThreadHead conversation={conversation} line={line} onChanged={onChanged} />
-      <MessageList feed={feed} conversation={conversation} />
+      <MessageList {...{ feed, conversation, isLatest, showLatest }} />
       {conversation === null ? (
         <div class="composer-place" />
       ) : (
@@ -81,10 +119,50 @@ function ThreadParts({ feed, conversation, line, onChanged, onSent }: PartsProps
   )
 }
 
-function messageSource(api: Api, conversationId: string): FeedSource<Message> {
+/** Marks the conversation as read while its latest messages are in view. */
+function useReadMark(
+  feed: Feed<Message> | null,
+  conversation: Conversation | null,
+  onChanged: () => void,
+): void {
+  const { api } = useDashboard()
+  const isWatched = useIsWatched()
+  const now = feed?.now.value
+  const newest = now?.state === 'ready' ? now.entries[0] : undefined
+  const isUnread = conversation !== null && conversation.unread_count > 0
+  useEffect(() => {
+    if (!isWatched || !isUnread || newest === undefined) return
+    const path = `conversations/${newest.conversation_id}/read`
+    void api.post(path, { message_id: newest.id }).then(onChanged)
+  }, [isWatched, isUnread, newest?.id])
+}
+
+/** True while the page is visible and has the focus. */
+function useIsWatched(): boolean {
+  const isWatched = useSignal(document.hasFocus())
+  useEffect(() => {
+    const end = new AbortController()
+    const look = () => (isWatched.value = !document.hidden && document.hasFocus())
+    for (const name of ['focus', 'blur', 'visibilitychange']) {
+      window.addEventListener(name, look, { signal: end.signal })
+    }
+    return () => end.abort()
+  }, [])
+  return isWatched.value
+}
+
+/** Messages, newest first; of those behind its first page, from the message `around` and its neighbors on. */
+function messageSource(
+  api: Api,
+  conversationId: string,
+  around: string | null,
+): FeedSource<Message> {
+  const query = { conversation_id: conversationId }
   return {
-    page: (cursor, limit, signal) =>
-      api.get(withQuery('messages', { conversation_id: conversationId, cursor, limit }), signal),
+    page: (cursor, limit, signal) => {
+      const place = cursor === null ? { around } : { cursor }
+      return api.get(withQuery('messages', { ...query, ...place, limit }), signal)
+    },
     entry: (id, signal) => api.get(`messages/${id}`, signal),
     idIn: ({ id, conversation_id }) => (conversation_id === conversationId ? id : null),
     movesUp: () => false,
@@ -96,10 +174,10 @@ function NoConversation() {
   return (
     <EmptyState
       icon="search"
-      title="Conversation not found"
-      action={<LinkButton href={href('conversations')}>All conversations</LinkButton>}
+      title={CONVERSATIONS.missing}
+      action={<LinkButton href={href('conversations')}>{CONVERSATIONS.all}</LinkButton>}
     >
-      It may have been removed by your retention setting.
+      {CONVERSATIONS.whyMissing}
     </EmptyState>
   )
 }
@@ -112,13 +190,13 @@ type HeadProps = {
 
 function ThreadHead({ conversation, line, onChanged }: HeadProps) {
   const { router } = useDashboard()
-  const { line: filter = null } = router.route.value.query
-  const back = href('conversations', [], { line: filter })
+  const { message: _message, ...filter } = router.route.value.query
+  const back = href('conversations', [], filter)
   return (
     <header class="thread-head">
       <span class="thread-back">
         <LinkButton look="quiet" icon="back" isIconOnly href={back}>
-          All conversations
+          {CONVERSATIONS.all}
         </LinkButton>
       </span>
       <div class="grow">
@@ -128,10 +206,15 @@ function ThreadHead({ conversation, line, onChanged }: HeadProps) {
           </PersonText>
         </h2>
         <p class="row small quiet thread-line">
+          {conversation?.contact_name !== undefined && (
+            <PersonText>{numberWords(conversation.handle)}</PersonText>
+          )}
           {conversation !== null && (
             <span>
-              via{' '}
-              <PersonText>{line === null ? conversation.phone_number : lineName(line)}</PersonText>
+              {CONVERSATIONS.via}
+              <PersonText>
+                {line === null ? numberWords(conversation.phone_number) : lineName(line)}
+              </PersonText>
             </span>
           )}
           {line !== null && !isReady(line) && <Badge of={lineState(line)} />}
@@ -141,6 +224,7 @@ function ThreadHead({ conversation, line, onChanged }: HeadProps) {
         </p>
       </div>
       {conversation !== null && <Takeover conversation={conversation} onChanged={onChanged} />}
+      {conversation !== null && <ThreadMenu conversation={conversation} onChanged={onChanged} />}
     </header>
   )
 }
@@ -153,13 +237,13 @@ function Participants({ conversation }: { readonly conversation: Conversation })
   return (
     <>
       <button type="button" class="text-button" onClick={() => (isOpen.value = true)}>
-        {participants.length === 1 ? '1 person' : `${grouped(participants.length)} people`}
+        {CONVERSATIONS.people(participants.length)}
       </button>
       {isOpen.value && (
         <Dialog
-          title="People in this group"
+          title={CONVERSATIONS.peopleInGroup}
           onClose={close}
-          actions={<Button onClick={close}>Done</Button>}
+          actions={<Button onClick={close}>{COMMON.done}</Button>}
         >
           <ul class="participants">
             {participants.map((person) => (
@@ -168,7 +252,7 @@ function Participants({ conversation }: { readonly conversation: Conversation })
                 <PersonText>{personName(person)}</PersonText>
                 {person.name !== null && (
                   <span class="quiet">
-                    <PersonText>{person.handle}</PersonText>
+                    <PersonText>{numberWords(person.handle)}</PersonText>
                   </span>
                 )}
               </li>
@@ -189,26 +273,25 @@ function Takeover({ conversation, onChanged }: TakeoverProps) {
     (isOn: boolean) => api.patch<Conversation>(`conversations/${id}`, { automation_paused: isOn }),
     (changed) => {
       onChanged()
-      notices.done(
-        changed.automation_paused
-          ? 'Human takeover is on. Apps are asked not to reply.'
-          : 'Human takeover is off. Apps may reply again.',
-      )
+      notices.done(changed.automation_paused ? CONVERSATIONS.takeoverOn : CONVERSATIONS.takeoverOff)
     },
     (failure) => notices.failed(failure.message),
   )
-  return <Switch label="Human takeover" isOn={automation_paused} onChange={start} />
+  return <Switch label={CONVERSATIONS.takeover} isOn={automation_paused} onChange={start} />
 }
 
-type ListProps = { readonly feed: Feed<Message>; readonly conversation: Conversation | null }
+type ListProps = Pick<PartsProps, 'feed' | 'conversation' | 'isLatest' | 'showLatest'>
 
 /** The messages, oldest first, with the view at the end. Older ones are loaded at the top. */
-function MessageList({ feed, conversation }: ListProps) {
+function MessageList({ feed, conversation, isLatest, showLatest }: ListProps) {
   const now = feed.now.value
   const scroller = useRef<HTMLDivElement>(null)
   const isAtEnd = useSignal(true)
   const messages = now.state === 'ready' ? now.entries : []
-  useAnnouncements(messages, conversation === null ? 'them' : conversationName(conversation))
+  useAnnouncements(
+    messages,
+    conversation === null ? CONVERSATIONS.them : conversationName(conversation),
+  )
   if (now.state === 'failed') {
     return (
       <div class="messages-note">
@@ -216,6 +299,7 @@ function MessageList({ feed, conversation }: ListProps) {
       </div>
     )
   }
+  const toEnd = () => scroller.current?.scrollTo({ top: 0 })
   // The scroller counts from its end, which stays in place when older messages are added above.
   return (
     <div class="messages-frame">
@@ -225,7 +309,7 @@ function MessageList({ feed, conversation }: ListProps) {
         // Scrolled by keyboard.
         tabIndex={0}
         role="region"
-        aria-label="Messages"
+        aria-label={CONVERSATIONS.messages}
         onScroll={(event) => (isAtEnd.value = event.currentTarget.scrollTop > -END_PX)}
       >
         <div class="messages-all" key={now.state}>
@@ -240,10 +324,10 @@ function MessageList({ feed, conversation }: ListProps) {
           <Days messages={messages} onChanged={(message) => feed.add(message)} />
         </div>
       </div>
-      {!isAtEnd.value && (
+      {(!isAtEnd.value || !isLatest) && (
         <div class="messages-jump">
-          <Button icon="down" onClick={() => scroller.current?.scrollTo({ top: 0 })}>
-            Jump to latest
+          <Button icon="down" onClick={isLatest ? toEnd : showLatest}>
+            {CONVERSATIONS.toLatest}
           </Button>
         </div>
       )}
@@ -263,7 +347,7 @@ function useAnnouncements(messages: readonly Message[], name: string): void {
       .slice(0, Math.max(known, 0))
       .filter(({ direction }) => direction === 'inbound').length
     if (count === 0) return
-    notices.announce(`${countWords(count, 'new message')} from ${name}`)
+    notices.announce(CONVERSATIONS.newMessages(count, name))
   }, [messages])
 }
 
@@ -274,11 +358,7 @@ function Beginning({ feed }: { readonly feed: Feed<Message> }) {
   const isFull = now.state === 'ready' && now.entries.length >= MESSAGES_MAX
   return (
     <NearView within=".messages" again={cursor} onSeen={() => void feed.readMore()}>
-      {isFull && (
-        <p class="messages-beginning small quiet">
-          Older messages aren't shown here. Use the API to read them.
-        </p>
-      )}
+      {isFull && <p class="messages-beginning small quiet">{CONVERSATIONS.notAllShown}</p>}
     </NearView>
   )
 }

@@ -3,6 +3,7 @@
 import { grouped } from '../../domain/number-words.ts'
 
 export const COMMON = {
+  product: 'Hookline',
   cancel: 'Cancel',
   close: 'Close',
   delete: 'Delete',

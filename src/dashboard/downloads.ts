@@ -1,0 +1,27 @@
+// Files that the browser saves. They are read with the page key, which a link could not send.
+
+import { plainName } from './attachment-words.ts'
+import { later } from './clock.ts'
+import { useAction, type Action } from './components/use-action.ts'
+import { useDashboard } from './dashboard.ts'
+
+/** Long enough for a browser to begin with it. */
+const SAVING_MS = 60_000
+
+/** Saves the bytes at `path` under a name. */
+export function useDownload(path: string, name: string): Action<[]> {
+  const { api, clock, notices } = useDashboard()
+  return useAction(
+    () => api.bytes(path),
+    (bytes) => {
+      // Of no type: a browser saves it, and has nothing to show it with.
+      const blob = new Blob([bytes], { type: 'application/octet-stream' })
+      const link = document.createElement('a')
+      link.href = URL.createObjectURL(blob)
+      link.download = plainName(name)
+      link.click()
+      later(clock, SAVING_MS, () => URL.revokeObjectURL(link.href))
+    },
+    (failure) => notices.failed(failure.message),
+  )
+}

@@ -1,0 +1,41 @@
+// Pages of one browser, by the browser's locks. A page that came by plain HTTP from another machine has
+// none: it leads nobody, and rests while it is hidden.
+
+const LEADER = 'hookline-leader'
+const VISIBLE = 'hookline-visible'
+
+function hold(name: string, mode: LockMode, end: AbortSignal, onHeld: () => void = () => {}): void {
+  if (!('locks' in navigator)) return
+  const untilEnd = () => {
+    onHeld()
+    return new Promise<void>((resolve) => {
+      if (end.aborted) resolve()
+      end.addEventListener('abort', () => resolve(), { once: true })
+    })
+  }
+  // It rejects where `end` aborts before the lock is free.
+  navigator.locks.request(name, { mode, signal: end }, untilEnd).catch(() => {})
+}
+
+/** Calls `onLead` once no other page leads; this one then does so until `end`. */
+export function lead(end: AbortSignal, onLead: () => void): void {
+  hold(LEADER, 'exclusive', end, onLead)
+}
+
+/** Lets the other pages know when this one is visible, until `end`. */
+export function showPresence(end: AbortSignal): void {
+  let hidden = new AbortController()
+  const look = () => {
+    hidden.abort()
+    hidden = new AbortController()
+    if (!document.hidden) hold(VISIBLE, 'shared', AbortSignal.any([end, hidden.signal]))
+  }
+  document.addEventListener('visibilitychange', look, { signal: end })
+  look()
+}
+
+/** True while some page of this browser is visible. */
+export async function isAnyVisible(): Promise<boolean> {
+  const { held = [] } = await navigator.locks.query()
+  return held.some(({ name }) => name === VISIBLE)
+}

@@ -1,0 +1,86 @@
+// Notifications of the browser about new messages, shown by the leading page while no page is visible.
+
+import { href, withQuery } from './address.ts'
+import { messageExcerpt } from './attachment-words.ts'
+import { readStored, store } from './browser-storage.ts'
+import type { Dashboard } from './dashboard.ts'
+import { isAnyVisible } from './leader.ts'
+import { conversationName } from './people.ts'
+import type { Conversation, Page } from './resources.ts'
+import { NOTIFY } from './words/conversations.ts'
+
+/** Name only, or with the text; null for none. */
+export type NotificationChoice = 'name' | 'text' | null
+
+const NAME = 'hookline-notifications'
+/** More people than these at once are in the list. */
+const SHOWN_MAX = 5
+const TEXT_MAX = 200
+const REST_MS = 1_000
+
+export function notificationChoice(): NotificationChoice {
+  const stored = readStored(NAME)
+  return stored === 'name' || stored === 'text' ? stored : null
+}
+
+export function chooseNotifications(choice: NotificationChoice): void {
+  store(NAME, choice)
+}
+
+function isWanted(): boolean {
+  const isAllowed = 'Notification' in window && Notification.permission === 'granted'
+  return notificationChoice() !== null && isAllowed
+}
+
+type Tools = Pick<Dashboard, 'api' | 'clock' | 'live' | 'router'>
+
+/** Shows notifications until `end`. */
+export function notify({ api, clock, live, router }: Tools, end: AbortSignal): void {
+  let isChanged = false
+  let isLooking = false
+  /** Time of the latest message that needs no notification any more; null before the first look. */
+  let seen: string | null = null
+
+  async function look() {
+    isLooking = true
+    while (isChanged && !end.aborted) {
+      isChanged = false
+      if (isWanted()) await showNew()
+      else seen = null
+      await clock.sleep(REST_MS, end)
+    }
+    isLooking = false
+  }
+  async function showNew() {
+    const path = withQuery('conversations', { type: 'all', unread: 'true', limit: SHOWN_MAX })
+    const answer = await api.get<Page<Conversation>>(path, end)
+    if (!answer.ok) return
+    const timeOf = ({ last_message }: Conversation) => last_message?.created_at ?? ''
+    const fresh = answer.value.data.filter((each) => seen !== null && timeOf(each) > seen)
+    seen = [seen ?? '', ...answer.value.data.map(timeOf)].reduce((a, b) => (a > b ? a : b))
+    if (!document.hidden || (await isAnyVisible())) return
+    for (const conversation of fresh) show(conversation)
+  }
+  function show(conversation: Conversation) {
+    const { id, last_message } = conversation
+    if (last_message === null || last_message.direction === 'outbound') return
+    const text = messageExcerpt(last_message).slice(0, TEXT_MAX)
+    const body = notificationChoice() === 'text' ? text : NOTIFY.newMessage
+    // One for each conversation: a later one takes the place of the one before.
+    const notification = new Notification(conversationName(conversation), { body, tag: id })
+    notification.addEventListener('click', () => {
+      window.focus()
+      router.go(href('conversations', [id]))
+      notification.close()
+    })
+  }
+  function wake() {
+    isChanged = true
+    if (!isLooking) void look()
+  }
+  const stop = live.subscribe((update) => {
+    if (update === 'reset' || update.what === 'conversation') wake()
+  })
+  end.addEventListener('abort', stop, { once: true })
+  wake()
+}

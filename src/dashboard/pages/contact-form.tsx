@@ -1,0 +1,120 @@
+// The form of a person in the address book: on the page of people, and in the head of a thread.
+
+import { useSignal } from '@preact/signals'
+
+import { fieldError } from '../api.ts'
+import { Button } from '../components/button.tsx'
+import { ActionDialog, ConfirmButton } from '../components/dialog.tsx'
+import { TextArea, TextField } from '../components/form.tsx'
+import { useAction } from '../components/use-action.ts'
+import { useDashboard, useRead } from '../dashboard.ts'
+import { numberWords, typedHandle } from '../numbers.ts'
+import type { Contact } from '../resources.ts'
+import { useLines } from '../sources.ts'
+import { COMMON } from '../words/common.ts'
+import { PEOPLE } from '../words/people.ts'
+
+type Props = {
+  /** Null where it is to be typed. */
+  readonly handle: string | null
+  readonly isKnown: boolean
+  readonly onClose: () => void
+  readonly onChanged: () => void
+}
+
+/** Waits for what is known of the person. */
+export function ContactDialog(props: Props) {
+  const path = props.handle !== null && props.isKnown ? contactPath(props.handle) : null
+  const { now, value } = useRead<Contact>(path)
+  if (path !== null && now.state === 'loading') return null
+  return <ContactForm {...props} known={value} />
+}
+
+function contactPath(handle: string): string {
+  return `contacts/${encodeURIComponent(handle)}`
+}
+
+/** Texts as they are typed. */
+function useFields(known: Contact | null) {
+  return {
+    typed: useSignal(''),
+    name: useSignal(known === null ? '' : known.name),
+    note: useSignal(known?.note ?? ''),
+    tags: useSignal(known === null ? '' : known.tags.join(', ')),
+  }
+}
+
+function ContactForm(props: Props & { readonly known: Contact | null }) {
+  const { handle, known, onClose, onChanged } = props
+  const { api, notices } = useDashboard()
+  const lines = useLines().value?.data ?? []
+  const { typed, name, note, tags } = useFields(known)
+  const end = (words: string) => () => {
+    notices.done(words)
+    onChanged()
+    onClose()
+  }
+  const saving = useAction(() => {
+    const numbers = lines.map(({ phone_number }) => phone_number)
+    return api.put(contactPath(handle ?? typedHandle(typed.value, numbers)), {
+      name: name.value.trim(),
+      note: note.value.trim() === '' ? null : note.value,
+      tags: tags.value.split(',').flatMap((tag) => (tag.trim() === '' ? [] : [tag.trim()])),
+    })
+  }, end(PEOPLE.saved))
+  const errorOf = (field: string) => fieldError(saving.failure, field)
+  return (
+    <ActionDialog
+      title={known === null ? PEOPLE.add : PEOPLE.edit}
+      confirm={PEOPLE.save}
+      action={saving}
+      but={['handle', 'name', 'note']}
+      isReady={name.value.trim() !== '' && (handle ?? typed.value.trim()) !== ''}
+      onClose={onClose}
+    >
+      {handle === null ? (
+        <TextField label={PEOPLE.handle} isFirst bind={typed} error={errorOf('handle')} />
+      ) : (
+        <p class="quiet">{numberWords(handle)}</p>
+      )}
+      <TextField label={PEOPLE.name} maxLength={200} bind={name} error={errorOf('name')} />
+      <TextArea label={PEOPLE.note} bind={note} error={errorOf('note')} />
+      <TextField label={PEOPLE.tags} hint={PEOPLE.tagsHint} bind={tags} />
+      {known !== null && <RemoveButton handle={known.handle} onDone={end(COMMON.deleted)} />}
+    </ActionDialog>
+  )
+}
+
+type RemoveProps = { readonly handle: string; readonly onDone: () => void }
+
+function RemoveButton({ handle, onDone }: RemoveProps) {
+  const { api } = useDashboard()
+  return (
+    <div class="actions">
+      <ConfirmButton
+        icon="trash"
+        text={PEOPLE.remove}
+        title={PEOPLE.removeThis}
+        confirm={COMMON.delete}
+        look="danger"
+        call={() => api.remove(contactPath(handle))}
+        onDone={onDone}
+      >
+        {PEOPLE.consequence}
+      </ConfirmButton>
+    </div>
+  )
+}
+
+/** A button that opens the form. */
+export function ContactButton(props: Omit<Props, 'onClose'>) {
+  const isOpen = useSignal(false)
+  return (
+    <>
+      <Button look="quiet" icon="person" onClick={() => (isOpen.value = true)}>
+        {props.isKnown ? PEOPLE.edit : PEOPLE.add}
+      </Button>
+      {isOpen.value && <ContactDialog {...props} onClose={() => (isOpen.value = false)} />}
+    </>
+  )
+}

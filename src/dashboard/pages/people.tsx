@@ -1,0 +1,272 @@
+// The address book: a list to search, the form of each person, import and export.
+
+import { useSignal } from '@preact/signals'
+import { useRef } from 'preact/hooks'
+
+import { href, withQuery } from '../address.ts'
+import type { Api } from '../api.ts'
+import { Button, LinkButton } from '../components/button.tsx'
+import { FailureNote } from '../components/callout.tsx'
+import { Dialog } from '../components/dialog.tsx'
+import { useSettled } from '../components/form.tsx'
+import { NearView } from '../components/long-list.tsx'
+import { Card, PageHead } from '../components/page.tsx'
+import { PersonText } from '../components/text.tsx'
+import { useAction } from '../components/use-action.ts'
+import { EmptyState, Skeleton } from '../components/when-ready.tsx'
+import { useDashboard, useFeed } from '../dashboard.ts'
+import { useDownload } from '../downloads.ts'
+import type { Feed, FeedSource } from '../feed.ts'
+import { numberWords } from '../numbers.ts'
+import type { Contact, ImportReport, Page } from '../resources.ts'
+import { COMMON } from '../words/common.ts'
+import { PEOPLE } from '../words/people.ts'
+import { ContactDialog } from './contact-form.tsx'
+
+const PEOPLE_MAX = 2_000
+
+type Person = Contact & { readonly id: string }
+
+export function PeoplePage() {
+  const { api, router } = useDashboard()
+  const [handle = null] = router.route.value.path
+  const isAdding = useSignal(false)
+  const typed = useSignal('')
+  const q = useSettled(typed.value.trim())
+  const feed = useFeed(q, personSource(api, q))
+  const close = () => {
+    isAdding.value = false
+    if (handle !== null) router.replace(href('people'))
+  }
+  return (
+    <>
+      <PageHead
+        title={PEOPLE.title}
+        actions={
+          <>
+            <ImportButton onDone={() => feed.refresh()} />
+            <ExportButton />
+            <Button look="main" icon="plus" onClick={() => (isAdding.value = true)}>
+              {PEOPLE.add}
+            </Button>
+          </>
+        }
+      >
+        {PEOPLE.lead}
+      </PageHead>
+      <input
+        class="input"
+        type="search"
+        aria-label={PEOPLE.search}
+        placeholder={PEOPLE.search}
+        value={typed.value}
+        onInput={(event) => (typed.value = event.currentTarget.value)}
+      />
+      <PersonList feed={feed} isSearch={q !== ''} />
+      {(isAdding.value || handle !== null) && (
+        <ContactDialog
+          key={handle}
+          handle={handle}
+          isKnown={handle !== null}
+          onClose={close}
+          onChanged={() => feed.refresh()}
+        />
+      )}
+    </>
+  )
+}
+
+function personSource(api: Api, q: string): FeedSource<Person> {
+  const withId = (contact: Contact) => ({ ...contact, id: contact.handle })
+  return {
+    page: async (cursor, limit, signal) => {
+      const answer = await api.get<Page<Contact>>(
+        withQuery('contacts', { q, cursor, limit }),
+        signal,
+      )
+      if (!answer.ok) return answer
+      return { ok: true, value: { ...answer.value, data: answer.value.data.map(withId) } }
+    },
+    entry: async (handle, signal) => {
+      const answer = await api.get<Contact>(`contacts/${encodeURIComponent(handle)}`, signal)
+      return answer.ok ? { ok: true, value: withId(answer.value) } : answer
+    },
+    idIn: ({ what, id }) => (what === 'contact' ? id : null),
+    movesUp: () => false,
+    countMax: PEOPLE_MAX,
+  }
+}
+
+type ListProps = { readonly feed: Feed<Person>; readonly isSearch: boolean }
+
+function PersonList({ feed, isSearch }: ListProps) {
+  const now = feed.now.value
+  if (now.state === 'loading') return <Skeleton kind="list" count={6} />
+  if (now.state === 'failed') {
+    return <FailureNote failure={now.failure} onRetry={() => feed.refresh()} />
+  }
+  if (now.entries.length === 0) {
+    return (
+      <Card>
+        <EmptyState
+          icon={isSearch ? 'search' : 'people'}
+          title={isSearch ? PEOPLE.nothingFound : PEOPLE.none}
+        >
+          {isSearch ? PEOPLE.tryOther : PEOPLE.howToAdd}
+        </EmptyState>
+      </Card>
+    )
+  }
+  return (
+    <Card kind="list">
+      <ul class="rows people" aria-label={PEOPLE.list}>
+        {now.entries.map((person) => (
+          <PersonRow key={person.handle} person={person} />
+        ))}
+      </ul>
+      <NearView again={now.nextCursor} onSeen={() => void feed.readMore()} />
+    </Card>
+  )
+}
+
+function PersonRow({ person: { handle, name, note, tags } }: { readonly person: Contact }) {
+  return (
+    <li class="person-row">
+      <a class="grow" href={href('people', [handle])}>
+        <span class="person-name one-line">
+          <PersonText>{name}</PersonText>
+        </span>
+        <span class="quiet one-line">
+          <PersonText>{numberWords(handle)}</PersonText>
+        </span>
+        {note !== null && (
+          <span class="small quiet one-line">
+            <PersonText>{note}</PersonText>
+          </span>
+        )}
+      </a>
+      {tags.map((tag) => (
+        <span key={tag} class="chip one-line">
+          <PersonText>{tag}</PersonText>
+        </span>
+      ))}
+      <LinkButton
+        look="quiet"
+        icon="conversations"
+        isIconOnly
+        href={href('conversations', [], { q: handle })}
+      >
+        {PEOPLE.write(name)}
+      </LinkButton>
+    </li>
+  )
+}
+
+function ExportButton() {
+  const { isBusy, start } = useDownload('contacts/export', 'contacts.csv')
+  return (
+    <Button icon="download" isBusy={isBusy} onClick={start}>
+      {PEOPLE.exportFile}
+    </Button>
+  )
+}
+
+/** The share of the file that has left, at which the relay begins to read. */
+const WHOLE = 1
+
+function ImportButton({ onDone }: { readonly onDone: () => void }) {
+  const { api } = useDashboard()
+  const input = useRef<HTMLInputElement>(null)
+  const share = useSignal(0)
+  const report = useSignal<ImportReport | null>(null)
+  const isOpen = useSignal(false)
+  const end = useRef(new AbortController())
+  const { failure, start } = useAction(
+    (file: File) => {
+      const onProgress = (sent: number) => (share.value = sent)
+      const options = { signal: end.current.signal, onProgress }
+      return api.upload<ImportReport>('contacts/import', file, options)
+    },
+    (done) => {
+      report.value = done
+      onDone()
+    },
+  )
+  const choose = (file: File | undefined) => {
+    if (file === undefined) return
+    end.current = new AbortController()
+    report.value = null
+    share.value = 0
+    isOpen.value = true
+    start(file)
+  }
+  const close = () => {
+    isOpen.value = false
+    end.current.abort()
+  }
+  const isOver = report.value !== null || failure !== null
+  return (
+    <>
+      <input
+        ref={input}
+        type="file"
+        accept=".vcf,.csv,.txt,text/vcard,text/csv"
+        hidden
+        onChange={({ currentTarget }) => {
+          choose(currentTarget.files?.[0])
+          currentTarget.value = ''
+        }}
+      />
+      <Button icon="file" onClick={() => input.current?.click()}>
+        {PEOPLE.importFile}
+      </Button>
+      {isOpen.value && (
+        <Dialog
+          title={report.value === null ? PEOPLE.importing : PEOPLE.imported}
+          onClose={close}
+          actions={<Button onClick={close}>{isOver ? COMMON.done : COMMON.cancel}</Button>}
+        >
+          {!isOver && <Progress share={share.value} />}
+          {report.value !== null && <Report report={report.value} />}
+          <FailureNote failure={failure} />
+        </Dialog>
+      )}
+    </>
+  )
+}
+
+function Progress({ share }: { readonly share: number }) {
+  const isReading = share >= WHOLE
+  const words = isReading ? PEOPLE.reading : PEOPLE.uploading
+  return (
+    <>
+      <p role="status">{words}</p>
+      <progress aria-label={words} max={WHOLE} {...(!isReading && { value: share })} />
+    </>
+  )
+}
+
+const ROWS_SHOWN = 100
+
+function Report({ report }: { readonly report: ImportReport }) {
+  const { imported, updated, skipped, failed, errors } = report
+  const more = failed - Math.min(errors.length, ROWS_SHOWN)
+  return (
+    <>
+      <p role="status">{PEOPLE.report(imported, updated, skipped)}</p>
+      {failed > 0 && (
+        <>
+          <p>{PEOPLE.failed(failed)}</p>
+          <ul class="import-errors small" tabIndex={0}>
+            {errors.slice(0, ROWS_SHOWN).map(({ row, why }) => (
+              <li key={`${row} ${why}`}>
+                <PersonText>{PEOPLE.row(row, why)}</PersonText>
+              </li>
+            ))}
+            {more > 0 && <li>{PEOPLE.moreRows(more)}</li>}
+          </ul>
+        </>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,261 @@
+// Search over people, conversations and messages, by keyboard alone.
+
+import { useSignal, type Signal } from '@preact/signals'
+import type { ComponentChildren } from 'preact'
+import { useEffect, useId, useLayoutEffect, useRef } from 'preact/hooks'
+
+import { href, withQuery } from '../address.ts'
+import { FailureNote } from '../components/callout.tsx'
+import { useSettled } from '../components/form.tsx'
+import { Icon } from '../components/icon.tsx'
+import { PersonText } from '../components/text.tsx'
+import { Skeleton } from '../components/when-ready.tsx'
+import { useDashboard, useRead } from '../dashboard.ts'
+import { numberWords } from '../numbers.ts'
+import { conversationName, counterpart } from '../people.ts'
+import type { SearchResult } from '../resources.ts'
+import { shortTime } from '../time-words.ts'
+import { SEARCH } from '../words/search.ts'
+
+const LIMIT = 8
+
+type Result = {
+  readonly key: string
+  readonly href: string
+  readonly group: 'people' | 'conversations' | 'messages'
+  readonly title: ComponentChildren
+  readonly text: ComponentChildren
+  readonly time: string | null
+}
+
+export function SearchBox({ onClose }: { readonly onClose: () => void }) {
+  const { router } = useDashboard()
+  const typed = useSignal('')
+  const chosen = useSignal(0)
+  const dialog = useRef<HTMLDialogElement>(null)
+  const listId = useId()
+  useLayoutEffect(() => {
+    const element = dialog.current
+    element?.showModal()
+    // Closing it before it is removed returns the focus to where it was.
+    return () => element?.close()
+  }, [])
+  const wanted = typed.value.trim()
+  const { found, results } = useResults(wanted)
+  const open = (result: Result | undefined) => {
+    if (result === undefined) return
+    onClose()
+    router.go(result.href)
+  }
+  const idOf = (result: Result) => `${listId}-${results.indexOf(result)}`
+  return (
+    <dialog
+      ref={dialog}
+      class="dialog search-box"
+      aria-label={SEARCH.label}
+      onCancel={(event) => {
+        event.preventDefault()
+        onClose()
+      }}
+      onClick={({ target, currentTarget }) => target === currentTarget && onClose()}
+    >
+      <SearchField {...{ typed, chosen, results, listId, open }} />
+      <p class="visually-hidden" role="status">
+        {found.value === null ? '' : SEARCH.found(results.length)}
+      </p>
+      <div class="search-results" id={listId} role="listbox" aria-label={SEARCH.results}>
+        {(['people', 'conversations', 'messages'] as const).map((group) => (
+          <Group
+            key={group}
+            title={SEARCH[group]}
+            results={results.filter((each) => each.group === group)}
+            isChosen={(result) => results[chosen.value] === result}
+            idOf={idOf}
+            onOpen={open}
+          />
+        ))}
+      </div>
+      <Note wanted={wanted} found={found} count={results.length} />
+    </dialog>
+  )
+}
+
+type FieldProps = {
+  readonly typed: Signal<string>
+  /** Place of the chosen result, which the arrow keys move. */
+  readonly chosen: Signal<number>
+  readonly results: readonly Result[]
+  readonly listId: string
+  readonly open: (result: Result | undefined) => void
+}
+
+function SearchField({ typed, chosen, results, listId, open }: FieldProps) {
+  const active = `${listId}-${chosen.value}`
+  const count = results.length
+  useEffect(() => {
+    document.getElementById(active)?.scrollIntoView({ block: 'nearest' })
+  }, [active])
+  const move = (by: number) => (chosen.value = (chosen.value + by + count) % Math.max(count, 1))
+  return (
+    <div class="search-field">
+      <Icon name="search" />
+      <input
+        type="search"
+        role="combobox"
+        list={undefined}
+        aria-label={SEARCH.label}
+        aria-expanded={count > 0}
+        aria-controls={listId}
+        aria-activedescendant={count > 0 ? active : undefined}
+        placeholder={SEARCH.placeholder}
+        autoFocus
+        dir="auto"
+        value={typed.value}
+        onInput={({ currentTarget }) => {
+          typed.value = currentTarget.value
+          chosen.value = 0
+        }}
+        onKeyDown={(event) => {
+          const { key, isComposing } = event
+          if (isComposing || !['ArrowDown', 'ArrowUp', 'Enter'].includes(key)) return
+          event.preventDefault()
+          if (key === 'Enter') open(results[chosen.value])
+          else move(key === 'ArrowDown' ? 1 : -1)
+        }}
+      />
+    </div>
+  )
+}
+
+type GroupProps = {
+  readonly title: string
+  readonly results: readonly Result[]
+  readonly isChosen: (result: Result) => boolean
+  readonly idOf: (result: Result) => string
+  readonly onOpen: (result: Result) => void
+}
+
+function Group({ title, results, isChosen, idOf, onOpen }: GroupProps) {
+  const { clock } = useDashboard()
+  const id = useId()
+  if (results.length === 0) return null
+  return (
+    <div role="group" aria-labelledby={id}>
+      <p class="search-group small quiet" id={id}>
+        {title}
+      </p>
+      {results.map((result) => (
+        <div
+          key={result.key}
+          id={idOf(result)}
+          role="option"
+          class="search-result"
+          aria-selected={isChosen(result)}
+          onClick={() => onOpen(result)}
+        >
+          <Icon name={result.group === 'people' ? 'person' : 'conversations'} />
+          <span class="grow">
+            <span class="search-title">{result.title}</span>
+            <span class="quiet">{result.text}</span>
+          </span>
+          {result.time !== null && (
+            <time class="small quiet" dateTime={result.time}>
+              {shortTime(result.time, clock.now.value)}
+            </time>
+          )}
+        </div>
+      ))}
+    </div>
+  )
+}
+
+type NoteProps = Pick<ReturnType<typeof useResults>, 'found'> & {
+  readonly wanted: string
+  readonly count: number
+}
+
+/** The state of the search, where that is not a list. */
+function Note({ wanted, found, count }: NoteProps) {
+  if (wanted === '') return <p class="search-note quiet">{SEARCH.hint}</p>
+  if (found.now.state === 'failed') {
+    return <FailureNote failure={found.now.failure} onRetry={found.refresh} />
+  }
+  if (found.value === null) return <Skeleton kind="row" count={3} />
+  if (count === 0) {
+    return (
+      <p class="search-note">
+        {SEARCH.nothing}. <span class="quiet">{SEARCH.nothingFor}</span>
+      </p>
+    )
+  }
+  return found.value.is_complete ? null : <p class="search-note small quiet">{SEARCH.incomplete}</p>
+}
+
+/** What the relay finds once typing has paused; an answer belongs to its words, so an old one shows nowhere else. */
+function useResults(wanted: string) {
+  const settled = useSettled(wanted)
+  const path = withQuery('search', { q: wanted, limit: LIMIT })
+  const found = useRead<SearchResult>(wanted === '' || settled !== wanted ? null : path)
+  return { found, results: found.value === null ? [] : resultsIn(found.value, wanted) }
+}
+
+function resultsIn(
+  { people, conversations, messages }: SearchResult,
+  wanted: string,
+): readonly Result[] {
+  const persons = people.map(({ handle, name }) => ({
+    key: `p ${handle}`,
+    href: href('people', [handle]),
+    group: 'people' as const,
+    title: marked(name, wanted),
+    text: marked(numberWords(handle), wanted),
+    time: null,
+  }))
+  const talks = conversations.map((each) => ({
+    key: each.id,
+    href: href('conversations', [each.id]),
+    group: 'conversations' as const,
+    title: marked(conversationName(each), wanted),
+    text: <PersonText>{each.last_message?.text.slice(0, 120) ?? ''}</PersonText>,
+    time: each.updated_at,
+  }))
+  const texts = messages.map(({ message, excerpt, conversation_id, contact_name }) => ({
+    key: message.id,
+    href: href('conversations', [conversation_id], { message: message.id }),
+    group: 'messages' as const,
+    title: <PersonText>{contact_name ?? counterpart(message)}</PersonText>,
+    text: excerptOf(excerpt),
+    time: message.created_at,
+  }))
+  return [...persons, ...talks, ...texts]
+}
+
+/** A name or number with the typed words marked, a blank in a number or not. */
+function marked(text: string, wanted: string) {
+  const words = wanted.split(/\s+/).map((word) => {
+    const characters = Array.from(word, (each) => each.replace(/[\\^$.*+?()[\]{}|]/, '\\$&'))
+    return /^[+\d]+$/.test(word) ? characters.join('[\\s-]?') : characters.join('')
+  })
+  const parts = text.split(new RegExp(`(${words.join('|')})`, 'giu'))
+  return inDirection(parts.map((part, place) => (place % 2 === 1 ? <mark>{part}</mark> : part)))
+}
+
+/** The excerpt of a message with the found words marked; ranges count code points. */
+function excerptOf({ text, ranges }: SearchResult['messages'][number]['excerpt']) {
+  const points = Array.from(text)
+  const part = (from: number, to?: number) => points.slice(from, to).join('')
+  const ends = ranges.map(({ offset, length }) => offset + length)
+  const parts = ranges.flatMap(({ offset, length }, place) => [
+    part(ends[place - 1] ?? 0, offset),
+    <mark>{part(offset, offset + length)}</mark>,
+  ])
+  return inDirection([...parts, part(ends.at(-1) ?? 0)])
+}
+
+function inDirection(parts: ComponentChildren) {
+  return (
+    <bdi class="person-text" dir="auto">
+      {parts}
+    </bdi>
+  )
+}

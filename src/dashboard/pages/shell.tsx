@@ -1,0 +1,210 @@
+// The frame around all pages: navigation, search, unread conversations, and what is wrong with the connection.
+
+import { useSignal } from '@preact/signals'
+import type { ComponentChildren } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
+
+import { type PageName, href } from '../address.ts'
+import { Button, LinkButton } from '../components/button.tsx'
+import { Icon, Mark } from '../components/icon.tsx'
+import { useNewView, useTitle } from '../components/page.tsx'
+import { useDashboard, useRead } from '../dashboard.ts'
+import { loadNumbers } from '../numbers.ts'
+import { COMMON } from '../words/common.ts'
+import { SHELL } from '../words/shell.ts'
+import type { SearchBox } from './search-box.tsx'
+
+const { names } = SHELL
+
+export type ShownPage = Exclude<PageName, 'setup'>
+
+/** Home leads to the messages. The icon of each has its name. */
+type LinkedPage = Exclude<ShownPage, 'messages'>
+
+const PAGES: readonly LinkedPage[] = [
+  'home',
+  'conversations',
+  'people',
+  'lines',
+  'webhooks',
+  'keys',
+  'settings',
+]
+/** Those that narrow screens have in the bar at the top. */
+const AT_TOP: readonly LinkedPage[] = ['people']
+
+type Props = {
+  /** Null where the address names none. */
+  readonly page: ShownPage | null
+  readonly children: ComponentChildren
+}
+
+export function Shell({ page, children }: Props) {
+  const main = useRef<HTMLElement>(null)
+  const unread = useUnread()
+  const search = useSearch()
+  useTitle(SHELL.title(page === null ? SHELL.unknown : names[page], unread))
+  useNewView(page ?? '')
+  return (
+    <div class="shell" data-page={page ?? undefined}>
+      <a
+        class="skip-link"
+        href="#main"
+        onClick={(event) => {
+          // The hash is the page's address, so the jump is made by hand.
+          event.preventDefault()
+          main.current?.focus()
+        }}
+      >
+        {SHELL.skip}
+      </a>
+      <header class="top-bar">
+        <Brand />
+        {AT_TOP.map((each) => (
+          <LinkButton key={each} look="quiet" icon={each} isIconOnly href={href(each)}>
+            {names[each]}
+          </LinkButton>
+        ))}
+        <Button look="quiet" icon="search" isIconOnly onClick={search.open}>
+          {SHELL.search}
+        </Button>
+      </header>
+      <Navigation current={page} unread={unread} onSearch={search.open} />
+      <div class="stage">
+        <Troubles />
+        <main id="main" class="page" tabIndex={-1} ref={main}>
+          {children}
+        </main>
+      </div>
+      {search.box}
+    </div>
+  )
+}
+
+function Brand() {
+  return (
+    <a class="brand" href={href('home')}>
+      <Mark />
+      {COMMON.product}
+    </a>
+  )
+}
+
+/** Conversations with unread messages, which the browser shows on the icon of an installed page. */
+function useUnread(): number {
+  const { value } = useRead<{ readonly count: number }>('/dashboard/unread', 'conversation')
+  const count = value?.count ?? 0
+  useEffect(() => {
+    // Not every browser has it, and some refuse it to pages that are not installed.
+    if ('setAppBadge' in navigator) navigator.setAppBadge(count).catch(() => {})
+  }, [count])
+  return count
+}
+
+/** The search box, by its button or by keys; its script is loaded when it is first opened. */
+function useSearch() {
+  const { notices } = useDashboard()
+  const box = useSignal<typeof SearchBox | null>(null)
+  const isOpen = useSignal(false)
+  const open = async () => {
+    const load = () => Promise.all([import('./search-box.tsx'), loadNumbers()])
+    box.value ??= await load().then(
+      ([loaded]) => loaded.SearchBox,
+      () => null,
+    )
+    if (box.value === null) notices.failed(COMMON.notLoaded)
+    else isOpen.value = true
+  }
+  useEffect(() => {
+    const end = new AbortController()
+    const onKey = (event: KeyboardEvent) => {
+      if (!isSearchKey(event) || document.querySelector('dialog[open]') !== null) return
+      event.preventDefault()
+      void open()
+    }
+    window.addEventListener('keydown', onKey, { signal: end.signal })
+    return () => end.abort()
+  }, [])
+  const Box = box.value
+  return {
+    open: () => void open(),
+    box: Box !== null && isOpen.value && <Box onClose={() => (isOpen.value = false)} />,
+  }
+}
+
+/** Ctrl-K or Cmd-K anywhere; a slash where nothing is typed. */
+function isSearchKey({ key, ctrlKey, metaKey, altKey, target }: KeyboardEvent): boolean {
+  if ((ctrlKey || metaKey) && !altKey) return key.toLowerCase() === 'k'
+  const isTyping = target instanceof Element && target.closest('input, textarea, select') !== null
+  return key === '/' && !altKey && !isTyping
+}
+
+type NavigationProps = {
+  readonly current: Props['page']
+  readonly unread: number
+  readonly onSearch: () => void
+}
+
+function Navigation({ current, unread, onSearch }: NavigationProps) {
+  const { session } = useDashboard()
+  return (
+    <nav class="nav" aria-label={SHELL.pages}>
+      <Brand />
+      <button type="button" class="nav-search" onClick={onSearch}>
+        <Icon name="search" />
+        <span class="grow">{SHELL.search}</span>
+        <kbd aria-hidden="true">/</kbd>
+      </button>
+      <ul>
+        {PAGES.map((page) => (
+          <li key={page} class={AT_TOP.includes(page) ? 'nav-wide' : undefined}>
+            <a href={href(page)} aria-current={page === current ? 'page' : undefined}>
+              <Icon name={page} />
+              <span class="nav-name">{names[page]}</span>
+              <span class="nav-short-name">{SHELL.shortNames[page] ?? names[page]}</span>
+              {page === 'conversations' && unread > 0 && (
+                <span class="unread-count">
+                  <span aria-hidden="true">{unread.toLocaleString()}</span>
+                  <span class="visually-hidden">{SHELL.unread(unread)}</span>
+                </span>
+              )}
+            </a>
+          </li>
+        ))}
+      </ul>
+      <p class="nav-foot">
+        <a href="/guide">
+          <Icon name="question" />
+          {SHELL.guide}
+        </a>
+        <a href="/swagger">
+          <Icon name="book" />
+          {SHELL.documentation}
+        </a>
+        <span>{SHELL.version(session.now.value?.version ?? '')}</span>
+      </p>
+    </nav>
+  )
+}
+
+function Troubles() {
+  const { live, session } = useDashboard()
+  const isConnected = live.isConnected.value
+  return (
+    <div role="status" class="troubles">
+      {!isConnected && (
+        <p class="trouble">
+          <Icon name="warning" />
+          {SHELL.lost}
+        </p>
+      )}
+      {isConnected && session.isOutdated.value && (
+        <p class="trouble">
+          <Icon name="info" />
+          {SHELL.upgraded}
+          <Button onClick={() => location.reload()}>{COMMON.reload}</Button>
+        </p>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,31 @@
+// Sentences of the forms that send, with their files, and names of groups: Home has them, too.
+
+export const GROUP = {
+  unnamed: 'Group',
+  of: (people: readonly string[], more: number) =>
+    more === 0 ? people.join(', ') : `${people.join(', ')} and ${more} more`,
+} as const
+
+export const FILES = {
+  attach: 'Attach files',
+  attachments: 'Attachments',
+  uploading: (name: string) => `Uploading ${name}`,
+  remove: (name: string) => `Remove ${name}`,
+  open: 'Open',
+  openNamed: (name: string) => `Open ${name}`,
+  loading: 'Loading…',
+  download: 'Download',
+} as const
+
+export const SEND = {
+  to: 'To',
+  toHint: 'Name, number or email',
+  understood: (number: string) => `→ ${number}`,
+  line: 'Line',
+  automatic: 'Automatic (first available line)',
+  text: 'Text',
+  send: 'Send',
+  message: 'Message',
+  messageTo: (name: string) => `Message to ${name}`,
+  willWait: 'Line offline, message will wait',
+} as const
