@@ -7,7 +7,7 @@ import {
   stepNamed,
   stepsFor,
   strengthWords,
-} from '../../src/dashboard/setup-words.ts'
+} from '../../src/dashboard/words/setup.ts'
 import { isPasswordLength } from '../../src/domain/value-kind.ts'
 import { openAccess } from '../access/access-rig.ts'
 import { KINDS } from './samples.ts'

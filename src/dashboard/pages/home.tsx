@@ -27,9 +27,9 @@ import type {
   PhoneLine,
   RelayState,
 } from '../resources.ts'
-import { stepNamed, stepsFor } from '../setup-words.ts'
 import { useAbout, useKinds, useLines, useRelayState } from '../sources.ts'
 import { combine } from '../store.ts'
+import { stepNamed, stepsFor } from '../words/setup.ts'
 import { NewContactsMeter } from './line-figures.tsx'
 import { SendButton, SendFields, useSendForm } from './send-form.tsx'
 import { WebhookIssues } from './webhook-issues.tsx'

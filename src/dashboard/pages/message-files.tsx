@@ -23,7 +23,7 @@ import { PersonText } from '../components/text.tsx'
 import { useAction, type Action } from '../components/use-action.ts'
 import { useDashboard, useRead } from '../dashboard.ts'
 import type { Attachment, Message, MessageAttachment } from '../resources.ts'
-import { sizeWords } from '../settings-words.ts'
+import { sizeWords } from '../words/common.ts'
 
 type FileProps = { readonly file: MessageAttachment }
 
