@@ -293,6 +293,13 @@ CREATE TABLE `settings` (
 	`updated_at` integer NOT NULL
 ) STRICT;
 --> statement-breakpoint
+CREATE TABLE `snoozes` (
+	`finding` text PRIMARY KEY NOT NULL,
+	`severity` text NOT NULL,
+	`until` integer NOT NULL,
+	CONSTRAINT "severity_is_a_name" CHECK(`severity` NOT GLOB '*[^a-z._]*')
+) STRICT;
+--> statement-breakpoint
 CREATE TABLE `waiting_changes` (
 	`seq` integer PRIMARY KEY NOT NULL,
 	`line_id` text NOT NULL,
@@ -332,6 +339,7 @@ CREATE TABLE `message_quarters` (
 	`failed` integer NOT NULL,
 	`uncertain` integer NOT NULL,
 	`timed` integer NOT NULL,
+	`timed_ms` integer NOT NULL,
 	`ms_1000` integer NOT NULL,
 	`ms_5000` integer NOT NULL,
 	`ms_30000` integer NOT NULL,
@@ -356,6 +364,7 @@ CREATE TABLE `webhook_quarters` (
 	`webhook_seq` integer NOT NULL,
 	`outcome` text NOT NULL,
 	`attempts` integer NOT NULL,
+	`total_ms` integer NOT NULL,
 	`ms_50` integer NOT NULL,
 	`ms_250` integer NOT NULL,
 	`ms_1000` integer NOT NULL,
@@ -462,7 +471,7 @@ BEGIN
 		NEW.`status` = 'sent' OR NEW.`status` = 'delivered' OR NEW.`status` = 'read',
 		NEW.`status` = 'received',
 		NEW.`status` = 'failed' OR NEW.`status` = 'expired',
-		NEW.`status` = 'uncertain', 0, 0, 0, 0, 0)
+		NEW.`status` = 'uncertain', 0, 0, 0, 0, 0, 0)
 	ON CONFLICT (`quarter`, `line_seq`) DO UPDATE SET `sent` = `sent` + excluded.`sent`,
 		`received` = `received` + excluded.`received`, `failed` = `failed` + excluded.`failed`,
 		`uncertain` = `uncertain` + excluded.`uncertain`;
@@ -477,7 +486,7 @@ BEGIN
 		(NEW.`status` = 'failed' OR NEW.`status` = 'expired')
 			- (OLD.`status` = 'failed' OR OLD.`status` = 'expired'),
 		(NEW.`status` = 'uncertain') - (OLD.`status` = 'uncertain'),
-		t, t * (ms <= 1000), t * (ms <= 5000), t * (ms <= 30000), t * (ms <= 300000)
+		t, t * ms, t * (ms <= 1000), t * (ms <= 5000), t * (ms <= 30000), t * (ms <= 300000)
 	FROM (SELECT s, s * (NEW.`source` <> 'device') AS t,
 		coalesce(iif(s < 0, OLD.`sent_at`, NEW.`sent_at`) - NEW.`created_at`, 0) AS ms
 		FROM (SELECT (NEW.`status` = 'sent' OR NEW.`status` = 'delivered' OR NEW.`status` = 'read')
@@ -485,7 +494,8 @@ BEGIN
 	WHERE true
 	ON CONFLICT (`quarter`, `line_seq`) DO UPDATE SET `sent` = `sent` + excluded.`sent`,
 		`failed` = `failed` + excluded.`failed`, `uncertain` = `uncertain` + excluded.`uncertain`,
-		`timed` = `timed` + excluded.`timed`, `ms_1000` = `ms_1000` + excluded.`ms_1000`,
+		`timed` = `timed` + excluded.`timed`,
+		`timed_ms` = `timed_ms` + excluded.`timed_ms`, `ms_1000` = `ms_1000` + excluded.`ms_1000`,
 		`ms_5000` = `ms_5000` + excluded.`ms_5000`, `ms_30000` = `ms_30000` + excluded.`ms_30000`,
 		`ms_300000` = `ms_300000` + excluded.`ms_300000`;
 END;--> statement-breakpoint

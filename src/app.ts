@@ -17,6 +17,7 @@ import type { Line } from './domain/line.ts'
 import { healthWatch, ofLine, ofRelay, ofWebhook } from './health/catalogue.ts'
 import { LineFindings, loopFinding } from './health/line-findings.ts'
 import { QueueWatch } from './health/queue-watch.ts'
+import { createSnoozes } from './health/snoozes.ts'
 import { createUpdateCheck } from './hosting/update-check.ts'
 import { aboutResource } from './http/dashboard-views.ts'
 import { localName } from './http/hosts.ts'
@@ -159,7 +160,6 @@ function hostWatch({ checkHost = async () => [] }: Partial<Parts>) {
 
 type Life = { phase: ReturnType<HttpTools['health']['life']['phase']>; listener: Listener | null }
 
-/** Inputs of this start. */
 type Start = { readonly config: Config; readonly parts: Partial<Parts>; readonly life: Life }
 
 function createLineKinds(
@@ -383,6 +383,7 @@ function httpTools(runtime: Runtime, modules: Modules): HttpTools {
     },
     restoring: maintenance.restoring,
     listAudit: (filter, page) => listAudit(db, filter, page),
+    setSnooze: createSnoozes(runtime),
     listBackups: () => listBackupResources(runtime.directory),
     pictures: createPictures({ ...runtime, lines: messages.lines }),
     about: () =>
@@ -390,8 +391,7 @@ function httpTools(runtime: Runtime, modules: Modules): HttpTools {
         ...config,
         version: VERSION,
         address: life.listener?.url ?? NOT_LISTENING,
-        drivers: kinds.drivers,
-        kinds: kinds.kinds,
+        ...kinds,
       }),
     ...entry,
   }

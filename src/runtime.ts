@@ -4,6 +4,7 @@
 import type { RestoreOutcome } from './api/owner.ts'
 import { AttachmentStore } from './attachments/store.ts'
 import type { Config, ConfigRow } from './config.ts'
+import { daysIn } from './domain/days.ts'
 import type { Finding } from './domain/finding.ts'
 import { HealthCatalogue } from './health/catalogue.ts'
 import type { LineDriver } from './lines/driver.ts'
@@ -16,6 +17,7 @@ import { openData, type Data } from './storage/data.ts'
 import { newestTimestamp } from './storage/messages.ts'
 import type { RestoreWish } from './storage/restore.ts'
 import { createSettings } from './storage/settings.ts'
+import { listSnoozes } from './storage/snoozes.ts'
 import { damageFound } from './storage/sqlite-errors.ts'
 import { Writer } from './storage/writer.ts'
 import { ChangeFeed } from './system/change-feed.ts'
@@ -123,9 +125,10 @@ export function openRuntime(config: Config, parts: Partial<Parts>) {
     backupWorker,
     services: [disk, new IntegrityWatch({ clock, log, doubtSignal, assertIntact })],
     metrics: new Metrics(),
-    health: new HealthCatalogue(stamps),
+    health: new HealthCatalogue(stamps, () => listSnoozes(db)),
     seal: createSeal(data.secretKey, random),
     settings,
+    days: daysIn(() => settings.get('time_zone')),
     store: new AttachmentStore({ folder: directory.attachments, random, clock, settings }),
     secretKey: data.secretKey,
     fatal: fatal.promise,

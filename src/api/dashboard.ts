@@ -94,7 +94,14 @@ export type RelayState = {
   readonly lines: string
   readonly webhooks: string
   readonly findings: readonly FindingBranch[]
+  readonly snoozed: readonly FindingBranch[]
 }
+
+/** Times of a message that its resource does not have. */
+export type MessageTimes = { readonly handed_over_at: string | null }
+
+/** Messages of the last 7 days that did not go out, and all that are undecided; 1,000 stand for more. */
+export type Attention = Readonly<Record<'failed' | 'expired' | 'uncertain' | 'queued', number>>
 
 /** A condition for a line to work. */
 export type Check = {

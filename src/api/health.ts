@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 
 import { FINDING_SEVERITIES, SUBJECT_KINDS } from '../domain/finding.ts'
-import { enumOf, id, nullable, objectSchema, time, type Shape } from './schema.ts'
+import { ISO_TIME, enumOf, id, nullable, objectSchema, time, type Shape } from './schema.ts'
 
 export const HealthFinding = objectSchema('HealthFinding', {
   code: Type.String(),
@@ -16,10 +16,22 @@ export const HealthFinding = objectSchema('HealthFinding', {
   }),
   since: time('When it was first found about this thing.'),
   depends_on: nullable(Type.String({ description: 'The code of the finding that explains it.' })),
+  snoozed_until: Type.Optional(time('Set while the owner has put it off, and it is no worse.')),
 })
 export type HealthFinding = Shape<typeof HealthFinding>
 
 export const HealthFindings = objectSchema('HealthFindings', { data: Type.Array(HealthFinding) })
+
+/** Puts a finding off, or shows it again where `until` is null. */
+export const NewSnooze = objectSchema('NewSnooze', {
+  code: Type.String({ maxLength: 100 }),
+  about: objectSchema('SnoozedSubject', {
+    kind: enumOf('SnoozedSubjectKind', SUBJECT_KINDS),
+    id: nullable(Type.String({ maxLength: 200 })),
+  }),
+  until: nullable(Type.String(ISO_TIME)),
+})
+export type NewSnooze = Shape<typeof NewSnooze>
 
 export const Alive = objectSchema('Alive', { status: enumOf('Liveness', ['ok']) })
 

@@ -75,7 +75,9 @@ async function examine(call: Call, tools: DoctorTools): Promise<ExitCode> {
   const phones = (await client.find('GET /phones'))?.data ?? []
 
   const listed = listedIn(findingTrees(findings))
-  const problems = findings.filter(({ severity }) => severity !== 'info')
+  const problems = findings.filter(
+    ({ severity, snoozed_until }) => severity !== 'info' && snoozed_until === undefined,
+  )
   if (lines.length === 0) call.out.note('No lines yet.')
   call.out.data({ checks_failed: problems.length > 0, lines, findings, phones }, [
     ...phoneLines(phones),
@@ -110,7 +112,9 @@ function describe(
   isMac: boolean,
 ): readonly string[] {
   const because = cause === null ? '' : ` (caused by ${cause})`
-  const head = `${finding.severity}: ${finding.title}${because}`
+  const { snoozed_until } = finding
+  const snoozed = snoozed_until === undefined ? '' : ` (snoozed until ${snoozed_until})`
+  const head = `${finding.severity}: ${finding.title}${because}${snoozed}`
   const line = nameOf(finding.line_id, lines)
   const pane = isMac ? paneOf(finding) : null
   const guide = guideOf(finding.code)

@@ -1,6 +1,7 @@
 import type { Page } from '../api/paging.ts'
 import type { PhoneLine } from '../api/phone-lines.ts'
 import { limitLevel } from '../domain/contact-limit.ts'
+import { UTC, midnightIn } from '../domain/days.ts'
 import type { Line } from '../domain/line.ts'
 import { groupedNumber } from '../people/phone-numbers.ts'
 import { listLines } from '../storage/lines.ts'
@@ -56,17 +57,25 @@ async function list(call: Call): Promise<undefined> {
       next_cursor: null,
     }),
   })
+  const reset = midnightIn(page.data.some(isAtLimit) ? await zoneOf(call) : UTC)
   const rows = page.data.map((line) => {
-    return [line.id, groupedNumber(line.phone_number), line.label, line.driver, ...stateCells(line)]
+    const { id, phone_number, label, driver } = line
+    return [id, groupedNumber(phone_number), label, driver, ...stateCells(line, reset)]
   })
   call.out.data(page, table(['ID', 'NUMBER', 'LABEL', 'DRIVER', 'STATUS', 'NEXT STEP'], rows))
   if (rows.length === 0) call.out.note('No lines yet.')
 }
 
-function stateCells(line: ListedLine): readonly (string | null)[] {
+/** Time zone of a relay that runs. */
+async function zoneOf(call: Call): Promise<string> {
+  const { data } = await (await runningRelay(call)).ask('GET /settings')
+  return data.find(({ name }) => name === 'time_zone')?.value ?? UTC
+}
+
+function stateCells(line: ListedLine, reset: string): readonly (string | null)[] {
   if (!line.is_enabled) return ['disabled', line.status_hint]
   if (line.status === 'online' && isAtLimit(line)) {
-    return ['online, limit reached', 'New contacts are possible again at midnight UTC.']
+    return ['online, limit reached', `New contacts are possible again at ${reset}.`]
   }
   return [line.status, line.status_hint]
 }

@@ -5,8 +5,10 @@ const PAGE_NAMES = [
   'home',
   'conversations',
   'lines',
+  'messages',
   'webhooks',
   'keys',
+  'activity',
   'settings',
   'setup',
 ] as const

@@ -25,6 +25,10 @@ const CONVERSATIONS = lazyPage(
   async () => (await import('./pages/conversations.tsx')).ConversationsPage,
 )
 const LINES = lazyPage('Lines', async () => (await import('./pages/lines.tsx')).LinesPage)
+const MESSAGES = lazyPage(
+  'Messages',
+  async () => (await import('./pages/messages.tsx')).MessagesPage,
+)
 const WEBHOOKS = lazyPage(
   'Webhooks',
   async () => (await import('./pages/webhooks.tsx')).WebhooksPage,
@@ -33,6 +37,10 @@ const KEYS = lazyPage('Keys', async () => (await import('./pages/keys.tsx')).Key
 const SETTINGS = lazyPage(
   'Settings',
   async () => (await import('./pages/settings.tsx')).SettingsPage,
+)
+const ACTIVITY = lazyPage(
+  'Activity',
+  async () => (await import('./pages/activity.tsx')).ActivityPage,
 )
 const SETUP = lazyPage('Setup', async () => (await import('./pages/setup.tsx')).SetupPage)
 
@@ -109,7 +117,7 @@ function useStream(isSignedIn: boolean): void {
 /** Loads the other pages, which then open at once, even without the relay. */
 async function fetchAhead(clock: Clock, end: AbortSignal): Promise<void> {
   await clock.sleep(FETCH_AHEAD_AFTER_MS, end)
-  for (const page of [CONVERSATIONS, LINES, WEBHOOKS, KEYS, SETTINGS, SETUP]) {
+  for (const page of [CONVERSATIONS, LINES, MESSAGES, WEBHOOKS, KEYS, ACTIVITY, SETTINGS, SETUP]) {
     await whenIdle(end)
     if (!end.aborted) await page.fetch()
   }
@@ -152,10 +160,14 @@ function Page({ page }: { readonly page: ShownPage | null }) {
       return <CONVERSATIONS.View />
     case 'lines':
       return <LINES.View />
+    case 'messages':
+      return <MESSAGES.View />
     case 'webhooks':
       return <WEBHOOKS.View />
     case 'keys':
       return <KEYS.View />
+    case 'activity':
+      return <ACTIVITY.View />
     case 'settings':
       return <SETTINGS.View />
   }
@@ -233,14 +245,25 @@ function PasswordDialog() {
 export type ShownPage = Exclude<PageName, 'setup'>
 
 /** Each with its name, and a shorter one for narrow screens. The icon has the name of the page. */
-const PAGES: readonly (readonly [page: ShownPage, name: string, shortName?: string])[] = [
+const PAGES: readonly (readonly [
+  page: Exclude<ShownPage, 'messages'>,
+  name: string,
+  shortName?: string,
+])[] = [
   ['home', 'Home'],
   ['conversations', 'Conversations', 'Chats'],
   ['lines', 'Lines'],
   ['webhooks', 'Webhooks'],
   ['keys', 'Keys'],
+  ['activity', 'Activity'],
   ['settings', 'Settings'],
 ]
+
+function titleOf(page: ShownPage | null): string {
+  // Home leads to the messages.
+  if (page === 'messages') return 'Messages'
+  return PAGES.find(([name]) => name === page)?.[1] ?? 'Page not found'
+}
 
 type Props = {
   /** Null where the address names none. */
@@ -250,7 +273,7 @@ type Props = {
 
 export function Shell({ page, children }: Props) {
   const main = useRef<HTMLElement>(null)
-  useTitle(PAGES.find(([name]) => name === page)?.[1] ?? 'Page not found')
+  useTitle(titleOf(page))
   useNewView(page ?? '')
   return (
     <div class="shell" data-page={page ?? undefined}>
@@ -304,6 +327,9 @@ function Navigation({ current }: { readonly current: Props['page'] }) {
           <Icon name="book" />
           API documentation
         </a>
+        <Button look="quiet" icon="sign-out" onClick={() => void session.signOut('here')}>
+          Sign out
+        </Button>
         <span>Version {session.now.value?.version}</span>
       </p>
     </nav>

@@ -7,12 +7,16 @@ import type { Webhook } from '../api/webhooks.ts'
 export type { Attachment, MessageAttachment } from '../api/attachments.ts'
 export type {
   About,
+  Attention,
   BrowserSession,
   Check,
   ContactCost,
   FindingBranch,
+  InboxEntry,
+  InboxRequest,
   KindInfo,
   LineChecks,
+  MessageTimes,
   RelayState,
   SeenAttempt,
   SeenDelivery,
@@ -34,7 +38,7 @@ export type {
 } from '../api/owner.ts'
 export type { AuditEntry } from '../api/audit.ts'
 export type { PhoneLine } from '../api/phone-lines.ts'
-export type { DayStats } from '../api/stats.ts'
+export type { DayStats, HomePictures, LinePictures } from '../api/stats.ts'
 export type {
   CreatedWebhook,
   Delivery,

@@ -1,13 +1,18 @@
 // The reads that several views share, each with the changes that make it stale.
 
-import { useRead } from './dashboard.ts'
+import { useEffect } from 'preact/hooks'
+
+import { useDashboard, useRead } from './dashboard.ts'
 import type {
   About,
+  Attention,
   Backup,
   BrowserSession,
+  HomePictures,
   Key,
   KindInfo,
   LineChecks,
+  LinePictures,
   Page,
   PhoneLine,
   RelayState,
@@ -28,6 +33,13 @@ export const useLines = (): Read<All<PhoneLine>> => useRead(`phone-lines${ALL}`,
 export const useWebhooks = (): Read<All<Webhook>> => useRead(`webhooks${ALL}`, 'webhook')
 export const useKeys = (): Read<All<Key>> => useRead(`keys${ALL}`, 'key')
 export const useSettings = (): Read<All<Setting>> => useRead('settings', 'setting')
+/** Time zone of days and limits; null until it is known. */
+export function useTimeZone(): string | null {
+  const settings = useSettings().value?.data
+  // A literal name, as the relay may be older than the setting.
+  const zone = settings?.find(({ name }: { readonly name: string }) => name === 'time_zone')
+  return settings === undefined ? null : (zone?.value ?? 'UTC')
+}
 export const useBackups = (): Read<All<Backup>> => useRead('backups', 'backup')
 export const useAbout = (): Read<About> => useRead('/dashboard/about')
 /** Empty until they are known: a view that depends on them waits for `useAbout`. */
@@ -37,10 +49,26 @@ export const useBrowsers = (): Read<All<BrowserSession>> =>
 export const useChecks = (): Read<All<LineChecks>> => useRead(CHECKS, 'health', 'line')
 export const useRelayState = (): Read<RelayState> =>
   useRead('/dashboard/state', 'health', 'line', 'webhook')
+export const useHomePictures = (): Read<HomePictures> =>
+  useEachMinute('/dashboard/pictures/home', 'line', 'webhook')
+export const useLinePictures = (id: string): Read<LinePictures> =>
+  useEachMinute(`/dashboard/pictures/line/${id}`, id)
 export const useWebhookDays = (): Read<All<WebhookDay>> =>
   useRead('/dashboard/webhook-days', 'delivery', 'webhook')
 export const useDelivery = (id: string): Read<SeenDelivery> =>
   useRead(`/dashboard/webhook-deliveries/${id}`, id)
+
+export const useAttention = (): Read<Attention> => useRead('/dashboard/attention', 'message')
+
+const MINUTE_MS = 60_000
+
+/** Figures change with every message: they are read again each minute instead. */
+function useEachMinute<T>(path: string, ...on: readonly string[]): Read<T> {
+  const { clock } = useDashboard()
+  const read = useRead<T>(path, ...on)
+  useEffect(read.refresh, [Math.floor(clock.now.value / MINUTE_MS)])
+  return read
+}
 
 export function useWebhookDay(id: string): WebhookDay | null {
   return useWebhookDays().value?.data.find(({ webhook_id }) => webhook_id === id) ?? null

@@ -4,19 +4,7 @@
 // passed its point of no return. A reserved place counts on every day until it is spent or given
 // back, so an accepted message keeps its place over midnight.
 
-import { DAY_MS } from './time.ts'
-
-/** A UTC day: whole days since 1970-01-01. */
-export type UtcDay = number
-
-export function utcDayOf(ms: number): UtcDay {
-  return Math.floor(ms / DAY_MS)
-}
-
-/** Time of the next reset, in milliseconds since 1970. */
-export function endOfUtcDay(ms: number): number {
-  return (utcDayOf(ms) + 1) * DAY_MS
-}
+import type { Day } from './days.ts'
 
 /** A line's history with one handle. */
 export type Contact = {
@@ -27,7 +15,7 @@ export type Contact = {
   /** Messages to it that hold a place, passed their point of no return, and are not proven unsent. */
   readonly passed: number
   /** The day on which the first of `passed` passed. */
-  readonly spentDay: UtcDay | null
+  readonly spentDay: Day | null
 }
 
 export const NO_CONTACT: Contact = { knownAt: null, queued: 0, passed: 0, spentDay: null }
@@ -41,7 +29,7 @@ export type ContactHold = (typeof CONTACT_HOLDS)[number]
 
 export type ContactStep = 'reserve' | 'release' | 'spend' | 'return' | 'requeue'
 
-export function stepContact(contact: Contact, step: ContactStep, today: UtcDay): Contact {
+export function stepContact(contact: Contact, step: ContactStep, today: Day): Contact {
   switch (step) {
     case 'reserve':
       return { ...contact, queued: contact.queued + 1 }
@@ -64,7 +52,7 @@ export function stepContact(contact: Contact, step: ContactStep, today: UtcDay):
   }
 }
 
-export function placeOf(contact: Contact): 'none' | 'reserved' | UtcDay {
+export function placeOf(contact: Contact): 'none' | 'reserved' | Day {
   if (contact.spentDay !== null) return contact.spentDay
   return contact.queued > 0 && contact.knownAt === null ? 'reserved' : 'none'
 }

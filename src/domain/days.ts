@@ -35,6 +35,27 @@ export function timeZoneNamed(text: string): string | null {
   }
 }
 
+/** The days of a time zone that may change. */
+export type Days = {
+  of(ms: number): Day
+  /** Milliseconds since 1970 at which the day of `ms` ends. */
+  endOf(ms: number): number
+  /** As "midnight UTC". */
+  midnight(): string
+}
+
+export function daysIn(zone: () => string): Days {
+  return {
+    of: (ms) => dayOf(ms, zone()),
+    endOf: (ms) => startOfDay(dayOf(ms, zone()) + 1, zone()),
+    midnight: () => midnightIn(zone()),
+  }
+}
+
+export function midnightIn(zone: string): string {
+  return zone === UTC ? 'midnight UTC' : `midnight in ${zone}`
+}
+
 const EPOCH = Temporal.PlainDate.from('1970-01-01')
 
 function dateOf(day: Day): Temporal.PlainDate {

@@ -3,10 +3,12 @@ import { countWords } from './number-words.ts'
 /** From good to know to what keeps something from working. */
 export const FINDING_SEVERITIES = ['info', 'warning', 'error'] as const
 
+export type Severity = (typeof FINDING_SEVERITIES)[number]
+
 /** Something that is wrong, why, and what its owner can do about it. */
 export type Finding = {
   readonly code: string
-  readonly severity: (typeof FINDING_SEVERITIES)[number]
+  readonly severity: Severity
   readonly title: string
   readonly why: string
   readonly fix: string
@@ -25,9 +27,24 @@ export type FindingSubject = {
   readonly id: string | null
 }
 
-/** "1 problem, 6 warnings"; null where there is neither. */
-export function findingWords(findings: readonly { readonly severity?: unknown }[]): string | null {
-  const count = (wanted: string) => findings.filter(({ severity }) => severity === wanted).length
+/** Days for which a finding can be snoozed at most: an error may hide lost messages. */
+export const SNOOZE_DAYS_MAX: Readonly<Record<Severity, number>> = {
+  info: 365,
+  warning: 365,
+  error: 30,
+}
+
+/** True where `severity` is no worse than what was snoozed. */
+export function isCovered(severity: Severity, snoozed: Severity): boolean {
+  return FINDING_SEVERITIES.indexOf(severity) <= FINDING_SEVERITIES.indexOf(snoozed)
+}
+
+/** "1 problem, 6 warnings"; null where there is neither. Snoozed findings do not count. */
+export function findingWords(
+  findings: readonly { readonly severity?: unknown; readonly snoozed_until?: unknown }[],
+): string | null {
+  const shown = findings.filter(({ snoozed_until }) => snoozed_until === undefined)
+  const count = (wanted: string) => shown.filter(({ severity }) => severity === wanted).length
   const words = [countWords(count('error'), 'problem'), countWords(count('warning'), 'warning')]
   return words.filter((one) => !one.startsWith('0 ')).join(', ') || null
 }

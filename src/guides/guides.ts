@@ -5,6 +5,7 @@ import benchmarks from './benchmarks.md' with { type: 'text' }
 import commandLine from './command-line.md' with { type: 'text' }
 import design from './design.md' with { type: 'text' }
 import faq from './faq.md' with { type: 'text' }
+import grafana from './grafana.md' with { type: 'text' }
 import iphone from './iphone.md' with { type: 'text' }
 import mac from './mac.md' with { type: 'text' }
 import operations from './operations.md' with { type: 'text' }
@@ -31,6 +32,7 @@ export const GUIDES: readonly Guide[] = [
   guide('rich-messages', richMessages),
   guide('webhooks', webhooks),
   guide('operations', operations),
+  guide('grafana', grafana),
   guide('security', security),
   guide('command-line', commandLine),
   guide('faq', faq),

@@ -2,8 +2,9 @@
 // own; the catalogue remembers the time since which each has been shown.
 
 import type * as api from '../api/health.ts'
-import type { FindingSubject, Finding } from '../domain/finding.ts'
+import { type Finding, type FindingSubject, isCovered } from '../domain/finding.ts'
 import type { Timestamp } from '../domain/ids.ts'
+import type { Snooze } from '../storage/snoozes.ts'
 import type { ChangeFeed } from '../system/change-feed.ts'
 import type { Clock } from '../system/clock.ts'
 import { isoTime } from '../system/iso-time.ts'
@@ -43,6 +44,7 @@ const REPORTED_MAX = 100
 
 export class HealthCatalogue {
   readonly #stamps: LogicalClock
+  readonly #snoozes: () => ReadonlyMap<string, Snooze>
   readonly #sources: FindingSource[] = []
   readonly #since = new Map<string, Timestamp>()
   readonly #reported = new Map<
@@ -51,8 +53,9 @@ export class HealthCatalogue {
   >()
   #reading: Promise<readonly api.HealthFinding[]> | null = null
 
-  constructor(stamps: LogicalClock) {
+  constructor(stamps: LogicalClock, snoozes: () => ReadonlyMap<string, Snooze>) {
     this.#stamps = stamps
+    this.#snoozes = snoozes
   }
 
   /** Asks `source` each time the catalogue is read. */
@@ -88,7 +91,10 @@ export class HealthCatalogue {
     const found = await Promise.all(this.#sources.map((source) => source()))
     const findings = [...found.flat(), ...this.#stillReported()]
     this.#remember(findings)
-    return findings.map((finding) => this.#resource(finding)).toSorted(byUrgency)
+    const snoozes = this.#snoozes()
+    return findings
+      .map((finding) => this.#resource(finding, snoozes.get(nameOf(finding))))
+      .toSorted(byUrgency)
   }
 
   #stillReported(): readonly HealthFinding[] {
@@ -105,7 +111,10 @@ export class HealthCatalogue {
     }
   }
 
-  #resource(finding: HealthFinding): api.HealthFinding {
+  #resource(finding: HealthFinding, snooze: Snooze | undefined): api.HealthFinding {
+    const now = this.#stamps.now()
+    const isSnoozed =
+      snooze !== undefined && snooze.until > now && isCovered(finding.severity, snooze.severity)
     return {
       code: finding.code,
       severity: finding.severity,
@@ -114,8 +123,9 @@ export class HealthCatalogue {
       fix: finding.fix,
       line_id: finding.lineId,
       about: subjectOf(finding),
-      since: isoTime(this.#since.get(nameOf(finding)) ?? this.#stamps.now()),
+      since: isoTime(this.#since.get(nameOf(finding)) ?? now),
       depends_on: finding.depends_on,
+      ...(isSnoozed && { snoozed_until: isoTime(snooze.until) }),
     }
   }
 }
@@ -132,10 +142,13 @@ function subjectOf({ lineId, about }: HealthFinding): FindingSubject {
   return lineId === null ? { kind: 'relay', id: null } : { kind: 'line', id: lineId }
 }
 
-/** Code and subject: two findings with the same name are the same. */
 function nameOf(finding: HealthFinding): string {
-  const { kind, id } = subjectOf(finding)
-  return `${finding.code} ${kind} ${id ?? ''}`
+  return findingName(finding.code, subjectOf(finding))
+}
+
+/** Two findings with the same name are the same. */
+export function findingName(code: string, { kind, id }: FindingSubject): string {
+  return `${code} ${kind} ${id ?? ''}`
 }
 
 type HealthWatchTools = {

@@ -1,7 +1,8 @@
 // Findings about the messages of a line: its contacts of the day, failing and uncertain sends, messages
 // that were not relayed or could not be stored.
 
-import { type LimitLevel, endOfUtcDay, limitLevel, utcDayOf } from '../domain/contact-limit.ts'
+import { type LimitLevel, limitLevel } from '../domain/contact-limit.ts'
+import type { Days } from '../domain/days.ts'
 import { type LineId, type Timestamp, timestamp } from '../domain/ids.ts'
 import { type Capabilities, type Line, type LineState, lineName } from '../domain/line.ts'
 import type { SentenceOf } from '../domain/message.ts'
@@ -37,6 +38,7 @@ export type WatchedLine = {
 type Tools = {
   readonly db: Db
   readonly stamps: Pick<LogicalClock, 'now'>
+  readonly days: Days
   readonly lines: () => readonly WatchedLine[]
   /** Names of the kinds of practice lines. */
   readonly practiceKinds: readonly string[]
@@ -76,13 +78,16 @@ export class LineFindings {
   }
 
   #limitFinding(line: Line, now: Timestamp): HealthFinding | null {
-    const { reserved, spent } = contactUsage(this.#tools.db, line.id, utcDayOf(now))
+    const { db, days } = this.#tools
+    const { reserved, spent } = contactUsage(db, line.id, days.of(now))
     const use = { used: reserved + spent, limit: line.dailyContactLimit }
     const before = this.#levels.get(line.id)
     // Another limit is another question: the level of the old one does not matter.
     const level = limitLevel(use, before?.limit === use.limit ? before.level : 'room')
     this.#levels.set(line.id, { level, limit: use.limit })
-    return level === 'room' ? null : limitFinding(line, { ...use, level, now })
+    return level === 'room'
+      ? null
+      : limitFinding(line, { ...use, level, resetsAt: isoTime(timestamp(days.endOf(now))) })
   }
 
   #failingFinding(line: Line, now: Timestamp): HealthFinding | null {
@@ -108,11 +113,10 @@ type Use = {
   readonly used: number
   readonly limit: number
   readonly level: 'near' | 'reached'
-  readonly now: Timestamp
+  readonly resetsAt: string
 }
 
-function limitFinding(line: Line, { used, limit, level, now }: Use): HealthFinding {
-  const resetsAt = isoTime(timestamp(endOfUtcDay(now)))
+function limitFinding(line: Line, { used, limit, level, resetsAt }: Use): HealthFinding {
   const figures = `${grouped(used)} of ${countWords(limit, 'new contact')} used today`
   const raise = `raise the limit: hookline lines set ${line.id} --daily-contact-limit N.`
   if (level === 'near') {

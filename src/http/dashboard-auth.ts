@@ -201,6 +201,7 @@ const FREE = new Set([
   'POST /api/v1/webhooks/:id/retry-failed',
   'POST /api/v1/webhook-deliveries/:id/redeliver',
   'POST /api/v1/backup',
+  'PUT /api/v1/snoozes',
   'POST /api/v1/update-check',
   'POST /dashboard/setup',
   'POST /dashboard/session',

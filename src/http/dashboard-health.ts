@@ -7,6 +7,8 @@ import type { Check, FindingBranch, LineChecks, RelayState } from '../api/dashbo
 import type { HealthFinding } from '../api/health.ts'
 import type { PhoneLine } from '../api/phone-lines.ts'
 import type { Webhook } from '../api/webhooks.ts'
+import type { Days } from '../domain/days.ts'
+import { isCovered } from '../domain/finding.ts'
 import { OFFLINE_REASONS, isReady } from '../domain/line.ts'
 import { countWords } from '../domain/number-words.ts'
 import { guideOf } from '../guides/finding-guides.ts'
@@ -22,6 +24,7 @@ type Tools = {
   readonly lines: Pick<PhoneLineActions, 'list'>
   readonly webhooks: Pick<WebhookActions, 'list'>
   readonly health: Pick<HealthActions, 'findings'>
+  readonly days: Days
 }
 
 type Known = {
@@ -34,7 +37,7 @@ type Known = {
 const WEBHOOKS_MAX = 200
 
 /** For signed-in browsers. Both answer once the devices have answered. */
-export function dashboardHealthRoutes({ kinds, lines, webhooks, health }: Tools) {
+export function dashboardHealthRoutes({ kinds, lines, webhooks, health, days }: Tools) {
   return new Elysia()
     .onBeforeHandle(plainCall)
     .get('/dashboard/state', async () => {
@@ -46,19 +49,36 @@ export function dashboardHealthRoutes({ kinds, lines, webhooks, health }: Tools)
       const findings = await health.findings()
       const needsOf = ({ driver }: PhoneLine) =>
         kinds.find(({ name }) => name === driver) ?? NO_NEEDS
-      const ofLines = lines.list().map((line) => ofLine(needsOf(line), line, findings))
+      const reset = days.midnight()
+      const ofLines = lines
+        .list()
+        .map((line) => ofLine({ ...needsOf(line), reset }, line, findings))
       return { data: [ofMachine(kinds, findings), ...ofLines] }
     })
 }
 
 export function relayState({ lines, webhooks, findings }: Known): RelayState {
   const ready = lines.filter(isReady).length
+  const { shown = [], snoozed = [] } = Object.groupBy(branchesOf(findings), (branch) =>
+    isSnoozed(branch) ? 'snoozed' : 'shown',
+  )
   return {
-    ...result(lines.length, ready, findings),
+    ...result(lines.length, ready, shown.flatMap(findingsOf)),
     lines: lineWords(ready, lines.length),
     webhooks: webhookWords(webhooks),
-    findings: branchesOf(findings),
+    findings: shown,
+    snoozed,
   }
+}
+
+function findingsOf({ cause, consequences }: FindingBranch): readonly HealthFinding[] {
+  return [cause, ...consequences]
+}
+
+/** True where the cause is snoozed, and nothing that follows from it is worse. */
+function isSnoozed({ cause, consequences }: FindingBranch): boolean {
+  const isWorse = consequences.some(({ severity }) => !isCovered(severity, cause.severity))
+  return cause.snoozed_until !== undefined && !isWorse
 }
 
 function result(
@@ -128,7 +148,10 @@ function placeOf({ code, line_id, about }: HealthFinding): FindingBranch['place'
 }
 
 /** Needs of a line whose kind this version does not know. */
-const NO_NEEDS: LineNeeds = { checklist: [], reasons: { absent: OFFLINE_REASONS.device_absent } }
+const NO_NEEDS: Omit<LineNeeds, 'reset'> = {
+  checklist: [],
+  reasons: { absent: OFFLINE_REASONS.device_absent },
+}
 
 function ofMachine(kinds: readonly LineKind[], findings: readonly HealthFinding[]): LineChecks {
   const checks = machineChecklist(kinds, findings)
@@ -153,7 +176,10 @@ function ofLine(needs: LineNeeds, line: PhoneLine, findings: readonly HealthFind
   }
 }
 
-export type LineNeeds = Pick<LineKind, 'checklist' | 'reasons'>
+export type LineNeeds = Pick<LineKind, 'checklist' | 'reasons'> & {
+  /** When new contacts are possible again, as "midnight UTC". */
+  readonly reset: string
+}
 
 const PAUSED: Check = {
   state: 'warn',
@@ -174,7 +200,7 @@ const NO_IMESSAGE: Check = {
 const SHOWN_ELSEWHERE: readonly string[] = ['line_offline', 'limit_near', 'limit_reached']
 
 export function checklist(
-  { checklist: steps, reasons }: LineNeeds,
+  { checklist: steps, reasons, reset }: LineNeeds,
   line: PhoneLine,
   findings: readonly HealthFinding[],
 ): readonly Check[] {
@@ -200,7 +226,7 @@ export function checklist(
     ...(codes.has(line.status_reason ?? '') ? [] : unexplained(own)),
     ...(isSilentlyOff(line, own) ? [NO_IMESSAGE] : []),
     ...(line.is_enabled ? [] : [PAUSED]),
-    roomForContacts(line),
+    roomForContacts(line, reset),
     ...others.map(foundCheck),
   ]
 }
@@ -221,7 +247,7 @@ function summaryOf(checks: readonly Check[], isOffline: boolean): string {
 
 /** Needs of this machine for lines of its own, whether or not it has one yet. */
 function machineChecklist(
-  kinds: readonly LineNeeds[],
+  kinds: readonly Pick<LineKind, 'checklist'>[],
   findings: readonly HealthFinding[],
 ): readonly Check[] {
   const steps = kinds.flatMap((kind) => kind.checklist).filter((step) => step.isOfMachine === true)
@@ -271,7 +297,10 @@ function known(checks: readonly Check[]): readonly Check[] {
   )
 }
 
-function roomForContacts({ new_contacts_today, daily_contact_limit }: PhoneLine): Check {
+function roomForContacts(
+  { new_contacts_today, daily_contact_limit }: PhoneLine,
+  reset: string,
+): Check {
   const title = 'New contacts left for today'
   if (new_contacts_today < daily_contact_limit) return { state: 'ok', title, why: null, fix: null }
   if (daily_contact_limit === 0) {
@@ -281,7 +310,7 @@ function roomForContacts({ new_contacts_today, daily_contact_limit }: PhoneLine)
   return {
     state: 'warn',
     title: 'No new contacts left for today',
-    why: 'No new contacts until midnight UTC. Existing contacts still work.',
+    why: `No new contacts until ${reset}. Existing contacts still work.`,
     fix: 'Wait, use another line, or raise the limit in its settings. Apple blocks lines that message many strangers.',
   }
 }

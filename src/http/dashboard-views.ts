@@ -4,22 +4,31 @@ import { Elysia } from 'elysia'
 import { Type } from 'typebox'
 import { encode } from 'uqr'
 
-import type { About, ContactCost, KindInfo } from '../api/dashboard.ts'
+import type { About, Attention, ContactCost, KindInfo, MessageTimes } from '../api/dashboard.ts'
 import type { PhoneLine } from '../api/phone-lines.ts'
 import { invalidRequest } from '../domain/errors.ts'
 import { grouped } from '../domain/number-words.ts'
 import type { LineKind } from '../lines/line-kind.ts'
 import type { createReading } from '../messages/message-service.ts'
 import type { ConversationActions } from './messages.ts'
-import { plainCall } from './operation.ts'
+import { BY_ID, plainCall } from './operation.ts'
 import type { PhoneLineActions } from './phone-lines.ts'
 import { readHandle, readQuery } from './query.ts'
 import { callerOf, contextOf, sessionOf } from './request-context.ts'
 import { respond } from './respond.ts'
 
-export type SendPreviews = Pick<ReturnType<typeof createReading>['beside'], 'previewSend'>
+type Beside = ReturnType<typeof createReading>['beside']
 
-type CostTools = SendPreviews & { readonly lines: Pick<PhoneLineActions, 'list'> }
+export type SendPreviews = Pick<Beside, 'previewSend' | 'attention' | 'times'>
+
+export function messageViewRoutes({ attention, times }: Pick<Beside, 'attention' | 'times'>) {
+  return new Elysia()
+    .onBeforeHandle(plainCall)
+    .get('/dashboard/attention', (): Attention => attention())
+    .get('/dashboard/messages/:id/times', ({ params }): MessageTimes => times(params.id), BY_ID)
+}
+
+type CostTools = Pick<Beside, 'previewSend'> & { readonly lines: Pick<PhoneLineActions, 'list'> }
 
 const CostQuery = Type.Object({ to: Type.String(), phone_line_id: Type.Optional(Type.String()) })
 

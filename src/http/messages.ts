@@ -35,6 +35,9 @@ const MessageQuery = Type.Object({
   handle: Type.Optional(Type.String({ description: 'The counterpart.', example: '+12025550147' })),
   direction: Type.Optional(MessageDirection),
   status: Type.Optional(MessageStatus),
+  service: Type.Optional(
+    Type.String({ description: 'The service that carried it.', example: 'SMS' }),
+  ),
   type: Type.Optional(ListType),
   created_after: timeParameter('Exclusive.'),
   created_before: timeParameter('Exclusive.'),
@@ -94,6 +97,7 @@ function filterIn(query: Static<typeof MessageQuery>): ListFilter {
     handle: readHandle(query.handle),
     direction: query.direction,
     status: query.status,
+    service: query.service,
     // A caller that names a conversation knows which one it is.
     type: query.type ?? (query.conversation_id === undefined ? 'direct' : 'all'),
     createdAfter: query.created_after,

@@ -4,6 +4,7 @@ import { Elysia } from 'elysia'
 import { Type } from 'typebox'
 
 import { WantedBackup } from '../api/dashboard.ts'
+import { NewSnooze } from '../api/health.ts'
 import {
   type Backup,
   type MadeBackup,
@@ -18,6 +19,7 @@ import { NoBody } from '../api/schema.ts'
 import type { Actor, Origin } from '../domain/audit.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
 import { shownSetting } from '../domain/setting.ts'
+import type { SetSnooze } from '../health/snoozes.ts'
 import type { BackupWish } from '../storage/backup.ts'
 import type { Settings } from '../storage/settings.ts'
 import type { Clock } from '../system/clock.ts'
@@ -52,13 +54,14 @@ type Tools = OwnerActions & {
   readonly lines: Pick<PhoneLineActions, 'adopt'>
   /** Newest first. */
   readonly listBackups: ListBackups
+  readonly setSnooze: SetSnooze
 }
 
 const NamePath = Type.Object({ name: Type.String() })
 const BY_NAME = { params: pathSchema(NamePath) }
 
 export function ownerRoutes(tools: Tools) {
-  const { lines, settings, backUp, listBackups } = tools
+  const { lines, settings, backUp, listBackups, setSnooze } = tools
   return new Elysia({ prefix: '/api/v1' })
     .onBeforeHandle(plainCall)
     .post(
@@ -75,6 +78,7 @@ export function ownerRoutes(tools: Tools) {
         shownTo(await settings.set(params.name, body.value, originOf(request)), request),
       { ...BY_NAME, ...takes(NewValue) },
     )
+    .put('/snoozes', ({ request, body }) => setSnooze(body, originOf(request)), takes(NewSnooze))
     .get('/log', () => tools.recentLog())
     .get('/update-check', () => tools.updateState())
     .post('/update-check', () => tools.checkUpdate(), mayTake(NoBody))

@@ -7,7 +7,9 @@ import type { About } from '../api/dashboard.ts'
 import type { Backup, SetupLink } from '../api/owner.ts'
 import type { Attachments } from '../attachments/attachments.ts'
 import type { Origin } from '../domain/audit.ts'
+import type { Days } from '../domain/days.ts'
 import type { SentenceOf } from '../domain/message.ts'
+import type { SetSnooze } from '../health/snoozes.ts'
 import type { CreatedKinds, DeviceCalls, LineKind } from '../lines/line-kind.ts'
 import type { Restoring } from '../maintenance/restoring.ts'
 import type { ChangeFeed } from '../system/change-feed.ts'
@@ -27,6 +29,7 @@ import {
   type SendPreviews,
   aboutRoutes,
   contactCostRoutes,
+  messageViewRoutes,
   qrRoutes,
   unreadRoutes,
 } from './dashboard-views.ts'
@@ -95,11 +98,13 @@ export type RouteTools = SchemeOptions &
     readonly restoring: Restoring
     /** Back-ups of the data directory, newest first. */
     readonly listBackups: () => readonly Backup[]
+    readonly setSnooze: SetSnooze
     readonly access: Access
     readonly createSetupLink: (origin: Origin) => Promise<SetupLink>
     readonly changes: ChangeFeed
     readonly about: () => About
     readonly pictures: Pictures
+    readonly days: Days
   }
 
 /** For the network. */
@@ -138,6 +143,7 @@ export function dashboardRoutes(tools: RouteTools, streamsEnd: AbortSignal): Any
     .use(sessionRoutes(tools))
     .use(aboutRoutes(tools))
     .use(dashboardHealthRoutes(tools))
+    .use(messageViewRoutes(tools))
     .use(contactCostRoutes(tools))
     .use(unreadRoutes(tools))
     .use(webhookViewRoutes(tools))

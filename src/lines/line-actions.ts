@@ -1,6 +1,6 @@
 import type { PhoneLine } from '../api/phone-lines.ts'
 import type { Origin } from '../domain/audit.ts'
-import { utcDayOf } from '../domain/contact-limit.ts'
+import type { Days } from '../domain/days.ts'
 import type { LineId } from '../domain/ids.ts'
 import { contactUsage } from '../storage/contacts.ts'
 import type { Db } from '../storage/database.ts'
@@ -13,6 +13,7 @@ import type { LineSupervisor } from './supervisor.ts'
 type Tools = {
   readonly db: Db
   readonly stamps: LogicalClock
+  readonly days: Days
   readonly lines: LineSupervisor
   /** The limit of a line was changed: what waits for it may go. */
   readonly onLimit: (id: LineId) => Promise<void>
@@ -21,9 +22,9 @@ type Tools = {
 }
 
 /** The API's calls on lines. */
-export function createLineActions({ db, stamps, lines, onLimit, onDeleted }: Tools) {
+export function createLineActions({ db, stamps, days, lines, onLimit, onDeleted }: Tools) {
   const resourceOf = (snapshot: LineSnapshot): PhoneLine => {
-    const { reserved, spent } = contactUsage(db, snapshot.line.id, utcDayOf(stamps.now()))
+    const { reserved, spent } = contactUsage(db, snapshot.line.id, days.of(stamps.now()))
     const notRelayed = listNotRelayed(db, snapshot.line.id)
     return phoneLineResource(snapshot, { newContactsToday: reserved + spent, notRelayed })
   }

@@ -3,11 +3,11 @@
 
 import {
   stepContact,
-  utcDayOf,
   type Contact,
   type ContactHold,
   type ContactStep,
 } from '../domain/contact-limit.ts'
+import type { Day } from '../domain/days.ts'
 import type { Handle } from '../domain/handle.ts'
 import type { LineId, Timestamp } from '../domain/ids.ts'
 import type { Line } from '../domain/line.ts'
@@ -15,16 +15,16 @@ import type { Outbound } from '../domain/message.ts'
 import { changeContact, contactUsage, markKnown, readContact } from '../storage/contacts.ts'
 import type { Db, Tx } from '../storage/database.ts'
 
-type Step = { readonly name: ContactStep; readonly now: Timestamp }
+type Step = { readonly name: ContactStep; readonly day: Day }
 type Who = { readonly lineId: LineId; readonly handle: Handle }
 
 /** The device's answer whether it has history with a handle; null when it could not be asked. */
 export type History = boolean | null
 
 /** True where the line can take a message to `handle` today. */
-export function hasBudget(db: Db, line: Line, handle: Handle, now: Timestamp): boolean {
+export function hasBudget(db: Db, line: Line, handle: Handle, day: Day): boolean {
   const contact = readContact(db, line.id, handle)
-  return isCovered(contact) || contact.queued > 0 || slotsLeft(db, line, now) > 0
+  return isCovered(contact) || contact.queued > 0 || slotsLeft(db, line, day) > 0
 }
 
 /** True where the line has written to `handle`, or has history with it, as far as is stored. */
@@ -33,13 +33,13 @@ export function knowsContact(db: Db, lineId: LineId, handle: Handle): boolean {
 }
 
 /** Places of the line's day that are taken. */
-export function newContacts(db: Db, lineId: LineId, now: Timestamp): number {
-  const { reserved, spent } = contactUsage(db, lineId, utcDayOf(now))
+export function newContacts(db: Db, lineId: LineId, day: Day): number {
+  const { reserved, spent } = contactUsage(db, lineId, day)
   return reserved + spent
 }
 
-function slotsLeft(db: Db, line: Line, now: Timestamp): number {
-  return line.dailyContactLimit - newContacts(db, line.id, now)
+function slotsLeft(db: Db, line: Line, day: Day): number {
+  return line.dailyContactLimit - newContacts(db, line.id, day)
 }
 
 /** The hold of an accepted message, or `full` where the line has no slot left for it. */
@@ -47,37 +47,32 @@ export function reserveSlot(
   tx: Tx,
   line: Line,
   handle: Handle,
-  more: { readonly history: History; readonly now: Timestamp },
+  more: { readonly history: History; readonly day: Day },
 ): ContactHold | 'full' {
   const who = { lineId: line.id, handle }
   const contact = readContact(tx, line.id, handle)
   if (contact.knownAt !== null) return 'none'
   // The place of another message covers it for now, but that one may give it back.
   if (contact.spentDay !== null || more.history === null) return 'undecided'
-  if (contact.queued === 0 && slotsLeft(tx, line, more.now) <= 0) return 'full'
-  step(tx, who, contact, { name: 'reserve', now: more.now })
+  if (contact.queued === 0 && slotsLeft(tx, line, more.day) <= 0) return 'full'
+  step(tx, who, contact, { name: 'reserve', day: more.day })
   return 'reserved'
 }
 
 /** Spends the place at the point of no return; null where the day's budget does not allow it. */
-export function consumeSlot(
-  tx: Tx,
-  line: Line,
-  message: Outbound,
-  now: Timestamp,
-): ContactHold | null {
+export function consumeSlot(tx: Tx, line: Line, message: Outbound, day: Day): ContactHold | null {
   const who = { lineId: line.id, handle: message.handle }
   // A contact that was known at acceptance stays known.
   if (message.contactHold === 'none') return 'none'
   const isReserved = message.contactHold === 'reserved'
   const contact = readContact(tx, line.id, message.handle)
   if (contact.knownAt !== null) {
-    if (isReserved) step(tx, who, contact, { name: 'release', now })
+    if (isReserved) step(tx, who, contact, { name: 'release', day })
     return 'none'
   }
-  if (contact.spentDay === null && !isWithinLimit(tx, line, contact, now)) return null
-  const reserved = isReserved ? contact : stepContact(contact, 'reserve', utcDayOf(now))
-  changeContact(tx, who, contact, stepContact(reserved, 'spend', utcDayOf(now)))
+  if (contact.spentDay === null && !isWithinLimit(tx, line, contact, day)) return null
+  const reserved = isReserved ? contact : stepContact(contact, 'reserve', day)
+  changeContact(tx, who, contact, stepContact(reserved, 'spend', day))
   return 'spent'
 }
 
@@ -90,23 +85,23 @@ export function confirmContact(tx: Tx, message: Outbound, now: Timestamp): void 
 }
 
 /** The message is proven not sent, or left its line: what it holds is given back. */
-export function releaseSlot(tx: Tx, message: Outbound, now: Timestamp): void {
+export function releaseSlot(tx: Tx, message: Outbound, day: Day): void {
   if (message.contactHold !== 'reserved' && message.contactHold !== 'spent') return
   const contact = readContact(tx, message.lineId, message.handle)
-  if (message.contactHold === 'reserved') step(tx, message, contact, { name: 'release', now })
-  if (message.contactHold === 'spent') step(tx, message, contact, { name: 'return', now })
+  if (message.contactHold === 'reserved') step(tx, message, contact, { name: 'release', day })
+  if (message.contactHold === 'spent') step(tx, message, contact, { name: 'return', day })
 }
 
 /** The message goes back to the queue: what it spent is reserved for it. */
-export function reserveAgain(tx: Tx, message: Outbound, now: Timestamp): ContactHold {
+export function reserveAgain(tx: Tx, message: Outbound, day: Day): ContactHold {
   if (message.contactHold !== 'spent') return message.contactHold
-  step(tx, message, readContact(tx, message.lineId, message.handle), { name: 'requeue', now })
+  step(tx, message, readContact(tx, message.lineId, message.handle), { name: 'requeue', day })
   return 'reserved'
 }
 
 /** A place that is reserved counts already; a new one needs room beside all that are reserved. */
-function isWithinLimit(tx: Tx, line: Line, contact: Contact, now: Timestamp): boolean {
-  const { reserved, spent } = contactUsage(tx, line.id, utcDayOf(now))
+function isWithinLimit(tx: Tx, line: Line, contact: Contact, day: Day): boolean {
+  const { reserved, spent } = contactUsage(tx, line.id, day)
   const taken = contact.queued > 0 ? spent : spent + reserved
   return taken < line.dailyContactLimit
 }
@@ -115,8 +110,8 @@ function isCovered(contact: Contact): boolean {
   return contact.knownAt !== null || contact.spentDay !== null
 }
 
-/** The day is of `now`; the line and the handle are those of `who`, whatever else it carries. */
-function step(tx: Tx, who: Who, contact: Contact, { name, now }: Step): void {
+/** The line and the handle are those of `who`, whatever else it carries. */
+function step(tx: Tx, who: Who, contact: Contact, { name, day }: Step): void {
   const { lineId, handle } = who
-  changeContact(tx, { lineId, handle }, contact, stepContact(contact, name, utcDayOf(now)))
+  changeContact(tx, { lineId, handle }, contact, stepContact(contact, name, day))
 }

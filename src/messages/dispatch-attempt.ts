@@ -1,6 +1,5 @@
 import type { AttachmentStore } from '../attachments/store.ts'
 import type { Attachment } from '../domain/attachment.ts'
-import { endOfUtcDay } from '../domain/contact-limit.ts'
 import { timestamp, type LineId, type MessageId, type Timestamp } from '../domain/ids.ts'
 import { hasAttachments, QUEUED_MS_MAX, type Outbound } from '../domain/message.ts'
 import { needsOf } from '../domain/routing.ts'
@@ -143,7 +142,7 @@ function passPointOfNoReturn(
   // An earlier message came to the line meanwhile: it goes first.
   if (message.dueAt === null) return false
 
-  const contactHold = consumeSlot(tx, found.line, message, now)
+  const contactHold = consumeSlot(tx, found.line, message, tools.days.of(now))
   if (contactHold === null) {
     waitForBudget(tools, tx, message, now)
     return false
@@ -166,14 +165,12 @@ function passPointOfNoReturn(
 
 /** The day's contacts are spent: another line takes it, or it waits for tomorrow. */
 function waitForBudget(tools: AttemptTools, tx: Tx, message: Outbound, now: Timestamp): void {
-  const route = message.isPinned
-    ? null
-    : routeFor(tx, tools.directory, { ...message, now }, [message.lineId])
+  const route = message.isPinned ? null : routeFor(tx, tools, { ...message, now }, [message.lineId])
   if (route?.route === 'take') {
     moveTo(tools, tx, message, { lineId: route.lineId, now })
     return
   }
-  const dueAt = timestamp(endOfUtcDay(now))
+  const dueAt = timestamp(tools.days.endOf(now))
   const waiting = saveMessage(tx, { ...message, dueAt, queuedReason: 'daily_contact_limit' }, now)
   tools.callers.settled(tx, waiting)
 }

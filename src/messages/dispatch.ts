@@ -13,8 +13,10 @@ import {
   nextAnnouncementAt,
   nextDueAt,
   queuedUntil,
+  wakeLimited,
 } from '../storage/message-queue.ts'
 import { findMessage, saveMessage } from '../storage/messages.ts'
+import type { Settings } from '../storage/settings.ts'
 import { nextTurn } from '../system/clock.ts'
 import type { Service } from '../system/service.ts'
 import type { Signal } from '../system/signal.ts'
@@ -28,6 +30,7 @@ import { expireMessage, makeUncertain } from './settle.ts'
 
 type DispatchTools = AttemptTools & {
   readonly dispatchSignal: Signal
+  readonly settings: Pick<Settings, 'onSet'>
   readonly publish: PublishUnplaced
 }
 
@@ -49,6 +52,12 @@ export class Dispatch implements Service {
 
   constructor(tools: DispatchTools) {
     this.#tools = tools
+    const { settings, directory, stamps, writer, dispatchSignal } = tools
+    // The day of the limits begins at another time.
+    settings.onSet('time_zone', (tx) => {
+      for (const { line } of directory.lines()) wakeLimited(tx, line.id, stamps.now())
+      writer.afterCommit(() => dispatchSignal.notify())
+    })
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -117,7 +126,7 @@ export class Dispatch implements Service {
       for (const id of free) {
         const message = findMessage(tx, id)
         if (message?.status !== 'queued' || message.lineId !== line.id) continue
-        const route = routeFor(tx, directory, { ...message, now }, [line.id])
+        const route = routeFor(tx, this.#tools, { ...message, now }, [line.id])
         if (route.route !== 'take') continue
         moveTo(this.#tools, tx, message, { lineId: route.lineId, now })
         count += 1

@@ -5,8 +5,9 @@ import { type Page, type PageRequest, decodeCursor, pageOf } from '../api/paging
 import type { Origin } from '../domain/audit.ts'
 import type { Conversation } from '../domain/conversation.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
-import { parseId, type Timestamp } from '../domain/ids.ts'
+import { parseId, type Timestamp, timestamp } from '../domain/ids.ts'
 import type { Message } from '../domain/message.ts'
+import { DAY_MS } from '../domain/time.ts'
 import type { Audit } from '../storage/audit.ts'
 import {
   countUnread,
@@ -17,7 +18,12 @@ import {
   type ConversationFilter,
 } from '../storage/conversations.ts'
 import type { Db } from '../storage/database.ts'
-import { listChanges, listMessages, type MessageFilter } from '../storage/message-lists.ts'
+import {
+  countAttention,
+  listChanges,
+  listMessages,
+  type MessageFilter,
+} from '../storage/message-lists.ts'
 import { countByStatus } from '../storage/message-queue.ts'
 import { findMessage } from '../storage/messages.ts'
 import { evidenceOf } from '../storage/recipients.ts'
@@ -52,12 +58,17 @@ type Tools = SettleTools & {
   readonly audit: Pick<Audit, 'record'>
 }
 
+/** Age up to which a failed message is shown as one that needs attention. */
+const ATTENTION_MS = 7 * DAY_MS
+
 /** Lists, single messages and conversations, as the API has them. */
 export function createReading(tools: Tools) {
   const { db, waitReason } = tools
   return {
     beside: {
       search: (q: string, limit: number) => search(tools, q, limit),
+      times: (id: string) => ({ handed_over_at: isoTimeOrNull(existing(db, id).passedAt) }),
+      attention: () => countAttention(db, timestamp(tools.clock.now() - ATTENTION_MS)),
       recipient: (handle: string) => recipientResource(db, handle),
       previewSend: (send: Parameters<typeof previewSend>[1]) => previewSend(tools, send),
     },

@@ -1,5 +1,6 @@
 // A message that is proven not sent, with the line to blame: to another line, or to wait.
 
+import type { Days } from '../domain/days.ts'
 import type { Handle } from '../domain/handle.ts'
 import type { LineId, Timestamp } from '../domain/ids.ts'
 import type { Line } from '../domain/line.ts'
@@ -38,10 +39,12 @@ const MOVES_AFTER_MS = 10_000
 
 type Tools = SettleTools & { readonly directory: LineDirectory }
 
+type RouteTools = { readonly directory: Pick<LineDirectory, 'lines'>; readonly days: Days }
+
 /** The line for a message that names none, `except` those that refused it. */
 export function routeFor(
   db: Db,
-  directory: Pick<LineDirectory, 'lines'>,
+  { directory, days }: RouteTools,
   message: {
     readonly handle: Handle
     readonly now: Timestamp
@@ -56,7 +59,8 @@ export function routeFor(
     .filter(({ line }) => !except.includes(line.id))
     .filter(({ line }) => !isEmail || hasConversation(db, message.handle, line.id))
   const byId = new Map(lines.map((found) => [found.line.id, found]))
-  const { handle, now } = message
+  const { handle } = message
+  const day = days.of(message.now)
   return chooseLine(lines.map(toRoutingLine), {
     knowsContact: (id) => knowsContact(db, id, handle),
     hasBudget(id) {
@@ -64,9 +68,9 @@ export function routeFor(
       if (found === undefined) return false
       // One that is offline cannot be asked whom it knows: it accepts, and decides when it is back.
       const isAsked = found.state.status === 'online'
-      return !isAsked || hasBudget(db, found.line, handle, now)
+      return !isAsked || hasBudget(db, found.line, handle, day)
     },
-    newContacts: (id) => newContacts(db, id, now),
+    newContacts: (id) => newContacts(db, id, day),
     isAble(id) {
       const found = byId.get(id)
       return found !== undefined && needUnmetBy(found, needs) === null
@@ -79,7 +83,7 @@ export function withdraw(tools: Tools, tx: Tx, message: Outbound): void {
   const now = tools.stamps.now()
   let queued = message
   if (message.status === 'sending') {
-    const contactHold = reserveAgain(tx, message, now)
+    const contactHold = reserveAgain(tx, message, tools.days.of(now))
     queued = { ...unsent(message), contactHold, dueAt: now, queuedReason: null }
   } else if (message.status === 'queued' && message.dueAt !== null && message.dueAt <= now) {
     queued = { ...message, dueAt: later(now, WITHDRAWN_DELAY_MS) }
@@ -121,7 +125,7 @@ export function turnToSms(tools: Tools, tx: Tx, message: Outbound): boolean {
     ...unsent(message),
     service,
     extras: { ...extras, downgradedAt: now },
-    contactHold: reserveAgain(tx, message, now),
+    contactHold: reserveAgain(tx, message, tools.days.of(now)),
     dueAt: now,
     queuedReason: null,
   }
@@ -144,12 +148,10 @@ export function requeue(tools: Tools, tx: Tx, message: Outbound, reason: string)
 /** `reason` is that of the failure, where this was the last try. */
 function tryAgain(tools: Tools, tx: Tx, message: Outbound, reason: string): void {
   const now = tools.stamps.now()
-  const contactHold = reserveAgain(tx, message, now)
+  const contactHold = reserveAgain(tx, message, tools.days.of(now))
   const refusedBy = [...message.refusedBy, message.lineId]
   const queued: Outbound = { ...unsent(message), contactHold, refusedBy }
-  const next = message.isPinned
-    ? null
-    : routeFor(tx, tools.directory, { ...queued, now }, refusedBy)
+  const next = message.isPinned ? null : routeFor(tx, tools, { ...queued, now }, refusedBy)
   if (next?.route === 'take') {
     const atOnce = { ...queued, dueAt: now, queuedReason: null }
     moveTo(tools, tx, atOnce, { lineId: next.lineId, now })
@@ -175,7 +177,7 @@ export function postpone(tools: Tools, tx: Tx, message: Outbound, delayMs: numbe
   const now = tools.stamps.now()
   const refusedBy = [...message.refusedBy, message.lineId]
   const mayMove = !message.isPinned && delayMs > MOVES_AFTER_MS
-  const next = mayMove ? routeFor(tx, tools.directory, { ...message, now }, refusedBy) : null
+  const next = mayMove ? routeFor(tx, tools, { ...message, now }, refusedBy) : null
   if (next?.route === 'take') {
     moveTo(tools, tx, { ...message, refusedBy }, { lineId: next.lineId, now })
     return
@@ -187,7 +189,7 @@ export function postpone(tools: Tools, tx: Tx, message: Outbound, delayMs: numbe
 
 /** The next round begins with the first line again, not with the one that refused last. */
 function startRoundInOrder(tools: Tools, tx: Tx, message: Outbound, now: Timestamp): Outbound {
-  const first = message.isPinned ? null : routeFor(tx, tools.directory, { ...message, now })
+  const first = message.isPinned ? null : routeFor(tx, tools, { ...message, now })
   if (first?.route !== 'take' || first.lineId === message.lineId) return message
   return moveTo(tools, tx, message, { lineId: first.lineId, now })
 }
@@ -222,7 +224,8 @@ function moveOne(
   { line, now }: { readonly line: Line; readonly now: Timestamp },
 ): Outbound {
   const { handle } = message
-  releaseSlot(tx, message, now)
+  const day = tools.days.of(now)
+  releaseSlot(tx, message, day)
   const party = { lineId: line.id, phoneNumber: line.number, handle, now }
   const place = {
     lineId: line.id,
@@ -230,7 +233,7 @@ function moveOne(
     conversationId: openConversation(tx, tools.stamps, party),
   }
   // Its new line's device is asked about the recipient before the message leaves.
-  const hold = reserveSlot(tx, line, handle, { history: null, now })
+  const hold = reserveSlot(tx, line, handle, { history: null, day })
   const contactHold = hold === 'full' ? 'undecided' : hold
   placeMessage(tx, message.seq, place)
   noteMessage(tx, place.conversationId, message, now)

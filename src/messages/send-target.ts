@@ -1,6 +1,6 @@
 // The line that a new message goes to, and what speaks against it.
 
-import { endOfUtcDay, utcDayOf } from '../domain/contact-limit.ts'
+import type { Days } from '../domain/days.ts'
 import { RelayError } from '../domain/errors.ts'
 import {
   TEST_HANDLE,
@@ -53,6 +53,7 @@ type Tools = {
   readonly db: Db
   readonly directory: LineDirectory
   readonly stamps: { now(): Timestamp }
+  readonly days: Days
 }
 
 /** Sends to one handle in a minute that are no loop of two programs yet. */
@@ -109,9 +110,14 @@ export function lineFor(tools: Tools, db: Db, target: Target, now: Timestamp): L
   return found
 }
 
-export function limitReached(db: Db, line: Line, now: Timestamp): RelayError {
-  const { reserved, spent } = contactUsage(db, line.id, utcDayOf(now))
-  const resetsAt = timestamp(endOfUtcDay(now))
+export function limitReached(
+  { days }: Pick<Tools, 'days'>,
+  db: Db,
+  line: Line,
+  now: Timestamp,
+): RelayError {
+  const { reserved, spent } = contactUsage(db, line.id, days.of(now))
+  const resetsAt = timestamp(days.endOf(now))
   return new RelayError(
     'rate_limit_exceeded',
     `The line has reached its limit of ${line.dailyContactLimit} new contacts for today.`,
@@ -237,13 +243,14 @@ function pinned(
 }
 
 function routed(
-  { directory }: Tools,
+  tools: Tools,
   tx: Db,
   { recipient: { handle, kind }, extras }: Target,
   now: Timestamp,
 ): LineSnapshot {
+  const { directory } = tools
   const message = { handle, now, extras }
-  const route = routeBehind(directory, tx, message) ?? routeFor(tx, directory, message)
+  const route = routeBehind(tools, tx, message) ?? routeFor(tx, tools, message)
   if (route.route === 'none') {
     if (kind === 'email' && !hasConversation(tx, handle, null)) {
       throw invalidRecipient('to is an e-mail address with which no line has a conversation.')
@@ -253,7 +260,7 @@ function routed(
   }
   const found = directory.find(route.lineId)
   if (found === null) throw new RelayError('no_phone_line', 'The phone line has just been removed.')
-  if (route.route === 'full') throw limitReached(tx, found.line, now)
+  if (route.route === 'full') throw limitReached(tools, tx, found.line, now)
   return found
 }
 
@@ -267,13 +274,13 @@ export type SendPreview = {
 
 /** `lineId` is the line that the caller names, or null. */
 export function previewSend(
-  { db, directory, stamps }: Tools,
+  tools: Tools,
   { to, lineId }: { readonly to: string; readonly lineId: string | null },
 ): SendPreview {
+  const { db, directory } = tools
   const recipient = parseRecipient(to)
   const handle = recipient?.handle ?? NOBODY
-  const found =
-    lineId === null ? lineWithout(directory, db, handle, stamps.now()) : directory.find(lineId)
+  const found = lineId === null ? lineWithout(tools, handle) : directory.find(lineId)
   if (found === null) return { lineId: null, knowsContact: false }
   return { lineId: found.line.id, knowsContact: knowsContact(db, found.line.id, handle) }
 }
@@ -281,28 +288,21 @@ export function previewSend(
 /** An address that nobody has, while a recipient is being typed. */
 const NOBODY = deviceHandle('')
 
-function lineWithout(
-  directory: LineDirectory,
-  db: Db,
-  handle: Handle,
-  now: Timestamp,
-): LineSnapshot | null {
-  const message = { handle, now, extras: null }
-  const route = routeBehind(directory, db, message) ?? routeFor(db, directory, message)
+function lineWithout(tools: Tools, handle: Handle): LineSnapshot | null {
+  const { directory, db } = tools
+  const message = { handle, now: tools.stamps.now(), extras: null }
+  const route = routeBehind(tools, db, message) ?? routeFor(db, tools, message)
   return route.route === 'take' || route.route === 'full' ? directory.find(route.lineId) : null
 }
 
 /** To one recipient in order: where an earlier message is on its way by a line, the next one follows. */
-function routeBehind(
-  directory: LineDirectory,
-  tx: Db,
-  message: Parameters<typeof routeFor>[2],
-): Route | null {
+function routeBehind(tools: Tools, tx: Db, message: Parameters<typeof routeFor>[2]): Route | null {
+  const { directory } = tools
   if (directory.lines().length < 2) return null
   const ahead = lineOnTheWayTo(tx, message.handle)
   if (ahead === null || !isUsable(directory, ahead)) return null
   const others = directory.lines().flatMap(({ line }) => (line.id === ahead ? [] : [line.id]))
-  const route = routeFor(tx, directory, message, others)
+  const route = routeFor(tx, tools, message, others)
   return route.route === 'full' || route.route === 'none' ? null : route
 }
 

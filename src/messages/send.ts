@@ -180,8 +180,10 @@ function accept(tools: SendTools, tx: Tx, acceptance: Acceptance): Accepted {
   const history = histories.get(line.id) ?? null
   requireText(tx, found, { text: request.text, extras: target.extras }, { handle, history })
   const isGroup = recipient.kind === 'group'
-  const contactHold = isGroup ? 'none' : reserveSlot(tx, line, handle, { history, now })
-  if (contactHold === 'full') throw limitReached(tx, line, now)
+  const contactHold = isGroup
+    ? 'none'
+    : reserveSlot(tx, line, handle, { history, day: tools.days.of(now) })
+  if (contactHold === 'full') throw limitReached(tools, tx, line, now)
   const message = record(tools, tx, acceptance, { line, contactHold, now })
   const key = request.idempotencyKey
   if (key !== null) recordRequest(tx, { key, fingerprint, messageId: message.id, now })

@@ -1,6 +1,7 @@
 // The ends of an outbound message, and all that goes with them in the same transaction: its place
 // in the day's budget, its guid, its events, the answer to a waiting caller, the next message's turn.
 
+import type { Days } from '../domain/days.ts'
 import {
   FAILURES,
   failBy,
@@ -41,6 +42,7 @@ import type { WaitingCallers } from './waiting-callers.ts'
 export type SettleTools = {
   readonly sentenceOf: SentenceOf
   readonly stamps: LogicalClock
+  readonly days: Days
   readonly publish: Publish
   readonly callers: WaitingCallers
   /** Messages typed on the device are announced like those that the relay sends. */
@@ -233,7 +235,7 @@ function settle(tools: SettleTools, tx: Tx, message: Outbound, progress: Progres
   const hasLeft = hasAttachments(message)
     ? markByEnd(tx, message, progress)
     : progress.sentAt !== null
-  if (!hasLeft) releaseSlot(tx, message, now)
+  if (!hasLeft) releaseSlot(tx, message, tools.days.of(now))
   else if (message.sentAt === null) confirmContact(tx, message, now)
   const saved = saveMessage(
     tx,

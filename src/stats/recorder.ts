@@ -1,10 +1,8 @@
-// The log of what the relay and its lines were doing: runs, states of lines, and what waited.
+// The log of what the relay and its lines were doing: runs, states of lines, and what waited; and the metrics.
 
 import { type LineId, timestamp } from '../domain/ids.ts'
-import type { LineState } from '../domain/line.ts'
 import { MINUTE_MS } from '../domain/time.ts'
 import { recordedIfRoom } from '../storage/audit.ts'
-import type { Db } from '../storage/database.ts'
 import {
   lastStateOf,
   queueNow,
@@ -14,18 +12,13 @@ import {
   type StateChange,
 } from '../storage/stats.ts'
 import type { Writer } from '../storage/writer.ts'
-import type { Clock } from '../system/clock.ts'
 import type { Service } from '../system/service.ts'
 import { Signal } from '../system/signal.ts'
+import { observeFigures, type FigureTools } from './metrics.ts'
 
-type Tools = {
-  readonly db: Db
-  readonly clock: Clock
+type Tools = FigureTools & {
   readonly writer: Pick<Writer, 'write'>
-  readonly lines: {
-    lines(): readonly { readonly line: { readonly id: LineId }; readonly state: LineState }[]
-    onChange(listener: () => void): void
-  }
+  readonly lines: { onChange(listener: () => void): void }
 }
 
 const LOOK_MS = MINUTE_MS
@@ -48,6 +41,7 @@ export class Recorder implements Service {
   constructor(tools: Tools) {
     this.#tools = tools
     tools.lines.onChange(() => this.#look())
+    observeFigures(tools)
   }
 
   async run(signal: AbortSignal): Promise<void> {

@@ -1,7 +1,8 @@
 // Contacts and the day's budget of a line: the rules are in domain/contact-limit. The counters of a
 // line and its contacts change together here and nowhere else.
 
-import { NO_CONTACT, placeOf, type Contact, type UtcDay } from '../domain/contact-limit.ts'
+import { NO_CONTACT, placeOf, type Contact } from '../domain/contact-limit.ts'
+import type { Day } from '../domain/days.ts'
 import type { Handle } from '../domain/handle.ts'
 import type { LineId, Timestamp } from '../domain/ids.ts'
 import type { Db, Tx } from './database.ts'
@@ -16,7 +17,7 @@ export function readContact(db: Db, lineId: LineId, handle: Handle): Contact {
   return getRow<Contact>(db, sql, { lineId, handle }) ?? NO_CONTACT
 }
 
-export function contactUsage(db: Db, lineId: LineId, day: UtcDay): ContactUsage {
+export function contactUsage(db: Db, lineId: LineId, day: Day): ContactUsage {
   const sql = `SELECT contacts_reserved AS reserved, coalesce((SELECT spent FROM contact_days
        WHERE line_id = $lineId AND day = $day), 0) AS spent FROM lines WHERE id = $lineId`
   return getRow<ContactUsage>(db, sql, { lineId, day }) ?? { reserved: 0, spent: 0 }

@@ -87,8 +87,8 @@ const NUMBER = '(SELECT attempt_count FROM deliveries WHERE seq = $deliverySeq)'
 const attempted = `INSERT INTO attempts ${inserted(attempts, columnsOf(attempts), { number: NUMBER })}`
 
 const counted = `INSERT INTO webhook_quarters VALUES ($startedAt / ${QUARTER_MS}, $webhookSeq, $outcome, 1,
-     $ms <= 50, $ms <= 250, $ms <= 1000, $ms <= 5000)
-   ON CONFLICT DO UPDATE SET attempts = attempts + 1, ms_50 = ms_50 + excluded.ms_50,
+     $ms, $ms <= 50, $ms <= 250, $ms <= 1000, $ms <= 5000)
+   ON CONFLICT DO UPDATE SET attempts = attempts + 1, total_ms = total_ms + $ms, ms_50 = ms_50 + excluded.ms_50,
      ms_250 = ms_250 + excluded.ms_250, ms_1000 = ms_1000 + excluded.ms_1000,
      ms_5000 = ms_5000 + excluded.ms_5000`
 

@@ -1,5 +1,6 @@
 import { and, asc, desc, gte, inArray, lt, sql, type SQL } from 'drizzle-orm'
 
+import type { Attention } from '../api/dashboard.ts'
 import type { ConversationType } from '../domain/conversation.ts'
 import {
   timestamp,
@@ -23,6 +24,7 @@ export type MessageFilter = {
   readonly handle?: string | undefined
   readonly direction?: 'inbound' | 'outbound' | undefined
   readonly status?: string | undefined
+  readonly service?: string | undefined
   readonly type: ConversationType
   /** Both exclusive. */
   readonly createdAfter?: Timestamp | undefined
@@ -172,7 +174,7 @@ export function listChanges(
 
 /** Ids from outside are only compared, so any string may stand for one. */
 function matching(filter: MessageFilter): readonly (SQL | undefined)[] {
-  const { lineId, conversationId, handle, direction, status, type } = filter
+  const { lineId, conversationId, handle, direction, status, service, type } = filter
   const given = (value: string | undefined, condition: SQL) =>
     value === undefined ? undefined : condition
   return [
@@ -184,6 +186,7 @@ function matching(filter: MessageFilter): readonly (SQL | undefined)[] {
     given(handle, sql`${messages.handle} = ${handle}`),
     given(direction, sql`${messages.direction} = ${direction}`),
     given(status, sql`${messages.status} = ${status}`),
+    given(service, sql`${messages.service} = ${service}`),
     type === 'all'
       ? undefined
       : sql`${messages.isGroup} = ${sql.raw(type === 'group' ? '1' : '0')}`,
@@ -223,6 +226,23 @@ export function finishedSends(db: Db, lineId: LineId): readonly FinishedSend[] {
       return isSent ? [{ isFailed: false, errorCode: null, at: sentAt ?? updatedAt }] : []
     })
     .toSorted((a, b) => b.at - a.at)
+}
+
+const withStatus = `SELECT count(*) AS count FROM (
+     SELECT 1 FROM messages INDEXED BY messages_by_status
+     WHERE status = +$status AND seq >= +$from LIMIT ${COUNTED_MAX})`
+
+/** Messages recorded since then that did not go out, and all that are undecided. */
+export function countAttention(db: Db, since: Timestamp): Attention {
+  const count = (status: string, from: number) =>
+    getRow<{ count: number }>(db, withStatus, { status, from })?.count ?? 0
+  const from = firstSeqSince(db, 'messages', since)
+  return {
+    failed: count('failed', from),
+    expired: count('expired', from),
+    uncertain: count('uncertain', 0),
+    queued: count('queued', 0),
+  }
 }
 
 type UncertainRow = { readonly id: MessageId; readonly lineId: LineId }

@@ -18,6 +18,7 @@ import {
 import { CONTACT_HOLDS, type ContactHold } from '../domain/contact-limit.ts'
 import { GROUP_STATES, type Group } from '../domain/conversation.ts'
 import type { CredentialId, CredentialKind } from '../domain/credential.ts'
+import type { Severity } from '../domain/finding.ts'
 import type { Handle } from '../domain/handle.ts'
 import type { ConversationId, LineId, MessageId } from '../domain/ids.ts'
 import type { MessageExtras } from '../domain/message-extras.ts'
@@ -48,6 +49,18 @@ export const settings = sqliteTable('settings', {
   value: text('value').notNull(),
   updatedAt: at('updated_at').notNull(),
 })
+
+/** Findings that the owner has put off. */
+export const snoozes = sqliteTable(
+  'snoozes',
+  {
+    /** Code, kind and id of its subject: `webhook_failing webhook wh_…`. */
+    finding: text('finding').primaryKey(),
+    severity: text('severity').$type<Severity>().notNull(),
+    until: at('until').notNull(),
+  },
+  () => [checkName('severity')],
+)
 
 /** API keys and the tokens of bridges; a revoked one stays listed. */
 export const credentials = sqliteTable(

@@ -14,7 +14,7 @@ import {
 } from '../domain/setting.ts'
 import type { LogicalClock } from '../system/logical-clock.ts'
 import { auditedUrl, type Audit } from './audit.ts'
-import type { Db } from './database.ts'
+import type { Db, Tx } from './database.ts'
 import { settings } from './schema.ts'
 import type { Writer } from './writer.ts'
 
@@ -24,6 +24,8 @@ export type Settings = {
   list(): readonly Setting[]
   /** Throws where there is no such setting, the value does not fit, or the environment locks it. */
   set(name: string, text: string, origin: Origin): Promise<Setting>
+  /** Calls `act` in the transaction that changes the setting. */
+  onSet(name: SettingName, act: (tx: Tx) => void): void
 }
 
 export function createSettings(tools: {
@@ -35,7 +37,9 @@ export function createSettings(tools: {
 }): Settings {
   const { db, writer, stamps, audit, locked } = tools
   const stored = new Map(readStored(db))
+  const acts: { readonly name: SettingName; readonly act: (tx: Tx) => void }[] = []
   return {
+    onSet: (name, act) => void acts.push({ name, act }),
     get: (name) => valueOf(name, stored, locked),
     list: () => SETTING_NAMES.map((name) => stateOf(name, stored, locked)),
     async set(name, text, origin) {
@@ -55,6 +59,7 @@ export function createSettings(tools: {
           before: { value: auditedValue(known, before) },
           after: { value: auditedValue(known, value) },
         })
+        for (const { act } of acts.filter((one) => one.name === known)) act(tx)
         writer.afterCommit(() => stored.set(known, value))
       })
       return stateOf(known, stored, locked)

@@ -21,8 +21,9 @@ export const messageQuarters = sqliteTable(
     received: count('received'),
     failed: count('failed'),
     uncertain: count('uncertain'),
-    /** Sent messages that the relay accepted, and those of them that were sent in so many milliseconds. */
+    /** Sent messages that the relay accepted, their time in all, and those sent in so many milliseconds. */
     timed: count('timed'),
+    timedMs: count('timed_ms'),
     ms1000: count('ms_1000'),
     ms5000: count('ms_5000'),
     ms30000: count('ms_30000'),
@@ -39,6 +40,7 @@ export const webhookQuarters = sqliteTable(
     webhookSeq: count('webhook_seq'),
     outcome: text('outcome').$type<AttemptOutcome>().notNull(),
     attempts: count('attempts'),
+    totalMs: count('total_ms'),
     ms50: count('ms_50'),
     ms250: count('ms_250'),
     ms1000: count('ms_1000'),

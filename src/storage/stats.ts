@@ -17,6 +17,7 @@ export type MessageCounts = {
   readonly failed: number
   readonly uncertain: number
   readonly timed: number
+  readonly timedMs: number
   readonly ms1000: number
   readonly ms5000: number
   readonly ms30000: number
@@ -25,7 +26,7 @@ export type MessageCounts = {
 
 const messages = statement<MessageCounts>(
   `SELECT l.id AS lineId, sum(sent) AS sent, sum(received) AS received, sum(failed) AS failed,
-          sum(uncertain) AS uncertain, sum(timed) AS timed, sum(ms_1000) AS ms1000,
+          sum(uncertain) AS uncertain, sum(timed) AS timed, sum(timed_ms) AS timedMs, sum(ms_1000) AS ms1000,
           sum(ms_5000) AS ms5000, sum(ms_30000) AS ms30000, sum(ms_300000) AS ms300000
    FROM message_quarters q JOIN lines l ON l.seq = q.line_seq
    WHERE quarter >= $from / ${QUARTER_MS} AND quarter < $to / ${QUARTER_MS}
@@ -41,6 +42,7 @@ export function messageCounts(db: Db, from: number, to: number): readonly Messag
 export type AttemptCounts = {
   readonly outcome: AttemptOutcome
   readonly attempts: number
+  readonly totalMs: number
   readonly ms50: number
   readonly ms250: number
   readonly ms1000: number
@@ -50,7 +52,7 @@ export type AttemptCounts = {
 const attempts = statement<
   AttemptCounts & { readonly quarter: number; readonly webhookId: WebhookId }
 >(
-  `SELECT quarter, w.id AS webhookId, outcome, attempts, ms_50 AS ms50, ms_250 AS ms250,
+  `SELECT quarter, w.id AS webhookId, outcome, attempts, total_ms AS totalMs, ms_50 AS ms50, ms_250 AS ms250,
           ms_1000 AS ms1000, ms_5000 AS ms5000
    FROM webhook_quarters q JOIN webhooks w ON w.seq = q.webhook_seq
    WHERE quarter >= $from ORDER BY quarter`,
@@ -59,6 +61,18 @@ const attempts = statement<
 /** Attempts begun from `since` on, by quarter, webhook and outcome. */
 export function attemptQuarters(db: Db, since: number) {
   return attempts(db).all({ from: Math.floor(since / QUARTER_MS) })
+}
+
+const totals = statement<AttemptCounts & { readonly webhookId: WebhookId }>(
+  `SELECT w.id AS webhookId, outcome, sum(attempts) AS attempts, sum(total_ms) AS totalMs,
+          sum(ms_50) AS ms50, sum(ms_250) AS ms250, sum(ms_1000) AS ms1000, sum(ms_5000) AS ms5000
+   FROM webhook_quarters q JOIN webhooks w ON w.seq = q.webhook_seq
+   WHERE quarter >= $since / ${QUARTER_MS} GROUP BY w.seq, outcome`,
+)
+
+/** Attempts begun from `since` on, a quarter, by webhook and outcome. */
+export function attemptTotals(db: Db, since: number) {
+  return totals(db).all({ since })
 }
 
 const contacts = statement<{

@@ -2,7 +2,7 @@
 export type Labels = Readonly<Record<string, string>>
 
 /** Number of samples in each bucket alone, and the sum of all samples. */
-type Histogram = { readonly counts: number[]; sum: number }
+type Histogram = { readonly counts: number[]; sum: number; readonly bounds: readonly number[] }
 
 type Family = {
   readonly kind: 'counter' | 'gauge' | 'histogram'
@@ -37,6 +37,25 @@ export class Metrics {
     histogram.sum += seconds
   }
 
+  /** Sets a counter that is counted elsewhere; it never falls. */
+  total(name: string, help: string, value: number, labels: Labels): void {
+    const { values } = this.#family(name, 'counter', help)
+    const key = keyOf(labels)
+    values.set(key, Math.max(values.get(key) ?? 0, value))
+  }
+
+  /** Sets a histogram that is counted elsewhere: samples up to each bound in seconds, the last one infinite. */
+  buckets(
+    name: string,
+    help: string,
+    { upTo, sum }: { readonly upTo: readonly (readonly [number, number])[]; readonly sum: number },
+    labels: Labels,
+  ): void {
+    const counts = upTo.map(([, count], i) => count - (upTo[i - 1]?.[1] ?? 0))
+    const bounds = upTo.map(([bound]) => bound)
+    this.#family(name, 'histogram', help).histograms.set(keyOf(labels), { counts, sum, bounds })
+  }
+
   /** `collect` sets gauges each time the text is asked for. */
   onCollect(collect: () => void): void {
     this.#collectors.push(collect)
@@ -65,16 +84,16 @@ export class Metrics {
 function histogramOf({ histograms }: Family, key: string): Histogram {
   const known = histograms.get(key)
   if (known !== undefined) return known
-  const histogram = { counts: BUCKETS_SECONDS.map(() => 0), sum: 0 }
+  const histogram = { counts: BUCKETS_SECONDS.map(() => 0), sum: 0, bounds: BUCKETS_SECONDS }
   histograms.set(key, histogram)
   return histogram
 }
 
 /** Buckets are cumulative in the text. */
-function textOf(name: string, key: string, { counts, sum }: Histogram): string {
+function textOf(name: string, key: string, { counts, sum, bounds }: Histogram): string {
   const others = key === '' ? '' : `${key.slice(1, -1)},`
   let seen = 0
-  const buckets = BUCKETS_SECONDS.map((limit, i) => {
+  const buckets = bounds.map((limit, i) => {
     seen += counts[i] ?? 0
     const le = limit === Infinity ? '+Inf' : String(limit)
     return `${name}_bucket{${others}le="${le}"} ${seen}\n`

@@ -28,6 +28,8 @@ export type Furniture = Disposable & {
   readonly api: ApiClient
   /** The conversation with messages both ways. */
   readonly conversationId: string
+  /** One of its messages. */
+  readonly messageId: string
   /** The first line. */
   readonly lineId: string
   readonly failingWebhookId: string
@@ -55,6 +57,7 @@ export async function furnish(stage: Stage): Promise<Furniture> {
   return {
     api,
     conversationId: sent.conversation_id,
+    messageId: sent.id,
     lineId: first,
     failingWebhookId,
     deliveryId: deliveries.data[0]?.id ?? '',

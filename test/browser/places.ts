@@ -16,6 +16,8 @@ export const EMPTY_PLACES = places({
   home: 'home',
   conversations: 'conversations',
   lines: 'lines',
+  messages: 'messages',
+  'unknown-message': 'messages/msg_unknown',
   webhooks: 'webhooks',
   keys: 'keys',
   settings: 'settings',
@@ -30,7 +32,7 @@ export const EMPTY_PLACES = places({
 const SETUP_STEPS = ['line', 'message', 'key']
 
 export function furnishedPlaces(furniture: Furniture): readonly Place[] {
-  const { conversationId, lineId, failingWebhookId, deliveryId } = furniture
+  const { conversationId, messageId, lineId, failingWebhookId, deliveryId } = furniture
   return [
     ...places({
       home: 'home',
@@ -38,6 +40,8 @@ export function furnishedPlaces(furniture: Furniture): readonly Place[] {
       thread: `conversations/${conversationId}`,
       lines: 'lines',
       line: `lines/${lineId}`,
+      messages: 'messages?status=failed',
+      message: `messages/${messageId}`,
       webhooks: 'webhooks',
       'webhook-deliveries': `webhooks/${failingWebhookId}`,
       'webhook-delivery': `webhooks/${failingWebhookId}/deliveries/${deliveryId}`,

@@ -2,7 +2,7 @@ import { expect } from 'bun:test'
 
 import { Receiver } from '../support/receiver.ts'
 import { story } from './browser.ts'
-import { lineIds, say } from './furnished.ts'
+import { furnish, lineIds, say } from './furnished.ts'
 import { PERSON, Stage } from './stage.ts'
 
 story('a failing webhook is found, diagnosed, fixed and delivered to again', async () => {
@@ -23,7 +23,7 @@ story('a failing webhook is found, diagnosed, fixed and delivered to again', asy
   await watched.button('Done').click()
   await say(await stage.api(), PERSON, 'Your table is ready.', first)
   await watched.show('webhooks')
-  await watched.link(receiver.url).click()
+  await watched.link(receiver.url.replace('http://', '')).click()
   const row = page.locator('a[aria-expanded]', { hasText: 'message.sent' })
   await row.getByText('Your endpoint failed (500)').waitFor()
   await row.click()
@@ -73,3 +73,68 @@ story('a webhook URL needs no scheme, and failures are among the events of a new
   ])
   expect(watched.faults).toEqual([])
 })
+
+story(
+  'without an endpoint, the test inbox shows what arrives, until the relay is restarted',
+  async () => {
+    await using stage = await Stage.open()
+    const api = await stage.api()
+    const [first] = await lineIds(api)
+    const watched = await stage.page()
+    const { page } = watched
+
+    await watched.show('webhooks')
+    await watched.button('Use the test inbox').click()
+    await watched.button('Add webhook').click()
+    await watched.button('Done').click()
+    await watched.reads('Nothing has arrived yet')
+    await say(api, PERSON, 'Your table is ready.', first)
+    const row = page.locator('summary', { hasText: 'message.sent' })
+    await row.getByText('Signature verified').waitFor()
+    await row.focus()
+    await page.keyboard.press('Enter')
+    await watched.reads('"text": "Your table is ready."')
+    const faults = [...watched.faults]
+    await stage.stopRelay()
+    await stage.startRelay()
+    await watched.reads('Nothing has arrived yet')
+    await say(await stage.api(), PERSON, 'Another one.', first)
+    await row.getByText('Signature verified').waitFor()
+
+    const { data } = await api.ask<{ data: { url: string }[] }>('GET', '/api/v1/webhooks')
+    expect(data.map(({ url }) => url.startsWith(`${stage.url}/test-inbox/`))).toEqual([true])
+    expect(faults).toEqual([])
+  },
+)
+
+story(
+  'deliveries are filtered by person with the filter in the address, and one is retried',
+  async () => {
+    await using stage = await Stage.open()
+    using furniture = await furnish(stage)
+    const watched = await stage.page()
+    const { page } = watched
+    const rows = page.locator('a[aria-expanded]')
+
+    await watched.show(`webhooks/${furniture.failingWebhookId}`)
+    await rows.nth(9).waitFor()
+    await page.getByText('More filters').focus()
+    await page.keyboard.press('Enter')
+    await page.getByLabel('Number or email').fill(PERSON.replace('+1', '+1 '))
+    await page.waitForURL(/handle=/)
+    await rows.nth(3).waitFor({ state: 'detached' })
+    const people = await rows.locator('.person-text').allInnerTexts()
+    await page.getByLabel('Event').selectOption('message.read')
+    await page.waitForURL(/event=message\.read/)
+    await rows.nth(1).waitFor({ state: 'detached' })
+    await rows.first().getByText('Attempt').waitFor()
+    await page.reload()
+    await rows.first().waitFor()
+    await watched.button('Retry now').click()
+    await watched.reads('Sending again.')
+
+    expect(new Set(people)).toEqual(new Set([PERSON]))
+    expect(await rows.count()).toBe(1)
+    expect(watched.faults).toEqual([])
+  },
+)

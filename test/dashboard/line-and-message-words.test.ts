@@ -12,6 +12,7 @@ test("the state of the relay is one sentence, with the day's messages once they 
     title: '',
     lines: 'The line is ready',
     webhooks: 'no webhooks',
+    snoozed: [],
   } as const
   const day = { date: '2026-11-21', sent: 0, received: 0, failed: 3, uncertain: 0, lines: [] }
   const days = [null, day, { ...day, sent: 1 }, { ...day, sent: 10_000, received: 2, uncertain: 1 }]

@@ -2,11 +2,9 @@ import { expect, test } from 'bun:test'
 
 import {
   NO_CONTACT,
-  endOfUtcDay,
   limitLevel,
   placeOf,
   stepContact,
-  utcDayOf,
   type LimitLevel,
 } from '../../src/domain/contact-limit.ts'
 
@@ -45,13 +43,6 @@ test('a contact that became known keeps the place it spent', () => {
   const known = { ...spent, knownAt: 1 }
 
   expect(placeOf(stepContact(known, 'return', 10))).toBe(10)
-})
-
-test('days are UTC days', () => {
-  const lastMs = Date.parse('2026-11-21T23:59:59.999Z')
-
-  expect(endOfUtcDay(lastMs)).toBe(Date.parse('2026-11-22T00:00:00.000Z'))
-  expect(utcDayOf(lastMs) + 1).toBe(utcDayOf(lastMs + 1))
 })
 
 const LEVELS: readonly (readonly [

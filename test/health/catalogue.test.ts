@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 
+import { timestamp } from '../../src/domain/ids.ts'
 import {
   HealthCatalogue,
   healthWatch,
@@ -20,7 +21,7 @@ function found(code: string, key: string | null = null) {
 /** A catalogue whose findings are what `now` holds. */
 function catalogue() {
   const clock = new TestClock()
-  const health = new HealthCatalogue(new LogicalClock(clock, systemRandom, 0))
+  const health = new HealthCatalogue(new LogicalClock(clock, systemRandom, 0), () => new Map())
   const now: HealthFinding[] = []
   health.include(async () => [...now])
   return { clock, health, now }
@@ -62,6 +63,25 @@ test('one that is gone and comes again begins anew, and the others keep their ag
   expect(sinceOf(after, 'wh_a') > sinceOf(before, 'wh_a')).toBe(true)
 })
 
+test('a snoozed finding shows again once it is worse, or the time has come', async () => {
+  const clock = new TestClock()
+  const until = timestamp(clock.now() + 60_000)
+  const snooze = { finding: 'disk_low relay ', severity: 'warning', until } as const
+  const stamps = new LogicalClock(clock, systemRandom, 0)
+  const health = new HealthCatalogue(stamps, () => new Map([[snooze.finding, snooze]]))
+  let severity: HealthFinding['severity'] = 'info'
+  health.include(async () => [{ ...ofRelay(found('disk_low')), severity }])
+  const isSnoozed = async () => (await health.list())[0]?.snoozed_until !== undefined
+  const seen: boolean[] = []
+
+  for (severity of ['info', 'warning', 'error'] as const) seen.push(await isSnoozed())
+  severity = 'warning'
+  await clock.advance(60_000)
+  seen.push(await isSnoozed())
+
+  expect(seen).toEqual([true, true, false, false])
+})
+
 test('a finding that says nothing else is about its line, and without one about the relay', async () => {
   const { health, now } = catalogue()
   const { key: _, ...ofLine } = found('line_offline')
@@ -80,7 +100,7 @@ const FINDING = ofRelay(found('disk_low'))
 /** A watch that runs, over a catalogue that says what `findings` holds. */
 function running(isWatched: boolean) {
   const clock = new TestClock()
-  const health = new HealthCatalogue(new LogicalClock(clock, systemRandom, 0))
+  const health = new HealthCatalogue(new LogicalClock(clock, systemRandom, 0), () => new Map())
   const findings: (typeof FINDING)[] = []
   const seen = { asked: 0, told: 0 }
   health.include(async () => {
@@ -142,7 +162,10 @@ test('while nobody watches it asks nobody', async () => {
 })
 
 test('two who ask the catalogue at once put one question to the drivers', async () => {
-  const health = new HealthCatalogue(new LogicalClock(new TestClock(), systemRandom, 0))
+  const health = new HealthCatalogue(
+    new LogicalClock(new TestClock(), systemRandom, 0),
+    () => new Map(),
+  )
   let asked = 0
   health.include(async () => {
     asked += 1

@@ -8,7 +8,7 @@ import { finding } from './dashboard-samples.ts'
 
 function checklist(line: PhoneLine, findings: Parameters<typeof checklistOf>[2]) {
   const kind = LINE_KINDS.find(({ name }) => name === line.driver)
-  return kind === undefined ? [] : checklistOf(kind, line, findings)
+  return kind === undefined ? [] : checklistOf({ ...kind, reset: 'midnight UTC' }, line, findings)
 }
 
 test('a line of which nobody says anything bad passes every check', () => {

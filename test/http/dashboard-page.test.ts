@@ -11,7 +11,7 @@ import { startHttp, type More, type HttpRelay } from './http-relay.ts'
 const FIRST_BYTES_MAX = 90 * 1_024
 const PAGE_BYTES_MAX = 32 * 1_024
 /** Of all scripts, those of pages included that nobody opens. */
-const ALL_BYTES_MAX = 160 * 1_024
+const ALL_BYTES_MAX = 240 * 1_024
 
 const FILES = await bundlePage(`${ROOT}/src/dashboard/index.html`)
 const SCRIPTS = pathsOf('.js')
@@ -207,7 +207,7 @@ test('the first view is one script of at most 90 KiB, minified and not compresse
   expect(sizeOf(loaded)).toBeLessThanOrEqual(FIRST_BYTES_MAX)
 })
 
-test('all pages together have at most 160 KiB of script', () => {
+test('all pages together have at most 240 KiB of script', () => {
   expect(sizeOf(SCRIPTS)).toBeLessThanOrEqual(ALL_BYTES_MAX)
 })
 
@@ -221,9 +221,13 @@ test('a page that is opened later loads at most 32 KiB more', () => {
   })
 
   expect(sizes.map(([page]) => page).sort()).toEqual([
+    '/assets/activity',
     '/assets/conversations',
+    '/assets/issues',
     '/assets/keys',
     '/assets/lines',
+    '/assets/messages',
+    '/assets/pictures',
     '/assets/settings',
     '/assets/setup',
     '/assets/webhooks',

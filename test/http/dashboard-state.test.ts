@@ -15,6 +15,7 @@ test('where all is well, one sentence says so', () => {
     lines: 'The line is ready',
     webhooks: 'no webhooks',
     findings: [],
+    snoozed: [],
   })
 })
 

@@ -20,6 +20,7 @@ import {
 } from '../../src/messages/contact-budget.ts'
 import { markKnown, readContact } from '../../src/storage/contacts.ts'
 import {
+  DAYS,
   NOW,
   openStage,
   passMessage,
@@ -30,6 +31,7 @@ import {
 } from './message-stage.ts'
 
 const OTHER = deviceHandle('+12025550148')
+const TODAY = DAYS.of(NOW)
 const TOMORROW = timestamp(NOW + DAY_MS)
 
 type Prepare = (stage: MessageStage) => unknown
@@ -51,7 +53,7 @@ function openDay(person: keyof typeof PEOPLE): MessageStage {
 }
 
 function fill({ tx, line }: MessageStage): void {
-  reserveSlot(tx, line, OTHER, { history: false, now: NOW })
+  reserveSlot(tx, line, OTHER, { history: false, day: TODAY })
 }
 
 type Accepted = readonly [
@@ -81,7 +83,7 @@ for (const [person, history, day, hold] of ACCEPTED) {
     if (day === 'full') fill(stage)
     const { tx, line } = stage
 
-    expect(reserveSlot(tx, line, PERSON, { history, now: NOW })).toBe(hold)
+    expect(reserveSlot(tx, line, PERSON, { history, day: TODAY })).toBe(hold)
   })
 }
 
@@ -89,8 +91,8 @@ test('a line has room for a person who has a place already, and for nobody else 
   const stage = openDay('one to whom a message waits')
   const { tx, line } = stage
 
-  expect([PERSON, OTHER].map((handle) => hasBudget(tx, line, handle, NOW))).toEqual([true, false])
-  expect(newContacts(tx, line.id, NOW)).toBe(1)
+  expect([PERSON, OTHER].map((handle) => hasBudget(tx, line, handle, TODAY))).toEqual([true, false])
+  expect(newContacts(tx, line.id, TODAY)).toBe(1)
 })
 
 /** A message as it waits at its point of no return. */
@@ -143,8 +145,8 @@ for (const [waiting, day, hold, place] of PASSED) {
 
     if (day === 'full') {
       const full = { ...line, dailyContactLimit: 0 }
-      expect(consumeSlot(tx, full, message, NOW)).toBe(hold)
-    } else expect(consumeSlot(tx, line, message, NOW)).toBe(hold)
+      expect(consumeSlot(tx, full, message, TODAY)).toBe(hold)
+    } else expect(consumeSlot(tx, line, message, TODAY)).toBe(hold)
 
     expect(placeOn(stage, line)).toBe(place)
   })
@@ -156,7 +158,7 @@ test('a message whose person became known waits for no place any more as it leav
   const message = WAITING['one whose person became known'](stage)
   const before = readContact(tx, line.id, PERSON)
 
-  consumeSlot(tx, line, message, NOW)
+  consumeSlot(tx, line, message, TODAY)
 
   expect([before.queued, readContact(tx, line.id, PERSON).queued]).toEqual([1, 0])
 })
@@ -167,7 +169,7 @@ test('a reserved place counts over midnight, and is spent on the day on which th
   const message = queueMessage(stage)
 
   const before = placeOn(stage, line, TOMORROW)
-  const hold = consumeSlot(tx, line, message, TOMORROW)
+  const hold = consumeSlot(tx, line, message, TODAY + 1)
 
   expect([before, hold, placeOn(stage, line), placeOn(stage, line, TOMORROW)]).toEqual([
     'reserved',
@@ -182,12 +184,12 @@ test('a place that was reserved yesterday must wait where the new day is spent o
   const { tx, line } = stage
   const message = queueMessage(stage)
   const other = { ...message, handle: OTHER, contactHold: 'undecided' } as const
-  consumeSlot(tx, line, other, TOMORROW)
+  consumeSlot(tx, line, other, TODAY + 1)
 
   const lowered = { ...line, dailyContactLimit: 1 }
 
-  expect(consumeSlot(tx, lowered, message, TOMORROW)).toBeNull()
-  expect(consumeSlot(tx, line, message, TOMORROW)).toBe('spent')
+  expect(consumeSlot(tx, lowered, message, TODAY + 1)).toBeNull()
+  expect(consumeSlot(tx, line, message, TODAY + 1)).toBe('spent')
 })
 
 /** Messages that end, or go back to the queue, by what they hold. */
@@ -214,7 +216,7 @@ for (const [hold, released, [holdAgain, placeAgain], confirmed] of ENDS) {
   test(`one that holds ${hold} is proven unsent: its place is ${released}`, () => {
     const stage = openDay('a stranger')
 
-    releaseSlot(stage.tx, HOLDING[hold](stage), NOW)
+    releaseSlot(stage.tx, HOLDING[hold](stage), TODAY)
 
     expect(placeOn(stage, stage.line)).toBe(released)
   })
@@ -222,7 +224,7 @@ for (const [hold, released, [holdAgain, placeAgain], confirmed] of ENDS) {
   test(`one that holds ${hold} goes back to the queue: it holds ${holdAgain}`, () => {
     const stage = openDay('a stranger')
 
-    const held = reserveAgain(stage.tx, HOLDING[hold](stage), NOW)
+    const held = reserveAgain(stage.tx, HOLDING[hold](stage), TODAY)
 
     expect([held, placeOn(stage, stage.line)]).toEqual([holdAgain, placeAgain])
   })
@@ -244,7 +246,7 @@ test('a place stays spent while another message to the person may have left', ()
   const places: string[] = []
 
   for (const message of passed) {
-    releaseSlot(stage.tx, message, NOW)
+    releaseSlot(stage.tx, message, TODAY)
     places.push(placeOn(stage, stage.line))
   }
 

@@ -1,7 +1,7 @@
 // Messages on real SQLite, without a relay around them: a line, perhaps a second one, and tools that
 // record events and answers. For the tables of what happens to a message in one transaction.
 
-import { utcDayOf } from '../../src/domain/contact-limit.ts'
+import { daysIn } from '../../src/domain/days.ts'
 import { deviceHandle } from '../../src/domain/handle.ts'
 import { timestamp, type Timestamp } from '../../src/domain/ids.ts'
 import { NO_CAPABILITIES, type Line } from '../../src/domain/line.ts'
@@ -22,6 +22,7 @@ import { TEST_START, TestClock } from '../support/test-clock.ts'
 import { seededRandom } from '../support/test-relay.ts'
 
 export const NOW = timestamp(TEST_START)
+export const DAYS = daysIn(() => 'UTC')
 export const PERSON = deviceHandle('+12025550147')
 
 export type MessageStage = ReturnType<typeof openStage>
@@ -41,6 +42,7 @@ export function openStage(numbers: readonly string[] = ['+12025550801'], dailyCo
   const tools = {
     sentenceOf: sentencesOf([]),
     stamps,
+    days: DAYS,
     publish: Object.assign((_tx: Tx, name: EventName) => void events.push(name), {
       unplacedReaction: () => {},
       groupUpdate: () => {},
@@ -105,7 +107,7 @@ export function queueMessage(
 ): Outbound {
   const party = { lineId: line.id, phoneNumber: line.number, handle: PERSON }
   const conversationId = openConversation(tx, stamps, { ...party, now: NOW })
-  const hold = reserveSlot(tx, line, PERSON, { history, now: NOW })
+  const hold = reserveSlot(tx, line, PERSON, { history, day: DAYS.of(NOW) })
   if (hold === 'full') throw new Error('The line has no place left.')
   const base = { ...party, id: stamps.id('msg'), conversationId, text, createdAt: NOW }
   const position = initialPosition(tx, { conversationId, text }, NOW)
@@ -122,7 +124,7 @@ export function queueMessage(
 
 /** The message past its point of no return. */
 export function passMessage({ tx, line }: MessageStage, message: Outbound): Outbound {
-  const contactHold = consumeSlot(tx, line, message, NOW)
+  const contactHold = consumeSlot(tx, line, message, DAYS.of(NOW))
   if (contactHold === null) throw new Error('The day of the line is spent.')
   const passed = { contactHold, note: 'note', passedAt: NOW, dueAt: null, queuedReason: null }
   return saveMessage(tx, { ...message, ...passed, status: 'sending' }, NOW)
@@ -137,7 +139,7 @@ export function storedMessage({ tx }: MessageStage, { id }: Pick<Outbound, 'id'>
 
 /** The place of `PERSON` in the budget of a line: `known` where none is taken, and none is needed. */
 export function placeOn({ tx }: MessageStage, line: Line, now: Timestamp = NOW): string {
-  const { reserved, spent } = contactUsage(tx, line.id, utcDayOf(now))
+  const { reserved, spent } = contactUsage(tx, line.id, DAYS.of(now))
   if (reserved + spent > 1) throw new Error('One person has one place at most.')
   if (reserved + spent === 1) return reserved === 1 ? 'reserved' : 'spent'
   return readContact(tx, line.id, PERSON).knownAt === null ? 'free' : 'known'

@@ -33,7 +33,8 @@ function counted({ sqlite }: Db, from: number) {
     .query(
       `SELECT 'line_a' AS lineId, sum(${SENT}) AS sent, sum(status = 'received') AS received,
          sum(status IN ('failed', 'expired')) AS failed, sum(status = 'uncertain') AS uncertain,
-         sum(${SENT}) AS timed, ${[1_000, 5_000, 30_000, 300_000].map(within).join(', ')}
+         sum(${SENT}) AS timed, sum(iif(${SENT}, sent_at - created_at, 0)) AS timedMs,
+         ${[1_000, 5_000, 30_000, 300_000].map(within).join(', ')}
        FROM messages WHERE created_at / ${QUARTER_MS} = ${from / QUARTER_MS}`,
     )
     .all()

@@ -150,6 +150,17 @@ const RECORDED: Readonly<Record<string, Case>> = {
       after: { value: expect.stringMatching(/^https:\/\/monitor\.example\/… \(SHA-256 /) },
     },
   },
+  'PUT /api/v1/snoozes': {
+    action: 'finding.snoozed',
+    set: async (stage) => ({
+      body: {
+        code: 'line_offline',
+        about: { kind: 'line', id: await stage.vanishedLine() },
+        until: new Date(stage.relay.clock.now() + 3_600_000).toISOString(),
+      },
+    }),
+    changes: { before: { until: null }, after: { until: expect.any(String) } },
+  },
   'POST /api/v1/messages/:id/resolve': {
     action: 'message.resolved',
     set: async (stage) => ({ path: await stage.message('uncertain'), body: { status: 'failed' } }),

@@ -13,20 +13,9 @@ const NOT_YET = new Set([
   'pages/attach.tsx',
   'pages/bubble.tsx',
   'pages/conversations.tsx',
-  'pages/deliveries.tsx',
-  'pages/delivery.tsx',
-  'pages/home.tsx',
-  'pages/line-checks.tsx',
-  'pages/line-figures.tsx',
-  'pages/line-test.tsx',
-  'pages/lines.tsx',
   'pages/message-files.tsx',
-  'pages/replay.tsx',
   'pages/send-form.tsx',
   'pages/thread.tsx',
-  'pages/webhook-parts.tsx',
-  'pages/webhook.tsx',
-  'pages/webhooks.tsx',
 ])
 
 const SPOKEN =

@@ -23,8 +23,8 @@ export type LazyPage = {
 /** State in the browser's history of a page that was reloaded for its script. */
 const RELOADED = 'reloaded'
 
-/** `title` is shown until the page itself is. */
-export function lazyPage(title: string, load: () => Promise<ComponentType>): LazyPage {
+/** `title` is shown until the page itself is; null for a part of a page. */
+export function lazyPage(title: string | null, load: () => Promise<ComponentType>): LazyPage {
   const loaded = signal<ComponentType | null>(null)
   const isMissing = signal(false)
 
@@ -43,7 +43,9 @@ export function lazyPage(title: string, load: () => Promise<ComponentType>): Laz
     useEffect(() => void open(), [])
     const Page = loaded.value
     if (Page !== null) return <Page />
-    return isMissing.value ? <Missing /> : <Opening title={title} onLeave={heading.note} />
+    if (isMissing.value) return <Missing />
+    if (title === null) return <Skeleton kind="card" count={2} />
+    return <Opening title={title} onLeave={heading.note} />
   }
   return { View, fetch }
 }

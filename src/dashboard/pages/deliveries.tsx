@@ -1,21 +1,36 @@
-// The deliveries of a webhook, newest first, with more while scrolling.
+// The deliveries of a webhook, newest first, with more while scrolling; the filters are in the address.
 
 import { useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
 
 import { href, withQuery } from '../address.ts'
 import type { Api } from '../api.ts'
 import { Button, LinkButton } from '../components/button.tsx'
 import { FailureNote } from '../components/callout.tsx'
+import { Field, SelectField, TextField, useSettled } from '../components/form.tsx'
 import { Badge, Icon } from '../components/icon.tsx'
 import { NearView } from '../components/long-list.tsx'
 import { Card } from '../components/page.tsx'
-import { Ago } from '../components/text.tsx'
+import { Ago, PersonText } from '../components/text.tsx'
+import { useAction } from '../components/use-action.ts'
 import { EmptyState, Skeleton, WhenReady } from '../components/when-ready.tsx'
 import { useDashboard, useFeed } from '../dashboard.ts'
 import type { FeedSource } from '../feed.ts'
+import { tidyHandle } from '../outbox.ts'
 import type { SeenDelivery, Webhook } from '../resources.ts'
 import { useDelivery } from '../sources.ts'
-import { deliveryState, isTest, nextTryWords } from '../words/webhooks.ts'
+import { isoTime, pickedTime, pickerTime } from '../time-words.ts'
+import { COMMON } from '../words/common.ts'
+import {
+  DELIVERIES,
+  deliveryState,
+  EVENT_NAMES,
+  nextTryWords,
+  personWords,
+  refusalWords,
+  REPLAY,
+  WEBHOOK_TEST,
+} from '../words/webhooks.ts'
 import { DeliveryDetail } from './delivery.tsx'
 import { PendingReplay, RetryFailed, SendPastEvents } from './replay.tsx'
 
@@ -24,55 +39,76 @@ type Props = {
   readonly open: string | null
 }
 
+const STATUSES = Object.entries(DELIVERIES.statuses)
+/** Parameters of the list, under the same names in the address. */
 const FILTERS = [
-  ['', 'All'],
-  ['pending', 'Pending'],
-  ['succeeded', 'Delivered'],
-  ['exhausted', 'Failed'],
+  'status',
+  'event',
+  'handle',
+  'message_id',
+  'created_after',
+  'created_before',
 ] as const
+type Filter = Readonly<Record<(typeof FILTERS)[number], string>>
 
 /** Of one webhook, in the page; a filter shows older ones. */
 const DELIVERIES_MAX = 500
 
 export function Deliveries({ webhook, open }: Props) {
-  const { router } = useDashboard()
   const asking = useSignal<'retry' | 'past' | null>(null)
   const close = () => (asking.value = null)
-  const wanted = router.route.value.query['status'] ?? ''
-  const status = FILTERS.some(([name]) => name === wanted) ? wanted : ''
+  const filter = useFilter()
   return (
     <>
-      <h2 class="visually-hidden">Deliveries</h2>
+      <h2 class="visually-hidden">{DELIVERIES.title}</h2>
       <div class="delivery-tools">
-        <Filter webhook={webhook} status={status} />
+        <StatusFilter webhook={webhook} filter={filter} />
         <div class="actions">
           <Button icon="again" onClick={() => (asking.value = 'retry')}>
-            Retry failed deliveries…
+            {REPLAY.open(REPLAY.retry)}
           </Button>
-          <Button onClick={() => (asking.value = 'past')}>Send past events…</Button>
+          <Button onClick={() => (asking.value = 'past')}>{REPLAY.open(REPLAY.past)}</Button>
         </div>
       </div>
+      <MoreFilters webhook={webhook} filter={filter} />
       <PendingReplay webhook={webhook} />
-      <DeliveryList key={status} webhook={webhook} open={open} status={status} />
+      <DeliveryList key={JSON.stringify(filter)} webhook={webhook} open={open} filter={filter} />
       {asking.value === 'retry' && <RetryFailed webhook={webhook} onClose={close} />}
       {asking.value === 'past' && <SendPastEvents webhook={webhook} onClose={close} />}
     </>
   )
 }
 
-type FilterProps = { readonly webhook: Webhook; readonly status: string }
+/** The filter in the address; a status or event that is none is left out. */
+function useFilter(): Filter {
+  const { query } = useDashboard().router.route.value
+  const known = (name: string, values: readonly string[]) =>
+    values.includes(query[name] ?? '') ? query[name] : ''
+  return {
+    ...(Object.fromEntries(FILTERS.map((name) => [name, query[name] ?? ''])) as Filter), // All names.
+    status: known('status', Object.keys(DELIVERIES.statuses)) ?? '',
+    event: known('event', EVENT_NAMES) ?? '',
+  }
+}
 
-function Filter({ webhook, status }: FilterProps) {
+type FilterProps = { readonly webhook: Webhook; readonly filter: Filter }
+
+function useFilterChange({ webhook, filter }: FilterProps) {
   const { router } = useDashboard()
-  const to = (name: string) => href('webhooks', [webhook.id, 'deliveries'], { status: name })
+  return (part: Partial<Filter>) =>
+    router.replace(href('webhooks', [webhook.id, 'deliveries'], { ...filter, ...part }))
+}
+
+function StatusFilter({ webhook, filter }: FilterProps) {
+  const change = useFilterChange({ webhook, filter })
   return (
-    <div class="segments" role="group" aria-label="Filter by status">
-      {FILTERS.map(([name, words]) => (
+    <div class="segments" role="group" aria-label={DELIVERIES.status}>
+      {STATUSES.map(([status, words]) => (
         <button
-          key={name}
+          key={status}
           type="button"
-          aria-pressed={name === status}
-          onClick={() => router.replace(to(name))}
+          aria-pressed={status === filter.status}
+          onClick={() => change({ status })}
         >
           {words}
         </button>
@@ -81,34 +117,130 @@ function Filter({ webhook, status }: FilterProps) {
   )
 }
 
-type ListProps = Props & { readonly status: string }
+function MoreFilters({ webhook, filter }: FilterProps) {
+  const change = useFilterChange({ webhook, filter })
+  const { status: _status, ...rest } = filter
+  const isSet = Object.values(rest).some((value) => value !== '')
+  const isOpen = useSignal(false)
+  const none = Object.fromEntries(FILTERS.map((name) => [name, '']))
+  return (
+    <details
+      class="delivery-filters"
+      open={isSet || isOpen.value}
+      onToggle={(event) => (isOpen.value = event.currentTarget.open)}
+    >
+      <summary>{DELIVERIES.more}</summary>
+      <div class="delivery-filter-fields" role="group" aria-label={DELIVERIES.filter}>
+        <SelectField
+          label={DELIVERIES.event}
+          value={filter.event}
+          options={[
+            { value: '', text: DELIVERIES.allEvents },
+            ...EVENT_NAMES.map((name) => ({ value: name, text: name })),
+          ]}
+          onChange={(event) => change({ event })}
+        />
+        <SettledField
+          label={DELIVERIES.person}
+          value={filter.handle}
+          onSettle={(typed) => change({ handle: tidyHandle(typed) })}
+        />
+        <SettledField
+          label={DELIVERIES.message}
+          value={filter.message_id}
+          onSettle={(message_id) => change({ message_id })}
+        />
+        <TimeField
+          label={DELIVERIES.from}
+          value={filter.created_after}
+          onChange={(created_after) => change({ created_after })}
+        />
+        <TimeField
+          label={DELIVERIES.to}
+          value={filter.created_before}
+          onChange={(created_before) => change({ created_before })}
+        />
+        <Button onClick={() => change(none)}>{DELIVERIES.clear}</Button>
+      </div>
+    </details>
+  )
+}
 
-function DeliveryList({ webhook, open, status }: ListProps) {
+type SettledProps = {
+  readonly label: string
+  readonly value: string
+  readonly onSettle: (value: string) => void
+}
+
+/** A text that counts after a pause in typing. */
+function SettledField({ label, value, onSettle }: SettledProps) {
+  const typed = useSignal(value)
+  const settled = useSettled(typed.value).trim()
+  useEffect(() => {
+    if (settled !== value) onSettle(settled)
+  }, [settled])
+  useEffect(() => {
+    if (settled !== value) typed.value = value
+  }, [value])
+  return <TextField label={label} bind={typed} />
+}
+
+type TimeProps = {
+  readonly label: string
+  /** ISO 8601, or empty. */
+  readonly value: string
+  readonly onChange: (value: string) => void
+}
+
+function TimeField({ label, value, onChange }: TimeProps) {
+  const known = Date.parse(value)
+  const change = (text: string) => {
+    const time = pickedTime(text)
+    onChange(time === null ? '' : isoTime(time))
+  }
+  return (
+    <Field label={label}>
+      {(box) => (
+        <input
+          {...box}
+          class="input"
+          type="datetime-local"
+          value={Number.isNaN(known) ? '' : pickerTime(known)}
+          onChange={(event) => change(event.currentTarget.value)}
+        />
+      )}
+    </Field>
+  )
+}
+
+type ListProps = Props & { readonly filter: Filter }
+
+function DeliveryList({ webhook, open, filter }: ListProps) {
   const { api } = useDashboard()
-  const feed = useFeed(webhook.id, deliverySource(api, webhook.id, status))
+  const feed = useFeed(webhook.id, deliverySource(api, webhook.id, filter))
   const now = feed.now.value
   if (now.state === 'loading') return <Skeleton kind="list" count={6} />
   if (now.state === 'failed') {
     return <FailureNote failure={now.failure} onRetry={() => feed.refresh()} />
   }
   // A delivery that changed after the list was read may no longer match the filter.
-  const rows = now.entries.filter((each) => status === '' || each.status === status)
+  const rows = now.entries.filter(({ status }) => filter.status === '' || filter.status === status)
   const isElsewhere = open !== null && rows.every(({ id }) => id !== open)
   return (
     <>
       {isElsewhere && <LoneDelivery webhook={webhook} id={open} />}
       <Card kind="list">
         {rows.length === 0 ? (
-          <NoDeliveries webhook={webhook} status={status} />
+          <NoDeliveries webhook={webhook} filter={filter} />
         ) : (
-          <ul class="deliveries" aria-label="Deliveries">
+          <ul class="deliveries" aria-label={DELIVERIES.title}>
             {rows.map((delivery) => (
               <DeliveryRow
                 key={delivery.id}
                 webhook={webhook}
                 delivery={delivery}
                 isOpen={delivery.id === open}
-                status={status}
+                filter={filter}
               />
             ))}
           </ul>
@@ -123,10 +255,10 @@ function DeliveryList({ webhook, open, status }: ListProps) {
   )
 }
 
-function deliverySource(api: Api, webhookId: string, status: string): FeedSource<SeenDelivery> {
+function deliverySource(api: Api, webhookId: string, filter: Filter): FeedSource<SeenDelivery> {
   const path = `/dashboard/webhooks/${webhookId}/deliveries`
   return {
-    page: (cursor, limit, signal) => api.get(withQuery(path, { status, cursor, limit }), signal),
+    page: (cursor, limit, signal) => api.get(withQuery(path, { ...filter, cursor, limit }), signal),
     entry: (id, signal) => api.get(`/dashboard/webhook-deliveries/${id}`, signal),
     idIn: ({ what, id }) => (what === 'delivery' ? id : null),
     movesUp: () => false,
@@ -134,40 +266,37 @@ function deliverySource(api: Api, webhookId: string, status: string): FeedSource
   }
 }
 
-function NoDeliveries({ webhook, status }: FilterProps) {
-  if (status !== '') {
+function NoDeliveries({ webhook, filter }: FilterProps) {
+  if (Object.values(filter).some((value) => value !== '')) {
     return (
-      <EmptyState icon="webhooks" title="No matching deliveries">
-        No delivery of the last 30 days has this status.
+      <EmptyState icon="webhooks" title={DELIVERIES.noMatch}>
+        {DELIVERIES.noMatchHint}
       </EmptyState>
     )
   }
   return (
     <EmptyState
       icon="webhooks"
-      title="No deliveries yet"
+      title={DELIVERIES.none}
       action={
-        <LinkButton href={href('webhooks', [webhook.id, 'test'])}>Send test event</LinkButton>
+        <LinkButton href={href('webhooks', [webhook.id, 'test'])}>{WEBHOOK_TEST.send}</LinkButton>
       }
     >
-      Events appear here as they are sent.
+      {DELIVERIES.noneHint}
     </EmptyState>
   )
 }
 
 function LoneDelivery({ webhook, id }: { readonly webhook: Webhook; readonly id: string }) {
+  const close = <a href={href('webhooks', [webhook.id, 'deliveries'])}>{COMMON.close}</a>
   return (
-    <Card
-      kind="list"
-      title="Delivery"
-      actions={<a href={href('webhooks', [webhook.id, 'deliveries'])}>Close</a>}
-    >
+    <Card kind="list" title={DELIVERIES.one} actions={close}>
       <WhenReady of={useDelivery(id)} kind="row" count={2}>
         {(delivery) =>
           delivery.webhook_id === webhook.id ? (
             <DeliveryDetail webhook={webhook} delivery={delivery} />
           ) : (
-            <p class="delivery-detail">This delivery belongs to another webhook.</p>
+            <p class="delivery-detail">{DELIVERIES.elsewhere}</p>
           )
         }
       </WhenReady>
@@ -175,52 +304,72 @@ function LoneDelivery({ webhook, id }: { readonly webhook: Webhook; readonly id:
   )
 }
 
-type RowProps = {
-  readonly webhook: Webhook
+type RowProps = FilterProps & {
   readonly delivery: SeenDelivery
   readonly isOpen: boolean
-  /** The filter that stays in the address. */
-  readonly status: string
 }
 
 /** One line; open, with all details below it. */
-function DeliveryRow({ webhook, delivery, isOpen, status }: RowProps) {
+function DeliveryRow({ webhook, delivery, isOpen, filter }: RowProps) {
   const path = [webhook.id, 'deliveries', ...(isOpen ? [] : [delivery.id])]
   return (
     <li class={isOpen ? 'delivery delivery-open' : 'delivery'}>
-      <a class="delivery-row" href={href('webhooks', path, { status })} aria-expanded={isOpen}>
-        <span class="delivery-state">
-          <Badge of={deliveryState(delivery)} />
-        </span>
-        <span class="delivery-event">
-          <code>{delivery.event}</code>
-          {isTest(delivery) && <span class="small quiet"> test</span>}
-        </span>
-        <Result webhook={webhook} delivery={delivery} />
-        <span class="delivery-time">
-          <Ago time={delivery.created_at} isInside />
-          <Icon name={isOpen ? 'down' : 'forward'} />
-        </span>
-      </a>
+      <div class="delivery-line">
+        <a class="delivery-row" href={href('webhooks', path, filter)} aria-expanded={isOpen}>
+          <span class="delivery-state">
+            <Badge of={deliveryState(delivery)} />
+          </span>
+          <span class="delivery-event">
+            <code>{delivery.event}</code>
+            <span class="small quiet">
+              <PersonText>{personWords(delivery)}</PersonText>
+            </span>
+          </span>
+          <Result webhook={webhook} delivery={delivery} />
+          <span class="delivery-time">
+            <Ago time={delivery.created_at} isInside />
+            <Icon name={isOpen ? 'down' : 'forward'} />
+          </span>
+        </a>
+        {!isOpen && webhook.is_active && delivery.status !== 'succeeded' && (
+          <RetryNow delivery={delivery} />
+        )}
+      </div>
       {isOpen && <DeliveryDetail webhook={webhook} delivery={delivery} />}
     </li>
   )
 }
 
+function RetryNow({ delivery }: Pick<RowProps, 'delivery'>) {
+  const { api, notices } = useDashboard()
+  const { isBusy, start } = useAction(
+    () => api.post(`webhook-deliveries/${delivery.id}/redeliver`),
+    () => notices.done(DELIVERIES.sendingAgain),
+    (failure) => notices.failed(refusalWords(failure)),
+  )
+  return (
+    <Button look="quiet" icon="again" isBusy={isBusy} onClick={start}>
+      {DELIVERIES.retryNow}
+    </Button>
+  )
+}
+
+/** The last answer, the attempt of the schedule, and the next try. */
 function Result({ webhook, delivery }: Pick<RowProps, 'webhook' | 'delivery'>) {
   const { clock } = useDashboard()
-  const last = delivery.attempts.at(-1)
-  const next = nextTryWords(delivery, webhook, clock.now.value)
-  if (last === undefined) return <span class="delivery-result small quiet">{next}</span>
-  const parts = [
-    last.duration,
-    delivery.attempt_count === 1 ? null : `Attempt ${delivery.attempt_count}`,
-    next,
-  ].filter((part) => part !== null)
+  const { status, attempts, attempt_count, schedule } = delivery
+  const last = attempts.at(-1)
+  const made =
+    status === 'succeeded'
+      ? DELIVERIES.attempts(attempt_count)
+      : DELIVERIES.attempt(schedule.made, schedule.of)
+  const parts = [last?.duration, made, nextTryWords(delivery, webhook, clock.now.value)]
   return (
     <span class="delivery-result small">
-      {last.hint?.title ?? last.status_code}
-      <span class="quiet figures"> · {parts.join(' · ')}</span>
+      {last === undefined
+        ? DELIVERIES.noAnswer
+        : (last.hint?.title ?? DELIVERIES.accepted(last.status_code))}
+      <span class="quiet figures"> · {parts.filter(Boolean).join(' · ')}</span>
     </span>
   )
 }

@@ -12,7 +12,7 @@ import { useAction } from '../components/use-action.ts'
 import { WhenReady } from '../components/when-ready.tsx'
 import { useDashboard, useRead } from '../dashboard.ts'
 import type { SeenAttempt, Delivery, SeenDelivery, SentRequest, Webhook } from '../resources.ts'
-import { nextTryWords, refusalWords } from '../words/webhooks.ts'
+import { DELIVERIES, isTest, nextTryWords, refusalWords } from '../words/webhooks.ts'
 
 type Props = { readonly webhook: Webhook; readonly delivery: SeenDelivery }
 
@@ -38,12 +38,12 @@ function Redeliver({ delivery }: Pick<Props, 'delivery'>) {
   const { api, notices } = useDashboard()
   const { isBusy, failure, start } = useAction(
     () => api.post(`webhook-deliveries/${delivery.id}/redeliver`),
-    () => notices.done('Sending again.'),
+    () => notices.done(DELIVERIES.sendingAgain),
   )
   return (
     <div class="row">
       <Button icon="again" isBusy={isBusy} onClick={start}>
-        Redeliver
+        {DELIVERIES.redeliver}
       </Button>
       <Refusal failure={failure} />
     </div>
@@ -65,23 +65,23 @@ function DeliveryFacts({ webhook, delivery }: Props) {
   return (
     <Facts
       of={[
-        ['Created', <Ago time={created_at} />],
+        [DELIVERIES.created, <Ago time={created_at} />],
         [
-          status === 'succeeded' ? 'Delivered' : 'Failed',
+          status === 'succeeded' ? DELIVERIES.delivered : DELIVERIES.failed,
           completed_at !== null && <Ago time={completed_at} />,
         ],
-        ['Retry', nextTryWords(delivery, webhook, clock.now.value) ?? false],
-        ['Event ID (webhook-id header)', <span class="mono">{event_id}</span>],
+        [DELIVERIES.retry, nextTryWords(delivery, webhook, clock.now.value) ?? false],
+        [DELIVERIES.eventId, <span class="mono">{event_id}</span>],
       ]}
     />
   )
 }
 
 function AttemptList({ attempts }: { readonly attempts: readonly SeenAttempt[] }) {
-  if (attempts.length === 0) return <p class="small quiet">No attempts yet.</p>
+  if (attempts.length === 0) return <p class="small quiet">{DELIVERIES.noAttempts}</p>
   return (
     <div class="stack-tight">
-      <h3>Attempts</h3>
+      <h3>{DELIVERIES.attemptList}</h3>
       <ol class="attempts">
         {attempts.toReversed().map((attempt, index) => (
           <li key={attempt.number}>
@@ -103,7 +103,7 @@ function AttemptItem({ attempt, isNewest }: ItemProps) {
         <Icon name={hint === null ? 'check' : 'cross'} />
         <span class="grow">
           <strong>
-            {number}. {hint?.title ?? `Accepted (${status_code})`}
+            {number}. {hint?.title ?? DELIVERIES.accepted(status_code)}
           </strong>{' '}
           <span class="small quiet figures">
             {duration}, {cause}
@@ -113,7 +113,7 @@ function AttemptItem({ attempt, isNewest }: ItemProps) {
       </p>
       {response_excerpt !== null && (
         <details class="answer small" open={isNewest}>
-          <summary>Response</summary>
+          <summary>{DELIVERIES.response}</summary>
           <div class="mono">
             <LongText text={response_excerpt} />
           </div>
@@ -124,24 +124,22 @@ function AttemptItem({ attempt, isNewest }: ItemProps) {
 }
 
 function Request({ delivery }: { readonly delivery: Delivery }) {
-  const { id, event, message_id } = delivery
+  const { id, event } = delivery
   const sent = useRead<SentRequest>(`/dashboard/webhook-deliveries/${id}/request`, id)
   return (
     <div class="stack-tight">
-      <h3>Request</h3>
+      <h3>{DELIVERIES.request}</h3>
       <WhenReady of={sent}>
         {({ headers, body, conversation_id }) => (
           <>
-            <CodeBlock what="Headers" text={headers} />
-            {body !== null && <CodeBlock what="Body" text={body} />}
+            <CodeBlock what={DELIVERIES.headers} text={headers} />
+            {body !== null && <CodeBlock what={DELIVERIES.body} text={body} />}
             <p class="small quiet">
-              {message_id === null && `Test event: the body is a sample of ${event}.`}
-              {message_id !== null &&
-                (body === null
-                  ? 'This event is no longer kept.'
-                  : 'The body is formatted here, and sent on one line. ')}
+              {isTest(delivery) && DELIVERIES.sampleBody(event)}
+              {!isTest(delivery) &&
+                (body === null ? DELIVERIES.notKept : DELIVERIES.formatted)}{' '}
               {conversation_id !== null && (
-                <a href={href('conversations', [conversation_id])}>Open conversation</a>
+                <a href={href('conversations', [conversation_id])}>{DELIVERIES.openConversation}</a>
               )}
             </p>
           </>

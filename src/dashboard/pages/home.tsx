@@ -7,9 +7,9 @@ import { href } from '../address.ts'
 import { messageExcerpt } from '../attachment-words.ts'
 import { Button, LinkButton } from '../components/button.tsx'
 import { Callout } from '../components/callout.tsx'
-import type { Tone } from '../components/drawings.ts'
 import { Form } from '../components/form.tsx'
 import { Badge, Icon } from '../components/icon.tsx'
+import { lazyPage } from '../components/lazy-page.tsx'
 import { Card, PageHead } from '../components/page.tsx'
 import { Ago, PersonText } from '../components/text.tsx'
 import { useAction } from '../components/use-action.ts'
@@ -18,23 +18,20 @@ import { useDashboard, useRead } from '../dashboard.ts'
 import { isReady, kindName, lineName, lineState } from '../line-words.ts'
 import { hasLeft, isSettled, stateSentence, statusWords, whyNot } from '../message-words.ts'
 import { counterpart } from '../people.ts'
-import type {
-  DayStats,
-  FindingBranch,
-  HealthFinding,
-  Message,
-  Page,
-  PhoneLine,
-  RelayState,
-} from '../resources.ts'
-import { useAbout, useKinds, useLines, useRelayState } from '../sources.ts'
+import type { Attention, DayStats, Message, Page, PhoneLine, RelayState } from '../resources.ts'
+import { stepNamed, stepsFor } from '../setup-steps.ts'
+import { useAbout, useAttention, useKinds, useLines, useRelayState } from '../sources.ts'
 import { combine } from '../store.ts'
-import { stepNamed, stepsFor } from '../words/setup.ts'
-import { NewContactsMeter } from './line-figures.tsx'
+import { HOME as WORDS } from '../words/home.ts'
+import { NewContactsMeter } from './new-contacts-meter.tsx'
 import { SendButton, SendFields, useSendForm } from './send-form.tsx'
-import { WebhookIssues } from './webhook-issues.tsx'
+
+const ISSUES = lazyPage(null, async () => (await import('./issues.tsx')).Issues)
+const CHARTS = lazyPage(null, async () => (await import('./pictures.tsx')).HomeCharts)
 
 export function HomePage() {
+  // Beside the data, so that issues are shown with the rest.
+  useEffect(() => void ISSUES.fetch(), [])
   const days = useRead<{ readonly data: readonly DayStats[] }>('stats?days=1', 'message')
   const all = combine({
     state: useRelayState(),
@@ -48,34 +45,73 @@ export function HomePage() {
         <>
           <StateHead state={state} today={days.value?.data.at(-1) ?? null} />
           <SetupCallout lines={lines.data} recent={recent.data} />
-          <FindingList findings={state.findings} />
-          <WebhookIssues />
+          {state.findings.length + state.snoozed.length > 0 && <ISSUES.View />}
+          <AttentionCard />
           <div class="home">
             <Card
               kind="list"
-              title="Lines"
-              actions={
-                <a class="more-link" href={href('lines')}>
-                  View all lines
-                  <Icon name="forward" />
-                </a>
-              }
+              title={WORDS.lines}
+              actions={<MoreLink href={href('lines')}>{WORDS.allLines}</MoreLink>}
             >
               <LineList lines={lines.data} />
             </Card>
             <QuickSend lines={lines.data} />
             <RecentMessages messages={recent.data} />
           </div>
+          <CHARTS.View />
         </>
       )}
     </WhenReady>
   )
 }
 
+function MoreLink(props: { readonly href: string; readonly children: string }) {
+  return (
+    <a class="more-link" href={props.href}>
+      {props.children}
+      <Icon name="forward" />
+    </a>
+  )
+}
+
+const COUNTED_MAX = 1_000
+
+/** Failed and undecided messages, each number with the list of them. */
+function AttentionCard() {
+  const counts = useAttention().value
+  const names = Object.keys(WORDS.attentionCounts) as readonly (keyof Attention)[]
+  const linkTo = (status: keyof Attention) => {
+    const isOld = status === 'failed' || status === 'expired'
+    return href('messages', [], { status, days: isOld ? ATTENTION_DAYS : null })
+  }
+  return (
+    <Card title={WORDS.attention}>
+      <ul class="attention">
+        {names.map((name) => {
+          const count = counts?.[name] ?? 0
+          const most = count.toLocaleString()
+          return (
+            <li key={name} class={count === 0 ? 'quiet' : undefined}>
+              <a href={linkTo(name)}>
+                <strong class="figures">{count === COUNTED_MAX ? WORDS.many(most) : most}</strong>{' '}
+                {WORDS.attentionCounts[name]}
+              </a>
+            </li>
+          )
+        })}
+      </ul>
+      <p class="small quiet">{WORDS.attentionHint}</p>
+    </Card>
+  )
+}
+
+/** Age of failed messages that are counted, as in the relay. */
+const ATTENTION_DAYS = 7
+
 function Opening() {
   return (
     <>
-      <PageHead title="Home">{'\u00A0'}</PageHead>
+      <PageHead title={WORDS.title}>{'\u00A0'}</PageHead>
       <div class="home">
         <Skeleton kind="card" count={3} />
       </div>
@@ -123,13 +159,13 @@ function UnfinishedSetup({ step, lines, recent }: SetupProps & { readonly step: 
   return (
     <Callout
       tone="wait"
-      title="Finish setting up"
+      title={WORDS.setup}
       actions={
         <>
           <Button look="quiet" isBusy={isBusy} onClick={start}>
-            Dismiss
+            {WORDS.dismiss}
           </Button>
-          <LinkButton href={href('setup')}>Continue setup</LinkButton>
+          <LinkButton href={href('setup')}>{WORDS.continueSetup}</LinkButton>
         </>
       }
     >
@@ -143,78 +179,7 @@ function NextStep({ name }: { readonly name: string }) {
   if (about === null) return <>{'\u00A0'}</>
   const steps = stepsFor(about)
   const step = stepNamed(name, steps)
-  return (
-    <>
-      Next: {step.title}, step {steps.indexOf(step) + 1} of {steps.length}.
-    </>
-  )
-}
-
-const SEVERITIES: Readonly<Record<string, readonly [word: string, tone: Tone]>> = {
-  error: ['Error', 'bad'],
-  warning: ['Warning', 'warn'],
-  info: ['Info', 'wait'],
-}
-
-/** One card for each cause, with its consequences inside. */
-function FindingList({ findings }: { readonly findings: readonly FindingBranch[] }) {
-  if (findings.length === 0) return null
-  return (
-    <section aria-label="Issues">
-      <ul class="stack findings">
-        {findings.map((branch) => (
-          <li key={keyOf(branch.cause)}>
-            <FindingCard {...branch} />
-          </li>
-        ))}
-      </ul>
-    </section>
-  )
-}
-
-function FindingCard({ cause, consequences, place, guide }: FindingBranch) {
-  const [word, tone] = SEVERITIES[cause.severity] ?? [cause.severity, 'plain']
-  return (
-    <article class={`card finding tone-${tone}`}>
-      <span class="finding-sign">
-        <Icon name={tone === 'wait' ? 'info' : 'warning'} />
-      </span>
-      <div class="finding-words">
-        <p class="finding-severity">
-          {word} · <Ago time={cause.since} />
-        </p>
-        <h2>{cause.title}</h2>
-        <p class="quiet">{cause.why}</p>
-        <p>
-          {cause.fix}
-          {guide !== null && (
-            <>
-              {' '}
-              <a href={guide}>Learn more</a>
-            </>
-          )}
-        </p>
-        {consequences.length > 0 && (
-          <div class="consequences">
-            <p class="small quiet">Also caused by this:</p>
-            <ul>
-              {consequences.map((finding) => (
-                <li key={keyOf(finding)}>
-                  <strong>{finding.title}</strong> <span class="quiet">{finding.why}</span>
-                </li>
-              ))}
-            </ul>
-          </div>
-        )}
-      </div>
-      <LinkButton href={place.href}>{`Open ${place.name}`}</LinkButton>
-    </article>
-  )
-}
-
-/** The same for as long as the finding is about the same thing. */
-function keyOf({ code, about }: HealthFinding): string {
-  return `${code} ${about.kind} ${about.id}`
+  return <>{WORDS.nextStep(step.title, steps.indexOf(step) + 1, steps.length)}</>
 }
 
 /** Each line with its state and the new contacts it has left for today. */
@@ -224,10 +189,10 @@ function LineList({ lines }: { readonly lines: readonly PhoneLine[] }) {
     return (
       <EmptyState
         icon="lines"
-        title="No phone line yet"
-        action={<LinkButton href={href('lines')}>See what's missing</LinkButton>}
+        title={WORDS.noLine}
+        action={<LinkButton href={href('lines')}>{WORDS.seeMissing}</LinkButton>}
       >
-        A line is a Mac or an iPhone that sends and receives for the relay.
+        {WORDS.noLineHint}
       </EmptyState>
     )
   }
@@ -256,7 +221,7 @@ function QuickSend({ lines }: { readonly lines: readonly PhoneLine[] }) {
   const sent = useSignal<Message | null>(null)
   const form = useSendForm((message) => (sent.value = message))
   return (
-    <Card title="Send a message">
+    <Card title={WORDS.send}>
       <Form onSubmit={form.submit}>
         <SendFields form={form} lines={lines} />
         <SendButton {...form.button} />
@@ -284,10 +249,14 @@ function Outcome({ sent }: { readonly sent: Message }) {
 
 function RecentMessages({ messages }: { readonly messages: readonly Message[] }) {
   return (
-    <Card kind="list" title="Latest messages">
+    <Card
+      kind="list"
+      title={WORDS.latest}
+      actions={<MoreLink href={href('messages')}>{WORDS.allMessages}</MoreLink>}
+    >
       {messages.length === 0 ? (
-        <EmptyState icon="conversations" title="No messages yet">
-          Send one from here, or text one of your lines from a phone.
+        <EmptyState icon="conversations" title={WORDS.noMessages}>
+          {WORDS.noMessagesHint}
         </EmptyState>
       ) : (
         <ul class="recent">
@@ -308,7 +277,7 @@ function RecentRow({ message }: { readonly message: Message }) {
     <a class="recent-row" href={href('conversations', [message.conversation_id])}>
       <span class={`recent-sign ${isInbound ? 'recent-in' : ''}`}>
         <Icon name={isInbound ? 'arrow-in' : 'send'} />
-        <span class="visually-hidden">{isInbound ? 'Received from' : 'Sent to'}</span>
+        <span class="visually-hidden">{isInbound ? WORDS.receivedFrom : WORDS.sentTo}</span>
       </span>
       <span class="recent-words">
         <span class="one-line recent-handle">

@@ -6,13 +6,14 @@ import { WhenReady } from '../components/when-ready.tsx'
 import { useDashboard } from '../dashboard.ts'
 import type { Check } from '../resources.ts'
 import { CHECKS, useChecks } from '../sources.ts'
+import { LINES as WORDS } from '../words/lines.ts'
 
 const SIGNS = {
-  ok: ['ok', 'check', 'Passed'],
-  info: ['wait', 'info', 'Info'],
-  warn: ['warn', 'warning', 'Warning'],
-  bad: ['bad', 'cross', 'Failed'],
-  unknown: ['plain', 'question', 'Not checked yet'],
+  ok: ['ok', 'check', WORDS.checkStates.ok],
+  info: ['wait', 'info', WORDS.checkStates.info],
+  warn: ['warn', 'warning', WORDS.checkStates.warn],
+  bad: ['bad', 'cross', WORDS.checkStates.bad],
+  unknown: ['plain', 'question', WORDS.checkStates.unknown],
 } as const
 
 type Props = {
@@ -54,13 +55,13 @@ function CheckAgain() {
     () => api.get(CHECKS),
     () => {
       refresh()
-      notices.done('Checks updated.')
+      notices.done(WORDS.checked)
     },
     (failure) => notices.failed(failure.message),
   )
   return (
     <Button icon="again" isBusy={isBusy} onClick={start}>
-      Check again
+      {WORDS.checkAgain}
     </Button>
   )
 }

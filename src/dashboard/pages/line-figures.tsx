@@ -1,24 +1,24 @@
 // The figures of a line: its new contacts of today, its latest messages, and its queue.
 
 import type { ComponentChildren } from 'preact'
-import { useId } from 'preact/hooks'
 
-import { countWords, grouped } from '../../domain/number-words.ts'
 import { href, withQuery } from '../address.ts'
 import { Facts } from '../components/page.tsx'
 import { Ago } from '../components/text.tsx'
 import { ReadFailure } from '../components/when-ready.tsx'
 import { useDashboard, useRead } from '../dashboard.ts'
+import { dayAt, endOfDay, hourWords } from '../figure-words.ts'
 import { kindName } from '../line-words.ts'
 import { statusWords } from '../message-words.ts'
 import type { Message, Page, PhoneLine } from '../resources.ts'
-import { useKinds } from '../sources.ts'
+import { useKinds, useTimeZone } from '../sources.ts'
 import { combine } from '../store.ts'
-import { clockTime, isoTime } from '../time-words.ts'
+import { isoTime } from '../time-words.ts'
+import { LINES as WORDS } from '../words/lines.ts'
+import { NewContactsMeter } from './new-contacts-meter.tsx'
 
 type Props = { readonly line: PhoneLine }
 
-const DAY_MS = 86_400_000
 /** A longer queue is "50+". */
 const QUEUED_MAX = 50
 
@@ -31,40 +31,17 @@ export function LineSubtitle({ line }: Props) {
   )
 }
 
-/** Amber from four fifths of the limit on, red when it is reached. */
-export function NewContactsMeter({ line }: Props) {
-  const { new_contacts_today: value, daily_contact_limit: max } = line
-  const id = useId()
-  return (
-    <div class="meter">
-      <div class="meter-words" id={id}>
-        <span>New contacts today</span>
-        <span class="figures">
-          {grouped(value)} of {grouped(max)}
-        </span>
-      </div>
-      <meter
-        aria-labelledby={id}
-        min={0}
-        // A limit of 0 is reached from the start.
-        max={max === 0 ? 1 : max}
-        value={value >= max ? Math.max(max, 1) : value}
-        low={max * 0.8}
-        high={Math.max(max - 0.5, 0)}
-        optimum={0}
-      />
-    </div>
-  )
-}
-
 /** The new contacts of today, with the time of the reset. */
 export function NewContacts({ line }: Props) {
   const { clock } = useDashboard()
-  const nextUtcDay = (Math.floor(clock.now.value / DAY_MS) + 1) * DAY_MS
+  const timeZone = useTimeZone()
+  const reset = timeZone && isoTime(endOfDay(dayAt(clock.now.value, timeZone), timeZone))
   return (
     <div class="stack-tight">
       <NewContactsMeter line={line} />
-      <p class="small quiet">Resets at {clockTime(isoTime(nextUtcDay))} (midnight UTC).</p>
+      <p class="small quiet">
+        {reset === null ? '\u00A0' : WORDS.resets(hourWords(reset), timeZone)}
+      </p>
     </div>
   )
 }
@@ -83,16 +60,16 @@ export function LineTraffic({ line }: Props) {
   return (
     <Facts
       of={[
-        ['Last received', value && <LatestMessage message={value.received.data[0]} />],
+        [WORDS.lastReceived, value && <LatestMessage message={value.received.data[0]} />],
         [
-          'Last sent',
+          WORDS.lastSent,
           value && (
             <LatestMessage message={sent}>
               {sent && ` · ${statusWords(sent.status).text}`}
             </LatestMessage>
           ),
         ],
-        ['Queued', value && queuedWords(value.queued)],
+        [WORDS.queued, value && queuedWords(value.queued)],
       ]}
     />
   )
@@ -104,7 +81,7 @@ type LatestProps = {
 }
 
 function LatestMessage({ message, children }: LatestProps) {
-  if (message === undefined) return <>Never</>
+  if (message === undefined) return <>{WORDS.never}</>
   return (
     <a href={href('conversations', [message.conversation_id])}>
       <Ago time={message.created_at} isInside />
@@ -114,6 +91,5 @@ function LatestMessage({ message, children }: LatestProps) {
 }
 
 function queuedWords({ data, has_more }: Page<Message>): string {
-  if (has_more) return `${data.length}+ messages`
-  return data.length === 0 ? 'None' : countWords(data.length, 'message')
+  return WORDS.messages(data.length, has_more)
 }

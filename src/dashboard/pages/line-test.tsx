@@ -18,13 +18,14 @@ import { practiceNumbers, type TestOutcome, isReady, testOutcome } from '../line
 import { tidyHandle } from '../outbox.ts'
 import type { Message, Page, PhoneLine } from '../resources.ts'
 import { useKinds } from '../sources.ts'
+import { LINES as WORDS } from '../words/lines.ts'
 
 /** A busy line receives others meanwhile. */
 const LATEST = 50
 
 export function LineTest({ line }: { readonly line: PhoneLine }) {
   return (
-    <Card title="Test this line">
+    <Card title={WORDS.test}>
       <ReceiveTest line={line} />
     </Card>
   )
@@ -55,7 +56,7 @@ function TestRun({ line, code, onAgain, onArrived }: RunProps) {
   useEffect(() => {
     if (hasArrived) onArrived?.()
   }, [hasArrived])
-  const text = `Hookline test ${code}`
+  const text = WORDS.testText(code)
   if (outcome.outcome === 'arrived') return <Arrived message={outcome.message} onAgain={onAgain} />
   return (
     <>
@@ -65,8 +66,8 @@ function TestRun({ line, code, onAgain, onArrived }: RunProps) {
         <SimulatedTest line={line} text={text} echo={practice.echo} />
       )}
       {outcome.outcome === 'own' && (
-        <Callout tone="warn" role="alert" title="Received, but from the line itself">
-          The phone you used has the same number or Apple Account. Use another one.
+        <Callout tone="warn" role="alert" title={WORDS.own}>
+          {WORDS.ownHint}
         </Callout>
       )}
       <ReadFailure of={latest} />
@@ -81,18 +82,18 @@ function PhoneTest({ line, text }: TextProps) {
   const link = `sms:${line.phone_number}?&body=${encodeURIComponent(text)}`
   return (
     <div class="line-test">
-      <QrCode text={link} label={`Opens a text to ${line.phone_number}`} />
+      <QrCode text={link} label={WORDS.qr(line.phone_number)} />
       <div class="stack-tight">
         <p>
-          Scan this with a phone that has <strong>a different number</strong>, and send the text
-          that opens. Or send it yourself:
+          {WORDS.scan[0]} <strong>{WORDS.scan[1]}</strong>
+          {WORDS.scan[2]}
         </p>
         <p>
-          <strong>{text}</strong> to <strong class="figures">{line.phone_number}</strong>
+          <strong>{text}</strong> {WORDS.to} <strong class="figures">{line.phone_number}</strong>
         </p>
-        <p class="small quiet">This turns green as soon as the text arrives.</p>
+        <p class="small quiet">{WORDS.turnsGreen}</p>
         <div class="actions">
-          <LinkButton href={link}>Open on this device</LinkButton>
+          <LinkButton href={link}>{WORDS.openHere}</LinkButton>
         </div>
       </div>
     </div>
@@ -144,16 +145,16 @@ function SimulatedTest({ line, text, echo }: TextProps & { readonly echo: string
   return (
     <>
       <p>
-        No phone can reach a simulated line. Instead, it texts a simulated contact,{' '}
-        <span class="figures">{echo}</span>, which replies with the same text.
+        {WORDS.simulatedTest[0]} <span class="figures">{echo}</span>
+        {WORDS.simulatedTest[1]}
       </p>
       <div class="actions">
         <Button isBusy={isBusy} isDisabled={!isReady(line)} onClick={start}>
-          Simulate an incoming message
+          {WORDS.simulateIncoming}
         </Button>
         <span class="small quiet">
-          {!isReady(line) && 'The line must be online, with sending turned on.'}
-          {isReady(line) && isSent.value && 'Sent. Waiting for the reply…'}
+          {!isReady(line) && WORDS.mustBeOnline}
+          {isReady(line) && isSent.value && WORDS.waitingForReply}
         </span>
       </div>
       <FailureNote failure={failure} />
@@ -166,13 +167,13 @@ type ArrivedProps = { readonly message: Message; readonly onAgain: () => void }
 function Arrived({ message, onAgain }: ArrivedProps) {
   const again = (
     <Button icon="again" onClick={onAgain}>
-      Test again
+      {WORDS.testAgain}
     </Button>
   )
   return (
-    <Callout tone="ok" role="status" title="Message received" actions={again}>
-      From <PersonText>{message.handle}</PersonText>, <Ago time={message.created_at} />. This line
-      receives messages.
+    <Callout tone="ok" role="status" title={WORDS.arrived} actions={again}>
+      {WORDS.from} <PersonText>{message.handle}</PersonText>, <Ago time={message.created_at} />.{' '}
+      {WORDS.receives}
     </Callout>
   )
 }
@@ -191,27 +192,27 @@ const file =
   (from, text) => ({ type: 'message', from, text, attachments: [{ kind }] })
 
 const SCENES: Readonly<Record<string, Scene>> = {
-  'Text message': (from, text) => ({ type: 'message', from, text }),
-  SMS: (from, text) => ({ type: 'message', from, text, service: 'SMS' }),
-  Picture: file('jpeg'),
-  'Picture in HEIC': file('heic'),
-  PDF: file('pdf'),
-  'File that arrives after 15 seconds': file('slow'),
-  'File that never arrives': file('never'),
-  'Message in a group': (from, text) => {
-    const group = { identifier: 'weekend', name: 'Weekend', participants: [from] }
+  [WORDS.scenes.text]: (from, text) => ({ type: 'message', from, text }),
+  [WORDS.scenes.sms]: (from, text) => ({ type: 'message', from, text, service: 'SMS' }),
+  [WORDS.scenes.picture]: file('jpeg'),
+  [WORDS.scenes.heic]: file('heic'),
+  [WORDS.scenes.pdf]: file('pdf'),
+  [WORDS.scenes.slow]: file('slow'),
+  [WORDS.scenes.never]: file('never'),
+  [WORDS.scenes.group]: (from, text) => {
+    const group = { identifier: 'weekend', name: WORDS.exampleGroup, participants: [from] }
     return { type: 'message', from, text, group }
   },
-  'Reply to the latest message': (from, text, guid) => {
+  [WORDS.scenes.reply]: (from, text, guid) => {
     return { type: 'message', from, text, ...(guid !== null && { reply_to_guid: guid }) }
   },
-  'Reaction to the latest message': (from, _text, target_guid) => {
+  [WORDS.scenes.reaction]: (from, _text, target_guid) => {
     return { type: 'reaction', from, target_guid, reaction: 'love' }
   },
-  'Edit of the latest message': (_from, text, target_guid) => {
+  [WORDS.scenes.edit]: (_from, text, target_guid) => {
     return { type: 'edit', target_guid, text }
   },
-  'Unsend of the latest message': (_from, _text, target_guid) => ({ type: 'unsend', target_guid }),
+  [WORDS.scenes.unsend]: (_from, _text, target_guid) => ({ type: 'unsend', target_guid }),
 }
 
 const OPTIONS = Object.keys(SCENES).map((name) => ({ value: name, text: name }))
@@ -219,27 +220,27 @@ const OPTIONS = Object.keys(SCENES).map((name) => ({ value: name, text: name }))
 export function Simulation({ line }: { readonly line: PhoneLine }) {
   const { api, notices } = useDashboard()
   const from = useSignal('+12025550140')
-  const text = useSignal('Is my table ready?')
-  const chosen = useSignal('Picture')
+  const text = useSignal(WORDS.exampleText)
+  const chosen = useSignal<string>(WORDS.scenes.picture)
   const { isBusy, failure, start } = useAction(
     () => simulate(api, line, { scene: SCENES[chosen.value], from: from.value, text: text.value }),
-    () => notices.done('Simulated. See Conversations.'),
+    () => notices.done(WORDS.simulated),
   )
   return (
-    <Card title="Simulate">
+    <Card title={WORDS.simulate}>
       <Form onSubmit={start}>
         <SelectField
-          label="Event"
+          label={WORDS.event}
           value={chosen.value}
           options={OPTIONS}
           onChange={(name) => (chosen.value = name)}
         />
-        <TextField label="From" type="tel" bind={from} />
-        <TextField label="Text" bind={text} />
+        <TextField label={WORDS.from} type="tel" bind={from} />
+        <TextField label={WORDS.text} bind={text} />
         <FailureNote failure={failure} />
         <div class="actions">
           <Button type="submit" isBusy={isBusy}>
-            Simulate
+            {WORDS.simulate}
           </Button>
         </div>
       </Form>

@@ -1,6 +1,7 @@
 // All lines, each with its state and the reason for it.
 
 import { useSignal } from '@preact/signals'
+import type { VNode } from 'preact'
 import { useEffect } from 'preact/hooks'
 
 import { href } from '../address.ts'
@@ -20,9 +21,11 @@ import { isDeletable, isSimulated, lineName, lineState, trialCommand } from '../
 import type { PhoneLine } from '../resources.ts'
 import { useAbout, useChecks, useKinds, useLineChecks, useLines } from '../sources.ts'
 import { combine } from '../store.ts'
+import { LINES as WORDS } from '../words/lines.ts'
 import { CheckCard } from './line-checks.tsx'
 import { LineSubtitle, LineTraffic, NewContacts } from './line-figures.tsx'
 import { LineTest, Simulation } from './line-test.tsx'
+import { LineCharts, LineSparkline } from './pictures.tsx'
 
 export function LinesPage() {
   const { router } = useDashboard()
@@ -40,7 +43,7 @@ function LineList() {
   const all = combine({ lines: useLines(), about: useAbout() })
   return (
     <>
-      <PageHead title="Lines">The Macs and iPhones that send and receive for the relay.</PageHead>
+      <PageHead title={WORDS.title}>{WORDS.lead}</PageHead>
       <WhenReady of={all} skeleton={skeleton}>
         {({ lines: { data } }) =>
           data.length === 0 ? (
@@ -75,11 +78,14 @@ function LineCard({ line }: { readonly line: PhoneLine }) {
         </p>
         {line.status_hint !== null && <p class="small">{line.status_hint}</p>}
         {line.status === 'offline' && (
-          <p class="small quiet">Offline since: {since === null ? '…' : <Ago time={since} />}</p>
+          <p class="small quiet">
+            {WORDS.offlineSince} {since === null ? '…' : <Ago time={since} />}
+          </p>
         )}
       </div>
       <NewContacts line={line} />
       <LineTraffic line={line} />
+      <LineSparkline line={line} />
     </Card>
   )
 }
@@ -89,11 +95,10 @@ function NoLines() {
     <Card>
       <EmptyState
         icon="lines"
-        title="No phone line yet"
-        action={<CodeBlock what="Command" text={trialCommand(useKinds())} />}
+        title={WORDS.none}
+        action={<CodeBlock what={WORDS.command} text={trialCommand(useKinds())} />}
       >
-        On a Mac that is signed in to Messages, the line appears automatically. If it doesn't, Home
-        shows what's missing. To try Hookline without one, start the relay with:
+        {WORDS.noneHint}
       </EmptyState>
     </Card>
   )
@@ -106,11 +111,11 @@ export function LineView({ id }: { readonly id: string }) {
   return (
     <DetailView
       page="lines"
-      noun="Line"
+      noun={WORDS.noun}
       id={id}
       of={lines}
       isHeld={[useChecks(), useAbout()].some(({ now }) => now.state === 'loading')}
-      whyMissing="It was deleted, or merged into another line."
+      whyMissing={WORDS.whyMissing}
       head={(line) => (
         <PageHead
           title={<PersonText>{lineName(line)}</PersonText>}
@@ -134,12 +139,13 @@ function LineParts({ line, lines }: AllProps) {
       <AdoptLine line={line} lines={lines} />
       <div class="columns">
         <div class="stack">
-          <CheckCard title="Checks" lineId={line.id} />
+          <CheckCard title={WORDS.checks} lineId={line.id} />
+          <LineCharts line={line} />
           <LineTest line={line} />
           {isSimulated(line, kinds) && line.status === 'online' && <Simulation line={line} />}
         </div>
         <div class="stack">
-          <Card title="Today">
+          <Card title={WORDS.today}>
             <NewContacts line={line} />
             <LineTraffic line={line} />
           </Card>
@@ -150,9 +156,9 @@ function LineParts({ line, lines }: AllProps) {
               page="lines"
               noun="line"
               path={`phone-lines/${line.id}`}
-              consequence="It will no longer be listed. Its messages keep its ID and number, and can still be read."
+              consequence={WORDS.deleteConsequence}
             >
-              This line is no longer in use. Its messages are kept.
+              {WORDS.deleteHint}
             </DeleteCard>
           )}
         </div>
@@ -183,15 +189,14 @@ function AcceptNumber({ line }: Props) {
     <>
       <Callout
         tone="warn"
-        title="This device has a new number"
+        title={WORDS.newNumber}
         actions={
           <Button isBusy={isBusy} onClick={start}>
-            Keep the line
+            {WORDS.keepLine}
           </Button>
         }
       >
-        If it's still the same line, its conversations continue with the new number. If this is
-        another phone, reconnect the old one instead.
+        {WORDS.newNumberHint}
       </Callout>
       <FailureNote failure={failure} />
     </>
@@ -208,28 +213,30 @@ function TakeOver({ missing, present }: Pair) {
   return (
     <Callout
       tone="plain"
-      title={
-        <>
-          Did {now} replace {before}?
-        </>
-      }
+      title={<>{WORDS.replaced.map((part) => partOf({ before, now }, part))}</>}
       actions={
         <ConfirmButton
-          text="Merge lines…"
-          title="Merge these lines?"
-          confirm="Merge"
+          text={WORDS.mergeAsk}
+          title={WORDS.mergeTitle}
+          confirm={WORDS.merge}
           look="danger"
           call={call}
           onDone={onDone}
         >
-          {before} keeps its name, settings and conversations, and continues on the device of {now}.{' '}
-          {now} will no longer be a separate line. This can't be undone.
+          {WORDS.mergeText.map((part) => partOf({ before, now }, part))}
         </ConfirmButton>
       }
     >
-      The device of {before} is missing. Another device can continue its line.
+      {WORDS.missing.map((part) => partOf({ before, now }, part))}
     </Callout>
   )
+}
+
+type Names = { readonly before: VNode; readonly now: VNode }
+
+/** A part of a sentence: text, or the name of one of the two lines. */
+function partOf(names: Names, part: string) {
+  return part === 'before' || part === 'now' ? names[part] : part
 }
 
 /** The call that continues the line `from` on the device of `id`, and what follows it. */
@@ -237,7 +244,7 @@ function useAdopt(id: string, from: string) {
   const { api, notices, router } = useDashboard()
   const call = () => api.post<PhoneLine>(`phone-lines/${id}/adopt`, { from })
   const onDone = (line: PhoneLine) => {
-    notices.done('The line continues on this device.')
+    notices.done(WORDS.adopted)
     router.go(href('lines', [line.id]))
   }
   return [call, onDone] as const
@@ -259,15 +266,13 @@ type Changes = Partial<
   Pick<PhoneLine, 'label' | 'daily_contact_limit' | 'is_enabled' | 'relay_sms' | 'relay_groups'>
 >
 
-const LIMIT_ERROR = 'Enter a whole number from 0 to 100,000.'
-
 function LineSettings({ line }: Props) {
   const { api, notices } = useDashboard()
   const label = useDraft(line.label ?? '')
   const limit = useDraft(String(line.daily_contact_limit))
   const { isBusy, failure, start } = useAction(
     (changes: Changes) => api.patch<PhoneLine>(`phone-lines/${line.id}`, changes),
-    () => notices.done('Saved.'),
+    () => notices.done(WORDS.saved),
   )
   const save = () =>
     start({
@@ -276,26 +281,26 @@ function LineSettings({ line }: Props) {
       ...(limit.isChanged && { daily_contact_limit: Number(limit.value || 'none') }),
     })
   return (
-    <Card title="Settings">
+    <Card title={WORDS.settings}>
       <Form onSubmit={save}>
         <TextField
-          label="Name"
+          label={WORDS.name}
           placeholder={line.phone_number}
           maxLength={100}
           bind={label.bind}
           error={fieldError(failure, 'label')}
         />
         <TextField
-          label="Daily new-contact limit"
+          label={WORDS.limit}
           type="number"
           bind={limit.bind}
-          error={fieldError(failure, 'daily_contact_limit') && LIMIT_ERROR}
-          hint="Apple blocks lines that message many strangers. Existing contacts don't count."
+          error={fieldError(failure, 'daily_contact_limit') && WORDS.limitError}
+          hint={WORDS.limitHint}
         />
         <FailureNote failure={failure} but={['label', 'daily_contact_limit']} />
         <div class="actions">
           <Button type="submit" isBusy={isBusy} isDisabled={!label.isChanged && !limit.isChanged}>
-            Save
+            {WORDS.save}
           </Button>
         </div>
       </Form>
@@ -310,22 +315,22 @@ function LineSwitches({ line, onChange }: SwitchesProps) {
   return (
     <>
       <Switch
-        label="Send messages"
+        label={WORDS.sending}
         isOn={line.is_enabled}
-        hint="When off, it still receives. Outgoing messages wait up to 24 hours."
+        hint={WORDS.sendingHint}
         onChange={(is_enabled) => onChange({ is_enabled })}
       />
       <Switch
-        label="Relay SMS and RCS"
+        label={WORDS.sms}
         isOn={line.relay_sms}
-        hint="When on, webhooks fire for SMS and RCS as well. When off, they only appear in the history, and stay there if you turn this on later."
+        hint={WORDS.smsHint}
         onChange={(relay_sms) => onChange({ relay_sms })}
       />
       {line.relay_groups !== undefined && (
         <Switch
-          label="Relay groups"
+          label={WORDS.groups}
           isOn={line.relay_groups}
-          hint="When on, group conversations are stored and webhooks fire for them. When off, their messages are only counted."
+          hint={WORDS.groupsHint}
           onChange={(relay_groups) => onChange({ relay_groups })}
         />
       )}
@@ -347,25 +352,25 @@ function useDraft(stored: string) {
 type Able = PhoneLine['capabilities']
 
 const CAPABILITIES: readonly (readonly [isAble: (able: Able) => boolean, words: string])[] = [
-  [(able) => able.new_contacts, 'Messages new contacts'],
-  [(able) => able.delivered, 'Provides delivery receipts'],
-  [(able) => able.read, 'Provides read receipts'],
-  [(able) => able.choose_service, 'Lets you choose between iMessage and SMS'],
-  [(able) => able.attachments, 'Sends pictures and files'],
-  [(able) => able.receives_attachments === true, 'Receives pictures and files'],
-  [(able) => able.groups !== undefined, 'Receives group messages'],
-  [(able) => able.groups === 'reply', 'Sends to existing groups'],
-  [(able) => able.reactions !== undefined, 'Receives reactions'],
-  [(able) => able.replies !== undefined, 'Receives replies with their quote'],
-  [(able) => able.edits !== undefined, 'Receives edits and unsent messages'],
-  [(able) => able.guid, 'Provides device message IDs'],
+  [(able) => able.new_contacts, WORDS.can.newContacts],
+  [(able) => able.delivered, WORDS.can.delivered],
+  [(able) => able.read, WORDS.can.read],
+  [(able) => able.choose_service, WORDS.can.chooseService],
+  [(able) => able.attachments, WORDS.can.sendsFiles],
+  [(able) => able.receives_attachments === true, WORDS.can.receivesFiles],
+  [(able) => able.groups !== undefined, WORDS.can.groupsIn],
+  [(able) => able.groups === 'reply', WORDS.can.groupsOut],
+  [(able) => able.reactions !== undefined, WORDS.can.reactions],
+  [(able) => able.replies !== undefined, WORDS.can.replies],
+  [(able) => able.edits !== undefined, WORDS.can.edits],
+  [(able) => able.guid, WORDS.can.guids],
 ]
 
 function Capabilities({ line }: Props) {
   return (
-    <Card title="Capabilities">
+    <Card title={WORDS.capabilities}>
       {line.status === 'offline' ? (
-        <p class="quiet">Shown once the line is online.</p>
+        <p class="quiet">{WORDS.capabilitiesLater}</p>
       ) : (
         <ul class="capabilities">
           {CAPABILITIES.map(([test, words]) => {
@@ -374,7 +379,7 @@ function Capabilities({ line }: Props) {
               <li key={words} class={isAble ? undefined : 'quiet'}>
                 <Icon name={isAble ? 'check' : 'cross'} />
                 <span>
-                  {!isAble && <span class="visually-hidden">Not supported: </span>}
+                  {!isAble && <span class="visually-hidden">{WORDS.notSupported} </span>}
                   {words}
                 </span>
               </li>

@@ -1,16 +1,18 @@
 // Sending many deliveries again: those that failed, or past events. They are counted first, and pending
 // ones can be stopped.
 
-import { useSignal } from '@preact/signals'
+import { useSignal, type Signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
+import { useEffect } from 'preact/hooks'
 
 import { countWords } from '../../domain/number-words.ts'
 import type { Answer } from '../api.ts'
 import { Callout } from '../components/callout.tsx'
 import { ActionDialog, ConfirmButton } from '../components/dialog.tsx'
-import { Field, Switch, TextField } from '../components/form.tsx'
+import { Field, SelectField, Switch, TextField } from '../components/form.tsx'
 import { useAction } from '../components/use-action.ts'
 import { useDashboard, useRead } from '../dashboard.ts'
+import { lineName } from '../line-words.ts'
 import type {
   ReplayAnswer,
   ReplayState,
@@ -18,27 +20,36 @@ import type {
   StoppedReplay,
   Webhook,
 } from '../resources.ts'
+import { useLines } from '../sources.ts'
 import { isoTime, pickedTime, pickerTime } from '../time-words.ts'
-import { confirmation, hostAndPathOf, isConfirmed } from '../words/webhooks.ts'
-import { EventChoice } from './webhook-parts.tsx'
+import {
+  confirmation,
+  DELIVERIES,
+  EVENT_NAMES,
+  hostAndPathOf,
+  isConfirmed,
+  REPLAY,
+} from '../words/webhooks.ts'
 
 type Props = { readonly webhook: Webhook; readonly onClose: () => void }
 
 export function RetryFailed({ webhook, onClose }: Props) {
   const { api } = useDashboard()
+  const choice = useChoice()
   return (
     <CountedDialog
-      title="Retry failed deliveries"
+      title={REPLAY.retry}
       webhook={webhook}
-      what="failed delivery"
+      what={REPLAY.failedDelivery}
       call={async (dry_run) => {
         const path = `webhooks/${webhook.id}/retry-failed`
-        const answer = await api.post<RetryAnswer>(path, { dry_run })
+        const answer = await api.post<RetryAnswer>(path, { ...bodyOf(choice), dry_run })
         return counted(answer, ({ retried, would_retry = retried }) => would_retry)
       }}
       onClose={onClose}
     >
-      <p>Each failed delivery is retried, with its full schedule of attempts.</p>
+      <p>{REPLAY.retryHint}</p>
+      <ChoiceFields choice={choice} />
     </CountedDialog>
   )
 }
@@ -47,29 +58,27 @@ export function SendPastEvents({ webhook, onClose }: Props) {
   const { api } = useDashboard()
   const since = useSignal(pickerTime(Date.parse(webhook.created_at)))
   const isEarlier = useSignal(false)
-  const events = useSignal<readonly string[]>(webhook.events)
+  const choice = useChoice()
   const time = pickedTime(since.value)
   return (
     <CountedDialog
-      title="Send past events"
+      title={REPLAY.past}
       webhook={webhook}
-      what="event"
-      isReady={time !== null && events.value.length > 0}
+      what={REPLAY.event}
+      isReady={time !== null}
       call={async (dry_run) => {
         const answer = await api.post<ReplayAnswer>(`webhooks/${webhook.id}/replay`, {
           since: isoTime(time ?? 0),
           include_earlier: isEarlier.value,
-          events: events.value,
+          ...bodyOf(choice),
           dry_run,
         })
         return counted(answer, ({ replayed, would_replay = replayed }) => would_replay)
       }}
       onClose={onClose}
     >
-      <p>
-        Sends events that this webhook missed or that failed. Delivered events aren't sent again.
-      </p>
-      <Field label="Since" hint="In your local time. Events are kept for 30 days.">
+      <p>{REPLAY.pastHint}</p>
+      <Field label={REPLAY.since} hint={REPLAY.sinceHint}>
         {(box) => (
           <input
             {...box}
@@ -82,16 +91,52 @@ export function SendPastEvents({ webhook, onClose }: Props) {
         )}
       </Field>
       <Switch
-        label="Include events from before this webhook was created"
+        label={REPLAY.earlier}
         isOn={isEarlier.value}
         onChange={(isOn) => (isEarlier.value = isOn)}
       />
-      <EventChoice
-        chosen={events.value}
-        error={null}
-        onChange={(chosen) => (events.value = chosen)}
-      />
+      <ChoiceFields choice={choice} />
     </CountedDialog>
+  )
+}
+
+/** An event and a line; empty for all. */
+type Choice = { readonly event: Signal<string>; readonly line: Signal<string> }
+
+function useChoice(): Choice {
+  return { event: useSignal(''), line: useSignal('') }
+}
+
+function bodyOf({ event, line }: Choice) {
+  return {
+    ...(event.value === '' ? {} : { events: [event.value] }),
+    ...(line.value === '' ? {} : { phone_line_id: line.value }),
+  }
+}
+
+function ChoiceFields({ choice: { event, line } }: { readonly choice: Choice }) {
+  const lines = useLines().value?.data ?? []
+  return (
+    <>
+      <SelectField
+        label={DELIVERIES.event}
+        value={event.value}
+        options={[
+          { value: '', text: DELIVERIES.allEvents },
+          ...EVENT_NAMES.map((name) => ({ value: name, text: name })),
+        ]}
+        onChange={(name) => (event.value = name)}
+      />
+      <SelectField
+        label={REPLAY.line}
+        value={line.value}
+        options={[
+          { value: '', text: REPLAY.allLines },
+          ...lines.map((each) => ({ value: each.id, text: lineName(each) })),
+        ]}
+        onChange={(id) => (line.value = id)}
+      />
+    </>
   )
 }
 
@@ -118,13 +163,13 @@ function CountedDialog(props: CountedProps) {
   const send = useAction(
     () => props.call(false),
     (value) => {
-      notices.done(`Sending ${countWords(value, what)}.`)
+      notices.done(REPLAY.sending(countWords(value, what)))
       onClose()
     },
   )
   const { value } = found
   if (value === null) {
-    const confirm = 'Continue'
+    const confirm = REPLAY.continue
     return (
       <ActionDialog {...{ title, confirm, action: count, isReady, onClose }}>
         {children}
@@ -135,17 +180,17 @@ function CountedDialog(props: CountedProps) {
   return (
     <ActionDialog
       title={title}
-      confirm={value === 0 ? 'Send' : `Send ${countWords(value, what)}`}
+      confirm={value === 0 ? REPLAY.send : REPLAY.sendCount(countWords(value, what))}
       action={send}
       isReady={value > 0 && isConfirmed(typed.value, value)}
       onClose={onClose}
     >
       <p>
         {value === 0
-          ? 'Nothing to send.'
-          : `This will send ${countWords(value, what)} to ${hostAndPathOf(webhook.url)}.`}
+          ? REPLAY.nothing
+          : REPLAY.willSend(countWords(value, what), hostAndPathOf(webhook.url))}
       </p>
-      {wanted !== null && <TextField label={`Type ${wanted} to confirm`} isFirst bind={typed} />}
+      {wanted !== null && <TextField label={REPLAY.typeToConfirm(wanted)} isFirst bind={typed} />}
     </ActionDialog>
   )
 }
@@ -156,25 +201,31 @@ export function PendingReplay({ webhook }: { readonly webhook: Webhook }) {
   const path = `webhooks/${webhook.id}/replay`
   const state = useRead<ReplayState>(path, 'delivery', 'webhook')
   const waiting = state.value?.waiting ?? 0
+  /** The most that waited since the view was opened, or since the last one ended. */
+  const most = useSignal(0)
+  useEffect(() => {
+    most.value = waiting === 0 ? 0 : Math.max(most.value, waiting)
+  }, [waiting])
   if (waiting === 0) return null
   const stop = (
     <ConfirmButton
-      text="Stop…"
-      title="Stop sending these?"
-      confirm="Stop"
+      text={REPLAY.stop}
+      title={REPLAY.stopTitle}
+      confirm={REPLAY.stopNow}
       look="danger"
       call={() => api.remove<StoppedReplay>(path)}
       onDone={({ stopped }) => {
-        notices.done(`Stopped ${countWords(stopped, 'event')}.`)
+        notices.done(REPLAY.stopped(stopped))
         state.refresh()
       }}
     >
-      Pending events won't be sent. Events already sent aren't affected.
+      {REPLAY.stopHint}
     </ConfirmButton>
   )
   return (
-    <Callout tone="wait" title={`${countWords(waiting, 'past event')} pending`} actions={stop}>
-      Sending to {hostAndPathOf(webhook.url)}.
+    <Callout tone="wait" title={REPLAY.pending(waiting)} actions={stop}>
+      {REPLAY.sendingTo(hostAndPathOf(webhook.url))}
+      <progress aria-label={REPLAY.progress} max={most.value} value={most.value - waiting} />
     </Callout>
   )
 }

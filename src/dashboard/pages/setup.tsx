@@ -24,16 +24,10 @@ import {
   trialCommand,
 } from '../line-words.ts'
 import type { Key, PhoneLine } from '../resources.ts'
+import { stepBeside, stepNamed, stepsFor, type StepName, type Steps } from '../setup-steps.ts'
 import { useAbout, useChecks, useKeys, useKinds, useLines } from '../sources.ts'
 import { creatorWords, keyName } from '../words/keys.ts'
-import {
-  SETUP as WORDS,
-  stepBeside,
-  stepNamed,
-  stepsFor,
-  type StepName,
-  type Steps,
-} from '../words/setup.ts'
+import { SETUP as WORDS } from '../words/setup.ts'
 import { CreateKey } from './keys.tsx'
 import { CheckCard } from './line-checks.tsx'
 import { ReceiveTest } from './line-test.tsx'

@@ -8,17 +8,21 @@ import { Card } from '../components/page.tsx'
 import { Ago, PersonText } from '../components/text.tsx'
 import { useAction } from '../components/use-action.ts'
 import { useDashboard } from '../dashboard.ts'
-import type { Webhook, WebhookDay } from '../resources.ts'
+import type { HealthFinding, Webhook, WebhookDay } from '../resources.ts'
 import { useWebhookDays, useWebhooks } from '../sources.ts'
 import { WEBHOOK_ISSUES } from '../words/webhook-issues.ts'
+import { Snooze } from './snooze.tsx'
 
-/** Nothing while every webhook accepts its events. */
-export function WebhookIssues() {
+type Props = { readonly findings: readonly HealthFinding[] }
+
+/** A row for each of these findings about webhooks; nothing where there is none. */
+export function WebhookIssues({ findings }: Props) {
   const days = useWebhookDays().value?.data ?? []
   const webhooks = useWebhooks().value?.data ?? []
-  const failing = webhooks.flatMap((webhook) => {
-    const day = days.find(({ webhook_id }) => webhook_id === webhook.id)
-    return day !== undefined && isTroubled(webhook, day) ? [{ webhook, day }] : []
+  const failing = findings.flatMap((finding) => {
+    const webhook = webhooks.find(({ id }) => id === finding.about.id)
+    const day = days.find(({ webhook_id }) => webhook_id === finding.about.id)
+    return webhook === undefined || day === undefined ? [] : [{ finding, webhook, day }]
   })
   if (failing.length === 0) return null
   return (
@@ -32,15 +36,13 @@ export function WebhookIssues() {
   )
 }
 
-/** A webhook that its owner paused is no issue. */
-function isTroubled({ is_active, disabled_reason, is_failing }: Webhook, day: WebhookDay): boolean {
-  if (disabled_reason !== null) return true
-  return is_active && is_failing === true && day.failing !== null
+type IssueProps = {
+  readonly finding: HealthFinding
+  readonly webhook: Webhook
+  readonly day: WebhookDay
 }
 
-type IssueProps = { readonly webhook: Webhook; readonly day: WebhookDay }
-
-function Issue({ webhook, day }: IssueProps) {
+function Issue({ finding, webhook, day }: IssueProps) {
   const { api, notices } = useDashboard()
   const name = webhookName(webhook)
   const { failing, failing_since, waiting, stopped } = day
@@ -81,6 +83,7 @@ function Issue({ webhook, day }: IssueProps) {
             </Button>
           </>
         )}
+        <Snooze finding={finding} />
       </div>
       <FailureNote failure={pause.failure ?? retry.failure} />
     </li>

@@ -6,13 +6,16 @@ import { useId } from 'preact/hooks'
 
 import { withScheme } from '../../domain/webhook-url.ts'
 import { fieldError, type Failure } from '../api.ts'
-import { Callout } from '../components/callout.tsx'
+import { Button } from '../components/button.tsx'
+import { Callout, FailureNote } from '../components/callout.tsx'
 import { CodeBlock } from '../components/code-block.tsx'
 import { ShownOnce } from '../components/dialog.tsx'
 import { bindTo, TextField } from '../components/form.tsx'
+import { useAction } from '../components/use-action.ts'
 import { ReadFailure } from '../components/when-ready.tsx'
+import { useDashboard } from '../dashboard.ts'
 import { useRelayState, useWebhookDays } from '../sources.ts'
-import { EVENT_GROUPS, EVENTS } from '../words/webhooks.ts'
+import { EVENT_GROUPS, EVENTS, WEBHOOK_FORM, WEBHOOK_TEST } from '../words/webhooks.ts'
 
 export type Draft = {
   readonly url: string
@@ -21,7 +24,6 @@ export type Draft = {
   readonly attachmentLinks: boolean
 }
 
-export const EXAMPLE_URL = 'https://shop.example.com/hooks/messages'
 export const FIELDS = ['url', 'events', 'description'] as const
 
 type FieldsProps = {
@@ -36,33 +38,34 @@ export function WebhookFields({ draft, failure, isFirst }: FieldsProps) {
   return (
     <>
       <TextField
-        label="URL"
+        label={WEBHOOK_FORM.url}
         type="url"
         isMono
         isFirst={isFirst}
-        placeholder={EXAMPLE_URL}
+        placeholder={WEBHOOK_FORM.urlExample}
         hint={urlHint(draft.value.url)}
         bind={bindTo(draft.value.url, (url) => change({ url }))}
         error={error('url')}
       />
+      {isFirst === true && <UseInbox onUrl={(url) => change({ url })} />}
       <EventChoice
         chosen={draft.value.events}
-        error={error('events') && 'Choose at least one.'}
+        error={error('events') && WEBHOOK_FORM.chooseEvents}
         onChange={(events) => change({ events })}
       />
       <fieldset class="event-choice">
-        <legend>Attachments</legend>
+        <legend>{WEBHOOK_FORM.attachments}</legend>
         <CheckLine
           isOn={draft.value.attachmentLinks}
-          hint="Events have a link for each file that works for 7 days without an API key."
+          hint={WEBHOOK_FORM.linksHint}
           onChange={(isOn) => change({ attachmentLinks: isOn })}
         >
-          Include download links
+          {WEBHOOK_FORM.links}
         </CheckLine>
       </fieldset>
       <TextField
-        label="Description"
-        placeholder="Booking system"
+        label={WEBHOOK_FORM.description}
+        placeholder={WEBHOOK_FORM.descriptionExample}
         maxLength={500}
         bind={bindTo(draft.value.description, (description) => change({ description }))}
         error={error('description')}
@@ -73,10 +76,8 @@ export function WebhookFields({ draft, failure, isFirst }: FieldsProps) {
 
 function urlHint(typed: string): string {
   const url = withScheme(typed)
-  if (url !== typed.trim()) return `Events will be sent to ${url}`
-  return /^http:/i.test(url)
-    ? 'Receives POST requests. With http, others can read events in transit: fine on this computer and your own network, otherwise use https.'
-    : 'Receives POST requests. URLs on this computer and your own network work, too.'
+  if (url !== typed.trim()) return WEBHOOK_FORM.sentTo(url)
+  return /^http:/i.test(url) ? WEBHOOK_FORM.overHttp : WEBHOOK_FORM.overHttps
 }
 
 export function bodyOfDraft({ url, events, description, attachmentLinks }: Draft) {
@@ -117,13 +118,13 @@ type ChoiceProps = {
   readonly onChange: (chosen: readonly string[]) => void
 }
 
-export function EventChoice({ chosen, error, onChange }: ChoiceProps) {
+function EventChoice({ chosen, error, onChange }: ChoiceProps) {
   const id = useId()
   const toggle = (name: string, isOn: boolean) =>
     onChange(isOn ? [...chosen, name] : chosen.filter((each) => each !== name))
   return (
     <fieldset class="event-choice" aria-describedby={error === null ? undefined : `${id}-error`}>
-      <legend>Events</legend>
+      <legend>{WEBHOOK_FORM.events}</legend>
       {[...EVENT_GROUPS].map(([group, names]) => (
         <div key={group} role="group" aria-label={group} class="event-group">
           <p class="small quiet" aria-hidden="true">
@@ -158,14 +159,33 @@ type SecretProps = {
 
 export function SigningSecret({ secret, lead, onDone }: SecretProps) {
   return (
-    <ShownOnce title="Save your signing secret" onDone={onDone}>
-      <p>{lead} You won't see the secret again.</p>
-      <CodeBlock what="Secret" text={secret} />
+    <ShownOnce title={WEBHOOK_FORM.saveSecret} onDone={onDone}>
+      <p>
+        {lead} {WEBHOOK_FORM.onlyOnce}
+      </p>
+      <CodeBlock what={WEBHOOK_FORM.secret} text={secret} />
       <p class="field-hint">
-        Your app uses it to verify that events come from this relay, following Standard Webhooks.{' '}
-        <a href="/guide/webhooks">Read the guide</a>
+        {WEBHOOK_FORM.secretUse} <a href="/guide/webhooks">{WEBHOOK_FORM.readGuide}</a>
       </p>
     </ShownOnce>
+  )
+}
+
+/** A new address of the relay's own test inbox. */
+export function UseInbox({ onUrl }: { readonly onUrl: (url: string) => void }) {
+  const { api } = useDashboard()
+  const { isBusy, failure, start } = useAction(
+    () => api.get<{ readonly url: string }>('/dashboard/test-inbox'),
+    ({ url }) => onUrl(url),
+  )
+  return (
+    <div class="row">
+      <Button isBusy={isBusy} onClick={start}>
+        {WEBHOOK_TEST.useInbox}
+      </Button>
+      <span class="field-hint">{WEBHOOK_TEST.inboxHint}</span>
+      <FailureNote failure={failure} />
+    </div>
   )
 }
 
@@ -185,21 +205,15 @@ END`
 export function Receiver() {
   return (
     <div class="stack-tight">
-      <p class="quiet">
-        Tools such as n8n, Make and Zapier give you a webhook URL. To see events without one, print
-        them in a terminal:
-      </p>
+      <p class="quiet">{WEBHOOK_TEST.tools}</p>
       <ol class="receiver-steps">
+        <li>{WEBHOOK_TEST.openTerminal}</li>
         <li>
-          Open a terminal on the computer that runs Hookline. On a Mac, that is the Terminal app.
+          {WEBHOOK_TEST.paste}
+          <CodeBlock what={WEBHOOK_TEST.receiver} text={SCRIPT} />
         </li>
         <li>
-          Copy this, paste it there, and press Enter. If Python is missing, a Mac offers to install
-          it.
-          <CodeBlock what="Receiver" text={SCRIPT} />
-        </li>
-        <li>
-          Keep that window open. The URL is <code>{RECEIVER_URL}</code>
+          {WEBHOOK_TEST.keepOpen} <code>{RECEIVER_URL}</code>
         </li>
       </ol>
     </div>

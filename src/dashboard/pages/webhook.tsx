@@ -17,9 +17,17 @@ import { DetailView } from '../components/when-ready.tsx'
 import { useDashboard } from '../dashboard.ts'
 import type { Delivery, RotatedSecret, Webhook, WebhookDay } from '../resources.ts'
 import { useDelivery, useWebhookDay, useWebhookDays, useWebhooks } from '../sources.ts'
-import { deliveryState, webhookState } from '../words/webhooks.ts'
+import {
+  deliveryState,
+  probeWords,
+  WEBHOOK_FORM,
+  WEBHOOK_TEST,
+  WEBHOOKS,
+  webhookState,
+} from '../words/webhooks.ts'
 import { Deliveries } from './deliveries.tsx'
 import { DeliveryDetail, Refusal } from './delivery.tsx'
+import { InboxView } from './webhook-inbox.tsx'
 import {
   bodyOfDraft,
   FIELDS,
@@ -36,21 +44,15 @@ type ViewProps = {
   readonly delivery: string | null
 }
 
-const TABS = [
-  ['deliveries', 'Deliveries'],
-  ['settings', 'Settings'],
-  ['test', 'Test'],
-] as const
-
 export function WebhookView({ id, tab, delivery }: ViewProps) {
   return (
     <DetailView
       page="webhooks"
-      noun="Webhook"
+      noun={WEBHOOKS.noun}
       id={id}
       of={useWebhooks()}
       isHeld={useWebhookDays().now.state === 'loading'}
-      whyMissing="It was deleted."
+      whyMissing={WEBHOOKS.whyMissing}
       head={(webhook) => (
         <PageHead
           title={<PersonText>{webhookName(webhook)}</PersonText>}
@@ -74,9 +76,10 @@ export function WebhookView({ id, tab, delivery }: ViewProps) {
 }
 
 function Tabs({ id, tab }: Pick<ViewProps, 'id' | 'tab'>) {
+  const hasInbox = useWebhookDay(id)?.is_test_inbox === true
   return (
-    <nav class="tabs" aria-label="Webhook sections">
-      {TABS.map(([name, words]) => (
+    <nav class="tabs" aria-label={WEBHOOKS.sections}>
+      {TABS.filter(([name]) => name !== 'inbox' || hasInbox).map(([name, words]) => (
         <a
           key={name}
           href={href('webhooks', [id, name])}
@@ -89,8 +92,10 @@ function Tabs({ id, tab }: Pick<ViewProps, 'id' | 'tab'>) {
   )
 }
 
+const TABS = Object.entries(WEBHOOKS.tabs)
+
 function shownTab(tab: string): string {
-  return TABS.some(([name]) => name === tab) ? tab : TABS[0][0]
+  return Object.hasOwn(WEBHOOKS.tabs, tab) ? tab : 'deliveries'
 }
 
 type Props = { readonly webhook: Webhook }
@@ -100,6 +105,7 @@ function Tab({ webhook, tab, delivery }: TabProps): ComponentChildren {
   const shown = shownTab(tab)
   if (shown === 'settings') return <WebhookSettings webhook={webhook} />
   if (shown === 'test') return <WebhookTest webhook={webhook} />
+  if (shown === 'inbox') return <InboxView webhook={webhook} />
   return <Deliveries webhook={webhook} open={delivery} />
 }
 
@@ -115,34 +121,38 @@ function Trouble({ webhook, tab }: Props & { readonly tab: string }) {
     )
   }
   const actions = tab !== 'settings' && (
-    <LinkButton href={href('webhooks', [webhook.id, 'settings'])}>Open settings</LinkButton>
+    <LinkButton href={href('webhooks', [webhook.id, 'settings'])}>
+      {WEBHOOKS.openSettings}
+    </LinkButton>
   )
   if (webhook.disabled_reason === null) {
     return (
-      <Callout tone="plain" title="This webhook is paused" actions={actions}>
-        New events aren't queued for it, and pending ones are on hold.
+      <Callout tone="plain" title={WEBHOOKS.isPaused} actions={actions}>
+        {WEBHOOKS.isPausedHint}
       </Callout>
     )
   }
   return (
-    <Callout tone="bad" title="The relay stopped delivering events" actions={actions}>
+    <Callout tone="bad" title={WEBHOOKS.isStopped} actions={actions}>
       {day?.stopped}
     </Callout>
   )
 }
 
 function Failing({ day }: { readonly day: WebhookDay | null }) {
+  const { clock } = useDashboard()
   const failing = day?.failing
   const hint = failing?.attempts.at(-1)?.hint
   if (!failing || !hint) return null
   const show = (
     <LinkButton href={href('webhooks', [failing.webhook_id, 'deliveries', failing.id])}>
-      View delivery
+      {WEBHOOKS.viewDelivery}
     </LinkButton>
   )
   return (
     <Callout tone="warn" title={hint.title} actions={show}>
-      {hint.advice} New events are queued meanwhile.
+      {hint.advice}{' '}
+      {day.next_probe_at === null ? WEBHOOKS.queued : probeWords(day, clock.now.value)}
     </Callout>
   )
 }
@@ -156,11 +166,11 @@ function WebhookSettings({ webhook }: Props) {
         <Secret webhook={webhook} />
         <DeleteCard
           page="webhooks"
-          noun="webhook"
+          noun={WEBHOOK_FORM.deleteNoun}
           path={`webhooks/${webhook.id}`}
-          consequence="Its pending events and its secret will be deleted. This can't be undone."
+          consequence={WEBHOOK_FORM.deleteConsequence}
         >
-          Added <Ago time={webhook.created_at} />. To stop events for a while, turn it off instead.
+          {WEBHOOK_FORM.addedAt} <Ago time={webhook.created_at} />. {WEBHOOK_FORM.deleteHint}
         </DeleteCard>
       </div>
     </div>
@@ -181,16 +191,16 @@ function WebhookForm({ webhook }: Props) {
   const isChanged = JSON.stringify(draft.value) !== JSON.stringify(before)
   const { isBusy, failure, start } = useAction(
     () => api.put<Webhook>(`webhooks/${webhook.id}`, bodyOfDraft(draft.value)),
-    () => notices.done('Saved.'),
+    () => notices.done(WEBHOOK_FORM.saved),
   )
   return (
-    <Card title="Events and URL">
+    <Card title={WEBHOOK_FORM.settings}>
       <Form onSubmit={start}>
         <WebhookFields draft={draft} failure={failure} />
         <FailureNote failure={failure} but={FIELDS} />
         <div class="actions">
           <Button type="submit" isBusy={isBusy} isDisabled={!isChanged}>
-            Save
+            {WEBHOOK_FORM.save}
           </Button>
         </div>
       </Form>
@@ -202,14 +212,14 @@ function Pause({ webhook }: Props) {
   const { api, notices } = useDashboard()
   const { failure, start } = useAction(
     (is_active: boolean) => api.put<Webhook>(`webhooks/${webhook.id}`, { is_active }),
-    ({ is_active }) => notices.done(is_active ? 'Webhook resumed.' : 'Webhook paused.'),
+    ({ is_active }) => notices.done(is_active ? WEBHOOK_FORM.resumed : WEBHOOK_FORM.paused),
   )
   return (
-    <Card title="Status">
+    <Card title={WEBHOOK_FORM.status}>
       <Switch
-        label="Deliver events"
+        label={WEBHOOK_FORM.deliver}
         isOn={webhook.is_active && webhook.disabled_reason === null}
-        hint="When off, new events aren't queued, and pending ones are on hold."
+        hint={WEBHOOK_FORM.deliverHint}
         onChange={start}
       />
       <FailureNote failure={failure} />
@@ -222,26 +232,23 @@ function Secret({ webhook }: Props) {
   // Lives as long as the dialog that shows it.
   const secret = useSignal<string | null>(null)
   return (
-    <Card title="Signing secret">
-      <p class="quiet">
-        Signs every event. If it's lost or someone else may know it, create a new one.
-      </p>
+    <Card title={WEBHOOK_FORM.secretTitle}>
+      <p class="quiet">{WEBHOOK_FORM.secretHint}</p>
       <div class="actions">
         <ConfirmButton
-          text="New secret…"
-          title="Create a new secret?"
-          confirm="Create secret"
+          text={WEBHOOK_FORM.newSecret}
+          title={WEBHOOK_FORM.newSecretTitle}
+          confirm={WEBHOOK_FORM.createSecret}
           look="main"
           call={() => api.post<RotatedSecret>(`webhooks/${webhook.id}/rotate-secret`)}
           onDone={(rotated) => (secret.value = rotated.secret)}
         >
-          Both secrets are valid for 24 hours, so you can update your endpoint without losing
-          events.
+          {WEBHOOK_FORM.bothValid}
         </ConfirmButton>
       </div>
       {secret.value !== null && (
         <SigningSecret
-          lead="The old secret stays valid for 24 hours."
+          lead={WEBHOOK_FORM.oldValid}
           secret={secret.value}
           onDone={() => (secret.value = null)}
         />
@@ -259,14 +266,11 @@ function WebhookTest({ webhook }: Props) {
   )
   return (
     <>
-      <Card title="Send a test event">
-        <p class="quiet">
-          Sends a sample <code>{webhook.events[0]}</code> event immediately, even after failures. It
-          is from +12025550100, and its ID starts with <code>evt_test_</code>.
-        </p>
+      <Card title={WEBHOOK_TEST.title}>
+        <p class="quiet">{WEBHOOK_TEST.sample(webhook.events[0] ?? '')}</p>
         <div class="row">
           <Button look="main" icon="send" isBusy={isBusy} onClick={start}>
-            Send test event
+            {WEBHOOK_TEST.send}
           </Button>
           <Refusal failure={failure} />
         </div>
@@ -274,7 +278,7 @@ function WebhookTest({ webhook }: Props) {
           <TestOutcome key={sent.value.id} webhook={webhook} sent={sent.value} />
         )}
       </Card>
-      <Card title="No endpoint yet?">
+      <Card title={WEBHOOK_TEST.noEndpoint}>
         <Receiver />
       </Card>
     </>

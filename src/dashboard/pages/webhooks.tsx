@@ -2,11 +2,9 @@
 
 import { useSignal } from '@preact/signals'
 
-import { grouped } from '../../domain/number-words.ts'
-import { withScheme } from '../../domain/webhook-url.ts'
+import { inboxToken, webhookName, withScheme } from '../../domain/webhook-url.ts'
 import { href } from '../address.ts'
 import { Button } from '../components/button.tsx'
-import { DataTable, type Column } from '../components/data-table.tsx'
 import { ActionDialog } from '../components/dialog.tsx'
 import { Form, TextField } from '../components/form.tsx'
 import { Badge } from '../components/icon.tsx'
@@ -17,15 +15,21 @@ import { EmptyState, WhenReady } from '../components/when-ready.tsx'
 import { useDashboard } from '../dashboard.ts'
 import type { CreatedWebhook, Webhook } from '../resources.ts'
 import { useWebhookDay, useWebhooks } from '../sources.ts'
-import { USUAL_EVENTS, webhookState } from '../words/webhooks.ts'
+import {
+  USUAL_EVENTS,
+  WEBHOOK_FORM,
+  WEBHOOK_TEST,
+  WEBHOOKS,
+  webhookState,
+} from '../words/webhooks.ts'
 import {
   bodyOfDraft,
-  EXAMPLE_URL,
   FIELDS,
   OutOfReach,
   Receiver,
   RECEIVER_URL,
   SigningSecret,
+  UseInbox,
   WebhookFields,
   type Draft,
 } from './webhook-parts.tsx'
@@ -45,13 +49,13 @@ function WebhookList() {
   const adding = useSignal<string | null>(null)
   const add = (
     <Button look="main" icon="plus" onClick={() => (adding.value = '')}>
-      Add webhook
+      {WEBHOOKS.add}
     </Button>
   )
   return (
     <>
-      <PageHead title="Webhooks" actions={webhooks.value?.data.length !== 0 && add}>
-        The relay sends events to these URLs.
+      <PageHead title={WEBHOOKS.title} actions={webhooks.value?.data.length !== 0 && add}>
+        {WEBHOOKS.lead}
       </PageHead>
       <OutOfReach webhookId={null} />
       <WhenReady of={webhooks} kind="list" count={3}>
@@ -60,7 +64,11 @@ function WebhookList() {
             <NoWebhooks onAdd={(url) => (adding.value = url)} />
           ) : (
             <Card kind="list">
-              <DataTable caption="Webhooks" rows={data} columns={COLUMNS} />
+              <ul class="webhook-rows" aria-label={WEBHOOKS.title}>
+                {data.map((webhook) => (
+                  <WebhookRow key={webhook.id} webhook={webhook} />
+                ))}
+              </ul>
             </Card>
           )
         }
@@ -72,45 +80,30 @@ function WebhookList() {
   )
 }
 
-const COLUMNS: readonly Column<Webhook>[] = [
-  {
-    title: 'URL',
-    cell: ({ id, url, description }) => (
-      <>
-        <a class="webhook-url" href={href('webhooks', [id])}>
-          <PersonText>{url}</PersonText>
-        </a>
-        {description !== null && (
-          <p class="webhook-about small quiet">
-            <PersonText>{description}</PersonText>
-          </p>
-        )}
-      </>
-    ),
-  },
-  {
-    title: 'Events',
-    cell: ({ events }) => (
-      <p class="webhook-events small quiet">
-        {events.map((name: string) => name.replace('message.', '')).join(', ')}
-      </p>
-    ),
-  },
-  { title: 'Last 24 hours', cell: (webhook) => <LastDay webhook={webhook} /> },
-  { title: 'Status', cell: (webhook) => <Badge of={webhookState(webhook)} /> },
-]
+type RowProps = { readonly webhook: Webhook }
 
-function LastDay({ webhook }: { readonly webhook: Webhook }) {
+function WebhookRow({ webhook }: RowProps) {
   const day = useWebhookDay(webhook.id)
   const hint = day?.failing?.attempts.at(-1)?.hint
   return (
-    <div class="webhook-day small">
-      <p>{day?.words ?? '\u00A0'}</p>
-      {hint && <p class="webhook-trouble">{hint.title}</p>}
-      {!hint && day !== null && day.waiting > 0 && (
-        <p class="quiet">{grouped(day.waiting)} pending</p>
-      )}
-    </div>
+    <li class="webhook-row">
+      <div class="webhook-row-name">
+        <a class="one-line" href={href('webhooks', [webhook.id])}>
+          <PersonText>{webhookName(webhook)}</PersonText>
+        </a>
+        <p class="one-line small quiet">
+          <PersonText>{webhook.url}</PersonText>
+        </p>
+      </div>
+      <div class="webhook-row-day small">
+        <p class="one-line">{day?.words ?? '\u00A0'}</p>
+        {hint && <p class="one-line webhook-trouble">{hint.title}</p>}
+        {!hint && day !== null && day.waiting > 0 && (
+          <p class="quiet">{WEBHOOKS.waiting(day.waiting)}</p>
+        )}
+      </div>
+      <Badge of={webhookState(webhook)} />
+    </li>
   )
 }
 
@@ -118,22 +111,30 @@ function NoWebhooks({ onAdd }: { readonly onAdd: (url: string) => void }) {
   const url = useSignal('')
   const form = (
     <Form class="first-webhook" onSubmit={() => onAdd(withScheme(url.value))}>
-      <TextField label="URL" isLabelHidden type="url" isMono placeholder={EXAMPLE_URL} bind={url} />
+      <TextField
+        label={WEBHOOK_FORM.url}
+        isLabelHidden
+        type="url"
+        isMono
+        placeholder={WEBHOOK_FORM.urlExample}
+        bind={url}
+      />
       <Button type="submit" look="main">
-        Continue
+        {WEBHOOKS.continue}
       </Button>
     </Form>
   )
   return (
     <Card>
-      <EmptyState icon="webhooks" title="No webhooks yet" action={form}>
-        Enter the URL that should receive events.
+      <EmptyState icon="webhooks" title={WEBHOOKS.none} action={form}>
+        {WEBHOOKS.noneHint}
       </EmptyState>
       <div class="stack-tight">
-        <h2>No endpoint yet?</h2>
+        <h2>{WEBHOOK_TEST.noEndpoint}</h2>
+        <UseInbox onUrl={onAdd} />
         <Receiver />
         <div class="actions">
-          <Button onClick={() => onAdd(RECEIVER_URL)}>Use this URL</Button>
+          <Button onClick={() => onAdd(RECEIVER_URL)}>{WEBHOOK_TEST.useUrl}</Button>
         </div>
       </div>
     </Card>
@@ -157,18 +158,18 @@ function AddWebhook({ url, onClose }: AddProps) {
     (webhook) => (created.value = webhook),
   )
   if (created.value !== null) {
-    const { id, secret } = created.value
+    const { id, url: target, secret } = created.value
     const done = () => {
       created.value = null
       onClose()
-      router.go(href('webhooks', [id, 'test']))
+      router.go(href('webhooks', [id, inboxToken(target) === null ? 'test' : 'inbox']))
     }
-    return <SigningSecret lead="Webhook added." secret={secret} onDone={done} />
+    return <SigningSecret lead={WEBHOOKS.added} secret={secret} onDone={done} />
   }
   return (
     <ActionDialog
-      title="Add webhook"
-      confirm="Add webhook"
+      title={WEBHOOKS.add}
+      confirm={WEBHOOKS.add}
       action={action}
       but={FIELDS}
       onClose={onClose}

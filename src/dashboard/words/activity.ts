@@ -52,6 +52,9 @@ const SENTENCES: Readonly<Record<string, (name: string) => string>> = {
   'line.changed': (name) => `Line ${name} changed`,
   'line.adopted': (name) => `Line ${name} took over another one`,
   'line.deleted': (name) => `Line ${name} deleted`,
+  'finding.snoozed': () => 'Issue snoozed',
+  'contacts.exported': () => 'Contacts exported',
+  'conversation.exported': () => 'Conversation exported',
   'setting.changed': (name) => `Setting ${name} changed`,
   'message.resolved': () => 'Uncertain message settled',
   'attachment.deleted': () => 'Attachment deleted',
@@ -98,4 +101,3 @@ export function lineWords({ time, level, message, fields }: LogLine): string {
   const pairs = Object.entries(fields).map(([name, value]) => `${name}=${JSON.stringify(value)}`)
   return [time, level, message, ...pairs].join(' ')
 }
-

@@ -1,6 +1,4 @@
 import { countWords } from '../../domain/number-words.ts'
-import { needsPermissions } from '../line-words.ts'
-import type { About } from '../resources.ts'
 
 export const SETUP = {
   title: 'Set up Hookline',
@@ -102,33 +100,4 @@ export function passwordProblem(password: string): string | null {
 
 function lengthOf(password: string): number {
   return Array.from(password).length
-}
-
-/** The steps of setup, by the names under which the relay remembers them. */
-export const SETUP_STEPS = [
-  { name: 'permissions', title: 'Permissions' },
-  { name: 'line', title: 'Line' },
-  { name: 'message', title: 'First text' },
-  { name: 'key', title: 'Key' },
-] as const
-type SetupStep = (typeof SETUP_STEPS)[number]
-export type StepName = SetupStep['name']
-
-export type Steps = readonly [SetupStep, ...SetupStep[]]
-
-/** The steps that apply to the kinds of line that this relay looks for. */
-export function stepsFor(about: Pick<About, 'drivers' | 'kinds'>): Steps {
-  const [, ...others] = SETUP_STEPS
-  return needsPermissions(about) ? SETUP_STEPS : others
-}
-
-/** The step of this name; the first where the relay has no such step. */
-export function stepNamed(name: string, steps: Steps): SetupStep {
-  return steps.find((step) => step.name === name) ?? steps[0]
-}
-
-/** The step before (-1) or after (1) it; null beyond either end. */
-export function stepBeside(name: StepName, distance: 1 | -1, steps: Steps): StepName | null {
-  const index = steps.findIndex((step) => step.name === name)
-  return steps[index + distance]?.name ?? null
 }

@@ -1,0 +1,93 @@
+// Days, durations, shares and numbers of the figures, in the language of the browser. Each formatter is made
+// once: that takes longer than its use.
+
+const DAY = { day: 'numeric', month: 'short', timeZone: 'UTC' } as const
+const MOMENT = { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' } as const
+
+const days = once(() => new Intl.DateTimeFormat(undefined, DAY))
+const moments = once(() => new Intl.DateTimeFormat(undefined, MOMENT))
+const hours = once(() => new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' }))
+const numbers = once(() => new Intl.NumberFormat())
+const shares = once(() => new Intl.NumberFormat(undefined, { style: 'percent', ...ONE_DIGIT }))
+const units = once(() => new Map(UNITS.map(([unit]) => [unit, unitFormat(unit)])))
+
+const ONE_DIGIT = { maximumFractionDigits: 1 } as const
+/** Each up to its milliseconds. */
+const UNITS = [
+  ['millisecond', 1, 1_000],
+  ['second', 1_000, 60_000],
+  ['minute', 60_000, 3_600_000],
+  ['hour', 3_600_000, 48 * 3_600_000],
+  ['day', 86_400_000, Infinity],
+] as const
+
+/** "21 Nov" for "2026-11-21". */
+export const dayName = (day: string) => days().format(Date.parse(day))
+/** "21 Nov, 10:00". */
+export const momentWords = (iso: string) => moments().format(Date.parse(iso))
+/** "10:00". */
+export const hourWords = (iso: string) => hours().format(Date.parse(iso))
+/** "7,180". */
+export const numberWords = (value: number) => numbers().format(value)
+
+/** "99.8%"; rounded down, so that only all is 100%. */
+export function shareWords(share: number): string {
+  return shares().format(Math.floor(share * 1_000) / 1_000)
+}
+
+/** "450 ms", "1.2 sec", "3 hr". */
+export function durationWords(ms: number): string {
+  const [unit, size] = UNITS.find(([, , max]) => ms < max) ?? UNITS[4]
+  return (
+    units()
+      .get(unit)
+      ?.format(ms / size) ?? ''
+  )
+}
+
+function unitFormat(unit: string): Intl.NumberFormat {
+  return new Intl.NumberFormat(undefined, {
+    style: 'unit',
+    unit,
+    unitDisplay: 'short',
+    ...ONE_DIGIT,
+  })
+}
+
+function once<T>(make: () => T): () => T {
+  let made: T | null = null
+  return () => (made ??= make())
+}
+
+/** The day of a time zone at `time`, as "2026-11-21". */
+export function dayAt(time: number, timeZone: string): string {
+  return new Date(time + offsetMs(time, timeZone)).toISOString().slice(0, 'YYYY-MM-DD'.length)
+}
+
+/** The start of a day in a time zone, in milliseconds since 1970. */
+export function startOfDay(day: string, timeZone: string): number {
+  const midnight = Date.parse(`${day}T00:00Z`)
+  // The offset at the first guess may be that of another season.
+  const guess = midnight - offsetMs(midnight, timeZone)
+  return midnight - offsetMs(guess, timeZone)
+}
+
+/** Its 24, 23 or 25 hours later. */
+export function endOfDay(day: string, timeZone: string): number {
+  const next = new Date(Date.parse(day) + 86_400_000).toISOString()
+  return startOfDay(next.slice(0, day.length), timeZone)
+}
+
+function offsetMs(time: number, timeZone: string): number {
+  const format = new Intl.DateTimeFormat('en-CA', {
+    timeZone,
+    hourCycle: 'h23',
+    year: 'numeric',
+    month: '2-digit',
+    day: '2-digit',
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+  })
+  return Date.parse(`${format.format(time).replace(', ', 'T')}Z`) - time
+}

@@ -1,0 +1,159 @@
+// A message with the times of its steps, and its deliveries to webhooks.
+
+import { href } from '../address.ts'
+import { messageExcerpt } from '../attachment-words.ts'
+import { Button, LinkButton } from '../components/button.tsx'
+import { Dialog } from '../components/dialog.tsx'
+import { Badge } from '../components/icon.tsx'
+import { Ago, LongText, PersonText } from '../components/text.tsx'
+import { EmptyState, WhenReady } from '../components/when-ready.tsx'
+import { useDashboard, useRead } from '../dashboard.ts'
+import { durationWords, momentWords } from '../figure-words.ts'
+import { lineName } from '../line-words.ts'
+import { statusWords, whyNot } from '../message-words.ts'
+import { counterpart } from '../people.ts'
+import type { Message, MessageTimes, SeenDelivery } from '../resources.ts'
+import { useLines } from '../sources.ts'
+import { COMMON } from '../words/common.ts'
+import { MESSAGES as WORDS } from '../words/messages.ts'
+import { deliveryState } from '../words/webhooks.ts'
+
+type ViewProps = { readonly id: string; readonly filters: Readonly<Record<string, string>> }
+
+/** `filters` are those of the list behind it. */
+export function MessageView({ id, filters }: ViewProps) {
+  const { router } = useDashboard()
+  const read = useRead<Message>(`messages/${encodeURIComponent(id)}`, id)
+  const close = () => router.replace(href('messages', [], filters))
+  const conversation = read.value?.conversation_id
+  return (
+    <Dialog
+      title={WORDS.details}
+      onClose={close}
+      actions={
+        <>
+          {conversation !== undefined && (
+            <LinkButton href={href('conversations', [conversation], { message: id })}>
+              {WORDS.open}
+            </LinkButton>
+          )}
+          <Button look="main" onClick={close}>
+            {COMMON.done}
+          </Button>
+        </>
+      }
+    >
+      {read.now.state === 'failed' && read.now.failure.status === 404 ? (
+        <EmptyState icon="search" title={WORDS.gone}>
+          {WORDS.goneHint}
+        </EmptyState>
+      ) : (
+        <WhenReady of={read} kind="row" count={4}>
+          {(message) => <MessageParts message={message} />}
+        </WhenReady>
+      )}
+    </Dialog>
+  )
+}
+
+function MessageParts({ message }: { readonly message: Message }) {
+  const line = useLines().value?.data.find(({ id }) => id === message.phone_line_id)
+  const why = whyNot(message)
+  return (
+    <>
+      <p class="row">
+        <Badge of={statusWords(message.status)} />
+        <strong>
+          <PersonText>{counterpart(message)}</PersonText>
+        </strong>
+        <span class="quiet">
+          {WORDS.via} <PersonText>{line ? lineName(line) : message.phone_number}</PersonText> ·{' '}
+          {message.service}
+        </span>
+      </p>
+      <div>
+        <LongText text={message.text || messageExcerpt(message)} />
+      </div>
+      {why !== null && <p class="small">{why}</p>}
+      <Timeline message={message} />
+      <DeliveriesOf id={message.id} />
+    </>
+  )
+}
+
+type Step = readonly [name: string, at: string | null]
+
+function stepsOf(message: Message, handedOver: string | null): readonly Step[] {
+  if (message.direction === 'inbound') {
+    return [
+      [WORDS.sentBySender, message.sent_at],
+      [WORDS.recorded, message.created_at],
+    ]
+  }
+  const hasEnded = ['failed', 'expired', 'uncertain'].includes(message.status)
+  return [
+    [WORDS.accepted, message.created_at],
+    [WORDS.handedOver, handedOver],
+    [WORDS.sent, message.sent_at],
+    [WORDS.delivered, message.delivered_at],
+    [WORDS.read, message.read_at],
+    [statusWords(message.status).text, hasEnded ? message.updated_at : null],
+  ]
+}
+
+/** The steps that were made, each with the time since the one before. */
+function Timeline({ message }: { readonly message: Message }) {
+  const times = useRead<MessageTimes>(`/dashboard/messages/${message.id}/times`, message.id)
+  const steps = stepsOf(message, times.value?.handed_over_at ?? null).flatMap(([name, at]) =>
+    at === null ? [] : [{ name, at }],
+  )
+  return (
+    <section aria-label={WORDS.timeline}>
+      <ol class="timeline">
+        {steps.map(({ name, at }, place) => {
+          const before = steps[place - 1]?.at ?? at
+          const ms = Math.max(Date.parse(at) - Date.parse(before), 0)
+          return (
+            <li key={name}>
+              <span>{name}</span>
+              <span class="small quiet figures">
+                <time dateTime={at}>{momentWords(at)}</time>
+                {place > 0 && ` · ${WORDS.later(durationWords(ms))}`}
+              </span>
+            </li>
+          )
+        })}
+      </ol>
+    </section>
+  )
+}
+
+/** Events of the message on their way to webhooks. */
+function DeliveriesOf({ id }: { readonly id: string }) {
+  const path = `/dashboard/messages/${id}/deliveries`
+  const read = useRead<{ readonly data: readonly SeenDelivery[] }>(path, 'delivery')
+  return (
+    <section class="stack-tight">
+      <h3>{WORDS.deliveries}</h3>
+      <WhenReady of={read} kind="row" count={1}>
+        {({ data }) =>
+          data.length === 0 ? (
+            <p class="small quiet">{WORDS.noDeliveries}</p>
+          ) : (
+            <ul class="stack-tight">
+              {data.map((delivery) => (
+                <li key={delivery.id} class="row">
+                  <Badge of={deliveryState(delivery)} />
+                  <a href={href('webhooks', [delivery.webhook_id, 'deliveries', delivery.id])}>
+                    <code>{delivery.event}</code>
+                  </a>
+                  <Ago time={delivery.created_at} />
+                </li>
+              ))}
+            </ul>
+          )
+        }
+      </WhenReady>
+    </section>
+  )
+}

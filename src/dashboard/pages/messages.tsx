@@ -1,0 +1,262 @@
+// Messages of all lines by their status, line, service and time: the filters are in the address.
+
+import { href, withQuery } from '../address.ts'
+import type { Api } from '../api.ts'
+import { messageExcerpt } from '../attachment-words.ts'
+import { Button } from '../components/button.tsx'
+import { FailureNote } from '../components/callout.tsx'
+import { ConfirmButton } from '../components/dialog.tsx'
+import { Field, SelectField } from '../components/form.tsx'
+import { Badge, Icon } from '../components/icon.tsx'
+import { NearView } from '../components/long-list.tsx'
+import { Card, PageHead } from '../components/page.tsx'
+import { Ago, PersonText } from '../components/text.tsx'
+import { useAction } from '../components/use-action.ts'
+import { EmptyState, Skeleton } from '../components/when-ready.tsx'
+import { useDashboard, useFeed } from '../dashboard.ts'
+import type { FeedSource } from '../feed.ts'
+import { endOfDay, startOfDay } from '../figure-words.ts'
+import { lineOption } from '../line-words.ts'
+import { statusWords, whyNot } from '../message-words.ts'
+import { draftOf, sendOnce } from '../outbox.ts'
+import { counterpart } from '../people.ts'
+import type { Message } from '../resources.ts'
+import { useLines, useTimeZone } from '../sources.ts'
+import { MESSAGES as WORDS } from '../words/messages.ts'
+import { MessageView } from './message.tsx'
+
+const SHOWN_MAX = 1_000
+const DAY_MS = 86_400_000
+
+const STATUSES = 'failed expired uncertain queued sending sent delivered read received'.split(' ')
+const SERVICES = ['iMessage', 'SMS', 'RCS']
+
+type Filters = Readonly<Record<'status' | 'line' | 'service' | 'day' | 'days', string>>
+
+export function MessagesPage() {
+  const { router } = useDashboard()
+  const { path, query } = router.route.value
+  const { status = '', line = '', service = '', day = '', days = '' } = query
+  const filters = { status, line, service, day, days }
+  const [id] = path
+  const timeZone = useTimeZone()
+  return (
+    <>
+      <PageHead title={WORDS.title}>{WORDS.lead}</PageHead>
+      <FilterBar filters={filters} />
+      {timeZone === null ? (
+        <Skeleton kind="list" count={6} />
+      ) : (
+        <List key={JSON.stringify([filters, timeZone])} {...{ filters, timeZone }} />
+      )}
+      {id !== undefined && <MessageView key={id} id={id} filters={filters} />}
+    </>
+  )
+}
+
+type FilterProps = { readonly filters: Filters }
+
+function FilterBar({ filters }: FilterProps) {
+  const { router } = useDashboard()
+  const lines = useLines().value?.data ?? []
+  const set = (change: Partial<Filters>) =>
+    router.replace(href('messages', [], { ...filters, ...change }))
+  const named = (value: string) => ({ value, text: value })
+  const isFiltered = Object.values(filters).some((value) => value !== '')
+  return (
+    <div class="filters" role="group" aria-label={WORDS.filters}>
+      <SelectField
+        label={WORDS.status}
+        value={filters.status}
+        options={[
+          { value: '', text: WORDS.allStatuses },
+          ...STATUSES.map((value) => ({ value, text: statusWords(value).text })),
+        ]}
+        onChange={(status) => set({ status })}
+      />
+      <SelectField
+        label={WORDS.line}
+        value={filters.line}
+        options={[{ value: '', text: WORDS.allLines }, ...lines.map(lineOption)]}
+        onChange={(line) => set({ line })}
+      />
+      <SelectField
+        label={WORDS.service}
+        value={filters.service}
+        options={[{ value: '', text: WORDS.allServices }, ...SERVICES.map(named)]}
+        onChange={(service) => set({ service })}
+      />
+      <SelectField
+        label={WORDS.period}
+        value={filters.days}
+        options={[
+          { value: '', text: WORDS.anyTime },
+          { value: '7', text: WORDS.last7 },
+        ]}
+        onChange={(days) => set({ days, day: '' })}
+      />
+      <Field label={WORDS.day}>
+        {(box) => (
+          <input
+            {...box}
+            class="input"
+            type="date"
+            value={filters.day}
+            onChange={(event) => set({ day: event.currentTarget.value, days: '' })}
+          />
+        )}
+      </Field>
+      <Button
+        look="quiet"
+        isDisabled={!isFiltered}
+        onClick={() => router.replace(href('messages'))}
+      >
+        {WORDS.clear}
+      </Button>
+    </div>
+  )
+}
+
+type ListProps = FilterProps & { readonly timeZone: string }
+
+function List({ filters, timeZone }: ListProps) {
+  const { api, clock } = useDashboard()
+  const period = periodOf(filters, timeZone, clock.time())
+  const feed = useFeed('messages', messageSource(api, filters, period))
+  const now = feed.now.value
+  if (now.state === 'loading') return <Skeleton kind="list" count={6} />
+  if (now.state === 'failed') {
+    return <FailureNote failure={now.failure} onRetry={() => feed.refresh()} />
+  }
+  // A message that changed after the list was read may no longer match.
+  const rows = now.entries.filter(({ status }) => ['', status].includes(filters.status))
+  const add = (message: Message) => feed.add(message)
+  return (
+    <Card kind="list">
+      {rows.length === 0 && now.nextCursor === null && (
+        <EmptyState icon="search" title={WORDS.none}>
+          {WORDS.noneHint}
+        </EmptyState>
+      )}
+      <ul class="recent" aria-label={WORDS.title}>
+        {rows.map((message) => (
+          <li key={message.id}>
+            <Row message={message} filters={filters} onChanged={add} />
+          </li>
+        ))}
+      </ul>
+      {now.nextCursor !== null && (
+        <NearView again={now} onSeen={() => void feed.readMore()}>
+          <Skeleton kind="row" count={2} />
+        </NearView>
+      )}
+      {now.entries.length >= SHOWN_MAX && <p class="list-end small quiet">{WORDS.end}</p>}
+    </Card>
+  )
+}
+
+type Period = {
+  readonly created_after?: string | undefined
+  readonly created_before?: string | undefined
+}
+
+/** The bounds of the API, both exclusive. */
+function periodOf({ day, days }: Filters, timeZone: string, now: number): Period {
+  const iso = (time: number) => new Date(time).toISOString()
+  if (/^\d{4}-\d{2}-\d{2}$/.test(day) && !Number.isNaN(Date.parse(day))) {
+    return {
+      created_after: iso(startOfDay(day, timeZone) - 1),
+      created_before: iso(endOfDay(day, timeZone)),
+    }
+  }
+  return Number(days) > 0 ? { created_after: iso(now - Number(days) * DAY_MS) } : {}
+}
+
+function messageSource(api: Api, filters: Filters, period: Period): FeedSource<Message> {
+  const { status, line: phone_line_id, service } = filters
+  const wanted = { status, phone_line_id, service, type: 'all', ...period }
+  return {
+    page: (cursor, limit, signal) =>
+      api.get(withQuery('messages', { ...wanted, cursor, limit }), signal),
+    entry: (id, signal) => api.get(`messages/${id}`, signal),
+    idIn: ({ what, id }) => (what === 'message' ? id : null),
+    movesUp: () => false,
+    countMax: SHOWN_MAX,
+  }
+}
+
+type MessageProps = { readonly message: Message; readonly onChanged: (message: Message) => void }
+
+function Row({ message, filters, onChanged }: MessageProps & FilterProps) {
+  const isInbound = message.direction === 'inbound'
+  const why = whyNot(message)
+  return (
+    <>
+      <a class="recent-row" href={href('messages', [message.id], filters)}>
+        <span class={`recent-sign ${isInbound ? 'recent-in' : ''}`}>
+          <Icon name={isInbound ? 'arrow-in' : 'send'} />
+          <span class="visually-hidden">{isInbound ? WORDS.from : WORDS.to}</span>
+        </span>
+        <span class="recent-words">
+          <span class="one-line recent-handle">
+            <PersonText>{counterpart(message)}</PersonText>
+          </span>
+          <span class="one-line quiet">
+            <PersonText>{messageExcerpt(message)}</PersonText>
+          </span>
+          {why !== null && <span class="small">{why}</span>}
+        </span>
+        <span class="recent-end">
+          <Ago time={message.created_at} isInside />
+          <Badge of={statusWords(message.status)} />
+        </span>
+      </a>
+      <Remedies message={message} onChanged={onChanged} />
+    </>
+  )
+}
+
+/** What the owner can do about a message that failed or is uncertain; nothing for all others. */
+function Remedies({ message, onChanged }: MessageProps) {
+  const { api, notices } = useDashboard()
+  const { isBusy, start } = useAction(
+    (status: 'sent' | 'failed') => api.post<Message>(`messages/${message.id}/resolve`, { status }),
+    (changed) => {
+      onChanged(changed)
+      notices.done(WORDS.saved)
+    },
+    (failure) => notices.failed(failure.message),
+  )
+  if (message.status === 'uncertain') {
+    return (
+      <div class="actions remedies">
+        <Button icon="check" isBusy={isBusy} onClick={() => start('sent')}>
+          {WORDS.markSent}
+        </Button>
+        <Button icon="cross" isBusy={isBusy} onClick={() => start('failed')}>
+          {WORDS.markFailed}
+        </Button>
+      </div>
+    )
+  }
+  if (message.status !== 'failed' && message.status !== 'expired') return null
+  return (
+    <div class="actions remedies">
+      <ConfirmButton
+        icon="again"
+        text={WORDS.sendAgainAsk}
+        title={WORDS.sendAgainTitle}
+        confirm={WORDS.sendAgain}
+        look="main"
+        // The key comes from the message, which is sent again once, however many pages are open.
+        call={() => sendOnce(api, draftOf(message), `again-${message.id}`)}
+        onDone={(sent) => {
+          onChanged(sent)
+          notices.done(WORDS.sentAgain)
+        }}
+      >
+        {WORDS.sendAgainText}
+      </ConfirmButton>
+    </div>
+  )
+}

@@ -1,0 +1,28 @@
+import { useId } from 'preact/hooks'
+
+import type { PhoneLine } from '../resources.ts'
+import { HOME as WORDS } from '../words/home.ts'
+
+/** Amber from four fifths of the limit on, red when it is reached. */
+export function NewContactsMeter({ line }: { readonly line: PhoneLine }) {
+  const { new_contacts_today: value, daily_contact_limit: max } = line
+  const id = useId()
+  return (
+    <div class="meter">
+      <div class="meter-words" id={id}>
+        <span>{WORDS.newContactsToday}</span>
+        <span class="figures">{WORDS.of(value.toLocaleString(), max.toLocaleString())}</span>
+      </div>
+      <meter
+        aria-labelledby={id}
+        min={0}
+        // A limit of 0 is reached from the start.
+        max={max === 0 ? 1 : max}
+        value={value >= max ? Math.max(max, 1) : value}
+        low={max * 0.8}
+        high={Math.max(max - 0.5, 0)}
+        optimum={0}
+      />
+    </div>
+  )
+}

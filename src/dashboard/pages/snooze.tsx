@@ -1,0 +1,124 @@
+// Findings that the owner puts off until a time.
+
+import { useSignal } from '@preact/signals'
+
+import { Button } from '../components/button.tsx'
+import { ActionDialog } from '../components/dialog.tsx'
+import { Field, SelectField } from '../components/form.tsx'
+import { useAction } from '../components/use-action.ts'
+import { useDashboard } from '../dashboard.ts'
+import { momentWords } from '../figure-words.ts'
+import type { FindingBranch, HealthFinding } from '../resources.ts'
+import { useRelayState } from '../sources.ts'
+import { HOME as WORDS } from '../words/home.ts'
+
+const DAY_MS = 86_400_000
+const PERIODS = [
+  { value: '1', text: WORDS.oneDay },
+  { value: '7', text: WORDS.oneWeek },
+  { value: '', text: WORDS.untilDate },
+]
+
+/** The call that puts a finding off until then, or shows it again where `until` is null. */
+function useSnooze(finding: HealthFinding, onDone: () => void) {
+  const { api } = useDashboard()
+  const { refresh } = useRelayState()
+  const { code, about } = finding
+  return useAction(
+    (until: number | null) => {
+      const time = until === null || Number.isNaN(until) ? null : new Date(until).toISOString()
+      return api.put<HealthFinding>('snoozes', { code, about, until: time })
+    },
+    () => {
+      refresh()
+      onDone()
+    },
+  )
+}
+
+export function Snooze({ finding }: { readonly finding: HealthFinding }) {
+  const { clock, notices } = useDashboard()
+  const isOpen = useSignal(false)
+  const days = useSignal('1')
+  const date = useSignal('')
+  const close = () => (isOpen.value = false)
+  const { isBusy, failure, start } = useSnooze(finding, () => {
+    close()
+    notices.done(WORDS.snoozeDone)
+  })
+  // A date begins at midnight of this browser.
+  const until = () =>
+    days.value === ''
+      ? Date.parse(`${date.value}T00:00`)
+      : clock.time() + Number(days.value) * DAY_MS
+  return (
+    <>
+      <Button look="quiet" icon="clock" onClick={() => (isOpen.value = true)}>
+        {WORDS.snooze}
+      </Button>
+      {isOpen.value && (
+        <ActionDialog
+          title={WORDS.snoozeTitle}
+          confirm={WORDS.snoozeNow}
+          action={{ isBusy, failure, start: () => start(until()) }}
+          isReady={days.value !== '' || date.value !== ''}
+          onClose={close}
+        >
+          <p>{WORDS.snoozeText}</p>
+          <SelectField
+            label={WORDS.snoozeFor}
+            value={days.value}
+            options={PERIODS}
+            onChange={(value) => (days.value = value)}
+          />
+          {days.value === '' && (
+            <Field label={WORDS.date}>
+              {(box) => (
+                <input
+                  {...box}
+                  class="input"
+                  type="date"
+                  value={date.value}
+                  onChange={(event) => (date.value = event.currentTarget.value)}
+                />
+              )}
+            </Field>
+          )}
+        </ActionDialog>
+      )}
+    </>
+  )
+}
+
+export function SnoozedList({ findings }: { readonly findings: readonly FindingBranch[] }) {
+  if (findings.length === 0) return null
+  return (
+    <details class="snoozed">
+      <summary>{WORDS.snoozed(findings.length)}</summary>
+      <ul class="stack-tight">
+        {findings.map(({ cause }) => (
+          <li key={`${cause.code} ${cause.about.id}`}>
+            <SnoozedRow finding={cause} />
+          </li>
+        ))}
+      </ul>
+    </details>
+  )
+}
+
+function SnoozedRow({ finding }: { readonly finding: HealthFinding }) {
+  const { isBusy, start } = useSnooze(finding, () => {})
+  return (
+    <div class="row">
+      <span class="grow">
+        {finding.title}{' '}
+        <span class="small quiet">
+          {WORDS.snoozedUntil(momentWords(finding.snoozed_until ?? ''))}
+        </span>
+      </span>
+      <Button isBusy={isBusy} onClick={() => start(null)}>
+        {WORDS.showAgain}
+      </Button>
+    </div>
+  )
+}

@@ -1,0 +1,30 @@
+import { lte } from 'drizzle-orm'
+
+import type { Severity } from '../domain/finding.ts'
+import type { Timestamp } from '../domain/ids.ts'
+import type { Db, Tx } from './database.ts'
+import { snoozes } from './schema.ts'
+
+export type Snooze = {
+  /** Code, kind and id of its subject. */
+  readonly finding: string
+  /** Severity at that time. */
+  readonly severity: Severity
+  readonly until: Timestamp
+}
+
+export function listSnoozes(db: Db): ReadonlyMap<string, Snooze> {
+  return new Map(
+    db.orm
+      .select()
+      .from(snoozes)
+      .all()
+      .map((row) => [row.finding, row]),
+  )
+}
+
+/** Keeps the snooze in the place of an earlier one. Those that are over by `now` are dropped. */
+export function saveSnooze(tx: Tx, row: Snooze, now: Timestamp): void {
+  tx.orm.insert(snoozes).values(row).onConflictDoUpdate({ target: snoozes.finding, set: row }).run()
+  tx.orm.delete(snoozes).where(lte(snoozes.until, now)).run()
+}
