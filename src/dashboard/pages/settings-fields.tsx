@@ -117,6 +117,38 @@ export function ChoiceSetting(props: Words & { readonly options: readonly Option
   )
 }
 
+export const BROWSERS_ZONE = new Intl.DateTimeFormat().resolvedOptions().timeZone
+
+/** The time zone of the shop, with that of the browser one press away. */
+export function TimeZoneSetting() {
+  const { setting } = useSetting('time_zone')
+  const zones = new Set(['UTC', setting?.value ?? 'UTC', ...Intl.supportedValuesOf('timeZone')])
+  return (
+    <>
+      <ChoiceSetting
+        name="time_zone"
+        label={WORDS.timeZone}
+        hint={WORDS.timeZoneHint}
+        options={[...zones].map((value) => ({ value, text: value.replaceAll('_', ' ') }))}
+      />
+      <UseOwnZone />
+    </>
+  )
+}
+
+/** Nothing where the relay follows the zone of this browser, or the environment decides. */
+export function UseOwnZone() {
+  const { setting, save } = useSetting('time_zone')
+  if (setting === null || setting.is_locked || setting.value === BROWSERS_ZONE) return null
+  return (
+    <div class="actions">
+      <Button onClick={() => void save(BROWSERS_ZONE)}>
+        {WORDS.useTimeZone(BROWSERS_ZONE.replaceAll('_', ' '))}
+      </Button>
+    </div>
+  )
+}
+
 type TextProps = Words & {
   readonly type?: 'number' | 'url' | undefined
   readonly placeholder?: string | undefined

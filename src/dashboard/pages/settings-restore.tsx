@@ -1,6 +1,6 @@
 // Everything as one file: its download, and a restore. The relay restarts for that, and the page waits.
 
-import { useSignal } from '@preact/signals'
+import { useSignal, type Signal } from '@preact/signals'
 import { useRef } from 'preact/hooks'
 
 import { withQuery } from '../address.ts'
@@ -32,7 +32,6 @@ export function MoveSection() {
   const step = useSignal<Step | null>(null)
   const failure = useSignal<Failure | null>(null)
   const download = useDownload(null)
-  const close = () => (step.value = null)
 
   async function upload(file: File) {
     failure.value = null
@@ -68,6 +67,22 @@ export function MoveSection() {
         />
       </div>
       <FailureNote failure={download.failure ?? failure.value} />
+      {step.value !== null && (
+        <StepDialog step={step} onFailed={(problem) => (failure.value = problem)} />
+      )}
+    </Section>
+  )
+}
+
+type StepProps = {
+  readonly step: Signal<Step | null>
+  readonly onFailed: (problem: Failure) => void
+}
+
+function StepDialog({ step, onFailed }: StepProps) {
+  const close = () => (step.value = null)
+  return (
+    <>
       {step.value?.at === 'upload' && <Uploading {...step.value} />}
       {step.value?.at === 'look' && (
         <Found
@@ -76,7 +91,7 @@ export function MoveSection() {
           onStart={() => (step.value = { at: 'restart' })}
           onFailed={(problem) => {
             close()
-            failure.value = problem
+            onFailed(problem)
           }}
         />
       )}
@@ -85,7 +100,7 @@ export function MoveSection() {
           <p role="status">{WORDS.restoring}</p>
         </Dialog>
       )}
-    </Section>
+    </>
   )
 }
 

@@ -5,7 +5,7 @@ import type { ComponentChildren } from 'preact'
 
 import { href } from '../address.ts'
 import { fieldError, OF_PASSWORD } from '../api.ts'
-import { Button } from '../components/button.tsx'
+import { Button, LinkButton } from '../components/button.tsx'
 import { FailureNote } from '../components/callout.tsx'
 import { CodeBlock } from '../components/code-block.tsx'
 import { ActionDialog } from '../components/dialog.tsx'
@@ -28,6 +28,7 @@ import {
   Section,
   SwitchSetting,
   TextSetting,
+  TimeZoneSetting,
   useSetting,
 } from './settings-fields.tsx'
 import { MoveSection } from './settings-restore.tsx'
@@ -47,7 +48,12 @@ export function SettingsPage() {
   )
   return (
     <>
-      <PageHead title={WORDS.title}>{WORDS.lead}</PageHead>
+      <PageHead
+        title={WORDS.title}
+        actions={<LinkButton href={href('activity')}>{WORDS.activity}</LinkButton>}
+      >
+        {WORDS.lead}
+      </PageHead>
       <div class="settings">
         <GeneralSection />
         <WhenReady of={all} skeleton={skeleton}>
@@ -91,6 +97,7 @@ function GeneralSection() {
           </label>
         ))}
       </fieldset>
+      <TimeZoneSetting />
     </Section>
   )
 }

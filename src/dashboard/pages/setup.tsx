@@ -25,13 +25,14 @@ import {
 } from '../line-words.ts'
 import type { Key, PhoneLine } from '../resources.ts'
 import { stepBeside, stepNamed, stepsFor, type StepName, type Steps } from '../setup-steps.ts'
-import { useAbout, useChecks, useKeys, useKinds, useLines } from '../sources.ts'
+import { useAbout, useChecks, useKeys, useKinds, useLines, useSettings } from '../sources.ts'
 import { creatorWords, keyName } from '../words/keys.ts'
 import { SETUP as WORDS } from '../words/setup.ts'
 import { CreateKey } from './keys.tsx'
 import { CheckCard } from './line-checks.tsx'
 import { ReceiveTest } from './line-test.tsx'
 import { SetPassword } from './new-password.tsx'
+import { BROWSERS_ZONE, UseOwnZone } from './settings-fields.tsx'
 
 export function SetupPage() {
   const { router, session } = useDashboard()
@@ -326,10 +327,23 @@ function ActiveKeys({ keys }: { readonly keys: readonly Key[] }) {
   )
 }
 
+/** Proposes the zone of the browser until one was chosen. */
+function TimeZoneCard() {
+  const zone = useSettings().value?.data.find(({ name }) => name === 'time_zone')
+  if (zone?.from !== 'default' || zone.value === BROWSERS_ZONE) return null
+  return (
+    <Card title={WORDS.timeZone}>
+      <p>{WORDS.timeZoneWords(zone.value)}</p>
+      <UseOwnZone />
+    </Card>
+  )
+}
+
 function SetupDone() {
   return (
     <>
       <AloneHead title={WORDS.done}>{WORDS.doneLead}</AloneHead>
+      <TimeZoneCard />
       <Card title={WORDS.next}>
         <ul class="stack-tight">
           <li>

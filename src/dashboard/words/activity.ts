@@ -30,7 +30,7 @@ const ACTORS = { cli: 'Command line', dashboard: 'Dashboard', relay: 'Hookline i
 /** The author of an entry. */
 export function actorWords(actor: AuditEntry['actor'], nameOf: NameOf): string {
   if (actor.kind === 'key') return nameOf(actor.id) ?? 'A deleted key'
-  return ACTORS[actor.kind as keyof typeof ACTORS] ?? actor.kind
+  return ACTORS[actor.kind]
 }
 
 /** Name of the thing with an id, where it is still there. */

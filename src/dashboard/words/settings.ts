@@ -3,13 +3,14 @@ import type { Backup, Setting } from '../resources.ts'
 
 export const SETTINGS = {
   title: 'Settings',
+  activity: 'Activity and log',
   lead: 'Changes are saved automatically.',
   saved: 'Saved.',
   on: 'On',
   off: 'Off',
   lockedBy: 'Set by',
   lockedHow: '. Change it there, and restart the relay.',
-  general: ['General', 'Appearance in this browser.'],
+  general: ['General', 'Appearance in this browser, and the time zone.'],
   theme: 'Theme',
   themes: { system: 'System', light: 'Light', dark: 'Dark' },
   timeZone: 'Time zone',

@@ -58,8 +58,7 @@ export const SETUP = {
   exploreWords: ', and try each call.',
   open: 'Open dashboard',
   timeZone: 'Time zone',
-  timeZoneWords: (zone: string) =>
-    `The days of limits and figures follow ${zone}, the time zone of this browser.`,
+  timeZoneWords: (zone: string) => `The days of limits and figures begin at midnight ${zone}.`,
   newPassword: 'New password',
   confirmPassword: 'Confirm password',
   different: "The passwords don't match.",
