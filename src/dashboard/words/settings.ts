@@ -56,7 +56,7 @@ export const SETTINGS = {
   anotherBrowser: 'Another browser',
   signedIn: 'Signed in ',
   lastSeen: ', last seen ',
-  signOut: 'Sign out',
+  signOut: 'Sign out this browser',
   signOutEverywhere: 'Sign out everywhere',
   passwordLockedBefore: 'Set by ',
   passwordLockedAfter: ' or its file. Change it there, and restart the relay.',
