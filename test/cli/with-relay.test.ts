@@ -77,9 +77,7 @@ const REQUESTS: readonly (readonly [readonly string[], string, string, unknown])
     ['lines', 'set', 'line_a', '--relay-groups', 'true'],
     'PATCH',
     '/phone-lines/line_a',
-    {
-      relay_groups: true,
-    },
+    { relay_groups: true },
   ],
   [['conversations'], 'GET', '/conversations?type=all&limit=50', null],
   [

@@ -12,11 +12,11 @@ import { Facts } from '../components/page.tsx'
 import { PersonText } from '../components/text.tsx'
 import { useAction } from '../components/use-action.ts'
 import { type Dashboard, useDashboard } from '../dashboard.ts'
-import type { RestoreState, UploadedBackup } from '../resources.ts'
+import type { RestoreState, UpdateState, UploadedBackup } from '../resources.ts'
 import { COMMON, sizeWords } from '../words/common.ts'
 import { SETTINGS as WORDS, momentWords } from '../words/settings.ts'
 import { useDownload } from './settings-backups.tsx'
-import { Section } from './settings-fields.tsx'
+import { Section, TextSetting, useSetting } from './settings-fields.tsx'
 
 const RESTORE = '/dashboard/restore'
 const POLL_MS = 1_000
@@ -182,4 +182,55 @@ async function follow(
     const message = `${WORDS.notRestored} ${outcome?.problem ?? ''}`
     return onFailed({ code: 'failed', message, status: 0, details: {}, retryAfterSeconds: null })
   }
+}
+
+// The look for a newer version.
+
+const NO_SOURCE = 'none'
+
+export function UpdatesSection({ version }: { readonly version: string }) {
+  const { api } = useDashboard()
+  const found = useSignal<UpdateState | null>(null)
+  const { isBusy, failure, start } = useAction(
+    () => api.post<UpdateState>('update-check'),
+    (state) => (found.value = state),
+  )
+  const isSet = useSetting('release_source').setting?.value !== NO_SOURCE
+  return (
+    <Section name="updates" words={WORDS.updates}>
+      <Facts of={[[WORDS.version, version]]} />
+      <TextSetting
+        name="release_source"
+        label={WORDS.source}
+        hint={WORDS.sourceHint}
+        toText={(value) => (value === NO_SOURCE ? '' : value)}
+        toValue={(text) => (text === '' ? NO_SOURCE : text)}
+      />
+      {isSet && (
+        <div class="actions">
+          <Button isBusy={isBusy} onClick={start}>
+            {WORDS.checkNow}
+          </Button>
+        </div>
+      )}
+      {found.value !== null && isSet && <UpdateFound state={found.value} />}
+      <FailureNote failure={failure} />
+    </Section>
+  )
+}
+
+function UpdateFound({ state: { latest, fix, problem } }: { readonly state: UpdateState }) {
+  if (problem !== null) {
+    return (
+      <Callout tone="warn" role="status" title={WORDS.notChecked}>
+        {problem}
+      </Callout>
+    )
+  }
+  const title = fix === null ? undefined : WORDS.available(latest ?? '')
+  return (
+    <Callout tone={fix === null ? 'ok' : 'plain'} role="status" title={title}>
+      {fix ?? WORDS.upToDate}
+    </Callout>
+  )
 }

@@ -31,8 +31,7 @@ import {
   TimeZoneSetting,
   useSetting,
 } from './settings-fields.tsx'
-import { MoveSection } from './settings-restore.tsx'
-import { UpdatesSection } from './settings-updates.tsx'
+import { MoveSection, UpdatesSection } from './settings-restore.tsx'
 
 export function SettingsPage() {
   const all = combine({
