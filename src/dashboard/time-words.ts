@@ -1,6 +1,9 @@
 // Times in words, in the browser's time zone and in English like the page. A formatter of the browser
 // would take longer to create than the page to draw.
 
+/** IANA name of the browser's time zone. */
+export const BROWSERS_ZONE = new Intl.DateTimeFormat().resolvedOptions().timeZone
+
 const MINUTE_MS = 60_000
 const HOUR_MS = 3_600_000
 const DAY_MS = 86_400_000

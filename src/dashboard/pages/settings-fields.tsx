@@ -14,6 +14,7 @@ import { Card } from '../components/page.tsx'
 import { useDashboard } from '../dashboard.ts'
 import type { Setting } from '../resources.ts'
 import { useSettings } from '../sources.ts'
+import { BROWSERS_ZONE } from '../time-words.ts'
 import { COMMON } from '../words/common.ts'
 import { SETTINGS as WORDS, variableOf } from '../words/settings.ts'
 
@@ -117,8 +118,6 @@ export function ChoiceSetting(props: Words & { readonly options: readonly Option
   )
 }
 
-export const BROWSERS_ZONE = new Intl.DateTimeFormat().resolvedOptions().timeZone
-
 /** The time zone of the shop, with that of the browser one press away. */
 export function TimeZoneSetting() {
   const { setting } = useSetting('time_zone')
@@ -137,7 +136,7 @@ export function TimeZoneSetting() {
 }
 
 /** Nothing where the relay follows the zone of this browser, or the environment decides. */
-export function UseOwnZone() {
+function UseOwnZone() {
   const { setting, save } = useSetting('time_zone')
   if (setting === null || setting.is_locked || setting.value === BROWSERS_ZONE) return null
   return (

@@ -26,13 +26,13 @@ import {
 import type { Key, PhoneLine } from '../resources.ts'
 import { stepBeside, stepNamed, stepsFor, type StepName, type Steps } from '../setup-steps.ts'
 import { useAbout, useChecks, useKeys, useKinds, useLines, useSettings } from '../sources.ts'
+import { BROWSERS_ZONE } from '../time-words.ts'
 import { creatorWords, keyName } from '../words/keys.ts'
 import { SETUP as WORDS } from '../words/setup.ts'
 import { CreateKey } from './keys.tsx'
 import { CheckCard } from './line-checks.tsx'
 import { ReceiveTest } from './line-test.tsx'
 import { SetPassword } from './new-password.tsx'
-import { BROWSERS_ZONE, UseOwnZone } from './settings-fields.tsx'
 
 export function SetupPage() {
   const { router, session } = useDashboard()
@@ -329,12 +329,23 @@ function ActiveKeys({ keys }: { readonly keys: readonly Key[] }) {
 
 /** Proposes the zone of the browser until one was chosen. */
 function TimeZoneCard() {
-  const zone = useSettings().value?.data.find(({ name }) => name === 'time_zone')
+  const { api } = useDashboard()
+  const settings = useSettings()
+  const { isBusy, failure, start } = useAction(
+    () => api.put('settings/time_zone', { value: BROWSERS_ZONE }),
+    () => settings.refresh(),
+  )
+  const zone = settings.value?.data.find(({ name }) => name === 'time_zone')
   if (zone?.from !== 'default' || zone.value === BROWSERS_ZONE) return null
   return (
     <Card title={WORDS.timeZone}>
       <p>{WORDS.timeZoneWords(zone.value)}</p>
-      <UseOwnZone />
+      <div class="actions">
+        <Button isBusy={isBusy} onClick={start}>
+          {WORDS.useTimeZone(BROWSERS_ZONE.replaceAll('_', ' '))}
+        </Button>
+      </div>
+      <FailureNote failure={failure} />
     </Card>
   )
 }

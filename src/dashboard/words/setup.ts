@@ -59,6 +59,7 @@ export const SETUP = {
   open: 'Open dashboard',
   timeZone: 'Time zone',
   timeZoneWords: (zone: string) => `The days of limits and figures begin at midnight ${zone}.`,
+  useTimeZone: (zone: string) => `Use ${zone}`,
   newPassword: 'New password',
   confirmPassword: 'Confirm password',
   different: "The passwords don't match.",
