@@ -81,7 +81,7 @@ export function openRuntime(config: Config, parts: Partial<Parts>) {
   const { clock: wallClock = systemClock, random = systemRandom } = parts
   const recent = new RecentLines(parts.log ?? silentLog, wallClock, parts.logPlace)
   const { log } = recent
-  const outer = { clock: wallClock, random, log }
+  const outer = { clock: wallClock, random, log, options: parts.options ?? [] }
   const data = parts.data ?? openData(config, { ...outer, version: VERSION })
   const { db, directory } = data
   const clock = new ConfirmedClock(wallClock, readClockMemory(db))
@@ -133,7 +133,6 @@ export function openRuntime(config: Config, parts: Partial<Parts>) {
     fatal: fatal.promise,
     confirmHealthy: parts.confirmHealthy,
     recent,
-    options: parts.options ?? [],
     close: () => close(writer, data),
   }
 }

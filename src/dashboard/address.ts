@@ -9,6 +9,7 @@ const PAGE_NAMES = [
   'messages',
   'webhooks',
   'keys',
+  'activity',
   'settings',
   'setup',
 ] as const

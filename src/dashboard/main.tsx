@@ -47,6 +47,10 @@ const SETTINGS = lazyPage(
   names.settings,
   async () => (await import('./pages/settings.tsx')).SettingsPage,
 )
+const ACTIVITY = lazyPage(
+  names.activity,
+  async () => (await import('./pages/activity.tsx')).ActivityPage,
+)
 const SETUP = lazyPage(names.setup, async () => (await import('./pages/setup.tsx')).SetupPage)
 
 /** By then the first page has its data. */
@@ -127,7 +131,8 @@ async function fetchAhead(dashboard: Dashboard, end: AbortSignal): Promise<void>
   await dashboard.clock.sleep(FETCH_AHEAD_AFTER_MS, end)
   const { notify } = await import('./notifications.ts').catch(() => ({ notify: null }))
   if (!end.aborted) notify?.(dashboard, end)
-  for (const page of [CONVERSATIONS, PEOPLE, LINES, MESSAGES, WEBHOOKS, KEYS, SETTINGS, SETUP]) {
+  const hubs = [CONVERSATIONS, PEOPLE, LINES, MESSAGES, WEBHOOKS, KEYS, ACTIVITY]
+  for (const page of [...hubs, SETTINGS, SETUP]) {
     await whenIdle(end)
     if (!end.aborted) await page.fetch()
   }
@@ -178,6 +183,8 @@ function Page({ page }: { readonly page: ShownPage | null }) {
       return <WEBHOOKS.View />
     case 'keys':
       return <KEYS.View />
+    case 'activity':
+      return <ACTIVITY.View />
     case 'settings':
       return <SETTINGS.View />
   }

@@ -28,7 +28,16 @@ export type { HealthFinding } from '../api/health.ts'
 export type { Contact, ImportReport, SearchResult } from '../api/contacts.ts'
 export type { CreatedKey, Key, RevokedKey } from '../api/keys.ts'
 export type { Conversation, Message } from '../api/messages.ts'
-export type { Backup, Setting } from '../api/owner.ts'
+export type {
+  Backup,
+  LogLine,
+  RecentLog,
+  RestoreState,
+  Setting,
+  UpdateState,
+  UploadedBackup,
+} from '../api/owner.ts'
+export type { AuditEntry } from '../api/audit.ts'
 export type { PhoneLine } from '../api/phone-lines.ts'
 export type {
   DayStats,

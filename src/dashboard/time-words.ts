@@ -1,5 +1,8 @@
 // Times in words, in the browser's locale and time zone.
 
+/** IANA name of the browser's time zone. */
+export const BROWSERS_ZONE = new Intl.DateTimeFormat().resolvedOptions().timeZone
+
 const MINUTE_MS = 60_000
 const HOUR_MS = 3_600_000
 const DAY_MS = 86_400_000

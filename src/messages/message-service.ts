@@ -187,7 +187,7 @@ function startAround(db: Db, { around, conversationId }: ListFilter, limit: numb
   }
   const { seq, conversationId: own } = existing(db, around)
   const half = Math.floor(limit / 2)
-  return messagesAfter(db, own, { after: seq, limit: half + 1 })[half]?.seq ?? null
+  return messagesAfter(db, { conversationId: own, after: seq, limit: half + 1 })[half]?.seq ?? null
 }
 
 function changesSince(

@@ -12,11 +12,15 @@ const ANSWER = {
   url: 'http://127.0.0.1/hooks',
   path: '/tmp/b.db',
   value: '3',
+  problem: null,
+  fix: null,
   phone_number: '+1',
 }
 
 const REQUESTS: readonly (readonly [readonly string[], string, string, unknown])[] = [
   [['keys', 'create', '--name', 'a'], 'POST', '/keys', { name: 'a' }],
+  [['upgrade', '--check'], 'POST', '/update-check', null],
+  [['logs'], 'GET', '/log', null],
   [['keys', 'list'], 'GET', '/keys?limit=200', null],
   [['keys', 'revoke', 'key_a'], 'DELETE', '/keys/key_a', null],
   [['bridges', 'list'], 'GET', '/bridges?limit=200', null],
@@ -61,9 +65,7 @@ const REQUESTS: readonly (readonly [readonly string[], string, string, unknown])
     ['lines', 'set', 'line_a', '--relay-groups', 'true'],
     'PATCH',
     '/phone-lines/line_a',
-    {
-      relay_groups: true,
-    },
+    { relay_groups: true },
   ],
   [['conversations'], 'GET', '/conversations?type=all&limit=50', null],
   [

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 
-import { creatorWords, firstCall, keyName } from '../../src/dashboard/key-words.ts'
+import { creatorWords, firstCall, keyName } from '../../src/dashboard/words/keys.ts'
 import { KINDS, phoneLine } from './samples.ts'
 
 const CREATED = { key: 'hl_live_k', secret: 'hl_secret_s' }

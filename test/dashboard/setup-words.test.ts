@@ -1,13 +1,7 @@
 import { expect, test } from 'bun:test'
 
-import {
-  SETUP_STEPS,
-  passwordProblem,
-  stepBeside,
-  stepNamed,
-  stepsFor,
-  strengthWords,
-} from '../../src/dashboard/setup-words.ts'
+import { SETUP_STEPS, stepBeside, stepNamed, stepsFor } from '../../src/dashboard/setup-steps.ts'
+import { passwordProblem, strengthWords } from '../../src/dashboard/words/setup.ts'
 import { isPasswordLength } from '../../src/domain/value-kind.ts'
 import { openAccess } from '../access/access-rig.ts'
 import { KINDS } from './samples.ts'

@@ -244,6 +244,7 @@ test('a page that is opened later loads at most 32 KiB more', () => {
     `${sizes.map(([page, bytes]) => `${page} ${(bytes / 1_024).toFixed(1)}`).join(', ')}\n`,
   )
   expect(sizes.map(([page]) => page).sort()).toEqual([
+    '/assets/activity',
     '/assets/conversations',
     '/assets/issues',
     '/assets/keys',

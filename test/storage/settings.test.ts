@@ -36,6 +36,7 @@ test('every setting has a default', () => {
     ['attachment_wait_seconds', '10', 'default'],
     ['backups_kept', '7', 'default'],
     ['heartbeat_url', 'none', 'default'],
+    ['release_source', 'none', 'default'],
   ])
 })
 

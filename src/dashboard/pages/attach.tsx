@@ -8,9 +8,8 @@ import { Button } from '../components/button.tsx'
 import { Icon } from '../components/icon.tsx'
 import { PersonText } from '../components/text.tsx'
 import { useDashboard } from '../dashboard.ts'
-import { sizeWords } from '../settings-words.ts'
 import { Uploads, type Upload } from '../uploads.ts'
-import { COMMON } from '../words/common.ts'
+import { COMMON, sizeWords } from '../words/common.ts'
 import { FILES } from '../words/send.ts'
 
 export function useUploads(): Uploads {

@@ -19,7 +19,7 @@ import { isReady, kindName, lineName, lineState } from '../line-words.ts'
 import { hasLeft, isSettled, stateSentence, statusWords, whyNot } from '../message-words.ts'
 import { counterpart } from '../people.ts'
 import type { Attention, DayStats, Message, Page, PhoneLine, RelayState } from '../resources.ts'
-import { stepNamed, stepsFor } from '../setup-words.ts'
+import { stepNamed, stepsFor } from '../setup-steps.ts'
 import {
   useAbout,
   useAttention,

@@ -2,7 +2,6 @@
 
 import { useSignal } from '@preact/signals'
 
-import { grouped } from '../../domain/number-words.ts'
 import { href } from '../address.ts'
 import { fieldError } from '../api.ts'
 import { Button, LinkButton } from '../components/button.tsx'
@@ -15,9 +14,10 @@ import { Ago, PersonText } from '../components/text.tsx'
 import { useAction } from '../components/use-action.ts'
 import { EmptyState, WhenReady } from '../components/when-ready.tsx'
 import { useDashboard } from '../dashboard.ts'
-import { creatorWords, firstCall, keyName } from '../key-words.ts'
 import type { CreatedKey, Key, RevokedKey } from '../resources.ts'
 import { useKeys, useKinds, useLines, useWebhooks } from '../sources.ts'
+import { COMMON } from '../words/common.ts'
+import { KEYS as WORDS, creatorWords, firstCall, keyName } from '../words/keys.ts'
 
 export function KeysPage() {
   const keys = useKeys()
@@ -28,13 +28,13 @@ export function KeysPage() {
   const close = () => (asked.value = null)
   const create = (
     <Button look="main" icon="plus" onClick={() => (asked.value = 'new')}>
-      New key
+      {WORDS.newKey}
     </Button>
   )
   return (
     <>
-      <PageHead title="Keys" actions={!isEmpty && create}>
-        Use a separate key for each app so you can revoke them individually.
+      <PageHead title={WORDS.title} actions={!isEmpty && create}>
+        {WORDS.lead}
       </PageHead>
       <WhenReady of={keys} kind="list" count={3}>
         {() => <KeyLists keys={all} create={create} onRevoke={(key) => (asked.value = key)} />}
@@ -64,18 +64,18 @@ function KeyLists({ keys, create, onRevoke }: ListsProps) {
   return (
     <>
       {active.length > 0 ? (
-        table('API keys', active, revokeColumn(onRevoke))
+        table(WORDS.active, active, revokeColumn(onRevoke))
       ) : (
         <Card kind="list">
-          <EmptyState icon="keys" title="No keys yet" action={create}>
-            Apps need a key to send and receive. Create one, and run the command that comes with it.
+          <EmptyState icon="keys" title={WORDS.none} action={create}>
+            {WORDS.whyNone}
           </EmptyState>
         </Card>
       )}
       {revoked.length > 0 && (
         <details class="revoked-keys">
-          <summary>Revoked keys ({grouped(revoked.length)})</summary>
-          {table('Revoked keys', revoked, REVOKED)}
+          <summary>{WORDS.revokedCount(revoked.length)}</summary>
+          {table(WORDS.revoked, revoked, REVOKED)}
         </details>
       )}
     </>
@@ -88,16 +88,16 @@ function isRevoked({ revoked_at }: Key): boolean {
 
 function columnsFor(keys: readonly Key[]): readonly Column<Key>[] {
   return [
-    { title: 'Name', cell: (key) => <PersonText>{keyName(key)}</PersonText> },
-    { title: 'Key', cell: (key) => <span class="mono key-hint">{key.key_hint}…</span> },
-    { title: 'Last used', cell: ({ last_used_at }) => <AgoOrNever time={last_used_at} /> },
+    { title: WORDS.name, cell: (key) => <PersonText>{keyName(key)}</PersonText> },
+    { title: WORDS.key, cell: (key) => <span class="mono key-hint">{key.key_hint}…</span> },
+    { title: WORDS.lastUsed, cell: ({ last_used_at }) => <AgoOrNever time={last_used_at} /> },
     {
-      title: 'Created',
+      title: WORDS.created,
       cell: (key) => (
         <span class="small">
           <Ago time={key.created_at} />
           <span class="quiet">
-            {' by '}
+            {WORDS.by}
             <PersonText>{creatorWords(key, keys)}</PersonText>
           </span>
         </span>
@@ -107,25 +107,26 @@ function columnsFor(keys: readonly Key[]): readonly Column<Key>[] {
 }
 
 const REVOKED: Column<Key> = {
-  title: 'Revoked',
+  title: WORDS.revokedAt,
   cell: ({ revoked_at }) => <AgoOrNever time={revoked_at} />,
 }
 
 function revokeColumn(onRevoke: (key: Key) => void): Column<Key> {
   return {
-    title: 'Revoke',
+    title: WORDS.revoke,
     isTitleHidden: true,
     isFigure: true,
     cell: (key) => (
       <Button onClick={() => onRevoke(key)}>
-        Revoke<span class="visually-hidden"> {keyName(key)}</span>
+        {WORDS.revoke}
+        <span class="visually-hidden"> {keyName(key)}</span>
       </Button>
     ),
   }
 }
 
 function AgoOrNever({ time }: { readonly time: string | null }) {
-  return time === null ? <span class="small quiet">Never</span> : <Ago time={time} />
+  return time === null ? <span class="small quiet">{WORDS.never}</span> : <Ago time={time} />
 }
 
 export function CreateKey({ onClose }: { readonly onClose: () => void }) {
@@ -143,23 +144,23 @@ export function CreateKey({ onClose }: { readonly onClose: () => void }) {
       onClose()
     }
     return (
-      <ShownOnce title="Save your key and secret" onDone={done}>
+      <ShownOnce title={WORDS.save} onDone={done}>
         <KeyAndSecret created={created.value} />
       </ShownOnce>
     )
   }
   return (
     <ActionDialog
-      title="New key"
-      confirm="Create key"
+      title={WORDS.newKey}
+      confirm={WORDS.create}
       action={action}
       but={['name']}
       onClose={onClose}
     >
       <TextField
-        label="Name"
-        placeholder="Booking system"
-        hint="The app that uses it. You'll type this name to revoke the key."
+        label={WORDS.name}
+        placeholder={WORDS.namePlaceholder}
+        hint={WORDS.nameHint}
         isFirst
         maxLength={100}
         bind={name}
@@ -173,13 +174,13 @@ function KeyAndSecret({ created }: { readonly created: CreatedKey }) {
   const lines = useLines().value?.data ?? []
   const { curl, recipient } = firstCall(created, { lines, kinds: useKinds() }, location.origin)
   const parts = [
-    ['Key', 'Key', created.key],
-    ['Secret', 'Secret', created.secret],
-    ['Send a first message', 'Command', curl],
+    [WORDS.key, WORDS.key, created.key],
+    [WORDS.secret, WORDS.secret, created.secret],
+    [WORDS.firstMessage, WORDS.command, curl],
   ] as const
   return (
     <>
-      <p>You won't see the secret again. Keep both private, and give them only to your app.</p>
+      <p>{WORDS.keep}</p>
       {parts.map(([title, what, text]) => (
         <div key={title} class="stack-tight">
           <h3>{title}</h3>
@@ -208,7 +209,7 @@ function RevokeKey({ revoked, keys, onClose }: RevokeProps) {
   const action = useAction(
     () => api.remove<RevokedKey>(`keys/${revoked.id}`),
     ({ created = null }) => {
-      notices.done('Key revoked.')
+      notices.done(WORDS.didRevoke)
       made.value = created
       if (created === null) onClose()
     },
@@ -216,8 +217,8 @@ function RevokeKey({ revoked, keys, onClose }: RevokeProps) {
   if (made.value !== null) return <StillThere made={made.value} keys={keys} onClose={onClose} />
   return (
     <ActionDialog
-      title="Revoke this key?"
-      confirm="Revoke"
+      title={WORDS.revokeThis}
+      confirm={WORDS.revoke}
       look="danger"
       action={action}
       // A name may be impossible to type; the start of the key never is.
@@ -225,15 +226,15 @@ function RevokeKey({ revoked, keys, onClose }: RevokeProps) {
       onClose={onClose}
     >
       <p>
-        Apps that use it will lose access immediately. This can't be undone. To confirm, type{' '}
+        {WORDS.revokeWords}
         <strong>
           <PersonText>{name}</PersonText>
         </strong>
         :
       </p>
       <TextField
-        label="Key name"
-        hint={`Or the start of the key: ${revoked.key_hint}`}
+        label={WORDS.typed}
+        hint={WORDS.typedHint(revoked.key_hint)}
         isFirst
         bind={typed}
       />
@@ -256,20 +257,22 @@ function StillThere({ made, keys, onClose }: StillThereProps) {
   const urls = made.webhooks.map((id) => webhooks.find((each) => each.id === id)?.url ?? id)
   return (
     <Dialog
-      title="Key revoked. What it created still works."
+      title={WORDS.leftTitle}
       onClose={onClose}
       actions={
         <>
-          {urls.length > 0 && <LinkButton href={href('webhooks')}>Review webhooks</LinkButton>}
+          {urls.length > 0 && (
+            <LinkButton href={href('webhooks')}>{WORDS.reviewWebhooks}</LinkButton>
+          )}
           <Button look="main" onClick={onClose}>
-            Done
+            {COMMON.done}
           </Button>
         </>
       }
     >
-      <p>These were created with this key and are still active. Check that you recognize them.</p>
-      <MadeList title="Keys" names={keyNames} />
-      <MadeList title="Webhooks" names={urls} />
+      <p>{WORDS.leftWords}</p>
+      <MadeList title={WORDS.title} names={keyNames} />
+      <MadeList title={WORDS.webhooks} names={urls} />
     </Dialog>
   )
 }

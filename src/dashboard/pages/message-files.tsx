@@ -22,7 +22,7 @@ import { PersonText } from '../components/text.tsx'
 import { useDashboard, useRead } from '../dashboard.ts'
 import { useDownload } from '../downloads.ts'
 import type { Attachment, Message, MessageAttachment } from '../resources.ts'
-import { sizeWords } from '../settings-words.ts'
+import { sizeWords } from '../words/common.ts'
 import { FILES } from '../words/send.ts'
 
 type FileProps = { readonly file: MessageAttachment }

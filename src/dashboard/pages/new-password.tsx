@@ -11,7 +11,7 @@ import { AccountName, Form, PasswordField, Switch } from '../components/form.tsx
 import { AloneHead, Card } from '../components/page.tsx'
 import { useAction } from '../components/use-action.ts'
 import { useDashboard } from '../dashboard.ts'
-import { passwordProblem, strengthWords } from '../setup-words.ts'
+import { SETUP as WORDS, passwordProblem, strengthWords } from '../words/setup.ts'
 
 type NewPassword = {
   readonly password: Signal<string>
@@ -53,19 +53,19 @@ export function NewPasswordFields({ chosen, refusal }: FieldsProps) {
     <>
       <PasswordField
         {...words}
-        label="New password"
+        label={WORDS.newPassword}
         bind={password}
         hint={strengthWords(password.value)}
         error={problem ?? refusal}
       />
       <PasswordField
         {...words}
-        label="Confirm password"
+        label={WORDS.confirmPassword}
         bind={repeated}
-        error={isDifferent ? "The passwords don't match." : null}
+        error={isDifferent ? WORDS.different : null}
       />
       <Switch
-        label="Show password"
+        label={WORDS.showPassword}
         isOn={isShown.value}
         onChange={(isOn) => (isShown.value = isOn)}
       />
@@ -89,10 +89,8 @@ export function SetPassword({ token }: { readonly token: string }) {
   if (failure?.code === 'setup_link_invalid') return <LinkRefused />
   return (
     <>
-      <AloneHead title={isNew ? 'Choose a password' : 'Choose a new password'}>
-        {isNew
-          ? 'Everyone who uses this dashboard signs in with it.'
-          : 'This signs out all other browsers.'}
+      <AloneHead title={isNew ? WORDS.choose : WORDS.chooseNew}>
+        {isNew ? WORDS.chooseLead : WORDS.chooseNewLead}
       </AloneHead>
       <Card>
         <Form isFirst onSubmit={() => chosen.isFit() && start()}>
@@ -100,7 +98,7 @@ export function SetPassword({ token }: { readonly token: string }) {
           <NewPasswordFields chosen={chosen} refusal={fieldError(failure, 'password')} />
           <FailureNote failure={failure} but={['password']} />
           <Button type="submit" look="main" isBusy={isBusy}>
-            Set password
+            {WORDS.setPassword}
           </Button>
         </Form>
       </Card>
@@ -117,18 +115,14 @@ function LinkRefused() {
   }
   return (
     <>
-      <AloneHead title="This link no longer works" />
-      <Callout
-        tone="warn"
-        role="alert"
-        title="It was already used, is older than 30 minutes, or was replaced by a newer one"
-      >
-        To get a new link, run this on the computer that runs Hookline:
+      <AloneHead title={WORDS.linkOver} />
+      <Callout tone="warn" role="alert" title={WORDS.whyLinkOver}>
+        {WORDS.newLink}
       </Callout>
-      <CodeBlock what="Command" text="hookline setup-link" />
+      <CodeBlock what={WORDS.command} text="hookline setup-link" />
       {isClaimed && (
         <div class="actions">
-          <Button onClick={leave}>Sign in instead</Button>
+          <Button onClick={leave}>{WORDS.signInInstead}</Button>
         </div>
       )}
     </>

@@ -6,8 +6,9 @@ import { Icon } from '../components/icon.tsx'
 import { useAction } from '../components/use-action.ts'
 import { useDashboard } from '../dashboard.ts'
 import type { Backup } from '../resources.ts'
-import { backupKindWords, momentWords, sizeWords } from '../settings-words.ts'
 import { useBackups } from '../sources.ts'
+import { sizeWords } from '../words/common.ts'
+import { SETTINGS as WORDS, backupKindWords, momentWords } from '../words/settings.ts'
 import { Section, TextSetting } from './settings-fields.tsx'
 
 type Props = {
@@ -17,31 +18,29 @@ type Props = {
 
 export function BackupsSection({ backups, folder }: Props) {
   return (
-    <Section title="Backups" about="A verified copy of the database, daily and on demand.">
+    <Section name="backups" words={WORDS.backups}>
       <BackupNow />
       <BackupList backups={backups} />
-      <TextSetting
-        name="backups_kept"
-        label="Daily backups to keep"
-        type="number"
-        hint="From 1 to 365. Older ones are deleted."
-      />
+      <TextSetting name="backups_kept" label={WORDS.kept} type="number" hint={WORDS.keptHint} />
       <p class="small quiet">
-        {folder === null ? (
-          <>
-            To store daily backups in a second folder, ideally on another disk, set{' '}
-            <code>HOOKLINE_BACKUP_FOLDER</code>.
-          </>
-        ) : (
-          <>
-            Daily backups are also stored in <code>{folder}</code>.
-          </>
-        )}
+        {folder === null ? WORDS.secondFolderBefore : WORDS.storedIn}
+        <code>{folder ?? 'HOOKLINE_BACKUP_FOLDER'}</code>
       </p>
-      <HowToRestore />
+      <details class="settings-more">
+        <summary>
+          <Icon name="forward" />
+          {WORDS.howToRestore}
+        </summary>
+        <div class="stack">
+          <p>{WORDS.howToRestoreWords}</p>
+          <CodeBlock what={WORDS.commands} text={RESTORE} />
+        </div>
+      </details>
     </Section>
   )
 }
+
+const RESTORE = 'hookline down\nhookline restore FILE\nhookline up'
 
 function BackupNow() {
   const { api, notices } = useDashboard()
@@ -50,14 +49,14 @@ function BackupNow() {
     () => api.post('backup'),
     () => {
       backups.refresh()
-      notices.done('Backup created.')
+      notices.done(WORDS.backedUp)
     },
   )
   return (
     <>
       <div class="actions">
         <Button isBusy={isBusy} onClick={start}>
-          Back up now
+          {WORDS.backUpNow}
         </Button>
       </div>
       <FailureNote failure={failure} />
@@ -66,17 +65,13 @@ function BackupNow() {
 }
 
 function BackupList({ backups }: Pick<Props, 'backups'>) {
-  const { clock } = useDashboard()
-  const now = clock.now.value
-  if (backups.length === 0) {
-    return <p class="quiet">No backups yet. The first one is created within a day.</p>
-  }
+  if (backups.length === 0) return <p class="quiet">{WORDS.noBackups}</p>
   const columns: readonly Column<Backup>[] = [
-    { title: 'Created', cell: ({ created_at }) => momentWords(created_at, now) },
-    { title: 'Type', cell: backupKindWords },
-    { title: 'Size', isFigure: true, cell: ({ size_bytes }) => sizeWords(size_bytes) },
+    { title: WORDS.created, cell: ({ created_at }) => momentWords(created_at) },
+    { title: WORDS.type, cell: backupKindWords },
+    { title: WORDS.size, isFigure: true, cell: ({ size_bytes }) => sizeWords(size_bytes) },
     {
-      title: 'Download',
+      title: WORDS.download,
       isTitleHidden: true,
       isFigure: true,
       cell: (backup) => <Download backup={backup} />,
@@ -84,52 +79,33 @@ function BackupList({ backups }: Pick<Props, 'backups'>) {
   ]
   return (
     <div class="settings-table">
-      <DataTable caption="Backups" rows={backups} columns={columns} />
+      <DataTable caption={WORDS.backups[0]} rows={backups} columns={columns} />
     </div>
   )
 }
 
-function Download({ backup }: { readonly backup: Backup }) {
-  const { api, clock, notices } = useDashboard()
-  const { name, created_at } = backup
-  const { isBusy, start } = useAction(
+/** The download of a backup; of everything for null. */
+export function useDownload(name: string | null) {
+  const { api, notices } = useDashboard()
+  return useAction(
     () => api.post<{ readonly url: string }>('/dashboard/downloads', { backup: name }),
     ({ url }) => {
       // The browser downloads it straight to the disk: a database may be larger than its memory.
       const link = document.createElement('a')
       link.href = url
-      link.download = name
+      link.download = name ?? ''
       link.click()
     },
     ({ message }) => notices.announce(message),
   )
-  return (
-    <Button isBusy={isBusy} onClick={start}>
-      Download
-      <span class="visually-hidden"> backup of {momentWords(created_at, clock.now.value)}</span>
-    </Button>
-  )
 }
 
-function HowToRestore() {
+function Download({ backup }: { readonly backup: Backup }) {
+  const { isBusy, start } = useDownload(backup.name)
   return (
-    <details class="settings-more">
-      <summary>
-        <Icon name="forward" />
-        How to restore a backup
-      </summary>
-      <div class="stack">
-        <p>
-          On the computer that runs Hookline, run these commands with the backup's name in place of
-          FILE. Nothing is sent as a result: messages that were queued then are marked uncertain.
-        </p>
-        <CodeBlock what="Commands" text={'hookline down\nhookline restore FILE\nhookline up'} />
-        <p>
-          Backups in this list contain the database only. To create a single file for moving to
-          another computer, with secrets and options:
-        </p>
-        <CodeBlock what="Command" text="hookline backup --to FILE" />
-      </div>
-    </details>
+    <Button isBusy={isBusy} onClick={start}>
+      {WORDS.download}
+      <span class="visually-hidden">{WORDS.ofBackup(momentWords(backup.created_at))}</span>
+    </Button>
   )
 }

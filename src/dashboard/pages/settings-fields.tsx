@@ -3,8 +3,9 @@
 
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
-import { useId } from 'preact/hooks'
+import { useEffect, useId, useRef } from 'preact/hooks'
 
+import { href } from '../address.ts'
 import { fieldError, isDeclined } from '../api.ts'
 import { Button } from '../components/button.tsx'
 import { Dialog } from '../components/dialog.tsx'
@@ -12,22 +13,33 @@ import { bindTo, Form, SelectField, Switch, TextField } from '../components/form
 import { Card } from '../components/page.tsx'
 import { useDashboard } from '../dashboard.ts'
 import type { Setting } from '../resources.ts'
-import { variableOf } from '../settings-words.ts'
 import { useSettings } from '../sources.ts'
+import { BROWSERS_ZONE } from '../time-words.ts'
+import { COMMON } from '../words/common.ts'
+import { SETTINGS as WORDS, variableOf } from '../words/settings.ts'
 
 type SectionProps = {
-  readonly title: string
-  readonly about: string
+  /** The part of the page's address that leads here: `#/settings/backups`. */
+  readonly name: string
+  readonly words: readonly [title: string, about: string]
   readonly children: ComponentChildren
 }
 
 /** A part of the page: its name on the left, and its settings on a sheet beside it. */
-export function Section({ title, about, children }: SectionProps) {
+export function Section({ name, words: [title, about], children }: SectionProps) {
+  const { router } = useDashboard()
+  const section = useRef<HTMLElement>(null)
   const id = useId()
+  const isWanted = router.route.value.path[0] === name
+  useEffect(() => {
+    if (isWanted) section.current?.scrollIntoView()
+  }, [isWanted])
   return (
-    <section class="settings-section" aria-labelledby={id}>
+    <section class="settings-section" aria-labelledby={id} ref={section}>
       <div class="settings-about">
-        <h2 id={id}>{title}</h2>
+        <h2 id={id}>
+          <a href={href('settings', [name])}>{title}</a>
+        </h2>
         <p class="small quiet">{about}</p>
       </div>
       <Card>{children}</Card>
@@ -67,7 +79,7 @@ export function useSetting(name: Setting['name']): Saver {
     error.value = null
     answered.value = { setting: answer.value, over: read }
     settings.refresh()
-    notices.done('Saved.')
+    notices.done(WORDS.saved)
     return true
   }
   return { setting: setting ?? null, error: error.value, save }
@@ -80,7 +92,7 @@ export function SwitchSetting(props: Words) {
   const { setting, error, save } = saver
   const isOn = setting?.value === 'true'
   return (
-    <SettingFrame {...props} saver={saver} shown={isOn ? 'On' : 'Off'}>
+    <SettingFrame {...props} saver={saver} shown={isOn ? WORDS.on : WORDS.off}>
       <Switch {...props} isOn={isOn} onChange={(wanted) => void save(String(wanted))} />
       {error !== null && <p class="field-error">{error}</p>}
     </SettingFrame>
@@ -103,6 +115,36 @@ export function ChoiceSetting(props: Words & { readonly options: readonly Option
         onChange={(wanted) => void save(wanted)}
       />
     </SettingFrame>
+  )
+}
+
+/** The time zone of the shop, with that of the browser one press away. */
+export function TimeZoneSetting() {
+  const { setting } = useSetting('time_zone')
+  const zones = new Set(['UTC', setting?.value ?? 'UTC', ...Intl.supportedValuesOf('timeZone')])
+  return (
+    <>
+      <ChoiceSetting
+        name="time_zone"
+        label={WORDS.timeZone}
+        hint={WORDS.timeZoneHint}
+        options={[...zones].map((value) => ({ value, text: value.replaceAll('_', ' ') }))}
+      />
+      <UseOwnZone />
+    </>
+  )
+}
+
+/** Nothing where the relay follows the zone of this browser, or the environment decides. */
+function UseOwnZone() {
+  const { setting, save } = useSetting('time_zone')
+  if (setting === null || setting.is_locked || setting.value === BROWSERS_ZONE) return null
+  return (
+    <div class="actions">
+      <Button onClick={() => void save(BROWSERS_ZONE)}>
+        {WORDS.useTimeZone(BROWSERS_ZONE.replaceAll('_', ' '))}
+      </Button>
+    </div>
   )
 }
 
@@ -159,7 +201,7 @@ export function TextSetting(props: TextProps) {
           onClose={drop}
           actions={
             <>
-              <Button onClick={drop}>Cancel</Button>
+              <Button onClick={drop}>{COMMON.cancel}</Button>
               <Button look="danger" onClick={() => void store()}>
                 {asked.value.confirm}
               </Button>
@@ -192,7 +234,8 @@ function SettingFrame({ name, label, saver, shown, children }: FrameProps) {
         <strong>{label}</strong>: {shown}
       </p>
       <p class="field-hint">
-        Set by <code>{variableOf(name)}</code>. Change it there, and restart the relay.
+        {WORDS.lockedBy} <code>{variableOf(name)}</code>
+        {WORDS.lockedHow}
       </p>
     </div>
   )

@@ -3,10 +3,9 @@
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 
-import { countWords } from '../../domain/number-words.ts'
 import { href } from '../address.ts'
 import { fieldError, OF_PASSWORD } from '../api.ts'
-import { Button } from '../components/button.tsx'
+import { Button, LinkButton } from '../components/button.tsx'
 import { FailureNote } from '../components/callout.tsx'
 import { CodeBlock } from '../components/code-block.tsx'
 import { ActionDialog } from '../components/dialog.tsx'
@@ -19,7 +18,9 @@ import { useDashboard } from '../dashboard.ts'
 import type { About, BrowserSession } from '../resources.ts'
 import { useAbout, useBackups, useBrowsers, useSettings } from '../sources.ts'
 import { combine } from '../store.ts'
-import { chooseTheme, chosenTheme, THEMES, type Theme } from '../theme.ts'
+import { chooseTheme, chosenTheme, THEMES } from '../theme.ts'
+import { COMMON } from '../words/common.ts'
+import { SETTINGS as WORDS } from '../words/settings.ts'
 import { NewPasswordFields, useNewPassword } from './new-password.tsx'
 import { BackupsSection } from './settings-backups.tsx'
 import {
@@ -27,8 +28,10 @@ import {
   Section,
   SwitchSetting,
   TextSetting,
+  TimeZoneSetting,
   useSetting,
 } from './settings-fields.tsx'
+import { MoveSection, UpdatesSection } from './settings-restore.tsx'
 
 export function SettingsPage() {
   const all = combine({
@@ -44,7 +47,12 @@ export function SettingsPage() {
   )
   return (
     <>
-      <PageHead title="Settings">Changes are saved automatically.</PageHead>
+      <PageHead
+        title={WORDS.title}
+        actions={<LinkButton href={href('activity')}>{WORDS.activity}</LinkButton>}
+      >
+        {WORDS.lead}
+      </PageHead>
       <div class="settings">
         <GeneralSection />
         <WhenReady of={all} skeleton={skeleton}>
@@ -54,8 +62,10 @@ export function SettingsPage() {
               <MessagesSection />
               <AttachmentsSection />
               <BackupsSection backups={backups.data} folder={about.backup_folder} />
+              <MoveSection />
               <SecuritySection browsers={browsers.data} about={about} />
               <HealthSection />
+              <UpdatesSection version={about.version} />
               <AboutSection about={about} />
             </>
           )}
@@ -65,18 +75,12 @@ export function SettingsPage() {
   )
 }
 
-const THEME_NAMES: Readonly<Record<Theme, string>> = {
-  system: 'System',
-  light: 'Light',
-  dark: 'Dark',
-}
-
 function GeneralSection() {
   const chosen = useSignal(chosenTheme())
   return (
-    <Section title="General" about="Appearance in this browser.">
+    <Section name="general" words={WORDS.general}>
       <fieldset class="choices">
-        <legend>Theme</legend>
+        <legend>{WORDS.theme}</legend>
         {THEMES.map((theme) => (
           <label key={theme}>
             <input
@@ -88,41 +92,38 @@ function GeneralSection() {
                 chosen.value = theme
               }}
             />
-            <span>{THEME_NAMES[theme]}</span>
+            <span>{WORDS.themes[theme]}</span>
           </label>
         ))}
       </fieldset>
+      <TimeZoneSetting />
     </Section>
   )
 }
 
 const WEBHOOK_TARGETS = [
-  { value: 'any-private', text: 'Any address, including private networks' },
-  { value: 'public', text: 'Public addresses only' },
+  { value: 'any-private', text: WORDS.targetsAny },
+  { value: 'public', text: WORDS.targetsPublic },
 ] as const
 
 function NetworkSection({ about }: { readonly about: About }) {
   const { address, public_url, trusted_proxies } = about
   return (
-    <Section title="Network" about="How the relay is reached, and what it may call.">
+    <Section name="network" words={WORDS.network}>
       <StartFacts
         of={[
-          ['Address', address, 'HOST, HOOKLINE_PORT'],
-          ['Public URL', public_url ?? 'None', 'PUBLIC_URL'],
-          ['Trusted proxies', trusted_proxies.join(', ') || 'None', 'TRUSTED_PROXIES'],
+          [WORDS.address, address, 'HOST, HOOKLINE_PORT'],
+          [WORDS.publicUrl, public_url ?? WORDS.none, 'PUBLIC_URL'],
+          [WORDS.trustedProxies, trusted_proxies.join(', ') || WORDS.none, 'TRUSTED_PROXIES'],
         ]}
       />
       <ChoiceSetting
         name="webhook_targets"
-        label="Webhook destinations"
-        hint="Apps on your own network, such as n8n or Home Assistant, have private addresses."
+        label={WORDS.targets}
+        hint={WORDS.targetsHint}
         options={WEBHOOK_TARGETS}
       />
-      <SwitchSetting
-        name="open_metrics"
-        label="Public metrics"
-        hint="When off, only this computer can read /metrics."
-      />
+      <SwitchSetting name="open_metrics" label={WORDS.metrics} hint={WORDS.metricsHint} />
     </Section>
   )
 }
@@ -146,23 +147,23 @@ function StartFacts({ of }: { readonly of: readonly StartFact[] }) {
 
 function MessagesSection() {
   return (
-    <Section title="Messages" about="Webhook events, human takeover, and retention.">
+    <Section name="messages" words={WORDS.messages}>
       <SwitchSetting
         name="announce_device_messages"
-        label="Include messages sent from the device"
-        hint="Webhooks also fire for these."
+        label={WORDS.deviceMessages}
+        hint={WORDS.deviceMessagesHint}
       />
       <SwitchSetting
         name="enforce_automation_pause"
-        label="Block API sends during human takeover"
-        hint="If off, apps only see the flag."
+        label={WORDS.takeover}
+        hint={WORDS.takeoverHint}
       />
       <TextSetting
         name="message_retention_days"
-        label="Keep messages for (days)"
+        label={WORDS.keepMessages}
         type="number"
-        placeholder="Forever"
-        hint="Older messages are deleted. Leave empty to keep forever."
+        placeholder={WORDS.forever}
+        hint={WORDS.keepMessagesHint}
         toText={(value) => (value === FOREVER ? '' : value)}
         toValue={(text) => (text === '' ? FOREVER : text)}
         warning={retentionWarning}
@@ -173,25 +174,25 @@ function MessagesSection() {
 
 function AttachmentsSection() {
   return (
-    <Section title="Attachments" about="Size, storage, and retention of files.">
+    <Section name="attachments" words={WORDS.attachments}>
       <TextSetting
         name="attachment_max_mb"
-        label="Largest file (MB)"
+        label={WORDS.largestFile}
         type="number"
-        hint="Larger uploads are refused."
+        hint={WORDS.largestFileHint}
       />
       <TextSetting
         name="attachment_quota_gb"
-        label="Storage for files (GB)"
+        label={WORDS.fileStorage}
         type="number"
-        hint="Once it's full, new files aren't kept."
+        hint={WORDS.fileStorageHint}
       />
       <TextSetting
         name="attachment_retention_days"
-        label="Keep files for (days)"
+        label={WORDS.keepFiles}
         type="number"
-        placeholder="As long as messages"
-        hint="Older files are deleted; their messages stay. Leave empty to keep both as long."
+        placeholder={WORDS.asMessages}
+        hint={WORDS.keepFilesHint}
         toText={(value) => (value === AS_MESSAGES ? '' : value)}
         toValue={(text) => (text === '' ? AS_MESSAGES : text)}
         warning={fileRetentionWarning}
@@ -206,9 +207,9 @@ const AS_MESSAGES = 'as-messages'
 function fileRetentionWarning(days: string) {
   if (!/^[1-9][0-9]*$/.test(days)) return null
   return {
-    title: 'Delete old files?',
-    confirm: 'Delete',
-    words: `Files older than ${countWords(Number(days), 'day')} will be deleted, and from then on.`,
+    title: WORDS.deleteFiles,
+    confirm: WORDS.delete,
+    words: WORDS.deletesFiles(Number(days)),
   }
 }
 
@@ -219,9 +220,9 @@ function retentionWarning(days: string) {
   // Anything but a number of days deletes nothing: the relay refuses it.
   if (!/^[1-9][0-9]*$/.test(days)) return null
   return {
-    title: 'Delete old messages?',
-    confirm: 'Delete',
-    words: `Messages older than ${countWords(Number(days), 'day')} will be deleted within an hour, and from then on. Existing backups still contain them.`,
+    title: WORDS.deleteMessages,
+    confirm: WORDS.delete,
+    words: WORDS.deletesMessages(Number(days)),
   }
 }
 
@@ -231,19 +232,21 @@ function SecuritySection({ browsers, about }: SecurityProps) {
   const { session } = useDashboard()
   const { failure, start } = useAction((where: 'here' | 'everywhere') => session.signOut(where))
   return (
-    <Section title="Security" about="Password and sessions.">
+    <Section name="security" words={WORDS.security}>
       <ChangePassword isLocked={about.is_password_locked} />
       <div class="stack-tight">
-        <h3>{countWords(browsers.length, 'active session')}</h3>
+        <h3>{WORDS.sessions(browsers.length)}</h3>
         <ul class="settings-browsers">
           {browsers.map(({ created_at, last_seen_at, is_current }, index) => (
             <li key={index}>
-              <span>{is_current ? 'This browser' : 'Another browser'}</span>
+              <span>{is_current ? WORDS.thisBrowser : WORDS.anotherBrowser}</span>
               <span class="small quiet">
-                Signed in <Ago time={created_at} />
+                {WORDS.signedIn}
+                <Ago time={created_at} />
                 {!is_current && (
                   <>
-                    , last seen <Ago time={last_seen_at} />
+                    {WORDS.lastSeen}
+                    <Ago time={last_seen_at} />
                   </>
                 )}
               </span>
@@ -252,33 +255,36 @@ function SecuritySection({ browsers, about }: SecurityProps) {
         </ul>
         <FailureNote failure={failure} />
         <div class="actions">
-          <Button onClick={() => start('here')}>Sign out</Button>
-          <Button onClick={() => start('everywhere')}>Sign out everywhere</Button>
+          <Button onClick={() => start('here')}>{WORDS.signOut}</Button>
+          <Button onClick={() => start('everywhere')}>{WORDS.signOutEverywhere}</Button>
         </div>
       </div>
     </Section>
   )
 }
 
+const PASSWORD_VARIABLE = 'HOOKLINE_ADMIN_PASSWORD'
+
 function ChangePassword({ isLocked }: { readonly isLocked: boolean }) {
   const isOpen = useSignal(false)
   if (isLocked) {
     return (
       <div class="stack-tight">
-        <h3>Password</h3>
+        <h3>{COMMON.password}</h3>
         <p class="field-hint">
-          Set by <code>HOOKLINE_ADMIN_PASSWORD</code> or its file. Change it there, and restart the
-          relay.
+          {WORDS.passwordLockedBefore}
+          <code>{PASSWORD_VARIABLE}</code>
+          {WORDS.passwordLockedAfter}
         </p>
       </div>
     )
   }
   return (
     <div class="stack-tight">
-      <h3>Password</h3>
-      <p class="field-hint">Changing your password signs out all other browsers.</p>
+      <h3>{COMMON.password}</h3>
+      <p class="field-hint">{WORDS.passwordHint}</p>
       <div class="actions">
-        <Button onClick={() => (isOpen.value = true)}>Change password</Button>
+        <Button onClick={() => (isOpen.value = true)}>{WORDS.changePassword}</Button>
       </div>
       {isOpen.value && <ChangeDialog onClose={() => (isOpen.value = false)} />}
     </div>
@@ -294,15 +300,15 @@ function ChangeDialog({ onClose }: { readonly onClose: () => void }) {
     () => session.changePassword(current.value, chosen.password.value),
     () => {
       browsers.refresh()
-      notices.done('Password changed.')
+      notices.done(WORDS.passwordChanged)
       onClose()
     },
   )
   const { failure } = action
   return (
     <ActionDialog
-      title="Change password"
-      confirm="Change password"
+      title={WORDS.changePassword}
+      confirm={WORDS.changePassword}
       action={action}
       but={['current', 'password', ...OF_PASSWORD]}
       onClose={onClose}
@@ -310,7 +316,7 @@ function ChangeDialog({ onClose }: { readonly onClose: () => void }) {
     >
       <AccountName />
       <PasswordField
-        label="Current password"
+        label={WORDS.currentPassword}
         isFirst
         bind={current}
         error={fieldError(failure, 'current', ...OF_PASSWORD)}
@@ -326,17 +332,13 @@ function HealthSection() {
   const { setting, save } = useSetting('heartbeat_url')
   const url = setting === null || setting.value === NO_URL ? null : setting.value
   return (
-    <Section title="Health" about="Get notified when something is wrong.">
+    <Section name="health" words={WORDS.health}>
       <TextSetting
         name="heartbeat_url"
-        label="Heartbeat URL"
+        label={WORDS.heartbeat}
         type="url"
         placeholder={url ?? 'https://hc-ping.com/…'}
-        hint={
-          url === null
-            ? 'Called every 5 minutes while everything works. Your monitoring service alerts you when a call is missing.'
-            : `Called every 5 minutes: ${url}. Keys in it are hidden.`
-        }
+        hint={url === null ? WORDS.heartbeatHint : WORDS.heartbeatCalled(url)}
         // The saved URL may contain a key, so the field holds a new one only.
         toText={() => ''}
       >
@@ -350,30 +352,29 @@ function HealthSection() {
                 void save(NO_URL)
               }}
             >
-              Remove URL
+              {WORDS.removeUrl}
             </Button>
           </div>
         )}
       </TextSetting>
       <p>
-        <a href={href('home')}>Home</a> shows what's wrong and how to fix it. You can also run this
-        on the computer itself, even when the relay isn't running:
+        <a href={href('home')}>{WORDS.home}</a>
+        {WORDS.homeAfter}
       </p>
-      <CodeBlock what="Command" text="hookline doctor" />
+      <CodeBlock what={WORDS.command} text="hookline doctor" />
     </Section>
   )
 }
 
 function AboutSection({ about }: { readonly about: About }) {
   return (
-    <Section title="About" about="Version and location.">
+    <Section name="about" words={WORDS.about}>
       <StartFacts
         of={[
-          ['Version', about.version],
-          ['Data directory', about.data_directory, 'DATA_DIR'],
-          ['Guide', <a href="/guide">/guide</a>],
-          ['API documentation', <a href="/swagger">/swagger</a>],
-          ['License', 'MIT'],
+          [WORDS.dataDirectory, about.data_directory, 'DATA_DIR'],
+          [WORDS.guide, <a href="/guide">/guide</a>],
+          [WORDS.documentation, <a href="/swagger">/swagger</a>],
+          [WORDS.license, 'MIT'],
         ]}
       />
     </Section>

@@ -3,7 +3,6 @@
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 
-import { countWords } from '../../domain/number-words.ts'
 import { href } from '../address.ts'
 import { Button, LinkButton } from '../components/button.tsx'
 import { Callout, FailureNote } from '../components/callout.tsx'
@@ -15,7 +14,6 @@ import { PersonText } from '../components/text.tsx'
 import { useAction } from '../components/use-action.ts'
 import { EmptyState, WhenReady } from '../components/when-ready.tsx'
 import { useDashboard } from '../dashboard.ts'
-import { creatorWords, keyName } from '../key-words.ts'
 import {
   isReady,
   isSimulated,
@@ -26,8 +24,11 @@ import {
   trialCommand,
 } from '../line-words.ts'
 import type { Key, PhoneLine } from '../resources.ts'
-import { stepBeside, stepNamed, stepsFor, type StepName, type Steps } from '../setup-words.ts'
-import { useAbout, useChecks, useKeys, useKinds, useLines } from '../sources.ts'
+import { stepBeside, stepNamed, stepsFor, type StepName, type Steps } from '../setup-steps.ts'
+import { useAbout, useChecks, useKeys, useKinds, useLines, useSettings } from '../sources.ts'
+import { BROWSERS_ZONE } from '../time-words.ts'
+import { creatorWords, keyName } from '../words/keys.ts'
+import { SETUP as WORDS } from '../words/setup.ts'
 import { CreateKey } from './keys.tsx'
 import { CheckCard } from './line-checks.tsx'
 import { ReceiveTest } from './line-test.tsx'
@@ -44,14 +45,11 @@ export function SetupPage() {
 function NoPasswordYet() {
   return (
     <>
-      <AloneHead title="Set up Hookline">The relay is running, but has no password yet.</AloneHead>
+      <AloneHead title={WORDS.title}>{WORDS.lead}</AloneHead>
       <Card>
-        <p>To set one, run this on the computer that runs Hookline:</p>
-        <CodeBlock what="Command" text="hookline setup-link" />
-        <p>
-          Then open the link it prints, on any device that can reach the relay. It works once, for
-          30 minutes. If you started the relay in a terminal, the link is already there.
-        </p>
+        <p>{WORDS.runThis}</p>
+        <CodeBlock what={WORDS.command} text="hookline setup-link" />
+        <p>{WORDS.thenOpen}</p>
       </Card>
     </>
   )
@@ -105,7 +103,7 @@ function StepFrame({ name, steps, title, lead, isDone, children }: FrameProps) {
   return (
     <>
       <AloneHead title={title}>{lead}</AloneHead>
-      <ol class="setup-progress" aria-label="Setup steps">
+      <ol class="setup-progress" aria-label={WORDS.steps}>
         {steps.map((step, index) => (
           <li
             key={step.name}
@@ -134,14 +132,14 @@ function StepFoot({ name, steps, isDone }: Pick<FrameProps, 'name' | 'steps' | '
       <div class="setup-foot">
         {before !== null && (
           <Button look="quiet" icon="back" onClick={() => start(before)}>
-            Back
+            {WORDS.back}
           </Button>
         )}
         <a class="setup-later" href={href('home')}>
-          Finish later
+          {WORDS.later}
         </a>
         <Button look={isDone ? 'main' : 'plain'} isBusy={isBusy} onClick={() => start(next)}>
-          {isDone ? 'Continue' : 'Skip'}
+          {isDone ? WORDS.continue : WORDS.skip}
         </Button>
       </div>
     </>
@@ -154,11 +152,11 @@ function PermissionsStep({ steps }: StepsProps) {
     <StepFrame
       name="permissions"
       steps={steps}
-      title="Permissions"
-      lead="Hookline needs these permissions to read and send messages."
+      title={WORDS.permissions}
+      lead={WORDS.permissionsLead}
       isDone={checks?.every(({ state }) => state === 'ok') === true}
     >
-      <CheckCard title="This Mac" lineId={null} />
+      <CheckCard title={WORDS.thisMac} lineId={null} />
     </StepFrame>
   )
 }
@@ -169,29 +167,33 @@ function LineStep({ steps }: StepsProps) {
     <StepFrame
       name="line"
       steps={steps}
-      title="Connect a line"
-      lead="The relay sends and receives messages through a line."
+      title={WORDS.line}
+      lead={WORDS.lineLead}
       isDone={lines.value?.data.some(isReady) === true}
     >
-      <Card kind="list" title="Your lines">
+      <Card kind="list" title={WORDS.yourLines}>
         <WhenReady of={lines} kind="row" count={2}>
           {({ data }) => <LineList lines={data} />}
         </WhenReady>
       </Card>
-      <Card title="Types of line">
+      <Card title={WORDS.types}>
         <p>
-          <strong>Messages on a Mac</strong> sends real iMessages from the Mac's number or Apple
-          Account. Run the relay on that Mac, and the line appears automatically.
+          <strong>{WORDS.mac}</strong>
+          {WORDS.macWords}
         </p>
         <p>
-          <strong>An iPhone</strong> works as a line <a href="/guide/iphone">over a cable</a>, or{' '}
-          <a href="/guide/shortcuts">with Shortcuts</a>.
+          <strong>{WORDS.iphone}</strong>
+          {WORDS.iphoneBefore}
+          <a href="/guide/iphone">{WORDS.iphoneCable}</a>
+          {WORDS.iphoneOr}
+          <a href="/guide/shortcuts">{WORDS.iphoneShortcuts}</a>
+          {WORDS.iphoneAfter}
         </p>
         <p>
-          <strong>A simulated line</strong> messages simulated contacts, and nothing leaves this
-          computer. Use it for development and testing. Start the relay with:
+          <strong>{WORDS.simulated}</strong>
+          {WORDS.simulatedWords}
         </p>
-        <CodeBlock what="Command" text={trialCommand(useKinds())} />
+        <CodeBlock what={WORDS.command} text={trialCommand(useKinds())} />
       </Card>
     </StepFrame>
   )
@@ -200,7 +202,7 @@ function LineStep({ steps }: StepsProps) {
 function LineList({ lines }: { readonly lines: readonly PhoneLine[] }) {
   const kinds = useKinds()
   if (lines.length === 0) {
-    return <p class="setup-nothing quiet">No lines yet. New lines appear here automatically.</p>
+    return <p class="setup-nothing quiet">{WORDS.noLines}</p>
   }
   return (
     <ul class="setup-lines">
@@ -226,8 +228,8 @@ function MessageStep({ steps }: StepsProps) {
     <StepFrame
       name="message"
       steps={steps}
-      title="Send a first text"
-      lead="Text your line to check that it receives messages."
+      title={WORDS.message}
+      lead={WORDS.messageLead}
       isDone={hasArrived.value}
     >
       <Card>
@@ -253,10 +255,10 @@ function FirstText({ lines, onArrived }: TextProps) {
     return (
       <EmptyState
         icon="lines"
-        title="No line is ready"
-        action={<LinkButton href={href('lines')}>See what's missing</LinkButton>}
+        title={WORDS.noneReady}
+        action={<LinkButton href={href('lines')}>{WORDS.whatIsMissing}</LinkButton>}
       >
-        Once a line is ready, you can test it here.
+        {WORDS.whenReady}
       </EmptyState>
     )
   }
@@ -264,7 +266,7 @@ function FirstText({ lines, onArrived }: TextProps) {
     <>
       {usable.length > 1 && (
         <SelectField
-          label="Line"
+          label={WORDS.lineField}
           value={line.id}
           options={usable.map(lineOption)}
           onChange={(id) => (chosen.value = id)}
@@ -283,8 +285,8 @@ function KeyStep({ steps }: StepsProps) {
     <StepFrame
       name="key"
       steps={steps}
-      title="Create an API key"
-      lead="Use a separate key for each app so you can revoke them individually."
+      title={WORDS.key}
+      lead={WORDS.keyLead}
       isDone={active.length > 0}
     >
       <WhenReady of={keys}>
@@ -292,14 +294,14 @@ function KeyStep({ steps }: StepsProps) {
           <>
             <ActiveKeys keys={active} />
             <Card>
-              <p>You'll get a key, its secret, and a command that sends a first message.</p>
+              <p>{WORDS.keyWords}</p>
               <div class="actions">
                 <Button
                   look={active.length > 0 ? 'plain' : 'main'}
                   icon="plus"
                   onClick={() => (isAsking.value = true)}
                 >
-                  {active.length > 0 ? 'Create another key' : 'New key'}
+                  {active.length > 0 ? WORDS.anotherKey : WORDS.newKey}
                 </Button>
               </div>
             </Card>
@@ -315,34 +317,62 @@ function ActiveKeys({ keys }: { readonly keys: readonly Key[] }) {
   const [latest] = keys
   if (latest === undefined) return null
   return (
-    <Callout tone="ok" title={`You already have ${countWords(keys.length, 'key')}`}>
-      The newest is <PersonText>{keyName(latest)}</PersonText>, created by{' '}
-      <PersonText>{creatorWords(latest, keys)}</PersonText>.
+    <Callout tone="ok" title={WORDS.haveKeys(keys.length)}>
+      {WORDS.newest}
+      <PersonText>{keyName(latest)}</PersonText>
+      {WORDS.createdBy}
+      <PersonText>{creatorWords(latest, keys)}</PersonText>
+      {WORDS.stop}
     </Callout>
+  )
+}
+
+/** Proposes the zone of the browser until one was chosen. */
+function TimeZoneCard() {
+  const { api } = useDashboard()
+  const settings = useSettings()
+  const { isBusy, failure, start } = useAction(
+    () => api.put('settings/time_zone', { value: BROWSERS_ZONE }),
+    () => settings.refresh(),
+  )
+  const zone = settings.value?.data.find(({ name }) => name === 'time_zone')
+  if (zone?.from !== 'default' || zone.value === BROWSERS_ZONE) return null
+  return (
+    <Card title={WORDS.timeZone}>
+      <p>{WORDS.timeZoneWords(zone.value)}</p>
+      <div class="actions">
+        <Button isBusy={isBusy} onClick={start}>
+          {WORDS.useTimeZone(BROWSERS_ZONE.replaceAll('_', ' '))}
+        </Button>
+      </div>
+      <FailureNote failure={failure} />
+    </Card>
   )
 }
 
 function SetupDone() {
   return (
     <>
-      <AloneHead title="Hookline is set up">
-        You can do any skipped steps later in the dashboard.
-      </AloneHead>
-      <Card title="Next steps">
+      <AloneHead title={WORDS.done}>{WORDS.doneLead}</AloneHead>
+      <TimeZoneCard />
+      <Card title={WORDS.next}>
         <ul class="stack-tight">
           <li>
-            <a href={href('webhooks')}>Add a webhook</a> to notify your app of replies.
+            <a href={href('webhooks')}>{WORDS.webhook}</a>
+            {WORDS.webhookWords}
           </li>
           <li>
-            <a href={href('conversations')}>Send a message</a> yourself, and read the replies.
+            <a href={href('conversations')}>{WORDS.send}</a>
+            {WORDS.sendWords}
           </li>
           <li>
-            <a href="/swagger">Explore the API documentation</a>, and try each call.
+            <a href="/swagger">{WORDS.explore}</a>
+            {WORDS.exploreWords}
           </li>
         </ul>
         <div class="actions">
           <LinkButton look="main" href={href('home')}>
-            Open dashboard
+            {WORDS.open}
           </LinkButton>
         </div>
       </Card>

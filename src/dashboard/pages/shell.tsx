@@ -28,6 +28,7 @@ const PAGES: readonly LinkedPage[] = [
   'lines',
   'webhooks',
   'keys',
+  'activity',
   'settings',
 ]
 /** Those that narrow screens have in the bar at the top. */
@@ -181,6 +182,9 @@ function Navigation({ current, unread, onSearch }: NavigationProps) {
           <Icon name="book" />
           {SHELL.documentation}
         </a>
+        <Button look="quiet" icon="sign-out" onClick={() => void session.signOut('here')}>
+          {SHELL.signOut}
+        </Button>
         <span>{SHELL.version(session.now.value?.version ?? '')}</span>
       </p>
     </nav>

@@ -9,19 +9,22 @@ import { AccountName, Form, PasswordField } from '../components/form.tsx'
 import { AloneHead, Card } from '../components/page.tsx'
 import { useAction } from '../components/use-action.ts'
 import { useDashboard } from '../dashboard.ts'
+import { SIGN_IN as WORDS } from '../words/sign-in.ts'
 
+const COMMAND = 'hookline setup-link'
 const SECOND_MS = 1_000
 
 export function SignInPage() {
   return (
     <>
-      <AloneHead title="Sign in" />
+      <AloneHead title={WORDS.title} />
       <Card>
         <SignInForm />
       </Card>
       <p class="small quiet">
-        Forgot your password? Run <code>hookline setup-link</code> on the computer that runs
-        Hookline, and open the link it prints.
+        {WORDS.forgotBefore}
+        <code>{COMMAND}</code>
+        {WORDS.forgotAfter}
       </p>
     </>
   )
@@ -47,7 +50,7 @@ function SignInForm() {
       <PasswordField bind={password} error={isOver ? null : fieldError(failure, ...OF_PASSWORD)} />
       <FailureNote failure={failure} but={OF_PASSWORD} />
       <Button type="submit" look="main" isBusy={isBusy} isDisabled={seconds > 0}>
-        {seconds > 0 ? `Wait ${seconds} s` : 'Sign in'}
+        {seconds > 0 ? WORDS.wait(seconds) : WORDS.title}
       </Button>
     </Form>
   )

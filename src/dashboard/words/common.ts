@@ -27,3 +27,21 @@ export const COMMON = {
   whyNotStored:
     'You may be in a private window, or a setting blocks storage. You can sign in, but only in this tab, and again after every reload.',
 } as const
+
+const UNITS = ['kilobyte', 'megabyte', 'gigabyte', 'terabyte'] as const
+const STEP = 1_024
+
+/** "812 kB", "1.4 GB" as the browser's locale writes it; at least one kilobyte. */
+export function sizeWords(bytes: number): string {
+  let size = Math.max(bytes / STEP, 1)
+  let index = 0
+  while (Math.round(size) >= STEP && index < UNITS.length - 1) {
+    size /= STEP
+    index += 1
+  }
+  const unit = UNITS[index] ?? 'terabyte'
+  const maximumFractionDigits = size < 10 ? 1 : 0
+  return new Intl.NumberFormat(undefined, { style: 'unit', unit, maximumFractionDigits }).format(
+    size,
+  )
+}

@@ -1,0 +1,205 @@
+// The audit trail in sentences, with filters in the address, and the newest lines of the log.
+
+import { useSignal } from '@preact/signals'
+
+import { href, withQuery } from '../address.ts'
+import { type Api, UNREACHABLE } from '../api.ts'
+import { FailureNote } from '../components/callout.tsx'
+import { CodeBlock } from '../components/code-block.tsx'
+import { SelectField } from '../components/form.tsx'
+import { NearView } from '../components/long-list.tsx'
+import { Card, PageHead } from '../components/page.tsx'
+import { Ago, PersonText } from '../components/text.tsx'
+import { EmptyState, Skeleton, WhenReady } from '../components/when-ready.tsx'
+import { useDashboard, useFeed, useRead } from '../dashboard.ts'
+import type { FeedSource } from '../feed.ts'
+import { lineName } from '../line-words.ts'
+import type { AuditEntry, RecentLog } from '../resources.ts'
+import { useKeys, useLines, useWebhooks } from '../sources.ts'
+import { isoTime } from '../time-words.ts'
+import {
+  ACTIONS,
+  ACTIVITY as WORDS,
+  actionName,
+  actionWords,
+  actorWords,
+  changeWords,
+  lineWords,
+  type NameOf,
+} from '../words/activity.ts'
+import { keyName } from '../words/keys.ts'
+
+const ENTRIES_MAX = 2_000
+const DAY_MS = 86_400_000
+const ACTORS = ['dashboard', 'cli', 'relay'] as const
+
+export function ActivityPage() {
+  return (
+    <>
+      <PageHead title={WORDS.title}>{WORDS.lead}</PageHead>
+      <Changes />
+      <LogCard />
+    </>
+  )
+}
+
+function Changes() {
+  const { router } = useDashboard()
+  const keys = useKeys().value?.data ?? []
+  const nameOf = useNames()
+  const { actor = '', action = '', days = '' } = router.route.value.query
+  const filter = { actor, action, days }
+  const choose = (change: Partial<typeof filter>) =>
+    router.replace(href('activity', [], { ...filter, ...change }))
+  const actors = [
+    { value: '', text: WORDS.anyone },
+    ...ACTORS.map((kind) => ({ value: kind, text: actorWords({ kind, id: null }, nameOf) })),
+    ...keys.map((key) => ({ value: key.id, text: keyName(key) })),
+  ]
+  const actions = ACTIONS.map((value) => ({ value, text: actionName(value) }))
+  return (
+    <Card kind="list" title={WORDS.changes}>
+      <div class="activity-filters">
+        <SelectField
+          label={WORDS.who}
+          value={actor}
+          options={actors}
+          onChange={(value) => choose({ actor: value })}
+        />
+        <SelectField
+          label={WORDS.what}
+          value={action}
+          options={[{ value: '', text: WORDS.anything }, ...actions]}
+          onChange={(value) => choose({ action: value })}
+        />
+        <SelectField
+          label={WORDS.since}
+          value={days}
+          options={Object.entries(WORDS.periods).map(([value, text]) => ({ value, text }))}
+          onChange={(value) => choose({ days: value })}
+        />
+      </div>
+      <Entries key={JSON.stringify(filter)} filter={filter} nameOf={nameOf} />
+    </Card>
+  )
+}
+
+/** Names of the things that are still there, by their ids. */
+function useNames(): NameOf {
+  const named = new Map<string, string>()
+  for (const key of useKeys().value?.data ?? []) named.set(key.id, keyName(key))
+  for (const webhook of useWebhooks().value?.data ?? []) named.set(webhook.id, webhook.url)
+  for (const line of useLines().value?.data ?? []) named.set(line.id, lineName(line))
+  return (id) => named.get(id ?? '') ?? null
+}
+
+type Filter = { readonly actor: string; readonly action: string; readonly days: string }
+type EntriesProps = { readonly filter: Filter; readonly nameOf: NameOf }
+
+function Entries({ filter, nameOf }: EntriesProps) {
+  const { api } = useDashboard()
+  const feed = useFeed(JSON.stringify(filter), sourceOf(api, filter))
+  const now = feed.now.value
+  if (now.state === 'loading') return <Skeleton kind="row" count={6} />
+  if (now.state === 'failed') {
+    return <FailureNote failure={now.failure} onRetry={() => feed.refresh()} />
+  }
+  if (now.entries.length === 0) {
+    return (
+      <EmptyState icon="search" title={WORDS.none}>
+        {WORDS.whyNone}
+      </EmptyState>
+    )
+  }
+  return (
+    <>
+      <ul class="activity" aria-label={WORDS.changes}>
+        {now.entries.map((entry) => (
+          <li key={entry.id}>
+            <Entry entry={entry} nameOf={nameOf} />
+          </li>
+        ))}
+      </ul>
+      {now.nextCursor !== null && (
+        <NearView again={now} onSeen={() => void feed.readMore()}>
+          <Skeleton kind="row" count={2} />
+        </NearView>
+      )}
+    </>
+  )
+}
+
+function sourceOf(api: Api, { actor, action, days }: Filter): FeedSource<AuditEntry> {
+  const since = days === '' ? null : isoTime(Date.now() - Number(days) * DAY_MS)
+  return {
+    page: (cursor, limit, signal) =>
+      api.get(withQuery('audit', { actor, action, since, cursor, limit }), signal),
+    entry: () => Promise.resolve({ ok: false, failure: UNREACHABLE }),
+    // An entry never changes but for wrong passwords, which are counted.
+    idIn: () => null,
+    movesUp: () => false,
+    countMax: ENTRIES_MAX,
+  }
+}
+
+type EntryProps = { readonly entry: AuditEntry; readonly nameOf: NameOf }
+
+function Entry({ entry, nameOf }: EntryProps) {
+  const { address } = entry
+  return (
+    <>
+      <p>
+        <PersonText>{actionWords(entry, nameOf)}</PersonText>
+      </p>
+      <p class="small quiet">
+        <PersonText>{actorWords(entry.actor, nameOf)}</PersonText>
+        {address !== null && WORDS.from(address)}
+        {WORDS.between}
+        <Ago time={entry.last_at} />
+      </p>
+      {changeWords(entry).map((words) => (
+        <p key={words} class="small">
+          <PersonText>{words}</PersonText>
+        </p>
+      ))}
+    </>
+  )
+}
+
+function LogCard() {
+  const log = useRead<RecentLog>('log')
+  return (
+    <Card title={WORDS.log}>
+      <WhenReady of={log} kind="line" count={6}>
+        {(recent) => <LogLines recent={recent} />}
+      </WhenReady>
+    </Card>
+  )
+}
+
+function LogLines({ recent: { data, place } }: { readonly recent: RecentLog }) {
+  const level = useSignal<Level>('info')
+  const least = LEVELS.indexOf(level.value)
+  const lines = data.filter((line) => LEVELS.findIndex((name) => name === line.level) >= least)
+  return (
+    <>
+      <p class="small quiet">{`${WORDS.logLead} ${place}`}</p>
+      <SelectField
+        label={WORDS.level}
+        value={level.value}
+        options={LEVELS.map((value) => ({ value, text: WORDS.levels[value] }))}
+        onChange={(value) => (level.value = LEVELS.find((name) => name === value) ?? 'info')}
+      />
+      {lines.length === 0 ? (
+        <p class="quiet">{WORDS.noLines}</p>
+      ) : (
+        <div class="activity-log">
+          <CodeBlock what={WORDS.log} text={lines.toReversed().map(lineWords).join('\n')} />
+        </div>
+      )}
+    </>
+  )
+}
+
+const LEVELS = ['info', 'warn', 'error'] as const
+type Level = (typeof LEVELS)[number]

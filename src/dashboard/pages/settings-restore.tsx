@@ -1,0 +1,236 @@
+// Everything as one file: its download, and a restore. The relay restarts for that, and the page waits.
+
+import { useSignal, type Signal } from '@preact/signals'
+import { useRef } from 'preact/hooks'
+
+import { withQuery } from '../address.ts'
+import type { Failure } from '../api.ts'
+import { Button } from '../components/button.tsx'
+import { Callout, FailureNote } from '../components/callout.tsx'
+import { ActionDialog, Dialog } from '../components/dialog.tsx'
+import { Facts } from '../components/page.tsx'
+import { PersonText } from '../components/text.tsx'
+import { useAction } from '../components/use-action.ts'
+import { type Dashboard, useDashboard } from '../dashboard.ts'
+import type { RestoreState, UpdateState, UploadedBackup } from '../resources.ts'
+import { COMMON, sizeWords } from '../words/common.ts'
+import { SETTINGS as WORDS, momentWords } from '../words/settings.ts'
+import { useDownload } from './settings-backups.tsx'
+import { Section, TextSetting, useSetting } from './settings-fields.tsx'
+
+const RESTORE = '/dashboard/restore'
+const POLL_MS = 1_000
+
+type Step =
+  | { readonly at: 'upload'; readonly share: number; readonly end: AbortController }
+  | { readonly at: 'look'; readonly found: UploadedBackup }
+  | { readonly at: 'restart' }
+
+export function MoveSection() {
+  const { api } = useDashboard()
+  const input = useRef<HTMLInputElement>(null)
+  const step = useSignal<Step | null>(null)
+  const failure = useSignal<Failure | null>(null)
+  const download = useDownload(null)
+
+  async function upload(file: File) {
+    failure.value = null
+    // Asks for the password where it is needed, before anything is sent.
+    const cleared = await api.remove(RESTORE)
+    if (!cleared.ok) return void (failure.value = cleared.failure)
+    const end = new AbortController()
+    const onProgress = (share: number) => (step.value = { at: 'upload', share, end })
+    onProgress(0)
+    const path = withQuery(RESTORE, { filename: file.name })
+    const answer = await api.upload<UploadedBackup>(path, file, { signal: end.signal, onProgress })
+    step.value = answer.ok ? { at: 'look', found: answer.value } : null
+    if (!answer.ok && !end.signal.aborted) failure.value = answer.failure
+  }
+  return (
+    <Section name="move" words={WORDS.moving}>
+      <p>{WORDS.everything}</p>
+      <div class="actions">
+        <Button icon="download" isBusy={download.isBusy} onClick={download.start}>
+          {WORDS.downloadEverything}
+        </Button>
+        <Button onClick={() => input.current?.click()}>{WORDS.restoreFrom}</Button>
+        <input
+          ref={input}
+          type="file"
+          accept=".tar,.db"
+          hidden
+          onChange={({ currentTarget }) => {
+            const [file] = currentTarget.files ?? []
+            if (file !== undefined) void upload(file)
+            currentTarget.value = ''
+          }}
+        />
+      </div>
+      <FailureNote failure={download.failure ?? failure.value} />
+      {step.value !== null && (
+        <StepDialog step={step} onFailed={(problem) => (failure.value = problem)} />
+      )}
+    </Section>
+  )
+}
+
+type StepProps = {
+  readonly step: Signal<Step | null>
+  readonly onFailed: (problem: Failure) => void
+}
+
+function StepDialog({ step, onFailed }: StepProps) {
+  const close = () => (step.value = null)
+  return (
+    <>
+      {step.value?.at === 'upload' && <Uploading {...step.value} />}
+      {step.value?.at === 'look' && (
+        <Found
+          found={step.value.found}
+          onClose={close}
+          onStart={() => (step.value = { at: 'restart' })}
+          onFailed={(problem) => {
+            close()
+            onFailed(problem)
+          }}
+        />
+      )}
+      {step.value?.at === 'restart' && (
+        <Dialog title={WORDS.restoringTitle} canClose={false} onClose={close} actions={null}>
+          <p role="status">{WORDS.restoring}</p>
+        </Dialog>
+      )}
+    </>
+  )
+}
+
+type UploadingProps = { readonly share: number; readonly end: AbortController }
+
+function Uploading({ share, end }: UploadingProps) {
+  const stop = () => end.abort()
+  return (
+    <Dialog
+      title={WORDS.checkingTitle}
+      onClose={stop}
+      actions={<Button onClick={stop}>{COMMON.cancel}</Button>}
+    >
+      <p>{WORDS.checking}</p>
+      {/* All has left: the relay checks it. */}
+      <progress aria-label={WORDS.checkingTitle} {...(share < 1 ? { value: share } : {})} />
+    </Dialog>
+  )
+}
+
+type FoundProps = {
+  readonly found: UploadedBackup
+  readonly onClose: () => void
+  readonly onStart: () => void
+  readonly onFailed: (problem: Failure) => void
+}
+
+function Found({ found, onClose, onStart, onFailed }: FoundProps) {
+  const dashboard = useDashboard()
+  const { api } = dashboard
+  const action = useAction(
+    () => api.post(`${RESTORE}/start`, { id: found.id }),
+    () => {
+      onStart()
+      void follow(dashboard, onFailed)
+    },
+  )
+  const { name, size_bytes, version, latest_message_at, counts, missing_files } = found
+  return (
+    <ActionDialog
+      title={WORDS.foundTitle}
+      confirm={WORDS.restore}
+      look="danger"
+      action={action}
+      onClose={onClose}
+    >
+      <Facts
+        of={[
+          [WORDS.foundFile, <PersonText>{`${name} (${sizeWords(size_bytes)})`}</PersonText>],
+          [WORDS.foundVersion, version === null ? WORDS.unknown : WORDS.hookline(version)],
+          [
+            WORDS.foundLatest,
+            latest_message_at === null ? WORDS.none : momentWords(latest_message_at),
+          ],
+          [WORDS.foundCounts, WORDS.counted(counts)],
+        ]}
+      />
+      {missing_files > 0 && <Callout tone="warn">{WORDS.missing(missing_files)}</Callout>}
+      {!found.has_secret_key && <Callout tone="warn">{WORDS.noSecretKey}</Callout>}
+      <p>{WORDS.replaces}</p>
+      <p>{WORDS.signsOut}</p>
+    </ActionDialog>
+  )
+}
+
+/** Waits for the relay that comes back: without this session where it has the backup, else with the reason. */
+async function follow(
+  { api, clock, notices, session }: Dashboard,
+  onFailed: (problem: Failure) => void,
+): Promise<void> {
+  const end = new AbortController().signal
+  for (;;) {
+    await clock.sleep(POLL_MS, end)
+    if (session.now.value?.state !== 'signed_in') return notices.done(WORDS.restored)
+    const answer = await api.get<RestoreState>(RESTORE)
+    // The relay of before still has the upload.
+    if (!answer.ok || answer.value.uploaded !== null) continue
+    const { outcome } = answer.value
+    const message = `${WORDS.notRestored} ${outcome?.problem ?? ''}`
+    return onFailed({ code: 'failed', message, status: 0, details: {}, retryAfterSeconds: null })
+  }
+}
+
+// The look for a newer version.
+
+const NO_SOURCE = 'none'
+
+export function UpdatesSection({ version }: { readonly version: string }) {
+  const { api } = useDashboard()
+  const found = useSignal<UpdateState | null>(null)
+  const { isBusy, failure, start } = useAction(
+    () => api.post<UpdateState>('update-check'),
+    (state) => (found.value = state),
+  )
+  const isSet = useSetting('release_source').setting?.value !== NO_SOURCE
+  return (
+    <Section name="updates" words={WORDS.updates}>
+      <Facts of={[[WORDS.version, version]]} />
+      <TextSetting
+        name="release_source"
+        label={WORDS.source}
+        hint={WORDS.sourceHint}
+        toText={(value) => (value === NO_SOURCE ? '' : value)}
+        toValue={(text) => (text === '' ? NO_SOURCE : text)}
+      />
+      {isSet && (
+        <div class="actions">
+          <Button isBusy={isBusy} onClick={start}>
+            {WORDS.checkNow}
+          </Button>
+        </div>
+      )}
+      {found.value !== null && isSet && <UpdateFound state={found.value} />}
+      <FailureNote failure={failure} />
+    </Section>
+  )
+}
+
+function UpdateFound({ state: { latest, fix, problem } }: { readonly state: UpdateState }) {
+  if (problem !== null) {
+    return (
+      <Callout tone="warn" role="status" title={WORDS.notChecked}>
+        {problem}
+      </Callout>
+    )
+  }
+  const title = fix === null ? undefined : WORDS.available(latest ?? '')
+  return (
+    <Callout tone={fix === null ? 'ok' : 'plain'} role="status" title={title}>
+      {fix ?? WORDS.upToDate}
+    </Callout>
+  )
+}

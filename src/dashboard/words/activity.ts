@@ -1,0 +1,103 @@
+import { grouped } from '../../domain/number-words.ts'
+import type { AuditEntry, LogLine } from '../resources.ts'
+
+export const ACTIVITY = {
+  title: 'Activity',
+  lead: 'Who changed what, and from where. Kept for 400 days.',
+  who: 'By',
+  anyone: 'Anyone',
+  what: 'Action',
+  anything: 'Anything',
+  since: 'Since',
+  periods: { '1': 'Last 24 hours', '7': 'Last 7 days', '30': 'Last 30 days', '': 'All' },
+  none: 'Nothing found',
+  whyNone: 'No change fits these filters.',
+  changes: 'Changes',
+  log: 'Log',
+  logLead: 'The latest lines since the relay started.',
+  level: 'Level',
+  levels: { info: 'Everything', warn: 'Warnings and errors', error: 'Errors' },
+  noLines: 'No lines at this level.',
+  from: (address: string) => ` from ${address}`,
+  between: ' · ',
+  change: (field: string, before: string, after: string) => `${field}: ${before} → ${after}`,
+  set: (field: string, value: string) => `${field}: ${value}`,
+  times: (count: number) => (count === 1 ? '' : ` ${grouped(count)} times`),
+} as const
+
+const ACTORS = { cli: 'Command line', dashboard: 'Dashboard', relay: 'Hookline itself' }
+
+/** The author of an entry. */
+export function actorWords(actor: AuditEntry['actor'], nameOf: NameOf): string {
+  if (actor.kind === 'key') return nameOf(actor.id) ?? 'A deleted key'
+  return ACTORS[actor.kind]
+}
+
+/** Name of the thing with an id, where it is still there. */
+export type NameOf = (id: string | null) => string | null
+
+const SENTENCES: Readonly<Record<string, (name: string) => string>> = {
+  'key.created': (name) => `Key ${name} created`,
+  'key.revoked': (name) => `Key ${name} revoked`,
+  'bridge.created': (name) => `Shortcuts line ${name} added`,
+  'bridge.token_renewed': (name) => `Token of Shortcuts line ${name} renewed`,
+  'bridge.removed': (name) => `Shortcuts line ${name} removed`,
+  'webhook.created': (name) => `Webhook ${name} added`,
+  'webhook.changed': (name) => `Webhook ${name} changed`,
+  'webhook.secret_rotated': (name) => `Secret of webhook ${name} replaced`,
+  'webhook.deleted': (name) => `Webhook ${name} deleted`,
+  'webhook.replayed': (name) => `Past events sent to webhook ${name}`,
+  'webhook.retried': (name) => `Failed deliveries of webhook ${name} retried`,
+  'webhook.replay_stopped': (name) => `Past events to webhook ${name} stopped`,
+  'line.changed': (name) => `Line ${name} changed`,
+  'line.adopted': (name) => `Line ${name} took over another one`,
+  'line.deleted': (name) => `Line ${name} deleted`,
+  'finding.snoozed': () => 'Issue snoozed',
+  'contacts.exported': () => 'Contacts exported',
+  'conversation.exported': () => 'Conversation exported',
+  'setting.changed': (name) => `Setting ${name} changed`,
+  'message.resolved': () => 'Uncertain message settled',
+  'attachment.deleted': () => 'Attachment deleted',
+  'attachment.linked': () => 'Link to an attachment created',
+  'backup.created': () => 'Backup created',
+  'backup.downloaded': (name) => `Backup ${name} downloaded`,
+  'backup.restored': (name) => `Backup ${name} restored`,
+  'relay.upgraded': () => 'Hookline upgraded',
+  'setup_link.created': () => 'Setup link created',
+  'password.set': () => 'Password set',
+  'password.changed': () => 'Password changed',
+  'password.refused': () => 'Wrong password entered',
+  'session.created': () => 'Signed in',
+  'session.elevated': () => 'Password confirmed',
+  'session.ended': () => 'Signed out',
+}
+
+export const ACTIONS = Object.keys(SENTENCES)
+
+/** The act, in a sentence; an action of another version goes by its name. */
+export function actionWords({ action, about, count }: AuditEntry, nameOf: NameOf): string {
+  const name = nameOf(about.id) ?? about.id ?? ''
+  const known = SENTENCES[action]?.(name) ?? `${action} ${name}`
+  return known.trim() + ACTIVITY.times(count)
+}
+
+/** The name of an action in a filter: its sentence without the thing. */
+export function actionName(action: string): string {
+  return (SENTENCES[action]?.('') ?? action).replaceAll(/ +/g, ' ').trim()
+}
+
+/** The changed fields, one sentence each. */
+export function changeWords({ before, after }: AuditEntry): readonly string[] {
+  const fields = Object.keys({ ...before, ...after })
+  return fields.map((field) => {
+    const [old, now] = [before?.[field], after?.[field]]
+    if (old === undefined) return ACTIVITY.set(field, String(now))
+    return ACTIVITY.change(field, String(old), String(now ?? '–'))
+  })
+}
+
+/** A line of the log as it is copied. */
+export function lineWords({ time, level, message, fields }: LogLine): string {
+  const pairs = Object.entries(fields).map(([name, value]) => `${name}=${JSON.stringify(value)}`)
+  return [time, level, message, ...pairs].join(' ')
+}

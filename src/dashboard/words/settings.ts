@@ -1,0 +1,173 @@
+import { countWords } from '../../domain/number-words.ts'
+import type { Backup, Setting } from '../resources.ts'
+
+export const SETTINGS = {
+  title: 'Settings',
+  activity: 'Activity and log',
+  lead: 'Changes are saved automatically.',
+  saved: 'Saved.',
+  on: 'On',
+  off: 'Off',
+  lockedBy: 'Set by',
+  lockedHow: '. Change it there, and restart the relay.',
+  general: ['General', 'Appearance in this browser, and the time zone.'],
+  theme: 'Theme',
+  themes: { system: 'System', light: 'Light', dark: 'Dark' },
+  timeZone: 'Time zone',
+  timeZoneHint: 'The days of limits and figures begin at midnight there.',
+  useTimeZone: (zone: string) => `Use this browser's: ${zone}`,
+  network: ['Network', 'How the relay is reached, and what it may call.'],
+  address: 'Address',
+  publicUrl: 'Public URL',
+  trustedProxies: 'Trusted proxies',
+  none: 'None',
+  targets: 'Webhook destinations',
+  targetsHint: 'Apps on your own network, such as n8n or Home Assistant, have private addresses.',
+  targetsAny: 'Any address, including private networks',
+  targetsPublic: 'Public addresses only',
+  metrics: 'Public metrics',
+  metricsHint: 'When off, only this computer can read /metrics.',
+  messages: ['Messages', 'Webhook events, human takeover, and retention.'],
+  deviceMessages: 'Include messages sent from the device',
+  deviceMessagesHint: 'Webhooks also fire for these.',
+  takeover: 'Block API sends during human takeover',
+  takeoverHint: 'If off, apps only see the flag.',
+  keepMessages: 'Keep messages for (days)',
+  keepMessagesHint: 'Older messages are deleted. Leave empty to keep forever.',
+  forever: 'Forever',
+  delete: 'Delete',
+  deleteMessages: 'Delete old messages?',
+  deletesMessages: (days: number) =>
+    `Messages older than ${countWords(days, 'day')} will be deleted within an hour, and from then on. Existing backups still contain them.`,
+  attachments: ['Attachments', 'Size, storage, and retention of files.'],
+  largestFile: 'Largest file (MB)',
+  largestFileHint: 'Larger uploads are refused.',
+  fileStorage: 'Storage for files (GB)',
+  fileStorageHint: "Once it's full, new files aren't kept.",
+  keepFiles: 'Keep files for (days)',
+  keepFilesHint: 'Older files are deleted; their messages stay. Leave empty to keep both as long.',
+  asMessages: 'As long as messages',
+  deleteFiles: 'Delete old files?',
+  deletesFiles: (days: number) =>
+    `Files older than ${countWords(days, 'day')} will be deleted, and from then on.`,
+  security: ['Security', 'Password and sessions.'],
+  sessions: (count: number) => countWords(count, 'active session'),
+  thisBrowser: 'This browser',
+  anotherBrowser: 'Another browser',
+  signedIn: 'Signed in ',
+  lastSeen: ', last seen ',
+  signOut: 'Sign out this browser',
+  signOutEverywhere: 'Sign out everywhere',
+  passwordLockedBefore: 'Set by ',
+  passwordLockedAfter: ' or its file. Change it there, and restart the relay.',
+  passwordHint: 'Changing your password signs out all other browsers.',
+  changePassword: 'Change password',
+  currentPassword: 'Current password',
+  passwordChanged: 'Password changed.',
+  health: ['Health', 'Get notified when something is wrong.'],
+  heartbeat: 'Heartbeat URL',
+  heartbeatHint:
+    'Called every 5 minutes while everything works. Your monitoring service alerts you when a call is missing.',
+  heartbeatCalled: (url: string) => `Called every 5 minutes: ${url}. Keys in it are hidden.`,
+  removeUrl: 'Remove URL',
+  home: 'Home',
+  homeAfter:
+    " shows what's wrong and how to fix it. You can also run this on the computer itself, even when the relay isn't running:",
+  command: 'Command',
+  commands: 'Commands',
+  updates: ['Updates', 'The version of Hookline, and newer ones.'],
+  version: 'Version',
+  source: 'Release source',
+  sourceHint:
+    'A folder on that computer or an https URL with SHA256SUMS and its signature. Looked at once a day. Leave empty to never look.',
+  checkNow: 'Check for updates',
+  upToDate: 'This is the newest version there.',
+  available: (version: string) => `Hookline ${version} is available`,
+  notChecked: "The release source couldn't be checked",
+  about: ['About', 'Version and location.'],
+  dataDirectory: 'Data directory',
+  guide: 'Guide',
+  documentation: 'API documentation',
+  license: 'License',
+  backups: ['Backups', 'A verified copy of the database, daily and on demand.'],
+  backUpNow: 'Back up now',
+  backedUp: 'Backup created.',
+  noBackups: 'No backups yet. The first one is created within a day.',
+  created: 'Created',
+  type: 'Type',
+  size: 'Size',
+  download: 'Download',
+  ofBackup: (moment: string) => ` backup of ${moment}`,
+  kept: 'Daily backups to keep',
+  keptHint: 'From 1 to 365. Older ones are deleted.',
+  secondFolderBefore: 'To store daily backups in a second folder, ideally on another disk, set ',
+  storedIn: 'Daily backups are also stored in ',
+  howToRestore: 'How to restore on the command line',
+  howToRestoreWords:
+    "On the computer that runs Hookline, run these commands with the file's name in place of FILE. Nothing is sent as a result: messages that were queued then are marked uncertain.",
+  moving: ['Move or restore', 'Everything as one file, for a new computer.'],
+  everything:
+    'One file with messages, attachments, contacts, keys, webhooks and their secrets. Anyone who has it can read everything: keep it safe.',
+  downloadEverything: 'Download everything',
+  restoreFrom: 'Restore from a file…',
+  checkingTitle: 'Uploading the backup',
+  checking: 'Everything in it is checked before anything changes.',
+  foundTitle: 'Restore this backup?',
+  restore: 'Restore',
+  foundFile: 'File',
+  foundVersion: 'Written by',
+  hookline: (version: string) => `Hookline ${version}`,
+  unknown: 'Unknown',
+  foundLatest: 'Latest message',
+  foundCounts: 'Contents',
+  counted: ({
+    messages,
+    conversations,
+    contacts,
+    phone_lines,
+    webhooks,
+    keys,
+    attachments,
+  }: Counts) =>
+    [
+      countWords(messages, 'message'),
+      countWords(conversations, 'conversation'),
+      countWords(contacts, 'contact'),
+      countWords(attachments, 'file'),
+      countWords(phone_lines, 'line'),
+      countWords(webhooks, 'webhook'),
+      countWords(keys, 'key'),
+    ].join(', '),
+  missing: (count: number) =>
+    `${countWords(count, 'file')} of attachments aren't in it, and will be missing.`,
+  noSecretKey:
+    "It doesn't include the secret key: a backup of another computer can't read its webhook secrets here.",
+  replaces:
+    'This replaces all data of this relay. The current data is kept in a folder beside it. Messages that were queued in the backup are marked uncertain, and nothing is sent.',
+  signsOut: 'You then sign in with the password from the backup.',
+  restoringTitle: 'Restoring…',
+  restoring: 'The relay restarts with the backup. This page continues by itself.',
+  restored: 'Backup restored. Sign in with the password from the backup.',
+  notRestored: 'The backup was not restored. The previous data is still in place.',
+} as const
+
+type Counts = Readonly<
+  Record<
+    'messages' | 'conversations' | 'contacts' | 'phone_lines' | 'webhooks' | 'keys' | 'attachments',
+    number
+  >
+>
+
+export function variableOf(name: Setting['name']): string {
+  return `HOOKLINE_${name.toUpperCase()}`
+}
+
+export function backupKindWords({ kind }: Backup): string {
+  return kind === 'daily' ? 'Regular' : 'Before an upgrade'
+}
+
+/** A date and a time as the browser's locale writes them. */
+export function momentWords(iso: string): string {
+  const format = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
+  return format.format(Date.parse(iso))
+}
