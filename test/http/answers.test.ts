@@ -94,9 +94,9 @@ test('phone lines are paged in the order of routing', async () => {
 
 test('an unknown error is 500 in the one shape, logged under the id of the request, and nothing of it leaves', async () => {
   await using rig = await startHttp()
-  rig.db.sqlite.run('ALTER TABLE conversations RENAME TO secret')
+  rig.db.sqlite.run('ALTER TABLE people RENAME TO secret')
 
-  const response = await rig.call('GET', '/api/v1/conversations')
+  const response = await rig.call('GET', '/api/v1/contacts')
 
   expect(response.status).toBe(500)
   expect(await response.json()).toEqual({
