@@ -241,11 +241,15 @@ export const Conversation = objectSchema('Conversation', {
   message_count: Type.Integer({ example: 12 }),
   last_message: nullable(Message),
   automation_paused: AUTOMATION_PAUSED,
-  unread_count: Type.Integer({
-    description: 'Received messages after the last one that was read or sent.',
-    example: 2,
-  }),
-  is_unanswered: Type.Boolean({ description: 'True where the latest message was received.' }),
+  unread_count: Type.Optional(
+    Type.Integer({
+      description: 'Received messages after the last one that was read or sent; left out for none.',
+      example: 2,
+    }),
+  ),
+  is_unanswered: Type.Optional(
+    Type.Boolean({ description: 'True where the latest message was received; else left out.' }),
+  ),
   created_at: time('When the first message was recorded.'),
   updated_at: time('When the latest message was recorded.'),
 })

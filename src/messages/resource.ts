@@ -102,8 +102,8 @@ export function conversationResource(
     message_count: c.messageCount,
     last_message: c.lastMessage === null ? null : messageResource(db, c.lastMessage, waitReason),
     automation_paused: c.isAutomationPaused,
-    unread_count: c.unreadCount,
-    is_unanswered: c.isUnanswered,
+    ...(c.unreadCount === 0 ? {} : { unread_count: c.unreadCount }),
+    ...(c.isUnanswered ? { is_unanswered: true } : {}),
     created_at: isoTime(c.createdAt),
     updated_at: isoTime(c.updatedAt),
   }

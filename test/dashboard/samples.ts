@@ -107,8 +107,6 @@ export function conversation(fields: Partial<Conversation> = {}): Conversation {
     message_count: 1,
     last_message: null,
     automation_paused: false,
-    unread_count: 0,
-    is_unanswered: false,
     created_at: TIME,
     updated_at: TIME,
     ...fields,

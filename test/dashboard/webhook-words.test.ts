@@ -142,8 +142,8 @@ test('the next probe is told with its time, and with what follows it', () => {
   const later = probeWords({ ...day, next_probe_at: '2026-11-21T10:03:00.000Z' }, NOW)
   const due = probeWords({ ...day, waiting: 1, next_probe_at: '2026-11-21T09:00:00.000Z' }, NOW)
 
-  expect(later).toContain('the next one goes in 3 min. Once it succeeds, all 41 pending deliveries')
-  expect(due).toContain('any moment now. Once it succeeds, the pending delivery goes out.')
+  expect(later).toContain('(next: in 3 min.). Once it succeeds, all 41 pending deliveries')
+  expect(due).toContain('any moment now). Once it succeeds, the pending delivery goes out.')
 })
 
 test('the figures of a day are the share that was delivered, and how long that took', () => {

@@ -58,7 +58,7 @@ const byId = (a: readonly [string, ...unknown[]], b: readonly [string, ...unknow
 async function listed(relay: TestRelay, filter = '') {
   const { data } = await relay.get(`/api/v1/conversations?type=all&limit=200${filter}`)
   return data
-    .map((each: Json) => [each.id, each.unread_count, each.is_unanswered])
+    .map((each: Json) => [each.id, each.unread_count ?? 0, each.is_unanswered ?? false])
     .toSorted(byId) as (readonly [string, number, boolean])[]
 }
 
@@ -129,7 +129,7 @@ test('a mark goes forward only, stays when repeated, and needs a message of the 
   for (const id of [first.id, second.id, second.id, first.id]) answers.push(await mark(id))
   const wrong = [await mark(other.id), await mark('msg_x')]
 
-  expect(answers.map(({ body }) => body.unread_count)).toEqual([1, 0, 0, 0])
+  expect(answers.map(({ body }) => body.unread_count ?? 0)).toEqual([1, 0, 0, 0])
   expect(answers.at(-1)?.body).toMatchObject({ is_unanswered: true, message_count: 2 })
   expect(wrong.map(({ status, body }) => [status, body.error.code])).toEqual([
     [404, 'not_found'],

@@ -291,7 +291,7 @@ function useFound(typed: string): Read<SearchResult> {
 }
 
 function fits(conversation: Conversation, { line, type, state }: Filter): boolean {
-  const { phone_line_id, unread_count, is_unanswered } = conversation
+  const { phone_line_id, unread_count = 0, is_unanswered = false } = conversation
   if (line !== '' && line !== phone_line_id) return false
   if (type !== '' && isGroup(conversation) !== (type === 'group')) return false
   return state === '' || (state === 'unread' ? unread_count > 0 : is_unanswered)
@@ -329,7 +329,7 @@ type RowProps = {
 
 function ConversationRow({ conversation, line, href: address, isSelected }: RowProps) {
   const { clock } = useDashboard()
-  const { last_message: last, updated_at, unread_count } = conversation
+  const { last_message: last, updated_at, unread_count = 0 } = conversation
   return (
     <a
       class={unread_count > 0 ? 'conversation-row is-unread' : 'conversation-row'}

@@ -129,7 +129,7 @@ function useReadMark(
   const isWatched = useIsWatched()
   const now = feed?.now.value
   const newest = now?.state === 'ready' ? now.entries[0] : undefined
-  const isUnread = conversation !== null && conversation.unread_count > 0
+  const isUnread = conversation !== null && (conversation.unread_count ?? 0) > 0
   useEffect(() => {
     if (!isWatched || !isUnread || newest === undefined) return
     const path = `conversations/${newest.conversation_id}/read`

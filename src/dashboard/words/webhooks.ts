@@ -58,7 +58,7 @@ export const WEBHOOKS = {
   viewDelivery: 'View delivery',
   queued: 'New events are queued meanwhile.',
   probe: (waiting: number, when: string) =>
-    `While the endpoint fails, one delivery at a time checks if it is back: the next one goes ${when}. Once it succeeds, ${waiting === 1 ? 'the pending delivery goes' : `all ${grouped(waiting)} pending deliveries go`} out.`,
+    `While the endpoint fails, one delivery at a time checks if it is back (next: ${when}). Once it succeeds, ${waiting === 1 ? 'the pending delivery goes' : `all ${grouped(waiting)} pending deliveries go`} out.`,
   anyMoment: 'any moment now',
 } as const
 
@@ -307,8 +307,7 @@ export function causesWords(causes: WebhookStrip['causes']): string {
 /** The explanation of probes, where only they go out. */
 export function probeWords({ waiting, next_probe_at }: WebhookDay, now: number): string {
   const isPast = next_probe_at === null || Date.parse(next_probe_at) <= now
-  const words = isPast ? 'now' : relativeTime(next_probe_at, now)
-  return WEBHOOKS.probe(waiting, words === 'now' ? WEBHOOKS.anyMoment : words)
+  return WEBHOOKS.probe(waiting, isPast ? WEBHOOKS.anyMoment : relativeTime(next_probe_at, now))
 }
 
 /** The reason why a test, redelivery or replay was refused, beside its button. */
