@@ -47,7 +47,7 @@ test('a database that is too new ends a start by hand with 78, and a service in 
     next_step: expect.stringContaining('hookline upgrade --from FILE'),
   })
   expect(stopped).toBe(0)
-}, 30_000)
+}, 120_000)
 
 test('a service in safe mode is brought out of it by an upgrade to the version that fits', async () => {
   const { machine } = await UpgradeMachine.create('wait for it')
@@ -62,7 +62,7 @@ test('a service in safe mode is brought out of it by an upgrade to the version t
   await machine.relay?.until('/swagger', '200')
 
   expect(told).toMatchObject({ exitCode: 0, json: { outcome: 'upgraded', to: '9.9.9' } })
-}, 30_000)
+}, 120_000)
 
 test('damage that a service meets ends it; the next start looks, and stays in safe mode', async () => {
   const { machine } = await UpgradeMachine.create('wait for it')
@@ -77,7 +77,7 @@ test('damage that a service meets ends it; the next start looks, and stays in sa
 
   expect(met).toBe(1)
   expect(answer).toContain('The database failed its check: ')
-}, 30_000)
+}, 120_000)
 
 test('damage that a service meets before it listens brings it into safe mode at once', async () => {
   const { machine } = await UpgradeMachine.create('wait for it')
@@ -91,7 +91,7 @@ test('damage that a service meets before it listens brings it into safe mode at 
   expect(await relay.look('/readyz')).toContain(
     'hookline.db is damaged. Stop the relay and restore a backup with',
   )
-}, 30_000)
+}, 120_000)
 
 test('damage that a startup check does not find is forgotten', async () => {
   const { machine } = await UpgradeMachine.create('wait for it')
@@ -104,7 +104,7 @@ test('damage that a startup check does not find is forgotten', async () => {
   await relay.until('/swagger', '200')
 
   expect(existsSync(join(directory.path, 'damage-suspected'))).toBe(false)
-}, 30_000)
+}, 120_000)
 
 /** Overwrites the first page of a table or an index. */
 function damage(dataDir: string, name: string): void {
