@@ -7,7 +7,7 @@ import { Button, LinkButton } from '../components/button.tsx'
 import { Dialog } from '../components/dialog.tsx'
 import { Badge } from '../components/icon.tsx'
 import { Ago, LongText, PersonText } from '../components/text.tsx'
-import { EmptyState, WhenReady } from '../components/when-ready.tsx'
+import { EmptyState, Skeleton, WhenReady } from '../components/when-ready.tsx'
 import { useDashboard, useRead } from '../dashboard.ts'
 import { durationWords, momentWords } from '../figure-words.ts'
 import { lineName } from '../line-words.ts'
@@ -106,6 +106,7 @@ function stepsOf(message: Message, handedOver: string | null): readonly Step[] {
 /** The steps that were made, each with the time since the one before. */
 function Timeline({ message }: { readonly message: Message }) {
   const times = useRead<MessageTimes>(`/dashboard/messages/${message.id}/times`, message.id)
+  if (times.now.state === 'loading') return <Skeleton kind="row" count={4} />
   const steps = stepsOf(message, times.value?.handed_over_at ?? null).flatMap(([name, at]) =>
     at === null ? [] : [{ name, at }],
   )

@@ -60,13 +60,17 @@ export function WebhookPage() {
 }
 
 function WebhookView({ id, tab, delivery }: ViewProps) {
+  const days = useWebhookDays()
+  // The figures stand above the deliveries, which would jump.
+  const pictures = useWebhookPictures(id)
+  const isHeld = [days, pictures].some(({ now }) => now.state === 'loading')
   return (
     <DetailView
       page="webhooks"
       noun={WEBHOOKS.noun}
       id={id}
       of={useWebhooks()}
-      isHeld={useWebhookDays().now.state === 'loading'}
+      isHeld={isHeld}
       whyMissing={WEBHOOKS.whyMissing}
       head={(webhook) => (
         <PageHead

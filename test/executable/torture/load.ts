@@ -133,7 +133,8 @@ export class Clients {
   }
 
   async #nameContacts(): Promise<void> {
-    for (let count = 1_000; !this.#isStopped; count += 1) {
+    // From 3,000: no "3" before it in the number, so that the words of one name fit one contact.
+    for (let count = 3_000; !this.#isStopped; count += 1) {
       const body = { name: `Person ${count}` }
       const path = `/api/v1/contacts/${encodeURIComponent(`+1202558${count}`)}`
       const answer = await this.#api.request('PUT', path, { body }).catch(() => null)
