@@ -18,6 +18,8 @@ export type ErrorCode =
   | 'phone_line_in_use'
   | 'phone_line_disabled'
   | 'not_uncertain'
+  | 'not_queued'
+  | 'not_awaiting_approval'
   | 'webhook_inactive'
   | 'attachment_not_found'
   | 'attachment_not_ready'

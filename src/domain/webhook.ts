@@ -18,6 +18,8 @@ export const EVENT_NAMES = [
   'group_message.sent',
   'group_message.failed',
   'group.updated',
+  'approval.requested',
+  'approval.resolved',
 ] as const
 export type EventName = (typeof EVENT_NAMES)[number]
 

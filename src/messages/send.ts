@@ -4,11 +4,17 @@
 
 import type { SendAttachment } from '../api/attachments.ts'
 import type * as api from '../api/messages.ts'
-import { RelayError } from '../domain/errors.ts'
+import { RelayError, invalidRequest } from '../domain/errors.ts'
 import { guidFromBytes, type AttachmentId, type Timestamp } from '../domain/ids.ts'
 import type { Line } from '../domain/line.ts'
 import type { MessageExtras, WantedService } from '../domain/message-extras.ts'
-import type { Message, MessageSource, Outbound } from '../domain/message.ts'
+import {
+  SCHEDULED_MS_MAX,
+  isOnTheWay,
+  type Message,
+  type MessageSource,
+  type Outbound,
+} from '../domain/message.ts'
 import { markKnown } from '../storage/contacts.ts'
 import { openConversation, noteMessage } from '../storage/conversations.ts'
 import type { Tx } from '../storage/database.ts'
@@ -26,6 +32,7 @@ import type { Random } from '../system/random.ts'
 import type { Signal } from '../system/signal.ts'
 import { reserveSlot } from './contact-budget.ts'
 import { initialPosition } from './conversation-order.ts'
+import { deferredPosition } from './deferral.ts'
 import type { AttemptTools } from './dispatch-attempt.ts'
 import { takesMessages } from './line-directory.ts'
 import { attach, attachmentsFor, type AttachmentTools } from './parts.ts'
@@ -59,6 +66,10 @@ export type SendRequest = {
   /** The longest wait of the answer for the line, in milliseconds; null for the configured time. */
   readonly waitMs: number | null
   readonly source: MessageSource
+  /** The time before which it does not leave. */
+  readonly sendAt?: Timestamp | undefined
+  /** It goes in the quiet hours of its line, too. */
+  readonly isUrgent?: boolean | undefined
 }
 
 export type SendAnswer = Answer & {
@@ -123,7 +134,8 @@ async function acceptNew(
   const histories = await askHistories(tools, target)
   const requireTarget = () => {
     tools.requireAccepting()
-    lineFor(tools, tools.db, target, tools.stamps.now())
+    const now = tools.stamps.now()
+    lineFor(tools, tools.db, target, startOf(request, now))
   }
   const { attachments } = request
   const attachmentIds =
@@ -148,12 +160,23 @@ function targetOf(tools: SendTools, request: SendRequest): Target {
     : { ...conversationTarget(tools.db, to.conversationId), extras }
 }
 
+/** The time from which the message may go. */
+function startOf({ sendAt }: SendRequest, now: Timestamp): Timestamp {
+  if (sendAt === undefined) return now
+  if (sendAt > now && sendAt <= now + SCHEDULED_MS_MAX) return sendAt
+  throw invalidRequest({ path: 'send_at', message: 'must be in the future, at most 90 days ahead' })
+}
+
 /** Null for a text message, as it always was. */
-function extrasOf({ attachments, service }: SendRequest): MessageExtras | null {
-  if (attachments === undefined && service === undefined) return null
+function extrasOf(request: SendRequest): MessageExtras | null {
+  const { attachments, service, sendAt, isUrgent = false } = request
+  const isPlain = attachments === undefined && service === undefined
+  if (isPlain && sendAt === undefined && !isUrgent) return null
   return {
     ...(attachments === undefined ? {} : { attachmentCount: attachments.length }),
     ...(service === undefined ? {} : { wantedService: service }),
+    ...(sendAt === undefined ? {} : { sendAt }),
+    ...(isUrgent ? { isUrgent } : {}),
   }
 }
 
@@ -173,18 +196,19 @@ function accept(tools: SendTools, tx: Tx, acceptance: Acceptance): Accepted {
   for (const [lineId, isKnown] of histories) {
     if (isKnown === true) markKnown(tx, { lineId, handle }, now)
   }
-  const found = lineFor(tools, tx, target, now)
+  const waitsFrom = startOf(request, now)
+  const found = lineFor(tools, tx, target, waitsFrom)
   const { line } = found
   requireUnpaused(tools, tx, { source: request.source, lineId: line.id, handle })
   requireNoLoop(tx, found, { recipient, now, practiceKinds: tools.directory.practiceKinds })
   const history = histories.get(line.id) ?? null
   requireText(tx, found, { text: request.text, extras: target.extras }, { handle, history })
   const isGroup = recipient.kind === 'group'
-  const contactHold = isGroup
-    ? 'none'
-    : reserveSlot(tx, line, handle, { history, day: tools.days.of(now) })
-  if (contactHold === 'full') throw limitReached(tools, tx, line, now)
-  const message = record(tools, tx, acceptance, { line, contactHold, now })
+  const day = tools.days.of(waitsFrom)
+  const isLater = day > tools.days.of(now)
+  const contactHold = isGroup ? 'none' : reserveSlot(tx, line, handle, { history, day, isLater })
+  if (contactHold === 'full') throw limitReached(tools, tx, line, { now, at: waitsFrom })
+  const message = record(tools, tx, acceptance, { line, contactHold, now, waitsFrom })
   const key = request.idempotencyKey
   if (key !== null) recordRequest(tx, { key, fingerprint, messageId: message.id, now })
   tools.writer.afterCommit(() => tools.dispatchSignal.notify())
@@ -199,9 +223,10 @@ function record(
     readonly line: Line
     readonly contactHold: Outbound['contactHold']
     readonly now: Timestamp
+    readonly waitsFrom: Timestamp
   },
 ): Outbound {
-  const { line, contactHold, now } = place
+  const { line, contactHold, now, waitsFrom } = place
   const { text, source } = request
   const { recipient, extras } = target
   const isGroup = recipient.kind === 'group'
@@ -211,6 +236,7 @@ function record(
     : openConversation(tx, tools.stamps, { ...party, now })
   const id = tools.stamps.id('msg')
   const guid = randomGuid(tools.random)
+  const draft = { lineId: line.id, conversationId, text, extras, waitsFrom, seq: Infinity }
   const message = insertMessage(
     tx,
     newMessage(
@@ -221,7 +247,8 @@ function record(
         isGroup,
         extras,
         ...(extras?.wantedService === undefined ? {} : { service: firstService(tx, target) }),
-        ...initialPosition(tx, { conversationId, text }, now),
+        waitsFrom,
+        ...(deferredPosition(tools, tx, draft, now) ?? initialPosition(tx, draft, now)),
       },
     ),
   )
@@ -253,7 +280,7 @@ function repeat(
   if (answer !== null) return { messageId, isReplay: true, answer }
   const message = findMessage(tx, messageId)
   if (message === null) throw new RelayError('not_found', 'The message of this key was deleted.')
-  if (message.status === 'queued' || message.status === 'sending') {
+  if (isOnTheWay(message)) {
     return { messageId, isReplay: true, answer: null, message }
   }
   const first = keepFirstAnswer(tx, key, answerOf(tx, message, tools.waitReason))
@@ -296,8 +323,9 @@ function requireSame(known: IdempotencyRecord, fingerprint: string): void {
 }
 
 /** Of a text to a recipient it is what it always was: records outlive a version. */
-function fingerprintOf({ to, text, lineId, attachments, service, replyTo }: SendRequest): string {
-  const later = JSON.stringify({ attachments, service, replyTo })
+function fingerprintOf(request: SendRequest): string {
+  const { to, text, lineId, attachments, service, replyTo, sendAt } = request
+  const later = JSON.stringify({ attachments, service, replyTo, sendAt })
   const values = [to, text, lineId, ...(later === '{}' ? [] : [later])]
   return Buffer.from(sha256(JSON.stringify(values))).toString('base64url')
 }

@@ -7,7 +7,7 @@ import {
   type MessageId,
   type Timestamp,
 } from '../domain/ids.ts'
-import type { Message } from '../domain/message.ts'
+import type { DeferralReason, Message } from '../domain/message.ts'
 import { STOOD_FOR, conversationsOf } from './conversations.ts'
 import type { Db } from './database.ts'
 import { groupConversations } from './groups.ts'
@@ -21,6 +21,7 @@ export type MessageFilter = {
   readonly handle?: string | undefined
   readonly direction?: 'inbound' | 'outbound' | undefined
   readonly status?: string | undefined
+  readonly queuedReason?: DeferralReason | undefined
   readonly service?: string | undefined
   readonly type: ConversationType
   /** Both exclusive. */
@@ -32,6 +33,21 @@ export type MessageFilter = {
 export type Newest = { readonly limit: number; readonly before: number | null }
 
 export function listMessages(db: Db, filter: MessageFilter, page: Newest): readonly Message[] {
+  if (filter.status !== 'queued') return listStored(db, filter, page)
+  // One list by its index for each: SQLite would sort all of both.
+  const lists = ['queued', 'deferred'].map((status) => listStored(db, { ...filter, status }, page))
+  return newestOf(lists, page)
+}
+
+function newestOf(lists: readonly (readonly Message[])[], { limit }: Newest): readonly Message[] {
+  return lists
+    .flat()
+    .sort((a, b) => b.seq - a.seq)
+    .slice(0, limit)
+}
+
+/** `status` is the stored one here. */
+function listStored(db: Db, filter: MessageFilter, page: Newest): readonly Message[] {
   const { handle, type, ...others } = filter
   const isOfGroups = handle === undefined && type === 'group'
   if ((handle === undefined && !isOfGroups) || filter.conversationId !== undefined) {
@@ -39,10 +55,11 @@ export function listMessages(db: Db, filter: MessageFilter, page: Newest): reado
   }
   // A handle has one conversation on each line: their newest are the handle's newest. So it is with
   // groups, which are few. That spares every message an index of its own for this.
-  return (handle === undefined ? groupConversations(db) : conversationsOf(db, handle))
-    .flatMap((conversationId) => newest(db, { ...others, type, conversationId }, page))
-    .sort((a, b) => b.seq - a.seq)
-    .slice(0, page.limit)
+  const conversations = handle === undefined ? groupConversations(db) : conversationsOf(db, handle)
+  const lists = conversations.map((conversationId) =>
+    newest(db, { ...others, type, conversationId }, page),
+  )
+  return newestOf(lists, page)
 }
 
 function newest(db: Db, filter: MessageFilter, page: Newest): readonly Message[] {
@@ -119,7 +136,9 @@ export function listChanges(
 ): readonly { readonly message: Message; readonly cursor: ChangeCursor }[] {
   const from = page.cursor ?? { updatedAt: page.since, revision: 0 }
   // Behind a plus, no filter takes the place of the index that has the order.
-  const others = conditionsOf(filter).map((condition) => ` AND +(${condition})`)
+  const others = conditionsOf(filter).map((condition) => {
+    return ` AND +(${condition === CONDITIONS.status ? SHOWN_STATUS : condition})`
+  })
   const query = messagesWhere(
     `WHERE (updated_at, revision) > ($updatedAt, $revision)${others.join('')}
      ORDER BY updated_at, revision LIMIT $limit`,
@@ -131,12 +150,15 @@ export function listChanges(
   })
 }
 
+const SHOWN_STATUS = "iif(status = 'deferred', 'queued', status) = $status"
+
 const CONDITIONS = {
   lineId: `line_seq = ${LINE_SEQ}`,
   conversationId: `conversation_seq = ${STOOD_FOR}`,
   handle: 'handle = $handle',
   direction: 'direction = $direction',
   status: 'status = $status',
+  queuedReason: "status = 'deferred' AND queued_reason = $queuedReason",
   service: 'service = $service',
 }
 
@@ -148,13 +170,14 @@ function conditionsOf(filter: MessageFilter): readonly string[] {
 
 /** Ids from outside are only compared, so any string may stand for one. */
 function valuesOf(filter: MessageFilter): Values {
-  const { lineId, conversationId, handle, direction, status, service } = filter
+  const { lineId, conversationId, handle, direction, status, queuedReason, service } = filter
   return {
     ...(lineId !== undefined && { lineId }),
     ...(conversationId !== undefined && { conversationId }),
     ...(handle !== undefined && { handle }),
     ...(direction !== undefined && { direction }),
     ...(status !== undefined && { status }),
+    ...(queuedReason !== undefined && { queuedReason }),
     ...(service !== undefined && { service }),
   }
 }
@@ -208,7 +231,16 @@ export function countAttention(db: Db, since: Timestamp): Attention {
     expired: count('expired', from),
     uncertain: count('uncertain', 0),
     queued: count('queued', 0),
+    approval: countApprovals(db),
   }
+}
+
+const approvals = `SELECT count(*) AS count FROM (
+     SELECT 1 FROM messages INDEXED BY messages_by_status
+     WHERE status = 'deferred' AND queued_reason = 'approval' LIMIT ${COUNTED_MAX})`
+
+function countApprovals(db: Db): number {
+  return getRow<{ count: number }>(db, approvals)?.count ?? 0
 }
 
 type UncertainRow = { readonly id: MessageId; readonly lineId: LineId }

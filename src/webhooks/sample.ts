@@ -1,7 +1,7 @@
 import type { Attachment } from '../domain/attachment.ts'
 import { TEST_HANDLE } from '../domain/handle.ts'
 import { guidFromBytes, idFromBytes, type Timestamp } from '../domain/ids.ts'
-import type { MessageExtras } from '../domain/message-extras.ts'
+import type { Approval, MessageExtras } from '../domain/message-extras.ts'
 import type { EventName } from '../domain/webhook.ts'
 import type { PlacedGroup } from '../storage/message-parts.ts'
 import type { LogicalClock } from '../system/logical-clock.ts'
@@ -37,7 +37,7 @@ export function samplePayload(name: EventName, stamps: LogicalClock): string {
     lineId: LINE,
     direction: isInbound ? 'inbound' : 'outbound',
     extras: sampleExtras(name, now),
-    sentAt: isFailed ? null : now,
+    sentAt: isFailed || name.startsWith('approval.') ? null : now,
     deliveredAt: null,
     readAt: null,
     error: isFailed ? { code: 'test', message: 'This failure is a test.' } : null,
@@ -51,8 +51,17 @@ export function samplePayload(name: EventName, stamps: LogicalClock): string {
 }
 
 function sampleExtras(name: EventName, now: Timestamp): MessageExtras | null {
+  if (name.startsWith('approval.')) return { approval: sampleApproval(name, now) }
   if (name === 'message.unsent') return { unsentAt: now }
   return name === 'message.edited' ? { edits: [{ text: 'This is a test.', at: now }] } : null
+}
+
+function sampleApproval(name: EventName, now: Timestamp): Approval {
+  const requestedBy = idFromBytes('key', NO_BYTES)
+  const open = { requestedBy, reason: null, originalText: null }
+  return name === 'approval.requested'
+    ? { ...open, state: 'pending', resolvedBy: null, resolvedAt: null }
+    : { ...open, state: 'approved', resolvedBy: 'dashboard', resolvedAt: now }
 }
 
 function sampleChange(name: EventName, at: Timestamp): EventChange | undefined {

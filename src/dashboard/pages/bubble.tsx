@@ -13,6 +13,7 @@ import { personColor, personName } from '../people.ts'
 import type { Message } from '../resources.ts'
 import { absoluteTime, clockTime } from '../time-words.ts'
 import { BUBBLE } from '../words/conversations.ts'
+import { ApprovalActions } from './approval.tsx'
 import { MessageFiles } from './message-files.tsx'
 
 type Props = {
@@ -198,6 +199,22 @@ function NextSteps({ message, onChanged }: Props) {
         </Button>
         <Button icon="cross" isBusy={isBusy} onClick={resolve('failed')}>
           {BUBBLE.markFailed}
+        </Button>
+      </div>
+    )
+  }
+  if (message.status === 'queued') {
+    return (
+      <div class="actions bubble-actions">
+        {message.queued_reason === 'approval' && (
+          <ApprovalActions message={message} onChanged={onChanged} />
+        )}
+        <Button
+          icon="cross"
+          isBusy={isBusy}
+          onClick={() => start(() => api.remove(`messages/${message.id}`))}
+        >
+          {BUBBLE.cancel}
         </Button>
       </div>
     )

@@ -26,6 +26,7 @@ import { CheckCard } from './line-checks.tsx'
 import { LineSubtitle, LineTraffic, NewContacts } from './line-figures.tsx'
 import { LineTest, Simulation } from './line-test.tsx'
 import { LineCharts, LineSparkline } from './pictures.tsx'
+import { QuietHoursCard } from './quiet-hours.tsx'
 
 export function LinesPage() {
   const { router } = useDashboard()
@@ -150,6 +151,7 @@ function LineParts({ line, lines }: AllProps) {
             <LineTraffic line={line} />
           </Card>
           <LineSettings line={line} />
+          <QuietHoursCard line={line} />
           <Capabilities line={line} />
           {isDeletable(line, kinds) && (
             <DeleteCard

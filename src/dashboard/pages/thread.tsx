@@ -24,6 +24,7 @@ import type { Conversation, Message, PhoneLine } from '../resources.ts'
 import { dayWords } from '../time-words.ts'
 import { COMMON } from '../words/common.ts'
 import { CONVERSATIONS } from '../words/conversations.ts'
+import { ApprovalBar } from './approval.tsx'
 import { useFileTarget } from './attach.tsx'
 import { Bubble, showBubble } from './bubble.tsx'
 import { Composer, takesFiles, useComposition } from './send-form.tsx'
@@ -110,6 +111,7 @@ function ThreadParts(props: PartsProps) {
     <div class={isOver ? 'thread is-drop-target' : 'thread'} {...handlers}>
       <ThreadHead conversation={conversation} line={line} onChanged={onChanged} />
       <MessageList {...{ feed, conversation, isLatest, showLatest }} />
+      {conversation !== null && <ApprovalBar conversationId={conversation.id} />}
       {conversation === null ? (
         <div class="composer-place" />
       ) : (
