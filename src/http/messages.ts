@@ -28,8 +28,18 @@ type Reading = ReturnType<typeof createReading>
 
 export type MessageActions = Reading['messages']
 
+const NAMES = {
+  contact_names: Type.Boolean({
+    default: false,
+    description: 'True adds `contact_name` to messages with a person of the contacts.',
+  }),
+}
+
+const NamesQuery = Type.Object(NAMES)
+
 const MessageQuery = Type.Object({
   ...PAGE_QUERY,
+  ...NAMES,
   phone_line_id: Type.Optional(id('line', 'Messages of this line.')),
   conversation_id: Type.Optional(id('conv', 'Messages of this conversation.')),
   handle: Type.Optional(Type.String({ description: 'The counterpart.', example: '+12025550147' })),
@@ -62,6 +72,7 @@ const GET = operation({
   summary: 'Read a message',
   description: 'Its current status, and the times of its steps.',
   tag: 'Messages',
+  query: NamesQuery,
   answers: { 200: Message },
   errors: ['not_found'],
 })
@@ -81,11 +92,20 @@ export function messageRoutes(messages: MessageActions) {
       '',
       ({ request }) => {
         const query = readQuery(request, MessageQuery)
-        return messages.list(filterIn(query), pageOfQuery(query))
+        const page = messages.list(filterIn(query), pageOfQuery(query))
+        return query.contact_names ? { ...page, data: page.data.map(messages.named) } : page
       },
       LIST,
     )
-    .get('/:id', ({ params }) => messages.get(params.id), { ...BY_ID, ...GET })
+    .get(
+      '/:id',
+      ({ request, params }) => {
+        const { contact_names } = readQuery(request, NamesQuery)
+        const message = messages.get(params.id)
+        return contact_names ? messages.named(message) : message
+      },
+      { ...BY_ID, ...GET },
+    )
     .post(
       '/:id/resolve',
       ({ request, params, body }) => messages.resolve(params.id, body.status, originOf(request)),
