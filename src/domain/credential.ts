@@ -1,4 +1,5 @@
 import type { BridgeId, KeyId, Timestamp } from './ids.ts'
+import { EVERYTHING, type Permissions } from './permissions.ts'
 
 /** `key`: an API key. `bridge`: the token by which the shortcuts of an iPhone reach the relay. */
 export type CredentialKind = 'key' | 'bridge'
@@ -20,6 +21,8 @@ export type Credential<K extends CredentialKind = CredentialKind> = Subjects[K] 
   /** Right to the second for a key, to the minute for a bridge. */
   readonly lastUsedAt: Timestamp | null
   readonly revokedAt: Timestamp | null
+  /** Those of a key; a bridge has its own routes only. */
+  readonly permissions: Permissions
 }
 
 export type CredentialId<K extends CredentialKind = CredentialKind> = Subjects[K]['id']
@@ -30,7 +33,14 @@ export const BRIDGE_TOKEN_PREFIX = 'hlb_'
 /** Code points of a key's name, and of a bridge's label. */
 export const CREDENTIAL_NAME_LENGTH_MAX = 100
 
-export type Caller =
-  | { readonly kind: 'key'; readonly keyId: KeyId }
-  | { readonly kind: 'cli' }
-  | { readonly kind: 'dashboard' }
+export type KeyCaller = {
+  readonly kind: 'key'
+  readonly keyId: KeyId
+  readonly permissions: Permissions
+}
+
+export type Caller = KeyCaller | { readonly kind: 'cli' } | { readonly kind: 'dashboard' }
+
+export function permissionsOf(caller: Caller): Permissions {
+  return caller.kind === 'key' ? caller.permissions : EVERYTHING
+}
