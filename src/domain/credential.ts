@@ -1,5 +1,5 @@
 import type { BridgeId, KeyId, Timestamp } from './ids.ts'
-import { EVERYTHING, type Permissions } from './permissions.ts'
+import type { Permissions } from './permissions.ts'
 
 /** `key`: an API key. `bridge`: the token by which the shortcuts of an iPhone reach the relay. */
 export type CredentialKind = 'key' | 'bridge'
@@ -32,15 +32,3 @@ export const SECRET_PREFIX = 'hl_secret_'
 export const BRIDGE_TOKEN_PREFIX = 'hlb_'
 /** Code points of a key's name, and of a bridge's label. */
 export const CREDENTIAL_NAME_LENGTH_MAX = 100
-
-export type KeyCaller = {
-  readonly kind: 'key'
-  readonly keyId: KeyId
-  readonly permissions: Permissions
-}
-
-export type Caller = KeyCaller | { readonly kind: 'cli' } | { readonly kind: 'dashboard' }
-
-export function permissionsOf(caller: Caller): Permissions {
-  return caller.kind === 'key' ? caller.permissions : EVERYTHING
-}

@@ -1,7 +1,7 @@
 // What an API key may do: its scopes, phone lines, expiry, and the rules for its sends. No key passes on
 // more than it has.
 
-import type { LineId, Timestamp } from './ids.ts'
+import type { KeyId, LineId, Timestamp } from './ids.ts'
 import { includesLine, type LineLimit } from './routing.ts'
 
 export const SCOPES = [
@@ -89,6 +89,18 @@ export const EVERYTHING: Permissions = {
   lineIds: null,
   expiresAt: null,
   rules: NO_RULES,
+}
+
+export type KeyCaller = {
+  readonly kind: 'key'
+  readonly keyId: KeyId
+  readonly permissions: Permissions
+}
+
+export type Caller = KeyCaller | { readonly kind: 'cli' } | { readonly kind: 'dashboard' }
+
+export function permissionsOf(caller: Caller): Permissions {
+  return caller.kind === 'key' ? caller.permissions : EVERYTHING
 }
 
 /** Those whose own sends need approval never approve. */

@@ -1,5 +1,5 @@
-import type { Caller, KeyCaller } from '../domain/credential.ts'
 import type { BridgeId } from '../domain/ids.ts'
+import type { Caller, KeyCaller } from '../domain/permissions.ts'
 import type { Clock } from '../system/clock.ts'
 import type { Log } from '../system/log.ts'
 import { dropOldest } from '../system/memoize.ts'

@@ -1,9 +1,8 @@
 import { shortId, type DashboardSession } from '../access/sessions.ts'
 import type { Actor, Origin } from '../domain/audit.ts'
-import { permissionsOf, type Caller } from '../domain/credential.ts'
 import { RelayError } from '../domain/errors.ts'
 import type { BridgeId } from '../domain/ids.ts'
-import { narrowed } from '../domain/permissions.ts'
+import { narrowed, permissionsOf, type Caller } from '../domain/permissions.ts'
 import type { LineLimit } from '../domain/routing.ts'
 import type { Random } from '../system/random.ts'
 

@@ -10,9 +10,9 @@ import {
   TextConversationSend,
   TextSendRequest,
 } from '../api/messages.ts'
-import type { Caller } from '../domain/credential.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
 import type { MessageSource, SentenceOf } from '../domain/message.ts'
+import type { Caller } from '../domain/permissions.ts'
 import type { SendAnswer, SendRequest as MessageRequest, createSend } from '../messages/send.ts'
 import { takesBy } from './body.ts'
 import { BY_ID, documentationOf, plainCall } from './operation.ts'

@@ -13,7 +13,7 @@ import {
   WebhookCreation,
   WebhookList,
 } from '../api/webhooks.ts'
-import { permissionsOf } from '../domain/credential.ts'
+import { permissionsOf } from '../domain/permissions.ts'
 import { INBOX_PATH } from '../domain/webhook-url.ts'
 import type { WebhookInput, createSubscriptions } from '../webhooks/subscriptions.ts'
 import type { TestInbox } from '../webhooks/test-inbox.ts'

@@ -10,15 +10,20 @@ import {
   CREDENTIAL_NAME_LENGTH_MAX,
   KEY_PREFIX,
   SECRET_PREFIX,
-  permissionsOf,
-  type Caller,
   type Credential,
   type CredentialKind,
 } from '../domain/credential.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
 import { parseRecipient } from '../domain/handle.ts'
 import { timestamp, type BridgeId } from '../domain/ids.ts'
-import { EVERYTHING, isWithin, scopesOf, type Permissions } from '../domain/permissions.ts'
+import {
+  EVERYTHING,
+  isWithin,
+  scopesOf,
+  type Permissions,
+  permissionsOf,
+  type Caller,
+} from '../domain/permissions.ts'
 import type { Audit } from '../storage/audit.ts'
 import {
   findBridgeOfToken,

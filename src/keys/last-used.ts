@@ -1,5 +1,6 @@
-import type { CredentialId, KeyCaller } from '../domain/credential.ts'
+import type { CredentialId } from '../domain/credential.ts'
 import { type Timestamp, timestamp } from '../domain/ids.ts'
+import type { KeyCaller } from '../domain/permissions.ts'
 import { findKey, saveLastUsed } from '../storage/credentials.ts'
 import type { Db } from '../storage/database.ts'
 import type { Writer } from '../storage/writer.ts'

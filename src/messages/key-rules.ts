@@ -1,10 +1,14 @@
 // Rules of keys for their sends. They are checked and counted in the transaction that accepts a message, so
 // that neither a restart nor a second request at the same time gets around them.
 
-import type { KeyCaller } from '../domain/credential.ts'
 import { RelayError } from '../domain/errors.ts'
 import { timestamp, type MessageId, type Timestamp } from '../domain/ids.ts'
-import { allowsRecipient, type KeyRules, type RecipientFacts } from '../domain/permissions.ts'
+import {
+  allowsRecipient,
+  type KeyRules,
+  type RecipientFacts,
+  type KeyCaller,
+} from '../domain/permissions.ts'
 import { DAY_MS, HOUR_MS } from '../domain/time.ts'
 import { countSend, keysWithRules, sendOfKey } from '../storage/credentials.ts'
 import type { Db, Tx } from '../storage/database.ts'

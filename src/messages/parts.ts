@@ -10,11 +10,10 @@ import {
   type Attachments,
 } from '../attachments/attachments.ts'
 import type { AttachmentStore } from '../attachments/store.ts'
-import type { KeyCaller } from '../domain/credential.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
 import type { AttachmentId } from '../domain/ids.ts'
 import type { Outbound, Progress } from '../domain/message.ts'
-import { hasScope } from '../domain/permissions.ts'
+import { hasScope, type KeyCaller } from '../domain/permissions.ts'
 import type { LineLimit } from '../domain/routing.ts'
 import type { SentParts } from '../lines/driver.ts'
 import { attachmentsOf, linkAttachments, markParts } from '../storage/attachments.ts'
