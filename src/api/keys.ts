@@ -18,13 +18,8 @@ const SENDS_PER_DAY_MAX = 100_000
 
 const Clock = Type.String({ pattern: '^([01][0-9]|2[0-3]):[0-5][0-9]$', example: '21:00' })
 
-const QuietHours = objectSchema(
-  'QuietHours',
-  { from: Clock, to: Clock },
-  'Passes midnight where `to` is earlier than `from`.',
-)
-
-const RULES = {
+/** Requests are closed and answers open, so that each has its own schema of the hours. */
+const rules = (quietHours: string) => ({
   recipients: enumOf(
     'RecipientRule',
     RECIPIENT_RULES,
@@ -44,13 +39,23 @@ const RULES = {
     }),
   ),
   approval: enumOf('ApprovalRule', APPROVAL_RULES, 'Which sends wait for a person to approve.'),
-  quiet_hours: nullable(QuietHours),
-}
+  quiet_hours: nullable(
+    objectSchema(
+      quietHours,
+      { from: Clock, to: Clock },
+      'Passes midnight where `to` is earlier than `from`.',
+    ),
+  ),
+})
 
-export const KeyRules = objectSchema('KeyRules', RULES, 'Rules for the sends of a key.')
+export const KeyRules = objectSchema(
+  'KeyRules',
+  rules('QuietHours'),
+  'Rules for the sends of a key.',
+)
 export type KeyRules = Shape<typeof KeyRules>
 
-const NewRules = Type.Partial(Type.Object(RULES), {
+const NewRules = Type.Partial(Type.Object(rules('NewQuietHours')), {
   title: 'NewKeyRules',
   additionalProperties: false,
   description: 'Rules for the sends of the key.',
