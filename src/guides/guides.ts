@@ -7,6 +7,7 @@ import design from './design.md' with { type: 'text' }
 import faq from './faq.md' with { type: 'text' }
 import grafana from './grafana.md' with { type: 'text' }
 import iphone from './iphone.md' with { type: 'text' }
+import keys from './keys.md' with { type: 'text' }
 import mac from './mac.md' with { type: 'text' }
 import operations from './operations.md' with { type: 'text' }
 import richMessages from './rich-messages.md' with { type: 'text' }
@@ -29,6 +30,7 @@ export const GUIDES: readonly Guide[] = [
   guide('iphone', iphone),
   guide('shortcuts', shortcuts),
   guide('api', api),
+  guide('keys', keys),
   guide('rich-messages', richMessages),
   guide('webhooks', webhooks),
   guide('operations', operations),

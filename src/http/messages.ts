@@ -19,9 +19,9 @@ import { EXPORT_FORMATS, type ExportFormat } from '../messages/export.ts'
 import type { ListFilter, createReading } from '../messages/message-service.ts'
 import { takes } from './body.ts'
 import { answerWithFile, fileAnswers } from './file-answer.ts'
-import { BY_ID, documentationOf, operation } from './operation.ts'
+import { BY_ID, documentationOf, operation, requireScope } from './operation.ts'
 import { PAGE_QUERY, pageOfQuery, readHandle, readQuery, timeParameter } from './query.ts'
-import { callerOf, originOf } from './request-context.ts'
+import { callerOf, linesOf, originOf } from './request-context.ts'
 import { pathSchema } from './typebox.ts'
 
 type Reading = ReturnType<typeof createReading>
@@ -31,7 +31,8 @@ export type MessageActions = Reading['messages']
 const NAMES = {
   contact_names: Type.Boolean({
     default: false,
-    description: 'True adds `contact_name` to messages with a person of the contacts.',
+    description:
+      'True adds `contact_name` to messages with a person of the contacts; needs `contacts:read`.',
   }),
 }
 
@@ -63,6 +64,7 @@ const LIST = operation({
   description:
     'Newest first. With `updated_since`, oldest change first: to catch up without a gap.',
   tag: 'Messages',
+  scope: 'messages:read',
   query: MessageQuery,
   answers: { 200: MessageList },
 })
@@ -72,6 +74,7 @@ const GET = operation({
   summary: 'Read a message',
   description: 'Its current status, and the times of its steps.',
   tag: 'Messages',
+  scope: 'messages:read',
   query: NamesQuery,
   answers: { 200: Message },
   errors: ['not_found'],
@@ -82,6 +85,7 @@ const RESOLVE = operation({
   summary: 'Settle an uncertain message',
   description: 'Mark it as sent or failed, after a look at the device.',
   tag: 'Messages',
+  scope: 'messages:send',
   answers: { 200: Message },
   errors: ['not_found', 'not_uncertain', 'storage_full'],
 })
@@ -92,17 +96,18 @@ export function messageRoutes(messages: MessageActions) {
       '',
       ({ request }) => {
         const query = readQuery(request, MessageQuery)
-        const page = messages.list(filterIn(query), pageOfQuery(query))
-        return query.contact_names ? { ...page, data: page.data.map(messages.named) } : page
+        const page = messages.list(filterIn(request, query), pageOfQuery(query))
+        if (!asksForNames(request, query)) return page
+        return { ...page, data: page.data.map(messages.named) }
       },
       LIST,
     )
     .get(
       '/:id',
       ({ request, params }) => {
-        const { contact_names } = readQuery(request, NamesQuery)
+        const isNamed = asksForNames(request, readQuery(request, NamesQuery))
         const message = messages.get(params.id)
-        return contact_names ? messages.named(message) : message
+        return isNamed ? messages.named(message) : message
       },
       { ...BY_ID, ...GET },
     )
@@ -113,9 +118,14 @@ export function messageRoutes(messages: MessageActions) {
     )
 }
 
-function filterIn(query: Static<typeof MessageQuery>): ListFilter {
+function asksForNames(request: Request, { contact_names }: Static<typeof NamesQuery>): boolean {
+  if (contact_names) requireScope(request, 'contacts:read')
+  return contact_names
+}
+
+function filterIn(request: Request, query: Static<typeof MessageQuery>): ListFilter {
   return {
-    lineId: query.phone_line_id,
+    lineIds: linesOf(request, query.phone_line_id),
     conversationId: query.conversation_id,
     handle: readHandle(query.handle),
     direction: query.direction,
@@ -142,15 +152,17 @@ const RECIPIENT = operation({
   description:
     "The service that reaches them, by this relay's own messages with them. Nobody is asked, and nothing is sent.",
   tag: 'Messages',
+  scope: 'messages:read',
   answers: { 200: RecipientEvidence },
   errors: ['invalid_recipient'],
 })
 
 export function recipientRoutes({ recipient }: RecipientActions) {
-  return new Elysia().get('/api/v1/recipients/:handle', ({ params }) => recipient(params.handle), {
-    params: pathSchema(HandlePath),
-    ...RECIPIENT,
-  })
+  return new Elysia().get(
+    '/api/v1/recipients/:handle',
+    ({ request, params }) => recipient(params.handle, linesOf(request)),
+    { params: pathSchema(HandlePath), ...RECIPIENT },
+  )
 }
 
 export type ConversationActions = ReturnType<typeof createReading>['conversations']
@@ -175,6 +187,7 @@ const LIST_CONVERSATIONS = operation({
   summary: 'List conversations',
   description: 'By latest message, newest first.',
   tag: 'Conversations',
+  scope: 'messages:read',
   query: ConversationQuery,
   answers: { 200: ConversationList },
 })
@@ -184,6 +197,7 @@ const GET_CONVERSATION = operation({
   summary: 'Read a conversation',
   description: 'With its latest message.',
   tag: 'Conversations',
+  scope: 'messages:read',
   answers: { 200: Conversation },
   errors: ['not_found'],
 })
@@ -195,6 +209,7 @@ const PATCH_CONVERSATION = operation({
     'With `automation_paused` a person answers. Messages accepted before are still sent; the setting ' +
     '`enforce_automation_pause` decides whether later sends of API keys are refused.',
   tag: 'Conversations',
+  scope: 'conversations:write',
   answers: { 200: Conversation },
   errors: ['not_found', 'storage_full'],
 })
@@ -211,6 +226,7 @@ const EXPORT = documentationOf({
   summary: 'Export a conversation',
   description: 'All its messages as a file, oldest first.',
   tag: 'Conversations',
+  scope: 'messages:read',
   query: ExportQuery,
   answers: {},
   errors: ['not_found', 'storage_full'],
@@ -224,6 +240,7 @@ const MARK_READ = operation({
     'Up to one of its messages; later ones stay unread. A message sent in the conversation marks it as ' +
     'read as well. Nobody else sees the mark.',
   tag: 'Conversations',
+  scope: 'conversations:write',
   answers: { 200: Conversation },
   errors: ['not_found', 'storage_full'],
 })
@@ -235,7 +252,7 @@ export function conversationRoutes(conversations: ConversationActions) {
       ({ request }) => {
         const query = readQuery(request, ConversationQuery)
         const filter = {
-          lineId: query.phone_line_id,
+          lineIds: linesOf(request, query.phone_line_id),
           handle: readHandle(query.handle),
           type: query.type ?? 'direct',
           isUnread: query.unread,

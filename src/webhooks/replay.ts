@@ -11,6 +11,7 @@ import {
   type Timestamp,
   type WebhookId,
 } from '../domain/ids.ts'
+import { includesLine } from '../domain/routing.ts'
 import type { EventName } from '../domain/webhook.ts'
 import type { Audit } from '../storage/audit.ts'
 import type { Db, Tx } from '../storage/database.ts'
@@ -193,7 +194,9 @@ function sendOfMissed(
 ): Send | null {
   const { name, deliveryId, deliveryStatus } = event
   if (filter.events?.includes(name) === false) return null
-  const isOfLine = (lineId: string | null) => filter.lineId === null || lineId === filter.lineId
+  const isOfLine = (lineId: string | null) =>
+    (filter.lineId === null || lineId === filter.lineId) &&
+    includesLine(webhook.lineIds, lineId ?? '')
   if (deliveryId !== null) {
     const isExhausted = deliveryStatus === 'exhausted' && isOfLine(event.lineId)
     return isExhausted ? restart(tx, deliveryId) : null

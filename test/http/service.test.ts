@@ -45,6 +45,7 @@ GET /api/v1/conversations/{id} getConversation
 GET /api/v1/conversations/{id}/export exportConversation
 GET /api/v1/health listHealthFindings
 GET /api/v1/keys listKeys
+GET /api/v1/keys/self getOwnKey
 GET /api/v1/messages listMessages
 GET /api/v1/messages/{id} getMessage
 GET /api/v1/phone-lines listPhoneLines

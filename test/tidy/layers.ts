@@ -40,7 +40,13 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   health: [...BELOW_FEATURES, 'webhooks/publish'],
   http: [...BELOW_FEATURES, ...FEATURES, 'messages', 'health', 'guides'],
-  dashboard: ['api', 'domain/number-words', 'people/phone-numbers', 'domain/webhook-url'],
+  dashboard: [
+    'api',
+    'domain/number-words',
+    'domain/permissions',
+    'people/phone-numbers',
+    'domain/webhook-url',
+  ],
   runtime: [
     ...BELOW_FEATURES,
     'config',
