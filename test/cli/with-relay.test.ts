@@ -20,11 +20,10 @@ const ANSWER = {
 const REQUESTS: readonly (readonly [readonly string[], string, string, unknown])[] = [
   [['keys', 'create', '--name', 'a'], 'POST', '/keys', { name: 'a' }],
   [
-    [
-      ...['keys', 'add', 'Shop', '--scopes', 'read, send', '--lines', 'line_a'],
-      ...['--expires', '2027-01-01T00:00:00Z', '--recipients', 'known', '--allow', '+12025550123'],
-      ...['--per-hour', '30', '--approval', 'new_contacts', '--quiet-hours', '21:00-08:00'],
-    ],
+    (
+      'keys add Shop --scopes read,send --lines line_a --expires 2027-01-01T00:00:00Z --per-hour 30 ' +
+      '--recipients known --allow +12025550123 --approval new_contacts --quiet-hours 21:00-08:00'
+    ).split(' '),
     'POST',
     '/keys',
     {
