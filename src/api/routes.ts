@@ -4,6 +4,7 @@ import type { Attachment } from './attachments.ts'
 import type { AuditEntry } from './audit.ts'
 import type { Bridge, BridgeToken, CreatedBridge } from './bridges.ts'
 import type { Contact, DeletedContact, ImportReport, SearchResult } from './contacts.ts'
+import type { EventList } from './events.ts'
 import type { HealthFinding } from './health.ts'
 import type { CreatedKey, Key, RevokedKey } from './keys.ts'
 import type { Conversation, Message } from './messages.ts'
@@ -51,6 +52,8 @@ export type Answers = {
   'GET /conversations': Page<Conversation>
   'GET /conversations/:id': Conversation
   'POST /conversations/:id/messages': Message
+  'PATCH /conversations/:id': Conversation
+  'GET /events': EventList
   'GET /health': All<HealthFinding>
   'POST /judgement': { readonly version: string }
   'GET /keys': Page<Key>

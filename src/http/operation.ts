@@ -22,6 +22,7 @@ export type Operation<A extends Answers> = {
     | 'Conversations'
     | 'Contacts'
     | 'Phone lines'
+    | 'Events'
     | 'Webhooks'
     | 'Keys'
     | 'Bridges'

@@ -19,6 +19,7 @@ import type { Writer } from '../storage/writer.ts'
 import type { Clock } from '../system/clock.ts'
 import { sha256 } from '../system/hash.ts'
 import type { LogicalClock } from '../system/logical-clock.ts'
+import type { EventLog } from './event-log.ts'
 import {
   groupUpdate,
   payloadOf,
@@ -56,18 +57,17 @@ export type PublishTools = {
   readonly clock: Clock
   readonly subscribers: Subscribers
   readonly deliverySignals: DeliverySignals
-  readonly feed: Pick<EventFeed, 'publish' | 'hasListeners'>
+  readonly eventLog: Pick<EventLog, 'readerCount' | 'notify'>
 }
 
 export function createPublish(tools: PublishTools): Publish & PublishUnplaced {
-  const { writer, stamps, clock, subscribers, deliverySignals, feed } = tools
-  const publishToFeed = (body: string) => writer.afterCommit(() => feed.publish(body))
-  const queue = (tx: Tx, event: Omit<NewEvent, 'createdAt'>, payload: string | null) => {
+  const { writer, stamps, clock, subscribers, deliverySignals, eventLog } = tools
+  const queue = (tx: Tx, event: Omit<NewEvent, 'createdAt'>) => {
     const createdAt = stamps.now()
     const { name, conversationId } = event
     const eventSeq = insertEvent(tx, { ...event, createdAt })
     if (eventSeq === null) return
-    if (payload !== null) publishToFeed(payload)
+    if (eventLog.readerCount > 0) writer.afterCommit(() => eventLog.notify())
 
     const webhookIds = subscribers.of(name)
     // By the clock, not by the stamp: a stamp may be ahead of a clock that stepped back.
@@ -87,15 +87,15 @@ export function createPublish(tools: PublishTools): Publish & PublishUnplaced {
     const isWanted = subscribers.of(name).length > 0 || !staysTrue(name)
     const isText = message.extras === null && !message.isGroup
     const parts = () => (isText ? {} : partsOf(tx, message))
-    const payload = isWanted || feed.hasListeners ? payloadOf(name, message, parts(), change) : null
+    const body = isWanted ? payloadOf(name, message, parts(), change) : null
     const id = eventIdOf(name, messageId, change?.guid)
-    queue(tx, { id, name, messageId, conversationId, body: isWanted ? payload : null }, payload)
+    queue(tx, { id, name, messageId, conversationId, body })
   }
   const unplaced = (tx: Tx, name: EventName, about: Unplaced, body: string) => {
     const { lineId, guid, at, group } = about
     const id = derivedId('evt', at, sha256(`${lineId} ${name} ${guid}`))
     const conversationId = group?.conversationId ?? null
-    queue(tx, { id, name, messageId: null, conversationId, body }, body)
+    queue(tx, { id, name, messageId: null, conversationId, body })
   }
   return Object.assign(publish, {
     unplacedReaction: (tx: Tx, about: UnplacedReaction) => {
@@ -156,24 +156,5 @@ export class Subscribers {
       }
     }
     return byEvent
-  }
-}
-
-/** Hands every event to those who listen just now, as the JSON text that webhooks get. */
-export class EventFeed {
-  readonly #listeners = new Set<(event: string) => void>()
-
-  /** Returns the function that ends the subscription. */
-  subscribe(listener: (event: string) => void): () => void {
-    this.#listeners.add(listener)
-    return () => this.#listeners.delete(listener)
-  }
-
-  get hasListeners(): boolean {
-    return this.#listeners.size > 0
-  }
-
-  publish(event: string): void {
-    for (const listener of this.#listeners) listener(event)
   }
 }
