@@ -5,11 +5,14 @@ import {
   ResourceTemplate,
   createMcpHandler,
   fromJsonSchema,
+  type JsonSchemaValidator,
+  type jsonSchemaValidator,
   type CallToolResult,
   type McpHttpHandler,
 } from '@modelcontextprotocol/server'
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import { Type } from 'typebox'
+import { Check, Errors } from 'typebox/value'
 
 import { RefusedError } from '../api/client.ts'
 import { sha256 } from '../system/hash.ts'
@@ -24,6 +27,19 @@ import {
   type ToolCall,
 } from './tools.ts'
 import { UNTRUSTED, conversationView } from './views.ts'
+
+/** Checks arguments by typebox, for which each schema is ready as it is. */
+const VALIDATOR: jsonSchemaValidator = {
+  getValidator<T>(schema: object): JsonSchemaValidator<T> {
+    return (input) => {
+      if (Check(schema, input)) return { valid: true, data: input as T, errorMessage: undefined }
+      const problems = Errors(schema, input).map(({ instancePath, message }) =>
+        `${instancePath.slice(1).replaceAll('/', '.')} ${message}`.trim(),
+      )
+      return { valid: false, data: undefined, errorMessage: problems.join('; ') }
+    }
+  },
+}
 
 const INSTRUCTIONS =
   `Sends and receives iMessages by the phone lines of this relay. ${UNTRUSTED} Reply with the tool reply to ` +
@@ -48,7 +64,7 @@ export async function serveMcp(client: McpClient): Promise<void> {
 
 function createServer(client: McpClient): McpServer {
   const info = { name: 'hookline', title: 'Hookline', version: VERSION }
-  const server = new McpServer(info, { instructions: INSTRUCTIONS })
+  const server = new McpServer(info, { instructions: INSTRUCTIONS, jsonSchemaValidator: VALIDATOR })
   for (const tool of TOOLS) if (client.may(tool.scope)) addTool(server, client, tool)
   if (client.may('messages:read')) {
     addConversations(server, client.api)
@@ -66,7 +82,7 @@ function addTool(server: McpServer, client: McpClient, tool: Tool): void {
     idempotentHint: effect !== 'sends',
     openWorldHint: effect === 'sends',
   }
-  const inputSchema = fromJsonSchema<ToolCall['args']>(tool.input)
+  const inputSchema = fromJsonSchema<ToolCall['args']>(tool.input, VALIDATOR)
   server.registerTool(
     name,
     { title, description, annotations, inputSchema },
@@ -152,6 +168,7 @@ function addPrompts(server: McpServer): void {
   )
   const argsSchema = fromJsonSchema<{ conversation_id: string; intent?: string }>(
     Type.Object({ conversation_id: Type.String(), intent: Type.Optional(Type.String()) }),
+    VALIDATOR,
   )
   const draft = {
     title: 'Draft a reply',
