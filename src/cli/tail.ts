@@ -46,10 +46,10 @@ async function tail(call: Call): Promise<ExitCode> {
     try {
       for await (const place of client.events(stop, after)) take(place)
     } catch (error) {
-      if (!(error instanceof RefusedError)) continue
+      const isGone = error instanceof RefusedError && error.code === 'events_gone'
       // A restored relay may not have the last event.
-      if (error.code === 'events_gone') after = null
-      else if (error.status !== 503) throw error
+      if (isGone) after = null
+      else if (error instanceof RefusedError && error.status !== 503) throw error
     }
     if (stop.aborted) break
     if (!isLost) out.problem('The relay stopped. Waiting for it to come back; Ctrl-C ends.')
