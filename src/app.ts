@@ -352,7 +352,7 @@ function httpTools(runtime: Runtime, modules: Modules): HttpTools {
     hosts: { hostname: hostname(), publicUrl: config.publicUrl, isOwnAddress },
     serverUrl: () => serverUrl(config, life),
     isTrustedProxy: addressRanges(config.trustedProxies),
-    authenticate: createAuthenticate({ db, lastUsed }),
+    authenticate: createAuthenticate({ ...runtime, lastUsed }),
     ...createCredentials({ ...runtime, lastUsed }),
     bridge: kinds.calls,
     kinds: kinds.kinds,

@@ -31,9 +31,9 @@ export const ERRORS: Readonly<Record<ErrorCode, Meaning>> = {
   },
   forbidden: {
     status: 403,
-    when: 'The request does not come from a page of this relay.',
-    isOfDashboard: true,
+    when: 'The key lacks the scope in `details.required_scope`, or asks for more than it has itself.',
   },
+  recipient_not_allowed: { status: 403, when: 'The rules of the key exclude this recipient.' },
   password_needed: {
     status: 403,
     when: 'The password was not entered within the last hour.',
@@ -93,10 +93,7 @@ export const ERRORS: Readonly<Record<ErrorCode, Meaning>> = {
     status: 422,
     when: 'The sender is a name; only a number or an email address can be answered.',
   },
-  rate_limit_exceeded: {
-    status: 429,
-    when: 'A limit is reached, as the daily contact limit; `details.limit` names it.',
-  },
+  rate_limit_exceeded: { status: 429, when: 'A limit is reached: `details.limit` says which.' },
   internal_error: {
     status: 500,
     when: 'An error in the relay; its log has details under the request id.',

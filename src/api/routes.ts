@@ -6,7 +6,7 @@ import type { Bridge, BridgeToken, CreatedBridge } from './bridges.ts'
 import type { Contact, DeletedContact, ImportReport, SearchResult } from './contacts.ts'
 import type { EventList } from './events.ts'
 import type { HealthFinding } from './health.ts'
-import type { CreatedKey, Key, RevokedKey } from './keys.ts'
+import type { CreatedKey, Key, KeySelf, RevokedKey } from './keys.ts'
 import type { Conversation, Message } from './messages.ts'
 import type {
   MadeBackup,
@@ -58,6 +58,7 @@ export type Answers = {
   'POST /judgement': { readonly version: string }
   'GET /keys': Page<Key>
   'POST /keys': CreatedKey
+  'GET /keys/self': KeySelf
   'DELETE /keys/:id': RevokedKey
   'GET /log': RecentLog
   'GET /messages': Page<Message>

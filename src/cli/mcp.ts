@@ -1,4 +1,5 @@
 import { serveMcp } from '../mcp/server.ts'
+import type { McpClient } from '../mcp/tools.ts'
 import { EXIT, UsageError, type Call, type Command, type ExitCode } from './command.ts'
 import { ControlClient } from './control-client.ts'
 import { clientOf } from './own-file.ts'
@@ -24,7 +25,7 @@ async function serve(call: Call): Promise<ExitCode> {
   await serveMcp({
     api: client,
     id: crypto.randomUUID(),
-    may: () => true,
+    may: url === undefined ? () => true : await scopesOf(client),
   })
   return EXIT.ok
 }
@@ -38,4 +39,9 @@ function remoteClient({ surroundings }: Call, url: string): ControlClient {
     throw new UsageError(`--url needs an API key: set ${KEY} to KEY:SECRET.`)
   }
   return new ControlClient({ url, headers: { 'x-api-key': key, 'x-api-secret': secret } })
+}
+
+async function scopesOf(client: ControlClient): Promise<McpClient['may']> {
+  const { scopes } = await client.ask('GET /keys/self')
+  return (scope) => scopes.includes(scope)
 }

@@ -7,6 +7,7 @@ export type ErrorCode =
   | 'signed_out'
   | 'wrong_password'
   | 'forbidden'
+  | 'recipient_not_allowed'
   | 'password_needed'
   | 'setup_link_invalid'
   | 'not_found'

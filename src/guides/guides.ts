@@ -8,6 +8,7 @@ import events from './events.md' with { type: 'text' }
 import faq from './faq.md' with { type: 'text' }
 import grafana from './grafana.md' with { type: 'text' }
 import iphone from './iphone.md' with { type: 'text' }
+import keys from './keys.md' with { type: 'text' }
 import mac from './mac.md' with { type: 'text' }
 import mcp from './mcp.md' with { type: 'text' }
 import operations from './operations.md' with { type: 'text' }
@@ -31,6 +32,7 @@ export const GUIDES: readonly Guide[] = [
   guide('iphone', iphone),
   guide('shortcuts', shortcuts),
   guide('api', api),
+  guide('keys', keys),
   guide('rich-messages', richMessages),
   guide('webhooks', webhooks),
   guide('events', events),

@@ -21,7 +21,7 @@ import {
 import type { AuthenticationTools } from './authentication.ts'
 import { documentationOf, operation } from './operation.ts'
 import { PAGE_QUERY, readQuery } from './query.ts'
-import { callerOf, contextOf } from './request-context.ts'
+import { callerOf, contextOf, linesOf } from './request-context.ts'
 import { respond, streamOf } from './respond.ts'
 import { SILENCE_SECONDS, preferredWaitMs } from './sending.ts'
 
@@ -33,8 +33,8 @@ export type EventTools = Pick<AuthenticationTools, 'authenticate'> & {
 /** Readers that wait at the same time. */
 const READERS_MAX = 100
 const READERS_RETRY_SECONDS = 10
-/** Proxies cut connections that are silent for longer. */
-const HEARTBEAT_MS = 15_000
+/** Keeps silent connections open: Bun's own time-out is lifted, those of proxies are not. */
+export const HEARTBEAT_MS = 15_000
 /** Time that a reader of the stream may take for one piece. */
 const STALLED_MS = 60_000
 /** Events in one piece of the stream. */
@@ -68,6 +68,7 @@ const LIST = operation({
     'Oldest first, in the order in which they were recorded, for 30 days, whether a webhook wants them or not. ' +
     'Pass `next_cursor` as the `after` of the next call, and no event is missed.',
   tag: 'Events',
+  scope: 'events:read',
   query: EventQuery,
   headers: Type.Object({
     Prefer: Type.Optional(
@@ -89,6 +90,7 @@ const STREAM = documentationOf({
     'Without `after` it begins now. A reader that reconnects with `Last-Event-ID` misses nothing, and may see ' +
     'the last event twice. A comment is sent every 15 seconds; 100 readers at most.',
   tag: 'Events',
+  scope: 'events:read',
   query: StreamQuery,
   headers: Type.Object({
     'Last-Event-ID': Type.Optional(
@@ -104,7 +106,7 @@ const STREAMED = {
     content: { 'text/event-stream': { schema: { type: 'string' } } },
   },
 }
-const STREAM_HEADERS = {
+export const STREAM_HEADERS = {
   'content-type': 'text/event-stream; charset=utf-8',
   // nginx would buffer the events of minutes.
   'x-accel-buffering': 'no',
@@ -132,7 +134,7 @@ async function listEvents(
     peer.liftTimeout(waitMs / 1_000 + SILENCE_SECONDS)
   }
   const after = eventLog.positionOf(choice.after ?? OLDEST)
-  const reading = { after, filter: filterOf(choice), limit, silenceMs: waitMs }
+  const reading = { after, filter: filterOf(request, choice), limit, silenceMs: waitMs }
   const signal = AbortSignal.any([request.signal, streamsEnd])
   for await (const { events, position, hasMore } of eventLog.follow(reading, signal)) {
     const data = events.map(({ id, createdAt, body }) => {
@@ -150,7 +152,7 @@ function streamEvents(tools: EventTools, request: Request, streamsEnd: AbortSign
   requireRoom(eventLog)
   // A client that reconnects by itself has the old address still.
   const after = request.headers.get('last-event-id') ?? choice.after ?? LATEST
-  const filter = filterOf(choice)
+  const filter = filterOf(request, choice)
   const reading = { after: eventLog.positionOf(after), filter, silenceMs: HEARTBEAT_MS }
   peer.liftTimeout(0)
   const texts = async function* (end: AbortSignal): AsyncGenerator<string, undefined> {
@@ -174,9 +176,9 @@ function mayGoOn({ authenticate }: EventTools, request: Request): boolean {
   return authenticate(header('x-api-key'), header('x-api-secret')) !== null
 }
 
-/** The events that a caller may have, of those that it wants. */
-function filterOf({ types, phone_line_id: lineId }: Choice): EventFilter {
-  return { names: namesIn(types), lineIds: lineId === undefined ? null : [lineId] }
+/** The events that the caller may have, of those that it wants. */
+function filterOf(request: Request, { types, phone_line_id: lineId }: Choice): EventFilter {
+  return { names: namesIn(types), lineIds: linesOf(request, lineId) }
 }
 
 function namesIn(types: string | undefined): EventFilter['names'] {

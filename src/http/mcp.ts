@@ -5,6 +5,7 @@ import { Elysia } from 'elysia'
 import { Type } from 'typebox'
 
 import { callRoute, type RelayFetch } from '../api/client.ts'
+import { hasScope, permissionsOf } from '../domain/permissions.ts'
 import { HOUR_MS } from '../domain/time.ts'
 import { mcpHandler } from '../mcp/server.ts'
 import type { McpClient } from '../mcp/tools.ts'
@@ -12,7 +13,7 @@ import type { Clock } from '../system/clock.ts'
 import type { Random } from '../system/random.ts'
 import { takes } from './body.ts'
 import { plainCall } from './operation.ts'
-import { contextOf, originOf, setContext } from './request-context.ts'
+import { callerOf, contextOf, originOf, setContext } from './request-context.ts'
 import { respond } from './respond.ts'
 
 export const MCP_PATH = '/mcp'
@@ -64,6 +65,7 @@ function clientOf(request: Request, clock: Clock, fetch: Fetch): McpClient {
     return fetch(call)
   }
   const { actor } = originOf(request)
+  const permissions = permissionsOf(callerOf(request))
   // Clients of the newest protocol have no session: their ids of calls count for an hour.
   const session = request.headers.get(SESSION) ?? Math.floor(clock.now() / HOUR_MS)
   return {
@@ -72,6 +74,6 @@ function clientOf(request: Request, clock: Clock, fetch: Fetch): McpClient {
       file: (path) => inner(path, {}),
     },
     id: `${actor.kind} ${actor.id} ${session}`,
-    may: () => true,
+    may: (scope) => hasScope(permissions, scope),
   }
 }

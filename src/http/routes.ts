@@ -8,10 +8,13 @@ import type { Backup, SetupLink } from '../api/owner.ts'
 import type { Attachments } from '../attachments/attachments.ts'
 import type { Origin } from '../domain/audit.ts'
 import type { Days } from '../domain/days.ts'
+import { RelayError } from '../domain/errors.ts'
 import type { SentenceOf } from '../domain/message.ts'
 import type { SetSnooze } from '../health/snoozes.ts'
 import type { CreatedKinds, DeviceCalls, LineKind } from '../lines/line-kind.ts'
 import type { Restoring } from '../maintenance/restoring.ts'
+import type { Db } from '../storage/database.ts'
+import { isOnLines } from '../storage/line-limits.ts'
 import type { ChangeFeed } from '../system/change-feed.ts'
 import type { Random } from '../system/random.ts'
 import type { TestInbox } from '../webhooks/test-inbox.ts'
@@ -52,9 +55,10 @@ import {
   recipientRoutes,
 } from './messages.ts'
 import { openApiDocument } from './openapi.ts'
+import { REQUIRED_SCOPE, requireScope, type RouteScope } from './operation.ts'
 import { downloadRoutes, ownerRoutes } from './owner-routes.ts'
 import { phoneLineRoutes, type PhoneLineActions } from './phone-lines.ts'
-import { contextOf } from './request-context.ts'
+import { contextOf, linesOf } from './request-context.ts'
 import { type FailureTools, answerToFailure, respond } from './respond.ts'
 import { restoreRoutes } from './restore.ts'
 import { type SendActions, sendRoutes } from './sending.ts'
@@ -74,6 +78,7 @@ export type RouteTools = SchemeOptions &
     readonly version: string
     /** The address of the API for generated clients. */
     readonly serverUrl: () => string
+    readonly db: Db
     readonly random: Random
     readonly keys: KeyActions
     readonly bridges: BridgeActions
@@ -168,7 +173,15 @@ export function methodsAt(app: AnyElysia): (path: string) => readonly string[] {
 }
 
 function apiRoutes(tools: RouteTools, streamsEnd: AbortSignal): AnyElysia {
-  return new Elysia()
+  const scopes = new Map<string, RouteScope>()
+  const api = new Elysia()
+    .onBeforeHandle(({ request, route, params }) => {
+      const method = request.method === 'HEAD' ? 'GET' : request.method
+      const scope = scopes.get(`${method} ${route}`)
+      if (scope === undefined) return
+      requireScope(request, scope)
+      requireOnLines(tools.db, request, { route, ...params })
+    })
     .use(sendRoutes({ ...tools, ...tools.messages }))
     .use(messageRoutes(tools.messages))
     .use(attachmentRoutes(tools))
@@ -187,6 +200,18 @@ function apiRoutes(tools: RouteTools, streamsEnd: AbortSignal): AnyElysia {
     .use(bridgeOwnerRoutes(tools.bridges))
     .use(auditRoutes(tools.listAudit))
     .use(healthRoutes({ ...tools, ...tools.health }))
+  for (const { method, path, hooks } of api.routes) {
+    const scope = scopeIn(hooks)
+    if (scope !== undefined) scopes.set(`${method} ${path}`, scope)
+    else if (path.startsWith('/api/')) throw new Error(`${method} ${path} has no scope.`)
+  }
+  return api
+}
+
+/** The scope that a route declares. */
+function scopeIn({ detail }: { readonly detail?: object | undefined }): RouteScope | undefined {
+  const { [REQUIRED_SCOPE]: scope }: { [REQUIRED_SCOPE]?: RouteScope } = detail ?? {}
+  return scope
 }
 
 /** The form of every answer. Elysia's own messages, and those of unknown errors, are never shown. */
@@ -202,4 +227,30 @@ function frame(tools: FailureTools) {
       const { requestId } = contextOf(request)
       return respond(JSON.stringify(responseValue), { status, requestId })
     })
+}
+
+/** For a key of certain lines, things of all others are unknown. */
+function requireOnLines(
+  db: Db,
+  request: Request,
+  { route, id }: { readonly route: string; readonly id?: string | undefined },
+): void {
+  if (id === undefined || isOnLines(db, linesOf(request), id)) return
+  const kind = id.slice(0, id.indexOf('_'))
+  const isAction = kind === 'line' && !route.startsWith('/api/v1/phone-lines/')
+  const code = isAction ? 'phone_line_not_found' : 'not_found'
+  const thing = THINGS[kind] ?? 'thing'
+  throw new RelayError(
+    kind === 'att' ? 'attachment_not_found' : code,
+    `There is no ${thing} with this id.`,
+  )
+}
+
+const THINGS: Readonly<Record<string, string>> = {
+  msg: 'message',
+  conv: 'conversation',
+  att: 'attachment',
+  line: 'phone line',
+  wh: 'webhook',
+  dlv: 'delivery',
 }

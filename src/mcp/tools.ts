@@ -5,6 +5,7 @@ import { Type, type TObject, type TProperties } from 'typebox'
 import { RefusedError, type RouteAnswer, type RouteRequest } from '../api/client.ts'
 import type { Route } from '../api/routes.ts'
 import type { Shape } from '../api/schema.ts'
+import type { Scope } from '../domain/permissions.ts'
 import { UNTRUSTED, conversationView, messageView, receivedView } from './views.ts'
 
 /** Calls of the relay's API with the credentials of the MCP client. */
@@ -19,7 +20,7 @@ export type McpClient = {
   readonly api: RelayApi
   /** The same for all calls of one client, and another one for each client. */
   readonly id: string
-  readonly may: (scope: string) => boolean
+  readonly may: (scope: Scope) => boolean
 }
 
 export type ToolCall = {
@@ -35,7 +36,7 @@ export type Tool = {
   readonly description: string
   readonly input: TObject
   /** The scope that a key needs for it. */
-  readonly scope: string
+  readonly scope: Scope
   readonly effect: 'reads' | 'changes' | 'sends'
   run(call: ToolCall): Promise<object>
 }

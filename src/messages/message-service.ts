@@ -7,6 +7,7 @@ import type { Conversation } from '../domain/conversation.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
 import { parseId, type Timestamp, timestamp } from '../domain/ids.ts'
 import type { Message } from '../domain/message.ts'
+import type { LineLimit } from '../domain/routing.ts'
 import { DAY_MS } from '../domain/time.ts'
 import type { Audit } from '../storage/audit.ts'
 import {
@@ -67,10 +68,10 @@ export function createReading(tools: Tools) {
   const { db, waitReason } = tools
   return {
     beside: {
-      search: (q: string, limit: number) => search(tools, q, limit),
+      search: (q: string, limit: number, lines: LineLimit) => search(tools, q, { limit, lines }),
       times: (id: string) => ({ handed_over_at: isoTimeOrNull(existing(db, id).passedAt) }),
       attention: () => countAttention(db, timestamp(tools.clock.now() - ATTENTION_MS)),
-      recipient: (handle: string) => recipientResource(db, handle),
+      recipient: (handle: string, lines: LineLimit) => recipientResource(db, handle, lines),
       previewSend: (send: Parameters<typeof previewSend>[1]) => previewSend(tools, send),
     },
     messages: {
@@ -231,9 +232,9 @@ function noConversation(): RelayError {
   return new RelayError('not_found', 'There is no conversation with this id.')
 }
 
-function recipientResource(db: Db, to: string): api.RecipientEvidence {
+function recipientResource(db: Db, to: string, lines: LineLimit): api.RecipientEvidence {
   const { handle } = checkedRecipient(to)
-  const { service, evidence, lastSeenAt, lineId } = evidenceOf(db, handle)
+  const { service, evidence, lastSeenAt, lineId } = evidenceOf(db, handle, lines)
   const last_seen_at = isoTimeOrNull(lastSeenAt)
   return { handle, service, evidence, last_seen_at, phone_line_id: lineId }
 }

@@ -1,5 +1,6 @@
 import type { Handle } from '../domain/handle.ts'
 import { timeOf, type EventId, type MessageId, type Timestamp } from '../domain/ids.ts'
+import type { LineLimit } from '../domain/routing.ts'
 import type { EventName } from '../domain/webhook.ts'
 import type { Db, Tx } from './database.ts'
 import {
@@ -77,7 +78,7 @@ export function seqsOfMessage(db: Db, messageId: MessageId): number[] {
 /** Events that a reader wants; null is every one. */
 export type EventFilter = {
   readonly names: readonly EventName[] | null
-  readonly lineIds: readonly string[] | null
+  readonly lineIds: LineLimit
 }
 
 /** A step of reading: all wanted events of the rows after one seq and up to another. */

@@ -17,6 +17,7 @@ import { nextTurn } from '../system/clock.ts'
 import type { ConfirmedClock } from '../system/confirmed-clock.ts'
 import { Signal } from '../system/signal.ts'
 import { payloadOf } from './payload.ts'
+import type { DeliverySignals, EventReaders } from './signals.ts'
 
 /** An event with the JSON text that webhooks get. */
 export type LoggedEvent = Pick<StoredEvent, 'id' | 'name' | 'createdAt'> & { readonly body: string }
@@ -40,6 +41,12 @@ export type EventReading = {
   readonly silenceMs: number
 }
 
+type Tools = {
+  readonly db: Db
+  readonly clock: ConfirmedClock
+  readonly deliverySignals: DeliverySignals
+}
+
 /** Values of `after` for what is recorded from now on, and for all that is kept. */
 export const LATEST = 'latest'
 export const OLDEST = 'oldest'
@@ -52,20 +59,16 @@ export const OLDEST = 'oldest'
 export class EventLog {
   readonly #db: Db
   readonly #clock: ConfirmedClock
-  readonly #readers = new Set<Signal>()
+  readonly #readers: EventReaders
 
-  constructor({ db, clock }: { readonly db: Db; readonly clock: ConfirmedClock }) {
+  constructor({ db, clock, deliverySignals }: Tools) {
     this.#db = db
     this.#clock = clock
+    this.#readers = deliverySignals.readers
   }
 
   get readerCount(): number {
-    return this.#readers.size
-  }
-
-  /** Wakes the readers; called after a commit with events. */
-  notify(): void {
-    for (const reader of this.#readers) reader.notify()
+    return this.#readers.count
   }
 
   /**
@@ -100,7 +103,7 @@ export class EventLog {
     signal: AbortSignal,
   ): AsyncGenerator<EventBatch, undefined> {
     const wake = new Signal()
-    this.#readers.add(wake)
+    const unwatch = this.#readers.watch(wake)
     let position = after
     let silentAt = this.#clock.monotonic() + silenceMs
     try {
@@ -116,7 +119,7 @@ export class EventLog {
         silentAt = this.#clock.monotonic() + silenceMs
       }
     } finally {
-      this.#readers.delete(wake)
+      unwatch()
     }
     return undefined
   }

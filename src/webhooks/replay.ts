@@ -11,6 +11,7 @@ import {
   type Timestamp,
   type WebhookId,
 } from '../domain/ids.ts'
+import { narrowed } from '../domain/permissions.ts'
 import type { EventName } from '../domain/webhook.ts'
 import type { Audit } from '../storage/audit.ts'
 import type { Db, Tx } from '../storage/database.ts'
@@ -99,7 +100,7 @@ export function createReplay(tools: ReplayTools) {
         choose(tx, { webhook, fromSeq, run }) {
           const from = fromSeq === 0 ? firstSeqSince(tx, 'events', request.since) : fromSeq
           const { events: names, lineId } = run.filter
-          const filter = { names, lineIds: lineId && [lineId] }
+          const filter = { names, lineIds: narrowed(webhook.lineIds, lineId ?? undefined) }
           const { events, upTo, isEnd } = listEvents(tx, from - 1, filter, BATCH)
           const sends = events.flatMap((event) => sendOfMissed(tx, event, webhook, request) ?? [])
           return { sends, nextSeq: isEnd ? null : upTo + 1 }

@@ -13,11 +13,10 @@ type Tools = Omit<DeliveryTools, 'subscribers'> &
   InboxTools & { readonly rules: TargetRules; readonly clock: ConfirmedClock }
 
 export function createWebhooks(runtime: Tools) {
-  const eventLog = new EventLog(runtime)
-  const tools = { ...runtime, subscribers: new Subscribers(runtime.db), eventLog }
+  const tools = { ...runtime, subscribers: new Subscribers(runtime.db) }
   const loop = new DeliveryLoop(tools)
   return {
-    eventLog,
+    eventLog: new EventLog(runtime),
     loop,
     publish: createPublish(tools),
     actions: {

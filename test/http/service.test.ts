@@ -47,6 +47,7 @@ GET /api/v1/events listEvents
 GET /api/v1/events/stream streamEvents
 GET /api/v1/health listHealthFindings
 GET /api/v1/keys listKeys
+GET /api/v1/keys/self getOwnKey
 GET /api/v1/messages listMessages
 GET /api/v1/messages/{id} getMessage
 GET /api/v1/phone-lines listPhoneLines

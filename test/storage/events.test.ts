@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 
-import { timestamp, type EventId, type MessageId } from '../../src/domain/ids.ts'
+import { timestamp, type EventId, type LineId, type MessageId } from '../../src/domain/ids.ts'
 import { openDatabase, type Db } from '../../src/storage/database.ts'
 import {
   insertEvent,
@@ -28,7 +28,7 @@ const event = (id: string, body: string | null, afterMs = 0): NewEvent => ({
 })
 
 const ALL = { names: null, lineIds: null }
-const LINE_A = { names: null, lineIds: ['line_a'] }
+const LINE_A = { names: null, lineIds: ['line_a' as LineId] }
 
 const listed = (db: Db, after: number, limit = 100, filter: EventFilter = ALL) =>
   listEvents(db, after, filter, limit).events.map(({ id, body }) => `${id} ${body}`)

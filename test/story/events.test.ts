@@ -25,7 +25,7 @@ async function openStage(options: Options = {}) {
   const relay = await startRelay({ drivers: [driver], ...options })
   const [one, two] = await relay.lines()
   let received = 0
-  const credentials = { 'x-api-key': relay.key?.key ?? '', 'x-api-secret': relay.key?.secret ?? '' }
+  const credentials = { 'X-API-Key': relay.key?.key ?? '', 'X-API-Secret': relay.key?.secret ?? '' }
   const fetch = (path: string, headers: Record<string, string> = {}, method = 'GET') => {
     const request = new Request(`http://localhost${path}`, {
       method,
@@ -44,6 +44,10 @@ async function openStage(options: Options = {}) {
       await settle()
     },
     second,
+    keyHeaders: async (limits: object) => {
+      const { key, secret } = (await relay.post('/api/v1/keys', limits)).body
+      return { 'X-API-Key': String(key), 'X-API-Secret': String(secret) }
+    },
     list: async (query = '', headers: Record<string, string> = {}): Promise<Json> =>
       (await relay.request('GET', `${EVENTS}${query}`, undefined, headers)).body,
     stream: async (query = '', headers: Record<string, string> = {}) => {
@@ -54,7 +58,7 @@ async function openStage(options: Options = {}) {
   }
 }
 
-const idsIn = (page: Json): readonly string[] => page.data.map(({ id }: Json) => id)
+const idsIn = (page: Json): string[] => page.data.map(({ id }: Json) => id)
 const namesIn = (page: Json): readonly string[] =>
   page.data.map(({ payload }: Json) => payload.event)
 
@@ -210,10 +214,30 @@ test('a reader that was away resumes behind its last event, by the header before
   await Promise.all([byAddress.close(), byHeader.close()])
 })
 
+test('a key of one line reads the events of that line only, and one without the scope reads none', async () => {
+  await using stage = await openStage()
+  const [, lineId] = stage.lineIds
+  const ofLine = await stage.keyHeaders({ scopes: ['read'], phone_line_ids: [lineId] })
+  const sender = await stage.keyHeaders({ scopes: ['send'] })
+  const reader = await stage.stream('?after=oldest', ofLine)
+  await stage.receive(stage.first)
+  await stage.receive(stage.second)
+
+  const list = await stage.list('', ofLine)
+  const elsewhere = await stage.list(`?phone_line_id=${stage.lineIds[0]}`, ofLine)
+  const refused = [await stage.fetch(EVENTS, sender), await stage.fetch(`${EVENTS}/stream`, sender)]
+
+  expect(list.data.map(({ payload }: Json) => payload.phone_line_id)).toEqual([lineId])
+  expect(reader.take().map(({ id }) => id)).toEqual(idsIn(list))
+  expect(elsewhere.data).toEqual([])
+  expect(refused.map(({ status }) => status)).toEqual([403, 403])
+  await reader.close()
+})
+
 test('a stream ends with its key and with the relay, and a reader that takes nothing is cut', async () => {
   await using stage = await openStage()
   const { key, secret, id } = (await stage.post('/api/v1/keys', {})).body
-  const ofKey = await stage.stream('', { 'x-api-key': key, 'x-api-secret': secret })
+  const ofKey = await stage.stream('', { 'X-API-Key': key, 'X-API-Secret': secret })
   const stalled = (await stage.fetch(`${EVENTS}/stream`)).body?.getReader()
   await stalled?.read()
   const other = await stage.stream()

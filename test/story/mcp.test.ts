@@ -101,6 +101,21 @@ for (const [protocol, versions] of [
   })
 }
 
+test('an agent is shown the tools of its key, and no way around it', async () => {
+  await using stage = await openStage()
+  const { body: key } = await stage.post('/api/v1/keys', {
+    scopes: ['lines:read', 'messages:send'],
+  })
+  const { client, call } = await stage.connect(NEWEST, key)
+
+  const { tools } = await client.listTools()
+  const hidden = await call('list_conversations').catch(() => 'unknown')
+
+  expect(tools.map(({ name }) => name)).toEqual(['list_lines', 'reply', 'send_message'])
+  expect(hidden).toBe('unknown')
+  await client.close()
+})
+
 test('annotations are true: what only reads says so, and what sends is destructive and open', async () => {
   await using stage = await openStage()
   const { client } = await stage.connect(NEWEST)

@@ -63,7 +63,7 @@ export async function startRig(options: Options = {}) {
   const sink = new WebhookSink(testClock)
   const metrics = new Metrics()
   const { log, lines: logged } = recordingLog()
-  const eventLog = new EventLog({ db, clock })
+  const eventLog = new EventLog({ db, clock, deliverySignals })
   const audit = createAudit({ writer, stamps, log: silentLog })
   const room = {
     db,

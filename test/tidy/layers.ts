@@ -39,9 +39,15 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'webhooks/publish',
   ],
   health: [...BELOW_FEATURES, 'webhooks/publish'],
-  mcp: ['api', 'system'],
+  mcp: ['api', 'system', 'domain/permissions'],
   http: [...BELOW_FEATURES, ...FEATURES, 'messages', 'health', 'guides', 'mcp'],
-  dashboard: ['api', 'domain/number-words', 'people/phone-numbers', 'domain/webhook-url'],
+  dashboard: [
+    'api',
+    'domain/number-words',
+    'domain/permissions',
+    'people/phone-numbers',
+    'domain/webhook-url',
+  ],
   runtime: [
     ...BELOW_FEATURES,
     'config',
