@@ -9,6 +9,8 @@ import {
   getRow,
   getRows,
   inserted,
+  isOfLines,
+  limitValue,
   selected,
   type RawRow,
 } from './statement.ts'
@@ -97,8 +99,7 @@ const LINE_OF_EVENT = `coalesce(e.body ->> '$.phone_line_id',
 
 const listing = `SELECT ${selected(events, columnsOf(events), 'e.')} FROM events e
    WHERE e.seq > $after AND e.seq <= $last AND e.id NOT GLOB 'evt_test_*'
-     AND ($names IS NULL OR e.name IN (SELECT value FROM json_each($names)))
-     AND ($lineIds IS NULL OR ${LINE_OF_EVENT} IN (SELECT value FROM json_each($lineIds)))
+     AND (+$names IS NULL OR instr(+$names, '"' || e.name || '"') > 0) AND ${isOfLines(LINE_OF_EVENT)}
    ORDER BY e.seq LIMIT $limit`
 
 /** At most `limit` events after the seq `after`, in the order of their commits; tests are left out. */
@@ -114,7 +115,7 @@ export function listEvents(
     after,
     last,
     names: names && JSON.stringify(names),
-    lineIds: lineIds && JSON.stringify(lineIds),
+    lineIds: limitValue(lineIds),
     limit,
   })
   const upTo = found.length < limit ? last : (found.at(-1)?.seq ?? last)
@@ -124,7 +125,10 @@ export function listEvents(
 type EventPlace = { readonly seq: number; readonly id: EventId }
 
 export function newestEvent(db: Db): EventPlace | null {
-  return getRow<EventPlace>(db, 'SELECT seq, id FROM events ORDER BY seq DESC LIMIT 1')
+  return getRow<EventPlace>(
+    db,
+    'SELECT seq, id FROM events WHERE seq = (SELECT max(seq) FROM events)',
+  )
 }
 
 /** The event with an id as a caller wrote it. */
