@@ -64,7 +64,7 @@ export const LINE_DRIVER = 'LineDriver'
 const TIME_OF_DAY = Type.String({ pattern: '^([01][0-9]|2[0-3]):[0-5][0-9]$', example: '21:00' })
 
 /** Answers are open to later fields, so that a request has a schema of its own. */
-const quietHours = (title: string) =>
+export const quietHours = (title: 'QuietHours' | 'RequestedQuietHours') =>
   objectSchema(
     title,
     { from: TIME_OF_DAY, to: TIME_OF_DAY },
@@ -98,7 +98,7 @@ export type PhoneLine = Shape<typeof PhoneLine>
 
 export const PhoneLineList = listOf('PhoneLineList', PhoneLine)
 
-const CHANGES = { ...LINE_SETTINGS, quiet_hours: nullable(quietHours('QuietHoursChange')) }
+const CHANGES = { ...LINE_SETTINGS, quiet_hours: nullable(quietHours('RequestedQuietHours')) }
 
 export const PhoneLineChanges = Type.Partial(Type.Object(CHANGES), {
   title: 'PhoneLineChanges',

@@ -47,6 +47,13 @@ const WEBHOOK_SETTINGS = {
   attachment_links: Type.Boolean({
     description: 'Payloads have a `download_url` for each file, which needs no key for 7 days.',
   }),
+  phone_line_ids: nullable(
+    Type.Array(Type.String(), {
+      minItems: 1,
+      maxItems: 100,
+      description: 'The only lines whose events it gets; null for all lines of its key.',
+    }),
+  ),
 }
 
 export const WebhookCreation = objectSchema('WebhookCreation', {
@@ -55,6 +62,7 @@ export const WebhookCreation = objectSchema('WebhookCreation', {
   is_active: Type.Optional(WEBHOOK_SETTINGS.is_active),
   description: Type.Optional(WEBHOOK_SETTINGS.description),
   attachment_links: Type.Optional(WEBHOOK_SETTINGS.attachment_links),
+  phone_line_ids: Type.Optional(WEBHOOK_SETTINGS.phone_line_ids),
 })
 
 export const WebhookChanges = Type.Partial(Type.Object(WEBHOOK_SETTINGS), {
@@ -74,6 +82,15 @@ const WEBHOOK_FIELDS = {
   ),
   description: nullable(Type.String()),
   attachment_links: Type.Optional(Type.Literal(true)),
+  phone_line_ids: Type.Optional(
+    Type.Array(Type.String(), { description: 'The only lines whose events it gets.' }),
+  ),
+  is_public_only: Type.Optional(
+    Type.Literal(true, {
+      description:
+        'Set where a key without `webhooks:private` gave the address: it must be public.',
+    }),
+  ),
   disabled_reason: nullable(
     enumOf(
       'WebhookDisabledReason',

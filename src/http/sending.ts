@@ -11,10 +11,10 @@ import {
   TextSendRequest,
 } from '../api/messages.ts'
 import { TIME_WANTED } from '../api/schema.ts'
-import type { Caller } from '../domain/credential.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
 import type { Timestamp } from '../domain/ids.ts'
 import type { MessageSource, SentenceOf } from '../domain/message.ts'
+import type { Caller } from '../domain/permissions.ts'
 import type { SendAnswer, SendRequest as MessageRequest, createSend } from '../messages/send.ts'
 import { parseIsoTime } from '../system/iso-time.ts'
 import { takesBy } from './body.ts'
@@ -27,7 +27,7 @@ export type SendActions = { readonly send: ReturnType<typeof createSend> }
 type Tools = SendActions & { readonly defaultWaitMs: number; readonly sentenceOf: SentenceOf }
 
 /** Idle time of a connection beyond the wait, and beyond that while files are fetched. */
-const SILENCE_SECONDS = 10
+export const SILENCE_SECONDS = 10
 const FETCH_SECONDS = 25
 const REPLAYED = { 'idempotency-replayed': 'true' }
 const APPLIED = { 'preference-applied': 'urgent' }
@@ -69,6 +69,7 @@ const REFUSALS = [
   'send_failed',
   'not_supported',
   'attachment_fetch_failed',
+  'recipient_not_allowed',
   'rate_limit_exceeded',
   'storage_full',
 ] as const
@@ -80,6 +81,7 @@ const SEND = documentationOf({
     'Nothing is lost once it is accepted. 200 when the line sent it in time; 202 when it is queued or ' +
     'still in progress. Set an `Idempotency-Key`, so that a retry never sends twice.',
   tag: 'Messages',
+  scope: 'messages:send',
   headers: SendHeaders,
   answers: { 200: Message, 202: Message },
   answerHeaders: ANSWER_HEADERS,
@@ -93,6 +95,7 @@ const SEND_HERE = documentationOf({
     "To its person or its group, by its line. A group is addressed by the device's own guid of it: it is " +
     'never created, and a person is never written to in its place. Headers and answers are those of a send.',
   tag: 'Conversations',
+  scope: 'messages:send',
   headers: SendHeaders,
   answers: { 200: Message, 202: Message },
   answerHeaders: ANSWER_HEADERS,
@@ -137,7 +140,7 @@ async function answerSend(
   content: ConversationSend,
   target: Pick<MessageRequest, 'to' | 'service' | 'lineId'>,
 ): Promise<Response> {
-  const source = sourceOf(callerOf(request))
+  const caller = callerOf(request)
   const { requestId, peer } = contextOf(request)
   const waitMs = preferredWaitMs(request.headers)
   const idempotencyKey = idempotencyKeyOf(request.headers)
@@ -147,8 +150,11 @@ async function answerSend(
   // A connection that Bun cuts while the caller waits makes the caller send twice.
   peer.liftTimeout(Math.ceil((waitMs ?? defaultWaitMs) / 1_000) + silence)
   const isUrgent = preferencesOf(request.headers).includes('urgent')
-  const message = { ...target, text, attachments, replyTo, sendAt: sendTime(send_at), isUrgent }
-  const answer = await send({ ...message, idempotencyKey, waitMs, source })
+  const sendAt = sendTime(send_at)
+  const parts = { text, attachments, replyTo, sendAt, isUrgent }
+  const key = caller.kind === 'key' ? caller : null
+  const message = { ...target, ...parts, key, source: sourceOf(caller) }
+  const answer = await send({ ...message, idempotencyKey, waitMs })
   return sendResponse(answer, { requestId, sentenceOf, isUrgent })
 }
 

@@ -1,9 +1,12 @@
 // Accepted messages that do not queue yet: they wait for an approval, for their time, or for the end of quiet
 // hours. Meanwhile they are outside of their conversation's order, so they hold up nobody.
 
+import type { ContactHold } from '../domain/contact-limit.ts'
 import type { Days } from '../domain/days.ts'
 import { timestamp, type Timestamp } from '../domain/ids.ts'
+import type { Approval } from '../domain/message-extras.ts'
 import { QUEUED_MS_MAX, type Outbound, type QueuedReason } from '../domain/message.ts'
+import type { KeyCaller } from '../domain/permissions.ts'
 import { quietUntil } from '../domain/quiet-hours.ts'
 import type { Db, Tx } from '../storage/database.ts'
 import { heldBeside } from '../storage/message-queue.ts'
@@ -40,10 +43,7 @@ export function deferralOf(
 }
 
 /** After time off that is not confirmed, its time may not have come. */
-function timeInDoubt(
-  { clock }: DeferralTools,
-  { extras, waitsFrom }: Deferrable,
-): Deferral | null {
+function timeInDoubt({ clock }: DeferralTools, { extras, waitsFrom }: Deferrable): Deferral | null {
   if (extras?.sendAt === undefined || waitsFrom <= clock.earliest()) return null
   const doubt = clock.doubt()
   return doubt && { reason: 'clock_jumped', until: timestamp(Math.ceil(doubt.until)) }
@@ -61,6 +61,15 @@ function quietHold(
   )
   const until = Math.max(...ends)
   return until === 0 ? null : { reason: 'quiet_hours', until: timestamp(until) }
+}
+
+/** The approval that a message of this key needs; null for none. Known contacts hold no place of the day. */
+export function newApproval(key: KeyCaller | null, contactHold: ContactHold): Approval | null {
+  const rule = key?.permissions.rules.approval ?? 'never'
+  if (key === null || rule === 'never') return null
+  if (rule === 'new_contacts' && contactHold === 'none') return null
+  const open = { resolvedBy: null, resolvedAt: null, reason: null, originalText: null }
+  return { state: 'pending', requestedBy: key.keyId, ...open }
 }
 
 /** One that was approved still waits for earlier ones of its key. */

@@ -15,9 +15,11 @@ import {
   type MessageSource,
   type Outbound,
 } from '../domain/message.ts'
+import { NO_RULES, type KeyCaller } from '../domain/permissions.ts'
+import type { LineLimit } from '../domain/routing.ts'
 import { markKnown } from '../storage/contacts.ts'
 import { openConversation, noteMessage } from '../storage/conversations.ts'
-import type { Tx } from '../storage/database.ts'
+import type { Db, Tx } from '../storage/database.ts'
 import {
   findIdempotency,
   keepFirstAnswer,
@@ -32,8 +34,9 @@ import type { Random } from '../system/random.ts'
 import type { Signal } from '../system/signal.ts'
 import { reserveSlot } from './contact-budget.ts'
 import { initialPosition } from './conversation-order.ts'
-import { deferredPosition } from './deferral.ts'
+import { deferredPosition, newApproval } from './deferral.ts'
 import type { AttemptTools } from './dispatch-attempt.ts'
+import { countByRules, requireByRules } from './key-rules.ts'
 import { takesMessages } from './line-directory.ts'
 import { attach, attachmentsFor, type AttachmentTools } from './parts.ts'
 import type { WaitReason } from './resource.ts'
@@ -63,6 +66,8 @@ export type SendRequest = {
   readonly service?: WantedService | undefined
   readonly replyTo?: api.SendRequest['reply_to']
   readonly idempotencyKey: string | null
+  /** The key of the caller; null for its owner. */
+  readonly key: KeyCaller | null
   /** The longest wait of the answer for the line, in milliseconds; null for the configured time. */
   readonly waitMs: number | null
   readonly source: MessageSource
@@ -135,11 +140,14 @@ async function acceptNew(
   const requireTarget = () => {
     tools.requireAccepting()
     const now = tools.stamps.now()
+    requireAllowed(tools.db, { request, target, histories }, now)
     lineFor(tools, tools.db, target, startOf(request, now))
   }
   const { attachments } = request
   const attachmentIds =
-    attachments === undefined ? [] : await attachmentsFor(tools, attachments, requireTarget)
+    attachments === undefined
+      ? []
+      : await attachmentsFor(tools, { files: attachments, key: request.key }, requireTarget)
   const acceptance = { request, fingerprint, target, histories, attachmentIds }
   return tools.writer
     .write((tx) => repeat(tools, tx, request, fingerprint) ?? accept(tools, tx, acceptance))
@@ -154,10 +162,14 @@ function targetOf(tools: SendTools, request: SendRequest): Target {
   if (replyTo !== undefined && replyTo.if_supported !== true) {
     throw notSupported('replies', 'No line can send a reply: if_supported sends it plainly.')
   }
-  const extras = extrasOf(request)
+  const beside = { lines: linesOf(request), extras: extrasOf(request) }
   return typeof to === 'string'
-    ? { recipient: checkedRecipient(to), lineId, extras }
-    : { ...conversationTarget(tools.db, to.conversationId), extras }
+    ? { recipient: checkedRecipient(to), lineId, ...beside }
+    : { ...conversationTarget(tools.db, to.conversationId), ...beside }
+}
+
+function linesOf({ key }: SendRequest): LineLimit {
+  return key?.permissions.lineIds ?? null
 }
 
 /** The time from which the message may go. */
@@ -169,14 +181,18 @@ function startOf({ sendAt }: SendRequest, now: Timestamp): Timestamp {
 
 /** Null for a text message, as it always was. */
 function extrasOf(request: SendRequest): MessageExtras | null {
-  const { attachments, service, sendAt, isUrgent = false } = request
-  const isPlain = attachments === undefined && service === undefined
-  if (isPlain && sendAt === undefined && !isUrgent) return null
+  const { to, lineId, attachments, service, sendAt, isUrgent = false } = request
+  const lineIds = lineId === null && typeof to === 'string' ? linesOf(request) : null
+  const quietHours = request.key?.permissions.rules.quietHours ?? null
+  const isPlain = attachments === undefined && service === undefined && lineIds === null
+  if (isPlain && sendAt === undefined && !isUrgent && quietHours === null) return null
   return {
+    ...(lineIds === null ? {} : { lineIds }),
     ...(attachments === undefined ? {} : { attachmentCount: attachments.length }),
     ...(service === undefined ? {} : { wantedService: service }),
     ...(sendAt === undefined ? {} : { sendAt }),
     ...(isUrgent ? { isUrgent } : {}),
+    ...(quietHours === null ? {} : { quietHours }),
   }
 }
 
@@ -197,6 +213,7 @@ function accept(tools: SendTools, tx: Tx, acceptance: Acceptance): Accepted {
     if (isKnown === true) markKnown(tx, { lineId, handle }, now)
   }
   const waitsFrom = startOf(request, now)
+  requireAllowed(tx, acceptance, now)
   const found = lineFor(tools, tx, target, waitsFrom)
   const { line } = found
   requireUnpaused(tools, tx, { source: request.source, lineId: line.id, handle })
@@ -211,8 +228,21 @@ function accept(tools: SendTools, tx: Tx, acceptance: Acceptance): Accepted {
   const message = record(tools, tx, acceptance, { line, contactHold, now, waitsFrom })
   const key = request.idempotencyKey
   if (key !== null) recordRequest(tx, { key, fingerprint, messageId: message.id, now })
+  if (hasRules(request.key)) countByRules(tx, request.key, message.id, now)
   tools.writer.afterCommit(() => tools.dispatchSignal.notify())
   return { message, messageId: message.id, answer: null, isReplay: false }
+}
+
+type Considered = Pick<Acceptance, 'request' | 'target' | 'histories'>
+
+/** Throws where a rule of the caller's key speaks against the message. */
+function requireAllowed(db: Db, { request, ...send }: Considered, now: Timestamp): void {
+  const { key } = request
+  if (hasRules(key)) requireByRules(db, { key, ...send }, now)
+}
+
+function hasRules(key: KeyCaller | null): key is KeyCaller {
+  return key !== null && key.permissions.rules !== NO_RULES
 }
 
 function record(
@@ -228,7 +258,7 @@ function record(
 ): Outbound {
   const { line, contactHold, now, waitsFrom } = place
   const { text, source } = request
-  const { recipient, extras } = target
+  const { recipient } = target
   const isGroup = recipient.kind === 'group'
   const party = { lineId: line.id, phoneNumber: line.number, handle: recipient.handle }
   const conversationId = isGroup
@@ -236,6 +266,8 @@ function record(
     : openConversation(tx, tools.stamps, { ...party, now })
   const id = tools.stamps.id('msg')
   const guid = randomGuid(tools.random)
+  const approval = newApproval(request.key, contactHold)
+  const extras = approval === null ? target.extras : { ...target.extras, approval }
   const draft = { lineId: line.id, conversationId, text, extras, waitsFrom, seq: Infinity }
   const message = insertMessage(
     tx,
@@ -254,13 +286,14 @@ function record(
   )
   if (attachmentIds.length > 0) attach(tx, message, attachmentIds)
   noteMessage(tx, conversationId, message, now)
+  if (approval !== null) tools.publish(tx, 'approval.requested', message)
   return message
 }
 
 /** The service of the first try, where the caller has asked for one. */
 function firstService(tx: Tx, { recipient, extras }: Target): 'iMessage' | 'SMS' {
   if (extras?.wantedService !== 'auto') return extras?.wantedService ?? 'iMessage'
-  return evidenceOf(tx, recipient.handle).service === 'SMS' ? 'SMS' : 'iMessage'
+  return evidenceOf(tx, recipient.handle, null).service === 'SMS' ? 'SMS' : 'iMessage'
 }
 
 /**
@@ -325,7 +358,13 @@ function requireSame(known: IdempotencyRecord, fingerprint: string): void {
 /** Of a text to a recipient it is what it always was: records outlive a version. */
 function fingerprintOf(request: SendRequest): string {
   const { to, text, lineId, attachments, service, replyTo, sendAt } = request
-  const later = JSON.stringify({ attachments, service, replyTo, sendAt })
+  const later = JSON.stringify({
+    attachments,
+    service,
+    replyTo,
+    sendAt,
+    lines: linesOf(request) ?? undefined,
+  })
   const values = [to, text, lineId, ...(later === '{}' ? [] : [later])]
   return Buffer.from(sha256(JSON.stringify(values))).toString('base64url')
 }

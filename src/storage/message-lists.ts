@@ -8,15 +8,25 @@ import {
   type Timestamp,
 } from '../domain/ids.ts'
 import type { DeferralReason, Message } from '../domain/message.ts'
+import type { LineLimit } from '../domain/routing.ts'
 import { STOOD_FOR, conversationsOf } from './conversations.ts'
 import type { Db } from './database.ts'
 import { groupConversations } from './groups.ts'
 import { messageAt, messagesWhere } from './messages.ts'
 import { firstSeqSince } from './seq-by-time.ts'
-import { CONVERSATION_SEQ, LINE_SEQ, getRow, getRows, namesIn, type Values } from './statement.ts'
+import {
+  CONVERSATION_SEQ,
+  LINE_SEQ,
+  LINE_SEQS,
+  getRow,
+  getRows,
+  limitValue,
+  namesIn,
+  type Values,
+} from './statement.ts'
 
 export type MessageFilter = {
-  readonly lineId?: string | undefined
+  readonly lineIds: LineLimit
   readonly conversationId?: string | undefined
   readonly handle?: string | undefined
   readonly direction?: 'inbound' | 'outbound' | undefined
@@ -33,33 +43,27 @@ export type MessageFilter = {
 export type Newest = { readonly limit: number; readonly before: number | null }
 
 export function listMessages(db: Db, filter: MessageFilter, page: Newest): readonly Message[] {
-  if (filter.status !== 'queued') return listStored(db, filter, page)
-  // One list by its index for each: SQLite would sort all of both.
-  const lists = ['queued', 'deferred'].map((status) => listStored(db, { ...filter, status }, page))
-  return newestOf(lists, page)
-}
-
-function newestOf(lists: readonly (readonly Message[])[], { limit }: Newest): readonly Message[] {
-  return lists
-    .flat()
+  // One list by its index for each stored status: SQLite would sort all of both.
+  const statuses = filter.status === 'queued' ? ['queued', 'deferred'] : [filter.status]
+  return filtersOf(db, filter)
+    .flatMap((each) => statuses.flatMap((status) => newest(db, { ...each, status }, page)))
     .sort((a, b) => b.seq - a.seq)
-    .slice(0, limit)
+    .slice(0, page.limit)
 }
 
-/** `status` is the stored one here. */
-function listStored(db: Db, filter: MessageFilter, page: Newest): readonly Message[] {
-  const { handle, type, ...others } = filter
-  const isOfGroups = handle === undefined && type === 'group'
-  if ((handle === undefined && !isOfGroups) || filter.conversationId !== undefined) {
-    return newest(db, filter, page)
-  }
-  // A handle has one conversation on each line: their newest are the handle's newest. So it is with
-  // groups, which are few. That spares every message an index of its own for this.
-  const conversations = handle === undefined ? groupConversations(db) : conversationsOf(db, handle)
-  const lists = conversations.map((conversationId) =>
-    newest(db, { ...others, type, conversationId }, page),
-  )
-  return newestOf(lists, page)
+/**
+ * A handle has one conversation on each line: their newest are the handle's newest. So it is with groups,
+ * which are few, and with lines. That spares every message an index of its own for this.
+ */
+function filtersOf(db: Db, filter: MessageFilter): readonly MessageFilter[] {
+  const { handle, ...others } = filter
+  const { conversationId, type, lineIds } = filter
+  const inEach = (ids: readonly ConversationId[]) =>
+    ids.map((id) => ({ ...others, conversationId: id }))
+  if (conversationId !== undefined) return [filter]
+  if (handle !== undefined) return inEach(conversationsOf(db, handle))
+  if (type === 'group') return inEach(groupConversations(db))
+  return lineIds === null ? [filter] : lineIds.map((id) => ({ ...filter, lineIds: [id] }))
 }
 
 function newest(db: Db, filter: MessageFilter, page: Newest): readonly Message[] {
@@ -154,6 +158,7 @@ const SHOWN_STATUS = "iif(status = 'deferred', 'queued', status) = $status"
 
 const CONDITIONS = {
   lineId: `line_seq = ${LINE_SEQ}`,
+  lineIds: `line_seq IN ${LINE_SEQS}`,
   conversationId: `conversation_seq = ${STOOD_FOR}`,
   handle: 'handle = $handle',
   direction: 'direction = $direction',
@@ -170,9 +175,12 @@ function conditionsOf(filter: MessageFilter): readonly string[] {
 
 /** Ids from outside are only compared, so any string may stand for one. */
 function valuesOf(filter: MessageFilter): Values {
-  const { lineId, conversationId, handle, direction, status, queuedReason, service } = filter
+  const { lineIds, conversationId, handle, direction, status, queuedReason, service } = filter
+  const [lineId] = lineIds ?? []
+  const isOne = lineIds?.length === 1 && lineId !== undefined
   return {
-    ...(lineId !== undefined && { lineId }),
+    ...(isOne && { lineId }),
+    ...(lineIds !== null && !isOne && { lineIds: limitValue(lineIds) }),
     ...(conversationId !== undefined && { conversationId }),
     ...(handle !== undefined && { handle }),
     ...(direction !== undefined && { direction }),

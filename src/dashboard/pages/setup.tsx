@@ -29,7 +29,7 @@ import { useAbout, useChecks, useKeys, useKinds, useLines, useSettings } from '.
 import { BROWSERS_ZONE } from '../time-words.ts'
 import { creatorWords, keyName } from '../words/keys.ts'
 import { SETUP as WORDS } from '../words/setup.ts'
-import { CreateKey } from './keys.tsx'
+import { CreateKey } from './key-form.tsx'
 import { CheckCard } from './line-checks.tsx'
 import { ReceiveTest } from './line-test.tsx'
 import { SetPassword } from './new-password.tsx'
