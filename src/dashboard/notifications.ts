@@ -7,6 +7,7 @@ import type { Dashboard } from './dashboard.ts'
 import { isAnyVisible } from './leader.ts'
 import { conversationName } from './people.ts'
 import type { Conversation, Message, Page } from './resources.ts'
+import { isoTime } from './time-words.ts'
 import { NOTIFY } from './words/conversations.ts'
 
 /** Name only, or with the text; null for none. */
@@ -34,6 +35,14 @@ function isWanted(): boolean {
 
 type Tools = Pick<Dashboard, 'api' | 'clock' | 'live' | 'router'>
 
+/** Messages that wait for an approval since the last look, newest first; none at the first one. */
+async function newlyHeld(api: Dashboard['api'], since: string | null, end: AbortSignal) {
+  const query = { type: 'all', queued_reason: 'approval', created_after: since, limit: SHOWN_MAX }
+  const path = withQuery('messages', query)
+  const answer = since === null ? null : await api.get<Page<Message>>(path, end)
+  return answer?.ok === true ? answer.value.data : []
+}
+
 /** Shows notifications until `end`. */
 export function notify({ api, clock, live, router }: Tools, end: AbortSignal): void {
   let isChanged = false
@@ -59,22 +68,13 @@ export function notify({ api, clock, live, router }: Tools, end: AbortSignal): v
     const timeOf = ({ last_message }: Conversation) => last_message?.created_at ?? ''
     const fresh = answer.value.data.filter((each) => seen !== null && timeOf(each) > seen)
     seen = [seen ?? '', ...answer.value.data.map(timeOf)].reduce((a, b) => (a > b ? a : b))
-    const held = await newlyHeld()
+    const held = await newlyHeld(api, seenHeld, end)
+    seenHeld = held[0]?.created_at ?? seenHeld ?? isoTime(clock.time())
     if (!document.hidden || (await isAnyVisible())) return
     for (const conversation of fresh) show(conversation)
     for (const message of held) {
       showOne(message.conversation_id, message.handle, NOTIFY.needsApproval, message.id)
     }
-  }
-  /** Messages that wait for an approval since the last look. */
-  async function newlyHeld() {
-    const query = { type: 'all', queued_reason: 'approval', limit: SHOWN_MAX }
-    const answer = await api.get<Page<Message>>(withQuery('messages', query), end)
-    if (!answer.ok) return []
-    const isNew = ({ created_at }: Message) => seenHeld !== null && created_at > seenHeld
-    const fresh = answer.value.data.filter(isNew)
-    seenHeld = answer.value.data[0]?.created_at ?? seenHeld ?? ''
-    return fresh
   }
   function show(conversation: Conversation) {
     const { id, last_message } = conversation

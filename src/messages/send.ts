@@ -33,8 +33,7 @@ import { sha256 } from '../system/hash.ts'
 import type { Random } from '../system/random.ts'
 import type { Signal } from '../system/signal.ts'
 import { reserveSlot } from './contact-budget.ts'
-import { initialPosition } from './conversation-order.ts'
-import { deferredPosition, newApproval } from './deferral.ts'
+import { deferredPosition, initialPosition, newApproval } from './conversation-order.ts'
 import type { AttemptTools } from './dispatch-attempt.ts'
 import { countByRules, requireByRules } from './key-rules.ts'
 import { takesMessages } from './line-directory.ts'
@@ -183,17 +182,15 @@ function startOf({ sendAt }: SendRequest, now: Timestamp): Timestamp {
 function extrasOf(request: SendRequest): MessageExtras | null {
   const { to, lineId, attachments, service, sendAt, isUrgent = false } = request
   const lineIds = lineId === null && typeof to === 'string' ? linesOf(request) : null
-  const quietHours = request.key?.permissions.rules.quietHours ?? null
-  const isPlain = attachments === undefined && service === undefined && lineIds === null
-  if (isPlain && sendAt === undefined && !isUrgent && quietHours === null) return null
-  return {
-    ...(lineIds === null ? {} : { lineIds }),
-    ...(attachments === undefined ? {} : { attachmentCount: attachments.length }),
-    ...(service === undefined ? {} : { wantedService: service }),
-    ...(sendAt === undefined ? {} : { sendAt }),
-    ...(isUrgent ? { isUrgent } : {}),
-    ...(quietHours === null ? {} : { quietHours }),
+  const extras: MessageExtras = {
+    lineIds: lineIds ?? undefined,
+    attachmentCount: attachments?.length,
+    wantedService: service,
+    sendAt,
+    isUrgent: isUrgent || undefined,
+    quietHours: request.key?.permissions.rules.quietHours ?? undefined,
   }
+  return Object.values(extras).every((value) => value === undefined) ? null : extras
 }
 
 /** The result of a request: an answer that was given before, or a message whose end is waited for. */

@@ -175,7 +175,7 @@ function conditionsOf(filter: MessageFilter): readonly string[] {
 
 /** Ids from outside are only compared, so any string may stand for one. */
 function valuesOf(filter: MessageFilter): Values {
-  const { lineIds, conversationId, handle, direction, status, queuedReason, service } = filter
+  const { lineIds, conversationId, handle, ...words } = filter
   const [lineId] = lineIds ?? []
   const isOne = lineIds?.length === 1 && lineId !== undefined
   return {
@@ -183,6 +183,12 @@ function valuesOf(filter: MessageFilter): Values {
     ...(lineIds !== null && !isOne && { lineIds: limitValue(lineIds) }),
     ...(conversationId !== undefined && { conversationId }),
     ...(handle !== undefined && { handle }),
+    ...wordsOf(words),
+  }
+}
+
+function wordsOf({ direction, status, queuedReason, service }: Partial<MessageFilter>): Values {
+  return {
     ...(direction !== undefined && { direction }),
     ...(status !== undefined && { status }),
     ...(queuedReason !== undefined && { queuedReason }),

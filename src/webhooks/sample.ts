@@ -10,7 +10,12 @@ import { groupUpdate, payloadOf, type EventChange } from './payload.ts'
 const NO_BYTES = new Uint8Array(16)
 const LINE = idFromBytes('line', NO_BYTES)
 const GUID = guidFromBytes(NO_BYTES)
-const ANSWERED: readonly EventName[] = ['message.received', 'message.edited', 'message.unsent']
+const ANSWERED: readonly EventName[] = [
+  'message.received',
+  'group_message.received',
+  'message.edited',
+  'message.unsent',
+]
 
 /** The body of a test, from a handle and a line that no real message has: an answer to it goes nowhere. */
 export function samplePayload(name: EventName, stamps: LogicalClock): string {
@@ -26,8 +31,9 @@ export function samplePayload(name: EventName, stamps: LogicalClock): string {
     })
   }
   const isFailed = name.endsWith('message.failed')
+  const isUnsent = isFailed || name.startsWith('approval.')
   const isFile = name.startsWith('attachment.')
-  const isInbound = isFile || name.endsWith('message.received') || ANSWERED.includes(name)
+  const isInbound = isFile || ANSWERED.includes(name)
   const message = {
     id: stamps.id('msg'),
     guid: GUID,
@@ -37,7 +43,7 @@ export function samplePayload(name: EventName, stamps: LogicalClock): string {
     lineId: LINE,
     direction: isInbound ? 'inbound' : 'outbound',
     extras: sampleExtras(name, now),
-    sentAt: isFailed || name.startsWith('approval.') ? null : now,
+    sentAt: isUnsent ? null : now,
     deliveredAt: null,
     readAt: null,
     error: isFailed ? { code: 'test', message: 'This failure is a test.' } : null,
