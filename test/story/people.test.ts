@@ -206,6 +206,29 @@ test('people are found by name, tag, and any end or part of the number', async (
   expect((await search(relay, '+1')).conversations).toHaveLength(2)
 })
 
+test('a person of exactly the name comes first, then names that begin so, then the latest of the others', async () => {
+  await using relay = await oneLine()
+  const people = [
+    [1, 'Person 1202'],
+    [2, 'Person 12020'],
+    [3, 'Persón  1202 b'],
+    [4, 'Some person 1202'],
+    [5, 'Person 5'],
+    [6, 'Person 6'],
+  ] as const
+  for (const [place, name] of people) await put(relay, `+1202555071${place}`, { name })
+
+  const found = await search(relay, ' person  1202', '&limit=5')
+
+  expect(namesIn({ data: found.people })).toEqual([
+    'Person 1202',
+    'Persón 1202 b',
+    'Person 12020',
+    'Person 6',
+    'Person 5',
+  ])
+})
+
 test('what was edited, unsent or deleted is found no more, and what it became is', async () => {
   await using relay = await oneLine()
   const { body } = await relay.send({ to: ANNA, text: 'the purple elephant' })
@@ -353,6 +376,16 @@ test('a file in Latin-1 and one in UTF-16 are read as what they are', async () =
 
   expect((await relay.get('/api/v1/contacts/+491701234567')).name).toBe('Jörg')
   expect((await relay.get('/api/v1/contacts/+12025550709')).name).toBe('Zoë')
+})
+
+test('a row of hundreds of numbers is reported, and costs the next one nothing', async () => {
+  await using relay = await oneLine()
+  const numbers = Array.from({ length: 101 }, (_, place) => `+1202555${1_000 + place}`).join(';')
+  const report = await upload(relay, `Name,Phone\nMany,"${numbers}"\nAnna,${ANNA}\n`)
+
+  expect(report).toMatchObject({ imported: 1, failed: 1 })
+  const why = 'has more than 100 phone numbers and email addresses'
+  expect(report.errors).toEqual([{ row: 2, why }])
 })
 
 test('a file of more than 10 MiB is refused, and nothing of it is kept', async () => {
