@@ -6,34 +6,36 @@ import { useLayoutEffect, useRef } from 'preact/hooks'
 
 import { href, withQuery } from '../address.ts'
 import type { Api } from '../api.ts'
-import { messageExcerpt } from '../attachment-words.ts'
 import { Button } from '../components/button.tsx'
 import { FailureNote } from '../components/callout.tsx'
 import { Dialog } from '../components/dialog.tsx'
 import { useSettled } from '../components/form.tsx'
 import { Icon } from '../components/icon.tsx'
+import { lazyPage } from '../components/lazy-page.tsx'
 import { WindowList } from '../components/long-list.tsx'
 import { PersonText } from '../components/text.tsx'
 import { EmptyState, Skeleton } from '../components/when-ready.tsx'
-import { useDashboard, useFeed, useRead } from '../dashboard.ts'
-import type { FeedNow, FeedSource } from '../feed.ts'
-import { lineName } from '../line-words.ts'
-import { statusWords } from '../message-words.ts'
+import { useDashboard, useRead } from '../dashboard.ts'
+import { type FeedNow, type FeedSource, useFeed } from '../feed.ts'
 import { numberWords } from '../numbers.ts'
 import { conversationName, isGroup, personName } from '../people.ts'
 import type { Conversation, Message, PhoneLine, SearchResult } from '../resources.ts'
 import { useLines } from '../sources.ts'
 import type { Loaded, Read } from '../store.ts'
 import { absoluteTime, shortTime } from '../time-words.ts'
+import { messageExcerpt } from '../words/attachments.ts'
 import { CONVERSATIONS } from '../words/conversations.ts'
+import { lineName } from '../words/line-states.ts'
+import { statusWords } from '../words/message-states.ts'
 import { NotifyButton } from './notify.tsx'
 import { SendButton, SendFields, useSendForm } from './send-form.tsx'
-import { Thread } from './thread.tsx'
 
 const CONVERSATIONS_MAX = 20_000
 const ROW_HEIGHT = 76
 /** A row never shows more of a text. */
 const ROW_TEXT_MAX = 160
+
+const THREAD = lazyPage(null, async () => (await import('./thread.tsx')).Thread)
 
 export function ConversationsPage() {
   const { router } = useDashboard()
@@ -61,7 +63,7 @@ export function ConversationsPage() {
             {CONVERSATIONS.chooseOne}
           </EmptyState>
         ) : (
-          <Thread key={id} id={id} lines={lines} />
+          <THREAD.View key={id} id={id} lines={lines} />
         )}
       </section>
       {isWriting.value && (

@@ -9,13 +9,14 @@ import { Button, LinkButton } from '../components/button.tsx'
 import { FailureNote } from '../components/callout.tsx'
 import { Field, SelectField, TextField, useSettled } from '../components/form.tsx'
 import { Badge, Icon } from '../components/icon.tsx'
+import { lazyDialog } from '../components/lazy-page.tsx'
 import { NearView } from '../components/long-list.tsx'
 import { Card } from '../components/page.tsx'
 import { Ago, PersonText } from '../components/text.tsx'
 import { useAction } from '../components/use-action.ts'
 import { EmptyState, Skeleton, WhenReady } from '../components/when-ready.tsx'
-import { useDashboard, useFeed } from '../dashboard.ts'
-import type { FeedSource } from '../feed.ts'
+import { useDashboard } from '../dashboard.ts'
+import { type FeedSource, useFeed } from '../feed.ts'
 import { tidyHandle } from '../outbox.ts'
 import type { SeenDelivery, Webhook } from '../resources.ts'
 import { useDelivery } from '../sources.ts'
@@ -24,15 +25,18 @@ import { COMMON } from '../words/common.ts'
 import {
   DELIVERIES,
   deliveryState,
-  EVENT_NAMES,
   nextTryWords,
   personWords,
   refusalWords,
   REPLAY,
-  WEBHOOK_TEST,
-} from '../words/webhooks.ts'
+} from '../words/deliveries.ts'
+import { EVENT_NAMES } from '../words/webhook-form.ts'
+import { WEBHOOK_TEST } from '../words/webhooks.ts'
 import { DeliveryDetail } from './delivery.tsx'
-import { PendingReplay, RetryFailed, SendPastEvents } from './replay.tsx'
+import { PendingReplay } from './pending-replay.tsx'
+
+const RETRY_FAILED = lazyDialog(async () => (await import('./replay.tsx')).RetryFailed)
+const SEND_PAST = lazyDialog(async () => (await import('./replay.tsx')).SendPastEvents)
 
 type Props = {
   readonly webhook: Webhook
@@ -73,8 +77,8 @@ export function Deliveries({ webhook, open }: Props) {
       <MoreFilters webhook={webhook} filter={filter} />
       <PendingReplay webhook={webhook} />
       <DeliveryList key={JSON.stringify(filter)} webhook={webhook} open={open} filter={filter} />
-      {asking.value === 'retry' && <RetryFailed webhook={webhook} onClose={close} />}
-      {asking.value === 'past' && <SendPastEvents webhook={webhook} onClose={close} />}
+      {asking.value === 'retry' && <RETRY_FAILED.View webhook={webhook} onClose={close} />}
+      {asking.value === 'past' && <SEND_PAST.View webhook={webhook} onClose={close} />}
     </>
   )
 }

@@ -1,6 +1,6 @@
-import { grouped } from '../../domain/number-words.ts'
-import { type Kinds, practiceNumbers, isReady } from '../line-words.ts'
 import type { CreatedKey, Key, PhoneLine } from '../resources.ts'
+import { grouped } from './common.ts'
+import { type Kinds, practiceNumbers, isReady } from './line-states.ts'
 
 export const KEYS = {
   title: 'Keys',
