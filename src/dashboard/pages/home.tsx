@@ -17,6 +17,7 @@ import { EmptyState, Skeleton, WhenReady } from '../components/when-ready.tsx'
 import { useDashboard, useRead } from '../dashboard.ts'
 import { isReady, kindName, lineName, lineState } from '../line-words.ts'
 import { hasLeft, isSettled, stateSentence, statusWords, whyNot } from '../message-words.ts'
+import { numberWords } from '../numbers.ts'
 import { counterpart } from '../people.ts'
 import type { Attention, DayStats, Message, Page, PhoneLine, RelayState } from '../resources.ts'
 import { stepNamed, stepsFor } from '../setup-steps.ts'
@@ -223,7 +224,9 @@ function LineList({ lines }: { readonly lines: readonly PhoneLine[] }) {
             <Badge of={lineState(line)} />
           </div>
           <p class="small quiet home-line-about">
-            {line.label !== null && <span class="figures">{line.phone_number} · </span>}
+            {line.label !== null && (
+              <span class="figures">{numberWords(line.phone_number)} · </span>
+            )}
             {line.status_hint ?? kindName(line, kinds)}
           </p>
           <NewContactsMeter line={line} />
