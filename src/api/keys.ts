@@ -55,8 +55,8 @@ export const KeyRules = objectSchema(
 )
 export type KeyRules = Shape<typeof KeyRules>
 
-const NewRules = Type.Partial(Type.Object(rules('NewQuietHours')), {
-  title: 'NewKeyRules',
+const NewRules = Type.Partial(Type.Object(rules('RequestedQuietHours')), {
+  title: 'RequestedKeyRules',
   additionalProperties: false,
   description: 'Rules for the sends of the key.',
 })
@@ -91,7 +91,7 @@ export const KeyCreation = objectSchema('KeyCreation', {
   scopes: Type.Optional(
     nullable(
       Type.Array(
-        enumOf<Scope | ScopeGroup>('NewScope', [...SCOPES, ...groupNames()], groupWords()),
+        enumOf<Scope | ScopeGroup>('RequestedScope', [...SCOPES, ...groupNames()], groupWords()),
         { minItems: 1, maxItems: 50, description: 'All where it is left out.' },
       ),
     ),

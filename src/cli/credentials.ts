@@ -81,7 +81,12 @@ export const KEY_COMMANDS: readonly Command[] = [
     sentence: 'Create an API key with limits. Its secret is shown only once.',
     run: createApiKey,
   },
-  { name: 'keys list', sentence: 'List API keys, including revoked ones.', run: listApiKeys },
+  {
+    name: 'keys list',
+    short: 'keys',
+    sentence: 'List API keys and their limits, including revoked ones. Short: keys.',
+    run: listApiKeys,
+  },
   {
     name: 'keys revoke',
     args: [{ name: 'ID', ids: 'keys' }],

@@ -34,8 +34,8 @@ export function linesNamed(
   limit: LineLimit,
 ): readonly LineId[] | null {
   const known = everyLineId(db).filter((id) => includesLine(limit, id))
-  const found = texts.flatMap((text) => known.find((id) => id === text) ?? [])
-  return found.length === texts.length ? found : null
+  const found = known.filter((id) => texts.includes(id))
+  return texts.every((text) => found.some((id) => id === text)) ? found : null
 }
 
 /** Those of deleted lines too: their conversations stay listed. */

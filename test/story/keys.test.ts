@@ -38,7 +38,9 @@ test('a key without limits answers as keys always did', async () => {
 })
 
 test('every route of the API declares the scope of its key, or that it needs none', () => {
-  const routes = publicRoutes(NO_TOOLS).routes.filter(({ path }) => path.startsWith('/api/'))
+  const routes = publicRoutes(NO_TOOLS, AbortSignal.abort()).routes.filter(({ path }) =>
+    path.startsWith('/api/'),
+  )
 
   const open = routes.filter(({ hooks }) => !('x-required-scope' in (hooks.detail ?? {})))
 
