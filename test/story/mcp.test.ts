@@ -5,6 +5,7 @@ import { expect, test } from 'bun:test'
 
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 
+import { ScratchFolder } from '../support/scratch-folder.ts'
 import { guidOf, ScriptedDriver } from '../support/scripted-driver.ts'
 import { settle } from '../support/test-clock.ts'
 import { startRelay, type Json } from '../support/test-relay.ts'
@@ -17,10 +18,10 @@ const OLDER = { mode: 'legacy' } as const
 
 type Key = { readonly key: string; readonly secret: string }
 
-async function openStage() {
+async function openStage(options: Parameters<typeof startRelay>[0] = {}) {
   const driver = new ScriptedDriver()
   const device = driver.add('+12025550801')
-  const relay = await startRelay({ drivers: [driver] })
+  const relay = await startRelay({ ...options, drivers: [driver] })
   const post = (body: unknown, headers: Record<string, string>) =>
     relay.app.http.fetch(
       new Request('http://localhost/mcp', {
@@ -192,6 +193,26 @@ test('words of others stand under untrusted_text only, in tools, resources and t
   expect(leaks).toBe(false)
   expect(JSON.stringify(answers).split(stranger).length - 1).toBeGreaterThanOrEqual(3)
   expect(resources.map(({ name }) => name)).toEqual([FROM])
+  await client.close()
+})
+
+test('a file is read through its resource, and one that is too large only by the API', async () => {
+  using folder = new ScratchFolder()
+  await using stage = await openStage({ folder: folder.path })
+  const upload = async (body: string) => {
+    const headers = { 'X-API-Key': stage.key?.key ?? '', 'X-API-Secret': stage.key?.secret ?? '' }
+    const url = 'http://localhost/api/v1/attachments?filename=menu.txt'
+    const request = new Request(url, { method: 'POST', headers, body })
+    const file: Json = await (await stage.app.http.fetch(request, PEER)).json()
+    return `hookline://attachments/${file.id}`
+  }
+  const { client } = await stage.connect(NEWEST)
+
+  const read: Json = await client.readResource({ uri: await upload('soup') })
+  const large = client.readResource({ uri: await upload('x'.repeat(5_000_001)) })
+
+  expect(atob(read.contents[0].blob)).toBe('soup')
+  await expect(large).rejects.toThrow('too large')
   await client.close()
 })
 
