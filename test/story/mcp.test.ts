@@ -282,3 +282,39 @@ test('other methods are 405, and a body beyond 256 KiB is 413', async () => {
 
   expect([got.status, got.headers.get('allow'), large.status]).toEqual([405, 'POST', 413])
 })
+
+const RPC = { jsonrpc: '2.0', id: 1 }
+const ODD: readonly unknown[] = [
+  {},
+  [],
+  'text',
+  RPC,
+  { ...RPC, method: 5 },
+  { ...RPC, method: 'tools/call' },
+  { ...RPC, method: 'tools/call', params: { name: 'create_key', arguments: {} } },
+  { ...RPC, method: 'tools/call', params: { name: 'get_message', arguments: [] } },
+  { ...RPC, method: 'tools/call', params: { name: 'send_message', arguments: { to: 1 } } },
+  { ...RPC, method: 'resources/read', params: { uri: 'hookline://conversations/../keys' } },
+  { ...RPC, method: 'resources/read', params: { uri: 'file:///etc/passwd' } },
+  { ...RPC, method: 'prompts/get', params: { name: 'draft_reply' } },
+  { ...RPC, method: 'subscriptions/listen', params: {} },
+  { ...RPC, id: { a: 1 }, method: 'ping' },
+  { ...RPC, result: {} },
+]
+
+test('odd requests are refused, and none of them is a fault of the relay', async () => {
+  await using stage = await openStage()
+  const auth = { 'x-api-key': stage.key?.key ?? '', 'x-api-secret': stage.key?.secret ?? '' }
+
+  for (const body of ODD) {
+    const answer = await stage.raw(body, auth)
+    const text = await answer.text()
+    expect([body, answer.status < 500, answer.headers.has('x-request-id')]).toEqual([
+      body,
+      true,
+      true,
+    ])
+    expect([body, /"error"|"isError":true/.test(text) || text === '']).toEqual([body, true])
+    expect(text).not.toContain('"result":{"contents"')
+  }
+})
