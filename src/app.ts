@@ -364,6 +364,7 @@ function httpTools(runtime: Runtime, modules: Modules): HttpTools {
     contacts: createContacts(runtime),
     ...messages.reading.beside,
     webhooks: webhooks.actions,
+    eventLog: webhooks.eventLog,
     attachments,
     health: {
       life: lifeOf(life, runtime.disk),
@@ -372,7 +373,6 @@ function httpTools(runtime: Runtime, modules: Modules): HttpTools {
       findings: () => runtime.health.list(),
     },
     control: {
-      events: webhooks.feed,
       reports: kinds.reports,
       settings,
       options: runtime.options,

@@ -14,6 +14,7 @@ import { returns } from './returns.ts'
 import { search } from './search.ts'
 import { sends } from './sends.ts'
 import { start } from './start.ts'
+import { streams } from './streams.ts'
 
 const BENCHES = {
   sends,
@@ -23,6 +24,7 @@ const BENCHES = {
   returns,
   start,
   memory,
+  streams,
   files,
   mac,
   macReading,

@@ -60,6 +60,10 @@ export const ERRORS: Readonly<Record<ErrorCode, Meaning>> = {
   phone_line_disabled: { status: 409, when: '`phone_line_id` names a line that is turned off.' },
   not_uncertain: { status: 409, when: 'The message is not `uncertain`.' },
   webhook_inactive: { status: 409, when: 'The webhook is not active.' },
+  events_gone: {
+    status: 410,
+    when: 'Events after `after` may be deleted already; `details.oldest` is the oldest one kept.',
+  },
   attachment_not_found: { status: 404, when: 'There is no attachment with this id.' },
   attachment_not_ready: { status: 409, when: "The attachment's file has not arrived yet." },
   attachment_in_use: { status: 409, when: 'A message with the attachment is under way.' },

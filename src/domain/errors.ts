@@ -20,6 +20,7 @@ export type ErrorCode =
   | 'phone_line_disabled'
   | 'not_uncertain'
   | 'webhook_inactive'
+  | 'events_gone'
   | 'attachment_not_found'
   | 'attachment_not_ready'
   | 'attachment_in_use'

@@ -19,7 +19,7 @@ import { EXPORT_FORMATS, type ExportFormat } from '../messages/export.ts'
 import type { ListFilter, createReading } from '../messages/message-service.ts'
 import { takes } from './body.ts'
 import { answerWithFile, fileAnswers } from './file-answer.ts'
-import { BY_ID, documentationOf, operation } from './operation.ts'
+import { BY_ID, documentationOf, operation, requireScope } from './operation.ts'
 import { PAGE_QUERY, pageOfQuery, readHandle, readQuery, timeParameter } from './query.ts'
 import { callerOf, linesOf, originOf } from './request-context.ts'
 import { pathSchema } from './typebox.ts'
@@ -28,8 +28,19 @@ type Reading = ReturnType<typeof createReading>
 
 export type MessageActions = Reading['messages']
 
+const NAMES = {
+  contact_names: Type.Boolean({
+    default: false,
+    description:
+      'True adds `contact_name` to messages with a person of the contacts; needs `contacts:read`.',
+  }),
+}
+
+const NamesQuery = Type.Object(NAMES)
+
 const MessageQuery = Type.Object({
   ...PAGE_QUERY,
+  ...NAMES,
   phone_line_id: Type.Optional(id('line', 'Messages of this line.')),
   conversation_id: Type.Optional(id('conv', 'Messages of this conversation.')),
   handle: Type.Optional(Type.String({ description: 'The counterpart.', example: '+12025550147' })),
@@ -64,6 +75,7 @@ const GET = operation({
   description: 'Its current status, and the times of its steps.',
   tag: 'Messages',
   scope: 'messages:read',
+  query: NamesQuery,
   answers: { 200: Message },
   errors: ['not_found'],
 })
@@ -84,16 +96,31 @@ export function messageRoutes(messages: MessageActions) {
       '',
       ({ request }) => {
         const query = readQuery(request, MessageQuery)
-        return messages.list(filterIn(request, query), pageOfQuery(query))
+        const page = messages.list(filterIn(request, query), pageOfQuery(query))
+        if (!asksForNames(request, query)) return page
+        return { ...page, data: page.data.map(messages.named) }
       },
       LIST,
     )
-    .get('/:id', ({ params }) => messages.get(params.id), { ...BY_ID, ...GET })
+    .get(
+      '/:id',
+      ({ request, params }) => {
+        const isNamed = asksForNames(request, readQuery(request, NamesQuery))
+        const message = messages.get(params.id)
+        return isNamed ? messages.named(message) : message
+      },
+      { ...BY_ID, ...GET },
+    )
     .post(
       '/:id/resolve',
       ({ request, params, body }) => messages.resolve(params.id, body.status, originOf(request)),
       { ...BY_ID, ...takes(Resolution), ...RESOLVE },
     )
+}
+
+function asksForNames(request: Request, { contact_names }: Static<typeof NamesQuery>): boolean {
+  if (contact_names) requireScope(request, 'contacts:read')
+  return contact_names
 }
 
 function filterIn(request: Request, query: Static<typeof MessageQuery>): ListFilter {

@@ -31,6 +31,7 @@ export type Operation<A extends Answers> = Access & {
     | 'Conversations'
     | 'Contacts'
     | 'Phone lines'
+    | 'Events'
     | 'Webhooks'
     | 'Keys'
     | 'Bridges'

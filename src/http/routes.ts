@@ -16,11 +16,9 @@ import type { Restoring } from '../maintenance/restoring.ts'
 import type { Db } from '../storage/database.ts'
 import { isOnLines } from '../storage/line-limits.ts'
 import type { ChangeFeed } from '../system/change-feed.ts'
-import type { Clock } from '../system/clock.ts'
 import type { Random } from '../system/random.ts'
 import type { TestInbox } from '../webhooks/test-inbox.ts'
 import { attachmentRoutes, linkRoutes } from './attachments.ts'
-import type { AuthenticationTools } from './authentication.ts'
 import { type ContactTools, type SearchTools, contactRoutes, searchRoutes } from './contacts.ts'
 import { controlRoutes, type ControlActions } from './control.ts'
 import { type BridgeActions, type KeyActions, bridgeOwnerRoutes, keyRoutes } from './credentials.ts'
@@ -43,9 +41,11 @@ import {
   deliveryRoutes,
   replayRoutes,
 } from './deliveries.ts'
+import { type EventTools, eventRoutes } from './events.ts'
 import type { SchemeOptions } from './hosts.ts'
 import { guideRoutes } from './html-pages.ts'
 import { lineActionRoutes } from './line-actions.ts'
+import { mcpRoutes } from './mcp.ts'
 import {
   type ConversationActions,
   type MessageActions,
@@ -70,7 +70,7 @@ import { inboxRoutes, webhookRoutes, type WebhookActions } from './webhooks.ts'
 
 export type RouteTools = SchemeOptions &
   FailureTools &
-  Pick<AuthenticationTools, 'authenticate'> &
+  EventTools &
   ContactTools &
   SearchTools &
   RecipientActions &
@@ -79,7 +79,6 @@ export type RouteTools = SchemeOptions &
     /** The address of the API for generated clients. */
     readonly serverUrl: () => string
     readonly db: Db
-    readonly clock: Clock
     readonly random: Random
     readonly keys: KeyActions
     readonly bridges: BridgeActions
@@ -113,37 +112,39 @@ export type RouteTools = SchemeOptions &
   }
 
 /** For the network. */
-export function publicRoutes(tools: RouteTools): AnyElysia {
-  const api = apiRoutes(tools)
+export function publicRoutes(tools: RouteTools, streamsEnd: AbortSignal): AnyElysia {
+  const api = apiRoutes(tools, streamsEnd)
   const whole = new Elysia().use(api).use(bridgeRoutes(tools.bridge))
   const documents = {
     api: openApiDocument(api, tools.kinds, tools.serverUrl),
     // The page calls the relay that it was loaded from, under the same name.
     whole: openApiDocument(whole, tools.kinds, () => '/'),
   }
-  return frame(tools)
+  const routes: AnyElysia = frame(tools)
     .use(whole)
+    .use(mcpRoutes(tools, (request) => routes.fetch(request), streamsEnd))
     .use(linkRoutes(tools))
     .use(inboxRoutes(tools.webhooks.inbox))
     .use(swaggerRoutes(documents))
     .use(pageRoutes())
     .use(guideRoutes())
+  return routes
 }
 
 /** For the control socket: the API, and the owner's routes. */
 export function ownersRoutes(tools: RouteTools, streamsEnd: AbortSignal): AnyElysia {
   const { control } = tools
   return frame(tools)
-    .use(apiRoutes(tools))
+    .use(apiRoutes(tools, streamsEnd))
     .use(ownerRoutes({ ...tools, ...control }))
-    .use(controlRoutes({ ...tools, ...control, streamsEnd }))
+    .use(controlRoutes({ ...tools, ...control }))
 }
 
 /** For a browser that is signed in: the API, the owner's routes, and those of the page. */
 export function dashboardRoutes(tools: RouteTools, streamsEnd: AbortSignal): AnyElysia {
   return frame(tools)
     .onBeforeHandle(requirePassword(tools))
-    .use(apiRoutes(tools))
+    .use(apiRoutes(tools, streamsEnd))
     .use(ownerRoutes({ ...tools, ...tools.control }))
     .use(sessionRoutes(tools))
     .use(aboutRoutes(tools))
@@ -171,7 +172,7 @@ export function methodsAt(app: AnyElysia): (path: string) => readonly string[] {
   }
 }
 
-function apiRoutes(tools: RouteTools): AnyElysia {
+function apiRoutes(tools: RouteTools, streamsEnd: AbortSignal): AnyElysia {
   const scopes = new Map<string, RouteScope>()
   const api = new Elysia()
     .onBeforeHandle(({ request, route, params }) => {
@@ -191,6 +192,7 @@ function apiRoutes(tools: RouteTools): AnyElysia {
     .use(statsRoutes(tools.pictures))
     .use(phoneLineRoutes(tools.lines))
     .use(lineActionRoutes(tools))
+    .use(eventRoutes(tools, streamsEnd))
     .use(webhookRoutes(tools.webhooks))
     .use(deliveryRoutes(tools.webhooks))
     .use(replayRoutes(tools.webhooks))

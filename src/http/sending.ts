@@ -24,7 +24,7 @@ export type SendActions = { readonly send: ReturnType<typeof createSend> }
 type Tools = SendActions & { readonly defaultWaitMs: number; readonly sentenceOf: SentenceOf }
 
 /** Idle time of a connection beyond the wait, and beyond that while files are fetched. */
-const SILENCE_SECONDS = 10
+export const SILENCE_SECONDS = 10
 const FETCH_SECONDS = 25
 const REPLAYED = { 'idempotency-replayed': 'true' }
 

@@ -5,6 +5,7 @@ import { type Page, type PageRequest, decodeCursor, pageOf } from '../api/paging
 import type { Origin } from '../domain/audit.ts'
 import type { Conversation } from '../domain/conversation.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
+import { deviceHandle } from '../domain/handle.ts'
 import { parseId, type Timestamp, timestamp } from '../domain/ids.ts'
 import type { Message } from '../domain/message.ts'
 import type { LineLimit } from '../domain/routing.ts'
@@ -36,7 +37,12 @@ import type { Metrics } from '../system/metrics.ts'
 import type { Signal } from '../system/signal.ts'
 import { type ExportFormat, exportConversation } from './export.ts'
 import { type LineDirectory, takesMessages } from './line-directory.ts'
-import { conversationResource, messageResource, type WaitReason } from './resource.ts'
+import {
+  contactFields,
+  conversationResource,
+  messageResource,
+  type WaitReason,
+} from './resource.ts'
 import { search } from './search.ts'
 import { checkedRecipient, previewSend } from './send-target.ts'
 import { applyReceipt, failMessage, type SettleTools } from './settle.ts'
@@ -80,6 +86,11 @@ export function createReading(tools: Tools) {
           ? newestFirst(tools, filter, page)
           : changesSince(tools, filter, { ...page, since: filter.updatedSince }),
       get: (id: string): api.Message => messageResource(db, existing(db, id), waitReason),
+      /** With the name of its person, where the contacts have one. */
+      named: (message: api.Message): api.Message => ({
+        ...message,
+        ...contactFields(db, deviceHandle(message.handle)),
+      }),
       resolve: (id: string, status: 'sent' | 'failed', origin: Origin) =>
         resolveByHand(tools, id, status, origin),
     },

@@ -57,22 +57,20 @@ export type PublishTools = {
   readonly clock: Clock
   readonly subscribers: Subscribers
   readonly deliverySignals: DeliverySignals
-  readonly feed: Pick<EventFeed, 'publish' | 'hasListeners'>
 }
 
 export function createPublish(tools: PublishTools): Publish & PublishUnplaced {
-  const { writer, stamps, clock, subscribers, deliverySignals, feed } = tools
-  const publishToFeed = (body: string) => writer.afterCommit(() => feed.publish(body))
+  const { writer, stamps, clock, subscribers, deliverySignals } = tools
+  const { readers } = deliverySignals
   const queue = (
     tx: Tx,
     { lineId, ...event }: Omit<NewEvent, 'createdAt'> & { readonly lineId: LineId },
-    payload: string | null,
   ) => {
     const createdAt = stamps.now()
     const { name, conversationId } = event
     const eventSeq = insertEvent(tx, { ...event, createdAt })
     if (eventSeq === null) return
-    if (payload !== null) publishToFeed(payload)
+    if (readers.count > 0) writer.afterCommit(() => readers.notify())
 
     const webhookIds = subscribers.of(name, lineId)
     // By the clock, not by the stamp: a stamp may be ahead of a clock that stepped back.
@@ -92,16 +90,15 @@ export function createPublish(tools: PublishTools): Publish & PublishUnplaced {
     const isWanted = subscribers.of(name, lineId).length > 0 || !staysTrue(name)
     const isText = message.extras === null && !message.isGroup
     const parts = () => (isText ? {} : partsOf(tx, message))
-    const payload = isWanted || feed.hasListeners ? payloadOf(name, message, parts(), change) : null
+    const body = isWanted ? payloadOf(name, message, parts(), change) : null
     const id = eventIdOf(name, messageId, change?.guid)
-    const body = isWanted ? payload : null
-    queue(tx, { id, name, lineId, messageId, conversationId, body }, payload)
+    queue(tx, { id, name, lineId, messageId, conversationId, body })
   }
   const unplaced = (tx: Tx, name: EventName, about: Unplaced, body: string) => {
     const { lineId, guid, at, group } = about
     const id = derivedId('evt', at, sha256(`${lineId} ${name} ${guid}`))
     const conversationId = group?.conversationId ?? null
-    queue(tx, { id, name, lineId, messageId: null, conversationId, body }, body)
+    queue(tx, { id, name, lineId, messageId: null, conversationId, body })
   }
   return Object.assign(publish, {
     unplacedReaction: (tx: Tx, about: UnplacedReaction) => {
@@ -165,24 +162,5 @@ export class Subscribers {
       }
     }
     return byEvent
-  }
-}
-
-/** Hands every event to those who listen just now, as the JSON text that webhooks get. */
-export class EventFeed {
-  readonly #listeners = new Set<(event: string) => void>()
-
-  /** Returns the function that ends the subscription. */
-  subscribe(listener: (event: string) => void): () => void {
-    this.#listeners.add(listener)
-    return () => this.#listeners.delete(listener)
-  }
-
-  get hasListeners(): boolean {
-    return this.#listeners.size > 0
-  }
-
-  publish(event: string): void {
-    for (const listener of this.#listeners) listener(event)
   }
 }

@@ -38,7 +38,9 @@ test('a key without limits answers as keys always did', async () => {
 })
 
 test('every route of the API declares the scope of its key, or that it needs none', () => {
-  const routes = publicRoutes(NO_TOOLS).routes.filter(({ path }) => path.startsWith('/api/'))
+  const routes = publicRoutes(NO_TOOLS, AbortSignal.abort()).routes.filter(({ path }) =>
+    path.startsWith('/api/'),
+  )
 
   const open = routes.filter(({ hooks }) => !('x-required-scope' in (hooks.detail ?? {})))
 
@@ -67,6 +69,20 @@ test('a call without its scope is refused, with the missing one', async () => {
     [403, 'forbidden', { required_scope: 'keys:write' }],
   ])
   expect(relay.devices.flatMap(({ given }) => given)).toEqual([])
+})
+
+test('names in messages need the scope of the contacts', async () => {
+  await using relay = await openShop()
+  await talk(relay)
+  await relay.put(`/api/v1/contacts/${encodeURIComponent(ANNA)}`, { name: 'Anna' })
+  const reader = await makeKey(relay, { scopes: ['messages:read'] })
+
+  const [plain, named] = await Promise.all(
+    ['', '?contact_names=true'].map((query) => reader.call('GET', `/messages${query}`)),
+  )
+
+  expect(plain?.status).toBe(200)
+  expect(named?.body.error.details).toEqual({ required_scope: 'contacts:read' })
 })
 
 test('a key of one line sees nothing of the others, and every page is full', async () => {

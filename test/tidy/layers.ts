@@ -39,7 +39,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'webhooks/publish',
   ],
   health: [...BELOW_FEATURES, 'webhooks/publish'],
-  http: [...BELOW_FEATURES, ...FEATURES, 'messages', 'health', 'guides'],
+  mcp: ['api', 'system', 'domain/permissions'],
+  http: [...BELOW_FEATURES, ...FEATURES, 'messages', 'health', 'guides', 'mcp'],
   dashboard: [
     'api',
     'domain/number-words',
@@ -62,6 +63,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   cli: [
     ...BELOW_FEATURES,
     'guides',
+    'mcp',
     'app',
     'config',
     'keys',
@@ -88,7 +90,8 @@ const PACKAGE_PLACES: Readonly<Record<string, readonly string[]>> = {
   '@sinclair/typebox': ['http/typebox.ts'],
   'bun:sqlite': ['storage/', 'lines/kinds/', 'system/'],
   'drizzle-orm': ['storage/'],
-  typebox: ['api/', 'http/', 'lines/kinds/', 'config.ts'],
+  typebox: ['api/', 'http/', 'lines/kinds/', 'mcp/', 'config.ts'],
+  '@modelcontextprotocol/server': ['mcp/'],
   croner: ['maintenance/', 'system/'],
   preact: ['dashboard/'],
   '@preact/signals': ['dashboard/'],

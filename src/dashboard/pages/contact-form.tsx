@@ -3,7 +3,6 @@
 import { useSignal } from '@preact/signals'
 
 import { fieldError } from '../api.ts'
-import { Button } from '../components/button.tsx'
 import { ActionDialog, ConfirmButton } from '../components/dialog.tsx'
 import { TextArea, TextField } from '../components/form.tsx'
 import { useAction } from '../components/use-action.ts'
@@ -103,18 +102,5 @@ function RemoveButton({ handle, onDone }: RemoveProps) {
         {PEOPLE.consequence}
       </ConfirmButton>
     </div>
-  )
-}
-
-/** A button that opens the form. */
-export function ContactButton(props: Omit<Props, 'onClose'>) {
-  const isOpen = useSignal(false)
-  return (
-    <>
-      <Button look="quiet" icon="person" onClick={() => (isOpen.value = true)}>
-        {props.isKnown ? PEOPLE.edit : PEOPLE.add}
-      </Button>
-      {isOpen.value && <ContactDialog {...props} onClose={() => (isOpen.value = false)} />}
-    </>
   )
 }

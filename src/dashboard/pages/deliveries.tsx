@@ -362,7 +362,7 @@ function Result({ webhook, delivery }: Pick<RowProps, 'webhook' | 'delivery'>) {
   const made =
     status === 'succeeded'
       ? DELIVERIES.attempts(attempt_count)
-      : DELIVERIES.attempt(schedule.made, schedule.of)
+      : schedule.made > 0 && DELIVERIES.attempt(schedule.made, schedule.of)
   const parts = [last?.duration, made, nextTryWords(delivery, webhook, clock.now.value)]
   return (
     <span class="delivery-result small">

@@ -24,7 +24,8 @@ type ViewProps = { readonly id: string; readonly filters: Readonly<Record<string
 /** `filters` are those of the list behind it. */
 export function MessageView({ id, filters }: ViewProps) {
   const { router } = useDashboard()
-  const read = useRead<Message>(`messages/${encodeURIComponent(id)}`, id)
+  const path = `messages/${encodeURIComponent(id)}?contact_names=true`
+  const read = useRead<Message>(path, id, 'contact')
   // All at once: what arrived later would move what stands below it.
   const isHeld = [useTimes(id), useDeliveriesOf(id)].some(({ now }) => now.state === 'loading')
   const close = () => router.replace(href('messages', [], filters))

@@ -184,11 +184,11 @@ function periodOf({ day, days }: Filters, timeZone: string, now: number): Period
 
 function messageSource(api: Api, filters: Filters, period: Period): FeedSource<Message> {
   const { status, line: phone_line_id, service } = filters
-  const wanted = { status, phone_line_id, service, type: 'all', ...period }
+  const wanted = { status, phone_line_id, service, type: 'all', contact_names: 'true', ...period }
   return {
     page: (cursor, limit, signal) =>
       api.get(withQuery('messages', { ...wanted, cursor, limit }), signal),
-    entry: (id, signal) => api.get(`messages/${id}`, signal),
+    entry: (id, signal) => api.get(`messages/${id}?contact_names=true`, signal),
     idIn: ({ what, id }) => (what === 'message' ? id : null),
     movesUp: () => false,
     countMax: SHOWN_MAX,

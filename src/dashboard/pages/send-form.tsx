@@ -1,7 +1,7 @@
 // Recipient, line, text and files of a message: on Home, in a new conversation, and in the composer of a thread.
 
 import { useSignal, type Signal } from '@preact/signals'
-import { useId, useMemo } from 'preact/hooks'
+import { useEffect, useId, useMemo, useRef } from 'preact/hooks'
 
 import { withQuery } from '../address.ts'
 import type { Failure } from '../api.ts'
@@ -56,11 +56,11 @@ export function useComposition(onAccepted: (message: Message) => void): Composit
 
 type SendForm = ReturnType<typeof useSendForm>
 
-export function useSendForm(onAccepted: (message: Message) => void) {
+export function useSendForm(onAccepted: (message: Message) => void, recipient = '') {
   const lines = useLines().value?.data ?? []
   const composition = useComposition(onAccepted)
   const { isBusy, isReady, send } = composition
-  const to = useSignal('')
+  const to = useSignal(recipient)
   const lineId = useSignal<string | null>(null)
   const chosen = lines.filter(({ id }) => lineId.value === null || id === lineId.value)
   const numbers = chosen.map(({ phone_number }) => phone_number)
@@ -198,6 +198,13 @@ export function takesFiles(line: PhoneLine | null): boolean {
 export function Composer({ conversation, line, composition }: ComposerProps) {
   const { text, uploads, isBusy, failure, send, isReady } = composition
   const { id, handle, phone_line_id } = conversation
+  const field = useRef<HTMLTextAreaElement>(null)
+  useEffect(() => {
+    // On a phone, the keyboard would cover what there is to read.
+    const isAtDesk = matchMedia('(pointer: fine)').matches
+    const isFree = document.activeElement?.matches('body, h1, .thread-pane') === true
+    if (isAtDesk && isFree) field.current?.focus({ preventScroll: true })
+  }, [])
   const refusal = groupRefusal(conversation, line)
   if (refusal !== null) return <p class="composer composer-refusal quiet">{refusal}</p>
   const submit = () =>
@@ -209,6 +216,7 @@ export function Composer({ conversation, line, composition }: ComposerProps) {
       <div class="composer-row">
         {takesFiles(line) && <AttachButton isIconOnly uploads={uploads} />}
         <textarea
+          ref={field}
           class="input"
           dir="auto"
           rows={1}

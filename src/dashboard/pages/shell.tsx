@@ -182,9 +182,10 @@ function Navigation({ current, unread, onSearch }: NavigationProps) {
           <Icon name="book" />
           {SHELL.documentation}
         </a>
-        <Button look="quiet" icon="sign-out" onClick={() => void session.signOut('here')}>
+        <button type="button" onClick={() => void session.signOut('here')}>
+          <Icon name="sign-out" />
           {SHELL.signOut}
-        </Button>
+        </button>
         <span>{SHELL.version(session.now.value?.version ?? '')}</span>
       </p>
     </nav>

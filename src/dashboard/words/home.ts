@@ -21,7 +21,7 @@ export const HOME = {
   snooze: 'Snooze…',
   snoozeNow: 'Snooze',
   snoozeTitle: 'Snooze this issue?',
-  snoozeText: 'It is hidden until then, and comes back earlier if it gets worse.',
+  snoozeText: 'It stays hidden until then, unless it gets worse.',
   snoozeFor: 'Hide for',
   oneDay: '1 day',
   oneWeek: '1 week',
@@ -39,7 +39,7 @@ export const HOME = {
     queued: 'waiting',
   },
   attentionHint:
-    'Failed and expired messages of the last 7 days, and all that are still undecided.',
+    'Failed and expired messages from the last 7 days, and all that are uncertain or waiting.',
   many: (count: string) => `${count}+`,
   send: 'Send a message',
   latest: 'Latest messages',

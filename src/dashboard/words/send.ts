@@ -22,7 +22,7 @@ export const SEND = {
   toHint: 'Name, number or email',
   understood: (number: string) => `→ ${number}`,
   line: 'Line',
-  automatic: 'Automatic (first available line)',
+  automatic: 'Automatic (usual or least used line)',
   text: 'Text',
   send: 'Send',
   message: 'Message',

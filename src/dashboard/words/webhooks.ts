@@ -4,6 +4,7 @@ import { countWords, grouped } from '../../domain/number-words.ts'
 import type { Failure } from '../api.ts'
 import type { StateWords } from '../components/drawings.ts'
 import { durationWords, shareWords } from '../figure-words.ts'
+import { numberWords } from '../numbers.ts'
 import type {
   Delivery,
   EventName,
@@ -113,7 +114,7 @@ export const WEBHOOK_TEST = {
   send: 'Send test event',
   noEndpoint: 'No endpoint yet?',
   useInbox: 'Use the test inbox',
-  inboxHint: 'It is part of this relay, and shows you every event that arrives.',
+  inboxHint: 'Part of this relay. Shows every event that arrives.',
   tools:
     'Tools such as n8n, Make and Zapier give you a webhook URL. To see events without one, use the test inbox, or print them in a terminal:',
   openTerminal:
@@ -270,7 +271,8 @@ export function isTest({ event_id }: Pick<Delivery, 'event_id'>): boolean {
 /** The person, by the owner's name where there is one; a test has none. */
 export function personWords({ person, event_id }: SeenDelivery): string {
   if (isTest({ event_id })) return DELIVERIES.test
-  const known = person?.name ?? (person?.is_group === true ? DELIVERIES.group : person?.handle)
+  const number = person?.handle ? numberWords(person.handle) : null
+  const known = person?.name ?? (person?.is_group === true ? DELIVERIES.group : number)
   return known ?? DELIVERIES.notKept
 }
 
