@@ -50,7 +50,7 @@ const OF_WHOLE_RELAY: readonly Scope[] = [
   'audit:read',
 ]
 
-/** Scopes by which a message could be made up, to answer whoever it names. */
+/** Scopes by which a received message could be made up, and answered. */
 const FORGING: readonly Scope[] = ['lines:write', 'bridges:write']
 
 /** From the widest to the narrowest. */
