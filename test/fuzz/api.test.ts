@@ -120,21 +120,23 @@ class Fuzz {
     this.operations.add(request.operationId)
     const mayHold = HELD.includes(request.operationId)
     const signal = mayHold ? AbortSignal.timeout(HELD_MS) : null
-    const response = await fetch(this.#urlOf(request), {
+    const answered = await fetch(this.#urlOf(request), {
       method: request.method,
       headers: { ...request.headers, ...this.#credentialsOf(request) },
       redirect: 'manual',
       signal,
       ...(hasBody(request) ? { body: request.body } : {}),
-    }).catch((error: unknown) => {
-      if (signal?.aborted !== true) throw error
-      return null
     })
-    if (response === null) {
+      .then(async (response) => ({ response, text: await response.text() }))
+      .catch((error: unknown) => {
+        if (signal?.aborted !== true) throw error
+        return null
+      })
+    if (answered === null) {
       this.#held += 1
       return
     }
-    const text = await response.text()
+    const { response, text } = answered
     this.#statuses.set(response.status, (this.#statuses.get(response.status) ?? 0) + 1)
     this.#learnFrom(text)
     const what = faultIn(request, response, text)
