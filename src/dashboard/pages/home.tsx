@@ -4,7 +4,6 @@ import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 
 import { href } from '../address.ts'
-import { messageExcerpt } from '../attachment-words.ts'
 import { Button, LinkButton } from '../components/button.tsx'
 import { Callout } from '../components/callout.tsx'
 import { Form } from '../components/form.tsx'
@@ -15,11 +14,8 @@ import { Ago, PersonText } from '../components/text.tsx'
 import { useAction } from '../components/use-action.ts'
 import { EmptyState, Skeleton, WhenReady } from '../components/when-ready.tsx'
 import { useDashboard, useRead } from '../dashboard.ts'
-import { isReady, kindName, lineName, lineState } from '../line-words.ts'
-import { hasLeft, isSettled, stateSentence, statusWords, whyNot } from '../message-words.ts'
 import { counterpart } from '../people.ts'
 import type { Attention, DayStats, Message, Page, PhoneLine, RelayState } from '../resources.ts'
-import { stepNamed, stepsFor } from '../setup-steps.ts'
 import {
   useAbout,
   useAttention,
@@ -30,7 +26,11 @@ import {
   useWebhooks,
 } from '../sources.ts'
 import { combine } from '../store.ts'
+import { messageExcerpt } from '../words/attachments.ts'
 import { HOME as WORDS } from '../words/home.ts'
+import { isReady, kindName, lineName, lineState } from '../words/line-states.ts'
+import { hasLeft, isSettled, stateSentence, statusWords, whyNot } from '../words/message-states.ts'
+import { stepNamed, stepsFor } from '../words/setup-steps.ts'
 import { NewContactsMeter } from './new-contacts-meter.tsx'
 import { SendButton, SendFields, useSendForm } from './send-form.tsx'
 

@@ -8,7 +8,6 @@ import { ActionDialog, ShownOnce } from '../components/dialog.tsx'
 import { TextArea, TextField, bindTo } from '../components/form.tsx'
 import { useAction } from '../components/use-action.ts'
 import { useDashboard } from '../dashboard.ts'
-import { isReady, lineName } from '../line-words.ts'
 import type { CreatedKey, PhoneLine } from '../resources.ts'
 import { useKinds, useLines } from '../sources.ts'
 import { isoTime } from '../time-words.ts'
@@ -21,6 +20,7 @@ import {
   SCOPE_CHOICES,
   firstCall,
 } from '../words/keys.ts'
+import { isReady, lineName } from '../words/line-states.ts'
 
 export function CreateKey({ onClose }: { readonly onClose: () => void }) {
   const { api, clock } = useDashboard()

@@ -11,14 +11,14 @@ import { Field, Form, SelectField, TextArea, useSettled } from '../components/fo
 import { PersonText } from '../components/text.tsx'
 import { useAction } from '../components/use-action.ts'
 import { useDashboard, useRead } from '../dashboard.ts'
-import { lineOption } from '../line-words.ts'
-import { groupRefusal } from '../message-words.ts'
 import { numberWords, typedHandle } from '../numbers.ts'
 import { createOutbox, isWhole, type Draft } from '../outbox.ts'
 import { conversationName, isGroup } from '../people.ts'
 import type { Contact, ContactCost, Conversation, Message, Page, PhoneLine } from '../resources.ts'
 import { useLines } from '../sources.ts'
 import type { Uploads } from '../uploads.ts'
+import { lineOption } from '../words/line-states.ts'
+import { groupRefusal } from '../words/message-states.ts'
 import { SEND } from '../words/send.ts'
 import { AttachButton, AttachedFiles, useFileTarget, useUploads } from './attach.tsx'
 
@@ -63,8 +63,7 @@ export function useSendForm(onAccepted: (message: Message) => void, recipient = 
   const to = useSignal(recipient)
   const lineId = useSignal<string | null>(null)
   const chosen = lines.filter(({ id }) => lineId.value === null || id === lineId.value)
-  const numbers = chosen.map(({ phone_number }) => phone_number)
-  const handle = typedHandle(to.value, numbers)
+  const handle = typedHandle(to.value, chosen)
   const isDisabled = to.value.trim() === '' || !isReady
   const submit = () => {
     if (!isDisabled) send({ to: handle, lineId: lineId.value })

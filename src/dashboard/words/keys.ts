@@ -1,8 +1,8 @@
-import { grouped } from '../../domain/number-words.ts'
 import { expandScopes, type ScopeGroup, type Scope } from '../../domain/permissions.ts'
-import { type Kinds, lineName, practiceNumbers, isReady } from '../line-words.ts'
 import type { CreatedKey, Key, PhoneLine } from '../resources.ts'
 import { dateWords } from '../time-words.ts'
+import { grouped } from './common.ts'
+import { type Kinds, lineName, practiceNumbers, isReady } from './line-states.ts'
 
 export const KEYS = {
   title: 'Keys',

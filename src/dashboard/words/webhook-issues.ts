@@ -1,4 +1,4 @@
-import { countWords, grouped } from '../../domain/number-words.ts'
+import { countWords, grouped } from './common.ts'
 
 export const WEBHOOK_ISSUES = {
   title: (count: number) => `${countWords(count, 'webhook')} ${count === 1 ? 'is' : 'are'} failing`,
