@@ -280,6 +280,7 @@ test('a key reads what it may do itself', async () => {
   })
 
   const self = await key.get('/keys/self')
+  const [made] = (await relay.get('/api/v1/audit?action=key.created')).data
 
   expect(self).toMatchObject({
     id: key.made.id,
@@ -289,6 +290,8 @@ test('a key reads what it may do itself', async () => {
     expires_at: null,
     rules: { ...rules, sends_per_day: null, approval: 'never', quiet_hours: null },
   })
+  expect(made.after).toMatchObject({ scopes: self.scopes, phone_line_ids: [first] })
+  expect(JSON.parse(made.after.rules)).toEqual(self.rules)
 })
 
 test('no key makes, sees or revokes one that may do more', async () => {
