@@ -161,7 +161,14 @@ CREATE TABLE `credentials` (
 	`created_at` integer NOT NULL,
 	`secret_created_at` integer NOT NULL,
 	`last_used_at` integer,
-	`revoked_at` integer
+	`revoked_at` integer,
+	`scopes` text,
+	`phone_line_ids` text,
+	`expires_at` integer,
+	`rules` text,
+	CONSTRAINT "scopes_is_json" CHECK(`scopes` IS NULL OR json_valid(`scopes`)),
+	CONSTRAINT "phone_line_ids_is_json" CHECK(`phone_line_ids` IS NULL OR json_valid(`phone_line_ids`)),
+	CONSTRAINT "rules_is_json" CHECK(`rules` IS NULL OR json_valid(`rules`))
 ) STRICT;
 --> statement-breakpoint
 CREATE UNIQUE INDEX `credentials_key_unique` ON `credentials` (`key`);--> statement-breakpoint
@@ -190,6 +197,13 @@ CREATE TABLE `idempotency` (
 ) STRICT, WITHOUT ROWID;
 --> statement-breakpoint
 CREATE INDEX `idempotency_by_age` ON `idempotency` (`created_at`);--> statement-breakpoint
+CREATE TABLE `key_sends` (
+	`key_id` text NOT NULL,
+	`at` integer NOT NULL,
+	`message_id` text NOT NULL,
+	PRIMARY KEY(`key_id`, `at`, `message_id`)
+) STRICT, WITHOUT ROWID;
+--> statement-breakpoint
 CREATE TABLE `known_guids` (
 	`line_id` text NOT NULL,
 	`guid` text NOT NULL,
@@ -449,6 +463,8 @@ CREATE TABLE `webhooks` (
 	`is_active` integer NOT NULL,
 	`description` text,
 	`attachment_links` integer DEFAULT false NOT NULL,
+	`phone_line_ids` text,
+	`is_public_only` integer DEFAULT false NOT NULL,
 	`disabled_reason` text,
 	`created_by` text NOT NULL,
 	`created_at` integer NOT NULL,
@@ -460,6 +476,7 @@ CREATE TABLE `webhooks` (
 	`failing_since` integer,
 	`gone_at` integer,
 	CONSTRAINT "events_is_json" CHECK(`events` IS NULL OR json_valid(`events`)),
+	CONSTRAINT "phone_line_ids_is_json" CHECK(`phone_line_ids` IS NULL OR json_valid(`phone_line_ids`)),
 	CONSTRAINT "disabled_reason_is_known" CHECK(`disabled_reason` = 'gone' OR `disabled_reason` = 'failing' OR `disabled_reason` = 'secret_unreadable')
 ) STRICT;
 --> statement-breakpoint

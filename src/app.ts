@@ -352,7 +352,7 @@ function httpTools(runtime: Runtime, modules: Modules): HttpTools {
     hosts: { hostname: hostname(), publicUrl: config.publicUrl, isOwnAddress },
     serverUrl: () => serverUrl(config, life),
     isTrustedProxy: addressRanges(config.trustedProxies),
-    authenticate: createAuthenticate({ db, lastUsed }),
+    authenticate: createAuthenticate({ ...runtime, lastUsed }),
     ...createCredentials({ ...runtime, lastUsed }),
     bridge: kinds.calls,
     kinds: kinds.kinds,
@@ -364,6 +364,7 @@ function httpTools(runtime: Runtime, modules: Modules): HttpTools {
     contacts: createContacts(runtime),
     ...messages.reading.beside,
     webhooks: webhooks.actions,
+    eventLog: webhooks.eventLog,
     attachments,
     health: {
       life: lifeOf(life, runtime.disk),
@@ -372,7 +373,6 @@ function httpTools(runtime: Runtime, modules: Modules): HttpTools {
       findings: () => runtime.health.list(),
     },
     control: {
-      events: webhooks.feed,
       reports: kinds.reports,
       settings,
       options: runtime.options,

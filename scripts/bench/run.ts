@@ -9,20 +9,24 @@ import { latency } from './latency.ts'
 import { macReading } from './mac-reading.ts'
 import { mac } from './mac.ts'
 import { memory } from './memory.ts'
+import { page } from './page.ts'
 import { pages } from './pages.ts'
 import { returns } from './returns.ts'
 import { search } from './search.ts'
 import { sends } from './sends.ts'
 import { start } from './start.ts'
+import { streams } from './streams.ts'
 
 const BENCHES = {
   sends,
   deliveries,
+  page,
   pages,
   latency,
   returns,
   start,
   memory,
+  streams,
   files,
   mac,
   macReading,

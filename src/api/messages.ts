@@ -189,7 +189,8 @@ export const Message = objectSchema('Message', {
   sent_at: nullable(time("The device's time for an inbound message.")),
   delivered_at: nullable(time('When it was delivered.')),
   read_at: nullable(time('When it was read.')),
-  // A direct text message has none of these.
+  // A direct text message has none of these, unless `contact_names` asks for the first.
+  contact_name: Type.Optional(Type.String({ example: 'Anna Miller' })),
   attachments: Type.Optional(Type.Array(MessageAttachment)),
   conversation_type: Type.Optional(Type.Literal('group')),
   sender: Type.Optional(nullable(Person)),

@@ -140,13 +140,21 @@ const UNITS_MS = { m: MINUTE_MS, h: HOUR_MS, d: DAY_MS } as const
 /** Sentence of an option that `timeOption` reads. */
 export const TIME_FORMS = '2026-11-21T10:00:00Z, or 30m, 12h, 7d ago'
 
-/** A time in ISO 8601, or an age such as 30m, 12h or 7d; undefined where it is left out. */
-export function timeOption(call: Pick<Call, 'options'>, name: string): Timestamp | undefined {
+/**
+ * A time in ISO 8601, or an age such as 30m, 12h or 7d, which is ahead of now where `isAhead`; undefined
+ * where it is left out.
+ */
+export function timeOption(
+  call: Pick<Call, 'options'>,
+  name: string,
+  isAhead = false,
+): Timestamp | undefined {
   const text = call.options.get(name)
   if (text === undefined) return undefined
   const [, count, unit] = /^([0-9]{1,5})([mhd])$/.exec(text) ?? []
   if (count !== undefined && (unit === 'm' || unit === 'h' || unit === 'd')) {
-    return timestamp(systemClock.now() - Number(count) * UNITS_MS[unit])
+    const ms = Number(count) * UNITS_MS[unit]
+    return timestamp(systemClock.now() + (isAhead ? ms : -ms))
   }
   const time = parseIsoTime(text)
   if (time !== null) return time

@@ -1,6 +1,7 @@
 // The relay on this machine: its status from its control socket and from the lock that it holds, its start
 // as a service, and its dashboard.
 
+import { RefusedError } from '../api/client.ts'
 import type { HealthFinding } from '../api/health.ts'
 import type { PhoneLine } from '../api/phone-lines.ts'
 import { findingWords } from '../domain/finding.ts'
@@ -15,7 +16,7 @@ import { readInstanceHolder, type Holder } from '../system/instance-lock.ts'
 import { isoTime } from '../system/iso-time.ts'
 import { findTool } from '../system/process.ts'
 import { EXIT, NoRelayError, type Command, type ExitCode } from './command.ts'
-import { RefusedError, type ControlClient } from './control-client.ts'
+import type { ControlClient } from './control-client.ts'
 import { askForAutomation } from './mac.ts'
 import {
   INSTALL_OPTIONS,

@@ -2,7 +2,7 @@
 // a direct text message looks as it always did.
 
 import type { Handle } from './handle.ts'
-import type { MessageId, Timestamp } from './ids.ts'
+import type { LineId, MessageId, Timestamp } from './ids.ts'
 
 /** The types of reactions, as the API spells them. */
 export const REACTION_TYPES = [
@@ -46,6 +46,8 @@ export type WantedService = (typeof WANTED_SERVICES)[number]
 export type MessageExtras = {
   /** Number of attachments; their rows say the rest. */
   readonly attachmentCount?: number | undefined
+  /** The only lines that may send it: those of the key that named none. */
+  readonly lineIds?: readonly LineId[] | undefined
   /** The service that the caller asked for. */
   readonly wantedService?: WantedService | undefined
   /** The time at which `auto` turned to SMS. */

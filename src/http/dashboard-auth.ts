@@ -124,7 +124,7 @@ function requireOwnPage(request: Request): void {
   throw new RelayError('forbidden', 'Only a page of this relay may do this.')
 }
 
-function isOwnOrigin(headers: Headers): boolean {
+export function isOwnOrigin(headers: Headers): boolean {
   const origin = headers.get('origin') ?? ''
   if (!URL.canParse(origin)) return false
   return new URL(origin).host === headers.get('host')?.toLowerCase()

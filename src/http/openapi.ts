@@ -29,6 +29,7 @@ const TAGS = [
   { name: 'Conversations', description: 'All messages of a line with a handle.' },
   { name: 'Contacts', description: 'Your names for people, and search.' },
   { name: 'Phone lines', description: 'The numbers that send and receive.' },
+  { name: 'Events', description: 'What happened, to read in your own time.' },
   { name: 'Webhooks', description: 'Events on their way to you, signed after Standard Webhooks.' },
   { name: 'Keys', description: 'Credentials of API clients.' },
   { name: 'Bridges', description: 'Access for iPhones that are lines by Shortcuts.' },
@@ -307,7 +308,7 @@ function isWords(schema: JsonObject): boolean {
 function constantsOf(title: string, words: readonly Json[]): JsonObject {
   const prefix = title.replaceAll(/\B[A-Z]/g, '_$&')
   const names = words.filter((word) => typeof word === 'string').map((word) => `${prefix}_${word}`)
-  return { 'x-enum-varnames': names.map((name) => name.replaceAll('.', '_').toUpperCase()) }
+  return { 'x-enum-varnames': names.map((name) => name.replaceAll(/[.:]/g, '_').toUpperCase()) }
 }
 
 function textIn(node: JsonObject, name: string): string {

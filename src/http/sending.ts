@@ -10,9 +10,9 @@ import {
   TextConversationSend,
   TextSendRequest,
 } from '../api/messages.ts'
-import type { Caller } from '../domain/credential.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
 import type { MessageSource, SentenceOf } from '../domain/message.ts'
+import type { Caller } from '../domain/permissions.ts'
 import type { SendAnswer, SendRequest as MessageRequest, createSend } from '../messages/send.ts'
 import { takesBy } from './body.ts'
 import { BY_ID, documentationOf, plainCall } from './operation.ts'
@@ -24,7 +24,7 @@ export type SendActions = { readonly send: ReturnType<typeof createSend> }
 type Tools = SendActions & { readonly defaultWaitMs: number; readonly sentenceOf: SentenceOf }
 
 /** Idle time of a connection beyond the wait, and beyond that while files are fetched. */
-const SILENCE_SECONDS = 10
+export const SILENCE_SECONDS = 10
 const FETCH_SECONDS = 25
 const REPLAYED = { 'idempotency-replayed': 'true' }
 
@@ -62,6 +62,7 @@ const REFUSALS = [
   'send_failed',
   'not_supported',
   'attachment_fetch_failed',
+  'recipient_not_allowed',
   'rate_limit_exceeded',
   'storage_full',
 ] as const
@@ -73,6 +74,7 @@ const SEND = documentationOf({
     'Nothing is lost once it is accepted. 200 when the line sent it in time; 202 when it is queued or ' +
     'still in progress. Set an `Idempotency-Key`, so that a retry never sends twice.',
   tag: 'Messages',
+  scope: 'messages:send',
   headers: SendHeaders,
   answers: { 200: Message, 202: Message },
   answerHeaders: ANSWER_HEADERS,
@@ -86,6 +88,7 @@ const SEND_HERE = documentationOf({
     "To its person or its group, by its line. A group is addressed by the device's own guid of it: it is " +
     'never created, and a person is never written to in its place. Headers and answers are those of a send.',
   tag: 'Conversations',
+  scope: 'messages:send',
   headers: SendHeaders,
   answers: { 200: Message, 202: Message },
   answerHeaders: ANSWER_HEADERS,
@@ -130,7 +133,7 @@ async function answerSend(
   content: ConversationSend,
   target: Pick<MessageRequest, 'to' | 'service' | 'lineId'>,
 ): Promise<Response> {
-  const source = sourceOf(callerOf(request))
+  const caller = callerOf(request)
   const { requestId, peer } = contextOf(request)
   const waitMs = preferredWaitMs(request.headers)
   const idempotencyKey = idempotencyKeyOf(request.headers)
@@ -139,8 +142,9 @@ async function answerSend(
   const silence = SILENCE_SECONDS + (fetches ? FETCH_SECONDS : 0)
   // A connection that Bun cuts while the caller waits makes the caller send twice.
   peer.liftTimeout(Math.ceil((waitMs ?? defaultWaitMs) / 1_000) + silence)
-  const message = { ...target, text, attachments, replyTo }
-  const answer = await send({ ...message, idempotencyKey, waitMs, source })
+  const message = { ...target, text, attachments, replyTo, source: sourceOf(caller) }
+  const key = caller.kind === 'key' ? caller : null
+  const answer = await send({ ...message, key, idempotencyKey, waitMs })
   return sendResponse(answer, { requestId, sentenceOf })
 }
 

@@ -5,8 +5,10 @@ import { type Page, type PageRequest, decodeCursor, pageOf } from '../api/paging
 import type { Origin } from '../domain/audit.ts'
 import type { Conversation } from '../domain/conversation.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
+import { deviceHandle } from '../domain/handle.ts'
 import { parseId, type Timestamp, timestamp } from '../domain/ids.ts'
 import type { Message } from '../domain/message.ts'
+import type { LineLimit } from '../domain/routing.ts'
 import { DAY_MS } from '../domain/time.ts'
 import type { Audit } from '../storage/audit.ts'
 import {
@@ -35,7 +37,12 @@ import type { Metrics } from '../system/metrics.ts'
 import type { Signal } from '../system/signal.ts'
 import { type ExportFormat, exportConversation } from './export.ts'
 import { type LineDirectory, takesMessages } from './line-directory.ts'
-import { conversationResource, messageResource, type WaitReason } from './resource.ts'
+import {
+  contactFields,
+  conversationResource,
+  messageResource,
+  type WaitReason,
+} from './resource.ts'
 import { search } from './search.ts'
 import { checkedRecipient, previewSend } from './send-target.ts'
 import { applyReceipt, failMessage, type SettleTools } from './settle.ts'
@@ -67,10 +74,10 @@ export function createReading(tools: Tools) {
   const { db, waitReason } = tools
   return {
     beside: {
-      search: (q: string, limit: number) => search(tools, q, limit),
+      search: (q: string, limit: number, lines: LineLimit) => search(tools, q, { limit, lines }),
       times: (id: string) => ({ handed_over_at: isoTimeOrNull(existing(db, id).passedAt) }),
       attention: () => countAttention(db, timestamp(tools.clock.now() - ATTENTION_MS)),
-      recipient: (handle: string) => recipientResource(db, handle),
+      recipient: (handle: string, lines: LineLimit) => recipientResource(db, handle, lines),
       previewSend: (send: Parameters<typeof previewSend>[1]) => previewSend(tools, send),
     },
     messages: {
@@ -79,6 +86,11 @@ export function createReading(tools: Tools) {
           ? newestFirst(tools, filter, page)
           : changesSince(tools, filter, { ...page, since: filter.updatedSince }),
       get: (id: string): api.Message => messageResource(db, existing(db, id), waitReason),
+      /** With the name of its person, where the contacts have one. */
+      named: (message: api.Message): api.Message => ({
+        ...message,
+        ...contactFields(db, deviceHandle(message.handle)),
+      }),
       resolve: (id: string, status: 'sent' | 'failed', origin: Origin) =>
         resolveByHand(tools, id, status, origin),
     },
@@ -231,9 +243,9 @@ function noConversation(): RelayError {
   return new RelayError('not_found', 'There is no conversation with this id.')
 }
 
-function recipientResource(db: Db, to: string): api.RecipientEvidence {
+function recipientResource(db: Db, to: string, lines: LineLimit): api.RecipientEvidence {
   const { handle } = checkedRecipient(to)
-  const { service, evidence, lastSeenAt, lineId } = evidenceOf(db, handle)
+  const { service, evidence, lastSeenAt, lineId } = evidenceOf(db, handle, lines)
   const last_seen_at = isoTimeOrNull(lastSeenAt)
   return { handle, service, evidence, last_seen_at, phone_line_id: lineId }
 }

@@ -9,9 +9,11 @@ import { guidFromBytes, type AttachmentId, type Timestamp } from '../domain/ids.
 import type { Line } from '../domain/line.ts'
 import type { MessageExtras, WantedService } from '../domain/message-extras.ts'
 import type { Message, MessageSource, Outbound } from '../domain/message.ts'
+import { NO_RULES, type KeyCaller } from '../domain/permissions.ts'
+import type { LineLimit } from '../domain/routing.ts'
 import { markKnown } from '../storage/contacts.ts'
 import { openConversation, noteMessage } from '../storage/conversations.ts'
-import type { Tx } from '../storage/database.ts'
+import type { Db, Tx } from '../storage/database.ts'
 import {
   findIdempotency,
   keepFirstAnswer,
@@ -27,6 +29,7 @@ import type { Signal } from '../system/signal.ts'
 import { reserveSlot } from './contact-budget.ts'
 import { initialPosition } from './conversation-order.ts'
 import type { AttemptTools } from './dispatch-attempt.ts'
+import { countByRules, requireByRules } from './key-rules.ts'
 import { takesMessages } from './line-directory.ts'
 import { attach, attachmentsFor, type AttachmentTools } from './parts.ts'
 import type { WaitReason } from './resource.ts'
@@ -56,6 +59,8 @@ export type SendRequest = {
   readonly service?: WantedService | undefined
   readonly replyTo?: api.SendRequest['reply_to']
   readonly idempotencyKey: string | null
+  /** The key of the caller; null for its owner. */
+  readonly key: KeyCaller | null
   /** The longest wait of the answer for the line, in milliseconds; null for the configured time. */
   readonly waitMs: number | null
   readonly source: MessageSource
@@ -123,11 +128,14 @@ async function acceptNew(
   const histories = await askHistories(tools, target)
   const requireTarget = () => {
     tools.requireAccepting()
+    requireAllowed(tools.db, { request, target, histories }, tools.stamps.now())
     lineFor(tools, tools.db, target, tools.stamps.now())
   }
   const { attachments } = request
   const attachmentIds =
-    attachments === undefined ? [] : await attachmentsFor(tools, attachments, requireTarget)
+    attachments === undefined
+      ? []
+      : await attachmentsFor(tools, { files: attachments, key: request.key }, requireTarget)
   const acceptance = { request, fingerprint, target, histories, attachmentIds }
   return tools.writer
     .write((tx) => repeat(tools, tx, request, fingerprint) ?? accept(tools, tx, acceptance))
@@ -142,16 +150,23 @@ function targetOf(tools: SendTools, request: SendRequest): Target {
   if (replyTo !== undefined && replyTo.if_supported !== true) {
     throw notSupported('replies', 'No line can send a reply: if_supported sends it plainly.')
   }
-  const extras = extrasOf(request)
+  const beside = { lines: linesOf(request), extras: extrasOf(request) }
   return typeof to === 'string'
-    ? { recipient: checkedRecipient(to), lineId, extras }
-    : { ...conversationTarget(tools.db, to.conversationId), extras }
+    ? { recipient: checkedRecipient(to), lineId, ...beside }
+    : { ...conversationTarget(tools.db, to.conversationId), ...beside }
+}
+
+function linesOf({ key }: SendRequest): LineLimit {
+  return key?.permissions.lineIds ?? null
 }
 
 /** Null for a text message, as it always was. */
-function extrasOf({ attachments, service }: SendRequest): MessageExtras | null {
-  if (attachments === undefined && service === undefined) return null
+function extrasOf(request: SendRequest): MessageExtras | null {
+  const { to, lineId, attachments, service } = request
+  const lineIds = lineId === null && typeof to === 'string' ? linesOf(request) : null
+  if (attachments === undefined && service === undefined && lineIds === null) return null
   return {
+    ...(lineIds === null ? {} : { lineIds }),
     ...(attachments === undefined ? {} : { attachmentCount: attachments.length }),
     ...(service === undefined ? {} : { wantedService: service }),
   }
@@ -173,6 +188,7 @@ function accept(tools: SendTools, tx: Tx, acceptance: Acceptance): Accepted {
   for (const [lineId, isKnown] of histories) {
     if (isKnown === true) markKnown(tx, { lineId, handle }, now)
   }
+  requireAllowed(tx, acceptance, now)
   const found = lineFor(tools, tx, target, now)
   const { line } = found
   requireUnpaused(tools, tx, { source: request.source, lineId: line.id, handle })
@@ -187,8 +203,21 @@ function accept(tools: SendTools, tx: Tx, acceptance: Acceptance): Accepted {
   const message = record(tools, tx, acceptance, { line, contactHold, now })
   const key = request.idempotencyKey
   if (key !== null) recordRequest(tx, { key, fingerprint, messageId: message.id, now })
+  if (hasRules(request.key)) countByRules(tx, request.key, message.id, now)
   tools.writer.afterCommit(() => tools.dispatchSignal.notify())
   return { message, messageId: message.id, answer: null, isReplay: false }
+}
+
+type Considered = Pick<Acceptance, 'request' | 'target' | 'histories'>
+
+/** Throws where a rule of the caller's key speaks against the message. */
+function requireAllowed(db: Db, { request, ...send }: Considered, now: Timestamp): void {
+  const { key } = request
+  if (hasRules(key)) requireByRules(db, { key, ...send }, now)
+}
+
+function hasRules(key: KeyCaller | null): key is KeyCaller {
+  return key !== null && key.permissions.rules !== NO_RULES
 }
 
 function record(
@@ -233,7 +262,7 @@ function record(
 /** The service of the first try, where the caller has asked for one. */
 function firstService(tx: Tx, { recipient, extras }: Target): 'iMessage' | 'SMS' {
   if (extras?.wantedService !== 'auto') return extras?.wantedService ?? 'iMessage'
-  return evidenceOf(tx, recipient.handle).service === 'SMS' ? 'SMS' : 'iMessage'
+  return evidenceOf(tx, recipient.handle, null).service === 'SMS' ? 'SMS' : 'iMessage'
 }
 
 /**
@@ -296,8 +325,14 @@ function requireSame(known: IdempotencyRecord, fingerprint: string): void {
 }
 
 /** Of a text to a recipient it is what it always was: records outlive a version. */
-function fingerprintOf({ to, text, lineId, attachments, service, replyTo }: SendRequest): string {
-  const later = JSON.stringify({ attachments, service, replyTo })
+function fingerprintOf(request: SendRequest): string {
+  const { to, text, lineId, attachments, service, replyTo } = request
+  const later = JSON.stringify({
+    attachments,
+    service,
+    replyTo,
+    lines: linesOf(request) ?? undefined,
+  })
   const values = [to, text, lineId, ...(later === '{}' ? [] : [later])]
   return Buffer.from(sha256(JSON.stringify(values))).toString('base64url')
 }

@@ -7,6 +7,7 @@ import { BYTE_ORDER_MARK, csvRecord } from '../domain/csv.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
 import { deviceHandle, parseRecipient, type Handle } from '../domain/handle.ts'
 import { NAME_LENGTH_MAX, NOTE_LENGTH_MAX, cleanTags, type Person } from '../domain/person.ts'
+import type { LineLimit } from '../domain/routing.ts'
 import type { Audit } from '../storage/audit.ts'
 import { hasConversation } from '../storage/conversations.ts'
 import type { Db, Tx } from '../storage/database.ts'
@@ -34,7 +35,11 @@ type Tools = {
   readonly audit: Pick<Audit, 'record'>
 }
 
-export type ContactFilter = { readonly q?: string | undefined; readonly tag?: string | undefined }
+export type ContactFilter = {
+  readonly q?: string | undefined
+  readonly tag?: string | undefined
+  readonly lines: LineLimit
+}
 
 export type ContactFields = Omit<PersonFields, 'handle'>
 
@@ -44,8 +49,8 @@ export function createContacts(tools: Tools) {
   const { db, writer, stamps, audit } = tools
   return {
     list: (filter: ContactFilter, page: PageRequest) => pageOfContacts(db, filter, page),
-    get(written: string): Contact {
-      const found = findPerson(db, handleIn(written))
+    get(written: string, lines: LineLimit = null): Contact {
+      const found = findPerson(db, handleIn(written), lines)
       if (found === null) throw noContact()
       return contactResource(found)
     },
@@ -61,18 +66,22 @@ export function createContacts(tools: Tools) {
       if (!isDeleted) throw noContact()
     },
     /** A table of all contacts, in pieces. */
-    async export(origin: Origin): Promise<AsyncGenerator<string, undefined>> {
+    async export(origin: Origin, lines: LineLimit): Promise<AsyncGenerator<string, undefined>> {
       const about = { kind: 'contacts', id: null } as const
       await writer.write((tx) => audit.record(tx, origin, { action: 'contacts.exported', about }))
-      return tableOfContacts(db)
+      return tableOfContacts(db, lines)
     },
     import: (bytes: Uint8Array, country: string | null) => importContacts(tools, bytes, country),
   }
 }
 
-function pageOfContacts(db: Db, { q, tag = '' }: ContactFilter, page: PageRequest): Page<Contact> {
+function pageOfContacts(
+  db: Db,
+  { q, tag = '', lines }: ContactFilter,
+  page: PageRequest,
+): Page<Contact> {
   const before = cursorSeq(page.cursor) ?? Number.MAX_SAFE_INTEGER
-  const bounds = { limit: page.limit + 1, before }
+  const bounds = { limit: page.limit + 1, before, lines }
   const asked = tag === '' ? null : tag
   const rows =
     q === undefined
@@ -83,10 +92,10 @@ function pageOfContacts(db: Db, { q, tag = '' }: ContactFilter, page: PageReques
 
 const EXPORT_PAGE = 500
 
-async function* tableOfContacts(db: Db): AsyncGenerator<string, undefined> {
+async function* tableOfContacts(db: Db, lines: LineLimit): AsyncGenerator<string, undefined> {
   yield BYTE_ORDER_MARK + csvRecord(['name', 'handle', 'note', 'tags'])
   for (let before = Number.MAX_SAFE_INTEGER; ;) {
-    const page = listPeople(db, null, { limit: EXPORT_PAGE, before })
+    const page = listPeople(db, null, { limit: EXPORT_PAGE, before, lines })
     const last = page.at(-1)
     if (last === undefined) return undefined
     yield page.map((each) => csvRecord(cellsOf(each))).join('')

@@ -8,15 +8,25 @@ import {
   type Timestamp,
 } from '../domain/ids.ts'
 import type { Message } from '../domain/message.ts'
+import type { LineLimit } from '../domain/routing.ts'
 import { STOOD_FOR, conversationsOf } from './conversations.ts'
 import type { Db } from './database.ts'
 import { groupConversations } from './groups.ts'
 import { messageAt, messagesWhere } from './messages.ts'
 import { firstSeqSince } from './seq-by-time.ts'
-import { CONVERSATION_SEQ, LINE_SEQ, getRow, getRows, namesIn, type Values } from './statement.ts'
+import {
+  CONVERSATION_SEQ,
+  LINE_SEQ,
+  LINE_SEQS,
+  getRow,
+  getRows,
+  limitValue,
+  namesIn,
+  type Values,
+} from './statement.ts'
 
 export type MessageFilter = {
-  readonly lineId?: string | undefined
+  readonly lineIds: LineLimit
   readonly conversationId?: string | undefined
   readonly handle?: string | undefined
   readonly direction?: 'inbound' | 'outbound' | undefined
@@ -32,17 +42,25 @@ export type MessageFilter = {
 export type Newest = { readonly limit: number; readonly before: number | null }
 
 export function listMessages(db: Db, filter: MessageFilter, page: Newest): readonly Message[] {
-  const { handle, type, ...others } = filter
-  const isOfGroups = handle === undefined && type === 'group'
-  if ((handle === undefined && !isOfGroups) || filter.conversationId !== undefined) {
-    return newest(db, filter, page)
-  }
-  // A handle has one conversation on each line: their newest are the handle's newest. So it is with
-  // groups, which are few. That spares every message an index of its own for this.
-  return (handle === undefined ? groupConversations(db) : conversationsOf(db, handle))
-    .flatMap((conversationId) => newest(db, { ...others, type, conversationId }, page))
+  return filtersOf(db, filter)
+    .flatMap((each) => newest(db, each, page))
     .sort((a, b) => b.seq - a.seq)
     .slice(0, page.limit)
+}
+
+/**
+ * A handle has one conversation on each line: their newest are the handle's newest. So it is with groups,
+ * which are few, and with lines. That spares every message an index of its own for this.
+ */
+function filtersOf(db: Db, filter: MessageFilter): readonly MessageFilter[] {
+  const { handle, ...others } = filter
+  const { conversationId, type, lineIds } = filter
+  const inEach = (ids: readonly ConversationId[]) =>
+    ids.map((id) => ({ ...others, conversationId: id }))
+  if (conversationId !== undefined) return [filter]
+  if (handle !== undefined) return inEach(conversationsOf(db, handle))
+  if (type === 'group') return inEach(groupConversations(db))
+  return lineIds === null ? [filter] : lineIds.map((id) => ({ ...filter, lineIds: [id] }))
 }
 
 function newest(db: Db, filter: MessageFilter, page: Newest): readonly Message[] {
@@ -133,6 +151,7 @@ export function listChanges(
 
 const CONDITIONS = {
   lineId: `line_seq = ${LINE_SEQ}`,
+  lineIds: `line_seq IN ${LINE_SEQS}`,
   conversationId: `conversation_seq = ${STOOD_FOR}`,
   handle: 'handle = $handle',
   direction: 'direction = $direction',
@@ -148,9 +167,12 @@ function conditionsOf(filter: MessageFilter): readonly string[] {
 
 /** Ids from outside are only compared, so any string may stand for one. */
 function valuesOf(filter: MessageFilter): Values {
-  const { lineId, conversationId, handle, direction, status, service } = filter
+  const { lineIds, conversationId, handle, direction, status, service } = filter
+  const [lineId] = lineIds ?? []
+  const isOne = lineIds?.length === 1 && lineId !== undefined
   return {
-    ...(lineId !== undefined && { lineId }),
+    ...(isOne && { lineId }),
+    ...(lineIds !== null && !isOne && { lineIds: limitValue(lineIds) }),
     ...(conversationId !== undefined && { conversationId }),
     ...(handle !== undefined && { handle }),
     ...(direction !== undefined && { direction }),

@@ -20,7 +20,7 @@ import { GROUP_STATES, type Group } from '../domain/conversation.ts'
 import type { CredentialId, CredentialKind } from '../domain/credential.ts'
 import type { Severity } from '../domain/finding.ts'
 import type { Handle } from '../domain/handle.ts'
-import type { ConversationId, LineId, MessageId } from '../domain/ids.ts'
+import type { ConversationId, KeyId, LineId, MessageId } from '../domain/ids.ts'
 import type { MessageExtras } from '../domain/message-extras.ts'
 import {
   ANSWER_KINDS,
@@ -36,6 +36,7 @@ import {
   type ReceiptKind,
 } from '../domain/message.ts'
 import type { NotRelayedKind } from '../domain/not-relayed.ts'
+import type { KeyRules, Scope } from '../domain/permissions.ts'
 import { at, checkJson, checkName, checkWord, flag } from './columns.ts'
 
 /** Facts that the file keeps about itself: see `about.ts` and `migrations.ts`. */
@@ -80,12 +81,31 @@ export const credentials = sqliteTable(
     secretCreatedAt: at('secret_created_at').notNull(),
     lastUsedAt: at('last_used_at'),
     revokedAt: at('revoked_at'),
+    /** What a key may do; null where it has no such limit. */
+    scopes: text('scopes', { mode: 'json' }).$type<readonly Scope[]>(),
+    lineIds: text('phone_line_ids', { mode: 'json' }).$type<readonly LineId[]>(),
+    expiresAt: at('expires_at'),
+    rules: text('rules', { mode: 'json' }).$type<KeyRules>(),
   },
   (t) => [
+    checkJson('scopes'),
+    checkJson('phone_line_ids'),
+    checkJson('rules'),
     uniqueIndex('credentials_by_number')
       .on(t.phoneNumber)
       .where(sql`revoked_at IS NULL`),
   ],
+)
+
+/** Sends of the last day by keys that may send only so many. */
+export const keySends = sqliteTable(
+  'key_sends',
+  {
+    keyId: text('key_id').$type<KeyId>().notNull(),
+    at: at('at').notNull(),
+    messageId: text('message_id').$type<MessageId>().notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.keyId, t.at, t.messageId] })],
 )
 
 export const lines = sqliteTable(

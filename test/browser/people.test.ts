@@ -60,7 +60,6 @@ story(
     await page.getByRole('group', { name: 'People' }).waitFor()
     await page.keyboard.press('ArrowDown')
     const chosen = await page.locator('.search-result[aria-selected=true]').innerText()
-    await page.keyboard.press('ArrowUp')
     await page.keyboard.press('Enter')
     await page.getByRole('dialog', { name: 'Edit contact' }).waitFor()
 
@@ -104,16 +103,13 @@ story('an answer is counted in every browser until somebody reads it in one', as
   expect([...reader.faults, ...other.faults]).toEqual([])
 })
 
-/** Notifications that the page shows, and a page that counts as hidden while `isHidden`. */
+/** The notifications that the page shows, and a page that counts as hidden while `isHidden`. */
 const WATCH_NOTIFICATIONS = `
   window.notices = []
   window.isHidden = false
   Object.defineProperty(document, 'hidden', { get: () => window.isHidden })
-  window.Notification = class extends EventTarget {
-    static permission = 'granted'
-    static requestPermission = async () => 'granted'
-    constructor(title, options) { super(); window.notices.push([title, options.body]); window.last = this }
-    close() {}
+  window.Notification = class extends Notification {
+    constructor(title, options) { super(title, options); window.notices.push([title, options.body]); window.last = this }
   }
   window.hide = (isHidden) => { window.isHidden = isHidden; document.dispatchEvent(new Event('visibilitychange')) }
 `
@@ -124,7 +120,7 @@ story(
     await using stage = await Stage.open()
     const api = await stage.api()
     await name(api, SECOND_LINE, { name: 'Anna' })
-    const left = await stage.page({ viewport: COMPUTER })
+    const left = await stage.page({ viewport: COMPUTER, permissions: ['notifications'] })
     const right = await left.another()
     for (const { page } of [left, right]) await page.addInitScript(WATCH_NOTIFICATIONS)
     const notices = ({ page }: WatchedPage) => page.evaluate<string[][]>('window.notices')

@@ -24,6 +24,14 @@ const TOO_WIDE = `[...document.querySelectorAll('*')]
   .map((element) => element.nodeName + '.' + element.className)
   .slice(0, 5)`
 
+const FOCUSED = `(() => {
+  const at = document.activeElement
+  const name = at.getAttribute('aria-label') ?? at.labels?.[0]?.innerText ?? at.innerText
+  return at === document.body ? 'nothing' : name.trim().split('\\n')[0]
+})()`
+/** More keys than there are things to go to on any page. */
+const TABS_MAX = 70
+
 type Shift = { readonly value: number; readonly places: readonly string[] }
 type AxeViolation = {
   readonly id: string
@@ -103,6 +111,23 @@ export class WatchedPage {
   /** Waits until the page says so somewhere. */
   async reads(text: string | RegExp): Promise<void> {
     await this.page.getByText(text).first().waitFor()
+  }
+
+  /** The name of what has the focus. */
+  focused(): Promise<string> {
+    return this.page.evaluate<string>(FOCUSED)
+  }
+
+  /** Goes on by the tabulator, beyond the end to the beginning, to what bears the name. */
+  async tabTo(name: string): Promise<void> {
+    const passed: string[] = []
+    while (passed.length < TABS_MAX) {
+      await this.page.keyboard.press('Tab')
+      const now = await this.focused()
+      if (now === name) return
+      passed.push(now)
+    }
+    throw new Error(`No way to ${name} by keyboard, only to: ${[...new Set(passed)].join(', ')}`)
   }
 
   /** All that can be read on it. */

@@ -23,7 +23,8 @@ const IDS_MAX = 500
 const MEND_EVERY = 500
 const TOLD_MAX = 5
 const BRIDGED = '+12025550149'
-/** A bridge that asks for a message is held for 25 s: it hangs up before. */
+/** A bridge that asks for a message is held for 25 s, a reader of events for as long as it likes: they hang up. */
+const HELD = ['bridgeNext', 'listEvents', 'streamEvents']
 const HELD_MS = 1_000
 
 const ANY_ID = /"((?:key|line|msg|conv|wh|dlv|brg)_[0-9a-z]{26})"/g
@@ -117,23 +118,25 @@ class Fuzz {
 
   async #send(request: FuzzRequest): Promise<void> {
     this.operations.add(request.operationId)
-    const mayHold = request.operationId === 'bridgeNext'
+    const mayHold = HELD.includes(request.operationId)
     const signal = mayHold ? AbortSignal.timeout(HELD_MS) : null
-    const response = await fetch(this.#urlOf(request), {
+    const answered = await fetch(this.#urlOf(request), {
       method: request.method,
       headers: { ...request.headers, ...this.#credentialsOf(request) },
       redirect: 'manual',
       signal,
       ...(hasBody(request) ? { body: request.body } : {}),
-    }).catch((error: unknown) => {
-      if (signal?.aborted !== true) throw error
-      return null
     })
-    if (response === null) {
+      .then(async (response) => ({ response, text: await response.text() }))
+      .catch((error: unknown) => {
+        if (signal?.aborted !== true) throw error
+        return null
+      })
+    if (answered === null) {
       this.#held += 1
       return
     }
-    const text = await response.text()
+    const { response, text } = answered
     this.#statuses.set(response.status, (this.#statuses.get(response.status) ?? 0) + 1)
     this.#learnFrom(text)
     const what = faultIn(request, response, text)

@@ -225,11 +225,13 @@ const UNRECORDED = [
   'POST /bridge/v1/receive',
   'POST /bridge/v1/next',
   'POST /bridge/v1/done',
+  // Its calls are those of the API.
+  'POST /mcp',
 ]
 
 const TAKES_ALL_AWAY = ['/api/v1/backups/:name', '/dashboard/downloads/:ticket']
 const ROUTES = {
-  key: changingRoutes(publicRoutes(NO_TOOLS)),
+  key: changingRoutes(publicRoutes(NO_TOOLS, AbortSignal.abort())),
   dashboard: changingRoutes(dashboardRoutes(NO_TOOLS, AbortSignal.abort())),
   control: changingRoutes(ownersRoutes(NO_TOOLS, AbortSignal.abort())),
 }

@@ -150,6 +150,23 @@ test("the owner's name is in the conversation, and in no event", async () => {
   expect(JSON.stringify(events)).not.toContain('Zebulon')
 })
 
+test('a message carries the name of its person only where the caller asks for it', async () => {
+  await using relay = await oneLine()
+  await put(relay, ANNA, { name: 'Anna' })
+  const { body } = await relay.send({ to: ANNA, text: 'Your table is ready.' })
+  await relay.send({ to: BOB, text: 'Yours as well.' })
+
+  const { data: plain } = await relay.get('/api/v1/messages')
+  const { data: named } = await relay.get('/api/v1/messages?contact_names=true')
+  const one = await relay.get(`/api/v1/messages/${body.id}?contact_names=true`)
+  const refused = await relay.request('GET', `/api/v1/messages/${body.id}?contact_names=maybe`)
+
+  expect(plain.some((message: Json) => 'contact_name' in message)).toBe(false)
+  expect(named).toEqual([plain[0], { ...plain[1], contact_name: 'Anna' }])
+  expect(one).toEqual(named[1])
+  expect(refused.status).toBe(400)
+})
+
 test('a message is found at once and after it was indexed, with its words marked', async () => {
   await using relay = await oneLine()
   const { body } = await relay.send({ to: ANNA, text: 'Is the Bicycle ready? My bicycle!' })

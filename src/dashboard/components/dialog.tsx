@@ -28,7 +28,9 @@ type DialogProps = {
   readonly children: ComponentChildren
 }
 
-/** A dialog over the page, open while it is drawn. */
+const FIRST_FIELD = '.dialog-body :is(input:not([hidden]), select, textarea)'
+
+/** A dialog over the page, open while it is drawn. The focus is on its first field. */
 export function Dialog(props: DialogProps) {
   const {
     title,
@@ -43,6 +45,7 @@ export function Dialog(props: DialogProps) {
   useLayoutEffect(() => {
     const element = dialog.current
     element?.showModal()
+    element?.querySelector<HTMLElement>(FIRST_FIELD)?.focus()
     // Closing it before it is removed returns the focus to where it was.
     return () => element?.close()
   }, [])

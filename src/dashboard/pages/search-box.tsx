@@ -64,7 +64,7 @@ export function SearchBox({ onClose }: { readonly onClose: () => void }) {
         {found.value === null ? '' : SEARCH.found(results.length)}
       </p>
       <div class="search-results" id={listId} role="listbox" aria-label={SEARCH.results}>
-        {(['people', 'conversations', 'messages'] as const).map((group) => (
+        {(['conversations', 'people', 'messages'] as const).map((group) => (
           <Group
             key={group}
             title={SEARCH[group]}
@@ -100,7 +100,7 @@ function SearchField({ typed, chosen, results, listId, open }: FieldProps) {
     <div class="search-field">
       <Icon name="search" />
       <input
-        type="search"
+        type="text"
         role="combobox"
         list={undefined}
         aria-label={SEARCH.label}
@@ -227,7 +227,7 @@ function resultsIn(
     text: excerptOf(excerpt),
     time: message.created_at,
   }))
-  return [...persons, ...talks, ...texts]
+  return [...talks, ...persons, ...texts]
 }
 
 /** A name or number with the typed words marked, a blank in a number or not. */

@@ -344,16 +344,7 @@ function HealthSection() {
       >
         {url !== null && setting?.is_locked === false && (
           <div class="actions">
-            <Button
-              onClick={({ target }) => {
-                // The button disappears, so the focus moves on.
-                if (target instanceof Element)
-                  target.closest('form')?.querySelector('input')?.focus()
-                void save(NO_URL)
-              }}
-            >
-              {WORDS.removeUrl}
-            </Button>
+            <Button onClick={() => void save(NO_URL)}>{WORDS.removeUrl}</Button>
           </div>
         )}
       </TextSetting>

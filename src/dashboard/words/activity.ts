@@ -1,5 +1,5 @@
-import { grouped } from '../../domain/number-words.ts'
 import type { AuditEntry, LogLine } from '../resources.ts'
+import { grouped } from './common.ts'
 
 export const ACTIVITY = {
   title: 'Activity',
@@ -89,11 +89,15 @@ export function actionName(action: string): string {
 /** The changed fields, one sentence each. */
 export function changeWords({ before, after }: AuditEntry): readonly string[] {
   const fields = Object.keys({ ...before, ...after })
-  return fields.map((field) => {
+  return fields.flatMap((field) => {
     const [old, now] = [before?.[field], after?.[field]]
-    if (old === undefined) return ACTIVITY.set(field, String(now))
-    return ACTIVITY.change(field, String(old), String(now ?? '–'))
+    if (old !== undefined) return [ACTIVITY.change(field, listed(old), listed(now))]
+    return now === null ? [] : [ACTIVITY.set(field, listed(now))]
   })
+}
+
+function listed(value: unknown): string {
+  return [value ?? '–'].flat().map(String).join(', ')
 }
 
 /** A line of the log as it is copied. */

@@ -1,6 +1,6 @@
 // Sentences of the list of conversations, of a thread, and of the forms that send.
 
-import { countWords, grouped } from '../../domain/number-words.ts'
+import { countWords, grouped } from './common.ts'
 
 export const CONVERSATIONS = {
   title: 'Conversations',
@@ -19,6 +19,7 @@ export const CONVERSATIONS = {
   allLines: 'All lines',
   nothingFound: 'No results',
   tryOther: 'Try another name, a part of the number, or fewer filters.',
+  writeTo: (number: string) => `Write to ${number}`,
   none: 'No messages yet',
   firstMessage: (number: string | undefined) =>
     `${number === undefined ? 'Start a conversation' : `Text ${number} from a phone`}, or write the first message from here.`,
@@ -39,8 +40,6 @@ export const CONVERSATIONS = {
   toLatest: 'Jump to latest',
   notAllShown: "Older messages aren't shown here. Export the conversation to read them.",
   more: 'More',
-  editPerson: 'Edit contact',
-  addPerson: 'Add to contacts',
   print: 'Print conversation',
   printing: 'Getting all messages…',
   printed: (name: string, number: string) => `Conversation with ${name}, ${number}`,
@@ -72,6 +71,6 @@ export const NOTIFY = {
   on: 'Notify me of new messages',
   text: 'Show the text of messages',
   denied: 'This browser blocks notifications for this page. Allow them in its site settings.',
-  unavailable: 'Browsers show notifications only for pages opened by HTTPS or on this machine.',
+  unavailable: 'Browsers show notifications only for pages opened over HTTPS or on this computer.',
   newMessage: 'New message',
 } as const

@@ -1,5 +1,7 @@
 // Sentences of Home.
 
+import { countWords } from './common.ts'
+
 export const HOME = {
   title: 'Home',
   lines: 'Lines',
@@ -21,13 +23,13 @@ export const HOME = {
   snooze: 'Snooze…',
   snoozeNow: 'Snooze',
   snoozeTitle: 'Snooze this issue?',
-  snoozeText: 'It is hidden until then, and comes back earlier if it gets worse.',
+  snoozeText: 'It stays hidden until then, unless it gets worse.',
   snoozeFor: 'Hide for',
   oneDay: '1 day',
   oneWeek: '1 week',
   untilDate: 'Until a date',
   date: 'Date',
-  snoozed: (count: number) => (count === 1 ? '1 snoozed issue' : `${count} snoozed issues`),
+  snoozed: (count: number) => countWords(count, 'snoozed issue'),
   snoozedUntil: (time: string) => `Snoozed until ${time}`,
   snoozeDone: 'Snoozed.',
   showAgain: 'Show now',
@@ -39,7 +41,7 @@ export const HOME = {
     queued: 'waiting',
   },
   attentionHint:
-    'Failed and expired messages of the last 7 days, and all that are still undecided.',
+    'Failed and expired messages from the last 7 days, and all that are uncertain or waiting.',
   many: (count: string) => `${count}+`,
   send: 'Send a message',
   latest: 'Latest messages',

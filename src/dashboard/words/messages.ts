@@ -2,7 +2,7 @@
 
 export const MESSAGES = {
   title: 'Messages',
-  lead: 'Every message of every line, newest first.',
+  lead: 'All messages on all lines, newest first.',
   filters: 'Filters',
   status: 'Status',
   line: 'Line',
@@ -26,7 +26,7 @@ export const MESSAGES = {
   sendAgain: 'Send again',
   sendAgainAsk: 'Send again…',
   sendAgainTitle: 'Send this message again?',
-  sendAgainText: 'It is sent as a new message to the same recipient, by the same line.',
+  sendAgainText: 'It will be sent as a new message, to the same recipient from the same line.',
   sentAgain: 'Sent again as a new message.',
   markSent: 'Mark as sent',
   markFailed: 'Mark as failed',

@@ -1,6 +1,5 @@
-import { countWords } from '../domain/number-words.ts'
-import type { StateWords } from './components/drawings.ts'
-import { isGroup } from './people.ts'
+import type { StateWords } from '../components/drawings.ts'
+import { isGroup } from '../people.ts'
 import type {
   Conversation,
   DayStats,
@@ -8,7 +7,8 @@ import type {
   PhoneLine,
   Reaction,
   RelayState,
-} from './resources.ts'
+} from '../resources.ts'
+import { countWords } from './common.ts'
 
 const STATUSES: Readonly<Record<string, StateWords>> = {
   queued: { text: 'Queued', tone: 'wait', icon: 'clock' },
