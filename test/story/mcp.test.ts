@@ -158,6 +158,26 @@ test('a call that is repeated under its id sends one message; one with other wor
   ])
 })
 
+test('a client without a session is known by its key, for an hour', async () => {
+  await using stage = await openStage()
+  const auth = { 'x-api-key': stage.key?.key ?? '', 'x-api-secret': stage.key?.secret ?? '' }
+  const { body: other } = await stage.post('/api/v1/keys', {})
+  const params = { name: 'send_message', arguments: { to: '+12025550123', text: 'hello' } }
+  const body = { jsonrpc: '2.0', id: 7, method: 'tools/call', params }
+  const send = async (headers: Record<string, string>) => (await stage.raw(body, headers)).text()
+  const sent = [0]
+  const calls = [auth, auth, { 'x-api-key': other.key, 'x-api-secret': other.secret }]
+
+  for (const headers of calls) {
+    await send(headers)
+    sent.push(stage.device.sent.length)
+  }
+  await stage.clock.advance(3_600_000)
+  await send(auth)
+
+  expect([...sent, stage.device.sent.length]).toEqual([0, 1, 1, 2, 3])
+})
+
 const INITIALIZE = {
   jsonrpc: '2.0',
   id: 0,
