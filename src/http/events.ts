@@ -130,7 +130,7 @@ async function listEvents(
   const waitMs = preferredWaitMs(request.headers) ?? 0
   const { peer } = contextOf(request)
   if (waitMs > 0) {
-    requireRoom(eventLog)
+    requireRoom(eventLog, request)
     peer.liftTimeout(waitMs / 1_000 + SILENCE_SECONDS)
   }
   const after = eventLog.positionOf(choice.after ?? OLDEST)
@@ -149,7 +149,7 @@ function streamEvents(tools: EventTools, request: Request, streamsEnd: AbortSign
   const { eventLog, clock } = tools
   const choice = readQuery(request, StreamQuery)
   const { peer, requestId } = contextOf(request)
-  requireRoom(eventLog)
+  requireRoom(eventLog, request)
   // A client that reconnects by itself has the old address still.
   const after = request.headers.get('last-event-id') ?? choice.after ?? LATEST
   const filter = filterOf(request, choice)
@@ -190,8 +190,9 @@ function namesIn(types: string | undefined): EventFilter['names'] {
   throw invalidRequest({ path: 'types', message })
 }
 
-function requireRoom({ readerCount }: EventLog): void {
-  if (readerCount < READERS_MAX) return
+/** The owner finds room even where programs have taken all. */
+function requireRoom({ readerCount }: EventLog, request: Request): void {
+  if (readerCount < READERS_MAX || callerOf(request).kind === 'cli') return
   throw new RelayError('rate_limit_exceeded', `${READERS_MAX} readers of events wait already.`, {
     details: { limit: 'event_readers' },
     retryAfterSeconds: READERS_RETRY_SECONDS,

@@ -308,7 +308,7 @@ function isWords(schema: JsonObject): boolean {
 function constantsOf(title: string, words: readonly Json[]): JsonObject {
   const prefix = title.replaceAll(/\B[A-Z]/g, '_$&')
   const names = words.filter((word) => typeof word === 'string').map((word) => `${prefix}_${word}`)
-  return { 'x-enum-varnames': names.map((name) => name.replaceAll('.', '_').toUpperCase()) }
+  return { 'x-enum-varnames': names.map((name) => name.replaceAll(/[.:]/g, '_').toUpperCase()) }
 }
 
 function textIn(node: JsonObject, name: string): string {

@@ -67,8 +67,20 @@ story('a person is found, answered and named by keyboard alone', async () => {
     .getByRole('link', { name: /Sent to\s*Anna/ })
     .first()
     .waitFor()
+  await watched.tabTo('To')
+  await keyboard.type('Nobody')
+  await watched.tabTo('Text')
+  await keyboard.type('See you at eight.')
+  await press(watched, 'Send')
+  await watched.reads(/^Enter a number with its country code/)
+  await focusOn(watched, 'Send')
+  await watched.tabTo('To')
+  await keyboard.type('anna')
+  await watched.reads('→ +1 202 555 0147')
+  await press(watched, 'Send')
+  await watched.page.locator('.outcome').getByText('Anna').waitFor()
 
-  expect(watched.faults).toEqual([])
+  expect(watched.faults.filter((fault) => !fault.includes('status of 400'))).toEqual([])
 })
 
 story('what failed is sent again, put off and retried by keyboard alone', async () => {
@@ -119,7 +131,8 @@ story('what failed is sent again, put off and retried by keyboard alone', async 
   await press(watched, 'Sign out')
   await focusOn(watched, 'Password')
 
-  expect(watched.faults).toEqual([])
+  // A list that was asked for just before is refused.
+  expect(watched.faults.filter((fault) => !fault.includes('status of 401'))).toEqual([])
 })
 
 /** Gives up what a webhook did not take, as the end of its schedule would; returns the number. */

@@ -129,7 +129,7 @@ class Fuzz {
     this.operations.add(request.operationId)
     const mayHold = HELD.includes(request.operationId)
     const signal = mayHold ? AbortSignal.timeout(HELD_MS) : null
-    const answer = await fetch(this.#urlOf(request), {
+    const answered = await fetch(this.#urlOf(request), {
       method: request.method,
       headers: { ...request.headers, ...this.#credentialsOf(request) },
       redirect: 'manual',
@@ -141,11 +141,11 @@ class Fuzz {
         if (signal?.aborted !== true) throw error
         return null
       })
-    if (answer === null) {
+    if (answered === null) {
       this.#held += 1
       return
     }
-    const { response, text } = answer
+    const { response, text } = answered
     this.#statuses.set(response.status, (this.#statuses.get(response.status) ?? 0) + 1)
     this.#learnFrom(text)
     const isLimited = request.credentials === 'limited' && request.path[1] === 'api'

@@ -110,8 +110,8 @@ function ConversationPane({ lines, selected, onWrite }: PaneProps) {
   const { router } = useDashboard()
   const { line = '', type = '', state = '', q = '' } = router.route.value.query
   const typed = useSignal(q)
-  const path = selected === null ? [] : [selected]
   const filter = { line, type, state }
+  const path = selected === null ? [] : [selected]
   const choose = (changes: Partial<Filter>) =>
     router.replace(href('conversations', path, { ...filter, ...changes }))
   return (
@@ -174,16 +174,15 @@ function Filters({ filter: { line, type, state }, lines, onChoose: choose }: Fil
         <FilterChoice
           label={CONVERSATIONS.line}
           value={line}
-          options={[
-            ['', CONVERSATIONS.allLines],
-            ...lines.map((each) => [each.id, lineName(each)] as const),
-          ]}
+          options={[['', CONVERSATIONS.allLines], ...lines.map(lineChoice)]}
           onChange={(chosen) => choose({ line: chosen })}
         />
       )}
     </>
   )
 }
+
+const lineChoice = (line: PhoneLine) => [line.id, lineName(line)] as const
 
 type ChoiceProps = {
   readonly label: string

@@ -14,6 +14,7 @@ import { Ago, PersonText } from '../components/text.tsx'
 import { useAction } from '../components/use-action.ts'
 import { EmptyState, Skeleton, WhenReady } from '../components/when-ready.tsx'
 import { useDashboard, useRead } from '../dashboard.ts'
+import { numberWords } from '../numbers.ts'
 import { counterpart } from '../people.ts'
 import type { Attention, DayStats, Message, Page, PhoneLine, RelayState } from '../resources.ts'
 import {
@@ -223,7 +224,9 @@ function LineList({ lines }: { readonly lines: readonly PhoneLine[] }) {
             <Badge of={lineState(line)} />
           </div>
           <p class="small quiet home-line-about">
-            {line.label !== null && <span class="figures">{line.phone_number} · </span>}
+            {line.label !== null && (
+              <span class="figures">{numberWords(line.phone_number)} · </span>
+            )}
             {line.status_hint ?? kindName(line, kinds)}
           </p>
           <NewContactsMeter line={line} />

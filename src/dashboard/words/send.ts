@@ -24,6 +24,9 @@ export const SEND = {
   to: 'To',
   toHint: 'Name, number or email',
   understood: (number: string) => `→ ${number}`,
+  notUnderstood:
+    'Enter a number with its country code, such as +1 202 555 0123, the name of a contact, or an email address.',
+  refused: (sentence: string) => sentence.replace(/^to /, 'This '),
   line: 'Line',
   automatic: 'Automatic (usual or least used line)',
   text: 'Text',
