@@ -24,7 +24,7 @@ import { localName } from './http/hosts.ts'
 import { listenEverywhere, type Listener } from './http/listener.ts'
 import { createHttp, type Http, type HttpTools } from './http/server.ts'
 import { lifeOf } from './http/service.ts'
-import { createCredentials, createFirstKey } from './keys/credentials.ts'
+import { createCredentials, createFirstKey, keyFindings } from './keys/credentials.ts'
 import { LastUsed, createAuthenticate } from './keys/last-used.ts'
 import { LINE_KINDS } from './lines/kinds.ts'
 import { createLineActions } from './lines/line-actions.ts'
@@ -110,6 +110,7 @@ export function createApp(config: Config, parts: Partial<Parts> = {}): App {
   const maintenance = createMaintenance({ ...parts, ...runtime, ...beside })
   const entry = createEntry(runtime, start)
   const lastUsed = new LastUsed(runtime)
+  runtime.health.include(async () => keyFindings(runtime).map(ofRelay))
   const isWell = () => life.phase === 'running' && !runtime.disk.isLow
   const heartbeat = new Heartbeat({ ...runtime, isWell, beat: webhooks.get })
   const watches = [maintenance.clockWatch, maintenance.timetable, heartbeat]
