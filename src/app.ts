@@ -110,7 +110,6 @@ export function createApp(config: Config, parts: Partial<Parts> = {}): App {
   const maintenance = createMaintenance({ ...parts, ...runtime, ...beside })
   const entry = createEntry(runtime, start)
   const lastUsed = new LastUsed(runtime)
-  runtime.health.include(async () => keyFindings(runtime).map(ofRelay))
   const isWell = () => life.phase === 'running' && !runtime.disk.isLow
   const heartbeat = new Heartbeat({ ...runtime, isWell, beat: webhooks.get })
   const watches = [maintenance.clockWatch, maintenance.timetable, heartbeat]
@@ -312,7 +311,8 @@ function createEntry(runtime: Runtime, { config, parts, life }: Start) {
   const { passwordHash = argon2id } = parts
   const lockedPassword = config.adminPassword
   const access = createAccess({ ...runtime, passwordHash, lockedPassword })
-  runtime.health.include(async () => passwordFindings(lockedPassword).map(ofRelay))
+  const findings = () => [...passwordFindings(lockedPassword), ...keyFindings(runtime)]
+  runtime.health.include(async () => findings().map(ofRelay))
   return {
     access,
     isClaimed: () => access.hasPassword(),
