@@ -83,6 +83,27 @@ story('a person is found, answered and named by keyboard alone', async () => {
   expect(watched.faults.filter((fault) => !fault.includes('status of 400'))).toEqual([])
 })
 
+story('the first message to a contact is written by keyboard alone', async () => {
+  await using stage = await Stage.open()
+  const api = await stage.api()
+  await lineIds(api)
+  await api.ask('PUT', `/api/v1/contacts/${encodeURIComponent(PERSON)}`, { name: 'Anna' })
+  const watched = await stage.page()
+
+  await watched.show('people')
+  await press(watched, 'Conversations with Anna')
+  await focusOn(watched, 'Conversations')
+  await watched.button('Write to +1 202 555 0147').waitFor()
+  await press(watched, 'Write to +1 202 555 0147')
+  await focusOn(watched, 'To')
+  await watched.tabTo('Text')
+  await watched.page.keyboard.type('Your table is ready.')
+  await press(watched, 'Send')
+  await focusOn(watched, 'Message to Anna')
+
+  expect(watched.faults).toEqual([])
+})
+
 story('what failed is sent again, put off and retried by keyboard alone', async () => {
   await using stage = await Stage.open()
   using furniture = await furnish(stage)

@@ -226,6 +226,9 @@ export function takesFiles(line: PhoneLine | null): boolean {
   return line === null || line.status === 'offline' || line.capabilities.attachments
 }
 
+/** Holders of the focus that keep it when a thread opens: a field, a list to walk through, a found message. */
+const IN_USE = 'input, select, textarea, article, .window-list *'
+
 /** Enter sends, Shift and Enter start a new line. */
 export function Composer({ conversation, line, composition }: ComposerProps) {
   const { text, uploads, isBusy, failure, send, isReady } = composition
@@ -234,8 +237,8 @@ export function Composer({ conversation, line, composition }: ComposerProps) {
   useEffect(() => {
     // On a phone, the keyboard would cover what there is to read.
     const isAtDesk = matchMedia('(pointer: fine)').matches
-    const isFree = document.activeElement?.matches('body, h1, .thread-pane') === true
-    if (isAtDesk && isFree) field.current?.focus({ preventScroll: true })
+    const isInUse = document.activeElement?.matches(IN_USE) === true
+    if (isAtDesk && !isInUse) field.current?.focus({ preventScroll: true })
   }, [])
   const refusal = groupRefusal(conversation, line)
   if (refusal !== null) return <p class="composer composer-refusal quiet">{refusal}</p>
