@@ -312,7 +312,9 @@ test('hundreds of calls by random keys are answered as the tables say', async ()
     const more = line === null ? {} : { phone_line_id: line }
     const answer = await key.call('POST', '/messages/send', { to, text: `${below(1e9)}`, ...more })
     const isReached = reaches(permissions.rules, to, stateFor(permissions, to))
-    const wanted = statusOf(200, [
+    // A message may wait for approval.
+    const isHeld = permissions.rules.approval !== 'never' && answer.status === 202
+    const wanted = statusOf(isHeld ? 202 : 200, [
       [401, isExpired(key)],
       [403, !may(permissions, 'messages:send')],
       [403, !isReached],
@@ -320,9 +322,9 @@ test('hundreds of calls by random keys are answered as the tables say', async ()
       [404, line !== null && !sees(permissions, line)],
     ])
     expectAnswer('send', answer, wanted)
-    if (answer.status !== 200) return
+    if (wanted > 202) return
     expect(sees(permissions, answer.body.phone_line_id)).toBe(true)
-    known.get(to)?.add(answer.body.phone_line_id)
+    if (!isHeld) known.get(to)?.add(answer.body.phone_line_id)
     for (const each of familyOf(key)) each.sentAt.push(relay.clock.now())
   }
 
