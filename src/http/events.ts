@@ -21,7 +21,7 @@ import {
 import type { AuthenticationTools } from './authentication.ts'
 import { documentationOf, operation } from './operation.ts'
 import { PAGE_QUERY, readQuery } from './query.ts'
-import { callerOf, contextOf, linesOf } from './request-context.ts'
+import { callerOf, contextOf, linesOf, unauthorized } from './request-context.ts'
 import { respond, streamOf } from './respond.ts'
 import { SILENCE_SECONDS, preferredWaitMs } from './sending.ts'
 
@@ -122,10 +122,11 @@ export function eventRoutes(tools: EventTools, streamsEnd: AbortSignal) {
 }
 
 async function listEvents(
-  { eventLog }: EventTools,
+  tools: EventTools,
   request: Request,
   streamsEnd: AbortSignal,
 ): Promise<EventList> {
+  const { eventLog } = tools
   const { limit, ...choice } = readQuery(request, EventQuery)
   const waitMs = preferredWaitMs(request.headers) ?? 0
   const { peer } = contextOf(request)
@@ -137,6 +138,7 @@ async function listEvents(
   const reading = { after, filter: filterOf(request, choice), limit, silenceMs: waitMs }
   const signal = AbortSignal.any([request.signal, streamsEnd])
   for await (const { events, position, hasMore } of eventLog.follow(reading, signal)) {
+    if (waitMs > 0 && !mayGoOn(tools, request)) throw unauthorized()
     const data = events.map(({ id, createdAt, body }) => {
       return { id, created_at: isoTime(createdAt), payload: JSON.parse(body) }
     })

@@ -6,6 +6,7 @@ import { ScriptedDriver } from '../support/scripted-driver.ts'
 import { startRelay, type Json, type TestRelay } from '../support/test-relay.ts'
 
 const ANNA = '+12025550701'
+const BOB = '+12025550702'
 
 async function oneLine(): Promise<TestRelay> {
   const driver = new ScriptedDriver()

@@ -216,6 +216,20 @@ test('words of others stand under untrusted_text only, in tools, resources and t
   await client.close()
 })
 
+test('an agent whose key is revoked while it waits gets nothing more', async () => {
+  await using stage = await openStage()
+  const { body: key } = await stage.post('/api/v1/keys', {})
+  const { call } = await stage.connect(NEWEST, key)
+  const waiting = call('wait_for_messages')
+  await settle()
+
+  await stage.request('DELETE', `/api/v1/keys/${key.id}`)
+  await stage.receive('too late')
+
+  const { structuredContent } = await waiting
+  expect(structuredContent.error.code).toBe('unauthorized')
+})
+
 test('a file is read through its resource, and one that is too large only by the API', async () => {
   using folder = new ScratchFolder()
   await using stage = await openStage({ folder: folder.path })
