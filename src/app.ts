@@ -24,7 +24,7 @@ import { localName } from './http/hosts.ts'
 import { listenEverywhere, type Listener } from './http/listener.ts'
 import { createHttp, type Http, type HttpTools } from './http/server.ts'
 import { lifeOf } from './http/service.ts'
-import { createCredentials, createFirstKey } from './keys/credentials.ts'
+import { createCredentials, createFirstKey, keyFindings } from './keys/credentials.ts'
 import { LastUsed, createAuthenticate } from './keys/last-used.ts'
 import { LINE_KINDS } from './lines/kinds.ts'
 import { createLineActions } from './lines/line-actions.ts'
@@ -311,7 +311,8 @@ function createEntry(runtime: Runtime, { config, parts, life }: Start) {
   const { passwordHash = argon2id } = parts
   const lockedPassword = config.adminPassword
   const access = createAccess({ ...runtime, passwordHash, lockedPassword })
-  runtime.health.include(async () => passwordFindings(lockedPassword).map(ofRelay))
+  const findings = () => [...passwordFindings(lockedPassword), ...keyFindings(runtime)]
+  runtime.health.include(async () => findings().map(ofRelay))
   return {
     access,
     isClaimed: () => access.hasPassword(),

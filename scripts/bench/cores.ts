@@ -10,5 +10,14 @@ export const UNDER: readonly string[] = hasTaskset ? ['taskset', '-c', SERVER_CO
 
 /** Puts this process on the core for the load. */
 export function moveToLoadCore(): void {
-  if (hasTaskset) Bun.spawnSync(['taskset', '-acp', LOAD_CORE, String(process.pid)])
+  moveTo(LOAD_CORE)
+}
+
+/** Puts this process on both, for a browser, whose parts work side by side. */
+export function moveToBothCores(): void {
+  moveTo(`${SERVER_CORE},${LOAD_CORE}`)
+}
+
+function moveTo(cores: string): void {
+  if (hasTaskset) Bun.spawnSync(['taskset', '-acp', cores, String(process.pid)])
 }

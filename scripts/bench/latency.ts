@@ -72,7 +72,7 @@ async function measure({ perSecond, seconds, ...receivers }: Case): Promise<numb
 
 /** Sends `count` messages with texts of their own, evenly; `onSend` hears of each just before. */
 export async function sendPaced(
-  { api }: BenchRelay,
+  { api }: Pick<BenchRelay, 'api'>,
   count: number,
   perSecond: number,
   onSend: (text: string) => void,

@@ -9,6 +9,7 @@ import { latency } from './latency.ts'
 import { macReading } from './mac-reading.ts'
 import { mac } from './mac.ts'
 import { memory } from './memory.ts'
+import { page } from './page.ts'
 import { pages } from './pages.ts'
 import { returns } from './returns.ts'
 import { search } from './search.ts'
@@ -19,6 +20,7 @@ import { streams } from './streams.ts'
 const BENCHES = {
   sends,
   deliveries,
+  page,
   pages,
   latency,
   returns,

@@ -23,6 +23,8 @@ export async function streams(): Promise<readonly Figure[]> {
     await response.body?.getReader().read()
   }
   await Promise.all(Array.from({ length: STREAMS }, open))
+  const more = await fetch(`${relay.url}/api/v1/events/stream`, { headers })
+  if (more.status !== 429) throw new Error(`The streams are not open: ${more.status}.`)
   await Bun.sleep(REST_MS)
   const value = (await residentMb(relay.pid)) - before
   end.abort()

@@ -17,7 +17,7 @@ export const ERRORS: Readonly<Record<ErrorCode, Meaning>> = {
   invalid_recipient: { status: 400, when: 'The line cannot send to `to`.' },
   unauthorized: {
     status: 401,
-    when: 'The credentials are missing, wrong or revoked: `X-API-Key` and `X-API-Secret`, or the token of a bridge.',
+    when: 'The credentials are missing, wrong, revoked or expired: `X-API-Key` and `X-API-Secret`, or the token of a bridge.',
   },
   signed_out: {
     status: 401,

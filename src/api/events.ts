@@ -14,6 +14,7 @@ const RecordedEvent = objectSchema('RecordedEvent', {
   id: EVENT_ID,
   created_at: time('When it was recorded.'),
   payload: Type.Union([EventPayload, UnplacedReaction, GroupUpdate], {
+    title: 'RecordedPayload',
     description: 'The body of its deliveries.',
   }),
 })

@@ -3,6 +3,7 @@
 // dashboard's own: `api.get('/dashboard/about')`.
 
 import { pageKey } from './browser-storage.ts'
+import { COMMON } from './words/common.ts'
 
 export type Failure = {
   /** The API's error code; `unreachable` where no answer came. */
@@ -102,7 +103,7 @@ const BYTES_TIMEOUT_MS = 1_800_000
 
 export const UNREACHABLE: Failure = {
   code: 'unreachable',
-  message: "The relay isn't responding. Check that it's running and this device is on its network.",
+  message: COMMON.unreachable,
   status: 0,
   details: {},
   retryAfterSeconds: null,
@@ -153,8 +154,7 @@ export function failureIn(response: Head, body: unknown): Failure {
   const retryAfter = Number.parseInt(response.headers.get('retry-after') ?? '', 10)
   return {
     code: error?.code ?? 'unknown',
-    message:
-      error?.message ?? `Something between this page and the relay returned ${response.status}.`,
+    message: error?.message ?? COMMON.foreignAnswer(response.status),
     status: response.status,
     details: error?.details ?? {},
     retryAfterSeconds: Number.isNaN(retryAfter) ? null : retryAfter,
@@ -179,7 +179,7 @@ export function fieldError(failure: Failure | null, ...names: readonly string[])
   const issues = failure.details['issues']
   const known = Array.isArray(issues) ? (issues as Issue[]) : [] // As `invalid_request` is documented.
   const found = known.find(({ path }) => names.includes(path))
-  return found === undefined ? null : `It ${found.message}.`
+  return found === undefined ? null : COMMON.wrongField(found.message)
 }
 
 type Issue = { readonly path: string; readonly message: string }

@@ -18,7 +18,6 @@ import {
   type UploadOptions,
 } from './api.ts'
 import { createClock, type Clock } from './clock.ts'
-import { Feed, type FeedSource } from './feed.ts'
 import { Live } from './live.ts'
 import { Notices } from './notices.ts'
 import { SessionStore } from './session.ts'
@@ -127,17 +126,6 @@ export function useRead<T>(path: string | null, ...on: readonly string[]): Read<
 }
 
 const NOTHING = { now: { state: 'loading' }, value: null, refresh: () => {} } as const
-
-/** A feed that lives as long as the component; `key` identifies its source. */
-export function useFeed<T extends { readonly id: string }>(
-  key: string,
-  source: FeedSource<T>,
-): Feed<T> {
-  const { live, clock } = useDashboard()
-  const feed = useMemo(() => new Feed(source, { live, clock }), [key])
-  useEffect(() => () => feed.stop(), [feed])
-  return feed
-}
 
 /** By XMLHttpRequest: `fetch` does not say how much of a body has left. */
 const sendFile: SendFile = <T>(path: string, file: Blob, options: UploadOptions) => {

@@ -1,9 +1,9 @@
 // Files that the browser saves. They are read with the page key, which a link could not send.
 
-import { plainName } from './attachment-words.ts'
 import { later } from './clock.ts'
 import { useAction, type Action } from './components/use-action.ts'
 import { useDashboard } from './dashboard.ts'
+import { plainName } from './words/attachments.ts'
 
 /** Long enough for a browser to begin with it. */
 const SAVING_MS = 60_000

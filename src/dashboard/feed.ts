@@ -6,6 +6,7 @@ import type { Answer, Failure } from './api.ts'
 import type { Clock } from './clock.ts'
 import type { Change, Updates } from './live.ts'
 import type { Page } from './resources.ts'
+import { isSame } from './store.ts'
 
 export type FeedSource<T> = {
   page(cursor: string | null, limit: number, signal: AbortSignal): Promise<Answer<Page<T>>>
@@ -32,7 +33,7 @@ type FeedReady<T> = {
 type Tools = { readonly live: Updates; readonly clock: Clock }
 
 const PAGE = 50
-/** The most entries of the head that are read again at once. */
+/** The most entries of the head that are read again at once, and that are kept beyond those scrolled to. */
 const HEAD_MAX = 200
 /** More changed entries are cheaper to read as a page. */
 const SINGLES_MAX = 3
@@ -50,6 +51,8 @@ export class Feed<T extends { readonly id: string }> {
   #isStale = true
   #isCatchingUp = false
   #isReadingMore = false
+  /** Number of entries that the reader has scrolled to. */
+  #scrolledTo = 0
 
   readonly now: ReadonlySignal<FeedNow<T>> = this.#now
 
@@ -105,6 +108,7 @@ export class Feed<T extends { readonly id: string }> {
   #put(now: FeedReady<T>, entry: T): void {
     const place = now.entries.findIndex(({ id }) => id === entry.id)
     const old = now.entries[place]
+    if (isSame(old, entry)) return
     const isFirst = old === undefined || this.#source.movesUp(entry, old)
     const entries = isFirst
       ? [entry, ...now.entries.filter(({ id }) => id !== entry.id)]
@@ -117,6 +121,7 @@ export class Feed<T extends { readonly id: string }> {
     const now = this.#now.value
     if (now.state !== 'ready' || now.nextCursor !== cursor) return false
     const entries = [...now.entries, ...without(data, now.entries)]
+    this.#scrolledTo = entries.length
     const isFull = entries.length >= this.#source.countMax
     this.#now.value = { state: 'ready', entries, nextCursor: isFull ? null : next_cursor }
     return true
@@ -140,11 +145,18 @@ export class Feed<T extends { readonly id: string }> {
   async #readChanged(signal: AbortSignal): Promise<boolean> {
     const now = this.#now.value
     const ids = [...this.#changed]
+    const entries = now.state === 'ready' ? now.entries : []
+    const known = entries.findLastIndex(({ id }) => this.#changed.has(id)) + 1
+    const newCount = ids.filter((id) => !entries.some((entry) => entry.id === id)).length
     this.#changed.clear()
-    const isKnown = (id: string) => now.state === 'ready' && now.entries.some((e) => e.id === id)
-    const isFew = ids.length <= SINGLES_MAX && ids.every(isKnown)
-    if (!this.#isStale && isFew) return this.#readSingles(ids, signal)
-    const isRead = await this.#readHead(now, signal)
+    if (!this.#isStale && newCount === 0 && ids.length <= SINGLES_MAX) {
+      return this.#readSingles(ids, signal)
+    }
+    // All that changed, and an entry more to join it to the rest.
+    const isRead = await this.#readHead(
+      this.#isStale ? entries.length : known + newCount + 1,
+      signal,
+    )
     if (!isRead) for (const id of ids) this.#changed.add(id)
     return isRead
   }
@@ -161,39 +173,38 @@ export class Feed<T extends { readonly id: string }> {
     return isRead
   }
 
-  async #readHead(before: FeedNow<T>, signal: AbortSignal): Promise<boolean> {
+  async #readHead(count: number, signal: AbortSignal): Promise<boolean> {
     const wasStale = this.#isStale
     this.#isStale = false
-    const shown = before.state === 'ready' ? before.entries.length : 0
-    const limit = Math.min(Math.max(shown, PAGE), HEAD_MAX)
+    const limit = Math.min(Math.max(count, PAGE), HEAD_MAX)
     const answer = await this.#source.page(null, limit, signal)
     if (signal.aborted) return false
-    const now = this.#now.value
     if (answer.ok) {
-      this.#now.value =
-        now.state === 'ready' && !wasStale ? withHead(now, answer.value) : readyWith(answer.value)
+      this.#takeHead(answer.value, wasStale)
       return true
     }
     this.#isStale = wasStale
-    if (now.state !== 'ready') this.#now.value = { state: 'failed', failure: answer.failure }
+    const { failure } = answer
+    if (this.#now.value.state !== 'ready') this.#now.value = { state: 'failed', failure }
     return false
   }
-}
 
-function readyWith<T>({ data, next_cursor }: Page<T>): FeedReady<T> {
-  return { state: 'ready', entries: data, nextCursor: next_cursor }
-}
-
-/** The new head, followed by the known older entries. */
-function withHead<T extends { readonly id: string }>(
-  now: FeedReady<T>,
-  head: Page<T>,
-): FeedReady<T> {
-  const older = without(now.entries, head.data)
-  // With no entry in common, there may be a gap between the two.
-  const hasGap = older.length === now.entries.length
-  if (hasGap || head.next_cursor === null) return readyWith(head)
-  return { ...now, entries: [...head.data, ...older] }
+  /** The new head, followed by the known older entries unless they are out of date or too many. */
+  #takeHead({ data, next_cursor }: Page<T>, isStale: boolean): void {
+    const now = this.#now.value
+    const known = now.state === 'ready' ? now.entries : []
+    // The row of an entry that is the same object is not drawn again.
+    const old = new Map(known.map((entry) => [JSON.stringify(entry), entry]))
+    const head = data.map((entry) => old.get(JSON.stringify(entry)) ?? entry)
+    const older = without(known, head)
+    // With no entry in common, there may be a gap between the two.
+    const hasGap = older.length === known.length
+    const isFull = head.length + older.length > this.#scrolledTo + HEAD_MAX
+    if (now.state !== 'ready' || isStale || hasGap || isFull || next_cursor === null) {
+      this.#scrolledTo = head.length
+      this.#now.value = { state: 'ready', entries: head, nextCursor: next_cursor }
+    } else this.#now.value = { ...now, entries: [...head, ...older] }
+  }
 }
 
 function without<T extends { readonly id: string }>(entries: readonly T[], others: readonly T[]) {

@@ -7,7 +7,6 @@ const MOMENT = { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-dig
 const days = once(() => new Intl.DateTimeFormat(undefined, DAY))
 const moments = once(() => new Intl.DateTimeFormat(undefined, MOMENT))
 const hours = once(() => new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' }))
-const numbers = once(() => new Intl.NumberFormat())
 const shares = once(() => new Intl.NumberFormat(undefined, { style: 'percent', ...ONE_DIGIT }))
 const units = once(() => new Map(UNITS.map(([unit]) => [unit, unitFormat(unit)])))
 
@@ -27,8 +26,6 @@ export const dayName = (day: string) => days().format(Date.parse(day))
 export const momentWords = (iso: string) => moments().format(Date.parse(iso))
 /** "10:00". */
 export const hourWords = (iso: string) => hours().format(Date.parse(iso))
-/** "7,180". */
-export const numberWords = (value: number) => numbers().format(value)
 
 /** "99.8%"; rounded down, so that only all is 100%. */
 export function shareWords(share: number): string {

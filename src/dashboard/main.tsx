@@ -10,7 +10,7 @@ import { Callout } from './components/callout.tsx'
 import { Dialog } from './components/dialog.tsx'
 import { AccountName, PasswordField } from './components/form.tsx'
 import { Icon } from './components/icon.tsx'
-import { lazyPage } from './components/lazy-page.tsx'
+import { fetchAhead, lazyPage } from './components/lazy-page.tsx'
 import { Card, PageHead } from './components/page.tsx'
 import { useAction } from './components/use-action.ts'
 import { EmptyState } from './components/when-ready.tsx'
@@ -120,7 +120,7 @@ function useStream(isSignedIn: boolean): void {
     void live.run(end.signal)
     lead(end.signal, () => live.lead())
     showPresence(end.signal)
-    void fetchAhead(dashboard, end.signal)
+    void loadTheRest(dashboard, end.signal)
     return () => {
       end.abort()
       store.clear()
@@ -129,15 +129,14 @@ function useStream(isSignedIn: boolean): void {
 }
 
 /** Loads the other pages, which then open at once, even without the relay. */
-async function fetchAhead(dashboard: Dashboard, end: AbortSignal): Promise<void> {
+async function loadTheRest(dashboard: Dashboard, end: AbortSignal): Promise<void> {
   await dashboard.clock.sleep(FETCH_AHEAD_AFTER_MS, end)
   const { notify } = await import('./notifications.ts').catch(() => ({ notify: null }))
   if (!end.aborted) notify?.(dashboard, end)
-  const hubs = [CONVERSATIONS, PEOPLE, LINES, MESSAGES, WEBHOOKS, KEYS, ACTIVITY]
-  for (const page of [...hubs, SETTINGS, SETUP]) {
+  await fetchAhead(async () => {
     await whenIdle(end)
-    if (!end.aborted) await page.fetch()
-  }
+    return !end.aborted
+  })
 }
 
 /** Resolves once the browser is idle, or as soon as `end` aborts. */

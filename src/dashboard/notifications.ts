@@ -1,13 +1,13 @@
 // Notifications of the browser about new messages, shown by the leading page while no page is visible.
 
 import { href, withQuery } from './address.ts'
-import { messageExcerpt } from './attachment-words.ts'
 import { readStored, store } from './browser-storage.ts'
 import type { Dashboard } from './dashboard.ts'
 import { isAnyVisible } from './leader.ts'
 import { conversationName } from './people.ts'
 import type { Conversation, Message, Page } from './resources.ts'
 import { isoTime } from './time-words.ts'
+import { messageExcerpt } from './words/attachments.ts'
 import { NOTIFY } from './words/conversations.ts'
 
 /** Name only, or with the text; null for none. */

@@ -147,9 +147,18 @@ class Entry {
   }
 }
 
+/** True for two answers of the relay that say the same. */
+export function isSame(one: unknown, other: unknown): boolean {
+  return JSON.stringify(one) === JSON.stringify(other)
+}
+
 function after(before: Loaded<unknown>, answer: Answer<unknown>): Loaded<unknown> {
+  if (before.state === 'ready') {
+    if (!answer.ok) return { ...before, failure: answer.failure }
+    // The same value again is not drawn again.
+    if (before.failure === null && isSame(before.value, answer.value)) return before
+  }
   if (answer.ok) return { state: 'ready', value: answer.value, failure: null }
-  if (before.state === 'ready') return { ...before, failure: answer.failure }
   return { state: 'failed', failure: answer.failure }
 }
 

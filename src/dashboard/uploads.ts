@@ -6,6 +6,7 @@ import { signal, type ReadonlySignal } from '@preact/signals'
 import { withQuery } from './address.ts'
 import type { Api, Failure } from './api.ts'
 import type { Attachment } from './resources.ts'
+import { FILES } from './words/send.ts'
 
 export type Upload = {
   readonly key: number
@@ -51,8 +52,7 @@ export class Uploads {
 
   add(files: readonly File[]): void {
     const room = FILES_MAX - this.#now.value.length
-    this.#refusal.value =
-      files.length > room ? `A message can have ${FILES_MAX} attachments at most.` : null
+    this.#refusal.value = files.length > room ? FILES.tooMany(FILES_MAX) : null
     const added = files.slice(0, room).map((file) => {
       this.#lastKey += 1
       this.#contents.set(this.#lastKey, file)

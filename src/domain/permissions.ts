@@ -51,6 +51,9 @@ const OF_WHOLE_RELAY: readonly Scope[] = [
   'audit:read',
 ]
 
+/** Scopes by which a received message could be made up, and answered. */
+const FORGING: readonly Scope[] = ['lines:write', 'bridges:write']
+
 /** From the widest to the narrowest. */
 export const RECIPIENT_RULES = ['anyone', 'known', 'replied_within_24h', 'list'] as const
 export const APPROVAL_RULES = ['never', 'new_contacts', 'always'] as const
@@ -101,10 +104,11 @@ export function permissionsOf(caller: Caller): Permissions {
   return caller.kind === 'key' ? caller.permissions : EVERYTHING
 }
 
-/** Those whose own sends need approval never approve. */
+/** Rules hold for a key because it has no scope that gets around them. */
 export function hasScope({ scopes, lineIds, rules }: Permissions, scope: Scope): boolean {
   if (lineIds !== null && OF_WHOLE_RELAY.includes(scope)) return false
-  if (scope === 'approvals:write' && rules.approval !== 'never') return false
+  if (rules.approval !== 'never' && scope === 'approvals:write') return false
+  if (rules.recipients !== 'anyone' && FORGING.includes(scope)) return false
   return scopes === null || scopes.includes(scope)
 }
 

@@ -21,7 +21,7 @@ import {
 import type { AuthenticationTools } from './authentication.ts'
 import { documentationOf, operation } from './operation.ts'
 import { PAGE_QUERY, readQuery } from './query.ts'
-import { callerOf, contextOf, linesOf } from './request-context.ts'
+import { callerOf, contextOf, linesOf, unauthorized } from './request-context.ts'
 import { respond, streamOf } from './respond.ts'
 import { SILENCE_SECONDS, preferredWaitMs } from './sending.ts'
 
@@ -122,21 +122,23 @@ export function eventRoutes(tools: EventTools, streamsEnd: AbortSignal) {
 }
 
 async function listEvents(
-  { eventLog }: EventTools,
+  tools: EventTools,
   request: Request,
   streamsEnd: AbortSignal,
 ): Promise<EventList> {
+  const { eventLog } = tools
   const { limit, ...choice } = readQuery(request, EventQuery)
   const waitMs = preferredWaitMs(request.headers) ?? 0
   const { peer } = contextOf(request)
   if (waitMs > 0) {
-    requireRoom(eventLog)
+    requireRoom(eventLog, request)
     peer.liftTimeout(waitMs / 1_000 + SILENCE_SECONDS)
   }
   const after = eventLog.positionOf(choice.after ?? OLDEST)
   const reading = { after, filter: filterOf(request, choice), limit, silenceMs: waitMs }
   const signal = AbortSignal.any([request.signal, streamsEnd])
   for await (const { events, position, hasMore } of eventLog.follow(reading, signal)) {
+    if (waitMs > 0 && !mayGoOn(tools, request)) throw unauthorized()
     const data = events.map(({ id, createdAt, body }) => {
       return { id, created_at: isoTime(createdAt), payload: JSON.parse(body) }
     })
@@ -149,7 +151,7 @@ function streamEvents(tools: EventTools, request: Request, streamsEnd: AbortSign
   const { eventLog, clock } = tools
   const choice = readQuery(request, StreamQuery)
   const { peer, requestId } = contextOf(request)
-  requireRoom(eventLog)
+  requireRoom(eventLog, request)
   // A client that reconnects by itself has the old address still.
   const after = request.headers.get('last-event-id') ?? choice.after ?? LATEST
   const filter = filterOf(request, choice)
@@ -190,8 +192,9 @@ function namesIn(types: string | undefined): EventFilter['names'] {
   throw invalidRequest({ path: 'types', message })
 }
 
-function requireRoom({ readerCount }: EventLog): void {
-  if (readerCount < READERS_MAX) return
+/** The owner finds room even where programs have taken all. */
+function requireRoom({ readerCount }: EventLog, request: Request): void {
+  if (readerCount < READERS_MAX || callerOf(request).kind === 'cli') return
   throw new RelayError('rate_limit_exceeded', `${READERS_MAX} readers of events wait already.`, {
     details: { limit: 'event_readers' },
     retryAfterSeconds: READERS_RETRY_SECONDS,

@@ -21,6 +21,7 @@ export const MCP_PATH = '/mcp'
 /** A call waits for 50 seconds at most. */
 const SILENCE_SECONDS = 70
 const SESSION = 'mcp-session-id'
+const KEY_HEADERS = ['x-api-key', 'x-api-secret']
 const KEY_AND_SECRET = /^Bearer +(hl_live_[^:\s]+):(\S+) *$/i
 
 type Tools = { readonly random: Random; readonly clock: Clock }
@@ -61,6 +62,7 @@ function clientOf(request: Request, clock: Clock, fetch: Fetch): McpClient {
   const inner: RelayFetch = async (path, init) => {
     const { signal } = request
     const call = new Request(`http://localhost/api/v1${path}`, { ...init, signal })
+    for (const name of KEY_HEADERS) call.headers.set(name, request.headers.get(name) ?? '')
     setContext(call, context)
     return fetch(call)
   }

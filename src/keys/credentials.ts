@@ -14,6 +14,7 @@ import {
   type CredentialKind,
 } from '../domain/credential.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
+import type { Finding } from '../domain/finding.ts'
 import { parseRecipient } from '../domain/handle.ts'
 import { timestamp, type BridgeId } from '../domain/ids.ts'
 import {
@@ -24,8 +25,10 @@ import {
   permissionsOf,
   type Caller,
 } from '../domain/permissions.ts'
+import { DAY_MS } from '../domain/time.ts'
 import type { Audit } from '../storage/audit.ts'
 import {
+  countExpiring,
   findBridgeOfToken,
   getCredential,
   hasKeys,
@@ -152,6 +155,34 @@ export function listKeys(tools: ListTools, page: PageRequest, own = EVERYTHING):
     revoked_at: isoTimeOrNull(key.revokedAt),
     ...limitFields(key.permissions),
   }))
+}
+
+const EXPIRY_WARNING_MS = 7 * DAY_MS
+
+/** A warning while keys that are in use end within a week. */
+export function keyFindings({
+  db,
+  stamps,
+}: Pick<CredentialTools, 'db' | 'stamps'>): readonly Finding[] {
+  const now = stamps.now()
+  const count = countExpiring(db, {
+    now,
+    until: now + EXPIRY_WARNING_MS,
+    usedSince: now - EXPIRY_WARNING_MS,
+  })
+  if (count === 0) return []
+  return [
+    {
+      code: 'keys_expire',
+      severity: 'warning',
+      title:
+        count === 1 ? 'An API key expires within a week' : `${count} API keys expire within a week`,
+      why: 'Programs that use them will be refused from then on.',
+      fix: 'Create new keys for them. hookline keys shows which ones expire, and when.',
+      key: null,
+      depends_on: null,
+    },
+  ]
 }
 
 function ownKey(db: Db, caller: Caller): KeySelf {

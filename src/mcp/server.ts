@@ -46,6 +46,8 @@ const INSTRUCTIONS =
   'stay in a conversation. Where a person is wanted, or you are unsure, use hand_to_person.'
 
 const RESOURCES_LISTED = 20
+/** Its client gets it whole, in base64. */
+const FILE_BYTES_MAX = 5_000_000
 
 /** Serves MCP over HTTP, each request for itself. */
 export function mcpHandler(clientOf: (request: Request) => McpClient): McpHttpHandler {
@@ -141,10 +143,14 @@ function addAttachments(server: McpServer, api: RelayApi): void {
   const template = new ResourceTemplate('hookline://attachments/{id}', { list: undefined })
   const about = { title: 'Attachment', description: 'A picture or file of a message.' }
   server.registerResource('attachment', template, about, async (uri, { id }) => {
-    const path = `/attachments/${encodeURIComponent(String(id))}/content`
+    const { body: file } = await api.call('GET /attachments/:id', { id: String(id) })
+    const path = `/attachments/${file.id}/content`
     const small = await api.file(`${path}?variant=thumbnail`)
+    if (!small.ok && (file.size ?? 0) > FILE_BYTES_MAX) {
+      throw new Error(`The file is too large for MCP. The API has it at ${file.url}.`)
+    }
     const response = small.ok ? small : await api.file(path)
-    if (!response.ok) throw new Error(`The attachment cannot be read (${response.status}).`)
+    if (!response.ok) throw new Error(`The file is ${file.state}.`)
     const mimeType = response.headers.get('content-type') ?? 'application/octet-stream'
     const blob = Buffer.from(await response.arrayBuffer()).toString('base64')
     return { contents: [{ uri: uri.href, mimeType, blob }] }

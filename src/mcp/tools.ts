@@ -124,7 +124,7 @@ export const TOOLS: readonly Tool[] = [
   tool({
     name: 'search_messages',
     title: 'Search',
-    description: 'People by name or number, and messages with every word of the query.',
+    description: 'Conversations by name or number, and messages with every word of the query.',
     scope: 'messages:read',
     effect: 'reads',
     input: objectOf({ query: Type.String({ minLength: 1, maxLength: 200 }), limit: limitOf(20) }),

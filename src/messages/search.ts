@@ -5,7 +5,7 @@ import { contactResource } from '../people/resource.ts'
 import { conversationsWithSeqs } from '../storage/conversations.ts'
 import type { Db } from '../storage/database.ts'
 import { messagesWithSeqs } from '../storage/message-lists.ts'
-import { parseQuery, searchConversations, searchMessages, searchPeople } from '../storage/search.ts'
+import { bestPeople, parseQuery, searchConversations, searchMessages } from '../storage/search.ts'
 import type { Clock } from '../system/clock.ts'
 import {
   contactFields,
@@ -28,8 +28,7 @@ export function search(
   const until = clock.monotonic() + TIME_MS
   const isTimeUp = () => clock.monotonic() > until
   const query = parseQuery(q)
-  const everywhere = { limit, lines, before: Number.MAX_SAFE_INTEGER, tag: null }
-  const persons = searchPeople(db, query, everywhere)
+  const persons = bestPeople(db, query, { limit, lines })
   const conversations = searchConversations(db, query, { limit, lines, persons })
   const { seqs, isComplete } = searchMessages(db, query, { limit, lines, isTimeUp })
   return {

@@ -142,8 +142,10 @@ function clean(text: string, lengthMax: number): string {
     .join('')
 }
 
-/** Entries of one transaction: 5 ms. */
-const BATCH_ROWS = 100
+/** Cards and recipients between two transactions, of 5 ms each, in which others have their turn. */
+const BATCH_SIZE = 100
+/** More of them in one card are no contact. */
+const RECIPIENTS_MAX = 100
 /** Bad rows that a report lists; it counts all of them. */
 const ERRORS_MAX = 1_000
 
@@ -158,16 +160,19 @@ async function importContacts(
   }
   const report = new Report()
   let batch: PersonFields[] = []
+  let size = 0
   const save = async () => {
     const rows = batch
     batch = []
+    size = 0
     report.count(await writer.write((tx) => rows.map((row) => merge(tx, row, stamps))))
   }
   for (const card of readContacts(decodeContacts(bytes)).cards) {
-    batch.push(...peopleOf(card, home, report))
-    if (batch.length >= BATCH_ROWS) await save()
+    if (card !== null) batch.push(...peopleOf(card, home, report))
+    size += card === null ? BATCH_SIZE : 1 + card.recipients.length
+    if (size >= BATCH_SIZE) await save()
   }
-  if (batch.length > 0) await save()
+  await save()
   return report.resource()
 }
 
@@ -188,6 +193,10 @@ function peopleOf(card: Card, home: Home | null, report: Report): readonly Perso
   const { row, name, note, tags } = card
   const recipients = card.recipients.filter((recipient) => recipient.trim() !== '')
   if (recipients.length === 0) report.fail(row, 'has no phone number and no email address')
+  if (recipients.length > RECIPIENTS_MAX) {
+    report.fail(row, `has more than ${RECIPIENTS_MAX} phone numbers and email addresses`)
+    return []
+  }
   const people = recipients.flatMap((recipient) => {
     const understood = understandRecipient(recipient, home)
     if ('handle' in understood) return [cleanFields(understood.handle, { name, note, tags })]

@@ -167,6 +167,16 @@ export function markRevoked(tx: Tx, kind: CredentialKind, id: CredentialId, now:
   if (kind === 'key') touchKey(tx, id)
 }
 
+/** Keys that are in use and end in between. */
+export function countExpiring(
+  db: Db,
+  times: { readonly now: number; readonly until: number; readonly usedSince: number },
+): number {
+  const sql = `SELECT count(*) AS count FROM credentials WHERE kind = 'key' AND revoked_at IS NULL
+     AND expires_at > $now AND expires_at <= $until AND last_used_at > $usedSince`
+  return getRow<{ count: number }>(db, sql, times)?.count ?? 0
+}
+
 type LimitedKey = { readonly id: KeyId; readonly rules: KeyRules }
 
 const limitedMakers = `WITH RECURSIVE makers (id) AS (

@@ -38,7 +38,15 @@ export function parseQuery(written: string): Query {
   const numbers = digits === null ? null : trigramsOf([digits])
   const both = [texts, numbers].filter((part) => part !== null).map((part) => `(${part})`)
   const names = both.length === 0 ? null : both.join(' OR ')
-  return { text: folded(written).trim(), words, digits, names, texts }
+  return {
+    text: folded(written)
+      .replaceAll(/[\s\0]+/g, ' ')
+      .trim(),
+    words,
+    digits,
+    names,
+    texts,
+  }
 }
 
 function trigramsOf(words: readonly string[]): string | null {
@@ -108,6 +116,37 @@ export function searchPeople(
     if (found.length === limit) break
   }
   return found
+}
+
+const peopleByName = `SELECT ${PERSON} FROM people p INDEXED BY people_by_name
+   WHERE p.name_key >= $name AND p.name_key < $nameEnd AND ${HAS_WRITTEN}
+   ORDER BY p.name_key LIMIT +$limit`
+
+const peopleByNumber = `SELECT ${PERSON} FROM people p
+   WHERE p.handle >= $number AND p.handle < $numberEnd AND ${HAS_WRITTEN} LIMIT +$limit`
+
+type Shown = { readonly limit: number; readonly lines: LineLimit }
+
+/** People by name, tag or number: first the query as the whole name, then as its beginning, then the latest. */
+export function bestPeople(db: Db, query: Query, shown: Shown): readonly ListedPerson[] {
+  if (query.text === '') return []
+  const { limit, lines } = shown
+  const { name, nameEnd } = prefixes(query)
+  const values = { name, nameEnd, limit, lineIds: limitValue(lines) }
+  const named = getRows<PersonRow>(db, peopleByName, values).map(toPerson)
+  if (named.length === limit) return named
+  const places = new Set(named.map(({ seq }) => seq))
+  const others = otherPeople(db, query, shown).filter(({ seq }) => !places.has(seq))
+  return [...named, ...others].slice(0, limit)
+}
+
+function otherPeople(db: Db, query: Query, { limit, lines }: Shown): readonly ListedPerson[] {
+  const bounds = { limit, lines, before: Number.MAX_SAFE_INTEGER, tag: null }
+  if (query.names !== null) return searchPeople(db, query, bounds)
+  if (query.digits === null) return []
+  const { number, numberEnd } = prefixes(query)
+  const values = { number, numberEnd, limit, lineIds: limitValue(lines) }
+  return getRows<PersonRow>(db, peopleByNumber, values).map(toPerson)
 }
 
 /** Conversations that are looked at: those that began last. */
@@ -196,8 +235,8 @@ const TEXTS_BY_WORDS = `SELECT m.seq, m.text
   WHERE message_search MATCH $match AND s.rowid > $from AND s.rowid <= $to AND ${IS_ON_LINES}
   ORDER BY s.rowid DESC`
 
-/** Messages between two looks at the time, and texts of them that are read between two. */
-const SLICE_ROWS = 131_072
+/** Messages between two looks at the time (10 ms at most; each look reads the index from its end), and texts. */
+const SLICE_ROWS = 1_048_576
 const TEXTS_PER_LOOK = 64
 
 export type FoundMessages = {

@@ -78,7 +78,7 @@ story('a key is limited by a sentence of choices, and the list shows the sentenc
 
   await watched.button('New key').first().click()
   await page.getByRole('textbox', { name: 'Name' }).fill('Assistant')
-  const proposed = await page.getByLabel('What it may do').first().inputValue()
+  const proposed = await page.getByLabel('What it may do').inputValue()
   const line = await page.getByLabel('Lines', { exact: true }).inputValue()
   await page.getByLabel('Recipients').selectOption('list')
   await page.getByRole('textbox', { name: 'Numbers and email addresses' }).fill('+12025550123')

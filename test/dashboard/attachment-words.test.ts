@@ -13,7 +13,7 @@ import {
   partWords,
   plainName,
   smallVariant,
-} from '../../src/dashboard/attachment-words.ts'
+} from '../../src/dashboard/words/attachments.ts'
 import { ATTACHMENT_STATES } from '../../src/domain/attachment.ts'
 import { attachment, message } from './samples.ts'
 

@@ -72,19 +72,51 @@ test('a new entry brings the head again, and what was loaded beyond it stays', a
   rig.add('item_new')
   await rig.clock.advance(1_000)
 
-  expect(rig.asked.at(-1)).toBe('page null 100')
+  expect(rig.asked.at(-1)).toBe('page null 50')
   expect(rig.shown()).toHaveLength(101)
   expect(rig.shown()[0]).toBe('item_new')
 })
 
-test('where more is new than a page holds, the list starts over, without a gap', async () => {
+test('where more is new than is read at once, the list starts over, without a gap', async () => {
   const rig = rigOf(60)
   await rig.clock.advance(0)
 
-  for (let count = 0; count < 80; count += 1) rig.add(`item_new_${count}`)
+  for (let count = 0; count < 300; count += 1) rig.add(`item_new_${count}`)
   await rig.clock.advance(1_000)
 
-  expect(rig.shown()).toEqual(rig.items.slice(0, 50).map(({ id }) => id))
+  expect(rig.shown()).toEqual(rig.items.slice(0, 200).map(({ id }) => id))
+})
+
+test('a list that grows at its head keeps a few hundred entries, and reads the others again by scrolling', async () => {
+  const rig = rigOf(120)
+  await rig.clock.advance(0)
+  const lengths: number[] = []
+
+  for (let round = 0; round < 40; round += 1) {
+    for (let count = 0; count < 20; count += 1) rig.add(`item_${round}_${count}`)
+    await rig.clock.advance(1_000)
+    lengths.push(rig.shown().length)
+  }
+  while (rig.feed.now.value.state === 'ready' && rig.feed.now.value.nextCursor !== null) {
+    await rig.feed.readMore()
+  }
+
+  expect(Math.max(...lengths)).toBeLessThanOrEqual(300)
+  expect(rig.shown()).toEqual(rig.items.map(({ id }) => id))
+})
+
+test('a change far down is read with all that is above it, and the rest stays the same object', async () => {
+  const rig = rigOf(120)
+  await rig.clock.advance(0)
+  await rig.feed.readMore()
+  const before = rig.entries()
+
+  for (const place of [3, 20, 61, 62]) rig.change(`item_${place}`, 'changed')
+  await rig.clock.advance(1_000)
+  const drawn = rig.entries().filter((entry) => !before.includes(entry))
+
+  expect(rig.asked.at(-1)).toBe('page null 64')
+  expect(drawn.map(({ id }) => id)).toEqual(['item_3', 'item_20', 'item_61', 'item_62'])
 })
 
 test('after a reset everything counts as old, also where the head is the same', async () => {
@@ -165,13 +197,13 @@ test('a page asked for before the list started over is not added to it; the one 
   await rig.clock.advance(0)
   const answer = rig.holdPage()
   const more = rig.feed.readMore()
-  for (let count = 0; count < 80; count += 1) rig.add(`item_new_${count}`)
+  for (let count = 0; count < 300; count += 1) rig.add(`item_new_${count}`)
   await rig.clock.advance(1_000)
 
   answer()
   await more
 
-  expect(rig.shown()).toEqual(rig.items.slice(0, 100).map(({ id }) => id))
+  expect(rig.shown()).toEqual(rig.items.slice(0, 250).map(({ id }) => id))
 })
 
 test('what an action made is shown without waiting for the change', async () => {
@@ -252,6 +284,7 @@ function rigOf(count: number, more: Otherwise = {}) {
     changes,
     items,
     asked,
+    entries,
     shown: () => entries().map(({ id }) => id),
     textOf: (id: string) => entries().find((each) => each.id === id)?.text,
     /** Lets the next pages wait; returns what ends that. */

@@ -2,8 +2,8 @@
 
 import { expect, test } from 'bun:test'
 
-import { isReady, kindName, lineState, testOutcome } from '../../src/dashboard/line-words.ts'
-import { stateSentence, whyNot } from '../../src/dashboard/message-words.ts'
+import { isReady, kindName, lineState, testOutcome } from '../../src/dashboard/words/line-states.ts'
+import { stateSentence, whyNot } from '../../src/dashboard/words/message-states.ts'
 import { KINDS, message, phoneLine } from './samples.ts'
 
 test("the state of the relay is one sentence, with the day's messages once they are known", () => {

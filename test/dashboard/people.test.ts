@@ -2,7 +2,6 @@
 
 import { expect, test } from 'bun:test'
 
-import { groupRefusal, reactionWords, serviceWords } from '../../src/dashboard/message-words.ts'
 import {
   COLOR_COUNT,
   conversationName,
@@ -10,6 +9,11 @@ import {
   personColor,
 } from '../../src/dashboard/people.ts'
 import type { Reaction } from '../../src/dashboard/resources.ts'
+import {
+  groupRefusal,
+  reactionWords,
+  serviceWords,
+} from '../../src/dashboard/words/message-states.ts'
 import { conversation, message, phoneLine } from './samples.ts'
 
 const ANN = { handle: '+12025550147', name: 'Ann Lee' }

@@ -1,7 +1,12 @@
 import { expect, test } from 'bun:test'
 
-import { SETUP_STEPS, stepBeside, stepNamed, stepsFor } from '../../src/dashboard/setup-steps.ts'
-import { passwordProblem, strengthWords } from '../../src/dashboard/words/setup.ts'
+import { passwordProblem, strengthWords } from '../../src/dashboard/words/password.ts'
+import {
+  SETUP_STEPS,
+  stepBeside,
+  stepNamed,
+  stepsFor,
+} from '../../src/dashboard/words/setup-steps.ts'
 import { isPasswordLength } from '../../src/domain/value-kind.ts'
 import { openAccess } from '../access/access-rig.ts'
 import { KINDS } from './samples.ts'

@@ -2,19 +2,16 @@ import { expect, test } from 'bun:test'
 
 import type { SeenDelivery } from '../../src/api/dashboard.ts'
 import {
-  EVENT_GROUPS,
-  USUAL_EVENTS,
   confirmation,
   deliveryState,
-  figureWords,
   isConfirmed,
   nextTryWords,
   personWords,
-  probeWords,
   hostAndPathOf,
   refusalWords,
-  webhookState,
-} from '../../src/dashboard/words/webhooks.ts'
+} from '../../src/dashboard/words/deliveries.ts'
+import { EVENT_GROUPS, USUAL_EVENTS } from '../../src/dashboard/words/webhook-form.ts'
+import { figureWords, probeWords, webhookState } from '../../src/dashboard/words/webhooks.ts'
 import { countWords } from '../../src/domain/number-words.ts'
 import { webhookName } from '../../src/domain/webhook-url.ts'
 import { EVENT_NAMES } from '../../src/domain/webhook.ts'

@@ -5,7 +5,7 @@ import { expect, test } from 'bun:test'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 
-import { builtExecutable, cleanEnvironment } from '../support/executable.ts'
+import { builtExecutable, cleanEnvironment, hookline } from '../support/executable.ts'
 import { createKey, RelayProcess, temporaryDataDir } from '../support/relay-process.ts'
 import type { Json } from '../support/test-relay.ts'
 
@@ -38,3 +38,41 @@ for (const mode of [{ pin: '2026-07-28' }, 'legacy'] as const) {
     }, 60_000)
   }
 }
+
+const UNUSABLE: readonly (readonly [
+  why: string,
+  args: readonly string[],
+  key: string,
+  says: string,
+])[] = [
+  ['without a key', ['--url', 'http://127.0.0.1:1'], '', 'set HOOKLINE_KEY to KEY:SECRET'],
+  ['with half of one', ['--url', 'http://127.0.0.1:1'], 'hl_live_x', 'KEY:SECRET'],
+  ['by a word', ['--url', 'mac.local'], 'a:b', 'the address of a relay'],
+  ['where no relay is', ['--url', 'http://127.0.0.1:1'], 'a:b', 'No relay answers at'],
+]
+
+for (const [why, args, key, says] of UNUSABLE) {
+  test(`a relay elsewhere ${why} is refused at once, with what is missing`, async () => {
+    const { exitCode, stdout, stderr } = await hookline(['mcp', ...args], { HOOKLINE_KEY: key })
+
+    expect(exitCode).toBeGreaterThan(0)
+    expect([stdout, stderr.includes(says)]).toEqual(['', true])
+  }, 20_000)
+}
+
+test('without a relay each call says so, and the agent goes on', async () => {
+  using dir = temporaryDataDir()
+  const transport = new StdioClientTransport({
+    command: builtExecutable(),
+    args: ['mcp', '--data-dir', dir.path],
+    env: cleanEnvironment({}),
+  })
+  const client = new Client({ name: 'test', version: '1' })
+  await client.connect(transport)
+
+  const answer: Json = await client.callTool({ name: 'list_lines', arguments: {} })
+  await client.close()
+
+  expect(answer.isError).toBe(true)
+  expect(answer.structuredContent.error.message).toContain('No relay is running')
+}, 20_000)

@@ -234,14 +234,16 @@ test('a key of one line reads the events of that line only, and one without the 
   await reader.close()
 })
 
-test('a stream ends with its key and with the relay, and a reader that takes nothing is cut', async () => {
+test('a stream or a poll ends with its key, a stream with the relay too, and a reader that takes nothing is cut', async () => {
   await using stage = await openStage()
   const { key, secret, id } = (await stage.post('/api/v1/keys', {})).body
-  const ofKey = await stage.stream('', { 'X-API-Key': key, 'X-API-Secret': secret })
+  const headers = { 'X-API-Key': String(key), 'X-API-Secret': String(secret) }
+  const ofKey = await stage.stream('', headers)
   const stalled = (await stage.fetch(`${EVENTS}/stream`)).body?.getReader()
   await stalled?.read()
   const other = await stage.stream()
 
+  const waiting = stage.fetch(`${EVENTS}?after=latest`, { ...headers, prefer: 'wait=60' })
   await stage.request('DELETE', `/api/v1/keys/${id}`)
   await stage.receive()
   const endedByKey = ofKey.isOver
@@ -250,6 +252,7 @@ test('a stream ends with its key and with the relay, and a reader that takes not
   stage.app.http.endStreams()
   await settle()
 
+  expect((await waiting).status).toBe(401)
   expect([endedByKey, ofKey.takeText().includes('message.received')]).toEqual([true, false])
   expect(ofStalled?.done).toBe(true)
   expect(other.isOver).toBe(true)

@@ -260,10 +260,18 @@ test('an expired key is refused like a revoked one', async () => {
   const past = await makeKey(relay, { expires_at: '2020-01-01T00:00:00Z' })
 
   const before = await key.call('GET', '/messages')
+  await relay.clock.advance(5_000)
+  const all = await relay.get('/api/v1/health')
   await relay.clock.advance(HOUR_MS)
   const after = await key.call('GET', '/messages')
   const wrong = await key.call('GET', '/messages', undefined, { 'X-API-Secret': 'x' })
 
+  const warnings = all.data.map(({ code }: Json) => code)
+
+  expect(warnings).toContain('keys_expire')
+  expect((await relay.get('/api/v1/health')).data.map(({ code }: Json) => code)).not.toContain(
+    'keys_expire',
+  )
   expect([past.status, before.status, after.status]).toEqual([400, 200, 401])
   expect(after.body).toEqual(wrong.body)
 })
@@ -280,6 +288,7 @@ test('a key reads what it may do itself', async () => {
   })
 
   const self = await key.get('/keys/self')
+  const [made] = (await relay.get('/api/v1/audit?action=key.created')).data
 
   expect(self).toMatchObject({
     id: key.made.id,
@@ -289,6 +298,8 @@ test('a key reads what it may do itself', async () => {
     expires_at: null,
     rules: { ...rules, sends_per_day: null, approval: 'never', quiet_hours: null },
   })
+  expect(made.after).toMatchObject({ scopes: self.scopes, phone_line_ids: [first] })
+  expect(JSON.parse(made.after.rules)).toEqual(self.rules)
 })
 
 test('no key makes, sees or revokes one that may do more', async () => {

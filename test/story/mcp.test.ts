@@ -5,6 +5,7 @@ import { expect, test } from 'bun:test'
 
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 
+import { ScratchFolder } from '../support/scratch-folder.ts'
 import { guidOf, ScriptedDriver } from '../support/scripted-driver.ts'
 import { settle } from '../support/test-clock.ts'
 import { startRelay, type Json } from '../support/test-relay.ts'
@@ -17,10 +18,10 @@ const OLDER = { mode: 'legacy' } as const
 
 type Key = { readonly key: string; readonly secret: string }
 
-async function openStage() {
+async function openStage(options: Parameters<typeof startRelay>[0] = {}) {
   const driver = new ScriptedDriver()
   const device = driver.add('+12025550801')
-  const relay = await startRelay({ drivers: [driver] })
+  const relay = await startRelay({ ...options, drivers: [driver] })
   const post = (body: unknown, headers: Record<string, string>) =>
     relay.app.http.fetch(
       new Request('http://localhost/mcp', {
@@ -157,6 +158,26 @@ test('a call that is repeated under its id sends one message; one with other wor
   ])
 })
 
+test('a client without a session is known by its key, for an hour', async () => {
+  await using stage = await openStage()
+  const auth = { 'x-api-key': stage.key?.key ?? '', 'x-api-secret': stage.key?.secret ?? '' }
+  const { body: other } = await stage.post('/api/v1/keys', {})
+  const params = { name: 'send_message', arguments: { to: '+12025550123', text: 'hello' } }
+  const body = { jsonrpc: '2.0', id: 7, method: 'tools/call', params }
+  const send = async (headers: Record<string, string>) => (await stage.raw(body, headers)).text()
+  const sent = [0]
+  const calls = [auth, auth, { 'x-api-key': other.key, 'x-api-secret': other.secret }]
+
+  for (const headers of calls) {
+    await send(headers)
+    sent.push(stage.device.sent.length)
+  }
+  await stage.clock.advance(3_600_000)
+  await send(auth)
+
+  expect([...sent, stage.device.sent.length]).toEqual([0, 1, 1, 2, 3])
+})
+
 const INITIALIZE = {
   jsonrpc: '2.0',
   id: 0,
@@ -192,6 +213,40 @@ test('words of others stand under untrusted_text only, in tools, resources and t
   expect(leaks).toBe(false)
   expect(JSON.stringify(answers).split(stranger).length - 1).toBeGreaterThanOrEqual(3)
   expect(resources.map(({ name }) => name)).toEqual([FROM])
+  await client.close()
+})
+
+test('an agent whose key is revoked while it waits gets nothing more', async () => {
+  await using stage = await openStage()
+  const { body: key } = await stage.post('/api/v1/keys', {})
+  const { call } = await stage.connect(NEWEST, key)
+  const waiting = call('wait_for_messages')
+  await settle()
+
+  await stage.request('DELETE', `/api/v1/keys/${key.id}`)
+  await stage.receive('too late')
+
+  const { structuredContent } = await waiting
+  expect(structuredContent.error.code).toBe('unauthorized')
+})
+
+test('a file is read through its resource, and one that is too large only by the API', async () => {
+  using folder = new ScratchFolder()
+  await using stage = await openStage({ folder: folder.path })
+  const upload = async (body: string) => {
+    const headers = { 'X-API-Key': stage.key?.key ?? '', 'X-API-Secret': stage.key?.secret ?? '' }
+    const url = 'http://localhost/api/v1/attachments?filename=menu.txt'
+    const request = new Request(url, { method: 'POST', headers, body })
+    const file: Json = await (await stage.app.http.fetch(request, PEER)).json()
+    return `hookline://attachments/${file.id}`
+  }
+  const { client } = await stage.connect(NEWEST)
+
+  const read: Json = await client.readResource({ uri: await upload('soup') })
+  const large = client.readResource({ uri: await upload('x'.repeat(5_000_001)) })
+
+  expect(atob(read.contents[0].blob)).toBe('soup')
+  await expect(large).rejects.toThrow('too large')
   await client.close()
 })
 
@@ -260,4 +315,40 @@ test('other methods are 405, and a body beyond 256 KiB is 413', async () => {
   const large = await stage.raw({ text: 'x'.repeat(300_000) }, auth)
 
   expect([got.status, got.headers.get('allow'), large.status]).toEqual([405, 'POST', 413])
+})
+
+const RPC = { jsonrpc: '2.0', id: 1 }
+const ODD: readonly unknown[] = [
+  {},
+  [],
+  'text',
+  RPC,
+  { ...RPC, method: 5 },
+  { ...RPC, method: 'tools/call' },
+  { ...RPC, method: 'tools/call', params: { name: 'create_key', arguments: {} } },
+  { ...RPC, method: 'tools/call', params: { name: 'get_message', arguments: [] } },
+  { ...RPC, method: 'tools/call', params: { name: 'send_message', arguments: { to: 1 } } },
+  { ...RPC, method: 'resources/read', params: { uri: 'hookline://conversations/../keys' } },
+  { ...RPC, method: 'resources/read', params: { uri: 'file:///etc/passwd' } },
+  { ...RPC, method: 'prompts/get', params: { name: 'draft_reply' } },
+  { ...RPC, method: 'subscriptions/listen', params: {} },
+  { ...RPC, id: { a: 1 }, method: 'ping' },
+  { ...RPC, result: {} },
+]
+
+test('odd requests are refused, and none of them is a fault of the relay', async () => {
+  await using stage = await openStage()
+  const auth = { 'x-api-key': stage.key?.key ?? '', 'x-api-secret': stage.key?.secret ?? '' }
+
+  for (const body of ODD) {
+    const answer = await stage.raw(body, auth)
+    const text = await answer.text()
+    expect([body, answer.status < 500, answer.headers.has('x-request-id')]).toEqual([
+      body,
+      true,
+      true,
+    ])
+    expect([body, /"error"|"isError":true/.test(text) || text === '']).toEqual([body, true])
+    expect(text).not.toContain('"result":{"contents"')
+  }
 })

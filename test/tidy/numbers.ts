@@ -15,16 +15,26 @@ export function linesOf(files: readonly SourceFile[]): number {
   return files.reduce((sum, { text }) => sum + text.trimEnd().split('\n').length, 0)
 }
 
-/** Share of the program's files that exactly one other file imports, from 0 to 1. */
+/**
+ * Share of the program's files that exactly one other file imports, from 0 to 1. A script that the page
+ * loads by itself can be no part of another file.
+ */
 export function singleImporterShare(files: readonly SourceFile[]): number {
   const importers = new Map<string, Set<string>>()
+  const scripts = new Set<string>()
   for (const { path, text } of files) {
-    for (const target of importsOf(text).filter((name) => name.startsWith('.'))) {
-      const found = normalize(join(dirname(path), target))
+    const fileOf = (target: string) => normalize(join(dirname(path), target))
+    for (const found of importsOf(text)
+      .filter((name) => name.startsWith('.'))
+      .map(fileOf)) {
       importers.set(found, (importers.get(found) ?? new Set()).add(path))
     }
+    for (const [, target = ''] of text.matchAll(/\bimport\('(\.[^']+)'\)/g)) {
+      scripts.add(fileOf(target))
+    }
   }
-  return files.filter(({ path }) => importers.get(path)?.size === 1).length / files.length
+  const isSingle = ({ path }: SourceFile) => importers.get(path)?.size === 1 && !scripts.has(path)
+  return files.filter(isSingle).length / files.length
 }
 
 export const COMMENT = /\/\*\*?[\s\S]*?\*\/|(?:^[ \t]*\/\/.*\n?)+|(?<=[;{}(,\w)\]] )\/\/ .*/gm

@@ -1,31 +1,90 @@
-// A page whose script is loaded when it is shown or fetched ahead, so that the first page comes first.
+// Pages, parts of pages and dialogs whose scripts are loaded when they are shown, or fetched ahead, so that
+// the first page comes first.
 //
 //   const KEYS = lazyPage('Keys', async () => (await import('./pages/keys.tsx')).KeysPage)
-//   <KEYS.View />, void KEYS.fetch()
+//   <KEYS.View />
 
 import { signal } from '@preact/signals'
-import type { ComponentType } from 'preact'
+import type { ComponentType, VNode } from 'preact'
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 
 import { request } from '../api.ts'
 import { COMMON } from '../words/common.ts'
 import { Button } from './button.tsx'
 import { Callout } from './callout.tsx'
+import { Dialog } from './dialog.tsx'
 import { PageHead } from './page.tsx'
 import { Skeleton } from './when-ready.tsx'
 
-export type LazyPage = {
-  readonly View: ComponentType
-  /** Loads the script, once. False where that failed; never rejects. */
-  fetch(): Promise<boolean>
+type Lazy<Props> = {
+  readonly View: ComponentType<Props>
+  readonly fetch: Fetch
 }
+type Loader<Props> = () => Promise<ComponentType<Props>>
 
 /** State in the browser's history of a page that was reloaded for its script. */
 const RELOADED = 'reloaded'
 
 /** `title` is shown until the page itself is; null for a part of a page. */
-export function lazyPage(title: string | null, load: () => Promise<ComponentType>): LazyPage {
-  const loaded = signal<ComponentType | null>(null)
+export function lazyPage<Props extends object = object>(
+  title: string | null,
+  load: Loader<Props>,
+): Lazy<Props> {
+  return lazy(load, {
+    waiting: (onLeave) =>
+      title === null ? (
+        <Skeleton kind="card" count={2} />
+      ) : (
+        <Opening title={title} onLeave={onLeave} />
+      ),
+    missing: () => (
+      <Callout tone="bad" title={COMMON.notLoaded} actions={<Reload />}>
+        {COMMON.whyNotLoaded}
+      </Callout>
+    ),
+    isReloaded: true,
+  })
+}
+
+/** What opens with a click, over the page or below its button. */
+export function lazyDialog<Props extends { readonly onClose: () => void }>(
+  load: Loader<Props>,
+): Lazy<Props> {
+  return lazy(load, {
+    waiting: () => null,
+    missing: ({ onClose }) => (
+      <Dialog title={COMMON.notLoaded} onClose={onClose} actions={<Reload />}>
+        <p>{COMMON.whyNotLoaded}</p>
+      </Dialog>
+    ),
+    isReloaded: false,
+  })
+}
+
+type Placeholders<Props> = {
+  /** `onLeave` is called when it makes way for the script's own view. */
+  readonly waiting: (onLeave: () => void) => VNode | null
+  readonly missing: (props: Props) => VNode
+  /** True where the page is loaded afresh, once, for a script that went with an upgrade. */
+  readonly isReloaded: boolean
+}
+
+/** Loads a script, once. False where that failed; never rejects. */
+type Fetch = () => Promise<boolean>
+
+/** All that can be fetched ahead, with the parts of a page as soon as that is loaded. */
+const known: Fetch[] = []
+
+/** Loads one script after another, each after `isNext` has resolved to true. */
+export async function fetchAhead(isNext: () => Promise<boolean>): Promise<void> {
+  for (const fetch of known) if (await isNext()) await fetch()
+}
+
+function lazy<Props extends object>(
+  load: Loader<Props>,
+  { waiting, missing, isReloaded }: Placeholders<Props>,
+): Lazy<Props> {
+  const loaded = signal<ComponentType<Props> | null>(null)
   const isMissing = signal(false)
 
   async function fetch() {
@@ -34,19 +93,18 @@ export function lazyPage(title: string | null, load: () => Promise<ComponentType
   }
   async function open() {
     const isThere = await fetch()
-    if (!isThere && (await isUpgraded())) return reload()
+    if (!isThere && isReloaded && (await isUpgraded())) return reload()
     isMissing.value = !isThere
     if (isThere && history.state === RELOADED) history.replaceState(null, '')
   }
-  function View() {
+  function View(props: Props) {
     const heading = useHeading(loaded.value !== null)
     useEffect(() => void open(), [])
     const Page = loaded.value
-    if (Page !== null) return <Page />
-    if (isMissing.value) return <Missing />
-    if (title === null) return <Skeleton kind="card" count={2} />
-    return <Opening title={title} onLeave={heading.note} />
+    if (Page !== null) return <Page {...props} />
+    return isMissing.value ? missing(props) : waiting(heading.note)
   }
+  known.push(fetch)
   return { View, fetch }
 }
 
@@ -96,14 +154,6 @@ function Opening({ title, onLeave }: OpeningProps) {
 }
 
 /** Opening the page again tries again. */
-function Missing() {
-  return (
-    <Callout
-      tone="bad"
-      title={COMMON.notLoaded}
-      actions={<Button onClick={() => location.reload()}>{COMMON.reload}</Button>}
-    >
-      {COMMON.whyNotLoaded}
-    </Callout>
-  )
+function Reload() {
+  return <Button onClick={() => location.reload()}>{COMMON.reload}</Button>
 }

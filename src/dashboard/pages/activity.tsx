@@ -11,12 +11,12 @@ import { NearView } from '../components/long-list.tsx'
 import { Card, PageHead } from '../components/page.tsx'
 import { Ago, PersonText } from '../components/text.tsx'
 import { EmptyState, Skeleton, WhenReady } from '../components/when-ready.tsx'
-import { useDashboard, useFeed, useRead } from '../dashboard.ts'
+import { useDashboard, useRead } from '../dashboard.ts'
 import type { FeedSource } from '../feed.ts'
-import { lineName } from '../line-words.ts'
 import type { AuditEntry, RecentLog } from '../resources.ts'
 import { useKeys, useLines, useWebhooks } from '../sources.ts'
 import { isoTime } from '../time-words.ts'
+import { useFeed } from '../use-feed.ts'
 import {
   ACTIONS,
   ACTIVITY as WORDS,
@@ -28,6 +28,7 @@ import {
   type NameOf,
 } from '../words/activity.ts'
 import { keyName } from '../words/keys.ts'
+import { lineName } from '../words/line-states.ts'
 
 const ENTRIES_MAX = 2_000
 const DAY_MS = 86_400_000

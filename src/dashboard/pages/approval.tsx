@@ -3,7 +3,6 @@
 import { useSignal } from '@preact/signals'
 
 import { withQuery } from '../address.ts'
-import { messageExcerpt } from '../attachment-words.ts'
 import { Button } from '../components/button.tsx'
 import { Callout } from '../components/callout.tsx'
 import { ActionDialog } from '../components/dialog.tsx'
@@ -12,6 +11,7 @@ import { LongText } from '../components/text.tsx'
 import { useAction } from '../components/use-action.ts'
 import { useDashboard, useRead } from '../dashboard.ts'
 import type { Message, Page } from '../resources.ts'
+import { messageExcerpt } from '../words/attachments.ts'
 import { APPROVAL as WORDS } from '../words/conversations.ts'
 
 type Props = { readonly message: Message; readonly onChanged: (message: Message) => void }

@@ -3,12 +3,12 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useMemo, useRef } from 'preact/hooks'
 
-import { fileIcon, plainName } from '../attachment-words.ts'
 import { Button } from '../components/button.tsx'
 import { Icon } from '../components/icon.tsx'
 import { PersonText } from '../components/text.tsx'
 import { useDashboard } from '../dashboard.ts'
 import { Uploads, type Upload } from '../uploads.ts'
+import { fileIcon, plainName } from '../words/attachments.ts'
 import { COMMON, sizeWords } from '../words/common.ts'
 import { FILES } from '../words/send.ts'
 

@@ -7,12 +7,19 @@ import { Icon } from '../components/icon.tsx'
 import { LongText, PersonText } from '../components/text.tsx'
 import { useAction } from '../components/use-action.ts'
 import { useDashboard } from '../dashboard.ts'
-import { reactionWords, serviceWords, sourceWords, statusWords, whyNot } from '../message-words.ts'
 import { draftOf, sendOnce } from '../outbox.ts'
 import { personColor, personName } from '../people.ts'
 import type { Message } from '../resources.ts'
 import { absoluteTime, clockTime } from '../time-words.ts'
+import { grouped } from '../words/common.ts'
 import { BUBBLE } from '../words/conversations.ts'
+import {
+  reactionWords,
+  serviceWords,
+  sourceWords,
+  statusWords,
+  whyNot,
+} from '../words/message-states.ts'
 import { ApprovalActions } from './approval.tsx'
 import { MessageFiles } from './message-files.tsx'
 
@@ -118,7 +125,7 @@ function Reactions({ message: { reactions = [] } }: MessageProps) {
       {reactionWords(reactions).map(({ sign, count, words }) => (
         <li key={sign} title={words}>
           <span class="one-line" aria-hidden="true">
-            <PersonText>{sign}</PersonText> {count > 1 && count}
+            <PersonText>{sign}</PersonText> {count > 1 && grouped(count)}
           </span>
           <span class="visually-hidden">{words}</span>
         </li>

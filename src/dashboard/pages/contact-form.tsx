@@ -54,8 +54,7 @@ function ContactForm(props: Props & { readonly known: Contact | null }) {
     onClose()
   }
   const saving = useAction(() => {
-    const numbers = lines.map(({ phone_number }) => phone_number)
-    return api.put(contactPath(handle ?? typedHandle(typed.value, numbers)), {
+    return api.put(contactPath(handle ?? typedHandle(typed.value, lines)), {
       name: name.value.trim(),
       note: note.value.trim() === '' ? null : note.value,
       tags: tags.value.split(',').flatMap((tag) => (tag.trim() === '' ? [] : [tag.trim()])),

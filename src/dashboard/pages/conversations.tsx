@@ -5,20 +5,18 @@ import { useRef } from 'preact/hooks'
 
 import { href, withQuery } from '../address.ts'
 import type { Api } from '../api.ts'
-import { messageExcerpt } from '../attachment-words.ts'
 import { Button } from '../components/button.tsx'
 import { FailureNote } from '../components/callout.tsx'
 import { Dialog } from '../components/dialog.tsx'
 import { useSettled } from '../components/form.tsx'
 import { Icon } from '../components/icon.tsx'
+import { lazyPage } from '../components/lazy-page.tsx'
 import { WindowList } from '../components/long-list.tsx'
 import { PersonText } from '../components/text.tsx'
 import { EmptyState, Skeleton } from '../components/when-ready.tsx'
-import { useDashboard, useFeed, useRead } from '../dashboard.ts'
+import { useDashboard, useRead } from '../dashboard.ts'
 import type { FeedNow, FeedSource } from '../feed.ts'
 import { useFocusRescue } from '../focus.ts'
-import { lineName, lineNameIn } from '../line-words.ts'
-import { statusWords } from '../message-words.ts'
 import { numberWords, typedHandle } from '../numbers.ts'
 import { isWhole } from '../outbox.ts'
 import { conversationName, isGroup, personName } from '../people.ts'
@@ -26,15 +24,20 @@ import type { Conversation, Message, PhoneLine, SearchResult } from '../resource
 import { useLines } from '../sources.ts'
 import type { Loaded, Read } from '../store.ts'
 import { absoluteTime, shortTime } from '../time-words.ts'
+import { useFeed } from '../use-feed.ts'
+import { messageExcerpt } from '../words/attachments.ts'
 import { CONVERSATIONS } from '../words/conversations.ts'
+import { lineName, lineNameIn } from '../words/line-states.ts'
+import { statusWords } from '../words/message-states.ts'
 import { NotifyButton } from './notify.tsx'
 import { SendButton, SendFields, useSendForm } from './send-form.tsx'
-import { Thread } from './thread.tsx'
 
 const CONVERSATIONS_MAX = 20_000
 const ROW_HEIGHT = 76
 /** A row never shows more of a text. */
 const ROW_TEXT_MAX = 160
+
+const THREAD = lazyPage(null, async () => (await import('./thread.tsx')).Thread)
 
 export function ConversationsPage() {
   const { router } = useDashboard()
@@ -63,7 +66,7 @@ export function ConversationsPage() {
             {CONVERSATIONS.chooseOne}
           </EmptyState>
         ) : (
-          <Thread key={id} id={id} lines={lines} />
+          <THREAD.View key={id} id={id} lines={lines} />
         )}
       </section>
       {writing.value !== null && (
@@ -107,8 +110,8 @@ function ConversationPane({ lines, selected, onWrite }: PaneProps) {
   const { router } = useDashboard()
   const { line = '', type = '', state = '', q = '' } = router.route.value.query
   const typed = useSignal(q)
-  const path = selected === null ? [] : [selected]
   const filter = { line, type, state }
+  const path = selected === null ? [] : [selected]
   const choose = (changes: Partial<Filter>) =>
     router.replace(href('conversations', path, { ...filter, ...changes }))
   return (
@@ -171,16 +174,15 @@ function Filters({ filter: { line, type, state }, lines, onChoose: choose }: Fil
         <FilterChoice
           label={CONVERSATIONS.line}
           value={line}
-          options={[
-            ['', CONVERSATIONS.allLines],
-            ...lines.map((each) => [each.id, lineName(each)] as const),
-          ]}
+          options={[['', CONVERSATIONS.allLines], ...lines.map(lineChoice)]}
           onChange={(chosen) => choose({ line: chosen })}
         />
       )}
     </>
   )
 }
+
+const lineChoice = (line: PhoneLine) => [line.id, lineName(line)] as const
 
 type ChoiceProps = {
   readonly label: string
@@ -297,8 +299,7 @@ function fits(conversation: Conversation, { line, type, state }: Filter): boolea
 
 /** With a way to write to the number that was looked for. */
 function NothingFound({ typed, lines, onWrite }: Omit<ListProps, 'filter' | 'selected'>) {
-  const numbers = lines.map(({ phone_number }) => phone_number)
-  const handle = typedHandle(typed, numbers)
+  const handle = typedHandle(typed, lines)
   const write = isWhole(handle) && (
     <Button onClick={() => onWrite(handle)}>{CONVERSATIONS.writeTo(numberWords(handle))}</Button>
   )
@@ -310,10 +311,9 @@ function NothingFound({ typed, lines, onWrite }: Omit<ListProps, 'filter' | 'sel
 }
 
 function NoConversations({ lines }: { readonly lines: readonly PhoneLine[] }) {
-  const number = lines[0]?.phone_number
   return (
     <EmptyState icon="conversations" title={CONVERSATIONS.none}>
-      {CONVERSATIONS.firstMessage(number && numberWords(number))}
+      {CONVERSATIONS.firstMessage(lines[0] && numberWords(lines[0].phone_number))}
     </EmptyState>
   )
 }

@@ -9,30 +9,35 @@ import { Button, LinkButton } from '../components/button.tsx'
 import { FailureNote } from '../components/callout.tsx'
 import { Field, SelectField, TextField, useSettled } from '../components/form.tsx'
 import { Badge, Icon } from '../components/icon.tsx'
+import { lazyDialog, lazyPage } from '../components/lazy-page.tsx'
 import { NearView } from '../components/long-list.tsx'
 import { Card } from '../components/page.tsx'
 import { Ago, PersonText } from '../components/text.tsx'
 import { useAction } from '../components/use-action.ts'
 import { EmptyState, Skeleton, WhenReady } from '../components/when-ready.tsx'
-import { useDashboard, useFeed } from '../dashboard.ts'
+import { useDashboard } from '../dashboard.ts'
 import type { FeedSource } from '../feed.ts'
 import { tidyHandle } from '../outbox.ts'
 import type { SeenDelivery, Webhook } from '../resources.ts'
 import { useDelivery } from '../sources.ts'
 import { isoTime, pickedTime, pickerTime } from '../time-words.ts'
+import { useFeed } from '../use-feed.ts'
 import { COMMON } from '../words/common.ts'
 import {
   DELIVERIES,
   deliveryState,
-  EVENT_NAMES,
   nextTryWords,
   personWords,
   refusalWords,
   REPLAY,
-  WEBHOOK_TEST,
-} from '../words/webhooks.ts'
-import { DeliveryDetail } from './delivery.tsx'
-import { PendingReplay, RetryFailed, SendPastEvents } from './replay.tsx'
+} from '../words/deliveries.ts'
+import { EVENT_NAMES } from '../words/webhook-form.ts'
+import { WEBHOOK_TEST } from '../words/webhooks.ts'
+import { PendingReplay } from './pending-replay.tsx'
+
+const DETAIL = lazyPage(null, async () => (await import('./delivery.tsx')).DeliveryDetail)
+const RETRY_FAILED = lazyDialog(async () => (await import('./replay.tsx')).RetryFailed)
+const SEND_PAST = lazyDialog(async () => (await import('./replay.tsx')).SendPastEvents)
 
 type Props = {
   readonly webhook: Webhook
@@ -73,8 +78,8 @@ export function Deliveries({ webhook, open }: Props) {
       <MoreFilters webhook={webhook} filter={filter} />
       <PendingReplay webhook={webhook} />
       <DeliveryList key={JSON.stringify(filter)} webhook={webhook} open={open} filter={filter} />
-      {asking.value === 'retry' && <RetryFailed webhook={webhook} onClose={close} />}
-      {asking.value === 'past' && <SendPastEvents webhook={webhook} onClose={close} />}
+      {asking.value === 'retry' && <RETRY_FAILED.View webhook={webhook} onClose={close} />}
+      {asking.value === 'past' && <SEND_PAST.View webhook={webhook} onClose={close} />}
     </>
   )
 }
@@ -294,7 +299,7 @@ function LoneDelivery({ webhook, id }: { readonly webhook: Webhook; readonly id:
       <WhenReady of={useDelivery(id)} kind="row" count={2}>
         {(delivery) =>
           delivery.webhook_id === webhook.id ? (
-            <DeliveryDetail webhook={webhook} delivery={delivery} />
+            <DETAIL.View webhook={webhook} delivery={delivery} />
           ) : (
             <p class="delivery-detail">{DELIVERIES.elsewhere}</p>
           )
@@ -335,7 +340,7 @@ function DeliveryRow({ webhook, delivery, isOpen, filter }: RowProps) {
           <RetryNow delivery={delivery} />
         )}
       </div>
-      {isOpen && <DeliveryDetail webhook={webhook} delivery={delivery} />}
+      {isOpen && <DETAIL.View webhook={webhook} delivery={delivery} />}
     </li>
   )
 }

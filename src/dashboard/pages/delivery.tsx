@@ -12,7 +12,7 @@ import { useAction } from '../components/use-action.ts'
 import { WhenReady } from '../components/when-ready.tsx'
 import { useDashboard, useRead } from '../dashboard.ts'
 import type { SeenAttempt, Delivery, SeenDelivery, SentRequest, Webhook } from '../resources.ts'
-import { DELIVERIES, isTest, nextTryWords, refusalWords } from '../words/webhooks.ts'
+import { DELIVERIES, isTest, nextTryWords, refusalWords } from '../words/deliveries.ts'
 
 type Props = { readonly webhook: Webhook; readonly delivery: SeenDelivery }
 

@@ -4,7 +4,6 @@ import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 
 import { href } from '../address.ts'
-import { messageExcerpt } from '../attachment-words.ts'
 import { Button, LinkButton } from '../components/button.tsx'
 import { Callout } from '../components/callout.tsx'
 import { Form } from '../components/form.tsx'
@@ -15,11 +14,9 @@ import { Ago, PersonText } from '../components/text.tsx'
 import { useAction } from '../components/use-action.ts'
 import { EmptyState, Skeleton, WhenReady } from '../components/when-ready.tsx'
 import { useDashboard, useRead } from '../dashboard.ts'
-import { isReady, kindName, lineName, lineState } from '../line-words.ts'
-import { hasLeft, isSettled, stateSentence, statusWords, whyNot } from '../message-words.ts'
+import { numberWords } from '../numbers.ts'
 import { counterpart } from '../people.ts'
 import type { Attention, DayStats, Message, Page, PhoneLine, RelayState } from '../resources.ts'
-import { stepNamed, stepsFor } from '../setup-steps.ts'
 import {
   useAbout,
   useAttention,
@@ -30,7 +27,11 @@ import {
   useWebhooks,
 } from '../sources.ts'
 import { combine } from '../store.ts'
+import { messageExcerpt } from '../words/attachments.ts'
 import { HOME as WORDS } from '../words/home.ts'
+import { isReady, kindName, lineName, lineState } from '../words/line-states.ts'
+import { hasLeft, isSettled, stateSentence, statusWords, whyNot } from '../words/message-states.ts'
+import { stepNamed, stepsFor } from '../words/setup-steps.ts'
 import { NewContactsMeter } from './new-contacts-meter.tsx'
 import { SendButton, SendFields, useSendForm } from './send-form.tsx'
 
@@ -223,7 +224,9 @@ function LineList({ lines }: { readonly lines: readonly PhoneLine[] }) {
             <Badge of={lineState(line)} />
           </div>
           <p class="small quiet home-line-about">
-            {line.label !== null && <span class="figures">{line.phone_number} · </span>}
+            {line.label !== null && (
+              <span class="figures">{numberWords(line.phone_number)} · </span>
+            )}
             {line.status_hint ?? kindName(line, kinds)}
           </p>
           <NewContactsMeter line={line} />

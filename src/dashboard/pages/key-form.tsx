@@ -1,6 +1,7 @@
 // A new key: its name, a sentence of choices about what it may do, and its secret, shown once.
 
 import { useSignal } from '@preact/signals'
+import type { ComponentChildren } from 'preact'
 
 import { fieldError } from '../api.ts'
 import { CodeBlock } from '../components/code-block.tsx'
@@ -8,7 +9,6 @@ import { ActionDialog, ShownOnce } from '../components/dialog.tsx'
 import { TextArea, TextField, bindTo } from '../components/form.tsx'
 import { useAction } from '../components/use-action.ts'
 import { useDashboard } from '../dashboard.ts'
-import { isReady, lineName } from '../line-words.ts'
 import type { CreatedKey, PhoneLine } from '../resources.ts'
 import { useKinds, useLines } from '../sources.ts'
 import { isoTime } from '../time-words.ts'
@@ -21,6 +21,7 @@ import {
   SCOPE_CHOICES,
   firstCall,
 } from '../words/keys.ts'
+import { isReady, lineName } from '../words/line-states.ts'
 
 export function CreateKey({ onClose }: { readonly onClose: () => void }) {
   const { api, clock } = useDashboard()
@@ -137,7 +138,7 @@ type SentenceProps = {
 
 /** "This key may [read and send] on [Shop] to [anyone], at most …": each choice is a part of the sentence. */
 function LimitsSentence({ limits, lines, allowError, onChange }: SentenceProps) {
-  const [start, on, to, most, withApproval, until, end] = WORDS.sentence
+  const [start, on, to, withApproval] = WORDS.sentence
   const choice = (field: keyof typeof WORDS.fields, options: readonly Option[]) => (
     <select
       class="input key-choice"
@@ -156,18 +157,26 @@ function LimitsSentence({ limits, lines, allowError, onChange }: SentenceProps) 
   return (
     <fieldset class="key-limits">
       <legend>{WORDS.permissions}</legend>
-      <p class="key-sentence">
-        {start} {choice('scopes', SCOPE_CHOICES)} {on}{' '}
-        {choice('line', [...ofLines, { value: '', text: WORDS.allLines }])}
+      <p>
+        <Clause>
+          {start} {choice('scopes', SCOPE_CHOICES)}
+        </Clause>{' '}
+        <Clause>
+          {on} {choice('line', [...ofLines, { value: '', text: WORDS.allLines }])}
+          {!maySend(limits) && ','}
+        </Clause>{' '}
         {maySend(limits) && (
           <>
-            {' '}
-            {to} {choice('recipients', RECIPIENT_CHOICES)}, {most} {choice('rate', RATE_CHOICES)},{' '}
-            {withApproval} {choice('approval', APPROVAL_CHOICES)}
+            <Clause>
+              {to} {choice('recipients', RECIPIENT_CHOICES)},
+            </Clause>{' '}
+            <Clause>{choice('rate', RATE_CHOICES)},</Clause>{' '}
+            <Clause>
+              {withApproval} {choice('approval', APPROVAL_CHOICES)},
+            </Clause>{' '}
           </>
         )}
-        , {until} {choice('expiry', EXPIRY_CHOICES)}
-        {end}
+        <Clause>{choice('expiry', EXPIRY_CHOICES)}.</Clause>
       </p>
       {maySend(limits) && limits.recipients === 'list' && (
         <TextArea
@@ -179,6 +188,11 @@ function LimitsSentence({ limits, lines, allowError, onChange }: SentenceProps) 
       )}
     </fieldset>
   )
+}
+
+/** A part of the sentence that stays together. */
+function Clause({ children }: { readonly children: ComponentChildren }) {
+  return <span class="key-clause">{children}</span>
 }
 
 type Option = { readonly value: string; readonly text: string }

@@ -96,12 +96,19 @@ type Beside = { readonly lines: readonly PhoneLine[]; readonly now: number }
 
 function columnsFor(keys: readonly Key[], { lines, now }: Beside): readonly Column<Key>[] {
   return [
-    { title: WORDS.name, cell: (key) => <PersonText>{keyName(key)}</PersonText> },
+    {
+      title: WORDS.name,
+      cell: (key) => (
+        <span class="key-name">
+          <PersonText>{keyName(key)}</PersonText>
+        </span>
+      ),
+    },
     { title: WORDS.key, cell: (key) => <span class="mono key-hint">{key.key_hint}…</span> },
     {
-      title: WORDS.may,
+      title: WORDS.permissions,
       cell: (key) => (
-        <span class="small">
+        <span class="small key-permissions">
           {isExpired(key, now) && <strong>{WORDS.expired} · </strong>}
           <PersonText>{keySentence(key, lines)}</PersonText>
         </span>

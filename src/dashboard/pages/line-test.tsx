@@ -1,35 +1,23 @@
-// The proof that a line receives: a text from a phone, or on a simulated line from a simulated contact. There
-// incoming messages of every kind can be simulated, too.
+// The proof that a line receives: a text from a phone, or on a simulated line from a simulated contact.
 
 import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 
 import { withQuery } from '../address.ts'
-import { pageHeaders, type Answer, type Api } from '../api.ts'
+import { pageHeaders } from '../api.ts'
 import { Button, LinkButton } from '../components/button.tsx'
 import { Callout, FailureNote } from '../components/callout.tsx'
-import { Form, SelectField, TextField } from '../components/form.tsx'
-import { Card } from '../components/page.tsx'
 import { Ago, PersonText } from '../components/text.tsx'
 import { useAction } from '../components/use-action.ts'
 import { ReadFailure } from '../components/when-ready.tsx'
 import { useDashboard, useRead } from '../dashboard.ts'
-import { practiceNumbers, type TestOutcome, isReady, testOutcome } from '../line-words.ts'
-import { tidyHandle } from '../outbox.ts'
 import type { Message, Page, PhoneLine } from '../resources.ts'
 import { useKinds } from '../sources.ts'
+import { practiceNumbers, type TestOutcome, isReady, testOutcome } from '../words/line-states.ts'
 import { LINES as WORDS } from '../words/lines.ts'
 
 /** A busy line receives others meanwhile. */
 const LATEST = 50
-
-export function LineTest({ line }: { readonly line: PhoneLine }) {
-  return (
-    <Card title={WORDS.test}>
-      <ReceiveTest line={line} />
-    </Card>
-  )
-}
 
 type TestProps = { readonly line: PhoneLine; readonly onArrived?: (() => void) | undefined }
 
@@ -182,87 +170,4 @@ function Arrived({ message, onAgain }: ArrivedProps) {
 function newCode(): string {
   const [number = 0] = crypto.getRandomValues(new Uint32Array(1))
   return String(100_000 + (number % 900_000))
-}
-
-/** Events that the form can cause: the body of the event, from the person, text and latest message with them. */
-type Scene = (from: string, text: string, targetGuid: string | null) => object
-
-const file =
-  (kind: string): Scene =>
-  (from, text) => ({ type: 'message', from, text, attachments: [{ kind }] })
-
-const SCENES: Readonly<Record<string, Scene>> = {
-  [WORDS.scenes.text]: (from, text) => ({ type: 'message', from, text }),
-  [WORDS.scenes.sms]: (from, text) => ({ type: 'message', from, text, service: 'SMS' }),
-  [WORDS.scenes.picture]: file('jpeg'),
-  [WORDS.scenes.heic]: file('heic'),
-  [WORDS.scenes.pdf]: file('pdf'),
-  [WORDS.scenes.slow]: file('slow'),
-  [WORDS.scenes.never]: file('never'),
-  [WORDS.scenes.group]: (from, text) => {
-    const group = { identifier: 'weekend', name: WORDS.exampleGroup, participants: [from] }
-    return { type: 'message', from, text, group }
-  },
-  [WORDS.scenes.reply]: (from, text, guid) => {
-    return { type: 'message', from, text, ...(guid !== null && { reply_to_guid: guid }) }
-  },
-  [WORDS.scenes.reaction]: (from, _text, target_guid) => {
-    return { type: 'reaction', from, target_guid, reaction: 'love' }
-  },
-  [WORDS.scenes.edit]: (_from, text, target_guid) => {
-    return { type: 'edit', target_guid, text }
-  },
-  [WORDS.scenes.unsend]: (_from, _text, target_guid) => ({ type: 'unsend', target_guid }),
-}
-
-const OPTIONS = Object.keys(SCENES).map((name) => ({ value: name, text: name }))
-
-export function Simulation({ line }: { readonly line: PhoneLine }) {
-  const { api, notices } = useDashboard()
-  const from = useSignal('+12025550140')
-  const text = useSignal(WORDS.exampleText)
-  const chosen = useSignal<string>(WORDS.scenes.picture)
-  const { isBusy, failure, start } = useAction(
-    () => simulate(api, line, { scene: SCENES[chosen.value], from: from.value, text: text.value }),
-    () => notices.done(WORDS.simulated),
-  )
-  return (
-    <Card title={WORDS.simulate}>
-      <Form onSubmit={start}>
-        <SelectField
-          label={WORDS.event}
-          value={chosen.value}
-          options={OPTIONS}
-          onChange={(name) => (chosen.value = name)}
-        />
-        <TextField label={WORDS.from} type="tel" bind={from} />
-        <TextField label={WORDS.text} bind={text} />
-        <FailureNote failure={failure} />
-        <div class="actions">
-          <Button type="submit" isBusy={isBusy}>
-            {WORDS.simulate}
-          </Button>
-        </div>
-      </Form>
-    </Card>
-  )
-}
-
-type Wanted = {
-  readonly scene: Scene | undefined
-  readonly from: string
-  readonly text: string
-}
-
-async function simulate(
-  api: Api,
-  line: PhoneLine,
-  { scene, from, text }: Wanted,
-): Promise<Answer<unknown>> {
-  const handle = tidyHandle(from)
-  const query = { phone_line_id: line.id, handle, limit: 1 }
-  const latest = await api.get<Page<Message>>(withQuery('messages', query))
-  if (!latest.ok) return latest
-  const guid = latest.value.data[0]?.platform_guid ?? null
-  return api.post(`simulated/lines/${line.id}/events`, scene?.(handle, text, guid))
 }

@@ -1,32 +1,41 @@
 // All lines, each with its state and the reason for it.
 
 import { useSignal } from '@preact/signals'
-import type { VNode } from 'preact'
 import { useEffect } from 'preact/hooks'
 
 import { href } from '../address.ts'
 import { fieldError } from '../api.ts'
 import { Button } from '../components/button.tsx'
-import { Callout, FailureNote } from '../components/callout.tsx'
+import { FailureNote } from '../components/callout.tsx'
 import { CodeBlock } from '../components/code-block.tsx'
-import { ConfirmButton, DeleteCard } from '../components/dialog.tsx'
+import { DeleteCard } from '../components/dialog.tsx'
 import { Form, Switch, TextField, bindTo } from '../components/form.tsx'
 import { Badge, Icon } from '../components/icon.tsx'
+import { lazyPage } from '../components/lazy-page.tsx'
 import { Card, PageHead, useNewView } from '../components/page.tsx'
 import { Ago, PersonText } from '../components/text.tsx'
 import { useAction } from '../components/use-action.ts'
 import { DetailView, EmptyState, Skeleton, WhenReady } from '../components/when-ready.tsx'
 import { useDashboard } from '../dashboard.ts'
-import { isDeletable, isSimulated, lineName, lineState, trialCommand } from '../line-words.ts'
 import type { PhoneLine } from '../resources.ts'
 import { useAbout, useChecks, useKinds, useLineChecks, useLines } from '../sources.ts'
 import { combine } from '../store.ts'
+import {
+  isDeletable,
+  isSimulated,
+  lineName,
+  lineState,
+  trialCommand,
+} from '../words/line-states.ts'
 import { LINES as WORDS } from '../words/lines.ts'
+import { AdoptLine } from './adopt-line.tsx'
 import { CheckCard } from './line-checks.tsx'
 import { LineSubtitle, LineTraffic, NewContacts } from './line-figures.tsx'
-import { LineTest, Simulation } from './line-test.tsx'
 import { LineCharts, LineSparkline } from './pictures.tsx'
 import { QuietHoursCard } from './quiet-hours.tsx'
+
+const RECEIVE_TEST = lazyPage(null, async () => (await import('./line-test.tsx')).ReceiveTest)
+const SIMULATION = lazyPage(null, async () => (await import('./line-simulation.tsx')).Simulation)
 
 export function LinesPage() {
   const { router } = useDashboard()
@@ -142,8 +151,10 @@ function LineParts({ line, lines }: AllProps) {
         <div class="stack">
           <CheckCard title={WORDS.checks} lineId={line.id} />
           <LineCharts line={line} />
-          <LineTest line={line} />
-          {isSimulated(line, kinds) && line.status === 'online' && <Simulation line={line} />}
+          <Card title={WORDS.test}>
+            <RECEIVE_TEST.View line={line} />
+          </Card>
+          {isSimulated(line, kinds) && line.status === 'online' && <SIMULATION.View line={line} />}
         </div>
         <div class="stack">
           <Card title={WORDS.today}>
@@ -167,101 +178,6 @@ function LineParts({ line, lines }: AllProps) {
       </div>
     </>
   )
-}
-
-/** After a device or its number was replaced, only the owner knows if the line is still the same. */
-function AdoptLine({ line, lines }: AllProps) {
-  const kinds = useKinds()
-  if (line.status_reason === 'number_changed') return <AcceptNumber line={line} />
-  // A simulated line is deleted and added again instead.
-  const pairs = isSimulated(line, kinds) ? [] : pairsOf(line, lines)
-  if (pairs.length === 0) return null
-  return (
-    <div class="stack-tight">
-      {pairs.map((pair) => (
-        <TakeOver key={`${pair.missing.id} ${pair.present.id}`} {...pair} />
-      ))}
-    </div>
-  )
-}
-
-function AcceptNumber({ line }: Props) {
-  const { isBusy, failure, start } = useAction(...useAdopt(line.id, line.id))
-  return (
-    <>
-      <Callout
-        tone="warn"
-        title={WORDS.newNumber}
-        actions={
-          <Button isBusy={isBusy} onClick={start}>
-            {WORDS.keepLine}
-          </Button>
-        }
-      >
-        {WORDS.newNumberHint}
-      </Callout>
-      <FailureNote failure={failure} />
-    </>
-  )
-}
-
-/** A line whose device is missing, and a line whose device may replace it. */
-type Pair = { readonly missing: PhoneLine; readonly present: PhoneLine }
-
-function TakeOver({ missing, present }: Pair) {
-  const [call, onDone] = useAdopt(present.id, missing.id)
-  const before = <PersonText>{lineName(missing)}</PersonText>
-  const now = <PersonText>{lineName(present)}</PersonText>
-  return (
-    <Callout
-      tone="plain"
-      title={<>{WORDS.replaced.map((part) => partOf({ before, now }, part))}</>}
-      actions={
-        <ConfirmButton
-          text={WORDS.mergeAsk}
-          title={WORDS.mergeTitle}
-          confirm={WORDS.merge}
-          look="danger"
-          call={call}
-          onDone={onDone}
-        >
-          {WORDS.mergeText.map((part) => partOf({ before, now }, part))}
-        </ConfirmButton>
-      }
-    >
-      {WORDS.missing.map((part) => partOf({ before, now }, part))}
-    </Callout>
-  )
-}
-
-type Names = { readonly before: VNode; readonly now: VNode }
-
-/** A part of a sentence: text, or the name of one of the two lines. */
-function partOf(names: Names, part: string) {
-  return part === 'before' || part === 'now' ? names[part] : part
-}
-
-/** The call that continues the line `from` on the device of `id`, and what follows it. */
-function useAdopt(id: string, from: string) {
-  const { api, notices, router } = useDashboard()
-  const call = () => api.post<PhoneLine>(`phone-lines/${id}/adopt`, { from })
-  const onDone = (line: PhoneLine) => {
-    notices.done(WORDS.adopted)
-    router.go(href('lines', [line.id]))
-  }
-  return [call, onDone] as const
-}
-
-/** The pairs that `line` could be part of, as the relay allows them. */
-function pairsOf(line: PhoneLine, lines: readonly PhoneLine[]): readonly Pair[] {
-  const others = lines.filter(({ id, driver }) => id !== line.id && driver === line.driver)
-  return isMissing(line)
-    ? others.filter((other) => !isMissing(other)).map((present) => ({ missing: line, present }))
-    : others.filter(isMissing).map((missing) => ({ missing, present: line }))
-}
-
-function isMissing({ status_reason }: PhoneLine): boolean {
-  return status_reason === 'device_absent'
 }
 
 type Changes = Partial<

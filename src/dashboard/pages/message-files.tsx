@@ -4,6 +4,14 @@
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 
+import { Button } from '../components/button.tsx'
+import { Dialog } from '../components/dialog.tsx'
+import { Badge, Icon } from '../components/icon.tsx'
+import { NearView } from '../components/long-list.tsx'
+import { PersonText } from '../components/text.tsx'
+import { useDashboard, useRead } from '../dashboard.ts'
+import { useDownload } from '../downloads.ts'
+import type { Attachment, Message, MessageAttachment } from '../resources.ts'
 import {
   absenceWords,
   fileIcon,
@@ -13,15 +21,7 @@ import {
   partWords,
   plainName,
   smallVariant,
-} from '../attachment-words.ts'
-import { Button } from '../components/button.tsx'
-import { Dialog } from '../components/dialog.tsx'
-import { Badge, Icon } from '../components/icon.tsx'
-import { NearView } from '../components/long-list.tsx'
-import { PersonText } from '../components/text.tsx'
-import { useDashboard, useRead } from '../dashboard.ts'
-import { useDownload } from '../downloads.ts'
-import type { Attachment, Message, MessageAttachment } from '../resources.ts'
+} from '../words/attachments.ts'
 import { sizeWords } from '../words/common.ts'
 import { FILES } from '../words/send.ts'
 

@@ -2,39 +2,36 @@
 
 import { webhookName } from '../../domain/webhook-url.ts'
 import { href } from '../address.ts'
-import { messageExcerpt } from '../attachment-words.ts'
 import { Button, LinkButton } from '../components/button.tsx'
 import { Dialog } from '../components/dialog.tsx'
 import { Badge } from '../components/icon.tsx'
 import { Ago, LongText, PersonText } from '../components/text.tsx'
 import { EmptyState, WhenReady } from '../components/when-ready.tsx'
-import { useDashboard, useRead } from '../dashboard.ts'
+import { useRead } from '../dashboard.ts'
 import { durationWords, momentWords } from '../figure-words.ts'
-import { lineName } from '../line-words.ts'
-import { statusWords, whyNot } from '../message-words.ts'
 import { counterpart } from '../people.ts'
 import type { Message, MessageTimes, SeenDelivery, Webhook } from '../resources.ts'
 import { useLines, useWebhooks } from '../sources.ts'
+import { messageExcerpt } from '../words/attachments.ts'
 import { COMMON } from '../words/common.ts'
+import { deliveryState } from '../words/deliveries.ts'
+import { lineName } from '../words/line-states.ts'
+import { statusWords, whyNot } from '../words/message-states.ts'
 import { MESSAGES as WORDS } from '../words/messages.ts'
-import { deliveryState } from '../words/webhooks.ts'
 
-type ViewProps = { readonly id: string; readonly filters: Readonly<Record<string, string>> }
+type ViewProps = { readonly id: string; readonly onClose: () => void }
 
-/** `filters` are those of the list behind it. */
-export function MessageView({ id, filters }: ViewProps) {
-  const { router } = useDashboard()
+export function MessageView({ id, onClose }: ViewProps) {
   const path = `messages/${encodeURIComponent(id)}?contact_names=true`
   const read = useRead<Message>(path, id, 'contact')
   // All at once: what arrived later would move what stands below it.
   const isHeld = [useTimes(id), useDeliveriesOf(id)].some(({ now }) => now.state === 'loading')
-  const close = () => router.replace(href('messages', [], filters))
   const conversation = read.value?.conversation_id
   return (
     <Dialog
       title={WORDS.details}
       isSide
-      onClose={close}
+      onClose={onClose}
       actions={
         <>
           {conversation !== undefined && (
@@ -42,7 +39,7 @@ export function MessageView({ id, filters }: ViewProps) {
               {WORDS.open}
             </LinkButton>
           )}
-          <Button look="main" onClick={close}>
+          <Button look="main" onClick={onClose}>
             {COMMON.done}
           </Button>
         </>

@@ -4,28 +4,31 @@ import { useSignal } from '@preact/signals'
 
 import { href, withQuery } from '../address.ts'
 import type { Api } from '../api.ts'
-import { messageExcerpt } from '../attachment-words.ts'
 import { Button } from '../components/button.tsx'
 import { FailureNote } from '../components/callout.tsx'
 import { ConfirmButton } from '../components/dialog.tsx'
 import { Field, SelectField } from '../components/form.tsx'
 import { Badge, Icon } from '../components/icon.tsx'
+import { lazyDialog } from '../components/lazy-page.tsx'
 import { NearView } from '../components/long-list.tsx'
 import { Card, PageHead } from '../components/page.tsx'
 import { Ago, PersonText } from '../components/text.tsx'
 import { useAction } from '../components/use-action.ts'
 import { EmptyState, Skeleton } from '../components/when-ready.tsx'
-import { useDashboard, useFeed } from '../dashboard.ts'
+import { useDashboard } from '../dashboard.ts'
 import type { FeedSource } from '../feed.ts'
 import { endOfDay, startOfDay } from '../figure-words.ts'
-import { lineOption } from '../line-words.ts'
-import { statusWords, whyNot } from '../message-words.ts'
 import { draftOf, sendOnce } from '../outbox.ts'
 import { counterpart } from '../people.ts'
 import type { Message } from '../resources.ts'
 import { useLines, useTimeZone } from '../sources.ts'
+import { useFeed } from '../use-feed.ts'
+import { messageExcerpt } from '../words/attachments.ts'
+import { lineOption } from '../words/line-states.ts'
+import { statusWords, whyNot } from '../words/message-states.ts'
 import { MESSAGES as WORDS } from '../words/messages.ts'
-import { MessageView } from './message.tsx'
+
+const MESSAGE = lazyDialog(async () => (await import('./message.tsx')).MessageView)
 
 const SHOWN_MAX = 1_000
 /** Rows at first, and with each look at the end: on a busy relay the list grows at its head. */
@@ -49,6 +52,7 @@ export function MessagesPage() {
   const filters = { status, line, service, day, days }
   const [id] = path
   const timeZone = useTimeZone()
+  const close = () => router.replace(href('messages', [], filters))
   return (
     <>
       <PageHead title={WORDS.title}>{WORDS.lead}</PageHead>
@@ -58,7 +62,7 @@ export function MessagesPage() {
       ) : (
         <List key={JSON.stringify([filters, timeZone])} {...{ filters, timeZone }} />
       )}
-      {id !== undefined && <MessageView key={id} id={id} filters={filters} />}
+      {id !== undefined && <MESSAGE.View key={id} id={id} onClose={close} />}
     </>
   )
 }

@@ -11,7 +11,7 @@ import { AccountName, Form, PasswordField, Switch } from '../components/form.tsx
 import { AloneHead, Card } from '../components/page.tsx'
 import { useAction } from '../components/use-action.ts'
 import { useDashboard } from '../dashboard.ts'
-import { SETUP as WORDS, passwordProblem, strengthWords } from '../words/setup.ts'
+import { PASSWORD as WORDS, passwordProblem, strengthWords } from '../words/password.ts'
 
 type NewPassword = {
   readonly password: Signal<string>

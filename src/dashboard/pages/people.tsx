@@ -9,19 +9,22 @@ import { Button, LinkButton } from '../components/button.tsx'
 import { FailureNote } from '../components/callout.tsx'
 import { Dialog } from '../components/dialog.tsx'
 import { useSettled } from '../components/form.tsx'
+import { lazyDialog } from '../components/lazy-page.tsx'
 import { NearView } from '../components/long-list.tsx'
 import { Card, PageHead } from '../components/page.tsx'
 import { PersonText } from '../components/text.tsx'
 import { useAction } from '../components/use-action.ts'
 import { EmptyState, Skeleton } from '../components/when-ready.tsx'
-import { useDashboard, useFeed } from '../dashboard.ts'
+import { useDashboard } from '../dashboard.ts'
 import { useDownload } from '../downloads.ts'
 import type { Feed, FeedSource } from '../feed.ts'
 import { numberWords } from '../numbers.ts'
 import type { Contact, ImportReport, Page } from '../resources.ts'
+import { useFeed } from '../use-feed.ts'
 import { COMMON } from '../words/common.ts'
 import { PEOPLE } from '../words/people.ts'
-import { ContactDialog } from './contact-form.tsx'
+
+const CONTACT = lazyDialog(async () => (await import('./contact-form.tsx')).ContactDialog)
 
 const PEOPLE_MAX = 2_000
 
@@ -64,7 +67,7 @@ export function PeoplePage() {
       />
       <PersonList feed={feed} isSearch={q !== ''} />
       {(isAdding.value || handle !== null) && (
-        <ContactDialog
+        <CONTACT.View
           key={handle}
           handle={handle}
           isKnown={handle !== null}

@@ -5,18 +5,12 @@ import { AreaChart, DayBars, ShareStrip } from '../components/charts.tsx'
 import { Card } from '../components/page.tsx'
 import { PersonText } from '../components/text.tsx'
 import { WhenReady } from '../components/when-ready.tsx'
-import {
-  dayName,
-  durationWords,
-  hourWords,
-  momentWords,
-  numberWords,
-  shareWords,
-} from '../figure-words.ts'
-import { lineName } from '../line-words.ts'
+import { dayName, durationWords, hourWords, momentWords, shareWords } from '../figure-words.ts'
 import type { HomePictures, LinePictures, PhoneLine } from '../resources.ts'
 import { useHomePictures, useLinePictures, useLines } from '../sources.ts'
 import { CHARTS as WORDS } from '../words/charts.ts'
+import { grouped } from '../words/common.ts'
+import { lineName } from '../words/line-states.ts'
 
 export function HomeCharts() {
   const lines = useLines().value?.data ?? []
@@ -142,7 +136,7 @@ function dayPoint(figures: DayFigures) {
   const day = dayName(figures.day)
   return {
     words: WORDS.perDay(day, countsOf(figures)),
-    row: [day, ...[sent, received, failed, uncertain].map(numberWords)],
+    row: [day, ...[sent, received, failed, uncertain].map(grouped)],
   }
 }
 
@@ -150,7 +144,7 @@ function dayPoint(figures: DayFigures) {
 function countsOf(figures: Figures): string {
   return (['sent', 'received', 'failed', 'uncertain'] as const)
     .filter((name) => name === 'sent' || name === 'received' || figures[name] > 0)
-    .map((name) => `${numberWords(figures[name])} ${WORDS[name]}`)
+    .map((name) => `${grouped(figures[name])} ${WORDS[name]}`)
     .join(', ')
 }
 
@@ -166,7 +160,7 @@ function sumOf(days: readonly Figures[]): Figures {
 
 function Queue({ samples }: { readonly samples: HomePictures['queue'] }) {
   const points = samples.map(({ at, messages, deliveries }) => {
-    const figures = [numberWords(messages), numberWords(deliveries)] as const
+    const figures = [grouped(messages), grouped(deliveries)] as const
     return {
       value: messages + deliveries,
       words: WORDS.cell(hourWords(at), WORDS.waiting(...figures)),
@@ -177,7 +171,7 @@ function Queue({ samples }: { readonly samples: HomePictures['queue'] }) {
   return (
     <AreaChart
       label={WORDS.queue}
-      summary={WORDS.mostWaiting(numberWords(most))}
+      summary={WORDS.mostWaiting(grouped(most))}
       head={WORDS.queueHead}
       points={points}
     />
@@ -199,7 +193,7 @@ export function Attempts({ webhooks, label = WORDS.webhooks }: AttemptsProps) {
   })
   const points = cells.map(({ ok, failed }, place) => {
     const from = momentWords(new Date(Date.parse(first.from) + place * HALF_HOUR_MS).toISOString())
-    const counts = [numberWords(ok), numberWords(failed)] as const
+    const counts = [grouped(ok), grouped(failed)] as const
     const words = ok + failed === 0 ? WORDS.noAttempts : WORDS.attempts(...counts)
     const share = ok + failed === 0 ? null : ok / (ok + failed)
     return { share, words: WORDS.cell(from, words), row: [from, ...counts] }
@@ -213,20 +207,20 @@ export function Attempts({ webhooks, label = WORDS.webhooks }: AttemptsProps) {
 type LineProps = { readonly pictures: LinePictures }
 
 function ContactDays({ pictures: { days, daily_contact_limit } }: LineProps) {
-  const limit = numberWords(daily_contact_limit)
+  const limit = grouped(daily_contact_limit)
   const most = Math.max(0, ...days.map(({ new_contacts }) => new_contacts))
   const points = days.map(({ day, new_contacts }) => ({
     up: new_contacts,
     down: 0,
     failed: 0,
-    words: WORDS.perDay(dayName(day), WORDS.contactsOf(numberWords(new_contacts), limit)),
-    row: [dayName(day), numberWords(new_contacts)],
+    words: WORDS.perDay(dayName(day), WORDS.contactsOf(grouped(new_contacts), limit)),
+    row: [dayName(day), grouped(new_contacts)],
   }))
   return (
     <DayBars
       size="small"
       label={WORDS.contacts}
-      summary={WORDS.contactsMost(numberWords(most), limit)}
+      summary={WORDS.contactsMost(grouped(most), limit)}
       head={WORDS.contactsHead}
       points={points}
       limit={daily_contact_limit}

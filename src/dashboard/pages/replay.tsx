@@ -1,35 +1,26 @@
-// Sending many deliveries again: those that failed, or past events. They are counted first, and pending
-// ones can be stopped.
+// Sending many deliveries again, which are counted first: those that failed, or past events.
 
 import { useSignal, type Signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
-import { useEffect } from 'preact/hooks'
 
-import { countWords } from '../../domain/number-words.ts'
 import type { Answer } from '../api.ts'
-import { Callout } from '../components/callout.tsx'
-import { ActionDialog, ConfirmButton } from '../components/dialog.tsx'
+import { ActionDialog } from '../components/dialog.tsx'
 import { Field, SelectField, Switch, TextField } from '../components/form.tsx'
 import { useAction } from '../components/use-action.ts'
-import { useDashboard, useRead } from '../dashboard.ts'
-import { lineName } from '../line-words.ts'
-import type {
-  ReplayAnswer,
-  ReplayState,
-  RetryAnswer,
-  StoppedReplay,
-  Webhook,
-} from '../resources.ts'
+import { useDashboard } from '../dashboard.ts'
+import type { ReplayAnswer, RetryAnswer, Webhook } from '../resources.ts'
 import { useLines } from '../sources.ts'
 import { isoTime, pickedTime, pickerTime } from '../time-words.ts'
+import { countWords } from '../words/common.ts'
 import {
   confirmation,
   DELIVERIES,
-  EVENT_NAMES,
   hostAndPathOf,
   isConfirmed,
   REPLAY,
-} from '../words/webhooks.ts'
+} from '../words/deliveries.ts'
+import { lineName } from '../words/line-states.ts'
+import { EVENT_NAMES } from '../words/webhook-form.ts'
 
 type Props = { readonly webhook: Webhook; readonly onClose: () => void }
 
@@ -193,41 +184,6 @@ function CountedDialog(props: CountedProps) {
       </p>
       {wanted !== null && <TextField label={REPLAY.typeToConfirm(wanted)} isFirst bind={typed} />}
     </ActionDialog>
-  )
-}
-
-/** The pending events of a replay or retry, and the way to stop them. */
-export function PendingReplay({ webhook }: { readonly webhook: Webhook }) {
-  const { api, notices } = useDashboard()
-  const path = `webhooks/${webhook.id}/replay`
-  const state = useRead<ReplayState>(path, 'delivery', 'webhook')
-  const waiting = state.value?.waiting ?? 0
-  /** The most that waited since the view was opened, or since the last one ended. */
-  const most = useSignal(0)
-  useEffect(() => {
-    most.value = waiting === 0 ? 0 : Math.max(most.value, waiting)
-  }, [waiting])
-  if (waiting === 0) return null
-  const stop = (
-    <ConfirmButton
-      text={REPLAY.stop}
-      title={REPLAY.stopTitle}
-      confirm={REPLAY.stopNow}
-      look="danger"
-      call={() => api.remove<StoppedReplay>(path)}
-      onDone={({ stopped }) => {
-        notices.done(REPLAY.stopped(stopped))
-        state.refresh()
-      }}
-    >
-      {REPLAY.stopHint}
-    </ConfirmButton>
-  )
-  return (
-    <Callout tone="wait" title={REPLAY.pending(waiting)} actions={stop}>
-      {REPLAY.sendingTo(hostAndPathOf(webhook.url))}
-      <progress aria-label={REPLAY.progress} max={most.value} value={most.value - waiting} />
-    </Callout>
   )
 }
 

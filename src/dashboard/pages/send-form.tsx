@@ -4,15 +4,13 @@ import { useSignal, type Signal } from '@preact/signals'
 import { useEffect, useId, useMemo, useRef } from 'preact/hooks'
 
 import { withQuery } from '../address.ts'
-import type { Failure } from '../api.ts'
+import { type Failure, fieldError } from '../api.ts'
 import { Button } from '../components/button.tsx'
 import { FailureNote } from '../components/callout.tsx'
 import { Field, Form, SelectField, TextArea, useSettled } from '../components/form.tsx'
 import { PersonText } from '../components/text.tsx'
 import { useAction } from '../components/use-action.ts'
 import { useDashboard, useRead } from '../dashboard.ts'
-import { lineOption } from '../line-words.ts'
-import { groupRefusal } from '../message-words.ts'
 import { numberWords, typedHandle } from '../numbers.ts'
 import { createOutbox, isWhole, type Draft } from '../outbox.ts'
 import { conversationName, isGroup } from '../people.ts'
@@ -20,6 +18,8 @@ import type { Contact, ContactCost, Conversation, Message, Page, PhoneLine } fro
 import { useLines } from '../sources.ts'
 import { isoTime, pickedTime, pickerTime } from '../time-words.ts'
 import type { Uploads } from '../uploads.ts'
+import { lineOption } from '../words/line-states.ts'
+import { groupRefusal } from '../words/message-states.ts'
 import { SEND } from '../words/send.ts'
 import { AttachButton, AttachedFiles, useFileTarget, useUploads } from './attach.tsx'
 
@@ -65,18 +65,35 @@ type SendForm = ReturnType<typeof useSendForm>
 
 export function useSendForm(onAccepted: (message: Message) => void, recipient = '') {
   const lines = useLines().value?.data ?? []
-  const composition = useComposition(onAccepted)
-  const { isBusy, isReady, send } = composition
   const to = useSignal(recipient)
+  const composition = useComposition((message) => {
+    to.value = ''
+    onAccepted(message)
+  })
+  const { isBusy, isReady, send } = composition
+  const asked = useSignal('')
   const lineId = useSignal<string | null>(null)
   const chosen = lines.filter(({ id }) => lineId.value === null || id === lineId.value)
-  const numbers = chosen.map(({ phone_number }) => phone_number)
-  const handle = typedHandle(to.value, numbers)
+  const people = useSuggestions(to.value.trim())
+  const handle = namedHandle(to.value.trim(), people) ?? typedHandle(to.value, chosen)
   const isDisabled = to.value.trim() === '' || !isReady
   const submit = () => {
-    if (!isDisabled) send({ to: handle, lineId: lineId.value })
+    if (isDisabled) return
+    asked.value = handle
+    send({ to: handle, lineId: lineId.value })
   }
-  return { ...composition, to, handle, lineId, submit, button: { isBusy, isDisabled } }
+  // Another recipient was not refused.
+  const refusal = asked.value === handle ? fieldError(composition.failure, NOBODY) : null
+  return {
+    ...composition,
+    to,
+    people,
+    handle,
+    refusal,
+    lineId,
+    submit,
+    button: { isBusy, isDisabled },
+  }
 }
 
 type FieldsProps = {
@@ -108,25 +125,40 @@ export function SendFields({ form, lines, isFirst }: FieldsProps) {
         </div>
       </div>
       <ContactLimitNote to={handle} lineId={lineId.value} />
-      <FailureNote failure={failure} />
+      <FailureNote failure={failure} but={[NOBODY]} />
     </>
   )
 }
 
+/** Code of the error about the recipient, which is shown beside the field. */
+const NOBODY = 'invalid_recipient'
 const SUGGESTIONS_MAX = 8
 
+/** People to choose from while a name is typed. */
+function useSuggestions(typed: string): readonly Contact[] {
+  const q = useSettled(typed)
+  const isName = q.length >= 2 && !isWhole(q)
+  const path = isName ? withQuery('contacts', { q, limit: SUGGESTIONS_MAX }) : null
+  return useRead<Page<Contact>>(path).value?.data ?? []
+}
+
+/** The person of that name; null where there is none, or more than one. */
+function namedHandle(typed: string, people: readonly Contact[]): string | null {
+  const isTyped = ({ name }: Contact) =>
+    name.localeCompare(typed, undefined, { sensitivity: 'base' }) === 0
+  const [person, another] = people.filter(isTyped)
+  return person === undefined || another !== undefined ? null : person.handle
+}
+
 /** A recipient as it is typed, with people to choose from and the number as it is understood. */
-function RecipientField({ form: { to, handle }, isFirst }: Pick<FieldsProps, 'form' | 'isFirst'>) {
+function RecipientField({ form, isFirst }: Pick<FieldsProps, 'form' | 'isFirst'>) {
+  const { to, people, handle, refusal } = form
   const listId = useId()
-  const typed = useSettled(to.value.trim())
-  const query = { q: typed, limit: SUGGESTIONS_MAX }
-  const { value: found } = useRead<Page<Contact>>(
-    typed.length < 2 || isWhole(typed) ? null : withQuery('contacts', query),
-  )
   const words = numberWords(handle)
   return (
     <Field
       label={SEND.to}
+      error={refusal && (isWhole(handle) ? SEND.refused(refusal) : SEND.notUnderstood)}
       hint={isWhole(handle) && words !== to.value.trim() ? SEND.understood(words) : SEND.toHint}
     >
       {(box) => (
@@ -143,7 +175,7 @@ function RecipientField({ form: { to, handle }, isFirst }: Pick<FieldsProps, 'fo
             onInput={(event) => (to.value = event.currentTarget.value)}
           />
           <datalist id={listId}>
-            {found?.data.map((person) => (
+            {people.map((person) => (
               <option key={person.handle} value={person.handle} label={person.name} />
             ))}
           </datalist>
@@ -237,6 +269,9 @@ function LaterButton({ later }: Pick<Composition, 'later'>) {
   )
 }
 
+/** Holders of the focus that keep it when a thread opens: a field, a list to walk through, a found message. */
+const IN_USE = 'input, select, textarea, article, .window-list *'
+
 /** Enter sends, Shift and Enter start a new line. */
 export function Composer({ conversation, line, composition }: ComposerProps) {
   const { text, later, uploads, isBusy, failure, send, isReady } = composition
@@ -245,8 +280,8 @@ export function Composer({ conversation, line, composition }: ComposerProps) {
   useEffect(() => {
     // On a phone, the keyboard would cover what there is to read.
     const isAtDesk = matchMedia('(pointer: fine)').matches
-    const isFree = document.activeElement?.matches('body, h1, .thread-pane') === true
-    if (isAtDesk && isFree) field.current?.focus({ preventScroll: true })
+    const isInUse = document.activeElement?.matches(IN_USE) === true
+    if (isAtDesk && !isInUse) field.current?.focus({ preventScroll: true })
   }, [])
   const refusal = groupRefusal(conversation, line)
   if (refusal !== null) return <p class="composer composer-refusal quiet">{refusal}</p>

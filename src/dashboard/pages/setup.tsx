@@ -9,11 +9,16 @@ import { Callout, FailureNote } from '../components/callout.tsx'
 import { CodeBlock } from '../components/code-block.tsx'
 import { SelectField } from '../components/form.tsx'
 import { Badge } from '../components/icon.tsx'
+import { lazyDialog, lazyPage } from '../components/lazy-page.tsx'
 import { AloneHead, Card, useNewView } from '../components/page.tsx'
 import { PersonText } from '../components/text.tsx'
 import { useAction } from '../components/use-action.ts'
 import { EmptyState, WhenReady } from '../components/when-ready.tsx'
 import { useDashboard } from '../dashboard.ts'
+import type { Key, PhoneLine } from '../resources.ts'
+import { useAbout, useChecks, useKeys, useKinds, useLines, useSettings } from '../sources.ts'
+import { BROWSERS_ZONE } from '../time-words.ts'
+import { creatorWords, keyName } from '../words/keys.ts'
 import {
   isReady,
   isSimulated,
@@ -22,17 +27,14 @@ import {
   lineOption,
   lineState,
   trialCommand,
-} from '../line-words.ts'
-import type { Key, PhoneLine } from '../resources.ts'
-import { stepBeside, stepNamed, stepsFor, type StepName, type Steps } from '../setup-steps.ts'
-import { useAbout, useChecks, useKeys, useKinds, useLines, useSettings } from '../sources.ts'
-import { BROWSERS_ZONE } from '../time-words.ts'
-import { creatorWords, keyName } from '../words/keys.ts'
+} from '../words/line-states.ts'
+import { stepBeside, stepNamed, stepsFor, type StepName, type Steps } from '../words/setup-steps.ts'
 import { SETUP as WORDS } from '../words/setup.ts'
-import { CreateKey } from './key-form.tsx'
 import { CheckCard } from './line-checks.tsx'
-import { ReceiveTest } from './line-test.tsx'
 import { SetPassword } from './new-password.tsx'
+
+const CREATE_KEY = lazyDialog(async () => (await import('./key-form.tsx')).CreateKey)
+const RECEIVE_TEST = lazyPage(null, async () => (await import('./line-test.tsx')).ReceiveTest)
 
 export function SetupPage() {
   const { router, session } = useDashboard()
@@ -272,7 +274,7 @@ function FirstText({ lines, onArrived }: TextProps) {
           onChange={(id) => (chosen.value = id)}
         />
       )}
-      <ReceiveTest line={line} onArrived={onArrived} />
+      <RECEIVE_TEST.View line={line} onArrived={onArrived} />
     </>
   )
 }
@@ -308,7 +310,7 @@ function KeyStep({ steps }: StepsProps) {
           </>
         )}
       </WhenReady>
-      {isAsking.value && <CreateKey onClose={() => (isAsking.value = false)} />}
+      {isAsking.value && <CREATE_KEY.View onClose={() => (isAsking.value = false)} />}
     </StepFrame>
   )
 }

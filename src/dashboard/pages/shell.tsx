@@ -7,12 +7,12 @@ import { useEffect, useRef } from 'preact/hooks'
 import { type PageName, href } from '../address.ts'
 import { Button, LinkButton } from '../components/button.tsx'
 import { Icon, Mark } from '../components/icon.tsx'
+import { lazyDialog } from '../components/lazy-page.tsx'
 import { useNewView, useTitle } from '../components/page.tsx'
 import { useDashboard, useRead } from '../dashboard.ts'
 import { loadNumbers } from '../numbers.ts'
 import { COMMON } from '../words/common.ts'
 import { SHELL } from '../words/shell.ts'
-import type { SearchBox } from './search-box.tsx'
 
 const { names } = SHELL
 
@@ -102,35 +102,26 @@ function useUnread(): number {
   return count
 }
 
-/** The search box, by its button or by keys; its script is loaded when it is first opened. */
+const SEARCH = lazyDialog(async () => {
+  const [{ SearchBox }] = await Promise.all([import('./search-box.tsx'), loadNumbers()])
+  return SearchBox
+})
+
+/** The search box, by its button or by keys. */
 function useSearch() {
-  const { notices } = useDashboard()
-  const box = useSignal<typeof SearchBox | null>(null)
   const isOpen = useSignal(false)
-  const open = async () => {
-    const load = () => Promise.all([import('./search-box.tsx'), loadNumbers()])
-    box.value ??= await load().then(
-      ([loaded]) => loaded.SearchBox,
-      () => null,
-    )
-    if (box.value === null) notices.failed(COMMON.notLoaded)
-    else isOpen.value = true
-  }
+  const open = () => (isOpen.value = true)
   useEffect(() => {
     const end = new AbortController()
     const onKey = (event: KeyboardEvent) => {
       if (!isSearchKey(event) || document.querySelector('dialog[open]') !== null) return
       event.preventDefault()
-      void open()
+      open()
     }
     window.addEventListener('keydown', onKey, { signal: end.signal })
     return () => end.abort()
   }, [])
-  const Box = box.value
-  return {
-    open: () => void open(),
-    box: Box !== null && isOpen.value && <Box onClose={() => (isOpen.value = false)} />,
-  }
+  return { open, box: isOpen.value && <SEARCH.View onClose={() => (isOpen.value = false)} /> }
 }
 
 /** Ctrl-K or Cmd-K anywhere; a slash where nothing is typed. */

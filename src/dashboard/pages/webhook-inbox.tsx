@@ -11,7 +11,8 @@ import { Ago } from '../components/text.tsx'
 import { EmptyState, WhenReady } from '../components/when-ready.tsx'
 import { useRead } from '../dashboard.ts'
 import type { InboxEntry, InboxRequest, Webhook } from '../resources.ts'
-import { INBOX, WEBHOOK_TEST } from '../words/webhooks.ts'
+import { INBOX } from '../words/deliveries.ts'
+import { WEBHOOK_TEST } from '../words/webhooks.ts'
 
 const VERIFIED = { text: INBOX.verified, tone: 'ok', icon: 'check' } as const
 const UNVERIFIED = { text: INBOX.unverified, tone: 'warn', icon: 'warning' } as const

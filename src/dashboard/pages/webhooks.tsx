@@ -1,50 +1,30 @@
 // All webhooks, each with its latest success or trouble.
 
 import { useSignal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
 
-import { inboxToken, webhookName, withScheme } from '../../domain/webhook-url.ts'
+import { webhookName, withScheme } from '../../domain/webhook-url.ts'
 import { href } from '../address.ts'
 import { Button } from '../components/button.tsx'
-import { ActionDialog } from '../components/dialog.tsx'
 import { Form, TextField } from '../components/form.tsx'
 import { Badge } from '../components/icon.tsx'
-import { lazyPage } from '../components/lazy-page.tsx'
+import { lazyDialog, lazyPage } from '../components/lazy-page.tsx'
 import { Card, PageHead, useNewView } from '../components/page.tsx'
 import { PersonText } from '../components/text.tsx'
-import { useAction } from '../components/use-action.ts'
 import { EmptyState, WhenReady } from '../components/when-ready.tsx'
 import { useDashboard } from '../dashboard.ts'
-import type { CreatedWebhook, Webhook, WebhookStrip } from '../resources.ts'
+import type { Webhook, WebhookStrip } from '../resources.ts'
 import { useHomePictures, useWebhookDay, useWebhooks } from '../sources.ts'
-import {
-  figureWords,
-  USUAL_EVENTS,
-  WEBHOOK_FORM,
-  WEBHOOK_TEST,
-  WEBHOOKS,
-  webhookState,
-} from '../words/webhooks.ts'
+import { figureWords, WEBHOOK_TEST, WEBHOOKS, webhookState } from '../words/webhooks.ts'
 import { Attempts } from './pictures.tsx'
-import {
-  bodyOfDraft,
-  FIELDS,
-  OutOfReach,
-  Receiver,
-  RECEIVER_URL,
-  SigningSecret,
-  UseInbox,
-  WebhookFields,
-  type Draft,
-} from './webhook-parts.tsx'
+import { OutOfReach, Receiver, RECEIVER_URL, UseInbox } from './webhook-parts.tsx'
 
 const ONE = lazyPage(WEBHOOKS.noun, async () => (await import('./webhook.tsx')).WebhookPage)
+const ADD = lazyDialog(async () => (await import('./add-webhook.tsx')).AddWebhook)
 
 export function WebhooksPage() {
   const { router } = useDashboard()
   const [id = ''] = router.route.value.path
   useNewView(id)
-  useEffect(() => void ONE.fetch(), [])
   return id === '' ? <WebhookList /> : <ONE.View key={id} />
 }
 
@@ -86,7 +66,7 @@ function WebhookList() {
         }
       </WhenReady>
       {adding.value !== null && (
-        <AddWebhook url={adding.value} onClose={() => (adding.value = null)} />
+        <ADD.View url={adding.value} onClose={() => (adding.value = null)} />
       )}
     </>
   )
@@ -126,11 +106,11 @@ function NoWebhooks({ onAdd }: { readonly onAdd: (url: string) => void }) {
   const form = (
     <Form class="first-webhook" onSubmit={() => onAdd(withScheme(url.value))}>
       <TextField
-        label={WEBHOOK_FORM.url}
+        label={WEBHOOKS.url}
         isLabelHidden
         type="url"
         isMono
-        placeholder={WEBHOOK_FORM.urlExample}
+        placeholder={WEBHOOKS.urlExample}
         bind={url}
       />
       <Button type="submit" look="main">
@@ -152,43 +132,5 @@ function NoWebhooks({ onAdd }: { readonly onAdd: (url: string) => void }) {
         </div>
       </div>
     </Card>
-  )
-}
-
-type AddProps = { readonly url: string; readonly onClose: () => void }
-
-function AddWebhook({ url, onClose }: AddProps) {
-  const { api, router } = useDashboard()
-  const draft = useSignal<Draft>({
-    url,
-    events: USUAL_EVENTS,
-    description: '',
-    attachmentLinks: false,
-  })
-  // Lives as long as the dialog: nothing else in the page ever holds the secret.
-  const created = useSignal<CreatedWebhook | null>(null)
-  const action = useAction(
-    () => api.post<CreatedWebhook>('webhooks', bodyOfDraft(draft.value)),
-    (webhook) => (created.value = webhook),
-  )
-  if (created.value !== null) {
-    const { id, url: target, secret } = created.value
-    const done = () => {
-      created.value = null
-      onClose()
-      router.go(href('webhooks', [id, inboxToken(target) === null ? 'test' : 'inbox']))
-    }
-    return <SigningSecret lead={WEBHOOKS.added} secret={secret} onDone={done} />
-  }
-  return (
-    <ActionDialog
-      title={WEBHOOKS.add}
-      confirm={WEBHOOKS.add}
-      action={action}
-      but={FIELDS}
-      onClose={onClose}
-    >
-      <WebhookFields draft={draft} failure={action.failure} isFirst />
-    </ActionDialog>
   )
 }

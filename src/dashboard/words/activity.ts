@@ -1,5 +1,5 @@
-import { grouped } from '../../domain/number-words.ts'
 import type { AuditEntry, LogLine } from '../resources.ts'
+import { grouped } from './common.ts'
 
 export const ACTIVITY = {
   title: 'Activity',

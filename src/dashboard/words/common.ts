@@ -1,6 +1,16 @@
 // Sentences of the parts that several views share.
 
-import { grouped } from '../../domain/number-words.ts'
+import { countWords as countIn } from '../../domain/number-words.ts'
+
+/** "7,180" as the browser's locale writes it. */
+export function grouped(value: number): string {
+  return value.toLocaleString()
+}
+
+/** "1 event", "30,020 events". */
+export function countWords(count: number, noun: string): string {
+  return countIn(count, noun, grouped)
+}
 
 export const COMMON = {
   product: 'Hookline',
@@ -23,6 +33,12 @@ export const COMMON = {
   showAll: (characters: number) => `Show all ${grouped(characters)} characters`,
   notLoaded: "This page couldn't be loaded",
   whyNotLoaded: "The relay was upgraded, or it can't be reached.",
+  unreachable:
+    "The relay isn't responding. Check that it's running and this device is on its network.",
+  foreignAnswer: (status: number) =>
+    `Something between this page and the relay returned ${status}.`,
+  /** `issue` says what is wrong with the value of a field. */
+  wrongField: (issue: string) => `It ${issue}.`,
   notStored: "Your browser isn't saving data for this page",
   whyNotStored:
     'You may be in a private window, or a setting blocks storage. You can sign in, but only in this tab, and again after every reload.',

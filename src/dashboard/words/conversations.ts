@@ -1,6 +1,6 @@
 // Sentences of the list of conversations, of a thread, and of the forms that send.
 
-import { countWords, grouped } from '../../domain/number-words.ts'
+import { countWords, grouped } from './common.ts'
 
 export const CONVERSATIONS = {
   title: 'Conversations',

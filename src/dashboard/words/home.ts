@@ -1,5 +1,7 @@
 // Sentences of Home.
 
+import { countWords } from './common.ts'
+
 export const HOME = {
   title: 'Home',
   lines: 'Lines',
@@ -27,7 +29,7 @@ export const HOME = {
   oneWeek: '1 week',
   untilDate: 'Until a date',
   date: 'Date',
-  snoozed: (count: number) => (count === 1 ? '1 snoozed issue' : `${count} snoozed issues`),
+  snoozed: (count: number) => countWords(count, 'snoozed issue'),
   snoozedUntil: (time: string) => `Snoozed until ${time}`,
   snoozeDone: 'Snoozed.',
   showAgain: 'Show now',

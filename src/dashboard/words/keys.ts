@@ -1,8 +1,8 @@
-import { grouped } from '../../domain/number-words.ts'
 import { expandScopes, type ScopeGroup, type Scope } from '../../domain/permissions.ts'
-import { type Kinds, lineName, practiceNumbers, isReady } from '../line-words.ts'
 import type { CreatedKey, Key, PhoneLine } from '../resources.ts'
 import { dateWords } from '../time-words.ts'
+import { grouped } from './common.ts'
+import { type Kinds, lineName, practiceNumbers, isReady } from './line-states.ts'
 
 export const KEYS = {
   title: 'Keys',
@@ -44,8 +44,8 @@ export const KEYS = {
   webhooks: 'Webhooks',
   may: 'May',
   expired: 'Expired',
-  permissions: 'What it may do',
-  sentence: ['This key may', 'on', 'to', 'at most', 'with', 'until', '.'],
+  permissions: 'Permissions',
+  sentence: ['This key may', 'on', 'to', 'with'],
   fields: {
     scopes: 'What it may do',
     line: 'Lines',
@@ -103,7 +103,10 @@ export const RECIPIENT_CHOICES: readonly Choice[] = [
 ]
 export const RATE_CHOICES: readonly Choice[] = [
   { value: '', text: 'any number of messages' },
-  ...['10', '30', '100', '300'].map((value) => ({ value, text: `${value} messages an hour` })),
+  ...['10', '30', '100', '300'].map((value) => ({
+    value,
+    text: `at most ${value} messages an hour`,
+  })),
 ]
 export const APPROVAL_CHOICES: readonly Choice[] = [
   { value: 'never', text: 'no approval' },
@@ -111,10 +114,10 @@ export const APPROVAL_CHOICES: readonly Choice[] = [
   { value: 'always', text: 'approval for every message' },
 ]
 export const EXPIRY_CHOICES: readonly Choice[] = [
-  { value: '', text: 'revoked' },
-  { value: '30', text: 'in 30 days' },
-  { value: '90', text: 'in 90 days' },
-  { value: '365', text: 'in a year' },
+  { value: '', text: 'until revoked' },
+  { value: '30', text: 'for 30 days' },
+  { value: '90', text: 'for 90 days' },
+  { value: '365', text: 'for a year' },
 ]
 
 const LIST = new Intl.ListFormat(undefined, { style: 'narrow' })

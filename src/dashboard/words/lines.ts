@@ -1,6 +1,6 @@
 // Sentences of the lines: their list, a line, its checks and tests.
 
-import { countWords } from '../../domain/number-words.ts'
+import { countWords, grouped } from './common.ts'
 
 export const LINES = {
   title: 'Lines',
@@ -19,7 +19,7 @@ export const LINES = {
   queued: 'Queued',
   never: 'Never',
   messages: (count: number, isMore: boolean) => {
-    if (isMore) return `${count}+ messages`
+    if (isMore) return `${grouped(count)}+ messages`
     return count === 0 ? 'None' : countWords(count, 'message')
   },
   checks: 'Checks',

@@ -1,6 +1,6 @@
 // Sentences of the address book.
 
-import { countWords, grouped } from '../../domain/number-words.ts'
+import { countWords, grouped } from './common.ts'
 
 export const PEOPLE = {
   title: 'People',

@@ -1,6 +1,6 @@
 // Sentences of the search box.
 
-import { countWords } from '../../domain/number-words.ts'
+import { countWords } from './common.ts'
 
 export const SEARCH = {
   placeholder: 'Name, number or words of a message',

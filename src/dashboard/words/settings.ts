@@ -1,5 +1,5 @@
-import { countWords } from '../../domain/number-words.ts'
 import type { Backup, Setting } from '../resources.ts'
+import { countWords } from './common.ts'
 
 export const SETTINGS = {
   title: 'Settings',

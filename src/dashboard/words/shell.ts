@@ -1,6 +1,6 @@
 // Sentences of the frame around all pages.
 
-import { countWords } from '../../domain/number-words.ts'
+import { countWords } from './common.ts'
 
 export const SHELL = {
   pages: 'Pages',

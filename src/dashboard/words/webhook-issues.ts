@@ -1,9 +1,9 @@
-import { countWords, grouped } from '../../domain/number-words.ts'
+import { countWords, grouped } from './common.ts'
 
 export const WEBHOOK_ISSUES = {
   title: (count: number) => `${countWords(count, 'webhook')} ${count === 1 ? 'is' : 'are'} failing`,
   list: 'Failing webhooks',
-  since: 'since',
+  since: 'first failed',
   waiting: (count: number) => `${grouped(count)} waiting`,
   open: 'Open',
   pause: 'Pause',

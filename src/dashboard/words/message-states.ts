@@ -1,7 +1,6 @@
-import { countWords } from '../domain/number-words.ts'
-import type { StateWords } from './components/drawings.ts'
-import { momentWords } from './figure-words.ts'
-import { isGroup } from './people.ts'
+import type { StateWords } from '../components/drawings.ts'
+import { momentWords } from '../figure-words.ts'
+import { isGroup } from '../people.ts'
 import type {
   Conversation,
   DayStats,
@@ -9,7 +8,8 @@ import type {
   PhoneLine,
   Reaction,
   RelayState,
-} from './resources.ts'
+} from '../resources.ts'
+import { countWords } from './common.ts'
 
 const STATUSES: Readonly<Record<string, StateWords>> = {
   queued: { text: 'Queued', tone: 'wait', icon: 'clock' },

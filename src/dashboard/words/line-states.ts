@@ -1,6 +1,6 @@
-import type { StateWords } from './components/drawings.ts'
-import { numberWords } from './numbers.ts'
-import type { About, Conversation, KindInfo, Message, PhoneLine } from './resources.ts'
+import type { StateWords } from '../components/drawings.ts'
+import { numberWords } from '../numbers.ts'
+import type { About, Conversation, KindInfo, Message, PhoneLine } from '../resources.ts'
 
 export function lineName({ label, phone_number }: PhoneLine): string {
   return label ?? numberWords(phone_number)

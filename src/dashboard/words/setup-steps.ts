@@ -1,5 +1,5 @@
-import { needsPermissions } from './line-words.ts'
-import type { About } from './resources.ts'
+import type { About } from '../resources.ts'
+import { needsPermissions } from './line-states.ts'
 
 /** The steps of setup, by the names under which the relay remembers them. */
 export const SETUP_STEPS = [

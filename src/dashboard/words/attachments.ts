@@ -1,7 +1,8 @@
 // Words and icons for files.
 
-import type { IconName, StateWords } from './components/drawings.ts'
-import type { Attachment, Message, MessageAttachment } from './resources.ts'
+import type { IconName, StateWords } from '../components/drawings.ts'
+import type { Attachment, Message, MessageAttachment } from '../resources.ts'
+import { grouped } from './common.ts'
 
 type Kind = 'picture' | 'video' | 'audio' | 'document' | 'file'
 
@@ -98,7 +99,7 @@ export function filesWords(files: readonly MessageAttachment[]): string {
   const [kind = 'file'] = kinds.size === 1 ? kinds : []
   const [first] = files
   if (files.length === 1) return kind === 'file' ? (first?.filename ?? '') : NOUNS[kind][0]
-  return `${files.length} ${NOUNS[kind][1]}`
+  return `${grouped(files.length)} ${NOUNS[kind][1]}`
 }
 
 const NOUNS: Readonly<Record<Kind, readonly [one: string, several: string]>> = {

@@ -1,0 +1,99 @@
+// (p): the dashboard in a browser: its first paint over a million messages, and its longest frame while 300
+// messages a second are sent.
+
+import { fillDatabase } from '../../test/browser/large-database.ts'
+import { Stage } from '../../test/browser/stage.ts'
+import type { WatchedPage } from '../../test/browser/watched-page.ts'
+import type { ApiClient } from '../../test/support/relay-process.ts'
+import { moveToBothCores, moveToLoadCore } from './cores.ts'
+import { atMost, median, type Figure } from './figure.ts'
+import { sendPaced } from './latency.ts'
+import type { Line } from './relay.ts'
+
+const SIZE = { conversations: 100_000, messages: 1_000_000 }
+const VISITS = 7
+const PAINT_MS = 200
+const FRAME_MS = 150
+const PER_SECOND = 300
+const SECONDS = 8
+/** By then the scripts of all pages are loaded. */
+const SETTLED_MS = 6_000
+
+const FIRST_PAINT = `new Promise((done) => new PerformanceObserver((list) => {
+  const paint = list.getEntriesByName('first-contentful-paint')[0]
+  if (paint) done(paint.startTime)
+}).observe({ type: 'paint', buffered: true }))`
+
+const WATCH_FRAMES = `{
+  window.frames = []
+  let before = performance.now()
+  requestAnimationFrame(function next(now) {
+    window.frames.push(now - before)
+    before = now
+    requestAnimationFrame(next)
+  })
+}`
+
+export async function page(): Promise<readonly Figure[]> {
+  moveToBothCores()
+  await using stage = await Stage.open({ prepare: (dataDir) => fillDatabase(dataDir, SIZE) })
+  const api = await stage.api()
+  const { data: lines } = await api.ask<{ data: readonly Line[] }>('GET', '/api/v1/phone-lines')
+  for (const { id } of lines) {
+    await api.ask('PATCH', `/api/v1/phone-lines/${id}`, { daily_contact_limit: 100_000 })
+  }
+  const watched = await stage.page()
+  const figures = [await firstPaint(watched)]
+  for (const place of ['home', 'conversations', 'messages', await thread(api)]) {
+    figures.push(await longestFrame(watched, api, place))
+  }
+  moveToLoadCore()
+  return figures
+}
+
+async function firstPaint(watched: WatchedPage): Promise<Figure> {
+  const times: number[] = []
+  for (let visit = 0; visit < VISITS; visit += 1) {
+    const { page: tab } = await watched.another()
+    await tab.goto('/#/home')
+    times.push(await tab.evaluate<number>(FIRST_PAINT))
+    await tab.close()
+  }
+  const value = median(times)
+  const list = times.map((time) => time.toFixed(0)).join(', ')
+  return atMost({
+    id: 'p',
+    what: 'first paint at a million messages',
+    measured: `${value.toFixed(0)} ms`,
+    yardstick: list,
+    value,
+    floor: PAINT_MS,
+  })
+}
+
+/** A conversation that messages are sent to. */
+async function thread(api: ApiClient): Promise<string> {
+  const body = { to: '+12025591000', text: 'Hello' }
+  const sent = await api.ask<{ conversation_id: string }>('POST', '/api/v1/messages/send', body)
+  return `conversations/${sent.conversation_id}`
+}
+
+async function longestFrame(watched: WatchedPage, api: ApiClient, place: string): Promise<Figure> {
+  const { page: tab } = watched
+  await watched.show(place)
+  await Bun.sleep(SETTLED_MS)
+  await tab.evaluate(WATCH_FRAMES)
+  await sendPaced({ api }, PER_SECOND * SECONDS, PER_SECOND, () => {})
+  const frames = await tab.evaluate<readonly number[]>('window.frames')
+  await tab.reload()
+  const value = Math.max(...frames)
+  const late = frames.filter((ms) => ms > FRAME_MS / 3).length
+  return atMost({
+    id: 'p',
+    what: `longest frame at ${PER_SECOND} messages a second, ${place.split('/', 1).join()}${place.includes('/') ? ', a thread' : ''}`,
+    measured: `${value.toFixed(0)} ms`,
+    yardstick: `${frames.length} frames, ${late} above ${FRAME_MS / 3} ms`,
+    value,
+    floor: FRAME_MS,
+  })
+}

@@ -1,0 +1,49 @@
+import { useSignal } from '@preact/signals'
+
+import { inboxToken } from '../../domain/webhook-url.ts'
+import { href } from '../address.ts'
+import { ActionDialog } from '../components/dialog.tsx'
+import { useAction } from '../components/use-action.ts'
+import { useDashboard } from '../dashboard.ts'
+import type { CreatedWebhook } from '../resources.ts'
+import { USUAL_EVENTS } from '../words/webhook-form.ts'
+import { WEBHOOKS } from '../words/webhooks.ts'
+import { bodyOfDraft, FIELDS, SigningSecret, WebhookFields, type Draft } from './webhook-fields.tsx'
+
+type AddProps = { readonly url: string; readonly onClose: () => void }
+
+export function AddWebhook({ url, onClose }: AddProps) {
+  const { api, router } = useDashboard()
+  const draft = useSignal<Draft>({
+    url,
+    events: USUAL_EVENTS,
+    description: '',
+    attachmentLinks: false,
+  })
+  // Lives as long as the dialog: nothing else in the page ever holds the secret.
+  const created = useSignal<CreatedWebhook | null>(null)
+  const action = useAction(
+    () => api.post<CreatedWebhook>('webhooks', bodyOfDraft(draft.value)),
+    (webhook) => (created.value = webhook),
+  )
+  if (created.value !== null) {
+    const { id, url: target, secret } = created.value
+    const done = () => {
+      created.value = null
+      onClose()
+      router.go(href('webhooks', [id, inboxToken(target) === null ? 'test' : 'inbox']))
+    }
+    return <SigningSecret lead={WEBHOOKS.added} secret={secret} onDone={done} />
+  }
+  return (
+    <ActionDialog
+      title={WEBHOOKS.add}
+      confirm={WEBHOOKS.add}
+      action={action}
+      but={FIELDS}
+      onClose={onClose}
+    >
+      <WebhookFields draft={draft} failure={action.failure} isFirst />
+    </ActionDialog>
+  )
+}

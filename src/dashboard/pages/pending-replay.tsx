@@ -1,0 +1,43 @@
+import { useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+
+import { Callout } from '../components/callout.tsx'
+import { ConfirmButton } from '../components/dialog.tsx'
+import { useDashboard, useRead } from '../dashboard.ts'
+import type { ReplayState, StoppedReplay, Webhook } from '../resources.ts'
+import { hostAndPathOf, REPLAY } from '../words/deliveries.ts'
+
+/** The pending events of a replay or retry, and the way to stop them. */
+export function PendingReplay({ webhook }: { readonly webhook: Webhook }) {
+  const { api, notices } = useDashboard()
+  const path = `webhooks/${webhook.id}/replay`
+  const state = useRead<ReplayState>(path, 'delivery', 'webhook')
+  const waiting = state.value?.waiting ?? 0
+  /** The most that waited since the view was opened, or since the last one ended. */
+  const most = useSignal(0)
+  useEffect(() => {
+    most.value = waiting === 0 ? 0 : Math.max(most.value, waiting)
+  }, [waiting])
+  if (waiting === 0) return null
+  const stop = (
+    <ConfirmButton
+      text={REPLAY.stop}
+      title={REPLAY.stopTitle}
+      confirm={REPLAY.stopNow}
+      look="danger"
+      call={() => api.remove<StoppedReplay>(path)}
+      onDone={({ stopped }) => {
+        notices.done(REPLAY.stopped(stopped))
+        state.refresh()
+      }}
+    >
+      {REPLAY.stopHint}
+    </ConfirmButton>
+  )
+  return (
+    <Callout tone="wait" title={REPLAY.pending(waiting)} actions={stop}>
+      {REPLAY.sendingTo(hostAndPathOf(webhook.url))}
+      <progress aria-label={REPLAY.progress} max={most.value} value={most.value - waiting} />
+    </Callout>
+  )
+}

@@ -1,0 +1,57 @@
+// A sample event that is sent at once, and ways to see it without an endpoint.
+
+import { useSignal } from '@preact/signals'
+
+import { Button } from '../components/button.tsx'
+import { Badge } from '../components/icon.tsx'
+import { Card } from '../components/page.tsx'
+import { useAction } from '../components/use-action.ts'
+import { useDashboard } from '../dashboard.ts'
+import type { Delivery, Webhook } from '../resources.ts'
+import { useDelivery } from '../sources.ts'
+import { deliveryState } from '../words/deliveries.ts'
+import { WEBHOOK_TEST } from '../words/webhooks.ts'
+import { DeliveryDetail, Refusal } from './delivery.tsx'
+import { Receiver } from './webhook-parts.tsx'
+
+type Props = { readonly webhook: Webhook }
+
+export function WebhookTest({ webhook }: Props) {
+  const { api } = useDashboard()
+  const sent = useSignal<Delivery | null>(null)
+  const { isBusy, failure, start } = useAction(
+    () => api.post<Delivery>(`webhooks/${webhook.id}/test`),
+    (delivery) => (sent.value = delivery),
+  )
+  return (
+    <>
+      <Card title={WEBHOOK_TEST.title}>
+        <p class="quiet">{WEBHOOK_TEST.sample(webhook.events[0] ?? '')}</p>
+        <div class="row">
+          <Button look="main" icon="send" isBusy={isBusy} onClick={start}>
+            {WEBHOOK_TEST.send}
+          </Button>
+          <Refusal failure={failure} />
+        </div>
+        {sent.value !== null && (
+          <TestOutcome key={sent.value.id} webhook={webhook} sent={sent.value} />
+        )}
+      </Card>
+      <Card title={WEBHOOK_TEST.noEndpoint}>
+        <Receiver />
+      </Card>
+    </>
+  )
+}
+
+function TestOutcome({ webhook, sent }: Props & { readonly sent: Delivery }) {
+  const delivery = useDelivery(sent.id).value
+  return (
+    <div class="test-outcome">
+      <p role="status">
+        <Badge of={deliveryState(delivery ?? sent)} />
+      </p>
+      {delivery !== null && <DeliveryDetail webhook={webhook} delivery={delivery} />}
+    </div>
+  )
+}
