@@ -238,6 +238,9 @@ function reasonOf({ error, queued_reason, send_at }: Message): string {
 }
 
 const BAR_LENGTH_MAX = 30
+const BAR_LENGTH_MIN = 8
+/** Columns beside the bars. */
+const FIGURES_WIDTH = 50
 
 async function printStats(call: Call): Promise<undefined> {
   const days = numberOption(call, 'days', { fallback: 14, max: 400 })
@@ -246,7 +249,7 @@ async function printStats(call: Call): Promise<undefined> {
   const most = Math.max(1, ...stats.data.map(({ sent, received }) => sent + received))
   const head = ['DAY', 'SENT', 'RECEIVED', 'FAILED', 'UNCERTAIN']
   const rows = stats.data.map(({ date, sent, received, failed, uncertain }) => ({
-    bar: '█'.repeat(Math.ceil(((sent + received) / most) * BAR_LENGTH_MAX)) || ' ',
+    share: (sent + received) / most,
     cells: [
       date,
       sent,
@@ -259,10 +262,16 @@ async function printStats(call: Call): Promise<undefined> {
     head,
     rows.map(({ cells }) => cells),
   )
-  const drawn = table(
-    [...head, ' '],
-    rows.map(({ cells, bar }) => [...cells, bar]),
-    [' '],
-  )
-  call.out.data(stats, [(look) => (look.columns === null ? figures : drawn)(look)])
+  const drawn = (length: number) =>
+    table(
+      [...head, ' '],
+      rows.map(({ cells, share }) => [...cells, '█'.repeat(Math.ceil(share * length)) || ' ']),
+      [' '],
+    )
+  call.out.data(stats, [
+    (look) => {
+      const length = Math.min(BAR_LENGTH_MAX, (look.columns ?? 0) - FIGURES_WIDTH)
+      return (length < BAR_LENGTH_MIN ? figures : drawn(length))(look)
+    },
+  ])
 }
