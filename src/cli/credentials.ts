@@ -12,10 +12,10 @@ import {
   SCOPES,
   SCOPE_GROUPS,
   collapsedScopes,
-  type QuietHours,
   type Scope,
   type ScopeGroup,
 } from '../domain/permissions.ts'
+import type { QuietHours } from '../domain/quiet-hours.ts'
 import {
   createBridge,
   createKey,
