@@ -281,7 +281,7 @@ function createMessageModule(
     lineActions: createLineActions({
       ...runtime,
       lines,
-      onLimit: (id) =>
+      onLimits: (id) =>
         writer.write((tx) => wakeLimited(tx, id, stamps.now())).then(() => dispatchSignal.notify()),
       onDeleted: () => failOrphans(tools),
     }),

@@ -58,6 +58,8 @@ export const ERRORS: Readonly<Record<ErrorCode, Meaning>> = {
   bridge_exists: { status: 409, when: 'The number already has a bridge.' },
   phone_line_in_use: { status: 409, when: 'The line cannot be deleted.' },
   phone_line_disabled: { status: 409, when: '`phone_line_id` names a line that is turned off.' },
+  not_queued: { status: 409, when: 'The message was handed over to the device, or has ended.' },
+  not_awaiting_approval: { status: 409, when: 'Nobody has to decide on the message any more.' },
   not_uncertain: { status: 409, when: 'The message is not `uncertain`.' },
   webhook_inactive: { status: 409, when: 'The webhook is not active.' },
   events_gone: {

@@ -9,6 +9,7 @@ import {
   type Scope,
   type ScopeGroup,
 } from '../domain/permissions.ts'
+import { quietHours } from './phone-lines.ts'
 import { ISO_TIME, enumOf, id, listOf, nullable, objectSchema, time, type Shape } from './schema.ts'
 
 const LINES_MAX = 100
@@ -16,10 +17,8 @@ const ALLOWED_MAX = 1_000
 const SENDS_PER_HOUR_MAX = 10_000
 const SENDS_PER_DAY_MAX = 100_000
 
-const Clock = Type.String({ pattern: '^([01][0-9]|2[0-3]):[0-5][0-9]$', example: '21:00' })
-
 /** Requests are closed and answers open, so that each has its own schema of the hours. */
-const rules = (quietHours: string) => ({
+const rules = (hoursTitle: Parameters<typeof quietHours>[0]) => ({
   recipients: enumOf(
     'RecipientRule',
     RECIPIENT_RULES,
@@ -39,13 +38,7 @@ const rules = (quietHours: string) => ({
     }),
   ),
   approval: enumOf('ApprovalRule', APPROVAL_RULES, 'Which sends wait for a person to approve.'),
-  quiet_hours: nullable(
-    objectSchema(
-      quietHours,
-      { from: Clock, to: Clock },
-      'Passes midnight where `to` is earlier than `from`.',
-    ),
-  ),
+  quiet_hours: nullable(quietHours(hoursTitle)),
 })
 
 export const KeyRules = objectSchema(

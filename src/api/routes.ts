@@ -64,6 +64,9 @@ export type Answers = {
   'GET /messages': Page<Message>
   'GET /messages/:id': Message
   'POST /messages/send': Message
+  'DELETE /messages/:id': Message
+  'POST /messages/:id/approve': Message
+  'POST /messages/:id/deny': Message
   'POST /messages/:id/resolve': Message
   'GET /options': All<OptionRow>
   'GET /phone-lines': Page<PhoneLine>

@@ -11,7 +11,7 @@ import {
   EVENT_NAMES,
 } from '../domain/webhook.ts'
 import { MessageAttachment } from './attachments.ts'
-import { Edit, MessageError, Reply } from './messages.ts'
+import { Approval, Edit, MessageError, Reply } from './messages.ts'
 import {
   ISO_TIME,
   enumOf,
@@ -276,6 +276,7 @@ export const EventPayload = objectSchema('EventPayload', {
   message: EventMessage,
   reaction: Type.Optional(EventReaction),
   attachment: Type.Optional(MessageAttachment),
+  approval: Type.Optional(Approval),
   conversation: Type.Optional(EventGroup),
 })
 export type EventPayload = Shape<typeof EventPayload>

@@ -19,6 +19,7 @@ export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
 
 /** Kinds of ids that shell completion offers. */
 export type IdKind =
+  | 'approvals'
   | 'bridges'
   | 'conversations'
   | 'deliveries'
@@ -159,7 +160,7 @@ export function timeOption(
   const time = parseIsoTime(text)
   if (time !== null) return time
   throw new UsageError(
-    `--${name} must be a time such as 2026-11-21T10:00:00Z, or an age such as 30m, 12h or 7d.`,
+    `--${name} must be a time such as 2026-11-21T10:00:00Z, or ${isAhead ? 'a delay' : 'an age'} such as 30m, 12h or 7d.`,
   )
 }
 

@@ -12,10 +12,10 @@ import {
   SCOPES,
   SCOPE_GROUPS,
   collapsedScopes,
-  type QuietHours,
   type Scope,
   type ScopeGroup,
 } from '../domain/permissions.ts'
+import type { QuietHours } from '../domain/quiet-hours.ts'
 import {
   createBridge,
   createKey,
@@ -98,7 +98,8 @@ export const KEY_COMMANDS: readonly Command[] = [
 export const BRIDGE_COMMANDS: readonly Command[] = [
   {
     name: 'bridges list',
-    sentence: 'List iPhone Shortcuts lines, including removed ones.',
+    short: 'bridges',
+    sentence: 'List iPhone Shortcuts lines, including removed ones. Short: bridges.',
     run: listIphones,
   },
   {

@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises'
 import type { Message } from '../api/messages.ts'
 import { ATTACHMENTS_MAX } from '../domain/attachment.ts'
 import { WANTED_SERVICES } from '../domain/message-extras.ts'
-import { MESSAGE_STATUSES } from '../domain/message.ts'
+import { DEFERRAL_REASONS, MESSAGE_STATUSES } from '../domain/message.ts'
 import { NEVER, systemClock } from '../system/clock.ts'
 import { isoTime } from '../system/iso-time.ts'
 import { uploadAll } from './attachments.ts'
@@ -42,6 +42,11 @@ export const MESSAGE_COMMANDS: readonly Command[] = [
       },
       { name: 'line', value: 'ID', ids: 'lines', sentence: 'Line to send from.' },
       {
+        name: 'at',
+        value: 'WHEN',
+        sentence: 'Send later: 2026-11-21T10:00:00Z, or 30m, 12h, 7d from now.',
+      },
+      {
         name: 'wait',
         value: 'sent|delivered',
         sentence: 'Wait until the message is sent or delivered, or fails.',
@@ -55,6 +60,11 @@ export const MESSAGE_COMMANDS: readonly Command[] = [
     short: 'messages',
     options: [
       { name: 'status', value: 'STATUS', sentence: `Only: ${MESSAGE_STATUSES.join(', ')}.` },
+      {
+        name: 'queued',
+        value: DEFERRAL_REASONS.join('|'),
+        sentence: 'Only queued messages that wait for this.',
+      },
       { name: 'line', value: 'ID', ids: 'lines', sentence: 'Only messages of this line.' },
       { name: 'with', value: 'HANDLE', sentence: 'Only messages to and from this person.' },
       { name: 'since', value: 'TIME', sentence: `Only messages since then: ${TIME_FORMS}.` },
@@ -68,6 +78,12 @@ export const MESSAGE_COMMANDS: readonly Command[] = [
     args: [{ name: 'ID', ids: 'messages' }],
     sentence: 'Show a message with its attachments, reactions, reply and edits.',
     run: show,
+  },
+  {
+    name: 'messages cancel',
+    args: [{ name: 'ID', ids: 'messages' }],
+    sentence: 'Cancel a queued message, as one that is sent later.',
+    run: cancel,
   },
   {
     name: 'messages resolve',
@@ -96,14 +112,19 @@ const ENDED = ['failed', 'expired', 'uncertain']
 
 async function send(call: Call): Promise<ExitCode> {
   const until = choiceOption(call, 'wait', ['sent', 'delivered'])
+  if (until !== undefined && call.options.has('at')) {
+    throw new UsageError('--wait does not wait for a message that is sent later.')
+  }
   const files = await filesToSend(call)
   const { to: written, ...target } = targetOf(call)
   const client = await runningRelay(call)
   const to = isConversation(written) ? written : await recipientOf(call, client, written)
   const attachments = await uploadAll(call, client, files)
   const [, text] = call.args
+  const sendAt = timeOption(call, 'at', true)
   const content = {
     ...(text !== undefined && { text }),
+    ...(sendAt !== undefined && { send_at: isoTime(sendAt) }),
     ...(attachments.length > 0 && { attachments }),
   }
   const headers = { 'idempotency-key': crypto.randomUUID() }
@@ -150,6 +171,7 @@ async function filesToSend(call: Call): Promise<readonly string[]> {
 async function list(call: Call): Promise<undefined> {
   const limit = numberOption(call, 'limit', { fallback: LISTED_DEFAULT, max: LISTED_MAX })
   const status = choiceOption(call, 'status', MESSAGE_STATUSES)
+  const queued = choiceOption(call, 'queued', DEFERRAL_REASONS)
   const since = timeOption(call, 'since')
   const [line, handle] = [call.options.get('line'), handleOption(call, 'with')]
   const client = await runningRelay(call)
@@ -158,6 +180,7 @@ async function list(call: Call): Promise<undefined> {
       type: 'all',
       limit: String(limit),
       ...(status && { status }),
+      ...(queued && { queued_reason: queued }),
       ...(line && { phone_line_id: line }),
       ...(handle && { handle }),
       ...(since && { created_after: isoTime(since) }),
@@ -179,6 +202,12 @@ async function show(call: Call): Promise<undefined> {
   const client = await runningRelay(call)
   const message = await client.ask('GET /messages/:id', { id: argument(call, 0) })
   call.out.data(message, messageLines(message))
+}
+
+async function cancel(call: Call): Promise<undefined> {
+  const client = await runningRelay(call)
+  const message = await client.ask('DELETE /messages/:id', { id: argument(call, 0) })
+  call.out.data(message, [`Canceled ${message.id}.`])
 }
 
 async function resolve(call: Call): Promise<undefined> {
@@ -203,11 +232,15 @@ async function follow(
   return message
 }
 
-function reasonOf({ error, queued_reason }: Message): string {
+function reasonOf({ error, queued_reason, send_at }: Message): string {
+  if (queued_reason === 'scheduled' && send_at !== undefined) return `scheduled for ${send_at}`
   return error?.message ?? queued_reason ?? ''
 }
 
 const BAR_LENGTH_MAX = 30
+const BAR_LENGTH_MIN = 8
+/** Columns beside the bars. */
+const FIGURES_WIDTH = 50
 
 async function printStats(call: Call): Promise<undefined> {
   const days = numberOption(call, 'days', { fallback: 14, max: 400 })
@@ -216,7 +249,7 @@ async function printStats(call: Call): Promise<undefined> {
   const most = Math.max(1, ...stats.data.map(({ sent, received }) => sent + received))
   const head = ['DAY', 'SENT', 'RECEIVED', 'FAILED', 'UNCERTAIN']
   const rows = stats.data.map(({ date, sent, received, failed, uncertain }) => ({
-    bar: '█'.repeat(Math.ceil(((sent + received) / most) * BAR_LENGTH_MAX)) || ' ',
+    share: (sent + received) / most,
     cells: [
       date,
       sent,
@@ -229,10 +262,16 @@ async function printStats(call: Call): Promise<undefined> {
     head,
     rows.map(({ cells }) => cells),
   )
-  const drawn = table(
-    [...head, ' '],
-    rows.map(({ cells, bar }) => [...cells, bar]),
-    [' '],
-  )
-  call.out.data(stats, [(look) => (look.columns === null ? figures : drawn)(look)])
+  const drawn = (length: number) =>
+    table(
+      [...head, ' '],
+      rows.map(({ cells, share }) => [...cells, '█'.repeat(Math.ceil(share * length)) || ' ']),
+      [' '],
+    )
+  call.out.data(stats, [
+    (look) => {
+      const length = Math.min(BAR_LENGTH_MAX, (look.columns ?? 0) - FIGURES_WIDTH)
+      return (length < BAR_LENGTH_MIN ? figures : drawn(length))(look)
+    },
+  ])
 }

@@ -6,6 +6,7 @@ import { systemClock } from '../system/clock.ts'
 import { defaultDataDirectory } from '../system/data-directory.ts'
 import { readTextOrNull, restrictNewFiles } from '../system/files.ts'
 import { type Surroundings, readSurroundings } from '../system/own-process.ts'
+import { APPROVAL_COMMANDS } from './approvals.ts'
 import { ATTACHMENT_COMMANDS } from './attachments.ts'
 import { AUDIT_COMMAND } from './audit.ts'
 import { BACKUP_COMMANDS } from './backup.ts'
@@ -160,6 +161,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
     heading: 'Send and watch',
     commands: [
       ...MESSAGE_COMMANDS,
+      ...APPROVAL_COMMANDS,
       ...CONVERSATION_COMMANDS,
       ...ATTACHMENT_COMMANDS,
       TAIL_COMMAND,

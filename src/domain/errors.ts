@@ -19,6 +19,8 @@ export type ErrorCode =
   | 'phone_line_in_use'
   | 'phone_line_disabled'
   | 'not_uncertain'
+  | 'not_queued'
+  | 'not_awaiting_approval'
   | 'webhook_inactive'
   | 'events_gone'
   | 'attachment_not_found'

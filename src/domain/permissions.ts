@@ -2,6 +2,7 @@
 // more than it has.
 
 import type { KeyId, LineId, Timestamp } from './ids.ts'
+import type { QuietHours } from './quiet-hours.ts'
 import { includesLine, type LineLimit } from './routing.ts'
 
 export const SCOPES = [
@@ -56,9 +57,6 @@ const FORGING: readonly Scope[] = ['lines:write', 'bridges:write']
 /** From the widest to the narrowest. */
 export const RECIPIENT_RULES = ['anyone', 'known', 'replied_within_24h', 'list'] as const
 export const APPROVAL_RULES = ['never', 'new_contacts', 'always'] as const
-
-/** Times of day as `HH:MM`; it passes midnight where `to` is earlier. */
-export type QuietHours = { readonly from: string; readonly to: string }
 
 export type KeyRules = {
   readonly recipients: (typeof RECIPIENT_RULES)[number]

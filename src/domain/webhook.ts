@@ -19,6 +19,8 @@ export const EVENT_NAMES = [
   'group_message.sent',
   'group_message.failed',
   'group.updated',
+  'approval.requested',
+  'approval.resolved',
 ] as const
 export type EventName = (typeof EVENT_NAMES)[number]
 

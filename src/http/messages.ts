@@ -2,9 +2,11 @@ import { Elysia } from 'elysia'
 import { type Static, Type } from 'typebox'
 
 import {
+  ApprovalRequest,
   Conversation,
   ConversationChanges,
   ConversationList,
+  DenialRequest,
   Message,
   MessageDirection,
   MessageList,
@@ -15,9 +17,10 @@ import {
   RecipientEvidence,
 } from '../api/messages.ts'
 import { enumOf, id } from '../api/schema.ts'
+import { DEFERRAL_REASONS } from '../domain/message.ts'
 import { EXPORT_FORMATS, type ExportFormat } from '../messages/export.ts'
 import type { ListFilter, createReading } from '../messages/message-service.ts'
-import { takes } from './body.ts'
+import { mayTake, takes } from './body.ts'
 import { answerWithFile, fileAnswers } from './file-answer.ts'
 import { BY_ID, documentationOf, operation, requireScope } from './operation.ts'
 import { PAGE_QUERY, pageOfQuery, readHandle, readQuery, timeParameter } from './query.ts'
@@ -46,6 +49,9 @@ const MessageQuery = Type.Object({
   handle: Type.Optional(Type.String({ description: 'The counterpart.', example: '+12025550147' })),
   direction: Type.Optional(MessageDirection),
   status: Type.Optional(MessageStatus),
+  queued_reason: Type.Optional(
+    enumOf('DeferralReason', DEFERRAL_REASONS, 'Queued messages that wait for this.'),
+  ),
   service: Type.Optional(
     Type.String({ description: 'The service that carried it.', example: 'SMS' }),
   ),
@@ -90,6 +96,40 @@ const RESOLVE = operation({
   errors: ['not_found', 'not_uncertain', 'storage_full'],
 })
 
+const CANCEL = operation({
+  id: 'cancelMessage',
+  summary: 'Cancel a queued message',
+  description:
+    'It is never sent: it has `failed` with the code `canceled`. Once it was handed over to the device ' +
+    'it cannot be canceled any more.',
+  tag: 'Messages',
+  scope: 'messages:send',
+  answers: { 200: Message },
+  errors: ['not_found', 'not_queued', 'storage_full'],
+})
+
+const APPROVE = operation({
+  id: 'approveMessage',
+  summary: 'Approve a message',
+  description:
+    'Sends a message whose `queued_reason` is `approval`, with another text if you like. A key never ' +
+    'decides on its own messages; of two decisions the first one counts.',
+  tag: 'Messages',
+  scope: 'approvals:write',
+  answers: { 200: Message },
+  errors: ['not_found', 'not_awaiting_approval', 'storage_full'],
+})
+
+const DENY = operation({
+  id: 'denyMessage',
+  summary: 'Deny a message',
+  description: 'It is never sent: it has `failed` with the code `denied`.',
+  tag: 'Messages',
+  scope: 'approvals:write',
+  answers: { 200: Message },
+  errors: ['not_found', 'not_awaiting_approval', 'storage_full'],
+})
+
 export function messageRoutes(messages: MessageActions) {
   return new Elysia({ prefix: '/api/v1/messages' })
     .get(
@@ -111,6 +151,20 @@ export function messageRoutes(messages: MessageActions) {
       },
       { ...BY_ID, ...GET },
     )
+    .delete('/:id', ({ request, params }) => messages.cancel(params.id, originOf(request)), {
+      ...BY_ID,
+      ...CANCEL,
+    })
+    .post(
+      '/:id/approve',
+      ({ request, params, body }) => messages.approve(params.id, body, originOf(request)),
+      { ...BY_ID, ...mayTake(ApprovalRequest), ...APPROVE },
+    )
+    .post(
+      '/:id/deny',
+      ({ request, params, body }) => messages.deny(params.id, body, originOf(request)),
+      { ...BY_ID, ...mayTake(DenialRequest), ...DENY },
+    )
     .post(
       '/:id/resolve',
       ({ request, params, body }) => messages.resolve(params.id, body.status, originOf(request)),
@@ -130,6 +184,7 @@ function filterIn(request: Request, query: Static<typeof MessageQuery>): ListFil
     handle: readHandle(query.handle),
     direction: query.direction,
     status: query.status,
+    queuedReason: query.queued_reason,
     service: query.service,
     // A caller that names a conversation knows which one it is.
     type: query.type ?? (query.conversation_id === undefined ? 'direct' : 'all'),

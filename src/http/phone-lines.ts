@@ -58,13 +58,16 @@ export function phoneLineRoutes(lines: PhoneLineActions) {
     .patch(
       '/:id',
       ({ request, params, body }) => {
-        const { label, daily_contact_limit, is_enabled, relay_sms, relay_groups } = body
+        const { label, daily_contact_limit, is_enabled, relay_sms, relay_groups, quiet_hours } =
+          body
+        requireHours(quiet_hours)
         const changes = {
           ...(label === undefined ? {} : { label }),
           ...(daily_contact_limit === undefined ? {} : { dailyContactLimit: daily_contact_limit }),
           ...(is_enabled === undefined ? {} : { isEnabled: is_enabled }),
           ...(relay_sms === undefined ? {} : { relaySms: relay_sms }),
           ...(relay_groups === undefined ? {} : { relayGroups: relay_groups }),
+          ...(quiet_hours === undefined ? {} : { quietHours: quiet_hours }),
         }
         return lines.patch(params.id, changes, originOf(request))
       },
@@ -78,6 +81,11 @@ export function phoneLineRoutes(lines: PhoneLineActions) {
       },
       { ...BY_ID, ...REMOVE },
     )
+}
+
+function requireHours(hours: PhoneLineChanges['quiet_hours']): void {
+  if (hours === undefined || hours === null || hours.from !== hours.to) return
+  throw invalidRequest({ path: 'quiet_hours', message: 'must not end when they begin' })
 }
 
 /** The cursor is the last line's id: ids sort by creation. */

@@ -123,13 +123,14 @@ export function limitReached(
   { days }: Pick<Tools, 'days'>,
   db: Db,
   line: Line,
-  now: Timestamp,
+  { now, at = now }: { readonly now: Timestamp; readonly at?: Timestamp },
 ): RelayError {
-  const { reserved, spent } = contactUsage(db, line.id, days.of(now))
-  const resetsAt = timestamp(days.endOf(now))
+  const { reserved, spent } = contactUsage(db, line.id, days.of(at))
+  const resetsAt = timestamp(days.endOf(at))
+  const day = days.of(at) === days.of(now) ? 'today' : 'that day'
   return new RelayError(
     'rate_limit_exceeded',
-    `The line has reached its limit of ${line.dailyContactLimit} new contacts for today.`,
+    `The line has reached its limit of ${line.dailyContactLimit} new contacts for ${day}.`,
     {
       details: {
         limit: 'daily_contacts',
@@ -273,7 +274,8 @@ function routed(
   }
   const found = directory.find(route.lineId)
   if (found === null) throw new RelayError('no_phone_line', 'The phone line has just been removed.')
-  if (route.route === 'full') throw limitReached(tools, tx, found.line, now)
+  if (route.route === 'full')
+    throw limitReached(tools, tx, found.line, { now: tools.stamps.now(), at: now })
   return found
 }
 

@@ -4,11 +4,17 @@
 
 import type { SendAttachment } from '../api/attachments.ts'
 import type * as api from '../api/messages.ts'
-import { RelayError } from '../domain/errors.ts'
+import { RelayError, invalidRequest } from '../domain/errors.ts'
 import { guidFromBytes, type AttachmentId, type Timestamp } from '../domain/ids.ts'
 import type { Line } from '../domain/line.ts'
 import type { MessageExtras, WantedService } from '../domain/message-extras.ts'
-import type { Message, MessageSource, Outbound } from '../domain/message.ts'
+import {
+  SCHEDULED_MS_MAX,
+  isOnTheWay,
+  type Message,
+  type MessageSource,
+  type Outbound,
+} from '../domain/message.ts'
 import { NO_RULES, type KeyCaller } from '../domain/permissions.ts'
 import type { LineLimit } from '../domain/routing.ts'
 import { markKnown } from '../storage/contacts.ts'
@@ -27,7 +33,7 @@ import { sha256 } from '../system/hash.ts'
 import type { Random } from '../system/random.ts'
 import type { Signal } from '../system/signal.ts'
 import { reserveSlot } from './contact-budget.ts'
-import { initialPosition } from './conversation-order.ts'
+import { deferredPosition, initialPosition, newApproval } from './conversation-order.ts'
 import type { AttemptTools } from './dispatch-attempt.ts'
 import { countByRules, requireByRules } from './key-rules.ts'
 import { takesMessages } from './line-directory.ts'
@@ -64,6 +70,10 @@ export type SendRequest = {
   /** The longest wait of the answer for the line, in milliseconds; null for the configured time. */
   readonly waitMs: number | null
   readonly source: MessageSource
+  /** The time before which it does not leave. */
+  readonly sendAt?: Timestamp | undefined
+  /** It goes in the quiet hours of its line, too. */
+  readonly isUrgent?: boolean | undefined
 }
 
 export type SendAnswer = Answer & {
@@ -128,8 +138,9 @@ async function acceptNew(
   const histories = await askHistories(tools, target)
   const requireTarget = () => {
     tools.requireAccepting()
-    requireAllowed(tools.db, { request, target, histories }, tools.stamps.now())
-    lineFor(tools, tools.db, target, tools.stamps.now())
+    const now = tools.stamps.now()
+    requireAllowed(tools.db, { request, target, histories }, now)
+    lineFor(tools, tools.db, target, startOf(request, now))
   }
   const { attachments } = request
   const attachmentIds =
@@ -160,16 +171,26 @@ function linesOf({ key }: SendRequest): LineLimit {
   return key?.permissions.lineIds ?? null
 }
 
+/** The time from which the message may go. */
+function startOf({ sendAt }: SendRequest, now: Timestamp): Timestamp {
+  if (sendAt === undefined) return now
+  if (sendAt > now && sendAt <= now + SCHEDULED_MS_MAX) return sendAt
+  throw invalidRequest({ path: 'send_at', message: 'must be in the future, at most 90 days ahead' })
+}
+
 /** Null for a text message, as it always was. */
 function extrasOf(request: SendRequest): MessageExtras | null {
-  const { to, lineId, attachments, service } = request
+  const { to, lineId, attachments, service, sendAt, isUrgent = false } = request
   const lineIds = lineId === null && typeof to === 'string' ? linesOf(request) : null
-  if (attachments === undefined && service === undefined && lineIds === null) return null
-  return {
-    ...(lineIds === null ? {} : { lineIds }),
-    ...(attachments === undefined ? {} : { attachmentCount: attachments.length }),
-    ...(service === undefined ? {} : { wantedService: service }),
+  const extras: MessageExtras = {
+    lineIds: lineIds ?? undefined,
+    attachmentCount: attachments?.length,
+    wantedService: service,
+    sendAt,
+    isUrgent: isUrgent || undefined,
+    quietHours: request.key?.permissions.rules.quietHours ?? undefined,
   }
+  return Object.values(extras).every((value) => value === undefined) ? null : extras
 }
 
 /** The result of a request: an answer that was given before, or a message whose end is waited for. */
@@ -188,19 +209,20 @@ function accept(tools: SendTools, tx: Tx, acceptance: Acceptance): Accepted {
   for (const [lineId, isKnown] of histories) {
     if (isKnown === true) markKnown(tx, { lineId, handle }, now)
   }
+  const waitsFrom = startOf(request, now)
   requireAllowed(tx, acceptance, now)
-  const found = lineFor(tools, tx, target, now)
+  const found = lineFor(tools, tx, target, waitsFrom)
   const { line } = found
   requireUnpaused(tools, tx, { source: request.source, lineId: line.id, handle })
   requireNoLoop(tx, found, { recipient, now, practiceKinds: tools.directory.practiceKinds })
   const history = histories.get(line.id) ?? null
   requireText(tx, found, { text: request.text, extras: target.extras }, { handle, history })
   const isGroup = recipient.kind === 'group'
-  const contactHold = isGroup
-    ? 'none'
-    : reserveSlot(tx, line, handle, { history, day: tools.days.of(now) })
-  if (contactHold === 'full') throw limitReached(tools, tx, line, now)
-  const message = record(tools, tx, acceptance, { line, contactHold, now })
+  const day = tools.days.of(waitsFrom)
+  const isLater = day > tools.days.of(now)
+  const contactHold = isGroup ? 'none' : reserveSlot(tx, line, handle, { history, day, isLater })
+  if (contactHold === 'full') throw limitReached(tools, tx, line, { now, at: waitsFrom })
+  const message = record(tools, tx, acceptance, { line, contactHold, now, waitsFrom })
   const key = request.idempotencyKey
   if (key !== null) recordRequest(tx, { key, fingerprint, messageId: message.id, now })
   if (hasRules(request.key)) countByRules(tx, request.key, message.id, now)
@@ -228,11 +250,12 @@ function record(
     readonly line: Line
     readonly contactHold: Outbound['contactHold']
     readonly now: Timestamp
+    readonly waitsFrom: Timestamp
   },
 ): Outbound {
-  const { line, contactHold, now } = place
+  const { line, contactHold, now, waitsFrom } = place
   const { text, source } = request
-  const { recipient, extras } = target
+  const { recipient } = target
   const isGroup = recipient.kind === 'group'
   const party = { lineId: line.id, phoneNumber: line.number, handle: recipient.handle }
   const conversationId = isGroup
@@ -240,6 +263,9 @@ function record(
     : openConversation(tx, tools.stamps, { ...party, now })
   const id = tools.stamps.id('msg')
   const guid = randomGuid(tools.random)
+  const approval = newApproval(request.key, contactHold)
+  const extras = approval === null ? target.extras : { ...target.extras, approval }
+  const draft = { lineId: line.id, conversationId, text, extras, waitsFrom, seq: Infinity }
   const message = insertMessage(
     tx,
     newMessage(
@@ -250,12 +276,14 @@ function record(
         isGroup,
         extras,
         ...(extras?.wantedService === undefined ? {} : { service: firstService(tx, target) }),
-        ...initialPosition(tx, { conversationId, text }, now),
+        waitsFrom,
+        ...(deferredPosition(tools, tx, draft, now) ?? initialPosition(tx, draft, now)),
       },
     ),
   )
   if (attachmentIds.length > 0) attach(tx, message, attachmentIds)
   noteMessage(tx, conversationId, message, now)
+  if (approval !== null) tools.publish(tx, 'approval.requested', message)
   return message
 }
 
@@ -282,7 +310,7 @@ function repeat(
   if (answer !== null) return { messageId, isReplay: true, answer }
   const message = findMessage(tx, messageId)
   if (message === null) throw new RelayError('not_found', 'The message of this key was deleted.')
-  if (message.status === 'queued' || message.status === 'sending') {
+  if (isOnTheWay(message)) {
     return { messageId, isReplay: true, answer: null, message }
   }
   const first = keepFirstAnswer(tx, key, answerOf(tx, message, tools.waitReason))
@@ -326,11 +354,12 @@ function requireSame(known: IdempotencyRecord, fingerprint: string): void {
 
 /** Of a text to a recipient it is what it always was: records outlive a version. */
 function fingerprintOf(request: SendRequest): string {
-  const { to, text, lineId, attachments, service, replyTo } = request
+  const { to, text, lineId, attachments, service, replyTo, sendAt } = request
   const later = JSON.stringify({
     attachments,
     service,
     replyTo,
+    sendAt,
     lines: linesOf(request) ?? undefined,
   })
   const values = [to, text, lineId, ...(later === '{}' ? [] : [later])]

@@ -10,7 +10,7 @@ import { execute } from './statement.ts'
 
 export type LineSettings = Pick<
   Line,
-  'label' | 'dailyContactLimit' | 'isEnabled' | 'relaySms' | 'relayGroups'
+  'label' | 'dailyContactLimit' | 'isEnabled' | 'quietHours' | 'relaySms' | 'relayGroups'
 >
 
 type NewLine = Pick<Line, 'driver' | 'key' | 'number' | 'dailyContactLimit'>
@@ -58,6 +58,7 @@ export function insertLine(tx: Tx, stamps: LogicalClock, line: NewLine): Line {
     id: stamps.id('line'),
     label: null,
     isEnabled: true,
+    quietHours: null,
     relaySms: false,
     relayGroups: false,
     checkpoint: null,

@@ -35,7 +35,7 @@ export type Purge = (tx: Tx, age: Age, limit: number) => number
 export function deleteOldMessages(tx: Tx, before: Timestamp, limit: number): number {
   const sql = `DELETE FROM messages WHERE seq IN (
          SELECT seq FROM messages
-         WHERE seq < $kept AND status NOT IN ('queued', 'sending', 'uncertain')
+         WHERE seq < $kept AND status NOT IN ('queued', 'deferred', 'sending', 'uncertain')
          ORDER BY seq LIMIT $limit)
        RETURNING id, seq, conversation_seq AS conversation, extras IS NULL AS isPlain,
          direction = 'inbound' AS isReceived`

@@ -30,6 +30,7 @@ DELETE /api/v1/attachments/{id} deleteAttachment
 DELETE /api/v1/bridges/{id} deleteBridge
 DELETE /api/v1/contacts/{handle} deleteContact
 DELETE /api/v1/keys/{id} revokeKey
+DELETE /api/v1/messages/{id} cancelMessage
 DELETE /api/v1/phone-lines/{id} deletePhoneLine
 DELETE /api/v1/webhooks/{id} deleteWebhook
 DELETE /api/v1/webhooks/{id}/replay stopReplay
@@ -73,6 +74,8 @@ POST /api/v1/conversations/{id}/messages sendInConversation
 POST /api/v1/conversations/{id}/read markConversationRead
 POST /api/v1/keys createKey
 POST /api/v1/messages/send sendMessage
+POST /api/v1/messages/{id}/approve approveMessage
+POST /api/v1/messages/{id}/deny denyMessage
 POST /api/v1/messages/{id}/resolve resolveMessage
 POST /api/v1/simulated/lines/{id}/events simulateEvent
 POST /api/v1/webhook-deliveries/{id}/redeliver redeliverWebhookDelivery

@@ -43,8 +43,9 @@ test(`${TEXTS.length} texts that give orders make an obedient agent write to nob
   const driver = new ScriptedDriver()
   const device = driver.add('+12025550801')
   await using relay = await startRelay({ drivers: [driver] })
-  await device.receive({ guid: guidOf(1), handle: deviceHandle(FRIEND), text: 'the code is 1234' })
-  await relay.clock.advance(2 * DAY_MS)
+  const at = timestamp(relay.clock.now() - 2 * DAY_MS)
+  const known = { handle: deviceHandle(FRIEND), text: 'the code is 1234', at }
+  await device.receive({ guid: guidOf(1), ...known })
   const friends = (await relay.get('/api/v1/conversations')).data[0].id
   const rules = { recipients: 'replied_within_24h' }
   const { body: key } = await relay.post('/api/v1/keys', { scopes: ['read', 'send'], rules })
@@ -81,7 +82,7 @@ test(`${TEXTS.length} texts that give orders make an obedient agent write to nob
   expect([obeyed, tried > 5 * TEXTS.length]).toEqual([TEXTS.length, true])
   expect(reached).toEqual(TEXTS.map((_, index) => `+1202557${1_000 + index}`))
   await agent.close()
-}, 60_000)
+}, 120_000)
 
 async function connect(
   { app }: Pick<Awaited<ReturnType<typeof startRelay>>, 'app'>,

@@ -20,6 +20,7 @@ import {
   statusWords,
   whyNot,
 } from '../words/message-states.ts'
+import { ApprovalActions } from './approval.tsx'
 import { MessageFiles } from './message-files.tsx'
 
 type Props = {
@@ -205,6 +206,22 @@ function NextSteps({ message, onChanged }: Props) {
         </Button>
         <Button icon="cross" isBusy={isBusy} onClick={resolve('failed')}>
           {BUBBLE.markFailed}
+        </Button>
+      </div>
+    )
+  }
+  if (message.status === 'queued') {
+    return (
+      <div class="actions bubble-actions">
+        {message.queued_reason === 'approval' && (
+          <ApprovalActions message={message} onChanged={onChanged} />
+        )}
+        <Button
+          icon="cross"
+          isBusy={isBusy}
+          onClick={() => start(() => api.remove(`messages/${message.id}`))}
+        >
+          {BUBBLE.cancel}
         </Button>
       </div>
     )

@@ -36,6 +36,11 @@ const ROWS = 30
 const DAY_MS = 86_400_000
 
 const STATUSES = 'failed expired uncertain queued sending sent delivered read received'.split(' ')
+const STATUS_OPTIONS = [
+  { value: '', text: WORDS.allStatuses },
+  ...STATUSES.map((value) => ({ value, text: statusWords(value).text })),
+  ...Object.entries(WORDS.queuedFor).map(([value, text]) => ({ value, text })),
+]
 const SERVICES = ['iMessage', 'SMS', 'RCS']
 
 type Filters = Readonly<Record<'status' | 'line' | 'service' | 'day' | 'days', string>>
@@ -76,10 +81,7 @@ function FilterBar({ filters }: FilterProps) {
       <SelectField
         label={WORDS.status}
         value={filters.status}
-        options={[
-          { value: '', text: WORDS.allStatuses },
-          ...STATUSES.map((value) => ({ value, text: statusWords(value).text })),
-        ]}
+        options={STATUS_OPTIONS}
         onChange={(status) => set({ status })}
       />
       <SelectField
@@ -138,7 +140,9 @@ function List({ filters, timeZone }: ListProps) {
     return <FailureNote failure={now.failure} onRetry={() => feed.refresh()} />
   }
   // A message that changed after the list was read may no longer match.
-  const known = now.entries.filter(({ status }) => ['', status].includes(filters.status))
+  const known = now.entries.filter(({ status, queued_reason }) =>
+    ['', status, queued_reason].includes(filters.status),
+  )
   const rows = known.slice(0, shown.value)
   const add = (message: Message) => feed.add(message)
   const showMore = () => {
@@ -187,8 +191,16 @@ function periodOf({ day, days }: Filters, timeZone: string, now: number): Period
 }
 
 function messageSource(api: Api, filters: Filters, period: Period): FeedSource<Message> {
-  const { status, line: phone_line_id, service } = filters
-  const wanted = { status, phone_line_id, service, type: 'all', contact_names: 'true', ...period }
+  const { status: chosen, line: phone_line_id, service } = filters
+  const status = chosen in WORDS.queuedFor ? { queued_reason: chosen } : { status: chosen }
+  const wanted = {
+    ...status,
+    phone_line_id,
+    service,
+    type: 'all',
+    contact_names: 'true',
+    ...period,
+  }
   return {
     page: (cursor, limit, signal) =>
       api.get(withQuery('messages', { ...wanted, cursor, limit }), signal),

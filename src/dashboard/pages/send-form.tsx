@@ -16,6 +16,7 @@ import { createOutbox, isWhole, type Draft } from '../outbox.ts'
 import { conversationName, isGroup } from '../people.ts'
 import type { Contact, ContactCost, Conversation, Message, Page, PhoneLine } from '../resources.ts'
 import { useLines } from '../sources.ts'
+import { isoTime, pickedTime, pickerTime } from '../time-words.ts'
 import type { Uploads } from '../uploads.ts'
 import { lineOption } from '../words/line-states.ts'
 import { groupRefusal } from '../words/message-states.ts'
@@ -24,6 +25,8 @@ import { AttachButton, AttachedFiles, useFileTarget, useUploads } from './attach
 
 type Composition = {
   readonly text: Signal<string>
+  /** The value of a `datetime-local` input; null for now. */
+  readonly later: Signal<string | null>
   readonly uploads: Uploads
   readonly isBusy: boolean
   readonly failure: Failure | null
@@ -37,21 +40,25 @@ export function useComposition(onAccepted: (message: Message) => void): Composit
   const { api } = useDashboard()
   const outbox = useMemo(() => createOutbox(api), [api])
   const text = useSignal('')
+  const later = useSignal<string | null>(null)
   const uploads = useUploads()
   const { isBusy, failure, start } = useAction(outbox, (message) => {
     // Text typed and files attached meanwhile are the next message.
     if (text.value.trim() === message.text.trim()) text.value = ''
+    later.value = null
     uploads.removeSent((message.attachments ?? []).map(({ id }) => id))
     onAccepted(message)
   })
   const hasContent = text.value.trim() !== '' || uploads.now.value.length > 0
-  const isReady = hasContent && uploads.isComplete
+  const time = later.value === null ? null : pickedTime(later.value)
+  const isReady = hasContent && uploads.isComplete && (later.value === null || time !== null)
   const send: Composition['send'] = (target) => {
     const { ids } = uploads
     const files = ids.length === 0 ? {} : { attachments: ids }
-    if (isReady) start({ ...target, text: text.value, ...files })
+    const when = time === null ? {} : { sendAt: isoTime(time) }
+    if (isReady) start({ ...target, text: text.value, ...files, ...when })
   }
-  return { text, uploads, isBusy, failure, isReady, send }
+  return { text, later, uploads, isBusy, failure, isReady, send }
 }
 
 type SendForm = ReturnType<typeof useSendForm>
@@ -178,12 +185,15 @@ function RecipientField({ form, isFirst }: Pick<FieldsProps, 'form' | 'isFirst'>
   )
 }
 
-type ButtonProps = SendForm['button'] & { readonly isIconOnly?: boolean | undefined }
+type ButtonProps = SendForm['button'] & {
+  readonly isIconOnly?: boolean | undefined
+  readonly isLater?: boolean | undefined
+}
 
-export function SendButton(props: ButtonProps) {
+export function SendButton({ isLater = false, ...props }: ButtonProps) {
   return (
-    <Button type="submit" look="main" icon="send" {...props}>
-      {SEND.send}
+    <Button type="submit" look="main" icon={isLater ? 'clock' : 'send'} {...props}>
+      {isLater ? SEND.schedule : SEND.send}
     </Button>
   )
 }
@@ -226,12 +236,45 @@ export function takesFiles(line: PhoneLine | null): boolean {
   return line === null || line.status === 'offline' || line.capabilities.attachments
 }
 
+/** The time at which the message is to be sent; nothing while that is now. */
+function LaterField({ later }: Pick<Composition, 'later'>) {
+  const { clock } = useDashboard()
+  if (later.value === null) return null
+  return (
+    <Field label={SEND.at}>
+      {(box) => (
+        <input
+          {...box}
+          class="input"
+          type="datetime-local"
+          min={pickerTime(clock.time())}
+          value={later.value ?? ''}
+          onInput={(event) => (later.value = event.currentTarget.value)}
+        />
+      )}
+    </Field>
+  )
+}
+
+const HOUR_MS = 3_600_000
+
+function LaterButton({ later }: Pick<Composition, 'later'>) {
+  const { clock } = useDashboard()
+  const isLater = later.value !== null
+  const toggle = () => (later.value = isLater ? null : pickerTime(clock.time() + HOUR_MS))
+  return (
+    <Button look="quiet" icon={isLater ? 'cross' : 'clock'} isIconOnly onClick={toggle}>
+      {isLater ? SEND.now : SEND.later}
+    </Button>
+  )
+}
+
 /** Holders of the focus that keep it when a thread opens: a field, a list to walk through, a found message. */
 const IN_USE = 'input, select, textarea, article, .window-list *'
 
 /** Enter sends, Shift and Enter start a new line. */
 export function Composer({ conversation, line, composition }: ComposerProps) {
-  const { text, uploads, isBusy, failure, send, isReady } = composition
+  const { text, later, uploads, isBusy, failure, send, isReady } = composition
   const { id, handle, phone_line_id } = conversation
   const field = useRef<HTMLTextAreaElement>(null)
   useEffect(() => {
@@ -248,6 +291,7 @@ export function Composer({ conversation, line, composition }: ComposerProps) {
     <Form class="composer" onSubmit={submit}>
       <FailureNote failure={failure} />
       <AttachedFiles uploads={uploads} />
+      <LaterField later={later} />
       <div class="composer-row">
         {takesFiles(line) && <AttachButton isIconOnly uploads={uploads} />}
         <textarea
@@ -266,7 +310,13 @@ export function Composer({ conversation, line, composition }: ComposerProps) {
             submit()
           }}
         />
-        <SendButton isIconOnly isBusy={isBusy} isDisabled={!isReady} />
+        <LaterButton later={later} />
+        <SendButton
+          isIconOnly
+          isBusy={isBusy}
+          isDisabled={!isReady}
+          isLater={later.value !== null}
+        />
       </div>
     </Form>
   )

@@ -25,6 +25,7 @@ import { COMMON } from '../words/common.ts'
 import { CONVERSATIONS } from '../words/conversations.ts'
 import { isReady, lineName, lineState } from '../words/line-states.ts'
 import { groupRefusal } from '../words/message-states.ts'
+import { ApprovalBar } from './approval.tsx'
 import { useFileTarget } from './attach.tsx'
 import { Bubble, showBubble } from './bubble.tsx'
 import { Composer, takesFiles, useComposition } from './send-form.tsx'
@@ -111,6 +112,7 @@ function ThreadParts(props: PartsProps) {
     <div class={isOver ? 'thread is-drop-target' : 'thread'} {...handlers}>
       <ThreadHead conversation={conversation} line={line} onChanged={onChanged} />
       <MessageList {...{ feed, conversation, isLatest, showLatest }} />
+      {conversation !== null && <ApprovalBar conversationId={conversation.id} />}
       {conversation === null ? (
         <div class="composer-place" />
       ) : (

@@ -63,6 +63,26 @@ export const BUBBLE = {
   markFailed: 'Mark as failed',
   sendRest: 'Send the rest',
   sendAgain: 'Send again',
+  cancel: 'Cancel sending',
+} as const
+
+export const APPROVAL = {
+  waiting: (count: number) =>
+    count === 1
+      ? 'This message needs your approval'
+      : `${grouped(count)} messages need your approval`,
+  approve: 'Approve',
+  approved: 'Approved.',
+  denied: 'Denied. It will not be sent.',
+  dialogs: {
+    approve: { open: 'Edit…', title: 'Edit and approve', confirm: 'Approve', label: 'Text' },
+    deny: {
+      open: 'Deny…',
+      title: 'Deny this message?',
+      confirm: 'Deny',
+      label: 'Reason (optional)',
+    },
+  },
 } as const
 
 export const NOTIFY = {
@@ -73,4 +93,5 @@ export const NOTIFY = {
   denied: 'This browser blocks notifications for this page. Allow them in its site settings.',
   unavailable: 'Browsers show notifications only for pages opened over HTTPS or on this computer.',
   newMessage: 'New message',
+  needsApproval: 'A message needs your approval',
 } as const

@@ -35,6 +35,7 @@ export const HOME = {
   showAgain: 'Show now',
   attention: 'Needs attention',
   attentionCounts: {
+    approval: 'to approve',
     failed: 'failed',
     expired: 'expired',
     uncertain: 'uncertain',

@@ -10,6 +10,11 @@ export const MESSAGES = {
   day: 'Day',
   period: 'Period',
   allStatuses: 'All statuses',
+  queuedFor: {
+    scheduled: 'Queued: scheduled',
+    approval: 'Queued: needs approval',
+    quiet_hours: 'Queued: quiet hours',
+  },
   allLines: 'All lines',
   allServices: 'All services',
   anyTime: 'Any time',

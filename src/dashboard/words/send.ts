@@ -34,4 +34,8 @@ export const SEND = {
   message: 'Message',
   messageTo: (name: string) => `Message to ${name}`,
   willWait: 'Line offline, message will wait',
+  later: 'Send later',
+  now: 'Send now instead',
+  at: 'Send at',
+  schedule: 'Schedule',
 } as const
