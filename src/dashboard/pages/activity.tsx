@@ -101,7 +101,8 @@ function Entries({ filter, nameOf }: EntriesProps) {
   const { api } = useDashboard()
   const feed = useFeed(JSON.stringify(filter), sourceOf(api, filter))
   const now = feed.now.value
-  if (now.state === 'loading') return <Skeleton kind="row" count={6} />
+  // As high as a window, so that the log below stands still.
+  if (now.state === 'loading') return <Skeleton kind="row" count={14} />
   if (now.state === 'failed') {
     return <FailureNote failure={now.failure} onRetry={() => feed.refresh()} />
   }

@@ -60,6 +60,7 @@ export function PeoplePage() {
       <input
         class="input"
         type="search"
+        dir="auto"
         aria-label={PEOPLE.search}
         placeholder={PEOPLE.search}
         value={typed.value}

@@ -49,7 +49,14 @@ export function SettingsPage() {
     <>
       <PageHead
         title={WORDS.title}
-        actions={<LinkButton href={href('activity')}>{WORDS.activity}</LinkButton>}
+        actions={
+          <>
+            <span class="narrow-only">
+              <LinkButton href={href('keys')}>{WORDS.keys}</LinkButton>
+            </span>
+            <LinkButton href={href('activity')}>{WORDS.activity}</LinkButton>
+          </>
+        }
       >
         {WORDS.lead}
       </PageHead>

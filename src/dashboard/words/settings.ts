@@ -3,6 +3,7 @@ import { countWords } from './common.ts'
 
 export const SETTINGS = {
   title: 'Settings',
+  keys: 'API keys',
   activity: 'Activity and log',
   lead: 'Changes are saved automatically.',
   saved: 'Saved.',
