@@ -61,14 +61,18 @@ export async function comeToRest(api: ApiClient): Promise<void> {
     ),
     ...hooks.map(({ id }) => `/api/v1/webhooks/${id}/deliveries?limit=1&status=pending`),
   ]
+  let left: readonly unknown[] = []
   await eventually(
     'everything comes to rest',
     async () => {
       const pages = await Promise.all(busy.map((path) => api.ask<Page<unknown>>('GET', path)))
-      return pages.every((page) => page.data.length === 0) ? true : null
+      left = pages.flatMap(({ data }) => data)
+      return left.length === 0 ? true : null
     },
     300_000,
-  )
+  ).catch((cause: unknown) => {
+    throw new Error(`Still busy: ${JSON.stringify(left)}`, { cause })
+  })
 }
 
 type Options = {
