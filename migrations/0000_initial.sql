@@ -161,7 +161,14 @@ CREATE TABLE `credentials` (
 	`created_at` integer NOT NULL,
 	`secret_created_at` integer NOT NULL,
 	`last_used_at` integer,
-	`revoked_at` integer
+	`revoked_at` integer,
+	`scopes` text,
+	`phone_line_ids` text,
+	`expires_at` integer,
+	`rules` text,
+	CONSTRAINT "scopes_is_json" CHECK(`scopes` IS NULL OR json_valid(`scopes`)),
+	CONSTRAINT "phone_line_ids_is_json" CHECK(`phone_line_ids` IS NULL OR json_valid(`phone_line_ids`)),
+	CONSTRAINT "rules_is_json" CHECK(`rules` IS NULL OR json_valid(`rules`))
 ) STRICT;
 --> statement-breakpoint
 CREATE UNIQUE INDEX `credentials_key_unique` ON `credentials` (`key`);--> statement-breakpoint
@@ -190,6 +197,13 @@ CREATE TABLE `idempotency` (
 ) STRICT, WITHOUT ROWID;
 --> statement-breakpoint
 CREATE INDEX `idempotency_by_age` ON `idempotency` (`created_at`);--> statement-breakpoint
+CREATE TABLE `key_sends` (
+	`key_id` text NOT NULL,
+	`at` integer NOT NULL,
+	`message_id` text NOT NULL,
+	PRIMARY KEY(`key_id`, `at`, `message_id`)
+) STRICT, WITHOUT ROWID;
+--> statement-breakpoint
 CREATE TABLE `known_guids` (
 	`line_id` text NOT NULL,
 	`guid` text NOT NULL,
@@ -206,13 +220,15 @@ CREATE TABLE `lines` (
 	`label` text,
 	`daily_contact_limit` integer NOT NULL,
 	`is_enabled` integer NOT NULL,
+	`quiet_hours` text,
 	`relay_sms` integer NOT NULL,
 	`relay_groups` integer DEFAULT false NOT NULL,
 	`checkpoint` text,
 	`contacts_reserved` integer DEFAULT 0 NOT NULL,
 	`created_at` integer NOT NULL,
 	`deleted_at` integer,
-	CONSTRAINT "driver_is_a_name" CHECK(`driver` NOT GLOB '*[^a-z._]*')
+	CONSTRAINT "driver_is_a_name" CHECK(`driver` NOT GLOB '*[^a-z._]*'),
+	CONSTRAINT "quiet_hours_is_json" CHECK(`quiet_hours` IS NULL OR json_valid(`quiet_hours`))
 ) STRICT;
 --> statement-breakpoint
 CREATE UNIQUE INDEX `lines_id_unique` ON `lines` (`id`);--> statement-breakpoint
@@ -235,6 +251,7 @@ CREATE TABLE `messages` (
 	`source` text NOT NULL,
 	`is_pinned` integer DEFAULT false NOT NULL,
 	`queued_reason` text,
+	`waits_from` integer NOT NULL,
 	`due_at` integer,
 	`round` integer DEFAULT 0 NOT NULL,
 	`refused_by` text,
@@ -252,7 +269,7 @@ CREATE TABLE `messages` (
 	FOREIGN KEY (`line_seq`) REFERENCES `lines`(`seq`) ON UPDATE no action ON DELETE no action,
 	FOREIGN KEY (`conversation_seq`) REFERENCES `conversations`(`seq`) ON UPDATE no action ON DELETE no action,
 	CONSTRAINT "direction_is_known" CHECK(`direction` = 'inbound' OR `direction` = 'outbound'),
-	CONSTRAINT "status_is_known" CHECK(`status` = 'queued' OR `status` = 'sending' OR `status` = 'sent' OR `status` = 'delivered' OR `status` = 'read' OR `status` = 'failed' OR `status` = 'expired' OR `status` = 'uncertain' OR `status` = 'received'),
+	CONSTRAINT "status_is_known" CHECK(`status` = 'queued' OR `status` = 'sending' OR `status` = 'sent' OR `status` = 'delivered' OR `status` = 'read' OR `status` = 'failed' OR `status` = 'expired' OR `status` = 'uncertain' OR `status` = 'received' OR `status` = 'deferred'),
 	CONSTRAINT "source_is_known" CHECK(`source` = 'api' OR `source` = 'cli' OR `source` = 'dashboard' OR `source` = 'device'),
 	CONSTRAINT "queued_reason_is_a_name" CHECK(`queued_reason` NOT GLOB '*[^a-z._]*'),
 	CONSTRAINT "contact_hold_is_known" CHECK(`contact_hold` = 'none' OR `contact_hold` = 'undecided' OR `contact_hold` = 'reserved' OR `contact_hold` = 'spent'),
@@ -267,8 +284,10 @@ CREATE INDEX `messages_by_direction` ON `messages` (`direction`);--> statement-b
 CREATE INDEX `messages_by_status` ON `messages` (`status`);--> statement-breakpoint
 CREATE INDEX `messages_by_change` ON `messages` (`updated_at`,`revision`);--> statement-breakpoint
 CREATE INDEX `messages_due_by_line` ON `messages` (`line_seq`,`due_at`) WHERE status = 'queued' AND due_at IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `messages_deferred` ON `messages` (`due_at`) WHERE status = 'deferred';--> statement-breakpoint
+CREATE INDEX `messages_queued_later` ON `messages` (`waits_from`) WHERE status = 'queued' AND waits_from > created_at;--> statement-breakpoint
 CREATE INDEX `messages_to_announce` ON `messages` (`due_at`) WHERE (status = 'uncertain' OR status = 'received') AND due_at IS NOT NULL;--> statement-breakpoint
-CREATE INDEX `messages_unfinished_by_conversation` ON `messages` (`conversation_seq`) WHERE status = 'queued' OR status = 'sending' OR status = 'uncertain';--> statement-breakpoint
+CREATE INDEX `messages_unfinished_by_conversation` ON `messages` (`conversation_seq`,`waits_from`) WHERE status = 'queued' OR status = 'sending' OR status = 'uncertain';--> statement-breakpoint
 CREATE TABLE `not_relayed` (
 	`line_id` text NOT NULL,
 	`kind` text NOT NULL,
@@ -449,6 +468,8 @@ CREATE TABLE `webhooks` (
 	`is_active` integer NOT NULL,
 	`description` text,
 	`attachment_links` integer DEFAULT false NOT NULL,
+	`phone_line_ids` text,
+	`is_public_only` integer DEFAULT false NOT NULL,
 	`disabled_reason` text,
 	`created_by` text NOT NULL,
 	`created_at` integer NOT NULL,
@@ -460,12 +481,13 @@ CREATE TABLE `webhooks` (
 	`failing_since` integer,
 	`gone_at` integer,
 	CONSTRAINT "events_is_json" CHECK(`events` IS NULL OR json_valid(`events`)),
+	CONSTRAINT "phone_line_ids_is_json" CHECK(`phone_line_ids` IS NULL OR json_valid(`phone_line_ids`)),
 	CONSTRAINT "disabled_reason_is_known" CHECK(`disabled_reason` = 'gone' OR `disabled_reason` = 'failing' OR `disabled_reason` = 'secret_unreadable')
 ) STRICT;
 --> statement-breakpoint
 CREATE UNIQUE INDEX `webhooks_id_unique` ON `webhooks` (`id`);--> statement-breakpoint
 CREATE TRIGGER `message_quarters_at_insert` AFTER INSERT ON `messages`
-WHEN NEW.`status` <> 'queued' AND NEW.`status` <> 'sending'
+WHEN NEW.`status` <> 'queued' AND NEW.`status` <> 'deferred' AND NEW.`status` <> 'sending'
 BEGIN
 	INSERT INTO `message_quarters` VALUES (NEW.`created_at` / 900000, NEW.`line_seq`,
 		NEW.`status` = 'sent' OR NEW.`status` = 'delivered' OR NEW.`status` = 'read',
@@ -488,7 +510,7 @@ BEGIN
 		(NEW.`status` = 'uncertain') - (OLD.`status` = 'uncertain'),
 		t, t * ms, t * (ms <= 1000), t * (ms <= 5000), t * (ms <= 30000), t * (ms <= 300000)
 	FROM (SELECT s, s * (NEW.`source` <> 'device') AS t,
-		coalesce(iif(s < 0, OLD.`sent_at`, NEW.`sent_at`) - NEW.`created_at`, 0) AS ms
+		max(0, coalesce(iif(s < 0, OLD.`sent_at`, NEW.`sent_at`) - NEW.`waits_from`, 0)) AS ms
 		FROM (SELECT (NEW.`status` = 'sent' OR NEW.`status` = 'delivered' OR NEW.`status` = 'read')
 			- (OLD.`status` = 'sent' OR OLD.`status` = 'delivered' OR OLD.`status` = 'read') AS s))
 	WHERE true

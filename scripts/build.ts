@@ -63,6 +63,36 @@ const embeddedSwagger: Bun.BunPlugin = {
   },
 }
 
+/** All that is used of the MCP package, small, and without the validator that it brings: ours is typebox. */
+const mcpEntry = `
+  export { McpServer, ResourceTemplate, createMcpHandler, fromJsonSchema } from '@modelcontextprotocol/server'
+  export { serveStdio } from '@modelcontextprotocol/server/stdio'`
+const mcpShims = `
+  export { default as process } from 'node:process'
+  export class DefaultJsonSchemaValidator {}`
+const mcp = await Bun.build({
+  entrypoints: ['mcp'],
+  target: 'bun',
+  minify: true,
+  plugins: [
+    virtual(/^mcp$/, mcpEntry),
+    virtual(/^@modelcontextprotocol\/server\/_shims$/, mcpShims),
+  ],
+})
+const embeddedMcp = virtual(/^@modelcontextprotocol\/server/, (await mcp.outputs[0]?.text()) ?? '')
+
+/** Answers imports that match with a module of this text. */
+function virtual(filter: RegExp, contents: string): Bun.BunPlugin {
+  const namespace = `virtual${Bun.hash(filter.source)}`
+  return {
+    name: namespace,
+    setup(build) {
+      build.onResolve({ filter }, () => ({ path: `${ROOT}/${namespace}.js`, namespace }))
+      build.onLoad({ filter: /./, namespace }, () => ({ contents, loader: 'js' }))
+    },
+  }
+}
+
 const wanted = Object.entries(TARGETS).filter(([name]) => isWanted(name))
 if (wanted.length < options.target.length) {
   throw new Error(`A target is one of: ${Object.keys(TARGETS).join(', ')}.`)
@@ -112,7 +142,7 @@ async function build(outfile: string, target?: Bun.Build.CompileTarget): Promise
     bytecode: true,
     // Not minified: without its white space Elysia's compiled handlers break.
     minify: false,
-    plugins: [embeddedPage, embeddedSwagger],
+    plugins: [embeddedPage, embeddedSwagger, embeddedMcp],
     sourcemap: 'linked',
     define: { 'process.env.NODE_ENV': '"production"' },
     compile: {

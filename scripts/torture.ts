@@ -5,6 +5,7 @@
 //   bun scripts/torture.ts files --count 300        the same with uploads, sends with files, and late files
 //   bun scripts/torture.ts power --images 100000    power cuts, put together from recordings (Linux, cc)
 //   bun scripts/torture.ts clock                    a wall clock that jumps 25 h, 8 d and 400 d (Linux, cc)
+//   bun scripts/torture.ts readers --count 1000     readers of events that are cut and resume
 //   bun scripts/torture.ts damage --count 1000      databases with flipped bits and overwritten pages
 //
 // `--seed N` repeats what a run drew by chance.
@@ -15,6 +16,7 @@ import { jumpClock } from '../test/executable/torture/clock.ts'
 import { damageCopies } from '../test/executable/torture/damage.ts'
 import { runKills } from '../test/executable/torture/kills.ts'
 import { cutPower, recordLoad } from '../test/executable/torture/power.ts'
+import { cutReaders } from '../test/executable/torture/readers.ts'
 import { compileShim } from '../test/executable/torture/recording.ts'
 import { ScratchFolder } from '../test/support/scratch-folder.ts'
 
@@ -46,6 +48,7 @@ const TORTURES: Readonly<Record<string, () => Promise<Result>>> = {
   power,
   clock,
   damage,
+  readers,
 }
 const torture = TORTURES[positionals[0] ?? '']
 if (torture === undefined) throw new Error(`One of: ${Object.keys(TORTURES).join(', ')}.`)
@@ -66,6 +69,11 @@ async function kills(load: 'texts' | 'files'): Promise<Result> {
       `${run.files} files, ${run.parts} parts carried`,
     faults: run.exitCode === 0 ? faults : [...faults, `the last stop ended with ${run.exitCode}`],
   }
+}
+
+async function readers(): Promise<Result> {
+  const { cuts, kills, events, faults } = await cutReaders(count ?? 0)
+  return { line: `${cuts} cuts, ${kills} of them with the relay: ${events} events read`, faults }
 }
 
 async function power(): Promise<Result> {

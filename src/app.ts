@@ -24,7 +24,7 @@ import { localName } from './http/hosts.ts'
 import { listenEverywhere, type Listener } from './http/listener.ts'
 import { createHttp, type Http, type HttpTools } from './http/server.ts'
 import { lifeOf } from './http/service.ts'
-import { createCredentials, createFirstKey } from './keys/credentials.ts'
+import { createCredentials, createFirstKey, keyFindings } from './keys/credentials.ts'
 import { LastUsed, createAuthenticate } from './keys/last-used.ts'
 import { LINE_KINDS } from './lines/kinds.ts'
 import { createLineActions } from './lines/line-actions.ts'
@@ -281,7 +281,7 @@ function createMessageModule(
     lineActions: createLineActions({
       ...runtime,
       lines,
-      onLimit: (id) =>
+      onLimits: (id) =>
         writer.write((tx) => wakeLimited(tx, id, stamps.now())).then(() => dispatchSignal.notify()),
       onDeleted: () => failOrphans(tools),
     }),
@@ -311,7 +311,8 @@ function createEntry(runtime: Runtime, { config, parts, life }: Start) {
   const { passwordHash = argon2id } = parts
   const lockedPassword = config.adminPassword
   const access = createAccess({ ...runtime, passwordHash, lockedPassword })
-  runtime.health.include(async () => passwordFindings(lockedPassword).map(ofRelay))
+  const findings = () => [...passwordFindings(lockedPassword), ...keyFindings(runtime)]
+  runtime.health.include(async () => findings().map(ofRelay))
   return {
     access,
     isClaimed: () => access.hasPassword(),
@@ -352,7 +353,7 @@ function httpTools(runtime: Runtime, modules: Modules): HttpTools {
     hosts: { hostname: hostname(), publicUrl: config.publicUrl, isOwnAddress },
     serverUrl: () => serverUrl(config, life),
     isTrustedProxy: addressRanges(config.trustedProxies),
-    authenticate: createAuthenticate({ db, lastUsed }),
+    authenticate: createAuthenticate({ ...runtime, lastUsed }),
     ...createCredentials({ ...runtime, lastUsed }),
     bridge: kinds.calls,
     kinds: kinds.kinds,
@@ -364,6 +365,7 @@ function httpTools(runtime: Runtime, modules: Modules): HttpTools {
     contacts: createContacts(runtime),
     ...messages.reading.beside,
     webhooks: webhooks.actions,
+    eventLog: webhooks.eventLog,
     attachments,
     health: {
       life: lifeOf(life, runtime.disk),
@@ -372,7 +374,6 @@ function httpTools(runtime: Runtime, modules: Modules): HttpTools {
       findings: () => runtime.health.list(),
     },
     control: {
-      events: webhooks.feed,
       reports: kinds.reports,
       settings,
       options: runtime.options,

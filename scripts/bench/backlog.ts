@@ -49,8 +49,8 @@ function lay(sqlite: Database, events: number): void {
      VALUES ($id, 'message.sent', $conversationId, $body, $now) RETURNING seq`,
   )
   const addDelivery = sqlite.prepare<null, [Record<string, string | number>]>(
-    `INSERT INTO deliveries (id, webhook_id, event_seq, conversation_id, status, next_attempt_at,
-       created_at) VALUES ($id, $hook, $event, $conversationId, 'pending', $now, $now)`,
+    `INSERT INTO deliveries (id, webhook_id, event_seq, event, conversation_id, status, next_attempt_at,
+       created_at) VALUES ($id, $hook, $event, 'message.sent', $conversationId, 'pending', $now, $now)`,
   )
   sqlite.transaction(() => {
     for (let number = 0; number < events; number += 1) {

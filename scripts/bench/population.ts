@@ -31,9 +31,10 @@ export function openPopulation(sqlite: Database) {
   const parties = new Map<number, Party>()
   const statement = sqlite.prepare<null, [Values]>(
     `INSERT INTO messages (seq, id, line_seq, conversation_seq, phone_number, handle, direction,
-       status, service, text, guid, source, revision, created_at, updated_at, sent_at)
+       status, service, text, guid, source, revision, created_at, waits_from, updated_at,
+       sent_at)
      VALUES ($seq, $id, $lineSeq, $conversationSeq, '+12025550101', $handle, $direction, $status,
-       'iMessage', $text, $guid, 'api', $seq, $at, $at, $at)`,
+       'iMessage', $text, $guid, 'api', $seq, $at, $at, $at, $at)`,
   )
 
   function conversation(number: number): Party {

@@ -15,6 +15,7 @@ import { returns } from './returns.ts'
 import { search } from './search.ts'
 import { sends } from './sends.ts'
 import { start } from './start.ts'
+import { streams } from './streams.ts'
 
 const BENCHES = {
   sends,
@@ -25,6 +26,7 @@ const BENCHES = {
   returns,
   start,
   memory,
+  streams,
   files,
   mac,
   macReading,

@@ -44,14 +44,14 @@ export async function search(): Promise<readonly Figure[]> {
   const figures: Figure[] = []
   for (const [what, queries] of Object.entries(QUERIES)) {
     const times = await timesOf(bench, queries)
-    const p95 = percentile(times, 0.95)
+    const p99 = percentile(times, 0.99)
     figures.push(
       atMost({
         id: 's',
-        what: `search over a million messages, ${what}, 95 of 100`,
-        measured: `${p95.toFixed(1)} ms`,
+        what: `search over a million messages, ${what}, 99 of 100`,
+        measured: `${p99.toFixed(1)} ms`,
         yardstick: `${CEILING_MS} ms; index ${Math.round(bytes / MESSAGES)} bytes a message`,
-        value: p95 / CEILING_MS,
+        value: p99 / CEILING_MS,
         floor: 1,
       }),
     )

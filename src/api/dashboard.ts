@@ -101,7 +101,9 @@ export type RelayState = {
 export type MessageTimes = { readonly handed_over_at: string | null }
 
 /** Messages of the last 7 days that did not go out, and all that are undecided; 1,000 stand for more. */
-export type Attention = Readonly<Record<'failed' | 'expired' | 'uncertain' | 'queued', number>>
+export type Attention = Readonly<
+  Record<'approval' | 'failed' | 'expired' | 'uncertain' | 'queued', number>
+>
 
 /** A condition for a line to work. */
 export type Check = {

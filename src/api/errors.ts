@@ -17,7 +17,7 @@ export const ERRORS: Readonly<Record<ErrorCode, Meaning>> = {
   invalid_recipient: { status: 400, when: 'The line cannot send to `to`.' },
   unauthorized: {
     status: 401,
-    when: 'The credentials are missing, wrong or revoked: `X-API-Key` and `X-API-Secret`, or the token of a bridge.',
+    when: 'The credentials are missing, wrong, revoked or expired: `X-API-Key` and `X-API-Secret`, or the token of a bridge.',
   },
   signed_out: {
     status: 401,
@@ -31,9 +31,9 @@ export const ERRORS: Readonly<Record<ErrorCode, Meaning>> = {
   },
   forbidden: {
     status: 403,
-    when: 'The request does not come from a page of this relay.',
-    isOfDashboard: true,
+    when: 'The key lacks the scope in `details.required_scope`, or asks for more than it has itself.',
   },
+  recipient_not_allowed: { status: 403, when: 'The rules of the key exclude this recipient.' },
   password_needed: {
     status: 403,
     when: 'The password was not entered within the last hour.',
@@ -58,8 +58,14 @@ export const ERRORS: Readonly<Record<ErrorCode, Meaning>> = {
   bridge_exists: { status: 409, when: 'The number already has a bridge.' },
   phone_line_in_use: { status: 409, when: 'The line cannot be deleted.' },
   phone_line_disabled: { status: 409, when: '`phone_line_id` names a line that is turned off.' },
+  not_queued: { status: 409, when: 'The message was handed over to the device, or has ended.' },
+  not_awaiting_approval: { status: 409, when: 'Nobody has to decide on the message any more.' },
   not_uncertain: { status: 409, when: 'The message is not `uncertain`.' },
   webhook_inactive: { status: 409, when: 'The webhook is not active.' },
+  events_gone: {
+    status: 410,
+    when: 'Events after `after` may be deleted already; `details.oldest` is the oldest one kept.',
+  },
   attachment_not_found: { status: 404, when: 'There is no attachment with this id.' },
   attachment_not_ready: { status: 409, when: "The attachment's file has not arrived yet." },
   attachment_in_use: { status: 409, when: 'A message with the attachment is under way.' },
@@ -89,7 +95,7 @@ export const ERRORS: Readonly<Record<ErrorCode, Meaning>> = {
     status: 422,
     when: 'The sender is a name; only a number or an email address can be answered.',
   },
-  rate_limit_exceeded: { status: 429, when: 'The daily contact limit is reached.' },
+  rate_limit_exceeded: { status: 429, when: 'A limit is reached: `details.limit` says which.' },
   internal_error: {
     status: 500,
     when: 'An error in the relay; its log has details under the request id.',

@@ -1,7 +1,64 @@
 import { Type } from 'typebox'
 
 import { CREDENTIAL_NAME_LENGTH_MAX } from '../domain/credential.ts'
-import { id, listOf, nullable, objectSchema, time, type Shape } from './schema.ts'
+import {
+  APPROVAL_RULES,
+  RECIPIENT_RULES,
+  SCOPE_GROUPS,
+  SCOPES,
+  type Scope,
+  type ScopeGroup,
+} from '../domain/permissions.ts'
+import { quietHours } from './phone-lines.ts'
+import { ISO_TIME, enumOf, id, listOf, nullable, objectSchema, time, type Shape } from './schema.ts'
+
+const LINES_MAX = 100
+const ALLOWED_MAX = 1_000
+const SENDS_PER_HOUR_MAX = 10_000
+const SENDS_PER_DAY_MAX = 100_000
+
+/** Requests are closed and answers open, so that each has its own schema of the hours. */
+const rules = (hoursTitle: Parameters<typeof quietHours>[0]) => ({
+  recipients: enumOf(
+    'RecipientRule',
+    RECIPIENT_RULES,
+    'Who may be written to: `known` are people with whom its lines have written, `list` only those ' +
+      'in `allow`.',
+  ),
+  allow: Type.Array(Type.String({ example: '+12025550123' }), {
+    maxItems: ALLOWED_MAX,
+    description: 'Recipients that are allowed besides. A group is where all its members are.',
+  }),
+  sends_per_hour: nullable(Type.Integer({ minimum: 1, maximum: SENDS_PER_HOUR_MAX })),
+  sends_per_day: nullable(
+    Type.Integer({
+      minimum: 1,
+      maximum: SENDS_PER_DAY_MAX,
+      description: 'Within 24 hours. Sends of keys that it created count as well.',
+    }),
+  ),
+  approval: enumOf('ApprovalRule', APPROVAL_RULES, 'Which sends wait for a person to approve.'),
+  quiet_hours: nullable(quietHours(hoursTitle)),
+})
+
+export const KeyRules = objectSchema(
+  'KeyRules',
+  rules('QuietHours'),
+  'Rules for the sends of a key.',
+)
+export type KeyRules = Shape<typeof KeyRules>
+
+const NewRules = Type.Partial(Type.Object(rules('RequestedQuietHours')), {
+  title: 'RequestedKeyRules',
+  additionalProperties: false,
+  description: 'Rules for the sends of the key.',
+})
+
+const SCOPES_FIELD = Type.Array(enumOf('Scope', SCOPES), { example: ['messages:read'] })
+const LINES_FIELD = Type.Array(Type.String(), {
+  description: 'The only lines that it sees and uses.',
+})
+const EXPIRY = time('The end of its validity.')
 
 const KEY_FIELDS = {
   id: id('key', 'Identifies the key, also in the path that revokes it.'),
@@ -12,12 +69,48 @@ const KEY_HISTORY = {
   created_at: time('When the key was created.'),
   last_used_at: nullable(time('When the key was last used, to the second.')),
 }
+/** Left out where there is no such limit. */
+const LIMITS = {
+  scopes: Type.Optional(SCOPES_FIELD),
+  phone_line_ids: Type.Optional(LINES_FIELD),
+  expires_at: Type.Optional(EXPIRY),
+  rules: Type.Optional(KeyRules),
+}
 
 export const KeyCreation = objectSchema('KeyCreation', {
   name: Type.Optional(
     nullable(Type.String({ maxLength: CREDENTIAL_NAME_LENGTH_MAX, example: 'shop-production' })),
   ),
+  scopes: Type.Optional(
+    nullable(
+      Type.Array(
+        enumOf<Scope | ScopeGroup>('RequestedScope', [...SCOPES, ...groupNames()], groupWords()),
+        { minItems: 1, maxItems: 50, description: 'All where it is left out.' },
+      ),
+    ),
+  ),
+  phone_line_ids: Type.Optional(
+    nullable(
+      Type.Array(Type.String(), {
+        minItems: 1,
+        maxItems: LINES_MAX,
+        description: 'The only lines that it sees and uses; all where it is left out.',
+      }),
+    ),
+  ),
+  expires_at: Type.Optional(nullable(Type.String({ ...ISO_TIME, description: 'In the future.' }))),
+  rules: Type.Optional(nullable(NewRules)),
 })
+export type KeyCreation = Shape<typeof KeyCreation>
+
+function groupNames(): readonly ScopeGroup[] {
+  return Object.keys(SCOPE_GROUPS) as ScopeGroup[] // The keys of the record.
+}
+
+function groupWords(): string {
+  const words = Object.entries(SCOPE_GROUPS).map(([name, all]) => `\`${name}\`: ${all.join(', ')}.`)
+  return words.join(' ')
+}
 
 export const CreatedKey = objectSchema('CreatedKey', {
   ...KEY_FIELDS,
@@ -30,6 +123,7 @@ export const CreatedKey = objectSchema('CreatedKey', {
     example: 'hl_secret_3q2-7wAAzN5Gk1m0dJYw4uS8bqXcT9eRfV6hLpZ2iKo',
   }),
   ...KEY_HISTORY,
+  ...LIMITS,
 })
 export type CreatedKey = Shape<typeof CreatedKey>
 
@@ -38,8 +132,19 @@ export const Key = objectSchema('Key', {
   key_hint: Type.String({ description: 'The first characters.', example: 'hl_live_p0mY2d' }),
   ...KEY_HISTORY,
   revoked_at: nullable(time('When the key was revoked.')),
+  ...LIMITS,
 })
 export type Key = Shape<typeof Key>
+
+export const KeySelf = objectSchema('KeySelf', {
+  ...KEY_FIELDS,
+  created_at: KEY_HISTORY.created_at,
+  scopes: SCOPES_FIELD,
+  phone_line_ids: nullable(LINES_FIELD),
+  expires_at: nullable(EXPIRY),
+  rules: KeyRules,
+})
+export type KeySelf = Shape<typeof KeySelf>
 
 export const KeyList = listOf('KeyList', Key)
 

@@ -4,7 +4,13 @@ import { Type } from 'typebox'
 
 import { ATTACHMENTS_MAX } from '../domain/attachment.ts'
 import { CONVERSATION_TYPES, GROUP_STATES } from '../domain/conversation.ts'
-import { REACTION_TYPES, WANTED_SERVICES, type ReplyTarget } from '../domain/message-extras.ts'
+import {
+  APPROVAL_STATES,
+  REACTION_TYPES,
+  WANTED_SERVICES,
+  type Approval as StoredApproval,
+  type ReplyTarget,
+} from '../domain/message-extras.ts'
 import {
   MESSAGE_SOURCES,
   MESSAGE_STATUSES,
@@ -12,7 +18,7 @@ import {
   TEXT_LENGTH_MAX,
 } from '../domain/message.ts'
 import { MessageAttachment, SendAttachment } from './attachments.ts'
-import { enumOf, id, listOf, nullable, objectSchema, time, type Shape } from './schema.ts'
+import { ISO_TIME, enumOf, id, listOf, nullable, objectSchema, time, type Shape } from './schema.ts'
 
 const TEXT = Type.String({
   minLength: 1,
@@ -28,6 +34,14 @@ const CONTENT = {
       minItems: 1,
       maxItems: ATTACHMENTS_MAX,
       description: 'Sent before the text, each as a message of its own on the device.',
+    }),
+  ),
+  send_at: Type.Optional(
+    Type.String({
+      ...ISO_TIME,
+      description:
+        'Not before this time, at most 90 days ahead; with its time zone. Until then the message is ' +
+        '`queued`, its `queued_reason` is `scheduled`, and it can be canceled.',
     }),
   ),
   reply_to: Type.Optional(
@@ -158,6 +172,36 @@ export const MessageError = objectSchema(
   "Why a message failed, or why its delivery can't be confirmed.",
 )
 
+export const Approval = objectSchema(
+  'Approval',
+  {
+    state: enumOf('ApprovalState', APPROVAL_STATES),
+    requested_by: id('key', 'The key that sent it.'),
+    resolved_by: nullable(
+      Type.String({ description: "A key's id, `cli` or `dashboard`; null where nobody decided." }),
+    ),
+    resolved_at: nullable(time('When it was decided.')),
+    reason: nullable(Type.String({ description: 'Why it was denied.' })),
+    original_text: nullable(
+      Type.String({ description: 'The text before `resolved_by` changed it; null for no change.' }),
+    ),
+  },
+  'The decision of a person on a message whose key needs one.',
+)
+export type Approval = Shape<typeof Approval>
+
+/** The fields of an `Approval`. */
+export function approvalFields(approval: StoredApproval, resolved_at: string | null): Approval {
+  return {
+    state: approval.state,
+    requested_by: approval.requestedBy,
+    resolved_by: approval.resolvedBy,
+    resolved_at,
+    reason: approval.reason,
+    original_text: approval.originalText,
+  }
+}
+
 export const Message = objectSchema('Message', {
   id: id('msg', 'Identifies the message.'),
   guid: Type.String({
@@ -189,7 +233,8 @@ export const Message = objectSchema('Message', {
   sent_at: nullable(time("The device's time for an inbound message.")),
   delivered_at: nullable(time('When it was delivered.')),
   read_at: nullable(time('When it was read.')),
-  // A direct text message has none of these.
+  // A direct text message has none of these, unless `contact_names` asks for the first.
+  contact_name: Type.Optional(Type.String({ example: 'Anna Miller' })),
   attachments: Type.Optional(Type.Array(MessageAttachment)),
   conversation_type: Type.Optional(Type.Literal('group')),
   sender: Type.Optional(nullable(Person)),
@@ -199,6 +244,8 @@ export const Message = objectSchema('Message', {
   unsent_at: Type.Optional(time('When its sender took it back; `text` is empty then.')),
   service_requested: Type.Optional(enumOf('RequestedService', WANTED_SERVICES)),
   downgraded_at: Type.Optional(time('When `auto` turned to SMS.')),
+  send_at: Type.Optional(time('The time for which it was scheduled.')),
+  approval: Type.Optional(Approval),
 })
 export type Message = Shape<typeof Message>
 
@@ -207,6 +254,26 @@ export const MessageList = listOf('MessageList', Message)
 export const Resolution = objectSchema('Resolution', {
   status: enumOf('ResolvedStatus', ['sent', 'failed'], 'The outcome that a person found out.'),
 })
+
+export const ApprovalRequest = objectSchema('ApprovalRequest', {
+  text: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: TEXT_LENGTH_MAX,
+      description: 'Sent in place of the text of the request, which `original_text` keeps.',
+    }),
+  ),
+})
+export type ApprovalRequest = Shape<typeof ApprovalRequest>
+
+const REASON_LENGTH_MAX = 500
+
+export const DenialRequest = objectSchema('DenialRequest', {
+  reason: Type.Optional(
+    Type.String({ maxLength: REASON_LENGTH_MAX, example: 'The offer is over.' }),
+  ),
+})
+export type DenialRequest = Shape<typeof DenialRequest>
 
 const AUTOMATION_PAUSED = Type.Boolean({
   description: 'Human takeover: programs should not send. A setting can enforce that.',

@@ -61,6 +61,16 @@ const NotRelayed = objectSchema(
 
 export const LINE_DRIVER = 'LineDriver'
 
+const TIME_OF_DAY = Type.String({ pattern: '^([01][0-9]|2[0-3]):[0-5][0-9]$', example: '21:00' })
+
+/** Answers are open to later fields, so that a request has a schema of its own. */
+export const quietHours = (title: 'QuietHours' | 'RequestedQuietHours') =>
+  objectSchema(
+    title,
+    { from: TIME_OF_DAY, to: TIME_OF_DAY },
+    'Times of day in the time zone of the setting `time_zone`; over midnight where `to` is earlier.',
+  )
+
 export const PhoneLine = objectSchema('PhoneLine', {
   id: id('line', 'Identifies the line.'),
   phone_number: Type.String({ example: '+12025550101' }),
@@ -74,6 +84,7 @@ export const PhoneLine = objectSchema('PhoneLine', {
   status_hint: nullable(Type.String({ description: 'What the owner can do about it.' })),
   new_contacts_today: Type.Integer({ description: 'How much of the limit is used.' }),
   is_enabled: LINE_SETTINGS.is_enabled,
+  quiet_hours: Type.Optional(quietHours('QuietHours')),
   relay_sms: LINE_SETTINGS.relay_sms,
   /** Left out for kinds of lines that have no groups. */
   relay_groups: Type.Optional(LINE_SETTINGS.relay_groups),
@@ -87,11 +98,14 @@ export type PhoneLine = Shape<typeof PhoneLine>
 
 export const PhoneLineList = listOf('PhoneLineList', PhoneLine)
 
-export const PhoneLineChanges = Type.Partial(Type.Object(LINE_SETTINGS), {
+const CHANGES = { ...LINE_SETTINGS, quiet_hours: nullable(quietHours('RequestedQuietHours')) }
+
+export const PhoneLineChanges = Type.Partial(Type.Object(CHANGES), {
   title: 'PhoneLineChanges',
   additionalProperties: false,
   minProperties: 1,
 })
+export type PhoneLineChanges = Shape<typeof PhoneLineChanges>
 
 /** For the owner: `from` is the vanished line to take over, or the line itself to accept its new number. */
 export const Adoption = objectSchema('Adoption', { from: Type.String() })

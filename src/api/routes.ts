@@ -4,8 +4,9 @@ import type { Attachment } from './attachments.ts'
 import type { AuditEntry } from './audit.ts'
 import type { Bridge, BridgeToken, CreatedBridge } from './bridges.ts'
 import type { Contact, DeletedContact, ImportReport, SearchResult } from './contacts.ts'
+import type { EventList } from './events.ts'
 import type { HealthFinding } from './health.ts'
-import type { CreatedKey, Key, RevokedKey } from './keys.ts'
+import type { CreatedKey, Key, KeySelf, RevokedKey } from './keys.ts'
 import type { Conversation, Message } from './messages.ts'
 import type {
   MadeBackup,
@@ -51,15 +52,21 @@ export type Answers = {
   'GET /conversations': Page<Conversation>
   'GET /conversations/:id': Conversation
   'POST /conversations/:id/messages': Message
+  'PATCH /conversations/:id': Conversation
+  'GET /events': EventList
   'GET /health': All<HealthFinding>
   'POST /judgement': { readonly version: string }
   'GET /keys': Page<Key>
   'POST /keys': CreatedKey
+  'GET /keys/self': KeySelf
   'DELETE /keys/:id': RevokedKey
   'GET /log': RecentLog
   'GET /messages': Page<Message>
   'GET /messages/:id': Message
   'POST /messages/send': Message
+  'DELETE /messages/:id': Message
+  'POST /messages/:id/approve': Message
+  'POST /messages/:id/deny': Message
   'POST /messages/:id/resolve': Message
   'GET /options': All<OptionRow>
   'GET /phone-lines': Page<PhoneLine>

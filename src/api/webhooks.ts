@@ -11,7 +11,7 @@ import {
   EVENT_NAMES,
 } from '../domain/webhook.ts'
 import { MessageAttachment } from './attachments.ts'
-import { Edit, MessageError, Reply } from './messages.ts'
+import { Approval, Edit, MessageError, Reply } from './messages.ts'
 import {
   ISO_TIME,
   enumOf,
@@ -47,6 +47,13 @@ const WEBHOOK_SETTINGS = {
   attachment_links: Type.Boolean({
     description: 'Payloads have a `download_url` for each file, which needs no key for 7 days.',
   }),
+  phone_line_ids: nullable(
+    Type.Array(Type.String(), {
+      minItems: 1,
+      maxItems: 100,
+      description: 'The only lines whose events it gets; null for all lines of its key.',
+    }),
+  ),
 }
 
 export const WebhookCreation = objectSchema('WebhookCreation', {
@@ -55,6 +62,7 @@ export const WebhookCreation = objectSchema('WebhookCreation', {
   is_active: Type.Optional(WEBHOOK_SETTINGS.is_active),
   description: Type.Optional(WEBHOOK_SETTINGS.description),
   attachment_links: Type.Optional(WEBHOOK_SETTINGS.attachment_links),
+  phone_line_ids: Type.Optional(WEBHOOK_SETTINGS.phone_line_ids),
 })
 
 export const WebhookChanges = Type.Partial(Type.Object(WEBHOOK_SETTINGS), {
@@ -74,6 +82,15 @@ const WEBHOOK_FIELDS = {
   ),
   description: nullable(Type.String()),
   attachment_links: Type.Optional(Type.Literal(true)),
+  phone_line_ids: Type.Optional(
+    Type.Array(Type.String(), { description: 'The only lines whose events it gets.' }),
+  ),
+  is_public_only: Type.Optional(
+    Type.Literal(true, {
+      description:
+        'Set where a key without `webhooks:private` gave the address: it must be public.',
+    }),
+  ),
   disabled_reason: nullable(
     enumOf(
       'WebhookDisabledReason',
@@ -228,35 +245,38 @@ const EventReaction = objectSchema('EventReaction', {
   occurred_at: time('When it was given or taken back.'),
 })
 
+const EventMessage = objectSchema('EventMessage', {
+  id: id('msg', 'Identifies the message.'),
+  guid: Type.String({ example: '3C2F8A54-6B1D-4E0A-9F57-1D0B6C9E7A42' }),
+  text: Type.String({ example: 'On my way.' }),
+  handle: Type.String({
+    description: "The counterpart's number; in a group the sender's, or the group for your own.",
+    example: '+12025550147',
+  }),
+  chatIdentifier: Type.String({
+    description: 'Equals `handle`; in a group it is the group.',
+    example: '+12025550147',
+  }),
+  isFromMe: Type.Boolean(),
+  service: Type.String({ example: 'iMessage' }),
+  isSent: Type.Boolean(),
+  isDelivered: Type.Boolean(),
+  isRead: Type.Boolean(),
+  error: Type.Optional(MessageError),
+  // A direct text message has none of these.
+  attachments: Type.Optional(Type.Array(MessageAttachment)),
+  replyTo: Type.Optional(Reply),
+  edits: Type.Optional(Type.Array(Edit, { description: 'Of `message.edited`: earlier texts.' })),
+  unsent_at: Type.Optional(time('Of `message.unsent`: when its sender took it back.')),
+})
+
 /** The body of a delivery: exactly the bytes that are signed. */
 export const EventPayload = objectSchema('EventPayload', {
   ...EVENT_FIELDS,
-  message: objectSchema('EventMessage', {
-    id: id('msg', 'Identifies the message.'),
-    guid: Type.String({ example: '3C2F8A54-6B1D-4E0A-9F57-1D0B6C9E7A42' }),
-    text: Type.String({ example: 'On my way.' }),
-    handle: Type.String({
-      description: "The counterpart's number; in a group the sender's, or the group for your own.",
-      example: '+12025550147',
-    }),
-    chatIdentifier: Type.String({
-      description: 'Equals `handle`; in a group it is the group.',
-      example: '+12025550147',
-    }),
-    isFromMe: Type.Boolean(),
-    service: Type.String({ example: 'iMessage' }),
-    isSent: Type.Boolean(),
-    isDelivered: Type.Boolean(),
-    isRead: Type.Boolean(),
-    error: Type.Optional(MessageError),
-    // A direct text message has none of these.
-    attachments: Type.Optional(Type.Array(MessageAttachment)),
-    replyTo: Type.Optional(Reply),
-    edits: Type.Optional(Type.Array(Edit, { description: 'Of `message.edited`: earlier texts.' })),
-    unsent_at: Type.Optional(time('Of `message.unsent`: when its sender took it back.')),
-  }),
+  message: EventMessage,
   reaction: Type.Optional(EventReaction),
   attachment: Type.Optional(MessageAttachment),
+  approval: Type.Optional(Approval),
   conversation: Type.Optional(EventGroup),
 })
 export type EventPayload = Shape<typeof EventPayload>
@@ -264,7 +284,8 @@ export type EventPayload = Shape<typeof EventPayload>
 /** A `message.reaction` whose message the relay does not have. */
 export const UnplacedReaction = objectSchema('UnplacedReaction', {
   ...EVENT_FIELDS,
-  message: Type.Null(),
+  // Several generators of clients know no field that is always null.
+  message: Type.Unsafe<null>(nullable(EventMessage)),
   target_guid: Type.String({ description: "The device's guid of the message." }),
   reaction: EventReaction,
   conversation: Type.Optional(EventGroup),

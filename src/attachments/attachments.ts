@@ -58,6 +58,7 @@ export type AttachmentTools = VariantTools & {
 type Download = <T>(
   url: string,
   read: (response: Response) => Promise<T>,
+  isPublicOnly?: boolean,
 ) => Promise<{ readonly value: T } | { readonly why: string }>
 
 type Upload = {
@@ -106,9 +107,9 @@ function arrivals(tools: AttachmentTools, variants: Variants) {
     },
 
     /** Fetches a file for a message; throws `attachment_fetch_failed` where it cannot be had. */
-    async fetch(url: string, filename: string | null): Promise<Attachment> {
+    async fetch(url: string, filename: string | null, isPublicOnly: boolean): Promise<Attachment> {
       disk.requireRoom()
-      const { file, declaredType } = await fetchFile(tools, url)
+      const { file, declaredType } = await fetchFile(tools, url, isPublicOnly)
       const name = safeFilename(filename ?? lastPart(url))
       const named = { filename: name, declaredType, idempotencyKey: null }
       return (await record(tools, file, named)).attachment
@@ -207,7 +208,11 @@ const aboutOf = ({ id }: Attachment) => ({ kind: 'attachment', id }) as const
 export function requireAttachment(db: Db, id: string): Attachment {
   const found = findAttachment(db, { id })
   if (found !== null) return found
-  throw new RelayError('attachment_not_found', 'There is no attachment with this id.')
+  throw noAttachment()
+}
+
+export function noAttachment(): RelayError {
+  return new RelayError('attachment_not_found', 'There is no attachment with this id.')
 }
 
 /** Throws for an attachment whose bytes are not here. */
@@ -291,17 +296,25 @@ function repeated(tx: Tx, known: Attachment, { sha256 }: StoredFile): Attachment
 
 type Fetched = { readonly file: StoredFile; readonly declaredType: string | null }
 
-async function fetchFile(tools: AttachmentTools, url: string): Promise<Fetched> {
+async function fetchFile(
+  tools: AttachmentTools,
+  url: string,
+  isPublicOnly: boolean,
+): Promise<Fetched> {
   const limits = { maxBytes: Math.min(maxBytes(tools), FETCHED_BYTES_MAX), declaredBytes: null }
-  const fetched = await tools.download(url, async ({ body, headers }): Promise<Fetched | null> => {
-    if (body === null) return null
-    const declaredType = headers.get('content-type')
-    try {
-      return { file: await tools.store.write(body, { ...limits, declaredType }), declaredType }
-    } catch (error) {
-      throw isOfFile(error) ? fetchFailed(url, error.message) : error
-    }
-  })
+  const fetched = await tools.download(
+    url,
+    async ({ body, headers }): Promise<Fetched | null> => {
+      if (body === null) return null
+      const declaredType = headers.get('content-type')
+      try {
+        return { file: await tools.store.write(body, { ...limits, declaredType }), declaredType }
+      } catch (error) {
+        throw isOfFile(error) ? fetchFailed(url, error.message) : error
+      }
+    },
+    isPublicOnly,
+  )
   if ('why' in fetched) throw fetchFailed(url, fetched.why)
   if (fetched.value === null) throw fetchFailed(url, 'The answer has no body.')
   return fetched.value

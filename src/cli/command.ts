@@ -19,6 +19,7 @@ export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
 
 /** Kinds of ids that shell completion offers. */
 export type IdKind =
+  | 'approvals'
   | 'bridges'
   | 'conversations'
   | 'deliveries'
@@ -140,18 +141,26 @@ const UNITS_MS = { m: MINUTE_MS, h: HOUR_MS, d: DAY_MS } as const
 /** Sentence of an option that `timeOption` reads. */
 export const TIME_FORMS = '2026-11-21T10:00:00Z, or 30m, 12h, 7d ago'
 
-/** A time in ISO 8601, or an age such as 30m, 12h or 7d; undefined where it is left out. */
-export function timeOption(call: Pick<Call, 'options'>, name: string): Timestamp | undefined {
+/**
+ * A time in ISO 8601, or an age such as 30m, 12h or 7d, which is ahead of now where `isAhead`; undefined
+ * where it is left out.
+ */
+export function timeOption(
+  call: Pick<Call, 'options'>,
+  name: string,
+  isAhead = false,
+): Timestamp | undefined {
   const text = call.options.get(name)
   if (text === undefined) return undefined
   const [, count, unit] = /^([0-9]{1,5})([mhd])$/.exec(text) ?? []
   if (count !== undefined && (unit === 'm' || unit === 'h' || unit === 'd')) {
-    return timestamp(systemClock.now() - Number(count) * UNITS_MS[unit])
+    const ms = Number(count) * UNITS_MS[unit]
+    return timestamp(systemClock.now() + (isAhead ? ms : -ms))
   }
   const time = parseIsoTime(text)
   if (time !== null) return time
   throw new UsageError(
-    `--${name} must be a time such as 2026-11-21T10:00:00Z, or an age such as 30m, 12h or 7d.`,
+    `--${name} must be a time such as 2026-11-21T10:00:00Z, or ${isAhead ? 'a delay' : 'an age'} such as 30m, 12h or 7d.`,
   )
 }
 

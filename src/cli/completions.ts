@@ -48,6 +48,7 @@ const LISTS: Readonly<Record<IdKind, (client: ControlClient) => Promise<readonly
   },
   deliveries: failedDeliveries,
   messages: (client) => newestMessages(client, { type: 'all' }),
+  approvals: (client) => newestMessages(client, { type: 'all', queued_reason: 'approval' }),
   uncertain: (client) => newestMessages(client, { type: 'all', status: 'uncertain' }),
   conversations: async (client) => {
     const { data } = await client.ask('GET /conversations', {

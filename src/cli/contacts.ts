@@ -163,9 +163,11 @@ function partsOf(text: string, { head, cards }: ContactFile): readonly Part[] {
     count = 0
   }
   for (const card of cards) {
+    if (card === null) continue
+    if (card.end - start.end > PART_LENGTH_MAX) finish()
     last = card
     count += 1
-    if (count >= PART_CARDS || card.end - start.end > PART_LENGTH_MAX) finish()
+    if (count === PART_CARDS) finish()
   }
   finish()
   return parts

@@ -1,25 +1,23 @@
-// Client of the running relay: the same API, over its Unix socket.
+// Client of a relay: the API over the Unix socket of the one on this machine, or by address and key.
 
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 
 import type { Attachment } from '../api/attachments.ts'
+import {
+  RefusedError,
+  callRoute,
+  parsed,
+  refusal,
+  type RelayFetch,
+  type RouteAnswer,
+  type RouteRequest,
+} from '../api/client.ts'
 import type { ErrorAnswer } from '../api/errors.ts'
 import type { Answers, Route } from '../api/routes.ts'
 import type { AnyEvent } from '../api/webhooks.ts'
 import { deadline, systemClock } from '../system/clock.ts'
 import { NoRelayError } from './command.ts'
-
-export type RouteRequest = {
-  /** Takes the place of `:id` in the route. */
-  readonly id?: string
-  readonly query?: Readonly<Record<string, string>> | undefined
-  readonly body?: object | undefined
-  /** A body that is no JSON. */
-  readonly text?: string
-  readonly headers?: Readonly<Record<string, string>>
-  readonly timeoutMs?: number
-}
 
 /** Answer of `/healthz` or `/readyz`, also in safe mode and while the relay starts or stops. */
 export type ProbeAnswer = {
@@ -30,36 +28,29 @@ export type ProbeAnswer = {
   readonly error?: ErrorAnswer['error']
 }
 
-/** Error answered by the relay. */
-export class RefusedError extends Error {
-  override readonly name = 'RefusedError'
-  readonly status: number
-  readonly code: string
-  readonly details: unknown
-
-  constructor(status: number, { code, message, details }: ErrorAnswer['error']) {
-    super(message)
-    this.status = status
-    this.code = code
-    this.details = details
-  }
-}
+/** An event, and the id from which a reader resumes behind it. */
+export type EventPlace = { readonly id: string | null; readonly event: AnyEvent | null }
 
 /** A send is answered within 60 s; anything slower is stuck. */
 const TIMEOUT_MS = 90_000
 /** Probes are answered at once. */
 const PROBE_TIMEOUT_MS = 5_000
 
-export class ControlClient {
-  readonly #socket: string
+/** Path of the control socket of a relay on this machine, or the address of any relay with the headers of a key. */
+type RelayPlace =
+  | string
+  | { readonly url: string; readonly headers: Readonly<Record<string, string>> }
 
-  constructor(socket: string) {
-    this.#socket = socket
+export class ControlClient {
+  readonly #place: RelayPlace
+
+  constructor(place: RelayPlace) {
+    this.#place = place
   }
 
   /** True where a relay answers. */
   async isThere(): Promise<boolean> {
-    if (!existsSync(this.#socket)) return false
+    if (typeof this.#place === 'string' && !existsSync(this.#place)) return false
     try {
       const response = await this.#fetch('/healthz', {})
       await response.body?.cancel()
@@ -71,31 +62,29 @@ export class ControlClient {
   }
 
   async probe(path: '/healthz' | '/readyz'): Promise<ProbeAnswer> {
-    const { status: http, body } = await this.#request(path, {}, PROBE_TIMEOUT_MS)
-    return { ...(body as object), http } // Anything but an object has no fields.
+    const limit = deadline(systemClock, PROBE_TIMEOUT_MS)
+    try {
+      const response = await this.#fetch(path, { signal: limit.signal })
+      return { ...(parsed(await response.text()) as object), http: response.status } // Anything but an object has no fields.
+    } finally {
+      limit.clear()
+    }
   }
 
   /** Answer of a route; throws a RefusedError where the relay refuses. */
   async ask<R extends Route>(route: R, request: RouteRequest = {}): Promise<Answers[R]> {
-    const [method = '', template = ''] = route.split(' ')
-    const path = template.replace(':id', encodeURIComponent(request.id ?? ''))
-    const query = new URLSearchParams(request.query)
-    const init = {
-      method,
-      headers: {
-        'content-type': request.text === undefined ? 'application/json' : 'text/plain',
-        ...request.headers,
-      },
-      ...(request.body === undefined ? {} : { body: JSON.stringify(request.body) }),
-      ...(request.text === undefined ? {} : { body: request.text }),
+    return (await this.call(route, request)).body
+  }
+
+  async call<R extends Route>(route: R, request: RouteRequest): Promise<RouteAnswer<R>> {
+    const limit = deadline(systemClock, request.timeoutMs ?? TIMEOUT_MS)
+    const fetch: RelayFetch = (path, init) =>
+      this.#fetch(`/api/v1${path}`, { ...init, signal: limit.signal })
+    try {
+      return await callRoute(fetch, route, request)
+    } finally {
+      limit.clear()
     }
-    const { status, body } = await this.#request(
-      `/api/v1${path}${query.size === 0 ? '' : `?${query.toString()}`}`,
-      init,
-      request.timeoutMs ?? TIMEOUT_MS,
-    )
-    if (status >= 300) throw refusal(status, body)
-    return body as Answers[R] // The relay checks every answer against its schema.
   }
 
   /** The same; null where the relay has no such answer, as one of an earlier version. */
@@ -120,65 +109,59 @@ export class ControlClient {
     return body as Attachment // The relay checks every answer against its schema.
   }
 
-  /** The bytes of a file, by its path below `/api/v1`. */
+  /** Answer with the bytes of a file, by its path below `/api/v1`. */
+  file(path: string): Promise<Response> {
+    return this.#fetch(`/api/v1${path}`, {})
+  }
+
+  /** The bytes themselves; throws a RefusedError where the relay refuses. */
   async *download(path: string): AsyncGenerator<Uint8Array> {
-    const response = await this.#fetch(`/api/v1${path}`, {})
+    const response = await this.file(path)
     if (!response.ok) throw refusal(response.status, parsed(await response.text()))
     yield* response.body ?? []
   }
 
-  /** Events as they happen, until the relay stops or `signal` aborts; null for the empty lines between. */
-  async *events(signal: AbortSignal): AsyncGenerator<AnyEvent | null> {
-    const response = await this.#fetch('/api/v1/events', { signal })
+  /**
+   * Events behind the one with the id `after`, or as they happen, until the relay stops or `signal` aborts. In a
+   * silence there is a place without an event.
+   */
+  async *events(signal: AbortSignal, after: string | null): AsyncGenerator<EventPlace> {
+    const headers = after === null ? undefined : { 'last-event-id': after }
+    const response = await this.#fetch('/api/v1/events/stream', { signal, headers })
     if (!response.ok) throw refusal(response.status, parsed(await response.text()))
     let rest = ''
     const decoder = new TextDecoder()
     for await (const chunk of response.body ?? []) {
-      const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n')
-      rest = lines.pop() ?? ''
-      for (const line of lines) yield line === '' ? null : JSON.parse(line)
-    }
-  }
-
-  async #request(
-    path: string,
-    init: RequestInit,
-    timeoutMs: number,
-  ): Promise<{ readonly status: number; readonly body: unknown }> {
-    const limit = deadline(systemClock, timeoutMs)
-    try {
-      const response = await this.#fetch(path, { ...init, signal: limit.signal })
-      return { status: response.status, body: parsed(await response.text()) }
-    } finally {
-      limit.clear()
+      const blocks = (rest + decoder.decode(chunk, { stream: true })).split('\n\n')
+      rest = blocks.pop() ?? ''
+      yield* blocks.map(placeIn)
     }
   }
 
   async #fetch(path: string, init: RequestInit): Promise<Response> {
+    const place = this.#place
     try {
-      return await fetch(`http://localhost${path}`, { ...init, unix: this.#socket, proxy: false })
+      if (typeof place === 'string') {
+        return await fetch(`http://localhost${path}`, { ...init, unix: place, proxy: false })
+      }
+      const headers = new Headers([...new Headers(init.headers), ...Object.entries(place.headers)])
+      return await fetch(new URL(path, place.url), { ...init, headers })
     } catch (error) {
-      if (hasNoListener(error)) throw new NoRelayError(dirname(this.#socket))
-      throw error
+      if (!hasNoListener(error)) throw error
+      if (typeof place === 'string') throw new NoRelayError(dirname(place))
+      throw new Error(`No relay answers at ${place.url}.`, { cause: error })
     }
   }
+}
+
+/** A block of server-sent events. */
+function placeIn(block: string): EventPlace {
+  const field = (name: string) => new RegExp(`^${name}: (.*)$`, 'm').exec(block)?.[1]
+  const data = field('data')
+  return { id: field('id') ?? null, event: data === undefined ? null : JSON.parse(data) }
 }
 
 function hasNoListener(error: unknown): boolean {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   return ['ENOENT', 'ECONNREFUSED', 'FailedToOpenSocket', 'ConnectionRefused'].includes(code)
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return text
-  }
-}
-
-function refusal(status: number, body: unknown): RefusedError {
-  const { error } = body as Partial<ErrorAnswer> // Anything else has no such field.
-  const message = `The relay answered with status ${status}.`
-  return new RefusedError(status, error ?? { code: 'unknown', message })
 }

@@ -2,8 +2,20 @@
 // that sets the dashboard's password.
 
 import type { BridgeToken } from '../api/bridges.ts'
-import type { CreatedKey } from '../api/keys.ts'
+import type { CreatedKey, Key, KeyCreation, KeyRules } from '../api/keys.ts'
 import { COMMAND_LINE } from '../domain/audit.ts'
+import { countWords } from '../domain/number-words.ts'
+import {
+  APPROVAL_RULES,
+  EVERYTHING,
+  RECIPIENT_RULES,
+  SCOPES,
+  SCOPE_GROUPS,
+  collapsedScopes,
+  type Scope,
+  type ScopeGroup,
+} from '../domain/permissions.ts'
+import type { QuietHours } from '../domain/quiet-hours.ts'
 import {
   createBridge,
   createKey,
@@ -13,10 +25,21 @@ import {
   renewBridgeToken,
   revokeKey,
 } from '../keys/credentials.ts'
+import { permissionsAsked } from '../keys/permissions.ts'
 import { groupedNumber } from '../people/phone-numbers.ts'
-import { argument, type Call, type Command } from './command.ts'
+import { systemClock } from '../system/clock.ts'
+import { isoTime, parseIsoTime } from '../system/iso-time.ts'
+import {
+  UsageError,
+  argument,
+  choiceOption,
+  numberOption,
+  timeOption,
+  type Call,
+  type Command,
+} from './command.ts'
 import { runningRelay, throughRelayOrFile } from './own-file.ts'
-import { fields, stateCell, table, timeCell, type Line } from './table.ts'
+import { fields, stateCell, table, timeCell, type Cell, type Line } from './table.ts'
 
 const BRIDGE = [{ name: 'ID', ids: 'bridges' }] as const
 const FIRST_PAGE = { limit: 200, cursor: null }
@@ -29,7 +52,41 @@ export const KEY_COMMANDS: readonly Command[] = [
     sentence: 'Create an API key. Its secret is shown only once.',
     run: createApiKey,
   },
-  { name: 'keys list', sentence: 'List API keys, including revoked ones.', run: listApiKeys },
+  {
+    name: 'keys add',
+    args: [{ name: 'NAME' }],
+    options: [
+      {
+        name: 'scopes',
+        value: 'LIST',
+        sentence: 'What it may do, such as read,send. Default: all.',
+      },
+      { name: 'lines', value: 'LIST', ids: 'lines', sentence: 'Ids of the only lines it may use.' },
+      { name: 'expires', value: 'TIME', sentence: 'When it ends: 90d, 12h, or a date and time.' },
+      {
+        name: 'recipients',
+        value: 'WHO',
+        sentence: `Who it may write to: ${RECIPIENT_RULES.join(', ')}.`,
+      },
+      { name: 'allow', value: 'LIST', sentence: 'Numbers that it may write to besides.' },
+      { name: 'per-hour', value: 'N', sentence: 'How many messages it may send in an hour.' },
+      { name: 'per-day', value: 'N', sentence: 'How many messages it may send in 24 hours.' },
+      {
+        name: 'approval',
+        value: 'WHICH',
+        sentence: `Which messages wait for approval: ${APPROVAL_RULES.join(', ')}.`,
+      },
+      { name: 'quiet-hours', value: 'HH:MM-HH:MM', sentence: 'When its messages wait.' },
+    ],
+    sentence: 'Create an API key with limits. Its secret is shown only once.',
+    run: createApiKey,
+  },
+  {
+    name: 'keys list',
+    short: 'keys',
+    sentence: 'List API keys and their limits, including revoked ones. Short: keys.',
+    run: listApiKeys,
+  },
   {
     name: 'keys revoke',
     args: [{ name: 'ID', ids: 'keys' }],
@@ -41,7 +98,8 @@ export const KEY_COMMANDS: readonly Command[] = [
 export const BRIDGE_COMMANDS: readonly Command[] = [
   {
     name: 'bridges list',
-    sentence: 'List iPhone Shortcuts lines, including removed ones.',
+    short: 'bridges',
+    sentence: 'List iPhone Shortcuts lines, including removed ones. Short: bridges.',
     run: listIphones,
   },
   {
@@ -84,12 +142,91 @@ export function describeNewKey(key: Pick<CreatedKey, 'id' | 'key' | 'secret'>): 
 }
 
 async function createApiKey(call: Call): Promise<undefined> {
-  const name = call.options.get('name') ?? null
+  const name = call.args[0] ?? call.options.get('name') ?? null
+  const limits = limitsIn(call)
   const key = await throughRelayOrFile(call, {
-    relay: (client) => client.ask('POST /keys', { body: name === null ? {} : { name } }),
-    file: (file) => createKey(file, { name, origin: COMMAND_LINE }),
+    relay: (client) =>
+      client.ask('POST /keys', { body: { ...(name === null ? {} : { name }), ...limits } }),
+    file: (file) => {
+      const permissions = permissionsAsked(file, limits, EVERYTHING)
+      return createKey(file, { name, origin: COMMAND_LINE, permissions })
+    },
   })
   call.out.data(key, describeNewKey(key))
+}
+
+const SENDS_MAX = 100_000
+
+/** Limits of a new key, as the API has them. */
+function limitsIn(call: Call): Omit<KeyCreation, 'name'> {
+  const { options } = call
+  const list = (name: string) =>
+    options
+      .get(name)
+      ?.split(',')
+      .map((each) => each.trim())
+  const count = (name: string) =>
+    options.has(name) ? numberOption(call, name, { fallback: 1, max: SENDS_MAX }) : undefined
+  const end = timeOption(call, 'expires', true)
+  const rules = {
+    recipients: choiceOption(call, 'recipients', RECIPIENT_RULES),
+    allow: list('allow'),
+    sends_per_hour: count('per-hour'),
+    sends_per_day: count('per-day'),
+    approval: choiceOption(call, 'approval', APPROVAL_RULES),
+    quiet_hours: quietHoursIn(options.get('quiet-hours')),
+  }
+  const given = Object.fromEntries(Object.entries(rules).filter(([, rule]) => rule !== undefined))
+  const scopes = list('scopes')?.map(scopeNamed)
+  const lines = list('lines')
+  return {
+    ...(scopes === undefined ? {} : { scopes }),
+    ...(lines === undefined ? {} : { phone_line_ids: lines }),
+    ...(end === undefined ? {} : { expires_at: isoTime(end) }),
+    ...(Object.keys(given).length === 0 ? {} : { rules: given }),
+  }
+}
+
+function scopeNamed(name: string): Scope | ScopeGroup {
+  const names = [...Object.keys(SCOPE_GROUPS), ...SCOPES]
+  if (names.includes(name)) return name as Scope | ScopeGroup // One of them.
+  throw new UsageError(`--scopes must be of: ${names.join(', ')}.`)
+}
+
+function quietHoursIn(text: string | undefined): QuietHours | undefined {
+  if (text === undefined) return undefined
+  const time = '((?:[01][0-9]|2[0-3]):[0-5][0-9])'
+  const [, from, to] = new RegExp(`^${time}-${time}$`).exec(text) ?? []
+  if (from !== undefined && to !== undefined) return { from, to }
+  throw new UsageError('--quiet-hours must be two times of day, such as 21:00-08:00.')
+}
+
+/** "read,send · 1 line · known · 30/h". */
+function limitWords(key: Key): string {
+  const { scopes, phone_line_ids: lines, rules } = key
+  const parts = [
+    scopes === undefined ? null : collapsedScopes(scopes).join(','),
+    lines === undefined ? null : countWords(lines.length, 'line'),
+    ...(rules === undefined ? [] : ruleWords(rules)),
+  ]
+  return parts.filter((part) => part !== null).join(' · ')
+}
+
+function ruleWords({ recipients, approval, ...rules }: KeyRules): readonly (string | null)[] {
+  const { sends_per_hour: hour, sends_per_day: day, quiet_hours: quiet } = rules
+  return [
+    recipients === 'anyone' ? null : recipients,
+    hour === null ? null : `${hour}/h`,
+    day === null ? null : `${day}/d`,
+    approval === 'never' ? null : `approval ${approval}`,
+    quiet === null ? null : `quiet ${quiet.from}-${quiet.to}`,
+  ]
+}
+
+function stateOf({ revoked_at: revokedAt, expires_at: end }: Key): Cell {
+  if (revokedAt !== null) return stateCell('revoked')
+  const at = end === undefined ? null : parseIsoTime(end)
+  return at !== null && at <= systemClock.now() ? stateCell('expired') : ''
 }
 
 async function listApiKeys(call: Call): Promise<undefined> {
@@ -103,9 +240,13 @@ async function listApiKeys(call: Call): Promise<undefined> {
     key.key_hint,
     timeCell(key.created_at),
     timeCell(key.last_used_at),
-    key.revoked_at === null ? '' : stateCell('revoked'),
+    stateOf(key),
+    limitWords(key),
+    timeCell(key.expires_at),
   ])
-  const head = ['ID', 'NAME', 'KEY', 'CREATED', 'LAST USED', 'STATE']
+  const isLimited = page.data.some((key) => key.expires_at !== undefined || limitWords(key) !== '')
+  const common = ['ID', 'NAME', 'KEY', 'CREATED', 'LAST USED', 'STATE']
+  const head = isLimited ? [...common, 'LIMITS', 'EXPIRES'] : common
   call.out.data(page, [table(head, rows, ['KEY', 'CREATED'])])
   if (rows.length === 0) call.out.note('No API keys yet.')
 }

@@ -14,6 +14,11 @@ const CHANGES = [
   { name: 'label', value: 'TEXT', sentence: 'Name of the line.' },
   { name: 'daily-contact-limit', value: 'N', sentence: 'Daily new-contact limit, 0 to 100000.' },
   { name: 'enabled', value: 'true|false', sentence: 'Turn sending on or off. It always receives.' },
+  {
+    name: 'quiet-hours',
+    value: 'FROM-TO|off',
+    sentence: 'Send nothing in these hours of each day, as 21:00-08:00.',
+  },
   { name: 'relay-sms', value: 'true|false', sentence: 'Relay SMS and RCS messages too.' },
   { name: 'relay-groups', value: 'true|false', sentence: 'Relay group messages too.' },
 ] as const
@@ -93,6 +98,7 @@ async function change(call: Call): Promise<undefined> {
       daily_contact_limit: numberOption(call, 'daily-contact-limit'),
     }),
     ...(call.options.has('enabled') && { is_enabled: switchOption(call, 'enabled') }),
+    ...(call.options.has('quiet-hours') && { quiet_hours: quietHours(call) }),
     ...(call.options.has('relay-sms') && { relay_sms: switchOption(call, 'relay-sms') }),
     ...(call.options.has('relay-groups') && { relay_groups: switchOption(call, 'relay-groups') }),
   }
@@ -104,6 +110,14 @@ async function change(call: Call): Promise<undefined> {
   const id = argument(call, 0)
   const line = await client.ask('PATCH /phone-lines/:id', { id, body: changes })
   call.out.data(line, [`Changed ${line.id}.`])
+}
+
+function quietHours(call: Call): PhoneLine['quiet_hours'] | null {
+  const text = call.options.get('quiet-hours') ?? ''
+  if (text === 'off') return null
+  const [, from, to] = /^(\d\d:\d\d)-(\d\d:\d\d)$/.exec(text) ?? []
+  if (from !== undefined && to !== undefined) return { from, to }
+  throw new UsageError('--quiet-hours must be two times of day, such as 21:00-08:00, or off.')
 }
 
 async function adopt(call: Call): Promise<undefined> {

@@ -7,6 +7,7 @@ import { resolve } from 'node:path'
 
 import { stdin } from 'bun'
 
+import { RefusedError } from '../api/client.ts'
 import type { HealthFinding } from '../api/health.ts'
 import type { ScriptCall } from '../api/owner.ts'
 import type { ServiceHost } from '../hosting/service-host.ts'
@@ -18,7 +19,7 @@ import { processRunner } from '../system/process.ts'
 import { systemRandom } from '../system/random.ts'
 import { VERSION } from '../system/version.ts'
 import { type Call, type Command, EXIT, type ExitCode, NoRelayError } from './command.ts'
-import { type ControlClient, RefusedError } from './control-client.ts'
+import type { ControlClient } from './control-client.ts'
 import { writeLogLine } from './output.ts'
 import { runningRelay } from './own-file.ts'
 

@@ -45,8 +45,11 @@ export function withOf({ conversation_type, sender, handle }: Message): string {
 }
 
 function extrasOf(message: Message): Pairs {
-  const { reply_to, unsent_at, downgraded_at, service_requested } = message
+  const { reply_to, unsent_at, downgraded_at, service_requested, send_at, approval } = message
   return [
+    ...pair('scheduled for', send_at && timeCell(send_at)),
+    ...pair('approval', approval && [approval.state, approval.reason].filter(Boolean).join(': ')),
+    ...pair('text before', approval?.original_text ?? undefined),
     ...pair('asked for', service_requested),
     ...pair('sent as SMS', downgraded_at && timeCell(downgraded_at)),
     ...pair('reply to', reply_to && (reply_to.text_excerpt ?? reply_to.guid)),

@@ -1,15 +1,11 @@
 import { stat } from 'node:fs/promises'
 
 import type { Message } from '../api/messages.ts'
-import type { AnyEvent } from '../api/webhooks.ts'
 import { ATTACHMENTS_MAX } from '../domain/attachment.ts'
 import { WANTED_SERVICES } from '../domain/message-extras.ts'
-import { MESSAGE_STATUSES } from '../domain/message.ts'
-import { EVENT_NAMES } from '../domain/webhook.ts'
-import { groupedNumber } from '../people/phone-numbers.ts'
+import { DEFERRAL_REASONS, MESSAGE_STATUSES } from '../domain/message.ts'
 import { NEVER, systemClock } from '../system/clock.ts'
 import { isoTime } from '../system/iso-time.ts'
-import { stopSignal } from '../system/own-process.ts'
 import { uploadAll } from './attachments.ts'
 import {
   EXIT,
@@ -24,11 +20,11 @@ import {
   type Command,
   type ExitCode,
 } from './command.ts'
-import { type ControlClient, RefusedError } from './control-client.ts'
+import type { ControlClient } from './control-client.ts'
 import { excerptOf, messageLines, withOf } from './message-lines.ts'
 import { runningRelay } from './own-file.ts'
 import { handleOption, recipientOf } from './recipient.ts'
-import { clockCell, row, stateCell, table, timeCell, type Line } from './table.ts'
+import { stateCell, table, timeCell } from './table.ts'
 
 const LISTED_DEFAULT = 50
 const LISTED_MAX = 200
@@ -46,6 +42,11 @@ export const MESSAGE_COMMANDS: readonly Command[] = [
       },
       { name: 'line', value: 'ID', ids: 'lines', sentence: 'Line to send from.' },
       {
+        name: 'at',
+        value: 'WHEN',
+        sentence: 'Send later: 2026-11-21T10:00:00Z, or 30m, 12h, 7d from now.',
+      },
+      {
         name: 'wait',
         value: 'sent|delivered',
         sentence: 'Wait until the message is sent or delivered, or fails.',
@@ -59,6 +60,11 @@ export const MESSAGE_COMMANDS: readonly Command[] = [
     short: 'messages',
     options: [
       { name: 'status', value: 'STATUS', sentence: `Only: ${MESSAGE_STATUSES.join(', ')}.` },
+      {
+        name: 'queued',
+        value: DEFERRAL_REASONS.join('|'),
+        sentence: 'Only queued messages that wait for this.',
+      },
       { name: 'line', value: 'ID', ids: 'lines', sentence: 'Only messages of this line.' },
       { name: 'with', value: 'HANDLE', sentence: 'Only messages to and from this person.' },
       { name: 'since', value: 'TIME', sentence: `Only messages since then: ${TIME_FORMS}.` },
@@ -74,6 +80,12 @@ export const MESSAGE_COMMANDS: readonly Command[] = [
     run: show,
   },
   {
+    name: 'messages cancel',
+    args: [{ name: 'ID', ids: 'messages' }],
+    sentence: 'Cancel a queued message, as one that is sent later.',
+    run: cancel,
+  },
+  {
     name: 'messages resolve',
     args: [
       { name: 'ID', ids: 'uncertain' },
@@ -84,18 +96,6 @@ export const MESSAGE_COMMANDS: readonly Command[] = [
   },
 ]
 
-export const TAIL_COMMAND: Command = {
-  name: 'tail',
-  options: [
-    { name: 'line', value: 'ID', ids: 'lines', sentence: 'Only this line (id or number).' },
-    { name: 'event', value: 'NAMES', sentence: `Only these events: ${EVENT_NAMES.join(', ')}.` },
-    { name: 'handle', value: 'HANDLE', sentence: 'Only messages to and from this person.' },
-    { name: 'from', value: 'HANDLE', sentence: 'Only messages from this person.' },
-  ],
-  sentence: 'Print events as they happen, one per line.',
-  run: tail,
-}
-
 export const STATS_COMMAND: Command = {
   name: 'stats',
   options: [{ name: 'days', value: 'N', sentence: 'Number of days, 1 to 400 (default 14).' }],
@@ -104,7 +104,6 @@ export const STATS_COMMAND: Command = {
 }
 
 const POLL_MS = 500
-const RECONNECT_MS = 1_000
 const REACHED = {
   sent: ['sent', 'delivered', 'read'],
   delivered: ['delivered', 'read'],
@@ -113,14 +112,19 @@ const ENDED = ['failed', 'expired', 'uncertain']
 
 async function send(call: Call): Promise<ExitCode> {
   const until = choiceOption(call, 'wait', ['sent', 'delivered'])
+  if (until !== undefined && call.options.has('at')) {
+    throw new UsageError('--wait does not wait for a message that is sent later.')
+  }
   const files = await filesToSend(call)
   const { to: written, ...target } = targetOf(call)
   const client = await runningRelay(call)
   const to = isConversation(written) ? written : await recipientOf(call, client, written)
   const attachments = await uploadAll(call, client, files)
   const [, text] = call.args
+  const sendAt = timeOption(call, 'at', true)
   const content = {
     ...(text !== undefined && { text }),
+    ...(sendAt !== undefined && { send_at: isoTime(sendAt) }),
     ...(attachments.length > 0 && { attachments }),
   }
   const headers = { 'idempotency-key': crypto.randomUUID() }
@@ -167,6 +171,7 @@ async function filesToSend(call: Call): Promise<readonly string[]> {
 async function list(call: Call): Promise<undefined> {
   const limit = numberOption(call, 'limit', { fallback: LISTED_DEFAULT, max: LISTED_MAX })
   const status = choiceOption(call, 'status', MESSAGE_STATUSES)
+  const queued = choiceOption(call, 'queued', DEFERRAL_REASONS)
   const since = timeOption(call, 'since')
   const [line, handle] = [call.options.get('line'), handleOption(call, 'with')]
   const client = await runningRelay(call)
@@ -175,6 +180,7 @@ async function list(call: Call): Promise<undefined> {
       type: 'all',
       limit: String(limit),
       ...(status && { status }),
+      ...(queued && { queued_reason: queued }),
       ...(line && { phone_line_id: line }),
       ...(handle && { handle }),
       ...(since && { created_after: isoTime(since) }),
@@ -196,6 +202,12 @@ async function show(call: Call): Promise<undefined> {
   const client = await runningRelay(call)
   const message = await client.ask('GET /messages/:id', { id: argument(call, 0) })
   call.out.data(message, messageLines(message))
+}
+
+async function cancel(call: Call): Promise<undefined> {
+  const client = await runningRelay(call)
+  const message = await client.ask('DELETE /messages/:id', { id: argument(call, 0) })
+  call.out.data(message, [`Canceled ${message.id}.`])
 }
 
 async function resolve(call: Call): Promise<undefined> {
@@ -220,93 +232,15 @@ async function follow(
   return message
 }
 
-function reasonOf({ error, queued_reason }: Message): string {
+function reasonOf({ error, queued_reason, send_at }: Message): string {
+  if (queued_reason === 'scheduled' && send_at !== undefined) return `scheduled for ${send_at}`
   return error?.message ?? queued_reason ?? ''
 }
 
-/** Prints events until Ctrl-C, also those of a relay that was stopped and comes back. */
-async function tail(call: Call): Promise<ExitCode> {
-  const { out } = call
-  const isSelected = selectionOf(call)
-  const client = await runningRelay(call)
-  const { data: lines } = await client.ask('GET /phone-lines')
-  const numbers = new Map(lines.map((line) => [line.id, line.phone_number]))
-  const stop = stopSignal()
-  let isLost = false
-  const take = (event: AnyEvent | null) => {
-    if (isLost) out.note('The relay is back.')
-    isLost = false
-    if (event === null) return
-    const number = numbers.get(event.phone_line_id) ?? event.phone_line_id
-    if (isSelected(event, number)) out.data(event, [eventLine(event, number)])
-  }
-  while (!stop.aborted) {
-    try {
-      for await (const event of client.events(stop)) take(event)
-    } catch (error) {
-      if (error instanceof RefusedError && error.status !== 503) throw error
-    }
-    if (stop.aborted) break
-    if (!isLost) out.problem('The relay stopped. Waiting for it to come back; Ctrl-C ends.')
-    isLost = true
-    await systemClock.sleep(RECONNECT_MS, stop)
-  }
-  return EXIT.ok
-}
-
-/** Test of an event and the number of its line against the options. */
-function selectionOf(call: Call): (event: AnyEvent, number: string) => boolean {
-  const names = eventNamesOf(call)
-  const line = handleOption(call, 'line')
-  const [handle, from] = [handleOption(call, 'handle'), handleOption(call, 'from')]
-  return (event, number) =>
-    (names === null || names.includes(event.event)) &&
-    (line === undefined || line === event.phone_line_id || line === number) &&
-    (handle === undefined || handle === handleOf(event)) &&
-    (from === undefined || (from === handleOf(event) && !isFromMe(event)))
-}
-
-function eventLine(event: AnyEvent, number: string): Line {
-  const name = event.event.padEnd(17)
-  const tone = event.event.endsWith('failed') ? 'bad' : null
-  const people = `${groupedNumber(number)} ${isFromMe(event) ? '→' : '←'} ${groupedNumber(handleOf(event))}`
-  return row(
-    clockCell(systemClock.now()),
-    { text: name, tone },
-    people,
-    textOfEvent(event).replaceAll(/\s+/g, ' '),
-  )
-}
-
-function isFromMe(event: AnyEvent): boolean {
-  return 'message' in event && ((event.message ?? event.reaction)?.isFromMe ?? false)
-}
-
-/** The person, or the group where the event is about one itself. */
-function handleOf(event: AnyEvent): string {
-  if (!('message' in event)) return event.conversation.name ?? event.conversation.chat_guid
-  return event.message?.handle ?? event.reaction?.handle ?? ''
-}
-
-function textOfEvent(event: AnyEvent): string {
-  if (!('message' in event)) return [event.change, event.target].filter(Boolean).join(' ')
-  const { reaction, message } = event
-  const sign = reaction && `${reaction.action} ${reaction.emoji ?? reaction.type}: `
-  const reason = message?.error && ` (${message.error.message})`
-  return `${sign ?? ''}${message?.text ?? ''}${reason ?? ''}`
-}
-
-function eventNamesOf(call: Call): readonly string[] | null {
-  const text = call.options.get('event')
-  if (text === undefined) return null
-  const names = text.split(',').map((name) => name.trim())
-  const known: readonly string[] = EVENT_NAMES
-  const unknown = names.find((name) => !known.includes(name))
-  if (unknown === undefined) return names
-  throw new UsageError(`Unknown event ${unknown}. Events: ${EVENT_NAMES.join(', ')}.`)
-}
-
 const BAR_LENGTH_MAX = 30
+const BAR_LENGTH_MIN = 8
+/** Columns beside the bars. */
+const FIGURES_WIDTH = 50
 
 async function printStats(call: Call): Promise<undefined> {
   const days = numberOption(call, 'days', { fallback: 14, max: 400 })
@@ -315,7 +249,7 @@ async function printStats(call: Call): Promise<undefined> {
   const most = Math.max(1, ...stats.data.map(({ sent, received }) => sent + received))
   const head = ['DAY', 'SENT', 'RECEIVED', 'FAILED', 'UNCERTAIN']
   const rows = stats.data.map(({ date, sent, received, failed, uncertain }) => ({
-    bar: '█'.repeat(Math.ceil(((sent + received) / most) * BAR_LENGTH_MAX)) || ' ',
+    share: (sent + received) / most,
     cells: [
       date,
       sent,
@@ -328,10 +262,16 @@ async function printStats(call: Call): Promise<undefined> {
     head,
     rows.map(({ cells }) => cells),
   )
-  const drawn = table(
-    [...head, ' '],
-    rows.map(({ cells, bar }) => [...cells, bar]),
-    [' '],
-  )
-  call.out.data(stats, [(look) => (look.columns === null ? figures : drawn)(look)])
+  const drawn = (length: number) =>
+    table(
+      [...head, ' '],
+      rows.map(({ cells, share }) => [...cells, '█'.repeat(Math.ceil(share * length)) || ' ']),
+      [' '],
+    )
+  call.out.data(stats, [
+    (look) => {
+      const length = Math.min(BAR_LENGTH_MAX, (look.columns ?? 0) - FIGURES_WIDTH)
+      return (length < BAR_LENGTH_MIN ? figures : drawn(length))(look)
+    },
+  ])
 }

@@ -107,6 +107,7 @@ async function withOwnFile<T>(
   }
 }
 
-function clientOf(call: Call): ControlClient {
+/** Client of the relay of this data directory, which may not be running. */
+export function clientOf(call: Call): ControlClient {
   return new ControlClient(dataDirectoryAt(call.loadConfig().config.dataDir).controlSocket)
 }

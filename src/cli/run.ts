@@ -1,3 +1,4 @@
+import { RefusedError } from '../api/client.ts'
 import { ConfigError, type LoadedConfig, loadConfig, optionsOf } from '../config.ts'
 import { isUnusableDatabase } from '../storage/migrations.ts'
 import { codeOf } from '../storage/sqlite-errors.ts'
@@ -5,6 +6,7 @@ import { systemClock } from '../system/clock.ts'
 import { defaultDataDirectory } from '../system/data-directory.ts'
 import { readTextOrNull, restrictNewFiles } from '../system/files.ts'
 import { type Surroundings, readSurroundings } from '../system/own-process.ts'
+import { APPROVAL_COMMANDS } from './approvals.ts'
 import { ATTACHMENT_COMMANDS } from './attachments.ts'
 import { AUDIT_COMMAND } from './audit.ts'
 import { BACKUP_COMMANDS } from './backup.ts'
@@ -19,20 +21,21 @@ import {
 import { COMPLETIONS_COMMAND, COMPLETION_IDS_COMMAND } from './completions.ts'
 import { CONFIG_COMMANDS } from './config.ts'
 import { CONTACT_COMMANDS, SEARCH_COMMAND } from './contacts.ts'
-import { RefusedError } from './control-client.ts'
 import { CONVERSATION_COMMANDS } from './conversations.ts'
 import { BRIDGE_COMMANDS, KEY_COMMANDS, SETUP_LINK_COMMAND } from './credentials.ts'
 import { DOCTOR_COMMAND } from './doctor.ts'
 import { ABOUT_COMMANDS, GUIDE_COMMAND, HELP_COMMAND, SHORT_HELP, helpOf } from './help.ts'
 import { LINE_COMMANDS } from './lines.ts'
 import { MAC_PERMIT_COMMAND, MAC_TRACE_COMMAND } from './mac.ts'
-import { MESSAGE_COMMANDS, STATS_COMMAND, TAIL_COMMAND } from './messages.ts'
+import { MCP_COMMAND } from './mcp.ts'
+import { MESSAGE_COMMANDS, STATS_COMMAND } from './messages.ts'
 import { type Output, createOutput } from './output.ts'
 import { type Parsed, parseCommandLine } from './parse.ts'
 import { SERVE_COMMAND } from './serve.ts'
 import { type FindPlace, logsCommand, serviceCommands, thisMachine } from './service.ts'
 import { openCommand, restartCommand, statusCommand, upCommand } from './status.ts'
 import { supportCommand } from './support.ts'
+import { TAIL_COMMAND } from './tail.ts'
 import { CHECK_MIGRATIONS_COMMAND, upgradeCommand } from './upgrade.ts'
 import { WEBHOOK_COMMANDS } from './webhooks.ts'
 
@@ -158,11 +161,13 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
     heading: 'Send and watch',
     commands: [
       ...MESSAGE_COMMANDS,
+      ...APPROVAL_COMMANDS,
       ...CONVERSATION_COMMANDS,
       ...ATTACHMENT_COMMANDS,
       TAIL_COMMAND,
       SEARCH_COMMAND,
       STATS_COMMAND,
+      MCP_COMMAND,
     ],
   },
   { heading: 'People', commands: CONTACT_COMMANDS },

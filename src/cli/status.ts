@@ -1,6 +1,7 @@
 // The relay on this machine: its status from its control socket and from the lock that it holds, its start
 // as a service, and its dashboard.
 
+import { RefusedError } from '../api/client.ts'
 import type { HealthFinding } from '../api/health.ts'
 import type { PhoneLine } from '../api/phone-lines.ts'
 import { findingWords } from '../domain/finding.ts'
@@ -15,7 +16,7 @@ import { readInstanceHolder, type Holder } from '../system/instance-lock.ts'
 import { isoTime } from '../system/iso-time.ts'
 import { findTool } from '../system/process.ts'
 import { EXIT, NoRelayError, type Command, type ExitCode } from './command.ts'
-import { RefusedError, type ControlClient } from './control-client.ts'
+import type { ControlClient } from './control-client.ts'
 import { askForAutomation } from './mac.ts'
 import {
   INSTALL_OPTIONS,
@@ -256,7 +257,8 @@ async function restart(service: ServiceCall): Promise<ExitCode> {
   return printReport(service, await waitUntilReady(service))
 }
 
-async function openDashboard({ call, client, directory, machine }: ServiceCall): Promise<ExitCode> {
+async function openDashboard(service: ServiceCall): Promise<ExitCode> {
+  const { call, client, directory } = service
   const report = await reportOf(client, directory)
   if (report === null) throw new NoRelayError(directory.path)
   const about = await client.find('GET /about')
@@ -265,11 +267,9 @@ async function openDashboard({ call, client, directory, machine }: ServiceCall):
   if (url === null) {
     throw new Error('The relay chose its own port. Its address is the first line that it printed.')
   }
-  const { environment } = call.surroundings
-  const isRemote = ['SSH_CONNECTION', 'SSH_TTY'].some((name) => environment[name])
-  const isOpened = !isRemote && call.surroundings.isTerminal && (await openInBrowser(machine, url))
+  const isOpened = await openInBrowser(service, url)
   call.out.data({ url, opened: isOpened }, [isOpened ? `Opened ${url}` : url])
-  if (!isOpened && isRemote) {
+  if (!isOpened && isRemote(call)) {
     const port = new URL(url).port
     call.out.note(
       `From your own computer: ssh -L ${port}:127.0.0.1:${port} HOST, then open it there.`,
@@ -278,11 +278,18 @@ async function openDashboard({ call, client, directory, machine }: ServiceCall):
   return EXIT.ok
 }
 
-async function openInBrowser(
-  { platform, run }: ServiceCall['machine'],
-  url: string,
-): Promise<boolean> {
-  const path = platform === 'darwin' ? '/usr/bin/open' : findTool('xdg-open')
+function isRemote({ surroundings }: ServiceCall['call']): boolean {
+  return ['SSH_CONNECTION', 'SSH_TTY'].some((name) => surroundings.environment[name])
+}
+
+/** False where no person sits at this machine, or it has no screen or no browser. */
+async function openInBrowser({ call, machine }: ServiceCall, url: string): Promise<boolean> {
+  const { platform, run } = machine
+  const { environment, isTerminal } = call.surroundings
+  const isMac = platform === 'darwin'
+  const hasScreen = isMac || ['DISPLAY', 'WAYLAND_DISPLAY'].some((name) => environment[name])
+  if (isRemote(call) || !isTerminal || !hasScreen) return false
+  const path = isMac ? '/usr/bin/open' : findTool('xdg-open')
   if (path === null) return false
   const end = await run({ path, args: [url], timeoutMs: 10_000, killAfterMs: 13_000 }, NEVER)
   return end.end === 'exited' && end.exitCode === 0
@@ -326,14 +333,12 @@ function describeFinding({ severity, title, fix }: HealthFinding): readonly Line
   return ['', row(stateCell(`${severity}: ${title}`)), `  ${fix}`]
 }
 
-async function nextSteps(
-  { client, directory }: ServiceCall,
-  { lines }: RelayReport,
-): Promise<readonly string[]> {
+async function nextSteps(service: ServiceCall, { lines }: RelayReport): Promise<readonly string[]> {
+  const { client, directory } = service
   const { data: keys } = await client.ask('GET /keys', { query: { limit: '1' } })
   const { is_claimed: isClaimed } = await client.ask('GET /about')
   return [
-    ...(isClaimed ? [] : await setupSteps(client)),
+    ...(isClaimed ? [] : await setupSteps(service)),
     ...(keys.length === 0 ? ['Next, create an API key: hookline keys create'] : []),
     ...(lines.length === 0
       ? [
@@ -344,9 +349,10 @@ async function nextSteps(
   ]
 }
 
-/** Printed to this terminal only: the link sets the password. */
-async function setupSteps(client: ServiceCall['client']): Promise<readonly string[]> {
-  const { url, lan_url: lanUrl } = await client.ask('POST /setup-link', { body: {} })
+/** Opened here, and printed to this terminal only: the link sets the password. */
+async function setupSteps(service: ServiceCall): Promise<readonly string[]> {
+  const { url, lan_url: lanUrl } = await service.client.ask('POST /setup-link', { body: {} })
   const urls = lanUrl === null ? [url] : [url, lanUrl]
-  return ['Open the dashboard (link valid once, for 30 minutes):', ...urls]
+  const title = (await openInBrowser(service, url)) ? 'Opened the dashboard' : 'Open the dashboard'
+  return [`${title} (link valid once, for 30 minutes):`, ...urls]
 }

@@ -46,6 +46,7 @@ export function laidOut(lines: readonly Line[], look: Look): readonly string[] {
 /**
  * Rows in columns with a head; nothing where there are no rows. Too wide for the terminal, the columns
  * named in `least` give way first, then the others from the last one; the first column, the id, never does.
+ * Where that is not enough, it has a line of its own above the others.
  */
 export function table(
   head: readonly string[],
@@ -59,16 +60,38 @@ export function table(
       Math.max(...cells.map((row) => Bun.stringWidth(row[column]?.text ?? ''))),
     )
     const order = [...least, ...head.slice(1).toReversed()].map((name) => head.indexOf(name))
-    for (const column of look.columns === null ? [] : order) {
-      const excess = widths.reduce((sum, width) => sum + width + 2, -2) - (look.columns ?? 0)
-      const width = widths[column] ?? 0
-      if (excess > 0) widths[column] = Math.max(width - excess, Math.min(width, COLUMN_WIDTH_MIN))
-    }
-    return cells.map((row) => {
-      const line = row.map((cell, column) => padded(cell, widths[column] ?? 0, look)).join('  ')
+    const columns = look.columns ?? Infinity
+    const lineOf = (row: readonly Drawn[], within: readonly number[]) => {
+      const line = row.map((cell, column) => padded(cell, within[column] ?? 0, look)).join('  ')
       return Bun.sliceAnsi(line.trimEnd(), 0, look.columns ?? undefined, '…')
-    })
+    }
+    const fitting = fitted(widths, order, columns)
+    if (excessOf(fitting, columns) <= 0) return cells.map((row) => lineOf(row, fitting))
+    const indented = fitted([0, ...widths.slice(1)], order, columns)
+    return cells.flatMap((row) => [
+      lineOf(row.slice(0, 1), widths),
+      lineOf([{ text: '', tone: null }, ...row.slice(1)], indented),
+    ])
   }
+}
+
+function excessOf(widths: readonly number[], columns: number): number {
+  return widths.reduce((sum, width) => sum + width + 2, -2) - columns
+}
+
+/** Widths that fit into `columns`, or are the least. */
+function fitted(
+  widths: readonly number[],
+  order: readonly number[],
+  columns: number,
+): readonly number[] {
+  const fitting = [...widths]
+  for (const column of order) {
+    const excess = excessOf(fitting, columns)
+    const width = fitting[column] ?? 0
+    if (excess > 0) fitting[column] = Math.max(width - excess, Math.min(width, COLUMN_WIDTH_MIN))
+  }
+  return fitting
 }
 
 /** Rows of a name and a value. */

@@ -38,7 +38,12 @@ const FILTER_OPTIONS: readonly CommandOption[] = [
 ]
 
 export const WEBHOOK_COMMANDS: readonly Command[] = [
-  { name: 'webhooks list', sentence: 'List webhooks.', run: list },
+  {
+    name: 'webhooks list',
+    short: 'webhooks',
+    sentence: 'List webhooks. Short: webhooks.',
+    run: list,
+  },
   {
     name: 'webhooks add',
     args: [{ name: 'URL' }],
@@ -261,7 +266,7 @@ async function show(call: Call): Promise<undefined> {
 async function update(call: Call, body: object): Promise<undefined> {
   const client = await runningRelay(call)
   const webhook = await client.ask('PUT /webhooks/:id', { id: argument(call, 0), body })
-  call.out.data(webhook, [`${webhook.id} (${webhook.url}) is now ${stateOf(webhook)}.`])
+  call.out.data(webhook, [`${webhook.id} (${webhook.url}) is ${stateOf(webhook)}.`])
 }
 
 /** Changes in the shape of the API; throws where there are none. */

@@ -2,11 +2,9 @@
 //
 //   const { api, notices, router } = useDashboard()
 
-import { signal, type ReadonlySignal } from '@preact/signals'
 import { createContext } from 'preact'
 import { useContext, useEffect, useMemo } from 'preact/hooks'
 
-import { parseHash, type Route } from './address.ts'
 import {
   createApi,
   failureIn,
@@ -20,18 +18,9 @@ import {
 import { createClock, type Clock } from './clock.ts'
 import { Live } from './live.ts'
 import { Notices } from './notices.ts'
+import { createRouter, type Router } from './router.ts'
 import { SessionStore } from './session.ts'
 import { readOf, Store, type Read } from './store.ts'
-
-type Router = {
-  readonly route: ReadonlySignal<Route>
-  /** The token of a setup link, removed from the address at once. */
-  readonly setupToken: ReadonlySignal<string | null>
-  forgetSetupToken(): void
-  go(href: string): void
-  /** Same as `go`, without an entry in the history: for filters. */
-  replace(href: string): void
-}
 
 export type Dashboard = {
   readonly api: Api
@@ -63,43 +52,6 @@ export function createDashboard(window: Window): Dashboard {
     router: createRouter(window),
     session,
     store: new Store({ live, clock }),
-  }
-}
-
-/** A setup link ends in 43 characters: 256 bits in base64url. */
-const SETUP_TOKEN = /^#\/setup\/([A-Za-z0-9_-]{43})$/
-
-function createRouter(window: Window): Router {
-  const { location, history } = window
-  const setupToken = signal<string | null>(null)
-  const route = signal(read())
-
-  function read(): Route {
-    const token = SETUP_TOKEN.exec(location.hash)?.[1]
-    if (token !== undefined) {
-      setupToken.value = token
-      // Neither the address bar nor the history may show it.
-      history.replaceState(null, '', '#/setup')
-    }
-    return parseHash(location.hash)
-  }
-  function follow() {
-    route.value = read()
-  }
-  window.addEventListener('hashchange', follow)
-  return {
-    route,
-    setupToken,
-    forgetSetupToken() {
-      setupToken.value = null
-    },
-    go(href) {
-      location.hash = href
-    },
-    replace(href) {
-      history.replaceState(null, '', href)
-      follow()
-    },
   }
 }
 

@@ -1,11 +1,9 @@
 // A long list that is read page by page, newest first, and kept fresh at its head.
 
 import { signal, type ReadonlySignal } from '@preact/signals'
-import { useEffect, useMemo } from 'preact/hooks'
 
 import type { Answer, Failure } from './api.ts'
 import type { Clock } from './clock.ts'
-import { useDashboard } from './dashboard.ts'
 import type { Change, Updates } from './live.ts'
 import type { Page } from './resources.ts'
 import { isSame } from './store.ts'
@@ -212,15 +210,4 @@ export class Feed<T extends { readonly id: string }> {
 function without<T extends { readonly id: string }>(entries: readonly T[], others: readonly T[]) {
   const ids = new Set(others.map(({ id }) => id))
   return entries.filter(({ id }) => !ids.has(id))
-}
-
-/** A feed that lives as long as the component; `key` identifies its source. */
-export function useFeed<T extends { readonly id: string }>(
-  key: string,
-  source: FeedSource<T>,
-): Feed<T> {
-  const { live, clock } = useDashboard()
-  const feed = useMemo(() => new Feed(source, { live, clock }), [key])
-  useEffect(() => () => feed.stop(), [feed])
-  return feed
 }

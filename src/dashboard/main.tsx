@@ -15,6 +15,7 @@ import { Card, PageHead } from './components/page.tsx'
 import { useAction } from './components/use-action.ts'
 import { EmptyState } from './components/when-ready.tsx'
 import { DashboardContext, createDashboard, useDashboard, type Dashboard } from './dashboard.ts'
+import { keepFocus } from './focus.ts'
 import { lead, showPresence } from './leader.ts'
 import { loadNumbers } from './numbers.ts'
 import { HomePage } from './pages/home.tsx'
@@ -34,10 +35,10 @@ const PEOPLE = lazyPage(names.people, async () => {
   return (await import('./pages/people.tsx')).PeoplePage
 })
 const LINES = lazyPage(names.lines, async () => (await import('./pages/lines.tsx')).LinesPage)
-const MESSAGES = lazyPage(
-  names.messages,
-  async () => (await import('./pages/messages.tsx')).MessagesPage,
-)
+const MESSAGES = lazyPage(names.messages, async () => {
+  void loadNumbers()
+  return (await import('./pages/messages.tsx')).MessagesPage
+})
 const WEBHOOKS = lazyPage(
   names.webhooks,
   async () => (await import('./pages/webhooks.tsx')).WebhooksPage,
@@ -60,6 +61,7 @@ const FETCH_AHEAD_AFTER_MS = 1_500
 const IDLE_MS = 2_000
 
 showTheme()
+keepFocus(document)
 
 const root = document.querySelector('#app')
 if (root !== null) {

@@ -49,7 +49,8 @@ export class Notices {
   #add(tone: Notice['tone'], text: string): Notice {
     this.#lastId += 1
     const notice = { id: this.#lastId, tone, text }
-    this.#shown.value = [...this.#shown.value, notice].slice(-SHOWN_MAX)
+    const others = this.#shown.value.filter((each) => each.text !== text)
+    this.#shown.value = [...others, notice].slice(-SHOWN_MAX)
     return notice
   }
 }

@@ -5,7 +5,8 @@ import { readStored, store } from './browser-storage.ts'
 import type { Dashboard } from './dashboard.ts'
 import { isAnyVisible } from './leader.ts'
 import { conversationName } from './people.ts'
-import type { Conversation, Page } from './resources.ts'
+import type { Conversation, Message, Page } from './resources.ts'
+import { isoTime } from './time-words.ts'
 import { messageExcerpt } from './words/attachments.ts'
 import { NOTIFY } from './words/conversations.ts'
 
@@ -34,12 +35,21 @@ function isWanted(): boolean {
 
 type Tools = Pick<Dashboard, 'api' | 'clock' | 'live' | 'router'>
 
+/** Messages that wait for an approval since the last look, newest first; none at the first one. */
+async function newlyHeld(api: Dashboard['api'], since: string | null, end: AbortSignal) {
+  const query = { type: 'all', queued_reason: 'approval', created_after: since, limit: SHOWN_MAX }
+  const path = withQuery('messages', query)
+  const answer = since === null ? null : await api.get<Page<Message>>(path, end)
+  return answer?.ok === true ? answer.value.data : []
+}
+
 /** Shows notifications until `end`. */
 export function notify({ api, clock, live, router }: Tools, end: AbortSignal): void {
   let isChanged = false
   let isLooking = false
   /** Time of the latest message that needs no notification any more; null before the first look. */
   let seen: string | null = null
+  let seenHeld: string | null = null
 
   async function look() {
     isLooking = true
@@ -58,8 +68,13 @@ export function notify({ api, clock, live, router }: Tools, end: AbortSignal): v
     const timeOf = ({ last_message }: Conversation) => last_message?.created_at ?? ''
     const fresh = answer.value.data.filter((each) => seen !== null && timeOf(each) > seen)
     seen = [seen ?? '', ...answer.value.data.map(timeOf)].reduce((a, b) => (a > b ? a : b))
+    const held = await newlyHeld(api, seenHeld, end)
+    seenHeld = held[0]?.created_at ?? seenHeld ?? isoTime(clock.time())
     if (!document.hidden || (await isAnyVisible())) return
     for (const conversation of fresh) show(conversation)
+    for (const message of held) {
+      showOne(message.conversation_id, message.handle, NOTIFY.needsApproval, message.id)
+    }
   }
   function show(conversation: Conversation) {
     const { id, last_message } = conversation
@@ -67,7 +82,10 @@ export function notify({ api, clock, live, router }: Tools, end: AbortSignal): v
     const text = messageExcerpt(last_message).slice(0, TEXT_MAX)
     const body = notificationChoice() === 'text' ? text : NOTIFY.newMessage
     // One for each conversation: a later one takes the place of the one before.
-    const notification = new Notification(conversationName(conversation), { body, tag: id })
+    showOne(id, conversationName(conversation), body, id)
+  }
+  function showOne(id: string, title: string, body: string, tag: string) {
+    const notification = new Notification(title, { body, tag })
     notification.addEventListener('click', () => {
       window.focus()
       router.go(href('conversations', [id]))

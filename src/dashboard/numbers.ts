@@ -5,6 +5,7 @@ import { signal } from '@preact/signals'
 
 import type * as Library from '../people/phone-numbers.ts'
 import { isWhole, tidyHandle } from './outbox.ts'
+import type { PhoneLine } from './resources.ts'
 
 const library = signal<typeof Library | null>(null)
 
@@ -20,10 +21,16 @@ export function numberWords(handle: string): string {
 }
 
 /** The handle that was typed; a national number is one of the country that the lines have in common. */
-export function typedHandle(typed: string, lineNumbers: readonly string[]): string {
+export function typedHandle(
+  typed: string,
+  lines: readonly Pick<PhoneLine, 'phone_number'>[],
+): string {
   const tidy = tidyHandle(typed)
   const numbers = library.value
   if (isWhole(tidy) || numbers === null) return tidy
-  const understood = numbers.understandRecipient(typed, numbers.commonHome(lineNumbers))
+  const understood = numbers.understandRecipient(
+    typed,
+    numbers.commonHome(lines.map(({ phone_number }) => phone_number)),
+  )
   return 'handle' in understood ? understood.handle : tidy
 }

@@ -13,6 +13,8 @@ export type Draft = {
   readonly attachments?: readonly string[] | undefined
   /** Set for a group, which has no recipient to name. */
   readonly groupId?: string | undefined
+  /** Null or left out for now. */
+  readonly sendAt?: string | null | undefined
   /** The service to send by; the device chooses where it is left out. */
   readonly service?: Message['service_requested']
 }
@@ -54,10 +56,11 @@ export function sendOnce(
 }
 
 /** Text and files; a text without a word is left out where there are files. */
-function contentOf({ text, attachments = [] }: Draft) {
-  if (attachments.length === 0) return { text }
-  const files = attachments.map((id) => ({ id }))
-  return text.trim() === '' ? { attachments: files } : { text, attachments: files }
+function contentOf({ text, attachments = [], sendAt }: Draft) {
+  const later = sendAt ? { send_at: sendAt } : {}
+  if (attachments.length === 0) return { text, ...later }
+  const files = { attachments: attachments.map((id) => ({ id })), ...later }
+  return text.trim() === '' ? files : { text, ...files }
 }
 
 /**

@@ -36,7 +36,8 @@ export function conversationName(conversation: Conversation): string {
 }
 
 /** The other side of a message: the person, or who wrote it to a group. */
-export function counterpart({ conversation_type, handle, sender }: Message): string {
-  if (conversation_type !== 'group') return numberWords(handle)
+export function counterpart(message: Message): string {
+  const { conversation_type, contact_name, handle, sender } = message
+  if (conversation_type !== 'group') return contact_name ?? numberWords(handle)
   return sender ? personName(sender) : GROUP.unnamed
 }

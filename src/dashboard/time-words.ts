@@ -64,6 +64,11 @@ export function dayWords(iso: string, now: number): string {
   return isOfYear(date, now) ? LONG_DAY().format(date) : shortDay(iso, now)
 }
 
+/** "Nov 21, 2026". */
+export function dateWords(iso: string): string {
+  return DAY_OF_YEAR().format(new Date(iso))
+}
+
 /** The form of a time in the API. */
 export function isoTime(time: number): string {
   return new Date(time).toISOString()

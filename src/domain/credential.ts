@@ -1,4 +1,5 @@
 import type { BridgeId, KeyId, Timestamp } from './ids.ts'
+import type { Permissions } from './permissions.ts'
 
 /** `key`: an API key. `bridge`: the token by which the shortcuts of an iPhone reach the relay. */
 export type CredentialKind = 'key' | 'bridge'
@@ -20,6 +21,8 @@ export type Credential<K extends CredentialKind = CredentialKind> = Subjects[K] 
   /** Right to the second for a key, to the minute for a bridge. */
   readonly lastUsedAt: Timestamp | null
   readonly revokedAt: Timestamp | null
+  /** Those of a key; a bridge has its own routes only. */
+  readonly permissions: Permissions
 }
 
 export type CredentialId<K extends CredentialKind = CredentialKind> = Subjects[K]['id']
@@ -29,8 +32,3 @@ export const SECRET_PREFIX = 'hl_secret_'
 export const BRIDGE_TOKEN_PREFIX = 'hlb_'
 /** Code points of a key's name, and of a bridge's label. */
 export const CREDENTIAL_NAME_LENGTH_MAX = 100
-
-export type Caller =
-  | { readonly kind: 'key'; readonly keyId: KeyId }
-  | { readonly kind: 'cli' }
-  | { readonly kind: 'dashboard' }

@@ -42,6 +42,7 @@ export type Days = {
   endOf(ms: number): number
   /** As "midnight UTC". */
   midnight(): string
+  zone(): string
 }
 
 export function daysIn(zone: () => string): Days {
@@ -49,6 +50,7 @@ export function daysIn(zone: () => string): Days {
     of: (ms) => dayOf(ms, zone()),
     endOf: (ms) => startOfDay(dayOf(ms, zone()) + 1, zone()),
     midnight: () => midnightIn(zone()),
+    zone,
   }
 }
 

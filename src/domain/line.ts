@@ -1,4 +1,5 @@
 import type { LineId, Timestamp } from './ids.ts'
+import type { QuietHours } from './quiet-hours.ts'
 
 /**
  * Abilities and reports of a line, so that no client waits for an event that it cannot give. The later
@@ -48,6 +49,8 @@ export type Line = {
   readonly label: string | null
   readonly dailyContactLimit: number
   readonly isEnabled: boolean
+  /** In the time zone of the shop; null for none. */
+  readonly quietHours: QuietHours | null
   readonly relaySms: boolean
   /** Groups of the line are stored and announced. */
   readonly relayGroups: boolean

@@ -2,7 +2,8 @@
 // a direct text message looks as it always did.
 
 import type { Handle } from './handle.ts'
-import type { MessageId, Timestamp } from './ids.ts'
+import type { KeyId, LineId, MessageId, Timestamp } from './ids.ts'
+import type { QuietHours } from './quiet-hours.ts'
 
 /** The types of reactions, as the API spells them. */
 export const REACTION_TYPES = [
@@ -43,9 +44,26 @@ export type Edit = { readonly text: string; readonly at: Timestamp }
 export const WANTED_SERVICES = ['iMessage', 'SMS', 'auto'] as const
 export type WantedService = (typeof WANTED_SERVICES)[number]
 
+export const APPROVAL_STATES = ['pending', 'approved', 'denied', 'canceled', 'expired'] as const
+
+/** The decision of a person on a message of a key that may not send by itself. */
+export type Approval = {
+  readonly state: (typeof APPROVAL_STATES)[number]
+  readonly requestedBy: KeyId
+  /** Null where nobody decided: it was canceled, or has expired. */
+  readonly resolvedBy: KeyId | 'cli' | 'dashboard' | null
+  readonly resolvedAt: Timestamp | null
+  /** Reason of a denial. */
+  readonly reason: string | null
+  /** Text of the request, where it was approved with another one. */
+  readonly originalText: string | null
+}
+
 export type MessageExtras = {
   /** Number of attachments; their rows say the rest. */
   readonly attachmentCount?: number | undefined
+  /** The only lines that may send it: those of the key that named none. */
+  readonly lineIds?: readonly LineId[] | undefined
   /** The service that the caller asked for. */
   readonly wantedService?: WantedService | undefined
   /** The time at which `auto` turned to SMS. */
@@ -58,6 +76,13 @@ export type MessageExtras = {
   /** Earlier texts, oldest first. */
   readonly edits?: readonly Edit[] | undefined
   readonly unsentAt?: Timestamp | undefined
+  /** The time for which it was scheduled. */
+  readonly sendAt?: Timestamp | undefined
+  /** It goes in the quiet hours of its line, too. */
+  readonly isUrgent?: true | undefined
+  /** Quiet hours of the key that sent it. */
+  readonly quietHours?: QuietHours | undefined
+  readonly approval?: Approval | undefined
 }
 
 /** `guid` is that of the device's own row, so that a change counts once. */

@@ -24,14 +24,23 @@ export const MESSAGE_STATUSES = [
 ] as const
 export type MessageStatus = (typeof MESSAGE_STATUSES)[number]
 
+/** `deferred` is a queued message that is not in its conversation's order yet; callers see `queued`. */
+export const STORED_STATUSES = [...MESSAGE_STATUSES, 'deferred'] as const
+export type StoredStatus = (typeof STORED_STATUSES)[number]
+
 export const DIRECTIONS = ['inbound', 'outbound'] as const
 export type Direction = (typeof DIRECTIONS)[number]
 
 export const MESSAGE_SOURCES = ['api', 'cli', 'dashboard', 'device'] as const
 export type MessageSource = (typeof MESSAGE_SOURCES)[number]
 
-/** Reasons why a queued message has not left. The first six are kept with it, the others follow from its line. */
+/** Reasons for which a message is deferred. */
+export const DEFERRAL_REASONS = ['approval', 'scheduled', 'quiet_hours'] as const
+export type DeferralReason = (typeof DEFERRAL_REASONS)[number]
+
+/** Reasons why a queued message has not left. The last three follow from its line, the others are kept with it. */
 export const QUEUED_REASONS = [
+  ...DEFERRAL_REASONS,
   'earlier_message',
   'same_text_uncertain',
   'daily_contact_limit',
@@ -54,6 +63,8 @@ export type MessageError = { readonly code: string; readonly message: string }
 export const TEXT_LENGTH_MAX = 20_000
 /** A message that is queued for longer expires. */
 export const QUEUED_MS_MAX = 24 * 3_600_000
+/** A message can be scheduled for so long ahead. */
+export const SCHEDULED_MS_MAX = 90 * 24 * 3_600_000
 /** For how long a device may hold a message without a word before it counts as uncertain. */
 export const HELD_MS_MAX = 24 * 3_600_000
 /** Time that a message stays `uncertain` before `message.failed` is published. */
@@ -76,7 +87,7 @@ export type Message = {
   readonly phoneNumber: string
   readonly handle: Handle
   readonly direction: Direction
-  readonly status: MessageStatus
+  readonly status: StoredStatus
   readonly service: string
   readonly text: string
   readonly guid: string
@@ -155,6 +166,11 @@ export type Progress = {
   readonly events: readonly EventName[]
 }
 
+/** True while the message may still leave. */
+export function isOnTheWay({ status }: Pick<Message, 'status'>): boolean {
+  return status === 'queued' || status === 'sending' || status === 'deferred'
+}
+
 type Stamped = Pick<Message, 'status' | 'sentAt' | 'deliveredAt' | 'readAt'>
 
 const STEPS = ['sent', 'delivered', 'read'] as const
@@ -217,6 +233,8 @@ export const FAILURES = {
   outcome_unknown: 'The message was handed to the device, but could not be confirmed as sent.',
   restored: 'The message comes from a backup and may have been sent since.',
   expired: 'The message waited for more than 24 hours and was not sent.',
+  canceled: 'The message was canceled before it was sent.',
+  denied: 'The message was not approved.',
   not_on_imessage: 'The recipient is not on iMessage.',
   line_removed: 'The phone line of the message was deleted.',
   session_ended: 'The line went away while sending the message and never reported the result.',
@@ -246,7 +264,9 @@ export function hasAttachments({ extras }: Pick<Message, 'extras'>): boolean {
 export type Outbound = Message & {
   /** True if the caller named the line. */
   readonly isPinned: boolean
-  /** The next try of a queued message, or the announcement of an uncertain one. */
+  /** From then on it may go, and its 24 hours count: its acceptance, its `send_at` or its approval. */
+  readonly waitsFrom: Timestamp
+  /** The next try of a queued message, the next decision on a deferred one, or the announcement of an uncertain one. */
   readonly dueAt: Timestamp | null
   /** Number of rounds in which lines refused it, and the lines that did so in this round. */
   readonly round: number

@@ -2,6 +2,13 @@ import type { LineId } from './ids.ts'
 import type { Capabilities } from './line.ts'
 import type { MessageExtras } from './message-extras.ts'
 
+/** Lines that something is limited to; null without a limit. */
+export type LineLimit = readonly LineId[] | null
+
+export function includesLine(limit: LineLimit, id: string): boolean {
+  return limit === null || limit.some((one) => one === id)
+}
+
 /** A line as routing sees it, in order of creation. */
 export type RoutingLine = {
   readonly id: LineId

@@ -1,4 +1,5 @@
 import type { ConversationId, DeliveryId, EventId, MessageId, Timestamp, WebhookId } from './ids.ts'
+import type { LineLimit } from './routing.ts'
 
 /** Webhooks that there can be. */
 export const WEBHOOKS_MAX = 1_000
@@ -18,6 +19,8 @@ export const EVENT_NAMES = [
   'group_message.sent',
   'group_message.failed',
   'group.updated',
+  'approval.requested',
+  'approval.resolved',
 ] as const
 export type EventName = (typeof EVENT_NAMES)[number]
 
@@ -48,6 +51,10 @@ export type Webhook = {
   readonly description: string | null
   /** Its payloads have links to files that need no key. */
   readonly attachmentLinks: boolean
+  /** The only lines whose events it gets. */
+  readonly lineIds: LineLimit
+  /** No private address, whatever the setting. */
+  readonly isPublicOnly: boolean
   readonly disabledReason: DisabledReason | null
   readonly createdBy: string
   readonly createdAt: Timestamp

@@ -84,6 +84,7 @@ const CODES_BY_PLACE: Readonly<Record<string, readonly string[]>> = {
     'sleep_enabled',
   ],
   'operations#backups': ['storage_full'],
+  'keys#expiry': ['keys_expire'],
   'security#the-dashboards-password': ['short_password'],
 }
 

@@ -4,10 +4,13 @@ import api from './api.md' with { type: 'text' }
 import benchmarks from './benchmarks.md' with { type: 'text' }
 import commandLine from './command-line.md' with { type: 'text' }
 import design from './design.md' with { type: 'text' }
+import events from './events.md' with { type: 'text' }
 import faq from './faq.md' with { type: 'text' }
 import grafana from './grafana.md' with { type: 'text' }
 import iphone from './iphone.md' with { type: 'text' }
+import keys from './keys.md' with { type: 'text' }
 import mac from './mac.md' with { type: 'text' }
+import mcp from './mcp.md' with { type: 'text' }
 import operations from './operations.md' with { type: 'text' }
 import richMessages from './rich-messages.md' with { type: 'text' }
 import security from './security.md' with { type: 'text' }
@@ -29,8 +32,11 @@ export const GUIDES: readonly Guide[] = [
   guide('iphone', iphone),
   guide('shortcuts', shortcuts),
   guide('api', api),
+  guide('keys', keys),
   guide('rich-messages', richMessages),
   guide('webhooks', webhooks),
+  guide('events', events),
+  guide('mcp', mcp),
   guide('operations', operations),
   guide('grafana', grafana),
   guide('security', security),

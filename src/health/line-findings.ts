@@ -3,7 +3,7 @@
 
 import { type LimitLevel, limitLevel } from '../domain/contact-limit.ts'
 import type { Days } from '../domain/days.ts'
-import { type LineId, type Timestamp, timestamp } from '../domain/ids.ts'
+import type { LineId, Timestamp } from '../domain/ids.ts'
 import { type Capabilities, type Line, type LineState, lineName } from '../domain/line.ts'
 import type { SentenceOf } from '../domain/message.ts'
 import {
@@ -85,9 +85,7 @@ export class LineFindings {
     // Another limit is another question: the level of the old one does not matter.
     const level = limitLevel(use, before?.limit === use.limit ? before.level : 'room')
     this.#levels.set(line.id, { level, limit: use.limit })
-    return level === 'room'
-      ? null
-      : limitFinding(line, { ...use, level, resetsAt: isoTime(timestamp(days.endOf(now))) })
+    return level === 'room' ? null : limitFinding(line, { ...use, level, reset: days.midnight() })
   }
 
   #failingFinding(line: Line, now: Timestamp): HealthFinding | null {
@@ -113,23 +111,24 @@ type Use = {
   readonly used: number
   readonly limit: number
   readonly level: 'near' | 'reached'
-  readonly resetsAt: string
+  /** The end of the day, as "midnight UTC". */
+  readonly reset: string
 }
 
-function limitFinding(line: Line, { used, limit, level, resetsAt }: Use): HealthFinding {
+function limitFinding(line: Line, { used, limit, level, reset }: Use): HealthFinding {
   const figures = `${grouped(used)} of ${countWords(limit, 'new contact')} used today`
-  const raise = `raise the limit: hookline lines set ${line.id} --daily-contact-limit N.`
+  const raise = `raise the limit in its settings or with "hookline lines set ${line.id} --daily-contact-limit N".`
   if (level === 'near') {
     return ofLine(line, 'limit_near', 'info', {
       title: `Line ${lineName(line)} is close to its daily limit of new contacts`,
-      why: `${figures}. Resets at ${resetsAt}.`,
+      why: `${figures}. Resets at ${reset}.`,
       fix: `No action is needed. If the rest is too few for today, add a line or ${raise}`,
     })
   }
   return ofLine(line, 'limit_reached', 'warning', {
     title: `Line ${lineName(line)} has reached its daily limit of new contacts`,
-    why: `${figures}. Messages to new contacts go out on another line if there is one. Otherwise they are refused (rate_limit_exceeded) or, if already accepted, wait until ${resetsAt}. Existing contacts are not limited.`,
-    fix: `Wait until ${resetsAt}, add a line, or ${raise} Apple blocks lines that message many strangers.`,
+    why: `${figures}. Messages to new contacts go out on another line if there is one. Otherwise they are refused (rate_limit_exceeded) or, if already accepted, wait until ${reset}. Existing contacts are not limited.`,
+    fix: `Wait until ${reset}, add a line, or ${raise} Apple blocks lines that message many strangers.`,
   })
 }
 

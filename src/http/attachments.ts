@@ -51,6 +51,7 @@ const UPLOAD = {
       'The body is the file, under any `Content-Type`, or a form with the one field `file`. An ' +
       'upload that no message uses is deleted after 24 hours.',
     tag: 'Attachments',
+    scope: 'attachments:write',
     query: UploadQuery,
     headers: UploadHeaders,
     answers: { 201: Attachment },
@@ -79,6 +80,7 @@ const GET = operation({
   summary: 'Read an attachment',
   description: 'What is known of the file, and whether its bytes are here.',
   tag: 'Attachments',
+  scope: 'attachments:read',
   answers: { 200: Attachment },
   errors: ['attachment_not_found'],
 })
@@ -88,6 +90,7 @@ const REMOVE = operation({
   summary: 'Delete a file',
   description: 'Its bytes are deleted; what is known of it stays with its messages.',
   tag: 'Attachments',
+  scope: 'attachments:write',
   answers: { 200: Deleted },
   errors: ['attachment_not_found', 'attachment_not_ready', 'attachment_in_use'],
 })
@@ -101,6 +104,7 @@ const DOWNLOAD = documentationOf({
     'The bytes, whole or one `Range` of them; also by `HEAD`. A `variant` is made at its first ' +
     'request; `compatible` of a type that everyone can open is the original.',
   tag: 'Attachments',
+  scope: 'attachments:read',
   query: ContentQuery,
   answers: {},
   errors: [
@@ -125,6 +129,7 @@ const LINK = operation({
   summary: 'Make a link to a file',
   description: 'For programs and people without a key. It cannot be taken back before it ends.',
   tag: 'Attachments',
+  scope: 'attachments:read',
   answers: { 200: Link },
   errors: ['attachment_not_found', 'attachment_not_ready', 'attachment_gone'],
 })

@@ -1,5 +1,5 @@
-import type { Caller } from '../domain/credential.ts'
 import type { BridgeId } from '../domain/ids.ts'
+import type { Caller, KeyCaller } from '../domain/permissions.ts'
 import type { Clock } from '../system/clock.ts'
 import type { Log } from '../system/log.ts'
 import { dropOldest } from '../system/memoize.ts'
@@ -8,7 +8,7 @@ import { clientAddress } from './hosts.ts'
 import { badToken, unauthorized, type BridgeCaller, type Peer } from './request-context.ts'
 
 export type AuthenticationTools = {
-  readonly authenticate: (key: string, secret: string) => Caller | null
+  readonly authenticate: (key: string, secret: string) => KeyCaller | null
   readonly bridges: {
     ofToken(token: string): BridgeId | null
     noteCall(id: BridgeId): void

@@ -18,7 +18,7 @@ import { bytesUpTo, takes } from './body.ts'
 import { answerWithFile, fileAnswers } from './file-answer.ts'
 import { documentationOf, operation, plainCall } from './operation.ts'
 import { PAGE_QUERY, pageOfQuery, readQuery } from './query.ts'
-import { callerOf, contextOf, originOf } from './request-context.ts'
+import { callerOf, contextOf, linesOf, originOf } from './request-context.ts'
 import { respond } from './respond.ts'
 import { pathSchema } from './typebox.ts'
 
@@ -53,6 +53,7 @@ const LIST = operation({
   summary: 'List contacts',
   description: 'Latest entry first.',
   tag: 'Contacts',
+  scope: 'contacts:read',
   query: ContactQuery,
   answers: { 200: ContactList },
 })
@@ -62,6 +63,7 @@ const GET = operation({
   summary: 'Read a contact',
   description: 'Your name, note and tags for a number or an email address.',
   tag: 'Contacts',
+  scope: 'contacts:read',
   answers: { 200: Contact },
   errors: ['not_found'],
 })
@@ -73,6 +75,7 @@ const PUT = operation({
     'All of it: a note or tags that are left out are removed. The name appears in conversations; ' +
     'webhooks never carry it.',
   tag: 'Contacts',
+  scope: 'contacts:write',
   answers: { 200: Contact },
   errors: ['storage_full'],
 })
@@ -82,6 +85,7 @@ const REMOVE = operation({
   summary: 'Delete a contact',
   description: 'Conversations and messages stay.',
   tag: 'Contacts',
+  scope: 'contacts:write',
   answers: { 200: DeletedContact },
   errors: ['not_found', 'storage_full'],
 })
@@ -106,6 +110,7 @@ const IMPORT = {
       'The body is a vCard file or a CSV table of at most 10 MiB. A contact that is there gets the ' +
       'new name, a new note, and the tags besides its own. Bad rows are reported and change nothing.',
     tag: 'Contacts',
+    scope: 'contacts:write',
     query: ImportQuery,
     answers: { 200: ImportReport },
     errors: ['payload_too_large', 'storage_full'],
@@ -118,6 +123,7 @@ const EXPORT = documentationOf({
   summary: 'Export contacts',
   description: 'All of them as a CSV table that can be imported again, latest entry first.',
   tag: 'Contacts',
+  scope: 'contacts:read',
   answers: {},
   errors: ['storage_full'],
 })
@@ -128,7 +134,10 @@ export function contactRoutes({ contacts }: ContactTools) {
       '',
       ({ request }) => {
         const { q, tag, ...page } = readQuery(request, ContactQuery)
-        return contacts.list({ q: checkedQuery(q), tag }, pageOfQuery(page))
+        return contacts.list(
+          { q: checkedQuery(q), tag, lines: linesOf(request) },
+          pageOfQuery(page),
+        )
       },
       LIST,
     )
@@ -141,14 +150,21 @@ export function contactRoutes({ contacts }: ContactTools) {
       '/export',
       async ({ request }) => {
         const file = { name: 'contacts.csv', type: 'text/csv' }
-        return answerWithFile(request, file, await contacts.export(originOf(request)))
+        return answerWithFile(
+          request,
+          file,
+          await contacts.export(originOf(request), linesOf(request)),
+        )
       },
       {
         beforeHandle: plainCall,
         detail: { ...EXPORT, responses: { ...fileAnswers('text/csv'), ...EXPORT.responses } },
       },
     )
-    .get('/:handle', ({ params }) => contacts.get(params.handle), { ...ByHandle, ...GET })
+    .get('/:handle', ({ request, params }) => contacts.get(params.handle, linesOf(request)), {
+      ...ByHandle,
+      ...GET,
+    })
     .put(
       '/:handle',
       ({ params, body: { name, note = null, tags = [] } }) =>
@@ -208,6 +224,7 @@ const SEARCH = operation({
   summary: 'Search',
   description: 'People, conversations and messages, without regard to case and accents.',
   tag: 'Contacts',
+  scope: 'messages:read',
   query: SearchQuery,
   answers: { 200: SearchResult },
 })
@@ -219,7 +236,7 @@ export function searchRoutes({ search }: SearchTools) {
       callerOf(request)
       const { q, limit } = readQuery(request, SearchQuery)
       if (q === undefined) throw invalidRequest({ path: 'q', message: 'is required' })
-      return search(checkedQuery(q), Math.min(limit, FOUND_MAX))
+      return search(checkedQuery(q), Math.min(limit, FOUND_MAX), linesOf(request))
     },
     SEARCH,
   )

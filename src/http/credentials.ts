@@ -3,13 +3,13 @@
 import { Elysia } from 'elysia'
 
 import { BridgeCreation, BridgeList, BridgeToken, CreatedBridge } from '../api/bridges.ts'
-import { CreatedKey, KeyCreation, KeyList, RevokedKey } from '../api/keys.ts'
+import { CreatedKey, KeyCreation, KeyList, KeySelf, RevokedKey } from '../api/keys.ts'
 import { Deleted, NoBody } from '../api/schema.ts'
 import type { createCredentials } from '../keys/credentials.ts'
 import { mayTake, takes } from './body.ts'
 import { BY_ID, operation } from './operation.ts'
 import { PageQuery, readPage } from './query.ts'
-import { originOf } from './request-context.ts'
+import { callerOf, originOf } from './request-context.ts'
 
 type Credentials = ReturnType<typeof createCredentials>
 export type KeyActions = Credentials['keys']
@@ -18,8 +18,11 @@ export type BridgeActions = Credentials['bridges']
 const CREATE_KEY = operation({
   id: 'createKey',
   summary: 'Create a key',
-  description: 'Key and secret are shown only in this answer. The body is optional.',
+  description:
+    'Key and secret are shown only in this answer. Whatever is left out is as the key of the caller has ' +
+    'it, and nothing can be more; the body is optional.',
   tag: 'Keys',
+  scope: 'keys:write',
   answers: { 201: CreatedKey },
   errors: ['storage_full'],
 })
@@ -27,10 +30,22 @@ const CREATE_KEY = operation({
 const LIST_KEYS = operation({
   id: 'listKeys',
   summary: 'List keys',
-  description: 'Newest first; revoked ones stay listed.',
+  description:
+    'Newest first; revoked ones stay listed. Keys that may do more than the caller are left out.',
   tag: 'Keys',
+  scope: 'keys:read',
   query: PageQuery,
   answers: { 200: KeyList },
+})
+
+const OWN_KEY = operation({
+  id: 'getOwnKey',
+  summary: 'Read your own key',
+  description: 'What the key of this request may do.',
+  tag: 'Keys',
+  scope: 'any',
+  answers: { 200: KeySelf },
+  errors: ['not_found'],
 })
 
 const REVOKE_KEY = operation({
@@ -38,6 +53,7 @@ const REVOKE_KEY = operation({
   summary: 'Revoke a key',
   description: 'At once and permanently. Revoking it again gives the same answer.',
   tag: 'Keys',
+  scope: 'keys:write',
   answers: { 200: RevokedKey },
   errors: ['not_found'],
 })
@@ -48,15 +64,17 @@ export function keyRoutes(keys: KeyActions) {
       '',
       ({ request, body, set }) => {
         set.status = 201
-        return keys.create({ name: body.name ?? null, origin: originOf(request) })
+        return keys.create(body, callerOf(request), originOf(request))
       },
       { ...mayTake(KeyCreation), ...CREATE_KEY },
     )
-    .get('', ({ request }) => keys.list(readPage(request)), LIST_KEYS)
-    .delete('/:id', ({ request, params }) => keys.revoke(params.id, originOf(request)), {
-      ...BY_ID,
-      ...REVOKE_KEY,
-    })
+    .get('', ({ request }) => keys.list(readPage(request), callerOf(request)), LIST_KEYS)
+    .get('/self', ({ request }) => keys.self(callerOf(request)), OWN_KEY)
+    .delete(
+      '/:id',
+      ({ request, params }) => keys.revoke(params.id, callerOf(request), originOf(request)),
+      { ...BY_ID, ...REVOKE_KEY },
+    )
 }
 
 const LIST_BRIDGES = operation({
@@ -64,6 +82,7 @@ const LIST_BRIDGES = operation({
   summary: 'List bridges',
   description: 'Newest first; removed ones stay listed.',
   tag: 'Bridges',
+  scope: 'bridges:read',
   query: PageQuery,
   answers: { 200: BridgeList },
 })
@@ -75,6 +94,7 @@ const CREATE_BRIDGE = operation({
     'For an iPhone whose shortcuts send and receive. Its line is listed a few seconds later. The ' +
     'token is shown only in this answer.',
   tag: 'Bridges',
+  scope: 'bridges:write',
   answers: { 201: CreatedBridge },
   errors: ['bridge_exists', 'storage_full'],
 })
@@ -84,6 +104,7 @@ const RENEW_TOKEN = operation({
   summary: 'Create a new token',
   description: 'The old one stops working at once.',
   tag: 'Bridges',
+  scope: 'bridges:write',
   answers: { 200: BridgeToken },
   errors: ['not_found', 'storage_full'],
 })
@@ -95,6 +116,7 @@ const REMOVE_BRIDGE = operation({
     'At once and permanently; its line goes offline and can be deleted. Removing it again gives the ' +
     'same answer.',
   tag: 'Bridges',
+  scope: 'bridges:write',
   answers: { 200: Deleted },
   errors: ['not_found', 'storage_full'],
 })

@@ -124,7 +124,7 @@ function requireOwnPage(request: Request): void {
   throw new RelayError('forbidden', 'Only a page of this relay may do this.')
 }
 
-function isOwnOrigin(headers: Headers): boolean {
+export function isOwnOrigin(headers: Headers): boolean {
   const origin = headers.get('origin') ?? ''
   if (!URL.canParse(origin)) return false
   return new URL(origin).host === headers.get('host')?.toLowerCase()
@@ -195,6 +195,9 @@ const FREE = new Set([
   'PUT /api/v1/contacts/:handle',
   'POST /api/v1/contacts/import',
   'POST /api/v1/messages/:id/resolve',
+  'POST /api/v1/messages/:id/approve',
+  'POST /api/v1/messages/:id/deny',
+  'DELETE /api/v1/messages/:id',
   'PATCH /api/v1/conversations/:id',
   'POST /api/v1/conversations/:id/read',
   'POST /api/v1/webhooks/:id/test',

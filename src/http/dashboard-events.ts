@@ -8,6 +8,7 @@ import { RelayError } from '../domain/errors.ts'
 import type { ChangeFeed, PublishedChange } from '../system/change-feed.ts'
 import type { Clock } from '../system/clock.ts'
 import { Signal } from '../system/signal.ts'
+import { HEARTBEAT_MS, STREAM_HEADERS } from './events.ts'
 import { readQuery } from './query.ts'
 import { contextOf, sessionOf } from './request-context.ts'
 import { respond, streamOf } from './respond.ts'
@@ -20,8 +21,6 @@ export type DashboardEventTools = {
   readonly streamsEnd: AbortSignal
 }
 
-/** Keeps silent connections open: Bun's own time-out is lifted, those of proxies are not. */
-const HEARTBEAT_MS = 15_000
 /** Delay after which a browser that lost the stream reconnects. */
 const RETRY_MS = 1_000
 /** Limit over all browsers. */
@@ -29,12 +28,6 @@ const STREAMS_MAX = 100
 const STREAMS_RETRY_SECONDS = 10
 
 const EventsQuery = Type.Object({ after: Type.Optional(Type.String()) })
-
-const HEADERS = {
-  'content-type': 'text/event-stream; charset=utf-8',
-  // nginx would buffer the events of minutes.
-  'x-accel-buffering': 'no',
-}
 
 /** `GET /dashboard/events?after=<position>`, for signed-in browsers. */
 export function dashboardEventRoutes(tools: DashboardEventTools) {
@@ -55,7 +48,7 @@ export function dashboardEventRoutes(tools: DashboardEventTools) {
     const body = isAsked
       ? streamOf((end) => changeEvents({ ...watch, signal: end }), signal, 0)
       : null
-    return respond(body, { status: 200, requestId, headers: HEADERS })
+    return respond(body, { status: 200, requestId, headers: STREAM_HEADERS })
   })
 }
 

@@ -101,14 +101,20 @@ function lineWords(ready: number, all: number): string {
   return ready === all ? `All ${all} lines are ready` : `${ready} of ${all} lines ready`
 }
 
-/** "7 of 20 webhooks are failing". A stopped webhook does not count as failing. */
+/** "7 of 20 webhooks are failing". One that is stopped or paused does not count as failing. */
 function webhookWords(webhooks: readonly Webhook[]): string {
   if (webhooks.length === 0) return 'no webhooks'
-  const stopped = webhooks.filter((webhook) => webhook.disabled_reason !== null).length
-  const failing = webhooks.filter((webhook) => webhook.is_failing === true).length
-  const parts = [shareWords(stopped, webhooks.length, 'stopped')].filter(() => stopped > 0)
-  if (failing > 0) parts.push(shareWords(failing, webhooks.length, 'failing'))
+  const parts = ['stopped', 'paused', 'failing'].flatMap((state) => {
+    const count = webhooks.filter((webhook) => stateOf(webhook) === state).length
+    return count === 0 ? [] : [shareWords(count, webhooks.length, state)]
+  })
   return parts.join(', ') || 'all webhooks working'
+}
+
+function stateOf({ disabled_reason, is_active, is_failing }: Webhook): string {
+  if (disabled_reason !== null) return 'stopped'
+  if (!is_active) return 'paused'
+  return is_failing === true ? 'failing' : 'working'
 }
 
 function shareWords(count: number, all: number, what: string): string {

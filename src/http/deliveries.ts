@@ -58,6 +58,7 @@ const TEST = operation({
   summary: 'Send a test event',
   description: "A sample of the webhook's first event; its event id begins with `evt_test_`.",
   tag: 'Webhooks',
+  scope: 'webhooks:write',
   answers: { 202: Delivery },
   errors: ['not_found', 'webhook_inactive', 'storage_full'],
 })
@@ -67,6 +68,7 @@ const LIST = operation({
   summary: 'List the deliveries of a webhook',
   description: 'Newest first.',
   tag: 'Webhooks',
+  scope: 'webhooks:read',
   query: DeliveryQuery,
   answers: { 200: DeliveryList },
   errors: ['not_found'],
@@ -77,6 +79,7 @@ const GET = operation({
   summary: 'Read a delivery with its attempts',
   description: 'With the answer of the endpoint to each attempt.',
   tag: 'Webhooks',
+  scope: 'webhooks:read',
   answers: { 200: DeliveryWithAttempts },
   errors: ['not_found'],
 })
@@ -86,6 +89,7 @@ const REDELIVER = operation({
   summary: 'Retry a delivery',
   description: 'At once, with the same event id.',
   tag: 'Webhooks',
+  scope: 'webhooks:write',
   answers: { 202: Delivery },
   errors: ['not_found', 'webhook_inactive', 'storage_full'],
 })
@@ -135,6 +139,7 @@ const RETRY = operation({
     'Retries every failed delivery of this webhook, with a new schedule of attempts: at most 100,000 ' +
     'in one call.',
   tag: 'Webhooks',
+  scope: 'webhooks:write',
   answers: { 200: RetryAnswer, 202: RetryAnswer },
   errors: ERRORS,
 })
@@ -147,6 +152,7 @@ const REPLAY = operation({
     'before the webhook was created stay unsent unless `include_earlier` is true. At most 100,000 ' +
     'in one call; the same call again continues with the rest.',
   tag: 'Webhooks',
+  scope: 'webhooks:write',
   answers: { 200: ReplayAnswer, 202: ReplayAnswer },
   errors: ERRORS,
 })
@@ -156,6 +162,7 @@ const STATE = operation({
   summary: 'Read the progress of a replay',
   description: 'How many deliveries of replays and retries are still pending.',
   tag: 'Webhooks',
+  scope: 'webhooks:read',
   answers: { 200: ReplayState },
   errors: ['not_found'],
 })
@@ -168,6 +175,7 @@ const STOP = operation({
     'again; an event that was not sent yet is as if it had never been replayed. Requests in flight ' +
     'are not aborted.',
   tag: 'Webhooks',
+  scope: 'webhooks:write',
   answers: { 200: StoppedReplay },
   errors: ['not_found', 'storage_full'],
 })

@@ -21,6 +21,7 @@ export function lineActionRoutes({ lines, actions }: Tools) {
       summary,
       description,
       tag: 'Phone lines',
+      scope: 'lines:write',
       answers: { 200: answer },
       errors: ['phone_line_not_found', 'not_supported'],
     })

@@ -2,9 +2,11 @@ import { Elysia } from 'elysia'
 import { type Static, Type } from 'typebox'
 
 import {
+  ApprovalRequest,
   Conversation,
   ConversationChanges,
   ConversationList,
+  DenialRequest,
   Message,
   MessageDirection,
   MessageList,
@@ -15,26 +17,41 @@ import {
   RecipientEvidence,
 } from '../api/messages.ts'
 import { enumOf, id } from '../api/schema.ts'
+import { DEFERRAL_REASONS } from '../domain/message.ts'
 import { EXPORT_FORMATS, type ExportFormat } from '../messages/export.ts'
 import type { ListFilter, createReading } from '../messages/message-service.ts'
-import { takes } from './body.ts'
+import { mayTake, takes } from './body.ts'
 import { answerWithFile, fileAnswers } from './file-answer.ts'
-import { BY_ID, documentationOf, operation } from './operation.ts'
+import { BY_ID, documentationOf, operation, requireScope } from './operation.ts'
 import { PAGE_QUERY, pageOfQuery, readHandle, readQuery, timeParameter } from './query.ts'
-import { callerOf, originOf } from './request-context.ts'
+import { callerOf, linesOf, originOf } from './request-context.ts'
 import { pathSchema } from './typebox.ts'
 
 type Reading = ReturnType<typeof createReading>
 
 export type MessageActions = Reading['messages']
 
+const NAMES = {
+  contact_names: Type.Boolean({
+    default: false,
+    description:
+      'True adds `contact_name` to messages with a person of the contacts; needs `contacts:read`.',
+  }),
+}
+
+const NamesQuery = Type.Object(NAMES)
+
 const MessageQuery = Type.Object({
   ...PAGE_QUERY,
+  ...NAMES,
   phone_line_id: Type.Optional(id('line', 'Messages of this line.')),
   conversation_id: Type.Optional(id('conv', 'Messages of this conversation.')),
   handle: Type.Optional(Type.String({ description: 'The counterpart.', example: '+12025550147' })),
   direction: Type.Optional(MessageDirection),
   status: Type.Optional(MessageStatus),
+  queued_reason: Type.Optional(
+    enumOf('DeferralReason', DEFERRAL_REASONS, 'Queued messages that wait for this.'),
+  ),
   service: Type.Optional(
     Type.String({ description: 'The service that carried it.', example: 'SMS' }),
   ),
@@ -53,6 +70,7 @@ const LIST = operation({
   description:
     'Newest first. With `updated_since`, oldest change first: to catch up without a gap.',
   tag: 'Messages',
+  scope: 'messages:read',
   query: MessageQuery,
   answers: { 200: MessageList },
 })
@@ -62,6 +80,8 @@ const GET = operation({
   summary: 'Read a message',
   description: 'Its current status, and the times of its steps.',
   tag: 'Messages',
+  scope: 'messages:read',
+  query: NamesQuery,
   answers: { 200: Message },
   errors: ['not_found'],
 })
@@ -71,8 +91,43 @@ const RESOLVE = operation({
   summary: 'Settle an uncertain message',
   description: 'Mark it as sent or failed, after a look at the device.',
   tag: 'Messages',
+  scope: 'messages:send',
   answers: { 200: Message },
   errors: ['not_found', 'not_uncertain', 'storage_full'],
+})
+
+const CANCEL = operation({
+  id: 'cancelMessage',
+  summary: 'Cancel a queued message',
+  description:
+    'It is never sent: it has `failed` with the code `canceled`. Once it was handed over to the device ' +
+    'it cannot be canceled any more.',
+  tag: 'Messages',
+  scope: 'messages:send',
+  answers: { 200: Message },
+  errors: ['not_found', 'not_queued', 'storage_full'],
+})
+
+const APPROVE = operation({
+  id: 'approveMessage',
+  summary: 'Approve a message',
+  description:
+    'Sends a message whose `queued_reason` is `approval`, with another text if you like. A key never ' +
+    'decides on its own messages; of two decisions the first one counts.',
+  tag: 'Messages',
+  scope: 'approvals:write',
+  answers: { 200: Message },
+  errors: ['not_found', 'not_awaiting_approval', 'storage_full'],
+})
+
+const DENY = operation({
+  id: 'denyMessage',
+  summary: 'Deny a message',
+  description: 'It is never sent: it has `failed` with the code `denied`.',
+  tag: 'Messages',
+  scope: 'approvals:write',
+  answers: { 200: Message },
+  errors: ['not_found', 'not_awaiting_approval', 'storage_full'],
 })
 
 export function messageRoutes(messages: MessageActions) {
@@ -81,11 +136,35 @@ export function messageRoutes(messages: MessageActions) {
       '',
       ({ request }) => {
         const query = readQuery(request, MessageQuery)
-        return messages.list(filterIn(query), pageOfQuery(query))
+        const page = messages.list(filterIn(request, query), pageOfQuery(query))
+        if (!asksForNames(request, query)) return page
+        return { ...page, data: page.data.map(messages.named) }
       },
       LIST,
     )
-    .get('/:id', ({ params }) => messages.get(params.id), { ...BY_ID, ...GET })
+    .get(
+      '/:id',
+      ({ request, params }) => {
+        const isNamed = asksForNames(request, readQuery(request, NamesQuery))
+        const message = messages.get(params.id)
+        return isNamed ? messages.named(message) : message
+      },
+      { ...BY_ID, ...GET },
+    )
+    .delete('/:id', ({ request, params }) => messages.cancel(params.id, originOf(request)), {
+      ...BY_ID,
+      ...CANCEL,
+    })
+    .post(
+      '/:id/approve',
+      ({ request, params, body }) => messages.approve(params.id, body, originOf(request)),
+      { ...BY_ID, ...mayTake(ApprovalRequest), ...APPROVE },
+    )
+    .post(
+      '/:id/deny',
+      ({ request, params, body }) => messages.deny(params.id, body, originOf(request)),
+      { ...BY_ID, ...mayTake(DenialRequest), ...DENY },
+    )
     .post(
       '/:id/resolve',
       ({ request, params, body }) => messages.resolve(params.id, body.status, originOf(request)),
@@ -93,13 +172,19 @@ export function messageRoutes(messages: MessageActions) {
     )
 }
 
-function filterIn(query: Static<typeof MessageQuery>): ListFilter {
+function asksForNames(request: Request, { contact_names }: Static<typeof NamesQuery>): boolean {
+  if (contact_names) requireScope(request, 'contacts:read')
+  return contact_names
+}
+
+function filterIn(request: Request, query: Static<typeof MessageQuery>): ListFilter {
   return {
-    lineId: query.phone_line_id,
+    lineIds: linesOf(request, query.phone_line_id),
     conversationId: query.conversation_id,
     handle: readHandle(query.handle),
     direction: query.direction,
     status: query.status,
+    queuedReason: query.queued_reason,
     service: query.service,
     // A caller that names a conversation knows which one it is.
     type: query.type ?? (query.conversation_id === undefined ? 'direct' : 'all'),
@@ -122,15 +207,17 @@ const RECIPIENT = operation({
   description:
     "The service that reaches them, by this relay's own messages with them. Nobody is asked, and nothing is sent.",
   tag: 'Messages',
+  scope: 'messages:read',
   answers: { 200: RecipientEvidence },
   errors: ['invalid_recipient'],
 })
 
 export function recipientRoutes({ recipient }: RecipientActions) {
-  return new Elysia().get('/api/v1/recipients/:handle', ({ params }) => recipient(params.handle), {
-    params: pathSchema(HandlePath),
-    ...RECIPIENT,
-  })
+  return new Elysia().get(
+    '/api/v1/recipients/:handle',
+    ({ request, params }) => recipient(params.handle, linesOf(request)),
+    { params: pathSchema(HandlePath), ...RECIPIENT },
+  )
 }
 
 export type ConversationActions = ReturnType<typeof createReading>['conversations']
@@ -155,6 +242,7 @@ const LIST_CONVERSATIONS = operation({
   summary: 'List conversations',
   description: 'By latest message, newest first.',
   tag: 'Conversations',
+  scope: 'messages:read',
   query: ConversationQuery,
   answers: { 200: ConversationList },
 })
@@ -164,6 +252,7 @@ const GET_CONVERSATION = operation({
   summary: 'Read a conversation',
   description: 'With its latest message.',
   tag: 'Conversations',
+  scope: 'messages:read',
   answers: { 200: Conversation },
   errors: ['not_found'],
 })
@@ -175,6 +264,7 @@ const PATCH_CONVERSATION = operation({
     'With `automation_paused` a person answers. Messages accepted before are still sent; the setting ' +
     '`enforce_automation_pause` decides whether later sends of API keys are refused.',
   tag: 'Conversations',
+  scope: 'conversations:write',
   answers: { 200: Conversation },
   errors: ['not_found', 'storage_full'],
 })
@@ -191,6 +281,7 @@ const EXPORT = documentationOf({
   summary: 'Export a conversation',
   description: 'All its messages as a file, oldest first.',
   tag: 'Conversations',
+  scope: 'messages:read',
   query: ExportQuery,
   answers: {},
   errors: ['not_found', 'storage_full'],
@@ -204,6 +295,7 @@ const MARK_READ = operation({
     'Up to one of its messages; later ones stay unread. A message sent in the conversation marks it as ' +
     'read as well. Nobody else sees the mark.',
   tag: 'Conversations',
+  scope: 'conversations:write',
   answers: { 200: Conversation },
   errors: ['not_found', 'storage_full'],
 })
@@ -215,7 +307,7 @@ export function conversationRoutes(conversations: ConversationActions) {
       ({ request }) => {
         const query = readQuery(request, ConversationQuery)
         const filter = {
-          lineId: query.phone_line_id,
+          lineIds: linesOf(request, query.phone_line_id),
           handle: readHandle(query.handle),
           type: query.type ?? 'direct',
           isUnread: query.unread,

@@ -15,7 +15,8 @@ type Server = () => string
 const RAW_PATH = '/raw'
 const DESCRIPTION = `A self-hosted iMessage relay. Every route under \`/api/v1\` takes the two headers
 \`X-API-Key\` and \`X-API-Secret\`. Errors are \`{"error": {"code", "message", "details"?}}\`, and
-every answer carries an \`X-Request-Id\`, under which the relay's log has details.
+every answer carries an \`X-Request-Id\`, under which the relay's log has details. A key may be limited to
+some scopes, lines and recipients: \`x-required-scope\` of an operation is the scope that it needs.
 
 Requests are closed: a field that is not listed here is refused. Answers are open: a later version may
 add fields, and values to every schema whose name begins with \`Any\`. Ignore what you do not know.`
@@ -29,6 +30,7 @@ const TAGS = [
   { name: 'Conversations', description: 'All messages of a line with a handle.' },
   { name: 'Contacts', description: 'Your names for people, and search.' },
   { name: 'Phone lines', description: 'The numbers that send and receive.' },
+  { name: 'Events', description: 'What happened, to read in your own time.' },
   { name: 'Webhooks', description: 'Events on their way to you, signed after Standard Webhooks.' },
   { name: 'Keys', description: 'Credentials of API clients.' },
   { name: 'Bridges', description: 'Access for iPhones that are lines by Shortcuts.' },
@@ -307,7 +309,7 @@ function isWords(schema: JsonObject): boolean {
 function constantsOf(title: string, words: readonly Json[]): JsonObject {
   const prefix = title.replaceAll(/\B[A-Z]/g, '_$&')
   const names = words.filter((word) => typeof word === 'string').map((word) => `${prefix}_${word}`)
-  return { 'x-enum-varnames': names.map((name) => name.replaceAll('.', '_').toUpperCase()) }
+  return { 'x-enum-varnames': names.map((name) => name.replaceAll(/[.:]/g, '_').toUpperCase()) }
 }
 
 function textIn(node: JsonObject, name: string): string {

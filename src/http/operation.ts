@@ -4,14 +4,23 @@ import { type TObject, type TSchema, Type } from 'typebox'
 
 import { errorAnswers } from '../api/errors.ts'
 import { IdPath, type Shape } from '../api/schema.ts'
-import type { ErrorCode } from '../domain/errors.ts'
+import { RelayError, type ErrorCode } from '../domain/errors.ts'
+import { hasScope, type Scope, permissionsOf } from '../domain/permissions.ts'
 import { requireNoQuery } from './query.ts'
 import { bridgeOf, callerOf } from './request-context.ts'
 import { answerSchema, pathSchema, type Bridged } from './typebox.ts'
 
 type Answers = Readonly<Record<number, TSchema>>
 
-export type Operation<A extends Answers> = {
+/** The scope that a key needs for a route; `any` key will do for some. */
+export type RouteScope = Scope | 'any'
+
+type Access =
+  | { readonly scope: RouteScope; readonly asksFor?: undefined }
+  /** Credentials in place of a key. */
+  | { readonly asksFor: 'bridge_token' | 'nothing'; readonly scope?: undefined }
+
+export type Operation<A extends Answers> = Access & {
   /** Names the operation in generated clients, as `sendMessage`. */
   readonly id: string
   readonly summary: string
@@ -22,6 +31,7 @@ export type Operation<A extends Answers> = {
     | 'Conversations'
     | 'Contacts'
     | 'Phone lines'
+    | 'Events'
     | 'Webhooks'
     | 'Keys'
     | 'Bridges'
@@ -35,8 +45,6 @@ export type Operation<A extends Answers> = {
   readonly answerHeaders?: Readonly<Record<string, string>> | undefined
   /** Requests of the relay that follow from it. */
   readonly callbacks?: readonly Callback[] | undefined
-  /** Credentials in place of a key. */
-  readonly asksFor?: 'bridge_token' | 'nothing' | undefined
 }
 
 /** A request of the relay to an address that its caller gave. */
@@ -56,6 +64,17 @@ const EVERYWHERE: readonly ErrorCode[] = [
   'starting',
   'stopping',
 ]
+
+/** Name of the scope in the OpenAPI document, from which the guard of the API reads it as well. */
+export const REQUIRED_SCOPE = 'x-required-scope'
+
+/** Throws `forbidden` for a key without the scope. */
+export function requireScope(request: Request, scope: RouteScope): void {
+  if (scope === 'any' || hasScope(permissionsOf(callerOf(request)), scope)) return
+  throw new RelayError('forbidden', `This key does not have the scope ${scope}.`, {
+    details: { required_scope: scope },
+  })
+}
 
 export const BY_ID = { params: pathSchema(IdPath) }
 
@@ -109,7 +128,9 @@ export function documentationOf<A extends Answers>(op: Operation<A>) {
     },
   ])
   const parameters = [...parametersOf('query', op.query), ...parametersOf('header', op.headers)]
-  const codes = op.asksFor === 'nothing' ? errors : [...EVERYWHERE, ...errors]
+  const isScoped = op.scope !== undefined && op.scope !== 'any'
+  const common = isScoped ? [...EVERYWHERE, 'forbidden' as const] : EVERYWHERE
+  const codes = op.asksFor === 'nothing' ? errors : [...common, ...errors]
   const responses = { ...Object.fromEntries(answers), ...errorAnswers(codes) }
   return {
     operationId: id,
@@ -118,6 +139,7 @@ export function documentationOf<A extends Answers>(op: Operation<A>) {
     tags: [tag],
     parameters,
     responses,
+    ...(op.scope === undefined ? {} : { [REQUIRED_SCOPE]: op.scope }),
     ...(callbacks === undefined
       ? {}
       : { callbacks: Object.fromEntries(callbacks.map(callbackOf)) }),

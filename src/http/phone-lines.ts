@@ -4,11 +4,12 @@ import type { Page, PageRequest } from '../api/paging.ts'
 import { PhoneLine, PhoneLineChanges, PhoneLineList } from '../api/phone-lines.ts'
 import { Deleted } from '../api/schema.ts'
 import { invalidRequest } from '../domain/errors.ts'
+import { includesLine } from '../domain/routing.ts'
 import type { createLineActions } from '../lines/line-actions.ts'
 import { takes } from './body.ts'
 import { BY_ID, operation } from './operation.ts'
 import { PageQuery, readPage } from './query.ts'
-import { originOf } from './request-context.ts'
+import { linesOf, originOf } from './request-context.ts'
 
 export type PhoneLineActions = ReturnType<typeof createLineActions>
 
@@ -17,6 +18,7 @@ const LIST = operation({
   summary: 'List phone lines',
   description: 'Oldest first, which is the order of routing.',
   tag: 'Phone lines',
+  scope: 'lines:read',
   query: PageQuery,
   answers: { 200: PhoneLineList },
 })
@@ -26,6 +28,7 @@ const PATCH = operation({
   summary: 'Change a phone line',
   description: 'Fields that are left out stay as they are.',
   tag: 'Phone lines',
+  scope: 'lines:write',
   answers: { 200: PhoneLine },
   errors: ['not_found', 'not_supported', 'storage_full'],
 })
@@ -37,23 +40,34 @@ const REMOVE = operation({
     'A simulated line that the relay was started without, or a Shortcuts line whose bridge was ' +
     'removed. Its messages keep its id and number.',
   tag: 'Phone lines',
+  scope: 'lines:write',
   answers: { 200: Deleted },
   errors: ['not_found', 'phone_line_in_use'],
 })
 
 export function phoneLineRoutes(lines: PhoneLineActions) {
   return new Elysia({ prefix: '/api/v1/phone-lines' })
-    .get('', ({ request }) => pageOfLines(lines.list(), readPage(request)), LIST)
+    .get(
+      '',
+      ({ request }) => {
+        const seen = lines.list().filter(({ id }) => includesLine(linesOf(request), id))
+        return pageOfLines(seen, readPage(request))
+      },
+      LIST,
+    )
     .patch(
       '/:id',
       ({ request, params, body }) => {
-        const { label, daily_contact_limit, is_enabled, relay_sms, relay_groups } = body
+        const { label, daily_contact_limit, is_enabled, relay_sms, relay_groups, quiet_hours } =
+          body
+        requireHours(quiet_hours)
         const changes = {
           ...(label === undefined ? {} : { label }),
           ...(daily_contact_limit === undefined ? {} : { dailyContactLimit: daily_contact_limit }),
           ...(is_enabled === undefined ? {} : { isEnabled: is_enabled }),
           ...(relay_sms === undefined ? {} : { relaySms: relay_sms }),
           ...(relay_groups === undefined ? {} : { relayGroups: relay_groups }),
+          ...(quiet_hours === undefined ? {} : { quietHours: quiet_hours }),
         }
         return lines.patch(params.id, changes, originOf(request))
       },
@@ -67,6 +81,11 @@ export function phoneLineRoutes(lines: PhoneLineActions) {
       },
       { ...BY_ID, ...REMOVE },
     )
+}
+
+function requireHours(hours: PhoneLineChanges['quiet_hours']): void {
+  if (hours === undefined || hours === null || hours.from !== hours.to) return
+  throw invalidRequest({ path: 'quiet_hours', message: 'must not end when they begin' })
 }
 
 /** The cursor is the last line's id: ids sort by creation. */

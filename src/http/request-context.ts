@@ -1,8 +1,9 @@
 import { shortId, type DashboardSession } from '../access/sessions.ts'
 import type { Actor, Origin } from '../domain/audit.ts'
-import type { Caller } from '../domain/credential.ts'
 import { RelayError } from '../domain/errors.ts'
 import type { BridgeId } from '../domain/ids.ts'
+import { narrowed, permissionsOf, type Caller } from '../domain/permissions.ts'
+import type { LineLimit } from '../domain/routing.ts'
 import type { Random } from '../system/random.ts'
 
 /** A request, and its path just as the router will see it. */
@@ -55,6 +56,11 @@ export function callerOf(request: Request): Caller {
   const { caller } = contextOf(request)
   if (caller === null) throw unauthorized()
   return caller
+}
+
+/** The lines that the caller may see, of which it may have asked for one. */
+export function linesOf(request: Request, asked?: string): LineLimit {
+  return narrowed(permissionsOf(callerOf(request)).lineIds, asked)
 }
 
 /** The origin of a change, for the audit trail; on the dashboard also before the sign-in. */

@@ -2,6 +2,7 @@
 
 import { ERRORS, type ErrorAnswer } from '../api/errors.ts'
 import { RelayError } from '../domain/errors.ts'
+import type { Clock } from '../system/clock.ts'
 import type { Log } from '../system/log.ts'
 import type { Signal } from '../system/signal.ts'
 
@@ -36,17 +37,28 @@ export function streamOf<T extends string | Uint8Array>(
   signal: AbortSignal,
   /** Pieces made before the first read; with 0 that starts the generator, and its reader ends it. */
   highWaterMark = 1,
+  /** Cuts a reader that takes longer than this for one piece. */
+  stall?: { readonly clock: Clock; readonly ms: number },
 ): ReadableStream<T> {
   const end = new AbortController()
+  let cancelStall = () => {}
   const pieces = make(AbortSignal.any([signal, end.signal]))
   return new ReadableStream<T>(
     {
       async pull(controller) {
+        cancelStall()
         const next = await pieces.next()
-        if (next.done === true) controller.close()
-        else controller.enqueue(next.value)
+        if (next.done === true) return controller.close()
+        controller.enqueue(next.value)
+        if (stall === undefined) return
+        cancelStall = stall.clock.after(stall.ms, () => {
+          end.abort()
+          controller.close()
+          void pieces.return(undefined)
+        })
       },
       async cancel() {
+        cancelStall()
         end.abort()
         await pieces.return(undefined)
       },

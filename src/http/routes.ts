@@ -8,16 +8,17 @@ import type { Backup, SetupLink } from '../api/owner.ts'
 import type { Attachments } from '../attachments/attachments.ts'
 import type { Origin } from '../domain/audit.ts'
 import type { Days } from '../domain/days.ts'
+import { RelayError } from '../domain/errors.ts'
 import type { SentenceOf } from '../domain/message.ts'
 import type { SetSnooze } from '../health/snoozes.ts'
 import type { CreatedKinds, DeviceCalls, LineKind } from '../lines/line-kind.ts'
 import type { Restoring } from '../maintenance/restoring.ts'
+import type { Db } from '../storage/database.ts'
+import { isOnLines } from '../storage/line-limits.ts'
 import type { ChangeFeed } from '../system/change-feed.ts'
-import type { Clock } from '../system/clock.ts'
 import type { Random } from '../system/random.ts'
 import type { TestInbox } from '../webhooks/test-inbox.ts'
 import { attachmentRoutes, linkRoutes } from './attachments.ts'
-import type { AuthenticationTools } from './authentication.ts'
 import { type ContactTools, type SearchTools, contactRoutes, searchRoutes } from './contacts.ts'
 import { controlRoutes, type ControlActions } from './control.ts'
 import { type BridgeActions, type KeyActions, bridgeOwnerRoutes, keyRoutes } from './credentials.ts'
@@ -40,9 +41,11 @@ import {
   deliveryRoutes,
   replayRoutes,
 } from './deliveries.ts'
+import { type EventTools, eventRoutes } from './events.ts'
 import type { SchemeOptions } from './hosts.ts'
 import { guideRoutes } from './html-pages.ts'
 import { lineActionRoutes } from './line-actions.ts'
+import { mcpRoutes } from './mcp.ts'
 import {
   type ConversationActions,
   type MessageActions,
@@ -52,9 +55,10 @@ import {
   recipientRoutes,
 } from './messages.ts'
 import { openApiDocument } from './openapi.ts'
+import { REQUIRED_SCOPE, requireScope, type RouteScope } from './operation.ts'
 import { downloadRoutes, ownerRoutes } from './owner-routes.ts'
 import { phoneLineRoutes, type PhoneLineActions } from './phone-lines.ts'
-import { contextOf } from './request-context.ts'
+import { contextOf, linesOf } from './request-context.ts'
 import { type FailureTools, answerToFailure, respond } from './respond.ts'
 import { restoreRoutes } from './restore.ts'
 import { type SendActions, sendRoutes } from './sending.ts'
@@ -66,7 +70,7 @@ import { inboxRoutes, webhookRoutes, type WebhookActions } from './webhooks.ts'
 
 export type RouteTools = SchemeOptions &
   FailureTools &
-  Pick<AuthenticationTools, 'authenticate'> &
+  EventTools &
   ContactTools &
   SearchTools &
   RecipientActions &
@@ -74,7 +78,7 @@ export type RouteTools = SchemeOptions &
     readonly version: string
     /** The address of the API for generated clients. */
     readonly serverUrl: () => string
-    readonly clock: Clock
+    readonly db: Db
     readonly random: Random
     readonly keys: KeyActions
     readonly bridges: BridgeActions
@@ -108,37 +112,39 @@ export type RouteTools = SchemeOptions &
   }
 
 /** For the network. */
-export function publicRoutes(tools: RouteTools): AnyElysia {
-  const api = apiRoutes(tools)
+export function publicRoutes(tools: RouteTools, streamsEnd: AbortSignal): AnyElysia {
+  const api = apiRoutes(tools, streamsEnd)
   const whole = new Elysia().use(api).use(bridgeRoutes(tools.bridge))
   const documents = {
     api: openApiDocument(api, tools.kinds, tools.serverUrl),
     // The page calls the relay that it was loaded from, under the same name.
     whole: openApiDocument(whole, tools.kinds, () => '/'),
   }
-  return frame(tools)
+  const routes: AnyElysia = frame(tools)
     .use(whole)
+    .use(mcpRoutes(tools, (request) => routes.fetch(request), streamsEnd))
     .use(linkRoutes(tools))
     .use(inboxRoutes(tools.webhooks.inbox))
     .use(swaggerRoutes(documents))
     .use(pageRoutes())
     .use(guideRoutes())
+  return routes
 }
 
 /** For the control socket: the API, and the owner's routes. */
 export function ownersRoutes(tools: RouteTools, streamsEnd: AbortSignal): AnyElysia {
   const { control } = tools
   return frame(tools)
-    .use(apiRoutes(tools))
+    .use(apiRoutes(tools, streamsEnd))
     .use(ownerRoutes({ ...tools, ...control }))
-    .use(controlRoutes({ ...tools, ...control, streamsEnd }))
+    .use(controlRoutes({ ...tools, ...control }))
 }
 
 /** For a browser that is signed in: the API, the owner's routes, and those of the page. */
 export function dashboardRoutes(tools: RouteTools, streamsEnd: AbortSignal): AnyElysia {
   return frame(tools)
     .onBeforeHandle(requirePassword(tools))
-    .use(apiRoutes(tools))
+    .use(apiRoutes(tools, streamsEnd))
     .use(ownerRoutes({ ...tools, ...tools.control }))
     .use(sessionRoutes(tools))
     .use(aboutRoutes(tools))
@@ -166,8 +172,16 @@ export function methodsAt(app: AnyElysia): (path: string) => readonly string[] {
   }
 }
 
-function apiRoutes(tools: RouteTools): AnyElysia {
-  return new Elysia()
+function apiRoutes(tools: RouteTools, streamsEnd: AbortSignal): AnyElysia {
+  const scopes = new Map<string, RouteScope>()
+  const api = new Elysia()
+    .onBeforeHandle(({ request, route, params }) => {
+      const method = request.method === 'HEAD' ? 'GET' : request.method
+      const scope = scopes.get(`${method} ${route}`)
+      if (scope === undefined) return
+      requireScope(request, scope)
+      requireOnLines(tools.db, request, { route, ...params })
+    })
     .use(sendRoutes({ ...tools, ...tools.messages }))
     .use(messageRoutes(tools.messages))
     .use(attachmentRoutes(tools))
@@ -178,6 +192,7 @@ function apiRoutes(tools: RouteTools): AnyElysia {
     .use(statsRoutes(tools.pictures))
     .use(phoneLineRoutes(tools.lines))
     .use(lineActionRoutes(tools))
+    .use(eventRoutes(tools, streamsEnd))
     .use(webhookRoutes(tools.webhooks))
     .use(deliveryRoutes(tools.webhooks))
     .use(replayRoutes(tools.webhooks))
@@ -185,6 +200,18 @@ function apiRoutes(tools: RouteTools): AnyElysia {
     .use(bridgeOwnerRoutes(tools.bridges))
     .use(auditRoutes(tools.listAudit))
     .use(healthRoutes({ ...tools, ...tools.health }))
+  for (const { method, path, hooks } of api.routes) {
+    const scope = scopeIn(hooks)
+    if (scope !== undefined) scopes.set(`${method} ${path}`, scope)
+    else if (path.startsWith('/api/')) throw new Error(`${method} ${path} has no scope.`)
+  }
+  return api
+}
+
+/** The scope that a route declares. */
+function scopeIn({ detail }: { readonly detail?: object | undefined }): RouteScope | undefined {
+  const { [REQUIRED_SCOPE]: scope }: { [REQUIRED_SCOPE]?: RouteScope } = detail ?? {}
+  return scope
 }
 
 /** The form of every answer. Elysia's own messages, and those of unknown errors, are never shown. */
@@ -200,4 +227,30 @@ function frame(tools: FailureTools) {
       const { requestId } = contextOf(request)
       return respond(JSON.stringify(responseValue), { status, requestId })
     })
+}
+
+/** For a key of certain lines, things of all others are unknown. */
+function requireOnLines(
+  db: Db,
+  request: Request,
+  { route, id }: { readonly route: string; readonly id?: string | undefined },
+): void {
+  if (id === undefined || isOnLines(db, linesOf(request), id)) return
+  const kind = id.slice(0, id.indexOf('_'))
+  const isAction = kind === 'line' && !route.startsWith('/api/v1/phone-lines/')
+  const code = isAction ? 'phone_line_not_found' : 'not_found'
+  const thing = THINGS[kind] ?? 'thing'
+  throw new RelayError(
+    kind === 'att' ? 'attachment_not_found' : code,
+    `There is no ${thing} with this id.`,
+  )
+}
+
+const THINGS: Readonly<Record<string, string>> = {
+  msg: 'message',
+  conv: 'conversation',
+  att: 'attachment',
+  line: 'phone line',
+  wh: 'webhook',
+  dlv: 'delivery',
 }

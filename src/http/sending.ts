@@ -10,10 +10,13 @@ import {
   TextConversationSend,
   TextSendRequest,
 } from '../api/messages.ts'
-import type { Caller } from '../domain/credential.ts'
+import { TIME_WANTED } from '../api/schema.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
+import type { Timestamp } from '../domain/ids.ts'
 import type { MessageSource, SentenceOf } from '../domain/message.ts'
+import type { Caller } from '../domain/permissions.ts'
 import type { SendAnswer, SendRequest as MessageRequest, createSend } from '../messages/send.ts'
+import { parseIsoTime } from '../system/iso-time.ts'
 import { takesBy } from './body.ts'
 import { BY_ID, documentationOf, plainCall } from './operation.ts'
 import { callerOf, contextOf } from './request-context.ts'
@@ -24,9 +27,10 @@ export type SendActions = { readonly send: ReturnType<typeof createSend> }
 type Tools = SendActions & { readonly defaultWaitMs: number; readonly sentenceOf: SentenceOf }
 
 /** Idle time of a connection beyond the wait, and beyond that while files are fetched. */
-const SILENCE_SECONDS = 10
+export const SILENCE_SECONDS = 10
 const FETCH_SECONDS = 25
 const REPLAYED = { 'idempotency-replayed': 'true' }
+const APPLIED = { 'preference-applied': 'urgent' }
 
 const SendHeaders = Type.Object({
   'Idempotency-Key': Type.Optional(
@@ -39,7 +43,9 @@ const SendHeaders = Type.Object({
   ),
   Prefer: Type.Optional(
     Type.String({
-      description: '`wait=N` waits at most N seconds (up to 60), `respond-async` not at all.',
+      description:
+        '`wait=N` waits at most N seconds (up to 60), `respond-async` not at all. `urgent` sends in the ' +
+        "line's quiet hours, too.",
       example: 'wait=15',
     }),
   ),
@@ -47,6 +53,7 @@ const SendHeaders = Type.Object({
 
 const ANSWER_HEADERS = {
   'Idempotency-Replayed': '`true` where this is the first answer, repeated.',
+  'Preference-Applied': '`urgent` where that was asked for.',
 }
 
 const REFUSALS = [
@@ -62,6 +69,7 @@ const REFUSALS = [
   'send_failed',
   'not_supported',
   'attachment_fetch_failed',
+  'recipient_not_allowed',
   'rate_limit_exceeded',
   'storage_full',
 ] as const
@@ -73,6 +81,7 @@ const SEND = documentationOf({
     'Nothing is lost once it is accepted. 200 when the line sent it in time; 202 when it is queued or ' +
     'still in progress. Set an `Idempotency-Key`, so that a retry never sends twice.',
   tag: 'Messages',
+  scope: 'messages:send',
   headers: SendHeaders,
   answers: { 200: Message, 202: Message },
   answerHeaders: ANSWER_HEADERS,
@@ -86,6 +95,7 @@ const SEND_HERE = documentationOf({
     "To its person or its group, by its line. A group is addressed by the device's own guid of it: it is " +
     'never created, and a person is never written to in its place. Headers and answers are those of a send.',
   tag: 'Conversations',
+  scope: 'messages:send',
   headers: SendHeaders,
   answers: { 200: Message, 202: Message },
   answerHeaders: ANSWER_HEADERS,
@@ -130,25 +140,41 @@ async function answerSend(
   content: ConversationSend,
   target: Pick<MessageRequest, 'to' | 'service' | 'lineId'>,
 ): Promise<Response> {
-  const source = sourceOf(callerOf(request))
+  const caller = callerOf(request)
   const { requestId, peer } = contextOf(request)
   const waitMs = preferredWaitMs(request.headers)
   const idempotencyKey = idempotencyKeyOf(request.headers)
-  const { text = '', attachments, reply_to: replyTo } = content
+  const { text = '', attachments, reply_to: replyTo, send_at } = content
   const fetches = attachments?.some((file) => 'url' in file) === true
   const silence = SILENCE_SECONDS + (fetches ? FETCH_SECONDS : 0)
   // A connection that Bun cuts while the caller waits makes the caller send twice.
   peer.liftTimeout(Math.ceil((waitMs ?? defaultWaitMs) / 1_000) + silence)
-  const message = { ...target, text, attachments, replyTo }
-  const answer = await send({ ...message, idempotencyKey, waitMs, source })
-  return sendResponse(answer, { requestId, sentenceOf })
+  const isUrgent = preferencesOf(request.headers).includes('urgent')
+  const sendAt = sendTime(send_at)
+  const parts = { text, attachments, replyTo, sendAt, isUrgent }
+  const key = caller.kind === 'key' ? caller : null
+  const message = { ...target, ...parts, key, source: sourceOf(caller) }
+  const answer = await send({ ...message, idempotencyKey, waitMs })
+  return sendResponse(answer, { requestId, sentenceOf, isUrgent })
+}
+
+function sendTime(text: string | undefined): Timestamp | undefined {
+  const time = text === undefined ? undefined : parseIsoTime(text)
+  if (time === null) throw invalidRequest({ path: 'send_at', message: TIME_WANTED })
+  return time
+}
+
+type AnswerContext = {
+  readonly requestId: string
+  readonly sentenceOf: SentenceOf
+  readonly isUrgent: boolean
 }
 
 function sendResponse(
   answer: SendAnswer,
-  { requestId, sentenceOf }: { readonly requestId: string; readonly sentenceOf: SentenceOf },
+  { requestId, sentenceOf, isUrgent }: AnswerContext,
 ): Response {
-  const headers = answer.isReplay ? REPLAYED : {}
+  const headers = { ...(answer.isReplay ? REPLAYED : {}), ...(isUrgent ? APPLIED : {}) }
   if (answer.kind === 'send_failed') {
     const details = { message_id: answer.messageId, reason: answer.reason }
     const message = sentenceOf(answer.reason ?? 'send_failed')
@@ -170,14 +196,15 @@ const IDEMPOTENCY_KEY = /^[\x20-\x7e]{1,255}$/
  * preference. A preference that makes no sense is ignored (RFC 7240).
  */
 export function preferredWaitMs(headers: Headers): number | null {
-  const header = headers.get('prefer')
-  if (header === null) return null
-  const preferences = header.split(',').map((preference) => {
-    return (preference.split(';')[0] ?? '').trim().toLowerCase()
-  })
+  const preferences = preferencesOf(headers)
   const seconds = preferences.flatMap((preference) => WAIT.exec(preference)?.[1] ?? [])[0]
   if (seconds !== undefined) return Math.min(Number(seconds), WAIT_SECONDS_MAX) * 1_000
   return preferences.includes('respond-async') ? 0 : null
+}
+
+function preferencesOf(headers: Headers): readonly string[] {
+  const preferences = headers.get('prefer')?.split(',') ?? []
+  return preferences.map((preference) => (preference.split(';')[0] ?? '').trim().toLowerCase())
 }
 
 export function idempotencyKeyOf(headers: Headers): string | null {

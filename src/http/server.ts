@@ -7,9 +7,10 @@ import type { AnyElysia } from 'elysia'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
 import { Authentication, type AuthenticationTools } from './authentication.ts'
 import { STARTUP_CHECK_PATH } from './control.ts'
-import { authenticateBrowser, isDashboardPath, keepSession } from './dashboard-auth.ts'
+import { authenticateBrowser, isDashboardPath, isOwnOrigin, keepSession } from './dashboard-auth.ts'
 import { type HostOptions, clientAddress, isOurHost, requiresTls } from './hosts.ts'
 import { smallPage, wantsPage } from './html-pages.ts'
+import { MCP_PATH, withKeyHeaders } from './mcp.ts'
 import {
   type Peer,
   type RequestContext,
@@ -69,7 +70,7 @@ export function createHttp(tools: HttpTools): Http {
     tools,
     authentication: new Authentication(tools),
     apps: {
-      network: appOf(publicRoutes(tools)),
+      network: appOf(publicRoutes(tools, streamsEnd.signal)),
       control: appOf(ownersRoutes(tools, streamsEnd.signal)),
       // Created for the first browser: that takes 10 ms, which most starts can do without.
       dashboard: () => (dashboard ??= appOf(dashboardRoutes(tools, streamsEnd.signal))),
@@ -141,6 +142,12 @@ function admit(
     return { ...target, app }
   }
   requireOurHost(request, peer, tools.hosts)
+  if (path === MCP_PATH && !peer.isControl) {
+    requireOwnOrigin(request.headers)
+    const known = withKeyHeaders(request)
+    context.caller = authentication.caller(known, peer)
+    return { request: known, path, app }
+  }
   if (peer.isControl || !isDashboardPath(path)) return { ...target, app }
   return { ...authenticateBrowser(tools, target, context), app: apps.dashboard() }
 }
@@ -178,6 +185,12 @@ function requireOurHost(request: Request, peer: Peer, hosts: HostOptions): void 
   if (peer.isControl || isOurHost(request.headers.get('host'), hosts)) return
   const message = 'This Host is not one of this relay; the option public url names another one.'
   throw new RelayError('misdirected_request', message)
+}
+
+/** Programs send no Origin; a page of another site has one. */
+function requireOwnOrigin(headers: Headers): void {
+  if (!headers.has('origin') || isOwnOrigin(headers)) return
+  throw new RelayError('forbidden', 'Only programs and pages of this relay may do this.')
 }
 
 function noRoute(app: App, { request, path }: RoutableRequest, requestId: string): Response {

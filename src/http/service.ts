@@ -7,13 +7,17 @@ import { AuditAction, type AuditEntry, AuditEntryList } from '../api/audit.ts'
 import { Alive, type HealthFinding, HealthFindings, Ready } from '../api/health.ts'
 import type { Page, PageRequest } from '../api/paging.ts'
 import { RelayError } from '../domain/errors.ts'
+import { hasScope } from '../domain/permissions.ts'
+import type { LineLimit } from '../domain/routing.ts'
 import type { AuditFilter } from '../storage/audit.ts'
+import type { Db } from '../storage/database.ts'
+import { isOnLines } from '../storage/line-limits.ts'
 import type { Metrics } from '../system/metrics.ts'
 import type { AuthenticationTools } from './authentication.ts'
 import { type SchemeOptions, isLoopbackOnly } from './hosts.ts'
 import { documentationOf, operation } from './operation.ts'
 import { PAGE_QUERY, pageOfQuery, readQuery, timeParameter } from './query.ts'
-import { contextOf } from './request-context.ts'
+import { contextOf, linesOf } from './request-context.ts'
 import { errorResponse, respond } from './respond.ts'
 
 /** The relay's phase, and its disk. */
@@ -52,6 +56,7 @@ const FINDINGS = operation({
   summary: 'List problems',
   description: 'Everything that keeps the relay, a line or a webhook from working.',
   tag: 'Service',
+  scope: 'health:read',
   answers: { 200: HealthFindings },
 })
 
@@ -91,12 +96,22 @@ const METRICS_TEXT = {
   content: { 'text/plain': { schema: Type.String() } },
 }
 
-type HealthTools = HealthActions & SchemeOptions & Pick<AuthenticationTools, 'authenticate'>
+type HealthTools = HealthActions &
+  SchemeOptions &
+  Pick<AuthenticationTools, 'authenticate'> & { readonly db: Db }
 
 export function healthRoutes(tools: HealthTools) {
   const { life, metrics, findings } = tools
   return new Elysia()
-    .get('/api/v1/health', async () => ({ data: await findings() }), FINDINGS)
+    .get(
+      '/api/v1/health',
+      async ({ request }) => {
+        const lines = linesOf(request)
+        const found = await findings()
+        return { data: found.filter(({ about }) => isShown(tools.db, lines, about)) }
+      },
+      FINDINGS,
+    )
     .get('/healthz', () => ({ status: 'ok' as const }), HEALTHZ)
     .get('/readyz', ({ request }) => readiness(life, contextOf(request).requestId), {
       detail: READYZ,
@@ -113,12 +128,20 @@ export function healthRoutes(tools: HealthTools) {
     )
 }
 
+/** A caller of certain lines learns nothing of devices without a line. */
+function isShown(db: Db, lines: LineLimit, { kind, id }: HealthFinding['about']): boolean {
+  if (lines === null || kind === 'relay') return true
+  return id !== null && (kind === 'line' || kind === 'webhook') && isOnLines(db, lines, id)
+}
+
 function maySeeMetrics(tools: HealthTools, request: Request): boolean {
   const { headers } = request
   if (tools.isMetricsOpen() || isLoopbackOnly(headers, contextOf(request).peer, tools)) return true
   const key = headers.get('x-api-key')
   const secret = headers.get('x-api-secret')
-  return key !== null && secret !== null && tools.authenticate(key, secret) !== null
+  const caller = key === null || secret === null ? null : tools.authenticate(key, secret)
+  if (caller === null) return false
+  return caller.permissions.lineIds === null && hasScope(caller.permissions, 'health:read')
 }
 
 /** Throws while the relay starts or stops. */
@@ -166,6 +189,7 @@ const LIST_AUDIT = operation({
     'Newest first: changes of keys, bridges, webhooks, lines and settings, sign-ins, restores and ' +
     'upgrades. Kept for 400 days; no secret is in it.',
   tag: 'Service',
+  scope: 'audit:read',
   query: AuditQuery,
   answers: { 200: AuditEntryList },
 })

@@ -10,7 +10,7 @@ import { TIME_ZONE_KIND } from '../domain/setting.ts'
 import type { createPictures } from '../stats/pictures.ts'
 import { BY_ID, operation, plainCall } from './operation.ts'
 import { readQuery } from './query.ts'
-import { callerOf } from './request-context.ts'
+import { linesOf } from './request-context.ts'
 
 export type Pictures = ReturnType<typeof createPictures>
 
@@ -39,6 +39,7 @@ const STATS = operation({
     'Messages by line, day on which they were recorded, and current outcome; oldest day first. ' +
     'Queued messages are not counted. With `time_zone` also new contacts and the time until messages were sent.',
   tag: 'Messages',
+  scope: 'messages:read',
   query: StatsQuery,
   answers: { 200: Stats },
 })
@@ -47,9 +48,10 @@ export function statsRoutes({ stats }: Pick<Pictures, 'stats'>) {
   return new Elysia().get(
     '/api/v1/stats',
     ({ request }) => {
-      callerOf(request)
+      const lines = linesOf(request)
       const { days, time_zone } = readQuery(request, StatsQuery)
-      return { data: stats(days, time_zone === undefined ? null : zoneNamed(time_zone)) }
+      const zone = time_zone === undefined ? null : zoneNamed(time_zone)
+      return { data: stats(days, zone, lines) }
     },
     STATS,
   )

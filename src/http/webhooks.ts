@@ -13,13 +13,14 @@ import {
   WebhookCreation,
   WebhookList,
 } from '../api/webhooks.ts'
+import { permissionsOf } from '../domain/permissions.ts'
 import { INBOX_PATH } from '../domain/webhook-url.ts'
 import type { WebhookInput, createSubscriptions } from '../webhooks/subscriptions.ts'
 import type { TestInbox } from '../webhooks/test-inbox.ts'
 import { anyBody, mayTake, takes } from './body.ts'
 import { BY_ID, operation, type Callback } from './operation.ts'
 import { PageQuery, readPage } from './query.ts'
-import { contextOf, originOf } from './request-context.ts'
+import { callerOf, contextOf, linesOf, originOf } from './request-context.ts'
 import { respond } from './respond.ts'
 import { pathSchema } from './typebox.ts'
 
@@ -59,6 +60,7 @@ const CREATE = operation({
   summary: 'Create a webhook',
   description: 'The signing secret is shown only in this answer.',
   tag: 'Webhooks',
+  scope: 'webhooks:write',
   callbacks: EVENTS,
   answers: { 201: CreatedWebhook },
   errors: ['storage_full'],
@@ -69,6 +71,7 @@ const LIST = operation({
   summary: 'List webhooks',
   description: 'Newest first, paused and disabled ones too.',
   tag: 'Webhooks',
+  scope: 'webhooks:read',
   query: PageQuery,
   answers: { 200: WebhookList },
 })
@@ -78,6 +81,7 @@ const GET = operation({
   summary: 'Read a webhook',
   description: 'Without its secret.',
   tag: 'Webhooks',
+  scope: 'webhooks:read',
   answers: { 200: Webhook },
   errors: ['not_found'],
 })
@@ -87,6 +91,7 @@ const UPDATE = operation({
   summary: 'Change a webhook',
   description: 'Fields that are left out stay as they are.',
   tag: 'Webhooks',
+  scope: 'webhooks:write',
   answers: { 200: Webhook },
   errors: ['not_found', 'storage_full'],
 })
@@ -96,6 +101,7 @@ const REMOVE = operation({
   summary: 'Delete a webhook',
   description: 'At once and permanently: pending deliveries are not sent either.',
   tag: 'Webhooks',
+  scope: 'webhooks:write',
   answers: { 200: Deleted },
   errors: ['not_found'],
 })
@@ -105,6 +111,7 @@ const ROTATE = operation({
   summary: 'Give a webhook a new secret',
   description: 'The old one stays valid for 24 hours. The new one is shown only in this answer.',
   tag: 'Webhooks',
+  scope: 'webhooks:write',
   answers: { 200: RotatedSecret },
   errors: ['not_found', 'storage_full'],
 })
@@ -116,16 +123,22 @@ export function webhookRoutes(webhooks: WebhookActions) {
       ({ request, body, set }) => {
         set.status = 201
         const { url, events } = body
-        return webhooks.create({ ...settingsIn(body), url, events }, originOf(request))
+        const input = { ...settingsIn(body), url, events }
+        return webhooks.create(input, originOf(request), permissionsOf(callerOf(request)))
       },
       { ...takes(WebhookCreation), ...CREATE },
     )
-    .get('', ({ request }) => webhooks.list(readPage(request)), LIST)
+    .get('', ({ request }) => webhooks.list(readPage(request), linesOf(request)), LIST)
     .get('/:id', ({ params }) => webhooks.get(params.id), { ...BY_ID, ...GET })
     .put(
       '/:id',
       ({ request, params, body }) =>
-        webhooks.update(params.id, settingsIn(body), originOf(request)),
+        webhooks.update(
+          params.id,
+          settingsIn(body),
+          originOf(request),
+          permissionsOf(callerOf(request)),
+        ),
       { ...BY_ID, ...takes(WebhookChanges), ...UPDATE },
     )
     .delete(
@@ -144,8 +157,15 @@ export function webhookRoutes(webhooks: WebhookActions) {
 }
 
 function settingsIn(body: WebhookChanges): WebhookInput {
-  const { url, events, is_active, description, attachment_links } = body
-  return { url, events, isActive: is_active, description, attachmentLinks: attachment_links }
+  const { url, events, is_active, description, attachment_links, phone_line_ids } = body
+  return {
+    url,
+    events,
+    isActive: is_active,
+    description,
+    attachmentLinks: attachment_links,
+    lineIds: phone_line_ids,
+  }
 }
 
 const TokenPath = Type.Object({ token: Type.String() })

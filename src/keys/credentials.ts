@@ -2,7 +2,7 @@
 // listed and revoked by the same code.
 
 import type { Bridge, BridgeToken, CreatedBridge } from '../api/bridges.ts'
-import type { CreatedKey, Key, RevokedKey } from '../api/keys.ts'
+import type { CreatedKey, Key, KeyCreation, KeySelf, RevokedKey } from '../api/keys.ts'
 import { cursorSeq, pageOf, type Page, type PageRequest } from '../api/paging.ts'
 import { COMMAND_LINE, makerOf, type Origin } from '../domain/audit.ts'
 import {
@@ -14,10 +14,21 @@ import {
   type CredentialKind,
 } from '../domain/credential.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
+import type { Finding } from '../domain/finding.ts'
 import { parseRecipient } from '../domain/handle.ts'
 import { timestamp, type BridgeId } from '../domain/ids.ts'
+import {
+  EVERYTHING,
+  isWithin,
+  scopesOf,
+  type Permissions,
+  permissionsOf,
+  type Caller,
+} from '../domain/permissions.ts'
+import { DAY_MS } from '../domain/time.ts'
 import type { Audit } from '../storage/audit.ts'
 import {
+  countExpiring,
   findBridgeOfToken,
   getCredential,
   hasKeys,
@@ -36,6 +47,7 @@ import { isoTime, isoTimeOrNull } from '../system/iso-time.ts'
 import type { LogicalClock } from '../system/logical-clock.ts'
 import type { Random } from '../system/random.ts'
 import { BRIDGE_USE_MS, type LastUsed } from './last-used.ts'
+import { auditedLimits, limitFields, permissionsAsked, rulesResource } from './permissions.ts'
 
 export type CredentialTools = {
   readonly db: Db
@@ -52,9 +64,14 @@ export function createCredentials(tools: CredentialTools & { readonly lastUsed: 
   const { db, lastUsed } = tools
   return {
     keys: {
-      create: (request: NewKeyRequest) => createKey(tools, request),
-      list: (page: PageRequest) => listKeys(tools, page),
-      revoke: (id: string, origin: Origin) => revokeKey(tools, id, origin),
+      create: async ({ name = null, ...asked }: KeyCreation, caller: Caller, origin: Origin) => {
+        const permissions = permissionsAsked(tools, asked, permissionsOf(caller))
+        return createKey(tools, { name, origin, permissions })
+      },
+      list: (page: PageRequest, caller: Caller) => listKeys(tools, page, permissionsOf(caller)),
+      self: (caller: Caller) => ownKey(db, caller),
+      revoke: (id: string, caller: Caller, origin: Origin) =>
+        revokeKey(tools, id, origin, permissionsOf(caller)),
     },
     bridges: {
       create: (request: NewBridgeRequest) => createBridge(tools, request),
@@ -73,7 +90,11 @@ const SECRET_BYTES = 32
 /** Characters shown of a key or token, behind its prefix. */
 const HINT_LENGTH = 6
 
-export type NewKeyRequest = { readonly name: string | null; readonly origin: Origin }
+export type NewKeyRequest = {
+  readonly name: string | null
+  readonly origin: Origin
+  readonly permissions?: Permissions | undefined
+}
 
 /** Makes a key; key and secret can be read in this answer only. */
 export async function createKey(
@@ -95,7 +116,7 @@ export async function createFirstKey(tools: CredentialTools): Promise<CreatedKey
 function writeNewKey(
   tx: Tx,
   { stamps, random, audit }: CredentialTools,
-  { name, origin }: NewKeyRequest,
+  { name, origin, permissions = EVERYTHING }: NewKeyRequest,
 ): CreatedKey {
   const key = newToken(random, KEY_PREFIX, KEY_BYTES)
   const secret = newToken(random, SECRET_PREFIX, SECRET_BYTES)
@@ -113,15 +134,18 @@ function writeNewKey(
     createdBy,
     createdAt,
     secretCreatedAt: createdAt,
+    permissions,
   })
-  audit.record(tx, origin, { action: 'key.created', about: { kind: 'key', id }, after: { name } })
+  const after = { name, ...auditedLimits(permissions) }
+  audit.record(tx, origin, { action: 'key.created', about: { kind: 'key', id }, after })
   const times = { created_at: isoTime(createdAt), last_used_at: null }
-  return { id, name, key, secret, created_by: createdBy, ...times }
+  return { id, name, key, secret, created_by: createdBy, ...times, ...limitFields(permissions) }
 }
 
-/** Keys newest first, the revoked ones too. */
-export function listKeys(tools: ListTools, page: PageRequest): Page<Key> {
-  return list(tools, 'key', page, (key) => ({
+/** Keys newest first, the revoked ones too, as far as they are within the permissions of the reader. */
+export function listKeys(tools: ListTools, page: PageRequest, own = EVERYTHING): Page<Key> {
+  const isShown = ({ permissions }: Credential<'key'>) => isWithin(permissions, own)
+  return list(tools, { kind: 'key', isShown }, page, (key) => ({
     id: key.id,
     name: key.name,
     key_hint: key.hint,
@@ -129,7 +153,51 @@ export function listKeys(tools: ListTools, page: PageRequest): Page<Key> {
     created_at: isoTime(key.createdAt),
     last_used_at: isoTimeOrNull(key.lastUsedAt),
     revoked_at: isoTimeOrNull(key.revokedAt),
+    ...limitFields(key.permissions),
   }))
+}
+
+const EXPIRY_WARNING_MS = 7 * DAY_MS
+
+/** A warning while keys that are in use end within a week. */
+export function keyFindings({
+  db,
+  stamps,
+}: Pick<CredentialTools, 'db' | 'stamps'>): readonly Finding[] {
+  const now = stamps.now()
+  const count = countExpiring(db, {
+    now,
+    until: now + EXPIRY_WARNING_MS,
+    usedSince: now - EXPIRY_WARNING_MS,
+  })
+  if (count === 0) return []
+  return [
+    {
+      code: 'keys_expire',
+      severity: 'warning',
+      title:
+        count === 1 ? 'An API key expires within a week' : `${count} API keys expire within a week`,
+      why: 'Programs that use them will be refused from then on.',
+      fix: 'Create new keys for them. hookline keys shows which ones expire, and when.',
+      key: null,
+      depends_on: null,
+    },
+  ]
+}
+
+function ownKey(db: Db, caller: Caller): KeySelf {
+  const key = caller.kind === 'key' ? getCredential(db, 'key', caller.keyId) : null
+  if (key === null) throw new RelayError('not_found', 'This caller needs no key.')
+  const { permissions } = key
+  return {
+    id: key.id,
+    name: key.name,
+    created_at: isoTime(key.createdAt),
+    scopes: scopesOf(permissions),
+    phone_line_ids: permissions.lineIds,
+    expires_at: isoTimeOrNull(permissions.expiresAt),
+    rules: rulesResource(permissions.rules),
+  }
 }
 
 /** Revokes permanently; a second time changes nothing and answers alike. */
@@ -137,9 +205,11 @@ export async function revokeKey(
   { writer, stamps, audit }: Pick<CredentialTools, 'writer' | 'stamps' | 'audit'>,
   id: string,
   origin: Origin,
+  own = EVERYTHING,
 ): Promise<RevokedKey> {
   return writer.write((tx) => {
     const key = requireCredential(tx, 'key', id)
+    if (!isWithin(key.permissions, own)) throw noCredential('key')
     if (key.revokedAt === null) {
       markRevoked(tx, 'key', key.id, stamps.now())
       const about = { kind: 'key', id: key.id } as const
@@ -174,7 +244,16 @@ export async function createBridge(
     const id = stamps.id('brg')
     const createdAt = stamps.now()
     const { token, stored } = newBridgeToken(tools)
-    const made = { id, number, name: label, createdBy: makerOf(origin), createdAt, ...stored }
+    const createdBy = makerOf(origin)
+    const made = {
+      id,
+      number,
+      name: label,
+      createdBy,
+      createdAt,
+      permissions: EVERYTHING,
+      ...stored,
+    }
     insertCredential(tx, { ...made, kind: 'bridge', key: null })
     const after = { phone_number: number, label, token_hint: stored.hint }
     const about = { kind: 'bridge', id } as const
@@ -185,7 +264,7 @@ export async function createBridge(
 
 /** Bridges newest first, the removed ones too. */
 export function listBridges(tools: ListTools, page: PageRequest): Page<Bridge> {
-  return list(tools, 'bridge', page, bridgeResource)
+  return list(tools, { kind: 'bridge' }, page, bridgeResource)
 }
 
 /** A new token; the one before becomes invalid with this commit. */
@@ -243,11 +322,14 @@ function bridgeResource(bridge: Credential<'bridge'>): Bridge {
 
 function list<K extends CredentialKind, T>(
   { db, lastUsed }: ListTools,
-  kind: K,
+  {
+    kind,
+    isShown,
+  }: { readonly kind: K; readonly isShown?: (credential: Credential<K>) => boolean },
   { limit, cursor }: PageRequest,
   resource: (credential: Credential<K>) => T,
 ): Page<T> {
-  const rows = listCredentials(db, kind, { limit: limit + 1, before: cursorSeq(cursor) })
+  const rows = listCredentials(db, kind, { limit: limit + 1, before: cursorSeq(cursor), isShown })
   const latest = rows.map((row) => {
     const use = lastUsed?.of(row.id) ?? null
     if (use === null) return row
@@ -262,8 +344,12 @@ function requireCredential<K extends CredentialKind>(
   id: string,
 ): ListedCredential<K> {
   const found = getCredential(tx, kind, id)
-  if (found === null) throw new RelayError('not_found', `There is no ${kind} with this id.`)
+  if (found === null) throw noCredential(kind)
   return found
+}
+
+function noCredential(kind: CredentialKind): RelayError {
+  return new RelayError('not_found', `There is no ${kind} with this id.`)
 }
 
 function requireNameFits(path: string, name: string | null): void {

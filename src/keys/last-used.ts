@@ -1,5 +1,6 @@
-import type { Caller, CredentialId } from '../domain/credential.ts'
+import type { CredentialId } from '../domain/credential.ts'
 import { type Timestamp, timestamp } from '../domain/ids.ts'
+import type { KeyCaller } from '../domain/permissions.ts'
 import { findKey, saveLastUsed } from '../storage/credentials.ts'
 import type { Db } from '../storage/database.ts'
 import type { Writer } from '../storage/writer.ts'
@@ -71,9 +72,13 @@ export class LastUsed implements Service {
   }
 }
 
-type AuthenticateTools = { readonly db: Db; readonly lastUsed: Pick<LastUsed, 'note'> }
+type AuthenticateTools = {
+  readonly db: Db
+  readonly clock: Pick<Clock, 'now'>
+  readonly lastUsed: Pick<LastUsed, 'note'>
+}
 
-export type Authenticate = (key: string, secret: string) => Caller | null
+export type Authenticate = (key: string, secret: string) => KeyCaller | null
 
 /** Dummy hash: keeps the timing of unknown keys equal. */
 const NO_SECRET = new Uint8Array(32)
@@ -82,7 +87,7 @@ const NO_SECRET = new Uint8Array(32)
  * Nothing is cached beyond a turn of the event loop, so a revocation counts from the next one on, in
  * whichever process it was made. Requests that are taken up in one turn share what is read of their key.
  */
-export function createAuthenticate({ db, lastUsed }: AuthenticateTools): Authenticate {
+export function createAuthenticate({ db, clock, lastUsed }: AuthenticateTools): Authenticate {
   const ofThisTurn = new Map<string, NonNullable<ReturnType<typeof findKey>>>()
   const keyOf = (key: string) => {
     const known = ofThisTurn.get(key)
@@ -97,7 +102,9 @@ export function createAuthenticate({ db, lastUsed }: AuthenticateTools): Authent
     const found = keyOf(key)
     const isRight = equalBytes(sha256(secret), found?.secretSha256 ?? NO_SECRET)
     if (found === null || !isRight || found.revokedAt !== null) return null
+    const { permissions } = found
+    if (permissions.expiresAt !== null && permissions.expiresAt <= clock.now()) return null
     lastUsed.note(found.id, KEY_USE_MS)
-    return { kind: 'key', keyId: found.id }
+    return { kind: 'key', keyId: found.id, permissions }
   }
 }

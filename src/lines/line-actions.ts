@@ -15,14 +15,14 @@ type Tools = {
   readonly stamps: LogicalClock
   readonly days: Days
   readonly lines: LineSupervisor
-  /** The limit of a line was changed: what waits for it may go. */
-  readonly onLimit: (id: LineId) => Promise<void>
+  /** The limit or the quiet hours of a line were changed: what waits for them may go. */
+  readonly onLimits: (id: LineId) => Promise<void>
   /** A line was deleted: what waits on it will never go. */
   readonly onDeleted: () => Promise<void>
 }
 
 /** The API's calls on lines. */
-export function createLineActions({ db, stamps, days, lines, onLimit, onDeleted }: Tools) {
+export function createLineActions({ db, stamps, days, lines, onLimits, onDeleted }: Tools) {
   const resourceOf = (snapshot: LineSnapshot): PhoneLine => {
     const { reserved, spent } = contactUsage(db, snapshot.line.id, days.of(stamps.now()))
     const notRelayed = listNotRelayed(db, snapshot.line.id)
@@ -32,7 +32,8 @@ export function createLineActions({ db, stamps, days, lines, onLimit, onDeleted 
     list: () => lines.lines().map(resourceOf),
     async patch(id: string, changes: Partial<LineSettings>, origin: Origin): Promise<PhoneLine> {
       const snapshot = await lines.patch(id, changes, origin)
-      if (changes.dailyContactLimit !== undefined) await onLimit(snapshot.line.id)
+      const { dailyContactLimit, quietHours } = changes
+      if ((dailyContactLimit ?? quietHours) !== undefined) await onLimits(snapshot.line.id)
       return resourceOf(lines.find(id) ?? snapshot)
     },
     async remove(id: string, origin: Origin): Promise<void> {

@@ -158,6 +158,7 @@ function auditedFields(line: Line): AuditFields {
     label: line.label,
     daily_contact_limit: line.dailyContactLimit,
     is_enabled: line.isEnabled,
+    quiet_hours: line.quietHours && `${line.quietHours.from}-${line.quietHours.to}`,
     relay_sms: line.relaySms,
     relay_groups: line.relayGroups,
   }

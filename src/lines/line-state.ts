@@ -115,6 +115,7 @@ export function phoneLineResource(
     daily_contact_limit: line.dailyContactLimit,
     new_contacts_today: newContactsToday,
     is_enabled: line.isEnabled,
+    ...(line.quietHours && { quiet_hours: line.quietHours }),
     relay_sms: line.relaySms,
     ...(abilities.groups === undefined ? {} : { relay_groups: line.relayGroups }),
     driver: line.driver,

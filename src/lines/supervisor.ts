@@ -314,7 +314,7 @@ function failureFinding(kind: string, error: Error | null): Finding {
     severity: 'error',
     title: `The ${kind} driver cannot look for its devices`,
     why: error?.message ?? 'It has not answered for a while.',
-    fix: 'It is tried again by itself; where this lasts, restart Hookline and look into its log.',
+    fix: 'Hookline retries automatically. If this persists, restart it and check its log.',
     key: null,
     depends_on: null,
   }

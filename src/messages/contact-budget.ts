@@ -24,7 +24,7 @@ export type History = boolean | null
 /** True where the line can take a message to `handle` today. */
 export function hasBudget(db: Db, line: Line, handle: Handle, day: Day): boolean {
   const contact = readContact(db, line.id, handle)
-  return isCovered(contact) || contact.queued > 0 || slotsLeft(db, line, day) > 0
+  return isCovered(onDay(contact, day)) || contact.queued > 0 || slotsLeft(db, line, day) > 0
 }
 
 /** True where the line has written to `handle`, or has history with it, as far as is stored. */
@@ -42,21 +42,34 @@ function slotsLeft(db: Db, line: Line, day: Day): number {
   return line.dailyContactLimit - newContacts(db, line.id, day)
 }
 
-/** The hold of an accepted message, or `full` where the line has no slot left for it. */
+/**
+ * The hold of an accepted message, or `full` where the line has no slot left for it. One for a later day
+ * spends a slot of that day, until it is queued.
+ */
 export function reserveSlot(
   tx: Tx,
   line: Line,
   handle: Handle,
-  more: { readonly history: History; readonly day: Day },
+  more: { readonly history: History; readonly day: Day; readonly isLater?: boolean },
 ): ContactHold | 'full' {
+  const { history, day, isLater = false } = more
   const who = { lineId: line.id, handle }
-  const contact = readContact(tx, line.id, handle)
-  if (contact.knownAt !== null) return 'none'
+  const stored = readContact(tx, line.id, handle)
+  if (stored.knownAt !== null) return 'none'
+  const contact = onDay(stored, day)
   // The place of another message covers it for now, but that one may give it back.
-  if (contact.spentDay !== null || more.history === null) return 'undecided'
-  if (contact.queued === 0 && slotsLeft(tx, line, more.day) <= 0) return 'full'
-  step(tx, who, contact, { name: 'reserve', day: more.day })
-  return 'reserved'
+  if (contact.spentDay !== null || history === null) return 'undecided'
+  if (isLater && contact.queued > 0) return 'undecided'
+  if (contact.queued === 0 && slotsLeft(tx, line, day) <= 0) return 'full'
+  const reserved = stepContact(contact, 'reserve', day)
+  changeContact(tx, who, stored, isLater ? stepContact(reserved, 'spend', day) : reserved)
+  return isLater ? 'spent' : 'reserved'
+}
+
+/** A place on a later day covers nothing on this one. */
+function onDay(contact: Contact, day: Day): Contact {
+  const isLater = contact.spentDay !== null && contact.spentDay > day
+  return isLater ? { ...contact, spentDay: null } : contact
 }
 
 /** Spends the place at the point of no return; null where the day's budget does not allow it. */
@@ -65,14 +78,15 @@ export function consumeSlot(tx: Tx, line: Line, message: Outbound, day: Day): Co
   // A contact that was known at acceptance stays known.
   if (message.contactHold === 'none') return 'none'
   const isReserved = message.contactHold === 'reserved'
-  const contact = readContact(tx, line.id, message.handle)
-  if (contact.knownAt !== null) {
-    if (isReserved) step(tx, who, contact, { name: 'release', day })
+  const stored = readContact(tx, line.id, message.handle)
+  if (stored.knownAt !== null) {
+    if (isReserved) step(tx, who, stored, { name: 'release', day })
     return 'none'
   }
+  const contact = onDay(stored, day)
   if (contact.spentDay === null && !isWithinLimit(tx, line, contact, day)) return null
   const reserved = isReserved ? contact : stepContact(contact, 'reserve', day)
-  changeContact(tx, who, contact, stepContact(reserved, 'spend', day))
+  changeContact(tx, who, stored, stepContact(reserved, 'spend', day))
   return 'spent'
 }
 

@@ -14,6 +14,8 @@ import type { Writer } from '../storage/writer.ts'
 import type { ConfirmedClock } from '../system/confirmed-clock.ts'
 import type { Log } from '../system/log.ts'
 import { consumeSlot } from './contact-budget.ts'
+import { deferralOf } from './conversation-order.ts'
+import { defer } from './deferral.ts'
 import { needUnmetBy, takesMessages, type LineDirectory } from './line-directory.ts'
 import { moveTo, postpone, refuse, routeFor, turnToSms, withdraw } from './requeue.ts'
 import {
@@ -51,6 +53,9 @@ export async function attempt(
   const { directory, writer } = tools
   const settledAt = timeOfDoubt(tools, message)
   if (settledAt !== null) return holdBack(tools, message.id, settledAt)
+  if (deferralOf(tools, tools.db, message, tools.stamps.now()) !== null) {
+    return deferNow(tools, message.id)
+  }
   const obstacle = obstacleTo(tools, message)
   if (obstacle !== null) return stopAt(tools, message.id, obstacle)
   if (message.contactHold === 'undecided') await askHistory(tools, message)
@@ -95,9 +100,18 @@ async function stopAt(tools: AttemptTools, id: MessageId, obstacle: Obstacle): P
   })
 }
 
+async function deferNow(tools: AttemptTools, id: MessageId): Promise<void> {
+  await tools.writer.write((tx) => {
+    const message = findMessage(tx, id)
+    if (message?.status !== 'queued') return
+    const deferral = deferralOf(tools, tx, message, tools.stamps.now())
+    if (deferral !== null) defer(tools, tx, message, deferral)
+  })
+}
+
 /** Until when nobody can say whether the message is too old to be sent; null where that is known. */
-function timeOfDoubt({ clock }: AttemptTools, { createdAt }: Outbound): Timestamp | null {
-  const doubt = clock.mayBeOlder(createdAt, QUEUED_MS_MAX) ? clock.doubt() : null
+function timeOfDoubt({ clock }: AttemptTools, { waitsFrom }: Outbound): Timestamp | null {
+  const doubt = clock.mayBeOlder(waitsFrom, QUEUED_MS_MAX) ? clock.doubt() : null
   return doubt === null ? null : timestamp(Math.ceil(doubt.until))
 }
 
@@ -138,9 +152,14 @@ function passPointOfNoReturn(
   const found = tools.directory.find(what.lineId)
   if (message?.status !== 'queued' || message.lineId !== what.lineId) return false
   if (found === null || !takesMessages(found) || !tools.mayLeave()) return false
-  if (tools.clock.mayBeOlder(message.createdAt, QUEUED_MS_MAX)) return false
+  if (tools.clock.mayBeOlder(message.waitsFrom, QUEUED_MS_MAX)) return false
   // An earlier message came to the line meanwhile: it goes first.
   if (message.dueAt === null) return false
+  const deferral = deferralOf(tools, tx, message, now)
+  if (deferral !== null) {
+    defer(tools, tx, message, deferral)
+    return false
+  }
 
   const contactHold = consumeSlot(tx, found.line, message, tools.days.of(now))
   if (contactHold === null) {

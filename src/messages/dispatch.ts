@@ -6,11 +6,13 @@ import { HELD_MS_MAX, QUEUED_MS_MAX, type Outbound } from '../domain/message.ts'
 import type { LineSnapshot } from '../lines/line-state.ts'
 import type { Tx } from '../storage/database.ts'
 import {
+  dueDeferred,
   dueMessages,
   heldUntil,
   messagesToAnnounce,
   movableMessages,
   nextAnnouncementAt,
+  nextDeferredAt,
   nextDueAt,
   queuedUntil,
   wakeLimited,
@@ -22,6 +24,7 @@ import type { Service } from '../system/service.ts'
 import type { Signal } from '../system/signal.ts'
 import type { PublishUnplaced } from '../webhooks/publish.ts'
 import { changesSettledAt, settleOldChanges } from './changes.ts'
+import { review } from './deferral.ts'
 import { announceReceived } from './device-files.ts'
 import { attempt, type AttemptTools } from './dispatch-attempt.ts'
 import { takesMessages } from './line-directory.ts'
@@ -53,7 +56,7 @@ export class Dispatch implements Service {
   constructor(tools: DispatchTools) {
     this.#tools = tools
     const { settings, directory, stamps, writer, dispatchSignal } = tools
-    // The day of the limits begins at another time.
+    // The day of the limits and the quiet hours begin at another time.
     settings.onSet('time_zone', (tx) => {
       for (const { line } of directory.lines()) wakeLimited(tx, line.id, stamps.now())
       writer.afterCommit(() => dispatchSignal.notify())
@@ -74,6 +77,7 @@ export class Dispatch implements Service {
   }
 
   async #tick(signal: AbortSignal): Promise<void> {
+    await this.#review()
     await this.#expire()
     await this.#giveUpHeld()
     await this.#announce()
@@ -135,6 +139,12 @@ export class Dispatch implements Service {
     if (moved > 0) this.#tools.dispatchSignal.notify()
   }
 
+  #review(): Promise<void> {
+    const { db, stamps } = this.#tools
+    const ids = dueDeferred(db, { now: stamps.now(), limit: BATCH_MAX })
+    return this.#forEach(ids, (tx, message) => review(this.#tools, tx, message))
+  }
+
   #expire(): Promise<void> {
     const { db, clock } = this.#tools
     const ids = queuedUntil(db, clock.ago(QUEUED_MS_MAX), BATCH_MAX)
@@ -187,7 +197,9 @@ export class Dispatch implements Service {
     const { db, directory, stamps } = this.#tools
     const now = stamps.now()
     const dueAt = directory.lines().map(({ line }) => nextDueAt(db, line.id, now) ?? Infinity)
-    const waiting = [nextAnnouncementAt(db), changesSettledAt(db)].map((at) => at ?? Infinity)
+    const waiting = [nextDeferredAt(db), nextAnnouncementAt(db), changesSettledAt(db)].map(
+      (at) => at ?? Infinity,
+    )
     const soonest = Math.min(...waiting, ...dueAt)
     return Math.min(TICK_MS_MAX, Math.max(0, soonest - now))
   }

@@ -2,11 +2,14 @@
 
 import type * as api from '../api/messages.ts'
 import { type Page, type PageRequest, decodeCursor, pageOf } from '../api/paging.ts'
-import type { Origin } from '../domain/audit.ts'
+import { makerOf, type AuditAction, type Origin } from '../domain/audit.ts'
 import type { Conversation } from '../domain/conversation.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
+import { deviceHandle } from '../domain/handle.ts'
 import { parseId, type Timestamp, timestamp } from '../domain/ids.ts'
-import type { Message } from '../domain/message.ts'
+import type { Approval } from '../domain/message-extras.ts'
+import { mendedText, type Message, type Outbound } from '../domain/message.ts'
+import type { LineLimit } from '../domain/routing.ts'
 import { DAY_MS } from '../domain/time.ts'
 import type { Audit } from '../storage/audit.ts'
 import {
@@ -17,7 +20,7 @@ import {
   pauseAutomation,
   type ConversationFilter,
 } from '../storage/conversations.ts'
-import type { Db } from '../storage/database.ts'
+import type { Db, Tx } from '../storage/database.ts'
 import {
   countAttention,
   listChanges,
@@ -26,19 +29,25 @@ import {
   type MessageFilter,
 } from '../storage/message-lists.ts'
 import { countByStatus } from '../storage/message-queue.ts'
-import { findMessage } from '../storage/messages.ts'
+import { findMessage, saveMessage, saveText } from '../storage/messages.ts'
 import { evidenceOf } from '../storage/recipients.ts'
 import type { Writer } from '../storage/writer.ts'
-import type { Clock } from '../system/clock.ts'
+import type { ConfirmedClock } from '../system/confirmed-clock.ts'
 import { isoTimeOrNull } from '../system/iso-time.ts'
 import type { Metrics } from '../system/metrics.ts'
 import type { Signal } from '../system/signal.ts'
+import { review } from './deferral.ts'
 import { type ExportFormat, exportConversation } from './export.ts'
 import { type LineDirectory, takesMessages } from './line-directory.ts'
-import { conversationResource, messageResource, type WaitReason } from './resource.ts'
+import {
+  contactFields,
+  conversationResource,
+  messageResource,
+  type WaitReason,
+} from './resource.ts'
 import { search } from './search.ts'
 import { checkedRecipient, previewSend } from './send-target.ts'
-import { applyReceipt, failMessage, type SettleTools } from './settle.ts'
+import { applyReceipt, failMessage, resolveApproval, type SettleTools } from './settle.ts'
 
 export type ConversationChanges = { readonly isAutomationPaused: boolean }
 
@@ -52,7 +61,7 @@ export type ListFilter = MessageFilter & {
 type Tools = SettleTools & {
   readonly db: Db
   readonly writer: Writer
-  readonly clock: Clock
+  readonly clock: ConfirmedClock
   readonly directory: LineDirectory
   readonly waitReason: WaitReason
   readonly dispatchSignal: Signal
@@ -67,10 +76,10 @@ export function createReading(tools: Tools) {
   const { db, waitReason } = tools
   return {
     beside: {
-      search: (q: string, limit: number) => search(tools, q, limit),
+      search: (q: string, limit: number, lines: LineLimit) => search(tools, q, { limit, lines }),
       times: (id: string) => ({ handed_over_at: isoTimeOrNull(existing(db, id).passedAt) }),
       attention: () => countAttention(db, timestamp(tools.clock.now() - ATTENTION_MS)),
-      recipient: (handle: string) => recipientResource(db, handle),
+      recipient: (handle: string, lines: LineLimit) => recipientResource(db, handle, lines),
       previewSend: (send: Parameters<typeof previewSend>[1]) => previewSend(tools, send),
     },
     messages: {
@@ -79,8 +88,15 @@ export function createReading(tools: Tools) {
           ? newestFirst(tools, filter, page)
           : changesSince(tools, filter, { ...page, since: filter.updatedSince }),
       get: (id: string): api.Message => messageResource(db, existing(db, id), waitReason),
+      /** With the name of its person, where the contacts have one. */
+      named: (message: api.Message): api.Message => ({
+        ...message,
+        ...contactFields(db, deviceHandle(message.handle)),
+      }),
       resolve: (id: string, status: 'sent' | 'failed', origin: Origin) =>
         resolveByHand(tools, id, status, origin),
+      cancel: (id: string, origin: Origin) => cancelQueued(tools, id, origin),
+      ...createApprovals(tools),
     },
     conversations: {
       list: (filter: ConversationFilter, page: PageRequest) =>
@@ -125,6 +141,90 @@ async function resolveByHand(
   })
   tools.dispatchSignal.notify()
   return messageResource(tools.db, existing(tools.db, id), tools.waitReason)
+}
+
+/** One that a driver has in hand and did not let go yet is never sent. */
+async function cancelQueued(tools: Tools, id: string, origin: Origin): Promise<api.Message> {
+  await tools.writer.write((tx) => {
+    const message = existing(tx, id)
+    if (message.status !== 'queued' && message.status !== 'deferred') {
+      throw new RelayError('not_queued', `The message is ${message.status}, not queued.`)
+    }
+    failMessage(tools, tx, message, 'canceled')
+    const about = { kind: 'message', id: message.id } as const
+    tools.audit.record(tx, origin, { action: 'message.canceled', about })
+  })
+  tools.dispatchSignal.notify()
+  return messageResource(tools.db, existing(tools.db, id), tools.waitReason)
+}
+
+/** Decisions of people on messages whose key may not send by itself. */
+function createApprovals(tools: Tools) {
+  return {
+    /** The message may go, with `text` where that is given. */
+    approve: (id: string, { text }: api.ApprovalRequest, origin: Origin) =>
+      decide(tools, { id, origin, action: 'message.approved' }, (tx, message, by) => {
+        const mended = text === undefined ? message.text : mendedText(text)
+        const isChanged = mended !== message.text
+        if (isChanged) saveText(tx, message.seq, mended)
+        const originalText = isChanged ? message.text : null
+        const approved = resolveApproval(
+          tools,
+          tx,
+          { ...message, text: mended },
+          { ...by, state: 'approved', originalText },
+        )
+        const now = tools.stamps.now()
+        const waitsFrom = timestamp(Math.max(approved.waitsFrom, now))
+        review(tools, tx, saveMessage(tx, { ...approved, waitsFrom }, now))
+        return { is_text_changed: isChanged }
+      }),
+    deny: (id: string, request: api.DenialRequest, origin: Origin) =>
+      decide(tools, { id, origin, action: 'message.denied' }, (tx, message, by) => {
+        const reason = request.reason ?? null
+        const denied = resolveApproval(tools, tx, message, { ...by, state: 'denied', reason })
+        failMessage(tools, tx, denied, 'denied')
+        return { reason }
+      }),
+  }
+}
+
+type Decision = { readonly id: string; readonly origin: Origin; readonly action: AuditAction }
+
+type By = Pick<Approval, 'resolvedBy'>
+
+async function decide(
+  { db, writer, waitReason, dispatchSignal, audit }: Tools,
+  { id, origin, action }: Decision,
+  act: (tx: Tx, message: Outbound, by: By) => Readonly<Record<string, string | boolean | null>>,
+): Promise<api.Message> {
+  await writer.write((tx) => {
+    const message = pending(tx, id)
+    const { requestedBy } = message.extras.approval
+    if (origin.actor.id === requestedBy) {
+      throw new RelayError('forbidden', 'A key does not decide on its own messages.')
+    }
+    const after = act(tx, message, { resolvedBy: makerOf(origin) })
+    const about = { kind: 'message', id: message.id } as const
+    audit.record(tx, origin, { action, about, after: { requested_by: requestedBy, ...after } })
+  })
+  dispatchSignal.notify()
+  return messageResource(db, existing(db, id), waitReason)
+}
+
+type Pending = Outbound & {
+  readonly extras: NonNullable<Outbound['extras']> & { readonly approval: Approval }
+}
+
+function pending(db: Db, id: string): Pending {
+  const message = existing(db, id)
+  const { extras } = message
+  const approval = extras?.approval
+  if (extras !== null && approval?.state === 'pending') {
+    return { ...message, extras: { ...extras, approval } }
+  }
+  const why = approval === undefined ? 'needs no approval' : `is already ${approval.state}`
+  throw new RelayError('not_awaiting_approval', `The message ${why}.`)
 }
 
 /** Messages that were accepted before go on: a pause holds nothing back. */
@@ -231,14 +331,14 @@ function noConversation(): RelayError {
   return new RelayError('not_found', 'There is no conversation with this id.')
 }
 
-function recipientResource(db: Db, to: string): api.RecipientEvidence {
+function recipientResource(db: Db, to: string, lines: LineLimit): api.RecipientEvidence {
   const { handle } = checkedRecipient(to)
-  const { service, evidence, lastSeenAt, lineId } = evidenceOf(db, handle)
+  const { service, evidence, lastSeenAt, lineId } = evidenceOf(db, handle, lines)
   const last_seen_at = isoTimeOrNull(lastSeenAt)
   return { handle, service, evidence, last_seen_at, phone_line_id: lineId }
 }
 
-const STATUSES = ['queued', 'sending', 'uncertain'] as const
+const STATUSES = ['queued', 'deferred', 'sending', 'uncertain'] as const
 
 /** Gauges of waiting messages and of lines that take messages, counted when the metrics are read. */
 export function observeMessages(

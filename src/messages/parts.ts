@@ -3,15 +3,23 @@
 // marks say which of these parts were sent.
 
 import type { SendAttachment } from '../api/attachments.ts'
-import { requireAttachment, requireBytes, type Attachments } from '../attachments/attachments.ts'
+import {
+  noAttachment,
+  requireAttachment,
+  requireBytes,
+  type Attachments,
+} from '../attachments/attachments.ts'
 import type { AttachmentStore } from '../attachments/store.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
 import type { AttachmentId } from '../domain/ids.ts'
 import type { Outbound, Progress } from '../domain/message.ts'
+import { hasScope, type KeyCaller } from '../domain/permissions.ts'
+import type { LineLimit } from '../domain/routing.ts'
 import type { SentParts } from '../lines/driver.ts'
 import { attachmentsOf, linkAttachments, markParts } from '../storage/attachments.ts'
 import type { Db, Tx } from '../storage/database.ts'
 import { rememberGuid, takeReceipts } from '../storage/intake-records.ts'
+import { isOnLines } from '../storage/line-limits.ts'
 
 export type AttachmentTools = {
   readonly db: Db
@@ -25,15 +33,20 @@ export type AttachmentTools = {
  */
 export async function attachmentsFor(
   tools: AttachmentTools,
-  given: readonly SendAttachment[],
+  {
+    files: given,
+    key,
+  }: { readonly files: readonly SendAttachment[]; readonly key: KeyCaller | null },
   requireTarget: () => void,
 ): Promise<readonly AttachmentId[]> {
+  const lines = key?.permissions.lineIds ?? null
   const uploads = given.flatMap((file) => ('id' in file ? file.id : []))
   const twice = uploads.some((id, place) => uploads.indexOf(id) !== place)
   if (twice) throw invalidRequest({ path: 'attachments', message: 'must not name a file twice' })
-  for (const id of uploads) requireFile(tools, id)
+  for (const id of uploads) requireFile(tools, id, lines)
   if (uploads.length < given.length) requireTarget()
-  const found = await Promise.allSettled(given.map((file) => idOf(tools, file)))
+  const isPublicOnly = key !== null && !hasScope(key.permissions, 'webhooks:private')
+  const found = await Promise.allSettled(given.map((file) => idOf(tools, file, isPublicOnly)))
   // Files fetched beside a failure stay uploads that no message uses.
   return found.map((result) => {
     if (result.status === 'rejected') throw result.reason
@@ -47,13 +60,18 @@ export function attach(tx: Tx, message: Pick<Outbound, 'id'>, ids: readonly Atta
   linkAttachments(tx, message.id, ids)
 }
 
-async function idOf({ attachments }: AttachmentTools, file: SendAttachment): Promise<AttachmentId> {
+async function idOf(
+  { attachments }: AttachmentTools,
+  file: SendAttachment,
+  isPublicOnly: boolean,
+): Promise<AttachmentId> {
   if ('id' in file) return file.id as AttachmentId // It was found before.
-  const { id } = await attachments.fetch(file.url, file.filename ?? null)
+  const { id } = await attachments.fetch(file.url, file.filename ?? null, isPublicOnly)
   return id
 }
 
-function requireFile({ db, store }: AttachmentTools, id: string): void {
+function requireFile({ db, store }: AttachmentTools, id: string, lines: LineLimit): void {
+  if (!isOnLines(db, lines, id)) throw noAttachment()
   const { sha256 } = requireBytes(requireAttachment(db, id))
   if (store.has(sha256)) return
   throw new RelayError('attachment_gone', 'The file is not in the data directory.')

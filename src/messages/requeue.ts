@@ -6,7 +6,7 @@ import type { LineId, Timestamp } from '../domain/ids.ts'
 import type { Line } from '../domain/line.ts'
 import type { MessageExtras } from '../domain/message-extras.ts'
 import type { Outbound } from '../domain/message.ts'
-import { chooseLine, needsOf, type Route } from '../domain/routing.ts'
+import { chooseLine, needsOf, type Route, includesLine } from '../domain/routing.ts'
 import {
   forgetMessage,
   hasConversation,
@@ -54,9 +54,10 @@ export function routeFor(
 ): Route {
   const needs = needsOf({ extras: message.extras ?? null })
   const isEmail = message.handle.includes('@')
+  const limit = message.extras?.lineIds ?? null
   const lines = directory
     .lines()
-    .filter(({ line }) => !except.includes(line.id))
+    .filter(({ line }) => !except.includes(line.id) && includesLine(limit, line.id))
     .filter(({ line }) => !isEmail || hasConversation(db, message.handle, line.id))
   const byId = new Map(lines.map((found) => [found.line.id, found]))
   const { handle } = message
@@ -208,7 +209,11 @@ export function moveTo(
   if (target === null) return message
   const { now } = to
   const behind = queuedBehind(tx, message)
-  const stays = behind.findIndex((next) => needUnmetBy(target, needsOf(next)) !== null)
+  const stays = behind.findIndex(
+    (next) =>
+      needUnmetBy(target, needsOf(next)) !== null ||
+      !includesLine(next.extras?.lineIds ?? null, to.lineId),
+  )
   const along = stays === -1 ? behind : behind.slice(0, stays)
   const moved = moveOne(tools, tx, message, { line: target.line, now })
   for (const next of along) moveOne(tools, tx, next, { line: target.line, now })

@@ -1,11 +1,11 @@
 import { fileFields } from '../api/attachments.ts'
 import type * as api from '../api/messages.ts'
-import { replyFields } from '../api/messages.ts'
+import { approvalFields, replyFields } from '../api/messages.ts'
 import type { MessageAttachment } from '../domain/attachment.ts'
 import type { Conversation, Group } from '../domain/conversation.ts'
 import type { Handle } from '../domain/handle.ts'
 import type { LineId } from '../domain/ids.ts'
-import type { Reaction } from '../domain/message-extras.ts'
+import type { MessageExtras, Reaction } from '../domain/message-extras.ts'
 import type { Message, QueuedReason } from '../domain/message.ts'
 import type { Db } from '../storage/database.ts'
 import { partsOf } from '../storage/message-parts.ts'
@@ -17,13 +17,13 @@ export type WaitReason = (lineId: LineId) => QueuedReason | null
 
 export function messageResource(db: Db, message: Message, waitReason: WaitReason): api.Message {
   const isOutbound = message.direction === 'outbound'
-  const isQueued = message.status === 'queued'
+  const status = message.status === 'deferred' ? 'queued' : message.status
   return {
     id: message.id,
     guid: message.guid,
     platform_guid: message.platformGuid,
     direction: message.direction,
-    status: message.status,
+    status,
     service: message.service,
     to: isOutbound ? message.handle : message.phoneNumber,
     from: isOutbound ? message.phoneNumber : message.handle,
@@ -33,7 +33,8 @@ export function messageResource(db: Db, message: Message, waitReason: WaitReason
     phone_number: message.phoneNumber,
     conversation_id: message.conversationId,
     source: message.source,
-    queued_reason: isQueued ? (message.queuedReason ?? waitReason(message.lineId)) : null,
+    queued_reason:
+      status === 'queued' ? (message.queuedReason ?? waitReason(message.lineId)) : null,
     error: message.error,
     created_at: isoTime(message.createdAt),
     updated_at: isoTime(message.updatedAt),
@@ -69,6 +70,14 @@ function extraFields(db: Db, message: Message) {
     ...(unsentAt !== undefined && { unsent_at: isoTime(unsentAt) }),
     ...(wantedService !== undefined && { service_requested: wantedService }),
     ...(downgradedAt !== undefined && { downgraded_at: isoTime(downgradedAt) }),
+    ...holdFields(extras),
+  }
+}
+
+function holdFields({ sendAt, approval }: MessageExtras) {
+  return {
+    ...(sendAt !== undefined && { send_at: isoTime(sendAt) }),
+    ...(approval && { approval: approvalFields(approval, isoTimeOrNull(approval.resolvedAt)) }),
   }
 }
 

@@ -1,10 +1,11 @@
 import type { SearchResult } from '../api/contacts.ts'
+import type { LineLimit } from '../domain/routing.ts'
 import { excerptOf } from '../domain/search-text.ts'
 import { contactResource } from '../people/resource.ts'
 import { conversationsWithSeqs } from '../storage/conversations.ts'
 import type { Db } from '../storage/database.ts'
 import { messagesWithSeqs } from '../storage/message-lists.ts'
-import { parseQuery, searchConversations, searchMessages, searchPeople } from '../storage/search.ts'
+import { bestPeople, parseQuery, searchConversations, searchMessages } from '../storage/search.ts'
 import type { Clock } from '../system/clock.ts'
 import {
   contactFields,
@@ -19,14 +20,17 @@ type Tools = { readonly db: Db; readonly clock: Clock; readonly waitReason: Wait
 const TIME_MS = 40
 
 /** People, conversations and messages for one query, at most `limit` of each. */
-export function search({ db, clock, waitReason }: Tools, q: string, limit: number): SearchResult {
+export function search(
+  { db, clock, waitReason }: Tools,
+  q: string,
+  { limit, lines }: { readonly limit: number; readonly lines: LineLimit },
+): SearchResult {
   const until = clock.monotonic() + TIME_MS
   const isTimeUp = () => clock.monotonic() > until
   const query = parseQuery(q)
-  const everywhere = { limit, before: Number.MAX_SAFE_INTEGER, tag: null }
-  const persons = searchPeople(db, query, everywhere)
-  const conversations = searchConversations(db, query, { limit, persons })
-  const { seqs, isComplete } = searchMessages(db, query, { limit, isTimeUp })
+  const persons = bestPeople(db, query, { limit, lines })
+  const conversations = searchConversations(db, query, { limit, lines, persons })
+  const { seqs, isComplete } = searchMessages(db, query, { limit, lines, isTimeUp })
   return {
     people: persons.map(contactResource),
     conversations: conversationsWithSeqs(db, conversations).map((found) =>

@@ -19,7 +19,14 @@ import {
 import type { Line } from '../domain/line.ts'
 import type { MessageExtras } from '../domain/message-extras.ts'
 import type { Message, MessageSource } from '../domain/message.ts'
-import { needsOf, usableLines, type Need, type Route } from '../domain/routing.ts'
+import {
+  needsOf,
+  usableLines,
+  type Need,
+  type Route,
+  includesLine,
+  type LineLimit,
+} from '../domain/routing.ts'
 import { MINUTE_MS } from '../domain/time.ts'
 import type { LineSnapshot } from '../lines/line-state.ts'
 import { contactUsage, readContact } from '../storage/contacts.ts'
@@ -36,6 +43,8 @@ import { routeFor } from './requeue.ts'
 export type Target = {
   readonly recipient: Recipient | GroupRecipient
   readonly lineId: string | null
+  /** The lines that the caller may use. */
+  readonly lines: LineLimit
   readonly extras: MessageExtras | null
 }
 
@@ -69,7 +78,7 @@ export function checkedRecipient(to: string): Recipient {
 }
 
 /** The other side of a conversation that there is, and its line. Throws where there is none. */
-export function conversationTarget(db: Db, id: string): Omit<Target, 'extras'> {
+export function conversationTarget(db: Db, id: string): Pick<Target, 'recipient' | 'lineId'> {
   const found = parseId('conv', id) === null ? null : getConversation(db, id)
   if (found === null) {
     throw new RelayError('not_found', 'There is no conversation with this id.')
@@ -114,13 +123,14 @@ export function limitReached(
   { days }: Pick<Tools, 'days'>,
   db: Db,
   line: Line,
-  now: Timestamp,
+  { now, at = now }: { readonly now: Timestamp; readonly at?: Timestamp },
 ): RelayError {
-  const { reserved, spent } = contactUsage(db, line.id, days.of(now))
-  const resetsAt = timestamp(days.endOf(now))
+  const { reserved, spent } = contactUsage(db, line.id, days.of(at))
+  const resetsAt = timestamp(days.endOf(at))
+  const day = days.of(at) === days.of(now) ? 'today' : 'that day'
   return new RelayError(
     'rate_limit_exceeded',
-    `The line has reached its limit of ${line.dailyContactLimit} new contacts for today.`,
+    `The line has reached its limit of ${line.dailyContactLimit} new contacts for ${day}.`,
     {
       details: {
         limit: 'daily_contacts',
@@ -206,11 +216,15 @@ export class LoopError extends RelayError {
   }
 }
 
-function candidates(directory: LineDirectory, { lineId, extras }: Target): readonly LineSnapshot[] {
+function candidates(
+  directory: LineDirectory,
+  { lineId, lines, extras }: Target,
+): readonly LineSnapshot[] {
   if (lineId === null) {
     return directory
       .lines()
       .filter(({ line }) => isUsable(directory, line.id))
+      .filter(({ line }) => includesLine(lines, line.id))
       .filter((found) => needUnmetBy(found, needsOf({ extras })) === null)
   }
   const found = directory.find(lineId)
@@ -224,9 +238,9 @@ function isUsable(directory: LineDirectory, id: LineId): boolean {
 function pinned(
   directory: LineDirectory,
   lineId: string,
-  { recipient, extras }: Target,
+  { recipient, lines, extras }: Target,
 ): LineSnapshot {
-  const found = directory.find(lineId)
+  const found = includesLine(lines, lineId) ? directory.find(lineId) : null
   if (found === null) {
     throw new RelayError('phone_line_not_found', 'There is no phone line with this phone_line_id.')
   }
@@ -260,7 +274,8 @@ function routed(
   }
   const found = directory.find(route.lineId)
   if (found === null) throw new RelayError('no_phone_line', 'The phone line has just been removed.')
-  if (route.route === 'full') throw limitReached(tools, tx, found.line, now)
+  if (route.route === 'full')
+    throw limitReached(tools, tx, found.line, { now: tools.stamps.now(), at: now })
   return found
 }
 

@@ -4,14 +4,22 @@
 
 import type { SendAttachment } from '../api/attachments.ts'
 import type * as api from '../api/messages.ts'
-import { RelayError } from '../domain/errors.ts'
+import { RelayError, invalidRequest } from '../domain/errors.ts'
 import { guidFromBytes, type AttachmentId, type Timestamp } from '../domain/ids.ts'
 import type { Line } from '../domain/line.ts'
 import type { MessageExtras, WantedService } from '../domain/message-extras.ts'
-import type { Message, MessageSource, Outbound } from '../domain/message.ts'
+import {
+  SCHEDULED_MS_MAX,
+  isOnTheWay,
+  type Message,
+  type MessageSource,
+  type Outbound,
+} from '../domain/message.ts'
+import { NO_RULES, type KeyCaller } from '../domain/permissions.ts'
+import type { LineLimit } from '../domain/routing.ts'
 import { markKnown } from '../storage/contacts.ts'
 import { openConversation, noteMessage } from '../storage/conversations.ts'
-import type { Tx } from '../storage/database.ts'
+import type { Db, Tx } from '../storage/database.ts'
 import {
   findIdempotency,
   keepFirstAnswer,
@@ -25,8 +33,9 @@ import { sha256 } from '../system/hash.ts'
 import type { Random } from '../system/random.ts'
 import type { Signal } from '../system/signal.ts'
 import { reserveSlot } from './contact-budget.ts'
-import { initialPosition } from './conversation-order.ts'
+import { deferredPosition, initialPosition, newApproval } from './conversation-order.ts'
 import type { AttemptTools } from './dispatch-attempt.ts'
+import { countByRules, requireByRules } from './key-rules.ts'
 import { takesMessages } from './line-directory.ts'
 import { attach, attachmentsFor, type AttachmentTools } from './parts.ts'
 import type { WaitReason } from './resource.ts'
@@ -56,9 +65,15 @@ export type SendRequest = {
   readonly service?: WantedService | undefined
   readonly replyTo?: api.SendRequest['reply_to']
   readonly idempotencyKey: string | null
+  /** The key of the caller; null for its owner. */
+  readonly key: KeyCaller | null
   /** The longest wait of the answer for the line, in milliseconds; null for the configured time. */
   readonly waitMs: number | null
   readonly source: MessageSource
+  /** The time before which it does not leave. */
+  readonly sendAt?: Timestamp | undefined
+  /** It goes in the quiet hours of its line, too. */
+  readonly isUrgent?: boolean | undefined
 }
 
 export type SendAnswer = Answer & {
@@ -123,11 +138,15 @@ async function acceptNew(
   const histories = await askHistories(tools, target)
   const requireTarget = () => {
     tools.requireAccepting()
-    lineFor(tools, tools.db, target, tools.stamps.now())
+    const now = tools.stamps.now()
+    requireAllowed(tools.db, { request, target, histories }, now)
+    lineFor(tools, tools.db, target, startOf(request, now))
   }
   const { attachments } = request
   const attachmentIds =
-    attachments === undefined ? [] : await attachmentsFor(tools, attachments, requireTarget)
+    attachments === undefined
+      ? []
+      : await attachmentsFor(tools, { files: attachments, key: request.key }, requireTarget)
   const acceptance = { request, fingerprint, target, histories, attachmentIds }
   return tools.writer
     .write((tx) => repeat(tools, tx, request, fingerprint) ?? accept(tools, tx, acceptance))
@@ -142,19 +161,36 @@ function targetOf(tools: SendTools, request: SendRequest): Target {
   if (replyTo !== undefined && replyTo.if_supported !== true) {
     throw notSupported('replies', 'No line can send a reply: if_supported sends it plainly.')
   }
-  const extras = extrasOf(request)
+  const beside = { lines: linesOf(request), extras: extrasOf(request) }
   return typeof to === 'string'
-    ? { recipient: checkedRecipient(to), lineId, extras }
-    : { ...conversationTarget(tools.db, to.conversationId), extras }
+    ? { recipient: checkedRecipient(to), lineId, ...beside }
+    : { ...conversationTarget(tools.db, to.conversationId), ...beside }
+}
+
+function linesOf({ key }: SendRequest): LineLimit {
+  return key?.permissions.lineIds ?? null
+}
+
+/** The time from which the message may go. */
+function startOf({ sendAt }: SendRequest, now: Timestamp): Timestamp {
+  if (sendAt === undefined) return now
+  if (sendAt > now && sendAt <= now + SCHEDULED_MS_MAX) return sendAt
+  throw invalidRequest({ path: 'send_at', message: 'must be in the future, at most 90 days ahead' })
 }
 
 /** Null for a text message, as it always was. */
-function extrasOf({ attachments, service }: SendRequest): MessageExtras | null {
-  if (attachments === undefined && service === undefined) return null
-  return {
-    ...(attachments === undefined ? {} : { attachmentCount: attachments.length }),
-    ...(service === undefined ? {} : { wantedService: service }),
+function extrasOf(request: SendRequest): MessageExtras | null {
+  const { to, lineId, attachments, service, sendAt, isUrgent = false } = request
+  const lineIds = lineId === null && typeof to === 'string' ? linesOf(request) : null
+  const extras: MessageExtras = {
+    lineIds: lineIds ?? undefined,
+    attachmentCount: attachments?.length,
+    wantedService: service,
+    sendAt,
+    isUrgent: isUrgent || undefined,
+    quietHours: request.key?.permissions.rules.quietHours ?? undefined,
   }
+  return Object.values(extras).every((value) => value === undefined) ? null : extras
 }
 
 /** The result of a request: an answer that was given before, or a message whose end is waited for. */
@@ -173,22 +209,37 @@ function accept(tools: SendTools, tx: Tx, acceptance: Acceptance): Accepted {
   for (const [lineId, isKnown] of histories) {
     if (isKnown === true) markKnown(tx, { lineId, handle }, now)
   }
-  const found = lineFor(tools, tx, target, now)
+  const waitsFrom = startOf(request, now)
+  requireAllowed(tx, acceptance, now)
+  const found = lineFor(tools, tx, target, waitsFrom)
   const { line } = found
   requireUnpaused(tools, tx, { source: request.source, lineId: line.id, handle })
   requireNoLoop(tx, found, { recipient, now, practiceKinds: tools.directory.practiceKinds })
   const history = histories.get(line.id) ?? null
   requireText(tx, found, { text: request.text, extras: target.extras }, { handle, history })
   const isGroup = recipient.kind === 'group'
-  const contactHold = isGroup
-    ? 'none'
-    : reserveSlot(tx, line, handle, { history, day: tools.days.of(now) })
-  if (contactHold === 'full') throw limitReached(tools, tx, line, now)
-  const message = record(tools, tx, acceptance, { line, contactHold, now })
+  const day = tools.days.of(waitsFrom)
+  const isLater = day > tools.days.of(now)
+  const contactHold = isGroup ? 'none' : reserveSlot(tx, line, handle, { history, day, isLater })
+  if (contactHold === 'full') throw limitReached(tools, tx, line, { now, at: waitsFrom })
+  const message = record(tools, tx, acceptance, { line, contactHold, now, waitsFrom })
   const key = request.idempotencyKey
   if (key !== null) recordRequest(tx, { key, fingerprint, messageId: message.id, now })
+  if (hasRules(request.key)) countByRules(tx, request.key, message.id, now)
   tools.writer.afterCommit(() => tools.dispatchSignal.notify())
   return { message, messageId: message.id, answer: null, isReplay: false }
+}
+
+type Considered = Pick<Acceptance, 'request' | 'target' | 'histories'>
+
+/** Throws where a rule of the caller's key speaks against the message. */
+function requireAllowed(db: Db, { request, ...send }: Considered, now: Timestamp): void {
+  const { key } = request
+  if (hasRules(key)) requireByRules(db, { key, ...send }, now)
+}
+
+function hasRules(key: KeyCaller | null): key is KeyCaller {
+  return key !== null && key.permissions.rules !== NO_RULES
 }
 
 function record(
@@ -199,11 +250,12 @@ function record(
     readonly line: Line
     readonly contactHold: Outbound['contactHold']
     readonly now: Timestamp
+    readonly waitsFrom: Timestamp
   },
 ): Outbound {
-  const { line, contactHold, now } = place
+  const { line, contactHold, now, waitsFrom } = place
   const { text, source } = request
-  const { recipient, extras } = target
+  const { recipient } = target
   const isGroup = recipient.kind === 'group'
   const party = { lineId: line.id, phoneNumber: line.number, handle: recipient.handle }
   const conversationId = isGroup
@@ -211,6 +263,9 @@ function record(
     : openConversation(tx, tools.stamps, { ...party, now })
   const id = tools.stamps.id('msg')
   const guid = randomGuid(tools.random)
+  const approval = newApproval(request.key, contactHold)
+  const extras = approval === null ? target.extras : { ...target.extras, approval }
+  const draft = { lineId: line.id, conversationId, text, extras, waitsFrom, seq: Infinity }
   const message = insertMessage(
     tx,
     newMessage(
@@ -221,19 +276,21 @@ function record(
         isGroup,
         extras,
         ...(extras?.wantedService === undefined ? {} : { service: firstService(tx, target) }),
-        ...initialPosition(tx, { conversationId, text }, now),
+        waitsFrom,
+        ...(deferredPosition(tools, tx, draft, now) ?? initialPosition(tx, draft, now)),
       },
     ),
   )
   if (attachmentIds.length > 0) attach(tx, message, attachmentIds)
   noteMessage(tx, conversationId, message, now)
+  if (approval !== null) tools.publish(tx, 'approval.requested', message)
   return message
 }
 
 /** The service of the first try, where the caller has asked for one. */
 function firstService(tx: Tx, { recipient, extras }: Target): 'iMessage' | 'SMS' {
   if (extras?.wantedService !== 'auto') return extras?.wantedService ?? 'iMessage'
-  return evidenceOf(tx, recipient.handle).service === 'SMS' ? 'SMS' : 'iMessage'
+  return evidenceOf(tx, recipient.handle, null).service === 'SMS' ? 'SMS' : 'iMessage'
 }
 
 /**
@@ -253,7 +310,7 @@ function repeat(
   if (answer !== null) return { messageId, isReplay: true, answer }
   const message = findMessage(tx, messageId)
   if (message === null) throw new RelayError('not_found', 'The message of this key was deleted.')
-  if (message.status === 'queued' || message.status === 'sending') {
+  if (isOnTheWay(message)) {
     return { messageId, isReplay: true, answer: null, message }
   }
   const first = keepFirstAnswer(tx, key, answerOf(tx, message, tools.waitReason))
@@ -296,8 +353,15 @@ function requireSame(known: IdempotencyRecord, fingerprint: string): void {
 }
 
 /** Of a text to a recipient it is what it always was: records outlive a version. */
-function fingerprintOf({ to, text, lineId, attachments, service, replyTo }: SendRequest): string {
-  const later = JSON.stringify({ attachments, service, replyTo })
+function fingerprintOf(request: SendRequest): string {
+  const { to, text, lineId, attachments, service, replyTo, sendAt } = request
+  const later = JSON.stringify({
+    attachments,
+    service,
+    replyTo,
+    sendAt,
+    lines: linesOf(request) ?? undefined,
+  })
   const values = [to, text, lineId, ...(later === '{}' ? [] : [later])]
   return Buffer.from(sha256(JSON.stringify(values))).toString('base64url')
 }

@@ -2,10 +2,13 @@
 // in the day's budget, its guid, its events, the answer to a waiting caller, the next message's turn.
 
 import type { Days } from '../domain/days.ts'
+import { timestamp } from '../domain/ids.ts'
+import type { Approval } from '../domain/message-extras.ts'
 import {
   FAILURES,
   failBy,
   hasAttachments,
+  isOnTheWay,
   progressBy,
   type Outbound,
   type Progress,
@@ -19,6 +22,7 @@ import type { Tx, Db } from '../storage/database.ts'
 import { rememberGuid, takeChanges, takeReceipts } from '../storage/intake-records.ts'
 import {
   announcementAt,
+  heldBeside,
   queuedOnDeletedLines,
   sendingWithoutGuid,
 } from '../storage/message-queue.ts'
@@ -228,9 +232,34 @@ export function applyWaitingChanges(
   return saved
 }
 
-function settle(tools: SettleTools, tx: Tx, message: Outbound, progress: Progress): Outbound {
+type Decision = Pick<Approval, 'state'> & Partial<Approval>
+
+/** The approval is decided, or will never be: those that waited behind it are looked at again. */
+export function resolveApproval(
+  tools: SettleTools,
+  tx: Tx,
+  message: Outbound,
+  decision: Decision,
+): Outbound {
+  const { extras } = message
+  if (extras?.approval?.state !== 'pending') return message
   const now = tools.stamps.now()
-  const wasWaiting = message.status === 'queued' || message.status === 'sending'
+  const approval = { ...extras.approval, resolvedAt: now, ...decision }
+  const resolved = saveMessage(tx, { ...message, extras: { ...extras, approval } }, now)
+  tools.publish(tx, 'approval.resolved', resolved)
+  for (const behind of heldBeside(tx, message)) {
+    if (behind.extras?.approval?.state !== 'approved') continue
+    const waitsFrom = timestamp(Math.max(behind.waitsFrom, now))
+    saveMessage(tx, { ...behind, waitsFrom, dueAt: now }, now)
+  }
+  return resolved
+}
+
+function settle(tools: SettleTools, tx: Tx, pending: Outbound, progress: Progress): Outbound {
+  const state = progress.status === 'expired' ? 'expired' : 'canceled'
+  const message = resolveApproval(tools, tx, pending, { state })
+  const now = tools.stamps.now()
+  const wasWaiting = isOnTheWay(message)
   const wasUncertain = message.status === 'uncertain'
   const hasLeft = hasAttachments(message)
     ? markByEnd(tx, message, progress)

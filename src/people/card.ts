@@ -12,5 +12,6 @@ export type Card = {
 export type ContactFile = {
   /** The row of names that each part of the file needs; empty for vCards. */
   readonly head: string
-  readonly cards: Iterable<Card>
+  /** Null now and then between two cards that are far apart, so that a reader can let others work. */
+  readonly cards: Iterable<Card | null>
 }

@@ -22,7 +22,7 @@ export function decodeContacts(bytes: Uint8Array): string {
 }
 
 export function readContacts(text: string): ContactFile {
-  if (/^\s*BEGIN:VCARD\s*$/im.test(text.slice(0, 10_000))) {
+  if (/^[ \t\uFEFF]*BEGIN:VCARD[ \t\r]*$/im.test(text.slice(0, 10_000))) {
     return { head: '', cards: vcardCards(text) }
   }
   return csvCards(text)

@@ -7,6 +7,7 @@ import { BYTE_ORDER_MARK, csvRecord } from '../domain/csv.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
 import { deviceHandle, parseRecipient, type Handle } from '../domain/handle.ts'
 import { NAME_LENGTH_MAX, NOTE_LENGTH_MAX, cleanTags, type Person } from '../domain/person.ts'
+import type { LineLimit } from '../domain/routing.ts'
 import type { Audit } from '../storage/audit.ts'
 import { hasConversation } from '../storage/conversations.ts'
 import type { Db, Tx } from '../storage/database.ts'
@@ -34,7 +35,11 @@ type Tools = {
   readonly audit: Pick<Audit, 'record'>
 }
 
-export type ContactFilter = { readonly q?: string | undefined; readonly tag?: string | undefined }
+export type ContactFilter = {
+  readonly q?: string | undefined
+  readonly tag?: string | undefined
+  readonly lines: LineLimit
+}
 
 export type ContactFields = Omit<PersonFields, 'handle'>
 
@@ -44,8 +49,8 @@ export function createContacts(tools: Tools) {
   const { db, writer, stamps, audit } = tools
   return {
     list: (filter: ContactFilter, page: PageRequest) => pageOfContacts(db, filter, page),
-    get(written: string): Contact {
-      const found = findPerson(db, handleIn(written))
+    get(written: string, lines: LineLimit = null): Contact {
+      const found = findPerson(db, handleIn(written), lines)
       if (found === null) throw noContact()
       return contactResource(found)
     },
@@ -61,18 +66,22 @@ export function createContacts(tools: Tools) {
       if (!isDeleted) throw noContact()
     },
     /** A table of all contacts, in pieces. */
-    async export(origin: Origin): Promise<AsyncGenerator<string, undefined>> {
+    async export(origin: Origin, lines: LineLimit): Promise<AsyncGenerator<string, undefined>> {
       const about = { kind: 'contacts', id: null } as const
       await writer.write((tx) => audit.record(tx, origin, { action: 'contacts.exported', about }))
-      return tableOfContacts(db)
+      return tableOfContacts(db, lines)
     },
     import: (bytes: Uint8Array, country: string | null) => importContacts(tools, bytes, country),
   }
 }
 
-function pageOfContacts(db: Db, { q, tag = '' }: ContactFilter, page: PageRequest): Page<Contact> {
+function pageOfContacts(
+  db: Db,
+  { q, tag = '', lines }: ContactFilter,
+  page: PageRequest,
+): Page<Contact> {
   const before = cursorSeq(page.cursor) ?? Number.MAX_SAFE_INTEGER
-  const bounds = { limit: page.limit + 1, before }
+  const bounds = { limit: page.limit + 1, before, lines }
   const asked = tag === '' ? null : tag
   const rows =
     q === undefined
@@ -83,10 +92,10 @@ function pageOfContacts(db: Db, { q, tag = '' }: ContactFilter, page: PageReques
 
 const EXPORT_PAGE = 500
 
-async function* tableOfContacts(db: Db): AsyncGenerator<string, undefined> {
+async function* tableOfContacts(db: Db, lines: LineLimit): AsyncGenerator<string, undefined> {
   yield BYTE_ORDER_MARK + csvRecord(['name', 'handle', 'note', 'tags'])
   for (let before = Number.MAX_SAFE_INTEGER; ;) {
-    const page = listPeople(db, null, { limit: EXPORT_PAGE, before })
+    const page = listPeople(db, null, { limit: EXPORT_PAGE, before, lines })
     const last = page.at(-1)
     if (last === undefined) return undefined
     yield page.map((each) => csvRecord(cellsOf(each))).join('')
@@ -133,8 +142,10 @@ function clean(text: string, lengthMax: number): string {
     .join('')
 }
 
-/** Entries of one transaction: 5 ms. */
-const BATCH_ROWS = 100
+/** Cards and recipients between two transactions, of 5 ms each, in which others have their turn. */
+const BATCH_SIZE = 100
+/** More of them in one card are no contact. */
+const RECIPIENTS_MAX = 100
 /** Bad rows that a report lists; it counts all of them. */
 const ERRORS_MAX = 1_000
 
@@ -149,16 +160,19 @@ async function importContacts(
   }
   const report = new Report()
   let batch: PersonFields[] = []
+  let size = 0
   const save = async () => {
     const rows = batch
     batch = []
+    size = 0
     report.count(await writer.write((tx) => rows.map((row) => merge(tx, row, stamps))))
   }
   for (const card of readContacts(decodeContacts(bytes)).cards) {
-    batch.push(...peopleOf(card, home, report))
-    if (batch.length >= BATCH_ROWS) await save()
+    if (card !== null) batch.push(...peopleOf(card, home, report))
+    size += card === null ? BATCH_SIZE : 1 + card.recipients.length
+    if (size >= BATCH_SIZE) await save()
   }
-  if (batch.length > 0) await save()
+  await save()
   return report.resource()
 }
 
@@ -179,6 +193,10 @@ function peopleOf(card: Card, home: Home | null, report: Report): readonly Perso
   const { row, name, note, tags } = card
   const recipients = card.recipients.filter((recipient) => recipient.trim() !== '')
   if (recipients.length === 0) report.fail(row, 'has no phone number and no email address')
+  if (recipients.length > RECIPIENTS_MAX) {
+    report.fail(row, `has more than ${RECIPIENTS_MAX} phone numbers and email addresses`)
+    return []
+  }
   const people = recipients.flatMap((recipient) => {
     const understood = understandRecipient(recipient, home)
     if ('handle' in understood) return [cleanFields(understood.handle, { name, note, tags })]

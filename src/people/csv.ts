@@ -11,8 +11,13 @@ type Record = {
 }
 
 const DELIMITERS = [',', ';', '\t'] as const
-/** A longer cell in quotes is a quote that was never closed. */
+/** A longer cell in quotes is a quote that was never closed; any other one is cut. */
 const CELL_LENGTH_MAX = 8_192
+/** Cells behind these are left out, with the rest of their line. */
+const CELLS_MAX = 500
+const RECIPIENT_LENGTH_MAX = 255
+/** Empty rows in a row after which the reader may pause. */
+const EMPTY_ROWS_MAX = 1_000
 
 /** The meanings of columns; the first that fits a name counts. */
 const COLUMNS = [
@@ -59,10 +64,13 @@ function* cardsOf(
     readonly names: readonly Meaning[] | null
     readonly offset: number
   },
-): Generator<Card> {
+): Generator<Card | null> {
   for (const { row, cells, end } of records(text, delimiter)) {
     const isOfNames = names !== null && row === 1
-    if (isOfNames || cells.every((cell) => cell.trim() === '')) continue
+    if (isOfNames || cells.every((cell) => cell.trim() === '')) {
+      if (row % EMPTY_ROWS_MAX === 0) yield null
+      continue
+    }
     yield { row, end: offset + end, ...fieldsOf(cells, names ?? guessed(cells)) }
   }
 }
@@ -93,6 +101,7 @@ function guessed(cells: readonly string[]): readonly Meaning[] {
 
 function isRecipient(cell: string): boolean {
   const text = cell.trim()
+  if (text.length > RECIPIENT_LENGTH_MAX) return false
   return /^\+?[\d\s()./-]{5,}$/.test(text) || /^\S+@\S+\.\S+$/.test(text)
 }
 
@@ -131,11 +140,20 @@ function* records(text: string, delimiter: string): Generator<Record> {
       at = cell.end
       if (text[at] !== delimiter) break
       at += 1
+      if (cells.length === CELLS_MAX) {
+        at = endOfLine(text, at)
+        break
+      }
     }
     if (text[at] === '\r') at += 1
     if (text[at] === '\n') at += 1
     yield { row, cells, end: at }
   }
+}
+
+function endOfLine(text: string, from: number): number {
+  const found = text.indexOf('\n', from)
+  return found === -1 ? text.length : found
 }
 
 type Cell = { readonly value: string; readonly end: number }
@@ -145,7 +163,7 @@ function plainCell(text: string, start: number, delimiter: string): Cell {
   while (end < text.length && text[end] !== delimiter && text[end] !== '\n' && text[end] !== '\r') {
     end += 1
   }
-  return { value: text.slice(start, end), end }
+  return { value: text.slice(start, Math.min(end, start + CELL_LENGTH_MAX)), end }
 }
 
 /** Null where the cell does not begin with a quote, or its quote is not closed before a delimiter. */

@@ -4,8 +4,12 @@ import type { Card } from './card.ts'
 
 type Property = { readonly name: string; readonly parameters: string; readonly value: string }
 
-/** Folded lines of one property that are read: a photo may have thousands. */
+/** Characters of one property that are read: a photo may have millions. */
 const VALUE_LENGTH_MAX = 20_000
+/** Properties of one card that are read. */
+const PROPERTIES_MAX = 1_000
+/** Lines after which the reader may pause. */
+const LINES_MAX = 1_000
 const WANTED = /^(?:[\w-]+\.)?(?:FN|N|ORG|TEL|EMAIL|NOTE|CATEGORIES|NICKNAME)[;:]/i
 
 type Line = { readonly text: string; readonly end: number }
@@ -15,24 +19,30 @@ const MARK = /^\s*(BEGIN|END):VCARD\s*$/i
 type Block = { readonly properties: readonly Property[]; readonly end: number }
 
 /** Each card of the text. A card that begins within another ends that one, as where a file was cut. */
-export function* vcardCards(text: string): Generator<Card> {
+export function* vcardCards(text: string): Generator<Card | null> {
   let row = 0
-  for (const { properties, end } of blocks(text)) {
-    row += 1
-    yield cardOf(properties, row, end)
+  for (const block of blocks(text)) {
+    if (block !== null) row += 1
+    yield block && cardOf(block.properties, row, block.end)
   }
 }
 
-function* blocks(text: string): Generator<Block> {
+function* blocks(text: string): Generator<Block | null> {
   let open: { readonly properties: Property[]; end: number } | null = null
-  for (const { text: line, end } of unfoldedLines(text)) {
+  for (const unfolded of unfoldedLines(text)) {
+    if (unfolded === null) {
+      yield null
+      continue
+    }
+    const { text: line, end } = unfolded
     const mark = MARK.exec(line)?.[1]?.toUpperCase()
     if (mark !== undefined) {
       if (mark === 'END' && open !== null) yield { ...open, end }
       else yield* cutOff(open)
       open = mark === 'BEGIN' ? { properties: [], end } : null
     } else if (open !== null) {
-      if (WANTED.test(line)) open.properties.push(propertyOf(line))
+      const isRead = open.properties.length < PROPERTIES_MAX && WANTED.test(line)
+      if (isRead) open.properties.push(propertyOf(line))
       open.end = end
     }
   }
@@ -45,22 +55,33 @@ function cutOff(open: Block | null): readonly Block[] {
 }
 
 /** Lines with those that continue them: behind a blank, or behind `=` in quoted-printable. */
-function* unfoldedLines(text: string): Generator<Line> {
-  let current: string | null = null
-  let end = 0
+function* unfoldedLines(text: string): Generator<Line | null> {
+  let pieces: string[] = []
+  let [count, length, end] = [0, 0, 0]
+  let [isQuoted, isSoft] = [false, false]
   for (const line of physicalLines(text)) {
-    const isSoft: boolean = current !== null && isQuotedPrintable(current) && current.endsWith('=')
-    if (current !== null && (isSoft || /^[ \t]/.test(line.text))) {
-      const more: string = isSoft ? line.text.trimStart() : line.text.slice(1)
-      if (current.length < VALUE_LENGTH_MAX)
-        current = isSoft ? current.slice(0, -1) + more : current + more
-    } else {
-      if (current !== null) yield { text: current, end }
-      current = line.text
+    count += 1
+    if (count % LINES_MAX === 0) yield null
+    const continued = pieces.length === 0 ? null : continuationOf(line.text, isSoft)
+    if (continued === null) {
+      if (pieces.length > 0) yield { text: pieces.join(''), end }
+      pieces = []
+      length = 0
+      isQuoted = isQuotedPrintable(line.text)
     }
+    const more = continued ?? line.text
+    isSoft = isQuoted && more.endsWith('=')
+    if (length < VALUE_LENGTH_MAX) pieces.push(isSoft ? more.slice(0, -1) : more)
+    length += 1 + more.length
     end = line.end
   }
-  if (current !== null) yield { text: current, end }
+  if (pieces.length > 0) yield { text: pieces.join(''), end }
+}
+
+/** Text that a line adds to the one before it; null where it begins a line of its own. */
+function continuationOf(line: string, isSoft: boolean): string | null {
+  if (isSoft) return line.trimStart()
+  return /^[ \t]/.test(line) ? line.slice(1) : null
 }
 
 function* physicalLines(text: string): Generator<Line> {
@@ -68,7 +89,8 @@ function* physicalLines(text: string): Generator<Line> {
   while (start < text.length) {
     const found = text.indexOf('\n', start)
     const end = found === -1 ? text.length : found + 1
-    yield { text: text.slice(start, end).replace(/\r?\n$/, ''), end }
+    const last = Math.min(end, start + VALUE_LENGTH_MAX)
+    yield { text: text.slice(start, last).replace(/\r?\n$/, ''), end }
     start = end
   }
 }

@@ -14,6 +14,7 @@ import { type Day, dayName, dayOf, startOfDay } from '../domain/days.ts'
 import { RelayError } from '../domain/errors.ts'
 import { type LineId, timestamp, type WebhookId } from '../domain/ids.ts'
 import type { Line } from '../domain/line.ts'
+import { includesLine, type LineLimit } from '../domain/routing.ts'
 import { DAY_MS, HOUR_MS, QUARTER_MS } from '../domain/time.ts'
 import { WEBHOOKS_MAX } from '../domain/webhook.ts'
 import { contactUsage } from '../storage/contacts.ts'
@@ -42,7 +43,11 @@ type PictureTools = {
   readonly lines: { lines(): readonly { readonly line: Line }[] }
 }
 
-type Tools = Omit<PictureTools, 'lines'> & { readonly lines: () => readonly Line[] }
+type Tools = Omit<PictureTools, 'lines'> & {
+  readonly lines: () => readonly Line[]
+  /** The lines whose figures count. */
+  readonly limit: LineLimit
+}
 
 const DAYS = 14
 const HALF_HOURS = 48
@@ -52,9 +57,11 @@ const THIRDS = 90
 const HOURS = 168
 
 export function createPictures(given: PictureTools) {
-  const tools = { ...given, lines: () => given.lines.lines().map(({ line }) => line) }
+  const lines = () => given.lines.lines().map(({ line }) => line)
+  const tools = { ...given, lines, limit: null }
   return {
-    stats: (days: number, zone: string | null) => statsOf(tools, days, zone),
+    stats: (days: number, zone: string | null, limit: LineLimit) =>
+      statsOf({ ...tools, limit }, days, zone),
     home: () => homePictures(tools),
     line: (id: string) => linePictures(tools, id),
     webhook: (id: string) => webhookPictures(tools, id),
@@ -149,22 +156,28 @@ type CountedDay = {
 }
 
 /** The last `count` days, oldest first; today's contacts are also those whose messages wait. */
-function daysOf({ db, clock, lines }: Tools, count: number, zone: string): readonly CountedDay[] {
+function daysOf(
+  { db, clock, lines, limit }: Tools,
+  count: number,
+  zone: string,
+): readonly CountedDay[] {
   const today = dayOf(clock.now(), zone)
   const first = today - count + 1
-  const contacts = Map.groupBy(contactDays(db, first), ({ day }) => day)
+  const isIn = ({ lineId }: { readonly lineId: LineId }) => includesLine(limit, lineId)
+  const contacts = Map.groupBy(contactDays(db, first).filter(isIn), ({ day }) => day)
   return Array.from({ length: count }, (_, place) => {
     const day: Day = first + place
-    const counts = messageCounts(db, startOfDay(day, zone), startOfDay(day + 1, zone))
+    const counts = messageCounts(db, startOfDay(day, zone), startOfDay(day + 1, zone)).filter(isIn)
     const spent = (contacts.get(day) ?? []).map((row) => [row.lineId, row.spent] as const)
-    const used = lines().map(({ id }) => {
+    const own = lines().filter(({ id }) => includesLine(limit, id))
+    const used = own.map(({ id }) => {
       const usage = contactUsage(db, id, day)
       return [id, usage.spent + usage.reserved] as const
     })
     const all = new Map([...spent, ...(day === today ? used : [])])
     const named = [...counts.map(({ lineId }) => lineId), ...all.keys()]
-    const isIn = (id: LineId) => (all.get(id) ?? 0) > 0 || counts.some((row) => row.lineId === id)
-    return { name: dayName(day), counts, contacts: all, lines: [...new Set(named)].filter(isIn) }
+    const isUsed = (id: LineId) => (all.get(id) ?? 0) > 0 || counts.some((row) => row.lineId === id)
+    return { name: dayName(day), counts, contacts: all, lines: [...new Set(named)].filter(isUsed) }
   })
 }
 

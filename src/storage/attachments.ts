@@ -113,7 +113,7 @@ export function isNeeded(db: Db, sha256: string): boolean {
 
 /** Messages that may still be sent with the attachment `a`. */
 const UNDER_WAY = `SELECT 1 FROM message_attachments l JOIN messages m ON m.id = l.message_id
-  WHERE l.attachment_seq = a.seq AND (m.status = 'queued' OR m.status = 'sending')`
+  WHERE l.attachment_seq = a.seq AND m.status IN ('queued', 'deferred', 'sending')`
 
 const underWay = `SELECT 1 AS found FROM attachments a WHERE a.id = $id AND EXISTS (${UNDER_WAY})`
 

@@ -2,6 +2,7 @@ import type { Conversation, ConversationType } from '../domain/conversation.ts'
 import type { Handle } from '../domain/handle.ts'
 import type { ConversationId, LineId, Timestamp } from '../domain/ids.ts'
 import type { Message } from '../domain/message.ts'
+import type { LineLimit } from '../domain/routing.ts'
 import type { LogicalClock } from '../system/logical-clock.ts'
 import type { Db, Tx } from './database.ts'
 import { everyLineId } from './lines.ts'
@@ -12,6 +13,8 @@ import {
   execute,
   getRow,
   getRows,
+  isOfLines,
+  limitValue,
   selected,
   type RawRow,
   type Values,
@@ -144,7 +147,7 @@ export function forgetMessage(tx: Tx, id: ConversationId, to: ConversationId): v
 }
 
 export type ConversationFilter = {
-  readonly lineId?: string | undefined
+  readonly lineIds: LineLimit
   readonly handle?: string | undefined
   readonly type: ConversationType
   /** True leaves out those that are read. */
@@ -169,15 +172,15 @@ export function listConversations(
   filter: ConversationFilter,
   { limit, before }: { readonly limit: number; readonly before: number | null },
 ): readonly (Conversation & { readonly lastSeq: number })[] {
-  const { lineId = null, handle = null } = filter
+  const { lineIds, handle = null } = filter
   const bound = before ?? Number.MAX_SAFE_INTEGER
   if (handle === null)
     return conversationsWithSeqs(db, latest(db, filter, { limit, before: bound }))
   const query = conversationsWhere(
-    `c.handle = $handle AND ($lineId IS NULL OR c.line_id = $lineId) AND c.last_seq > 0
+    `c.handle = $handle AND ${isOfLines('c.line_id')} AND c.last_seq > 0
      AND c.last_seq < $bound AND ${conditionsOf(filter)}`,
   )
-  const found = query(db, { handle, lineId, bound })
+  const found = query(db, { handle, lineIds: limitValue(lineIds), bound })
   return found.toSorted((a, b) => b.lastSeq - a.lastSeq).slice(0, limit)
 }
 
@@ -194,8 +197,7 @@ function latest(
   const sql = `SELECT seq, last_seq AS lastSeq FROM conversations c
     WHERE line_id = $lineId AND last_seq > 0 AND last_seq < +$before AND ${conditionsOf(filter)}
     ORDER BY last_seq DESC LIMIT +$limit`
-  const lineIds = filter.lineId === undefined ? everyLineId(db) : [filter.lineId]
-  return lineIds
+  return (filter.lineIds ?? everyLineId(db))
     .flatMap((id) => getRows<Place>(db, sql, { lineId: id, ...page }))
     .sort((a, b) => b.lastSeq - a.lastSeq)
     .slice(0, page.limit)

@@ -1,17 +1,20 @@
 import { and, eq, isNull, sql } from 'drizzle-orm'
 
 import type { Credential, CredentialId, CredentialKind } from '../domain/credential.ts'
-import type { BridgeId, KeyId, Timestamp } from '../domain/ids.ts'
+import type { BridgeId, KeyId, LineId, Timestamp } from '../domain/ids.ts'
+import { NO_RULES, type KeyRules, type Permissions, type Scope } from '../domain/permissions.ts'
 import type { Db, Tx } from './database.ts'
 import { credentials } from './schema.ts'
 import {
   assigned,
   columnsOf,
   execute,
+  eachRow,
   getRow,
+  getRows,
   inserted,
   selected,
-  type Values,
+  type RawRow,
 } from './statement.ts'
 import { webhooks } from './webhook-schema.ts'
 
@@ -30,15 +33,40 @@ const LATER = ['lastUsedAt', 'revokedAt'] as const
 export type NewCredential = StoredSecret &
   Pick<Row, 'id' | 'kind' | 'name' | 'key' | 'createdBy' | 'createdAt'> & {
     readonly number: string | null
+    readonly permissions: Permissions
   }
 
 export type ListedCredential<K extends CredentialKind> = Credential<K> & { readonly seq: number }
 
 const insertion = `INSERT INTO credentials ${inserted(credentials, columnsOf(credentials, LATER))}`
 
-export function insertCredential(tx: Tx, { number, ...credential }: NewCredential): void {
-  execute(tx, insertion, { ...credential, phoneNumber: number })
+export function insertCredential(
+  tx: Tx,
+  { number, permissions, ...credential }: NewCredential,
+): void {
+  const { scopes, lineIds, expiresAt, rules } = permissions
+  execute(tx, insertion, {
+    ...credential,
+    phoneNumber: number,
+    scopes: scopes && JSON.stringify(scopes),
+    lineIds: lineIds && JSON.stringify(lineIds),
+    expiresAt,
+    rules: rules === NO_RULES ? null : JSON.stringify(rules),
+  })
   if (credential.kind === 'key') touchKey(tx, credential.id)
+}
+
+const LIMITS = ['scopes', 'lineIds', 'expiresAt', 'rules'] as const
+type RawLimits = Pick<RawRow<typeof credentials>, (typeof LIMITS)[number]>
+
+// JSON that `insertCredential` wrote.
+function permissionsIn({ scopes, lineIds, expiresAt, rules }: RawLimits): Permissions {
+  return {
+    scopes: scopes === null ? null : (JSON.parse(scopes) as readonly Scope[]),
+    lineIds: lineIds === null ? null : (JSON.parse(lineIds) as readonly LineId[]),
+    expiresAt,
+    rules: rules === null ? NO_RULES : (JSON.parse(rules) as KeyRules),
+  }
 }
 
 type SecretOfKey = Pick<Row, 'revokedAt'> & {
@@ -46,12 +74,16 @@ type SecretOfKey = Pick<Row, 'revokedAt'> & {
   readonly secretSha256: Uint8Array
 }
 
-const byKey = `SELECT ${selected(credentials, ['id', 'secretSha256', 'revokedAt'])} FROM credentials
-   WHERE key = $key`
+const byKey = `SELECT ${selected(credentials, ['id', 'secretSha256', 'revokedAt', ...LIMITS])}
+   FROM credentials WHERE key = $key`
 
 /** Read in every turn that brings requests: another process may have revoked the key. */
-export function findKey(db: Db, key: string): SecretOfKey | null {
-  return getRow<SecretOfKey>(db, byKey, { key })
+export function findKey(
+  db: Db,
+  key: string,
+): (SecretOfKey & { readonly permissions: Permissions }) | null {
+  const row = getRow<SecretOfKey & RawLimits>(db, byKey, { key })
+  return row && { ...row, permissions: permissionsIn(row) }
 }
 
 /** Read for every call of a shortcut: a token that was replaced fails at once. */
@@ -78,24 +110,48 @@ const HIDDEN = ['kind', 'key', 'secretSha256', 'phoneNumber'] as const
 const LISTED = `SELECT rowid AS seq, phone_number AS number,
   ${selected(credentials, columnsOf(credentials, HIDDEN))} FROM credentials`
 
+/** Its `permissions` are what `listed` makes of its other columns. */
+type ListedRow<K extends CredentialKind> = ListedCredential<K> & RawLimits
+
+function listed<K extends CredentialKind>(row: ListedRow<K>): ListedCredential<K> {
+  return { ...row, permissions: permissionsIn(row) }
+}
+
 export function getCredential<K extends CredentialKind>(
-  { sqlite }: Db,
+  db: Db,
   kind: K,
   id: string,
 ): ListedCredential<K> | null {
-  const sql = `${LISTED} WHERE id = $id AND kind = $kind`
-  return sqlite.query<ListedCredential<K>, [Values]>(sql).get({ id, kind })
+  const row = getRow<ListedRow<K>>(db, `${LISTED} WHERE id = $id AND kind = $kind`, { id, kind })
+  return row && listed(row)
 }
 
-/** Credentials newest first, the revoked ones too; `before` is the cursor's seq. */
+/**
+ * Credentials newest first, the revoked ones too; `before` is the cursor's seq, and `isShown` leaves out
+ * those that its reader may not see.
+ */
 export function listCredentials<K extends CredentialKind>(
-  { sqlite }: Db,
+  db: Db,
   kind: K,
-  { limit, before }: { readonly limit: number; readonly before: number | null },
+  {
+    limit,
+    before,
+    isShown = () => true,
+  }: {
+    readonly limit: number
+    readonly before: number | null
+    readonly isShown?: ((credential: ListedCredential<K>) => boolean) | undefined
+  },
 ): readonly ListedCredential<K>[] {
-  const sql = `${LISTED} WHERE kind = $kind AND rowid < $before ORDER BY rowid DESC LIMIT $limit`
-  const values = { kind, limit, before: before ?? Number.MAX_SAFE_INTEGER }
-  return sqlite.query<ListedCredential<K>, [Values]>(sql).all(values)
+  const sql = `${LISTED} WHERE kind = $kind AND rowid < $before ORDER BY rowid DESC`
+  const values = { kind, before: before ?? Number.MAX_SAFE_INTEGER }
+  const found: ListedCredential<K>[] = []
+  for (const row of eachRow<ListedRow<K>>(db, sql, values)) {
+    const credential = listed(row)
+    if (isShown(credential)) found.push(credential)
+    if (found.length === limit) break
+  }
+  return found
 }
 
 const replacing = `UPDATE credentials SET ${assigned(credentials, SECRET)} WHERE id = $id`
@@ -109,6 +165,51 @@ export function markRevoked(tx: Tx, kind: CredentialKind, id: CredentialId, now:
   const isLive = and(eq(credentials.id, id), isNull(credentials.revokedAt))
   tx.orm.update(credentials).set({ revokedAt: now }).where(isLive).run()
   if (kind === 'key') touchKey(tx, id)
+}
+
+/** Keys that are in use and end in between. */
+export function countExpiring(
+  db: Db,
+  times: { readonly now: number; readonly until: number; readonly usedSince: number },
+): number {
+  const sql = `SELECT count(*) AS count FROM credentials WHERE kind = 'key' AND revoked_at IS NULL
+     AND expires_at > $now AND expires_at <= $until AND last_used_at > $usedSince`
+  return getRow<{ count: number }>(db, sql, times)?.count ?? 0
+}
+
+type LimitedKey = { readonly id: KeyId; readonly rules: KeyRules }
+
+const limitedMakers = `WITH RECURSIVE makers (id) AS (
+     SELECT $id UNION SELECT c.created_by FROM makers m JOIN credentials c ON c.id = m.id)
+   SELECT c.id, c.rules FROM makers m JOIN credentials c ON c.id = m.id
+   WHERE c.kind = 'key' AND c.rules IS NOT NULL`
+
+/** The key and those that it comes from, as far as they have rules: its sends count for each of them. */
+export function keysWithRules(db: Db, id: KeyId): readonly LimitedKey[] {
+  const rows = getRows<{ id: KeyId; rules: string }>(db, limitedMakers, { id })
+  return rows.map((row) => ({ ...row, rules: JSON.parse(row.rules) as KeyRules }))
+}
+
+const nthSend = `SELECT at FROM key_sends WHERE key_id = $id AND at > $since
+   ORDER BY at DESC LIMIT 1 OFFSET $place`
+
+/** Time of the latest send but `place`, where it is later than `since`. */
+export function sendOfKey(
+  db: Db,
+  id: KeyId,
+  { since, place }: { readonly since: number; readonly place: number },
+): Timestamp | null {
+  return getRow<{ at: Timestamp }>(db, nthSend, { id, since, place })?.at ?? null
+}
+
+/** Counts a send, and forgets those up to `before`. */
+export function countSend(
+  tx: Tx,
+  keyId: KeyId,
+  send: { readonly messageId: string; readonly at: Timestamp; readonly before: number },
+): void {
+  execute(tx, 'DELETE FROM key_sends WHERE key_id = $keyId AND at <= $before', { keyId, ...send })
+  execute(tx, 'INSERT INTO key_sends VALUES ($keyId, $at, $messageId)', { keyId, ...send })
 }
 
 export function saveLastUsed(tx: Tx, id: CredentialId, at: Timestamp): void {

@@ -150,6 +150,17 @@ export function listAttempts(db: Db, deliverySeq: number): StoredAttempt[] {
     .all()
 }
 
+/** The delivery of an event to a webhook; null where there is none. */
+export function deliveryOf(
+  db: Db,
+  eventSeq: number,
+  webhookId: WebhookId,
+): Pick<Delivery, 'id' | 'status'> | null {
+  const sql =
+    'SELECT id, status FROM deliveries WHERE event_seq = $eventSeq AND webhook_id = $webhookId'
+  return getRow(db, sql, { eventSeq, webhookId })
+}
+
 /** Requests an attempt at once; a finished delivery starts its schedule over. */
 export function requestDelivery(tx: Tx, id: DeliveryId, now: Timestamp): void {
   const sql = `UPDATE deliveries

@@ -1,14 +1,7 @@
 import type { Handle } from '../domain/handle.ts'
-import {
-  timeOf,
-  type DeliveryId,
-  type EventId,
-  type LineId,
-  type MessageId,
-  type Timestamp,
-  type WebhookId,
-} from '../domain/ids.ts'
-import type { DeliveryStatus } from '../domain/webhook.ts'
+import { timeOf, type EventId, type MessageId, type Timestamp } from '../domain/ids.ts'
+import type { LineLimit } from '../domain/routing.ts'
+import type { EventName } from '../domain/webhook.ts'
 import type { Db, Tx } from './database.ts'
 import {
   columnsOf,
@@ -16,6 +9,8 @@ import {
   getRow,
   getRows,
   inserted,
+  isOfLines,
+  limitValue,
   selected,
   type RawRow,
 } from './statement.ts'
@@ -23,15 +18,6 @@ import { events } from './webhook-schema.ts'
 
 export type StoredEvent = RawRow<typeof events>
 export type NewEvent = Omit<StoredEvent, 'seq'>
-
-/** An event as replay sees it: with the delivery that one webhook has of it already. */
-export type ReplayableEvent = Omit<StoredEvent, 'body'> & {
-  readonly hasBody: 0 | 1
-  /** Null where there is no body yet: the message has the line. */
-  readonly lineId: LineId | null
-  readonly deliveryId: DeliveryId | null
-  readonly deliveryStatus: DeliveryStatus | null
-}
 
 const insertion = `INSERT INTO events ${inserted(events, columnsOf(events, ['seq']))} ON CONFLICT (id) DO NOTHING`
 
@@ -91,18 +77,65 @@ export function seqsOfMessage(db: Db, messageId: MessageId): number[] {
   )
 }
 
-const replayable = `SELECT ${selected(events, columnsOf(events, ['body']), 'e.')}, e.body IS NOT NULL AS hasBody,
-     e.body ->> '$.phone_line_id' AS lineId, d.id AS deliveryId, d.status AS deliveryStatus
-   FROM events e LEFT JOIN deliveries d ON d.event_seq = e.seq AND d.webhook_id = $webhookId
-   WHERE e.seq >= $fromSeq AND e.id NOT GLOB 'evt_test_*'
+/** Events that a reader wants; null is every one. */
+export type EventFilter = {
+  readonly names: readonly EventName[] | null
+  readonly lineIds: LineLimit
+}
+
+/** A step of reading: all wanted events of the rows after one seq and up to another. */
+export type EventStep = {
+  readonly events: readonly StoredEvent[]
+  readonly upTo: number
+  /** True where nothing was recorded later. */
+  readonly isEnd: boolean
+}
+
+/** Rows that one step goes through at most. */
+const STEP_ROWS_MAX = 2_000
+
+const LINE_OF_EVENT = `coalesce(e.body ->> '$.phone_line_id',
+     (SELECT l.id FROM messages m JOIN lines l ON l.seq = m.line_seq WHERE m.id = e.message_id))`
+
+const listing = `SELECT ${selected(events, columnsOf(events), 'e.')} FROM events e
+   WHERE e.seq > $after AND e.seq <= $last AND e.id NOT GLOB 'evt_test_*'
+     AND (+$names IS NULL OR instr(+$names, '"' || e.name || '"') > 0) AND ${isOfLines(LINE_OF_EVENT)}
    ORDER BY e.seq LIMIT $limit`
 
-/** At most `limit` events that are no tests from `fromSeq` on, oldest first. */
-export function listReplayableEvents(
+/** At most `limit` events after the seq `after`, in the order of their commits; tests are left out. */
+export function listEvents(
   db: Db,
-  webhookId: WebhookId,
-  fromSeq: number,
+  after: number,
+  { names, lineIds }: EventFilter,
   limit: number,
-): readonly ReplayableEvent[] {
-  return getRows<ReplayableEvent>(db, replayable, { webhookId, fromSeq, limit })
+): EventStep {
+  const newest = newestEvent(db)?.seq ?? 0
+  const last = Math.max(after, Math.min(after + STEP_ROWS_MAX, newest))
+  const found = getRows<StoredEvent>(db, listing, {
+    after,
+    last,
+    names: names && JSON.stringify(names),
+    lineIds: limitValue(lineIds),
+    limit,
+  })
+  const upTo = found.length < limit ? last : (found.at(-1)?.seq ?? last)
+  return { events: found, upTo, isEnd: upTo >= newest }
+}
+
+type EventPlace = { readonly seq: number; readonly id: EventId }
+
+export function newestEvent(db: Db): EventPlace | null {
+  return getRow<EventPlace>(
+    db,
+    'SELECT seq, id FROM events WHERE seq = (SELECT max(seq) FROM events)',
+  )
+}
+
+/** The event with an id as a caller wrote it. */
+export function findEvent(db: Db, id: string): EventPlace | null {
+  return getRow<EventPlace>(db, 'SELECT seq, id FROM events WHERE id = $id', { id })
+}
+
+export function eventAt(db: Db, seq: number): EventPlace | null {
+  return getRow<EventPlace>(db, 'SELECT seq, id FROM events WHERE seq = $seq', { seq })
 }

@@ -2,6 +2,7 @@ import { and, asc, eq, getTableColumns, isNull } from 'drizzle-orm'
 
 import type { LineId } from '../domain/ids.ts'
 import type { Line } from '../domain/line.ts'
+import { includesLine, type LineLimit } from '../domain/routing.ts'
 import type { LogicalClock } from '../system/logical-clock.ts'
 import type { Db, Tx } from './database.ts'
 import { lines } from './schema.ts'
@@ -9,7 +10,7 @@ import { execute } from './statement.ts'
 
 export type LineSettings = Pick<
   Line,
-  'label' | 'dailyContactLimit' | 'isEnabled' | 'relaySms' | 'relayGroups'
+  'label' | 'dailyContactLimit' | 'isEnabled' | 'quietHours' | 'relaySms' | 'relayGroups'
 >
 
 type NewLine = Pick<Line, 'driver' | 'key' | 'number' | 'dailyContactLimit'>
@@ -24,6 +25,17 @@ export function listLines(db: Db): readonly Line[] {
     .where(isNull(deletedAt))
     .orderBy(asc(lines.createdAt), asc(lines.id))
     .all()
+}
+
+/** The lines that a caller names, within its limit; null where it names another thing. */
+export function linesNamed(
+  db: Db,
+  texts: readonly string[],
+  limit: LineLimit,
+): readonly LineId[] | null {
+  const known = everyLineId(db).filter((id) => includesLine(limit, id))
+  const found = known.filter((id) => texts.includes(id))
+  return texts.every((text) => found.some((id) => id === text)) ? found : null
 }
 
 /** Those of deleted lines too: their conversations stay listed. */
@@ -46,6 +58,7 @@ export function insertLine(tx: Tx, stamps: LogicalClock, line: NewLine): Line {
     id: stamps.id('line'),
     label: null,
     isEnabled: true,
+    quietHours: null,
     relaySms: false,
     relayGroups: false,
     checkpoint: null,

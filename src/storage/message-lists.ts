@@ -7,20 +7,31 @@ import {
   type MessageId,
   type Timestamp,
 } from '../domain/ids.ts'
-import type { Message } from '../domain/message.ts'
+import type { DeferralReason, Message } from '../domain/message.ts'
+import type { LineLimit } from '../domain/routing.ts'
 import { STOOD_FOR, conversationsOf } from './conversations.ts'
 import type { Db } from './database.ts'
 import { groupConversations } from './groups.ts'
 import { messageAt, messagesWhere } from './messages.ts'
 import { firstSeqSince } from './seq-by-time.ts'
-import { CONVERSATION_SEQ, LINE_SEQ, getRow, getRows, namesIn, type Values } from './statement.ts'
+import {
+  CONVERSATION_SEQ,
+  LINE_SEQ,
+  LINE_SEQS,
+  getRow,
+  getRows,
+  limitValue,
+  namesIn,
+  type Values,
+} from './statement.ts'
 
 export type MessageFilter = {
-  readonly lineId?: string | undefined
+  readonly lineIds: LineLimit
   readonly conversationId?: string | undefined
   readonly handle?: string | undefined
   readonly direction?: 'inbound' | 'outbound' | undefined
   readonly status?: string | undefined
+  readonly queuedReason?: DeferralReason | undefined
   readonly service?: string | undefined
   readonly type: ConversationType
   /** Both exclusive. */
@@ -32,17 +43,27 @@ export type MessageFilter = {
 export type Newest = { readonly limit: number; readonly before: number | null }
 
 export function listMessages(db: Db, filter: MessageFilter, page: Newest): readonly Message[] {
-  const { handle, type, ...others } = filter
-  const isOfGroups = handle === undefined && type === 'group'
-  if ((handle === undefined && !isOfGroups) || filter.conversationId !== undefined) {
-    return newest(db, filter, page)
-  }
-  // A handle has one conversation on each line: their newest are the handle's newest. So it is with
-  // groups, which are few. That spares every message an index of its own for this.
-  return (handle === undefined ? groupConversations(db) : conversationsOf(db, handle))
-    .flatMap((conversationId) => newest(db, { ...others, type, conversationId }, page))
+  // One list by its index for each stored status: SQLite would sort all of both.
+  const statuses = filter.status === 'queued' ? ['queued', 'deferred'] : [filter.status]
+  return filtersOf(db, filter)
+    .flatMap((each) => statuses.flatMap((status) => newest(db, { ...each, status }, page)))
     .sort((a, b) => b.seq - a.seq)
     .slice(0, page.limit)
+}
+
+/**
+ * A handle has one conversation on each line: their newest are the handle's newest. So it is with groups,
+ * which are few, and with lines. That spares every message an index of its own for this.
+ */
+function filtersOf(db: Db, filter: MessageFilter): readonly MessageFilter[] {
+  const { handle, ...others } = filter
+  const { conversationId, type, lineIds } = filter
+  const inEach = (ids: readonly ConversationId[]) =>
+    ids.map((id) => ({ ...others, conversationId: id }))
+  if (conversationId !== undefined) return [filter]
+  if (handle !== undefined) return inEach(conversationsOf(db, handle))
+  if (type === 'group') return inEach(groupConversations(db))
+  return lineIds === null ? [filter] : lineIds.map((id) => ({ ...filter, lineIds: [id] }))
 }
 
 function newest(db: Db, filter: MessageFilter, page: Newest): readonly Message[] {
@@ -119,7 +140,9 @@ export function listChanges(
 ): readonly { readonly message: Message; readonly cursor: ChangeCursor }[] {
   const from = page.cursor ?? { updatedAt: page.since, revision: 0 }
   // Behind a plus, no filter takes the place of the index that has the order.
-  const others = conditionsOf(filter).map((condition) => ` AND +(${condition})`)
+  const others = conditionsOf(filter).map((condition) => {
+    return ` AND +(${condition === CONDITIONS.status ? SHOWN_STATUS : condition})`
+  })
   const query = messagesWhere(
     `WHERE (updated_at, revision) > ($updatedAt, $revision)${others.join('')}
      ORDER BY updated_at, revision LIMIT $limit`,
@@ -131,12 +154,16 @@ export function listChanges(
   })
 }
 
+const SHOWN_STATUS = "iif(status = 'deferred', 'queued', status) = $status"
+
 const CONDITIONS = {
   lineId: `line_seq = ${LINE_SEQ}`,
+  lineIds: `line_seq IN ${LINE_SEQS}`,
   conversationId: `conversation_seq = ${STOOD_FOR}`,
   handle: 'handle = $handle',
   direction: 'direction = $direction',
   status: 'status = $status',
+  queuedReason: "status = 'deferred' AND queued_reason = $queuedReason",
   service: 'service = $service',
 }
 
@@ -148,13 +175,23 @@ function conditionsOf(filter: MessageFilter): readonly string[] {
 
 /** Ids from outside are only compared, so any string may stand for one. */
 function valuesOf(filter: MessageFilter): Values {
-  const { lineId, conversationId, handle, direction, status, service } = filter
+  const { lineIds, conversationId, handle, ...words } = filter
+  const [lineId] = lineIds ?? []
+  const isOne = lineIds?.length === 1 && lineId !== undefined
   return {
-    ...(lineId !== undefined && { lineId }),
+    ...(isOne && { lineId }),
+    ...(lineIds !== null && !isOne && { lineIds: limitValue(lineIds) }),
     ...(conversationId !== undefined && { conversationId }),
     ...(handle !== undefined && { handle }),
+    ...wordsOf(words),
+  }
+}
+
+function wordsOf({ direction, status, queuedReason, service }: Partial<MessageFilter>): Values {
+  return {
     ...(direction !== undefined && { direction }),
     ...(status !== undefined && { status }),
+    ...(queuedReason !== undefined && { queuedReason }),
     ...(service !== undefined && { service }),
   }
 }
@@ -208,7 +245,16 @@ export function countAttention(db: Db, since: Timestamp): Attention {
     expired: count('expired', from),
     uncertain: count('uncertain', 0),
     queued: count('queued', 0),
+    approval: countApprovals(db),
   }
+}
+
+const approvals = `SELECT count(*) AS count FROM (
+     SELECT 1 FROM messages INDEXED BY messages_by_status
+     WHERE status = 'deferred' AND queued_reason = 'approval' LIMIT ${COUNTED_MAX})`
+
+function countApprovals(db: Db): number {
+  return getRow<{ count: number }>(db, approvals)?.count ?? 0
 }
 
 type UncertainRow = { readonly id: MessageId; readonly lineId: LineId }

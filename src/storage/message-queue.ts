@@ -52,7 +52,9 @@ const unfinishedWhere = (rest: string) =>
   `INDEXED BY messages_unfinished_by_conversation
    WHERE conversation_seq = ${CONVERSATION_SEQ} AND ${IS_UNFINISHED} AND ${rest}`
 
-const first = messagesWhere(unfinishedWhere("status <> 'uncertain' ORDER BY seq LIMIT 1"))
+const first = messagesWhere(
+  unfinishedWhere("status <> 'uncertain' ORDER BY waits_from, seq LIMIT 1"),
+)
 
 /** The message whose turn it is in a conversation: the earliest that is queued or sending. */
 export function firstInConversation(db: Db, conversationId: ConversationId): Outbound | null {
@@ -77,22 +79,24 @@ export function sameTextUncertainUntil(
 
 /** The messages of a conversation that are queued with a time of their own: they are or were first. */
 export const queuedWithTurn = messagesWhere(
-  unfinishedWhere("status = 'queued' AND due_at IS NOT NULL ORDER BY seq"),
+  unfinishedWhere("status = 'queued' AND due_at IS NOT NULL ORDER BY waits_from, seq"),
 )
 
 /** Messages that come along with one that moves. */
 const BEHIND_MAX = 1_000
 
 const behind = messagesWhere(
-  unfinishedWhere("status = 'queued' AND seq > +$seq ORDER BY seq LIMIT +$limit"),
+  unfinishedWhere(
+    "status = 'queued' AND (waits_from, seq) > (+$waitsFrom, +$seq) ORDER BY waits_from, seq LIMIT +$limit",
+  ),
 )
 
 /** The messages that wait behind one of a conversation, as far as one that is bound to its line. */
 export function queuedBehind(
   db: Db,
-  { conversationId, seq }: Pick<Outbound, 'conversationId' | 'seq'>,
+  { conversationId, waitsFrom, seq }: Pick<Outbound, 'conversationId' | 'waitsFrom' | 'seq'>,
 ): readonly Outbound[] {
-  const queued = behind(db, { conversationId, seq, limit: BEHIND_MAX })
+  const queued = behind(db, { conversationId, waitsFrom, seq, limit: BEHIND_MAX })
   const bound = queued.findIndex((message) => message.isPinned)
   return bound === -1 ? queued : queued.slice(0, bound)
 }
@@ -109,9 +113,9 @@ export function lineOnTheWayTo(db: Db, handle: Handle): LineId | null {
   return getRow<{ lineId: LineId }>(db, onTheWay, { handle })?.lineId ?? null
 }
 
-const agedUntil = (status: 'queued' | 'sending', since: 'created_at' | 'passed_at') => {
+const agedUntil = (condition: string, since: 'waits_from' | 'passed_at') => {
   const sql = `SELECT id, ${since} AS at FROM messages INDEXED BY messages_by_status
-    WHERE status = '${status}' ORDER BY seq LIMIT +$limit`
+    WHERE ${condition} ORDER BY seq LIMIT +$limit`
   const oldest = (db: Db, limit: number) =>
     getRows<{ readonly id: MessageId; readonly at: number }>(db, sql, { limit })
   return (db: Db, until: number, limit: number): readonly MessageId[] => {
@@ -122,16 +126,49 @@ const agedUntil = (status: 'queued' | 'sending', since: 'created_at' | 'passed_a
   }
 }
 
-/** Queued messages that were accepted at `until` or before, oldest first. */
-export const queuedUntil = agedUntil('queued', 'created_at')
+const acceptedUntil = agedUntil("status = 'queued' AND waits_from <= created_at", 'waits_from')
+
+const queuedLaterUntil = ids(`SELECT id FROM messages INDEXED BY messages_queued_later
+   WHERE status = 'queued' AND waits_from > created_at AND waits_from <= +$until
+   ORDER BY waits_from LIMIT +$limit`)
+
+/** Queued messages that could go at `until` or before. */
+export function queuedUntil(db: Db, until: number, limit: number): readonly MessageId[] {
+  return [...acceptedUntil(db, until, limit), ...queuedLaterUntil(db, { until, limit })]
+}
 
 /** Messages that passed their point of no return at `until` or before and are still sending. */
-export const heldUntil = agedUntil('sending', 'passed_at')
+export const heldUntil = agedUntil("status = 'sending'", 'passed_at')
+
+/** Deferred messages of which it is decided again now. */
+export const dueDeferred = ids(`SELECT id FROM messages INDEXED BY messages_deferred
+   WHERE status = 'deferred' AND due_at <= +$now ORDER BY due_at, seq LIMIT +$limit`)
+
+const nextDeferred = `SELECT due_at FROM messages INDEXED BY messages_deferred
+   WHERE status = 'deferred' AND due_at IS NOT NULL ORDER BY due_at LIMIT 1`
+
+export function nextDeferredAt(db: Db): number | null {
+  return getRow<{ due_at: number }>(db, nextDeferred)?.due_at ?? null
+}
+
+const deferredIn = messagesWhere(
+  `INDEXED BY messages_by_status
+   WHERE status = 'deferred' AND conversation_seq = ${CONVERSATION_SEQ} ORDER BY waits_from, seq`,
+)
+
+/** Messages of the same key in the same conversation that still wait for an approval, or for each other. */
+export function heldBeside(db: Db, message: Pick<Outbound, 'conversationId' | 'extras'>) {
+  const { conversationId, extras } = message
+  const by = extras?.approval?.requestedBy
+  const isOfSame = (other: Outbound) => other.extras?.approval?.requestedBy === by
+  return by === undefined ? [] : deferredIn(db, { conversationId }).filter(isOfSame)
+}
 
 /** Queued messages whose line is no longer listed: nobody would ever send them. */
 export const queuedOnDeletedLines = messagesWhere(
   `INDEXED BY messages_by_status
-   WHERE status = 'queued' AND line_seq IN (SELECT seq FROM lines WHERE deleted_at IS NOT NULL)
+   WHERE status IN ('queued', 'deferred')
+     AND line_seq IN (SELECT seq FROM lines WHERE deleted_at IS NOT NULL)
    ORDER BY seq`,
 )
 
@@ -154,25 +191,32 @@ export function nextAnnouncementAt(db: Db): number | null {
 /** Lets what waited for the clock to be settled go on at once. */
 export function wakeHeldBack(tx: Tx, now: number): void {
   const sql = `UPDATE messages INDEXED BY messages_by_status SET due_at = $now
-       WHERE status = 'queued' AND due_at IS NOT NULL AND queued_reason = 'clock_jumped'`
+       WHERE status IN ('queued', 'deferred') AND due_at IS NOT NULL
+         AND queued_reason = 'clock_jumped'`
   execute(tx, sql, { now })
 }
 
 /**
  * Changes that are dated after `now` become changes of now, in their order, and what is due then is due
- * soon. When a message was made, sent or read stays as it was recorded.
+ * soon. When a message was made, sent or read stays as it was recorded; its place among those that come
+ * later does, too.
  */
 export function bringBackChanges(tx: Tx, now: number): void {
   const sql = `UPDATE messages INDEXED BY messages_by_change
-       SET updated_at = $now, due_at = min(due_at, $latest) WHERE updated_at > $now`
+       SET updated_at = $now, due_at = min(due_at, $latest),
+         waits_from = iif(status = 'queued' AND waits_from <= created_at, min(waits_from, $now), waits_from)
+       WHERE updated_at > $now`
   execute(tx, sql, { now, latest: now + UNCERTAIN_ANNOUNCED_AFTER_MS })
 }
 
-/** Lets a queue that waits for the day's budget try again at once: the limit was raised. */
+/** Lets what waits for the day's budget or the end of quiet hours try again at once: they were changed. */
 export function wakeLimited(tx: Tx, lineId: LineId, now: number): void {
   const sql = `UPDATE messages SET due_at = $now WHERE status = 'queued' AND due_at IS NOT NULL
          AND line_seq = ${LINE_SEQ} AND queued_reason = 'daily_contact_limit'`
   execute(tx, sql, { lineId, now })
+  const quiet = `UPDATE messages INDEXED BY messages_by_status SET due_at = $now
+       WHERE status = 'deferred' AND line_seq = ${LINE_SEQ} AND queued_reason = 'quiet_hours'`
+  execute(tx, quiet, { lineId, now })
 }
 
 /** The time at which a message that becomes uncertain now is announced. */
@@ -181,7 +225,10 @@ export function announcementAt(now: Timestamp): Timestamp {
 }
 
 /** The number of messages with a status that is passed through; those are few. */
-export function countByStatus(db: Db, status: 'queued' | 'sending' | 'uncertain'): number {
+export function countByStatus(
+  db: Db,
+  status: 'queued' | 'deferred' | 'sending' | 'uncertain',
+): number {
   const sql =
     'SELECT count(*) AS count FROM messages INDEXED BY messages_by_status WHERE status = $status'
   return getRow<{ count: number }>(db, sql, { status })?.count ?? 0

@@ -163,6 +163,7 @@ export function newMessage(
     deliveredAt: null,
     readAt: null,
     isPinned: false,
+    waitsFrom: base.createdAt,
     dueAt: null,
     round: 0,
     refusedBy: [],

@@ -3,6 +3,7 @@
 import type { Handle } from '../domain/handle.ts'
 import type { Timestamp } from '../domain/ids.ts'
 import type { Person } from '../domain/person.ts'
+import type { LineLimit } from '../domain/routing.ts'
 import { folded } from '../domain/search-text.ts'
 import { conversationsOf } from './conversations.ts'
 import type { Db, Tx } from './database.ts'
@@ -14,6 +15,8 @@ import {
   getRow,
   getRows,
   inserted,
+  isOfLines,
+  limitValue,
   selected,
   type RawRow,
   type Values,
@@ -25,9 +28,13 @@ export type ListedPerson = Person & { readonly seq: number }
 
 export const PERSON = selected(people, columnsOf(people), 'p.')
 
-const byHandle = `SELECT ${PERSON} FROM people p WHERE p.handle = $handle`
-export function findPerson(db: Db, handle: string): Person | null {
-  const row = getRow<PersonRow>(db, byHandle, { handle })
+/** True of a person with whom one of the lines has written; of everyone without a limit. */
+export const HAS_WRITTEN = `(+$lineIds IS NULL OR EXISTS (SELECT 1 FROM conversations c
+  WHERE c.handle = p.handle AND c.last_seq > 0 AND ${isOfLines('c.line_id')}))`
+
+const byHandle = `SELECT ${PERSON} FROM people p WHERE p.handle = $handle AND ${HAS_WRITTEN}`
+export function findPerson(db: Db, handle: string, lines: LineLimit = null): Person | null {
+  const row = getRow<PersonRow>(db, byHandle, { handle, lineIds: limitValue(lines) })
   return row === null ? null : toPerson(row)
 }
 
@@ -80,15 +87,19 @@ function touch(tx: Tx, handle: Handle): void {
 
 const TAG_IS_ASKED = '($tag IS NULL OR instr(p.tags, $tag) > 0)'
 
-const listing = `SELECT ${PERSON} FROM people p WHERE p.seq < $before AND ${TAG_IS_ASKED}
+const listing = `SELECT ${PERSON} FROM people p WHERE p.seq < $before AND ${TAG_IS_ASKED} AND ${HAS_WRITTEN}
    ORDER BY p.seq DESC LIMIT +$limit`
 
 /** Latest entries first; `before` is the cursor's seq. */
 export function listPeople(
   db: Db,
   tag: string | null,
-  { limit, before }: { readonly limit: number; readonly before: number },
+  {
+    lines,
+    ...page
+  }: { readonly limit: number; readonly before: number; readonly lines: LineLimit },
 ): readonly ListedPerson[] {
-  const values: Values = { tag: tag === null ? null : JSON.stringify(tag), limit, before }
+  const asked = tag === null ? null : JSON.stringify(tag)
+  const values: Values = { ...page, tag: asked, lineIds: limitValue(lines) }
   return getRows<PersonRow>(db, listing, values).map(toPerson)
 }

@@ -2,8 +2,9 @@
 
 import type { Handle } from '../domain/handle.ts'
 import type { LineId, Timestamp } from '../domain/ids.ts'
+import type { LineLimit } from '../domain/routing.ts'
 import type { Db } from './database.ts'
-import { getRow, getRows } from './statement.ts'
+import { getRow, getRows, isOfLines, limitValue } from './statement.ts'
 
 /** Newest messages of each line with the recipient that are looked at. */
 const NEWEST_MAX = 200
@@ -35,9 +36,11 @@ const byConversation = `SELECT evidence, at, $lineId AS lineId FROM (
    WHERE evidence IS NOT NULL ORDER BY at DESC LIMIT 1`
 
 /** The newest of what speaks for a service; an SMS that was sent speaks for nothing. */
-export function evidenceOf(db: Db, handle: Handle): Evidence {
-  const sql = 'SELECT seq, line_id AS lineId FROM conversations WHERE handle = $handle'
-  const [newest] = getRows<{ seq: number; lineId: LineId }>(db, sql, { handle })
+export function evidenceOf(db: Db, handle: Handle, limit: LineLimit): Evidence {
+  const sql = `SELECT seq, line_id AS lineId FROM conversations
+    WHERE handle = $handle AND ${isOfLines('line_id')}`
+  const lineIds = limitValue(limit)
+  const [newest] = getRows<{ seq: number; lineId: LineId }>(db, sql, { handle, lineIds })
     .flatMap((conversation) => getRow<Row>(db, byConversation, conversation) ?? [])
     .toSorted((a, b) => b.at - a.at)
   if (newest === undefined) {

@@ -117,13 +117,13 @@ function adoptBackup(db: Db, order: RestoreOrder): number {
       .query(
         `UPDATE messages SET status = 'uncertain', queued_reason = NULL, due_at = $dueAt,
            error_code = 'restored', error_message = $sentence, updated_at = $changedAt,
-           contact_hold = CASE status WHEN 'queued' THEN 'none' ELSE contact_hold END,
+           contact_hold = CASE contact_hold WHEN 'spent' THEN 'spent' ELSE 'none' END,
            revision = revision_before + place
          FROM (
            SELECT seq AS found, row_number() OVER (ORDER BY seq) AS place,
              (SELECT max(revision) FROM messages) AS revision_before
            FROM messages
-           WHERE direction = 'outbound' AND status IN ('queued', 'sending', 'uncertain'))
+           WHERE direction = 'outbound' AND status IN ('queued', 'deferred', 'sending', 'uncertain'))
          WHERE seq = found`,
       )
       .run({

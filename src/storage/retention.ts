@@ -19,7 +19,7 @@ import { execute, getRow, getRows } from './statement.ts'
 import { deliveries } from './webhook-schema.ts'
 import { deleteWebhookRow, listDeletedWebhooks, listWebhooks } from './webhooks.ts'
 
-const EVENTS_KEPT_MS = 30 * DAY_MS
+export const EVENTS_KEPT_MS = 30 * DAY_MS
 const AUDIT_ROWS_MAX = 100_000
 
 /**
@@ -35,7 +35,7 @@ export type Purge = (tx: Tx, age: Age, limit: number) => number
 export function deleteOldMessages(tx: Tx, before: Timestamp, limit: number): number {
   const sql = `DELETE FROM messages WHERE seq IN (
          SELECT seq FROM messages
-         WHERE seq < $kept AND status NOT IN ('queued', 'sending', 'uncertain')
+         WHERE seq < $kept AND status NOT IN ('queued', 'deferred', 'sending', 'uncertain')
          ORDER BY seq LIMIT $limit)
        RETURNING id, seq, conversation_seq AS conversation, extras IS NULL AS isPlain,
          direction = 'inbound' AS isReceived`
@@ -121,7 +121,8 @@ function shrinkConversation(tx: Tx, seq: number, gone: readonly DeletedMessage[]
 const HELD_MAX = 100_000
 
 /**
- * Deletes events of 30 days ago that no delivery needs. A webhook that is paused may need a million of
+ * Deletes events of 30 days ago that no delivery needs, but never the newest: its seq would be used again,
+ * and readers behind it would miss what comes. A webhook that is paused may need a million of
  * them, so each step goes on where the one before it ended; after the last one it is all of them again.
  */
 export function oldEventsPurge(): Purge {
@@ -133,6 +134,7 @@ export function oldEventsPurge(): Purge {
     const old = getRows<{ seq: number }>(tx, sql, { after, kept, limit })
     const last = old.at(-1)?.seq ?? after
     const unneeded = `DELETE FROM events WHERE seq > $after AND seq <= $last
+         AND seq < (SELECT max(seq) FROM events)
          AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.event_seq = events.seq)`
     execute(tx, unneeded, { after, last })
     after = old.length < limit ? 0 : last

@@ -20,22 +20,24 @@ import { GROUP_STATES, type Group } from '../domain/conversation.ts'
 import type { CredentialId, CredentialKind } from '../domain/credential.ts'
 import type { Severity } from '../domain/finding.ts'
 import type { Handle } from '../domain/handle.ts'
-import type { ConversationId, LineId, MessageId } from '../domain/ids.ts'
+import type { ConversationId, KeyId, LineId, MessageId } from '../domain/ids.ts'
 import type { MessageExtras } from '../domain/message-extras.ts'
 import {
   ANSWER_KINDS,
   DIRECTIONS,
   MESSAGE_SOURCES,
-  MESSAGE_STATUSES,
   RECEIPT_KINDS,
+  STORED_STATUSES,
   type AnswerKind,
   type Direction,
   type MessageSource,
-  type MessageStatus,
   type QueuedReason,
   type ReceiptKind,
+  type StoredStatus,
 } from '../domain/message.ts'
 import type { NotRelayedKind } from '../domain/not-relayed.ts'
+import type { KeyRules, Scope } from '../domain/permissions.ts'
+import type { QuietHours } from '../domain/quiet-hours.ts'
 import { at, checkJson, checkName, checkWord, flag } from './columns.ts'
 
 /** Facts that the file keeps about itself: see `about.ts` and `migrations.ts`. */
@@ -80,12 +82,31 @@ export const credentials = sqliteTable(
     secretCreatedAt: at('secret_created_at').notNull(),
     lastUsedAt: at('last_used_at'),
     revokedAt: at('revoked_at'),
+    /** What a key may do; null where it has no such limit. */
+    scopes: text('scopes', { mode: 'json' }).$type<readonly Scope[]>(),
+    lineIds: text('phone_line_ids', { mode: 'json' }).$type<readonly LineId[]>(),
+    expiresAt: at('expires_at'),
+    rules: text('rules', { mode: 'json' }).$type<KeyRules>(),
   },
   (t) => [
+    checkJson('scopes'),
+    checkJson('phone_line_ids'),
+    checkJson('rules'),
     uniqueIndex('credentials_by_number')
       .on(t.phoneNumber)
       .where(sql`revoked_at IS NULL`),
   ],
+)
+
+/** Sends of the last day by keys that may send only so many. */
+export const keySends = sqliteTable(
+  'key_sends',
+  {
+    keyId: text('key_id').$type<KeyId>().notNull(),
+    at: at('at').notNull(),
+    messageId: text('message_id').$type<MessageId>().notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.keyId, t.at, t.messageId] })],
 )
 
 export const lines = sqliteTable(
@@ -99,6 +120,7 @@ export const lines = sqliteTable(
     label: text('label'),
     dailyContactLimit: integer('daily_contact_limit').notNull(),
     isEnabled: flag('is_enabled').notNull(),
+    quietHours: text('quiet_hours', { mode: 'json' }).$type<QuietHours>(),
     relaySms: flag('relay_sms').notNull(),
     relayGroups: flag('relay_groups').notNull().default(false),
     checkpoint: text('checkpoint'),
@@ -109,6 +131,7 @@ export const lines = sqliteTable(
   },
   (t) => [
     checkName('driver'),
+    checkJson('quiet_hours'),
     uniqueIndex('lines_by_device')
       .on(t.driver, t.key)
       .where(sql`deleted_at IS NULL`),
@@ -202,7 +225,7 @@ export const messages = sqliteTable(
     phoneNumber: text('phone_number').notNull(),
     handle: text('handle').$type<Handle>().notNull(),
     direction: text('direction').$type<Direction>().notNull(),
-    status: text('status').$type<MessageStatus>().notNull(),
+    status: text('status').$type<StoredStatus>().notNull(),
     service: text('service').notNull(),
     text: text('text').notNull(),
     guid: text('guid').notNull(),
@@ -214,9 +237,11 @@ export const messages = sqliteTable(
     /** The caller named the line. */
     isPinned: flag('is_pinned').notNull().default(false),
     queuedReason: text('queued_reason').$type<QueuedReason>(),
+    /** From then on it may go, and its 24 hours count; the order within its conversation. */
+    waitsFrom: at('waits_from').notNull(),
     /**
      * The time of the next step: the next try of a queued message (null while an earlier message
-     * of the conversation goes first), or the announcement of an uncertain one or of a received one
+     * of the conversation goes first), the next decision on a deferred one, or the announcement of an uncertain one or of a received one
      * that waits for its files (null once made).
      */
     dueAt: at('due_at'),
@@ -239,7 +264,7 @@ export const messages = sqliteTable(
   },
   (t) => [
     checkWord('direction', DIRECTIONS),
-    checkWord('status', MESSAGE_STATUSES),
+    checkWord('status', STORED_STATUSES),
     checkWord('source', MESSAGE_SOURCES),
     checkName('queued_reason'),
     checkWord('contact_hold', CONTACT_HOLDS),
@@ -253,11 +278,18 @@ export const messages = sqliteTable(
     index('messages_due_by_line')
       .on(t.lineSeq, t.dueAt)
       .where(sql`status = 'queued' AND due_at IS NOT NULL`),
+    index('messages_deferred')
+      .on(t.dueAt)
+      .where(sql`status = 'deferred'`),
+    // Of all other messages the order of recording is that of their age.
+    index('messages_queued_later')
+      .on(t.waitsFrom)
+      .where(sql`status = 'queued' AND waits_from > created_at`),
     index('messages_to_announce')
       .on(t.dueAt)
       .where(sql`(status = 'uncertain' OR status = 'received') AND due_at IS NOT NULL`),
     index('messages_unfinished_by_conversation')
-      .on(t.conversationSeq)
+      .on(t.conversationSeq, t.waitsFrom)
       // SQLite builds a table for an IN, at each change of a message.
       .where(sql`status = 'queued' OR status = 'sending' OR status = 'uncertain'`),
   ],

@@ -2,11 +2,22 @@
 // is compared with the query as it is now. So an index that is behind hides nothing that is read besides,
 // and shows nothing that is not there. The tables are in the initial migration.
 
+import type { LineLimit } from '../domain/routing.ts'
 import { WORD_LENGTH_MIN, digitsIn, folded, wordsOf } from '../domain/search-text.ts'
 import type { Db, Tx } from './database.ts'
 import type { people } from './people-schema.ts'
-import { PERSON, toPerson, type ListedPerson } from './people.ts'
-import { eachRow, execute, getRow, getRows, type RawRow } from './statement.ts'
+import { HAS_WRITTEN, PERSON, toPerson, type ListedPerson } from './people.ts'
+import {
+  LINE_SEQS,
+  eachRow,
+  execute,
+  getRow,
+  getRows,
+  isOfLines,
+  limitValue,
+  type RawRow,
+  type Values,
+} from './statement.ts'
 
 export type Query = {
   readonly text: string
@@ -27,7 +38,15 @@ export function parseQuery(written: string): Query {
   const numbers = digits === null ? null : trigramsOf([digits])
   const both = [texts, numbers].filter((part) => part !== null).map((part) => `(${part})`)
   const names = both.length === 0 ? null : both.join(' OR ')
-  return { text: folded(written).trim(), words, digits, names, texts }
+  return {
+    text: folded(written)
+      .replaceAll(/[\s\0]+/g, ' ')
+      .trim(),
+    words,
+    digits,
+    names,
+    texts,
+  }
 }
 
 function trigramsOf(words: readonly string[]): string | null {
@@ -58,11 +77,11 @@ function prefixes({ text, digits }: Query) {
 type PersonRow = RawRow<typeof people>
 
 const peopleByWords = `SELECT ${PERSON} FROM people_search s CROSS JOIN people p ON p.seq = s.rowid
-   WHERE people_search MATCH $match AND s.rowid < $before ORDER BY s.rowid DESC`
+   WHERE people_search MATCH $match AND s.rowid < $before AND ${HAS_WRITTEN} ORDER BY s.rowid DESC`
 
 const peopleByPrefix = `SELECT ${PERSON} FROM people p
    WHERE (p.name_key >= $name AND p.name_key < $nameEnd
-     OR p.handle >= $number AND p.handle < $numberEnd) AND p.seq < $before
+     OR p.handle >= $number AND p.handle < $numberEnd) AND p.seq < $before AND ${HAS_WRITTEN}
    ORDER BY p.seq DESC`
 
 /** People by name, tag or number, latest entries first; `before` is the cursor's seq. */
@@ -73,14 +92,21 @@ export function searchPeople(
     limit,
     before,
     tag,
-  }: { readonly limit: number; readonly before: number; readonly tag: string | null },
+    lines,
+  }: {
+    readonly limit: number
+    readonly before: number
+    readonly tag: string | null
+    readonly lines: LineLimit
+  },
 ): readonly ListedPerson[] {
   if (query.text === '') return []
   const match = query.names
+  const bounds = { before, lineIds: limitValue(lines) }
   const rows =
     match === null
-      ? eachRow<PersonRow>(db, peopleByPrefix, { ...prefixes(query), before })
-      : eachRow<PersonRow>(db, peopleByWords, { match, before })
+      ? eachRow<PersonRow>(db, peopleByPrefix, { ...prefixes(query), ...bounds })
+      : eachRow<PersonRow>(db, peopleByWords, { match, ...bounds })
   const found: ListedPerson[] = []
   for (const row of rows) {
     const person = toPerson(row)
@@ -90,6 +116,37 @@ export function searchPeople(
     if (found.length === limit) break
   }
   return found
+}
+
+const peopleByName = `SELECT ${PERSON} FROM people p INDEXED BY people_by_name
+   WHERE p.name_key >= $name AND p.name_key < $nameEnd AND ${HAS_WRITTEN}
+   ORDER BY p.name_key LIMIT +$limit`
+
+const peopleByNumber = `SELECT ${PERSON} FROM people p
+   WHERE p.handle >= $number AND p.handle < $numberEnd AND ${HAS_WRITTEN} LIMIT +$limit`
+
+type Shown = { readonly limit: number; readonly lines: LineLimit }
+
+/** People by name, tag or number: first the query as the whole name, then as its beginning, then the latest. */
+export function bestPeople(db: Db, query: Query, shown: Shown): readonly ListedPerson[] {
+  if (query.text === '') return []
+  const { limit, lines } = shown
+  const { name, nameEnd } = prefixes(query)
+  const values = { name, nameEnd, limit, lineIds: limitValue(lines) }
+  const named = getRows<PersonRow>(db, peopleByName, values).map(toPerson)
+  if (named.length === limit) return named
+  const places = new Set(named.map(({ seq }) => seq))
+  const others = otherPeople(db, query, shown).filter(({ seq }) => !places.has(seq))
+  return [...named, ...others].slice(0, limit)
+}
+
+function otherPeople(db: Db, query: Query, { limit, lines }: Shown): readonly ListedPerson[] {
+  const bounds = { limit, lines, before: Number.MAX_SAFE_INTEGER, tag: null }
+  if (query.names !== null) return searchPeople(db, query, bounds)
+  if (query.digits === null) return []
+  const { number, numberEnd } = prefixes(query)
+  const values = { number, numberEnd, limit, lineIds: limitValue(lines) }
+  return getRows<PersonRow>(db, peopleByNumber, values).map(toPerson)
 }
 
 /** Conversations that are looked at: those that began last. */
@@ -102,73 +159,84 @@ type ConversationRow = {
   readonly lastSeq: number
 }
 
+const IS_SHOWN = `c.last_seq > 0 AND ${isOfLines('c.line_id')}`
 const CONVERSATION = 'c.seq, c.handle, g.name, c.last_seq AS lastSeq'
 
 const conversationsByWords = `SELECT ${CONVERSATION} FROM conversation_search s CROSS JOIN conversations c ON c.seq = s.rowid
      LEFT JOIN groups g ON g.seq = c.seq
-   WHERE conversation_search MATCH $match AND c.last_seq > 0
+   WHERE conversation_search MATCH $match AND ${IS_SHOWN}
    ORDER BY s.rowid DESC LIMIT ${CONVERSATIONS_MAX}`
 
 /** Those that the index does not have yet. */
 const latestConversations = `SELECT ${CONVERSATION} FROM conversations c LEFT JOIN groups g ON g.seq = c.seq
-   WHERE c.seq > (SELECT seq FROM search_progress WHERE name = 'conversations') AND c.last_seq > 0
+   WHERE c.seq > (SELECT seq FROM search_progress WHERE name = 'conversations') AND ${IS_SHOWN}
    ORDER BY c.seq DESC LIMIT ${CONVERSATIONS_MAX}`
 
 const conversationsByNumber = `SELECT ${CONVERSATION} FROM conversations c LEFT JOIN groups g ON g.seq = c.seq
-   WHERE c.handle >= $number AND c.handle < $numberEnd AND c.last_seq > 0
+   WHERE c.handle >= $number AND c.handle < $numberEnd AND ${IS_SHOWN}
    LIMIT ${CONVERSATIONS_MAX}`
 
 const namedGroups = `SELECT ${CONVERSATION} FROM groups g CROSS JOIN conversations c ON c.seq = g.seq
-   WHERE g.name IS NOT NULL AND c.last_seq > 0 ORDER BY g.seq DESC LIMIT ${CONVERSATIONS_MAX}`
+   WHERE g.name IS NOT NULL AND ${IS_SHOWN} ORDER BY g.seq DESC LIMIT ${CONVERSATIONS_MAX}`
 
 const ofHandle = `SELECT ${CONVERSATION} FROM conversations c LEFT JOIN groups g ON g.seq = c.seq
-   WHERE c.handle = $handle AND c.last_seq > 0`
+   WHERE c.handle = $handle AND ${IS_SHOWN}`
 
 /** Seqs of conversations by number or group name, and of those with `persons`; the latest message first. */
 export function searchConversations(
   db: Db,
   query: Query,
-  { limit, persons }: { readonly limit: number; readonly persons: readonly ListedPerson[] },
+  {
+    limit,
+    lines,
+    persons,
+  }: {
+    readonly limit: number
+    readonly lines: LineLimit
+    readonly persons: readonly ListedPerson[]
+  },
 ): readonly number[] {
   if (query.text === '') return []
+  const rows = (sql: string, values: Values = {}) =>
+    getRows<ConversationRow>(db, sql, { ...values, lineIds: limitValue(lines) })
   const found = [
-    ...persons.flatMap(({ handle }) => getRows<ConversationRow>(db, ofHandle, { handle })),
-    ...(query.names === null ? byPrefix(db, query) : byWords(db, query, query.names)),
+    ...persons.flatMap(({ handle }) => rows(ofHandle, { handle })),
+    ...(query.names === null ? byPrefix(rows, query) : byWords(rows, query, query.names)),
   ]
   const latest = found.toSorted((a, b) => b.lastSeq - a.lastSeq).map(({ seq }) => seq)
   return [...new Set(latest)].slice(0, limit)
 }
 
-function byWords(db: Db, query: Query, match: string): readonly ConversationRow[] {
-  const rows = [
-    ...getRows<ConversationRow>(db, latestConversations),
-    ...getRows<ConversationRow>(db, conversationsByWords, { match }),
-  ]
-  return rows.filter(({ handle, name }) => fits(query, `${handle} ${name ?? ''}`, handle))
+type Rows = (sql: string, values?: Values) => readonly ConversationRow[]
+
+function byWords(rows: Rows, query: Query, match: string): readonly ConversationRow[] {
+  const found = [...rows(latestConversations), ...rows(conversationsByWords, { match })]
+  return found.filter(({ handle, name }) => fits(query, `${handle} ${name ?? ''}`, handle))
 }
 
-function byPrefix(db: Db, query: Query): readonly ConversationRow[] {
+function byPrefix(rows: Rows, query: Query): readonly ConversationRow[] {
   const { number, numberEnd } = prefixes(query)
   const isNamed = ({ name }: ConversationRow) => folded(name ?? '').startsWith(query.text)
   return [
-    ...(query.digits === null
-      ? []
-      : getRows<ConversationRow>(db, conversationsByNumber, { number, numberEnd })),
-    ...getRows<ConversationRow>(db, namedGroups).filter(isNamed),
+    ...(query.digits === null ? [] : rows(conversationsByNumber, { number, numberEnd })),
+    ...rows(namedGroups).filter(isNamed),
   ]
 }
 
 type TextRow = { readonly seq: number; readonly text: string }
 
-const LATEST_TEXTS =
-  'SELECT seq, text FROM messages WHERE seq > $from AND seq <= $to ORDER BY seq DESC'
+const IS_ON_LINES = `(+$lineIds IS NULL OR m.line_seq IN ${LINE_SEQS})`
+
+const LATEST_TEXTS = `SELECT m.seq, m.text FROM messages m
+  WHERE m.seq > $from AND m.seq <= $to AND ${IS_ON_LINES} ORDER BY m.seq DESC`
 
 const TEXTS_BY_WORDS = `SELECT m.seq, m.text
   FROM message_search s CROSS JOIN messages m ON m.seq = s.rowid
-  WHERE message_search MATCH $match AND s.rowid > $from AND s.rowid <= $to ORDER BY s.rowid DESC`
+  WHERE message_search MATCH $match AND s.rowid > $from AND s.rowid <= $to AND ${IS_ON_LINES}
+  ORDER BY s.rowid DESC`
 
-/** Messages between two looks at the time, and texts of them that are read between two. */
-const SLICE_ROWS = 131_072
+/** Messages between two looks at the time (10 ms at most; each look reads the index from its end), and texts. */
+const SLICE_ROWS = 1_048_576
 const TEXTS_PER_LOOK = 64
 
 export type FoundMessages = {
@@ -177,7 +245,11 @@ export type FoundMessages = {
   readonly isComplete: boolean
 }
 
-type Bounds = { readonly limit: number; readonly isTimeUp: () => boolean }
+type Bounds = {
+  readonly limit: number
+  readonly lines: LineLimit
+  readonly isTimeUp: () => boolean
+}
 
 /** Seqs of messages with every word of the query, newest first. */
 export function searchMessages(
@@ -190,7 +262,7 @@ export function searchMessages(
   const sql = 'SELECT max(seq) AS seq FROM messages'
   let to = getRow<{ seq: number | null }>(db, sql)?.seq ?? 0
   while (to > 0) {
-    const { from, rows } = sliceBefore(db, match, to)
+    const { from, rows } = sliceBefore(db, { match, lineIds: limitValue(bounds.lines) }, to)
     const isDone = collect(rows, { seqs, words }, bounds)
     if (seqs.length === bounds.limit) break
     to = from
@@ -200,14 +272,18 @@ export function searchMessages(
 }
 
 /** Candidates up to the seq `to`: from the index, or those behind it one by one. */
-function sliceBefore(db: Db, match: string, to: number) {
+function sliceBefore(
+  db: Db,
+  { match, lineIds }: { readonly match: string; readonly lineIds: string | null },
+  to: number,
+) {
   const sql = 'SELECT seq FROM search_progress WHERE name = $name'
   const indexed = getRow<{ seq: number }>(db, sql, { name: 'messages' })?.seq ?? 0
   const isIndexed = to <= indexed
   const from = Math.max(isIndexed ? 0 : indexed, to - SLICE_ROWS)
   const rows = isIndexed
-    ? eachRow<TextRow>(db, TEXTS_BY_WORDS, { match, from, to })
-    : eachRow<TextRow>(db, LATEST_TEXTS, { from, to })
+    ? eachRow<TextRow>(db, TEXTS_BY_WORDS, { match, from, to, lineIds })
+    : eachRow<TextRow>(db, LATEST_TEXTS, { from, to, lineIds })
   return { from, rows }
 }
 

@@ -3,6 +3,7 @@ import type { Changes, Statement } from 'bun:sqlite'
 import { getTableColumns } from 'drizzle-orm'
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
 
+import type { LineLimit } from '../domain/routing.ts'
 import type { Db, Tx } from './database.ts'
 
 // SQLite prepares a statement again, at ten times the cost of running it, whenever a value is bound that
@@ -136,3 +137,16 @@ export const CONVERSATION_ID = '(SELECT c.id FROM conversations c WHERE c.seq = 
 /** The numbers of `$lineId` and `$conversationId`; NULL, which equals nothing, where there is none. */
 export const LINE_SEQ = '(SELECT l.seq FROM lines l WHERE l.id = $lineId)'
 export const CONVERSATION_SEQ = '(SELECT c.seq FROM conversations c WHERE c.id = $conversationId)'
+
+/** The numbers of the lines `$lineIds`, which is what `limitValue` makes of a limit. */
+export const LINE_SEQS =
+  '(SELECT l.seq FROM lines l WHERE l.id IN (SELECT value FROM json_each($lineIds)))'
+
+export function limitValue(limit: LineLimit): string | null {
+  return limit && JSON.stringify(limit)
+}
+
+/** True of a row whose `column` has the id of one of the lines, without a scan; of every row without a limit. */
+export function isOfLines(column: string): string {
+  return `(+$lineIds IS NULL OR instr(+$lineIds, '"' || ${column} || '"') > 0)`
+}

@@ -3,7 +3,14 @@
 import { sql } from 'drizzle-orm'
 import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
 
-import type { ConversationId, DeliveryId, EventId, MessageId, WebhookId } from '../domain/ids.ts'
+import type {
+  ConversationId,
+  DeliveryId,
+  EventId,
+  LineId,
+  MessageId,
+  WebhookId,
+} from '../domain/ids.ts'
 import {
   ATTEMPT_TRIGGERS,
   DELIVERY_STATUSES,
@@ -25,6 +32,10 @@ export const webhooks = sqliteTable(
     description: text('description'),
     /** Its payloads have links to files that need no key. */
     attachmentLinks: flag('attachment_links').notNull().default(false),
+    /** The only lines whose events it gets; null for all. */
+    lineIds: text('phone_line_ids', { mode: 'json' }).$type<readonly LineId[]>(),
+    /** A key without the scope for private addresses gave its address. */
+    isPublicOnly: flag('is_public_only').notNull().default(false),
     disabledReason: text('disabled_reason').$type<DisabledReason>(),
     createdBy: text('created_by').notNull(),
     createdAt: at('created_at').notNull(),
@@ -37,7 +48,11 @@ export const webhooks = sqliteTable(
     failingSince: at('failing_since'),
     goneAt: at('gone_at'),
   },
-  () => [checkJson('events'), checkWord('disabled_reason', DISABLED_REASONS)],
+  () => [
+    checkJson('events'),
+    checkJson('phone_line_ids'),
+    checkWord('disabled_reason', DISABLED_REASONS),
+  ],
 )
 
 /** Signing secrets, sealed with `secret.key`; a retired one signs too for 24 hours. */

@@ -11,7 +11,15 @@ export type StoredWebhook = Webhook & { readonly seq: number; readonly breaker: 
 
 export type WebhookChanges = Pick<Webhook, 'updatedAt'> & {
   readonly [
-    K in 'url' | 'events' | 'isActive' | 'description' | 'attachmentLinks' | 'disabledReason'
+    K in
+      | 'url'
+      | 'events'
+      | 'isActive'
+      | 'description'
+      | 'attachmentLinks'
+      | 'lineIds'
+      | 'isPublicOnly'
+      | 'disabledReason'
   ]?: Webhook[K] | undefined
 } & { readonly breaker?: Breaker | undefined; readonly deletedAt?: Timestamp | undefined }
 

@@ -130,6 +130,11 @@ export class ConfirmedClock implements Clock {
     return ageAt(latest, at, this.#jumps) >= ms
   }
 
+  /** The time that it is at least: time off that is in doubt may not have passed. */
+  earliest(): number {
+    return this.now() - (this.#off === null ? 0 : this.#off.to - this.#off.from)
+  }
+
   /** True where the wall clock ran for an hour as the monotonic one did. */
   isSteady(): boolean {
     this.#look()

@@ -37,6 +37,11 @@ export function stopSignal(): AbortSignal {
   return controller.signal
 }
 
+/** Resolves when standard input has ended. */
+export function inputEnd(): Promise<void> {
+  return new Promise((resolve) => process.stdin.once('close', () => resolve()))
+}
+
 /**
  * Ends the process at an uncaught error: a compiled executable would go on after an unhandled rejection,
  * in an unknown state.

@@ -53,6 +53,7 @@ type Receiver = {
   readonly url: string
   /** It gets the addresses of files: see `attachment_links`. */
   readonly hasLinks: boolean
+  readonly isPublicOnly: boolean
   readonly secrets: readonly SigningSecret[]
 }
 
@@ -75,7 +76,7 @@ export async function attemptDelivery(
 
 async function postSigned(
   { db, clock, log, post, userAgent, downloadUrl }: AttemptTools,
-  { url, hasLinks, secrets }: Receiver,
+  { url, hasLinks, isPublicOnly, secrets }: Receiver,
   { delivery }: DueAttempt,
   signal: AbortSignal,
 ): Promise<PostResult> {
@@ -89,7 +90,7 @@ async function postSigned(
     const body = hasLinks ? withLinks(event.body, createdAt, downloadUrl) : event.body
     const signed = { id, body, timestamp: Math.floor(clock.wall() / 1_000) }
     const headers = { ...signedHeaders(signed, keys), 'user-agent': userAgent }
-    return await post({ url, headers, body }, signal)
+    return await post({ url, headers, body, ...(isPublicOnly && { isPublicOnly }) }, signal)
   } catch (error) {
     log.error('a webhook attempt broke off', { error })
     return { result: 'failed', error: 'network_error', isPrivateTarget: true }

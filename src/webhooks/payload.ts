@@ -1,5 +1,5 @@
 import { fileFields } from '../api/attachments.ts'
-import { replyFields } from '../api/messages.ts'
+import { approvalFields, replyFields } from '../api/messages.ts'
 import type { Attachment } from '../domain/attachment.ts'
 import type { GroupChange } from '../domain/conversation.ts'
 import type { Handle } from '../domain/handle.ts'
@@ -8,7 +8,7 @@ import type { MessageChange } from '../domain/message-extras.ts'
 import type { Message } from '../domain/message.ts'
 import type { EventName } from '../domain/webhook.ts'
 import type { MessageParts, PlacedGroup } from '../storage/message-parts.ts'
-import { isoTime } from '../system/iso-time.ts'
+import { isoTime, isoTimeOrNull } from '../system/iso-time.ts'
 
 /** The fields of a message that a payload reads. */
 type Payload = Pick<
@@ -104,8 +104,14 @@ export function payloadOf(
       unsent_at: name === 'message.unsent' ? unsentAt(message) : undefined,
     },
     ...changeFields(change),
+    approval: name.startsWith('approval.') ? approvalOf(message) : undefined,
     conversation: group && groupFields(group),
   })
+}
+
+function approvalOf({ extras }: Payload) {
+  const { approval } = extras ?? {}
+  return approval && approvalFields(approval, isoTimeOrNull(approval.resolvedAt))
 }
 
 /** Address of a file that needs no key, for an event of `since`. */

@@ -7,12 +7,14 @@ import { deadline, NEVER, type Clock } from '../system/clock.ts'
 import { parseHttpDate } from '../system/iso-time.ts'
 import { memoize } from '../system/memoize.ts'
 import type { Lookup } from '../system/network-address.ts'
-import { checkAddress, parseTarget, type Target, type TargetRules } from './targets.ts'
+import { checkAddress, parseTarget, publicOnly, type Target, type TargetRules } from './targets.ts'
 
 export type PostRequest = {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
+  /** Refuses private addresses, whatever the setting. */
+  readonly isPublicOnly?: boolean | undefined
 }
 
 export type PostError =
@@ -70,7 +72,7 @@ const DOWNLOAD_MS_MAX = 20_000
 const REDIRECTS_MAX = 5
 
 type Init = Pick<RequestInit, 'method' | 'body' | 'keepalive'> & Pick<PostRequest, 'headers'>
-type Call = { readonly url: string; readonly init: Init }
+type Call = Pick<PostRequest, 'url' | 'isPublicOnly'> & { readonly init: Init }
 type Address = { readonly address: string; readonly isPrivate: boolean }
 /** A request, and the reader of its answer, whose RelayErrors reach the caller. */
 type Exchange<T> = {
@@ -81,8 +83,8 @@ type Exchange<T> = {
 
 export function createPost(tools: PostTools): Post {
   const callOut = createCallOut(tools)
-  return ({ url, ...request }, signal) =>
-    callOut({ url, init: { method: 'POST', ...request } }, signal)
+  return ({ url, isPublicOnly, ...request }, signal) =>
+    callOut({ url, isPublicOnly, init: { method: 'POST', ...request } }, signal)
 }
 
 export function createGet(tools: PostTools): Get {
@@ -99,7 +101,8 @@ function createCallOut(tools: PostTools) {
     const limit = deadline(tools.clock, POST_MS_MAX, signal)
     try {
       const order = { init: call.init, target: targetOf(call.url), read }
-      const result = await exchange<PostResult>(tools, order, limit.signal)
+      const allowed = withinPolicy(tools, call.isPublicOnly)
+      const result = await exchange<PostResult>(allowed, order, limit.signal)
       if (signal.aborted && result.result !== 'answered') return { result: 'aborted' }
       return result
     } finally {
@@ -108,15 +111,24 @@ function createCallOut(tools: PostTools) {
   }
 }
 
+function withinPolicy(tools: PostTools, isPublicOnly = false): PostTools {
+  return isPublicOnly ? { ...tools, rules: publicOnly(tools.rules) } : tools
+}
+
 /** Reads a file at an address; a sentence says why there was nothing to read. */
 export type Download = <T>(
   url: string,
   read: (response: Response) => Promise<T>,
+  isPublicOnly?: boolean,
 ) => Promise<{ readonly value: T } | { readonly why: string }>
 
 /** Follows redirects, each judged by the rules like the first address; a RelayError of `read` is thrown. */
 export function createDownload(tools: PostTools): Download {
-  return async <T>(url: string, read: (response: Response) => Promise<T>) => {
+  return async <T>(
+    url: string,
+    read: (response: Response) => Promise<T>,
+    isPublicOnly?: boolean,
+  ) => {
     const limit = deadline(tools.clock, DOWNLOAD_MS_MAX, NEVER)
     const init = { headers: {}, keepalive: false }
     let next = url
@@ -127,7 +139,11 @@ export function createDownload(tools: PostTools): Download {
           target: parseTarget(next),
           read: (it: Response) => followed(it, read),
         }
-        const found = await exchange<Followed<T>>(tools, order, limit.signal)
+        const found = await exchange<Followed<T>>(
+          withinPolicy(tools, isPublicOnly),
+          order,
+          limit.signal,
+        )
         if (!('to' in found)) return 'result' in found ? { why: sentenceOf(found) } : found
         if (!URL.canParse(found.to, next)) return { why: 'It redirects to no address.' }
         next = new URL(found.to, next).href

@@ -9,7 +9,8 @@ import {
   type WebhookId,
 } from '../domain/ids.ts'
 import type { Message } from '../domain/message.ts'
-import { WEBHOOKS_MAX, eventInGroup, type EventName } from '../domain/webhook.ts'
+import { includesLine } from '../domain/routing.ts'
+import { WEBHOOKS_MAX, eventInGroup, type EventName, type Webhook } from '../domain/webhook.ts'
 import type { Db, Tx } from '../storage/database.ts'
 import { insertDelivery } from '../storage/deliveries.ts'
 import { insertEvent, type NewEvent } from '../storage/events.ts'
@@ -56,20 +57,22 @@ export type PublishTools = {
   readonly clock: Clock
   readonly subscribers: Subscribers
   readonly deliverySignals: DeliverySignals
-  readonly feed: Pick<EventFeed, 'publish' | 'hasListeners'>
 }
 
 export function createPublish(tools: PublishTools): Publish & PublishUnplaced {
-  const { writer, stamps, clock, subscribers, deliverySignals, feed } = tools
-  const publishToFeed = (body: string) => writer.afterCommit(() => feed.publish(body))
-  const queue = (tx: Tx, event: Omit<NewEvent, 'createdAt'>, payload: string | null) => {
+  const { writer, stamps, clock, subscribers, deliverySignals } = tools
+  const { readers } = deliverySignals
+  const queue = (
+    tx: Tx,
+    { lineId, ...event }: Omit<NewEvent, 'createdAt'> & { readonly lineId: LineId },
+  ) => {
     const createdAt = stamps.now()
     const { name, conversationId } = event
     const eventSeq = insertEvent(tx, { ...event, createdAt })
     if (eventSeq === null) return
-    if (payload !== null) publishToFeed(payload)
+    if (readers.count > 0) writer.afterCommit(() => readers.notify())
 
-    const webhookIds = subscribers.of(name)
+    const webhookIds = subscribers.of(name, lineId)
     // By the clock, not by the stamp: a stamp may be ahead of a clock that stepped back.
     const nextAttemptAt = timestamp(clock.now())
     for (const webhookId of webhookIds) {
@@ -83,19 +86,19 @@ export function createPublish(tools: PublishTools): Publish & PublishUnplaced {
   const publish: Publish = (tx, direct, message, change) => {
     const name = message.isGroup ? eventInGroup(direct) : direct
     if (name === null) return
-    const { id: messageId, conversationId } = message
-    const isWanted = subscribers.of(name).length > 0 || !staysTrue(name)
+    const { id: messageId, lineId, conversationId } = message
+    const isWanted = subscribers.of(name, lineId).length > 0 || !staysTrue(name)
     const isText = message.extras === null && !message.isGroup
     const parts = () => (isText ? {} : partsOf(tx, message))
-    const payload = isWanted || feed.hasListeners ? payloadOf(name, message, parts(), change) : null
+    const body = isWanted ? payloadOf(name, message, parts(), change) : null
     const id = eventIdOf(name, messageId, change?.guid)
-    queue(tx, { id, name, messageId, conversationId, body: isWanted ? payload : null }, payload)
+    queue(tx, { id, name, lineId, messageId, conversationId, body })
   }
   const unplaced = (tx: Tx, name: EventName, about: Unplaced, body: string) => {
     const { lineId, guid, at, group } = about
     const id = derivedId('evt', at, sha256(`${lineId} ${name} ${guid}`))
     const conversationId = group?.conversationId ?? null
-    queue(tx, { id, name, messageId: null, conversationId, body }, body)
+    queue(tx, { id, name, lineId, messageId: null, conversationId, body })
   }
   return Object.assign(publish, {
     unplacedReaction: (tx: Tx, about: UnplacedReaction) => {
@@ -124,10 +127,12 @@ export function eventIdOf(name: EventName, messageId: MessageId, changeGuid?: st
   return siblingId('evt', messageId, sha256(`${messageId} ${name}${change}`))
 }
 
+type Subscriber = Pick<Webhook, 'id' | 'lineIds'>
+
 /** The webhooks of each event, kept in memory because every message asks for them. */
 export class Subscribers {
   readonly #db: Db
-  #byEvent: Map<EventName, WebhookId[]> | null = null
+  #byEvent: Map<EventName, Subscriber[]> | null = null
 
   constructor(db: Db) {
     this.#db = db
@@ -135,11 +140,12 @@ export class Subscribers {
 
   /**
    * Webhooks that want the event and are active, or were deactivated by the relay: those get it when
-   * they are active again. A webhook that its user paused gets nothing new.
+   * they are active again. A webhook that its user paused gets nothing new, nor one of other lines.
    */
-  of(event: EventName): readonly WebhookId[] {
+  of(event: EventName, lineId: LineId): readonly WebhookId[] {
     this.#byEvent ??= this.#read()
-    return this.#byEvent.get(event) ?? []
+    const wanting = this.#byEvent.get(event) ?? []
+    return wanting.flatMap((webhook) => (includesLine(webhook.lineIds, lineId) ? webhook.id : []))
   }
 
   /** Call it in the transaction that changes a webhook, and again once that has settled. */
@@ -147,33 +153,14 @@ export class Subscribers {
     this.#byEvent = null
   }
 
-  #read(): Map<EventName, WebhookId[]> {
-    const byEvent = new Map<EventName, WebhookId[]>()
+  #read(): Map<EventName, Subscriber[]> {
+    const byEvent = new Map<EventName, Subscriber[]>()
     for (const webhook of listWebhooks(this.#db, WEBHOOKS_MAX, null).toReversed()) {
       if (!webhook.isActive && webhook.disabledReason === null) continue
       for (const event of webhook.events) {
-        byEvent.set(event, [...(byEvent.get(event) ?? []), webhook.id])
+        byEvent.set(event, [...(byEvent.get(event) ?? []), webhook])
       }
     }
     return byEvent
-  }
-}
-
-/** Hands every event to those who listen just now, as the JSON text that webhooks get. */
-export class EventFeed {
-  readonly #listeners = new Set<(event: string) => void>()
-
-  /** Returns the function that ends the subscription. */
-  subscribe(listener: (event: string) => void): () => void {
-    this.#listeners.add(listener)
-    return () => this.#listeners.delete(listener)
-  }
-
-  get hasListeners(): boolean {
-    return this.#listeners.size > 0
-  }
-
-  publish(event: string): void {
-    for (const listener of this.#listeners) listener(event)
   }
 }

@@ -70,8 +70,8 @@ export class WebhookQueue {
   }
 
   get receiver() {
-    const { url, attachmentLinks } = this.#webhook
-    return { url, hasLinks: attachmentLinks, secrets: this.#secrets }
+    const { url, attachmentLinks, isPublicOnly } = this.#webhook
+    return { url, hasLinks: attachmentLinks, isPublicOnly, secrets: this.#secrets }
   }
 
   get standing(): Standing {

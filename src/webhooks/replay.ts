@@ -11,26 +11,26 @@ import {
   type Timestamp,
   type WebhookId,
 } from '../domain/ids.ts'
+import { narrowed } from '../domain/permissions.ts'
 import type { EventName } from '../domain/webhook.ts'
 import type { Audit } from '../storage/audit.ts'
 import type { Db, Tx } from '../storage/database.ts'
 import {
-  insertDelivery,
   countReplayed,
+  deliveryOf,
+  insertDelivery,
   listExhausted,
   restartDelivery,
   stopReplayed,
   type DeliveryFilter,
 } from '../storage/deliveries.ts'
-import { listReplayableEvents, writeEventBody, type ReplayableEvent } from '../storage/events.ts'
+import { listEvents, writeEventBody, type StoredEvent } from '../storage/events.ts'
 import { everyLineId } from '../storage/lines.ts'
-import { partsOf } from '../storage/message-parts.ts'
-import { findMessage } from '../storage/messages.ts'
 import { firstSeqSince } from '../storage/seq-by-time.ts'
 import type { StoredWebhook } from '../storage/webhooks.ts'
 import { isoTime } from '../system/iso-time.ts'
 import type { RedeliveryTools } from './deliveries.ts'
-import { payloadOf } from './payload.ts'
+import { bodyOf } from './event-log.ts'
 import { requireActive, webhookById } from './subscriptions.ts'
 
 export type ReplayTools = RedeliveryTools & {
@@ -99,10 +99,11 @@ export function createReplay(tools: ReplayTools) {
         },
         choose(tx, { webhook, fromSeq, run }) {
           const from = fromSeq === 0 ? firstSeqSince(tx, 'events', request.since) : fromSeq
-          const events = listReplayableEvents(tx, webhook.id, from, BATCH)
-          const missing = { webhook, filter: run.filter, request }
-          const sends = events.flatMap((event) => sendOfMissed(tx, event, missing) ?? [])
-          return { sends, nextSeq: seqAfter(events) }
+          const { events: names, lineId } = run.filter
+          const filter = { names, lineIds: narrowed(webhook.lineIds, lineId ?? undefined) }
+          const { events, upTo, isEnd } = listEvents(tx, from - 1, filter, BATCH)
+          const sends = events.flatMap((event) => sendOfMissed(tx, event, webhook, request) ?? [])
+          return { sends, nextSeq: isEnd ? null : upTo + 1 }
         },
       }),
     /** Replayed deliveries that are still pending. */
@@ -179,43 +180,28 @@ function restart(tx: Tx, id: DeliveryId): Send {
   return ({ now, replayedAt }) => restartDelivery(tx, id, { now, replayedAt })
 }
 
-type Missing = {
-  readonly webhook: StoredWebhook
-  readonly filter: DeliveryFilter
-  readonly request: Pick<ReplayRequest, 'includesEarlier'>
-}
-
-/** The sending of an event that the webhook missed; null where it missed nothing, or the filter excludes it. */
+/** The sending of an event that the webhook missed; null where it missed nothing. */
 function sendOfMissed(
   tx: Tx,
-  event: ReplayableEvent,
-  { webhook, filter, request }: Missing,
+  event: StoredEvent,
+  webhook: StoredWebhook,
+  { includesEarlier }: Pick<ReplayRequest, 'includesEarlier'>,
 ): Send | null {
-  const { name, deliveryId, deliveryStatus } = event
-  if (filter.events?.includes(name) === false) return null
-  const isOfLine = (lineId: string | null) => filter.lineId === null || lineId === filter.lineId
-  if (deliveryId !== null) {
-    const isExhausted = deliveryStatus === 'exhausted' && isOfLine(event.lineId)
-    return isExhausted ? restart(tx, deliveryId) : null
-  }
+  const delivery = deliveryOf(tx, event.seq, webhook.id)
+  if (delivery !== null) return delivery.status === 'exhausted' ? restart(tx, delivery.id) : null
   // An event of the same millisecond came before: later ones have a delivery.
   const isEarlier = event.createdAt <= webhook.createdAt
-  if (!webhook.events.includes(name) || (isEarlier && !request.includesEarlier)) return null
-  return sendOfFirst(tx, event, isOfLine)
+  if (!webhook.events.includes(event.name) || (isEarlier && !includesEarlier)) return null
+  return sendOfFirst(tx, event)
 }
 
 /** The first delivery of an event; null where its body was never written and its message is gone. */
-function sendOfFirst(
-  tx: Tx,
-  { seq: eventSeq, name, messageId, conversationId, hasBody, lineId }: ReplayableEvent,
-  isOfLine: (lineId: string | null) => boolean,
-): Send | null {
-  const message = hasBody === 1 || messageId === null ? null : findMessage(tx, messageId)
-  if (hasBody === 0 && message === null) return null
-  if (!isOfLine(message === null ? lineId : message.lineId)) return null
+function sendOfFirst(tx: Tx, event: StoredEvent): Send | null {
+  const { seq: eventSeq, name, conversationId } = event
+  const body = bodyOf(tx, event)
+  if (body === null) return null
   return ({ webhookId, newId, now, replayedAt }) => {
-    if (message !== null)
-      writeEventBody(tx, eventSeq, payloadOf(name, message, partsOf(tx, message)))
+    if (event.body === null) writeEventBody(tx, eventSeq, body)
     const times = { createdAt: replayedAt, replayedAt, nextAttemptAt: now, requestedAt: null }
     insertDelivery(tx, { id: newId(), webhookId, eventSeq, event: name, conversationId, ...times })
   }

@@ -1,7 +1,7 @@
 import type { Attachment } from '../domain/attachment.ts'
 import { TEST_HANDLE } from '../domain/handle.ts'
 import { guidFromBytes, idFromBytes, type Timestamp } from '../domain/ids.ts'
-import type { MessageExtras } from '../domain/message-extras.ts'
+import type { Approval, MessageExtras } from '../domain/message-extras.ts'
 import type { EventName } from '../domain/webhook.ts'
 import type { PlacedGroup } from '../storage/message-parts.ts'
 import type { LogicalClock } from '../system/logical-clock.ts'
@@ -10,7 +10,12 @@ import { groupUpdate, payloadOf, type EventChange } from './payload.ts'
 const NO_BYTES = new Uint8Array(16)
 const LINE = idFromBytes('line', NO_BYTES)
 const GUID = guidFromBytes(NO_BYTES)
-const ANSWERED: readonly EventName[] = ['message.received', 'message.edited', 'message.unsent']
+const ANSWERED: readonly EventName[] = [
+  'message.received',
+  'group_message.received',
+  'message.edited',
+  'message.unsent',
+]
 
 /** The body of a test, from a handle and a line that no real message has: an answer to it goes nowhere. */
 export function samplePayload(name: EventName, stamps: LogicalClock): string {
@@ -26,8 +31,9 @@ export function samplePayload(name: EventName, stamps: LogicalClock): string {
     })
   }
   const isFailed = name.endsWith('message.failed')
+  const isUnsent = isFailed || name.startsWith('approval.')
   const isFile = name.startsWith('attachment.')
-  const isInbound = isFile || name.endsWith('message.received') || ANSWERED.includes(name)
+  const isInbound = isFile || ANSWERED.includes(name)
   const message = {
     id: stamps.id('msg'),
     guid: GUID,
@@ -37,7 +43,7 @@ export function samplePayload(name: EventName, stamps: LogicalClock): string {
     lineId: LINE,
     direction: isInbound ? 'inbound' : 'outbound',
     extras: sampleExtras(name, now),
-    sentAt: isFailed ? null : now,
+    sentAt: isUnsent ? null : now,
     deliveredAt: null,
     readAt: null,
     error: isFailed ? { code: 'test', message: 'This failure is a test.' } : null,
@@ -51,8 +57,17 @@ export function samplePayload(name: EventName, stamps: LogicalClock): string {
 }
 
 function sampleExtras(name: EventName, now: Timestamp): MessageExtras | null {
+  if (name.startsWith('approval.')) return { approval: sampleApproval(name, now) }
   if (name === 'message.unsent') return { unsentAt: now }
   return name === 'message.edited' ? { edits: [{ text: 'This is a test.', at: now }] } : null
+}
+
+function sampleApproval(name: EventName, now: Timestamp): Approval {
+  const requestedBy = idFromBytes('key', NO_BYTES)
+  const open = { requestedBy, reason: null, originalText: null }
+  return name === 'approval.requested'
+    ? { ...open, state: 'pending', resolvedBy: null, resolvedAt: null }
+    : { ...open, state: 'approved', resolvedBy: 'dashboard', resolvedAt: now }
 }
 
 function sampleChange(name: EventName, at: Timestamp): EventChange | undefined {

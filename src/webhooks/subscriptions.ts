@@ -4,9 +4,12 @@ import { makerOf, type AuditFields, type Origin } from '../domain/audit.ts'
 import { CLOSED, forNewUrl } from '../domain/breaker.ts'
 import { invalidRequest, RelayError, type Issue } from '../domain/errors.ts'
 import { parseId } from '../domain/ids.ts'
+import { EVERYTHING, hasScope, isSubset, type Permissions } from '../domain/permissions.ts'
+import type { LineLimit } from '../domain/routing.ts'
 import { EVENT_NAMES, WEBHOOKS_MAX, type Webhook } from '../domain/webhook.ts'
 import { auditedUrl, type Audit } from '../storage/audit.ts'
 import type { Db, Tx } from '../storage/database.ts'
+import { linesNamed } from '../storage/lines.ts'
 import {
   deleteSecrets,
   insertSecret,
@@ -28,7 +31,7 @@ import type { Seal } from '../system/seal.ts'
 import type { Subscribers } from './publish.ts'
 import type { DeliverySignals } from './signals.ts'
 import { newSecret, SECRETS_MAX, secretText } from './signature.ts'
-import { checkAddress, parseTarget, type TargetRules } from './targets.ts'
+import { checkAddress, parseTarget, publicOnly, type TargetRules } from './targets.ts'
 
 export type SubscriptionTools = {
   readonly db: Db
@@ -50,13 +53,17 @@ export type NewWebhookInput = WebhookInput & {
 /** The webhooks of the API. A change is on disk when its promise resolves. */
 export function createSubscriptions(tools: SubscriptionTools) {
   return {
-    create: (input: NewWebhookInput, origin: Origin) => create(tools, input, origin),
-    list: (page: PageRequest): Page<api.Webhook> => {
-      const rows = listWebhooks(tools.db, page.limit + 1, cursorSeq(page.cursor))
-      return pageOf(rows, page.limit, webhookResource, ({ seq }) => [seq])
+    create: (input: NewWebhookInput, origin: Origin, own = EVERYTHING) =>
+      create(tools, input, { origin, own }),
+    list: (page: PageRequest, lines: LineLimit = null): Page<api.Webhook> => {
+      const most = lines === null ? page.limit + 1 : WEBHOOKS_MAX
+      const rows = listWebhooks(tools.db, most, cursorSeq(page.cursor))
+      const seen = rows.filter(({ lineIds }) => isSubset(lineIds, lines)).slice(0, page.limit + 1)
+      return pageOf(seen, page.limit, webhookResource, ({ seq }) => [seq])
     },
     get: (id: string): api.Webhook => webhookResource(webhookById(tools.db, id)),
-    update: (id: string, input: WebhookInput, origin: Origin) => update(tools, id, input, origin),
+    update: (id: string, input: WebhookInput, origin: Origin, own = EVERYTHING) =>
+      update(tools, id, input, { origin, own }),
     remove: (id: string, origin: Origin) => remove(tools, id, origin),
     rotateSecret: (id: string, origin: Origin) => rotateSecret(tools, id, origin),
   }
@@ -65,10 +72,12 @@ export function createSubscriptions(tools: SubscriptionTools) {
 async function create(
   tools: SubscriptionTools,
   input: NewWebhookInput,
-  origin: Origin,
+  { origin, own }: Author,
 ): Promise<api.CreatedWebhook> {
-  const { stamps, random, seal, rules, deliverySignals, audit } = tools
-  const checked = checkInput(input, rules)
+  const { stamps, random, seal, deliverySignals, audit } = tools
+  const lineIds = input.lineIds ?? own.lineIds
+  const isPublicOnly = !hasScope(own, 'webhooks:private')
+  const checked = { isPublicOnly, ...checkInput(tools, { ...input, lineIds }, own) }
   return change(tools, (tx) => {
     if (countWebhooks(tx) >= WEBHOOKS_MAX) {
       throw invalidRequest({ path: '', message: `There are at most ${WEBHOOKS_MAX} webhooks.` })
@@ -93,17 +102,18 @@ async function update(
   tools: SubscriptionTools,
   id: string,
   input: WebhookInput,
-  origin: Origin,
+  { origin, own }: Author,
 ): Promise<api.Webhook> {
-  const { db, stamps, rules, deliverySignals, audit } = tools
+  const { db, stamps, deliverySignals, audit } = tools
   webhookById(db, id)
-  const checked = checkInput(input, rules)
+  const checked = checkInput(tools, input, own)
   if (Object.keys(checked).length === 0) {
     throw invalidRequest({ path: '', message: 'The body must name at least one field to change.' })
   }
   return change(tools, (tx) => {
     const webhook = webhookById(tx, id)
-    updateWebhook(tx, webhook.id, { ...changesOf(webhook, checked), updatedAt: stamps.now() })
+    const changes = { ...changesOf(webhook, checked), ...policyAfter(webhook, checked, own) }
+    updateWebhook(tx, webhook.id, { ...changes, updatedAt: stamps.now() })
     deliverySignals.changed(webhook.id)
     const changed = webhookById(tx, id)
     audit.record(tx, origin, {
@@ -186,6 +196,8 @@ function auditedFields({
   isActive,
   description,
   attachmentLinks,
+  lineIds,
+  isPublicOnly,
   disabledReason,
 }: Webhook): AuditFields {
   return {
@@ -194,15 +206,29 @@ function auditedFields({
     is_active: isActive,
     description,
     ...(attachmentLinks ? { attachment_links: true } : {}),
+    ...(lineIds === null ? {} : { phone_line_ids: lineIds }),
+    ...(isPublicOnly ? { is_public_only: true } : {}),
     disabled_reason: disabledReason,
   }
 }
 
 const ACTIVE = { isActive: true, disabledReason: null, breaker: CLOSED } as const
 
-const NEW = { url: '', events: [], isActive: true, description: null, attachmentLinks: false }
+const NEW = {
+  url: '',
+  events: [],
+  isActive: true,
+  description: null,
+  attachmentLinks: false,
+  lineIds: null,
+  isPublicOnly: false,
+}
 
-function webhookOf(checked: CheckedInput, stamps: LogicalClock, createdBy: string): Webhook {
+function webhookOf(
+  checked: CheckedInput & Pick<Webhook, 'isPublicOnly'>,
+  stamps: LogicalClock,
+  createdBy: string,
+): Webhook {
   const now = stamps.now()
   const rest = { disabledReason: null, createdBy, createdAt: now, updatedAt: now }
   return { id: stamps.id('wh'), ...NEW, ...checked, ...rest }
@@ -232,11 +258,26 @@ function webhookResource(webhook: Webhook & Partial<Pick<StoredWebhook, 'breaker
     ...(isFailing ? { is_failing: true } : {}),
     description: webhook.description,
     ...(webhook.attachmentLinks ? { attachment_links: true as const } : {}),
+    ...(webhook.lineIds === null ? {} : { phone_line_ids: webhook.lineIds }),
+    ...(webhook.isPublicOnly ? { is_public_only: true as const } : {}),
     disabled_reason: webhook.disabledReason,
     created_by: webhook.createdBy,
     created_at: isoTime(webhook.createdAt),
     updated_at: isoTime(webhook.updatedAt),
   }
+}
+
+type Author = { readonly origin: Origin; readonly own: Permissions }
+
+/** An address is as free as its author: one that may call private addresses lifts the restriction. */
+function policyAfter(
+  before: Webhook,
+  { url }: CheckedInput,
+  own: Permissions,
+): Partial<Pick<Webhook, 'isPublicOnly'>> {
+  if (url === undefined) return {}
+  if (hasScope(own, 'webhooks:private')) return { isPublicOnly: false }
+  return url === before.url ? {} : { isPublicOnly: true }
 }
 
 /** The webhook with an id as a caller wrote it; throws `not_found`. */
@@ -260,10 +301,12 @@ export type WebhookInput = {
   readonly isActive?: boolean | undefined
   readonly description?: string | null | undefined
   readonly attachmentLinks?: boolean | undefined
+  /** Null for all lines of the caller. */
+  readonly lineIds?: readonly string[] | null | undefined
 }
 
 type CheckedInput = Partial<
-  Pick<Webhook, 'url' | 'events' | 'isActive' | 'description' | 'attachmentLinks'>
+  Pick<Webhook, 'url' | 'events' | 'isActive' | 'description' | 'attachmentLinks' | 'lineIds'>
 >
 
 const URL_LENGTH_MAX = 2_048
@@ -271,18 +314,39 @@ const DESCRIPTION_LENGTH_MAX = 500
 const CONTROL_CHARACTER = /\p{Cc}/u
 
 /** The input as it is stored; throws `invalid_request` with every field that does not fit. */
-function checkInput(input: WebhookInput, rules: TargetRules): CheckedInput {
-  const { url, events, isActive, description, attachmentLinks } = input
+function checkInput(
+  { db, rules }: Pick<SubscriptionTools, 'db' | 'rules'>,
+  input: WebhookInput,
+  own: Permissions,
+): CheckedInput {
+  const { url, events, description } = input
   const issues: Issue[] = []
   const report = (path: string, message: string | null) => {
     if (message !== null) issues.push({ path, message })
   }
-  if (url !== undefined) report('url', wrongUrl(url, rules))
+  if (url !== undefined) {
+    const isFree = hasScope(own, 'webhooks:private')
+    report('url', wrongUrl(url, isFree ? rules : publicOnly(rules)))
+  }
   if (events !== undefined) report('events', wrongEvents(events))
   if ((description?.length ?? 0) > DESCRIPTION_LENGTH_MAX) {
     report('description', `must have at most ${DESCRIPTION_LENGTH_MAX} characters`)
   }
   if (issues.length > 0) throw invalidRequest(...issues)
+  const lineIds = linesOf(db, input, own)
+  return { ...storedInput(input), ...(lineIds !== undefined && { lineIds }) }
+}
+
+/** Null for all lines, as far as its author has them. */
+function linesOf(db: Db, { lineIds }: WebhookInput, own: Permissions): LineLimit | undefined {
+  if (lineIds === undefined || lineIds === null) return lineIds === null ? own.lineIds : undefined
+  const found = linesNamed(db, lineIds, own.lineIds)
+  if (found !== null) return found
+  throw invalidRequest({ path: 'phone_line_ids', message: 'must be ids of phone lines' })
+}
+
+function storedInput({ url, events, ...input }: WebhookInput): CheckedInput {
+  const { isActive, description, attachmentLinks } = input
   return {
     ...(url !== undefined && { url: plainUrl(url) }),
     ...(events && { events: EVENT_NAMES.filter((name) => events.includes(name)) }),

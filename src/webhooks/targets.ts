@@ -15,6 +15,11 @@ export type TargetRules = {
   readonly isOwnListener: (address: string, port: number) => boolean
 }
 
+/** The same rules without private addresses. */
+export function publicOnly(rules: TargetRules): TargetRules {
+  return { ...rules, policy: () => 'public' }
+}
+
 export type Target = {
   readonly url: URL
   readonly hostname: string

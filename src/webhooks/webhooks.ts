@@ -1,6 +1,8 @@
+import type { ConfirmedClock } from '../system/confirmed-clock.ts'
 import { createRedelivery } from './deliveries.ts'
+import { EventLog } from './event-log.ts'
 import { DeliveryLoop, type DeliveryTools } from './loop.ts'
-import { createPublish, EventFeed, Subscribers } from './publish.ts'
+import { createPublish, Subscribers } from './publish.ts'
 import { createReplay } from './replay.ts'
 import { createSubscriptions, type SubscriptionTools } from './subscriptions.ts'
 import type { TargetRules } from './targets.ts'
@@ -8,14 +10,13 @@ import { TestInbox, type InboxTools } from './test-inbox.ts'
 
 type Tools = Omit<DeliveryTools, 'subscribers'> &
   Pick<SubscriptionTools, 'audit'> &
-  InboxTools & { readonly rules: TargetRules }
+  InboxTools & { readonly rules: TargetRules; readonly clock: ConfirmedClock }
 
 export function createWebhooks(runtime: Tools) {
-  const feed = new EventFeed()
-  const tools = { ...runtime, subscribers: new Subscribers(runtime.db), feed }
+  const tools = { ...runtime, subscribers: new Subscribers(runtime.db) }
   const loop = new DeliveryLoop(tools)
   return {
-    feed,
+    eventLog: new EventLog(runtime),
     loop,
     publish: createPublish(tools),
     actions: {

@@ -3,20 +3,13 @@
 import { expect } from 'bun:test'
 
 import { hookline } from '../support/executable.ts'
+import { eventually } from '../support/relay-process.ts'
 import { story } from './browser.ts'
 import { lineIds, say } from './furnished.ts'
-import { PASSWORD, PERSON, Stage } from './stage.ts'
+import { PASSWORD, PERSON, SHOWN_PERSON, Stage } from './stage.ts'
 import type { WatchedPage } from './watched-page.ts'
 
 const PAGES = ['Home', 'Conversations', 'Lines', 'Webhooks', 'Keys', 'Settings']
-/** More keys than there are things to go to on any page. */
-const TABS_MAX = 60
-
-const FOCUSED = `(() => {
-  const at = document.activeElement
-  const name = at.getAttribute('aria-label') ?? at.labels?.[0]?.innerText ?? at.innerText
-  return name.trim()
-})()`
 
 /** Notes each heading of a page that has the focus when it first stands there. */
 const WATCH_HEADINGS = `
@@ -131,7 +124,7 @@ story(
 
     await page.goto(await setupLink(stage))
     const atSetup = await accountOf('New password')
-    const focusedFirst = await focused(stranger)
+    const focusedFirst = await stranger.focused()
     await choosePassword(stranger)
     await stranger.heading('Connect a line').waitFor()
     await stranger.show('settings')
@@ -158,24 +151,27 @@ story('by keyboard alone one logs in, walks all pages, sends a message and answe
   await keyboard.press('Enter')
   await watched.link('Home').waitFor()
   for (const name of PAGES.slice(1)) {
-    await tabTo(watched, name)
+    await watched.tabTo(name)
     await keyboard.press('Enter')
     await watched.heading(name).waitFor()
-    expect(await focused(watched)).toBe(name)
+    expect(await watched.focused()).toBe(name)
   }
-  await tabTo(watched, 'Home')
+  await watched.tabTo('Home')
   await keyboard.press('Enter')
-  await tabTo(watched, 'To')
+  await watched.tabTo('To')
   await keyboard.type(PERSON)
-  await tabTo(watched, 'Text')
+  await watched.tabTo('Text')
   await keyboard.type('Your table is ready.')
-  await tabTo(watched, 'Send')
+  await watched.tabTo('Send')
   await keyboard.press('Enter')
   await watched.page.locator('.outcome').getByText('Read', { exact: true }).waitFor()
-  await tabTo(watched, PERSON)
+  await watched.tabTo(SHOWN_PERSON)
   await keyboard.press('Enter')
   await watched.page.getByRole('article').filter({ hasText: 'Your table is ready.' }).waitFor()
-  await tabTo(watched, 'Message to +1 202 555 0147')
+  // The field to answer has the focus.
+  await eventually('one can answer', async () =>
+    (await watched.focused()).startsWith('Message to') ? true : null,
+  )
   await keyboard.type('It is by the door.')
   await keyboard.press('Enter')
   await watched.page.getByRole('article').filter({ hasText: 'It is by the door.' }).waitFor()
@@ -210,21 +206,4 @@ async function choosePassword(watched: WatchedPage): Promise<void> {
   await watched.page.getByLabel('New password').fill(PASSWORD)
   await watched.page.getByLabel('Confirm password').fill(PASSWORD)
   await watched.button('Set password').click()
-}
-
-/** The name of what has the focus. */
-function focused({ page }: WatchedPage): Promise<string> {
-  return page.evaluate<string>(FOCUSED)
-}
-
-/** Goes on by the tabulator, beyond the end to the beginning, to what bears the name. */
-async function tabTo(watched: WatchedPage, name: string): Promise<void> {
-  const passed: string[] = []
-  while (passed.length < TABS_MAX) {
-    await watched.page.keyboard.press('Tab')
-    const now = await focused(watched)
-    if (now.split('\n')[0] === name) return
-    passed.push(now)
-  }
-  throw new Error(`No way to ${name} by keyboard, only to: ${[...new Set(passed)].join(', ')}`)
 }

@@ -33,6 +33,8 @@ export type Furniture = Disposable & {
   /** The first line. */
   readonly lineId: string
   readonly failingWebhookId: string
+  /** Its name on the page. */
+  readonly failingName: string
   /** One that it did not take. */
   readonly deliveryId: string
 }
@@ -60,6 +62,7 @@ export async function furnish(stage: Stage): Promise<Furniture> {
     messageId: sent.id,
     lineId: first,
     failingWebhookId,
+    failingName: failing.url.replace('http://', ''),
     deliveryId: deliveries.data[0]?.id ?? '',
     [Symbol.dispose]: () => {
       failing[Symbol.dispose]()

@@ -1,13 +1,11 @@
-// Groups, reactions, replies and edits in the dashboard, at every size, light and dark.
+// Groups, reactions, replies and edits in the dashboard.
 
 import { expect } from 'bun:test'
 
 import { story } from './browser.ts'
 import { lineIds } from './furnished.ts'
 import { fillRichly, play } from './rich.ts'
-import { COMPUTER, PHONE, Stage } from './stage.ts'
-
-const TABLET = { width: 820, height: 1_100 }
+import { COMPUTER, Stage } from './stage.ts'
 
 story('a group is listed, shows who wrote, and is answered as a group', async () => {
   await using stage = await Stage.open()
@@ -73,31 +71,3 @@ story(
     expect(watched.faults).toEqual([])
   },
 )
-
-story('rich conversations are well formed at every size, light and dark', async () => {
-  await using stage = await Stage.open()
-  const api = await stage.api()
-  const [line] = await lineIds(api)
-  const { personId, groupId } = await fillRichly(api, line)
-  const places = [personId, groupId].map((id) => `conversations/${id}`)
-  const looks = [...places, 'conversations', `lines/${line}`].flatMap((hash) =>
-    [PHONE, TABLET, COMPUTER].map((viewport) => [hash, viewport] as const),
-  )
-  const problems: string[] = []
-
-  for (const colorScheme of ['light', 'dark'] as const) {
-    const watched = await stage.page({ viewport: COMPUTER, colorScheme, bypassCSP: true })
-    for (const [hash, viewport] of looks) {
-      await watched.page.setViewportSize(viewport)
-      await watched.show(hash)
-      const faults = await watched.accessibilityFaults('all')
-      const { px } = await watched.overflow()
-      const at = `${hash} at ${viewport.width}, ${colorScheme}`
-      problems.push(...faults.map((fault) => `${at}: ${fault}`))
-      if (px > 0) problems.push(`${at} is ${px} px too wide`)
-    }
-    problems.push(...watched.faults)
-  }
-
-  expect(problems).toEqual([])
-})

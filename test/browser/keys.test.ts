@@ -70,6 +70,36 @@ story('an hour after the sign-in the password is asked for, and then the key is 
   expect(secret.startsWith('hl_secret_')).toBe(true)
 })
 
+story('a key is limited by a sentence of choices, and the list shows the sentence', async () => {
+  await using stage = await Stage.open()
+  const watched = await stage.page()
+  const { page } = watched
+  await watched.show('keys')
+
+  await watched.button('New key').first().click()
+  await page.getByRole('textbox', { name: 'Name' }).fill('Assistant')
+  const proposed = await page.getByLabel('What it may do').inputValue()
+  const line = await page.getByLabel('Lines', { exact: true }).inputValue()
+  await page.getByLabel('Recipients').selectOption('list')
+  await page.getByRole('textbox', { name: 'Numbers and email addresses' }).fill('+12025550123')
+  await page.getByLabel('Messages an hour').selectOption('10')
+  await watched.button('Create key').click()
+  const key = await page.getByLabel('Key', { exact: true }).innerText()
+  const secret = await page.getByLabel('Secret', { exact: true }).innerText()
+  await watched.button('Done').click()
+  await watched.reads('to certain people only, at most 10 messages an hour')
+  const headers = { 'X-API-Key': key, 'X-API-Secret': secret, 'Content-Type': 'application/json' }
+  const send = async (to: string) => {
+    const body = JSON.stringify({ to, text: 'Hello' })
+    const path = `${stage.url}/api/v1/messages/send`
+    return (await fetch(path, { method: 'POST', headers, body })).status
+  }
+
+  expect([proposed, line.startsWith('line_')]).toEqual(['both', true])
+  expect([await send('+12025550177'), (await send('+12025550123')) < 300]).toEqual([403, true])
+  expect(watched.faults).toEqual([])
+})
+
 /** What an hour does: no session counts as having given the password just now. */
 function forgetPasswords(dataDir: string): void {
   using database = new Database(join(dataDir, 'hookline.db'))

@@ -48,11 +48,11 @@ const CONVERSATIONS = `
 const MESSAGES = `
   WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < $messages - 1)
   INSERT INTO messages (seq, id, line_seq, conversation_seq, phone_number, handle, direction, status,
-    service, text, guid, source, revision, created_at, updated_at)
+    service, text, guid, source, revision, created_at, waits_from, updated_at)
   SELECT i + 1, printf('msg_%026d', i), (SELECT seq FROM lines ORDER BY id LIMIT 1),
     i % $conversations + 1, '+12025550101',
     printf('+1303%07d', i % $conversations), iif(i % 2, 'inbound', 'outbound'),
     iif(i % 2, 'received', 'read'), 'iMessage', 'This is message number ' || i || ' of many.',
     printf('00000000-0000-4000-8000-%012d', i), iif(i % 2, 'device', 'api'), i + 1,
-    $start + i * 1000, $start + i * 1000
+    $start + i * 1000, $start + i * 1000, $start + i * 1000
   FROM n`

@@ -23,9 +23,12 @@ export const PERSON = '+12025550147'
 /** The person's number as the page shows it. */
 export const SHOWN_PERSON = '+1 202 555 0147'
 
-/** The width and height of a telephone, and of a computer. */
+/** The width and height of a telephone, a tablet and a computer. */
 export const PHONE = { width: 390, height: 844 }
+export const TABLET = { width: 820, height: 1_180 }
 export const COMPUTER = { width: 1280, height: 800 }
+/** A browser that is touched. */
+export const TOUCH = { hasTouch: true, isMobile: true }
 
 /** Long enough for a machine that has other things to do. */
 const ACTION_TIMEOUT_MS = 20_000
@@ -41,7 +44,14 @@ export type StageOptions = {
 /** What a page's browser is like; a phone or a computer, light or dark. */
 export type Look = Pick<
   BrowserContextOptions,
-  'viewport' | 'colorScheme' | 'bypassCSP' | 'locale' | 'timezoneId' | 'permissions'
+  | 'viewport'
+  | 'colorScheme'
+  | 'bypassCSP'
+  | 'locale'
+  | 'timezoneId'
+  | 'permissions'
+  | 'hasTouch'
+  | 'isMobile'
 >
 
 type ContextLook = Look & Pick<BrowserContextOptions, 'storageState'>

@@ -1,7 +1,8 @@
-// Conversations as they go on: live, in two tabs, by keyboard alone.
+// Conversations as they go on: live, in two tabs, and on paper.
 
 import { expect } from 'bun:test'
 
+import { eventually } from '../support/relay-process.ts'
 import { story } from './browser.ts'
 import { lineIds, say } from './furnished.ts'
 import { FIRST_LINE, PERSON, SECOND_LINE, SHOWN_PERSON, Stage } from './stage.ts'
@@ -49,3 +50,41 @@ story('two tabs show the same, whichever of them is used', async () => {
   expect(bubbles).toEqual([2, 2])
   expect([...left.faults, ...right.faults]).toEqual([])
 })
+
+story('a conversation is printed whole, dark on white and without the page around it', async () => {
+  await using stage = await Stage.open()
+  const api = await stage.api()
+  const [first] = await lineIds(api)
+  const { conversation_id } = await say(api, PERSON, 'The first of many.', first)
+  for (let n = 0; n < 120; n += 1) await say(api, PERSON, `Line ${n}\nand another.`, first)
+  const watched = await stage.page({ colorScheme: 'dark' })
+  const { page } = watched
+  await page.addInitScript('window.print = () => (window.isPrinted = true)')
+  await watched.show(`conversations/${conversation_id}`)
+
+  await page.getByTitle('More').click()
+  await watched.button('Print conversation').click()
+  await eventually('it is printed', async () =>
+    (await page.evaluate('window.isPrinted')) === true ? true : null,
+  )
+  await page.emulateMedia({ media: 'print' })
+  const text = await watched.text()
+  const colors = await page.evaluate<readonly string[]>(PRINTED_COLORS)
+  const pdf = await page.pdf()
+  await page.emulateMedia({ media: null })
+  await page.locator('.print-root').waitFor({ state: 'detached' })
+
+  expect(text).toStartWith(SHOWN_PERSON)
+  expect(text.match(/The first of many|^Line [0-9]+$/gm)).toHaveLength(121)
+  expect(text).not.toContain('Human takeover')
+  expect(await page.evaluate('document.querySelector(".print-root")')).toBeNull()
+  expect(colors).toEqual(['rgb(0, 0, 0)', 'rgb(255, 255, 255)'])
+  expect(pdf.toString('latin1').match(/\/Type \/Page\b/g)?.length).toBeGreaterThan(2)
+  expect(watched.faults).toEqual([])
+})
+
+/** The colors of what is printed, and that of the paper. */
+const PRINTED_COLORS = `[...new Set([
+  ...[...document.querySelectorAll('.print-root *')].map((each) => getComputedStyle(each).color),
+  getComputedStyle(document.body).backgroundColor,
+])]`

@@ -19,10 +19,38 @@ const WATCH_SHIFTS = `
 const TOO_WIDE = `[...document.querySelectorAll('*')]
   .filter((element) => {
     const { right, width } = element.getBoundingClientRect()
-    return width > 1 && right > innerWidth + 1 && !element.closest('.visually-hidden')
+    return width > 1 && right > document.documentElement.clientWidth + 1 && !element.closest('.visually-hidden')
   })
   .map((element) => element.nodeName + '.' + element.className)
   .slice(0, 5)`
+
+/**
+ * Controls that a finger misses: 21 px beside their middle, something else is hit. Links within a sentence and
+ * the cells of a chart may be smaller.
+ */
+const SMALL_TARGETS = `(() => {
+  if (!matchMedia('(pointer: coarse)').matches) return []
+  const isSmall = (one) => {
+    const area = one.closest('label') ?? one
+    const { left, top, width, height } = area.getBoundingClientRect()
+    const at = (x, y) => document.elementFromPoint(left + width / 2 + x, top + height / 2 + y)
+    const isHit = (x, y) => at(x, y) === null || area.contains(at(x, y))
+    if (at(0, 0) === null || !isHit(0, 0)) return false
+    return ![[0, -21], [0, 21], [-21, 0], [21, 0]].every(([x, y]) => isHit(x, y))
+  }
+  return [...document.querySelectorAll('a, button, summary, select, input, textarea, [role=option]')]
+    .filter((one) => !one.matches('svg *, .skip-link, .home-line-name, .webhook-row-name > a') && getComputedStyle(one).display !== 'inline')
+    .filter(isSmall)
+    .map((one) => 'too small for a finger: ' + one.outerHTML.slice(0, 160))
+})()`
+
+const FOCUSED = `(() => {
+  const at = document.activeElement
+  const name = at.getAttribute('aria-label') ?? at.labels?.[0]?.innerText ?? at.innerText
+  return at === document.body ? 'nothing' : name.trim().split('\\n')[0]
+})()`
+/** More keys than there are things to go to on any page. */
+const TABS_MAX = 70
 
 type Shift = { readonly value: number; readonly places: readonly string[] }
 type AxeViolation = {
@@ -79,12 +107,22 @@ export class WatchedPage {
     )
   }
 
-  /** Takes a picture of all of it, as in a window that is tall enough. */
-  async photograph(path: string): Promise<void> {
+  /** Takes a picture of all of it. */
+  photograph(path: string): Promise<void> {
+    return this.whole(() => this.capture(path))
+  }
+
+  /** Takes a picture of what the window shows. */
+  async capture(path: string): Promise<void> {
+    await this.page.screenshot({ path, animations: 'disabled' })
+  }
+
+  /** Does something in a window that is tall enough for all of the page. */
+  async whole(run: () => Promise<void>): Promise<void> {
     const size = this.page.viewportSize()
     const height = await this.page.evaluate<number>('document.documentElement.scrollHeight')
     if (size !== null) await this.page.setViewportSize({ ...size, height })
-    await this.page.screenshot({ path, animations: 'disabled' })
+    await run()
     if (size !== null) await this.page.setViewportSize(size)
   }
 
@@ -105,6 +143,23 @@ export class WatchedPage {
     await this.page.getByText(text).first().waitFor()
   }
 
+  /** The name of what has the focus. */
+  focused(): Promise<string> {
+    return this.page.evaluate<string>(FOCUSED)
+  }
+
+  /** Goes on by the tabulator, beyond the end to the beginning, to what bears the name. */
+  async tabTo(name: string): Promise<void> {
+    const passed: string[] = []
+    while (passed.length < TABS_MAX) {
+      await this.page.keyboard.press('Tab')
+      const now = await this.focused()
+      if (now === name) return
+      passed.push(now)
+    }
+    throw new Error(`No way to ${name} by keyboard, only to: ${[...new Set(passed)].join(', ')}`)
+  }
+
   /** All that can be read on it. */
   text(): Promise<string> {
     return this.page.evaluate<string>('document.body.innerText')
@@ -122,7 +177,8 @@ export class WatchedPage {
   /** By how many pixels it is wider than its window, and what sticks out. */
   async overflow(): Promise<{ readonly px: number; readonly parts: readonly string[] }> {
     const px = await this.page.evaluate<number>(
-      'Math.max(0, document.documentElement.scrollWidth - innerWidth)',
+      // A telephone zooms out to show what sticks out, so that its window is no measure.
+      '(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(document.documentElement)',
     )
     return { px, parts: px === 0 ? [] : await this.page.evaluate<string[]>(TOO_WIDE) }
   }
@@ -138,13 +194,16 @@ export class WatchedPage {
     }
   }
 
-  /**
-   * What axe-core finds wrong, or only which words are too pale. The page must be open in a browser that
-   * lets the script in.
-   */
+  /** Controls that are too small for a finger, on a page that is touched. */
+  smallTargets(): Promise<string[]> {
+    return this.page.evaluate<string[]>(SMALL_TARGETS)
+  }
+
+  /** What axe-core finds wrong, or only which words are too pale. */
   async accessibilityFaults(of: 'all' | 'contrast'): Promise<string[]> {
     const isThere = await this.page.evaluate<boolean>('"axe" in window')
-    if (!isThere) await this.page.addScriptTag({ content: axe.source })
+    // Not as a script of the page, which its policy forbids.
+    if (!isThere) await this.page.evaluate(axe.source)
     const options = of === 'all' ? '{}' : '{ runOnly: ["color-contrast"] }'
     const violations = await this.page.evaluate<readonly AxeViolation[]>(
       `axe.run(${options}).then(({ violations }) => violations)`,

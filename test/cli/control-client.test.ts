@@ -1,8 +1,9 @@
 import { expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 
+import { RefusedError } from '../../src/api/client.ts'
 import { NoRelayError } from '../../src/cli/command.ts'
-import { ControlClient, RefusedError } from '../../src/cli/control-client.ts'
+import { ControlClient } from '../../src/cli/control-client.ts'
 import { NEVER } from '../../src/system/clock.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 import { FakeRelay } from './fake-relay.ts'
@@ -44,18 +45,27 @@ test('no socket, and one that nobody listens on, mean that no relay runs', async
   await expect(client.ask('GET /keys')).rejects.toBeInstanceOf(NoRelayError)
 })
 
-test('a stream gives each line as it comes, however it was cut', async () => {
+test('a stream gives each event as it comes, however it was cut', async () => {
   using folder = new ScratchFolder()
-  const parts = ['\n{"a":', '"ä"}\n\n{"b":2}\n', '{"c":3}\n']
+  const parts = [
+    'retry: 5\n\nid: e1\nevent: x\ndata: {"a":',
+    '"ä"}\n\n: still',
+    ' here\n\ndata: {"b":2}\n\n',
+  ]
   const bytes = parts.map((part) => new TextEncoder().encode(part))
   using _relay = new FakeRelay(
     folder.path,
     () => new Response(new ReadableStream({ pull: (stream) => step(stream, bytes) })),
   )
 
-  const seen: readonly unknown[] = await Array.fromAsync(clientIn(folder).events(NEVER))
+  const seen: readonly unknown[] = await Array.fromAsync(clientIn(folder).events(NEVER, null))
 
-  expect(seen).toEqual([null, { a: 'ä' }, null, { b: 2 }, { c: 3 }])
+  expect(seen).toEqual([
+    { id: null, event: null },
+    { id: 'e1', event: { a: 'ä' } },
+    { id: null, event: null },
+    { id: null, event: { b: 2 } },
+  ])
 })
 
 function step(stream: ReadableStreamDefaultController, bytes: Uint8Array[]): void {

@@ -42,6 +42,7 @@ export class HostingRig implements Disposable {
   readonly tools = new RecordingTools((called) => this.answer(called))
   /** What `systemctl show` says. */
   shown = 'MainPID=0\nActiveState=inactive\n'
+  isTerminal = false
   /** Called when `systemctl start` or `stop` is. */
   onStart: () => void = () => {}
   onStop: () => void = () => {}
@@ -65,7 +66,7 @@ export class HostingRig implements Disposable {
       userName: 'ann',
       environment: {},
     }
-    const { executable } = this
+    const { executable, isTerminal } = this
     const findPlace = () => ({ machine, executable, signal: this.stop.signal })
     const commands = [...hostingCommands(findPlace), supportCommand(findPlace)]
     const { command, args, options } = parseCommandLine(line.split(' '), commands)
@@ -74,7 +75,7 @@ export class HostingRig implements Disposable {
       args,
       options,
       groups: [],
-      surroundings: { args: [], environment, folder: '/', isTerminal: false, columns: null },
+      surroundings: { args: [], environment, folder: '/', isTerminal, columns: null },
       out,
       loadConfig: () =>
         loadConfig({

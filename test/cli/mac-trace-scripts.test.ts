@@ -2,8 +2,9 @@
 
 import { expect, test } from 'bun:test'
 
+import { RefusedError } from '../../src/api/client.ts'
 import { NoRelayError } from '../../src/cli/command.ts'
-import { RefusedError, type ControlClient } from '../../src/cli/control-client.ts'
+import type { ControlClient } from '../../src/cli/control-client.ts'
 import { scriptEntries } from '../../src/cli/mac.ts'
 
 const START = 1_795_255_200_000

@@ -33,6 +33,19 @@ test('a table fits the terminal: the least important column is shortened first, 
   }
 })
 
+test('too narrow for a table, the id stands alone above what belongs to it', () => {
+  const lines = laidOut([table(HEAD, ROWS)], { ...AT_TERMINAL, columns: 28 })
+
+  expect(lines).toEqual([
+    'ID',
+    '  STATE    URL       EVENTS',
+    'wh_1',
+    '  failing  https:/…  messag…',
+    'wh_2',
+    '  active   https:/…  messag…',
+  ])
+})
+
 test('in a pipe a table is whole and plain', () => {
   const [, row] = laidOut([table(HEAD, ROWS)], IN_PIPE)
 

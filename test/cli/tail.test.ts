@@ -51,7 +51,7 @@ for (const [args, shown] of TAILS) {
   })
 }
 
-test('tail says once that the relay stopped, and goes on when it is back', async () => {
+test('tail says once that the relay stopped, and goes on behind the last event when it is back', async () => {
   using folder = new ScratchFolder()
   const first = relayIn(folder)
   await using tail = new Tail(folder, ['--event', 'message.read'])
@@ -60,24 +60,25 @@ test('tail says once that the relay stopped, and goes on when it is back', async
   first[Symbol.dispose]()
   await eventually('it noticed', () => (tail.errors === '' ? null : true))
   await Bun.sleep(2_500)
-  using _second = relayIn(folder)
+  using second = relayIn(folder)
   await eventually('it goes on', () => (tail.lines.length >= 3 ? true : null))
 
   expect(tail.errors).toBe(
     'hookline: The relay stopped. Waiting for it to come back; Ctrl-C ends.\n',
   )
   expect(tail.lines.slice(1)).toEqual(['The relay is back.', expect.stringMatching(READ)])
+  expect(second.headers.at(-1)?.get('last-event-id')).toBe('evt_2')
   expect(await tail.end()).toBe(0)
 })
 
 /** A relay whose stream of events stays open. */
 function relayIn(folder: ScratchFolder): FakeRelay {
   const bytes = new TextEncoder().encode(
-    EVENTS.map((event) => `\n${JSON.stringify(event)}\n`).join(''),
+    EVENTS.map((event, i) => `id: evt_${i}\ndata: ${JSON.stringify(event)}\n\n`).join(''),
   )
   const lines = { data: [{ id: 'line_a', phone_number: '+1' }] }
   return new FakeRelay(folder.path, ({ path }) => {
-    if (!path.endsWith('/events')) return Response.json(lines)
+    if (!path.endsWith('/events/stream')) return Response.json(lines)
     return new Response(new ReadableStream({ start: (stream) => stream.enqueue(bytes) }))
   })
 }

@@ -19,6 +19,27 @@ const ANSWER = {
 
 const REQUESTS: readonly (readonly [readonly string[], string, string, unknown])[] = [
   [['keys', 'create', '--name', 'a'], 'POST', '/keys', { name: 'a' }],
+  [
+    (
+      'keys add Shop --scopes read,send --lines line_a --expires 2027-01-01T00:00:00Z --per-hour 30 ' +
+      '--recipients known --allow +12025550123 --approval new_contacts --quiet-hours 21:00-08:00'
+    ).split(' '),
+    'POST',
+    '/keys',
+    {
+      name: 'Shop',
+      scopes: ['read', 'send'],
+      phone_line_ids: ['line_a'],
+      expires_at: '2027-01-01T00:00:00.000Z',
+      rules: {
+        recipients: 'known',
+        allow: ['+12025550123'],
+        sends_per_hour: 30,
+        approval: 'new_contacts',
+        quiet_hours: { from: '21:00', to: '08:00' },
+      },
+    },
+  ],
   [['upgrade', '--check'], 'POST', '/update-check', null],
   [['logs'], 'GET', '/log', null],
   [['keys', 'list'], 'GET', '/keys?limit=200', null],

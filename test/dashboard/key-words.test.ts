@@ -1,6 +1,8 @@
 import { expect, test } from 'bun:test'
 
-import { creatorWords, firstCall, keyName } from '../../src/dashboard/words/keys.ts'
+import type { Key } from '../../src/dashboard/resources.ts'
+import { creatorWords, firstCall, keyName, keySentence } from '../../src/dashboard/words/keys.ts'
+import { expandScopes } from '../../src/domain/permissions.ts'
 import { KINDS, phoneLine } from './samples.ts'
 
 const CREATED = { key: 'hl_live_k', secret: 'hl_secret_s' }
@@ -39,6 +41,41 @@ test('without any line the call names none', () => {
   const { curl } = firstCall(CREATED, { lines: [], kinds: KINDS }, ORIGIN)
 
   expect(curl).toContain(`-d '{"to":"NUMBER","text":"Hello from Hookline"}'`)
+})
+
+test('the first call is one that the key may make: it reads, or sends on its own line', () => {
+  const lines = [phoneLine({ id: 'line_up' }), phoneLine({ id: 'line_own' })]
+  const call = (limits: object) =>
+    firstCall({ ...CREATED, ...limits }, { lines, kinds: KINDS }, ORIGIN)
+
+  const reading = call({ scopes: ['messages:read'] })
+  const own = call({ phone_line_ids: ['line_own'] })
+  const known = call({ rules: { recipients: 'known' } })
+
+  expect(reading.curl).toStartWith('curl https://relay.example.com/api/v1/messages')
+  expect(own.curl).toContain('"phone_line_id":"line_own"')
+  expect(known.recipient).toBe('Replace NUMBER with someone the key is allowed to write to.')
+})
+
+test('the limits of a key read as one sentence', () => {
+  const lines = [phoneLine({ id: 'line_a', label: 'Shop' })]
+  const none = { allow: [], sends_per_day: null, quiet_hours: null }
+  const sentences = [
+    {},
+    { scopes: expandScopes(['read']), phone_line_ids: ['line_a'] },
+    {
+      scopes: expandScopes(['read', 'send']),
+      rules: { ...none, recipients: 'known', sends_per_hour: 30, approval: 'new_contacts' },
+    },
+    { scopes: ['health:read', 'audit:read'] },
+  ].map((limits) => keySentence(limits as unknown as Key, lines))
+
+  expect(sentences).toEqual([
+    'May do everything',
+    'May only read, on Shop',
+    'May read and send, to people you have written with, at most 30 messages an hour, with approval for new contacts',
+    'May health:read, audit:read',
+  ])
 })
 
 test('a key without a name goes by its first characters', () => {

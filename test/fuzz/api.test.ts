@@ -23,7 +23,8 @@ const IDS_MAX = 500
 const MEND_EVERY = 500
 const TOLD_MAX = 5
 const BRIDGED = '+12025550149'
-/** A bridge that asks for a message is held for 25 s: it hangs up before. */
+/** A bridge that asks for a message is held for 25 s, a reader of events for as long as it likes: they hang up. */
+const HELD = ['bridgeNext', 'listEvents', 'streamEvents']
 const HELD_MS = 1_000
 
 const ANY_ID = /"((?:key|line|msg|conv|wh|dlv|brg)_[0-9a-z]{26})"/g
@@ -36,6 +37,8 @@ type Line = { readonly id: string; readonly driver: string }
 /** What all this is asked with, and the lines that go on taking messages and calls: left alone. */
 type Own = {
   readonly key: ApiKey
+  /** A key of `line` alone. */
+  readonly limited: ApiKey
   readonly bridge: Bridge
   readonly line: Line
   readonly bridgedLine: Line
@@ -60,7 +63,9 @@ test(`${REQUESTS} requests made from the document meet no fault and no odd error
     })
   const bridge = await api.ask<Bridge>('POST', '/api/v1/bridges', { phone_number: BRIDGED })
   const [line, bridgedLine] = [await lineOf('simulated'), await lineOf('shortcuts')]
-  const fuzz = new Fuzz(relay.url, { key, bridge, line, bridgedLine })
+  const limits = { ...LIMITS, phone_line_ids: [line.id] }
+  const limited = await api.ask<ApiKey>('POST', '/api/v1/keys', limits)
+  const fuzz = new Fuzz(relay.url, { key, limited, bridge, line, bridgedLine })
   await fuzz.run(requests)
   const exitCode = await relay.end('SIGTERM')
   process.stdout.write(`${requests.length} requests, seed ${SEED}: ${fuzz.summary()}\n`)
@@ -69,6 +74,11 @@ test(`${REQUESTS} requests made from the document meet no fault and no odd error
   expect(fuzz.operations.size).toBe(operationCount(document))
   expect(exitCode).toBe(0)
 }, 600_000)
+
+const LIMITS = {
+  scopes: ['read', 'send', 'webhooks:read', 'webhooks:write', 'keys:read', 'keys:write'],
+  rules: { recipients: 'known', sends_per_hour: 100 },
+}
 
 class Fuzz {
   readonly faults: Fault[] = []
@@ -117,26 +127,32 @@ class Fuzz {
 
   async #send(request: FuzzRequest): Promise<void> {
     this.operations.add(request.operationId)
-    const mayHold = request.operationId === 'bridgeNext'
+    const mayHold = HELD.includes(request.operationId)
     const signal = mayHold ? AbortSignal.timeout(HELD_MS) : null
-    const response = await fetch(this.#urlOf(request), {
+    const answered = await fetch(this.#urlOf(request), {
       method: request.method,
       headers: { ...request.headers, ...this.#credentialsOf(request) },
       redirect: 'manual',
       signal,
       ...(hasBody(request) ? { body: request.body } : {}),
-    }).catch((error: unknown) => {
-      if (signal?.aborted !== true) throw error
-      return null
     })
-    if (response === null) {
+      .then(async (response) => ({ response, text: await response.text() }))
+      .catch((error: unknown) => {
+        if (signal?.aborted !== true) throw error
+        return null
+      })
+    if (answered === null) {
       this.#held += 1
       return
     }
-    const text = await response.text()
+    const { response, text } = answered
     this.#statuses.set(response.status, (this.#statuses.get(response.status) ?? 0) + 1)
     this.#learnFrom(text)
-    const what = faultIn(request, response, text)
+    const isLimited = request.credentials === 'limited' && request.path[1] === 'api'
+    const isForeign = isLimited && response.ok && text.includes(this.#own.bridgedLine.id)
+    const what = isForeign
+      ? 'a limited key is told of another line'
+      : faultIn(request, response, text)
     if (what !== null) this.faults.push({ what, request, answer: text.slice(0, 300) })
   }
 
@@ -157,7 +173,9 @@ class Fuzz {
 
   #credentialsOf({ credentials }: FuzzRequest): Record<string, string> {
     if (credentials === 'none') return {}
-    const { key, bridge } = this.#own
+    const { key, limited, bridge } = this.#own
+    if (credentials === 'limited')
+      return { 'X-API-Key': limited.key, 'X-API-Secret': limited.secret }
     const wrong = credentials === 'wrong' ? 'x' : ''
     return {
       'X-API-Key': key.key,
@@ -197,7 +215,8 @@ function faultIn(request: FuzzRequest, response: Response, text: string): string
 }
 
 function isStranger({ credentials, path }: FuzzRequest): boolean {
-  return credentials !== 'good' && (path[1] === 'api' || path[1] === 'bridge')
+  const isKnown = credentials === 'good' || (credentials === 'limited' && path[1] === 'api')
+  return !isKnown && (path[1] === 'api' || path[1] === 'bridge')
 }
 
 /** Whether an error is in the one shape: `{"error":{"code","message","details"?}}`. */

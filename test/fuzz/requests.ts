@@ -36,7 +36,8 @@ export type FuzzRequest = {
   readonly headers: Readonly<Record<string, string>>
   /** Null where none is sent. */
   readonly body: string | Uint8Array | null
-  readonly credentials: 'good' | 'none' | 'wrong'
+  /** `limited` are those of a key with one line, few scopes and rules. */
+  readonly credentials: 'good' | 'limited' | 'none' | 'wrong'
 }
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
@@ -73,7 +74,11 @@ function requestOf(route: Route, schemas: Schemas): fc.Arbitrary<FuzzRequest> {
     headers: headersOf(inHeader, schema !== undefined),
     body:
       schema === undefined ? mostly(fc.constant(null), spoiltBody, 30) : bodyOf(schema, schemas),
-    credentials: mostly(fc.constant('good' as const), fc.constantFrom('none', 'wrong'), 30),
+    credentials: mostly(
+      fc.constantFrom('good', 'good', 'good', 'limited'),
+      fc.constantFrom('none', 'wrong'),
+      30,
+    ),
   })
 }
 

@@ -50,7 +50,7 @@ test('a line is ready only where a message could go out by it', () => {
   expect(relayState({ ...NOTHING, lines }).lines).toBe('1 of 4 lines ready')
 })
 
-test('webhooks are fine, fail, or have stopped', () => {
+test('webhooks are fine, fail, are paused, or have stopped', () => {
   const stopped = { ...WEBHOOK, disabled_reason: 'gone' } as const
   const failing = { ...WEBHOOK, is_failing: true } as const
 
@@ -59,6 +59,7 @@ test('webhooks are fine, fail, or have stopped', () => {
     [failing],
     [WEBHOOK, failing],
     [WEBHOOK, failing, failing, stopped],
+    [WEBHOOK, { ...failing, is_active: false }],
   ].map((webhooks) => relayState({ ...NOTHING, webhooks }).webhooks)
 
   expect(words).toEqual([
@@ -66,6 +67,7 @@ test('webhooks are fine, fail, or have stopped', () => {
     'the webhook is failing',
     '1 of 2 webhooks is failing',
     '1 of 4 webhooks is stopped, 2 of 4 webhooks are failing',
+    '1 of 2 webhooks is paused',
   ])
 })
 

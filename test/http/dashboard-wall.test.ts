@@ -159,7 +159,7 @@ test('the control socket has no routes of the dashboard, and the dashboard none 
 
   const onSocket = await rig.control('GET', '/dashboard/session')
   const onDashboard = [
-    await browser.get('/dashboard/api/events'),
+    await browser.get('/dashboard/api/options'),
     await browser.get('/dashboard/api/about'),
     await browser.post('/dashboard/api/setup-link', {}),
     await browser.post('/dashboard/api/judgement', {}),

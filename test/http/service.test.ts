@@ -30,6 +30,7 @@ DELETE /api/v1/attachments/{id} deleteAttachment
 DELETE /api/v1/bridges/{id} deleteBridge
 DELETE /api/v1/contacts/{handle} deleteContact
 DELETE /api/v1/keys/{id} revokeKey
+DELETE /api/v1/messages/{id} cancelMessage
 DELETE /api/v1/phone-lines/{id} deletePhoneLine
 DELETE /api/v1/webhooks/{id} deleteWebhook
 DELETE /api/v1/webhooks/{id}/replay stopReplay
@@ -43,8 +44,11 @@ GET /api/v1/contacts/{handle} getContact
 GET /api/v1/conversations listConversations
 GET /api/v1/conversations/{id} getConversation
 GET /api/v1/conversations/{id}/export exportConversation
+GET /api/v1/events listEvents
+GET /api/v1/events/stream streamEvents
 GET /api/v1/health listHealthFindings
 GET /api/v1/keys listKeys
+GET /api/v1/keys/self getOwnKey
 GET /api/v1/messages listMessages
 GET /api/v1/messages/{id} getMessage
 GET /api/v1/phone-lines listPhoneLines
@@ -70,6 +74,8 @@ POST /api/v1/conversations/{id}/messages sendInConversation
 POST /api/v1/conversations/{id}/read markConversationRead
 POST /api/v1/keys createKey
 POST /api/v1/messages/send sendMessage
+POST /api/v1/messages/{id}/approve approveMessage
+POST /api/v1/messages/{id}/deny denyMessage
 POST /api/v1/messages/{id}/resolve resolveMessage
 POST /api/v1/simulated/lines/{id}/events simulateEvent
 POST /api/v1/webhook-deliveries/{id}/redeliver redeliverWebhookDelivery
@@ -206,7 +212,7 @@ test('who tries an operation on the page sends what it needs, and nothing of the
   const send = document.paths['/api/v1/messages/send']?.['post']?.requestBody
 
   expect(parameters.filter(({ schema }) => 'example' in schema)).toEqual([])
-  expect(lineIds.map(({ schema }) => schema.examples)).toEqual([[LINE_ID], [LINE_ID]])
+  expect(lineIds.map(({ schema }) => schema.examples)).toEqual(lineIds.map(() => [LINE_ID]))
   expect(send?.content['application/json']?.example).toEqual({
     to: '+12025550147',
     text: 'Your table is ready.',

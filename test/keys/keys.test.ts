@@ -32,7 +32,7 @@ function createTools(): Rig {
     () => {},
   )
   const stamps = new LogicalClock(clock, systemRandom, TEST_START)
-  const callerOf = createAuthenticate({ db, lastUsed: { note() {} } })
+  const callerOf = createAuthenticate({ db, clock, lastUsed: { note() {} } })
   const audit = createAudit({ writer, stamps, log: silentLog })
   return { db, writer, stamps, audit, random: systemRandom, clock, callerOf }
 }

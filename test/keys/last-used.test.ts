@@ -42,7 +42,7 @@ async function createRig() {
     lastUsed,
     key,
     stop,
-    use: () => createAuthenticate({ db, lastUsed })(key.key, key.secret),
+    use: () => createAuthenticate({ db, clock, lastUsed })(key.key, key.secret),
     stored: () =>
       db.sqlite.query('SELECT last_used_at AS at FROM credentials').get() as { at: unknown },
     told: () => listKeys({ db, lastUsed }, { limit: 1, cursor: null }).data[0]?.last_used_at,
@@ -52,7 +52,7 @@ async function createRig() {
 test('a failed authentication is no use', async () => {
   const rig = await createRig()
 
-  createAuthenticate({ db: rig.db, lastUsed: rig.lastUsed })(rig.key.key, 'wrong')
+  createAuthenticate(rig)(rig.key.key, 'wrong')
 
   expect(rig.told()).toBeNull()
 })

@@ -121,6 +121,7 @@ const ONLINE: LineSnapshot = {
     label: null,
     dailyContactLimit: 50,
     isEnabled: true,
+    quietHours: null,
     relaySms: false,
     relayGroups: false,
     checkpoint: 'secret',

@@ -5,7 +5,7 @@ import { daysIn } from '../../src/domain/days.ts'
 import { deviceHandle } from '../../src/domain/handle.ts'
 import { timestamp, type Timestamp } from '../../src/domain/ids.ts'
 import { NO_CAPABILITIES, type Line } from '../../src/domain/line.ts'
-import { sentencesOf, type MessageStatus, type Outbound } from '../../src/domain/message.ts'
+import { sentencesOf, type StoredStatus, type Outbound } from '../../src/domain/message.ts'
 import type { EventName } from '../../src/domain/webhook.ts'
 import type { LineSnapshot } from '../../src/lines/line-state.ts'
 import { consumeSlot, reserveSlot, type History } from '../../src/messages/contact-budget.ts'
@@ -38,7 +38,7 @@ export function openStage(numbers: readonly string[] = ['+12025550801'], dailyCo
   const [line] = lines
   if (line === undefined) throw new Error('A stage has a line.')
   const events: EventName[] = []
-  const answered: MessageStatus[] = []
+  const answered: StoredStatus[] = []
   const tools = {
     sentenceOf: sentencesOf([]),
     stamps,
@@ -55,9 +55,9 @@ export function openStage(numbers: readonly string[] = ['+12025550801'], dailyCo
 }
 
 class RecordingCallers extends WaitingCallers {
-  readonly #answered: MessageStatus[]
+  readonly #answered: StoredStatus[]
 
-  constructor(answered: MessageStatus[]) {
+  constructor(answered: StoredStatus[]) {
     const writer = { afterCommit: (act: () => void) => act() }
     super({ clock: new TestClock(), writer, waitReason: () => null })
     this.#answered = answered

@@ -2,7 +2,8 @@
 
 import { expect, test } from 'bun:test'
 
-import { listConversations, type ConversationFilter } from '../../src/storage/conversations.ts'
+import { narrowed } from '../../src/domain/permissions.ts'
+import { listConversations } from '../../src/storage/conversations.ts'
 import { openDatabase } from '../../src/storage/database.ts'
 import { storeLine, storeMessages } from '../support/stored-rows.ts'
 
@@ -40,7 +41,7 @@ test('the conversations of all lines come in one order, page by page, also those
   for (;;) {
     const page: ReturnType<typeof listConversations> = listConversations(
       db,
-      { type: 'direct' },
+      { type: 'direct', lineIds: null },
       { limit: 3, before },
     )
     listed.push(...page.map(({ id }) => id))
@@ -53,10 +54,12 @@ test('the conversations of all lines come in one order, page by page, also those
 
 test('those of one line, or with one handle, come in the same order', () => {
   const db = openTalks()
-  const listed = (filter: Omit<ConversationFilter, 'type'>) =>
-    listConversations(db, { ...filter, type: 'all' }, { limit: COUNT, before: null }).map(
-      ({ id }): string => id,
-    )
+  const listed = (filter: { readonly handle?: string; readonly lineId?: string }) => {
+    const { handle, lineId } = filter
+    const lineIds = narrowed(null, lineId)
+    const page = { limit: COUNT, before: null }
+    return listConversations(db, { handle, lineIds, type: 'all' }, page).map(({ id }): string => id)
+  }
 
   const ofLine = NEWEST_FIRST.filter((id) => Number(id.slice('conv_'.length)) % 3 === 1)
   expect(listed({ lineId: 'line_b' })).toEqual(ofLine)

@@ -39,11 +39,12 @@ test('finished deliveries go after 30 days with their attempts, in batches; pend
   expect(count(rig, 'attempts')).toBe(0)
 })
 
-test('events go after 30 days, once no delivery needs them', async () => {
+test('events go after 30 days, once no delivery needs them, but never the newest', async () => {
   const rig = await startRig()
   await rig.event('unwanted')
   await rig.webhook()
   await rig.event('delivered')
+  await rig.event('newest')
   await rig.clock.advance(30 * DAY + 1)
 
   const deleteOldEvents = oldEventsPurge()
@@ -52,8 +53,8 @@ test('events go after 30 days, once no delivery needs them', async () => {
   await purge(rig, deleteFinishedDeliveries, 10)
   await purge(rig, deleteOldEvents, 10)
 
-  expect(needed).toBe(1)
-  expect(count(rig, 'events')).toBe(0)
+  expect(needed).toBe(2)
+  expect(count(rig, 'events')).toBe(1)
   await rig.stop()
 })
 

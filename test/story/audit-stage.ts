@@ -5,7 +5,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { listAudit } from '../../src/storage/audit.ts'
-import { openDatabase } from '../../src/storage/database.ts'
+import { openDatabase, type OpenedDatabase } from '../../src/storage/database.ts'
 import { openDataDirectory } from '../../src/system/data-directory.ts'
 import { startDashboard, type Browser } from '../http/dashboard-rig.ts'
 import { recordingLog } from '../support/recording-log.ts'
@@ -15,6 +15,9 @@ import type { Json } from '../support/test-relay.ts'
 export const ADDRESS = '203.0.113.9'
 /** The name of a back-up that is there. */
 export const BACKUP = 'hookline-2026-11-21T10-00-00Z.db'
+
+/** The key of a message that is held. */
+export const HELD_BY = 'key_held'
 
 export type Stage = Awaited<ReturnType<typeof openStage>>
 
@@ -56,7 +59,13 @@ export async function openStage(path: string) {
       await relay.clock.advance(10_000)
       return id
     },
-    async message(status: 'sent' | 'uncertain'): Promise<string> {
+    async message(status: 'sent' | 'uncertain' | 'queued' | 'held'): Promise<string> {
+      if (status === 'queued' || status === 'held') {
+        const send_at = new Date(relay.clock.now() + 3_600_000).toISOString()
+        const { body } = await relay.send({ to: '+12025550700', text: 'hello', send_at })
+        if (status === 'held') holdMessage(db, body.id)
+        return body.id
+      }
       if (status === 'uncertain') {
         device.script = async (_message, pointOfNoReturn) => {
           await pointOfNoReturn('note')
@@ -80,6 +89,14 @@ export async function openStage(path: string) {
     [Symbol.asyncDispose]: () => relay[Symbol.asyncDispose](),
   }
   return stage
+}
+
+/** As if a key that needs approval had sent it. */
+function holdMessage({ sqlite }: OpenedDatabase['db'], id: string): void {
+  const nobody = { resolvedBy: null, resolvedAt: null, reason: null, originalText: null }
+  const extras = { approval: { state: 'pending', requestedBy: HELD_BY, ...nobody } }
+  const sql = `UPDATE messages SET queued_reason = 'approval', extras = $extras WHERE id = $id`
+  sqlite.query(sql).run({ id, extras: JSON.stringify(extras) })
 }
 
 function actorOf(way: string, keyId: string): Json {

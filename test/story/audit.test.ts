@@ -10,7 +10,7 @@ import { PASSWORD } from '../http/dashboard-rig.ts'
 import { NO_TOOLS } from '../http/http-relay.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 import type { Json } from '../support/test-relay.ts'
-import { ADDRESS, BACKUP, openStage, type Stage } from './audit-stage.ts'
+import { ADDRESS, BACKUP, HELD_BY, openStage, type Stage } from './audit-stage.ts'
 
 const HOOK = 'https://hooks.example/services/T0/path-s3cret?key=query-s3cret'
 const MONITOR = 'https://monitor.example/ping/monitor-s3cret'
@@ -166,6 +166,20 @@ const RECORDED: Readonly<Record<string, Case>> = {
     set: async (stage) => ({ path: await stage.message('uncertain'), body: { status: 'failed' } }),
     changes: { before: { status: 'uncertain' }, after: { status: 'failed' } },
   },
+  'DELETE /api/v1/messages/:id': {
+    action: 'message.canceled',
+    set: async (stage) => ({ path: await stage.message('queued') }),
+  },
+  'POST /api/v1/messages/:id/approve': {
+    action: 'message.approved',
+    set: async (stage) => ({ path: await stage.message('held'), body: { text: 'bye' } }),
+    changes: { after: { requested_by: HELD_BY, is_text_changed: true } },
+  },
+  'POST /api/v1/messages/:id/deny': {
+    action: 'message.denied',
+    set: async (stage) => ({ path: await stage.message('held'), body: { reason: 'too late' } }),
+    changes: { after: { requested_by: HELD_BY, reason: 'too late' } },
+  },
   'POST /api/v1/backup': { action: 'backup.created', set: async () => ({ body: {} }) },
   'GET /api/v1/backups/:name': {
     action: 'backup.downloaded',
@@ -225,11 +239,13 @@ const UNRECORDED = [
   'POST /bridge/v1/receive',
   'POST /bridge/v1/next',
   'POST /bridge/v1/done',
+  // Its calls are those of the API.
+  'POST /mcp',
 ]
 
 const TAKES_ALL_AWAY = ['/api/v1/backups/:name', '/dashboard/downloads/:ticket']
 const ROUTES = {
-  key: changingRoutes(publicRoutes(NO_TOOLS)),
+  key: changingRoutes(publicRoutes(NO_TOOLS, AbortSignal.abort())),
   dashboard: changingRoutes(dashboardRoutes(NO_TOOLS, AbortSignal.abort())),
   control: changingRoutes(ownersRoutes(NO_TOOLS, AbortSignal.abort())),
 }

@@ -22,19 +22,6 @@ const put = (relay: TestRelay, handle: string, fields: object) =>
 const search = (relay: TestRelay, q: string, more = ''): Promise<Json> =>
   relay.get(`/api/v1/search?q=${encodeURIComponent(q)}${more}`)
 
-const upload = async (relay: TestRelay, file: string | Uint8Array, query = ''): Promise<Json> => {
-  const { key } = relay
-  const response = await relay.app.http.fetch(
-    new Request(`http://localhost/api/v1/contacts/import${query}`, {
-      method: 'POST',
-      headers: { 'X-API-Key': key?.key ?? '', 'X-API-Secret': key?.secret ?? '' },
-      body: file,
-    }),
-    { address: '127.0.0.1', isControl: false, liftTimeout() {} },
-  )
-  return response.json()
-}
-
 const namesIn = (found: Json): string[] => found.data.map((contact: Json) => contact.name)
 
 test('a contact is added, replaced as a whole, listed, and deleted', async () => {
@@ -58,30 +45,6 @@ test('a contact is added, replaced as a whole, listed, and deleted', async () =>
   expect((await relay.request('DELETE', path)).body).toEqual({ handle: ANNA, deleted: true })
   expect((await relay.request('DELETE', path)).status).toBe(404)
   expect((await relay.request('GET', path)).status).toBe(404)
-})
-
-test('an exported table brings every contact back', async () => {
-  await using relay = await oneLine()
-  await put(relay, ANNA, { name: '=HYPERLINK("x")', note: 'two\nlines', tags: ['vip', 'tea'] })
-  await put(relay, BOB, { name: '-Bob-' })
-  const before = await relay.get('/api/v1/contacts')
-  const { key } = relay
-  const table = await relay.app.http.fetch(
-    new Request('http://localhost/api/v1/contacts/export', {
-      headers: { 'X-API-Key': key?.key ?? '', 'X-API-Secret': key?.secret ?? '' },
-    }),
-    { address: '127.0.0.1', isControl: false, liftTimeout() {} },
-  )
-  const bytes = new Uint8Array(await table.arrayBuffer())
-
-  await using other = await oneLine()
-  const report = await upload(other, bytes)
-
-  expect(new TextDecoder().decode(bytes)).toContain(`"'=HYPERLINK(""x"")",'${ANNA}`)
-  expect(report).toMatchObject({ imported: 2, failed: 0 })
-  const plain = ({ data }: Json) =>
-    data.map(({ handle, name, note, tags }: Json) => [handle, name, note, tags])
-  expect(plain(await other.get('/api/v1/contacts')).toSorted()).toEqual(plain(before).toSorted())
 })
 
 test('a list goes on behind its cursor, by tag and by name', async () => {
@@ -150,6 +113,23 @@ test("the owner's name is in the conversation, and in no event", async () => {
   expect(JSON.stringify(events)).not.toContain('Zebulon')
 })
 
+test('a message carries the name of its person only where the caller asks for it', async () => {
+  await using relay = await oneLine()
+  await put(relay, ANNA, { name: 'Anna' })
+  const { body } = await relay.send({ to: ANNA, text: 'Your table is ready.' })
+  await relay.send({ to: BOB, text: 'Yours as well.' })
+
+  const { data: plain } = await relay.get('/api/v1/messages')
+  const { data: named } = await relay.get('/api/v1/messages?contact_names=true')
+  const one = await relay.get(`/api/v1/messages/${body.id}?contact_names=true`)
+  const refused = await relay.request('GET', `/api/v1/messages/${body.id}?contact_names=maybe`)
+
+  expect(plain.some((message: Json) => 'contact_name' in message)).toBe(false)
+  expect(named).toEqual([plain[0], { ...plain[1], contact_name: 'Anna' }])
+  expect(one).toEqual(named[1])
+  expect(refused.status).toBe(400)
+})
+
 test('a message is found at once and after it was indexed, with its words marked', async () => {
   await using relay = await oneLine()
   const { body } = await relay.send({ to: ANNA, text: 'Is the Bicycle ready? My bicycle!' })
@@ -206,6 +186,29 @@ test('people are found by name, tag, and any end or part of the number', async (
   expect((await search(relay, '+1')).conversations).toHaveLength(2)
 })
 
+test('a person of exactly the name comes first, then names that begin so, then the latest of the others', async () => {
+  await using relay = await oneLine()
+  const people = [
+    [1, 'Person 1202'],
+    [2, 'Person 12020'],
+    [3, 'Persón  1202 b'],
+    [4, 'Some person 1202'],
+    [5, 'Person 5'],
+    [6, 'Person 6'],
+  ] as const
+  for (const [place, name] of people) await put(relay, `+1202555071${place}`, { name })
+
+  const found = await search(relay, ' person  1202', '&limit=5')
+
+  expect(namesIn({ data: found.people })).toEqual([
+    'Person 1202',
+    'Persón 1202 b',
+    'Person 12020',
+    'Person 6',
+    'Person 5',
+  ])
+})
+
 test('what was edited, unsent or deleted is found no more, and what it became is', async () => {
   await using relay = await oneLine()
   const { body } = await relay.send({ to: ANNA, text: 'the purple elephant' })
@@ -257,108 +260,4 @@ test('a query of any kind has an answer', async () => {
   for (const query of ['', '?q=abc&limit=0', '?q=abc&page=1', `?q=${'x'.repeat(10_000)}`]) {
     expect((await relay.request('GET', `/api/v1/search${query}`)).status).toBe(400)
   }
-})
-
-test('a table of contacts comes in with its bad rows named, and again without a change', async () => {
-  await using relay = await oneLine()
-  await put(relay, ANNA, { name: 'Ann', note: 'Likes tea', tags: ['vip'] })
-  const table = [
-    'First Name,Last Name,Phone,E-mail,Notes,Labels',
-    'Anna,Miller,(202) 555-0701,,,friends',
-    '"Bob ""the"" Builder",,+49 170 1234567,bob@example.com,"two\nlines",',
-    'Carl,Nobody,12,,,',
-    ',,+12025550703,,,',
-    'Dora,Doe,,,,',
-  ].join('\r\n')
-
-  const report = await upload(relay, table)
-  const again = await upload(relay, table)
-
-  expect(report).toMatchObject({ imported: 2, updated: 1, skipped: 0, failed: 3 })
-  expect(report.errors.map(({ row }: Json) => row)).toEqual([4, 5, 6])
-  expect(again).toMatchObject({ imported: 0, updated: 0, skipped: 3, failed: 3 })
-  const anna = await relay.get(`/api/v1/contacts/${encodeURIComponent(ANNA)}`)
-  expect(anna).toMatchObject({ name: 'Anna Miller', note: 'Likes tea', tags: ['vip', 'friends'] })
-  const bob = await relay.get('/api/v1/contacts/bob@example.com')
-  expect(bob).toMatchObject({ name: 'Bob "the" Builder', note: 'two\nlines' })
-})
-
-test("national numbers go by the lines' country or the one that is named, never by a guess", async () => {
-  await using relay = await oneLine()
-  expect((await upload(relay, 'Anna;0170 1234567\n', '?country=de')).imported).toBe(1)
-  expect((await relay.get('/api/v1/contacts/+491701234567')).name).toBe('Anna')
-  const report = await upload(relay, 'Eve;4917012345678\n', '?country=DE')
-  expect(report).toMatchObject({ imported: 0, failed: 1 })
-  expect(report.errors[0].why).toContain('may be +4917012345678 or')
-  expect((await upload(relay, 'a', '?country=Germany')).error.code).toBe('invalid_request')
-
-  await using several = await twoCountries()
-  const { errors } = await upload(several, 'Anna;(202) 555-0701\n')
-  expect(errors[0].why).toContain('has no country code')
-})
-
-async function twoCountries(): Promise<TestRelay> {
-  const driver = new ScriptedDriver()
-  driver.add('+12025550801')
-  driver.add('+491701234500')
-  return startRelay({ drivers: [driver] })
-}
-
-test('vCards come in: folded, quoted-printable, of several numbers, with a photo left aside', async () => {
-  await using relay = await oneLine()
-  const cards = [
-    'BEGIN:VCARD',
-    'VERSION:3.0',
-    'FN:Anna Ma',
-    ' ria Miller',
-    'item1.TEL;TYPE=CELL:(202) 555-0701',
-    'TEL;VALUE=uri:tel:+1-202-555-0702;ext=5',
-    'EMAIL:Anna@Example.com',
-    String.raw`NOTE:Likes tea\, and\ncake`,
-    'CATEGORIES:vip,friends',
-    'PHOTO;ENCODING=b:' + 'A'.repeat(60),
-    ' ' + 'B'.repeat(60),
-    'END:VCARD',
-    'BEGIN:VCARD',
-    'VERSION:2.1',
-    'N;CHARSET=UTF-8;ENCODING=QUOTED-PRINTABLE:M=C3=BCll=',
-    'er;J=C3=B6rg',
-    'TEL;CELL:+49 170 1234567',
-    'END:VCARD',
-    'BEGIN:VCARD',
-    'FN:Nobody',
-    'END:VCARD',
-  ].join('\r\n')
-
-  const report = await upload(relay, cards)
-
-  expect(report).toMatchObject({ imported: 4, failed: 1, errors: [{ row: 3 }] })
-  const anna = await relay.get('/api/v1/contacts/+12025550701')
-  expect(anna).toMatchObject({
-    name: 'Anna Maria Miller',
-    note: 'Likes tea, and\ncake',
-    tags: ['vip', 'friends'],
-  })
-  expect((await relay.get('/api/v1/contacts/+491701234567')).name).toBe('Jörg Müller')
-  expect((await relay.get('/api/v1/contacts/anna@example.com')).name).toBe('Anna Maria Miller')
-})
-
-test('a file in Latin-1 and one in UTF-16 are read as what they are', async () => {
-  await using relay = await oneLine()
-  const latin = Buffer.from('Name;Telefon\nJörg;+491701234567\n', 'latin1')
-  const wide = Buffer.from('\uFEFFName\tPhone\nZoë\t+12025550709\n', 'utf16le')
-
-  expect((await upload(relay, latin)).imported).toBe(1)
-  expect((await upload(relay, wide)).imported).toBe(1)
-
-  expect((await relay.get('/api/v1/contacts/+491701234567')).name).toBe('Jörg')
-  expect((await relay.get('/api/v1/contacts/+12025550709')).name).toBe('Zoë')
-})
-
-test('a file of more than 10 MiB is refused, and nothing of it is kept', async () => {
-  await using relay = await oneLine()
-  const answer = await upload(relay, 'Anna,+12025550701\n'.repeat(600_000))
-
-  expect(answer.error.code).toBe('payload_too_large')
-  expect(namesIn(await relay.get('/api/v1/contacts'))).toEqual([])
 })

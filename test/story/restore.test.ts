@@ -16,7 +16,7 @@ import { asOwner } from '../support/control-socket.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 import { accepts, guidOf, refuses, ScriptedDriver } from '../support/scripted-driver.ts'
 import { TestClock } from '../support/test-clock.ts'
-import { startRelay, type TestRelay } from '../support/test-relay.ts'
+import { startRelay, type Json, type TestRelay } from '../support/test-relay.ts'
 
 const REFUSED_BEFORE = '+12025550700'
 const QUEUED_BEFORE = '+12025550701'
@@ -136,37 +136,71 @@ test('the places of the day that queued messages held are free again', async () 
   expect(reservedPlaces(relay)).toEqual([{ places: 0 }])
 })
 
-test('contacts of the back-up come back, and a search finds them and what they wrote', async () => {
+/** Unread counts, contacts, what a search finds, and the figures of all days. */
+async function knownBy(relay: TestRelay) {
+  const read = (path: string) => asOwner(relay, 'GET', path)
+  const { data: conversations } = await read('/conversations')
+  const { people, messages } = await read('/search?q=table')
+  const { sent, received, failed, uncertain } = (await read('/stats?days=1')).data[0]
+  return {
+    unread: conversations.map((one: Json) => [
+      one.contact_name ?? one.handle,
+      one.unread_count ?? 0,
+    ]),
+    contacts: (await read('/contacts')).data,
+    found: [people, messages.map((one: Json) => one.message.text)],
+    figures: { sent, received, failed, uncertain },
+  }
+}
+
+test('unread counts, contacts, searches and figures are those of the backup', async () => {
   using folder = new ScratchFolder()
   const clock = new TestClock()
   const directory = openDataDirectory(folder.path)
   const driver = new ScriptedDriver()
   const device = driver.add('+12025550801')
-  const name = (relay: TestRelay, handle: string, called: string) =>
-    asOwner(relay, 'PUT', `/contacts/${encodeURIComponent(handle)}`, { body: { name: called } })
-  {
+  const handle = deviceHandle(REFUSED_BEFORE)
+  const name = (relay: TestRelay, of: string, called: string) =>
+    asOwner(relay, 'PUT', `/contacts/${encodeURIComponent(of)}`, { body: { name: called } })
+  const markAll = async (relay: TestRelay, place: number) => {
+    const { data } = await asOwner(relay, 'GET', '/messages?direction=inbound')
+    const { id, conversation_id: talk } = data.at(-place)
+    await asOwner(relay, 'POST', `/conversations/${talk}/read`, { body: { message_id: id } })
+  }
+  const before = await (async () => {
     await using relay = await startOn(directory, clock, driver)
-    await device.receive({
-      guid: guidOf(801),
-      handle: deviceHandle(REFUSED_BEFORE),
-      text: 'a table for four',
-    })
-    await name(relay, REFUSED_BEFORE, 'Anna Miller')
+    await relay.send({ to: QUEUED_BEFORE, text: 'your table is ready' })
+    for (const text of ['a table for four', 'hello?', 'never mind']) {
+      await device.receive({ guid: guidOf(800 + text.length), handle, text })
+    }
+    await name(relay, REFUSED_BEFORE, 'Anna Table')
+    await markAll(relay, 1)
     await clock.advance(30_000) // The index follows.
     takeSnapshot(wholeBackup(directory, folder.file('backup.db')))
-    await name(relay, QUEUED_BEFORE, 'Bob Miller')
-  }
+    const known = await knownBy(relay)
+    await device.receive({ guid: guidOf(900), handle, text: 'the other table' })
+    await markAll(relay, 4)
+    await name(relay, QUEUED_BEFORE, 'Bob Table')
+    return known
+  })()
   const file = folder.file('backup.db')
   restoreBackup({ directory, file, version: 'test', now: timestamp(clock.now()) })
 
   await using relay = await startOn(directory, clock, new ScriptedDriver())
-  await name(relay, QUEUED_BEFORE, 'Carl Miller')
-  const people = await asOwner(relay, 'GET', '/search?q=miller')
-  const texts = await asOwner(relay, 'GET', '/search?q=table')
+  const after = await knownBy(relay)
+  await name(relay, QUEUED_BEFORE, 'Carl Table')
+  const { people } = await asOwner(relay, 'GET', '/search?q=table')
 
-  expect(people.people).toMatchObject([{ name: 'Carl Miller' }, { name: 'Anna Miller' }])
-  expect(people.conversations).toMatchObject([{ contact_name: 'Anna Miller' }])
-  expect(texts.messages).toMatchObject([{ message: { text: 'a table for four' } }])
+  expect(people).toMatchObject([{ name: 'Carl Table' }, { name: 'Anna Table' }])
+  expect(before).toMatchObject({
+    unread: [
+      ['Anna Table', 2],
+      [QUEUED_BEFORE, 0],
+    ],
+    found: [[{ name: 'Anna Table' }], ['a table for four', 'your table is ready']],
+    figures: { sent: 1, received: 3, failed: 0, uncertain: 0 },
+  })
+  expect(after).toEqual(before)
 })
 
 /** What `message.received` told, in any order that the device chose. */

@@ -73,7 +73,7 @@ test('a line that comes near its limit is named, and one that reaches it with wh
     { code: 'limit_reached', severity: 'warning', about: { kind: 'line', id: line.id } },
   ])
   expect(reached[0].title).toBe('Line +12025550801 has reached its daily limit of new contacts')
-  expect(reached[0].fix).toContain('2026-11-22T00:00:00.000Z')
+  expect(reached[0].fix).toContain('Wait until midnight UTC')
   expect(reached[0].fix).toContain(`hookline lines set ${line.id} --daily-contact-limit N`)
 })
 

@@ -157,6 +157,7 @@ const isAll = (marks: Marks) => marks.every((mark) => mark === true)
 
 const AGREES: Readonly<Record<Exclude<Message['status'], 'failed'>, (marks: Marks) => boolean>> = {
   queued: (marks) => marks.every((mark) => mark === null),
+  deferred: (marks) => marks.every((mark) => mark === null),
   sending: () => true,
   sent: isAll,
   delivered: isAll,

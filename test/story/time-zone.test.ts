@@ -36,7 +36,7 @@ test('at midnight of the shop the limit begins anew, and its error and finding s
 
   expect(refused.body.error.details.resets_at).toBe('2026-11-21T18:30:00.000Z')
   expect(refused.headers.get('Retry-After')).toBe(String(8.5 * 3_600))
-  expect(JSON.stringify(findings)).toContain('Wait until 2026-11-21T18:30:00.000Z')
+  expect(JSON.stringify(findings)).toContain('Wait until midnight in Asia/Kolkata')
   expect([before.status, after.status]).toEqual([429, 200])
 })
 

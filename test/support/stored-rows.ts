@@ -1,11 +1,11 @@
 import type { Database } from 'bun:sqlite'
 
-import type { MessageStatus } from '../../src/domain/message.ts'
+import type { StoredStatus } from '../../src/domain/message.ts'
 import { TEST_START } from './test-clock.ts'
 
 export type StoredMessage = {
   readonly id: string
-  readonly status: MessageStatus
+  readonly status: StoredStatus
   readonly conversation?: string
   readonly direction?: 'inbound' | 'outbound'
   readonly text?: string
@@ -57,11 +57,11 @@ function storeMessage(
     .query<{ seq: number }, [Record<string, string | number | null>]>(
       `INSERT INTO messages (id, line_seq, conversation_seq, phone_number, handle, direction, status,
          service, text, guid, source, queued_reason, due_at, contact_hold, revision, created_at,
-         updated_at)
+         waits_from, updated_at)
        VALUES ($id, (SELECT seq FROM lines WHERE id = 'line_a'),
          (SELECT seq FROM conversations WHERE id = $conversation), '+12025550101', '+12025550147', $direction, $status,
          'iMessage', $text, $guid, 'api', $queuedReason, $dueAt, $hold,
-         (SELECT coalesce(max(revision), 0) + 1 FROM messages), $at, $at)
+         (SELECT coalesce(max(revision), 0) + 1 FROM messages), $at, $at, $at)
        RETURNING seq`,
     )
     .get({

@@ -18,8 +18,9 @@ import { Metrics } from '../../src/system/metrics.ts'
 import type { Random } from '../../src/system/random.ts'
 import { createSeal } from '../../src/system/seal.ts'
 import { createRedelivery } from '../../src/webhooks/deliveries.ts'
+import { EventLog } from '../../src/webhooks/event-log.ts'
 import { DeliveryLoop } from '../../src/webhooks/loop.ts'
-import { createPublish, EventFeed, Subscribers } from '../../src/webhooks/publish.ts'
+import { createPublish, Subscribers } from '../../src/webhooks/publish.ts'
 import { createReplay } from '../../src/webhooks/replay.ts'
 import { DeliverySignals } from '../../src/webhooks/signals.ts'
 import { createSubscriptions } from '../../src/webhooks/subscriptions.ts'
@@ -62,7 +63,7 @@ export async function startRig(options: Options = {}) {
   const sink = new WebhookSink(testClock)
   const metrics = new Metrics()
   const { log, lines: logged } = recordingLog()
-  const feed = new EventFeed()
+  const eventLog = new EventLog({ db, clock, deliverySignals })
   const audit = createAudit({ writer, stamps, log: silentLog })
   const room = {
     db,
@@ -73,7 +74,7 @@ export async function startRig(options: Options = {}) {
     deliverySignals,
     subscribers,
     seal,
-    feed,
+    eventLog,
     audit,
     downloadUrl: () => 'https://relay.example/a/token',
     scheduleMs: options.scheduleMs ?? DEFAULT_RETRY_SCHEDULE_MS,

@@ -15,6 +15,8 @@ const WEBHOOK: StoredWebhook = {
   isActive: true,
   description: null,
   attachmentLinks: false,
+  lineIds: null,
+  isPublicOnly: false,
   disabledReason: null,
   createdBy: 'cli',
   createdAt: timestamp(0),

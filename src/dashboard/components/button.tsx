@@ -28,13 +28,12 @@ export function Button(props: ButtonProps) {
     <button
       type={type}
       class={classOf(props)}
-      disabled={isDisabled}
       aria-busy={isBusy}
-      aria-disabled={isBusy}
+      aria-disabled={isBusy || isDisabled}
       title={tooltipOf(props)}
       onClick={(event) => {
-        // Not `disabled`: a busy button keeps the focus.
-        if (isBusy) return event.preventDefault()
+        // Not `disabled`: such a button loses the focus.
+        if (isBusy || isDisabled) return event.preventDefault()
         onClick?.(event)
       }}
     >

@@ -149,7 +149,8 @@ function Chart({ label, summary, head, points, size, children }: FrameProps) {
         {points.map((point, x) => {
           const mark = {
             class: 'chart-mark',
-            tabIndex: x === at ? 0 : -1,
+            // In SVG, names of attributes are case-sensitive.
+            tabindex: x === at ? 0 : -1,
             'aria-label': point.words,
             onPointerEnter: () => (shown.value = x),
             onFocus: () => (shown.value = current.value = x),

@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals'
-import type { ComponentChildren } from 'preact'
+import type { ComponentChildren, RefObject } from 'preact'
 import { useId, useLayoutEffect, useRef } from 'preact/hooks'
 
 import { href } from '../address.ts'
@@ -28,7 +28,9 @@ type DialogProps = {
   readonly children: ComponentChildren
 }
 
-/** A dialog over the page, open while it is drawn. */
+const FIRST_FIELD = '.dialog-body :is(input:not([hidden]), select, textarea)'
+
+/** A dialog over the page, open while it is drawn. The focus is on its first field. */
 export function Dialog(props: DialogProps) {
   const {
     title,
@@ -38,14 +40,8 @@ export function Dialog(props: DialogProps) {
     isWide = false,
     isSide = false,
   } = props
-  const dialog = useRef<HTMLDialogElement>(null)
+  const dialog = useModal(canClose ? onClose : () => {}, isSide)
   const id = useId()
-  useLayoutEffect(() => {
-    const element = dialog.current
-    element?.showModal()
-    // Closing it before it is removed returns the focus to where it was.
-    return () => element?.close()
-  }, [])
   return (
     <dialog
       ref={dialog}
@@ -70,6 +66,32 @@ export function Dialog(props: DialogProps) {
       </Form>
     </dialog>
   )
+}
+
+/**
+ * Opens a dialog over the page while it is drawn. The back button calls `onBack`; from a dialog that has an
+ * address of its own it leads to the address before.
+ */
+export function useModal(
+  onBack: () => void,
+  hasAddress = false,
+): RefObject<HTMLDialogElement | null> {
+  const { router } = useDashboard()
+  const dialog = useRef<HTMLDialogElement>(null)
+  const latest = useRef(onBack)
+  latest.current = onBack
+  useLayoutEffect(() => {
+    const element = dialog.current
+    element?.showModal()
+    element?.querySelector<HTMLElement>(FIRST_FIELD)?.focus()
+    const leave = hasAddress ? () => {} : router.addDialog(() => latest.current())
+    return () => {
+      leave()
+      // Closing it before it is removed returns the focus to where it was.
+      element?.close()
+    }
+  }, [])
+  return dialog
 }
 
 type ActionProps = {

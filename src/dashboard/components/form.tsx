@@ -112,6 +112,7 @@ export function TextField(props: TextProps) {
           {...box}
           class={props.isMono === true ? 'input mono' : 'input'}
           type={type}
+          dir="auto"
           value={bind.value}
           placeholder={placeholder}
           autoComplete={autoComplete}

@@ -10,7 +10,10 @@ type WindowListProps<T> = {
   readonly count: number
   /** Called as long as the end is close. */
   readonly onNearEnd: () => void
-  readonly render: (row: T) => VNode
+  /** Id of the row that Tab goes to at first. */
+  readonly selected: string | null
+  /** `tabIndex` is for the link of the row. */
+  readonly render: (row: T, tabIndex: number) => VNode
   readonly end?: VNode | undefined
 }
 
@@ -21,14 +24,15 @@ const NEAR_END = 25
 
 /**
  * Rows of one height, with only those near the view in the page: 20,000 cost as much as thirty. The arrow
- * keys move between rows that are links.
+ * keys move between rows that are links; Tab stops at one of them, and goes on behind the list.
  */
 export function WindowList<T extends { readonly id: string }>(props: WindowListProps<T>) {
-  const { label, rowHeight, rows, count, onNearEnd, render, end } = props
+  const { label, rowHeight, rows, count, onNearEnd, selected, render, end } = props
   const scroller = useRef<HTMLDivElement>(null)
   const space = useRef<HTMLUListElement>(null)
   const first = useSignal(0)
   const size = useSignal(40)
+  const focused = useSignal<string | null>(null)
 
   function measure() {
     const box = scroller.current
@@ -48,6 +52,9 @@ export function WindowList<T extends { readonly id: string }>(props: WindowListP
   // The list may have become shorter than the position of the view.
   const from = Math.min(first.value, Math.max(0, rows.length - size.value))
   const last = from + size.value
+  const near = rows.slice(from, last)
+  const isNear = (wanted: string | null) => near.some(({ id }) => id === wanted)
+  const stop = [focused.value, selected].find(isNear) ?? near[0]?.id
   useEffect(() => {
     if (last + NEAR_END > rows.length) onNearEnd()
   }, [last, rows.length])
@@ -60,9 +67,14 @@ export function WindowList<T extends { readonly id: string }>(props: WindowListP
   return (
     <div class="window-list" ref={scroller} onScroll={measure}>
       <ul aria-label={label} ref={space} onKeyDown={moveFocus}>
-        {rows.slice(from, last).map((row, place) => (
-          <li key={row.id} aria-setsize={count} aria-posinset={from + place + 1}>
-            {render(row)}
+        {near.map((row, place) => (
+          <li
+            key={row.id}
+            aria-setsize={count}
+            aria-posinset={from + place + 1}
+            onFocusIn={() => (focused.value = row.id)}
+          >
+            {render(row, row.id === stop ? 0 : -1)}
           </li>
         ))}
       </ul>

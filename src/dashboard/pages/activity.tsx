@@ -12,10 +12,11 @@ import { Card, PageHead } from '../components/page.tsx'
 import { Ago, PersonText } from '../components/text.tsx'
 import { EmptyState, Skeleton, WhenReady } from '../components/when-ready.tsx'
 import { useDashboard, useRead } from '../dashboard.ts'
-import { type FeedSource, useFeed } from '../feed.ts'
+import type { FeedSource } from '../feed.ts'
 import type { AuditEntry, RecentLog } from '../resources.ts'
 import { useKeys, useLines, useWebhooks } from '../sources.ts'
 import { isoTime } from '../time-words.ts'
+import { useFeed } from '../use-feed.ts'
 import {
   ACTIONS,
   ACTIVITY as WORDS,
@@ -100,7 +101,8 @@ function Entries({ filter, nameOf }: EntriesProps) {
   const { api } = useDashboard()
   const feed = useFeed(JSON.stringify(filter), sourceOf(api, filter))
   const now = feed.now.value
-  if (now.state === 'loading') return <Skeleton kind="row" count={6} />
+  // As high as a window, so that the log below stands still.
+  if (now.state === 'loading') return <Skeleton kind="row" count={14} />
   if (now.state === 'failed') {
     return <FailureNote failure={now.failure} onRetry={() => feed.refresh()} />
   }

@@ -1,5 +1,8 @@
 // One message of a thread.
 
+import type { Signal } from '@preact/signals'
+import { useEffect, useRef } from 'preact/hooks'
+
 import { href } from '../address.ts'
 import type { Answer } from '../api.ts'
 import { Button } from '../components/button.tsx'
@@ -7,6 +10,7 @@ import { Icon } from '../components/icon.tsx'
 import { LongText, PersonText } from '../components/text.tsx'
 import { useAction } from '../components/use-action.ts'
 import { useDashboard } from '../dashboard.ts'
+import type { Feed } from '../feed.ts'
 import { draftOf, sendOnce } from '../outbox.ts'
 import { personColor, personName } from '../people.ts'
 import type { Message } from '../resources.ts'
@@ -20,6 +24,7 @@ import {
   statusWords,
   whyNot,
 } from '../words/message-states.ts'
+import { ApprovalActions } from './approval.tsx'
 import { MessageFiles } from './message-files.tsx'
 
 type Props = {
@@ -33,11 +38,32 @@ function bubbleId(messageId: string): string {
 }
 
 /** Moves the view and the focus to a message. False where it is not loaded. */
-export function showBubble(messageId: string): boolean {
+function showBubble(messageId: string): boolean {
   const bubble = document.getElementById(bubbleId(messageId))
   bubble?.scrollIntoView({ block: 'center' })
   bubble?.focus({ preventScroll: true })
   return bubble !== null
+}
+
+/** Moves the view to the message of the address, once; one that is far back is loaded with those around it. */
+export function useTarget(
+  feed: Feed<Message>,
+  target: string | null,
+  around: Signal<string | null>,
+): void {
+  const shown = useRef<string | null>(null)
+  const now = feed.now.value
+  useEffect(() => {
+    if (target === null || shown.current === target || now.state === 'loading') return
+    if (now.state === 'failed') {
+      // It was deleted meanwhile.
+      if (now.failure.status !== 404 || around.value === null) return
+      shown.current = target
+      around.value = null
+    } else if (now.entries.some(({ id }) => id === target)) {
+      shown.current = showBubble(target) ? target : null
+    } else if (around.value !== target) around.value = target
+  }, [feed, now.state, target])
 }
 
 /** `isFirst` where the message before it is another person's. */
@@ -205,6 +231,22 @@ function NextSteps({ message, onChanged }: Props) {
         </Button>
         <Button icon="cross" isBusy={isBusy} onClick={resolve('failed')}>
           {BUBBLE.markFailed}
+        </Button>
+      </div>
+    )
+  }
+  if (message.status === 'queued') {
+    return (
+      <div class="actions bubble-actions">
+        {message.queued_reason === 'approval' && (
+          <ApprovalActions message={message} onChanged={onChanged} />
+        )}
+        <Button
+          icon="cross"
+          isBusy={isBusy}
+          onClick={() => start(() => api.remove(`messages/${message.id}`))}
+        >
+          {BUBBLE.cancel}
         </Button>
       </div>
     )

@@ -3,7 +3,6 @@
 import { useSignal } from '@preact/signals'
 
 import { fieldError } from '../api.ts'
-import { Button } from '../components/button.tsx'
 import { ActionDialog, ConfirmButton } from '../components/dialog.tsx'
 import { TextArea, TextField } from '../components/form.tsx'
 import { useAction } from '../components/use-action.ts'
@@ -55,8 +54,7 @@ function ContactForm(props: Props & { readonly known: Contact | null }) {
     onClose()
   }
   const saving = useAction(() => {
-    const numbers = lines.map(({ phone_number }) => phone_number)
-    return api.put(contactPath(handle ?? typedHandle(typed.value, numbers)), {
+    return api.put(contactPath(handle ?? typedHandle(typed.value, lines)), {
       name: name.value.trim(),
       note: note.value.trim() === '' ? null : note.value,
       tags: tags.value.split(',').flatMap((tag) => (tag.trim() === '' ? [] : [tag.trim()])),
@@ -103,18 +101,5 @@ function RemoveButton({ handle, onDone }: RemoveProps) {
         {PEOPLE.consequence}
       </ConfirmButton>
     </div>
-  )
-}
-
-/** A button that opens the form. */
-export function ContactButton(props: Omit<Props, 'onClose'>) {
-  const isOpen = useSignal(false)
-  return (
-    <>
-      <Button look="quiet" icon="person" onClick={() => (isOpen.value = true)}>
-        {props.isKnown ? PEOPLE.edit : PEOPLE.add}
-      </Button>
-      {isOpen.value && <ContactDialog {...props} onClose={() => (isOpen.value = false)} />}
-    </>
   )
 }

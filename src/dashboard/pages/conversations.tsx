@@ -1,8 +1,7 @@
 // The list of conversations on the left and one of them on the right; on a phone one of the two.
 
 import { useSignal } from '@preact/signals'
-import type { RefObject } from 'preact'
-import { useLayoutEffect, useRef } from 'preact/hooks'
+import { useRef } from 'preact/hooks'
 
 import { href, withQuery } from '../address.ts'
 import type { Api } from '../api.ts'
@@ -16,16 +15,19 @@ import { WindowList } from '../components/long-list.tsx'
 import { PersonText } from '../components/text.tsx'
 import { EmptyState, Skeleton } from '../components/when-ready.tsx'
 import { useDashboard, useRead } from '../dashboard.ts'
-import { type FeedNow, type FeedSource, useFeed } from '../feed.ts'
-import { numberWords } from '../numbers.ts'
+import type { FeedNow, FeedSource } from '../feed.ts'
+import { useFocusRescue } from '../focus.ts'
+import { numberWords, typedHandle } from '../numbers.ts'
+import { isWhole } from '../outbox.ts'
 import { conversationName, isGroup, personName } from '../people.ts'
 import type { Conversation, Message, PhoneLine, SearchResult } from '../resources.ts'
 import { useLines } from '../sources.ts'
 import type { Loaded, Read } from '../store.ts'
 import { absoluteTime, shortTime } from '../time-words.ts'
+import { useFeed } from '../use-feed.ts'
 import { messageExcerpt } from '../words/attachments.ts'
 import { CONVERSATIONS } from '../words/conversations.ts'
-import { lineName } from '../words/line-states.ts'
+import { lineName, lineNameIn } from '../words/line-states.ts'
 import { statusWords } from '../words/message-states.ts'
 import { NotifyButton } from './notify.tsx'
 import { SendButton, SendFields, useSendForm } from './send-form.tsx'
@@ -41,13 +43,14 @@ export function ConversationsPage() {
   const { router } = useDashboard()
   const [id] = router.route.value.path
   const lines = useLines().value?.data ?? []
-  const isWriting = useSignal(false)
-  const write = () => (isWriting.value = true)
+  /** The recipient in the form of a new conversation; null while it is closed. */
+  const writing = useSignal<string | null>(null)
+  const write = (to = '') => (writing.value = to)
   const heading = useRef<HTMLHeadingElement>(null)
   const pane = useRef<HTMLElement>(null)
   useFocusRescue(id === undefined ? heading : pane, id)
   const create = (
-    <Button icon="plus" onClick={write}>
+    <Button icon="plus" onClick={() => write()}>
       {CONVERSATIONS.create}
     </Button>
   )
@@ -66,32 +69,25 @@ export function ConversationsPage() {
           <THREAD.View key={id} id={id} lines={lines} />
         )}
       </section>
-      {isWriting.value && (
-        <NewConversation lines={lines} onClose={() => (isWriting.value = false)} />
+      {writing.value !== null && (
+        <NewConversation to={writing.value} lines={lines} onClose={() => (writing.value = null)} />
       )}
     </div>
   )
 }
 
-/** Restores the focus where `change` removed the element that had it: on a phone one pane hides the other. */
-function useFocusRescue(target: RefObject<HTMLElement | null>, change: unknown): void {
-  const before = useRef(change)
-  useLayoutEffect(() => {
-    const { activeElement, body } = document
-    const isLost = activeElement === body || activeElement?.checkVisibility() !== true
-    if (before.current !== change && isLost) target.current?.focus({ preventScroll: true })
-    before.current = change
-  }, [change])
+type NewProps = {
+  readonly to: string
+  readonly lines: readonly PhoneLine[]
+  readonly onClose: () => void
 }
 
-type NewProps = { readonly lines: readonly PhoneLine[]; readonly onClose: () => void }
-
-function NewConversation({ lines, onClose }: NewProps) {
+function NewConversation({ to, lines, onClose }: NewProps) {
   const { router } = useDashboard()
   const form = useSendForm((message) => {
     onClose()
     router.go(href('conversations', [message.conversation_id]))
-  })
+  }, to)
   return (
     <Dialog
       title={CONVERSATIONS.create}
@@ -107,15 +103,15 @@ function NewConversation({ lines, onClose }: NewProps) {
 type PaneProps = {
   readonly lines: readonly PhoneLine[]
   readonly selected: string | null
-  readonly onWrite: () => void
+  readonly onWrite: (to?: string) => void
 }
 
 function ConversationPane({ lines, selected, onWrite }: PaneProps) {
   const { router } = useDashboard()
   const { line = '', type = '', state = '', q = '' } = router.route.value.query
   const typed = useSignal(q)
-  const path = selected === null ? [] : [selected]
   const filter = { line, type, state }
+  const path = selected === null ? [] : [selected]
   const choose = (changes: Partial<Filter>) =>
     router.replace(href('conversations', path, { ...filter, ...changes }))
   return (
@@ -125,7 +121,7 @@ function ConversationPane({ lines, selected, onWrite }: PaneProps) {
           {CONVERSATIONS.title}
         </p>
         <NotifyButton />
-        <Button look="main" icon="plus" isIconOnly onClick={onWrite}>
+        <Button look="main" icon="plus" isIconOnly onClick={() => onWrite()}>
           {CONVERSATIONS.create}
         </Button>
       </div>
@@ -143,7 +139,7 @@ function ConversationPane({ lines, selected, onWrite }: PaneProps) {
       <ConversationList
         key={Object.values(filter).join(' ')}
         typed={typed.value.trim()}
-        {...{ filter, lines, selected }}
+        {...{ filter, lines, selected, onWrite }}
       />
     </section>
   )
@@ -178,16 +174,15 @@ function Filters({ filter: { line, type, state }, lines, onChoose: choose }: Fil
         <FilterChoice
           label={CONVERSATIONS.line}
           value={line}
-          options={[
-            ['', CONVERSATIONS.allLines],
-            ...lines.map((each) => [each.id, lineName(each)] as const),
-          ]}
+          options={[['', CONVERSATIONS.allLines], ...lines.map(lineChoice)]}
           onChange={(chosen) => choose({ line: chosen })}
         />
       )}
     </>
   )
 }
+
+const lineChoice = (line: PhoneLine) => [line.id, lineName(line)] as const
 
 type ChoiceProps = {
   readonly label: string
@@ -213,13 +208,13 @@ function FilterChoice({ label, value, options, onChange }: ChoiceProps) {
   )
 }
 
-type ListProps = Pick<PaneProps, 'lines' | 'selected'> & {
+type ListProps = PaneProps & {
   readonly filter: Filter
   /** Words of a name, or a part of a number. */
   readonly typed: string
 }
 
-function ConversationList({ filter, typed, lines, selected }: ListProps) {
+function ConversationList({ filter, typed, lines, selected, onWrite }: ListProps) {
   const { api } = useDashboard()
   const feed = useFeed(Object.values(filter).join(' '), conversationSource(api, filter))
   const isSearch = typed !== ''
@@ -234,7 +229,8 @@ function ConversationList({ filter, typed, lines, selected }: ListProps) {
   const rows = now.entries.filter((each) => each.id === selected || fits(each, filter))
   if (rows.length === 0) {
     const isFiltered = [typed, ...Object.values(filter)].some((value) => value !== '')
-    return isFiltered ? <NothingFound /> : <NoConversations lines={lines} />
+    if (!isFiltered) return <NoConversations lines={lines} />
+    return <NothingFound typed={typed} lines={lines} onWrite={onWrite} />
   }
   return (
     <WindowList
@@ -246,10 +242,12 @@ function ConversationList({ filter, typed, lines, selected }: ListProps) {
       onNearEnd={() => {
         if (!isSearch) void feed.readMore()
       }}
-      render={(conversation) => (
+      selected={selected}
+      render={(conversation, tabIndex) => (
         <ConversationRow
+          tabIndex={tabIndex}
           conversation={conversation}
-          line={lines.length > 1 ? lineOf(conversation, lines) : null}
+          line={lines.length > 1 ? lineNameIn(lines, conversation) : null}
           href={href('conversations', [conversation.id], filter)}
           isSelected={conversation.id === selected}
         />
@@ -299,24 +297,23 @@ function fits(conversation: Conversation, { line, type, state }: Filter): boolea
   return state === '' || (state === 'unread' ? unread_count > 0 : is_unanswered)
 }
 
-function lineOf(conversation: Conversation, lines: readonly PhoneLine[]): string {
-  const line = lines.find(({ id }) => id === conversation.phone_line_id)
-  return line === undefined ? numberWords(conversation.phone_number) : lineName(line)
-}
-
-function NothingFound() {
+/** With a way to write to the number that was looked for. */
+function NothingFound({ typed, lines, onWrite }: Omit<ListProps, 'filter' | 'selected'>) {
+  const handle = typedHandle(typed, lines)
+  const write = isWhole(handle) && (
+    <Button onClick={() => onWrite(handle)}>{CONVERSATIONS.writeTo(numberWords(handle))}</Button>
+  )
   return (
-    <EmptyState icon="search" title={CONVERSATIONS.nothingFound}>
+    <EmptyState icon="search" title={CONVERSATIONS.nothingFound} action={write}>
       {CONVERSATIONS.tryOther}
     </EmptyState>
   )
 }
 
 function NoConversations({ lines }: { readonly lines: readonly PhoneLine[] }) {
-  const number = lines[0]?.phone_number
   return (
     <EmptyState icon="conversations" title={CONVERSATIONS.none}>
-      {CONVERSATIONS.firstMessage(number && numberWords(number))}
+      {CONVERSATIONS.firstMessage(lines[0] && numberWords(lines[0].phone_number))}
     </EmptyState>
   )
 }
@@ -327,15 +324,18 @@ type RowProps = {
   readonly line: string | null
   readonly href: string
   readonly isSelected: boolean
+  readonly tabIndex: number
 }
 
-function ConversationRow({ conversation, line, href: address, isSelected }: RowProps) {
+function ConversationRow(props: RowProps) {
+  const { conversation, line, href: address, isSelected, tabIndex } = props
   const { clock } = useDashboard()
   const { last_message: last, updated_at, unread_count = 0 } = conversation
   return (
     <a
       class={unread_count > 0 ? 'conversation-row is-unread' : 'conversation-row'}
       href={address}
+      tabIndex={tabIndex}
       aria-current={isSelected ? 'true' : undefined}
     >
       <span class="conversation-top">

@@ -9,18 +9,19 @@ import { Button, LinkButton } from '../components/button.tsx'
 import { FailureNote } from '../components/callout.tsx'
 import { Field, SelectField, TextField, useSettled } from '../components/form.tsx'
 import { Badge, Icon } from '../components/icon.tsx'
-import { lazyDialog } from '../components/lazy-page.tsx'
+import { lazyDialog, lazyPage } from '../components/lazy-page.tsx'
 import { NearView } from '../components/long-list.tsx'
 import { Card } from '../components/page.tsx'
 import { Ago, PersonText } from '../components/text.tsx'
 import { useAction } from '../components/use-action.ts'
 import { EmptyState, Skeleton, WhenReady } from '../components/when-ready.tsx'
 import { useDashboard } from '../dashboard.ts'
-import { type FeedSource, useFeed } from '../feed.ts'
+import type { FeedSource } from '../feed.ts'
 import { tidyHandle } from '../outbox.ts'
 import type { SeenDelivery, Webhook } from '../resources.ts'
 import { useDelivery } from '../sources.ts'
 import { isoTime, pickedTime, pickerTime } from '../time-words.ts'
+import { useFeed } from '../use-feed.ts'
 import { COMMON } from '../words/common.ts'
 import {
   DELIVERIES,
@@ -32,9 +33,9 @@ import {
 } from '../words/deliveries.ts'
 import { EVENT_NAMES } from '../words/webhook-form.ts'
 import { WEBHOOK_TEST } from '../words/webhooks.ts'
-import { DeliveryDetail } from './delivery.tsx'
 import { PendingReplay } from './pending-replay.tsx'
 
+const DETAIL = lazyPage(null, async () => (await import('./delivery.tsx')).DeliveryDetail)
 const RETRY_FAILED = lazyDialog(async () => (await import('./replay.tsx')).RetryFailed)
 const SEND_PAST = lazyDialog(async () => (await import('./replay.tsx')).SendPastEvents)
 
@@ -298,7 +299,7 @@ function LoneDelivery({ webhook, id }: { readonly webhook: Webhook; readonly id:
       <WhenReady of={useDelivery(id)} kind="row" count={2}>
         {(delivery) =>
           delivery.webhook_id === webhook.id ? (
-            <DeliveryDetail webhook={webhook} delivery={delivery} />
+            <DETAIL.View webhook={webhook} delivery={delivery} />
           ) : (
             <p class="delivery-detail">{DELIVERIES.elsewhere}</p>
           )
@@ -339,7 +340,7 @@ function DeliveryRow({ webhook, delivery, isOpen, filter }: RowProps) {
           <RetryNow delivery={delivery} />
         )}
       </div>
-      {isOpen && <DeliveryDetail webhook={webhook} delivery={delivery} />}
+      {isOpen && <DETAIL.View webhook={webhook} delivery={delivery} />}
     </li>
   )
 }
@@ -366,7 +367,7 @@ function Result({ webhook, delivery }: Pick<RowProps, 'webhook' | 'delivery'>) {
   const made =
     status === 'succeeded'
       ? DELIVERIES.attempts(attempt_count)
-      : DELIVERIES.attempt(schedule.made, schedule.of)
+      : schedule.made > 0 && DELIVERIES.attempt(schedule.made, schedule.of)
   const parts = [last?.duration, made, nextTryWords(delivery, webhook, clock.now.value)]
   return (
     <span class="delivery-result small">

@@ -14,6 +14,7 @@ import { Ago, PersonText } from '../components/text.tsx'
 import { useAction } from '../components/use-action.ts'
 import { EmptyState, Skeleton, WhenReady } from '../components/when-ready.tsx'
 import { useDashboard, useRead } from '../dashboard.ts'
+import { numberWords } from '../numbers.ts'
 import { counterpart } from '../people.ts'
 import type { Attention, DayStats, Message, Page, PhoneLine, RelayState } from '../resources.ts'
 import {
@@ -37,6 +38,8 @@ import { SendButton, SendFields, useSendForm } from './send-form.tsx'
 const ISSUES = lazyPage(null, async () => (await import('./issues.tsx')).Issues)
 const CHARTS = lazyPage(null, async () => (await import('./pictures.tsx')).HomeCharts)
 
+const RECENT = 'messages?limit=10&type=all&contact_names=true'
+
 export function HomePage() {
   // Loaded beside the data, so that issues are shown with the rest.
   const isLoaded = useSignal(false)
@@ -48,7 +51,7 @@ export function HomePage() {
     about: useAbout(),
     webhooks: useWebhooks(),
     webhookDays: useWebhookDays(),
-    recent: useRead<Page<Message>>('messages?limit=10&type=all', 'message'),
+    recent: useRead<Page<Message>>(RECENT, 'message', 'contact'),
   })
   return (
     <WhenReady
@@ -221,7 +224,9 @@ function LineList({ lines }: { readonly lines: readonly PhoneLine[] }) {
             <Badge of={lineState(line)} />
           </div>
           <p class="small quiet home-line-about">
-            {line.label !== null && <span class="figures">{line.phone_number} · </span>}
+            {line.label !== null && (
+              <span class="figures">{numberWords(line.phone_number)} · </span>
+            )}
             {line.status_hint ?? kindName(line, kinds)}
           </p>
           <NewContactsMeter line={line} />
@@ -246,14 +251,15 @@ function QuickSend({ lines }: { readonly lines: readonly PhoneLine[] }) {
 }
 
 function Outcome({ sent }: { readonly sent: Message }) {
-  const message = useRead<Message>(`messages/${sent.id}`, sent.id).value ?? sent
+  const path = `messages/${sent.id}?contact_names=true`
+  const message = useRead<Message>(path, sent.id).value ?? sent
   const why = whyNot(message)
   return (
     <div class="outcome" role="status" aria-busy={!isSettled(message)}>
       <p class="row">
         <Badge of={statusWords(message.status)} />
         <a href={href('conversations', [message.conversation_id])}>
-          <PersonText>{message.handle}</PersonText>
+          <PersonText>{counterpart(message)}</PersonText>
         </a>
       </p>
       {why !== null && <p class="small">{why}</p>}

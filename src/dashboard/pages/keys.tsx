@@ -3,21 +3,20 @@
 import { useSignal } from '@preact/signals'
 
 import { href } from '../address.ts'
-import { fieldError } from '../api.ts'
 import { Button, LinkButton } from '../components/button.tsx'
-import { CodeBlock } from '../components/code-block.tsx'
 import { DataTable, type Column } from '../components/data-table.tsx'
-import { ActionDialog, Dialog, ShownOnce } from '../components/dialog.tsx'
+import { ActionDialog, Dialog } from '../components/dialog.tsx'
 import { TextField } from '../components/form.tsx'
 import { Card, PageHead } from '../components/page.tsx'
 import { Ago, PersonText } from '../components/text.tsx'
 import { useAction } from '../components/use-action.ts'
 import { EmptyState, WhenReady } from '../components/when-ready.tsx'
 import { useDashboard } from '../dashboard.ts'
-import type { CreatedKey, Key, RevokedKey } from '../resources.ts'
-import { useKeys, useKinds, useLines, useWebhooks } from '../sources.ts'
+import type { Key, PhoneLine, RevokedKey } from '../resources.ts'
+import { useKeys, useLines, useWebhooks } from '../sources.ts'
 import { COMMON } from '../words/common.ts'
-import { KEYS as WORDS, creatorWords, firstCall, keyName } from '../words/keys.ts'
+import { KEYS as WORDS, creatorWords, keyName, keySentence } from '../words/keys.ts'
+import { CreateKey } from './key-form.tsx'
 
 export function KeysPage() {
   const keys = useKeys()
@@ -54,11 +53,18 @@ type ListsProps = {
 }
 
 function KeyLists({ keys, create, onRevoke }: ListsProps) {
+  const lines = useLines().value?.data ?? []
+  const { clock } = useDashboard()
+  const now = clock.now.value
   const revoked = keys.filter(isRevoked)
   const active = keys.filter((key) => !isRevoked(key))
   const table = (caption: string, rows: readonly Key[], last: Column<Key>) => (
     <Card kind="list">
-      <DataTable caption={caption} rows={rows} columns={[...columnsFor(keys), last]} />
+      <DataTable
+        caption={caption}
+        rows={rows}
+        columns={[...columnsFor(keys, { lines, now }), last]}
+      />
     </Card>
   )
   return (
@@ -86,10 +92,28 @@ function isRevoked({ revoked_at }: Key): boolean {
   return revoked_at !== null
 }
 
-function columnsFor(keys: readonly Key[]): readonly Column<Key>[] {
+type Beside = { readonly lines: readonly PhoneLine[]; readonly now: number }
+
+function columnsFor(keys: readonly Key[], { lines, now }: Beside): readonly Column<Key>[] {
   return [
-    { title: WORDS.name, cell: (key) => <PersonText>{keyName(key)}</PersonText> },
+    {
+      title: WORDS.name,
+      cell: (key) => (
+        <span class="key-name">
+          <PersonText>{keyName(key)}</PersonText>
+        </span>
+      ),
+    },
     { title: WORDS.key, cell: (key) => <span class="mono key-hint">{key.key_hint}…</span> },
+    {
+      title: WORDS.permissions,
+      cell: (key) => (
+        <span class="small key-permissions">
+          {isExpired(key, now) && <strong>{WORDS.expired} · </strong>}
+          <PersonText>{keySentence(key, lines)}</PersonText>
+        </span>
+      ),
+    },
     { title: WORDS.lastUsed, cell: ({ last_used_at }) => <AgoOrNever time={last_used_at} /> },
     {
       title: WORDS.created,
@@ -104,6 +128,10 @@ function columnsFor(keys: readonly Key[]): readonly Column<Key>[] {
       ),
     },
   ]
+}
+
+function isExpired({ expires_at: end }: Key, now: number): boolean {
+  return end !== undefined && Date.parse(end) <= now
 }
 
 const REVOKED: Column<Key> = {
@@ -127,69 +155,6 @@ function revokeColumn(onRevoke: (key: Key) => void): Column<Key> {
 
 function AgoOrNever({ time }: { readonly time: string | null }) {
   return time === null ? <span class="small quiet">{WORDS.never}</span> : <Ago time={time} />
-}
-
-export function CreateKey({ onClose }: { readonly onClose: () => void }) {
-  const { api } = useDashboard()
-  const name = useSignal('')
-  // Lives as long as the dialog: nothing else in the page ever holds the secret.
-  const created = useSignal<CreatedKey | null>(null)
-  const action = useAction(
-    () => api.post<CreatedKey>('keys', { name: name.value.trim() || null }),
-    (key) => (created.value = key),
-  )
-  if (created.value !== null) {
-    const done = () => {
-      created.value = null
-      onClose()
-    }
-    return (
-      <ShownOnce title={WORDS.save} onDone={done}>
-        <KeyAndSecret created={created.value} />
-      </ShownOnce>
-    )
-  }
-  return (
-    <ActionDialog
-      title={WORDS.newKey}
-      confirm={WORDS.create}
-      action={action}
-      but={['name']}
-      onClose={onClose}
-    >
-      <TextField
-        label={WORDS.name}
-        placeholder={WORDS.namePlaceholder}
-        hint={WORDS.nameHint}
-        isFirst
-        maxLength={100}
-        bind={name}
-        error={fieldError(action.failure, 'name')}
-      />
-    </ActionDialog>
-  )
-}
-
-function KeyAndSecret({ created }: { readonly created: CreatedKey }) {
-  const lines = useLines().value?.data ?? []
-  const { curl, recipient } = firstCall(created, { lines, kinds: useKinds() }, location.origin)
-  const parts = [
-    [WORDS.key, WORDS.key, created.key],
-    [WORDS.secret, WORDS.secret, created.secret],
-    [WORDS.firstMessage, WORDS.command, curl],
-  ] as const
-  return (
-    <>
-      <p>{WORDS.keep}</p>
-      {parts.map(([title, what, text]) => (
-        <div key={title} class="stack-tight">
-          <h3>{title}</h3>
-          <CodeBlock what={what} text={text} />
-        </div>
-      ))}
-      <p class="field-hint">{recipient}</p>
-    </>
-  )
 }
 
 type Made = NonNullable<RevokedKey['created']>

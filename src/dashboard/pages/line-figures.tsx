@@ -8,6 +8,7 @@ import { Ago } from '../components/text.tsx'
 import { ReadFailure } from '../components/when-ready.tsx'
 import { useDashboard, useRead } from '../dashboard.ts'
 import { dayAt, endOfDay, hourWords } from '../figure-words.ts'
+import { numberWords } from '../numbers.ts'
 import type { Message, Page, PhoneLine } from '../resources.ts'
 import { useKinds, useTimeZone } from '../sources.ts'
 import { combine } from '../store.ts'
@@ -25,7 +26,7 @@ const QUEUED_MAX = 50
 export function LineSubtitle({ line }: Props) {
   return (
     <>
-      {line.label !== null && <span class="figures">{line.phone_number} · </span>}
+      {line.label !== null && <span class="figures">{numberWords(line.phone_number)} · </span>}
       {kindName(line, useKinds())}
     </>
   )

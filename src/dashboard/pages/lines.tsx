@@ -32,6 +32,7 @@ import { AdoptLine } from './adopt-line.tsx'
 import { CheckCard } from './line-checks.tsx'
 import { LineSubtitle, LineTraffic, NewContacts } from './line-figures.tsx'
 import { LineCharts, LineSparkline } from './pictures.tsx'
+import { QuietHoursCard } from './quiet-hours.tsx'
 
 const RECEIVE_TEST = lazyPage(null, async () => (await import('./line-test.tsx')).ReceiveTest)
 const SIMULATION = lazyPage(null, async () => (await import('./line-simulation.tsx')).Simulation)
@@ -161,6 +162,7 @@ function LineParts({ line, lines }: AllProps) {
             <LineTraffic line={line} />
           </Card>
           <LineSettings line={line} />
+          <QuietHoursCard line={line} />
           <Capabilities line={line} />
           {isDeletable(line, kinds) && (
             <DeleteCard

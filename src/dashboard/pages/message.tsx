@@ -6,7 +6,7 @@ import { Button, LinkButton } from '../components/button.tsx'
 import { Dialog } from '../components/dialog.tsx'
 import { Badge } from '../components/icon.tsx'
 import { Ago, LongText, PersonText } from '../components/text.tsx'
-import { EmptyState, Skeleton, WhenReady } from '../components/when-ready.tsx'
+import { EmptyState, WhenReady } from '../components/when-ready.tsx'
 import { useRead } from '../dashboard.ts'
 import { durationWords, momentWords } from '../figure-words.ts'
 import { counterpart } from '../people.ts'
@@ -22,7 +22,10 @@ import { MESSAGES as WORDS } from '../words/messages.ts'
 type ViewProps = { readonly id: string; readonly onClose: () => void }
 
 export function MessageView({ id, onClose }: ViewProps) {
-  const read = useRead<Message>(`messages/${encodeURIComponent(id)}`, id)
+  const path = `messages/${encodeURIComponent(id)}?contact_names=true`
+  const read = useRead<Message>(path, id, 'contact')
+  // All at once: what arrived later would move what stands below it.
+  const isHeld = [useTimes(id), useDeliveriesOf(id)].some(({ now }) => now.state === 'loading')
   const conversation = read.value?.conversation_id
   return (
     <Dialog
@@ -47,12 +50,21 @@ export function MessageView({ id, onClose }: ViewProps) {
           {WORDS.goneHint}
         </EmptyState>
       ) : (
-        <WhenReady of={read} kind="row" count={4}>
+        <WhenReady of={isHeld ? { ...read, now: { state: 'loading' } } : read} kind="row" count={4}>
           {(message) => <MessageParts message={message} />}
         </WhenReady>
       )}
     </Dialog>
   )
+}
+
+function useTimes(id: string) {
+  return useRead<MessageTimes>(`/dashboard/messages/${encodeURIComponent(id)}/times`, id)
+}
+
+function useDeliveriesOf(id: string) {
+  const path = `/dashboard/messages/${encodeURIComponent(id)}/deliveries`
+  return useRead<{ readonly data: readonly SeenDelivery[] }>(path, 'delivery')
 }
 
 function MessageParts({ message }: { readonly message: Message }) {
@@ -102,9 +114,8 @@ function stepsOf(message: Message, handedOver: string | null): readonly Step[] {
 
 /** The steps that were made, each with the time since the one before. */
 function Timeline({ message }: { readonly message: Message }) {
-  const times = useRead<MessageTimes>(`/dashboard/messages/${message.id}/times`, message.id)
-  if (times.now.state === 'loading') return <Skeleton kind="row" count={4} />
-  const steps = stepsOf(message, times.value?.handed_over_at ?? null).flatMap(([name, at]) =>
+  const times = useTimes(message.id).value
+  const steps = stepsOf(message, times?.handed_over_at ?? null).flatMap(([name, at]) =>
     at === null ? [] : [{ name, at }],
   )
   return (
@@ -130,9 +141,8 @@ function Timeline({ message }: { readonly message: Message }) {
 
 /** Events of the message on their way to webhooks. */
 function DeliveriesOf({ id }: { readonly id: string }) {
-  const path = `/dashboard/messages/${id}/deliveries`
   const webhooks = useWebhooks().value?.data ?? []
-  const read = useRead<{ readonly data: readonly SeenDelivery[] }>(path, 'delivery')
+  const read = useDeliveriesOf(id)
   return (
     <section class="stack-tight">
       <h3>{WORDS.deliveries}</h3>

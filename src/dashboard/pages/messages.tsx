@@ -16,12 +16,13 @@ import { Ago, PersonText } from '../components/text.tsx'
 import { useAction } from '../components/use-action.ts'
 import { EmptyState, Skeleton } from '../components/when-ready.tsx'
 import { useDashboard } from '../dashboard.ts'
-import { type FeedSource, useFeed } from '../feed.ts'
+import type { FeedSource } from '../feed.ts'
 import { endOfDay, startOfDay } from '../figure-words.ts'
 import { draftOf, sendOnce } from '../outbox.ts'
 import { counterpart } from '../people.ts'
 import type { Message } from '../resources.ts'
 import { useLines, useTimeZone } from '../sources.ts'
+import { useFeed } from '../use-feed.ts'
 import { messageExcerpt } from '../words/attachments.ts'
 import { lineOption } from '../words/line-states.ts'
 import { statusWords, whyNot } from '../words/message-states.ts'
@@ -35,6 +36,11 @@ const ROWS = 30
 const DAY_MS = 86_400_000
 
 const STATUSES = 'failed expired uncertain queued sending sent delivered read received'.split(' ')
+const STATUS_OPTIONS = [
+  { value: '', text: WORDS.allStatuses },
+  ...STATUSES.map((value) => ({ value, text: statusWords(value).text })),
+  ...Object.entries(WORDS.queuedFor).map(([value, text]) => ({ value, text })),
+]
 const SERVICES = ['iMessage', 'SMS', 'RCS']
 
 type Filters = Readonly<Record<'status' | 'line' | 'service' | 'day' | 'days', string>>
@@ -75,10 +81,7 @@ function FilterBar({ filters }: FilterProps) {
       <SelectField
         label={WORDS.status}
         value={filters.status}
-        options={[
-          { value: '', text: WORDS.allStatuses },
-          ...STATUSES.map((value) => ({ value, text: statusWords(value).text })),
-        ]}
+        options={STATUS_OPTIONS}
         onChange={(status) => set({ status })}
       />
       <SelectField
@@ -137,7 +140,9 @@ function List({ filters, timeZone }: ListProps) {
     return <FailureNote failure={now.failure} onRetry={() => feed.refresh()} />
   }
   // A message that changed after the list was read may no longer match.
-  const known = now.entries.filter(({ status }) => ['', status].includes(filters.status))
+  const known = now.entries.filter(({ status, queued_reason }) =>
+    ['', status, queued_reason].includes(filters.status),
+  )
   const rows = known.slice(0, shown.value)
   const add = (message: Message) => feed.add(message)
   const showMore = () => {
@@ -186,12 +191,20 @@ function periodOf({ day, days }: Filters, timeZone: string, now: number): Period
 }
 
 function messageSource(api: Api, filters: Filters, period: Period): FeedSource<Message> {
-  const { status, line: phone_line_id, service } = filters
-  const wanted = { status, phone_line_id, service, type: 'all', ...period }
+  const { status: chosen, line: phone_line_id, service } = filters
+  const status = chosen in WORDS.queuedFor ? { queued_reason: chosen } : { status: chosen }
+  const wanted = {
+    ...status,
+    phone_line_id,
+    service,
+    type: 'all',
+    contact_names: 'true',
+    ...period,
+  }
   return {
     page: (cursor, limit, signal) =>
       api.get(withQuery('messages', { ...wanted, cursor, limit }), signal),
-    entry: (id, signal) => api.get(`messages/${id}`, signal),
+    entry: (id, signal) => api.get(`messages/${id}?contact_names=true`, signal),
     idIn: ({ what, id }) => (what === 'message' ? id : null),
     movesUp: () => false,
     countMax: SHOWN_MAX,

@@ -17,9 +17,10 @@ import { useAction } from '../components/use-action.ts'
 import { EmptyState, Skeleton } from '../components/when-ready.tsx'
 import { useDashboard } from '../dashboard.ts'
 import { useDownload } from '../downloads.ts'
-import { type Feed, type FeedSource, useFeed } from '../feed.ts'
+import type { Feed, FeedSource } from '../feed.ts'
 import { numberWords } from '../numbers.ts'
 import type { Contact, ImportReport, Page } from '../resources.ts'
+import { useFeed } from '../use-feed.ts'
 import { COMMON } from '../words/common.ts'
 import { PEOPLE } from '../words/people.ts'
 
@@ -59,6 +60,7 @@ export function PeoplePage() {
       <input
         class="input"
         type="search"
+        dir="auto"
         aria-label={PEOPLE.search}
         placeholder={PEOPLE.search}
         value={typed.value}

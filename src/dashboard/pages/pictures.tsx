@@ -231,6 +231,8 @@ function ContactDays({ pictures: { days, daily_contact_limit } }: LineProps) {
 /** Time until messages were sent; nothing where none was. */
 function Latency({ pictures: { days, send_p50_ms, send_p95_ms } }: LineProps) {
   if (days.every(({ sent }) => sent === 0)) return null
-  const within = (ms: number | null) => (ms === null ? WORDS.over : durationWords(ms))
+  // Isolated: Arabic words would turn what stands between two of them.
+  const within = (ms: number | null) =>
+    ms === null ? WORDS.over : `\u2068${durationWords(ms)}\u2069`
   return <p class="small quiet">{WORDS.latency(within(send_p50_ms), within(send_p95_ms))}</p>
 }

@@ -170,6 +170,7 @@ function CountedDialog(props: CountedProps) {
   const wanted = confirmation(value)
   return (
     <ActionDialog
+      key="count"
       title={title}
       confirm={value === 0 ? REPLAY.send : REPLAY.sendCount(countWords(value, what))}
       action={send}

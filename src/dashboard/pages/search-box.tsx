@@ -2,10 +2,11 @@
 
 import { useSignal, type Signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
-import { useEffect, useId, useLayoutEffect, useRef } from 'preact/hooks'
+import { useEffect, useId } from 'preact/hooks'
 
 import { href, withQuery } from '../address.ts'
 import { FailureNote } from '../components/callout.tsx'
+import { useModal } from '../components/dialog.tsx'
 import { useSettled } from '../components/form.tsx'
 import { Icon } from '../components/icon.tsx'
 import { PersonText } from '../components/text.tsx'
@@ -32,14 +33,8 @@ export function SearchBox({ onClose }: { readonly onClose: () => void }) {
   const { router } = useDashboard()
   const typed = useSignal('')
   const chosen = useSignal(0)
-  const dialog = useRef<HTMLDialogElement>(null)
+  const dialog = useModal(onClose)
   const listId = useId()
-  useLayoutEffect(() => {
-    const element = dialog.current
-    element?.showModal()
-    // Closing it before it is removed returns the focus to where it was.
-    return () => element?.close()
-  }, [])
   const wanted = typed.value.trim()
   const { found, results } = useResults(wanted)
   const open = (result: Result | undefined) => {
@@ -64,7 +59,7 @@ export function SearchBox({ onClose }: { readonly onClose: () => void }) {
         {found.value === null ? '' : SEARCH.found(results.length)}
       </p>
       <div class="search-results" id={listId} role="listbox" aria-label={SEARCH.results}>
-        {(['people', 'conversations', 'messages'] as const).map((group) => (
+        {(['conversations', 'people', 'messages'] as const).map((group) => (
           <Group
             key={group}
             title={SEARCH[group]}
@@ -100,7 +95,7 @@ function SearchField({ typed, chosen, results, listId, open }: FieldProps) {
     <div class="search-field">
       <Icon name="search" />
       <input
-        type="search"
+        type="text"
         role="combobox"
         list={undefined}
         aria-label={SEARCH.label}
@@ -227,7 +222,7 @@ function resultsIn(
     text: excerptOf(excerpt),
     time: message.created_at,
   }))
-  return [...persons, ...talks, ...texts]
+  return [...talks, ...persons, ...texts]
 }
 
 /** A name or number with the typed words marked, a blank in a number or not. */

@@ -1,10 +1,10 @@
 // Recipient, line, text and files of a message: on Home, in a new conversation, and in the composer of a thread.
 
 import { useSignal, type Signal } from '@preact/signals'
-import { useId, useMemo } from 'preact/hooks'
+import { useEffect, useId, useMemo, useRef } from 'preact/hooks'
 
 import { withQuery } from '../address.ts'
-import type { Failure } from '../api.ts'
+import { type Failure, fieldError } from '../api.ts'
 import { Button } from '../components/button.tsx'
 import { FailureNote } from '../components/callout.tsx'
 import { Field, Form, SelectField, TextArea, useSettled } from '../components/form.tsx'
@@ -16,6 +16,7 @@ import { createOutbox, isWhole, type Draft } from '../outbox.ts'
 import { conversationName, isGroup } from '../people.ts'
 import type { Contact, ContactCost, Conversation, Message, Page, PhoneLine } from '../resources.ts'
 import { useLines } from '../sources.ts'
+import { isoTime, pickedTime, pickerTime } from '../time-words.ts'
 import type { Uploads } from '../uploads.ts'
 import { lineOption } from '../words/line-states.ts'
 import { groupRefusal } from '../words/message-states.ts'
@@ -24,6 +25,8 @@ import { AttachButton, AttachedFiles, useFileTarget, useUploads } from './attach
 
 type Composition = {
   readonly text: Signal<string>
+  /** The value of a `datetime-local` input; null for now. */
+  readonly later: Signal<string | null>
   readonly uploads: Uploads
   readonly isBusy: boolean
   readonly failure: Failure | null
@@ -37,39 +40,60 @@ export function useComposition(onAccepted: (message: Message) => void): Composit
   const { api } = useDashboard()
   const outbox = useMemo(() => createOutbox(api), [api])
   const text = useSignal('')
+  const later = useSignal<string | null>(null)
   const uploads = useUploads()
   const { isBusy, failure, start } = useAction(outbox, (message) => {
     // Text typed and files attached meanwhile are the next message.
     if (text.value.trim() === message.text.trim()) text.value = ''
+    later.value = null
     uploads.removeSent((message.attachments ?? []).map(({ id }) => id))
     onAccepted(message)
   })
   const hasContent = text.value.trim() !== '' || uploads.now.value.length > 0
-  const isReady = hasContent && uploads.isComplete
+  const time = later.value === null ? null : pickedTime(later.value)
+  const isReady = hasContent && uploads.isComplete && (later.value === null || time !== null)
   const send: Composition['send'] = (target) => {
     const { ids } = uploads
     const files = ids.length === 0 ? {} : { attachments: ids }
-    if (isReady) start({ ...target, text: text.value, ...files })
+    const when = time === null ? {} : { sendAt: isoTime(time) }
+    if (isReady) start({ ...target, text: text.value, ...files, ...when })
   }
-  return { text, uploads, isBusy, failure, isReady, send }
+  return { text, later, uploads, isBusy, failure, isReady, send }
 }
 
 type SendForm = ReturnType<typeof useSendForm>
 
-export function useSendForm(onAccepted: (message: Message) => void) {
+export function useSendForm(onAccepted: (message: Message) => void, recipient = '') {
   const lines = useLines().value?.data ?? []
-  const composition = useComposition(onAccepted)
+  const to = useSignal(recipient)
+  const composition = useComposition((message) => {
+    to.value = ''
+    onAccepted(message)
+  })
   const { isBusy, isReady, send } = composition
-  const to = useSignal('')
+  const asked = useSignal('')
   const lineId = useSignal<string | null>(null)
   const chosen = lines.filter(({ id }) => lineId.value === null || id === lineId.value)
-  const numbers = chosen.map(({ phone_number }) => phone_number)
-  const handle = typedHandle(to.value, numbers)
+  const people = useSuggestions(to.value.trim())
+  const handle = namedHandle(to.value.trim(), people) ?? typedHandle(to.value, chosen)
   const isDisabled = to.value.trim() === '' || !isReady
   const submit = () => {
-    if (!isDisabled) send({ to: handle, lineId: lineId.value })
+    if (isDisabled) return
+    asked.value = handle
+    send({ to: handle, lineId: lineId.value })
   }
-  return { ...composition, to, handle, lineId, submit, button: { isBusy, isDisabled } }
+  // Another recipient was not refused.
+  const refusal = asked.value === handle ? fieldError(composition.failure, NOBODY) : null
+  return {
+    ...composition,
+    to,
+    people,
+    handle,
+    refusal,
+    lineId,
+    submit,
+    button: { isBusy, isDisabled },
+  }
 }
 
 type FieldsProps = {
@@ -101,25 +125,40 @@ export function SendFields({ form, lines, isFirst }: FieldsProps) {
         </div>
       </div>
       <ContactLimitNote to={handle} lineId={lineId.value} />
-      <FailureNote failure={failure} />
+      <FailureNote failure={failure} but={[NOBODY]} />
     </>
   )
 }
 
+/** Code of the error about the recipient, which is shown beside the field. */
+const NOBODY = 'invalid_recipient'
 const SUGGESTIONS_MAX = 8
 
+/** People to choose from while a name is typed. */
+function useSuggestions(typed: string): readonly Contact[] {
+  const q = useSettled(typed)
+  const isName = q.length >= 2 && !isWhole(q)
+  const path = isName ? withQuery('contacts', { q, limit: SUGGESTIONS_MAX }) : null
+  return useRead<Page<Contact>>(path).value?.data ?? []
+}
+
+/** The person of that name; null where there is none, or more than one. */
+function namedHandle(typed: string, people: readonly Contact[]): string | null {
+  const isTyped = ({ name }: Contact) =>
+    name.localeCompare(typed, undefined, { sensitivity: 'base' }) === 0
+  const [person, another] = people.filter(isTyped)
+  return person === undefined || another !== undefined ? null : person.handle
+}
+
 /** A recipient as it is typed, with people to choose from and the number as it is understood. */
-function RecipientField({ form: { to, handle }, isFirst }: Pick<FieldsProps, 'form' | 'isFirst'>) {
+function RecipientField({ form, isFirst }: Pick<FieldsProps, 'form' | 'isFirst'>) {
+  const { to, people, handle, refusal } = form
   const listId = useId()
-  const typed = useSettled(to.value.trim())
-  const query = { q: typed, limit: SUGGESTIONS_MAX }
-  const { value: found } = useRead<Page<Contact>>(
-    typed.length < 2 || isWhole(typed) ? null : withQuery('contacts', query),
-  )
   const words = numberWords(handle)
   return (
     <Field
       label={SEND.to}
+      error={refusal && (isWhole(handle) ? SEND.refused(refusal) : SEND.notUnderstood)}
       hint={isWhole(handle) && words !== to.value.trim() ? SEND.understood(words) : SEND.toHint}
     >
       {(box) => (
@@ -136,7 +175,7 @@ function RecipientField({ form: { to, handle }, isFirst }: Pick<FieldsProps, 'fo
             onInput={(event) => (to.value = event.currentTarget.value)}
           />
           <datalist id={listId}>
-            {found?.data.map((person) => (
+            {people.map((person) => (
               <option key={person.handle} value={person.handle} label={person.name} />
             ))}
           </datalist>
@@ -146,12 +185,15 @@ function RecipientField({ form: { to, handle }, isFirst }: Pick<FieldsProps, 'fo
   )
 }
 
-type ButtonProps = SendForm['button'] & { readonly isIconOnly?: boolean | undefined }
+type ButtonProps = SendForm['button'] & {
+  readonly isIconOnly?: boolean | undefined
+  readonly isLater?: boolean | undefined
+}
 
-export function SendButton(props: ButtonProps) {
+export function SendButton({ isLater = false, ...props }: ButtonProps) {
   return (
-    <Button type="submit" look="main" icon="send" {...props}>
-      {SEND.send}
+    <Button type="submit" look="main" icon={isLater ? 'clock' : 'send'} {...props}>
+      {isLater ? SEND.schedule : SEND.send}
     </Button>
   )
 }
@@ -194,10 +236,53 @@ export function takesFiles(line: PhoneLine | null): boolean {
   return line === null || line.status === 'offline' || line.capabilities.attachments
 }
 
+/** The time at which the message is to be sent; nothing while that is now. */
+function LaterField({ later }: Pick<Composition, 'later'>) {
+  const { clock } = useDashboard()
+  if (later.value === null) return null
+  return (
+    <Field label={SEND.at}>
+      {(box) => (
+        <input
+          {...box}
+          class="input"
+          type="datetime-local"
+          min={pickerTime(clock.time())}
+          value={later.value ?? ''}
+          onInput={(event) => (later.value = event.currentTarget.value)}
+        />
+      )}
+    </Field>
+  )
+}
+
+const HOUR_MS = 3_600_000
+
+function LaterButton({ later }: Pick<Composition, 'later'>) {
+  const { clock } = useDashboard()
+  const isLater = later.value !== null
+  const toggle = () => (later.value = isLater ? null : pickerTime(clock.time() + HOUR_MS))
+  return (
+    <Button look="quiet" icon={isLater ? 'cross' : 'clock'} isIconOnly onClick={toggle}>
+      {isLater ? SEND.now : SEND.later}
+    </Button>
+  )
+}
+
+/** Holders of the focus that keep it when a thread opens: a field, a list to walk through, a found message. */
+const IN_USE = 'input, select, textarea, article, .window-list *'
+
 /** Enter sends, Shift and Enter start a new line. */
 export function Composer({ conversation, line, composition }: ComposerProps) {
-  const { text, uploads, isBusy, failure, send, isReady } = composition
+  const { text, later, uploads, isBusy, failure, send, isReady } = composition
   const { id, handle, phone_line_id } = conversation
+  const field = useRef<HTMLTextAreaElement>(null)
+  useEffect(() => {
+    // On a phone, the keyboard would cover what there is to read.
+    const isAtDesk = matchMedia('(pointer: fine)').matches
+    const isInUse = document.activeElement?.matches(IN_USE) === true
+    if (isAtDesk && !isInUse) field.current?.focus({ preventScroll: true })
+  }, [])
   const refusal = groupRefusal(conversation, line)
   if (refusal !== null) return <p class="composer composer-refusal quiet">{refusal}</p>
   const submit = () =>
@@ -206,9 +291,11 @@ export function Composer({ conversation, line, composition }: ComposerProps) {
     <Form class="composer" onSubmit={submit}>
       <FailureNote failure={failure} />
       <AttachedFiles uploads={uploads} />
+      <LaterField later={later} />
       <div class="composer-row">
         {takesFiles(line) && <AttachButton isIconOnly uploads={uploads} />}
         <textarea
+          ref={field}
           class="input"
           dir="auto"
           rows={1}
@@ -223,7 +310,13 @@ export function Composer({ conversation, line, composition }: ComposerProps) {
             submit()
           }}
         />
-        <SendButton isIconOnly isBusy={isBusy} isDisabled={!isReady} />
+        <LaterButton later={later} />
+        <SendButton
+          isIconOnly
+          isBusy={isBusy}
+          isDisabled={!isReady}
+          isLater={later.value !== null}
+        />
       </div>
     </Form>
   )

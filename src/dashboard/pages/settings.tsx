@@ -49,7 +49,14 @@ export function SettingsPage() {
     <>
       <PageHead
         title={WORDS.title}
-        actions={<LinkButton href={href('activity')}>{WORDS.activity}</LinkButton>}
+        actions={
+          <>
+            <span class="narrow-only">
+              <LinkButton href={href('keys')}>{WORDS.keys}</LinkButton>
+            </span>
+            <LinkButton href={href('activity')}>{WORDS.activity}</LinkButton>
+          </>
+        }
       >
         {WORDS.lead}
       </PageHead>
@@ -344,16 +351,7 @@ function HealthSection() {
       >
         {url !== null && setting?.is_locked === false && (
           <div class="actions">
-            <Button
-              onClick={({ target }) => {
-                // The button disappears, so the focus moves on.
-                if (target instanceof Element)
-                  target.closest('form')?.querySelector('input')?.focus()
-                void save(NO_URL)
-              }}
-            >
-              {WORDS.removeUrl}
-            </Button>
+            <Button onClick={() => void save(NO_URL)}>{WORDS.removeUrl}</Button>
           </div>
         )}
       </TextSetting>

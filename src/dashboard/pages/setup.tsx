@@ -33,7 +33,7 @@ import { SETUP as WORDS } from '../words/setup.ts'
 import { CheckCard } from './line-checks.tsx'
 import { SetPassword } from './new-password.tsx'
 
-const CREATE_KEY = lazyDialog(async () => (await import('./keys.tsx')).CreateKey)
+const CREATE_KEY = lazyDialog(async () => (await import('./key-form.tsx')).CreateKey)
 const RECEIVE_TEST = lazyPage(null, async () => (await import('./line-test.tsx')).ReceiveTest)
 
 export function SetupPage() {

@@ -31,8 +31,10 @@ const PAGES: readonly LinkedPage[] = [
   'activity',
   'settings',
 ]
-/** Those that narrow screens have in the bar at the top. */
+/** Those that narrow screens have in the bar at the top, and on the page of settings. */
 const AT_TOP: readonly LinkedPage[] = ['people']
+const IN_SETTINGS: readonly LinkedPage[] = ['keys', 'activity']
+const WIDE_ONLY = [...AT_TOP, ...IN_SETTINGS]
 
 type Props = {
   /** Null where the address names none. */
@@ -109,7 +111,10 @@ const SEARCH = lazyDialog(async () => {
 
 /** The search box, by its button or by keys. */
 function useSearch() {
+  const { router } = useDashboard()
   const isOpen = useSignal(false)
+  // It belongs to the view below it.
+  useEffect(() => void (isOpen.value = false), [router.route.value])
   const open = () => (isOpen.value = true)
   useEffect(() => {
     const end = new AbortController()
@@ -149,7 +154,7 @@ function Navigation({ current, unread, onSearch }: NavigationProps) {
       </button>
       <ul>
         {PAGES.map((page) => (
-          <li key={page} class={AT_TOP.includes(page) ? 'nav-wide' : undefined}>
+          <li key={page} class={WIDE_ONLY.includes(page) ? 'nav-wide' : undefined}>
             <a href={href(page)} aria-current={page === current ? 'page' : undefined}>
               <Icon name={page} />
               <span class="nav-name">{names[page]}</span>
@@ -173,9 +178,10 @@ function Navigation({ current, unread, onSearch }: NavigationProps) {
           <Icon name="book" />
           {SHELL.documentation}
         </a>
-        <Button look="quiet" icon="sign-out" onClick={() => void session.signOut('here')}>
+        <button type="button" onClick={() => void session.signOut('here')}>
+          <Icon name="sign-out" />
           {SHELL.signOut}
-        </Button>
+        </button>
         <span>{SHELL.version(session.now.value?.version ?? '')}</span>
       </p>
     </nav>

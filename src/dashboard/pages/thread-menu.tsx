@@ -1,6 +1,8 @@
 // What can be done with a whole conversation: name its person, export it, print it.
 
+import { useSignal } from '@preact/signals'
 import { render, type VNode } from 'preact'
+import { useRef } from 'preact/hooks'
 
 import { withQuery } from '../address.ts'
 import type { Answer, Api } from '../api.ts'
@@ -15,40 +17,60 @@ import { conversationName, isGroup, personName } from '../people.ts'
 import type { Conversation, Message, Page } from '../resources.ts'
 import { clockTime, dayWords } from '../time-words.ts'
 import { CONVERSATIONS } from '../words/conversations.ts'
-import { ContactButton } from './contact-form.tsx'
+import { PEOPLE } from '../words/people.ts'
+import { ContactDialog } from './contact-form.tsx'
 
 type Props = { readonly conversation: Conversation; readonly onChanged: () => void }
 
 export function ThreadMenu({ conversation, onChanged }: Props) {
   const { handle, contact_name } = conversation
+  const menu = useRef<HTMLDetailsElement>(null)
+  const isNaming = useSignal(false)
+  const isKnown = contact_name !== undefined
+  const close = () => {
+    menu.current?.removeAttribute('open')
+    menu.current?.querySelector('summary')?.focus()
+  }
+  const name = () => {
+    close()
+    isNaming.value = true
+  }
   return (
-    <details
-      class="menu"
-      onFocusOut={({ currentTarget, relatedTarget }) => {
-        const isInside = relatedTarget instanceof Node && currentTarget.contains(relatedTarget)
-        if (relatedTarget !== null && !isInside) currentTarget.open = false
-      }}
-      onKeyDown={({ key, currentTarget }) => {
-        if (key === 'Escape') currentTarget.open = false
-      }}
-    >
-      <summary class="button button-quiet button-icon" title={CONVERSATIONS.more}>
-        <Icon name="more" />
-        <span class="visually-hidden">{CONVERSATIONS.more}</span>
-      </summary>
-      <div class="menu-items">
-        {!isGroup(conversation) && (
-          <ContactButton
-            handle={handle}
-            isKnown={contact_name !== undefined}
-            onChanged={onChanged}
-          />
-        )}
-        <ExportButton conversation={conversation} format="csv" />
-        <ExportButton conversation={conversation} format="json" />
-        <PrintButton conversation={conversation} />
-      </div>
-    </details>
+    <>
+      <details
+        class="menu"
+        ref={menu}
+        onFocusOut={({ currentTarget, relatedTarget }) => {
+          const isInside = relatedTarget instanceof Node && currentTarget.contains(relatedTarget)
+          if (relatedTarget !== null && !isInside) currentTarget.open = false
+        }}
+        onKeyDown={({ key }) => {
+          if (key === 'Escape') close()
+        }}
+      >
+        <summary class="button button-quiet button-icon" title={CONVERSATIONS.more}>
+          <Icon name="more" />
+          <span class="visually-hidden">{CONVERSATIONS.more}</span>
+        </summary>
+        {/* Takes the focus where a click gives it to no button, as in Safari. */}
+        <div class="menu-items" tabIndex={-1}>
+          {!isGroup(conversation) && (
+            <Button look="quiet" icon="person" onClick={name}>
+              {isKnown ? PEOPLE.edit : PEOPLE.add}
+            </Button>
+          )}
+          <ExportButton conversation={conversation} format="csv" />
+          <ExportButton conversation={conversation} format="json" />
+          <PrintButton conversation={conversation} />
+        </div>
+      </details>
+      {isNaming.value && (
+        <ContactDialog
+          {...{ handle, isKnown, onChanged }}
+          onClose={() => (isNaming.value = false)}
+        />
+      )}
+    </>
   )
 }
 

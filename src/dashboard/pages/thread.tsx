@@ -1,6 +1,6 @@
 // One conversation: its head, its messages, and the composer.
 
-import { useSignal, type Signal } from '@preact/signals'
+import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 
 import { href, withQuery } from '../address.ts'
@@ -15,17 +15,19 @@ import { PersonText } from '../components/text.tsx'
 import { useAction } from '../components/use-action.ts'
 import { EmptyState } from '../components/when-ready.tsx'
 import { useDashboard, useRead } from '../dashboard.ts'
-import { type Feed, type FeedSource, useFeed } from '../feed.ts'
+import type { Feed, FeedSource } from '../feed.ts'
 import { numberWords } from '../numbers.ts'
 import { conversationName, isGroup, personColor, personName } from '../people.ts'
 import type { Conversation, Message, PhoneLine } from '../resources.ts'
 import { dayWords } from '../time-words.ts'
+import { useFeed } from '../use-feed.ts'
 import { COMMON } from '../words/common.ts'
 import { CONVERSATIONS } from '../words/conversations.ts'
 import { isReady, lineName, lineState } from '../words/line-states.ts'
 import { groupRefusal } from '../words/message-states.ts'
+import { ApprovalBar } from './approval.tsx'
 import { useFileTarget } from './attach.tsx'
-import { Bubble, showBubble } from './bubble.tsx'
+import { Bubble, useTarget } from './bubble.tsx'
 import { Composer, takesFiles, useComposition } from './send-form.tsx'
 import { ThreadMenu } from './thread-menu.tsx'
 
@@ -43,12 +45,7 @@ export function Thread({ id, lines }: Props) {
   useTarget(feed, target, around)
   const path = `conversations/${encodeURIComponent(id)}`
   const { now, value: conversation, refresh } = useRead<Conversation>(path, id)
-  const movedTo = conversation?.moved_to
-  // The page follows a conversation that moved to another line.
-  useEffect(() => {
-    const { query } = router.route.value
-    if (movedTo !== undefined) router.replace(href('conversations', [movedTo], query))
-  }, [movedTo, router])
+  useMove(path, conversation?.moved_to)
   if (now.state === 'failed') {
     if (now.failure.status === 404) return <NoConversation />
     return <FailureNote failure={now.failure} onRetry={refresh} />
@@ -69,25 +66,22 @@ export function Thread({ id, lines }: Props) {
   )
 }
 
-/** Moves the view to the message of the address, once; one that is far back is loaded with those around it. */
-function useTarget(
-  feed: Feed<Message>,
-  target: string | null,
-  around: Signal<string | null>,
-): void {
-  const shown = useRef<string | null>(null)
-  const now = feed.now.value
+/** Follows a conversation that moved to another line. */
+function useMove(path: string, movedTo: string | undefined): void {
+  const { api, router } = useDashboard()
   useEffect(() => {
-    if (target === null || shown.current === target || now.state === 'loading') return
-    if (now.state === 'failed') {
-      // It was deleted meanwhile.
-      if (now.failure.status !== 404 || around.value === null) return
-      shown.current = target
-      around.value = null
-    } else if (now.entries.some(({ id }) => id === target)) {
-      shown.current = showBubble(target) ? target : null
-    } else if (around.value !== target) around.value = target
-  }, [feed, now.state, target])
+    if (movedTo === undefined) return
+    const end = new AbortController()
+    const follow = async () => {
+      // It may have moved back: two answers of earlier times would lead to and fro without an end.
+      const answer = await api.get<Conversation>(path, end.signal)
+      if (end.signal.aborted || !answer.ok || answer.value.moved_to === undefined) return
+      const { query } = router.route.value
+      router.replace(href('conversations', [answer.value.moved_to], query))
+    }
+    void follow()
+    return () => end.abort()
+  }, [movedTo])
 }
 
 type PartsProps = HeadProps & {
@@ -110,6 +104,7 @@ function ThreadParts(props: PartsProps) {
     <div class={isOver ? 'thread is-drop-target' : 'thread'} {...handlers}>
       <ThreadHead conversation={conversation} line={line} onChanged={onChanged} />
       <MessageList {...{ feed, conversation, isLatest, showLatest }} />
+      {conversation !== null && <ApprovalBar conversationId={conversation.id} />}
       {conversation === null ? (
         <div class="composer-place" />
       ) : (

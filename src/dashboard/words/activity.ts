@@ -57,6 +57,9 @@ const SENTENCES: Readonly<Record<string, (name: string) => string>> = {
   'conversation.exported': () => 'Conversation exported',
   'setting.changed': (name) => `Setting ${name} changed`,
   'message.resolved': () => 'Uncertain message settled',
+  'message.canceled': () => 'Message canceled',
+  'message.approved': () => 'Message approved',
+  'message.denied': () => 'Message denied',
   'attachment.deleted': () => 'Attachment deleted',
   'attachment.linked': () => 'Link to an attachment created',
   'backup.created': () => 'Backup created',
@@ -89,11 +92,15 @@ export function actionName(action: string): string {
 /** The changed fields, one sentence each. */
 export function changeWords({ before, after }: AuditEntry): readonly string[] {
   const fields = Object.keys({ ...before, ...after })
-  return fields.map((field) => {
+  return fields.flatMap((field) => {
     const [old, now] = [before?.[field], after?.[field]]
-    if (old === undefined) return ACTIVITY.set(field, String(now))
-    return ACTIVITY.change(field, String(old), String(now ?? '–'))
+    if (old !== undefined) return [ACTIVITY.change(field, listed(old), listed(now))]
+    return now === null ? [] : [ACTIVITY.set(field, listed(now))]
   })
+}
+
+function listed(value: unknown): string {
+  return [value ?? '–'].flat().map(String).join(', ')
 }
 
 /** A line of the log as it is copied. */

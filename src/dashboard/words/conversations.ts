@@ -19,6 +19,7 @@ export const CONVERSATIONS = {
   allLines: 'All lines',
   nothingFound: 'No results',
   tryOther: 'Try another name, a part of the number, or fewer filters.',
+  writeTo: (number: string) => `Write to ${number}`,
   none: 'No messages yet',
   firstMessage: (number: string | undefined) =>
     `${number === undefined ? 'Start a conversation' : `Text ${number} from a phone`}, or write the first message from here.`,
@@ -39,8 +40,6 @@ export const CONVERSATIONS = {
   toLatest: 'Jump to latest',
   notAllShown: "Older messages aren't shown here. Export the conversation to read them.",
   more: 'More',
-  editPerson: 'Edit contact',
-  addPerson: 'Add to contacts',
   print: 'Print conversation',
   printing: 'Getting all messages…',
   printed: (name: string, number: string) => `Conversation with ${name}, ${number}`,
@@ -64,6 +63,26 @@ export const BUBBLE = {
   markFailed: 'Mark as failed',
   sendRest: 'Send the rest',
   sendAgain: 'Send again',
+  cancel: 'Cancel sending',
+} as const
+
+export const APPROVAL = {
+  waiting: (count: number) =>
+    count === 1
+      ? 'This message needs your approval'
+      : `${grouped(count)} messages need your approval`,
+  approve: 'Approve',
+  approved: 'Approved.',
+  denied: 'Denied. It will not be sent.',
+  dialogs: {
+    approve: { open: 'Edit…', title: 'Edit and approve', confirm: 'Approve', label: 'Text' },
+    deny: {
+      open: 'Deny…',
+      title: 'Deny this message?',
+      confirm: 'Deny',
+      label: 'Reason (optional)',
+    },
+  },
 } as const
 
 export const NOTIFY = {
@@ -72,6 +91,7 @@ export const NOTIFY = {
   on: 'Notify me of new messages',
   text: 'Show the text of messages',
   denied: 'This browser blocks notifications for this page. Allow them in its site settings.',
-  unavailable: 'Browsers show notifications only for pages opened by HTTPS or on this machine.',
+  unavailable: 'Browsers show notifications only for pages opened over HTTPS or on this computer.',
   newMessage: 'New message',
+  needsApproval: 'A message needs your approval',
 } as const

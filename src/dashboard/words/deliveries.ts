@@ -2,6 +2,7 @@
 
 import type { Failure } from '../api.ts'
 import type { StateWords } from '../components/drawings.ts'
+import { numberWords } from '../numbers.ts'
 import type { Delivery, SeenDelivery, Webhook } from '../resources.ts'
 import { relativeTime } from '../time-words.ts'
 import { countWords, grouped } from './common.ts'
@@ -109,7 +110,8 @@ export function isTest({ event_id }: Pick<Delivery, 'event_id'>): boolean {
 /** The person, by the owner's name where there is one; a test has none. */
 export function personWords({ person, event_id }: SeenDelivery): string {
   if (isTest({ event_id })) return DELIVERIES.test
-  const known = person?.name ?? (person?.is_group === true ? DELIVERIES.group : person?.handle)
+  const number = person?.handle ? numberWords(person.handle) : null
+  const known = person?.name ?? (person?.is_group === true ? DELIVERIES.group : number)
   return known ?? DELIVERIES.notKept
 }
 

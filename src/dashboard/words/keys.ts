@@ -1,6 +1,8 @@
+import { expandScopes, type ScopeGroup, type Scope } from '../../domain/permissions.ts'
 import type { CreatedKey, Key, PhoneLine } from '../resources.ts'
+import { dateWords } from '../time-words.ts'
 import { grouped } from './common.ts'
-import { type Kinds, practiceNumbers, isReady } from './line-states.ts'
+import { type Kinds, lineName, practiceNumbers, isReady } from './line-states.ts'
 
 export const KEYS = {
   title: 'Keys',
@@ -27,6 +29,7 @@ export const KEYS = {
   secret: 'Secret',
   command: 'Command',
   firstMessage: 'Send a first message',
+  readMessages: 'Read messages',
   keep: "You won't see the secret again. Keep both private, and give them only to your app.",
   didRevoke: 'Key revoked.',
   revokeThis: 'Revoke this key?',
@@ -39,6 +42,23 @@ export const KEYS = {
     'These were created with this key and are still active. Check that you recognize them.',
   reviewWebhooks: 'Review webhooks',
   webhooks: 'Webhooks',
+  may: 'May',
+  expired: 'Expired',
+  permissions: 'Permissions',
+  sentence: ['This key may', 'on', 'to', 'with'],
+  fields: {
+    scopes: 'What it may do',
+    line: 'Lines',
+    recipients: 'Recipients',
+    rate: 'Messages an hour',
+    approval: 'Approval',
+    expiry: 'Validity',
+  },
+  allLines: 'all lines',
+  allow: 'Numbers and email addresses',
+  allowHint: 'One on each line. The key can write to nobody else.',
+  everything: 'May do everything',
+  replaceAllowed: 'Replace NUMBER with someone the key is allowed to write to.',
   replaceNumber: 'Replace NUMBER with one of your own phone numbers, e.g. +12025550123.',
   worksAsIs: 'Works as is: a simulated line sends to a simulated contact.',
 } as const
@@ -59,7 +79,90 @@ export function creatorWords({ created_by }: Key, keys: readonly Key[]): string 
   return creator === undefined ? (CREATORS[created_by] ?? 'another key') : keyName(creator)
 }
 
+type Choice = { readonly value: string; readonly text: string }
+
+/** Choices of the form, the proposed one first. */
+export const SCOPE_CHOICES: readonly (Choice & {
+  readonly scopes: readonly (Scope | ScopeGroup)[] | null
+})[] = [
+  { value: 'both', text: 'read and send', scopes: ['read', 'send'] },
+  { value: 'read', text: 'only read', scopes: ['read'] },
+  { value: 'send', text: 'only send', scopes: ['send'] },
+  {
+    value: 'webhooks',
+    text: 'read, send and manage webhooks',
+    scopes: ['read', 'send', 'webhooks:read', 'webhooks:write'],
+  },
+  { value: 'all', text: 'do everything', scopes: null },
+]
+export const RECIPIENT_CHOICES: readonly Choice[] = [
+  { value: 'anyone', text: 'anyone' },
+  { value: 'known', text: 'people you have written with' },
+  { value: 'replied_within_24h', text: 'people who wrote within 24 hours' },
+  { value: 'list', text: 'certain people only' },
+]
+export const RATE_CHOICES: readonly Choice[] = [
+  { value: '', text: 'any number of messages' },
+  ...['10', '30', '100', '300'].map((value) => ({
+    value,
+    text: `at most ${value} messages an hour`,
+  })),
+]
+export const APPROVAL_CHOICES: readonly Choice[] = [
+  { value: 'never', text: 'no approval' },
+  { value: 'new_contacts', text: 'approval for new contacts' },
+  { value: 'always', text: 'approval for every message' },
+]
+export const EXPIRY_CHOICES: readonly Choice[] = [
+  { value: '', text: 'until revoked' },
+  { value: '30', text: 'for 30 days' },
+  { value: '90', text: 'for 90 days' },
+  { value: '365', text: 'for a year' },
+]
+
+const LIST = new Intl.ListFormat(undefined, { style: 'narrow' })
+
+/** "May read and send on Shop to anyone, at most 30 messages an hour." */
+export function keySentence(key: Key, lines: readonly PhoneLine[]): string {
+  const { scopes, phone_line_ids: ids, rules, expires_at: end } = key
+  const isPlain = [scopes, ids, rules, end].every((limit) => limit === undefined)
+  if (isPlain) return KEYS.everything
+  const parts = [
+    scopes === undefined ? KEYS.everything : `${KEYS.may} ${scopeWords(scopes)}`,
+    ids && `on ${lineWords(ids, lines)}`,
+    ...(rules === undefined ? [] : ruleWords(rules)),
+    end && `until ${dateWords(end)}`,
+  ]
+  return parts.filter(Boolean).join(', ')
+}
+
+function ruleWords(rules: NonNullable<Key['rules']>): readonly (string | false)[] {
+  const { sends_per_hour: hour, sends_per_day: day, quiet_hours: quiet } = rules
+  const textOf = (choices: readonly Choice[], chosen: string) =>
+    choices.find(({ value }) => value === chosen)?.text ?? chosen
+  return [
+    rules.recipients !== 'anyone' && `to ${textOf(RECIPIENT_CHOICES, rules.recipients)}`,
+    hour !== null && `at most ${grouped(hour)} messages an hour`,
+    day !== null && `at most ${grouped(day)} messages in 24 hours`,
+    rules.approval !== 'never' && `with ${textOf(APPROVAL_CHOICES, rules.approval)}`,
+    quiet !== null && `not from ${quiet.from} to ${quiet.to}`,
+  ]
+}
+
+function scopeWords(scopes: readonly string[]): string {
+  const same = SCOPE_CHOICES.find(
+    (choice) => choice.scopes !== null && String(expandScopes(choice.scopes)) === String(scopes),
+  )
+  return same?.text ?? LIST.format(scopes)
+}
+
+function lineWords(ids: readonly string[], lines: readonly PhoneLine[]): string {
+  const names = ids.map((id) => lines.find((line) => line.id === id))
+  return LIST.format(names.map((line, place) => (line ? lineName(line) : (ids[place] ?? ''))))
+}
+
 type FirstCall = {
+  readonly title: string
   readonly curl: string
   readonly recipient: string
 }
@@ -69,25 +172,41 @@ type FirstCall = {
  * real line the reader fills in a number first.
  */
 export function firstCall(
-  { key, secret }: Pick<CreatedKey, 'key' | 'secret'>,
-  { lines, kinds }: { readonly lines: readonly PhoneLine[]; readonly kinds: Kinds },
+  created: Pick<CreatedKey, 'key' | 'secret' | 'scopes' | 'phone_line_ids' | 'rules'>,
+  { lines: all, kinds }: { readonly lines: readonly PhoneLine[]; readonly kinds: Kinds },
   origin: string,
 ): FirstCall {
-  const ready = lines.filter(isReady)
-  const practice = ready.find((each) => practiceNumbers(each, kinds) !== null)
-  const line = practice ?? ready[0] ?? lines[0]
-  const reader = practice && practiceNumbers(practice, kinds)?.reader
-  const to = reader ?? 'NUMBER'
+  const { key, secret, scopes, phone_line_ids: ids } = created
+  const lines = all.filter(({ id }) => ids?.includes(id) !== false)
+  const headers = `  -H 'X-API-Key: ${key}' \\\n  -H 'X-API-Secret: ${secret}'`
+  if (scopes?.includes('messages:send') === false) {
+    const curl = `curl ${origin}/api/v1/messages \\\n${headers}`
+    return { title: KEYS.readMessages, curl, recipient: '' }
+  }
+  const isForAnyone = created.rules === undefined || created.rules.recipients === 'anyone'
+  const { line, reader } = firstLine(lines, kinds)
+  const to = isForAnyone ? (reader ?? 'NUMBER') : 'NUMBER'
   const named = line === undefined ? {} : { phone_line_id: line.id }
   const body = JSON.stringify({ to, text: 'Hello from Hookline', ...named })
   const curl = [
     `curl -X POST ${origin}/api/v1/messages/send \\`,
-    `  -H 'X-API-Key: ${key}' \\`,
-    `  -H 'X-API-Secret: ${secret}' \\`,
+    `${headers} \\`,
     `  -H "Idempotency-Key: hello-$(date +%s)" \\`,
     `  -H 'Content-Type: application/json' \\`,
     `  -d '${body}'`,
   ].join('\n')
-  const recipient = reader === undefined ? KEYS.replaceNumber : KEYS.worksAsIs
-  return { curl, recipient }
+  const replace = isForAnyone ? KEYS.replaceNumber : KEYS.replaceAllowed
+  return {
+    title: KEYS.firstMessage,
+    curl,
+    recipient: to === 'NUMBER' ? replace : KEYS.worksAsIs,
+  }
+}
+
+/** A simulated line and its simulated reader, where there is one. */
+function firstLine(lines: readonly PhoneLine[], kinds: Kinds) {
+  const ready = lines.filter(isReady)
+  const practice = ready.find((each) => practiceNumbers(each, kinds) !== null)
+  const reader = practice && practiceNumbers(practice, kinds)?.reader
+  return { line: practice ?? ready[0] ?? lines[0], reader }
 }

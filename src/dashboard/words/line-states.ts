@@ -1,9 +1,15 @@
 import type { StateWords } from '../components/drawings.ts'
 import { numberWords } from '../numbers.ts'
-import type { About, KindInfo, Message, PhoneLine } from '../resources.ts'
+import type { About, Conversation, KindInfo, Message, PhoneLine } from '../resources.ts'
 
 export function lineName({ label, phone_number }: PhoneLine): string {
   return label ?? numberWords(phone_number)
+}
+
+/** The name of the line of a conversation. */
+export function lineNameIn(lines: readonly PhoneLine[], of: Conversation): string {
+  const line = lines.find(({ id }) => id === of.phone_line_id)
+  return line === undefined ? numberWords(of.phone_number) : lineName(line)
 }
 
 /** True where a message that names no line could take this one. */

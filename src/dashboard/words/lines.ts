@@ -72,6 +72,12 @@ export const LINES = {
   capabilities: 'Capabilities',
   capabilitiesLater: 'Shown once the line is online.',
   notSupported: 'Not supported:',
+  quietHours: 'Quiet hours',
+  quietHint: (zone: string) =>
+    `Messages wait until they end, in the time zone ${zone}. Urgent ones don't.`,
+  quietFrom: 'From',
+  quietTo: 'To',
+  quietOff: 'Turn off',
   test: 'Test this line',
   testText: (code: string) => `Hookline test ${code}`,
   own: 'Received, but from the line itself',

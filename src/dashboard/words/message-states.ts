@@ -1,4 +1,5 @@
 import type { StateWords } from '../components/drawings.ts'
+import { momentWords } from '../figure-words.ts'
 import { isGroup } from '../people.ts'
 import type {
   Conversation,
@@ -23,6 +24,8 @@ const STATUSES: Readonly<Record<string, StateWords>> = {
 }
 
 const QUEUED_REASONS: Readonly<Record<string, string>> = {
+  approval: 'Waiting for approval.',
+  quiet_hours: 'Quiet hours. It will be sent when they end.',
   earlier_message: 'Waiting for an earlier message to the same contact.',
   same_text_uncertain: 'Waiting until we know if the same text has already been sent.',
   daily_contact_limit:
@@ -34,6 +37,8 @@ const QUEUED_REASONS: Readonly<Record<string, string>> = {
   line_disabled: 'Sending is turned off for this line. It will be sent once you turn it on.',
   storage_full: "The relay's disk is full. It will be sent once there is space.",
 }
+
+const scheduledFor = (time: string) => `Scheduled for ${time}.`
 
 const SOURCES: Readonly<Record<string, string>> = {
   api: 'API',
@@ -63,7 +68,8 @@ export function hasLeft({ direction, status }: Message): boolean {
 }
 
 /** The reason why a message is not on its way, in a sentence; null where there is none to explain. */
-export function whyNot({ status, queued_reason, error }: Message): string | null {
+export function whyNot({ status, queued_reason, send_at, error }: Message): string | null {
+  if (queued_reason === 'scheduled') return scheduledFor(momentWords(send_at ?? ''))
   if (status === 'queued') return QUEUED_REASONS[queued_reason ?? ''] ?? null
   return error?.message ?? (status === 'uncertain' ? UNCERTAIN : null)
 }

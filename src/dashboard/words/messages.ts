@@ -2,7 +2,7 @@
 
 export const MESSAGES = {
   title: 'Messages',
-  lead: 'Every message of every line, newest first.',
+  lead: 'All messages on all lines, newest first.',
   filters: 'Filters',
   status: 'Status',
   line: 'Line',
@@ -10,6 +10,11 @@ export const MESSAGES = {
   day: 'Day',
   period: 'Period',
   allStatuses: 'All statuses',
+  queuedFor: {
+    scheduled: 'Queued: scheduled',
+    approval: 'Queued: needs approval',
+    quiet_hours: 'Queued: quiet hours',
+  },
   allLines: 'All lines',
   allServices: 'All services',
   anyTime: 'Any time',
@@ -26,7 +31,7 @@ export const MESSAGES = {
   sendAgain: 'Send again',
   sendAgainAsk: 'Send again…',
   sendAgainTitle: 'Send this message again?',
-  sendAgainText: 'It is sent as a new message to the same recipient, by the same line.',
+  sendAgainText: 'It will be sent as a new message, to the same recipient from the same line.',
   sentAgain: 'Sent again as a new message.',
   markSent: 'Mark as sent',
   markFailed: 'Mark as failed',

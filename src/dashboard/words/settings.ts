@@ -3,6 +3,7 @@ import { countWords } from './common.ts'
 
 export const SETTINGS = {
   title: 'Settings',
+  keys: 'API keys',
   activity: 'Activity and log',
   lead: 'Changes are saved automatically.',
   saved: 'Saved.',
@@ -38,7 +39,7 @@ export const SETTINGS = {
   delete: 'Delete',
   deleteMessages: 'Delete old messages?',
   deletesMessages: (days: number) =>
-    `Messages older than ${countWords(days, 'day')} will be deleted within an hour, and from then on. Existing backups still contain them.`,
+    `Messages older than ${countWords(days, 'day')} will be deleted within an hour, and others once they are as old. Existing backups still contain them.`,
   attachments: ['Attachments', 'Size, storage, and retention of files.'],
   largestFile: 'Largest file (MB)',
   largestFileHint: 'Larger uploads are refused.',
@@ -49,7 +50,7 @@ export const SETTINGS = {
   asMessages: 'As long as messages',
   deleteFiles: 'Delete old files?',
   deletesFiles: (days: number) =>
-    `Files older than ${countWords(days, 'day')} will be deleted, and from then on.`,
+    `Files older than ${countWords(days, 'day')} will be deleted, and others once they are as old.`,
   security: ['Security', 'Password and sessions.'],
   sessions: (count: number) => countWords(count, 'active session'),
   thisBrowser: 'This browser',
@@ -79,7 +80,7 @@ export const SETTINGS = {
   version: 'Version',
   source: 'Release source',
   sourceHint:
-    'A folder on that computer or an https URL with SHA256SUMS and its signature. Looked at once a day. Leave empty to never look.',
+    'A folder on that computer or an https URL with SHA256SUMS and its signature. Checked once a day. Leave empty to turn this off.',
   checkNow: 'Check for updates',
   upToDate: 'This is the newest version there.',
   available: (version: string) => `Hookline ${version} is available`,

@@ -43,7 +43,7 @@ export const WEBHOOK_FORM = {
   deleteHint: 'To stop events for a while, turn it off instead.',
 } as const
 
-type EventGroup = 'Messages' | 'Reactions and changes' | 'Attachments' | 'Groups'
+type EventGroup = 'Messages' | 'Reactions and changes' | 'Attachments' | 'Groups' | 'Approvals'
 
 /** Every event with its meaning, and its group in the form of a webhook. */
 export const EVENTS: Readonly<Record<EventName, readonly [group: EventGroup, words: string]>> = {
@@ -64,6 +64,11 @@ export const EVENTS: Readonly<Record<EventName, readonly [group: EventGroup, wor
     "A message to a group wasn't sent, or we couldn't confirm that it was.",
   ],
   'group.updated': ['Groups', 'A group was renamed, or someone joined or left.'],
+  'approval.requested': ['Approvals', 'A message waits for someone to approve it.'],
+  'approval.resolved': [
+    'Approvals',
+    'A message was approved or denied, or nobody decided in time.',
+  ],
 }
 
 /** The names of a record are those of its type. */

@@ -3,7 +3,7 @@ import { countWords, grouped } from './common.ts'
 export const WEBHOOK_ISSUES = {
   title: (count: number) => `${countWords(count, 'webhook')} ${count === 1 ? 'is' : 'are'} failing`,
   list: 'Failing webhooks',
-  since: 'since',
+  since: 'first failed',
   waiting: (count: number) => `${grouped(count)} waiting`,
   open: 'Open',
   pause: 'Pause',

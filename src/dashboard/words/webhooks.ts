@@ -64,7 +64,7 @@ export const WEBHOOK_TEST = {
   send: 'Send test event',
   noEndpoint: 'No endpoint yet?',
   useInbox: 'Use the test inbox',
-  inboxHint: 'It is part of this relay, and shows you every event that arrives.',
+  inboxHint: 'Part of this relay. Shows every event that arrives.',
   tools:
     'Tools such as n8n, Make and Zapier give you a webhook URL. To see events without one, use the test inbox, or print them in a terminal:',
   openTerminal:

@@ -14,6 +14,7 @@ import {
 import { disagreements, readLedgers, unexplained } from '../ledgers.ts'
 import { ageFiles, fileCounts, fileFaults, pendingFiles, Uploads } from './files.ts'
 import { Clients, comeToRest, ENVIRONMENT, prepare } from './load.ts'
+import { figureFaults, unreadFaults } from './reader.ts'
 
 const LIFE_MS_MIN = 150
 const LIFE_MS_MAX = 700
@@ -82,6 +83,10 @@ export async function runKills(
     await comeToRest(api)
   }
   const unfoundNames = await clients.unfoundNames()
+  const { data: days } = await api.ask<{ data: Parameters<typeof figureFaults>[1] }>(
+    'GET',
+    '/api/v1/stats?days=2',
+  )
   const exitCode = await relay.end('SIGTERM')
   const ledgers = readLedgers(dir.path)
   return {
@@ -97,6 +102,8 @@ export async function runKills(
       contradictions: clients.contradictions,
       stepsBack: clients.stepsBack,
       unfoundNames: clients.named.length === 0 ? ['no contact was added'] : unfoundNames,
+      unread: unreadFaults(dir.path, clients.reader.marks),
+      figures: figureFaults(dir.path, days),
       ...disagreements(ledgers, clients.told, [well.received, unwell.received]),
       ...unexplained(ledgers),
       ...(load === 'files' ? fileFaults(dir.path, [...well.received, ...unwell.received]) : {}),

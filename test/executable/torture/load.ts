@@ -5,6 +5,7 @@ import type { ApiClient, ApiKey } from '../../support/relay-process.ts'
 import { eventually } from '../../support/relay-process.ts'
 import { NOBODY_KNOWS, type Told } from '../ledgers.ts'
 import { FILE_PEOPLE, type Uploads } from './files.ts'
+import { Reader } from './reader.ts'
 
 export type Line = {
   readonly id: string
@@ -85,6 +86,7 @@ export class Clients {
   /** Names of contacts whose entry was answered. */
   readonly named: string[] = []
   repeats = 0
+  readonly reader: Reader
   readonly #api: ApiClient
   readonly #name: string
   readonly #lines: readonly Line[]
@@ -93,6 +95,7 @@ export class Clients {
 
   constructor(api: ApiClient, key: ApiKey, lines: readonly Line[], options: Options = {}) {
     this.#api = api
+    this.reader = new Reader(api)
     this.#name = key.id
     this.#lines = lines
     this.#options = options
@@ -100,7 +103,7 @@ export class Clients {
 
   async run(): Promise<void> {
     const clients = Array.from({ length: CLIENTS }, (_, number) => this.#runOne(number))
-    await Promise.all([...clients, this.#read(), this.#nameContacts()])
+    await Promise.all([...clients, this.#read(), this.#nameContacts(), this.#readNotes()])
   }
 
   /** Names that were answered, and that a search for them does not find. */
@@ -133,12 +136,19 @@ export class Clients {
   }
 
   async #nameContacts(): Promise<void> {
-    // From 3,000: no "3" before it in the number, so that the words of one name fit one contact.
-    for (let count = 3_000; !this.#isStopped; count += 1) {
+    // The digits of a name are in the numbers of others, too.
+    for (let count = 1_000; !this.#isStopped; count += 1) {
       const body = { name: `Person ${count}` }
       const path = `/api/v1/contacts/${encodeURIComponent(`+1202558${count}`)}`
       const answer = await this.#api.request('PUT', path, { body }).catch(() => null)
       if (answer?.status === 200) this.named.push(body.name)
+      await Bun.sleep(50)
+    }
+  }
+
+  async #readNotes(): Promise<void> {
+    for (let count = 0; !this.#isStopped; count += 1) {
+      await this.reader.step(this.#lines[0]?.id ?? '', count).catch(() => null)
       await Bun.sleep(50)
     }
   }

@@ -1,0 +1,112 @@
+import { RefusedError } from '../api/client.ts'
+import type { AnyEvent } from '../api/webhooks.ts'
+import { EVENT_NAMES } from '../domain/webhook.ts'
+import { groupedNumber } from '../people/phone-numbers.ts'
+import { systemClock } from '../system/clock.ts'
+import { stopSignal } from '../system/own-process.ts'
+import { EXIT, UsageError, type Call, type Command, type ExitCode } from './command.ts'
+import type { EventPlace } from './control-client.ts'
+import { runningRelay } from './own-file.ts'
+import { handleOption } from './recipient.ts'
+import { clockCell, row, type Line } from './table.ts'
+
+export const TAIL_COMMAND: Command = {
+  name: 'tail',
+  options: [
+    { name: 'line', value: 'ID', ids: 'lines', sentence: 'Only this line (id or number).' },
+    { name: 'event', value: 'NAMES', sentence: `Only these events: ${EVENT_NAMES.join(', ')}.` },
+    { name: 'handle', value: 'HANDLE', sentence: 'Only messages to and from this person.' },
+    { name: 'from', value: 'HANDLE', sentence: 'Only messages from this person.' },
+  ],
+  sentence: 'Print events as they happen, one per line.',
+  run: tail,
+}
+
+const RECONNECT_MS = 1_000
+
+/** Prints events until Ctrl-C; a relay that was stopped and comes back is read on from the last event. */
+async function tail(call: Call): Promise<ExitCode> {
+  const { out } = call
+  const isSelected = selectionOf(call)
+  const client = await runningRelay(call)
+  const { data: lines } = await client.ask('GET /phone-lines')
+  const numbers = new Map(lines.map((line) => [line.id, line.phone_number]))
+  const stop = stopSignal()
+  let isLost = false
+  let after: string | null = null
+  const take = ({ id, event }: EventPlace) => {
+    if (isLost) out.note('The relay is back.')
+    isLost = false
+    after = id ?? after
+    if (event === null) return
+    const number = numbers.get(event.phone_line_id) ?? event.phone_line_id
+    if (isSelected(event, number)) out.data(event, [eventLine(event, number)])
+  }
+  while (!stop.aborted) {
+    try {
+      for await (const place of client.events(stop, after)) take(place)
+    } catch (error) {
+      const isGone = error instanceof RefusedError && error.code === 'events_gone'
+      // A restored relay may not have the last event.
+      if (isGone) after = null
+      else if (error instanceof RefusedError && error.status !== 503) throw error
+    }
+    if (stop.aborted) break
+    if (!isLost) out.problem('The relay stopped. Waiting for it to come back; Ctrl-C ends.')
+    isLost = true
+    await systemClock.sleep(RECONNECT_MS, stop)
+  }
+  return EXIT.ok
+}
+
+/** Test of an event and the number of its line against the options. */
+function selectionOf(call: Call): (event: AnyEvent, number: string) => boolean {
+  const names = eventNamesOf(call)
+  const line = handleOption(call, 'line')
+  const [handle, from] = [handleOption(call, 'handle'), handleOption(call, 'from')]
+  return (event, number) =>
+    (names === null || names.includes(event.event)) &&
+    (line === undefined || line === event.phone_line_id || line === number) &&
+    (handle === undefined || handle === handleOf(event)) &&
+    (from === undefined || (from === handleOf(event) && !isFromMe(event)))
+}
+
+function eventLine(event: AnyEvent, number: string): Line {
+  const name = event.event.padEnd(17)
+  const tone = event.event.endsWith('failed') ? 'bad' : null
+  const people = `${groupedNumber(number)} ${isFromMe(event) ? '→' : '←'} ${groupedNumber(handleOf(event))}`
+  return row(
+    clockCell(systemClock.now()),
+    { text: name, tone },
+    people,
+    textOfEvent(event).replaceAll(/\s+/g, ' '),
+  )
+}
+
+function isFromMe(event: AnyEvent): boolean {
+  return 'message' in event && ((event.message ?? event.reaction)?.isFromMe ?? false)
+}
+
+/** The person, or the group where the event is about one itself. */
+function handleOf(event: AnyEvent): string {
+  if (!('message' in event)) return event.conversation.name ?? event.conversation.chat_guid
+  return event.message?.handle ?? event.reaction?.handle ?? ''
+}
+
+function textOfEvent(event: AnyEvent): string {
+  if (!('message' in event)) return [event.change, event.target].filter(Boolean).join(' ')
+  const { reaction, message } = event
+  const sign = reaction && `${reaction.action} ${reaction.emoji ?? reaction.type}: `
+  const reason = message?.error && ` (${message.error.message})`
+  return `${sign ?? ''}${message?.text ?? ''}${reason ?? ''}`
+}
+
+function eventNamesOf(call: Call): readonly string[] | null {
+  const text = call.options.get('event')
+  if (text === undefined) return null
+  const names = text.split(',').map((name) => name.trim())
+  const known: readonly string[] = EVENT_NAMES
+  const unknown = names.find((name) => !known.includes(name))
+  if (unknown === undefined) return names
+  throw new UsageError(`Unknown event ${unknown}. Events: ${EVENT_NAMES.join(', ')}.`)
+}

@@ -1,0 +1,99 @@
+// Decisions on messages whose key may not send by itself.
+
+import { useSignal } from '@preact/signals'
+
+import { withQuery } from '../address.ts'
+import { Button } from '../components/button.tsx'
+import { Callout } from '../components/callout.tsx'
+import { ActionDialog } from '../components/dialog.tsx'
+import { TextArea } from '../components/form.tsx'
+import { LongText } from '../components/text.tsx'
+import { useAction } from '../components/use-action.ts'
+import { useDashboard, useRead } from '../dashboard.ts'
+import type { Message, Page } from '../resources.ts'
+import { messageExcerpt } from '../words/attachments.ts'
+import { APPROVAL as WORDS } from '../words/conversations.ts'
+
+type Props = { readonly message: Message; readonly onChanged: (message: Message) => void }
+
+/** Approve as it is, with another text, or deny. */
+export function ApprovalActions(props: Props) {
+  const { isBusy, start } = useDecision(props, 'approve')
+  return (
+    <>
+      <Button look="main" icon="check" isBusy={isBusy} onClick={() => start({})}>
+        {WORDS.approve}
+      </Button>
+      <WithText {...props} action="approve" field="text" value={props.message.text} />
+      <WithText {...props} action="deny" field="reason" value="" />
+    </>
+  )
+}
+
+function useDecision({ message, onChanged }: Props, action: 'approve' | 'deny') {
+  const { api, notices } = useDashboard()
+  return useAction(
+    (body: Readonly<Record<string, string>>) =>
+      api.post<Message>(`messages/${message.id}/${action}`, body),
+    (decided) => {
+      notices.done(WORDS[action === 'approve' ? 'approved' : 'denied'])
+      onChanged(decided)
+    },
+    (failure) => notices.failed(failure.message),
+  )
+}
+
+type TextProps = Props & {
+  readonly action: 'approve' | 'deny'
+  readonly field: 'text' | 'reason'
+  readonly value: string
+}
+
+function WithText({ action, field, value, ...props }: TextProps) {
+  const isOpen = useSignal(false)
+  const text = useSignal(value)
+  const close = () => (isOpen.value = false)
+  const onChanged = (message: Message) => {
+    close()
+    props.onChanged(message)
+  }
+  const { start, ...state } = useDecision({ ...props, onChanged }, action)
+  const body = () => (text.value.trim() === '' ? {} : { [field]: text.value })
+  const words = WORDS.dialogs[action]
+  return (
+    <>
+      <Button icon={action === 'deny' ? 'cross' : undefined} onClick={() => (isOpen.value = true)}>
+        {words.open}
+      </Button>
+      {isOpen.value && (
+        <ActionDialog
+          title={words.title}
+          confirm={words.confirm}
+          look={action === 'deny' ? 'danger' : 'main'}
+          action={{ ...state, start: () => start(body()) }}
+          onClose={close}
+        >
+          <TextArea label={words.label} bind={text} />
+        </ActionDialog>
+      )}
+    </>
+  )
+}
+
+/** The message of a conversation that has waited longest for a decision. */
+export function ApprovalBar({ conversationId }: { readonly conversationId: string }) {
+  const query = { conversation_id: conversationId, queued_reason: 'approval', limit: 200 }
+  const { value, refresh } = useRead<Page<Message>>(withQuery('messages', query), 'message')
+  const first = value?.data.at(-1)
+  if (value === null || first === undefined) return null
+  return (
+    <Callout
+      tone="wait"
+      role="status"
+      title={WORDS.waiting(value.data.length)}
+      actions={<ApprovalActions key={first.id} message={first} onChanged={refresh} />}
+    >
+      <LongText text={first.text || messageExcerpt(first)} />
+    </Callout>
+  )
+}

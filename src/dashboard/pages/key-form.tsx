@@ -1,0 +1,224 @@
+// A new key: its name, a sentence of choices about what it may do, and its secret, shown once.
+
+import { useSignal } from '@preact/signals'
+import type { ComponentChildren } from 'preact'
+
+import { fieldError } from '../api.ts'
+import { CodeBlock } from '../components/code-block.tsx'
+import { ActionDialog, ShownOnce } from '../components/dialog.tsx'
+import { TextArea, TextField, bindTo } from '../components/form.tsx'
+import { useAction } from '../components/use-action.ts'
+import { useDashboard } from '../dashboard.ts'
+import type { CreatedKey, PhoneLine } from '../resources.ts'
+import { useKinds, useLines } from '../sources.ts'
+import { isoTime } from '../time-words.ts'
+import {
+  APPROVAL_CHOICES,
+  EXPIRY_CHOICES,
+  KEYS as WORDS,
+  RATE_CHOICES,
+  RECIPIENT_CHOICES,
+  SCOPE_CHOICES,
+  firstCall,
+} from '../words/keys.ts'
+import { isReady, lineName } from '../words/line-states.ts'
+
+export function CreateKey({ onClose }: { readonly onClose: () => void }) {
+  const { api, clock } = useDashboard()
+  const name = useSignal('')
+  const lines = useLines().value?.data ?? []
+  const chosen = useSignal<Partial<Limits>>({})
+  const line = (lines.find(isReady) ?? lines[0])?.id ?? ''
+  const limits: Limits = { ...PROPOSED, line, ...chosen.value }
+  // Lives as long as the dialog: nothing else in the page ever holds the secret.
+  const created = useSignal<CreatedKey | null>(null)
+  const action = useAction(
+    () => {
+      const asked = limitsAsked(limits, clock.time())
+      return api.post<CreatedKey>('keys', { name: name.value.trim() || null, ...asked })
+    },
+    (key) => (created.value = key),
+  )
+  if (created.value !== null) {
+    const done = () => {
+      created.value = null
+      onClose()
+    }
+    return (
+      <ShownOnce title={WORDS.save} onDone={done}>
+        <KeyAndSecret created={created.value} />
+      </ShownOnce>
+    )
+  }
+  return (
+    <ActionDialog
+      title={WORDS.newKey}
+      confirm={WORDS.create}
+      action={action}
+      but={['name', 'rules.allow']}
+      onClose={onClose}
+    >
+      <TextField
+        label={WORDS.name}
+        placeholder={WORDS.namePlaceholder}
+        hint={WORDS.nameHint}
+        isFirst
+        maxLength={100}
+        bind={name}
+        error={fieldError(action.failure, 'name')}
+      />
+      <LimitsSentence
+        limits={limits}
+        lines={lines}
+        allowError={fieldError(action.failure, 'rules.allow')}
+        onChange={(changed) => (chosen.value = { ...chosen.value, ...changed })}
+      />
+    </ActionDialog>
+  )
+}
+
+/** The choices of the form; empty texts are no limit. */
+type Limits = {
+  readonly scopes: string
+  readonly line: string
+  readonly recipients: string
+  readonly allow: string
+  readonly rate: string
+  readonly approval: string
+  readonly expiry: string
+}
+
+const PROPOSED: Omit<Limits, 'line'> = {
+  scopes: 'both',
+  recipients: 'anyone',
+  allow: '',
+  rate: '',
+  approval: 'never',
+  expiry: '',
+}
+const DAY_MS = 86_400_000
+
+function scopesIn({ scopes }: Limits) {
+  return SCOPE_CHOICES.find(({ value }) => value === scopes)?.scopes ?? null
+}
+
+/** Fields of the request that creates the key. */
+function limitsAsked(limits: Limits, now: number) {
+  const { line, recipients, allow, rate, approval, expiry } = limits
+  const scopes = scopesIn(limits)
+  const isList = recipients === 'list'
+  const allowed = allow.split(/[\n,;]/).map((each) => each.trim())
+  const hasRules = maySend(limits) && (recipients !== 'anyone' || rate || approval !== 'never')
+  return {
+    ...(scopes === null ? {} : { scopes }),
+    ...(line === '' ? {} : { phone_line_ids: [line] }),
+    ...(expiry === '' ? {} : { expires_at: isoTime(now + Number(expiry) * DAY_MS) }),
+    ...(hasRules && {
+      rules: {
+        recipients,
+        approval,
+        ...(isList && { allow: allowed.filter(Boolean) }),
+        ...(rate !== '' && { sends_per_hour: Number(rate) }),
+      },
+    }),
+  }
+}
+
+function maySend(limits: Limits): boolean {
+  const scopes = scopesIn(limits)
+  return scopes === null || scopes.includes('send')
+}
+
+type SentenceProps = {
+  readonly limits: Limits
+  readonly lines: readonly PhoneLine[]
+  readonly allowError: string | null
+  readonly onChange: (changed: Partial<Limits>) => void
+}
+
+/** "This key may [read and send] on [Shop] to [anyone], at most …": each choice is a part of the sentence. */
+function LimitsSentence({ limits, lines, allowError, onChange }: SentenceProps) {
+  const [start, on, to, withApproval] = WORDS.sentence
+  const choice = (field: keyof typeof WORDS.fields, options: readonly Option[]) => (
+    <select
+      class="input key-choice"
+      aria-label={WORDS.fields[field]}
+      value={limits[field]}
+      onChange={(event) => onChange({ [field]: event.currentTarget.value })}
+    >
+      {options.map(({ value, text }) => (
+        <option key={value} value={value}>
+          {text}
+        </option>
+      ))}
+    </select>
+  )
+  const ofLines = lines.map((line) => ({ value: line.id, text: lineName(line) }))
+  return (
+    <fieldset class="key-limits">
+      <legend>{WORDS.permissions}</legend>
+      <p>
+        <Clause>
+          {start} {choice('scopes', SCOPE_CHOICES)}
+        </Clause>{' '}
+        <Clause>
+          {on} {choice('line', [...ofLines, { value: '', text: WORDS.allLines }])}
+          {!maySend(limits) && ','}
+        </Clause>{' '}
+        {maySend(limits) && (
+          <>
+            <Clause>
+              {to} {choice('recipients', RECIPIENT_CHOICES)},
+            </Clause>{' '}
+            <Clause>{choice('rate', RATE_CHOICES)},</Clause>{' '}
+            <Clause>
+              {withApproval} {choice('approval', APPROVAL_CHOICES)},
+            </Clause>{' '}
+          </>
+        )}
+        <Clause>{choice('expiry', EXPIRY_CHOICES)}.</Clause>
+      </p>
+      {maySend(limits) && limits.recipients === 'list' && (
+        <TextArea
+          label={WORDS.allow}
+          hint={WORDS.allowHint}
+          bind={bindTo(limits.allow, (allow) => onChange({ allow }))}
+          error={allowError}
+        />
+      )}
+    </fieldset>
+  )
+}
+
+/** A part of the sentence that stays together. */
+function Clause({ children }: { readonly children: ComponentChildren }) {
+  return <span class="key-clause">{children}</span>
+}
+
+type Option = { readonly value: string; readonly text: string }
+
+function KeyAndSecret({ created }: { readonly created: CreatedKey }) {
+  const lines = useLines().value?.data ?? []
+  const { title, curl, recipient } = firstCall(
+    created,
+    { lines, kinds: useKinds() },
+    location.origin,
+  )
+  const parts = [
+    [WORDS.key, WORDS.key, created.key],
+    [WORDS.secret, WORDS.secret, created.secret],
+    [title, WORDS.command, curl],
+  ] as const
+  return (
+    <>
+      <p>{WORDS.keep}</p>
+      {parts.map(([head, what, text]) => (
+        <div key={head} class="stack-tight">
+          <h3>{head}</h3>
+          <CodeBlock what={what} text={text} />
+        </div>
+      ))}
+      <p class="field-hint">{recipient}</p>
+    </>
+  )
+}

@@ -1,0 +1,213 @@
+// What an API key may do: its scopes, phone lines, expiry, and the rules for its sends. No key passes on
+// more than it has.
+
+import type { KeyId, LineId, Timestamp } from './ids.ts'
+import type { QuietHours } from './quiet-hours.ts'
+import { includesLine, type LineLimit } from './routing.ts'
+
+export const SCOPES = [
+  'messages:read',
+  'messages:send',
+  'conversations:write',
+  'attachments:read',
+  'attachments:write',
+  'contacts:read',
+  'contacts:write',
+  'lines:read',
+  'lines:write',
+  'webhooks:read',
+  'webhooks:write',
+  'webhooks:private',
+  'events:read',
+  'approvals:write',
+  'keys:read',
+  'keys:write',
+  'bridges:read',
+  'bridges:write',
+  'health:read',
+  'audit:read',
+] as const
+export type Scope = (typeof SCOPES)[number]
+
+/** Shorthands of requests; answers list the scopes themselves. */
+export const SCOPE_GROUPS = {
+  read: [
+    'messages:read',
+    'attachments:read',
+    'contacts:read',
+    'lines:read',
+    'events:read',
+    'health:read',
+  ],
+  send: ['messages:send', 'attachments:write'],
+} as const satisfies Readonly<Record<string, readonly Scope[]>>
+export type ScopeGroup = keyof typeof SCOPE_GROUPS
+
+/** Scopes over the relay as a whole: a key of certain lines never has them. */
+const OF_WHOLE_RELAY: readonly Scope[] = [
+  'contacts:write',
+  'bridges:read',
+  'bridges:write',
+  'audit:read',
+]
+
+/** Scopes by which a received message could be made up, and answered. */
+const FORGING: readonly Scope[] = ['lines:write', 'bridges:write']
+
+/** From the widest to the narrowest. */
+export const RECIPIENT_RULES = ['anyone', 'known', 'replied_within_24h', 'list'] as const
+export const APPROVAL_RULES = ['never', 'new_contacts', 'always'] as const
+
+export type KeyRules = {
+  readonly recipients: (typeof RECIPIENT_RULES)[number]
+  /** Handles beside those that `recipients` allows. */
+  readonly allow: readonly string[]
+  readonly sendsPerHour: number | null
+  readonly sendsPerDay: number | null
+  readonly approval: (typeof APPROVAL_RULES)[number]
+  readonly quietHours: QuietHours | null
+}
+
+export type Permissions = {
+  /** Null for all. */
+  readonly scopes: readonly Scope[] | null
+  readonly lineIds: LineLimit
+  readonly expiresAt: Timestamp | null
+  readonly rules: KeyRules
+}
+
+export const NO_RULES: KeyRules = {
+  recipients: 'anyone',
+  allow: [],
+  sendsPerHour: null,
+  sendsPerDay: null,
+  approval: 'never',
+  quietHours: null,
+}
+
+export const EVERYTHING: Permissions = {
+  scopes: null,
+  lineIds: null,
+  expiresAt: null,
+  rules: NO_RULES,
+}
+
+export type KeyCaller = {
+  readonly kind: 'key'
+  readonly keyId: KeyId
+  readonly permissions: Permissions
+}
+
+export type Caller = KeyCaller | { readonly kind: 'cli' } | { readonly kind: 'dashboard' }
+
+export function permissionsOf(caller: Caller): Permissions {
+  return caller.kind === 'key' ? caller.permissions : EVERYTHING
+}
+
+/** Rules hold for a key because it has no scope that gets around them. */
+export function hasScope({ scopes, lineIds, rules }: Permissions, scope: Scope): boolean {
+  if (lineIds !== null && OF_WHOLE_RELAY.includes(scope)) return false
+  if (rules.approval !== 'never' && scope === 'approvals:write') return false
+  if (rules.recipients !== 'anyone' && FORGING.includes(scope)) return false
+  return scopes === null || scopes.includes(scope)
+}
+
+export function scopesOf(permissions: Permissions): readonly Scope[] {
+  return SCOPES.filter((scope) => hasScope(permissions, scope))
+}
+
+/** Scopes of a request, its shorthands resolved, in the order of the table. */
+export function expandScopes(asked: readonly (Scope | ScopeGroup)[]): readonly Scope[] {
+  const groups: Readonly<Record<string, readonly Scope[]>> = SCOPE_GROUPS
+  const named = new Set(asked.flatMap((one): readonly string[] => groups[one] ?? [one]))
+  return SCOPES.filter((scope) => named.has(scope))
+}
+
+/** The same the other way round, for people: shorthands in the place of their scopes. */
+export function collapsedScopes(scopes: readonly Scope[]): readonly string[] {
+  const groups = Object.entries(SCOPE_GROUPS).filter(([, all]) =>
+    all.every((scope) => scopes.includes(scope)),
+  )
+  const named = new Set<Scope>(groups.flatMap(([, all]) => all))
+  return [...groups.map(([name]) => name), ...scopes.filter((scope) => !named.has(scope))]
+}
+
+/** The limit of a list that may be asked for one line. */
+export function narrowed(limit: LineLimit, asked: string | undefined): LineLimit {
+  if (asked === undefined) return limit
+  return includesLine(limit, asked) ? [asked as LineId] : [] // Only compared with ids.
+}
+
+/** A part of permissions, by its name in the API. */
+export type PermissionPart = 'scopes' | 'phone_line_ids' | 'expires_at' | 'rules'
+
+/** The parts in which `asked` is above `own`; empty where it is within. */
+export function partsAbove(asked: Permissions, own: Permissions): readonly PermissionPart[] {
+  const within: Readonly<Record<PermissionPart, boolean>> = {
+    scopes: scopesOf(asked).every((scope) => hasScope(own, scope)),
+    phone_line_ids: isSubset(asked.lineIds, own.lineIds),
+    expires_at: isAtMost(asked.expiresAt, own.expiresAt),
+    rules: isAsStrict(asked.rules, own.rules),
+  }
+  const parts = Object.keys(within) as PermissionPart[] // The keys of the record.
+  return parts.filter((part) => !within[part])
+}
+
+export function isWithin(asked: Permissions, own: Permissions): boolean {
+  return partsAbove(asked, own).length === 0
+}
+
+export function isSubset(asked: LineLimit, own: LineLimit): boolean {
+  if (own === null) return true
+  return asked !== null && asked.every((id) => own.includes(id))
+}
+
+function isAtMost(asked: number | null, own: number | null): boolean {
+  return own === null || (asked !== null && asked <= own)
+}
+
+function isAsStrict(asked: KeyRules, own: KeyRules): boolean {
+  const recipients = (rules: KeyRules) => RECIPIENT_RULES.indexOf(rules.recipients)
+  const approval = (rules: KeyRules) => APPROVAL_RULES.indexOf(rules.approval)
+  return (
+    recipients(asked) >= recipients(own) &&
+    (own.recipients === 'anyone' || asked.allow.every((handle) => own.allow.includes(handle))) &&
+    isAtMost(asked.sendsPerHour, own.sendsPerHour) &&
+    isAtMost(asked.sendsPerDay, own.sendsPerDay) &&
+    approval(asked) >= approval(own) &&
+    (own.quietHours === null || covers(asked.quietHours, own.quietHours))
+  )
+}
+
+const DAY_MINUTES = 1_440
+
+function covers(outer: QuietHours | null, inner: QuietHours): boolean {
+  if (outer === null) return false
+  const from = minutesBetween(outer.from, inner.from)
+  return from + minutesBetween(inner.from, inner.to) <= minutesBetween(outer.from, outer.to)
+}
+
+function minutesBetween(from: string, to: string): number {
+  return (minuteOf(to) - minuteOf(from) + DAY_MINUTES) % DAY_MINUTES
+}
+
+function minuteOf(time: string): number {
+  return Number(time.slice(0, 2)) * 60 + Number(time.slice(3))
+}
+
+/** A recipient as the lines of a key see them. */
+export type RecipientFacts = {
+  /** Each member of a group. */
+  readonly handles: readonly string[]
+  readonly isKnown: () => boolean
+  readonly hasReplied: () => boolean
+}
+
+export function allowsRecipient(rules: KeyRules, recipient: RecipientFacts): boolean {
+  const { recipients, allow } = rules
+  if (recipients === 'anyone') return true
+  const { handles } = recipient
+  if (handles.length > 0 && handles.every((handle) => allow.includes(handle))) return true
+  if (recipients === 'known') return recipient.isKnown()
+  return recipients === 'replied_within_24h' && recipient.hasReplied()
+}

@@ -1,0 +1,216 @@
+// Events to read: in pages, by a long poll, and as a stream. All of them read the log of events, from a place
+// that the reader names, so nothing is lost between two calls.
+
+import { Elysia } from 'elysia'
+import { type Static, Type } from 'typebox'
+
+import { EventList } from '../api/events.ts'
+import { id } from '../api/schema.ts'
+import { RelayError, invalidRequest } from '../domain/errors.ts'
+import { EVENT_NAMES } from '../domain/webhook.ts'
+import type { EventFilter } from '../storage/events.ts'
+import type { Clock } from '../system/clock.ts'
+import { isoTime } from '../system/iso-time.ts'
+import {
+  LATEST,
+  OLDEST,
+  type EventBatch,
+  type EventLog,
+  type LoggedEvent,
+} from '../webhooks/event-log.ts'
+import type { AuthenticationTools } from './authentication.ts'
+import { documentationOf, operation } from './operation.ts'
+import { PAGE_QUERY, readQuery } from './query.ts'
+import { callerOf, contextOf, linesOf, unauthorized } from './request-context.ts'
+import { respond, streamOf } from './respond.ts'
+import { SILENCE_SECONDS, preferredWaitMs } from './sending.ts'
+
+export type EventTools = Pick<AuthenticationTools, 'authenticate'> & {
+  readonly eventLog: EventLog
+  readonly clock: Clock
+}
+
+/** Readers that wait at the same time. */
+const READERS_MAX = 100
+const READERS_RETRY_SECONDS = 10
+/** Keeps silent connections open: Bun's own time-out is lifted, those of proxies are not. */
+export const HEARTBEAT_MS = 15_000
+/** Time that a reader of the stream may take for one piece. */
+const STALLED_MS = 60_000
+/** Events in one piece of the stream. */
+const PIECE_MAX = 20
+
+const CHOICE = {
+  after: Type.Optional(
+    Type.String({
+      description: `The id of the last event that you have; \`${OLDEST}\` reads all that is kept, \`${LATEST}\` what comes from now on.`,
+      example: 'evt_01k5c3qv7yfxn8t2w9r4d6m0ab',
+    }),
+  ),
+  types: Type.Optional(
+    Type.String({
+      description: 'Only these events, separated by commas.',
+      example: 'message.received,message.failed',
+    }),
+  ),
+  phone_line_id: Type.Optional(id('line', 'Events of this line.')),
+}
+const EventQuery = Type.Object({ limit: PAGE_QUERY.limit, ...CHOICE })
+const StreamQuery = Type.Object(CHOICE)
+type Choice = Static<typeof StreamQuery>
+
+const ERRORS = ['events_gone', 'rate_limit_exceeded'] as const
+
+const LIST = operation({
+  id: 'listEvents',
+  summary: 'List events',
+  description:
+    'Oldest first, in the order in which they were recorded, for 30 days, whether a webhook wants them or not. ' +
+    'Pass `next_cursor` as the `after` of the next call, and no event is missed.',
+  tag: 'Events',
+  scope: 'events:read',
+  query: EventQuery,
+  headers: Type.Object({
+    Prefer: Type.Optional(
+      Type.String({
+        description: '`wait=N` waits up to N seconds (60 at most) for the first event.',
+        example: 'wait=30',
+      }),
+    ),
+  }),
+  answers: { 200: EventList },
+  errors: ERRORS,
+})
+
+const STREAM = documentationOf({
+  id: 'streamEvents',
+  summary: 'Stream events',
+  description:
+    'Server-sent events: `id` is the id of the event, `event` its name, `data` the body that webhooks get. ' +
+    'Without `after` it begins now. A reader that reconnects with `Last-Event-ID` misses nothing, and may see ' +
+    'the last event twice. A comment is sent every 15 seconds; 100 readers at most.',
+  tag: 'Events',
+  scope: 'events:read',
+  query: StreamQuery,
+  headers: Type.Object({
+    'Last-Event-ID': Type.Optional(
+      Type.String({ description: 'As `after`, and before it: browsers send it by themselves.' }),
+    ),
+  }),
+  answers: {},
+  errors: ERRORS,
+})
+const STREAMED = {
+  200: {
+    description: 'The events, as they are recorded.',
+    content: { 'text/event-stream': { schema: { type: 'string' } } },
+  },
+}
+export const STREAM_HEADERS = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  // nginx would buffer the events of minutes.
+  'x-accel-buffering': 'no',
+}
+
+export function eventRoutes(tools: EventTools, streamsEnd: AbortSignal) {
+  return new Elysia({ prefix: '/api/v1/events' })
+    .get('', ({ request }) => listEvents(tools, request, streamsEnd), LIST)
+    .get('/stream', ({ request }) => streamEvents(tools, request, streamsEnd), {
+      beforeHandle: ({ request }) => void callerOf(request),
+      detail: { ...STREAM, responses: { ...STREAMED, ...STREAM.responses } },
+    })
+}
+
+async function listEvents(
+  tools: EventTools,
+  request: Request,
+  streamsEnd: AbortSignal,
+): Promise<EventList> {
+  const { eventLog } = tools
+  const { limit, ...choice } = readQuery(request, EventQuery)
+  const waitMs = preferredWaitMs(request.headers) ?? 0
+  const { peer } = contextOf(request)
+  if (waitMs > 0) {
+    requireRoom(eventLog, request)
+    peer.liftTimeout(waitMs / 1_000 + SILENCE_SECONDS)
+  }
+  const after = eventLog.positionOf(choice.after ?? OLDEST)
+  const reading = { after, filter: filterOf(request, choice), limit, silenceMs: waitMs }
+  const signal = AbortSignal.any([request.signal, streamsEnd])
+  for await (const { events, position, hasMore } of eventLog.follow(reading, signal)) {
+    if (waitMs > 0 && !mayGoOn(tools, request)) throw unauthorized()
+    const data = events.map(({ id, createdAt, body }) => {
+      return { id, created_at: isoTime(createdAt), payload: JSON.parse(body) }
+    })
+    return { data, has_more: hasMore, next_cursor: position }
+  }
+  return { data: [], has_more: false, next_cursor: eventLog.afterOf(after) }
+}
+
+function streamEvents(tools: EventTools, request: Request, streamsEnd: AbortSignal): Response {
+  const { eventLog, clock } = tools
+  const choice = readQuery(request, StreamQuery)
+  const { peer, requestId } = contextOf(request)
+  requireRoom(eventLog, request)
+  // A client that reconnects by itself has the old address still.
+  const after = request.headers.get('last-event-id') ?? choice.after ?? LATEST
+  const filter = filterOf(request, choice)
+  const reading = { after: eventLog.positionOf(after), filter, silenceMs: HEARTBEAT_MS }
+  peer.liftTimeout(0)
+  const texts = async function* (end: AbortSignal): AsyncGenerator<string, undefined> {
+    yield opening(eventLog.afterOf(reading.after))
+    for await (const batch of eventLog.follow({ ...reading, limit: PIECE_MAX }, end)) {
+      if (!mayGoOn(tools, request)) return undefined
+      yield pieceOf(batch)
+    }
+    return undefined
+  }
+  const signal = AbortSignal.any([request.signal, streamsEnd])
+  const stall = { clock, ms: STALLED_MS }
+  const body = request.method === 'GET' ? streamOf(texts, signal, 0, stall) : null
+  return respond(body, { status: 200, requestId, headers: STREAM_HEADERS })
+}
+
+/** A key that was revoked meanwhile reads nothing more. */
+function mayGoOn({ authenticate }: EventTools, request: Request): boolean {
+  if (callerOf(request).kind !== 'key') return true
+  const header = (name: string) => request.headers.get(name) ?? ''
+  return authenticate(header('x-api-key'), header('x-api-secret')) !== null
+}
+
+/** The events that the caller may have, of those that it wants. */
+function filterOf(request: Request, { types, phone_line_id: lineId }: Choice): EventFilter {
+  return { names: namesIn(types), lineIds: linesOf(request, lineId) }
+}
+
+function namesIn(types: string | undefined): EventFilter['names'] {
+  if (types === undefined) return null
+  const given = types.split(',')
+  const names = EVENT_NAMES.filter((name) => given.includes(name))
+  if (names.length === new Set(given).size) return names
+  const message = `must be some of ${EVENT_NAMES.join(', ')}, separated by commas`
+  throw invalidRequest({ path: 'types', message })
+}
+
+/** The owner finds room even where programs have taken all. */
+function requireRoom({ readerCount }: EventLog, request: Request): void {
+  if (readerCount < READERS_MAX || callerOf(request).kind === 'cli') return
+  throw new RelayError('rate_limit_exceeded', `${READERS_MAX} readers of events wait already.`, {
+    details: { limit: 'event_readers' },
+    retryAfterSeconds: READERS_RETRY_SECONDS,
+  })
+}
+
+/** The place of the reader without an event: a reader that is cut before the first one resumes there. */
+function opening(position: string): string {
+  return `retry: 1000\nid: ${position}\n\n`
+}
+
+function pieceOf({ events, position }: EventBatch): string {
+  if (events.length > 0) return events.map(eventText).join('')
+  return `: still here\nid: ${position}\n\n`
+}
+
+function eventText({ id, name, body }: LoggedEvent): string {
+  return `id: ${id}\nevent: ${name}\ndata: ${body}\n\n`
+}

@@ -1,0 +1,81 @@
+// `POST /mcp`: the MCP server over streamable HTTP. Its calls of the API go through the routes themselves, as the
+// caller of the request, so that scopes, lines and rules of a key hold here as everywhere.
+
+import { Elysia } from 'elysia'
+import { Type } from 'typebox'
+
+import { callRoute, type RelayFetch } from '../api/client.ts'
+import { hasScope, permissionsOf } from '../domain/permissions.ts'
+import { HOUR_MS } from '../domain/time.ts'
+import { mcpHandler } from '../mcp/server.ts'
+import type { McpClient } from '../mcp/tools.ts'
+import type { Clock } from '../system/clock.ts'
+import type { Random } from '../system/random.ts'
+import { takes } from './body.ts'
+import { plainCall } from './operation.ts'
+import { callerOf, contextOf, originOf, setContext } from './request-context.ts'
+import { respond } from './respond.ts'
+
+export const MCP_PATH = '/mcp'
+
+/** A call waits for 50 seconds at most. */
+const SILENCE_SECONDS = 70
+const SESSION = 'mcp-session-id'
+const KEY_HEADERS = ['x-api-key', 'x-api-secret']
+const KEY_AND_SECRET = /^Bearer +(hl_live_[^:\s]+):(\S+) *$/i
+
+type Tools = { readonly random: Random; readonly clock: Clock }
+
+type Fetch = (request: Request) => Response | Promise<Response>
+
+/** `fetch` answers requests of the API that have a context. */
+export function mcpRoutes({ random, clock }: Tools, fetch: Fetch, streamsEnd: AbortSignal) {
+  const handler = mcpHandler((request) => clientOf(request, clock, fetch))
+  streamsEnd.addEventListener('abort', () => void handler.close())
+  return new Elysia().post(
+    MCP_PATH,
+    async ({ request, body }) => {
+      const { peer, requestId } = contextOf(request)
+      peer.liftTimeout(SILENCE_SECONDS)
+      const answer = await handler.fetch(request, { parsedBody: body })
+      const isOpening = 'method' in body && body.method === 'initialize'
+      const session = isOpening ? { [SESSION]: random.bytes(16).toHex() } : {}
+      const headers = { ...Object.fromEntries(answer.headers), ...session }
+      return respond(answer.body, { status: answer.status, requestId, headers })
+    },
+    { ...takes(Type.Object({})), beforeHandle: plainCall, detail: { hide: true } },
+  )
+}
+
+/** The request with the two headers of a key, for clients that can set but one: `Bearer KEY:SECRET`. */
+export function withKeyHeaders(request: Request): Request {
+  const [, key, secret] = KEY_AND_SECRET.exec(request.headers.get('authorization') ?? '') ?? []
+  if (key === undefined || secret === undefined) return request
+  const headers = new Headers(request.headers)
+  headers.set('x-api-key', key)
+  headers.set('x-api-secret', secret)
+  return new Request(request, { headers })
+}
+
+function clientOf(request: Request, clock: Clock, fetch: Fetch): McpClient {
+  const context = contextOf(request)
+  const inner: RelayFetch = async (path, init) => {
+    const { signal } = request
+    const call = new Request(`http://localhost/api/v1${path}`, { ...init, signal })
+    for (const name of KEY_HEADERS) call.headers.set(name, request.headers.get(name) ?? '')
+    setContext(call, context)
+    return fetch(call)
+  }
+  const { actor } = originOf(request)
+  const permissions = permissionsOf(callerOf(request))
+  // Clients of the newest protocol have no session: their ids of calls count for an hour.
+  const session = request.headers.get(SESSION) ?? Math.floor(clock.now() / HOUR_MS)
+  return {
+    api: {
+      call: (route, given) => callRoute(inner, route, given),
+      file: (path) => inner(path, {}),
+    },
+    id: `${actor.kind} ${actor.id} ${session}`,
+    may: (scope) => hasScope(permissions, scope),
+  }
+}

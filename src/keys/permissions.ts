@@ -1,0 +1,113 @@
+// Permissions of keys as requests name them and answers show them.
+
+import type * as api from '../api/keys.ts'
+import { TIME_WANTED } from '../api/schema.ts'
+import type { AuditFields } from '../domain/audit.ts'
+import { RelayError, invalidRequest } from '../domain/errors.ts'
+import { parseRecipient } from '../domain/handle.ts'
+import type { LineId, Timestamp } from '../domain/ids.ts'
+import {
+  NO_RULES,
+  expandScopes,
+  partsAbove,
+  type KeyRules,
+  type Permissions,
+} from '../domain/permissions.ts'
+import type { Db } from '../storage/database.ts'
+import { linesNamed } from '../storage/lines.ts'
+import { isoTime, parseIsoTime } from '../system/iso-time.ts'
+
+type AskedLimits = Omit<api.KeyCreation, 'name'>
+
+type Tools = { readonly db: Db; readonly stamps: { now(): Timestamp } }
+
+/**
+ * Permissions of a new key: whatever the request leaves out is as its maker has it. Throws `forbidden`
+ * for more than its maker has.
+ */
+export function permissionsAsked(tools: Tools, asked: AskedLimits, own: Permissions): Permissions {
+  const { scopes = null, phone_line_ids: lines = null, expires_at: end = null } = asked
+  const permissions: Permissions = {
+    scopes: scopes === null ? own.scopes : expandScopes(scopes),
+    lineIds: lines === null ? own.lineIds : linesIn(tools.db, lines, own),
+    expiresAt: end === null ? own.expiresAt : endIn(end, tools.stamps.now()),
+    rules: rulesAsked(asked.rules ?? {}, own.rules),
+  }
+  const above = partsAbove(permissions, own)
+  if (above.length === 0) return permissions
+  const message = `A key cannot give more than it has itself: ${above.join(', ')}.`
+  throw new RelayError('forbidden', message, { details: { above } })
+}
+
+function linesIn(db: Db, texts: readonly string[], own: Permissions): readonly LineId[] {
+  const lines = linesNamed(db, texts, own.lineIds)
+  if (lines !== null) return lines
+  throw invalidRequest({ path: 'phone_line_ids', message: 'must be ids of phone lines' })
+}
+
+function endIn(text: string, now: Timestamp): Timestamp {
+  const end = parseIsoTime(text)
+  if (end === null) throw invalidRequest({ path: 'expires_at', message: TIME_WANTED })
+  if (end > now) return end
+  throw invalidRequest({ path: 'expires_at', message: 'must be in the future' })
+}
+
+function rulesAsked(asked: NonNullable<AskedLimits['rules']>, own: KeyRules): KeyRules {
+  if (Object.keys(asked).length === 0) return own
+  const rules = mergedRules(asked, own)
+  const { recipients, allow, quietHours } = rules
+  if (recipients === 'anyone' && allow.length > 0) {
+    const message = 'is for keys whose rules.recipients is not anyone'
+    throw invalidRequest({ path: 'rules.allow', message })
+  }
+  if (quietHours !== null && quietHours.from === quietHours.to) {
+    throw invalidRequest({ path: 'rules.quiet_hours', message: 'must not end when they begin' })
+  }
+  return Bun.deepEquals(rules, NO_RULES) ? NO_RULES : rules
+}
+
+function mergedRules(asked: NonNullable<AskedLimits['rules']>, own: KeyRules): KeyRules {
+  return {
+    recipients: asked.recipients ?? own.recipients,
+    allow: asked.allow?.map(handleIn) ?? own.allow,
+    sendsPerHour: asked.sends_per_hour ?? own.sendsPerHour,
+    sendsPerDay: asked.sends_per_day ?? own.sendsPerDay,
+    approval: asked.approval ?? own.approval,
+    quietHours: asked.quiet_hours ?? own.quietHours,
+  }
+}
+
+function handleIn(text: string): string {
+  const recipient = parseRecipient(text)
+  if (recipient !== null) return recipient.handle
+  const message = 'must be phone numbers in international format, or email addresses'
+  throw invalidRequest({ path: 'rules.allow', message })
+}
+
+/** The limits of a key; of one without any it is empty, as such keys always were. */
+export function limitFields(permissions: Permissions) {
+  const { scopes, lineIds, expiresAt, rules } = permissions
+  return {
+    ...(scopes === null ? {} : { scopes }),
+    ...(lineIds === null ? {} : { phone_line_ids: lineIds }),
+    ...(expiresAt === null ? {} : { expires_at: isoTime(expiresAt) }),
+    ...(rules === NO_RULES ? {} : { rules: rulesResource(rules) }),
+  }
+}
+
+export function rulesResource(rules: KeyRules): api.KeyRules {
+  return {
+    recipients: rules.recipients,
+    allow: rules.allow,
+    sends_per_hour: rules.sendsPerHour,
+    sends_per_day: rules.sendsPerDay,
+    approval: rules.approval,
+    quiet_hours: rules.quietHours,
+  }
+}
+
+/** The audit trail has flat fields. */
+export function auditedLimits(permissions: Permissions): AuditFields {
+  const { rules, ...limits } = limitFields(permissions)
+  return { ...limits, ...(rules === undefined ? {} : { rules: JSON.stringify(rules) }) }
+}

@@ -1,0 +1,95 @@
+// Rules of keys for their sends. They are checked and counted in the transaction that accepts a message, so
+// that neither a restart nor a second request at the same time gets around them.
+
+import { RelayError } from '../domain/errors.ts'
+import { timestamp, type MessageId, type Timestamp } from '../domain/ids.ts'
+import {
+  allowsRecipient,
+  type KeyRules,
+  type RecipientFacts,
+  type KeyCaller,
+} from '../domain/permissions.ts'
+import { DAY_MS, HOUR_MS } from '../domain/time.ts'
+import { countSend, keysWithRules, sendOfKey } from '../storage/credentials.ts'
+import type { Db, Tx } from '../storage/database.ts'
+import { findGroup } from '../storage/groups.ts'
+import { hasGroupWrittenSince, hasWrittenSince, isKnownOn } from '../storage/line-limits.ts'
+import type { Histories, Target } from './send-target.ts'
+
+type Send = {
+  readonly key: KeyCaller
+  readonly target: Target
+  readonly histories: Histories
+}
+
+/** Throws `recipient_not_allowed` or `rate_limit_exceeded` where a rule of the key speaks against a send. */
+export function requireByRules(db: Db, { key, target, histories }: Send, now: Timestamp): void {
+  const { rules } = key.permissions
+  if (!allowsRecipient(rules, factsOf(db, { key, target, histories }, now))) {
+    const message = `The rules of this key allow only these recipients: ${rules.recipients}.`
+    throw new RelayError('recipient_not_allowed', message, {
+      details: { recipients: rules.recipients },
+    })
+  }
+  if (!isCounted(rules)) return
+  for (const { id, rules } of keysWithRules(db, key.keyId)) {
+    for (const { name, most, lengthMs } of limitsOf(rules)) {
+      const at = sendOfKey(db, id, { since: now - lengthMs, place: most - 1 })
+      if (at !== null) throw limitReached({ name, most, retryMs: at + lengthMs - now })
+    }
+  }
+}
+
+/** Counts an accepted message for its key, and for those that the key comes from. */
+export function countByRules(tx: Tx, key: KeyCaller, messageId: MessageId, now: Timestamp): void {
+  if (!isCounted(key.permissions.rules)) return
+  for (const { id, rules } of keysWithRules(tx, key.keyId)) {
+    if (isCounted(rules)) countSend(tx, id, { messageId, at: now, before: now - DAY_MS })
+  }
+}
+
+function isCounted({ sendsPerHour, sendsPerDay }: KeyRules): boolean {
+  return sendsPerHour !== null || sendsPerDay !== null
+}
+
+function limitsOf({ sendsPerHour, sendsPerDay }: KeyRules) {
+  const limits = [
+    { name: 'key_day', most: sendsPerDay, lengthMs: DAY_MS },
+    { name: 'key_hour', most: sendsPerHour, lengthMs: HOUR_MS },
+  ]
+  return limits.flatMap(({ most, ...limit }) => (most === null ? [] : { ...limit, most }))
+}
+
+function limitReached(limit: {
+  readonly name: string
+  readonly most: number
+  readonly retryMs: number
+}): RelayError {
+  const { name, most, retryMs } = limit
+  const span = name === 'key_hour' ? 'an hour' : '24 hours'
+  return new RelayError('rate_limit_exceeded', `This key may send ${most} messages in ${span}.`, {
+    details: { limit: name, most },
+    retryAfterSeconds: Math.max(1, Math.ceil(retryMs / 1_000)),
+  })
+}
+
+/** Looked up only as far as the rules need them. */
+function factsOf(db: Db, { key, target, histories }: Send, now: Timestamp): RecipientFacts {
+  const { recipient } = target
+  const limit = key.permissions.lineIds
+  const since = timestamp(now - DAY_MS)
+  if (recipient.kind === 'group') {
+    const { conversationId } = recipient
+    return {
+      handles: findGroup(db, conversationId)?.participants ?? [],
+      isKnown: () => true,
+      hasReplied: () => hasGroupWrittenSince(db, conversationId, since),
+    }
+  }
+  const { handle } = recipient
+  return {
+    handles: [handle],
+    isKnown: () => [...histories.values()].includes(true) || isKnownOn(db, limit, handle),
+    hasReplied: () => hasWrittenSince(db, { limit, handle }, since),
+  }
+}

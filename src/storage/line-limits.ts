@@ -1,0 +1,78 @@
+// What keys of certain lines may see: everything that belongs to one of these lines.
+
+import type { Handle } from '../domain/handle.ts'
+import { parseId, type ConversationId, type Timestamp, type WebhookId } from '../domain/ids.ts'
+import { isSubset } from '../domain/permissions.ts'
+import { includesLine, type LineLimit } from '../domain/routing.ts'
+import { STOOD_FOR } from './conversations.ts'
+import type { Db } from './database.ts'
+import { findDelivery } from './deliveries.ts'
+import { firstSeqSince } from './seq-by-time.ts'
+import { CONVERSATION_SEQ, LINE_SEQS, getRow, isOfLines, limitValue } from './statement.ts'
+import { findWebhook } from './webhooks.ts'
+
+/** Of a message, a conversation or a file, by the prefix of its id; a file that no message has is everyone's. */
+const SEEN: Readonly<Record<string, string>> = {
+  msg: `SELECT 1 FROM messages WHERE id = $id AND line_seq IN ${LINE_SEQS}`,
+  conv: `SELECT 1 FROM conversations c WHERE c.seq = ${STOOD_FOR.replace('$conversationId', '$id')}
+    AND ${isOfLines('c.line_id')}`,
+  att: `SELECT 1 FROM attachments a WHERE a.id = $id AND (
+      NOT EXISTS (SELECT 1 FROM message_attachments l WHERE l.attachment_seq = a.seq)
+      OR EXISTS (SELECT 1 FROM message_attachments l JOIN messages m ON m.id = l.message_id
+        WHERE l.attachment_seq = a.seq AND m.line_seq IN ${LINE_SEQS}))`,
+}
+
+/** True where a thing belongs to the lines, and for things that belong to no line. */
+export function isOnLines(db: Db, limit: LineLimit, id: string): boolean {
+  if (limit === null) return true
+  const kind = id.slice(0, Math.max(0, id.indexOf('_')))
+  const query = Object.hasOwn(SEEN, kind) ? SEEN[kind] : undefined
+  if (query !== undefined) return getRow(db, query, { id, lineIds: limitValue(limit) }) !== null
+  if (kind === 'line') return includesLine(limit, id)
+  if (kind === 'wh') return isWebhookOn(db, limit, parseId('wh', id))
+  if (kind !== 'dlv') return true
+  const delivery = parseId('dlv', id)
+  return isWebhookOn(db, limit, delivery && (findDelivery(db, delivery)?.webhookId ?? null))
+}
+
+function isWebhookOn(db: Db, limit: LineLimit, id: WebhookId | null): boolean {
+  const webhook = id === null ? null : findWebhook(db, id)
+  return webhook !== null && isSubset(webhook.lineIds, limit)
+}
+
+const known = `SELECT 1 FROM contacts c WHERE c.handle = $handle
+   AND (c.known_at IS NOT NULL OR c.spent_day IS NOT NULL) AND ${isOfLines('c.line_id')} LIMIT 1`
+
+/** True where one of the lines has written with the handle. */
+export function isKnownOn(db: Db, limit: LineLimit, handle: Handle): boolean {
+  return getRow(db, known, { handle, lineIds: limitValue(limit) }) !== null
+}
+
+const NEW_INBOUND = `m.seq >= +$from AND m.direction = 'inbound' AND m.sent_at > +$since LIMIT 1`
+
+const repliedByHandle = `SELECT 1 FROM conversations c
+   CROSS JOIN messages m INDEXED BY messages_by_conversation ON m.conversation_seq = c.seq
+   WHERE c.handle = $handle AND ${isOfLines('c.line_id')} AND ${NEW_INBOUND}`
+
+const repliedInGroup = `SELECT 1 FROM messages m INDEXED BY messages_by_conversation
+   WHERE m.conversation_seq = ${CONVERSATION_SEQ} AND ${NEW_INBOUND}`
+
+/** True where the handle wrote to one of the lines after `since`. */
+export function hasWrittenSince(
+  db: Db,
+  { limit, handle }: { readonly limit: LineLimit; readonly handle: Handle },
+  since: Timestamp,
+): boolean {
+  const from = firstSeqSince(db, 'messages', since)
+  return getRow(db, repliedByHandle, { handle, lineIds: limitValue(limit), from, since }) !== null
+}
+
+/** The same of any member of a group. */
+export function hasGroupWrittenSince(
+  db: Db,
+  conversationId: ConversationId,
+  since: Timestamp,
+): boolean {
+  const from = firstSeqSince(db, 'messages', since)
+  return getRow(db, repliedInGroup, { conversationId, from, since }) !== null
+}

@@ -1,0 +1,156 @@
+import { RelayError, invalidRequest } from '../domain/errors.ts'
+import { parseId } from '../domain/ids.ts'
+import type { Db } from '../storage/database.ts'
+import {
+  eventAt,
+  findEvent,
+  listEvents,
+  newestEvent,
+  type EventFilter,
+  type StoredEvent,
+} from '../storage/events.ts'
+import { partsOf } from '../storage/message-parts.ts'
+import { findMessage } from '../storage/messages.ts'
+import { EVENTS_KEPT_MS } from '../storage/retention.ts'
+import { firstSeqSince } from '../storage/seq-by-time.ts'
+import { nextTurn } from '../system/clock.ts'
+import type { ConfirmedClock } from '../system/confirmed-clock.ts'
+import { Signal } from '../system/signal.ts'
+import { payloadOf } from './payload.ts'
+import type { DeliverySignals, EventReaders } from './signals.ts'
+
+/** An event with the JSON text that webhooks get. */
+export type LoggedEvent = Pick<StoredEvent, 'id' | 'name' | 'createdAt'> & { readonly body: string }
+
+/** Seq up to which a reader has everything. */
+type Position = number
+
+export type EventBatch = {
+  readonly events: readonly LoggedEvent[]
+  /** The `after` with which a reader resumes behind this batch. */
+  readonly position: string
+  readonly hasMore: boolean
+}
+
+export type EventReading = {
+  readonly after: Position
+  readonly filter: EventFilter
+  /** Events in a batch at most. */
+  readonly limit: number
+  /** Silence after which a batch without events is given. */
+  readonly silenceMs: number
+}
+
+type Tools = {
+  readonly db: Db
+  readonly clock: ConfirmedClock
+  readonly deliverySignals: DeliverySignals
+}
+
+/** Values of `after` for what is recorded from now on, and for all that is kept. */
+export const LATEST = 'latest'
+export const OLDEST = 'oldest'
+
+/**
+ * Every event in the order of its commit, for any number of readers, each at its own pace. Nothing is kept in
+ * memory for a reader but its position. Seqs have no gaps and are never used again, as the newest event is never
+ * deleted: so a reader that resumes behind an event misses none, whatever their ids.
+ */
+export class EventLog {
+  readonly #db: Db
+  readonly #clock: ConfirmedClock
+  readonly #readers: EventReaders
+
+  constructor({ db, clock, deliverySignals }: Tools) {
+    this.#db = db
+    this.#clock = clock
+    this.#readers = deliverySignals.readers
+  }
+
+  get readerCount(): number {
+    return this.#readers.count
+  }
+
+  /**
+   * The position behind the event `after`, or that of `latest` or `oldest`. Throws `events_gone` where events
+   * behind it may be deleted, as they are after 30 days.
+   */
+  positionOf(after: string): Position {
+    const newest = newestEvent(this.#db)?.seq ?? 0
+    if (after === LATEST) return newest
+    const since = firstSeqSince(this.#db, 'events', this.#clock.ago(EVENTS_KEPT_MS))
+    const kept = Math.max(Math.min(since, newest), 1)
+    if (after === OLDEST) return kept - 1
+    const found = findEvent(this.#db, after)
+    if (found !== null && found.seq >= kept - 1) return found.seq
+    if (found === null && parseId('evt', after) === null) {
+      const message = `must be the id of an event, ${LATEST} or ${OLDEST}`
+      throw invalidRequest({ path: 'after', message })
+    }
+    const message = `Events after this one may be deleted already: read on from ${OLDEST}.`
+    const oldest = this.afterOf(kept)
+    throw new RelayError('events_gone', message, { details: { oldest } })
+  }
+
+  /** The `after` with which a reader comes back to a position. */
+  afterOf(position: Position): string {
+    return eventAt(this.#db, position)?.id ?? OLDEST
+  }
+
+  /** Batches of events as they are recorded, and an empty one after each silence. Ends when `signal` aborts. */
+  async *follow(
+    { after, filter, limit, silenceMs }: EventReading,
+    signal: AbortSignal,
+  ): AsyncGenerator<EventBatch, undefined> {
+    const wake = new Signal()
+    const unwatch = this.#readers.watch(wake)
+    let position = after
+    let silentAt = this.#clock.monotonic() + silenceMs
+    try {
+      while (!signal.aborted) {
+        const { events, upTo, isEnd } = await this.#read(position, filter, limit)
+        position = upTo
+        const leftMs = silentAt - this.#clock.monotonic()
+        if (events.length === 0 && leftMs > 0) {
+          await wake.wait(this.#clock, leftMs, signal)
+          continue
+        }
+        yield { events, position: this.afterOf(upTo), hasMore: !isEnd }
+        silentAt = this.#clock.monotonic() + silenceMs
+      }
+    } finally {
+      unwatch()
+    }
+    return undefined
+  }
+
+  /** As many events as wanted or recorded, in steps between which others have their turn. */
+  async #read(after: Position, filter: EventFilter, limit: number): Promise<Found> {
+    const events: LoggedEvent[] = []
+    let step = { upTo: after, isEnd: false }
+    while (!step.isEnd && events.length < limit) {
+      if (step.upTo > after) await nextTurn()
+      const next = listEvents(this.#db, step.upTo, filter, limit - events.length)
+      for (const event of next.events) {
+        const body = bodyOf(this.#db, event)
+        const { id, name, createdAt } = event
+        if (body !== null) events.push({ id, name, createdAt, body })
+      }
+      step = next
+    }
+    return { ...step, events }
+  }
+}
+
+type Found = {
+  readonly events: readonly LoggedEvent[]
+  readonly upTo: Position
+  readonly isEnd: boolean
+}
+
+/** The JSON text that webhooks get; null where it was never written and its message is deleted. */
+export function bodyOf(db: Db, { body, name, messageId }: StoredEvent): string | null {
+  if (body !== null || messageId === null) return body
+  const message = findMessage(db, messageId)
+  return message && payloadOf(name, message, partsOf(db, message))
+}
