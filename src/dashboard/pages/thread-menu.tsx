@@ -8,6 +8,7 @@ import { withQuery } from '../address.ts'
 import type { Answer, Api } from '../api.ts'
 import { Button } from '../components/button.tsx'
 import { Icon } from '../components/icon.tsx'
+import { lazyDialog } from '../components/lazy-page.tsx'
 import { PersonText } from '../components/text.tsx'
 import { useAction } from '../components/use-action.ts'
 import { useDashboard } from '../dashboard.ts'
@@ -16,9 +17,10 @@ import { numberWords } from '../numbers.ts'
 import { conversationName, isGroup, personName } from '../people.ts'
 import type { Conversation, Message, Page } from '../resources.ts'
 import { clockTime, dayWords } from '../time-words.ts'
+import { COMMON } from '../words/common.ts'
 import { CONVERSATIONS } from '../words/conversations.ts'
-import { PEOPLE } from '../words/people.ts'
-import { ContactDialog } from './contact-form.tsx'
+
+const CONTACT = lazyDialog(async () => (await import('./contact-form.tsx')).ContactDialog)
 
 type Props = { readonly conversation: Conversation; readonly onChanged: () => void }
 
@@ -56,7 +58,7 @@ export function ThreadMenu({ conversation, onChanged }: Props) {
         <div class="menu-items" tabIndex={-1}>
           {!isGroup(conversation) && (
             <Button look="quiet" icon="person" onClick={name}>
-              {isKnown ? PEOPLE.edit : PEOPLE.add}
+              {isKnown ? COMMON.editContact : COMMON.addContact}
             </Button>
           )}
           <ExportButton conversation={conversation} format="csv" />
@@ -65,7 +67,7 @@ export function ThreadMenu({ conversation, onChanged }: Props) {
         </div>
       </details>
       {isNaming.value && (
-        <ContactDialog
+        <CONTACT.View
           {...{ handle, isKnown, onChanged }}
           onClose={() => (isNaming.value = false)}
         />
