@@ -42,7 +42,7 @@ test('the night operator finds the failing webhook, holds it, mends it, and retr
   })
   expect(shown).toMatch(/exhausted +2 +500/)
 
-  expect(await run('webhooks', 'pause', bad)).toEndWith('is now paused.\n')
+  expect(await run('webhooks', 'pause', bad)).toEndWith('is paused.\n')
   status = 200
   await run('webhooks', 'resume', bad)
   const before = broken.received.length

@@ -57,8 +57,8 @@ test('each count of Home is the length of the list that it leads to, and failure
   const later = await at.attention()
 
   expect(statuses.map((status) => counts[status])).toEqual(lists.map(({ length }) => length))
-  expect(counts).toEqual({ failed: 2, expired: 0, uncertain: 1, queued: 0 })
-  expect(later).toEqual({ failed: 0, expired: 0, uncertain: 1, queued: 0 })
+  expect(counts).toEqual({ approval: 0, failed: 2, expired: 0, uncertain: 1, queued: 0 })
+  expect(later).toEqual({ approval: 0, failed: 0, expired: 0, uncertain: 1, queued: 0 })
 })
 
 test('a message that was never handed over has no time of that, and an unknown one is no message', async () => {

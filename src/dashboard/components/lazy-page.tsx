@@ -37,13 +37,22 @@ export function lazyPage<Props extends object = object>(
       ) : (
         <Opening title={title} onLeave={onLeave} />
       ),
-    missing: () => (
-      <Callout tone="bad" title={COMMON.notLoaded} actions={<Reload />}>
-        {COMMON.whyNotLoaded}
-      </Callout>
-    ),
+    missing: NotLoaded,
     isReloaded: true,
   })
+}
+
+/** A part that some pages have; its place is empty until then. */
+export function lazyPart<Props extends object>(load: Loader<Props>): Lazy<Props> {
+  return lazy(load, { waiting: () => null, missing: NotLoaded, isReloaded: true })
+}
+
+function NotLoaded() {
+  return (
+    <Callout tone="bad" title={COMMON.notLoaded} actions={<Reload />}>
+      {COMMON.whyNotLoaded}
+    </Callout>
+  )
 }
 
 /** What opens with a click, over the page or below its button. */

@@ -7,6 +7,7 @@ import { href } from '../address.ts'
 import type { Answer } from '../api.ts'
 import { Button } from '../components/button.tsx'
 import { Icon } from '../components/icon.tsx'
+import { lazyPart } from '../components/lazy-page.tsx'
 import { LongText, PersonText } from '../components/text.tsx'
 import { useAction } from '../components/use-action.ts'
 import { useDashboard } from '../dashboard.ts'
@@ -24,8 +25,9 @@ import {
   statusWords,
   whyNot,
 } from '../words/message-states.ts'
-import { ApprovalActions } from './approval.tsx'
 import { MessageFiles } from './message-files.tsx'
+
+const APPROVAL_ACTIONS = lazyPart(async () => (await import('./approval.tsx')).ApprovalActions)
 
 type Props = {
   readonly message: Message
@@ -239,7 +241,7 @@ function NextSteps({ message, onChanged }: Props) {
     return (
       <div class="actions bubble-actions">
         {message.queued_reason === 'approval' && (
-          <ApprovalActions message={message} onChanged={onChanged} />
+          <APPROVAL_ACTIONS.View message={message} onChanged={onChanged} />
         )}
         <Button
           icon="cross"

@@ -63,7 +63,7 @@ function ContactForm(props: Props & { readonly known: Contact | null }) {
   const errorOf = (field: string) => fieldError(saving.failure, field)
   return (
     <ActionDialog
-      title={known === null ? COMMON.addContact : COMMON.editContact}
+      title={known === null ? PEOPLE.add : PEOPLE.edit}
       confirm={PEOPLE.save}
       action={saving}
       but={['handle', 'name', 'note']}

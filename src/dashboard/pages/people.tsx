@@ -50,7 +50,7 @@ export function PeoplePage() {
             <ImportButton onDone={() => feed.refresh()} />
             <ExportButton />
             <Button look="main" icon="plus" onClick={() => (isAdding.value = true)}>
-              {COMMON.addContact}
+              {PEOPLE.add}
             </Button>
           </>
         }

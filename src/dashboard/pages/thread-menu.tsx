@@ -17,8 +17,8 @@ import { numberWords } from '../numbers.ts'
 import { conversationName, isGroup, personName } from '../people.ts'
 import type { Conversation, Message, Page } from '../resources.ts'
 import { clockTime, dayWords } from '../time-words.ts'
-import { COMMON } from '../words/common.ts'
 import { CONVERSATIONS } from '../words/conversations.ts'
+import { PEOPLE } from '../words/people.ts'
 
 const CONTACT = lazyDialog(async () => (await import('./contact-form.tsx')).ContactDialog)
 
@@ -58,7 +58,7 @@ export function ThreadMenu({ conversation, onChanged }: Props) {
         <div class="menu-items" tabIndex={-1}>
           {!isGroup(conversation) && (
             <Button look="quiet" icon="person" onClick={name}>
-              {isKnown ? COMMON.editContact : COMMON.addContact}
+              {isKnown ? PEOPLE.edit : PEOPLE.add}
             </Button>
           )}
           <ExportButton conversation={conversation} format="csv" />

@@ -10,6 +10,7 @@ import { FailureNote } from '../components/callout.tsx'
 import { Dialog } from '../components/dialog.tsx'
 import { Switch } from '../components/form.tsx'
 import { Badge, Icon } from '../components/icon.tsx'
+import { lazyPart } from '../components/lazy-page.tsx'
 import { NearView } from '../components/long-list.tsx'
 import { PersonText } from '../components/text.tsx'
 import { useAction } from '../components/use-action.ts'
@@ -25,11 +26,12 @@ import { COMMON } from '../words/common.ts'
 import { CONVERSATIONS } from '../words/conversations.ts'
 import { isReady, lineName, lineState } from '../words/line-states.ts'
 import { groupRefusal } from '../words/message-states.ts'
-import { ApprovalBar } from './approval.tsx'
 import { useFileTarget } from './attach.tsx'
 import { Bubble, useTarget } from './bubble.tsx'
 import { Composer, takesFiles, useComposition } from './send-form.tsx'
 import { ThreadMenu } from './thread-menu.tsx'
+
+const APPROVAL_BAR = lazyPart(async () => (await import('./approval.tsx')).ApprovalBar)
 
 const MESSAGES_MAX = 2_000
 /** Within this distance from the end, in pixels, the view shows the latest messages. */
@@ -104,7 +106,7 @@ function ThreadParts(props: PartsProps) {
     <div class={isOver ? 'thread is-drop-target' : 'thread'} {...handlers}>
       <ThreadHead conversation={conversation} line={line} onChanged={onChanged} />
       <MessageList {...{ feed, conversation, isLatest, showLatest }} />
-      {conversation !== null && <ApprovalBar conversationId={conversation.id} />}
+      {conversation !== null && <APPROVAL_BAR.View conversationId={conversation.id} />}
       {conversation === null ? (
         <div class="composer-place" />
       ) : (

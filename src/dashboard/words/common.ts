@@ -14,12 +14,10 @@ export function countWords(count: number, noun: string): string {
 
 export const COMMON = {
   product: 'Hookline',
-  addContact: 'Add contact',
   cancel: 'Cancel',
   close: 'Close',
   delete: 'Delete',
   done: 'Done',
-  editContact: 'Edit contact',
   password: 'Password',
   reload: 'Reload',
   tryAgain: 'Try again',

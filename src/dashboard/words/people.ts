@@ -5,6 +5,8 @@ import { countWords, grouped } from './common.ts'
 export const PEOPLE = {
   title: 'People',
   lead: 'Names for the people you write with. Only you see them; webhooks never carry them.',
+  add: 'Add contact',
+  edit: 'Edit contact',
   save: 'Save',
   saved: 'Saved.',
   handle: 'Number or email',
