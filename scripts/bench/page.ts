@@ -80,7 +80,7 @@ async function thread(api: ApiClient): Promise<string> {
 
 async function longestFrame(watched: WatchedPage, api: ApiClient, place: string): Promise<Figure> {
   const { page: tab } = watched
-  await watched.show(place)
+  await tab.goto(`/#/${place}`)
   await Bun.sleep(SETTLED_MS)
   await tab.evaluate(WATCH_FRAMES)
   await sendPaced({ api }, PER_SECOND * SECONDS, PER_SECOND, () => {})

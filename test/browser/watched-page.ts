@@ -177,8 +177,9 @@ export class WatchedPage {
   /** By how many pixels it is wider than its window, and what sticks out. */
   async overflow(): Promise<{ readonly px: number; readonly parts: readonly string[] }> {
     const px = await this.page.evaluate<number>(
-      // A telephone zooms out to show what sticks out, so that its window is no measure.
-      '(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(document.documentElement)',
+      // A telephone zooms out to show what sticks out, so that its window is no measure. Where the place of
+      // a scroll bar is kept free, the page is narrower than that.
+      '(({ scrollWidth, clientWidth }) => Math.max(0, scrollWidth - clientWidth))(document.documentElement)',
     )
     return { px, parts: px === 0 ? [] : await this.page.evaluate<string[]>(TOO_WIDE) }
   }

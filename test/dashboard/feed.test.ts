@@ -262,13 +262,13 @@ function rigOf(count: number, more: Otherwise = {}) {
       if (isDown) return { ok: false, failure: UNREACHABLE }
       const from = items.findIndex(({ id }) => id === cursor) + 1
       const data = items.slice(from, from + limit)
-      return ok(listOf(data, from + limit < items.length ? data.at(-1)?.id : null))
+      return ok(listOf(structuredClone(data), from + limit < items.length ? data.at(-1)?.id : null))
     },
     async entry(id) {
       asked.push(`one ${id}`)
       const item = items.find((each) => each.id === id)
       if (isDown || item === undefined) return { ok: false, failure: UNREACHABLE }
-      return ok(item)
+      return ok(structuredClone(item))
     },
     idIn: ({ what, id }) => (what === 'message' ? id : null),
     movesUp: () => more.movesUp ?? false,
