@@ -53,6 +53,7 @@ story('a person is found, answered and named by keyboard alone', async () => {
   await keyboard.press('Enter')
   await watched.page.getByRole('heading', { name: 'Anna' }).waitFor()
   await focusOn(watched, 'More')
+  await watched.page.locator('.conversation-row').filter({ hasText: 'Anna' }).waitFor()
   // One stop of the list, however many people it has; the arrow keys go on from there.
   await watched.tabTo('Show')
   await watched.tabTo('Line')
