@@ -48,16 +48,20 @@ export class ControlClient {
     this.#place = place
   }
 
-  /** True where a relay answers. */
+  /** True where a relay answers, or is too busy to answer in time. */
   async isThere(): Promise<boolean> {
     if (typeof this.#place === 'string' && !existsSync(this.#place)) return false
+    const limit = deadline(systemClock, PROBE_TIMEOUT_MS)
     try {
-      const response = await this.#fetch('/healthz', {})
+      const response = await this.#fetch('/healthz', { signal: limit.signal })
       await response.body?.cancel()
       return true
     } catch (error) {
       if (error instanceof NoRelayError) return false
+      if (limit.signal.aborted) return true
       throw error
+    } finally {
+      limit.clear()
     }
   }
 
