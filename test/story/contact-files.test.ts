@@ -4,18 +4,10 @@ import { expect, test } from 'bun:test'
 
 import { ScriptedDriver } from '../support/scripted-driver.ts'
 import { startRelay, type Json, type TestRelay } from '../support/test-relay.ts'
+import { namesIn, oneLine, put } from './people-stage.ts'
 
 const ANNA = '+12025550701'
 const BOB = '+12025550702'
-
-async function oneLine(): Promise<TestRelay> {
-  const driver = new ScriptedDriver()
-  driver.add('+12025550801')
-  return startRelay({ drivers: [driver] })
-}
-
-const put = (relay: TestRelay, handle: string, fields: object) =>
-  relay.put(`/api/v1/contacts/${encodeURIComponent(handle)}`, fields)
 
 const upload = async (relay: TestRelay, file: string | Uint8Array, query = ''): Promise<Json> => {
   const { key } = relay
@@ -29,8 +21,6 @@ const upload = async (relay: TestRelay, file: string | Uint8Array, query = ''): 
   )
   return response.json()
 }
-
-const namesIn = (found: Json): string[] => found.data.map((contact: Json) => contact.name)
 
 test('an exported table brings every contact back', async () => {
   await using relay = await oneLine()

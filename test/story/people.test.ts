@@ -6,23 +6,13 @@ import { deviceHandle } from '../../src/domain/handle.ts'
 import { EVENT_NAMES } from '../../src/domain/webhook.ts'
 import { ScriptedDriver } from '../support/scripted-driver.ts'
 import { startRelay, type Json, type TestRelay } from '../support/test-relay.ts'
+import { namesIn, oneLine, put } from './people-stage.ts'
 
 const ANNA = '+12025550701'
 const BOB = '+12025550702'
 
-async function oneLine(): Promise<TestRelay> {
-  const driver = new ScriptedDriver()
-  driver.add('+12025550801')
-  return startRelay({ drivers: [driver] })
-}
-
-const put = (relay: TestRelay, handle: string, fields: object) =>
-  relay.put(`/api/v1/contacts/${encodeURIComponent(handle)}`, fields)
-
 const search = (relay: TestRelay, q: string, more = ''): Promise<Json> =>
   relay.get(`/api/v1/search?q=${encodeURIComponent(q)}${more}`)
-
-const namesIn = (found: Json): string[] => found.data.map((contact: Json) => contact.name)
 
 test('a contact is added, replaced as a whole, listed, and deleted', async () => {
   await using relay = await oneLine()
