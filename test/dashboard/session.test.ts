@@ -65,7 +65,7 @@ test('it no longer does so once the relay does not answer', async () => {
   const session = new SessionStore()
 
   const asked = session.refresh()
-  relay.answer('GET', undefined)
+  relay.answer('GET', {}, 502)
   await asked
 
   expect([session.isReachable.value, session.state]).toEqual([false, null])
@@ -80,7 +80,8 @@ function heldAnswers() {
     Object.assign(held, { preconnect() {} }),
   )
   return {
-    answer: (method: string, body: unknown) => waiting.get(method)?.(Response.json(body)),
+    answer: (method: string, body: unknown, status = 200) =>
+      waiting.get(method)?.(Response.json(body, { status })),
     [Symbol.dispose]: () => spy.mockRestore(),
   }
 }
