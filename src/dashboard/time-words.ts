@@ -14,7 +14,7 @@ export function once<T>(make: () => T): () => T {
 export const browsersZone = once(() => new Intl.DateTimeFormat().resolvedOptions().timeZone)
 
 /** "en-DE" for a German browser: English words, with the day before the month and 24 hours. */
-export const dateLocale = once(() => {
+const dateLocale = once(() => {
   const { locale } = new Intl.DateTimeFormat().resolvedOptions()
   return locale.startsWith('en') ? locale : `en-${new Intl.Locale(locale).maximize().region}`
 })
