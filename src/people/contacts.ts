@@ -107,12 +107,12 @@ function cellsOf({ name, handle, note, tags }: Person): readonly string[] {
   return [name, handle, note ?? '', tags.join(',')]
 }
 
-function handleIn(written: string): Handle {
+export function handleIn(written: string): Handle {
   return parseRecipient(written)?.handle ?? deviceHandle(written)
 }
 
 /** A number, an e-mail address, or any sender that a conversation is with. */
-function knownHandle(db: Db, written: string): Handle {
+export function knownHandle(db: Db, written: string): Handle {
   const handle = handleIn(written)
   if (parseRecipient(handle) !== null || hasConversation(db, handle, null)) return handle
   const message =

@@ -7,9 +7,11 @@ export function contactResource({
   name,
   note,
   tags,
+  isOptedOut,
   createdAt,
   updatedAt,
 }: Person): Contact {
   const [created_at, updated_at] = [isoTime(createdAt), isoTime(updatedAt)]
-  return { handle, name, note, tags, created_at, updated_at }
+  const optedOut = isOptedOut ? { opted_out: true } : {}
+  return { handle, name, note, tags, ...optedOut, created_at, updated_at }
 }

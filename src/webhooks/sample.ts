@@ -5,7 +5,7 @@ import type { Approval, MessageExtras } from '../domain/message-extras.ts'
 import type { EventName } from '../domain/webhook.ts'
 import type { PlacedGroup } from '../storage/message-parts.ts'
 import type { LogicalClock } from '../system/logical-clock.ts'
-import { groupUpdate, payloadOf, type EventChange } from './payload.ts'
+import { groupUpdate, optOutChange, payloadOf, type EventChange } from './payload.ts'
 
 const NO_BYTES = new Uint8Array(16)
 const LINE = idFromBytes('line', NO_BYTES)
@@ -29,6 +29,11 @@ export function samplePayload(name: EventName, stamps: LogicalClock): string {
       ...actors,
       at: now,
     })
+  }
+  if (name === 'contact.opted_out' || name === 'contact.opted_in') {
+    const keyword = name === 'contact.opted_out' ? 'STOP' : 'START'
+    const scope = { handle: TEST_HANDLE, lineId: null, messageId: stamps.id('msg') }
+    return optOutChange(name, { ...scope, keyword, source: 'keyword', createdAt: now }, LINE)
   }
   const isFailed = name.endsWith('message.failed')
   const isUnsent = isFailed || name.startsWith('approval.')

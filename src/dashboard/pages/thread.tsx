@@ -33,6 +33,8 @@ import { ThreadMenu } from './thread-menu.tsx'
 
 const APPROVAL_BAR = lazyPart(async () => (await import('./approval.tsx')).ApprovalBar)
 
+const OPT_OUT_BAR = lazyPart(async () => (await import('./opt-outs.tsx')).OptOutBar)
+
 const MESSAGES_MAX = 2_000
 /** Within this distance from the end, in pixels, the view shows the latest messages. */
 const END_PX = 60
@@ -107,6 +109,7 @@ function ThreadParts(props: PartsProps) {
       <ThreadHead conversation={conversation} line={line} onChanged={onChanged} />
       <MessageList {...{ feed, conversation, isLatest, showLatest }} />
       {conversation !== null && <APPROVAL_BAR.View conversationId={conversation.id} />}
+      {conversation?.opted_out && <OPT_OUT_BAR.View confirmed={composition.confirmed} />}
       {conversation === null ? (
         <div class="composer-place" />
       ) : (
@@ -215,6 +218,7 @@ function ThreadHead({ conversation, line, onChanged }: HeadProps) {
             </span>
           )}
           {line !== null && !isReady(line) && <Badge of={lineState(line)} />}
+          {conversation?.opted_out && <Badge of={CONVERSATIONS.optedOut} />}
           {conversation !== null && isGroup(conversation) && (
             <Participants conversation={conversation} />
           )}
