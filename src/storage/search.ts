@@ -14,7 +14,6 @@ import {
   getRows,
   isOfLines,
   limitValue,
-  type RawRow,
   type Values,
 } from './statement.ts'
 
