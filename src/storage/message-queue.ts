@@ -169,8 +169,7 @@ export const waitingTo = messagesWhere(
   `INDEXED BY messages_by_conversation
    WHERE conversation_seq IN (SELECT c.seq FROM conversations c WHERE c.handle = +$handle)
      AND (status = 'queued' OR status = 'deferred') AND is_group = 0
-     AND (+$lineId IS NULL OR line_seq = ${LINE_SEQ})
-   ORDER BY seq`,
+     AND (+$lineId IS NULL OR line_seq = ${LINE_SEQ})`,
 )
 
 /** Queued messages whose line is no longer listed: nobody would ever send them. */

@@ -78,8 +78,8 @@ export function createSettings(tools: {
 
 /** A relay that was at work before there were opt-outs goes on as it did, and records them. */
 function firstOptOut(db: Db): SettingValues['opt_out'] {
-  const hasMessages = getRow(db, 'SELECT 1 FROM messages LIMIT 1') !== null
-  return hasMessages ? 'record' : 'enforce'
+  const newest = getRow<{ seq: number | null }>(db, 'SELECT max(seq) AS seq FROM messages')
+  return newest?.seq ? 'record' : 'enforce'
 }
 
 function insertFirst(tx: Tx, updatedAt: Timestamp): void {
