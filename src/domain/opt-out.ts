@@ -22,34 +22,37 @@ export type OptOut = {
   readonly createdAt: Timestamp
 }
 
-/** Without accents, in the order of English, German, Spanish and French. */
+/** Without accents, in English, German, Spanish and French. */
 export const KEYWORDS = {
-  out: [
-    ...['stop', 'stopall', 'stop all', 'unsubscribe', 'cancel', 'end', 'quit', 'revoke'],
-    ...['opt out', 'optout'],
-    ...['stopp', 'abmelden', 'abmeldung', 'abbestellen', 'austragen', 'beenden'],
-    ...['baja', 'dar de baja', 'darme de baja', 'parar', 'alto', 'cancelar', 'detener'],
-    ...['arret', 'arreter', 'desabonner', 'me desabonner', 'desinscrire', 'annuler', 'resilier'],
-  ],
-  in: [
-    ...['start', 'unstop', 'opt in', 'optin'],
-    ...['starten', 'anmelden'],
-    ...['alta', 'dar de alta', 'iniciar'],
-    ...['demarrer', 'reabonner', 'me reabonner'],
-  ],
-} as const
+  out: listed(
+    'stop, stopall, stop all, unsubscribe, cancel, end, quit, revoke, opt out, optout',
+    'stopp, abmelden, abmeldung, abbestellen, austragen, beenden',
+    'baja, dar de baja, darme de baja, parar, alto, cancelar, detener',
+    'arret, arreter, desabonner, me desabonner, desinscrire, annuler, resilier',
+  ),
+  in: listed(
+    'start, unstop, opt in, optin',
+    'starten, anmelden',
+    'alta, dar de alta, iniciar',
+    'demarrer, reabonner, me reabonner',
+  ),
+}
 
-const COURTESY = [
-  ...['please', 'pls', 'thanks', 'thank you', 'thx', 'now'],
-  ...['bitte', 'danke', 'vielen dank', 'jetzt'],
-  ...['por favor', 'gracias', 'muchas gracias', 'ahora'],
-  ...["s'il vous plait", "s'il te plait", 'svp', 'stp', 'merci', 'maintenant'],
-]
+const COURTESY = listed(
+  'please, pls, thanks, thank you, thx, now',
+  'bitte, danke, vielen dank, jetzt',
+  'por favor, gracias, muchas gracias, ahora',
+  's il vous plait, s il te plait, svp, stp, merci, maintenant',
+)
+
+function listed(...lists: readonly string[]): readonly string[] {
+  return lists.flatMap((list) => list.split(', '))
+}
 
 /** Longer texts are sentences, whatever words they have. */
 const TEXT_LENGTH_MAX = 100
 
-const POLITE = `(?:${COURTESY.map(plain).join('|')})`
+const POLITE = `(?:${COURTESY.join('|')})`
 const MEANINGS = (['out', 'in'] as const).map((meaning) => ({
   meaning,
   pattern: new RegExp(`^(?:${POLITE} )*(${KEYWORDS[meaning].join('|')})(?: ${POLITE})*$`),

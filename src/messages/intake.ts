@@ -167,9 +167,7 @@ function takeMessage(
   }
   if (typeof outcome === 'object') countNotRelayed(tx, line.id, outcome.kind, message.createdAt)
   else if (outcome !== 'recorded' && !waits) tools.publish(tx, outcome, message)
-  if (message.direction === 'inbound' && !message.isGroup && !device.isHistory) {
-    takeKeyword(tools, tx, message)
-  }
+  if (!device.isHistory) takeKeyword(tools, tx, message)
   applyWaitingChanges(tools, tx, message, device.guid)
 }
 

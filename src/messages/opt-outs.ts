@@ -14,13 +14,7 @@ import type { Audit } from '../storage/audit.ts'
 import type { Db, Tx } from '../storage/database.ts'
 import { getLine } from '../storage/lines.ts'
 import { waitingTo } from '../storage/message-queue.ts'
-import {
-  deleteOptOut,
-  insertOptOut,
-  listOptOuts,
-  optOutsOf,
-  type ListedOptOut,
-} from '../storage/opt-outs.ts'
+import { deleteOptOut, insertOptOut, listOptOuts, optOutsOf } from '../storage/opt-outs.ts'
 import type { Settings } from '../storage/settings.ts'
 import type { Writer } from '../storage/writer.ts'
 import type { Signal } from '../system/signal.ts'
@@ -33,8 +27,9 @@ type RecordTools = SettleTools & {
   readonly settings: Pick<Settings, 'get'>
 }
 
-/** Records the keyword of a received message, for all lines; a message with any other text means nothing here. */
+/** Records the keyword of a received message, for all lines. Any other text means nothing, and nothing does in a group. */
 export function takeKeyword(tools: RecordTools, tx: Tx, message: Message): void {
+  if (message.direction === 'outbound' || message.isGroup) return
   const found = tools.settings.get('opt_out') === 'off' ? null : keywordIn(message.text)
   if (found === null) return
   const { keyword, meaning } = found
@@ -43,7 +38,9 @@ export function takeKeyword(tools: RecordTools, tx: Tx, message: Message): void 
   if (meaning === 'out') return begin(tools, tx, optOut, message)
   for (const ended of optOutsOf(tx, handle)) {
     if (ended.lineId !== null && ended.lineId !== message.lineId) continue
-    end(tools, tx, ended, { ...optOut, lineId: ended.lineId }, message)
+    deleteOptOut(tx, ended)
+    const by = { ...optOut, lineId: ended.lineId }
+    tools.publish.optOut(tx, 'contact.opted_in', by, message)
   }
 }
 
@@ -55,17 +52,6 @@ function begin(tools: RecordTools, tx: Tx, optOut: OptOut, cause: OptOutCause): 
   for (const message of waitingTo(tx, { handle: optOut.handle, lineId: optOut.lineId })) {
     if (message.extras?.isConfirmed !== true) failMessage(tools, tx, message, OPTED_OUT)
   }
-}
-
-function end(
-  tools: RecordTools,
-  tx: Tx,
-  ended: ListedOptOut,
-  by: OptOut,
-  cause: OptOutCause,
-): void {
-  deleteOptOut(tx, ended)
-  tools.publish.optOut(tx, 'contact.opted_in', by, cause)
 }
 
 type Tools = RecordTools & {
@@ -118,7 +104,9 @@ export function createOptOuts(tools: Tools) {
           throw new RelayError('not_found', 'There is no opt-out of this handle.')
         }
         for (const one of ended) {
-          end(tools, tx, one, { handle, lineId: one.lineId, ...byHand(origin) }, null)
+          deleteOptOut(tx, one)
+          const by = { handle, lineId: one.lineId, ...byHand(origin) }
+          tools.publish.optOut(tx, 'contact.opted_in', by, null)
           const before = { handle, phone_line_id: one.lineId, keyword: one.keyword }
           audit.record(tx, origin, { action: 'opt_out.removed', about: ABOUT, before })
         }

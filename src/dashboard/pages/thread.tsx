@@ -9,7 +9,7 @@ import { Button, LinkButton } from '../components/button.tsx'
 import { FailureNote } from '../components/callout.tsx'
 import { Dialog } from '../components/dialog.tsx'
 import { Switch } from '../components/form.tsx'
-import { Badge, Icon } from '../components/icon.tsx'
+import { Icon } from '../components/icon.tsx'
 import { lazyPart } from '../components/lazy-page.tsx'
 import { NearView } from '../components/long-list.tsx'
 import { PersonText } from '../components/text.tsx'
@@ -24,12 +24,12 @@ import { dayWords } from '../time-words.ts'
 import { useFeed } from '../use-feed.ts'
 import { COMMON } from '../words/common.ts'
 import { CONVERSATIONS } from '../words/conversations.ts'
-import { isReady, lineName, lineState } from '../words/line-states.ts'
+import { lineName } from '../words/line-states.ts'
 import { groupRefusal } from '../words/message-states.ts'
 import { useFileTarget } from './attach.tsx'
 import { Bubble, useTarget } from './bubble.tsx'
 import { Composer, takesFiles, useComposition } from './send-form.tsx'
-import { ThreadMenu } from './thread-menu.tsx'
+import { ThreadMarks, ThreadMenu } from './thread-menu.tsx'
 
 const APPROVAL_BAR = lazyPart(async () => (await import('./approval.tsx')).ApprovalBar)
 
@@ -217,8 +217,7 @@ function ThreadHead({ conversation, line, onChanged }: HeadProps) {
               </PersonText>
             </span>
           )}
-          {line !== null && !isReady(line) && <Badge of={lineState(line)} />}
-          {conversation?.opted_out && <Badge of={CONVERSATIONS.optedOut} />}
+          <ThreadMarks {...{ conversation, line }} />
           {conversation !== null && isGroup(conversation) && (
             <Participants conversation={conversation} />
           )}
