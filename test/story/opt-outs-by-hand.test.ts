@@ -34,6 +34,40 @@ test('an opt-out of one line leaves the other lines alone', async () => {
   expect(data.map(({ opted_out }: Json) => opted_out)).toEqual([undefined])
 })
 
+test('START ends the opt-outs of all lines and of its own line, not that of another', async () => {
+  const { relay, device } = await openRelay(['+12025550801', '+12025550802'])
+  await using _ = relay
+  const [first, second] = await relay.lines()
+  for (const line of [null, first.id, second.id]) {
+    await relay.put(pathOf(ANNA), { phone_line_id: line })
+  }
+
+  await text(device, 'START')
+
+  const { data } = await relay.get(OPT_OUTS)
+  expect(data.map(({ phone_line_id: line }: Json) => line)).toEqual([second.id])
+})
+
+test('a webhook of one line gets what is about it, and one of all lines gets everything', async () => {
+  const { relay, device } = await openRelay(['+12025550801', '+12025550802'])
+  await using _ = relay
+  const [first, second] = await relay.lines()
+  const events = ['contact.opted_out']
+  const hooks: string[] = []
+  for (const phone_line_ids of [null, [first.id], [second.id]]) {
+    const url = 'https://hooks.example'
+    hooks.push((await relay.post('/api/v1/webhooks', { url, events, phone_line_ids })).body.id)
+  }
+
+  await relay.put(pathOf(BOB), {})
+  await text(device, 'STOP')
+
+  const counts = hooks.map(
+    async (id) => (await relay.get(`/api/v1/webhooks/${id}/deliveries`)).data,
+  )
+  expect((await Promise.all(counts)).map(({ length }) => length)).toEqual([2, 1, 0])
+})
+
 test('PUT adds one, says what is there already, and DELETE ends it; each announces it', async () => {
   const { relay, device } = await openRelay()
   await using _ = relay

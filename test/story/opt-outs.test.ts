@@ -207,6 +207,21 @@ test('a message that was accepted while opt-outs were only recorded fails before
   expect(device.sent).toHaveLength(1)
 })
 
+test('while opt-outs are only recorded, what is queued goes out', async () => {
+  const { relay, device } = await openRelay()
+  await using _ = relay
+  await set(relay, 'record')
+  await device.goOffline()
+  const waiting = await hello(relay)
+
+  await text(device, 'STOP')
+  await device.goOnline()
+  await relay.clock.advance(10_000)
+
+  expect((await relay.message(waiting.body.id)).status).toBe('sent')
+  expect((await relay.get(OPT_OUTS)).data).toHaveLength(1)
+})
+
 test('with the setting off no keyword is recorded, and nobody is kept from anything', async () => {
   const { relay, device } = await openRelay()
   await using _ = relay
