@@ -2,7 +2,7 @@
 
 import { Type } from 'typebox'
 
-import { OPT_OUT_SOURCES } from '../domain/opt-out.ts'
+import { OPT_OUT_SOURCES, type OptOut as StoredOptOut } from '../domain/opt-out.ts'
 import { NAME_LENGTH_MAX, NOTE_LENGTH_MAX, TAGS_MAX, TAG_LENGTH_MAX } from '../domain/person.ts'
 import { Conversation, Message } from './messages.ts'
 import { enumOf, id, listOf, nullable, objectSchema, time, type Shape } from './schema.ts'
@@ -54,6 +54,12 @@ export const OptOut = objectSchema('OptOut', {
   created_at: time('When it was recorded.'),
 })
 export type OptOut = Shape<typeof OptOut>
+
+/** The fields of an `OptOut`. */
+export function optOutFields(optOut: StoredOptOut, created_at: string): OptOut {
+  const { handle, lineId, keyword, messageId, source } = optOut
+  return { handle, phone_line_id: lineId, keyword, message_id: messageId, source, created_at }
+}
 
 export const OptOutList = listOf('OptOutList', OptOut)
 

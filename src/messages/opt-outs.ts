@@ -1,7 +1,7 @@
 // People who want no more messages. A keyword counts in the transaction of the message that consists of it;
 // the owner and programs add and end opt-outs by hand. Whatever waits to be sent to the person then fails.
 
-import type * as api from '../api/contacts.ts'
+import { optOutFields, type OptOut as OptOutResource } from '../api/contacts.ts'
 import { cursorSeq, pageOf, type Page, type PageRequest } from '../api/paging.ts'
 import type { Origin } from '../domain/audit.ts'
 import { RelayError } from '../domain/errors.ts'
@@ -9,7 +9,7 @@ import { parseId, type LineId } from '../domain/ids.ts'
 import type { Message } from '../domain/message.ts'
 import { OPTED_OUT, keywordIn, type OptOut } from '../domain/opt-out.ts'
 import type { LineLimit } from '../domain/routing.ts'
-import { handleIn, knownHandle } from '../people/contacts.ts'
+import { handleIn, knownHandle } from '../people/resource.ts'
 import type { Audit } from '../storage/audit.ts'
 import type { Db, Tx } from '../storage/database.ts'
 import { getLine } from '../storage/lines.ts'
@@ -17,8 +17,8 @@ import { waitingTo } from '../storage/message-queue.ts'
 import { deleteOptOut, insertOptOut, listOptOuts, optOutsOf } from '../storage/opt-outs.ts'
 import type { Settings } from '../storage/settings.ts'
 import type { Writer } from '../storage/writer.ts'
+import { isoTime } from '../system/iso-time.ts'
 import type { Signal } from '../system/signal.ts'
-import { optOutFields } from '../webhooks/payload.ts'
 import type { OptOutCause, PublishUnplaced } from '../webhooks/publish.ts'
 import { failMessage, type SettleTools } from './settle.ts'
 
@@ -72,14 +72,14 @@ export function createOptOuts(tools: Tools) {
     return { keyword: null, messageId: null, source, createdAt: stamps.now() } as const
   }
   return {
-    list({ handle, lines }: OptOutFilter, page: PageRequest): Page<api.OptOut> {
+    list({ handle, lines }: OptOutFilter, page: PageRequest): Page<OptOutResource> {
       const before = cursorSeq(page.cursor) ?? Number.MAX_SAFE_INTEGER
       const filter = { handle: handle === undefined ? null : handleIn(handle), lines }
       const rows = listOptOuts(db, filter, { limit: page.limit + 1, before })
-      return pageOf(rows, page.limit, optOutFields, ({ seq }) => [seq])
+      return pageOf(rows, page.limit, resourceOf, ({ seq }) => [seq])
     },
     /** `line` is null for all lines. */
-    async put(written: string, line: string | null, origin: Origin): Promise<api.OptOut> {
+    async put(written: string, line: string | null, origin: Origin): Promise<OptOutResource> {
       const handle = knownHandle(db, written)
       const lineId = line === null ? null : existingLine(db, line)
       const optOut = await writer.write((tx) => {
@@ -92,7 +92,7 @@ export function createOptOuts(tools: Tools) {
         return added
       })
       dispatchSignal.notify()
-      return optOutFields(optOut)
+      return resourceOf(optOut)
     },
     /** Ends that of one line, or every one of the person. */
     async remove(written: string, line: string | undefined, origin: Origin): Promise<void> {
@@ -113,6 +113,10 @@ export function createOptOuts(tools: Tools) {
       })
     },
   }
+}
+
+function resourceOf(optOut: OptOut): OptOutResource {
+  return optOutFields(optOut, isoTime(optOut.createdAt))
 }
 
 /** Its fields name the person: the log, which repeats the id, must not. */

@@ -26,7 +26,7 @@ import type { LogicalClock } from '../system/logical-clock.ts'
 import type { Card } from './card.ts'
 import { decodeContacts, readContacts } from './contact-file.ts'
 import { commonHome, homeOfCountry, understandRecipient, type Home } from './phone-numbers.ts'
-import { contactResource } from './resource.ts'
+import { contactResource, handleIn, knownHandle } from './resource.ts'
 
 type Tools = {
   readonly db: Db
@@ -105,19 +105,6 @@ async function* tableOfContacts(db: Db, lines: LineLimit): AsyncGenerator<string
 
 function cellsOf({ name, handle, note, tags }: Person): readonly string[] {
   return [name, handle, note ?? '', tags.join(',')]
-}
-
-export function handleIn(written: string): Handle {
-  return parseRecipient(written)?.handle ?? deviceHandle(written)
-}
-
-/** A number, an e-mail address, or any sender that a conversation is with. */
-export function knownHandle(db: Db, written: string): Handle {
-  const handle = handleIn(written)
-  if (parseRecipient(handle) !== null || hasConversation(db, handle, null)) return handle
-  const message =
-    'must be a phone number in international format, such as +12025550147, or an email address'
-  throw invalidRequest({ path: 'handle', message })
 }
 
 function noContact(): RelayError {

@@ -1,5 +1,5 @@
 import { fileFields } from '../api/attachments.ts'
-import type { OptOut as OptOutResource } from '../api/contacts.ts'
+import { optOutFields } from '../api/contacts.ts'
 import { approvalFields, replyFields } from '../api/messages.ts'
 import type { Attachment } from '../domain/attachment.ts'
 import type { GroupChange } from '../domain/conversation.ts'
@@ -167,21 +167,10 @@ export function groupUpdate({ lineId, ...changed }: ChangedGroup): string {
   })
 }
 
-/** For the list of opt-outs, and for its events. */
-export function optOutFields(optOut: OptOut): OptOutResource {
-  return {
-    handle: optOut.handle,
-    phone_line_id: optOut.lineId,
-    keyword: optOut.keyword,
-    message_id: optOut.messageId,
-    source: optOut.source,
-    created_at: isoTime(optOut.createdAt),
-  }
-}
-
 /** `optOut` of `contact.opted_in` is made of what ended it. */
 export function optOutChange(event: OptOutEvent, optOut: OptOut, lineId: LineId | null): string {
-  return JSON.stringify({ event, phone_line_id: lineId, opt_out: optOutFields(optOut) })
+  const opt_out = optOutFields(optOut, isoTime(optOut.createdAt))
+  return JSON.stringify({ event, phone_line_id: lineId, opt_out })
 }
 
 function editFields({ extras }: Payload) {
