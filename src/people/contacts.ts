@@ -5,11 +5,10 @@ import { cursorSeq, pageOf, type Page, type PageRequest } from '../api/paging.ts
 import type { Origin } from '../domain/audit.ts'
 import { BYTE_ORDER_MARK, csvRecord } from '../domain/csv.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
-import { deviceHandle, parseRecipient, type Handle } from '../domain/handle.ts'
+import type { Handle } from '../domain/handle.ts'
 import { NAME_LENGTH_MAX, NOTE_LENGTH_MAX, cleanTags, type Person } from '../domain/person.ts'
 import type { LineLimit } from '../domain/routing.ts'
 import type { Audit } from '../storage/audit.ts'
-import { hasConversation } from '../storage/conversations.ts'
 import type { Db, Tx } from '../storage/database.ts'
 import { listLines } from '../storage/lines.ts'
 import {
