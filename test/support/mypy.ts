@@ -17,7 +17,7 @@ export function mypyOf(): string | null {
 /** Installs it where that is possible. */
 export function bringMypy(): void {
   if (mypyOf() !== null || Bun.which('python3') === null) return
-  console.log('\n== mypy, for the tests of the client in Python')
+  process.stdout.write('\n== mypy, for the tests of the client in Python\n')
   const steps = [
     ['python3', '-m', 'venv', FOLDER],
     [`${FOLDER}/bin/pip`, 'install', '--quiet', '--retries=0', `mypy==${VERSION}`],
