@@ -20,6 +20,7 @@ import { ROOT } from '../support/source-files.ts'
 const TSC = `${ROOT}/node_modules/.bin/tsc`
 const STRICT = [
   '--noEmit',
+  '--skipLibCheck',
   '--strict',
   '--exactOptionalPropertyTypes',
   '--noUncheckedIndexedAccess',
