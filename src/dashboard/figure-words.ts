@@ -2,7 +2,7 @@
 // once: that takes longer than its use.
 
 const DAY = { day: 'numeric', month: 'short', timeZone: 'UTC' } as const
-const MOMENT = { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' } as const
+const MOMENT = { day: 'numeric', month: 'short', hour: 'numeric', minute: '2-digit' } as const
 
 const days = once(() => new Intl.DateTimeFormat(undefined, DAY))
 const moments = once(() => new Intl.DateTimeFormat(undefined, MOMENT))
