@@ -4,7 +4,7 @@
 import { formatter, once, regionLocale } from './time-words.ts'
 
 const DAY = { day: 'numeric', month: 'short', timeZone: 'UTC' } as const
-const MOMENT = { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' } as const
+const MOMENT = { day: 'numeric', month: 'short', hour: 'numeric', minute: '2-digit' } as const
 
 const days = formatter(DAY)
 const moments = formatter(MOMENT)
