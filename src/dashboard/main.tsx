@@ -101,16 +101,27 @@ function View() {
     case 'signed_out':
       return <Alone view={<SignInPage />} />
     case 'signed_in':
+      if (now.member !== undefined) return <In page={OF_MEMBERS[page ?? ''] ?? null} />
       if (page === 'setup') return <Alone view={<SETUP.View />} />
-      return (
-        <Shell page={page}>
-          <Page page={page} />
-        </Shell>
-      )
+      return <In page={page} />
   }
 }
 
-/** Follows changes while the owner is signed in, and drops all cached data afterwards. */
+/** The page for each that a member's address names. */
+const OF_MEMBERS: Readonly<Record<string, ShownPage>> = {
+  home: 'conversations',
+  conversations: 'conversations',
+}
+
+function In({ page }: { readonly page: ShownPage | null }) {
+  return (
+    <Shell page={page}>
+      <Page page={page} />
+    </Shell>
+  )
+}
+
+/** Follows changes while a person is signed in, and drops all cached data afterwards. */
 function useStream(isSignedIn: boolean): void {
   const dashboard = useDashboard()
   useEffect(() => {

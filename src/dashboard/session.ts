@@ -19,6 +19,7 @@ export class SessionStore {
   readonly #question = signal<PromiseWithResolvers<boolean> | null>(null)
   #ownVersion: string | null = null
   readonly #isOutdated = signal(false)
+  readonly #isMemberOut = signal(false)
   #changeCount = 0
 
   /** Null until the relay has answered for the first time. */
@@ -27,6 +28,8 @@ export class SessionStore {
   readonly isReachable: ReadonlySignal<boolean> = this.#isReachable
   /** True once the relay was upgraded after the page was loaded. */
   readonly isOutdated: ReadonlySignal<boolean> = this.#isOutdated
+  /** True once the session of a member has ended by itself, until the next sign-in. */
+  readonly isMemberOut: ReadonlySignal<boolean> = this.#isMemberOut
   readonly isPasswordAsked = computed(() => this.#question.value !== null)
 
   /** Resolves once the relay has answered for the first time. */
@@ -47,8 +50,9 @@ export class SessionStore {
     if (answer.ok) this.#take(answer.value)
   }
 
-  signIn(password: string): Promise<Answer<SessionState>> {
-    return this.#change(SESSION, { password })
+  /** As the owner where the name is empty. */
+  signIn(password: string, name = ''): Promise<Answer<SessionState>> {
+    return this.#change(SESSION, name === '' ? { password } : { name, password })
   }
 
   /** Sets the first password, or replaces a forgotten one, with the token of a setup link. */
@@ -71,10 +75,12 @@ export class SessionStore {
 
   async signOut(where: 'here' | 'everywhere'): Promise<Answer<unknown>> {
     const path = where === 'here' ? SESSION : `${SESSION}s`
-    const answer = await request({ method: 'DELETE', path })
+    const answer = await request<SessionState>({ method: 'DELETE', path })
     if (answer.ok) {
       storePageKey(null)
       this.end()
+      this.#take(answer.value)
+      this.#isMemberOut.value = false
     }
     return answer
   }
@@ -82,7 +88,7 @@ export class SessionStore {
   /** Follows the relay, for which the session has ended. */
   end(): void {
     const session = this.#now.value
-    if (session?.state === 'signed_in') this.#now.value = { ...session, state: 'signed_out' }
+    if (session?.state === 'signed_in') this.#show({ ...session, state: 'signed_out' })
     this.answerPassword(false)
   }
 
@@ -117,6 +123,14 @@ export class SessionStore {
       this.#ownVersion ??= session.version
       this.#isOutdated.value = session.version !== this.#ownVersion
     }
-    this.#now.value = session
+    this.#show(session)
+  }
+
+  #show(next: SessionState): void {
+    const before = this.#now.value
+    if (before?.state === 'signed_in') {
+      this.#isMemberOut.value = before.member !== undefined && next.state === 'signed_out'
+    }
+    this.#now.value = next
   }
 }

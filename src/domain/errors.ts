@@ -16,6 +16,7 @@ export type ErrorCode =
   | 'idempotency_conflict'
   | 'automation_paused'
   | 'bridge_exists'
+  | 'name_taken'
   | 'phone_line_in_use'
   | 'phone_line_disabled'
   | 'not_uncertain'

@@ -153,7 +153,11 @@ async function answerSend(
   const sendAt = sendTime(send_at)
   const parts = { text, attachments, replyTo, sendAt, isUrgent }
   const key = caller.kind === 'key' ? caller : null
-  const message = { ...target, ...parts, key, source: sourceOf(caller) }
+  const memberId = caller.kind === 'dashboard' ? (caller.memberId ?? undefined) : undefined
+  if (fetches && memberId !== undefined) {
+    throw new RelayError('forbidden', 'Members attach files by upload only.')
+  }
+  const message = { ...target, ...parts, key, memberId, source: sourceOf(caller) }
   const answer = await send({ ...message, idempotencyKey, waitMs })
   return sendResponse(answer, { requestId, sentenceOf, isUrgent })
 }

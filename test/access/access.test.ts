@@ -37,7 +37,7 @@ test('a link that failed does not come back to life after a newer one was made',
 })
 
 for (const [name, act] of [
-  ['a sign-in', ({ access }) => access.signIn(PASSWORD, HERE)],
+  ['a sign-in', ({ access }) => access.signIn({ password: PASSWORD }, HERE)],
   ['an elevation', ({ access }, session) => access.elevate(session, PASSWORD, HERE)],
   [
     'a change',
@@ -64,7 +64,7 @@ for (const [name, act] of [
 test('whoever watches a session hears of its end, and of no other', async () => {
   const { access, claim } = openAccess()
   const { session: first } = await claim(PASSWORD)
-  const { session: second } = await access.signIn(PASSWORD, HERE)
+  const { session: second } = await access.signIn({ password: PASSWORD }, HERE)
   const ends = [access.sessions.endOf(first), access.sessions.endOf(second)]
   const endings = () => ends.map((end) => end.aborted)
 

@@ -171,7 +171,11 @@ function About({ message }: MessageProps) {
       </time>
       {message.service !== 'iMessage' && <span>{message.service}</span>}
       {service !== null && <span>{service}</span>}
-      {isOwn && <span>{sourceWords(message.source)}</span>}
+      {isOwn && (
+        <span>
+          <PersonText>{message.sent_by?.name ?? sourceWords(message.source)}</PersonText>
+        </span>
+      )}
       {isOwn && <Status message={message} />}
     </p>
   )
@@ -212,7 +216,8 @@ function Edits({ message: { edits = [] } }: MessageProps) {
 }
 
 function NextSteps({ message, onChanged }: Props) {
-  const { api, notices } = useDashboard()
+  const { api, notices, session } = useDashboard()
+  const member = session.now.value?.member
   const { isBusy, start } = useAction(
     (call: () => Promise<Answer<Message>>) => call(),
     (changed) => {
@@ -225,7 +230,10 @@ function NextSteps({ message, onChanged }: Props) {
     start(() => api.post(`messages/${message.id}/resolve`, { status }))
   // The key comes from the message, which is sent again once, however many pages are open.
   const sendAgain = () => start(() => sendOnce(api, draftOf(message), `again-${message.id}`))
+  // Members decide on nothing, and take back only their own.
+  const isOthers = member !== undefined && member.id !== message.sent_by?.id
   if (message.status === 'uncertain') {
+    if (member !== undefined) return null
     return (
       <div class="actions bubble-actions">
         <Button icon="check" isBusy={isBusy} onClick={resolve('sent')}>
@@ -238,6 +246,7 @@ function NextSteps({ message, onChanged }: Props) {
     )
   }
   if (message.status === 'queued') {
+    if (isOthers) return null
     return (
       <div class="actions bubble-actions">
         {message.queued_reason === 'approval' && (

@@ -76,6 +76,7 @@ export function NewPasswordFields({ chosen, refusal }: FieldsProps) {
 /** The page of a setup link, which sets the first password or replaces a forgotten one. */
 export function SetPassword({ token }: { readonly token: string }) {
   const { router, session } = useDashboard()
+  const { name } = router.route.value.query
   const chosen = useNewPassword()
   const { isBusy, failure, start } = useAction(
     () => session.setUp(token, chosen.password.value),
@@ -89,12 +90,16 @@ export function SetPassword({ token }: { readonly token: string }) {
   if (failure?.code === 'setup_link_invalid') return <LinkRefused />
   return (
     <>
-      <AloneHead title={isNew ? WORDS.choose : WORDS.chooseNew}>
-        {isNew ? WORDS.chooseLead : WORDS.chooseNewLead}
-      </AloneHead>
+      {name === undefined ? (
+        <AloneHead title={isNew ? WORDS.choose : WORDS.chooseNew}>
+          {isNew ? WORDS.chooseLead : WORDS.chooseNewLead}
+        </AloneHead>
+      ) : (
+        <AloneHead title={WORDS.choose}>{WORDS.memberLead(name)}</AloneHead>
+      )}
       <Card>
         <Form isFirst onSubmit={() => chosen.isFit() && start()}>
-          <AccountName />
+          <AccountName name={name} />
           <NewPasswordFields chosen={chosen} refusal={fieldError(failure, 'password')} />
           <FailureNote failure={failure} but={['password']} />
           <Button type="submit" look="main" isBusy={isBusy}>
@@ -109,6 +114,7 @@ export function SetPassword({ token }: { readonly token: string }) {
 function LinkRefused() {
   const { router, session } = useDashboard()
   const isClaimed = session.now.value?.state !== 'unclaimed'
+  const isMember = router.route.value.query['name'] !== undefined
   const leave = () => {
     router.forgetSetupToken()
     router.go(href('home'))
@@ -117,9 +123,9 @@ function LinkRefused() {
     <>
       <AloneHead title={WORDS.linkOver} />
       <Callout tone="warn" role="alert" title={WORDS.whyLinkOver}>
-        {WORDS.newLink}
+        {isMember ? WORDS.newMemberLink : WORDS.newLink}
       </Callout>
-      <CodeBlock what={WORDS.command} text="hookline setup-link" />
+      {!isMember && <CodeBlock what={WORDS.command} text="hookline setup-link" />}
       {isClaimed && (
         <div class="actions">
           <Button onClick={leave}>{WORDS.signInInstead}</Button>

@@ -11,7 +11,7 @@ import { CodeBlock } from '../components/code-block.tsx'
 import { ActionDialog } from '../components/dialog.tsx'
 import { AccountName, PasswordField } from '../components/form.tsx'
 import { Card, Facts, PageHead } from '../components/page.tsx'
-import { Ago } from '../components/text.tsx'
+import { Ago, PersonText } from '../components/text.tsx'
 import { useAction } from '../components/use-action.ts'
 import { Skeleton, WhenReady } from '../components/when-ready.tsx'
 import { useDashboard } from '../dashboard.ts'
@@ -31,6 +31,7 @@ import {
   TimeZoneSetting,
   useSetting,
 } from './settings-fields.tsx'
+import { MembersSection } from './settings-members.tsx'
 import { MoveSection, UpdatesSection } from './settings-restore.tsx'
 
 export function SettingsPage() {
@@ -70,6 +71,7 @@ export function SettingsPage() {
               <AttachmentsSection />
               <BackupsSection backups={backups.data} folder={about.backup_folder} />
               <MoveSection />
+              <MembersSection />
               <SecuritySection browsers={browsers.data} about={about} />
               <HealthSection />
               <UpdatesSection version={about.version} />
@@ -244,9 +246,11 @@ function SecuritySection({ browsers, about }: SecurityProps) {
       <div class="stack-tight">
         <h3>{WORDS.sessions(browsers.length)}</h3>
         <ul class="settings-browsers">
-          {browsers.map(({ created_at, last_seen_at, is_current }, index) => (
+          {browsers.map(({ created_at, last_seen_at, is_current, member_name }, index) => (
             <li key={index}>
-              <span>{is_current ? WORDS.thisBrowser : WORDS.anotherBrowser}</span>
+              <PersonText>
+                {is_current ? WORDS.thisBrowser : (member_name ?? WORDS.anotherBrowser)}
+              </PersonText>
               <span class="small quiet">
                 {WORDS.signedIn}
                 <Ago time={created_at} />

@@ -186,7 +186,8 @@ type HeadProps = {
 }
 
 function ThreadHead({ conversation, line, onChanged }: HeadProps) {
-  const { router } = useDashboard()
+  const { router, session } = useDashboard()
+  const isOwner = session.now.value?.member === undefined
   const { message: _message, ...filter } = router.route.value.query
   const back = href('conversations', [], filter)
   return (
@@ -220,7 +221,9 @@ function ThreadHead({ conversation, line, onChanged }: HeadProps) {
           )}
         </p>
       </div>
-      {conversation !== null && <Takeover conversation={conversation} onChanged={onChanged} />}
+      {isOwner && conversation !== null && (
+        <Takeover conversation={conversation} onChanged={onChanged} />
+      )}
       {conversation !== null && <ThreadMenu conversation={conversation} onChanged={onChanged} />}
     </header>
   )
