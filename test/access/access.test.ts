@@ -129,7 +129,10 @@ for (const [listeningUrl, publicUrl, url, lanUrl] of [
   ['http://0.0.0.0:4665', 'https://relay.example.com', 'https://relay.example.com/#/setup/T', null],
 ] as const) {
   test(`a relay at ${publicUrl ?? listeningUrl} is set up at ${url}`, () => {
-    const addresses = setupAddresses('T', { listeningUrl, publicUrl, localName: 'mini.local' })
+    const addresses = setupAddresses(
+      { token: 'T' },
+      { listeningUrl, publicUrl, localName: 'mini.local' },
+    )
 
     expect(addresses).toEqual({ url, lanUrl })
   })

@@ -21,6 +21,7 @@ const SESSION = {
   tokenSha256: new Uint8Array(32),
   elevatedUntil: null,
   isStale: false,
+  memberId: null,
 }
 const LINE: Change = { what: 'line', id: 'line_1' }
 
@@ -43,7 +44,7 @@ function signedIn() {
       requestId: 'req_1',
       peer: { address: '127.0.0.1', isControl: false, liftTimeout },
       address: () => '127.0.0.1',
-      caller: { kind: 'dashboard' },
+      caller: { kind: 'dashboard', memberId: null },
       session: SESSION,
       bridge: null,
     })
