@@ -101,16 +101,12 @@ function View() {
     case 'signed_out':
       return <Alone view={<SignInPage />} />
     case 'signed_in':
-      if (now.member !== undefined) return <In page={OF_MEMBERS[page ?? ''] ?? null} />
-      if (page === 'setup') return <Alone view={<SETUP.View />} />
-      return <In page={page} />
+      if (now.member === undefined) {
+        if (page === 'setup') return <Alone view={<SETUP.View />} />
+        return <In page={page} />
+      }
+      return <In page={page === 'home' || page === 'conversations' ? 'conversations' : null} />
   }
-}
-
-/** The page for each that a member's address names. */
-const OF_MEMBERS: Readonly<Record<string, ShownPage>> = {
-  home: 'conversations',
-  conversations: 'conversations',
 }
 
 function In({ page }: { readonly page: ShownPage | null }) {

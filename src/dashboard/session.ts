@@ -19,17 +19,14 @@ export class SessionStore {
   readonly #question = signal<PromiseWithResolvers<boolean> | null>(null)
   #ownVersion: string | null = null
   readonly #isOutdated = signal(false)
-  readonly #isMemberOut = signal(false)
   #changeCount = 0
 
-  /** Null until the relay has answered for the first time. */
+  /** Null until the relay has answered for the first time. After its end it still names the member. */
   readonly now: ReadonlySignal<SessionState | null> = this.#now
   /** False while the very first call has no answer. */
   readonly isReachable: ReadonlySignal<boolean> = this.#isReachable
   /** True once the relay was upgraded after the page was loaded. */
   readonly isOutdated: ReadonlySignal<boolean> = this.#isOutdated
-  /** True once the session of a member has ended by itself, until the next sign-in. */
-  readonly isMemberOut: ReadonlySignal<boolean> = this.#isMemberOut
   readonly isPasswordAsked = computed(() => this.#question.value !== null)
 
   /** Resolves once the relay has answered for the first time. */
@@ -79,8 +76,7 @@ export class SessionStore {
     if (answer.ok) {
       storePageKey(null)
       this.end()
-      this.#take(answer.value)
-      this.#isMemberOut.value = false
+      this.#now.value = answer.value
     }
     return answer
   }
@@ -88,7 +84,7 @@ export class SessionStore {
   /** Follows the relay, for which the session has ended. */
   end(): void {
     const session = this.#now.value
-    if (session?.state === 'signed_in') this.#show({ ...session, state: 'signed_out' })
+    if (session?.state === 'signed_in') this.#now.value = { ...session, state: 'signed_out' }
     this.answerPassword(false)
   }
 
@@ -123,14 +119,8 @@ export class SessionStore {
       this.#ownVersion ??= session.version
       this.#isOutdated.value = session.version !== this.#ownVersion
     }
-    this.#show(session)
-  }
-
-  #show(next: SessionState): void {
-    const before = this.#now.value
-    if (before?.state === 'signed_in') {
-      this.#isMemberOut.value = before.member !== undefined && next.state === 'signed_out'
-    }
-    this.#now.value = next
+    // A member whose session was ended by another reads why.
+    const isOut = session.state === 'signed_out'
+    this.#now.value = isOut ? { ...session, member: this.#now.value?.member } : session
   }
 }

@@ -242,20 +242,17 @@ function stateOf(
   const { access, version } = tools
   const { peer } = contextOf(request)
   const memberId = session?.memberId ?? null
-  const has_members = access.members.hasAny()
-  const common = {
+  const isSignedIn = session !== null
+  const signedOut = access.hasPassword() ? 'signed_out' : 'unclaimed'
+  return {
+    state: isSignedIn ? 'signed_in' : signedOut,
     elevated_until: isoTimeOrNull(session?.elevatedUntil ?? null),
+    version: isSignedIn ? version : null,
+    setup_step: isSignedIn && memberId === null ? access.setupStep() : null,
     is_local: isLoopbackOnly(request.headers, peer, tools),
-    ...(has_members && { has_members }),
+    ...(access.members.hasAny() && { has_members: true }),
+    ...(memberId !== null && { member: { id: memberId, name: access.members.nameOf(memberId) } }),
   }
-  if (session === null) {
-    const state = access.hasPassword() ? 'signed_out' : 'unclaimed'
-    return { state, ...common, version: null, setup_step: null }
-  }
-  const signedIn = { state: 'signed_in', ...common, version } as const
-  if (memberId === null) return { ...signedIn, setup_step: access.setupStep() }
-  const member = { id: memberId, name: access.members.nameOf(memberId) }
-  return { ...signedIn, setup_step: null, member }
 }
 
 function browserSession(

@@ -3,14 +3,16 @@
 import { useSignal, type Signal } from '@preact/signals'
 
 import { href } from '../address.ts'
-import { fieldError } from '../api.ts'
+import { fieldError, OF_PASSWORD } from '../api.ts'
 import { Button } from '../components/button.tsx'
 import { Callout, FailureNote } from '../components/callout.tsx'
 import { CodeBlock } from '../components/code-block.tsx'
+import { ActionDialog } from '../components/dialog.tsx'
 import { AccountName, Form, PasswordField, Switch } from '../components/form.tsx'
 import { AloneHead, Card } from '../components/page.tsx'
 import { useAction } from '../components/use-action.ts'
 import { useDashboard } from '../dashboard.ts'
+import { useBrowsers } from '../sources.ts'
 import { PASSWORD as WORDS, passwordProblem, strengthWords } from '../words/password.ts'
 
 type NewPassword = {
@@ -132,5 +134,43 @@ function LinkRefused() {
         </div>
       )}
     </>
+  )
+}
+
+type ChangeProps = { readonly title: string; readonly onClose: () => void }
+
+/** Changes the owner's password. */
+export function ChangePassword({ title, onClose }: ChangeProps) {
+  const { session, notices } = useDashboard()
+  const browsers = useBrowsers()
+  const chosen = useNewPassword()
+  const current = useSignal('')
+  const action = useAction(
+    () => session.changePassword(current.value, chosen.password.value),
+    () => {
+      browsers.refresh()
+      notices.done(WORDS.passwordChanged)
+      onClose()
+    },
+  )
+  const { failure } = action
+  return (
+    <ActionDialog
+      title={title}
+      confirm={title}
+      action={action}
+      but={['current', 'password', ...OF_PASSWORD]}
+      onClose={onClose}
+      onSubmit={() => chosen.isFit() && action.start()}
+    >
+      <AccountName />
+      <PasswordField
+        label={WORDS.currentPassword}
+        isFirst
+        bind={current}
+        error={fieldError(failure, 'current', ...OF_PASSWORD)}
+      />
+      <NewPasswordFields chosen={chosen} refusal={fieldError(failure, 'password')} />
+    </ActionDialog>
   )
 }

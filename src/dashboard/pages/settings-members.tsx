@@ -44,12 +44,13 @@ export function MembersSection() {
           {WORDS.add}
         </Button>
       </div>
-      {isAdding.value && <AddMember shown={shown} onClose={() => (isAdding.value = false)} />}
-      {invited !== null && (
-        <ShownOnce title={WORDS.created} onDone={() => (shown.value = null)}>
-          <Link invited={invited} />
-        </ShownOnce>
+      {isAdding.value && (
+        <AddMember
+          onAdded={(added) => (shown.value = added)}
+          onClose={() => (isAdding.value = false)}
+        />
       )}
+      {invited !== null && <MemberLink link={invited.link} onClose={() => (shown.value = null)} />}
     </Section>
   )
 }
@@ -99,13 +100,18 @@ function MemberRow({ member: { id, name, has_password, last_seen_at }, shown }: 
   )
 }
 
-function AddMember({ shown, onClose }: { readonly shown: Shown; readonly onClose: () => void }) {
+type AddProps = {
+  readonly onAdded: (added: InvitedMember) => void
+  readonly onClose: () => void
+}
+
+function AddMember({ onAdded, onClose }: AddProps) {
   const { api } = useDashboard()
   const name = useSignal('')
   const action = useAction(
     () => api.post<InvitedMember>('members', { name: name.value.trim() }),
     (invited) => {
-      shown.value = invited
+      onAdded(invited)
       onClose()
     },
   )
@@ -130,13 +136,15 @@ function AddMember({ shown, onClose }: { readonly shown: Shown; readonly onClose
   )
 }
 
-function Link({ invited: { link } }: { readonly invited: InvitedMember }) {
+type LinkProps = Pick<InvitedMember, 'link'> & { readonly onClose: () => void }
+
+function MemberLink({ link, onClose }: LinkProps) {
   const url = link.lan_url ?? link.url
   return (
-    <>
+    <ShownOnce title={WORDS.created} onDone={onClose}>
       <p>{WORDS.createdWords}</p>
       <CodeBlock what={WORDS.link} text={url} />
       {new URL(url).hostname === '127.0.0.1' && <Callout tone="warn">{WORDS.onlyHere}</Callout>}
-    </>
+    </ShownOnce>
   )
 }

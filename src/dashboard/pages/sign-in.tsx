@@ -19,7 +19,7 @@ export function SignInPage() {
   return (
     <>
       <AloneHead title={WORDS.title} />
-      {session.isMemberOut.value && (
+      {session.now.value?.member && (
         <Callout tone="warn" role="alert">
           {WORDS.memberOut}
         </Callout>

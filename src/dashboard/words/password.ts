@@ -16,6 +16,8 @@ export const PASSWORD = {
   memberLead: (name: string) =>
     `Your name here is \u2068${name}\u2069. Sign in with it and this password.`,
   setPassword: 'Set password',
+  currentPassword: 'Current password',
+  passwordChanged: 'Password changed.',
   linkOver: 'This link no longer works',
   whyLinkOver: 'It was already used, has expired, or was replaced by a newer one',
   newLink: 'To get a new link, run this on the computer that runs Hookline:',
