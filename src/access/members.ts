@@ -1,7 +1,7 @@
 // People who read and answer: the owner makes and removes them, and a link lets each choose a password.
 
 import type { Member } from '../api/owner.ts'
-import type { Origin } from '../domain/audit.ts'
+import type { Origin, Thing } from '../domain/audit.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
 import { timestamp, type MemberId } from '../domain/ids.ts'
 import { DAY_MS } from '../domain/time.ts'
@@ -35,58 +35,22 @@ const LINK_LIFE_MS = 3 * DAY_MS
 const OWNERS_NAME = 'owner'
 
 export function createMembers(tools: Tools) {
-  const { db, writer, stamps, audit, random, sessions } = tools
-  const newLink = () => {
-    const token = Buffer.from(random.bytes(TOKEN_BYTES)).toString('base64url')
-    const linkMadeAt = stamps.now()
-    const expiresAt = timestamp(linkMadeAt + LINK_LIFE_MS)
-    return { token, expiresAt, row: { linkSha256: sha256(token), linkMadeAt } }
-  }
-  const invited = (row: MemberRow, { token, expiresAt }: SetupToken): Invited => ({
-    member: resourceOf(tools, row),
-    link: { token, expiresAt, name: row.name },
-  })
+  const { db, writer, stamps, audit, sessions } = tools
   return {
     list: (): readonly Member[] => listMembers(db).map((row) => resourceOf(tools, row)),
     hasAny: () => listMembers(db).length > 0,
     nameOf: (id: MemberId) => memberName(db, id) ?? '',
-    async add(asked: string, origin: Origin): Promise<Invited> {
-      const name = asked.trim().replaceAll(/\s+/g, ' ')
-      const nameKey = keyOf(name)
-      if (nameKey === '') throw invalidRequest({ path: 'name', message: 'must not be empty' })
-      const link = newLink()
-      const row = await writer.write((tx) => {
-        requireOwner(tx)
-        if (nameKey === OWNERS_NAME || findMember(tx, 'nameKey', nameKey) !== null) {
-          throw new RelayError('name_taken', `The name ${name} is already in use.`)
-        }
-        const member = {
-          id: stamps.id('mem'),
-          name,
-          nameKey,
-          passwordHash: null,
-          ...link.row,
-          createdAt: stamps.now(),
-          removedAt: null,
-        }
-        insertMember(tx, member)
-        const about = { kind: 'member', id: member.id } as const
-        audit.record(tx, origin, { action: 'member.created', about, after: { name } })
-        return member
-      })
-      return invited(row, link)
-    },
+    add: (name: string, origin: Origin) => addMember(tools, name, origin),
     /** A new link in the place of earlier ones. The password stays until another is chosen with it. */
     async renewLink(id: string, origin: Origin): Promise<Invited> {
-      const link = newLink()
+      const { row: changes, ...link } = newLink(tools)
       const row = await writer.write((tx) => {
         const member = existing(tx, id)
-        updateMember(tx, member.id, link.row)
-        const about = { kind: 'member', id: member.id } as const
-        audit.record(tx, origin, { action: 'member.link_created', about })
-        return { ...member, ...link.row }
+        updateMember(tx, member.id, changes)
+        audit.record(tx, origin, { action: 'member.link_created', about: thing(member.id) })
+        return { ...member, ...changes }
       })
-      return invited(row, link)
+      return { member: resourceOf(tools, row), link: { ...link, name: row.name } }
     },
     /** Ends all sessions of the member at once. */
     remove: (id: string, origin: Origin) =>
@@ -95,10 +59,43 @@ export function createMembers(tools: Tools) {
         const removedAt = stamps.now()
         updateMember(tx, memberId, { removedAt, passwordHash: null, linkSha256: null })
         sessions.endAllOf(tx, memberId)
-        const about = { kind: 'member', id: memberId } as const
+        const about = thing(memberId)
         audit.record(tx, origin, { action: 'member.removed', about, before: { name } })
       }),
   }
+}
+
+/** Throws `name_taken` for the name of another member, and for the owner's. */
+async function addMember(tools: Tools, asked: string, origin: Origin): Promise<Invited> {
+  const { writer, stamps, audit } = tools
+  const name = asked.trim().replaceAll(/\s+/g, ' ')
+  const nameKey = keyOf(name)
+  if (nameKey === '') throw invalidRequest({ path: 'name', message: 'must not be empty' })
+  const { row: linked, ...link } = newLink(tools)
+  const row = await writer.write((tx) => {
+    requireOwner(tx)
+    if (nameKey === OWNERS_NAME || findMember(tx, 'nameKey', nameKey) !== null) {
+      throw new RelayError('name_taken', `The name ${name} is already in use.`)
+    }
+    const times = { createdAt: stamps.now(), removedAt: null }
+    const id = stamps.id('mem')
+    const member = { id, name, nameKey, passwordHash: null, ...linked, ...times }
+    insertMember(tx, member)
+    audit.record(tx, origin, { action: 'member.created', about: thing(id), after: { name } })
+    return member
+  })
+  return { member: resourceOf(tools, row), link: { ...link, name } }
+}
+
+function newLink({ random, stamps }: Pick<Tools, 'random' | 'stamps'>) {
+  const token = Buffer.from(random.bytes(TOKEN_BYTES)).toString('base64url')
+  const linkMadeAt = stamps.now()
+  const expiresAt = timestamp(linkMadeAt + LINK_LIFE_MS)
+  return { token, expiresAt, row: { linkSha256: sha256(token), linkMadeAt } }
+}
+
+function thing(id: MemberId): Thing {
+  return { kind: 'member', id }
 }
 
 function resourceOf({ clock, stamps, sessions }: Tools, row: MemberRow): Member {

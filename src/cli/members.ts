@@ -46,7 +46,8 @@ async function list(call: Call): Promise<undefined> {
   ])
   const head = ['ID', 'NAME', 'CREATED', 'LAST SEEN', 'STATE']
   call.out.data(page, [table(head, rows, ['CREATED'])])
-  if (rows.length === 0) call.out.note('Only you can sign in. Add a person: hookline members add NAME')
+  if (rows.length === 0)
+    call.out.note('Only you can sign in. Add a person: hookline members add NAME')
 }
 
 async function add(call: Call): Promise<undefined> {

@@ -4,7 +4,7 @@ import { useSignal } from '@preact/signals'
 import { render } from 'preact'
 import { useEffect } from 'preact/hooks'
 
-import { href } from './address.ts'
+import { type PageName, href } from './address.ts'
 import { Button, LinkButton } from './components/button.tsx'
 import { Callout } from './components/callout.tsx'
 import { Dialog } from './components/dialog.tsx'
@@ -101,20 +101,25 @@ function View() {
     case 'signed_out':
       return <Alone view={<SignInPage />} />
     case 'signed_in':
-      if (now.member === undefined) {
-        if (page === 'setup') return <Alone view={<SETUP.View />} />
-        return <In page={page} />
-      }
-      return <In page={page === 'home' || page === 'conversations' ? 'conversations' : null} />
+      return <SignedIn />
   }
 }
 
-function In({ page }: { readonly page: ShownPage | null }) {
+function SignedIn() {
+  const { session, router } = useDashboard()
+  const { page } = router.route.value
+  const shown = session.now.value?.member ? pageOfMember(page) : page
+  if (shown === 'setup') return <Alone view={<SETUP.View />} />
   return (
-    <Shell page={page}>
-      <Page page={page} />
+    <Shell page={shown}>
+      <Page page={shown} />
     </Shell>
   )
+}
+
+/** Members read and answer. */
+function pageOfMember(page: PageName | null): ShownPage | null {
+  return page === 'home' || page === 'conversations' ? 'conversations' : null
 }
 
 /** Follows changes while a person is signed in, and drops all cached data afterwards. */

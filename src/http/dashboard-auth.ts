@@ -218,10 +218,7 @@ export function sessionRoutes(tools: SessionTools) {
       takes(SetupStep),
     )
     .get('/sessions', ({ request }) => ({
-      data: access.sessions.list().map((seen) => ({
-        ...browserSession(seen, sessionOf(request)),
-        ...(seen.memberId !== null && { member_name: access.members.nameOf(seen.memberId) }),
-      })),
+      data: access.sessions.list().map((seen) => browserSession(access, seen, sessionOf(request))),
     }))
     .delete('/session', async ({ request }) => {
       const { session } = contextOf(request)
@@ -256,7 +253,8 @@ function stateOf(
 }
 
 function browserSession(
-  { tokenSha256, createdAt, lastSeenAt }: SessionRow,
+  { members }: Access,
+  { tokenSha256, createdAt, lastSeenAt, memberId }: SessionRow,
   own: DashboardSession,
 ): BrowserSession {
   return {
@@ -264,6 +262,7 @@ function browserSession(
     created_at: isoTime(createdAt),
     last_seen_at: isoTime(lastSeenAt),
     is_current: equalBytes(tokenSha256, own.tokenSha256),
+    ...(memberId !== null && { member_name: members.nameOf(memberId) }),
   }
 }
 

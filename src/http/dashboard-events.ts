@@ -86,15 +86,20 @@ async function* changeEvents(watch: Watch): AsyncGenerator<string, undefined> {
     while (!signal.aborted && isOpen()) {
       const changed = changes.since(position)
       position = changed === null ? changes.position : (changed.at(-1)?.position ?? position)
-      const shown = (changed ?? []).filter(({ change }) => isShown(change))
       if (changed === null) yield event('reset', position, {})
-      else if (shown.length > 0) yield shown.map(changeEvent).join('')
-      else if (changed.length > 0 || !(await isNotified(wake, clock, signal))) yield STILL_HERE
+      else if (changed.length > 0) yield shownEvents(changed, isShown)
+      else if (!(await isNotified(wake, clock, signal))) yield STILL_HERE
     }
   } finally {
     unwatch()
   }
   return undefined
+}
+
+/** The changes that may be known; a heartbeat where none may. */
+function shownEvents(changed: readonly PublishedChange[], isShown: Watch['isShown']): string {
+  const shown = changed.filter(({ change }) => isShown(change))
+  return shown.length === 0 ? STILL_HERE : shown.map(changeEvent).join('')
 }
 
 /** True for changes of what members read. */

@@ -51,9 +51,10 @@ const FREE = new Set([
 ])
 
 /** Changes that ask only where they widen access. */
-const CONDITIONAL: Readonly<
-  Record<string, (tools: Tools, id: string, body: Fields) => boolean>
-> = { 'PUT /api/v1/webhooks/:id': leadsElsewhere, 'PATCH /api/v1/phone-lines/:id': opensLine }
+const CONDITIONAL: Readonly<Record<string, (tools: Tools, id: string, body: Fields) => boolean>> = {
+  'PUT /api/v1/webhooks/:id': leadsElsewhere,
+  'PATCH /api/v1/phone-lines/:id': opensLine,
+}
 
 /** Reads that ask: a backup contains everything. */
 const WITH_PASSWORD = new Set(['GET /api/v1/backups/:name'])

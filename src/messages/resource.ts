@@ -7,8 +7,8 @@ import type { Handle } from '../domain/handle.ts'
 import type { LineId } from '../domain/ids.ts'
 import type { MessageExtras, Reaction } from '../domain/message-extras.ts'
 import type { Message, QueuedReason } from '../domain/message.ts'
-import type { Db } from '../storage/database.ts'
 import { memberName } from '../storage/dashboard-access.ts'
+import type { Db } from '../storage/database.ts'
 import { partsOf } from '../storage/message-parts.ts'
 import { nameOf } from '../storage/people.ts'
 import { isoTime, isoTimeOrNull } from '../system/iso-time.ts'
@@ -61,7 +61,7 @@ function groupFields(db: Db, { isGroup, extras }: Message) {
 function extraFields(db: Db, message: Message) {
   const { extras } = message
   if (extras === null) return {}
-  const { reactions = [], edits = [], unsentAt, wantedService, downgradedAt, memberId } = extras
+  const { reactions = [], edits = [], unsentAt, wantedService, downgradedAt } = extras
   const { attachments, replyTo } = partsOf(db, message)
   return {
     ...(attachments && { attachments: attachments.map((each) => attachmentFields(each, message)) }),
@@ -72,8 +72,13 @@ function extraFields(db: Db, message: Message) {
     ...(wantedService !== undefined && { service_requested: wantedService }),
     ...(downgradedAt !== undefined && { downgraded_at: isoTime(downgradedAt) }),
     ...holdFields(extras),
-    ...(memberId && { sent_by: { id: memberId, name: memberName(db, memberId) ?? '' } }),
+    ...authorFields(db, extras),
   }
+}
+
+function authorFields(db: Db, { memberId }: MessageExtras) {
+  if (memberId === undefined) return {}
+  return { sent_by: { id: memberId, name: memberName(db, memberId) ?? '' } }
 }
 
 function holdFields({ sendAt, approval }: MessageExtras) {

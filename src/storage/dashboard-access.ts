@@ -93,10 +93,7 @@ export function keepLatestSessions(
   tx.orm
     .delete(sessions)
     .where(
-      or(
-        lte(sessions.lastSeenAt, before),
-        and(isTheirs, notInArray(sessions.tokenSha256, latest)),
-      ),
+      or(lte(sessions.lastSeenAt, before), and(isTheirs, notInArray(sessions.tokenSha256, latest))),
     )
     .run()
 }

@@ -82,9 +82,7 @@ story('a member signs in by name, and the owner without one', async () => {
 /** The names of all buttons and switches in sight. */
 async function buttonsOf({ page }: WatchedPage): Promise<readonly string[]> {
   const roles = await Promise.all(
-    (['button', 'switch', 'checkbox'] as const).map((role) =>
-      page.getByRole(role).allInnerTexts(),
-    ),
+    (['button', 'switch', 'checkbox'] as const).map((role) => page.getByRole(role).allInnerTexts()),
   )
   return roles.flat()
 }

@@ -14,7 +14,7 @@ import { useDashboard } from '../dashboard.ts'
 import type { Feed } from '../feed.ts'
 import { draftOf, sendOnce } from '../outbox.ts'
 import { personColor, personName } from '../people.ts'
-import type { Message } from '../resources.ts'
+import type { Message, SessionState } from '../resources.ts'
 import { absoluteTime, clockTime } from '../time-words.ts'
 import { grouped } from '../words/common.ts'
 import { BUBBLE } from '../words/conversations.ts'
@@ -215,9 +215,14 @@ function Edits({ message: { edits = [] } }: MessageProps) {
   )
 }
 
+/** Members decide on nothing, and take back only their own. */
+function isOpenTo(member: SessionState['member'], { status, sent_by }: Message): boolean {
+  if (member === undefined || status === 'failed' || status === 'expired') return true
+  return status === 'queued' && member.id === sent_by?.id
+}
+
 function NextSteps({ message, onChanged }: Props) {
   const { api, notices, session } = useDashboard()
-  const member = session.now.value?.member
   const { isBusy, start } = useAction(
     (call: () => Promise<Answer<Message>>) => call(),
     (changed) => {
@@ -230,10 +235,8 @@ function NextSteps({ message, onChanged }: Props) {
     start(() => api.post(`messages/${message.id}/resolve`, { status }))
   // The key comes from the message, which is sent again once, however many pages are open.
   const sendAgain = () => start(() => sendOnce(api, draftOf(message), `again-${message.id}`))
-  // Members decide on nothing, and take back only their own.
-  const isOthers = member !== undefined && member.id !== message.sent_by?.id
+  if (!isOpenTo(session.now.value?.member, message)) return null
   if (message.status === 'uncertain') {
-    if (member !== undefined) return null
     return (
       <div class="actions bubble-actions">
         <Button icon="check" isBusy={isBusy} onClick={resolve('sent')}>
@@ -246,7 +249,6 @@ function NextSteps({ message, onChanged }: Props) {
     )
   }
   if (message.status === 'queued') {
-    if (isOthers) return null
     return (
       <div class="actions bubble-actions">
         {message.queued_reason === 'approval' && (

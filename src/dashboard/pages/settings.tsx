@@ -297,10 +297,7 @@ function ChangePassword({ isLocked }: { readonly isLocked: boolean }) {
         <Button onClick={() => (isOpen.value = true)}>{WORDS.changePassword}</Button>
       </div>
       {isOpen.value && (
-        <CHANGE_PASSWORD.View
-          title={WORDS.changePassword}
-          onClose={() => (isOpen.value = false)}
-        />
+        <CHANGE_PASSWORD.View title={WORDS.changePassword} onClose={() => (isOpen.value = false)} />
       )}
     </div>
   )

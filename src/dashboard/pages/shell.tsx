@@ -66,11 +66,12 @@ export function Shell({ page, children }: Props) {
       </a>
       <header class="top-bar">
         <Brand />
-        {!session.now.value?.member && AT_TOP.map((each) => (
-          <LinkButton key={each} look="quiet" icon={each} isIconOnly href={href(each)}>
-            {names[each]}
-          </LinkButton>
-        ))}
+        {!session.now.value?.member &&
+          AT_TOP.map((each) => (
+            <LinkButton key={each} look="quiet" icon={each} isIconOnly href={href(each)}>
+              {names[each]}
+            </LinkButton>
+          ))}
         <Button look="quiet" icon="search" isIconOnly onClick={search.open}>
           {SHELL.search}
         </Button>

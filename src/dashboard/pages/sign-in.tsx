@@ -54,12 +54,7 @@ function SignInForm() {
   return (
     <Form isFirst onSubmit={() => password.value !== '' && start()}>
       {session.now.value?.has_members === true ? (
-        <TextField
-          label={WORDS.name}
-          hint={WORDS.nameHint}
-          autoComplete="username"
-          bind={name}
-        />
+        <TextField label={WORDS.name} hint={WORDS.nameHint} autoComplete="username" bind={name} />
       ) : (
         <AccountName />
       )}

@@ -186,8 +186,7 @@ type HeadProps = {
 }
 
 function ThreadHead({ conversation, line, onChanged }: HeadProps) {
-  const { router, session } = useDashboard()
-  const isOwner = session.now.value?.member === undefined
+  const { router } = useDashboard()
   const { message: _message, ...filter } = router.route.value.query
   const back = href('conversations', [], filter)
   return (
@@ -221,9 +220,7 @@ function ThreadHead({ conversation, line, onChanged }: HeadProps) {
           )}
         </p>
       </div>
-      {isOwner && conversation !== null && (
-        <Takeover conversation={conversation} onChanged={onChanged} />
-      )}
+      {conversation !== null && <Takeover conversation={conversation} onChanged={onChanged} />}
       {conversation !== null && <ThreadMenu conversation={conversation} onChanged={onChanged} />}
     </header>
   )
@@ -268,7 +265,7 @@ type TakeoverProps = { readonly conversation: Conversation; readonly onChanged: 
 
 function Takeover({ conversation, onChanged }: TakeoverProps) {
   const { id, automation_paused } = conversation
-  const { api, notices } = useDashboard()
+  const { api, notices, session } = useDashboard()
   const { start } = useAction(
     (isOn: boolean) => api.patch<Conversation>(`conversations/${id}`, { automation_paused: isOn }),
     (changed) => {
@@ -277,6 +274,7 @@ function Takeover({ conversation, onChanged }: TakeoverProps) {
     },
     (failure) => notices.failed(failure.message),
   )
+  if (session.now.value?.member) return null
   return <Switch label={CONVERSATIONS.takeover} isOn={automation_paused} onChange={start} />
 }
 
