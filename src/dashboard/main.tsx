@@ -1,18 +1,14 @@
 // The page as a whole: setup, sign-in, or the shell with a page in it.
 
-import { useSignal } from '@preact/signals'
 import { render } from 'preact'
 import { useEffect } from 'preact/hooks'
 
 import { type PageName, href } from './address.ts'
 import { Button, LinkButton } from './components/button.tsx'
 import { Callout } from './components/callout.tsx'
-import { Dialog } from './components/dialog.tsx'
-import { AccountName, PasswordField } from './components/form.tsx'
 import { Icon } from './components/icon.tsx'
-import { fetchAhead, lazyPage } from './components/lazy-page.tsx'
+import { fetchAhead, lazyDialog, lazyPage } from './components/lazy-page.tsx'
 import { Card, PageHead } from './components/page.tsx'
-import { useAction } from './components/use-action.ts'
 import { EmptyState } from './components/when-ready.tsx'
 import { DashboardContext, createDashboard, useDashboard, type Dashboard } from './dashboard.ts'
 import { keepFocus } from './focus.ts'
@@ -52,6 +48,7 @@ const ACTIVITY = lazyPage(
   names.activity,
   async () => (await import('./pages/activity.tsx')).ActivityPage,
 )
+const CONFIRM = lazyDialog(async () => (await import('./pages/new-password.tsx')).ConfirmPassword)
 const SETUP = lazyPage(names.setup, async () => (await import('./pages/setup.tsx')).SetupPage)
 
 /** By then the first page has its data. */
@@ -81,7 +78,9 @@ function App() {
     <>
       <View />
       <NoticeList />
-      {session.isPasswordAsked.value && <PasswordDialog />}
+      {session.isPasswordAsked.value && (
+        <CONFIRM.View onClose={() => session.answerPassword(false)} />
+      )}
     </>
   )
 }
@@ -243,31 +242,5 @@ function NoticeList() {
       <div role="status">{listed('ok')}</div>
       <div role="alert">{listed('bad')}</div>
     </div>
-  )
-}
-
-/** Asks for the password again. The calls that wait for it are repeated by `api.ts`. */
-function PasswordDialog() {
-  const { session } = useDashboard()
-  const password = useSignal('')
-  const { isBusy, failure, start } = useAction(
-    () => session.elevate(password.value),
-    () => session.answerPassword(true),
-  )
-  return (
-    <Dialog
-      title={SHELL.confirmPassword}
-      onClose={() => session.answerPassword(false)}
-      onSubmit={start}
-      actions={
-        <Button type="submit" look="main" isBusy={isBusy}>
-          {SHELL.continue}
-        </Button>
-      }
-    >
-      <p>{SHELL.whyPassword}</p>
-      <AccountName />
-      <PasswordField isFirst bind={password} error={failure?.message} />
-    </Dialog>
   )
 }

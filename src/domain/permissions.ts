@@ -1,7 +1,7 @@
 // What an API key may do: its scopes, phone lines, expiry, and the rules for its sends. No key passes on
 // more than it has.
 
-import type { KeyId, LineId, MemberId, Timestamp } from './ids.ts'
+import type { KeyId, LineId, Timestamp } from './ids.ts'
 import type { QuietHours } from './quiet-hours.ts'
 import { includesLine, type LineLimit } from './routing.ts'
 
@@ -92,34 +92,16 @@ export const EVERYTHING: Permissions = {
   rules: NO_RULES,
 }
 
-/** Scopes of a member of the dashboard; `http/dashboard-rights.ts` names the operations. */
-const OF_MEMBERS: Permissions = {
-  ...EVERYTHING,
-  scopes: [
-    'messages:read',
-    'messages:send',
-    'conversations:write',
-    'attachments:read',
-    'attachments:write',
-    'contacts:read',
-    'lines:read',
-  ],
-}
-
 export type KeyCaller = {
   readonly kind: 'key'
   readonly keyId: KeyId
   readonly permissions: Permissions
 }
 
-/** A browser that is signed in; `memberId` is null for the owner. */
-type BrowserCaller = { readonly kind: 'dashboard'; readonly memberId: MemberId | null }
-
-export type Caller = KeyCaller | { readonly kind: 'cli' } | BrowserCaller
+export type Caller = KeyCaller | { readonly kind: 'cli' } | { readonly kind: 'dashboard' }
 
 export function permissionsOf(caller: Caller): Permissions {
-  if (caller.kind === 'key') return caller.permissions
-  return caller.kind === 'dashboard' && caller.memberId !== null ? OF_MEMBERS : EVERYTHING
+  return caller.kind === 'key' ? caller.permissions : EVERYTHING
 }
 
 /** Rules hold for a key because it has no scope that gets around them. */

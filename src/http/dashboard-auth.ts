@@ -70,7 +70,7 @@ export function authenticateBrowser(
   context.session = sessionIn(tools, request.headers, context.peer)
   if (OPEN.has(path) || path.startsWith(BY_TICKET)) return target
   if (context.session === null) throw signedOut()
-  context.caller = { kind: 'dashboard', memberId: context.session.memberId }
+  context.caller = { kind: 'dashboard' }
   if (!path.startsWith(API_OF_DASHBOARD)) return target
   const start = request.url.indexOf(API_OF_DASHBOARD)
   const rest = request.url.slice(start + API_OF_DASHBOARD.length)

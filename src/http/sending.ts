@@ -141,7 +141,8 @@ async function answerSend(
   target: Pick<MessageRequest, 'to' | 'service' | 'lineId'>,
 ): Promise<Response> {
   const caller = callerOf(request)
-  const { requestId, peer } = contextOf(request)
+  const { requestId, peer, session } = contextOf(request)
+  const memberId = session?.memberId ?? undefined
   const waitMs = preferredWaitMs(request.headers)
   const idempotencyKey = idempotencyKeyOf(request.headers)
   const { text = '', attachments, reply_to: replyTo, send_at } = content
@@ -153,7 +154,6 @@ async function answerSend(
   const sendAt = sendTime(send_at)
   const parts = { text, attachments, replyTo, sendAt, isUrgent }
   const key = caller.kind === 'key' ? caller : null
-  const memberId = caller.kind === 'dashboard' ? (caller.memberId ?? undefined) : undefined
   if (fetches && memberId !== undefined) {
     throw new RelayError('forbidden', 'Members attach files by upload only.')
   }

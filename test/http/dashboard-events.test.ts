@@ -44,7 +44,7 @@ function signedIn() {
       requestId: 'req_1',
       peer: { address: '127.0.0.1', isControl: false, liftTimeout },
       address: () => '127.0.0.1',
-      caller: { kind: 'dashboard', memberId: null },
+      caller: { kind: 'dashboard' },
       session: SESSION,
       bridge: null,
     })

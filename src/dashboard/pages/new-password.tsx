@@ -1,4 +1,4 @@
-// A new password: from a setup link, or in the settings.
+// Passwords: a new one from a setup link or in the settings, and the current one asked for again.
 
 import { useSignal, type Signal } from '@preact/signals'
 
@@ -7,7 +7,7 @@ import { fieldError, OF_PASSWORD } from '../api.ts'
 import { Button } from '../components/button.tsx'
 import { Callout, FailureNote } from '../components/callout.tsx'
 import { CodeBlock } from '../components/code-block.tsx'
-import { ActionDialog } from '../components/dialog.tsx'
+import { ActionDialog, Dialog } from '../components/dialog.tsx'
 import { AccountName, Form, PasswordField, Switch } from '../components/form.tsx'
 import { AloneHead, Card } from '../components/page.tsx'
 import { useAction } from '../components/use-action.ts'
@@ -172,5 +172,31 @@ export function ChangePassword({ title, onClose }: ChangeProps) {
       />
       <NewPasswordFields chosen={chosen} refusal={fieldError(failure, 'password')} />
     </ActionDialog>
+  )
+}
+
+/** Asks for the password again. The calls that wait for it are repeated by `api.ts`. */
+export function ConfirmPassword({ onClose }: { readonly onClose: () => void }) {
+  const { session } = useDashboard()
+  const password = useSignal('')
+  const { isBusy, failure, start } = useAction(
+    () => session.elevate(password.value),
+    () => session.answerPassword(true),
+  )
+  return (
+    <Dialog
+      title={WORDS.again}
+      onClose={onClose}
+      onSubmit={start}
+      actions={
+        <Button type="submit" look="main" isBusy={isBusy}>
+          {WORDS.continue}
+        </Button>
+      }
+    >
+      <p>{WORDS.whyAgain}</p>
+      <AccountName />
+      <PasswordField isFirst bind={password} error={failure?.message} />
+    </Dialog>
   )
 }
