@@ -4,7 +4,7 @@ import { expect } from 'bun:test'
 
 import { story } from './browser.ts'
 import { lineIds, say } from './furnished.ts'
-import { PERSON, Stage } from './stage.ts'
+import { PERSON, PHONE, Stage } from './stage.ts'
 import type { WatchedPage } from './watched-page.ts'
 
 const PASSWORD = 'battery staple and more'
@@ -56,7 +56,7 @@ story('a member signs in by the link, answers, sees nothing else, and is signed 
   expect(owner.faults).toEqual([])
 })
 
-story('a member signs in by name, and the owner without one', async () => {
+story('on a phone a member signs out, and in again by name', async () => {
   await using stage = await Stage.open()
   const owner = await stage.page()
   await owner.page.goto('/#/settings/members')
@@ -64,7 +64,7 @@ story('a member signs in by name, and the owner without one', async () => {
   await owner.page.getByLabel('Name', { exact: true }).fill('דנה')
   await owner.page.getByRole('dialog').getByRole('button', { name: 'Add person' }).click()
   const link = await owner.page.getByLabel('Link', { exact: true }).innerText()
-  const watched = await stage.strangersPage()
+  const watched = await stage.strangersPage({ viewport: PHONE })
 
   await watched.page.goto(link)
   await watched.page.getByLabel('New password', { exact: true }).fill(PASSWORD)

@@ -67,9 +67,11 @@ function MemberRow({ member: { id, name, has_password, last_seen_at }, shown }: 
   const state = has_password ? WORDS.notSignedIn : WORDS.noPassword
   return (
     <li>
-      <span class="stack-tight">
-        <PersonText>{name}</PersonText>
-        <span class="small quiet">
+      <div class="stack-tight">
+        <p>
+          <PersonText>{name}</PersonText>
+        </p>
+        <p class="small quiet">
           {last_seen_at === null ? (
             state
           ) : (
@@ -78,8 +80,8 @@ function MemberRow({ member: { id, name, has_password, last_seen_at }, shown }: 
               <Ago time={last_seen_at} />
             </>
           )}
-        </span>
-      </span>
+        </p>
+      </div>
       <div class="actions">
         <Button isBusy={renew.isBusy} onClick={() => renew.start()}>
           {WORDS.newLink}

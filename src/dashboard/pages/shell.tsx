@@ -66,12 +66,23 @@ export function Shell({ page, children }: Props) {
       </a>
       <header class="top-bar">
         <Brand />
-        {!session.now.value?.member &&
+        {session.now.value?.member ? (
+          // Members have no settings, where the others find it.
+          <Button
+            look="quiet"
+            icon="sign-out"
+            isIconOnly
+            onClick={() => void session.signOut('here')}
+          >
+            {SHELL.signOut}
+          </Button>
+        ) : (
           AT_TOP.map((each) => (
             <LinkButton key={each} look="quiet" icon={each} isIconOnly href={href(each)}>
               {names[each]}
             </LinkButton>
-          ))}
+          ))
+        )}
         <Button look="quiet" icon="search" isIconOnly onClick={search.open}>
           {SHELL.search}
         </Button>
