@@ -63,13 +63,14 @@ keepFocus(document)
 const root = document.querySelector('#app')
 if (root !== null) {
   const dashboard = createDashboard(window)
+  // First of all requests: browsers make six at a time.
+  void dashboard.session.open(dashboard.clock)
   render(
     <DashboardContext.Provider value={dashboard}>
       <App />
     </DashboardContext.Provider>,
     root,
   )
-  void dashboard.session.open(dashboard.clock)
 }
 
 function App() {
@@ -88,13 +89,15 @@ function App() {
 function View() {
   const { session, router } = useDashboard()
   const { page } = router.route.value
-  const now = session.now.value
-  useStream(now?.state === 'signed_in')
+  const { state } = session
+  useStream(state === 'signed_in')
 
-  if (now === null) return session.isReachable.value ? null : <Alone view={<Unreachable />} />
+  if (!session.isReachable.value) return <Alone view={<Unreachable />} />
   // A setup link also replaces a forgotten password, so it comes before the sign-in.
   if (page === 'setup' && router.setupToken.value !== null) return <Alone view={<SETUP.View />} />
-  switch (now.state) {
+  switch (state) {
+    case null:
+      return null
     case 'unclaimed':
       return <Alone view={<SETUP.View />} />
     case 'signed_out':
@@ -108,7 +111,7 @@ function SignedIn() {
   const { session, router } = useDashboard()
   const { page } = router.route.value
   const shown = session.now.value?.member ? pageOfMember(page) : page
-  if (shown === 'setup') return <Alone view={<SETUP.View />} />
+  if (shown === 'setup') return session.now.value && <Alone view={<SETUP.View />} />
   return (
     <Shell page={shown}>
       <Page page={shown} />

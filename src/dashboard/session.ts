@@ -3,13 +3,15 @@
 import { computed, signal, type ReadonlySignal } from '@preact/signals'
 
 import { request, type Answer } from './api.ts'
-import { storePageKey } from './browser-storage.ts'
+import { pageKey, readStored, store, storePageKey } from './browser-storage.ts'
 import type { Clock } from './clock.ts'
 import type { SessionState } from './resources.ts'
 
 type Opened = SessionState & { readonly page_key?: string | undefined }
 
 const SESSION = '/dashboard/session'
+/** Stored in the browser of a member. */
+const MEMBER = 'hookline-member'
 const RETRY_MS = 2_000
 
 export class SessionStore {
@@ -28,6 +30,16 @@ export class SessionStore {
   /** True once the relay was upgraded after the page was loaded. */
   readonly isOutdated: ReadonlySignal<boolean> = this.#isOutdated
   readonly isPasswordAsked = computed(() => this.#question.value !== null)
+
+  /**
+   * Null until the relay has answered, except in a browser with a page key of the owner: it most likely is
+   * signed in, and its page is drawn meanwhile.
+   */
+  get state(): SessionState['state'] | null {
+    const isOwners = pageKey() !== null && readStored(MEMBER) === null
+    const isLikely = this.#isReachable.value && isOwners
+    return this.#now.value?.state ?? (isLikely ? 'signed_in' : null)
+  }
 
   /** Resolves once the relay has answered for the first time. */
   async open(clock: Clock): Promise<void> {
@@ -121,6 +133,7 @@ export class SessionStore {
     }
     // A member whose session was ended by another reads why.
     const isOut = session.state === 'signed_out'
+    if (!isOut) store(MEMBER, session.member?.id ?? null)
     this.#now.value = isOut ? { ...session, member: this.#now.value?.member } : session
   }
 }

@@ -174,8 +174,10 @@ async function sideBySide(
     const tab = await first.another()
     for (let place = rest.shift(); place !== undefined; place = rest.shift()) {
       problems.push(...(await look(tab, place)))
-      // A dialog may be over it, and one closes by its own button only.
-      if (place.press.length > 0) await tab.page.goto('about:blank')
+      // A dialog may be over it: one closes by its own button only, another at the next address.
+      const isCovered =
+        place.press.length > 0 || (await tab.page.locator('dialog[open]').count()) > 0
+      if (isCovered) await tab.page.goto('about:blank')
     }
     problems.push(...tab.faults)
     await tab.page.close()

@@ -7,7 +7,15 @@ import { withQuery } from '../address.ts'
 import { type Failure, fieldError } from '../api.ts'
 import { Button } from '../components/button.tsx'
 import { FailureNote } from '../components/callout.tsx'
-import { Field, Form, SelectField, TextArea, useSettled } from '../components/form.tsx'
+import {
+  bindTo,
+  Field,
+  Form,
+  SelectField,
+  TextArea,
+  TextField,
+  useSettled,
+} from '../components/form.tsx'
 import { PersonText } from '../components/text.tsx'
 import { useAction } from '../components/use-action.ts'
 import { useDashboard, useRead } from '../dashboard.ts'
@@ -240,19 +248,9 @@ export function takesFiles(line: PhoneLine | null): boolean {
 function LaterField({ later }: Pick<Composition, 'later'>) {
   const { clock } = useDashboard()
   if (later.value === null) return null
+  const bind = bindTo(later.value, (text) => (later.value = text))
   return (
-    <Field label={SEND.at}>
-      {(box) => (
-        <input
-          {...box}
-          class="input"
-          type="datetime-local"
-          min={pickerTime(clock.time())}
-          value={later.value ?? ''}
-          onInput={(event) => (later.value = event.currentTarget.value)}
-        />
-      )}
-    </Field>
+    <TextField type="datetime-local" label={SEND.at} min={pickerTime(clock.time())} bind={bind} />
   )
 }
 

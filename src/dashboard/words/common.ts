@@ -1,16 +1,8 @@
 // Sentences of the parts that several views share.
 
-import { countWords as countIn } from '../../domain/number-words.ts'
+import { grouped } from '../../domain/number-words.ts'
 
-/** "7,180" as the browser's locale writes it. */
-export function grouped(value: number): string {
-  return value.toLocaleString()
-}
-
-/** "1 event", "30,020 events". */
-export function countWords(count: number, noun: string): string {
-  return countIn(count, noun, grouped)
-}
+export { countWords, grouped } from '../../domain/number-words.ts'
 
 export const COMMON = {
   product: 'Hookline',
@@ -47,7 +39,7 @@ export const COMMON = {
 const UNITS = ['kilobyte', 'megabyte', 'gigabyte', 'terabyte'] as const
 const STEP = 1_024
 
-/** "812 kB", "1.4 GB" as the browser's locale writes it; at least one kilobyte. */
+/** "812 kB", "1.4 GB"; at least one kilobyte. */
 export function sizeWords(bytes: number): string {
   let size = Math.max(bytes / STEP, 1)
   let index = 0
@@ -57,7 +49,5 @@ export function sizeWords(bytes: number): string {
   }
   const unit = UNITS[index] ?? 'terabyte'
   const maximumFractionDigits = size < 10 ? 1 : 0
-  return new Intl.NumberFormat(undefined, { style: 'unit', unit, maximumFractionDigits }).format(
-    size,
-  )
+  return new Intl.NumberFormat('en', { style: 'unit', unit, maximumFractionDigits }).format(size)
 }
