@@ -40,9 +40,12 @@ story('a member signs in by the link, answers, sees nothing else, and is signed 
     await page.goto(`/#/${closed}`)
     await member.reads('Page not found')
   }
+  // Nothing that is the owner's is asked for, not even before the session is known.
+  await page.goto('/')
+  await page.reload()
+  await page.getByText('Until eight.').first().waitFor()
   const faults = [...member.faults]
 
-  await page.goto('/')
   await page.getByText('Until eight.').first().click()
   await composer.fill('I was about to say')
   await owner.button('Remove…').click()
