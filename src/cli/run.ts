@@ -21,7 +21,7 @@ import {
 } from './command.ts'
 import { COMPLETIONS_COMMAND, COMPLETION_IDS_COMMAND } from './completions.ts'
 import { CONFIG_COMMANDS } from './config.ts'
-import { CONTACT_COMMANDS, SEARCH_COMMAND } from './contacts.ts'
+import { CONTACT_COMMANDS, OPT_OUT_COMMANDS, SEARCH_COMMAND } from './contacts.ts'
 import { CONVERSATION_COMMANDS } from './conversations.ts'
 import { BRIDGE_COMMANDS, KEY_COMMANDS, SETUP_LINK_COMMAND } from './credentials.ts'
 import { DOCTOR_COMMAND } from './doctor.ts'
@@ -172,7 +172,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
       CLIENT_COMMAND,
     ],
   },
-  { heading: 'People', commands: CONTACT_COMMANDS },
+  { heading: 'People', commands: [...CONTACT_COMMANDS, ...OPT_OUT_COMMANDS] },
   {
     heading: 'Troubleshoot',
     commands: [DOCTOR_COMMAND, supportCommand(thisMachine), AUDIT_COMMAND, MAC_TRACE_COMMAND],

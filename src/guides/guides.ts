@@ -15,6 +15,7 @@ import mcp from './mcp.md' with { type: 'text' }
 import operations from './operations.md' with { type: 'text' }
 import richMessages from './rich-messages.md' with { type: 'text' }
 import security from './security.md' with { type: 'text' }
+import sendingRules from './sending-rules.md' with { type: 'text' }
 import shortcuts from './shortcuts.md' with { type: 'text' }
 import uninstall from './uninstall.md' with { type: 'text' }
 import webhooks from './webhooks.md' with { type: 'text' }
@@ -34,6 +35,7 @@ export const GUIDES: readonly Guide[] = [
   guide('shortcuts', shortcuts),
   guide('api', api),
   guide('keys', keys),
+  guide('sending-rules', sendingRules),
   guide('rich-messages', richMessages),
   guide('webhooks', webhooks),
   guide('events', events),
