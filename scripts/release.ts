@@ -55,8 +55,8 @@ try {
 async function make(key: KeyObject | null): Promise<void> {
   const { out } = options
   const targets = targetsOf(options.targets.split(',').filter((name) => name !== ''))
-  const documents = readDocuments()
-  const changes = changesOf(documents.changelog, VERSION)
+  const changes = changesOf(VERSION)
+  const documents = await readDocuments()
   rmSync(out, { recursive: true, force: true })
   mkdirSync(out, { recursive: true })
   const release: Release = { documents, changes, executables: new Map(), problems: [] }
