@@ -87,7 +87,7 @@ function tarHeader({ path, mode, owner = 0 }: Entry, size: number, seconds: numb
   write(136, octal(seconds, 12))
   write(148, ' '.repeat(8)) // The sum of the header counts its own place as blanks.
   write(156, path.endsWith('/') ? '5' : '0')
-  write(257, 'ustar\0' + '00')
+  write(257, 'ustar\u000000')
   const sum = header.reduce((total, byte) => total + byte, 0)
   write(148, `${octal(sum, 7)}\0 `)
   return header

@@ -185,7 +185,7 @@ function partsOfBun(): readonly Node[] {
     return { name, version, purl: `pkg:github/${repository.toLowerCase()}@${version}`, license }
   })
   const memory = new Database(':memory:')
-  const [[sqlite = '']] = memory.query('SELECT sqlite_version()').values() as [[string]]
+  const [[sqlite]] = memory.query('SELECT sqlite_version()').values() as [[string]]
   memory.close()
   const database = { name: 'SQLite', version: sqlite, purl: `pkg:generic/sqlite@${sqlite}` }
   return [...parts, { ...database, license: 'blessing' }].map(({ license, ...part }) => ({

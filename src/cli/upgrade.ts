@@ -1,4 +1,4 @@
-import { mkdirSync, realpathSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, realpathSync, rmSync } from 'node:fs'
 import { arch } from 'node:os'
 import { isAbsolute, join, resolve } from 'node:path'
 
@@ -6,6 +6,7 @@ import { readInstallation } from '../hosting/installation.ts'
 import type { ServiceState } from '../hosting/service-host.ts'
 import { watchStartup } from '../hosting/startup-check.ts'
 import { HostingError } from '../hosting/system-tool.ts'
+import { PACKAGED_UNIT } from '../hosting/systemd.ts'
 import { newestRelease, type Release } from '../hosting/update-check.ts'
 import { RELEASE_KEY } from '../hosting/upgrade-executable.ts'
 import {
@@ -142,11 +143,14 @@ async function fetchRelease(
   return file
 }
 
-/** Places where a package manager puts the executable, and the way to its next version. */
-const PACKAGED: readonly (readonly [place: RegExp, way: string])[] = [
-  [/\/Cellar\//, 'brew upgrade hookline && hookline up'],
-  [/^\/usr\/bin\//, 'sudo apt install ./hookline_VERSION_ARCHITECTURE.deb'],
-]
+/** Sentence on the way to upgrade an executable that a package manager put in its place; null for any other. */
+function packageProblem(executable: string): string | null {
+  if (executable.includes('/Cellar/')) {
+    return 'Homebrew installed this executable. Run: brew upgrade hookline && hookline up'
+  }
+  if (executable !== '/usr/bin/hookline' || !existsSync(PACKAGED_UNIT)) return null
+  return 'A package brought this executable. Install the next one: sudo apt install ./FILE.deb'
+}
 
 async function upgradeTo(service: ServiceCall, file: string): Promise<ExitCode> {
   const { call, machine } = service
@@ -155,11 +159,8 @@ async function upgradeTo(service: ServiceCall, file: string): Promise<ExitCode> 
   const refused = hosted === null ? null : await refuseForeground(service, hosted.state)
   if (refused !== null) return refused
   const executable = hosted?.executable ?? ownTarget(service)
-  const packaged = PACKAGED.find(([place]) => place.test(executable))
-  if (packaged !== undefined) {
-    const why = `${executable} is of a package. Install the next version of that: ${packaged[1]}`
-    return printResult(call, { outcome: 'refused', why })
-  }
+  const packaged = packageProblem(executable)
+  if (packaged !== null) return printResult(call, { outcome: 'refused', why: packaged })
   const order = { file, executable, isUnverified: call.options.has('unverified') }
   const tools = toolsOf(service, directory, hosted)
   const watch = watchStartup(directory, machine.clock.now())

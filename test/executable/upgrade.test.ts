@@ -137,7 +137,7 @@ test('without a file, it takes the newest release of the place that the owner se
     publishAs(releases, { version, key, file: nextVersion() })
 
   const unset = await machine.run('upgrade')
-  await machine.run('config', 'set', 'release_source', `${server.url}latest`)
+  await machine.run('config', 'set', 'release_source', `${server.url.href}latest`)
   await publish('9.9.9', generateKeyPairSync('ed25519').privateKey)
   const forged = await machine.run('upgrade')
   await publish('9.9.9')

@@ -82,7 +82,7 @@ test.skipIf(!canChangeRoot)(
 )
 
 test.skipIf(!canChangeRoot)(
-  'where the package brings the unit, `service install` enables that and writes none of its own',
+  'where the package brings the unit, `service install` enables that and writes none of its own, and dpkg upgrades',
   async () => {
     using root = new SmallRoot()
     root.makeDebian()
@@ -92,6 +92,9 @@ test.skipIf(!canChangeRoot)(
     root.dpkg('--install', packageOf(builds, '0.1.0', bytesOf.now()))
 
     await root.run({ ...asAnn(), command: ['/usr/bin/hookline', 'service', 'install'] })
+    const command = ['/usr/bin/hookline', 'upgrade', '--from', '/usr/bin/hookline']
+    const refused = root.run({ ...asAnn(), command })
+    await expect(refused).rejects.toThrow('A package brought this executable.')
 
     expect(existsSync(root.file('home/ann/.config'))).toBe(false)
     const calls = readFileSync(root.file('tmp/calls'), 'utf8').split('\n')

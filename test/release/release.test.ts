@@ -5,7 +5,7 @@ import { afterAll, expect, test } from 'bun:test'
 import { chmodSync, cpSync, mkdirSync, readFileSync, readdirSync, symlinkSync } from 'node:fs'
 import { gunzipSync } from 'node:zlib'
 
-import { imageLayout } from '../../scripts/release/image.ts'
+import { imageArchive, imageLayout, type ImageOrder } from '../../scripts/release/image.ts'
 import { packagesInside, sbom } from '../../scripts/release/sbom.ts'
 import { readLicenses } from '../../src/cli/licenses.macro.ts'
 import { VERSION } from '../../src/system/version.ts'
@@ -19,6 +19,21 @@ const CHECKOUT = folder.file('checkout')
 const BUILT = folder.file('built')
 const TARGETS = ['darwin-arm64', 'linux-arm64', 'linux-x64'] as const
 const STAND_IN = '#!/bin/sh\necho hookline\n'
+const PART = { executable: Buffer.from(STAND_IN), library: { release: '2.36', files: [] } }
+const IMAGE: ImageOrder = {
+  version: VERSION,
+  seconds: 1_800_000_000,
+  documents: {
+    licenses: '',
+    changelog: '',
+    manual: '',
+    completions: { bash: '', zsh: '', fish: '' },
+  },
+  parts: [
+    { ...PART, architecture: 'amd64' },
+    { ...PART, architecture: 'arm64' },
+  ],
+}
 
 /** A checkout of its own, which gets a release key, and executables that are there already. */
 async function prepare(): Promise<void> {
@@ -216,21 +231,7 @@ test('every package in the executable is in it and among the licences, and no to
 }, 60_000)
 
 test('the image keeps the rules of its specification: types, digests, sizes and the sum of each layer', () => {
-  const part = { executable: Buffer.from(STAND_IN), library: { release: '2.36', files: [] } }
-  const layout = imageLayout({
-    version: VERSION,
-    seconds: 1_800_000_000,
-    documents: {
-      licenses: '',
-      changelog: '',
-      manual: '',
-      completions: { bash: '', zsh: '', fish: '' },
-    },
-    parts: [
-      { ...part, architecture: 'amd64' },
-      { ...part, architecture: 'arm64' },
-    ],
-  })
+  const layout = imageLayout(IMAGE)
   const seen = new Set(['oci-layout', 'index.json'])
   const blob = ({ digest, size }: { readonly digest: string; readonly size: number }) => {
     const path = `blobs/${digest.replace(':', '/')}`
@@ -262,6 +263,17 @@ test('the image keeps the rules of its specification: types, digests, sizes and 
     expect(config.rootfs).toEqual({ type: 'layers', diff_ids: [`sha256:${sha256(layer)}`] })
   }
   expect([...layout.keys()].sort()).toEqual([...seen].sort())
+})
+
+test.skipIf(Bun.which('skopeo') === null)('skopeo copies the image of each processor', async () => {
+  const file = folder.file('image.tar')
+  await Bun.write(file, imageArchive(IMAGE))
+
+  for (const { architecture } of IMAGE.parts) {
+    const from = ['--override-arch', architecture, 'copy', `oci-archive:${file}:${VERSION}`]
+    const copy = Bun.spawnSync(['skopeo', ...from, `dir:${folder.file(architecture)}`])
+    expect([copy.exitCode, copy.stderr.toString()]).toEqual([0, ''])
+  }
 })
 
 async function materials(): Promise<Bom> {
