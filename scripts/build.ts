@@ -67,19 +67,22 @@ const mcp = await Bun.build({
   target: 'bun',
   minify: true,
   plugins: [
-    virtual(/^mcp$/, mcpEntry),
+    virtual(/^mcp$/, mcpEntry, `${ROOT}/`),
     virtual(/^@modelcontextprotocol\/server\/_shims$/, mcpShims),
   ],
 })
 const embeddedMcp = virtual(/^@modelcontextprotocol\/server/, (await mcp.outputs[0]?.text()) ?? '')
 
-/** Answers imports that match with a module of this text. */
-function virtual(filter: RegExp, contents: string): Bun.BunPlugin {
+/**
+ * Answers imports that match with a module of this text, in the folder from which it imports others. Any path
+ * goes into the executable, which is to be the same wherever it is built.
+ */
+function virtual(filter: RegExp, contents: string, folder = ''): Bun.BunPlugin {
   const namespace = `virtual${Bun.hash(filter.source)}`
   return {
     name: namespace,
     setup(build) {
-      build.onResolve({ filter }, () => ({ path: `${ROOT}/${namespace}.js`, namespace }))
+      build.onResolve({ filter }, () => ({ path: `${folder}${namespace}.js`, namespace }))
       build.onLoad({ filter: /./, namespace }, () => ({ contents, loader: 'js' }))
     },
   }

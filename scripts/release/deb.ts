@@ -20,7 +20,7 @@ export type DebOrder = {
   readonly level?: number
 }
 
-export const PACKAGED_EXECUTABLE = '/usr/bin/hookline'
+const PACKAGED_EXECUTABLE = '/usr/bin/hookline'
 const KIB = 1_024
 
 /** Calls systemctl of each user who is logged in or lingers; where one cannot be reached, nothing stops. */

@@ -17,7 +17,7 @@ type Target = {
 export type TargetName = keyof typeof TARGETS
 export type Packaged = NonNullable<Target['packaged']>
 
-export const TARGET_NAMES = Object.keys(TARGETS) as TargetName[] // TypeScript has strings for keys.
+const TARGET_NAMES = Object.keys(TARGETS) as TargetName[] // TypeScript has strings for keys.
 
 export function packagedOf(name: TargetName): Packaged | null {
   const target: Target = TARGETS[name]

@@ -2,7 +2,7 @@
 // by what they say of themselves, upgraded to a version with a new schema, and removed. What was sent stays.
 
 import { afterAll, expect, test } from 'bun:test'
-import { existsSync, readFileSync, renameSync } from 'node:fs'
+import { existsSync, readFileSync, realpathSync, renameSync } from 'node:fs'
 import { gunzipSync } from 'node:zlib'
 
 import { deb } from '../../scripts/release/deb.ts'
@@ -13,6 +13,7 @@ import { builtExecutable } from '../support/executable.ts'
 import { builtOnce } from '../support/next-version.ts'
 import { ApiClient, eventually, type ApiKey } from '../support/relay-process.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
+import { ROOT } from '../support/source-files.ts'
 import { ARCHITECTURE, SmallRoot, canChangeRoot, type Order } from './small-root.ts'
 
 type Message = { readonly id: string; readonly text: string; readonly status: string }
@@ -173,6 +174,18 @@ test.skipIf(!canChangeRoot)(
   },
   120_000,
 )
+
+test('two builds are the same, and say nothing of the folder that they were made in', async () => {
+  const again = Bun.spawn([process.execPath, 'scripts/build.ts', '--to', builds.file('again')], {
+    cwd: ROOT,
+    stdout: 'ignore',
+  })
+  expect(await again.exited).toBe(0)
+
+  const first = bytesOf.now()
+  expect(first.equals(readFileSync(builds.file('again/hookline')))).toBe(true)
+  expect([ROOT, realpathSync(`${ROOT}/src`)].filter((path) => first.includes(path))).toEqual([])
+}, 120_000)
 
 function packageOf(folder: ScratchFolder, version: string, executable: Uint8Array): string {
   const architecture = ARCHITECTURE
