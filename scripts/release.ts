@@ -101,10 +101,11 @@ function addExecutable({ executables, problems }: Release, name: TargetName): vo
     const build = Bun.spawnSync(command, { stdout: 'inherit', stderr: 'pipe' })
     if (build.exitCode !== 0) {
       const why = `Bun fetches the runtime of each target once:\n${build.stderr.toString().trim()}`
-      problems.push(`hookline-${name}, which cannot be built. ${why}`)
-      return
+      return void problems.push(`hookline-${name}, which cannot be built. ${why}`)
     }
-  } else cpSync(join(built, `hookline-${name}`), file, { dereference: true })
+  } else if (existsSync(join(built, `hookline-${name}`))) {
+    cpSync(join(built, `hookline-${name}`), file, { dereference: true })
+  } else return void problems.push(`hookline-${name}, which is not in ${built}`)
   executables.set(name, readFileSync(file))
 }
 

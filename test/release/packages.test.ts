@@ -184,7 +184,7 @@ test('two builds are the same, and say nothing of the folder that they were made
 
   const first = bytesOf.now()
   expect(first.equals(readFileSync(builds.file('again/hookline')))).toBe(true)
-  expect([ROOT, realpathSync(`${ROOT}/src`)].filter((path) => first.includes(path))).toEqual([])
+  expect(first.includes(realpathSync(ROOT))).toBe(false)
 }, 120_000)
 
 function packageOf(folder: ScratchFolder, version: string, executable: Uint8Array): string {

@@ -134,11 +134,17 @@ test('the formula names the address and the sum of each executable', () => {
 
 test('a target that cannot be made is named, and the release says that it is not whole', () => {
   const unknown = release(folder.file('none'), '--unsigned', '--targets', 'plan9-x64')
+  const absent = release(folder.file('none'), '--unsigned', '--targets', 'darwin-arm64,darwin-x64')
 
   expect(unknown).toMatchObject({
     exitCode: 1,
     stderr: expect.stringContaining('plan9-x64 is not a target. One of: darwin-arm64'),
   })
+  expect(absent.exitCode).toBe(1)
+  expect(absent.stderr).toBe(`Missing: hookline-darwin-x64, which is not in ${BUILT}\n`)
+  expect(readFileSync(folder.file('none/SHA256SUMS'), 'utf8')).toContain(
+    '  hookline-darwin-arm64\n',
+  )
 }, 30_000)
 
 test('a version of which the changelog says nothing is not released', async () => {

@@ -20,7 +20,7 @@ ${MOUNT} -t proc proc "$root/proc" && exec ${CHROOT} --userspec="$user" "$root" 
 export const canChangeRoot =
   Bun.which('dpkg') !== null &&
   findLibrary(ARCHITECTURE) !== null &&
-  Bun.spawnSync(['unshare', '--mount', 'true']).exitCode === 0
+  Bun.spawnSync(['unshare', '--mount', `${MOUNT}`, '-t', 'proc', 'proc', '/proc']).exitCode === 0
 
 export type Order = {
   /** Number of the user. */
