@@ -24,6 +24,7 @@ import { localName } from './http/hosts.ts'
 import { listenEverywhere, type Listener } from './http/listener.ts'
 import { createHttp, type Http, type HttpTools } from './http/server.ts'
 import { lifeOf } from './http/service.ts'
+import { TlsWatch } from './http/tls.ts'
 import { createCredentials, createFirstKey, keyFindings } from './keys/credentials.ts'
 import { LastUsed, createAuthenticate } from './keys/last-used.ts'
 import { LINE_KINDS } from './lines/kinds.ts'
@@ -97,6 +98,7 @@ export function createApp(config: Config, parts: Partial<Parts> = {}): App {
   const runtime = openRuntime(config, parts)
   const { log, directory } = runtime
   const life: Life = { phase: 'starting', listener: null }
+  const tls = new TlsWatch(config, runtime, (pair) => life.listener?.renew(pair))
   const kinds = createLineKinds(runtime, { config, parts, lines: () => known() })
   const downloadUrl: DownloadUrl = (id, since) => attachments.downloadUrl(id, since)
   const start = { config, parts, life }
@@ -112,7 +114,7 @@ export function createApp(config: Config, parts: Partial<Parts> = {}): App {
   const lastUsed = new LastUsed(runtime)
   const isWell = () => life.phase === 'running' && !runtime.disk.isLow
   const heartbeat = new Heartbeat({ ...runtime, isWell, beat: webhooks.get })
-  const watches = [maintenance.clockWatch, maintenance.timetable, heartbeat]
+  const watches = [maintenance.clockWatch, maintenance.timetable, heartbeat, tls]
   runtime.health.includeRelay(runtime.disk, ...watches, attachments, updates, hostWatch(parts))
   const modules = { ...below, config, life, messages, maintenance, updates, lastUsed, entry }
   const http = createHttp(httpTools(runtime, modules))
@@ -130,8 +132,8 @@ export function createApp(config: Config, parts: Partial<Parts> = {}): App {
     createFirstKey: () => createFirstKey(runtime),
     dashboard: entry,
     async start(mayServe) {
-      const at = { hostname: config.host, port: config.port, path: directory.controlSocket }
-      if (parts.isListening ?? true) life.listener = listenEverywhere(http, { ...at, log })
+      const at = { ...config, path: directory.controlSocket, log, tls: tls.pair }
+      if (parts.isListening ?? true) life.listener = listenEverywhere(http, at)
       const url = life.listener?.url ?? NOT_LISTENING
       if (mayServe !== undefined) life.phase = 'checking'
       if ((await mayServe) === false) return url
@@ -218,16 +220,14 @@ function createWebhookModule(
 function createAttachmentModule(
   runtime: Runtime,
   { download }: WebhookModule,
-  { config, parts, life }: Start,
+  { config, parts: { findTool }, life }: Start,
 ): Attachments {
-  const { findTool } = parts
-  const address = () => serverUrl(config, life)
-  return createAttachments({ ...runtime, download, findTool, serverUrl: address })
+  return createAttachments({ ...runtime, download, findTool, serverUrl: serverUrl(config, life) })
 }
 
 /** The address of the relay as its callers know it. */
-function serverUrl(config: Config, { listener }: Life): string {
-  return config.publicUrl ?? `http://127.0.0.1:${listener?.port ?? config.port}`
+function serverUrl({ publicUrl, port }: Config, life: Life): () => string {
+  return () => publicUrl ?? life.listener?.localUrl ?? `http://127.0.0.1:${port}`
 }
 
 type WebhookModule = ReturnType<typeof createWebhookModule>
@@ -351,7 +351,7 @@ function httpTools(runtime: Runtime, modules: Modules): HttpTools {
     version: VERSION,
     defaultWaitMs: config.sendWaitMs,
     hosts: { hostname: hostname(), publicUrl: config.publicUrl, isOwnAddress },
-    serverUrl: () => serverUrl(config, life),
+    serverUrl: serverUrl(config, life),
     isTrustedProxy: addressRanges(config.trustedProxies),
     authenticate: createAuthenticate({ ...runtime, lastUsed }),
     ...createCredentials({ ...runtime, lastUsed }),

@@ -19,7 +19,8 @@ import { settle, TestClock } from './test-clock.ts'
 type Options = {
   /** `own` for those that the relay makes by itself. */
   readonly drivers?: readonly LineDriver[] | 'own' | undefined
-  readonly post?: Post | undefined
+  /** `own` for the one that really calls. */
+  readonly post?: Post | 'own' | undefined
   /** Makes every id and secret of the relay the same in each run with the same number. */
   readonly seed?: number | undefined
   readonly database?: OpenedDatabase | undefined
@@ -64,7 +65,7 @@ export async function startRelay(options: Options = {}) {
     random: seededRandom(options.seed ?? 1),
     log: silentLog,
     ...(options.drivers === 'own' ? {} : { drivers: options.drivers ?? [] }),
-    post: options.post ?? neverPost,
+    ...(options.post === 'own' ? {} : { post: options.post ?? neverPost }),
     freeBytes: () => Number.MAX_SAFE_INTEGER,
     backupWorker: noBackups,
     isListening: false,
