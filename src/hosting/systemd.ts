@@ -1,6 +1,7 @@
 import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 
+import { readTextOrNull } from '../system/files.ts'
 import type { RunProcess } from '../system/process.ts'
 import {
   executableAt,
@@ -76,15 +77,23 @@ export class SystemdHost implements ServiceHost {
     const { dataDir, version } = order
     const source = await executableAt(order.executable)
     const before = readInstallation(dataDir)
-    const environment = serviceEnvironment(dataDir, this.#tools.home, 'linux')
-    const text = systemdUnit({ executable: order.executable, environment })
-    const isWritten = writeIfChanged(this.#unitPath, text)
+    const isWritten = writeIfChanged(this.#unitPath, this.#unitText(order))
     const isLingering = await this.#linger(signal)
     await this.#use('load the unit', ['daemon-reload'], signal)
     await this.#use('enable the service', ['enable', UNIT], signal)
     writeInstallation(dataDir, { source, version, codesignIdentity: null })
     const isChanged = isWritten || before?.source.sha256 !== source.sha256
     return { isChanged, warnings: isLingering ? [] : [this.#lingerWarning()] }
+  }
+
+  async isCurrent(
+    order: Pick<ServiceOrder, 'executable' | 'dataDir'>,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    if (readTextOrNull(this.#unitPath) !== this.#unitText(order)) return false
+    const args = ['show', UNIT, '--property=UnitFileState']
+    const answer = await tryTool(this.#tools.run, this.#order(args), signal)
+    return answer?.stdout.trim() !== 'UnitFileState=disabled'
   }
 
   async start(signal: AbortSignal): Promise<void> {
@@ -116,6 +125,11 @@ export class SystemdHost implements ServiceHost {
       activity: activityOf(values.get('ActiveState') ?? ''),
       pid: pid > 0 ? pid : null,
     }
+  }
+
+  #unitText({ executable, dataDir }: Pick<ServiceOrder, 'executable' | 'dataDir'>): string {
+    const environment = serviceEnvironment(dataDir, this.#tools.home, 'linux')
+    return systemdUnit({ executable, environment })
   }
 
   /** Without lingering, the user's services start at the first login and end with the last session. */

@@ -2,12 +2,12 @@
 // one is served without a restart.
 
 import { createPrivateKey, X509Certificate } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 
 import type { Finding } from '../domain/finding.ts'
 import { timestamp } from '../domain/ids.ts'
 import { DAY_MS, MINUTE_MS } from '../domain/time.ts'
 import { type Clock, whenAborted } from '../system/clock.ts'
+import { readTextOrNull } from '../system/files.ts'
 import { isoTime } from '../system/iso-time.ts'
 import type { Log } from '../system/log.ts'
 import { isLoopbackAddress } from '../system/network-address.ts'
@@ -143,13 +143,15 @@ export function readTls({ tlsCert, tlsKey }: TlsFiles): Certificate | null {
 }
 
 function readPem(path: string): string {
-  return parsedOr(`${path} cannot be read.`, () => readFileSync(path, 'utf8'))
+  const text = readTextOrNull(path)
+  if (text === null) throw new TlsError(`${path} cannot be read.`)
+  return text
 }
 
 function parsedOr<T>(problem: string, parse: () => T): T {
   try {
     return parse()
-  } catch (cause) {
-    throw new TlsError(problem, { cause })
+  } catch {
+    throw new TlsError(problem)
   }
 }

@@ -69,20 +69,21 @@ test('up shows the link to the dashboard as long as that has no password', async
 test('up opens the link where a person sits at the screen, and not over ssh', async () => {
   const link = { url: 'http://127.0.0.1:4665/#/setup/abc', lan_url: null }
   const path = process.env['PATH'] ?? ''
-  const opened = async (environment: Readonly<Record<string, string>>) => {
+  const opened = async (environment: Readonly<Record<string, string>>, line = 'up') => {
     using rig = new HostingRig()
     writeFileSync(rig.folder.file('xdg-open'), '', { mode: 0o755 })
     process.env['PATH'] = `${rig.folder.path}:${path}`
     rig.isTerminal = true
     const about = { version: '1.2.3', is_claimed: false }
     rig.onStart = () => rig.startRelay({ '/api/v1/about': about, '/api/v1/setup-link': link })
-    await rig.run('up', environment).finally(() => (process.env['PATH'] = path))
+    await rig.run(line, environment).finally(() => (process.env['PATH'] = path))
     return rig.tools.calls.filter(([tool]) => tool?.endsWith('xdg-open')).map(([, url]) => url)
   }
 
   expect(await opened({ DISPLAY: ':0' })).toEqual([link.url])
   expect(await opened({})).toEqual([])
   expect(await opened({ DISPLAY: ':0', SSH_TTY: '/dev/pts/1' })).toEqual([])
+  expect(await opened({ DISPLAY: ':0' }, 'up --no-open')).toEqual([])
 })
 
 test('up leaves a relay alone that is what is installed', async () => {
