@@ -96,7 +96,6 @@ const LAST_ANSWERS_MS = 250
 /** The whole relay, not yet started. Throws where the data cannot be opened. */
 export function createApp(config: Config, parts: Partial<Parts> = {}): App {
   const runtime = openRuntime(config, parts)
-  const { log, directory } = runtime
   const life: Life = { phase: 'starting', listener: null }
   const tls = new TlsWatch(config, runtime, (pair) => life.listener?.renew(pair))
   const kinds = createLineKinds(runtime, { config, parts, lines: () => known() })
@@ -132,14 +131,14 @@ export function createApp(config: Config, parts: Partial<Parts> = {}): App {
     createFirstKey: () => createFirstKey(runtime),
     dashboard: entry,
     async start(mayServe) {
-      const at = { ...config, path: directory.controlSocket, log, tls: tls.pair }
+      const at = { ...config, ...runtime, path: runtime.directory.controlSocket, tls: tls.pair }
       if (parts.isListening ?? true) life.listener = listenEverywhere(http, at)
       const url = life.listener?.url ?? NOT_LISTENING
       if (mayServe !== undefined) life.phase = 'checking'
       if ((await mayServe) === false) return url
       await Promise.all([recordVersion(runtime, VERSION), runtime.settings.keepFirst()])
-      const recovered = await recoverMessages(messages.tools)
-      if (recovered > 0) log.warn('messages are uncertain after a crash', { count: recovered })
+      const count = await recoverMessages(messages.tools)
+      if (count > 0) runtime.log.warn('messages are uncertain after a crash', { count })
       await entry.access.applyLockedPassword()
       running = runServices(loops, runtime)
       await lines.whenReady()

@@ -45,6 +45,8 @@ export class HostingRig implements Disposable {
   /** What `systemctl show` says. */
   shown = 'MainPID=0\nActiveState=inactive\n'
   isTerminal = false
+  /** Where the relay listens, as its lock says. */
+  address = '127.0.0.1:4665'
   /** Called when `systemctl start` or `stop` is. */
   onStart: () => void = () => {}
   onStop: () => void = () => {}
@@ -100,7 +102,7 @@ export class HostingRig implements Disposable {
   startRelay(answers: Answers = {}, status: Readonly<Record<string, number>> = {}): void {
     const all = { ...WELL, ...answers }
     const directory = openDataDirectory(this.dataDir)
-    const holder = { since: TEST_START, task: 'relay', address: '127.0.0.1:4665' }
+    const holder = { since: TEST_START, task: 'relay', address: this.address }
     this.#lock = takeInstanceLock(directory.lock, holder)
     this.#relay = Bun.serve({
       unix: directory.controlSocket,

@@ -218,3 +218,18 @@ test('open prints the address over ssh, and a link to set the password while the
   ])
   expect(unclaimed.json).toEqual([{ url: 'http://127.0.0.1:4665/#/setup/abc', opened: false }])
 })
+
+test('a relay on every address is opened on this machine, by HTTPS where it has a certificate', async () => {
+  using rig = new HostingRig()
+  const opened = async (address: string) => {
+    rig.address = address
+    rig.startRelay()
+    const { lines } = await rig.run('open')
+    rig.endRelay()
+    return lines
+  }
+
+  expect(await opened('0.0.0.0:4665')).toEqual(['http://127.0.0.1:4665'])
+  expect(await opened('https://0.0.0.0:4665')).toEqual(['https://127.0.0.1:4665'])
+  expect(await opened('https://:::4665')).toEqual(['https://[::1]:4665'])
+})
