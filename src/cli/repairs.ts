@@ -122,7 +122,7 @@ async function serviceRepairs(service: ServiceCall): Promise<readonly Repair[]> 
   const source = readInstallation(directory.path)?.source.path
   if (executable === null || source !== executable) return []
   const state = await host.state(signal)
-  const isCurrent = await host.isCurrent({ executable, dataDir: directory.path }, signal)
+  const isCurrent = await host.isCurrent(executable, directory.path, signal)
   const isStopped = state.activity === 'stopped'
   // A relay in the foreground has the place of the service.
   if ((isCurrent && !isStopped) || (isStopped && (await client.isThere()))) return []

@@ -102,7 +102,7 @@ export class LaunchdHost implements ServiceHost {
     return { isChanged: isMade || isWritten, warnings: [] }
   }
 
-  async isCurrent({ dataDir }: Pick<ServiceOrder, 'dataDir'>): Promise<boolean> {
+  async isCurrent(_executable: string, dataDir: string): Promise<boolean> {
     const files = [executableIn(this.#bundle), dirname(macLogPath(this.#tools.home))]
     return readTextOrNull(this.#agentPath) === this.#agentText(dataDir) && files.every(existsSync)
   }

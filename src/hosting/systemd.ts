@@ -77,7 +77,7 @@ export class SystemdHost implements ServiceHost {
     const { dataDir, version } = order
     const source = await executableAt(order.executable)
     const before = readInstallation(dataDir)
-    const isWritten = writeIfChanged(this.#unitPath, this.#unitText(order))
+    const isWritten = writeIfChanged(this.#unitPath, this.#unitText(order.executable, dataDir))
     const isLingering = await this.#linger(signal)
     await this.#use('load the unit', ['daemon-reload'], signal)
     await this.#use('enable the service', ['enable', UNIT], signal)
@@ -86,11 +86,8 @@ export class SystemdHost implements ServiceHost {
     return { isChanged, warnings: isLingering ? [] : [this.#lingerWarning()] }
   }
 
-  async isCurrent(
-    order: Pick<ServiceOrder, 'executable' | 'dataDir'>,
-    signal: AbortSignal,
-  ): Promise<boolean> {
-    if (readTextOrNull(this.#unitPath) !== this.#unitText(order)) return false
+  async isCurrent(executable: string, dataDir: string, signal: AbortSignal): Promise<boolean> {
+    if (readTextOrNull(this.#unitPath) !== this.#unitText(executable, dataDir)) return false
     const args = ['show', UNIT, '--property=UnitFileState']
     const answer = await tryTool(this.#tools.run, this.#order(args), signal)
     return answer?.stdout.trim() !== 'UnitFileState=disabled'
@@ -127,7 +124,7 @@ export class SystemdHost implements ServiceHost {
     }
   }
 
-  #unitText({ executable, dataDir }: Pick<ServiceOrder, 'executable' | 'dataDir'>): string {
+  #unitText(executable: string, dataDir: string): string {
     const environment = serviceEnvironment(dataDir, this.#tools.home, 'linux')
     return systemdUnit({ executable, environment })
   }

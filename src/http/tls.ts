@@ -16,6 +16,8 @@ import type { Service } from '../system/service.ts'
 /** Paths of PEM files; both are null for a relay that serves HTTP. */
 export type TlsFiles = { readonly tlsCert: string | null; readonly tlsKey: string | null }
 
+type Tools = { readonly clock: Clock; readonly log: Log }
+
 type Place = TlsFiles & { readonly host: string; readonly publicUrl: string | null }
 
 export type TlsPair = { readonly cert: string; readonly key: string }
@@ -35,18 +37,14 @@ const WARNING = { severity: 'warning', key: null, depends_on: null } as const
 /** Watches the files of a relay that serves HTTPS, and says where one serves others without. */
 export class TlsWatch implements Service {
   readonly name = 'tls'
-  readonly #tools: { readonly clock: Clock; readonly log: Log }
+  readonly #tools: Tools
   readonly #place: Place
   readonly #renew: (pair: TlsPair) => void
   #served: Certificate | null
   #problem: string | null = null
 
   /** `renew` serves another pair from then on. Throws where the present one cannot be served. */
-  constructor(
-    place: Place,
-    tools: { readonly clock: Clock; readonly log: Log },
-    renew: (pair: TlsPair) => void,
-  ) {
+  constructor(place: Place, tools: Tools, renew: (pair: TlsPair) => void) {
     this.#place = place
     this.#tools = tools
     this.#renew = renew
@@ -94,9 +92,8 @@ export class TlsWatch implements Service {
     try {
       const found = readTls(this.#place)
       this.#problem = null
-      if (found === null || (found.cert === this.#served?.cert && found.key === this.#served.key)) {
-        return
-      }
+      const { cert, key } = this.#served ?? {}
+      if (found === null || (found.cert === cert && found.key === key)) return
       this.#renew(found)
       this.#served = found
       this.#tools.log.info('certificate renewed', { until: isoTime(timestamp(found.until)) })
@@ -130,11 +127,10 @@ export function readTls({ tlsCert, tlsKey }: TlsFiles): Certificate | null {
     throw new TlsError('--tls-cert and --tls-key belong together: set both, or neither.')
   }
   const [cert, key] = [readPem(tlsCert), readPem(tlsKey)]
-  const certificate = parsedOr(`${tlsCert} holds no certificate in PEM.`, () => {
-    return new X509Certificate(cert)
-  })
-  const unreadable = `${tlsKey} holds no private key in PEM, or one with a passphrase.`
-  const privateKey = parsedOr(unreadable, () => createPrivateKey(key))
+  const noCertificate = `${tlsCert} holds no certificate in PEM.`
+  const certificate = parsedOr(noCertificate, () => new X509Certificate(cert))
+  const noKey = `${tlsKey} holds no private key in PEM, or one with a passphrase.`
+  const privateKey = parsedOr(noKey, () => createPrivateKey(key))
   if (!certificate.checkPrivateKey(privateKey)) {
     throw new TlsError(`The key in ${tlsKey} is not that of the first certificate in ${tlsCert}.`)
   }
