@@ -1,21 +1,36 @@
-// What can be done with a whole conversation: name its person, export it, print it.
+// The marks of a whole conversation, and what can be done with it: name its person, export it, print it.
 
 import { useSignal } from '@preact/signals'
 import { useRef } from 'preact/hooks'
 
 import { type Answer, UNREACHABLE } from '../api.ts'
 import { Button } from '../components/button.tsx'
-import { Icon } from '../components/icon.tsx'
+import { Badge, Icon } from '../components/icon.tsx'
 import { lazyDialog } from '../components/lazy-page.tsx'
 import { useAction } from '../components/use-action.ts'
 import { useDashboard } from '../dashboard.ts'
 import { useDownload } from '../downloads.ts'
 import { conversationName, isGroup } from '../people.ts'
-import type { Conversation } from '../resources.ts'
+import type { Conversation, PhoneLine } from '../resources.ts'
 import { CONVERSATIONS } from '../words/conversations.ts'
+import { isReady, lineState } from '../words/line-states.ts'
 import { PEOPLE } from '../words/people.ts'
 
 const CONTACT = lazyDialog(async () => (await import('./contact-form.tsx')).ContactDialog)
+
+type MarkProps = {
+  readonly conversation: Conversation | null
+  readonly line: PhoneLine | null
+}
+
+export function ThreadMarks({ conversation, line }: MarkProps) {
+  return (
+    <>
+      {line !== null && !isReady(line) && <Badge of={lineState(line)} />}
+      {conversation?.opted_out && <Badge of={CONVERSATIONS.optedOut} />}
+    </>
+  )
+}
 
 type Props = { readonly conversation: Conversation; readonly onChanged: () => void }
 
