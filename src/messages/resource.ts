@@ -10,6 +10,7 @@ import type { Message, QueuedReason } from '../domain/message.ts'
 import { memberName } from '../storage/dashboard-access.ts'
 import type { Db } from '../storage/database.ts'
 import { partsOf } from '../storage/message-parts.ts'
+import { optOutAgainst } from '../storage/opt-outs.ts'
 import { nameOf } from '../storage/people.ts'
 import { isoTime, isoTimeOrNull } from '../system/iso-time.ts'
 
@@ -114,6 +115,7 @@ export function conversationResource(
     handle: c.handle,
     chat_identifier: c.handle,
     ...(c.group ? conversationGroupFields(db, c.group) : contactFields(db, c.handle)),
+    ...(optOutAgainst(db, c.handle, c.lineId) === null ? {} : { opted_out: true }),
     service: c.service,
     message_count: c.messageCount,
     last_message: c.lastMessage === null ? null : messageResource(db, c.lastMessage, waitReason),

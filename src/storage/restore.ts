@@ -17,6 +17,7 @@ import { closeDatabase, openDatabase, openRaw, removeDatabase, type Db } from '.
 import { requireRestorable } from './integrity.ts'
 import { newestTimestamp } from './messages.ts'
 import { readSchemaState, UnusableDatabaseError, type SchemaState } from './migrations.ts'
+import { keepOptOuts } from './opt-outs.ts'
 import { restoredEnvironment, type EnvironmentChange } from './restore-environment.ts'
 import { requireIntegrity, takeFiles, type CarriedFile } from './snapshot.ts'
 
@@ -145,6 +146,7 @@ function adoptBackup(db: Db, order: RestoreOrder): number {
          WHERE id IN (SELECT about_id FROM audit WHERE action = 'member.removed')`,
       )
       .run({ now })
+    keepOptOuts(sqlite, directory.database)
     insertAuditEntry(sqlite, origin, {
       id: derivedId('aud', now, sha256(file)),
       at: now,

@@ -133,3 +133,40 @@ const PRINTED_COLORS = `[...new Set([
   ...[...document.querySelectorAll('.print-root *')].map((each) => getComputedStyle(each).color),
   getComputedStyle(document.body).backgroundColor,
 ])]`
+
+story(
+  'the first message of a conversation is scheduled, and canceled before its time',
+  async () => {
+    await using stage = await Stage.open()
+    const api = await stage.api()
+    await lineIds(api)
+    const watched = await stage.page()
+    const { page } = watched
+
+    await watched.show('conversations')
+    await watched.button('New conversation').first().click()
+    await page.getByLabel('To').fill(PERSON)
+    await page.getByRole('dialog').getByLabel('Text').fill('See you tomorrow.')
+    await watched.button('Send later').click()
+    await page.getByLabel('Send at').fill('')
+    const isUsable = await watched.button('Schedule').isEnabled()
+    await page.getByLabel('Send at').fill('2099-01-01T10:00')
+    await watched.button('Schedule').click()
+    await watched.reads('at most 90 days ahead')
+    await watched.button('Send now instead').click()
+    await watched.button('Send later').click()
+    await watched.button('Schedule').click()
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    await watched.reads('Cancel sending')
+    const { data } = await api.ask<{ data: { queued_reason: string }[] }>('GET', '/api/v1/messages')
+    await watched.button('Cancel sending').click()
+    await watched.reads('canceled')
+
+    expect([isUsable, data.map(({ queued_reason }) => queued_reason)]).toEqual([
+      false,
+      ['scheduled'],
+    ])
+    // The browser's own note of the refusal.
+    expect(watched.faults).toEqual([expect.stringContaining('status of 400')])
+  },
+)
