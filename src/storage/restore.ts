@@ -138,6 +138,7 @@ function adoptBackup(db: Db, order: RestoreOrder): number {
     sqlite.run('UPDATE contacts SET queued = 0 WHERE queued > 0')
     sqlite.run('UPDATE lines SET contacts_reserved = 0 WHERE contacts_reserved > 0')
     keepTrail(sqlite, directory.database)
+    keepOptOuts(sqlite, directory.database)
     // No sign-in link works twice, and members that were removed since the backup stay so.
     sqlite.run('UPDATE dashboard_members SET link_sha256 = NULL')
     sqlite
@@ -146,7 +147,6 @@ function adoptBackup(db: Db, order: RestoreOrder): number {
          WHERE id IN (SELECT about_id FROM audit WHERE action = 'member.removed')`,
       )
       .run({ now })
-    keepOptOuts(sqlite, directory.database)
     insertAuditEntry(sqlite, origin, {
       id: derivedId('aud', now, sha256(file)),
       at: now,
