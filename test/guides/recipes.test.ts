@@ -1,0 +1,276 @@
+// The recipes of the manual: every file that a reader copies is whole and fits this version, and the programs
+// that check signatures do so with deliveries of a real relay.
+
+import { afterAll, expect, test } from 'bun:test'
+import { createContext, runInContext } from 'node:vm'
+
+import { COMMAND_GROUPS } from '../../src/cli/run.ts'
+import { parseCommandLine } from '../../src/cli/parse.ts'
+import { loadConfig, optionsOf } from '../../src/config.ts'
+import { EVENT_NAMES } from '../../src/domain/webhook.ts'
+import { GUIDES, findGuide } from '../../src/guides/guides.ts'
+import { ScriptedDriver } from '../support/scripted-driver.ts'
+import { startRelay, type Json } from '../support/test-relay.ts'
+import { WebhookSink, type Posted } from '../support/webhook-sink.ts'
+import { TestClock } from '../support/test-clock.ts'
+
+const COMMANDS = COMMAND_GROUPS.flatMap(({ commands }) => commands)
+const RECIPES = ['n8n', 'home-assistant', 'openclaw', 'mcp', 'caddy', 'tailscale', 'grafana']
+const python = Bun.which('python3')
+const caddy = Bun.which('caddy')
+
+/** The fenced blocks of a guide in one language, in their order. */
+function blocks(name: string, language: string): readonly string[] {
+  const text = findGuide(name)?.text ?? ''
+  return [...text.matchAll(new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\`$`, 'gm'))].map(
+    ([, block]) => block ?? '',
+  )
+}
+
+const clock = new TestClock()
+const driver = new ScriptedDriver()
+const device = driver.add('+12025550801')
+const sink = new WebhookSink(clock)
+const relay = await startRelay({ drivers: [driver], post: sink.post, clock })
+afterAll(() => relay[Symbol.asyncDispose]())
+
+const webhook = await relay.post('/api/v1/webhooks', {
+  url: 'https://n8n.example/webhook/hookline',
+  events: ['message.received'],
+})
+const secret: string = webhook.body.secret
+await device.receive({ guid: 'in-1', text: 'What are your hours? Grüße 😀' })
+await clock.advance(1_000)
+const delivered = sink.posts[0] as Posted // The only one: a message came in.
+const { body: document } = await relay.request('GET', '/swagger/json', undefined, { host: 'localhost' })
+
+test('each recipe is a guide', () => {
+  const names = GUIDES.map(({ name }) => name)
+
+  expect(RECIPES.filter((name) => !names.includes(name))).toEqual([])
+})
+
+test('every command of a recipe is one of this version', () => {
+  const lines = GUIDES.flatMap(({ name }) => blocks(name, '(?:sh)?'))
+    .flatMap((block) => block.replaceAll('\\\n', ' ').split('\n'))
+    .flatMap((line) => /^hookline ([^|#>]+)/.exec(line)?.[1] ?? [])
+    .map((line) => (line.match(/"[^"]*"|\S+/g) ?? []).map((word) => word.replaceAll('"', '')))
+  const events = lines.flatMap((words) => words[words.indexOf('--events') + 1]?.split(',') ?? [])
+
+  for (const words of lines) expect(() => parseCommandLine(words, COMMANDS)).not.toThrow()
+  expect(lines.length).toBeGreaterThan(10)
+  expect(events.filter((event) => event.includes('.') && !(EVENT_NAMES as readonly string[]).includes(event))).toEqual([])
+})
+
+test.each(['caddy', 'tailscale'])('the options in hookline.env of the guide %s are right', (name) => {
+  const env = blocks(name, 'sh').find((block) => block.startsWith('HOOKLINE_')) ?? ''
+  const { config } = loadConfig({
+    flags: {},
+    environment: {},
+    defaultDataDir: '/data',
+    folder: '/',
+    readText: (path) => (path === '/data/hookline.env' ? env : null),
+  })
+
+  expect(config.publicUrl).toStartWith('https://')
+  expect(config.trustedProxies).toContain('127.0.0.1')
+})
+
+test('recipes name the port on which the relay listens, and routes that it has', () => {
+  const port = String(optionsOf()['port']?.default)
+  for (const name of RECIPES) {
+    const text = findGuide(name)?.text ?? ''
+    const ports = [...text.matchAll(/(?:127\.0\.0\.1|192\.168\.1\.10):(\d+)/g)].map(([, it]) => it)
+    expect([name, ports.filter((it) => !['5678', '8123', port].includes(it ?? ''))]).toEqual([
+      name,
+      [],
+    ])
+    const routes = [...text.matchAll(/\/api\/v1(\/[a-z/-]+)/g)].map(([, path]) => path ?? '')
+    expect([name, routes.filter((path) => document.paths[`/api/v1${path}`] === undefined)]).toEqual([
+      name,
+      [],
+    ])
+  }
+})
+
+/** An n8n workflow, as far as these tests read it. */
+type Workflow = {
+  readonly nodes: readonly { readonly name: string; readonly parameters: Json }[]
+  readonly connections: Readonly<Record<string, Json>>
+}
+
+function workflow(): Workflow {
+  return JSON.parse(blocks('n8n', 'json')[0] ?? '')
+}
+
+function node(name: string): Json {
+  return workflow().nodes.find((one) => one.name === name)?.parameters
+}
+
+test("the n8n workflow is what the guide's command writes, and each of its connections has its node", () => {
+  const command = /^hookline guide n8n \| (sed [^>]+) >/m.exec(findGuide('n8n')?.text ?? '')?.[1]
+  const run = Bun.spawnSync(['sh', '-c', command ?? ''], {
+    stdin: Buffer.from(findGuide('n8n')?.text ?? ''),
+  })
+  const names = workflow().nodes.map(({ name }) => name)
+  const ends = Object.entries(workflow().connections).flatMap(([from, { main }]) => [
+    from,
+    ...main.flat().map((to: Json) => to.node),
+  ])
+
+  expect(JSON.parse(run.stdout.toString())).toEqual(workflow())
+  expect(ends.filter((name) => !names.includes(name))).toEqual([])
+})
+
+/** The code of n8n's node, in a context that has as little as n8n's: `Buffer`, and no `crypto`. */
+async function checkInN8n(headers: Readonly<Record<string, string>>, body: string, atMs: number) {
+  const code = node('Check the signature').jsCode.replace('whsec_…', secret)
+  const helpers = { getBinaryDataBuffer: async () => Buffer.from(body) }
+  const $input = { first: () => ({ json: { headers } }) }
+  const context = createContext({ Buffer, $input, self: { helpers }, Date: { now: () => atMs } })
+  const wrapped = `(async function () {${code}\n}).call(self)`
+  const [item]: Json = await runInContext(wrapped, context)
+  return item.json
+}
+
+const signature = delivered.headers['webhook-signature'] ?? ''
+const sentAt = delivered.timestamp * 1_000
+/** Requests, and true for those of the relay. */
+const REQUESTS: readonly (readonly [
+  string,
+  { headers?: Readonly<Record<string, string>>; body?: string; atMs?: number; isOurs: boolean },
+])[] = [
+  ['as it was delivered', { isOurs: true }],
+  ['while the secret changes', { headers: { 'webhook-signature': `v1,AAAA ${signature}` }, isOurs: true }],
+  ['with another text', { body: delivered.body.replace('hours', 'house'), isOurs: false }],
+  ['under another id', { headers: { 'webhook-id': 'evt_other' }, isOurs: false }],
+  ['with a later time', { headers: { 'webhook-timestamp': String(delivered.timestamp + 9) }, isOurs: false }],
+  ['with an empty signature', { headers: { 'webhook-signature': 'v1,' }, isOurs: false }],
+  ['an hour later', { atMs: sentAt + 3_600_000, isOurs: false }],
+]
+
+test.each(REQUESTS)("n8n's node judges a request %s", async (_, { headers, body, atMs, isOurs }) => {
+  const given = { ...delivered.headers, ...headers }
+  const json = await checkInN8n(given, body ?? delivered.body, atMs ?? sentAt)
+
+  expect(json.isGenuine).toBe(isOurs)
+  expect(json).toEqual({ ...(isOurs ? JSON.parse(delivered.body) : {}), isGenuine: isOurs, id: given['webhook-id'] })
+})
+
+test("n8n's node takes no request without headers, and none before it has its secret", async () => {
+  const bare = await checkInN8n({}, delivered.body, sentAt)
+
+  expect(bare).toEqual({ isGenuine: false, id: '' })
+  expect(node('Check the signature').jsCode).toContain("const SECRET = 'whsec_…'")
+  expect(new Function(`return Buffer.from('…', 'base64').length`)()).toBe(0)
+})
+
+/** The value of an n8n expression, `={{ … }}`. */
+function evaluate(expression: string, variables: Json): string {
+  const inner = /^=\{\{(.*)\}\}$/.exec(expression)?.[1] ?? ''
+  return runInContext(inner, createContext(variables))
+}
+
+test("n8n's replies go to the person who wrote, once for an event that comes twice", async () => {
+  const $json = await checkInN8n(delivered.headers, delivered.body, sentAt)
+  const { url, jsonBody, headerParameters } = node('Reply')
+  const [{ name, value }] = headerParameters.parameters
+  const post = () =>
+    relay.request('POST', new URL(url).pathname, JSON.parse(evaluate(jsonBody, { $json, JSON })), {
+      [name]: evaluate(value, { $json }),
+    })
+
+  const [first, second] = [await post(), await post()]
+
+  expect([first.status, second.status, second.body.id]).toEqual([200, 200, first.body.id])
+  expect(device.sent.map(({ to }) => to)).toEqual([JSON.parse(delivered.body).message.handle])
+})
+
+/** Stands in for Home Assistant and its libraries: notes the handler of the webhook, calls it, prints what came of it. */
+const HOME_ASSISTANT = `
+import asyncio, json, sys, types
+fired, handlers = [], []
+def module(name, **members):
+    sys.modules[name] = types.SimpleNamespace(**members)
+same = lambda *given, **options: given[0]
+web = types.SimpleNamespace(Response=lambda status: status)
+module("aiohttp", web=web)
+module("voluptuous", Schema=same, Required=same, ALLOW_EXTRA=1)
+webhook = types.SimpleNamespace(async_register=lambda *given, **options: handlers.append(given[4]))
+module("homeassistant.components", webhook=webhook)
+module("homeassistant.helpers", config_validation=types.SimpleNamespace(string=str))
+given = json.load(sys.stdin)
+integration = {}
+exec(given["code"], integration)
+integration["time"] = types.SimpleNamespace(time=lambda: given["now"])
+bus = types.SimpleNamespace(async_fire=lambda name, data: fired.append([name, data]))
+class Request:
+    headers = given["headers"]
+    async def read(self):
+        return given["body"].encode()
+async def main():
+    await integration["async_setup"](None, {"hookline": {"secret": given["secret"]}})
+    hass = types.SimpleNamespace(bus=bus)
+    return [await handlers[0](hass, "hookline", Request()) for _ in range(2)]
+print(json.dumps({"statuses": asyncio.run(main()), "fired": fired}))
+`
+
+test.if(python !== null).each(REQUESTS)(
+  "Home Assistant's integration judges a request %s",
+  (_, { headers, body, atMs, isOurs }) => {
+    const [code] = blocks('home-assistant', 'python')
+    const given = { code, secret, headers: { ...delivered.headers, ...headers } }
+    const now = (atMs ?? sentAt) / 1_000
+
+    const run = Bun.spawnSync([python ?? '', '-c', HOME_ASSISTANT], {
+      stdin: Buffer.from(JSON.stringify({ ...given, now, body: body ?? delivered.body })),
+    })
+    const { statuses, fired } = JSON.parse(run.stdout.toString())
+
+    expect(statuses).toEqual(isOurs ? [204, 204] : [401, 401])
+    const event = { id: given.headers['webhook-id'], ...JSON.parse(delivered.body) }
+    expect(fired).toEqual(isOurs ? [['hookline', event]] : [])
+  },
+)
+
+test("Home Assistant's files are whole, and its fields are those of a send", () => {
+  const yaml = blocks('home-assistant', 'yaml').map((block) => Bun.YAML.parse(block) as Json)
+  const { rest_command: commands, notify } = yaml.find((block) => block.rest_command)
+  const fields = document.components.schemas.SendRequest.properties
+  const { payload } = commands.hookline_send
+  const named = [...payload.matchAll(/'(\w+)':/g)].map(([, name]) => name)
+
+  expect(Object.keys(JSON.parse(blocks('home-assistant', 'json')[0] ?? ''))).toContain('version')
+  expect(named).toEqual(['to', 'text'])
+  expect(Object.keys(fields)).toContainValues([
+    ...named,
+    notify[0].target_param_name,
+    notify[0].message_param_name,
+  ])
+})
+
+test('rules for Prometheus are whole', () => {
+  const [scrape, , rules] = blocks('grafana', 'yaml').map((block) => Bun.YAML.parse(block) as Json)
+
+  expect(scrape.scrape_configs[0].job_name).toBe('hookline')
+  expect(rules.groups[0].rules.map(({ alert }: Json) => alert)).toContain('HooklineDown')
+  expect(rules.groups[0].rules[0].expr).toContain('job="hookline"')
+})
+
+test('settings for hosts of agents start the server that there is', () => {
+  const hosts = ['mcp', 'openclaw'].flatMap((name) =>
+    blocks(name, 'json').map((block) => JSON.parse(block)),
+  )
+  const servers = hosts.map((host) => (host.mcpServers ?? host.mcp.servers).hookline)
+
+  for (const { args } of servers) expect(() => parseCommandLine(args, COMMANDS)).not.toThrow()
+  expect(servers.map(({ command }) => command)).toEqual(servers.map(() => 'hookline'))
+})
+
+test.if(caddy !== null).each(blocks('caddy', 'caddyfile'))('Caddy takes its file: %s', (file) => {
+  const run = Bun.spawnSync([caddy ?? '', 'adapt', '--adapter', 'caddyfile', '--config', '-'], {
+    stdin: Buffer.from(file),
+  })
+
+  expect([run.exitCode, run.stderr.toString()]).toEqual([0, expect.not.stringContaining('rror')])
+})
