@@ -4,15 +4,15 @@
 import { afterAll, expect, test } from 'bun:test'
 import { createContext, runInContext } from 'node:vm'
 
-import { COMMAND_GROUPS } from '../../src/cli/run.ts'
 import { parseCommandLine } from '../../src/cli/parse.ts'
+import { COMMAND_GROUPS } from '../../src/cli/run.ts'
 import { loadConfig, optionsOf } from '../../src/config.ts'
 import { EVENT_NAMES } from '../../src/domain/webhook.ts'
 import { GUIDES, findGuide } from '../../src/guides/guides.ts'
 import { ScriptedDriver } from '../support/scripted-driver.ts'
+import { TestClock } from '../support/test-clock.ts'
 import { startRelay, type Json } from '../support/test-relay.ts'
 import { WebhookSink, type Posted } from '../support/webhook-sink.ts'
-import { TestClock } from '../support/test-clock.ts'
 
 const COMMANDS = COMMAND_GROUPS.flatMap(({ commands }) => commands)
 const RECIPES = ['n8n', 'home-assistant', 'openclaw', 'mcp', 'caddy', 'tailscale', 'grafana']
@@ -42,7 +42,9 @@ const secret: string = webhook.body.secret
 await device.receive({ guid: 'in-1', text: 'What are your hours? Grüße 😀' })
 await clock.advance(1_000)
 const delivered = sink.posts[0] as Posted // The only one: a message came in.
-const { body: document } = await relay.request('GET', '/swagger/json', undefined, { host: 'localhost' })
+const { body: document } = await relay.request('GET', '/swagger/json', undefined, {
+  host: 'localhost',
+})
 
 test('each recipe is a guide', () => {
   const names = GUIDES.map(({ name }) => name)
@@ -59,22 +61,29 @@ test('every command of a recipe is one of this version', () => {
 
   for (const words of lines) expect(() => parseCommandLine(words, COMMANDS)).not.toThrow()
   expect(lines.length).toBeGreaterThan(10)
-  expect(events.filter((event) => event.includes('.') && !(EVENT_NAMES as readonly string[]).includes(event))).toEqual([])
+  expect(
+    events.filter(
+      (event) => event.includes('.') && !(EVENT_NAMES as readonly string[]).includes(event),
+    ),
+  ).toEqual([])
 })
 
-test.each(['caddy', 'tailscale'])('the options in hookline.env of the guide %s are right', (name) => {
-  const env = blocks(name, 'sh').find((block) => block.startsWith('HOOKLINE_')) ?? ''
-  const { config } = loadConfig({
-    flags: {},
-    environment: {},
-    defaultDataDir: '/data',
-    folder: '/',
-    readText: (path) => (path === '/data/hookline.env' ? env : null),
-  })
+test.each(['caddy', 'tailscale'])(
+  'the options in hookline.env of the guide %s are right',
+  (name) => {
+    const env = blocks(name, 'sh').find((block) => block.startsWith('HOOKLINE_')) ?? ''
+    const { config } = loadConfig({
+      flags: {},
+      environment: {},
+      defaultDataDir: '/data',
+      folder: '/',
+      readText: (path) => (path === '/data/hookline.env' ? env : null),
+    })
 
-  expect(config.publicUrl).toStartWith('https://')
-  expect(config.trustedProxies).toContain('127.0.0.1')
-})
+    expect(config.publicUrl).toStartWith('https://')
+    expect(config.trustedProxies).toContain('127.0.0.1')
+  },
+)
 
 test('recipes name the port on which the relay listens, and routes that it has', () => {
   const port = String(optionsOf()['port']?.default)
@@ -86,10 +95,9 @@ test('recipes name the port on which the relay listens, and routes that it has',
       [],
     ])
     const routes = [...text.matchAll(/\/api\/v1(\/[a-z/-]+)/g)].map(([, path]) => path ?? '')
-    expect([name, routes.filter((path) => document.paths[`/api/v1${path}`] === undefined)]).toEqual([
-      name,
-      [],
-    ])
+    expect([name, routes.filter((path) => document.paths[`/api/v1${path}`] === undefined)]).toEqual(
+      [name, []],
+    )
   }
 })
 
@@ -123,8 +131,13 @@ test("the n8n workflow is what the guide's command writes, and each of its conne
 })
 
 /** The code of n8n's node, in a context that has as little as n8n's: `Buffer`, and no `crypto`. */
-async function checkInN8n(headers: Readonly<Record<string, string>>, body: string, atMs: number) {
-  const code = node('Check the signature').jsCode.replace('whsec_…', secret)
+async function checkInN8n(
+  headers: Readonly<Record<string, string>>,
+  body: string,
+  atMs: number,
+  pasted = secret,
+): Promise<Json> {
+  const code = node('Check the signature').jsCode.replace('whsec_…', pasted)
   const helpers = { getBinaryDataBuffer: async () => Buffer.from(body) }
   const $input = { first: () => ({ json: { headers } }) }
   const context = createContext({ Buffer, $input, self: { helpers }, Date: { now: () => atMs } })
@@ -141,28 +154,41 @@ const REQUESTS: readonly (readonly [
   { headers?: Readonly<Record<string, string>>; body?: string; atMs?: number; isOurs: boolean },
 ])[] = [
   ['as it was delivered', { isOurs: true }],
-  ['while the secret changes', { headers: { 'webhook-signature': `v1,AAAA ${signature}` }, isOurs: true }],
+  [
+    'while the secret changes',
+    { headers: { 'webhook-signature': `v1,AAAA ${signature}` }, isOurs: true },
+  ],
   ['with another text', { body: delivered.body.replace('hours', 'house'), isOurs: false }],
   ['under another id', { headers: { 'webhook-id': 'evt_other' }, isOurs: false }],
-  ['with a later time', { headers: { 'webhook-timestamp': String(delivered.timestamp + 9) }, isOurs: false }],
+  [
+    'with a later time',
+    { headers: { 'webhook-timestamp': String(delivered.timestamp + 9) }, isOurs: false },
+  ],
   ['with an empty signature', { headers: { 'webhook-signature': 'v1,' }, isOurs: false }],
   ['an hour later', { atMs: sentAt + 3_600_000, isOurs: false }],
 ]
 
-test.each(REQUESTS)("n8n's node judges a request %s", async (_, { headers, body, atMs, isOurs }) => {
-  const given = { ...delivered.headers, ...headers }
-  const json = await checkInN8n(given, body ?? delivered.body, atMs ?? sentAt)
+test.each(REQUESTS)(
+  "n8n's node judges a request %s",
+  async (_, { headers, body, atMs, isOurs }) => {
+    const given = { ...delivered.headers, ...headers }
+    const json = await checkInN8n(given, body ?? delivered.body, atMs ?? sentAt)
 
-  expect(json.isGenuine).toBe(isOurs)
-  expect(json).toEqual({ ...(isOurs ? JSON.parse(delivered.body) : {}), isGenuine: isOurs, id: given['webhook-id'] })
-})
+    expect(json.isGenuine).toBe(isOurs)
+    expect(json).toEqual({
+      ...(isOurs ? JSON.parse(delivered.body) : {}),
+      isGenuine: isOurs,
+      id: given['webhook-id'],
+    })
+  },
+)
 
 test("n8n's node takes no request without headers, and none before it has its secret", async () => {
   const bare = await checkInN8n({}, delivered.body, sentAt)
+  const unset = checkInN8n(delivered.headers, delivered.body, sentAt, 'whsec_…')
 
   expect(bare).toEqual({ isGenuine: false, id: '' })
-  expect(node('Check the signature').jsCode).toContain("const SECRET = 'whsec_…'")
-  expect(new Function(`return Buffer.from('…', 'base64').length`)()).toBe(0)
+  await expect(unset).rejects.toThrow('Put the signing secret')
 })
 
 /** The value of an n8n expression, `={{ … }}`. */
@@ -186,52 +212,58 @@ test("n8n's replies go to the person who wrote, once for an event that comes twi
   expect(device.sent.map(({ to }) => to)).toEqual([JSON.parse(delivered.body).message.handle])
 })
 
-/** Stands in for Home Assistant and its libraries: notes the handler of the webhook, calls it, prints what came of it. */
+/** Stands in for Home Assistant: gives each request twice to the integration, prints statuses and events. */
 const HOME_ASSISTANT = `
 import asyncio, json, sys, types
-fired, handlers = [], []
+given, fired, handlers = json.load(sys.stdin), [], []
 def module(name, **members):
     sys.modules[name] = types.SimpleNamespace(**members)
 same = lambda *given, **options: given[0]
-web = types.SimpleNamespace(Response=lambda status: status)
-module("aiohttp", web=web)
+module("aiohttp", web=types.SimpleNamespace(Response=lambda status: status))
 module("voluptuous", Schema=same, Required=same, ALLOW_EXTRA=1)
-webhook = types.SimpleNamespace(async_register=lambda *given, **options: handlers.append(given[4]))
-module("homeassistant.components", webhook=webhook)
+register = lambda *given, **options: handlers.append(given[4])
+module("homeassistant.components", webhook=types.SimpleNamespace(async_register=register))
 module("homeassistant.helpers", config_validation=types.SimpleNamespace(string=str))
-given = json.load(sys.stdin)
 integration = {}
 exec(given["code"], integration)
-integration["time"] = types.SimpleNamespace(time=lambda: given["now"])
-bus = types.SimpleNamespace(async_fire=lambda name, data: fired.append([name, data]))
+hass = types.SimpleNamespace(
+    bus=types.SimpleNamespace(async_fire=lambda name, data: fired.append([name, data]))
+)
 class Request:
-    headers = given["headers"]
+    def __init__(self, headers, body):
+        self.headers, self.body = headers, body
     async def read(self):
-        return given["body"].encode()
-async def main():
+        return self.body.encode()
+async def receive(headers, body, now):
+    fired.clear()
+    integration["time"] = types.SimpleNamespace(time=lambda: now)
     await integration["async_setup"](None, {"hookline": {"secret": given["secret"]}})
-    hass = types.SimpleNamespace(bus=bus)
-    return [await handlers[0](hass, "hookline", Request()) for _ in range(2)]
-print(json.dumps({"statuses": asyncio.run(main()), "fired": fired}))
+    request = Request(headers, body)
+    statuses = [await handlers[-1](hass, "hookline", request) for _ in range(2)]
+    return {"statuses": statuses, "fired": list(fired)}
+async def main():
+    return [await receive(*one) for one in given["requests"]]
+print(json.dumps(asyncio.run(main())))
 `
 
-test.if(python !== null).each(REQUESTS)(
-  "Home Assistant's integration judges a request %s",
-  (_, { headers, body, atMs, isOurs }) => {
-    const [code] = blocks('home-assistant', 'python')
-    const given = { code, secret, headers: { ...delivered.headers, ...headers } }
-    const now = (atMs ?? sentAt) / 1_000
+test.if(python !== null)("Home Assistant's integration judges requests as n8n's node does", () => {
+  const [code] = blocks('home-assistant', 'python')
+  const requests = REQUESTS.map(([, { headers, body, atMs }]) => [
+    { ...delivered.headers, ...headers },
+    body ?? delivered.body,
+    (atMs ?? sentAt) / 1_000,
+  ])
 
-    const run = Bun.spawnSync([python ?? '', '-c', HOME_ASSISTANT], {
-      stdin: Buffer.from(JSON.stringify({ ...given, now, body: body ?? delivered.body })),
-    })
-    const { statuses, fired } = JSON.parse(run.stdout.toString())
+  const run = Bun.spawnSync([python ?? '', '-c', HOME_ASSISTANT], {
+    stdin: Buffer.from(JSON.stringify({ code, secret, requests: [...requests, [{}, '{}', 0]] })),
+  })
 
-    expect(statuses).toEqual(isOurs ? [204, 204] : [401, 401])
-    const event = { id: given.headers['webhook-id'], ...JSON.parse(delivered.body) }
-    expect(fired).toEqual(isOurs ? [['hookline', event]] : [])
-  },
-)
+  const event = { id: delivered.id, ...JSON.parse(delivered.body) }
+  const right = { statuses: [204, 204], fired: [['hookline', event]] }
+  const wrong = { statuses: [401, 401], fired: [] }
+  const expected = REQUESTS.map(([, { isOurs }]) => (isOurs ? right : wrong))
+  expect(JSON.parse(run.stdout.toString())).toEqual([...expected, wrong])
+})
 
 test("Home Assistant's files are whole, and its fields are those of a send", () => {
   const yaml = blocks('home-assistant', 'yaml').map((block) => Bun.YAML.parse(block) as Json)
@@ -267,10 +299,12 @@ test('settings for hosts of agents start the server that there is', () => {
   expect(servers.map(({ command }) => command)).toEqual(servers.map(() => 'hookline'))
 })
 
-test.if(caddy !== null).each(blocks('caddy', 'caddyfile'))('Caddy takes its file: %s', (file) => {
-  const run = Bun.spawnSync([caddy ?? '', 'adapt', '--adapter', 'caddyfile', '--config', '-'], {
-    stdin: Buffer.from(file),
-  })
+test.if(caddy !== null)('Caddy takes its files', () => {
+  const runs = blocks('caddy', 'caddyfile').map((file) =>
+    Bun.spawnSync([caddy ?? '', 'adapt', '--config', '-', '--adapter', 'caddyfile'], {
+      stdin: Buffer.from(file),
+    }),
+  )
 
-  expect([run.exitCode, run.stderr.toString()]).toEqual([0, expect.not.stringContaining('rror')])
+  expect(runs.map(({ exitCode }) => exitCode)).toEqual([0, 0, 0])
 })
