@@ -6,7 +6,7 @@ import { join } from 'node:path'
 
 import { createAccess } from './access/access.ts'
 import { passwordFindings } from './access/passwords.ts'
-import { setupAddresses } from './access/setup-link.ts'
+import { setupAddresses, type SetupToken } from './access/setup-link.ts'
 import type { CreatedKey } from './api/keys.ts'
 import type { SetupLink } from './api/owner.ts'
 import { createAttachments, type Attachments } from './attachments/attachments.ts'
@@ -135,7 +135,7 @@ export function createApp(config: Config, parts: Partial<Parts> = {}): App {
       const url = life.listener?.url ?? NOT_LISTENING
       if (mayServe !== undefined) life.phase = 'checking'
       if ((await mayServe) === false) return url
-      await recordVersion(runtime, VERSION)
+      await Promise.all([recordVersion(runtime, VERSION), runtime.settings.keepFirst()])
       const recovered = await recoverMessages(messages.tools)
       if (recovered > 0) log.warn('messages are uncertain after a crash', { count: recovered })
       await entry.access.applyLockedPassword()
@@ -313,19 +313,17 @@ function createEntry(runtime: Runtime, { config, parts, life }: Start) {
   const access = createAccess({ ...runtime, passwordHash, lockedPassword })
   const findings = () => [...passwordFindings(lockedPassword), ...keyFindings(runtime)]
   runtime.health.include(async () => findings().map(ofRelay))
-  return {
-    access,
-    isClaimed: () => access.hasPassword(),
-    async createSetupLink(origin: Origin = COMMAND_LINE): Promise<SetupLink> {
-      const { token, expiresAt } = await access.createSetupToken(origin)
-      const { url, lanUrl } = setupAddresses(token, {
-        publicUrl: config.publicUrl,
-        listeningUrl: life.listener?.url ?? NOT_LISTENING,
-        localName: localName(hostname()),
-      })
-      return { url, lan_url: lanUrl, expires_at: isoTime(expiresAt) }
-    },
+  const linkOf = ({ expiresAt, ...link }: SetupToken): SetupLink => {
+    const { url, lanUrl } = setupAddresses(link, {
+      publicUrl: config.publicUrl,
+      listeningUrl: life.listener?.url ?? NOT_LISTENING,
+      localName: localName(hostname()),
+    })
+    return { url, lan_url: lanUrl, expires_at: isoTime(expiresAt) }
   }
+  const createSetupLink = async (origin: Origin = COMMAND_LINE) =>
+    linkOf(await access.createSetupToken(origin))
+  return { access, linkOf, createSetupLink, isClaimed: () => access.hasPassword() }
 }
 
 type Modules = {

@@ -246,6 +246,13 @@ export const Message = objectSchema('Message', {
   downgraded_at: Type.Optional(time('When `auto` turned to SMS.')),
   send_at: Type.Optional(time('The time for which it was scheduled.')),
   approval: Type.Optional(Approval),
+  sent_by: Type.Optional(
+    objectSchema(
+      'MessageAuthor',
+      { id: id('mem', 'The member.'), name: Type.String({ example: 'Anna' }) },
+      'The member of the dashboard who wrote it; left out for the owner.',
+    ),
+  ),
 })
 export type Message = Shape<typeof Message>
 
@@ -279,6 +286,10 @@ const AUTOMATION_PAUSED = Type.Boolean({
   description: 'Human takeover: programs should not send. A setting can enforce that.',
 })
 
+const OPTED_OUT = Type.Optional(
+  Type.Boolean({ description: 'True where the person wants no more messages; else left out.' }),
+)
+
 export const Conversation = objectSchema('Conversation', {
   id: id('conv', 'Identifies the conversation.'),
   moved_to: Type.Optional(
@@ -298,6 +309,7 @@ export const Conversation = objectSchema('Conversation', {
   contact_name: Type.Optional(
     Type.String({ description: "The person's name in the contacts.", example: 'Anna Miller' }),
   ),
+  opted_out: OPTED_OUT,
   // A conversation with one person has none of these.
   type: Type.Optional(Type.Literal('group')),
   chat_guid: Type.Optional(Type.String({ description: "The device's guid of the group." })),
@@ -342,5 +354,6 @@ export const RecipientEvidence = objectSchema('RecipientEvidence', {
   ),
   last_seen_at: nullable(time('The date of the evidence.')),
   phone_line_id: nullable(id('line', 'The line that has it.')),
+  opted_out: OPTED_OUT,
 })
 export type RecipientEvidence = Shape<typeof RecipientEvidence>

@@ -3,13 +3,22 @@
 import type { Attachment } from './attachments.ts'
 import type { AuditEntry } from './audit.ts'
 import type { Bridge, BridgeToken, CreatedBridge } from './bridges.ts'
-import type { Contact, DeletedContact, ImportReport, SearchResult } from './contacts.ts'
+import type {
+  Contact,
+  DeletedContact,
+  DeletedOptOut,
+  ImportReport,
+  OptOut,
+  SearchResult,
+} from './contacts.ts'
 import type { EventList } from './events.ts'
 import type { HealthFinding } from './health.ts'
 import type { CreatedKey, Key, KeySelf, RevokedKey } from './keys.ts'
 import type { Conversation, Message } from './messages.ts'
 import type {
+  InvitedMember,
   MadeBackup,
+  Member,
   OptionRow,
   Phone,
   RecentLog,
@@ -61,7 +70,14 @@ export type Answers = {
   'GET /keys/self': KeySelf
   'DELETE /keys/:id': RevokedKey
   'GET /log': RecentLog
+  'GET /members': All<Member>
+  'POST /members': InvitedMember
+  'POST /members/:id/link': InvitedMember
+  'DELETE /members/:id': Deleted
   'GET /messages': Page<Message>
+  'GET /opt-outs': Page<OptOut>
+  'PUT /opt-outs/:id': OptOut
+  'DELETE /opt-outs/:id': DeletedOptOut
   'GET /messages/:id': Message
   'POST /messages/send': Message
   'DELETE /messages/:id': Message

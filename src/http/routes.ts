@@ -19,13 +19,21 @@ import type { ChangeFeed } from '../system/change-feed.ts'
 import type { Random } from '../system/random.ts'
 import type { TestInbox } from '../webhooks/test-inbox.ts'
 import { attachmentRoutes, linkRoutes } from './attachments.ts'
-import { type ContactTools, type SearchTools, contactRoutes, searchRoutes } from './contacts.ts'
+import {
+  type ContactTools,
+  type OptOutTools,
+  type SearchTools,
+  contactRoutes,
+  optOutRoutes,
+  searchRoutes,
+} from './contacts.ts'
 import { controlRoutes, type ControlActions } from './control.ts'
 import { type BridgeActions, type KeyActions, bridgeOwnerRoutes, keyRoutes } from './credentials.ts'
-import { requirePassword, sessionRoutes } from './dashboard-auth.ts'
+import { sessionRoutes } from './dashboard-auth.ts'
 import { dashboardEventRoutes } from './dashboard-events.ts'
 import { dashboardHealthRoutes } from './dashboard-health.ts'
 import { pageRoutes } from './dashboard-page.ts'
+import { requireRight } from './dashboard-rights.ts'
 import {
   type SendPreviews,
   aboutRoutes,
@@ -56,7 +64,7 @@ import {
 } from './messages.ts'
 import { openApiDocument } from './openapi.ts'
 import { REQUIRED_SCOPE, requireScope, type RouteScope } from './operation.ts'
-import { downloadRoutes, ownerRoutes } from './owner-routes.ts'
+import { downloadRoutes, type LinkOf, memberRoutes, ownerRoutes } from './owner-routes.ts'
 import { phoneLineRoutes, type PhoneLineActions } from './phone-lines.ts'
 import { contextOf, linesOf } from './request-context.ts'
 import { type FailureTools, answerToFailure, respond } from './respond.ts'
@@ -72,6 +80,7 @@ export type RouteTools = SchemeOptions &
   FailureTools &
   EventTools &
   ContactTools &
+  OptOutTools &
   SearchTools &
   RecipientActions &
   SendPreviews & {
@@ -105,6 +114,7 @@ export type RouteTools = SchemeOptions &
     readonly setSnooze: SetSnooze
     readonly access: Access
     readonly createSetupLink: (origin: Origin) => Promise<SetupLink>
+    readonly linkOf: LinkOf
     readonly changes: ChangeFeed
     readonly about: () => About
     readonly pictures: Pictures
@@ -137,15 +147,17 @@ export function ownersRoutes(tools: RouteTools, streamsEnd: AbortSignal): AnyEly
   return frame(tools)
     .use(apiRoutes(tools, streamsEnd))
     .use(ownerRoutes({ ...tools, ...control }))
+    .use(memberRoutes(tools.access, tools.linkOf))
     .use(controlRoutes({ ...tools, ...control }))
 }
 
 /** For a browser that is signed in: the API, the owner's routes, and those of the page. */
 export function dashboardRoutes(tools: RouteTools, streamsEnd: AbortSignal): AnyElysia {
   return frame(tools)
-    .onBeforeHandle(requirePassword(tools))
+    .onBeforeHandle(requireRight(tools))
     .use(apiRoutes(tools, streamsEnd))
     .use(ownerRoutes({ ...tools, ...tools.control }))
+    .use(memberRoutes(tools.access, tools.linkOf))
     .use(sessionRoutes(tools))
     .use(aboutRoutes(tools))
     .use(dashboardHealthRoutes(tools))
@@ -188,6 +200,7 @@ function apiRoutes(tools: RouteTools, streamsEnd: AbortSignal): AnyElysia {
     .use(conversationRoutes(tools.conversations))
     .use(recipientRoutes(tools))
     .use(contactRoutes(tools))
+    .use(optOutRoutes(tools))
     .use(searchRoutes(tools))
     .use(statsRoutes(tools.pictures))
     .use(phoneLineRoutes(tools.lines))

@@ -7,8 +7,10 @@ import type { Handle } from '../domain/handle.ts'
 import type { LineId } from '../domain/ids.ts'
 import type { MessageExtras, Reaction } from '../domain/message-extras.ts'
 import type { Message, QueuedReason } from '../domain/message.ts'
+import { memberName } from '../storage/dashboard-access.ts'
 import type { Db } from '../storage/database.ts'
 import { partsOf } from '../storage/message-parts.ts'
+import { optOutAgainst } from '../storage/opt-outs.ts'
 import { nameOf } from '../storage/people.ts'
 import { isoTime, isoTimeOrNull } from '../system/iso-time.ts'
 
@@ -71,7 +73,13 @@ function extraFields(db: Db, message: Message) {
     ...(wantedService !== undefined && { service_requested: wantedService }),
     ...(downgradedAt !== undefined && { downgraded_at: isoTime(downgradedAt) }),
     ...holdFields(extras),
+    ...authorFields(db, extras),
   }
+}
+
+function authorFields(db: Db, { memberId }: MessageExtras) {
+  if (memberId === undefined) return {}
+  return { sent_by: { id: memberId, name: memberName(db, memberId) ?? '' } }
 }
 
 function holdFields({ sendAt, approval }: MessageExtras) {
@@ -107,6 +115,7 @@ export function conversationResource(
     handle: c.handle,
     chat_identifier: c.handle,
     ...(c.group ? conversationGroupFields(db, c.group) : contactFields(db, c.handle)),
+    ...(optOutAgainst(db, c.handle, c.lineId) === null ? {} : { opted_out: true }),
     service: c.service,
     message_count: c.messageCount,
     last_message: c.lastMessage === null ? null : messageResource(db, c.lastMessage, waitReason),

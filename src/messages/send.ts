@@ -5,7 +5,7 @@
 import type { SendAttachment } from '../api/attachments.ts'
 import type * as api from '../api/messages.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
-import { guidFromBytes, type AttachmentId, type Timestamp } from '../domain/ids.ts'
+import { guidFromBytes, type AttachmentId, type MemberId, type Timestamp } from '../domain/ids.ts'
 import type { Line } from '../domain/line.ts'
 import type { MessageExtras, WantedService } from '../domain/message-extras.ts'
 import {
@@ -28,7 +28,6 @@ import {
 } from '../storage/idempotency.ts'
 import { findMessage, insertMessage, newMessage } from '../storage/messages.ts'
 import { evidenceOf } from '../storage/recipients.ts'
-import type { Settings } from '../storage/settings.ts'
 import { sha256 } from '../system/hash.ts'
 import type { Random } from '../system/random.ts'
 import type { Signal } from '../system/signal.ts'
@@ -70,10 +69,14 @@ export type SendRequest = {
   /** The longest wait of the answer for the line, in milliseconds; null for the configured time. */
   readonly waitMs: number | null
   readonly source: MessageSource
+  /** The member of the dashboard who wrote it. */
+  readonly memberId?: MemberId | undefined
   /** The time before which it does not leave. */
   readonly sendAt?: Timestamp | undefined
   /** It goes in the quiet hours of its line, too. */
   readonly isUrgent?: boolean | undefined
+  /** A person sends it although the recipient has opted out. */
+  readonly isConfirmed?: boolean | undefined
 }
 
 export type SendAnswer = Answer & {
@@ -89,7 +92,6 @@ export type SendTools = AttemptTools &
     readonly dispatchSignal: Signal
     readonly waitReason: WaitReason
     readonly defaultWaitMs: number
-    readonly settings: Pick<Settings, 'get'>
     /** Called for a line on which two programs seem to answer each other. */
     readonly onLoop: (line: Line) => void
     /** Throws where nothing is accepted now: `storage_full`, `stopping`. */
@@ -180,7 +182,7 @@ function startOf({ sendAt }: SendRequest, now: Timestamp): Timestamp {
 
 /** Null for a text message, as it always was. */
 function extrasOf(request: SendRequest): MessageExtras | null {
-  const { to, lineId, attachments, service, sendAt, isUrgent = false } = request
+  const { to, lineId, attachments, service, sendAt, isUrgent, isConfirmed, memberId } = request
   const lineIds = lineId === null && typeof to === 'string' ? linesOf(request) : null
   const extras: MessageExtras = {
     lineIds: lineIds ?? undefined,
@@ -188,7 +190,9 @@ function extrasOf(request: SendRequest): MessageExtras | null {
     wantedService: service,
     sendAt,
     isUrgent: isUrgent || undefined,
+    isConfirmed: isConfirmed || undefined,
     quietHours: request.key?.permissions.rules.quietHours ?? undefined,
+    memberId,
   }
   return Object.values(extras).every((value) => value === undefined) ? null : extras
 }

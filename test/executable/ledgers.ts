@@ -123,8 +123,14 @@ export function unexplained({ messages }: Ledgers) {
   }
 }
 
-/** Why a line refuses a message. */
-const REFUSALS: readonly string[] = ['line_refused', 'not_on_imessage', 'partly_sent']
+/** Why a line refuses a message, or a person. */
+const REFUSALS: readonly string[] = [
+  'line_refused',
+  'not_on_imessage',
+  'partly_sent',
+  'canceled',
+  'denied',
+]
 
 function isProven({ status }: StoredMessage): boolean {
   return ['sent', 'delivered', 'read'].includes(status)

@@ -92,13 +92,22 @@ export function bindTo(value: string, set: (text: string) => void): Bound {
 
 type TextProps = Words & {
   readonly bind: Bound
-  readonly type?: 'text' | 'password' | 'tel' | 'url' | 'number' | undefined
+  readonly type?:
+    | 'text'
+    | 'password'
+    | 'tel'
+    | 'url'
+    | 'number'
+    | 'time'
+    | 'datetime-local'
+    | undefined
   readonly placeholder?: string | undefined
   readonly autoComplete?: string | undefined
   /** Has the focus when a dialog opens with it. */
   readonly isFirst?: boolean | undefined
   readonly isMono?: boolean | undefined
   readonly maxLength?: number | undefined
+  readonly min?: string | undefined
 }
 
 export function TextField(props: TextProps) {
@@ -118,6 +127,7 @@ export function TextField(props: TextProps) {
           autoComplete={autoComplete}
           autoFocus={props.isFirst}
           maxLength={props.maxLength}
+          min={props.min}
           onInput={(event) => (bind.value = event.currentTarget.value)}
         />
       )}
@@ -134,9 +144,9 @@ export function PasswordField(props: PasswordProps) {
   )
 }
 
-/** The name of the only account, hidden, under which password managers save the password. */
-export function AccountName() {
-  return <input type="text" name="username" autoComplete="username" value="owner" readOnly hidden />
+/** The name of the account, hidden, under which password managers save the password. */
+export function AccountName({ name = 'owner' }: { readonly name?: string | undefined }) {
+  return <input type="text" name="username" autoComplete="username" value={name} readOnly hidden />
 }
 
 export function TextArea(props: Words & { readonly bind: Bound }) {

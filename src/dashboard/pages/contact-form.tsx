@@ -6,6 +6,7 @@ import { fieldError } from '../api.ts'
 import { ActionDialog, ConfirmButton } from '../components/dialog.tsx'
 import { TextArea, TextField } from '../components/form.tsx'
 import { useAction } from '../components/use-action.ts'
+import { ReadFailure } from '../components/when-ready.tsx'
 import { useDashboard, useRead } from '../dashboard.ts'
 import { numberWords, typedHandle } from '../numbers.ts'
 import type { Contact } from '../resources.ts'
@@ -21,12 +22,13 @@ type Props = {
   readonly onChanged: () => void
 }
 
-/** Waits for what is known of the person. */
+/** Waits for what is known of the person: an empty form, saved, would overwrite it. */
 export function ContactDialog(props: Props) {
   const path = props.handle !== null && props.isKnown ? contactPath(props.handle) : null
-  const { now, value } = useRead<Contact>(path)
-  if (path !== null && now.state === 'loading') return null
-  return <ContactForm {...props} known={value} />
+  const read = useRead<Contact>(path)
+  const isGone = read.now.state === 'failed' && read.now.failure.status === 404
+  if (path !== null && read.value === null && !isGone) return <ReadFailure of={read} />
+  return <ContactForm {...props} known={read.value} />
 }
 
 function contactPath(handle: string): string {
@@ -73,7 +75,10 @@ function ContactForm(props: Props & { readonly known: Contact | null }) {
       {handle === null ? (
         <TextField label={PEOPLE.handle} isFirst bind={typed} error={errorOf('handle')} />
       ) : (
-        <p class="quiet">{numberWords(handle)}</p>
+        <p class="row quiet">
+          {numberWords(handle)}
+          {known?.opted_out && <span class="chip">{PEOPLE.optedOut}</span>}
+        </p>
       )}
       <TextField label={PEOPLE.name} maxLength={200} bind={name} error={errorOf('name')} />
       <TextArea label={PEOPLE.note} bind={note} error={errorOf('note')} />

@@ -1,4 +1,5 @@
 import type { Backup, Setting } from '../resources.ts'
+import { formatter } from '../time-words.ts'
 import { countWords } from './common.ts'
 
 export const SETTINGS = {
@@ -33,6 +34,13 @@ export const SETTINGS = {
   deviceMessagesHint: 'Webhooks also fire for these.',
   takeover: 'Block API sends during human takeover',
   takeoverHint: 'If off, apps only see the flag.',
+  optOut: 'When someone texts STOP',
+  optOutHint: 'Also UNSUBSCRIBE and the like, in English, German, Spanish and French. See People.',
+  optOuts: [
+    { value: 'enforce', text: 'Record it, and block messages to them' },
+    { value: 'record', text: 'Only record it' },
+    { value: 'off', text: 'Do nothing' },
+  ],
   keepMessages: 'Keep messages for (days)',
   keepMessagesHint: 'Older messages are deleted. Leave empty to keep forever.',
   forever: 'Forever',
@@ -63,8 +71,6 @@ export const SETTINGS = {
   passwordLockedAfter: ' or its file. Change it there, and restart the relay.',
   passwordHint: 'Changing your password signs out all other browsers.',
   changePassword: 'Change password',
-  currentPassword: 'Current password',
-  passwordChanged: 'Password changed.',
   health: ['Health', 'Get notified when something is wrong.'],
   heartbeat: 'Heartbeat URL',
   heartbeatHint:
@@ -167,8 +173,7 @@ export function backupKindWords({ kind }: Backup): string {
   return kind === 'daily' ? 'Regular' : 'Before an upgrade'
 }
 
-/** A date and a time as the browser's locale writes them. */
-export function momentWords(iso: string): string {
-  const format = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
-  return format.format(Date.parse(iso))
-}
+const MOMENT = formatter({ dateStyle: 'medium', timeStyle: 'short' })
+
+/** "Nov 21, 2026, 10:00 AM". */
+export const momentWords = (iso: string) => MOMENT().format(Date.parse(iso))

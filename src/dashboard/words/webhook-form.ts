@@ -10,9 +10,11 @@ export const WEBHOOK_FORM = {
   overHttps: 'Receives POST requests. URLs on this computer and your own network work, too.',
   events: 'Events',
   chooseEvents: 'Choose at least one.',
+  lines: 'Lines',
+  linesHint: 'Choose none for the events of all lines.',
   attachments: 'Attachments',
-  links: 'Include download links',
-  linksHint: 'Events have a link for each file that works for 7 days without an API key.',
+  attachmentLinks: 'Include download links',
+  attachmentLinksHint: 'Events have a link for each file that works for 7 days without an API key.',
   description: 'Description',
   descriptionExample: 'Booking system',
   settings: 'Events and URL',
@@ -43,7 +45,13 @@ export const WEBHOOK_FORM = {
   deleteHint: 'To stop events for a while, turn it off instead.',
 } as const
 
-type EventGroup = 'Messages' | 'Reactions and changes' | 'Attachments' | 'Groups' | 'Approvals'
+type EventGroup =
+  | 'Messages'
+  | 'Reactions and changes'
+  | 'Attachments'
+  | 'Groups'
+  | 'Approvals'
+  | 'Opt-outs'
 
 /** Every event with its meaning, and its group in the form of a webhook. */
 export const EVENTS: Readonly<Record<EventName, readonly [group: EventGroup, words: string]>> = {
@@ -69,6 +77,8 @@ export const EVENTS: Readonly<Record<EventName, readonly [group: EventGroup, wor
     'Approvals',
     'A message was approved or denied, or nobody decided in time.',
   ],
+  'contact.opted_out': ['Opt-outs', 'Someone wants no more messages.'],
+  'contact.opted_in': ['Opt-outs', 'Someone wants messages again.'],
 }
 
 /** The names of a record are those of its type. */

@@ -15,6 +15,7 @@ import { disagreements, readLedgers, unexplained } from '../ledgers.ts'
 import { ageFiles, fileCounts, fileFaults, pendingFiles, Uploads } from './files.ts'
 import { Clients, comeToRest, ENVIRONMENT, prepare } from './load.ts'
 import { figureFaults, unreadFaults } from './reader.ts'
+import { Waiting, waitingFaults } from './waiting.ts'
 
 const LIFE_MS_MIN = 150
 const LIFE_MS_MAX = 700
@@ -37,6 +38,8 @@ export type KillFigures = {
   /** Files of the relay, and parts that the network carried. */
   readonly files: number
   readonly parts: number
+  /** Sends that had to wait for their time, an approver, or the end of quiet hours. */
+  readonly waited: number
   readonly exitCode: number
   /** Every list is empty when all is well. */
   readonly faults: Readonly<Record<string, readonly unknown[]>>
@@ -58,7 +61,8 @@ export async function runKills(
   const api = new ApiClient(() => relay.url, key)
   const uploads = load === 'files' ? new Uploads(api, key.id) : undefined
   const clients = new Clients(api, key, await prepare(api, [well, unwell]), { uploads })
-  const running = clients.run()
+  const waiting = await Waiting.open(api, key.id, () => relay.url)
+  const running = Promise.all([clients.run(), waiting.run()])
   const { port } = relay
   for (let done = 0; done < kills; done += 1) {
     if (systemRandom.chance() < EARLY_SHARE && done > 0) {
@@ -72,6 +76,7 @@ export async function runKills(
   }
   relay = await start(port)
   clients.stop()
+  waiting.stop()
   await running
   await comeToRest(api)
   if (load === 'files') {
@@ -95,6 +100,7 @@ export async function runKills(
     told: clients.told.length,
     repeats: clients.repeats,
     carried: ledgers.carried.size,
+    waited: waiting.sends.length,
     posts: well.received.length + unwell.received.length,
     exitCode,
     ...fileCounts(dir.path),
@@ -106,6 +112,7 @@ export async function runKills(
       figures: figureFaults(dir.path, days),
       ...disagreements(ledgers, clients.told, [well.received, unwell.received]),
       ...unexplained(ledgers),
+      ...waitingFaults(dir.path, waiting.sends),
       ...(load === 'files' ? fileFaults(dir.path, [...well.received, ...unwell.received]) : {}),
     },
   }
