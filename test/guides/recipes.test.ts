@@ -52,11 +52,13 @@ test('each recipe is a guide', () => {
   expect(RECIPES.filter((name) => !names.includes(name))).toEqual([])
 })
 
-test('every command of a recipe is one of this version', () => {
+test('every command in a guide is one of this version', () => {
   const lines = GUIDES.flatMap(({ name }) => blocks(name, '(?:sh)?'))
     .flatMap((block) => block.replaceAll('\\\n', ' ').split('\n'))
     .flatMap((line) => /^hookline ([^|#>]+)/.exec(line)?.[1] ?? [])
-    .map((line) => (line.match(/"[^"]*"|\S+/g) ?? []).map((word) => word.replaceAll('"', '')))
+    .map((line) =>
+      (line.match(/'[^']*'|"[^"]*"|\S+/g) ?? []).map((word) => word.replace(/^['"]|['"]$/g, '')),
+    )
   const events = lines.flatMap((words) => words[words.indexOf('--events') + 1]?.split(',') ?? [])
 
   for (const words of lines) expect(() => parseCommandLine(words, COMMANDS)).not.toThrow()
