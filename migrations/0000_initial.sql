@@ -80,6 +80,19 @@ CREATE TABLE `message_attachments` (
 ) STRICT, WITHOUT ROWID;
 --> statement-breakpoint
 CREATE INDEX `message_attachments_by_attachment` ON `message_attachments` (`attachment_seq`);--> statement-breakpoint
+CREATE TABLE `opt_outs` (
+	`seq` integer PRIMARY KEY NOT NULL,
+	`handle` text NOT NULL,
+	`line_id` text,
+	`keyword` text,
+	`message_id` text,
+	`source` text NOT NULL,
+	`created_at` integer NOT NULL,
+	CONSTRAINT "source_is_known" CHECK(`source` = 'keyword' OR `source` = 'api' OR `source` = 'cli' OR `source` = 'dashboard')
+) STRICT;
+--> statement-breakpoint
+CREATE UNIQUE INDEX `opt_outs_by_handle` ON `opt_outs` (`handle`,`line_id`);--> statement-breakpoint
+CREATE UNIQUE INDEX `opt_outs_of_all_lines` ON `opt_outs` (`handle`) WHERE line_id IS NULL;--> statement-breakpoint
 CREATE TABLE `people` (
 	`seq` integer PRIMARY KEY NOT NULL,
 	`handle` text NOT NULL,

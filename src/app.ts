@@ -135,7 +135,7 @@ export function createApp(config: Config, parts: Partial<Parts> = {}): App {
       const url = life.listener?.url ?? NOT_LISTENING
       if (mayServe !== undefined) life.phase = 'checking'
       if ((await mayServe) === false) return url
-      await recordVersion(runtime, VERSION)
+      await Promise.all([recordVersion(runtime, VERSION), runtime.settings.keepFirst()])
       const recovered = await recoverMessages(messages.tools)
       if (recovered > 0) log.warn('messages are uncertain after a crash', { count: recovered })
       await entry.access.applyLockedPassword()

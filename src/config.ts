@@ -11,7 +11,6 @@ import {
   flagOf,
   option,
 } from './domain/option.ts'
-import { DEFAULT_RETRY_SCHEDULE_MS } from './domain/retry.ts'
 import {
   type LockedSettings,
   SETTINGS,
@@ -19,7 +18,7 @@ import {
   type SettingName,
   environmentOfSetting,
 } from './domain/setting.ts'
-import { DAY_MS } from './domain/time.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from './domain/time.ts'
 import {
   ADDRESS_RANGE_KIND,
   BASE_URL_KIND,
@@ -34,6 +33,24 @@ import {
 } from './domain/value-kind.ts'
 import { type KindOptions, LINE_KINDS } from './lines/kinds.ts'
 import type { LineKind } from './lines/line-kind.ts'
+
+/**
+ * Delays in milliseconds between the attempts of a delivery: 12 attempts over about 73 hours, five of
+ * them in the first 13 minutes, because messages are urgent.
+ */
+export const DEFAULT_RETRY_SCHEDULE_MS: readonly number[] = [
+  5 * SECOND_MS,
+  30 * SECOND_MS,
+  2 * MINUTE_MS,
+  10 * MINUTE_MS,
+  45 * MINUTE_MS,
+  2 * HOUR_MS,
+  4 * HOUR_MS,
+  6 * HOUR_MS,
+  12 * HOUR_MS,
+  24 * HOUR_MS,
+  24 * HOUR_MS,
+]
 
 const OPTIONS_BEFORE_KINDS = {
   dataDir: option('data-dir', PATH_KIND, {

@@ -1,10 +1,11 @@
-// The owner's address book, and search.
+// The owner's address book, people who want no more messages, and search.
 
 import { Type } from 'typebox'
 
+import { OPT_OUT_SOURCES, type OptOut as StoredOptOut } from '../domain/opt-out.ts'
 import { NAME_LENGTH_MAX, NOTE_LENGTH_MAX, TAGS_MAX, TAG_LENGTH_MAX } from '../domain/person.ts'
 import { Conversation, Message } from './messages.ts'
-import { id, listOf, nullable, objectSchema, time, type Shape } from './schema.ts'
+import { enumOf, id, listOf, nullable, objectSchema, time, type Shape } from './schema.ts'
 
 const TAG = Type.String({
   minLength: 1,
@@ -22,6 +23,7 @@ export const Contact = objectSchema('Contact', {
   name: Type.String({ example: 'Anna Miller' }),
   note: nullable(Type.String()),
   tags: Type.Array(Type.String({ example: 'supplier' })),
+  opted_out: Type.Optional(Type.Boolean({ description: 'True after an opt-out; else left out.' })),
   created_at: time('When it was added.'),
   updated_at: time('When it last changed.'),
 })
@@ -40,6 +42,35 @@ export const DeletedContact = objectSchema('DeletedContact', {
   deleted: Type.Literal(true),
 })
 export type DeletedContact = Shape<typeof DeletedContact>
+
+export const OptOut = objectSchema('OptOut', {
+  handle: Type.String({ example: '+12025550147' }),
+  phone_line_id: nullable(id('line', 'The only line that it is about; null for all lines.')),
+  keyword: nullable(
+    Type.String({ description: 'Word of the message, in capitals.', example: 'STOP' }),
+  ),
+  message_id: nullable(id('msg', 'The message that consists of the keyword.')),
+  source: enumOf('OptOutSource', OPT_OUT_SOURCES, '`keyword` is a message of the person.'),
+  created_at: time('When it was recorded.'),
+})
+export type OptOut = Shape<typeof OptOut>
+
+/** The fields of an `OptOut`. */
+export function optOutFields(optOut: StoredOptOut, created_at: string): OptOut {
+  const { handle, lineId, keyword, messageId, source } = optOut
+  return { handle, phone_line_id: lineId, keyword, message_id: messageId, source, created_at }
+}
+
+export const OptOutList = listOf('OptOutList', OptOut)
+
+export const OptOutFields = objectSchema('OptOutFields', {
+  phone_line_id: Type.Optional(
+    nullable(id('line', 'Only messages of this line; of all lines where it is null or left out.')),
+  ),
+})
+
+export const DeletedOptOut = objectSchema('DeletedOptOut', DeletedContact.properties)
+export type DeletedOptOut = Shape<typeof DeletedOptOut>
 
 export const ImportReport = objectSchema('ImportReport', {
   imported: Type.Integer({ description: 'New contacts.' }),

@@ -55,6 +55,10 @@ export const ERRORS: Readonly<Record<ErrorCode, Meaning>> = {
     status: 409,
     when: 'A person has taken over this conversation, and the setting `enforce_automation_pause` is on.',
   },
+  recipient_opted_out: {
+    status: 409,
+    when: 'The recipient wants no more messages, and the setting `opt_out` is `enforce`.',
+  },
   bridge_exists: { status: 409, when: 'The number already has a bridge.' },
   phone_line_in_use: { status: 409, when: 'The line cannot be deleted.' },
   phone_line_disabled: { status: 409, when: '`phone_line_id` names a line that is turned off.' },

@@ -3,7 +3,7 @@
 import { Type } from 'typebox'
 
 import { objectSchema, time, type Shape } from './schema.ts'
-import { EventPayload, GroupUpdate, UnplacedReaction } from './webhooks.ts'
+import { EventPayload, GroupUpdate, OptOutChange, UnplacedReaction } from './webhooks.ts'
 
 const EVENT_ID = Type.String({
   description: 'The `webhook-id` of its deliveries.',
@@ -13,7 +13,7 @@ const EVENT_ID = Type.String({
 const RecordedEvent = objectSchema('RecordedEvent', {
   id: EVENT_ID,
   created_at: time('When it was recorded.'),
-  payload: Type.Union([EventPayload, UnplacedReaction, GroupUpdate], {
+  payload: Type.Union([EventPayload, UnplacedReaction, GroupUpdate, OptOutChange], {
     title: 'RecordedPayload',
     description: 'The body of its deliveries.',
   }),

@@ -279,6 +279,10 @@ const AUTOMATION_PAUSED = Type.Boolean({
   description: 'Human takeover: programs should not send. A setting can enforce that.',
 })
 
+const OPTED_OUT = Type.Optional(
+  Type.Boolean({ description: 'True where the person wants no more messages; else left out.' }),
+)
+
 export const Conversation = objectSchema('Conversation', {
   id: id('conv', 'Identifies the conversation.'),
   moved_to: Type.Optional(
@@ -298,6 +302,7 @@ export const Conversation = objectSchema('Conversation', {
   contact_name: Type.Optional(
     Type.String({ description: "The person's name in the contacts.", example: 'Anna Miller' }),
   ),
+  opted_out: OPTED_OUT,
   // A conversation with one person has none of these.
   type: Type.Optional(Type.Literal('group')),
   chat_guid: Type.Optional(Type.String({ description: "The device's guid of the group." })),
@@ -342,5 +347,6 @@ export const RecipientEvidence = objectSchema('RecipientEvidence', {
   ),
   last_seen_at: nullable(time('The date of the evidence.')),
   phone_line_id: nullable(id('line', 'The line that has it.')),
+  opted_out: OPTED_OUT,
 })
 export type RecipientEvidence = Shape<typeof RecipientEvidence>

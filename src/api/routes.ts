@@ -3,7 +3,14 @@
 import type { Attachment } from './attachments.ts'
 import type { AuditEntry } from './audit.ts'
 import type { Bridge, BridgeToken, CreatedBridge } from './bridges.ts'
-import type { Contact, DeletedContact, ImportReport, SearchResult } from './contacts.ts'
+import type {
+  Contact,
+  DeletedContact,
+  DeletedOptOut,
+  ImportReport,
+  OptOut,
+  SearchResult,
+} from './contacts.ts'
 import type { EventList } from './events.ts'
 import type { HealthFinding } from './health.ts'
 import type { CreatedKey, Key, KeySelf, RevokedKey } from './keys.ts'
@@ -62,6 +69,9 @@ export type Answers = {
   'DELETE /keys/:id': RevokedKey
   'GET /log': RecentLog
   'GET /messages': Page<Message>
+  'GET /opt-outs': Page<OptOut>
+  'PUT /opt-outs/:id': OptOut
+  'DELETE /opt-outs/:id': DeletedOptOut
   'GET /messages/:id': Message
   'POST /messages/send': Message
   'DELETE /messages/:id': Message

@@ -11,6 +11,7 @@ import {
   EVENT_NAMES,
 } from '../domain/webhook.ts'
 import { MessageAttachment } from './attachments.ts'
+import { OptOut } from './contacts.ts'
 import { Approval, Edit, MessageError, Reply } from './messages.ts'
 import {
   ISO_TIME,
@@ -301,5 +302,15 @@ export const GroupUpdate = objectSchema('GroupUpdate', {
   occurred_at: time('When it was done.'),
 })
 
+export const OptOutChange = objectSchema('OptOutChange', {
+  event: EventName,
+  phone_line_id: nullable(id('line', 'The line of the message, or of the opt-out.')),
+  opt_out: OptOut,
+})
+
 /** Any body that a webhook gets. */
-export type AnyEvent = EventPayload | Shape<typeof UnplacedReaction> | Shape<typeof GroupUpdate>
+export type AnyEvent =
+  | EventPayload
+  | Shape<typeof UnplacedReaction>
+  | Shape<typeof GroupUpdate>
+  | Shape<typeof OptOutChange>

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 
-import type { Contact, ImportReport, SearchResult } from '../api/contacts.ts'
+import type { Contact, ImportReport, OptOut, SearchResult } from '../api/contacts.ts'
 import { countWords } from '../domain/number-words.ts'
 import type { Card, ContactFile } from '../people/card.ts'
 import { decodeContacts, readContacts } from '../people/contact-file.ts'
@@ -68,6 +68,32 @@ export const CONTACT_COMMANDS: readonly Command[] = [
   },
 ]
 
+const ONE_LINE = { name: 'line', value: 'ID', ids: 'lines', sentence: 'Only this line.' } as const
+
+export const OPT_OUT_COMMANDS: readonly Command[] = [
+  {
+    name: 'opt-outs list',
+    short: 'opt-outs',
+    options: [{ name: 'limit', value: 'N', sentence: 'Maximum number of opt-outs (default 50).' }],
+    sentence: 'List people who want no more messages. Short: opt-outs.',
+    run: listOptOuts,
+  },
+  {
+    name: 'opt-outs add',
+    args: [{ name: 'HANDLE' }],
+    options: [ONE_LINE],
+    sentence: 'Send someone no more messages.',
+    run: addOptOut,
+  },
+  {
+    name: 'opt-outs remove',
+    args: [{ name: 'HANDLE' }],
+    options: [ONE_LINE],
+    sentence: 'Let messages to someone be sent again.',
+    run: removeOptOut,
+  },
+]
+
 export const SEARCH_COMMAND: Command = {
   name: 'search',
   args: [{ name: 'WORDS', isRest: true }],
@@ -115,6 +141,39 @@ async function remove(call: Call): Promise<undefined> {
   const id = await recipientOf(call, client, argument(call, 0))
   const deleted = await client.ask('DELETE /contacts/:id', { id })
   call.out.data(deleted, [`Deleted the contact ${groupedNumber(deleted.handle)}.`])
+}
+
+async function listOptOuts(call: Call): Promise<undefined> {
+  const limit = numberOption(call, 'limit', { fallback: 50, max: LIMIT_MAX })
+  const client = await runningRelay(call)
+  const page = await client.ask('GET /opt-outs', { query: { limit: String(limit) } })
+  call.out.data(page, [optOutTable(page.data)])
+  if (page.data.length === 0) call.out.note('No opt-outs.')
+  if (page.has_more) call.out.note('More opt-outs exist. Show more with --limit.')
+}
+
+function optOutTable(optOuts: readonly OptOut[]): Line {
+  const rows = optOuts.map(({ handle, phone_line_id, keyword, source, created_at }) => {
+    return [groupedNumber(handle), keyword ?? source, phone_line_id ?? 'all', timeCell(created_at)]
+  })
+  return table(['HANDLE', 'BY', 'LINE', 'TIME'], rows)
+}
+
+async function addOptOut(call: Call): Promise<undefined> {
+  const client = await runningRelay(call)
+  const id = await recipientOf(call, client, argument(call, 0))
+  const body = { phone_line_id: call.options.get('line') ?? null }
+  const optOut = await client.ask('PUT /opt-outs/:id', { id, body })
+  call.out.data(optOut, [`${groupedNumber(optOut.handle)} has opted out.`])
+}
+
+async function removeOptOut(call: Call): Promise<undefined> {
+  const client = await runningRelay(call)
+  const id = await recipientOf(call, client, argument(call, 0))
+  const line = call.options.get('line')
+  const query = line === undefined ? {} : { phone_line_id: line }
+  const deleted = await client.ask('DELETE /opt-outs/:id', { id, query })
+  call.out.data(deleted, [`${groupedNumber(deleted.handle)} has not opted out any more.`])
 }
 
 /** Cards, and characters, of one request. */

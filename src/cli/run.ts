@@ -10,6 +10,7 @@ import { APPROVAL_COMMANDS } from './approvals.ts'
 import { ATTACHMENT_COMMANDS } from './attachments.ts'
 import { AUDIT_COMMAND } from './audit.ts'
 import { BACKUP_COMMANDS } from './backup.ts'
+import { CLIENT_COMMAND } from './client.ts'
 import {
   type Command,
   type CommandGroup,
@@ -20,7 +21,7 @@ import {
 } from './command.ts'
 import { COMPLETIONS_COMMAND, COMPLETION_IDS_COMMAND } from './completions.ts'
 import { CONFIG_COMMANDS } from './config.ts'
-import { CONTACT_COMMANDS, SEARCH_COMMAND } from './contacts.ts'
+import { CONTACT_COMMANDS, OPT_OUT_COMMANDS, SEARCH_COMMAND } from './contacts.ts'
 import { CONVERSATION_COMMANDS } from './conversations.ts'
 import { BRIDGE_COMMANDS, KEY_COMMANDS, SETUP_LINK_COMMAND } from './credentials.ts'
 import { DOCTOR_COMMAND } from './doctor.ts'
@@ -168,9 +169,10 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
       SEARCH_COMMAND,
       STATS_COMMAND,
       MCP_COMMAND,
+      CLIENT_COMMAND,
     ],
   },
-  { heading: 'People', commands: CONTACT_COMMANDS },
+  { heading: 'People', commands: [...CONTACT_COMMANDS, ...OPT_OUT_COMMANDS] },
   {
     heading: 'Troubleshoot',
     commands: [DOCTOR_COMMAND, supportCommand(thisMachine), AUDIT_COMMAND, MAC_TRACE_COMMAND],

@@ -39,7 +39,8 @@ async function tail(call: Call): Promise<ExitCode> {
     isLost = false
     after = id ?? after
     if (event === null) return
-    const number = numbers.get(event.phone_line_id) ?? event.phone_line_id
+    const line = event.phone_line_id ?? 'all lines'
+    const number = numbers.get(line) ?? line
     if (isSelected(event, number)) out.data(event, [eventLine(event, number)])
   }
   while (!stop.aborted) {
@@ -89,11 +90,13 @@ function isFromMe(event: AnyEvent): boolean {
 
 /** The person, or the group where the event is about one itself. */
 function handleOf(event: AnyEvent): string {
+  if ('opt_out' in event) return event.opt_out.handle
   if (!('message' in event)) return event.conversation.name ?? event.conversation.chat_guid
   return event.message?.handle ?? event.reaction?.handle ?? ''
 }
 
 function textOfEvent(event: AnyEvent): string {
+  if ('opt_out' in event) return event.opt_out.keyword ?? event.opt_out.source
   if (!('message' in event)) return [event.change, event.target].filter(Boolean).join(' ')
   const { reaction, message } = event
   const sign = reaction && `${reaction.action} ${reaction.emoji ?? reaction.type}: `

@@ -1,7 +1,7 @@
 // Days, durations, shares and numbers of the figures. Each formatter is made once: that takes longer than its
 // use.
 
-import { formatter, once } from './time-words.ts'
+import { formatter, once, regionLocale } from './time-words.ts'
 
 const DAY = { day: 'numeric', month: 'short', timeZone: 'UTC' } as const
 const MOMENT = { day: 'numeric', month: 'short', hour: 'numeric', minute: '2-digit' } as const
@@ -9,7 +9,7 @@ const MOMENT = { day: 'numeric', month: 'short', hour: 'numeric', minute: '2-dig
 const days = formatter(DAY)
 const moments = formatter(MOMENT)
 const hours = formatter({ hour: '2-digit', minute: '2-digit' })
-const shares = once(() => new Intl.NumberFormat('en', { style: 'percent', ...ONE_DIGIT }))
+const shares = once(() => new Intl.NumberFormat(regionLocale(), { style: 'percent', ...ONE_DIGIT }))
 const units = once(() => new Map(UNITS.map(([unit]) => [unit, unitFormat(unit)])))
 
 const ONE_DIGIT = { maximumFractionDigits: 1 } as const
@@ -45,7 +45,7 @@ export function durationWords(ms: number): string {
 }
 
 function unitFormat(unit: string): Intl.NumberFormat {
-  return new Intl.NumberFormat('en', {
+  return new Intl.NumberFormat(regionLocale(), {
     style: 'unit',
     unit,
     unitDisplay: 'short',

@@ -17,6 +17,8 @@ export type Draft = {
   readonly sendAt?: string | null | undefined
   /** The service to send by; the device chooses where it is left out. */
   readonly service?: Message['service_requested']
+  /** Further ones of the request. */
+  readonly headers?: Readonly<Record<string, string>> | undefined
 }
 
 /** Of 32 bits each. */
@@ -45,7 +47,7 @@ export function sendOnce(
   draft: Draft,
   key: string,
 ): Promise<Answer<Message>> {
-  const headers = { 'idempotency-key': key, prefer: 'respond-async' }
+  const headers = { 'idempotency-key': key, prefer: 'respond-async', ...draft.headers }
   const { to, lineId, groupId, service } = draft
   const content = contentOf(draft)
   if (groupId !== undefined) {

@@ -25,7 +25,7 @@ export type {
   WebhookDay,
 } from '../api/dashboard.ts'
 export type { HealthFinding } from '../api/health.ts'
-export type { Contact, ImportReport, SearchResult } from '../api/contacts.ts'
+export type { Contact, ImportReport, OptOut, SearchResult } from '../api/contacts.ts'
 export type { CreatedKey, Key, RevokedKey } from '../api/keys.ts'
 export type { Conversation, Message } from '../api/messages.ts'
 export type {

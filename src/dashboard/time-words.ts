@@ -1,4 +1,5 @@
-// Times in words: in English, as the whole page, in the order and time zone of the browser's region.
+// Times in words: in English, as the whole page, in the order and time zone of the browser's region; and how
+// that region writes numbers.
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 3_600_000
@@ -13,15 +14,15 @@ export function once<T>(make: () => T): () => T {
 /** IANA name of the browser's time zone. */
 export const browsersZone = once(() => new Intl.DateTimeFormat().resolvedOptions().timeZone)
 
-/** "en-DE" for a German browser: English words, with the day before the month and 24 hours. */
-const dateLocale = once(() => {
+/** "en-DE" for a German browser: English words, the day before the month, 24 hours, and "7.180". */
+export const regionLocale = once(() => {
   const { locale } = new Intl.DateTimeFormat().resolvedOptions()
   return locale.startsWith('en') ? locale : `en-${new Intl.Locale(locale).maximize().region}`
 })
 
-/** A format of times in `dateLocale`. */
+/** A format of times in `regionLocale`. */
 export const formatter = (options: Intl.DateTimeFormatOptions) =>
-  once(() => new Intl.DateTimeFormat(dateLocale(), options))
+  once(() => new Intl.DateTimeFormat(regionLocale(), options))
 
 const WHOLE = formatter({ dateStyle: 'full', timeStyle: 'medium' })
 const CLOCK = formatter({ timeStyle: 'short' })

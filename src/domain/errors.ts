@@ -15,6 +15,7 @@ export type ErrorCode =
   | 'method_not_allowed'
   | 'idempotency_conflict'
   | 'automation_paused'
+  | 'recipient_opted_out'
   | 'bridge_exists'
   | 'phone_line_in_use'
   | 'phone_line_disabled'

@@ -80,6 +80,8 @@ export type MessageExtras = {
   readonly sendAt?: Timestamp | undefined
   /** It goes in the quiet hours of its line, too. */
   readonly isUrgent?: true | undefined
+  /** A person sends it although the recipient has opted out. */
+  readonly isConfirmed?: true | undefined
   /** Quiet hours of the key that sent it. */
   readonly quietHours?: QuietHours | undefined
   readonly approval?: Approval | undefined

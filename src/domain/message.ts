@@ -235,6 +235,7 @@ export const FAILURES = {
   expired: 'The message waited for more than 24 hours and was not sent.',
   canceled: 'The message was canceled before it was sent.',
   denied: 'The message was not approved.',
+  recipient_opted_out: 'The recipient wants no more messages.',
   not_on_imessage: 'The recipient is not on iMessage.',
   line_removed: 'The phone line of the message was deleted.',
   session_ended: 'The line went away while sending the message and never reported the result.',

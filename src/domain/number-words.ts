@@ -1,10 +1,10 @@
-/** "7,180": how texts of the relay and its page write a number. They are all in English. */
+/** "7,180": how texts of the relay write a number. They are all in English. */
 export function grouped(value: number): string {
   return value.toLocaleString('en')
 }
 
-/** "1 event", "30,020 events", "2 deliveries". */
-export function countWords(count: number, noun: string): string {
+/** "1 event", "30,020 events", "2 deliveries"; `write` is how the number is written. */
+export function countWords(count: number, noun: string, write = grouped): string {
   const plural = /[^aeiou]y$/.test(noun) ? `${noun.slice(0, -1)}ies` : `${noun}s`
-  return `${grouped(count)} ${count === 1 ? noun : plural}`
+  return `${write(count)} ${count === 1 ? noun : plural}`
 }

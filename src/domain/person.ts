@@ -7,6 +7,8 @@ export type Person = {
   readonly name: string
   readonly note: string | null
   readonly tags: readonly string[]
+  /** True where messages of one line or of all are not wanted. */
+  readonly isOptedOut: boolean
   readonly createdAt: Timestamp
   readonly updatedAt: Timestamp
 }

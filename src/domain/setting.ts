@@ -2,6 +2,7 @@
 // config.ts. A set environment variable wins and locks the setting.
 
 import { UTC, timeZoneNamed } from './days.ts'
+import { OPT_OUT_MODES } from './opt-out.ts'
 import {
   BASE_URL_KIND,
   SWITCH_KIND,
@@ -67,6 +68,11 @@ export const SETTINGS = {
   enforce_automation_pause: setting(SWITCH_KIND, {
     default: false,
     sentence: 'Refuse API sends into a conversation that a person has taken over.',
+  }),
+  opt_out: setting(choiceKind(...OPT_OUT_MODES), {
+    default: 'enforce',
+    sentence:
+      'Messages such as STOP: ignore them, record them, or also send nothing to who wrote one.',
   }),
   open_metrics: setting(SWITCH_KIND, {
     default: false,

@@ -21,6 +21,8 @@ export const EVENT_NAMES = [
   'group.updated',
   'approval.requested',
   'approval.resolved',
+  'contact.opted_out',
+  'contact.opted_in',
 ] as const
 export type EventName = (typeof EVENT_NAMES)[number]
 

@@ -2,6 +2,7 @@
 
 import api from './api.md' with { type: 'text' }
 import benchmarks from './benchmarks.md' with { type: 'text' }
+import clients from './clients.md' with { type: 'text' }
 import commandLine from './command-line.md' with { type: 'text' }
 import design from './design.md' with { type: 'text' }
 import events from './events.md' with { type: 'text' }
@@ -38,6 +39,7 @@ export const GUIDES: readonly Guide[] = [
   guide('rich-messages', richMessages),
   guide('webhooks', webhooks),
   guide('events', events),
+  guide('clients', clients),
   guide('mcp', mcp),
   guide('operations', operations),
   guide('grafana', grafana),

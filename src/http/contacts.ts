@@ -1,4 +1,4 @@
-// The owner's address book, and search over it and all that was written.
+// The owner's address book, people who want no more messages, and search over it and all that was written.
 
 import { Elysia } from 'elysia'
 import { Type } from 'typebox'
@@ -8,16 +8,21 @@ import {
   ContactFields,
   ContactList,
   DeletedContact,
+  DeletedOptOut,
   ImportReport,
+  OptOut,
+  OptOutFields,
+  OptOutList,
   SearchResult,
 } from '../api/contacts.ts'
+import { id } from '../api/schema.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
 import type { createReading } from '../messages/message-service.ts'
 import type { Contacts } from '../people/contacts.ts'
-import { bytesUpTo, takes } from './body.ts'
+import { bytesUpTo, mayTake, takes } from './body.ts'
 import { answerWithFile, fileAnswers } from './file-answer.ts'
 import { documentationOf, operation, plainCall } from './operation.ts'
-import { PAGE_QUERY, pageOfQuery, readQuery } from './query.ts'
+import { PAGE_QUERY, pageOfQuery, readHandle, readQuery } from './query.ts'
 import { callerOf, contextOf, linesOf, originOf } from './request-context.ts'
 import { respond } from './respond.ts'
 import { pathSchema } from './typebox.ts'
@@ -101,13 +106,13 @@ const ImportQuery = Type.Object({
   ),
 })
 
-const FILE = { schema: { type: 'string' as const } }
+const FILE = { schema: { type: 'string' as const, format: 'binary' } }
 const IMPORT = {
   ...documentationOf({
     id: 'importContacts',
     summary: 'Import contacts',
     description:
-      'The body is a vCard file or a CSV table of at most 10 MiB. A contact that is there gets the ' +
+      'The body is a vCard file or a CSV table of at most 10 MiB, under any `Content-Type`. A contact that is there gets the ' +
       'new name, a new note, and the tags besides its own. Bad rows are reported and change nothing.',
     tag: 'Contacts',
     scope: 'contacts:write',
@@ -115,7 +120,7 @@ const IMPORT = {
     answers: { 200: ImportReport },
     errors: ['payload_too_large', 'storage_full'],
   }),
-  requestBody: { required: true, content: { 'text/vcard': FILE, 'text/csv': FILE } },
+  requestBody: { required: true, content: { 'application/octet-stream': FILE } },
 }
 
 const EXPORT = documentationOf({
@@ -198,6 +203,83 @@ function checkedQuery<Q extends string | undefined>(q: Q): Q {
   if (q === undefined || q.length <= QUERY_LENGTH_MAX) return q
   const message = `must have at most ${QUERY_LENGTH_MAX} characters`
   throw invalidRequest({ path: 'q', message })
+}
+
+export type OptOutTools = Pick<ReturnType<typeof createReading>['beside'], 'optOuts'>
+
+const OptOutQuery = Type.Object({
+  ...PAGE_QUERY,
+  handle: Type.Optional(Type.String({ description: 'Of this person.', example: '+12025550147' })),
+})
+
+const LIST_OPT_OUTS = operation({
+  id: 'listOptOuts',
+  summary: 'List opt-outs',
+  description:
+    'People who want no more messages, by a keyword such as STOP or by hand; latest first.',
+  tag: 'Contacts',
+  scope: 'contacts:read',
+  query: OptOutQuery,
+  answers: { 200: OptOutList },
+})
+
+const PUT_OPT_OUT = operation({
+  id: 'putOptOut',
+  summary: 'Record an opt-out',
+  description:
+    'With the setting `opt_out` at `enforce` nothing is sent to the person any more, and what waits to be sent ' +
+    'fails with `recipient_opted_out`. One that there is stays as it is.',
+  tag: 'Contacts',
+  scope: 'contacts:write',
+  answers: { 200: OptOut },
+  errors: ['phone_line_not_found', 'storage_full'],
+})
+
+const RemovalQuery = Type.Object({
+  phone_line_id: Type.Optional(
+    id('line', 'Only the opt-out of this line; every one of the person where it is left out.'),
+  ),
+})
+
+const REMOVE_OPT_OUT = operation({
+  id: 'deleteOptOut',
+  summary: 'End an opt-out',
+  description: 'Only where the person wants messages again: what failed meanwhile is not sent.',
+  tag: 'Contacts',
+  scope: 'contacts:write',
+  query: RemovalQuery,
+  answers: { 200: DeletedOptOut },
+  errors: ['not_found', 'storage_full'],
+})
+
+export function optOutRoutes({ optOuts }: OptOutTools) {
+  return new Elysia({ prefix: '/api/v1/opt-outs' })
+    .get(
+      '',
+      ({ request }) => {
+        const { handle, ...page } = readQuery(request, OptOutQuery)
+        return optOuts.list(
+          { handle: readHandle(handle), lines: linesOf(request) },
+          pageOfQuery(page),
+        )
+      },
+      LIST_OPT_OUTS,
+    )
+    .put(
+      '/:handle',
+      ({ request, params, body: { phone_line_id: line = null } }) =>
+        optOuts.put(params.handle, line, originOf(request)),
+      { ...ByHandle, ...mayTake(OptOutFields), ...PUT_OPT_OUT },
+    )
+    .delete(
+      '/:handle',
+      async ({ request, params: { handle } }) => {
+        const { phone_line_id: line } = readQuery(request, RemovalQuery)
+        await optOuts.remove(handle, line, originOf(request))
+        return { handle, deleted: true as const }
+      },
+      { ...ByHandle, ...REMOVE_OPT_OUT },
+    )
 }
 
 export type SearchTools = Pick<ReturnType<typeof createReading>['beside'], 'search'>

@@ -193,6 +193,7 @@ const FREE = new Set([
   'POST /api/v1/conversations/:id/messages',
   'POST /api/v1/attachments',
   'PUT /api/v1/contacts/:handle',
+  'PUT /api/v1/opt-outs/:handle',
   'POST /api/v1/contacts/import',
   'POST /api/v1/messages/:id/resolve',
   'POST /api/v1/messages/:id/approve',

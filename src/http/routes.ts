@@ -19,7 +19,14 @@ import type { ChangeFeed } from '../system/change-feed.ts'
 import type { Random } from '../system/random.ts'
 import type { TestInbox } from '../webhooks/test-inbox.ts'
 import { attachmentRoutes, linkRoutes } from './attachments.ts'
-import { type ContactTools, type SearchTools, contactRoutes, searchRoutes } from './contacts.ts'
+import {
+  type ContactTools,
+  type OptOutTools,
+  type SearchTools,
+  contactRoutes,
+  optOutRoutes,
+  searchRoutes,
+} from './contacts.ts'
 import { controlRoutes, type ControlActions } from './control.ts'
 import { type BridgeActions, type KeyActions, bridgeOwnerRoutes, keyRoutes } from './credentials.ts'
 import { requirePassword, sessionRoutes } from './dashboard-auth.ts'
@@ -72,6 +79,7 @@ export type RouteTools = SchemeOptions &
   FailureTools &
   EventTools &
   ContactTools &
+  OptOutTools &
   SearchTools &
   RecipientActions &
   SendPreviews & {
@@ -188,6 +196,7 @@ function apiRoutes(tools: RouteTools, streamsEnd: AbortSignal): AnyElysia {
     .use(conversationRoutes(tools.conversations))
     .use(recipientRoutes(tools))
     .use(contactRoutes(tools))
+    .use(optOutRoutes(tools))
     .use(searchRoutes(tools))
     .use(statsRoutes(tools.pictures))
     .use(phoneLineRoutes(tools.lines))

@@ -14,6 +14,7 @@ import { TIME_WANTED } from '../api/schema.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
 import type { Timestamp } from '../domain/ids.ts'
 import type { MessageSource, SentenceOf } from '../domain/message.ts'
+import { OPTED_OUT } from '../domain/opt-out.ts'
 import type { Caller } from '../domain/permissions.ts'
 import type { SendAnswer, SendRequest as MessageRequest, createSend } from '../messages/send.ts'
 import { parseIsoTime } from '../system/iso-time.ts'
@@ -29,6 +30,8 @@ type Tools = SendActions & { readonly defaultWaitMs: number; readonly sentenceOf
 /** Idle time of a connection beyond the wait, and beyond that while files are fetched. */
 export const SILENCE_SECONDS = 10
 const FETCH_SECONDS = 25
+/** Names what a person at the dashboard was warned of, and sends all the same. */
+const CONFIRMED = 'x-hookline-confirmed'
 const REPLAYED = { 'idempotency-replayed': 'true' }
 const APPLIED = { 'preference-applied': 'urgent' }
 
@@ -62,6 +65,7 @@ const REFUSALS = [
   'attachment_not_found',
   'idempotency_conflict',
   'automation_paused',
+  'recipient_opted_out',
   'phone_line_disabled',
   'attachment_not_ready',
   'attachment_gone',
@@ -151,7 +155,8 @@ async function answerSend(
   peer.liftTimeout(Math.ceil((waitMs ?? defaultWaitMs) / 1_000) + silence)
   const isUrgent = preferencesOf(request.headers).includes('urgent')
   const sendAt = sendTime(send_at)
-  const parts = { text, attachments, replyTo, sendAt, isUrgent }
+  const isConfirmed = caller.kind === 'dashboard' && request.headers.get(CONFIRMED) === OPTED_OUT
+  const parts = { text, attachments, replyTo, sendAt, isUrgent, isConfirmed }
   const key = caller.kind === 'key' ? caller : null
   const message = { ...target, ...parts, key, source: sourceOf(caller) }
   const answer = await send({ ...message, idempotencyKey, waitMs })

@@ -6,6 +6,7 @@ import {
   CreatedWebhook,
   EventPayload,
   GroupUpdate,
+  OptOutChange,
   RotatedSecret,
   UnplacedReaction,
   Webhook,
@@ -45,6 +46,13 @@ const EVENTS: readonly Callback[] = [
     description: 'A member came or went, or the group has another name or picture.',
     to: TO,
     body: GroupUpdate,
+  },
+  {
+    id: 'onOptOutChanged',
+    summary: 'What a webhook gets of `contact.opted_out` and `contact.opted_in`',
+    description: 'A person wants no more messages, or wants them again.',
+    to: TO,
+    body: OptOutChange,
   },
   {
     id: 'onUnplacedReaction',

@@ -2,6 +2,7 @@ import type { AttachmentStore } from '../attachments/store.ts'
 import type { Attachment } from '../domain/attachment.ts'
 import { timestamp, type LineId, type MessageId, type Timestamp } from '../domain/ids.ts'
 import { hasAttachments, QUEUED_MS_MAX, type Outbound } from '../domain/message.ts'
+import { OPTED_OUT } from '../domain/opt-out.ts'
 import { needsOf } from '../domain/routing.ts'
 import type { SendOutcome } from '../lines/driver.ts'
 import { attachmentsOf } from '../storage/attachments.ts'
@@ -10,6 +11,7 @@ import type { Db, Tx } from '../storage/database.ts'
 import { findGroup, markUnreachable } from '../storage/groups.ts'
 import { outgoing } from '../storage/message-queue.ts'
 import { findMessage, saveMessage } from '../storage/messages.ts'
+import type { Settings } from '../storage/settings.ts'
 import type { Writer } from '../storage/writer.ts'
 import type { ConfirmedClock } from '../system/confirmed-clock.ts'
 import type { Log } from '../system/log.ts'
@@ -18,6 +20,7 @@ import { deferralOf } from './conversation-order.ts'
 import { defer } from './deferral.ts'
 import { needUnmetBy, takesMessages, type LineDirectory } from './line-directory.ts'
 import { moveTo, postpone, refuse, routeFor, turnToSms, withdraw } from './requeue.ts'
+import { optOutOf } from './send-target.ts'
 import {
   acceptMessage,
   assignGuid,
@@ -36,6 +39,7 @@ export type AttemptTools = SettleTools & {
   readonly store: Pick<AttachmentStore, 'has' | 'pathOf'>
   /** False while the disk is nearly full or the relay stops: nothing may leave then. */
   readonly mayLeave: () => boolean
+  readonly settings: Pick<Settings, 'get'>
 }
 
 /** The wait before an outcome that could not be written is written again. */
@@ -158,6 +162,10 @@ function passPointOfNoReturn(
   const deferral = deferralOf(tools, tx, message, now)
   if (deferral !== null) {
     defer(tools, tx, message, deferral)
+    return false
+  }
+  if (optOutOf(tools, tx, message) !== null) {
+    failMessage(tools, tx, message, OPTED_OUT)
     return false
   }
 

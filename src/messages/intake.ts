@@ -39,6 +39,7 @@ import {
 import { deviceTime, recordMessage, type RecordTools } from './device-message.ts'
 import { openDeviceGroup, takeGroupChange } from './groups.ts'
 import type { LineDirectory } from './line-directory.ts'
+import { takeKeyword } from './opt-outs.ts'
 import { markSent, provenParts } from './parts.ts'
 import { requeue } from './requeue.ts'
 import {
@@ -166,6 +167,7 @@ function takeMessage(
   }
   if (typeof outcome === 'object') countNotRelayed(tx, line.id, outcome.kind, message.createdAt)
   else if (outcome !== 'recorded' && !waits) tools.publish(tx, outcome, message)
+  if (!device.isHistory) takeKeyword(tools, tx, message)
   applyWaitingChanges(tools, tx, message, device.guid)
 }
 

@@ -9,7 +9,8 @@ import { deviceHandle } from '../domain/handle.ts'
 import { parseId, type Timestamp, timestamp } from '../domain/ids.ts'
 import type { Approval } from '../domain/message-extras.ts'
 import { mendedText, type Message, type Outbound } from '../domain/message.ts'
-import type { LineLimit } from '../domain/routing.ts'
+import type { OptOut } from '../domain/opt-out.ts'
+import { includesLine, type LineLimit } from '../domain/routing.ts'
 import { DAY_MS } from '../domain/time.ts'
 import type { Audit } from '../storage/audit.ts'
 import {
@@ -30,15 +31,19 @@ import {
 } from '../storage/message-lists.ts'
 import { countByStatus } from '../storage/message-queue.ts'
 import { findMessage, saveMessage, saveText } from '../storage/messages.ts'
+import { optOutsOf } from '../storage/opt-outs.ts'
 import { evidenceOf } from '../storage/recipients.ts'
+import type { Settings } from '../storage/settings.ts'
 import type { Writer } from '../storage/writer.ts'
 import type { ConfirmedClock } from '../system/confirmed-clock.ts'
 import { isoTimeOrNull } from '../system/iso-time.ts'
 import type { Metrics } from '../system/metrics.ts'
 import type { Signal } from '../system/signal.ts'
+import type { PublishUnplaced } from '../webhooks/publish.ts'
 import { review } from './deferral.ts'
 import { type ExportFormat, exportConversation } from './export.ts'
 import { type LineDirectory, takesMessages } from './line-directory.ts'
+import { createOptOuts } from './opt-outs.ts'
 import {
   contactFields,
   conversationResource,
@@ -66,6 +71,8 @@ type Tools = SettleTools & {
   readonly waitReason: WaitReason
   readonly dispatchSignal: Signal
   readonly audit: Pick<Audit, 'record'>
+  readonly publish: PublishUnplaced
+  readonly settings: Pick<Settings, 'get'>
 }
 
 /** Age up to which a failed message is shown as one that needs attention. */
@@ -76,6 +83,7 @@ export function createReading(tools: Tools) {
   const { db, waitReason } = tools
   return {
     beside: {
+      optOuts: createOptOuts(tools),
       search: (q: string, limit: number, lines: LineLimit) => search(tools, q, { limit, lines }),
       times: (id: string) => ({ handed_over_at: isoTimeOrNull(existing(db, id).passedAt) }),
       attention: () => countAttention(db, timestamp(tools.clock.now() - ATTENTION_MS)),
@@ -336,7 +344,9 @@ function recipientResource(db: Db, to: string, lines: LineLimit): api.RecipientE
   const { handle } = checkedRecipient(to)
   const { service, evidence, lastSeenAt, lineId } = evidenceOf(db, handle, lines)
   const last_seen_at = isoTimeOrNull(lastSeenAt)
-  return { handle, service, evidence, last_seen_at, phone_line_id: lineId }
+  const isIncluded = (one: OptOut) => one.lineId === null || includesLine(lines, one.lineId)
+  const optedOut = optOutsOf(db, handle).some(isIncluded) ? { opted_out: true } : {}
+  return { handle, service, evidence, last_seen_at, phone_line_id: lineId, ...optedOut }
 }
 
 const STATUSES = ['queued', 'deferred', 'sending', 'uncertain'] as const

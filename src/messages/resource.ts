@@ -9,6 +9,7 @@ import type { MessageExtras, Reaction } from '../domain/message-extras.ts'
 import type { Message, QueuedReason } from '../domain/message.ts'
 import type { Db } from '../storage/database.ts'
 import { partsOf } from '../storage/message-parts.ts'
+import { optOutAgainst } from '../storage/opt-outs.ts'
 import { nameOf } from '../storage/people.ts'
 import { isoTime, isoTimeOrNull } from '../system/iso-time.ts'
 
@@ -107,6 +108,7 @@ export function conversationResource(
     handle: c.handle,
     chat_identifier: c.handle,
     ...(c.group ? conversationGroupFields(db, c.group) : contactFields(db, c.handle)),
+    ...(optOutAgainst(db, c.handle, c.lineId) === null ? {} : { opted_out: true }),
     service: c.service,
     message_count: c.messageCount,
     last_message: c.lastMessage === null ? null : messageResource(db, c.lastMessage, waitReason),

@@ -19,6 +19,7 @@ import {
 import type { Line } from '../domain/line.ts'
 import type { MessageExtras } from '../domain/message-extras.ts'
 import type { Message, MessageSource } from '../domain/message.ts'
+import { OPTED_OUT } from '../domain/opt-out.ts'
 import {
   needsOf,
   usableLines,
@@ -34,6 +35,7 @@ import { findPaused, getConversation, hasConversation } from '../storage/convers
 import type { Db, Tx } from '../storage/database.ts'
 import { sendsInSince, sendsToSince } from '../storage/message-lists.ts'
 import { lineOnTheWayTo } from '../storage/message-queue.ts'
+import { optOutAgainst } from '../storage/opt-outs.ts'
 import type { Settings } from '../storage/settings.ts'
 import { isoTime } from '../system/iso-time.ts'
 import { knowsContact, type History } from './contact-budget.ts'
@@ -107,7 +109,12 @@ export async function askHistories(tools: Tools, target: Target): Promise<Histor
 }
 
 /** The line of a new message. Throws where it cannot be accepted. */
-export function lineFor(tools: Tools, db: Db, target: Target, now: Timestamp): LineSnapshot {
+export function lineFor(
+  tools: Tools & SettingTools,
+  db: Db,
+  target: Target,
+  now: Timestamp,
+): LineSnapshot {
   const { recipient, lineId } = target
   const found =
     lineId === null ? routed(tools, db, target, now) : pinned(tools.directory, lineId, target)
@@ -116,7 +123,37 @@ export function lineFor(tools: Tools, db: Db, target: Target, now: Timestamp): L
     throw invalidRecipient('to is an e-mail address with which the line has no conversation.')
   }
   if (found.isReal) requireForeign(tools.directory, recipient.handle)
+  requireWanted(tools, db, target, line.id)
   return found
+}
+
+type SettingTools = { readonly settings: Pick<Settings, 'get'> }
+
+/**
+ * The opt-out of the recipient, where the setting says that it is enforced. A person who was warned may send
+ * all the same, and a group has no recipient.
+ */
+export function optOutOf(
+  { settings }: SettingTools,
+  db: Db,
+  message: Pick<Message, 'handle' | 'lineId' | 'isGroup' | 'extras'>,
+): ReturnType<typeof optOutAgainst> {
+  const { handle, lineId, isGroup, extras } = message
+  if (isGroup || extras?.isConfirmed === true || settings.get('opt_out') !== 'enforce') return null
+  return optOutAgainst(db, handle, lineId)
+}
+
+function requireWanted(
+  tools: SettingTools,
+  db: Db,
+  { recipient: { handle, kind }, extras }: Target,
+  lineId: LineId,
+): void {
+  const optOut = optOutOf(tools, db, { handle, lineId, isGroup: kind === 'group', extras })
+  if (optOut === null) return
+  const details = { phone_line_id: optOut.lineId, opted_out_at: isoTime(optOut.createdAt) }
+  const message = 'The recipient wants no more messages: ask them to text START.'
+  throw new RelayError(OPTED_OUT, message, { details })
 }
 
 export function limitReached(
@@ -149,7 +186,7 @@ export function limitReached(
  * sends, by the command line or the dashboard, is never refused.
  */
 export function requireUnpaused(
-  { settings }: { readonly settings: Pick<Settings, 'get'> },
+  { settings }: SettingTools,
   tx: Tx,
   send: { readonly source: MessageSource; readonly lineId: LineId; readonly handle: Handle },
 ): void {

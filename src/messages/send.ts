@@ -28,7 +28,6 @@ import {
 } from '../storage/idempotency.ts'
 import { findMessage, insertMessage, newMessage } from '../storage/messages.ts'
 import { evidenceOf } from '../storage/recipients.ts'
-import type { Settings } from '../storage/settings.ts'
 import { sha256 } from '../system/hash.ts'
 import type { Random } from '../system/random.ts'
 import type { Signal } from '../system/signal.ts'
@@ -74,6 +73,8 @@ export type SendRequest = {
   readonly sendAt?: Timestamp | undefined
   /** It goes in the quiet hours of its line, too. */
   readonly isUrgent?: boolean | undefined
+  /** A person sends it although the recipient has opted out. */
+  readonly isConfirmed?: boolean | undefined
 }
 
 export type SendAnswer = Answer & {
@@ -89,7 +90,6 @@ export type SendTools = AttemptTools &
     readonly dispatchSignal: Signal
     readonly waitReason: WaitReason
     readonly defaultWaitMs: number
-    readonly settings: Pick<Settings, 'get'>
     /** Called for a line on which two programs seem to answer each other. */
     readonly onLoop: (line: Line) => void
     /** Throws where nothing is accepted now: `storage_full`, `stopping`. */
@@ -180,7 +180,7 @@ function startOf({ sendAt }: SendRequest, now: Timestamp): Timestamp {
 
 /** Null for a text message, as it always was. */
 function extrasOf(request: SendRequest): MessageExtras | null {
-  const { to, lineId, attachments, service, sendAt, isUrgent = false } = request
+  const { to, lineId, attachments, service, sendAt, isUrgent, isConfirmed } = request
   const lineIds = lineId === null && typeof to === 'string' ? linesOf(request) : null
   const extras: MessageExtras = {
     lineIds: lineIds ?? undefined,
@@ -188,6 +188,7 @@ function extrasOf(request: SendRequest): MessageExtras | null {
     wantedService: service,
     sendAt,
     isUrgent: isUrgent || undefined,
+    isConfirmed: isConfirmed || undefined,
     quietHours: request.key?.permissions.rules.quietHours ?? undefined,
   }
   return Object.values(extras).every((value) => value === undefined) ? null : extras

@@ -5,11 +5,10 @@ import { cursorSeq, pageOf, type Page, type PageRequest } from '../api/paging.ts
 import type { Origin } from '../domain/audit.ts'
 import { BYTE_ORDER_MARK, csvRecord } from '../domain/csv.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
-import { deviceHandle, parseRecipient, type Handle } from '../domain/handle.ts'
+import type { Handle } from '../domain/handle.ts'
 import { NAME_LENGTH_MAX, NOTE_LENGTH_MAX, cleanTags, type Person } from '../domain/person.ts'
 import type { LineLimit } from '../domain/routing.ts'
 import type { Audit } from '../storage/audit.ts'
-import { hasConversation } from '../storage/conversations.ts'
 import type { Db, Tx } from '../storage/database.ts'
 import { listLines } from '../storage/lines.ts'
 import {
@@ -26,7 +25,7 @@ import type { LogicalClock } from '../system/logical-clock.ts'
 import type { Card } from './card.ts'
 import { decodeContacts, readContacts } from './contact-file.ts'
 import { commonHome, homeOfCountry, understandRecipient, type Home } from './phone-numbers.ts'
-import { contactResource } from './resource.ts'
+import { contactResource, handleIn, knownHandle } from './resource.ts'
 
 type Tools = {
   readonly db: Db
@@ -105,19 +104,6 @@ async function* tableOfContacts(db: Db, lines: LineLimit): AsyncGenerator<string
 
 function cellsOf({ name, handle, note, tags }: Person): readonly string[] {
   return [name, handle, note ?? '', tags.join(',')]
-}
-
-function handleIn(written: string): Handle {
-  return parseRecipient(written)?.handle ?? deviceHandle(written)
-}
-
-/** A number, an e-mail address, or any sender that a conversation is with. */
-function knownHandle(db: Db, written: string): Handle {
-  const handle = handleIn(written)
-  if (parseRecipient(handle) !== null || hasConversation(db, handle, null)) return handle
-  const message =
-    'must be a phone number in international format, such as +12025550147, or an email address'
-  throw invalidRequest({ path: 'handle', message })
 }
 
 function noContact(): RelayError {

@@ -62,7 +62,7 @@ export type EventPerson = {
 
 /** The person or group of an event that was queued; null where it is not kept. */
 export function personOfEvent(db: Db, id: EventId): EventPerson | null {
-  const sql = `SELECT body ->> '$.message.handle' AS handle, body ->> '$.conversation.name' AS groupName,
+  const sql = `SELECT coalesce(body ->> '$.message.handle', body ->> '$.opt_out.handle') AS handle, body ->> '$.conversation.name' AS groupName,
      body -> '$.conversation' IS NOT NULL AS isGroup
    FROM events WHERE id = $id AND body IS NOT NULL`
   return getRow<EventPerson>(db, sql, { id })

@@ -164,6 +164,14 @@ export function heldBeside(db: Db, message: Pick<Outbound, 'conversationId' | 'e
   return by === undefined ? [] : deferredIn(db, { conversationId }).filter(isOfSame)
 }
 
+/** Messages that wait to be sent to one person, by one line or by any for null. */
+export const waitingTo = messagesWhere(
+  `INDEXED BY messages_by_conversation
+   WHERE conversation_seq IN (SELECT c.seq FROM conversations c WHERE c.handle = +$handle)
+     AND (status = 'queued' OR status = 'deferred') AND is_group = 0
+     AND (+$lineId IS NULL OR line_seq = ${LINE_SEQ})`,
+)
+
 /** Queued messages whose line is no longer listed: nobody would ever send them. */
 export const queuedOnDeletedLines = messagesWhere(
   `INDEXED BY messages_by_status

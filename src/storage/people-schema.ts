@@ -1,10 +1,13 @@
-// The owner's address book, and how far the search index has come. The index itself (three FTS5 tables)
+// The owner's address book, people who want no more messages, and how far the search index has come. The index itself (three FTS5 tables)
 // and the triggers that keep it are in the initial migration, written by hand: drizzle knows neither.
 
-import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import { sql } from 'drizzle-orm'
+import { index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
 
 import type { Handle } from '../domain/handle.ts'
-import { at, checkJson, checkName } from './columns.ts'
+import type { LineId, MessageId } from '../domain/ids.ts'
+import { OPT_OUT_SOURCES, type OptOut } from '../domain/opt-out.ts'
+import { at, checkJson, checkName, checkWord } from './columns.ts'
 
 export const people = sqliteTable(
   'people',
@@ -20,6 +23,27 @@ export const people = sqliteTable(
     updatedAt: at('updated_at').notNull(),
   },
   (t) => [checkJson('tags'), index('people_by_name').on(t.nameKey)],
+)
+
+export const optOuts = sqliteTable(
+  'opt_outs',
+  {
+    seq: integer('seq').primaryKey(),
+    handle: text('handle').$type<Handle>().notNull(),
+    /** The only line that it is about; null for all lines. */
+    lineId: text('line_id').$type<LineId>(),
+    keyword: text('keyword'),
+    messageId: text('message_id').$type<MessageId>(),
+    source: text('source').$type<OptOut['source']>().notNull(),
+    createdAt: at('created_at').notNull(),
+  },
+  (t) => [
+    checkWord('source', OPT_OUT_SOURCES),
+    uniqueIndex('opt_outs_by_handle').on(t.handle, t.lineId),
+    uniqueIndex('opt_outs_of_all_lines')
+      .on(t.handle)
+      .where(sql`line_id IS NULL`),
+  ],
 )
 
 /** The last row of a table that the search index has; those behind it are read one by one. */

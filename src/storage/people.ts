@@ -22,11 +22,12 @@ import {
   type Values,
 } from './statement.ts'
 
-type PersonRow = RawRow<typeof people>
+export type PersonRow = RawRow<typeof people> & { readonly isOptedOut: 0 | 1 }
 
 export type ListedPerson = Person & { readonly seq: number }
 
-export const PERSON = selected(people, columnsOf(people), 'p.')
+export const PERSON = `${selected(people, columnsOf(people), 'p.')},
+  EXISTS (SELECT 1 FROM opt_outs o WHERE o.handle = p.handle) AS isOptedOut`
 
 /** True of a person with whom one of the lines has written; of everyone without a limit. */
 export const HAS_WRITTEN = `(+$lineIds IS NULL OR EXISTS (SELECT 1 FROM conversations c
@@ -43,8 +44,9 @@ export function nameOf(db: Db, handle: Handle): string | null {
   return getRow<{ name: string }>(db, sql, { handle })?.name ?? null
 }
 
-export function toPerson({ nameKey: _key, ...row }: PersonRow): ListedPerson {
-  return { ...row, tags: JSON.parse(row.tags) as string[] } // `savePerson` wrote it.
+export function toPerson({ nameKey: _key, isOptedOut, ...row }: PersonRow): ListedPerson {
+  const tags = JSON.parse(row.tags) as string[] // `savePerson` wrote it.
+  return { ...row, tags, isOptedOut: isOptedOut === 1 }
 }
 
 const insertion = `INSERT INTO people ${inserted(people, columnsOf(people, ['seq']))}
@@ -78,8 +80,8 @@ export function deletePerson(tx: Tx, handle: Handle): boolean {
   return isDeleted
 }
 
-/** Conversations show the name of their person. */
-function touch(tx: Tx, handle: Handle): void {
+/** Conversations show the name of their person, and an opt-out. */
+export function touch(tx: Tx, handle: Handle): void {
   if (tx.changes === null) return
   tx.changes.push({ what: 'contact', id: handle })
   for (const id of conversationsOf(tx, handle)) tx.changes.push({ what: 'conversation', id })

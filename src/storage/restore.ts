@@ -17,6 +17,7 @@ import { closeDatabase, openDatabase, openRaw, removeDatabase, type Db } from '.
 import { requireRestorable } from './integrity.ts'
 import { newestTimestamp } from './messages.ts'
 import { readSchemaState, UnusableDatabaseError, type SchemaState } from './migrations.ts'
+import { keepOptOuts } from './opt-outs.ts'
 import { restoredEnvironment, type EnvironmentChange } from './restore-environment.ts'
 import { requireIntegrity, takeFiles, type CarriedFile } from './snapshot.ts'
 
@@ -137,6 +138,7 @@ function adoptBackup(db: Db, order: RestoreOrder): number {
     sqlite.run('UPDATE contacts SET queued = 0 WHERE queued > 0')
     sqlite.run('UPDATE lines SET contacts_reserved = 0 WHERE contacts_reserved > 0')
     keepTrail(sqlite, directory.database)
+    keepOptOuts(sqlite, directory.database)
     insertAuditEntry(sqlite, origin, {
       id: derivedId('aud', now, sha256(file)),
       at: now,

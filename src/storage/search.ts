@@ -5,8 +5,7 @@
 import type { LineLimit } from '../domain/routing.ts'
 import { WORD_LENGTH_MIN, digitsIn, folded, wordsOf } from '../domain/search-text.ts'
 import type { Db, Tx } from './database.ts'
-import type { people } from './people-schema.ts'
-import { HAS_WRITTEN, PERSON, toPerson, type ListedPerson } from './people.ts'
+import { HAS_WRITTEN, PERSON, toPerson, type ListedPerson, type PersonRow } from './people.ts'
 import {
   LINE_SEQS,
   eachRow,
@@ -15,7 +14,6 @@ import {
   getRows,
   isOfLines,
   limitValue,
-  type RawRow,
   type Values,
 } from './statement.ts'
 
@@ -73,8 +71,6 @@ function prefixes({ text, digits }: Query) {
   const number = digits === null ? LAST : `+${digits}`
   return { name: text, nameEnd: text + LAST, number, numberEnd: number + LAST }
 }
-
-type PersonRow = RawRow<typeof people>
 
 const peopleByWords = `SELECT ${PERSON} FROM people_search s CROSS JOIN people p ON p.seq = s.rowid
    WHERE people_search MATCH $match AND s.rowid < $before AND ${HAS_WRITTEN} ORDER BY s.rowid DESC`

@@ -1,6 +1,7 @@
 import type { Setting } from '../api/owner.ts'
 import type { Origin } from '../domain/audit.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
+import type { Timestamp } from '../domain/ids.ts'
 import {
   SETTINGS,
   SETTING_NAMES,
@@ -13,9 +14,10 @@ import {
   type SettingValues,
 } from '../domain/setting.ts'
 import type { LogicalClock } from '../system/logical-clock.ts'
-import { auditedUrl, type Audit } from './audit.ts'
+import { auditedUrl, recordedIfRoom, type Audit } from './audit.ts'
 import type { Db, Tx } from './database.ts'
 import { settings } from './schema.ts'
+import { getRow } from './statement.ts'
 import type { Writer } from './writer.ts'
 
 /** The settings of a running relay: read from memory, and a change is in effect once it is durable. */
@@ -24,6 +26,8 @@ export type Settings = {
   list(): readonly Setting[]
   /** Throws where there is no such setting, the value does not fit, or the environment locks it. */
   set(name: string, text: string, origin: Origin): Promise<Setting>
+  /** Makes durable, at a start, what follows from the data where nothing is stored. */
+  keepFirst(): Promise<void>
   /** Calls `act` in the transaction that changes the setting. */
   onSet(name: SettingName, act: (tx: Tx) => void): void
 }
@@ -37,8 +41,13 @@ export function createSettings(tools: {
 }): Settings {
   const { db, writer, stamps, audit, locked } = tools
   const stored = new Map(readStored(db))
+  const isFirst = !stored.has('opt_out')
+  if (isFirst) stored.set('opt_out', firstOptOut(db))
   const acts: { readonly name: SettingName; readonly act: (tx: Tx) => void }[] = []
   return {
+    keepFirst: async () => {
+      if (isFirst) await recordedIfRoom(writer.write((tx) => insertFirst(tx, stamps.now())))
+    },
     onSet: (name, act) => void acts.push({ name, act }),
     get: (name) => valueOf(name, stored, locked),
     list: () => SETTING_NAMES.map((name) => stateOf(name, stored, locked)),
@@ -65,6 +74,17 @@ export function createSettings(tools: {
       return stateOf(known, stored, locked)
     },
   }
+}
+
+/** A relay that was at work before there were opt-outs goes on as it did, and records them. */
+function firstOptOut(db: Db): SettingValues['opt_out'] {
+  const newest = getRow<{ seq: number | null }>(db, 'SELECT max(seq) AS seq FROM messages')
+  return newest?.seq ? 'record' : 'enforce'
+}
+
+function insertFirst(tx: Tx, updatedAt: Timestamp): void {
+  const row = { name: 'opt_out', value: firstOptOut(tx), updatedAt }
+  tx.orm.insert(settings).values(row).onConflictDoNothing().run()
 }
 
 function requireChangeable(

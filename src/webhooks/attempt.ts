@@ -1,7 +1,7 @@
 // One attempt of a delivery: sign, post, plan the next one, and the record of it.
 
 import { timestamp, type Timestamp } from '../domain/ids.ts'
-import { askedDelay, delayAfterAttempt } from '../domain/retry.ts'
+import { HOUR_MS, SECOND_MS } from '../domain/time.ts'
 import type { Attempt } from '../domain/webhook.ts'
 import type { Db } from '../storage/database.ts'
 import type { DeliveryRecord, DueDelivery } from '../storage/delivery-queue.ts'
@@ -168,4 +168,27 @@ export function countAttempt(
   outcome: 'succeeded' | 'failed' | 'unreachable',
 ): void {
   metrics.count('hookline_webhook_attempts_total', 'Attempts to deliver to webhooks.', { outcome })
+}
+
+const JITTER_MAX = 0.2
+
+/**
+ * Milliseconds to wait after the attempt with this number (1 is the first), 0 to 20 % longer than the
+ * schedule says; null when there is no further attempt. `chance` is in [0, 1).
+ */
+function delayAfterAttempt(
+  number: number,
+  scheduleMs: readonly number[],
+  chance: number,
+): number | null {
+  const delayMs = scheduleMs[number - 1]
+  return delayMs === undefined ? null : Math.round(delayMs * (1 + JITTER_MAX * chance))
+}
+
+const ASKED_MS_MAX = 24 * HOUR_MS
+
+/** Milliseconds that a receiver asks to be left alone, by `Retry-After` on 429 or 503; null for none. */
+export function askedDelay(statusCode: number, retryAfterSeconds: number | null): number | null {
+  if (retryAfterSeconds === null || (statusCode !== 429 && statusCode !== 503)) return null
+  return Math.min(retryAfterSeconds * SECOND_MS, ASKED_MS_MAX)
 }

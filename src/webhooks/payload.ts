@@ -1,4 +1,5 @@
 import { fileFields } from '../api/attachments.ts'
+import { optOutFields } from '../api/contacts.ts'
 import { approvalFields, replyFields } from '../api/messages.ts'
 import type { Attachment } from '../domain/attachment.ts'
 import type { GroupChange } from '../domain/conversation.ts'
@@ -6,6 +7,7 @@ import type { Handle } from '../domain/handle.ts'
 import type { AttachmentId, LineId, Timestamp } from '../domain/ids.ts'
 import type { MessageChange } from '../domain/message-extras.ts'
 import type { Message } from '../domain/message.ts'
+import type { OptOut } from '../domain/opt-out.ts'
 import type { EventName } from '../domain/webhook.ts'
 import type { MessageParts, PlacedGroup } from '../storage/message-parts.ts'
 import { isoTime, isoTimeOrNull } from '../system/iso-time.ts'
@@ -50,6 +52,8 @@ export type ChangedGroup = {
   readonly target: Handle | null
   readonly at: Timestamp
 }
+
+export type OptOutEvent = Extract<EventName, `contact.${string}`>
 
 const STEPS: readonly EventName[] = [
   'message.received',
@@ -161,6 +165,12 @@ export function groupUpdate({ lineId, ...changed }: ChangedGroup): string {
     name: group.name,
     occurred_at: isoTime(at),
   })
+}
+
+/** `optOut` of `contact.opted_in` is made of what ended it. */
+export function optOutChange(event: OptOutEvent, optOut: OptOut, lineId: LineId | null): string {
+  const opt_out = optOutFields(optOut, isoTime(optOut.createdAt))
+  return JSON.stringify({ event, phone_line_id: lineId, opt_out })
 }
 
 function editFields({ extras }: Payload) {

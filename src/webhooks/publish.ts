@@ -9,6 +9,7 @@ import {
   type WebhookId,
 } from '../domain/ids.ts'
 import type { Message } from '../domain/message.ts'
+import type { OptOut } from '../domain/opt-out.ts'
 import { includesLine } from '../domain/routing.ts'
 import { WEBHOOKS_MAX, eventInGroup, type EventName, type Webhook } from '../domain/webhook.ts'
 import type { Db, Tx } from '../storage/database.ts'
@@ -22,11 +23,13 @@ import { sha256 } from '../system/hash.ts'
 import type { LogicalClock } from '../system/logical-clock.ts'
 import {
   groupUpdate,
+  optOutChange,
   payloadOf,
   staysTrue,
   unplacedReaction,
   type ChangedGroup,
   type EventChange,
+  type OptOutEvent,
   type UnplacedReaction,
 } from './payload.ts'
 import type { DeliverySignals } from './signals.ts'
@@ -44,11 +47,15 @@ export type Publish = (
   change?: EventChange & { readonly guid: string },
 ) => void
 
+/** The message of a keyword; null for a change by hand. */
+export type OptOutCause = Pick<Message, 'lineId' | 'conversationId'> | null
+
 /** The same for events of no message. */
 export type PublishUnplaced = {
   /** A reaction to a message that the relay does not have. */
   readonly unplacedReaction: (tx: Tx, reaction: UnplacedReaction) => void
   readonly groupUpdate: (tx: Tx, changed: ChangedGroup & { readonly guid: string }) => void
+  readonly optOut: (tx: Tx, name: OptOutEvent, optOut: OptOut, cause: OptOutCause) => void
 }
 
 export type PublishTools = {
@@ -64,7 +71,7 @@ export function createPublish(tools: PublishTools): Publish & PublishUnplaced {
   const { readers } = deliverySignals
   const queue = (
     tx: Tx,
-    { lineId, ...event }: Omit<NewEvent, 'createdAt'> & { readonly lineId: LineId },
+    { lineId, ...event }: Omit<NewEvent, 'createdAt'> & { readonly lineId: LineId | null },
   ) => {
     const createdAt = stamps.now()
     const { name, conversationId } = event
@@ -107,6 +114,16 @@ export function createPublish(tools: PublishTools): Publish & PublishUnplaced {
     },
     groupUpdate: (tx: Tx, changed: ChangedGroup & { readonly guid: string }) =>
       unplaced(tx, 'group.updated', changed, groupUpdate(changed)),
+    optOut: (tx: Tx, name: OptOutEvent, optOut: OptOut, cause: OptOutCause) => {
+      const { messageId } = optOut
+      const { lineId, conversationId } = cause ?? { lineId: optOut.lineId, conversationId: null }
+      const id =
+        messageId === null
+          ? stamps.id('evt')
+          : eventIdOf(name, messageId, optOut.lineId ?? undefined)
+      const body = optOutChange(name, optOut, lineId)
+      queue(tx, { id, name, lineId, messageId, conversationId, body })
+    },
   })
 }
 
@@ -140,12 +157,14 @@ export class Subscribers {
 
   /**
    * Webhooks that want the event and are active, or were deactivated by the relay: those get it when
-   * they are active again. A webhook that its user paused gets nothing new, nor one of other lines.
+   * they are active again. A webhook that its user paused gets nothing new, nor one of other lines. An event
+   * of no line is for webhooks of all lines.
    */
-  of(event: EventName, lineId: LineId): readonly WebhookId[] {
+  of(event: EventName, lineId: LineId | null): readonly WebhookId[] {
     this.#byEvent ??= this.#read()
     const wanting = this.#byEvent.get(event) ?? []
-    return wanting.flatMap((webhook) => (includesLine(webhook.lineIds, lineId) ? webhook.id : []))
+    const isOf = ({ lineIds }: Subscriber) => includesLine(lineIds, lineId ?? '')
+    return wanting.filter(isOf).map(({ id }) => id)
   }
 
   /** Call it in the transaction that changes a webhook, and again once that has settled. */

@@ -5,7 +5,7 @@ import type { Approval, MessageExtras } from '../domain/message-extras.ts'
 import type { EventName } from '../domain/webhook.ts'
 import type { PlacedGroup } from '../storage/message-parts.ts'
 import type { LogicalClock } from '../system/logical-clock.ts'
-import { groupUpdate, payloadOf, type EventChange } from './payload.ts'
+import { groupUpdate, optOutChange, payloadOf, type EventChange } from './payload.ts'
 
 const NO_BYTES = new Uint8Array(16)
 const LINE = idFromBytes('line', NO_BYTES)
@@ -20,16 +20,8 @@ const ANSWERED: readonly EventName[] = [
 /** The body of a test, from a handle and a line that no real message has: an answer to it goes nowhere. */
 export function samplePayload(name: EventName, stamps: LogicalClock): string {
   const now = stamps.now()
-  if (name === 'group.updated') {
-    const actors = { actor: TEST_HANDLE, target: null }
-    return groupUpdate({
-      lineId: LINE,
-      group: sampleGroup(),
-      change: 'renamed',
-      ...actors,
-      at: now,
-    })
-  }
+  const withoutMessage = sampleWithoutMessage(name, stamps, now)
+  if (withoutMessage !== null) return withoutMessage
   const isFailed = name.endsWith('message.failed')
   const isUnsent = isFailed || name.startsWith('approval.')
   const isFile = name.startsWith('attachment.')
@@ -54,6 +46,21 @@ export function samplePayload(name: EventName, stamps: LogicalClock): string {
     ...(name.startsWith('group_') && { group: sampleGroup() }),
   }
   return payloadOf(name, message, parts, file ? { attachment: file } : sampleChange(name, now))
+}
+
+function sampleWithoutMessage(
+  name: EventName,
+  stamps: LogicalClock,
+  now: Timestamp,
+): string | null {
+  if (name === 'group.updated') {
+    const changed = { lineId: LINE, group: sampleGroup(), change: 'renamed', at: now } as const
+    return groupUpdate({ ...changed, actor: TEST_HANDLE, target: null })
+  }
+  if (name !== 'contact.opted_out' && name !== 'contact.opted_in') return null
+  const keyword = name === 'contact.opted_out' ? 'STOP' : 'START'
+  const scope = { handle: TEST_HANDLE, lineId: null, messageId: stamps.id('msg') }
+  return optOutChange(name, { ...scope, keyword, source: 'keyword', createdAt: now }, LINE)
 }
 
 function sampleExtras(name: EventName, now: Timestamp): MessageExtras | null {

@@ -71,7 +71,7 @@ test('no route takes a query parameter that it does not know', async () => {
     expect([path, method, response.status]).toEqual([path, method, 400])
     expect(await issuesIn(response)).toEqual([['surprise', 'is not a parameter of this route']])
   }
-  expect(routes.length).toBe(57)
+  expect(routes.length).toBe(60)
 })
 
 test('a path whose id cannot be decoded is 404', async () => {

@@ -31,6 +31,7 @@ DELETE /api/v1/bridges/{id} deleteBridge
 DELETE /api/v1/contacts/{handle} deleteContact
 DELETE /api/v1/keys/{id} revokeKey
 DELETE /api/v1/messages/{id} cancelMessage
+DELETE /api/v1/opt-outs/{handle} deleteOptOut
 DELETE /api/v1/phone-lines/{id} deletePhoneLine
 DELETE /api/v1/webhooks/{id} deleteWebhook
 DELETE /api/v1/webhooks/{id}/replay stopReplay
@@ -51,6 +52,7 @@ GET /api/v1/keys listKeys
 GET /api/v1/keys/self getOwnKey
 GET /api/v1/messages listMessages
 GET /api/v1/messages/{id} getMessage
+GET /api/v1/opt-outs listOptOuts
 GET /api/v1/phone-lines listPhoneLines
 GET /api/v1/recipients/{handle} getRecipient
 GET /api/v1/search search
@@ -88,6 +90,7 @@ POST /bridge/v1/done bridgeDone
 POST /bridge/v1/next bridgeNext
 POST /bridge/v1/receive bridgeReceive
 PUT /api/v1/contacts/{handle} putContact
+PUT /api/v1/opt-outs/{handle} putOptOut
 PUT /api/v1/webhooks/{id} updateWebhook
 `
 
@@ -153,7 +156,8 @@ test('spec 5.1: both headers are needed together, but on the service endpoints a
 
 /** Types of the bodies that may be files. */
 const FILE_TYPES: Readonly<Record<string, string[]>> = {
-  'POST /api/v1/attachments': ['application/octet-stream', 'multipart/form-data'],
+  'POST /api/v1/attachments': ['application/octet-stream'],
+  'POST /api/v1/contacts/import': ['application/octet-stream'],
   'POST /bridge/v1/receive': ['application/json', 'multipart/form-data'],
 }
 

@@ -121,6 +121,7 @@ function growOld(sqlite: Database): void {
     conversations: ['id', 'handle'],
     messages: ['id'],
     contacts: ['handle'],
+    opt_outs: ['handle'],
     known_guids: ['guid', 'message_id'],
     waiting_receipts: ['guid'],
     idempotency: ['key'],
@@ -206,6 +207,15 @@ async function writeMuch(relay: TestRelay, { first, second }: Devices): Promise<
   await relay.send({ to: '+12025550702', text: 'elsewhere' })
   await relay.limit(0)
   await relay.limit(50)
+
+  // Someone opts out, is refused, and opts in again; another one by hand.
+  await first.receive({ guid: guidOf(75), text: 'STOP' })
+  await relay.send({ to: '+12025550777', text: 'no' })
+  await first.receive({ guid: guidOf(76), text: 'START' })
+  const optOut = '/api/v1/opt-outs/%2B12025550777'
+  await relay.put(optOut, {})
+  await relay.get('/api/v1/opt-outs')
+  await relay.get('/api/v1/opt-outs?handle=%2B12025550777')
 
   // What happens to deliveries.
   await relay.clock.advance(HOUR)

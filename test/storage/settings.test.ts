@@ -27,6 +27,7 @@ test('every setting has a default', () => {
     ['webhook_targets', 'any-private', 'default'],
     ['announce_device_messages', 'false', 'default'],
     ['enforce_automation_pause', 'false', 'default'],
+    ['opt_out', 'enforce', 'database'],
     ['open_metrics', 'false', 'default'],
     ['time_zone', 'UTC', 'default'],
     ['message_retention_days', 'forever', 'default'],

@@ -16,6 +16,7 @@ const HOOK = 'https://hooks.example/services/T0/path-s3cret?key=query-s3cret'
 const MONITOR = 'https://monitor.example/ping/monitor-s3cret'
 const NEW_PASSWORD = 'battery staple and more'
 const EVENTS = ['message.sent']
+const ANNA = '+12025550701'
 
 /** What is told of a change must not hold these. */
 const KNOWN_SECRETS = ['path-s3cret', 'query-s3cret', 'monitor-s3cret', PASSWORD, NEW_PASSWORD]
@@ -191,6 +192,19 @@ const RECORDED: Readonly<Record<string, Case>> = {
       const { body } = await browser.post('/dashboard/downloads', { backup: BACKUP })
       return { path: String(body.url).split('/').at(-1) ?? '' }
     },
+  },
+  'PUT /api/v1/opt-outs/:handle': {
+    action: 'opt_out.added',
+    set: async () => ({ path: ANNA, body: {} }),
+    changes: { before: null, after: { handle: ANNA, phone_line_id: null } },
+  },
+  'DELETE /api/v1/opt-outs/:handle': {
+    action: 'opt_out.removed',
+    set: async ({ owner }) => {
+      await owner('PUT', `/api/v1/opt-outs/${ANNA}`, {})
+      return { path: ANNA }
+    },
+    changes: { before: { handle: ANNA, phone_line_id: null, keyword: null }, after: null },
   },
   'POST /api/v1/setup-link': { action: 'setup_link.created', set: async () => ({ body: {} }) },
   'POST /dashboard/setup': {

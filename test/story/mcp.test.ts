@@ -102,6 +102,25 @@ for (const [protocol, versions] of [
   })
 }
 
+test('an agent is refused a reply to someone who opted out, and sees why before', async () => {
+  await using stage = await openStage()
+  const { client, call } = await stage.connect(NEWEST)
+  await stage.receive('STOP')
+
+  const { structuredContent: listed } = await call('list_conversations')
+  const [conversation] = listed.conversations
+  const { conversation_id } = conversation
+  const replied = await call('reply', { conversation_id, text: 'Why?' })
+
+  expect(conversation).toMatchObject({ opted_out: true, note: expect.stringContaining('no more') })
+  expect([replied.isError, replied.structuredContent.error.code]).toEqual([
+    true,
+    'recipient_opted_out',
+  ])
+  expect(stage.device.given).toEqual([])
+  await client.close()
+})
+
 test('an agent is shown the tools of its key, and no way around it', async () => {
   await using stage = await openStage()
   const { body: key } = await stage.post('/api/v1/keys', {

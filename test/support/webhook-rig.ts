@@ -1,11 +1,11 @@
 // The whole room of webhooks on a test clock: real SQLite, a sink in place of the network.
 
+import { DEFAULT_RETRY_SCHEDULE_MS } from '../../src/config.ts'
 import { COMMAND_LINE } from '../../src/domain/audit.ts'
 import { RelayError } from '../../src/domain/errors.ts'
 import { deviceHandle } from '../../src/domain/handle.ts'
 import { timestamp, type ConversationId, type LineId } from '../../src/domain/ids.ts'
 import type { Message } from '../../src/domain/message.ts'
-import { DEFAULT_RETRY_SCHEDULE_MS } from '../../src/domain/retry.ts'
 import type { EventName } from '../../src/domain/webhook.ts'
 import { createAudit } from '../../src/storage/audit.ts'
 import { openDatabase, type Db } from '../../src/storage/database.ts'

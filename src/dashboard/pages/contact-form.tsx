@@ -75,7 +75,10 @@ function ContactForm(props: Props & { readonly known: Contact | null }) {
       {handle === null ? (
         <TextField label={PEOPLE.handle} isFirst bind={typed} error={errorOf('handle')} />
       ) : (
-        <p class="quiet">{numberWords(handle)}</p>
+        <p class="row quiet">
+          {numberWords(handle)}
+          {known?.opted_out && <span class="chip">{PEOPLE.optedOut}</span>}
+        </p>
       )}
       <TextField label={PEOPLE.name} maxLength={200} bind={name} error={errorOf('name')} />
       <TextArea label={PEOPLE.note} bind={note} error={errorOf('note')} />

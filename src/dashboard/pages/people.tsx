@@ -26,6 +26,8 @@ import { PEOPLE } from '../words/people.ts'
 
 const CONTACT = lazyDialog(async () => (await import('./contact-form.tsx')).ContactDialog)
 
+const OPT_OUTS = lazyDialog(async () => (await import('./opt-outs.tsx')).OptOutsDialog)
+
 const PEOPLE_MAX = 2_000
 
 type Person = Contact & { readonly id: string }
@@ -49,6 +51,7 @@ export function PeoplePage() {
           <>
             <ImportButton onDone={() => feed.refresh()} />
             <ExportButton />
+            <OptOutsButton />
             <Button look="main" icon="plus" onClick={() => (isAdding.value = true)}>
               {PEOPLE.add}
             </Button>
@@ -133,7 +136,8 @@ function PersonList({ feed, isSearch }: ListProps) {
   )
 }
 
-function PersonRow({ person: { handle, name, note, tags } }: { readonly person: Contact }) {
+function PersonRow({ person }: { readonly person: Contact }) {
+  const { handle, name, note, tags, opted_out } = person
   return (
     <li class="person-row">
       <a class="grow" href={href('people', [handle])}>
@@ -149,6 +153,7 @@ function PersonRow({ person: { handle, name, note, tags } }: { readonly person: 
           </span>
         )}
       </a>
+      {opted_out && <span class="chip">{PEOPLE.optedOut}</span>}
       {tags.map((tag) => (
         <span key={tag} class="chip one-line">
           <PersonText>{tag}</PersonText>
@@ -172,6 +177,16 @@ function ExportButton() {
     <Button icon="download" isBusy={isBusy} onClick={start}>
       {PEOPLE.exportFile}
     </Button>
+  )
+}
+
+function OptOutsButton() {
+  const isOpen = useSignal(false)
+  return (
+    <>
+      <Button onClick={() => (isOpen.value = true)}>{PEOPLE.optOuts}</Button>
+      {isOpen.value && <OPT_OUTS.View onClose={() => (isOpen.value = false)} />}
+    </>
   )
 }
 

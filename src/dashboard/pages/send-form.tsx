@@ -36,6 +36,8 @@ type Composition = {
   /** The value of a `datetime-local` input; null for now. */
   readonly later: Signal<string | null>
   readonly uploads: Uploads
+  /** Set once a person was warned that the recipient has opted out. */
+  readonly confirmed: Signal<Draft['headers']>
   readonly isBusy: boolean
   readonly failure: Failure | null
   /** True while there is something to send, and every file is uploaded. */
@@ -50,6 +52,7 @@ export function useComposition(onAccepted: (message: Message) => void): Composit
   const text = useSignal('')
   const later = useSignal<string | null>(null)
   const uploads = useUploads()
+  const confirmed = useSignal<Draft['headers']>(undefined)
   const { isBusy, failure, start } = useAction(outbox, (message) => {
     // Text typed and files attached meanwhile are the next message.
     if (text.value.trim() === message.text.trim()) text.value = ''
@@ -64,9 +67,9 @@ export function useComposition(onAccepted: (message: Message) => void): Composit
     const { ids } = uploads
     const files = ids.length === 0 ? {} : { attachments: ids }
     const when = time === null ? {} : { sendAt: isoTime(time) }
-    if (isReady) start({ ...target, text: text.value, ...files, ...when })
+    if (isReady) start({ ...target, text: text.value, ...files, ...when, headers: confirmed.value })
   }
-  return { text, later, uploads, isBusy, failure, isReady, send }
+  return { text, later, uploads, confirmed, isBusy, failure, isReady, send }
 }
 
 type SendForm = ReturnType<typeof useSendForm>

@@ -165,6 +165,12 @@ function MessagesSection() {
         label={WORDS.takeover}
         hint={WORDS.takeoverHint}
       />
+      <ChoiceSetting
+        name="opt_out"
+        label={WORDS.optOut}
+        hint={WORDS.optOutHint}
+        options={WORDS.optOuts}
+      />
       <TextSetting
         name="message_retention_days"
         label={WORDS.keepMessages}

@@ -1,4 +1,4 @@
-// What can be done with a whole conversation: name its person, export it, print it.
+// The marks of a whole conversation, and what can be done with it: name its person, export it, print it.
 
 import { useSignal } from '@preact/signals'
 import { render, type VNode } from 'preact'
@@ -7,7 +7,7 @@ import { useRef } from 'preact/hooks'
 import { withQuery } from '../address.ts'
 import type { Answer, Api } from '../api.ts'
 import { Button } from '../components/button.tsx'
-import { Icon } from '../components/icon.tsx'
+import { Badge, Icon } from '../components/icon.tsx'
 import { lazyDialog } from '../components/lazy-page.tsx'
 import { PersonText } from '../components/text.tsx'
 import { useAction } from '../components/use-action.ts'
@@ -15,12 +15,27 @@ import { useDashboard } from '../dashboard.ts'
 import { useDownload } from '../downloads.ts'
 import { numberWords } from '../numbers.ts'
 import { conversationName, isGroup, personName } from '../people.ts'
-import type { Conversation, Message, Page } from '../resources.ts'
+import type { Conversation, Message, Page, PhoneLine } from '../resources.ts'
 import { clockTime, dayWords } from '../time-words.ts'
 import { CONVERSATIONS } from '../words/conversations.ts'
+import { isReady, lineState } from '../words/line-states.ts'
 import { PEOPLE } from '../words/people.ts'
 
 const CONTACT = lazyDialog(async () => (await import('./contact-form.tsx')).ContactDialog)
+
+type MarkProps = {
+  readonly conversation: Conversation | null
+  readonly line: PhoneLine | null
+}
+
+export function ThreadMarks({ conversation, line }: MarkProps) {
+  return (
+    <>
+      {line !== null && !isReady(line) && <Badge of={lineState(line)} />}
+      {conversation?.opted_out && <Badge of={CONVERSATIONS.optedOut} />}
+    </>
+  )
+}
 
 type Props = { readonly conversation: Conversation; readonly onChanged: () => void }
 

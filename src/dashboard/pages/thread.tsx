@@ -9,7 +9,7 @@ import { Button, LinkButton } from '../components/button.tsx'
 import { FailureNote } from '../components/callout.tsx'
 import { Dialog } from '../components/dialog.tsx'
 import { Switch } from '../components/form.tsx'
-import { Badge, Icon } from '../components/icon.tsx'
+import { Icon } from '../components/icon.tsx'
 import { lazyPart } from '../components/lazy-page.tsx'
 import { NearView } from '../components/long-list.tsx'
 import { PersonText } from '../components/text.tsx'
@@ -24,14 +24,16 @@ import { dayWords } from '../time-words.ts'
 import { useFeed } from '../use-feed.ts'
 import { COMMON } from '../words/common.ts'
 import { CONVERSATIONS } from '../words/conversations.ts'
-import { isReady, lineName, lineState } from '../words/line-states.ts'
+import { lineName } from '../words/line-states.ts'
 import { groupRefusal } from '../words/message-states.ts'
 import { useFileTarget } from './attach.tsx'
 import { Bubble, useTarget } from './bubble.tsx'
 import { Composer, takesFiles, useComposition } from './send-form.tsx'
-import { ThreadMenu } from './thread-menu.tsx'
+import { ThreadMarks, ThreadMenu } from './thread-menu.tsx'
 
 const APPROVAL_BAR = lazyPart(async () => (await import('./approval.tsx')).ApprovalBar)
+
+const OPT_OUT_BAR = lazyPart(async () => (await import('./opt-outs.tsx')).OptOutBar)
 
 const MESSAGES_MAX = 2_000
 /** Within this distance from the end, in pixels, the view shows the latest messages. */
@@ -107,6 +109,7 @@ function ThreadParts(props: PartsProps) {
       <ThreadHead conversation={conversation} line={line} onChanged={onChanged} />
       <MessageList {...{ feed, conversation, isLatest, showLatest }} />
       {conversation !== null && <APPROVAL_BAR.View conversationId={conversation.id} />}
+      {conversation?.opted_out && <OPT_OUT_BAR.View confirmed={composition.confirmed} />}
       {conversation === null ? (
         <div class="composer-place" />
       ) : (
@@ -214,7 +217,7 @@ function ThreadHead({ conversation, line, onChanged }: HeadProps) {
               </PersonText>
             </span>
           )}
-          {line !== null && !isReady(line) && <Badge of={lineState(line)} />}
+          <ThreadMarks {...{ conversation, line }} />
           {conversation !== null && isGroup(conversation) && (
             <Participants conversation={conversation} />
           )}

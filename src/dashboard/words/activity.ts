@@ -54,6 +54,8 @@ const SENTENCES: Readonly<Record<string, (name: string) => string>> = {
   'line.deleted': (name) => `Line ${name} deleted`,
   'finding.snoozed': () => 'Issue snoozed',
   'contacts.exported': () => 'Contacts exported',
+  'opt_out.added': () => 'Opt-out added',
+  'opt_out.removed': () => 'Opt-out removed',
   'conversation.exported': () => 'Conversation exported',
   'setting.changed': (name) => `Setting ${name} changed`,
   'message.resolved': () => 'Uncertain message settled',

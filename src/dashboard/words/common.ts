@@ -1,8 +1,19 @@
 // Sentences of the parts that several views share.
 
-import { grouped } from '../../domain/number-words.ts'
+import { countWords as countIn } from '../../domain/number-words.ts'
+import { once, regionLocale } from '../time-words.ts'
 
-export { countWords, grouped } from '../../domain/number-words.ts'
+const NUMBERS = once(() => new Intl.NumberFormat(regionLocale()))
+
+/** "7,180", or as the browser's region writes it. */
+export function grouped(value: number): string {
+  return NUMBERS().format(value)
+}
+
+/** "1 event", "30,020 events". */
+export function countWords(count: number, noun: string): string {
+  return countIn(count, noun, grouped)
+}
 
 export const COMMON = {
   product: 'Hookline',
@@ -49,5 +60,6 @@ export function sizeWords(bytes: number): string {
   }
   const unit = UNITS[index] ?? 'terabyte'
   const maximumFractionDigits = size < 10 ? 1 : 0
-  return new Intl.NumberFormat('en', { style: 'unit', unit, maximumFractionDigits }).format(size)
+  const format = { style: 'unit', unit, maximumFractionDigits } as const
+  return new Intl.NumberFormat(regionLocale(), format).format(size)
 }

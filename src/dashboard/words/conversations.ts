@@ -30,6 +30,7 @@ export const CONVERSATIONS = {
   missing: 'Conversation not found',
   whyMissing: 'It may have been removed by your retention setting.',
   via: 'via ',
+  optedOut: { text: 'Opted out', tone: 'warn', icon: 'cross' },
   people: (count: number) => (count === 1 ? '1 person' : `${grouped(count)} people`),
   peopleInGroup: 'People in this group',
   takeoverOn: 'Human takeover is on. Apps are asked not to reply.',

@@ -24,6 +24,8 @@ export const PEOPLE = {
   tryOther: 'Try another name, tag or part of the number.',
   list: 'Contacts',
   open: 'Open',
+  optOuts: 'Opt-outs…',
+  optedOut: 'Opted out',
   write: (name: string) => `Conversations with ${name}`,
   importFile: 'Import…',
   exportFile: 'Export (CSV)',

@@ -34,6 +34,13 @@ export const SETTINGS = {
   deviceMessagesHint: 'Webhooks also fire for these.',
   takeover: 'Block API sends during human takeover',
   takeoverHint: 'If off, apps only see the flag.',
+  optOut: 'When someone texts STOP',
+  optOutHint: 'Also UNSUBSCRIBE and the like, in English, German, Spanish and French. See People.',
+  optOuts: [
+    { value: 'enforce', text: 'Record it, and block messages to them' },
+    { value: 'record', text: 'Only record it' },
+    { value: 'off', text: 'Do nothing' },
+  ],
   keepMessages: 'Keep messages for (days)',
   keepMessagesHint: 'Older messages are deleted. Leave empty to keep forever.',
   forever: 'Forever',

@@ -45,7 +45,13 @@ export const WEBHOOK_FORM = {
   deleteHint: 'To stop events for a while, turn it off instead.',
 } as const
 
-type EventGroup = 'Messages' | 'Reactions and changes' | 'Attachments' | 'Groups' | 'Approvals'
+type EventGroup =
+  | 'Messages'
+  | 'Reactions and changes'
+  | 'Attachments'
+  | 'Groups'
+  | 'Approvals'
+  | 'Opt-outs'
 
 /** Every event with its meaning, and its group in the form of a webhook. */
 export const EVENTS: Readonly<Record<EventName, readonly [group: EventGroup, words: string]>> = {
@@ -71,6 +77,8 @@ export const EVENTS: Readonly<Record<EventName, readonly [group: EventGroup, wor
     'Approvals',
     'A message was approved or denied, or nobody decided in time.',
   ],
+  'contact.opted_out': ['Opt-outs', 'Someone wants no more messages.'],
+  'contact.opted_in': ['Opt-outs', 'Someone wants messages again.'],
 }
 
 /** The names of a record are those of its type. */

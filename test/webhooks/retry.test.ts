@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 
-import { askedDelay } from '../../src/domain/retry.ts'
+import { askedDelay } from '../../src/webhooks/attempt.ts'
 
 const ANSWERS: readonly (readonly [status: number, seconds: number | null, ms: number | null])[] = [
   [429, 60, 60_000],

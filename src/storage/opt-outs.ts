@@ -1,0 +1,92 @@
+// People who want no more messages, of all lines or of one. Neither a deleted message nor a deleted contact
+// takes its opt-out with it.
+
+import { Database } from 'bun:sqlite'
+
+import type { Handle } from '../domain/handle.ts'
+import type { LineId } from '../domain/ids.ts'
+import type { OptOut } from '../domain/opt-out.ts'
+import type { LineLimit } from '../domain/routing.ts'
+import type { Db, Tx } from './database.ts'
+import { optOuts } from './people-schema.ts'
+import { touch } from './people.ts'
+import {
+  columnsOf,
+  execute,
+  getRow,
+  getRows,
+  inserted,
+  isOfLines,
+  limitValue,
+  selected,
+  type Values,
+} from './statement.ts'
+
+export type ListedOptOut = OptOut & { readonly seq: number }
+
+const COLUMNS = columnsOf(optOuts, ['seq'])
+const SELECTED = selected(optOuts, columnsOf(optOuts), 'o.')
+const insertion = `INSERT INTO opt_outs ${inserted(optOuts, COLUMNS)} ON CONFLICT DO NOTHING`
+
+const against = `SELECT ${SELECTED} FROM opt_outs o
+   WHERE o.handle = $handle AND (o.line_id IS NULL OR o.line_id = $lineId)
+   ORDER BY o.line_id IS NOT NULL LIMIT 1`
+
+/** The opt-out that speaks against a message of the line to the handle; null for none. */
+export function optOutAgainst(db: Db, handle: Handle, lineId: LineId): OptOut | null {
+  return getRow<ListedOptOut>(db, against, { handle, lineId })
+}
+
+/** False where there is one of the same handle and scope, which stays. */
+export function insertOptOut(tx: Tx, optOut: OptOut): boolean {
+  const isNew = execute(tx, insertion, optOut).changes > 0
+  if (isNew) touch(tx, optOut.handle)
+  return isNew
+}
+
+export function deleteOptOut(tx: Tx, { seq, handle }: Pick<ListedOptOut, 'seq' | 'handle'>): void {
+  execute(tx, 'DELETE FROM opt_outs WHERE seq = $seq', { seq })
+  touch(tx, handle)
+}
+
+const listing = `SELECT ${SELECTED} FROM opt_outs o
+   WHERE o.seq < $before AND (+$handle IS NULL OR o.handle = +$handle) AND (
+     ${isOfLines('o.line_id')} OR (o.line_id IS NULL AND EXISTS (SELECT 1 FROM conversations c
+       WHERE c.handle = o.handle AND c.last_seq > 0 AND ${isOfLines('c.line_id')})))
+   ORDER BY o.seq DESC LIMIT +$limit`
+
+const ofHandle = `SELECT ${SELECTED} FROM opt_outs o WHERE o.handle = $handle ORDER BY o.seq`
+
+export function optOutsOf(db: Db, handle: Handle): readonly ListedOptOut[] {
+  return getRows<ListedOptOut>(db, ofHandle, { handle })
+}
+
+/** Latest first; of certain lines those of the people with whom they have written. */
+export function listOptOuts(
+  db: Db,
+  filter: { readonly handle: string | null; readonly lines: LineLimit },
+  page: { readonly limit: number; readonly before: number },
+): readonly ListedOptOut[] {
+  const { handle, lines } = filter
+  return getRows<ListedOptOut>(db, listing, { ...page, handle, lineIds: limitValue(lines) })
+}
+
+/**
+ * Adds those of the database at `path`: a restore must not write to people who opted out since the backup. A
+ * database that cannot be read, or is from before there were any, adds none.
+ */
+export function keepOptOuts(sqlite: Tx['sqlite'], path: string): void {
+  const add = sqlite.query<null, [Values]>(insertion)
+  for (const { seq: _seq, ...optOut } of optOutsIn(path)) add.run(optOut)
+}
+
+function optOutsIn(path: string): readonly ListedOptOut[] {
+  try {
+    using database = new Database(path, { readonly: true })
+    return database
+      .query<ListedOptOut, []>(`SELECT ${SELECTED} FROM opt_outs o ORDER BY o.seq`)
+      .all()
+  } catch {
+    return []
+  }
+}

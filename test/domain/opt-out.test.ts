@@ -1,0 +1,74 @@
+import { expect, test } from 'bun:test'
+
+import { KEYWORDS, keywordIn } from '../../src/domain/opt-out.ts'
+
+test('every keyword is understood as it is, in capitals, and as it has been written', () => {
+  for (const meaning of ['out', 'in'] as const) {
+    for (const word of KEYWORDS[meaning]) {
+      const keyword = word.toUpperCase()
+      for (const text of [word, keyword, ` ${word}.\n`, `${word}!!!`, `"${word}" 🛑`]) {
+        expect([text, keywordIn(text)]).toEqual([text, { meaning, keyword }])
+      }
+    }
+  }
+})
+
+const OPT_OUTS = [
+  ['Stop. Thank you', 'STOP'],
+  ['STOP please', 'STOP'],
+  ['Please stop now, thanks!', 'STOP'],
+  ['stop-all', 'STOP ALL'],
+  ['Opt-out', 'OPT OUT'],
+  ['Ｓｔｏｐ', 'STOP'],
+  ['Bitte abmelden, danke', 'ABMELDEN'],
+  ['STOPP jetzt', 'STOPP'],
+  ['Cancelar, por favor', 'CANCELAR'],
+  ['Baja. ¡Gracias!', 'BAJA'],
+  ['ARRÊT', 'ARRET'],
+  ['arre\u0302t', 'ARRET'],
+  ["S'il vous plaît, désabonner", 'DESABONNER'],
+  ['S’il te plaît désabonner, merci', 'DESABONNER'],
+  ['DÉSABONNER svp', 'DESABONNER'],
+] as const
+
+for (const [text, keyword] of OPT_OUTS) {
+  test(`${JSON.stringify(text)} opts out`, () => {
+    expect(keywordIn(text)).toEqual({ meaning: 'out', keyword })
+  })
+}
+
+const OTHERS = [
+  '',
+  'please',
+  'thanks',
+  'Stop it',
+  "Don't stop",
+  'Please stop by at five',
+  'The bus stop',
+  'Can you cancel my order?',
+  'Cancel my appointment please',
+  'stop stop',
+  'S T O P',
+  'The end',
+  'Ende',
+  'Salto',
+  'stopped',
+  'nonstop',
+  'Bitte den Termin abmelden',
+  'Alto, por favor, no tan rápido',
+  'STOP 1234',
+  'start up',
+  'Let us start',
+  `stop${' please'.repeat(40)}`,
+]
+
+for (const text of OTHERS) {
+  test(`${JSON.stringify(text.slice(0, 40))} is a message like any other`, () => {
+    expect(keywordIn(text)).toBeNull()
+  })
+}
+
+test('a word of the one list is not in the other', () => {
+  const both = KEYWORDS.out.filter((word) => KEYWORDS.in.some((other) => other === word))
+  expect(both).toEqual([])
+})
