@@ -124,7 +124,12 @@ export function unexplained({ messages }: Ledgers) {
 }
 
 /** Why a line refuses a message. */
-const REFUSALS: readonly string[] = ['line_refused', 'not_on_imessage', 'partly_sent']
+const REFUSALS: readonly string[] = [
+  'line_refused',
+  'not_on_imessage',
+  'partly_sent',
+  'recipient_opted_out',
+]
 
 function isProven({ status }: StoredMessage): boolean {
   return ['sent', 'delivered', 'read'].includes(status)

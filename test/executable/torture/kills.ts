@@ -14,6 +14,7 @@ import {
 import { disagreements, readLedgers, unexplained } from '../ledgers.ts'
 import { ageFiles, fileCounts, fileFaults, pendingFiles, Uploads } from './files.ts'
 import { Clients, comeToRest, ENVIRONMENT, prepare } from './load.ts'
+import { OptOuts, optOutFaults } from './opt-outs.ts'
 import { figureFaults, unreadFaults } from './reader.ts'
 
 const LIFE_MS_MIN = 150
@@ -57,8 +58,10 @@ export async function runKills(
   let early = 0
   const api = new ApiClient(() => relay.url, key)
   const uploads = load === 'files' ? new Uploads(api, key.id) : undefined
-  const clients = new Clients(api, key, await prepare(api, [well, unwell]), { uploads })
-  const running = clients.run()
+  const lines = await prepare(api, [well, unwell])
+  const clients = new Clients(api, key, lines, { uploads })
+  const optOuts = new OptOuts(api, key.id, lines[0]?.id ?? '')
+  const running = Promise.all([clients.run(), optOuts.run()])
   const { port } = relay
   for (let done = 0; done < kills; done += 1) {
     if (systemRandom.chance() < EARLY_SHARE && done > 0) {
@@ -72,6 +75,7 @@ export async function runKills(
   }
   relay = await start(port)
   clients.stop()
+  optOuts.stop()
   await running
   await comeToRest(api)
   if (load === 'files') {
@@ -106,6 +110,7 @@ export async function runKills(
       figures: figureFaults(dir.path, days),
       ...disagreements(ledgers, clients.told, [well.received, unwell.received]),
       ...unexplained(ledgers),
+      ...optOutFaults(dir.path, optOuts),
       ...(load === 'files' ? fileFaults(dir.path, [...well.received, ...unwell.received]) : {}),
     },
   }

@@ -24,6 +24,7 @@ const EVENTS = [
   'message.failed',
   'attachment.available',
   'attachment.failed',
+  'contact.opted_out',
 ]
 /** Quick retries, so that a receiver that was down gets everything before the test ends. */
 export const ENVIRONMENT = {

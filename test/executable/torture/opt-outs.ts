@@ -57,7 +57,8 @@ export class OptOuts {
     }
     const body = { to: handle, text: `offer ${number}` }
     return (
-      (await this.#untilAnswered('POST', '/api/v1/messages/send', { body, headers }))?.status ?? null
+      (await this.#untilAnswered('POST', '/api/v1/messages/send', { body, headers }))?.status ??
+      null
     )
   }
 
