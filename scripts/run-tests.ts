@@ -7,6 +7,7 @@ import { availableParallelism } from 'node:os'
 import { spawn, spawnSync } from 'bun'
 
 import { CHROMIUM } from '../test/browser/chromium.ts'
+import { bringMypy } from '../test/support/mypy.ts'
 
 type Part = { readonly name: string; readonly command: readonly string[] }
 type Count = { readonly passed: number; readonly failed: number }
@@ -40,6 +41,7 @@ const parts = paths.length > 0 ? [{ name: 'tests', command: [...TEST, ...paths] 
 
 if (paths.length === 0 || paths.some((path) => path.includes('browser'))) bringBrowser()
 if (paths.length === 0 || paths.some((path) => path.includes('iphone'))) bringPeers()
+if (paths.length === 0 || paths.some((path) => path.includes('clients'))) bringMypy()
 
 let passed = 0
 let failed = 0

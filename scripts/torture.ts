@@ -66,7 +66,7 @@ async function kills(load: 'texts' | 'files'): Promise<Result> {
     line:
       `${run.kills} kills, ${run.early} of them before it listened: ${run.told} messages told, ` +
       `${run.repeats} requests repeated, ${run.carried} carried, ${run.posts} posts received, ` +
-      `${run.files} files, ${run.parts} parts carried`,
+      `${run.files} files, ${run.parts} parts carried, ${run.waited} sends waited`,
     faults: run.exitCode === 0 ? faults : [...faults, `the last stop ended with ${run.exitCode}`],
   }
 }

@@ -154,7 +154,16 @@ function openApiGenerators({ jar, npm, python }: Tools): readonly Generator[] {
       name: 'openapi-generator java (native)',
       needs: ['java', 'mvn'],
       program: ['Main.java', 'src/main/java/Main.java'],
-      generate: generate('java', '--library', 'native', ...here),
+      // Else each parameter that an operation gains later breaks the calls of programs, and a list that is
+      // left out is sent empty.
+      generate: generate(
+        'java',
+        '--library',
+        'native',
+        '--additional-properties',
+        'useSingleRequestParameter=true,containerDefaultToNull=true',
+        ...here,
+      ),
       compile: [
         ['mvn', '--quiet', '--batch-mode', 'compile', classpath, '-Dmdep.outputFile=classpath.txt'],
       ],

@@ -10,6 +10,7 @@ import { APPROVAL_COMMANDS } from './approvals.ts'
 import { ATTACHMENT_COMMANDS } from './attachments.ts'
 import { AUDIT_COMMAND } from './audit.ts'
 import { BACKUP_COMMANDS } from './backup.ts'
+import { CLIENT_COMMAND } from './client.ts'
 import {
   type Command,
   type CommandGroup,
@@ -168,6 +169,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
       SEARCH_COMMAND,
       STATS_COMMAND,
       MCP_COMMAND,
+      CLIENT_COMMAND,
     ],
   },
   { heading: 'People', commands: [...CONTACT_COMMANDS, ...OPT_OUT_COMMANDS] },

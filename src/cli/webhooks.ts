@@ -20,6 +20,8 @@ import { fields, stateCell, table, timeCell, type Cell, type Line } from './tabl
 const ID = [{ name: 'ID', ids: 'webhooks' }] as const
 const DEFAULT_EVENTS = 'message.received,message.sent,message.delivered,message.read'
 
+const LINES = { name: 'lines', value: 'LIST', ids: 'lines' } as const
+
 const CHANGE_OPTIONS: readonly CommandOption[] = [
   { name: 'url', value: 'URL', sentence: 'Where to send events.' },
   { name: 'events', value: 'NAMES', sentence: 'Events, separated by commas.' },
@@ -29,6 +31,7 @@ const CHANGE_OPTIONS: readonly CommandOption[] = [
     value: 'true|false',
     sentence: 'Send a link to each file that needs no key for 7 days.',
   },
+  { ...LINES, sentence: 'Ids of the only lines whose events it gets; an empty list for all.' },
 ]
 
 const FILTER_OPTIONS: readonly CommandOption[] = [
@@ -54,6 +57,7 @@ export const WEBHOOK_COMMANDS: readonly Command[] = [
         sentence: `Events, separated by commas (default ${DEFAULT_EVENTS}).`,
       },
       { name: 'description', value: 'TEXT', sentence: 'A description.' },
+      { ...LINES, sentence: 'Ids of the only lines whose events it gets.' },
     ],
     sentence: 'Add a webhook. Its signing secret is shown only once.',
     run: add,
@@ -185,11 +189,13 @@ async function add(call: Call): Promise<undefined> {
   if (url !== argument(call, 0)) call.out.note(`Adding ${url}`)
   const description = call.options.get('description')
   const events = call.options.get('events') ?? DEFAULT_EVENTS
+  const lines = call.options.get('lines')
   const webhook = await client.ask('POST /webhooks', {
     body: {
       url,
       events: namesIn(events),
       ...(description === undefined ? {} : { description }),
+      ...(lines !== undefined && { phone_line_ids: namesIn(lines) }),
     },
   })
   const notes = isPlainHttp(webhook.url) ? [PLAIN_HTTP] : []
@@ -249,7 +255,7 @@ async function show(call: Call): Promise<undefined> {
   const id = argument(call, 0)
   const webhook = await client.ask('GET /webhooks/:id', { id })
   const page = await client.ask('GET /webhooks/:id/deliveries', { id, query: { limit: '10' } })
-  const { url, description, events, created_at: createdAt } = webhook
+  const { url, description, events, phone_line_ids: lines, created_at: createdAt } = webhook
   call.out.data({ ...webhook, deliveries: page.data }, [
     fields([
       ['id', webhook.id],
@@ -257,6 +263,7 @@ async function show(call: Call): Promise<undefined> {
       ['url', url],
       ['description', description],
       ['events', events.join(', ')],
+      ...(lines === undefined ? [] : [['lines', lines.join(', ')] as const]),
       ['created', timeCell(createdAt)],
     ]),
     ...(page.data.length === 0 ? [] : ['', 'Latest deliveries:', deliveryTable(page.data)]),
@@ -273,11 +280,12 @@ async function update(call: Call, body: object): Promise<undefined> {
 function changesIn(call: Call): object {
   const { options } = call
   const [url, events] = [options.get('url'), options.get('events')]
-  const description = options.get('description')
+  const [description, lines] = [options.get('description'), options.get('lines')]
   const changes = {
     ...(url !== undefined && { url: withScheme(url) }),
     ...(events !== undefined && { events: namesIn(events) }),
     ...(description !== undefined && { description: description || null }),
+    ...(lines !== undefined && { phone_line_ids: lines === '' ? null : namesIn(lines) }),
     ...(options.has('attachment-links') && {
       attachment_links: switchOption(call, 'attachment-links'),
     }),

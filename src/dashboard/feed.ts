@@ -16,6 +16,8 @@ export type FeedSource<T> = {
   /** True where a changed entry moves to the head of the list. */
   movesUp(fresh: T, old: T): boolean
   readonly countMax: number
+  /** The most entries of the head that are read at once, from 50 to 200; 200 where left out. */
+  headMax?(): number
 }
 
 export type FeedNow<T> =
@@ -34,10 +36,12 @@ type Tools = { readonly live: Updates; readonly clock: Clock }
 
 const PAGE = 50
 /** The most entries of the head that are read again at once, and that are kept beyond those scrolled to. */
-const HEAD_MAX = 200
+export const HEAD_MAX = 200
 /** More changed entries are cheaper to read as a page. */
 const SINGLES_MAX = 3
 const REST_MS = 250
+/** The same where every entry was new: nobody reads along any more, and drawing all of them is work. */
+const RUSH_REST_MS = 1_000
 const RETRY_MS = 4_000
 
 export class Feed<T extends { readonly id: string }> {
@@ -51,6 +55,8 @@ export class Feed<T extends { readonly id: string }> {
   #isStale = true
   #isCatchingUp = false
   #isReadingMore = false
+  /** True while the latest read of the head had no entry in common with the list. */
+  #isRush = false
   /** Number of entries that the reader has scrolled to. */
   #scrolledTo = 0
 
@@ -136,7 +142,8 @@ export class Feed<T extends { readonly id: string }> {
     this.#isCatchingUp = true
     while ((this.#isStale || this.#changed.size > 0) && !signal.aborted) {
       const isRead = await this.#readChanged(signal)
-      await this.#clock.sleep(isRead ? REST_MS : RETRY_MS, signal)
+      const restMs = this.#isRush ? RUSH_REST_MS : REST_MS
+      await this.#clock.sleep(isRead ? restMs : RETRY_MS, signal)
     }
     this.#isCatchingUp = false
   }
@@ -149,6 +156,7 @@ export class Feed<T extends { readonly id: string }> {
     const known = entries.findLastIndex(({ id }) => this.#changed.has(id)) + 1
     const newCount = ids.filter((id) => !entries.some((entry) => entry.id === id)).length
     this.#changed.clear()
+    this.#isRush = false
     if (!this.#isStale && newCount === 0 && ids.length <= SINGLES_MAX) {
       return this.#readSingles(ids, signal)
     }
@@ -176,7 +184,7 @@ export class Feed<T extends { readonly id: string }> {
   async #readHead(count: number, signal: AbortSignal): Promise<boolean> {
     const wasStale = this.#isStale
     this.#isStale = false
-    const limit = Math.min(Math.max(count, PAGE), HEAD_MAX)
+    const limit = Math.max(PAGE, Math.min(count, this.#source.headMax?.() ?? HEAD_MAX))
     const answer = await this.#source.page(null, limit, signal)
     if (signal.aborted) return false
     if (answer.ok) {
@@ -199,6 +207,7 @@ export class Feed<T extends { readonly id: string }> {
     const older = without(known, head)
     // With no entry in common, there may be a gap between the two.
     const hasGap = older.length === known.length
+    this.#isRush = hasGap && known.length > 0
     const isFull = head.length + older.length > this.#scrolledTo + HEAD_MAX
     if (now.state !== 'ready' || isStale || hasGap || isFull || next_cursor === null) {
       this.#scrolledTo = head.length

@@ -1,13 +1,15 @@
-// Days, durations, shares and numbers of the figures, in the language of the browser. Each formatter is made
-// once: that takes longer than its use.
+// Days, durations, shares and numbers of the figures. Each formatter is made once: that takes longer than its
+// use.
+
+import { formatter, once, regionLocale } from './time-words.ts'
 
 const DAY = { day: 'numeric', month: 'short', timeZone: 'UTC' } as const
-const MOMENT = { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' } as const
+const MOMENT = { day: 'numeric', month: 'short', hour: 'numeric', minute: '2-digit' } as const
 
-const days = once(() => new Intl.DateTimeFormat(undefined, DAY))
-const moments = once(() => new Intl.DateTimeFormat(undefined, MOMENT))
-const hours = once(() => new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' }))
-const shares = once(() => new Intl.NumberFormat(undefined, { style: 'percent', ...ONE_DIGIT }))
+const days = formatter(DAY)
+const moments = formatter(MOMENT)
+const hours = formatter({ hour: '2-digit', minute: '2-digit' })
+const shares = once(() => new Intl.NumberFormat(regionLocale(), { style: 'percent', ...ONE_DIGIT }))
 const units = once(() => new Map(UNITS.map(([unit]) => [unit, unitFormat(unit)])))
 
 const ONE_DIGIT = { maximumFractionDigits: 1 } as const
@@ -43,17 +45,12 @@ export function durationWords(ms: number): string {
 }
 
 function unitFormat(unit: string): Intl.NumberFormat {
-  return new Intl.NumberFormat(undefined, {
+  return new Intl.NumberFormat(regionLocale(), {
     style: 'unit',
     unit,
     unitDisplay: 'short',
     ...ONE_DIGIT,
   })
-}
-
-function once<T>(make: () => T): () => T {
-  let made: T | null = null
-  return () => (made ??= make())
 }
 
 /** The day of a time zone at `time`, as "2026-11-21". */

@@ -66,13 +66,14 @@ keepFocus(document)
 const root = document.querySelector('#app')
 if (root !== null) {
   const dashboard = createDashboard(window)
+  // First of all requests: browsers make six at a time.
+  void dashboard.session.open(dashboard.clock)
   render(
     <DashboardContext.Provider value={dashboard}>
       <App />
     </DashboardContext.Provider>,
     root,
   )
-  void dashboard.session.open(dashboard.clock)
 }
 
 function App() {
@@ -89,19 +90,21 @@ function App() {
 function View() {
   const { session, router } = useDashboard()
   const { page } = router.route.value
-  const now = session.now.value
-  useStream(now?.state === 'signed_in')
+  const { state } = session
+  useStream(state === 'signed_in')
 
-  if (now === null) return session.isReachable.value ? null : <Alone view={<Unreachable />} />
+  if (!session.isReachable.value) return <Alone view={<Unreachable />} />
   // A setup link also replaces a forgotten password, so it comes before the sign-in.
   if (page === 'setup' && router.setupToken.value !== null) return <Alone view={<SETUP.View />} />
-  switch (now.state) {
+  switch (state) {
+    case null:
+      return null
     case 'unclaimed':
       return <Alone view={<SETUP.View />} />
     case 'signed_out':
       return <Alone view={<SignInPage />} />
     case 'signed_in':
-      if (page === 'setup') return <Alone view={<SETUP.View />} />
+      if (page === 'setup') return session.now.value && <Alone view={<SETUP.View />} />
       return (
         <Shell page={page}>
           <Page page={page} />

@@ -3,7 +3,7 @@
 import { computed, signal, type ReadonlySignal } from '@preact/signals'
 
 import { request, type Answer } from './api.ts'
-import { storePageKey } from './browser-storage.ts'
+import { pageKey, storePageKey } from './browser-storage.ts'
 import type { Clock } from './clock.ts'
 import type { SessionState } from './resources.ts'
 
@@ -28,6 +28,15 @@ export class SessionStore {
   /** True once the relay was upgraded after the page was loaded. */
   readonly isOutdated: ReadonlySignal<boolean> = this.#isOutdated
   readonly isPasswordAsked = computed(() => this.#question.value !== null)
+
+  /**
+   * Null until the relay has answered, except in a browser with a page key: it most likely is signed in, and
+   * its page is drawn meanwhile.
+   */
+  get state(): SessionState['state'] | null {
+    const isLikely = this.#isReachable.value && pageKey() !== null
+    return this.#now.value?.state ?? (isLikely ? 'signed_in' : null)
+  }
 
   /** Resolves once the relay has answered for the first time. */
   async open(clock: Clock): Promise<void> {

@@ -1,29 +1,35 @@
-// Times in words, in the browser's locale and time zone.
-
-/** IANA name of the browser's time zone. */
-export const BROWSERS_ZONE = new Intl.DateTimeFormat().resolvedOptions().timeZone
+// Times in words: in English, as the whole page, in the order and time zone of the browser's region; and how
+// that region writes numbers.
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 3_600_000
 const DAY_MS = 86_400_000
 
 /** Made at its first use: a formatter takes longer to create than a page to draw. */
-function once<T>(make: () => T): () => T {
+export function once<T>(make: () => T): () => T {
   let made: T | undefined
   return () => (made ??= make())
 }
 
-const formatter = (options: Intl.DateTimeFormatOptions) =>
-  once(() => new Intl.DateTimeFormat(undefined, options))
+/** IANA name of the browser's time zone. */
+export const browsersZone = once(() => new Intl.DateTimeFormat().resolvedOptions().timeZone)
+
+/** "en-DE" for a German browser: English words, the day before the month, 24 hours, and "7.180". */
+export const regionLocale = once(() => {
+  const { locale } = new Intl.DateTimeFormat().resolvedOptions()
+  return locale.startsWith('en') ? locale : `en-${new Intl.Locale(locale).maximize().region}`
+})
+
+/** A format of times in `regionLocale`. */
+export const formatter = (options: Intl.DateTimeFormatOptions) =>
+  once(() => new Intl.DateTimeFormat(regionLocale(), options))
 
 const WHOLE = formatter({ dateStyle: 'full', timeStyle: 'medium' })
 const CLOCK = formatter({ timeStyle: 'short' })
 const LONG_DAY = formatter({ weekday: 'long', day: 'numeric', month: 'long' })
 const DAY = formatter({ day: 'numeric', month: 'short' })
 const DAY_OF_YEAR = formatter({ day: 'numeric', month: 'short', year: 'numeric' })
-const RELATIVE = once(
-  () => new Intl.RelativeTimeFormat(undefined, { numeric: 'auto', style: 'short' }),
-)
+const RELATIVE = once(() => new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'short' }))
 
 /** "now", "5 min. ago", "in 2 hr.", "3 days ago", then the day. `now` is in milliseconds since 1970. */
 export function relativeTime(iso: string, now: number): string {

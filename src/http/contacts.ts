@@ -106,13 +106,13 @@ const ImportQuery = Type.Object({
   ),
 })
 
-const FILE = { schema: { type: 'string' as const } }
+const FILE = { schema: { type: 'string' as const, format: 'binary' } }
 const IMPORT = {
   ...documentationOf({
     id: 'importContacts',
     summary: 'Import contacts',
     description:
-      'The body is a vCard file or a CSV table of at most 10 MiB. A contact that is there gets the ' +
+      'The body is a vCard file or a CSV table of at most 10 MiB, under any `Content-Type`. A contact that is there gets the ' +
       'new name, a new note, and the tags besides its own. Bad rows are reported and change nothing.',
     tag: 'Contacts',
     scope: 'contacts:write',
@@ -120,7 +120,7 @@ const IMPORT = {
     answers: { 200: ImportReport },
     errors: ['payload_too_large', 'storage_full'],
   }),
-  requestBody: { required: true, content: { 'text/vcard': FILE, 'text/csv': FILE } },
+  requestBody: { required: true, content: { 'application/octet-stream': FILE } },
 }
 
 const EXPORT = documentationOf({

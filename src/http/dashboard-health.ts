@@ -98,7 +98,8 @@ function result(
 function lineWords(ready: number, all: number): string {
   if (all === 0) return 'No lines'
   if (all === 1) return ready === 1 ? 'The line is ready' : 'The line is not ready'
-  return ready === all ? `All ${all} lines are ready` : `${ready} of ${all} lines ready`
+  if (ready < all) return `${ready} of ${all} lines ready`
+  return all === 2 ? 'Both lines are ready' : `All ${all} lines are ready`
 }
 
 /** "7 of 20 webhooks are failing". One that is stopped or paused does not count as failing. */

@@ -293,7 +293,7 @@ const MARK_READ = operation({
   summary: 'Mark as read',
   description:
     'Up to one of its messages; later ones stay unread. A message sent in the conversation marks it as ' +
-    'read as well. Nobody else sees the mark.',
+    'read as well, one that waits for an approval when it is approved. Nobody else sees the mark.',
   tag: 'Conversations',
   scope: 'conversations:write',
   answers: { 200: Conversation },

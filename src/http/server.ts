@@ -50,8 +50,8 @@ type Entrance = {
 
 const API = '/api/v1'
 const BRIDGE = '/bridge/v1'
-/** Paths that answer also while the relay starts or stops. */
-const ALWAYS_OPEN = new Set(['/healthz', '/readyz', STARTUP_CHECK_PATH])
+/** Paths that answer also while the relay starts or stops: they need no data. */
+const ALWAYS_OPEN = new Set(['/healthz', '/readyz', '/swagger/json', STARTUP_CHECK_PATH])
 /** Elysia searches for the path from this character on: a shorter host would hide it. */
 const ELYSIA_PATH_FROM = 11
 const STRICT_TRANSPORT = ['strict-transport-security', 'max-age=31536000'] as const

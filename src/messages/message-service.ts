@@ -185,6 +185,7 @@ function createApprovals(tools: Tools) {
         const now = tools.stamps.now()
         const waitsFrom = timestamp(Math.max(approved.waitsFrom, now))
         review(tools, tx, saveMessage(tx, { ...approved, waitsFrom }, now))
+        markRead(tx, message.conversationId, message.seq)
         return { is_text_changed: isChanged }
       }),
     deny: (id: string, request: api.DenialRequest, origin: Origin) =>

@@ -68,20 +68,23 @@ export function openConversation(
   return id
 }
 
-// A message that moves here may be older than the last one, which then stays the last.
+// A message that moves here may be older than the last one, which then stays the last. One that waits for
+// an approval is not read by anyone yet, and so marks nothing as read.
 export function noteMessage(
   tx: Tx,
   id: ConversationId,
-  message: Pick<Message, 'seq' | 'service' | 'direction'>,
+  message: Pick<Message, 'seq' | 'service' | 'direction' | 'extras'>,
   now: Timestamp,
 ): void {
-  const { seq, service, direction } = message
+  const { seq, service, direction, extras } = message
+  const isReceived = direction === 'inbound'
+  const isHeld = extras?.approval?.state === 'pending'
   const sql = `UPDATE conversations SET message_count = message_count + 1, last_seq = max(last_seq, $seq),
-       read_seq = iif($isReceived OR $seq < last_seq, read_seq, $seq),
-       unread_count = iif($isReceived, unread_count + 1, iif($seq < last_seq, unread_count, 0)),
+       read_seq = iif($isMark AND $seq >= last_seq, $seq, read_seq),
+       unread_count = iif($isMark AND $seq >= last_seq, 0, unread_count + $isReceived),
        is_unanswered = iif($seq < last_seq, is_unanswered, $isReceived),
        service = $service, updated_at = $now WHERE id = $id`
-  execute(tx, sql, { id, seq, service, isReceived: direction === 'inbound', now })
+  execute(tx, sql, { id, seq, service, isReceived, isMark: !isReceived && !isHeld, now })
   touch(tx, id)
 }
 

@@ -36,6 +36,26 @@ story('the charts of Home are read by arrow keys, and a day leads to its message
   expect(watched.faults).toEqual([])
 })
 
+story(
+  'a German browser shows English words, with the day before the month and 24 hours',
+  async () => {
+    await using stage = await Stage.open()
+    const api = await stage.api()
+    const [line] = await lineIds(api)
+    await say(api, PERSON, 'Your table is ready.', line)
+    const watched = await stage.page({ locale: 'de-DE', timezoneId: 'Europe/Berlin' })
+
+    await watched.show('home')
+    const sent = watched.page.locator('.recent .ago').first()
+
+    expect(await sent.innerText()).toMatch(/^(now|\d+ min\. ago)$/)
+    expect(await sent.getAttribute('data-absolute')).toMatch(
+      /^\w+, \d+ \w+ 20\d\d at \d\d:\d\d:\d\d$/,
+    )
+    expect(watched.faults).toEqual([])
+  },
+)
+
 story('Home with two busy weeks fits a very wide screen, and everybody can use it', async () => {
   await using stage = await Stage.open()
   using furniture = await furnish(stage)

@@ -82,13 +82,13 @@ for (const { width, look } of WIDTHS) {
   )
 }
 
-/** Locale, time zone, width, and the name of today. */
+/** Locale of the browser, that of an English page there, time zone, and width. */
 const LOCALES = [
-  ['en-US', 'America/New_York', PHONE, 'Today'],
-  ['de-DE', 'Europe/Berlin', TABLET, 'Heute'],
-  ['ja-JP', 'Asia/Tokyo', PHONE, '今日'],
-  ['ar-EG', 'Africa/Cairo', PHONE, 'اليوم'],
-  ['en-IN', 'Asia/Kolkata', COMPUTER, 'Today'],
+  ['en-US', 'en-US', 'America/New_York', PHONE],
+  ['de-DE', 'en-DE', 'Europe/Berlin', TABLET],
+  ['ja-JP', 'en-JP', 'Asia/Tokyo', PHONE],
+  ['ar-EG', 'en-EG', 'Africa/Cairo', PHONE],
+  ['en-IN', 'en-IN', 'Asia/Kolkata', COMPUTER],
 ] as const
 const ABROAD = ['home', 'conversations', 'thread', 'messages', 'message', 'line', 'settings']
 
@@ -105,7 +105,7 @@ story(
     const places = furnishedPlaces(rooms).filter(({ name }) => ABROAD.includes(name))
     const problems: string[] = []
 
-    for (const [locale, timezoneId, viewport, today] of LOCALES) {
+    for (const [locale, shown, timezoneId, viewport] of LOCALES) {
       const watched = await stage.page({ viewport, locale, timezoneId })
       for (const place of places) {
         await visit(watched, place)
@@ -114,14 +114,17 @@ story(
         await watched.photograph(`${SCREENSHOTS}/${place.name}-${locale}.png`)
       }
       await watched.show(`conversations/${rooms.richId}`)
-      await watched.page.locator('.day').first().getByText(today).waitFor()
+      await watched.page.locator('.day').first().getByText('Today').waitFor()
       const clock = watched.page.locator('.bubble-about time').first()
-      const format = `new Intl.DateTimeFormat('${locale}', { timeStyle: 'short', timeZone: '${timezoneId}' })`
+      const format = `new Intl.DateTimeFormat('${shown}', { timeStyle: 'short', timeZone: '${timezoneId}' })`
       const iso = await clock.getAttribute('datetime')
       const time = await watched.page.evaluate<string>(`${format}.format(new Date('${iso}'))`)
       expect(await clock.innerText()).toBe(time)
       await watched.show(`lines/${rooms.lineId}`)
-      await watched.reads(new Intl.NumberFormat(locale).format(LIMIT))
+      const limit = await watched.page.evaluate<string>(
+        `new Intl.NumberFormat('${shown}').format(${LIMIT})`,
+      )
+      await watched.reads(limit)
       problems.push(...watched.faults)
     }
 

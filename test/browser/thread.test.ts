@@ -51,6 +51,51 @@ story('two tabs show the same, whichever of them is used', async () => {
   expect([...left.faults, ...right.faults]).toEqual([])
 })
 
+/** There, back, and once more on a slow machine. */
+const MOVES_MAX = 6
+const COUNT_MOVES = `{
+  const { replaceState } = history
+  window.moves = 0
+  history.replaceState = (...state) => {
+    window.moves += 1
+    replaceState.apply(history, state)
+  }
+}`
+
+story(
+  'a conversation that moved to another line and back is followed, and stands still',
+  async () => {
+    await using stage = await Stage.open()
+    const api = await stage.api()
+    const [first] = await lineIds(api)
+    const { conversation_id: id } = await say(api, PERSON, 'Your table is ready.', first)
+    const other = id.replace(/.{4}$/, '0000')
+    const watched = await stage.page()
+    const { page } = watched
+    await page.addInitScript(COUNT_MOVES)
+    let asked = 0
+    await page.route(`**/api/conversations/${id}`, async (route) => {
+      asked += 1
+      const response = await route.fetch()
+      const moved = asked <= 2 ? { moved_to: other } : {}
+      await route.fulfill({ json: { ...(await response.json()), ...moved } })
+    })
+    await page.route(`**/api/conversations/${other}`, async (route) => {
+      const response = await route.fetch({ url: route.request().url().replace(other, id) })
+      await route.fulfill({ json: { ...(await response.json()), id: other, moved_to: id } })
+    })
+
+    await page.goto(`/#/conversations/${id}`)
+    await eventually('it was followed and came back', () => (asked > 2 ? true : null))
+    await page.getByRole('textbox', { name: `Message to ${SHOWN_PERSON}` }).fill('Still here.')
+    await Bun.sleep(1_000)
+
+    expect(await page.evaluate<number>('window.moves')).toBeLessThan(MOVES_MAX)
+    expect(new URL(page.url()).hash).toBe(`#/conversations/${id}`)
+    expect(watched.faults).toEqual([])
+  },
+)
+
 story('a conversation is printed whole, dark on white and without the page around it', async () => {
   await using stage = await Stage.open()
   const api = await stage.api()
@@ -88,3 +133,40 @@ const PRINTED_COLORS = `[...new Set([
   ...[...document.querySelectorAll('.print-root *')].map((each) => getComputedStyle(each).color),
   getComputedStyle(document.body).backgroundColor,
 ])]`
+
+story(
+  'the first message of a conversation is scheduled, and canceled before its time',
+  async () => {
+    await using stage = await Stage.open()
+    const api = await stage.api()
+    await lineIds(api)
+    const watched = await stage.page()
+    const { page } = watched
+
+    await watched.show('conversations')
+    await watched.button('New conversation').first().click()
+    await page.getByLabel('To').fill(PERSON)
+    await page.getByRole('dialog').getByLabel('Text').fill('See you tomorrow.')
+    await watched.button('Send later').click()
+    await page.getByLabel('Send at').fill('')
+    const isUsable = await watched.button('Schedule').isEnabled()
+    await page.getByLabel('Send at').fill('2099-01-01T10:00')
+    await watched.button('Schedule').click()
+    await watched.reads('at most 90 days ahead')
+    await watched.button('Send now instead').click()
+    await watched.button('Send later').click()
+    await watched.button('Schedule').click()
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    await watched.reads('Cancel sending')
+    const { data } = await api.ask<{ data: { queued_reason: string }[] }>('GET', '/api/v1/messages')
+    await watched.button('Cancel sending').click()
+    await watched.reads('canceled')
+
+    expect([isUsable, data.map(({ queued_reason }) => queued_reason)]).toEqual([
+      false,
+      ['scheduled'],
+    ])
+    // The browser's own note of the refusal.
+    expect(watched.faults).toEqual([expect.stringContaining('status of 400')])
+  },
+)

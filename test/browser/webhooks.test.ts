@@ -140,3 +140,35 @@ story(
     expect([...watched.faults, ...unfit]).toEqual([])
   },
 )
+
+story(
+  'a webhook gets the events of the lines that are chosen, and of all where none is',
+  async () => {
+    await using stage = await Stage.open()
+    const api = await stage.api()
+    const [first] = await lineIds(api)
+    const watched = await stage.page()
+    const { page } = watched
+    const webhook = async () => {
+      type Webhooks = { data: { id: string; phone_line_ids?: string[] }[] }
+      const { data } = await api.ask<Webhooks>('GET', '/api/v1/webhooks')
+      return data[0]
+    }
+
+    await watched.show('webhooks')
+    await page.getByRole('textbox', { name: 'URL' }).fill('https://shop.example/hooks')
+    await watched.button('Continue').click()
+    await page.getByRole('dialog').getByLabel('+1 202 555 0101').check()
+    await watched.button('Add webhook').click()
+    await watched.button('Done').click()
+    const limited = await webhook()
+    await watched.show(`webhooks/${limited?.id}/settings`)
+    await page.getByLabel('+1 202 555 0101').uncheck()
+    await watched.button('Save').click()
+    await watched.reads('Saved.')
+
+    const open = await webhook()
+    expect([limited?.phone_line_ids, open?.phone_line_ids]).toEqual([[first], undefined])
+    expect(watched.faults).toEqual([])
+  },
+)

@@ -57,6 +57,28 @@ test('webhooks are listed with the state that the dashboard shows', async () => 
   expect(states).toEqual(['active', 'failing', 'paused', 'stopped (gone)'])
 })
 
+test('a webhook is limited to lines, to others, and to none', async () => {
+  const webhook = { id: 'wh_a', url: 'https://a.example/', is_active: true, disabled_reason: null }
+  const bodies = []
+  for (const args of [
+    ['add', webhook.url, '--events', 'message.read', '--lines', 'line_a, line_b'],
+    ['set', 'wh_a', '--lines', 'line_b'],
+    ['set', 'wh_a', '--lines', ''],
+  ]) {
+    const { asked } = await run(['webhooks', ...args], webhook)
+    bodies.push(asked.at(-1)?.body)
+  }
+  const shown = { ...webhook, events: [], phone_line_ids: ['line_a', 'line_b'], data: [] }
+  const { stdout } = await run(['webhooks', 'show', 'wh_a'], shown)
+
+  expect(bodies).toEqual([
+    { url: webhook.url, events: ['message.read'], phone_line_ids: ['line_a', 'line_b'] },
+    { phone_line_ids: ['line_b'] },
+    { phone_line_ids: null },
+  ])
+  expect(stdout).toContain('line_a, line_b')
+})
+
 const HTTP_URLS: readonly (readonly [url: string, isTold: boolean])[] = [
   ['http://receiver.example/hook', true],
   ['http://192.168.1.5:5678/hook', true],

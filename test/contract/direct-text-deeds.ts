@@ -6,7 +6,7 @@ import { timestamp } from '../../src/domain/ids.ts'
 import type { LineEvent } from '../../src/lines/driver.ts'
 import { guidOf, refuses, ScriptedDriver, type SendScript } from '../support/scripted-driver.ts'
 import { TEST_START, TestClock } from '../support/test-clock.ts'
-import { startRelay } from '../support/test-relay.ts'
+import { startRelay, type Json, type TestRelay } from '../support/test-relay.ts'
 import { WebhookSink } from '../support/webhook-sink.ts'
 
 const PERSON = '+12025550177'
@@ -42,16 +42,9 @@ function received(guid: string, more: { readonly text: string; readonly isHistor
   } as const satisfies LineEvent
 }
 
-/** The texts, each with the name of what it is. */
-export async function directTextBodies(): Promise<readonly (readonly [string, string])[]> {
-  const bodies: [string, string][] = []
-  const clock = new TestClock()
-  const sink = new WebhookSink(clock)
-  const driver = new ScriptedDriver()
-  const device = driver.add('+12025550801')
-  await using relay = await startRelay({ drivers: [driver], clock, post: sink.post, seed: 19 })
-
-  const ask = async (method: string, path: string, body?: unknown, key?: string) => {
+/** Asks the relay, and adds each answer to `bodies`. */
+function askerOf(relay: TestRelay, bodies: [string, string][]) {
+  return async (method: string, path: string, body?: unknown, key?: string): Promise<Json> => {
     const headers = {
       'X-API-Key': relay.key?.key ?? '',
       'X-API-Secret': relay.key?.secret ?? '',
@@ -69,6 +62,18 @@ export async function directTextBodies(): Promise<readonly (readonly [string, st
     bodies.push([`${method} ${path}`, `${answer.status} ${stable}`])
     return JSON.parse(content)
   }
+}
+
+/** The texts, each with the name of what it is. */
+export async function directTextBodies(): Promise<readonly (readonly [string, string])[]> {
+  const bodies: [string, string][] = []
+  const clock = new TestClock()
+  const sink = new WebhookSink(clock)
+  const driver = new ScriptedDriver()
+  const device = driver.add('+12025550801')
+  await using relay = await startRelay({ drivers: [driver], clock, post: sink.post, seed: 19 })
+
+  const ask = askerOf(relay, bodies)
   const send = (to: string, text: string, key?: string) =>
     ask('POST', '/api/v1/messages/send', { to, text }, key)
 
@@ -118,5 +123,44 @@ export async function directTextBodies(): Promise<readonly (readonly [string, st
   await ask('GET', `/api/v1/webhooks/${webhook.id}/deliveries`)
   await ask('GET', '/api/v1/stats?days=1')
   for (const { url, id, body } of sink.posts) bodies.push([`${url} ${id}`, body])
+  return bodies
+}
+
+/** The answers about keys, phone lines and webhooks to requests that name no field of a later version. */
+export async function settingsBodies(): Promise<readonly (readonly [string, string])[]> {
+  const bodies: [string, string][] = []
+  const driver = new ScriptedDriver()
+  const device = driver.add('+12025550801')
+  driver.add('+12025550802')
+  const clock = new TestClock()
+  await using relay = await startRelay({ drivers: [driver], clock, seed: 23 })
+  const ask = askerOf(relay, bodies)
+
+  for (const name of ['Booking system', null]) await ask('POST', '/api/v1/keys', { name })
+  await ask('POST', '/api/v1/keys', {})
+  await ask('POST', '/api/v1/keys', { name: 'x'.repeat(101) })
+  const keys = await ask('GET', '/api/v1/keys')
+  await ask('GET', `/api/v1/keys?limit=2`)
+  await ask('DELETE', `/api/v1/keys/${keys.data[0].id}`)
+  await ask('DELETE', '/api/v1/keys/key_unknown')
+  await ask('GET', '/api/v1/keys')
+
+  const lines = await ask('GET', '/api/v1/phone-lines')
+  const line = `/api/v1/phone-lines/${lines.data[0].id}`
+  await ask('PATCH', line, { label: 'Front desk', daily_contact_limit: 20 })
+  await ask('PATCH', line, { daily_contact_limit: -1 })
+  await device.goOffline()
+  await ask('GET', '/api/v1/phone-lines')
+
+  const hook = { url: 'https://receiver.example/hook', events: EVENTS }
+  const webhook = await ask('POST', '/api/v1/webhooks', hook)
+  const path = `/api/v1/webhooks/${webhook.id}`
+  await ask('POST', '/api/v1/webhooks', { ...hook, events: [] })
+  await ask('PUT', path, { ...hook, description: 'Bookings', is_active: false })
+  await ask('GET', path)
+  await ask('POST', `${path}/rotate-secret`)
+  await ask('GET', '/api/v1/webhooks?limit=1')
+  await ask('DELETE', path)
+  await ask('GET', path)
   return bodies
 }

@@ -1,14 +1,16 @@
-// The contract with clients from before files, groups and reactions: what they asked for and got about
-// direct text messages stays as it was. `direct-text-bodies.json` was recorded by the same deeds from
+// The contract with clients of earlier versions. From before files, groups and reactions: what they asked for
+// and got about direct text messages stays as it was. `direct-text-bodies.json` was recorded by the same deeds from
 // the version that had texts only.
 
 import { expect, test } from 'bun:test'
 
-import { directTextBodies } from './direct-text-deeds.ts'
+import { directTextBodies, settingsBodies } from './direct-text-deeds.ts'
 
-const RECORDED: readonly (readonly [string, string])[] = await Bun.file(
-  new URL('../fixtures/direct-text-bodies.json', import.meta.url),
-).json()
+type Bodies = readonly (readonly [string, string])[]
+
+const fixture = (name: string): Promise<Bodies> =>
+  Bun.file(new URL(`../fixtures/${name}.json`, import.meta.url)).json()
+const RECORDED = await fixture('direct-text-bodies')
 
 test('answers and webhook bodies of direct text messages are those of before, byte for byte', async () => {
   const bodies = await directTextBodies()
@@ -24,4 +26,10 @@ test('the recording has all five events, and an answer of each kind', () => {
     expect(texts).toContain(`{"event":"message.${step}"`)
   }
   for (const status of [200, 201, 202, 422]) expect(texts).toContain(`\n${status} {`)
+})
+
+test('answers about keys, lines and webhooks are those from before keys had limits, byte for byte', async () => {
+  const recorded = await fixture('settings-bodies')
+
+  expect(await settingsBodies()).toEqual(recorded)
 })

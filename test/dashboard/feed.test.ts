@@ -3,7 +3,7 @@
 
 import { expect, test } from 'bun:test'
 
-import { Feed, type FeedSource } from '../../src/dashboard/feed.ts'
+import { Feed, type FeedSource, HEAD_MAX } from '../../src/dashboard/feed.ts'
 import { TestClock } from '../support/test-clock.ts'
 import { listOf, ok, pageClock, FakeUpdates, UNREACHABLE } from './page-rig.ts'
 
@@ -85,6 +85,21 @@ test('where more is new than is read at once, the list starts over, without a ga
   await rig.clock.advance(1_000)
 
   expect(rig.shown()).toEqual(rig.items.slice(0, 200).map(({ id }) => id))
+})
+
+test('while every entry is new, the list is read once a second, and no further than it is shown', async () => {
+  const rig = rigOf(60, { headMax: 30 })
+  await rig.clock.advance(0)
+
+  for (let round = 0; round < 30; round += 1) {
+    for (let count = 0; count < 60; count += 1) rig.add(`item_${round}_${count}`)
+    await rig.clock.advance(100)
+  }
+  const during = rig.asked.slice(1)
+  await rig.clock.advance(1_000)
+
+  expect(during).toEqual(Array.from({ length: 3 }, () => 'page null 50'))
+  expect(rig.shown()).toEqual(rig.items.slice(0, 50).map(({ id }) => id))
 })
 
 test('a list that grows at its head keeps a few hundred entries, and reads the others again by scrolling', async () => {
@@ -248,6 +263,7 @@ type Otherwise = {
   readonly countMax?: number
   readonly movesUp?: boolean
   readonly isDown?: boolean
+  readonly headMax?: number
 }
 
 function rigOf(count: number, more: Otherwise = {}) {
@@ -273,6 +289,7 @@ function rigOf(count: number, more: Otherwise = {}) {
     idIn: ({ what, id }) => (what === 'message' ? id : null),
     movesUp: () => more.movesUp ?? false,
     countMax: more.countMax ?? 1_000,
+    headMax: () => more.headMax ?? HEAD_MAX,
   }
   const clock = new TestClock()
   const changes = new FakeUpdates()

@@ -3,6 +3,7 @@
 import { expect, spyOn, test } from 'bun:test'
 
 import type { SessionState } from '../../src/api/dashboard.ts'
+import { storePageKey } from '../../src/dashboard/browser-storage.ts'
 import { SessionStore } from '../../src/dashboard/session.ts'
 
 const SIGNED_OUT: SessionState = {
@@ -42,6 +43,34 @@ test('what is asked after a sign-in counts', async () => {
   expect(session.now.value).toEqual(SIGNED_OUT)
 })
 
+test('a browser with a page key counts as signed in until the relay has answered', async () => {
+  using relay = heldAnswers()
+  const strangers = new SessionStore().state
+  storePageKey('key')
+  using _ = { [Symbol.dispose]: () => storePageKey(null) }
+  const session = new SessionStore()
+
+  const atOnce = session.state
+  const asked = session.refresh()
+  relay.answer('GET', SIGNED_OUT)
+  await asked
+
+  expect([strangers, atOnce, session.state]).toEqual([null, 'signed_in', 'signed_out'])
+})
+
+test('it no longer does so once the relay does not answer', async () => {
+  using relay = heldAnswers()
+  storePageKey('key')
+  using _ = { [Symbol.dispose]: () => storePageKey(null) }
+  const session = new SessionStore()
+
+  const asked = session.refresh()
+  relay.answer('GET', {}, 502)
+  await asked
+
+  expect([session.isReachable.value, session.state]).toEqual([false, null])
+})
+
 /** The network, which answers when the test says so. */
 function heldAnswers() {
   const waiting = new Map<string, (response: Response) => void>()
@@ -51,7 +80,8 @@ function heldAnswers() {
     Object.assign(held, { preconnect() {} }),
   )
   return {
-    answer: (method: string, body: unknown) => waiting.get(method)?.(Response.json(body)),
+    answer: (method: string, body: unknown, status = 200) =>
+      waiting.get(method)?.(Response.json(body, { status })),
     [Symbol.dispose]: () => spy.mockRestore(),
   }
 }

@@ -11,6 +11,7 @@ import {
   type StoredMessage,
   type Told,
 } from './ledgers.ts'
+import { disobeyed, type Found, type Send } from './torture/waiting.ts'
 
 const MESSAGE: StoredMessage = {
   id: 'msg_1',
@@ -108,5 +109,104 @@ for (const { what, ledgers = {}, told = [TOLD], received = [POST], found } of CA
 
     const notEmpty = Object.entries(lists).filter(([, list]) => list.length > 0)
     expect(notEmpty.map(([name]) => name).sort()).toEqual([...found].sort())
+  })
+}
+
+const SEND: Send = {
+  kind: 'held',
+  text: 'hello',
+  sendAt: 0,
+  messageId: 'msg_1',
+  wish: 'approve',
+  finalText: 'hello',
+  answer: { status: 200, tries: 1 },
+}
+const ROW = { id: 'msg_1', text: 'hello', errorCode: null }
+const LEFT = new Map([['msg_1', { text: 'hello', at: 10 }]])
+const STAYED = new Map<string, { text: string; at: number }>()
+const ANNOUNCED = new Set(['msg_1 approval.requested', 'msg_1 approval.resolved'])
+const FOUND: Found = { rows: new Map([['msg_1', ROW]]), carried: LEFT, announced: ANNOUNCED }
+const stopped = (errorCode: string) => new Map([['msg_1', { ...ROW, errorCode }]])
+
+type Waited = {
+  readonly what: string
+  readonly send?: Partial<Send>
+  readonly found?: Partial<Found>
+  readonly faults: readonly string[]
+}
+
+const WAITED: readonly Waited[] = [
+  { what: 'an approved message left', faults: [] },
+  { what: 'an approved message stayed', found: { carried: STAYED }, faults: ['notLeft'] },
+  {
+    what: 'a message left that is not decided on',
+    send: { wish: null, answer: null },
+    found: { announced: new Set(['msg_1 approval.requested']) },
+    faults: ['leftUnapproved'],
+  },
+  {
+    what: 'a denied message left',
+    send: { wish: 'deny' },
+    faults: ['leftUnapproved', 'notStopped'],
+  },
+  {
+    what: 'a denied message stayed',
+    send: { wish: 'deny' },
+    found: { carried: STAYED, rows: stopped('denied') },
+    faults: [],
+  },
+  {
+    what: 'a message left with the text from before its approval',
+    send: { finalText: 'hello, mended' },
+    found: { rows: new Map([['msg_1', { ...ROW, text: 'hello, mended' }]]) },
+    faults: ['leftWithOtherText'],
+  },
+  {
+    what: 'a canceled message left',
+    send: { kind: 'scheduled', wish: 'cancel' },
+    found: { rows: stopped('canceled') },
+    faults: ['leftThoughCanceled'],
+  },
+  {
+    what: 'a cancellation came too late',
+    send: { kind: 'scheduled', wish: 'cancel', answer: { status: 409, tries: 1 } },
+    faults: [],
+  },
+  {
+    what: 'a decision was refused at once',
+    send: { answer: { status: 409, tries: 1 } },
+    faults: ['oddAnswer'],
+  },
+  {
+    what: 'a message was canceled that nobody canceled',
+    send: { kind: 'scheduled', wish: null },
+    found: { carried: STAYED, rows: stopped('canceled') },
+    faults: ['notLeft', 'stoppedUnasked'],
+  },
+  { what: 'a message left before its time', send: { sendAt: 11 }, faults: ['leftTooEarly'] },
+  {
+    what: 'a message left in quiet hours',
+    send: { kind: 'quiet', wish: null },
+    faults: ['leftInQuietHours'],
+  },
+  { what: 'a message is gone', found: { rows: new Map() }, faults: ['changed'] },
+  {
+    what: 'nobody was asked for an approval',
+    found: { announced: new Set() },
+    faults: ['approvalNotAnnounced'],
+  },
+  {
+    what: 'a refused message is there',
+    send: { messageId: null, wish: null },
+    faults: ['refusedButKept'],
+  },
+]
+
+for (const { what, send = {}, found = {}, faults } of WAITED) {
+  test(`sends that wait are compared where ${what}`, () => {
+    const lists = disobeyed({ ...FOUND, ...found }, [{ ...SEND, ...send }])
+
+    const notEmpty = Object.entries(lists).filter(([, list]) => list.length > 0)
+    expect(notEmpty.map(([name]) => name).sort()).toEqual([...faults].sort())
   })
 }

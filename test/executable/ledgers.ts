@@ -123,11 +123,13 @@ export function unexplained({ messages }: Ledgers) {
   }
 }
 
-/** Why a line refuses a message. */
+/** Why a line refuses a message, or a person. */
 const REFUSALS: readonly string[] = [
   'line_refused',
   'not_on_imessage',
   'partly_sent',
+  'canceled',
+  'denied',
   'recipient_opted_out',
 ]
 

@@ -130,15 +130,15 @@ for (const url of ['http://a/api/v1/keys', 'http://a:1/api/v1/keys?limit=5']) {
 }
 
 async function statuses(rig: HttpRelay): Promise<Record<string, number>> {
-  const paths = ['/healthz', '/readyz', '/swagger', '/api/v1/keys']
+  const paths = ['/healthz', '/readyz', '/swagger/json', '/swagger', '/api/v1/keys']
   const answers = await Promise.all(paths.map((path) => rig.call('GET', path)))
   return Object.fromEntries(paths.map((path, i) => [path, answers[i]?.status ?? 0]))
 }
 
-test('while the relay starts only liveness and readiness answer', async () => {
+test('while the relay starts only liveness, readiness and the document of the API answer', async () => {
   await using opening = await startHttp({ phase: 'starting' })
   await using migrated = await startHttp({ phase: 'checking' })
-  const shut = { '/healthz': 200, '/swagger': 503, '/api/v1/keys': 503 }
+  const shut = { '/healthz': 200, '/swagger/json': 200, '/swagger': 503, '/api/v1/keys': 503 }
 
   expect(await statuses(opening)).toEqual({ ...shut, '/readyz': 503 })
   expect(await statuses(migrated)).toEqual({ ...shut, '/readyz': 200 })
@@ -151,6 +151,7 @@ test('while the relay stops it is alive and not ready', async () => {
   expect(await statuses(rig)).toEqual({
     '/healthz': 200,
     '/readyz': 503,
+    '/swagger/json': 200,
     '/swagger': 503,
     '/api/v1/keys': 503,
   })

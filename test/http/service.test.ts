@@ -156,7 +156,8 @@ test('spec 5.1: both headers are needed together, but on the service endpoints a
 
 /** Types of the bodies that may be files. */
 const FILE_TYPES: Readonly<Record<string, string[]>> = {
-  'POST /api/v1/attachments': ['application/octet-stream', 'multipart/form-data'],
+  'POST /api/v1/attachments': ['application/octet-stream'],
+  'POST /api/v1/contacts/import': ['application/octet-stream'],
   'POST /bridge/v1/receive': ['application/json', 'multipart/form-data'],
 }
 

@@ -2,6 +2,7 @@
 
 import { expect, test } from 'bun:test'
 
+import { deviceHandle } from '../../src/domain/handle.ts'
 import { asOwner } from '../support/control-socket.ts'
 import { ScriptedDriver } from '../support/scripted-driver.ts'
 import { startRelay, type Json } from '../support/test-relay.ts'
@@ -211,6 +212,32 @@ test('an approved message still waits for its time, and for the quiet hours of i
 
   expect([approved.queued_reason, quiet.queued_reason]).toEqual(['scheduled', 'quiet_hours'])
   expect([before, texts()]).toEqual([[], ['later']])
+})
+
+test('a held message leaves its conversation unread until it is approved', async () => {
+  await using desk = await openDesk({ approval: 'always' })
+  const { relay, device, owner, agent, rest } = desk
+  const receive = (guid: string) =>
+    device.receive({ guid, handle: deviceHandle(TO), text: 'Is it ready?' })
+  const unread = async () => {
+    const { data } = await relay.get('/api/v1/conversations')
+    return data[0].unread_count ?? 0
+  }
+
+  await receive('G1')
+  const denied = await agent.send('No')
+  const held = await agent.send('Yes')
+  const counts = [await unread()]
+  await owner('POST', `/messages/${denied.body.id}/deny`)
+  await receive('G2')
+  counts.push(await unread())
+  await owner('POST', `/messages/${held.body.id}/approve`)
+  await rest()
+  counts.push(await unread())
+  await relay.send({ to: TO, text: 'Come by.' })
+  counts.push(await unread())
+
+  expect(counts).toEqual([1, 2, 1, 0])
 })
 
 test('the list and the page find what waits for an approval', async () => {

@@ -22,16 +22,19 @@ public final class Main {
     MessagesApi messages = new MessagesApi(client);
 
     SendRequest request = new SendRequest().to("+12025550147").text("Hello");
-    Message sent = messages.sendMessage(request, null, null);
+    Message sent = messages.sendMessage(
+        MessagesApi.APISendMessageRequest.newBuilder().sendRequest(request).build());
     check("send", sent.getId().startsWith("msg_") && isLater(sent));
 
     List<Message> listed = messages
-        .listMessages(10, null, null, null, null, null, null, null, null, null)
+        .listMessages(MessagesApi.APIListMessagesRequest.newBuilder().limit(10).build())
         .getData();
     check("list", listed.stream().anyMatch(one -> one.getId().equals(sent.getId()) && isLater(one)));
 
     try {
-      messages.sendMessage(new SendRequest().to("nobody").text("Hello"), null, null);
+      SendRequest toNobody = new SendRequest().to("nobody").text("Hello");
+      messages.sendMessage(
+          MessagesApi.APISendMessageRequest.newBuilder().sendRequest(toNobody).build());
       check("400", false);
     } catch (ApiException error) {
       check("400", error.getCode() == 400);
@@ -41,14 +44,17 @@ public final class Main {
     WebhookCreation creation = new WebhookCreation()
         .url(java.net.URI.create("http://127.0.0.1:9/hook"))
         .events(List.of(EventName.fromValue("message.received")));
-    var webhook = new WebhooksApi(client).createWebhook(creation);
+    var webhook = new WebhooksApi(client).createWebhook(
+        WebhooksApi.APICreateWebhookRequest.newBuilder().webhookCreation(creation).build());
     check("webhook", webhook.getSecret().startsWith("whsec_"));
     check("events", webhook.getEvents().stream()
         .anyMatch(event -> "message.later".equals(event.getActualInstance())));
 
     // Without any, this generator sends `null`, which is no object.
     KeyCreation nothing = new KeyCreation();
-    check("key", new KeysApi(client).createKey(nothing).getKey().startsWith("hl_live_"));
+    var key = new KeysApi(client).createKey(
+        KeysApi.APICreateKeyRequest.newBuilder().keyCreation(nothing).build());
+    check("key", key.getKey().startsWith("hl_live_"));
   }
 
   private static boolean isLater(Message message) {

@@ -33,7 +33,8 @@ func main() {
 	ctx := context.WithValue(context.Background(), api.ContextAPIKeys, keys)
 	client := api.NewAPIClient(configuration)
 
-	request := *api.NewSendRequest("+12025550147", "Hello")
+	request := *api.NewSendRequest("+12025550147")
+	request.SetText("Hello")
 	sent, _, err := client.MessagesAPI.SendMessage(ctx).SendRequest(request).Execute()
 	must("send", err)
 	check("send", strings.HasPrefix(sent.Id, "msg_") && *sent.Status.String == "later")
@@ -46,7 +47,8 @@ func main() {
 	}
 	check("list", isListed)
 
-	request = *api.NewSendRequest("nobody", "Hello")
+	request = *api.NewSendRequest("nobody")
+	request.SetText("Hello")
 	_, response, err := client.MessagesAPI.SendMessage(ctx).SendRequest(request).Execute()
 	check("400", err != nil && response.StatusCode == 400)
 	var failure *api.GenericOpenAPIError

@@ -92,13 +92,22 @@ export function bindTo(value: string, set: (text: string) => void): Bound {
 
 type TextProps = Words & {
   readonly bind: Bound
-  readonly type?: 'text' | 'password' | 'tel' | 'url' | 'number' | undefined
+  readonly type?:
+    | 'text'
+    | 'password'
+    | 'tel'
+    | 'url'
+    | 'number'
+    | 'time'
+    | 'datetime-local'
+    | undefined
   readonly placeholder?: string | undefined
   readonly autoComplete?: string | undefined
   /** Has the focus when a dialog opens with it. */
   readonly isFirst?: boolean | undefined
   readonly isMono?: boolean | undefined
   readonly maxLength?: number | undefined
+  readonly min?: string | undefined
 }
 
 export function TextField(props: TextProps) {
@@ -118,6 +127,7 @@ export function TextField(props: TextProps) {
           autoComplete={autoComplete}
           autoFocus={props.isFirst}
           maxLength={props.maxLength}
+          min={props.min}
           onInput={(event) => (bind.value = event.currentTarget.value)}
         />
       )}

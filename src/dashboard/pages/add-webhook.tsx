@@ -19,6 +19,7 @@ export function AddWebhook({ url, onClose }: AddProps) {
     events: USUAL_EVENTS,
     description: '',
     attachmentLinks: false,
+    lineIds: [],
   })
   // Lives as long as the dialog: nothing else in the page ever holds the secret.
   const created = useSignal<CreatedWebhook | null>(null)

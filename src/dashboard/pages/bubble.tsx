@@ -240,16 +240,17 @@ function NextSteps({ message, onChanged }: Props) {
   if (message.status === 'queued') {
     return (
       <div class="actions bubble-actions">
-        {message.queued_reason === 'approval' && (
+        {message.queued_reason === 'approval' ? (
           <APPROVAL_ACTIONS.View message={message} onChanged={onChanged} />
+        ) : (
+          <Button
+            icon="cross"
+            isBusy={isBusy}
+            onClick={() => start(() => api.remove(`messages/${message.id}`))}
+          >
+            {BUBBLE.cancel}
+          </Button>
         )}
-        <Button
-          icon="cross"
-          isBusy={isBusy}
-          onClick={() => start(() => api.remove(`messages/${message.id}`))}
-        >
-          {BUBBLE.cancel}
-        </Button>
       </div>
     )
   }

@@ -8,7 +8,7 @@ import type { Api } from '../api.ts'
 import { Button } from '../components/button.tsx'
 import { FailureNote } from '../components/callout.tsx'
 import { Dialog } from '../components/dialog.tsx'
-import { useSettled } from '../components/form.tsx'
+import { SelectField, useSettled } from '../components/form.tsx'
 import { Icon } from '../components/icon.tsx'
 import { lazyPage } from '../components/lazy-page.tsx'
 import { WindowList } from '../components/long-list.tsx'
@@ -26,8 +26,9 @@ import type { Loaded, Read } from '../store.ts'
 import { absoluteTime, shortTime } from '../time-words.ts'
 import { useFeed } from '../use-feed.ts'
 import { messageExcerpt } from '../words/attachments.ts'
+import { grouped } from '../words/common.ts'
 import { CONVERSATIONS } from '../words/conversations.ts'
-import { lineName, lineNameIn } from '../words/line-states.ts'
+import { lineNameIn, lineOption } from '../words/line-states.ts'
 import { statusWords } from '../words/message-states.ts'
 import { NotifyButton } from './notify.tsx'
 import { SendButton, SendFields, useSendForm } from './send-form.tsx'
@@ -156,25 +157,28 @@ type FiltersProps = Pick<PaneProps, 'lines'> & {
 function Filters({ filter: { line, type, state }, lines, onChoose: choose }: FiltersProps) {
   return (
     <>
-      <FilterChoice
+      <SelectField
         label={CONVERSATIONS.state}
+        isLabelHidden
         value={state}
-        options={Object.entries(CONVERSATIONS.states)}
+        options={optionsOf(CONVERSATIONS.states)}
         onChange={(chosen) => choose({ state: chosen })}
       />
       {lines.some(({ relay_groups }) => relay_groups) && (
-        <FilterChoice
+        <SelectField
           label={CONVERSATIONS.kind}
+          isLabelHidden
           value={type}
-          options={Object.entries(CONVERSATIONS.kinds)}
+          options={optionsOf(CONVERSATIONS.kinds)}
           onChange={(chosen) => choose({ type: chosen })}
         />
       )}
       {lines.length > 1 && (
-        <FilterChoice
+        <SelectField
           label={CONVERSATIONS.line}
+          isLabelHidden
           value={line}
-          options={[['', CONVERSATIONS.allLines], ...lines.map(lineChoice)]}
+          options={[{ value: '', text: CONVERSATIONS.allLines }, ...lines.map(lineOption)]}
           onChange={(chosen) => choose({ line: chosen })}
         />
       )}
@@ -182,31 +186,8 @@ function Filters({ filter: { line, type, state }, lines, onChoose: choose }: Fil
   )
 }
 
-const lineChoice = (line: PhoneLine) => [line.id, lineName(line)] as const
-
-type ChoiceProps = {
-  readonly label: string
-  readonly value: string
-  readonly options: readonly (readonly [value: string, text: string])[]
-  readonly onChange: (value: string) => void
-}
-
-function FilterChoice({ label, value, options, onChange }: ChoiceProps) {
-  return (
-    <select
-      class="input"
-      aria-label={label}
-      value={value}
-      onChange={(event) => onChange(event.currentTarget.value)}
-    >
-      {options.map(([each, text]) => (
-        <option key={each} value={each}>
-          {text}
-        </option>
-      ))}
-    </select>
-  )
-}
+const optionsOf = (texts: Readonly<Record<string, string>>) =>
+  Object.entries(texts).map(([value, text]) => ({ value, text }))
 
 type ListProps = PaneProps & {
   readonly filter: Filter
@@ -367,7 +348,7 @@ function ConversationRow(props: RowProps) {
         )}
         {unread_count > 0 && (
           <span class="unread-count">
-            <span aria-hidden="true">{unread_count.toLocaleString()}</span>
+            <span aria-hidden="true">{grouped(unread_count)}</span>
             <span class="visually-hidden">{CONVERSATIONS.unread(unread_count)}</span>
           </span>
         )}

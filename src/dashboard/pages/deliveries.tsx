@@ -7,7 +7,7 @@ import { href, withQuery } from '../address.ts'
 import type { Api } from '../api.ts'
 import { Button, LinkButton } from '../components/button.tsx'
 import { FailureNote } from '../components/callout.tsx'
-import { Field, SelectField, TextField, useSettled } from '../components/form.tsx'
+import { bindTo, SelectField, TextField, useSettled } from '../components/form.tsx'
 import { Badge, Icon } from '../components/icon.tsx'
 import { lazyDialog, lazyPage } from '../components/lazy-page.tsx'
 import { NearView } from '../components/long-list.tsx'
@@ -155,12 +155,12 @@ function MoreFilters({ webhook, filter }: FilterProps) {
           value={filter.message_id}
           onSettle={(message_id) => change({ message_id })}
         />
-        <TimeField
+        <MomentField
           label={DELIVERIES.from}
           value={filter.created_after}
           onChange={(created_after) => change({ created_after })}
         />
-        <TimeField
+        <MomentField
           label={DELIVERIES.to}
           value={filter.created_before}
           onChange={(created_before) => change({ created_before })}
@@ -197,25 +197,13 @@ type TimeProps = {
   readonly onChange: (value: string) => void
 }
 
-function TimeField({ label, value, onChange }: TimeProps) {
+function MomentField({ label, value, onChange }: TimeProps) {
   const known = Date.parse(value)
-  const change = (text: string) => {
+  const bind = bindTo(Number.isNaN(known) ? '' : pickerTime(known), (text) => {
     const time = pickedTime(text)
     onChange(time === null ? '' : isoTime(time))
-  }
-  return (
-    <Field label={label}>
-      {(box) => (
-        <input
-          {...box}
-          class="input"
-          type="datetime-local"
-          value={Number.isNaN(known) ? '' : pickerTime(known)}
-          onChange={(event) => change(event.currentTarget.value)}
-        />
-      )}
-    </Field>
-  )
+  })
+  return <TextField type="datetime-local" label={label} bind={bind} />
 }
 
 type ListProps = Props & { readonly filter: Filter }

@@ -4,22 +4,19 @@ import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 
 import { href } from '../address.ts'
-import { Button, LinkButton } from '../components/button.tsx'
-import { Callout } from '../components/callout.tsx'
+import { LinkButton } from '../components/button.tsx'
 import { Form } from '../components/form.tsx'
 import { Badge, Icon } from '../components/icon.tsx'
 import { lazyPage } from '../components/lazy-page.tsx'
 import { Card, PageHead } from '../components/page.tsx'
 import { Ago, PersonText } from '../components/text.tsx'
-import { useAction } from '../components/use-action.ts'
 import { EmptyState, Skeleton, WhenReady } from '../components/when-ready.tsx'
 import { useDashboard, useRead } from '../dashboard.ts'
 import { numberWords } from '../numbers.ts'
 import { counterpart } from '../people.ts'
-import type { Attention, DayStats, Message, Page, PhoneLine, RelayState } from '../resources.ts'
+import type { DayStats, Message, Page, PhoneLine, RelayState } from '../resources.ts'
 import {
   useAbout,
-  useAttention,
   useKinds,
   useLines,
   useRelayState,
@@ -29,9 +26,8 @@ import {
 import { combine } from '../store.ts'
 import { messageExcerpt } from '../words/attachments.ts'
 import { HOME as WORDS } from '../words/home.ts'
-import { isReady, kindName, lineName, lineState } from '../words/line-states.ts'
-import { hasLeft, isSettled, stateSentence, statusWords, whyNot } from '../words/message-states.ts'
-import { stepNamed, stepsFor } from '../words/setup-steps.ts'
+import { kindName, lineName, lineState } from '../words/line-states.ts'
+import { isSettled, stateSentence, statusWords, whyNot } from '../words/message-states.ts'
 import { NewContactsMeter } from './new-contacts-meter.tsx'
 import { SendButton, SendFields, useSendForm } from './send-form.tsx'
 
@@ -41,6 +37,7 @@ const CHARTS = lazyPage(null, async () => (await import('./pictures.tsx')).HomeC
 const RECENT = 'messages?limit=10&type=all&contact_names=true'
 
 export function HomePage() {
+  const { session } = useDashboard()
   // Loaded beside the data, so that issues are shown with the rest.
   const isLoaded = useSignal(false)
   useEffect(() => void ISSUES.fetch().then(() => (isLoaded.value = true)), [])
@@ -55,15 +52,13 @@ export function HomePage() {
   })
   return (
     <WhenReady
-      of={isLoaded.value ? all : { ...all, now: { state: 'loading' } }}
+      of={isLoaded.value && session.now.value ? all : { ...all, now: { state: 'loading' } }}
       skeleton={<Opening />}
     >
       {({ state, lines, recent }) => (
         <>
           <StateHead state={state} today={days.value?.data.at(-1) ?? null} />
-          <SetupCallout lines={lines.data} recent={recent.data} />
-          {state.findings.length + state.snoozed.length > 0 && <ISSUES.View />}
-          <AttentionCard />
+          <ISSUES.View lines={lines.data} recent={recent.data} />
           <div class="home">
             <Card
               kind="list"
@@ -91,40 +86,6 @@ function MoreLink(props: { readonly href: string; readonly children: string }) {
   )
 }
 
-const COUNTED_MAX = 1_000
-
-/** Failed and undecided messages, each number with the list of them. */
-function AttentionCard() {
-  const counts = useAttention().value
-  const names = Object.keys(WORDS.attentionCounts) as readonly (keyof Attention)[]
-  const linkTo = (status: keyof Attention) => {
-    const isOld = status === 'failed' || status === 'expired'
-    return href('messages', [], { status, days: isOld ? ATTENTION_DAYS : null })
-  }
-  return (
-    <Card title={WORDS.attention}>
-      <ul class="attention">
-        {names.map((name) => {
-          const count = counts?.[name] ?? 0
-          const most = count.toLocaleString()
-          return (
-            <li key={name} class={count === 0 ? 'quiet' : undefined}>
-              <a href={linkTo(name)}>
-                <strong class="figures">{count === COUNTED_MAX ? WORDS.many(most) : most}</strong>{' '}
-                {WORDS.attentionCounts[name]}
-              </a>
-            </li>
-          )
-        })}
-      </ul>
-      <p class="small quiet">{WORDS.attentionHint}</p>
-    </Card>
-  )
-}
-
-/** Age of failed messages that are counted, as in the relay. */
-const ATTENTION_DAYS = 7
-
 function Opening() {
   return (
     <>
@@ -148,55 +109,6 @@ function StateHead({ state, today }: StateProps) {
       <PageHead title={state.title}>{stateSentence(state, today)}</PageHead>
     </div>
   )
-}
-
-type SetupProps = { readonly lines: readonly PhoneLine[]; readonly recent: readonly Message[] }
-
-/** The rest of setup, until it is finished, dismissed, or proven unnecessary. */
-function SetupCallout(props: SetupProps) {
-  const step = useDashboard().session.now.value?.setup_step ?? null
-  return step === null ? null : <UnfinishedSetup step={step} {...props} />
-}
-
-function UnfinishedSetup({ step, lines, recent }: SetupProps & { readonly step: string }) {
-  const { session, notices } = useDashboard()
-  const sent = useRead<Page<Message>>('messages?direction=outbound&limit=20', 'message')
-  const hasSent = [...recent, ...(sent.value?.data ?? [])].some(hasLeft)
-  const isProven = hasSent && lines.some(isReady)
-  const { isBusy, start } = useAction(
-    () => session.setStep(null),
-    () => {},
-    ({ message }) => notices.failed(message),
-  )
-  // Otherwise the card would be back as soon as a line is offline.
-  useEffect(() => {
-    if (isProven) void session.setStep(null)
-  }, [isProven])
-  if (isProven) return null
-  return (
-    <Callout
-      tone="wait"
-      title={WORDS.setup}
-      actions={
-        <>
-          <Button look="quiet" isBusy={isBusy} onClick={start}>
-            {WORDS.dismiss}
-          </Button>
-          <LinkButton href={href('setup')}>{WORDS.continueSetup}</LinkButton>
-        </>
-      }
-    >
-      <NextStep name={step} />
-    </Callout>
-  )
-}
-
-function NextStep({ name }: { readonly name: string }) {
-  const about = useAbout().value
-  if (about === null) return <>{'\u00A0'}</>
-  const steps = stepsFor(about)
-  const step = stepNamed(name, steps)
-  return <>{WORDS.nextStep(step.title, steps.indexOf(step) + 1, steps.length)}</>
 }
 
 /** Each line with its state and the new contacts it has left for today. */

@@ -1,11 +1,29 @@
-// What is wrong, as cards: one for each cause, and one for all webhooks that fail.
+// What waits for the owner, as cards: the rest of setup, one for each issue, and messages that need attention.
 
-import { LinkButton } from '../components/button.tsx'
+import { useEffect } from 'preact/hooks'
+
+import { href } from '../address.ts'
+import { Button, LinkButton } from '../components/button.tsx'
+import { Callout } from '../components/callout.tsx'
 import { Icon } from '../components/icon.tsx'
+import { Card } from '../components/page.tsx'
 import { Ago } from '../components/text.tsx'
-import type { FindingBranch, HealthFinding } from '../resources.ts'
-import { useRelayState } from '../sources.ts'
-import { HOME as WORDS } from '../words/home.ts'
+import { useAction } from '../components/use-action.ts'
+import { useDashboard, useRead } from '../dashboard.ts'
+import type {
+  Attention,
+  FindingBranch,
+  HealthFinding,
+  Message,
+  Page,
+  PhoneLine,
+} from '../resources.ts'
+import { useAbout, useAttention, useRelayState } from '../sources.ts'
+import { grouped } from '../words/common.ts'
+import { ISSUES as WORDS } from '../words/issues.ts'
+import { isReady } from '../words/line-states.ts'
+import { hasLeft } from '../words/message-states.ts'
+import { stepNamed, stepsFor } from '../words/setup-steps.ts'
 import { Snooze, SnoozedList } from './snooze.tsx'
 import { WebhookIssues } from './webhook-issues.tsx'
 
@@ -18,13 +36,15 @@ function isGrouped({ cause, consequences }: FindingBranch): boolean {
   return GROUPED.has(cause.code) && consequences.length === 0
 }
 
-export function Issues() {
+export function Issues(props: SetupProps) {
   const { findings = [], snoozed = [] } = useRelayState().value ?? {}
   return (
     <>
+      <SetupCallout {...props} />
       <FindingList findings={findings.filter((branch) => !isGrouped(branch))} />
       <WebhookIssues findings={findings.filter(isGrouped).map(({ cause }) => cause)} />
       <SnoozedList findings={snoozed} />
+      <AttentionCard />
     </>
   )
 }
@@ -92,3 +112,86 @@ function FindingCard({ cause, consequences, place, guide }: FindingBranch) {
 function keyOf({ code, about }: HealthFinding): string {
   return `${code} ${about.kind} ${about.id}`
 }
+
+type SetupProps = { readonly lines: readonly PhoneLine[]; readonly recent: readonly Message[] }
+
+/** The rest of setup, until it is finished, dismissed, or proven unnecessary. */
+function SetupCallout(props: SetupProps) {
+  const step = useDashboard().session.now.value?.setup_step ?? null
+  return step === null ? null : <UnfinishedSetup step={step} {...props} />
+}
+
+function UnfinishedSetup({ step, lines, recent }: SetupProps & { readonly step: string }) {
+  const { session, notices } = useDashboard()
+  const sent = useRead<Page<Message>>('messages?direction=outbound&limit=20', 'message')
+  const hasSent = [...recent, ...(sent.value?.data ?? [])].some(hasLeft)
+  const isProven = hasSent && lines.some(isReady)
+  const { isBusy, start } = useAction(
+    () => session.setStep(null),
+    () => {},
+    ({ message }) => notices.failed(message),
+  )
+  // Otherwise the card would be back as soon as a line is offline.
+  useEffect(() => {
+    if (isProven) void session.setStep(null)
+  }, [isProven])
+  if (isProven) return null
+  return (
+    <Callout
+      tone="wait"
+      title={WORDS.setup}
+      actions={
+        <>
+          <Button look="quiet" isBusy={isBusy} onClick={start}>
+            {WORDS.dismiss}
+          </Button>
+          <LinkButton href={href('setup')}>{WORDS.continueSetup}</LinkButton>
+        </>
+      }
+    >
+      <NextStep name={step} />
+    </Callout>
+  )
+}
+
+function NextStep({ name }: { readonly name: string }) {
+  const about = useAbout().value
+  if (about === null) return <>{'\u00A0'}</>
+  const steps = stepsFor(about)
+  const step = stepNamed(name, steps)
+  return <>{WORDS.nextStep(step.title, steps.indexOf(step) + 1, steps.length)}</>
+}
+
+const COUNTED_MAX = 1_000
+
+/** Failed and undecided messages, each number with the list of them. */
+function AttentionCard() {
+  const counts = useAttention().value
+  const names = Object.keys(WORDS.attentionCounts) as readonly (keyof Attention)[]
+  const linkTo = (status: keyof Attention) => {
+    const isOld = status === 'failed' || status === 'expired'
+    return href('messages', [], { status, days: isOld ? ATTENTION_DAYS : null })
+  }
+  return (
+    <Card title={WORDS.attention}>
+      <ul class="attention">
+        {names.map((name) => {
+          const count = counts?.[name] ?? 0
+          const most = grouped(count)
+          return (
+            <li key={name} class={count === 0 ? 'quiet' : undefined}>
+              <a href={linkTo(name)}>
+                <strong class="figures">{count === COUNTED_MAX ? WORDS.many(most) : most}</strong>{' '}
+                {WORDS.attentionCounts[name]}
+              </a>
+            </li>
+          )
+        })}
+      </ul>
+      <p class="small quiet">{WORDS.attentionHint}</p>
+    </Card>
+  )
+}
+
+/** Age of failed messages that are counted, as in the relay. */
+const ATTENTION_DAYS = 7

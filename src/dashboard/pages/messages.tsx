@@ -16,7 +16,7 @@ import { Ago, PersonText } from '../components/text.tsx'
 import { useAction } from '../components/use-action.ts'
 import { EmptyState, Skeleton } from '../components/when-ready.tsx'
 import { useDashboard } from '../dashboard.ts'
-import type { FeedSource } from '../feed.ts'
+import { type FeedSource, HEAD_MAX } from '../feed.ts'
 import { endOfDay, startOfDay } from '../figure-words.ts'
 import { draftOf, sendOnce } from '../outbox.ts'
 import { counterpart } from '../people.ts'
@@ -132,8 +132,12 @@ type ListProps = FilterProps & { readonly timeZone: string }
 function List({ filters, timeZone }: ListProps) {
   const { api, clock } = useDashboard()
   const period = periodOf(filters, timeZone, clock.time())
-  const feed = useFeed('messages', messageSource(api, filters, period))
   const shown = useSignal(ROWS)
+  const feed = useFeed('messages', {
+    ...messageSource(api, filters, period),
+    // A rush costs no more than the first page while nobody has scrolled.
+    headMax: () => (shown.peek() > ROWS ? HEAD_MAX : ROWS),
+  })
   const now = feed.now.value
   if (now.state === 'loading') return <Skeleton kind="list" count={6} />
   if (now.state === 'failed') {

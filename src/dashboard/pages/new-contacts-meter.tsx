@@ -1,6 +1,7 @@
 import { useId } from 'preact/hooks'
 
 import type { PhoneLine } from '../resources.ts'
+import { grouped } from '../words/common.ts'
 import { HOME as WORDS } from '../words/home.ts'
 
 /** Amber from four fifths of the limit on, red when it is reached. */
@@ -11,7 +12,7 @@ export function NewContactsMeter({ line }: { readonly line: PhoneLine }) {
     <div class="meter">
       <div class="meter-words" id={id}>
         <span>{WORDS.newContactsToday}</span>
-        <span class="figures">{WORDS.of(value.toLocaleString(), max.toLocaleString())}</span>
+        <span class="figures">{WORDS.of(grouped(value), grouped(max))}</span>
       </div>
       <meter
         aria-labelledby={id}

@@ -1,10 +1,10 @@
 // Hours of each day in which a line sends nothing.
 
-import { useSignal, type Signal } from '@preact/signals'
+import { useSignal } from '@preact/signals'
 
 import { Button } from '../components/button.tsx'
 import { FailureNote } from '../components/callout.tsx'
-import { Field, Form } from '../components/form.tsx'
+import { Form, TextField } from '../components/form.tsx'
 import { Card } from '../components/page.tsx'
 import { useAction } from '../components/use-action.ts'
 import { useDashboard } from '../dashboard.ts'
@@ -33,8 +33,8 @@ export function QuietHoursCard({ line }: { readonly line: PhoneLine }) {
       <p class="small quiet">{WORDS.quietHint(useTimeZone() ?? '…')}</p>
       <Form onSubmit={() => start({ from: from.value, to: to.value })}>
         <div class="row">
-          <TimeField label={WORDS.quietFrom} bind={from} />
-          <TimeField label={WORDS.quietTo} bind={to} />
+          <TextField type="time" label={WORDS.quietFrom} bind={from} />
+          <TextField type="time" label={WORDS.quietTo} bind={to} />
         </div>
         <FailureNote failure={failure} />
         <div class="actions">
@@ -49,21 +49,5 @@ export function QuietHoursCard({ line }: { readonly line: PhoneLine }) {
         </div>
       </Form>
     </Card>
-  )
-}
-
-function TimeField({ label, bind }: { readonly label: string; readonly bind: Signal<string> }) {
-  return (
-    <Field label={label}>
-      {(box) => (
-        <input
-          {...box}
-          class="input"
-          type="time"
-          value={bind.value}
-          onInput={(event) => (bind.value = event.currentTarget.value)}
-        />
-      )}
-    </Field>
   )
 }

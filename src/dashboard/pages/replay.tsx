@@ -5,7 +5,7 @@ import type { ComponentChildren } from 'preact'
 
 import type { Answer } from '../api.ts'
 import { ActionDialog } from '../components/dialog.tsx'
-import { Field, SelectField, Switch, TextField } from '../components/form.tsx'
+import { SelectField, Switch, TextField } from '../components/form.tsx'
 import { useAction } from '../components/use-action.ts'
 import { useDashboard } from '../dashboard.ts'
 import type { ReplayAnswer, RetryAnswer, Webhook } from '../resources.ts'
@@ -69,18 +69,13 @@ export function SendPastEvents({ webhook, onClose }: Props) {
       onClose={onClose}
     >
       <p>{REPLAY.pastHint}</p>
-      <Field label={REPLAY.since} hint={REPLAY.sinceHint}>
-        {(box) => (
-          <input
-            {...box}
-            class="input"
-            type="datetime-local"
-            autoFocus
-            value={since.value}
-            onInput={(event) => (since.value = event.currentTarget.value)}
-          />
-        )}
-      </Field>
+      <TextField
+        type="datetime-local"
+        label={REPLAY.since}
+        hint={REPLAY.sinceHint}
+        isFirst
+        bind={since}
+      />
       <Switch
         label={REPLAY.earlier}
         isOn={isEarlier.value}

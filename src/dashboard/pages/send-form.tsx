@@ -7,7 +7,15 @@ import { withQuery } from '../address.ts'
 import { type Failure, fieldError } from '../api.ts'
 import { Button } from '../components/button.tsx'
 import { FailureNote } from '../components/callout.tsx'
-import { Field, Form, SelectField, TextArea, useSettled } from '../components/form.tsx'
+import {
+  bindTo,
+  Field,
+  Form,
+  SelectField,
+  TextArea,
+  TextField,
+  useSettled,
+} from '../components/form.tsx'
 import { PersonText } from '../components/text.tsx'
 import { useAction } from '../components/use-action.ts'
 import { useDashboard, useRead } from '../dashboard.ts'
@@ -95,7 +103,7 @@ export function useSendForm(onAccepted: (message: Message) => void, recipient = 
     refusal,
     lineId,
     submit,
-    button: { isBusy, isDisabled },
+    button: { isBusy, isDisabled, isLater: composition.later.value !== null },
   }
 }
 
@@ -106,7 +114,7 @@ type FieldsProps = {
 }
 
 export function SendFields({ form, lines, isFirst }: FieldsProps) {
-  const { handle, text, lineId, uploads, failure } = form
+  const { handle, text, later, lineId, uploads, failure } = form
   const { isOver, handlers } = useFileTarget(uploads)
   const automatic = { value: '', text: SEND.automatic }
   return (
@@ -123,8 +131,10 @@ export function SendFields({ form, lines, isFirst }: FieldsProps) {
       <div class={isOver ? 'stack-tight is-drop-target' : 'stack-tight'} {...handlers}>
         <TextArea label={SEND.text} bind={text} />
         <AttachedFiles uploads={uploads} />
+        <LaterField later={later} />
         <div class="actions">
           <AttachButton uploads={uploads} />
+          <LaterButton later={later} />
         </div>
       </div>
       <ContactLimitNote to={handle} lineId={lineId.value} />
@@ -188,12 +198,9 @@ function RecipientField({ form, isFirst }: Pick<FieldsProps, 'form' | 'isFirst'>
   )
 }
 
-type ButtonProps = SendForm['button'] & {
-  readonly isIconOnly?: boolean | undefined
-  readonly isLater?: boolean | undefined
-}
+type ButtonProps = SendForm['button'] & { readonly isIconOnly?: boolean | undefined }
 
-export function SendButton({ isLater = false, ...props }: ButtonProps) {
+export function SendButton({ isLater, ...props }: ButtonProps) {
   return (
     <Button type="submit" look="main" icon={isLater ? 'clock' : 'send'} {...props}>
       {isLater ? SEND.schedule : SEND.send}
@@ -243,30 +250,27 @@ export function takesFiles(line: PhoneLine | null): boolean {
 function LaterField({ later }: Pick<Composition, 'later'>) {
   const { clock } = useDashboard()
   if (later.value === null) return null
+  const bind = bindTo(later.value, (text) => (later.value = text))
   return (
-    <Field label={SEND.at}>
-      {(box) => (
-        <input
-          {...box}
-          class="input"
-          type="datetime-local"
-          min={pickerTime(clock.time())}
-          value={later.value ?? ''}
-          onInput={(event) => (later.value = event.currentTarget.value)}
-        />
-      )}
-    </Field>
+    <TextField type="datetime-local" label={SEND.at} min={pickerTime(clock.time())} bind={bind} />
   )
 }
 
 const HOUR_MS = 3_600_000
 
-function LaterButton({ later }: Pick<Composition, 'later'>) {
+type LaterProps = Pick<Composition, 'later'> & { readonly isIconOnly?: boolean }
+
+function LaterButton({ later, isIconOnly }: LaterProps) {
   const { clock } = useDashboard()
   const isLater = later.value !== null
   const toggle = () => (later.value = isLater ? null : pickerTime(clock.time() + HOUR_MS))
   return (
-    <Button look="quiet" icon={isLater ? 'cross' : 'clock'} isIconOnly onClick={toggle}>
+    <Button
+      look={isIconOnly === true ? 'quiet' : 'plain'}
+      icon={isLater ? 'cross' : 'clock'}
+      isIconOnly={isIconOnly}
+      onClick={toggle}
+    >
       {isLater ? SEND.now : SEND.later}
     </Button>
   )
@@ -313,7 +317,7 @@ export function Composer({ conversation, line, composition }: ComposerProps) {
             submit()
           }}
         />
-        <LaterButton later={later} />
+        <LaterButton isIconOnly later={later} />
         <SendButton
           isIconOnly
           isBusy={isBusy}

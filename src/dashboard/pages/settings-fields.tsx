@@ -14,7 +14,7 @@ import { Card } from '../components/page.tsx'
 import { useDashboard } from '../dashboard.ts'
 import type { Setting } from '../resources.ts'
 import { useSettings } from '../sources.ts'
-import { BROWSERS_ZONE } from '../time-words.ts'
+import { browsersZone } from '../time-words.ts'
 import { COMMON } from '../words/common.ts'
 import { SETTINGS as WORDS, variableOf } from '../words/settings.ts'
 
@@ -138,11 +138,11 @@ export function TimeZoneSetting() {
 /** Nothing where the relay follows the zone of this browser, or the environment decides. */
 function UseOwnZone() {
   const { setting, save } = useSetting('time_zone')
-  if (setting === null || setting.is_locked || setting.value === BROWSERS_ZONE) return null
+  if (setting === null || setting.is_locked || setting.value === browsersZone()) return null
   return (
     <div class="actions">
-      <Button onClick={() => void save(BROWSERS_ZONE)}>
-        {WORDS.useTimeZone(BROWSERS_ZONE.replaceAll('_', ' '))}
+      <Button onClick={() => void save(browsersZone())}>
+        {WORDS.useTimeZone(browsersZone().replaceAll('_', ' '))}
       </Button>
     </div>
   )

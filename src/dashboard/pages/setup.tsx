@@ -17,7 +17,7 @@ import { EmptyState, WhenReady } from '../components/when-ready.tsx'
 import { useDashboard } from '../dashboard.ts'
 import type { Key, PhoneLine } from '../resources.ts'
 import { useAbout, useChecks, useKeys, useKinds, useLines, useSettings } from '../sources.ts'
-import { BROWSERS_ZONE } from '../time-words.ts'
+import { browsersZone } from '../time-words.ts'
 import { creatorWords, keyName } from '../words/keys.ts'
 import {
   isReady,
@@ -334,17 +334,17 @@ function TimeZoneCard() {
   const { api } = useDashboard()
   const settings = useSettings()
   const { isBusy, failure, start } = useAction(
-    () => api.put('settings/time_zone', { value: BROWSERS_ZONE }),
+    () => api.put('settings/time_zone', { value: browsersZone() }),
     () => settings.refresh(),
   )
   const zone = settings.value?.data.find(({ name }) => name === 'time_zone')
-  if (zone?.from !== 'default' || zone.value === BROWSERS_ZONE) return null
+  if (zone?.from !== 'default' || zone.value === browsersZone()) return null
   return (
     <Card title={WORDS.timeZone}>
       <p>{WORDS.timeZoneWords(zone.value)}</p>
       <div class="actions">
         <Button isBusy={isBusy} onClick={start}>
-          {WORDS.useTimeZone(BROWSERS_ZONE.replaceAll('_', ' '))}
+          {WORDS.useTimeZone(browsersZone().replaceAll('_', ' '))}
         </Button>
       </div>
       <FailureNote failure={failure} />

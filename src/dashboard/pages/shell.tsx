@@ -11,7 +11,7 @@ import { lazyDialog } from '../components/lazy-page.tsx'
 import { useNewView, useTitle } from '../components/page.tsx'
 import { useDashboard, useRead } from '../dashboard.ts'
 import { loadNumbers } from '../numbers.ts'
-import { COMMON } from '../words/common.ts'
+import { COMMON, grouped } from '../words/common.ts'
 import { SHELL } from '../words/shell.ts'
 
 const { names } = SHELL
@@ -161,7 +161,7 @@ function Navigation({ current, unread, onSearch }: NavigationProps) {
               <span class="nav-short-name">{SHELL.shortNames[page] ?? names[page]}</span>
               {page === 'conversations' && unread > 0 && (
                 <span class="unread-count">
-                  <span aria-hidden="true">{unread.toLocaleString()}</span>
+                  <span aria-hidden="true">{grouped(unread)}</span>
                   <span class="visually-hidden">{SHELL.unread(unread)}</span>
                 </span>
               )}

@@ -10,7 +10,7 @@ import { useDashboard } from '../dashboard.ts'
 import { momentWords } from '../figure-words.ts'
 import type { FindingBranch, HealthFinding } from '../resources.ts'
 import { useRelayState } from '../sources.ts'
-import { HOME as WORDS } from '../words/home.ts'
+import { ISSUES as WORDS } from '../words/issues.ts'
 
 const DAY_MS = 86_400_000
 const PERIODS = [

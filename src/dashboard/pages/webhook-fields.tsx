@@ -9,6 +9,8 @@ import { fieldError, type Failure } from '../api.ts'
 import { CodeBlock } from '../components/code-block.tsx'
 import { ShownOnce } from '../components/dialog.tsx'
 import { bindTo, TextField } from '../components/form.tsx'
+import { useLines } from '../sources.ts'
+import { lineName } from '../words/line-states.ts'
 import { EVENT_GROUPS, EVENTS, WEBHOOK_FORM } from '../words/webhook-form.ts'
 import { WEBHOOKS } from '../words/webhooks.ts'
 import { UseInbox } from './webhook-parts.tsx'
@@ -18,6 +20,8 @@ export type Draft = {
   readonly events: readonly string[]
   readonly description: string
   readonly attachmentLinks: boolean
+  /** Empty for all lines. */
+  readonly lineIds: readonly string[]
 }
 
 export const FIELDS = ['url', 'events', 'description'] as const
@@ -49,14 +53,15 @@ export function WebhookFields({ draft, failure, isFirst }: FieldsProps) {
         error={error('events') && WEBHOOK_FORM.chooseEvents}
         onChange={(events) => change({ events })}
       />
+      <LineChoice chosen={draft.value.lineIds} onChange={(lineIds) => change({ lineIds })} />
       <fieldset class="event-choice">
         <legend>{WEBHOOK_FORM.attachments}</legend>
         <CheckLine
           isOn={draft.value.attachmentLinks}
-          hint={WEBHOOK_FORM.linksHint}
+          hint={WEBHOOK_FORM.attachmentLinksHint}
           onChange={(isOn) => change({ attachmentLinks: isOn })}
         >
-          {WEBHOOK_FORM.links}
+          {WEBHOOK_FORM.attachmentLinks}
         </CheckLine>
       </fieldset>
       <TextField
@@ -76,18 +81,19 @@ function urlHint(typed: string): string {
   return /^http:/i.test(url) ? WEBHOOK_FORM.overHttp : WEBHOOK_FORM.overHttps
 }
 
-export function bodyOfDraft({ url, events, description, attachmentLinks }: Draft) {
+export function bodyOfDraft({ url, events, description, attachmentLinks, lineIds }: Draft) {
   return {
     url: withScheme(url),
     events,
     description: description.trim() || null,
     attachment_links: attachmentLinks,
+    phone_line_ids: lineIds.length === 0 ? null : lineIds,
   }
 }
 
 type CheckProps = {
   readonly isOn: boolean
-  readonly hint: string
+  readonly hint?: string
   readonly onChange: (isOn: boolean) => void
   readonly children: ComponentChildren
 }
@@ -102,7 +108,7 @@ function CheckLine({ isOn, hint, onChange, children }: CheckProps) {
       />
       <span>
         {children}
-        <span class="field-hint">{hint}</span>
+        {hint !== undefined && <span class="field-hint">{hint}</span>}
       </span>
     </label>
   )
@@ -110,14 +116,43 @@ function CheckLine({ isOn, hint, onChange, children }: CheckProps) {
 
 type ChoiceProps = {
   readonly chosen: readonly string[]
-  readonly error: string | null
   readonly onChange: (chosen: readonly string[]) => void
 }
 
-function EventChoice({ chosen, error, onChange }: ChoiceProps) {
+function toggled(chosen: readonly string[], name: string, isOn: boolean): readonly string[] {
+  return isOn ? [...chosen, name] : chosen.filter((each) => each !== name)
+}
+
+/** Nothing where there is a single line. */
+function LineChoice({ chosen, onChange }: ChoiceProps) {
+  const lines = useLines().value?.data ?? []
+  // A chosen line may have been deleted since.
+  const ids = new Set([...lines.map(({ id }) => id), ...chosen])
+  if (ids.size < 2) return null
+  return (
+    <fieldset class="event-choice">
+      <legend>{WEBHOOK_FORM.lines}</legend>
+      <p class="small quiet">{WEBHOOK_FORM.linesHint}</p>
+      {[...ids].map((id) => {
+        const line = lines.find((each) => each.id === id)
+        return (
+          <CheckLine
+            key={id}
+            isOn={chosen.includes(id)}
+            onChange={(isOn) => onChange(toggled(chosen, id, isOn))}
+          >
+            {line === undefined ? id : lineName(line)}
+          </CheckLine>
+        )
+      })}
+    </fieldset>
+  )
+}
+
+type EventProps = ChoiceProps & { readonly error: string | null }
+
+function EventChoice({ chosen, error, onChange }: EventProps) {
   const id = useId()
-  const toggle = (name: string, isOn: boolean) =>
-    onChange(isOn ? [...chosen, name] : chosen.filter((each) => each !== name))
   return (
     <fieldset class="event-choice" aria-describedby={error === null ? undefined : `${id}-error`}>
       <legend>{WEBHOOK_FORM.events}</legend>
@@ -131,7 +166,7 @@ function EventChoice({ chosen, error, onChange }: ChoiceProps) {
               key={name}
               isOn={chosen.includes(name)}
               hint={EVENTS[name][1]}
-              onChange={(isOn) => toggle(name, isOn)}
+              onChange={(isOn) => onChange(toggled(chosen, name, isOn))}
             >
               <code>{name}</code>
             </CheckLine>

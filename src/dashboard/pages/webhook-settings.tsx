@@ -45,6 +45,7 @@ function WebhookForm({ webhook }: Props) {
     events,
     description: description ?? '',
     attachmentLinks: webhook.attachment_links === true,
+    lineIds: webhook.phone_line_ids ?? [],
   }
   const draft = useSignal(before)
   const isChanged = JSON.stringify(draft.value) !== JSON.stringify(before)

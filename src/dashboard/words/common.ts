@@ -1,10 +1,13 @@
 // Sentences of the parts that several views share.
 
 import { countWords as countIn } from '../../domain/number-words.ts'
+import { once, regionLocale } from '../time-words.ts'
 
-/** "7,180" as the browser's locale writes it. */
+const NUMBERS = once(() => new Intl.NumberFormat(regionLocale()))
+
+/** "7,180", or as the browser's region writes it. */
 export function grouped(value: number): string {
-  return value.toLocaleString()
+  return NUMBERS().format(value)
 }
 
 /** "1 event", "30,020 events". */
@@ -47,7 +50,7 @@ export const COMMON = {
 const UNITS = ['kilobyte', 'megabyte', 'gigabyte', 'terabyte'] as const
 const STEP = 1_024
 
-/** "812 kB", "1.4 GB" as the browser's locale writes it; at least one kilobyte. */
+/** "812 kB", "1.4 GB"; at least one kilobyte. */
 export function sizeWords(bytes: number): string {
   let size = Math.max(bytes / STEP, 1)
   let index = 0
@@ -57,7 +60,6 @@ export function sizeWords(bytes: number): string {
   }
   const unit = UNITS[index] ?? 'terabyte'
   const maximumFractionDigits = size < 10 ? 1 : 0
-  return new Intl.NumberFormat(undefined, { style: 'unit', unit, maximumFractionDigits }).format(
-    size,
-  )
+  const format = { style: 'unit', unit, maximumFractionDigits } as const
+  return new Intl.NumberFormat(regionLocale(), format).format(size)
 }

@@ -120,7 +120,7 @@ export const EXPIRY_CHOICES: readonly Choice[] = [
   { value: '365', text: 'for a year' },
 ]
 
-const LIST = new Intl.ListFormat(undefined, { style: 'narrow' })
+const LIST = new Intl.ListFormat('en', { style: 'narrow' })
 
 /** "May read and send on Shop to anyone, at most 30 messages an hour." */
 export function keySentence(key: Key, lines: readonly PhoneLine[]): string {

@@ -1,4 +1,5 @@
 import type { Backup, Setting } from '../resources.ts'
+import { formatter } from '../time-words.ts'
 import { countWords } from './common.ts'
 
 export const SETTINGS = {
@@ -174,8 +175,7 @@ export function backupKindWords({ kind }: Backup): string {
   return kind === 'daily' ? 'Regular' : 'Before an upgrade'
 }
 
-/** A date and a time as the browser's locale writes them. */
-export function momentWords(iso: string): string {
-  const format = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
-  return format.format(Date.parse(iso))
-}
+const MOMENT = formatter({ dateStyle: 'medium', timeStyle: 'short' })
+
+/** "Nov 21, 2026, 10:00 AM". */
+export const momentWords = (iso: string) => MOMENT().format(Date.parse(iso))

@@ -16,6 +16,7 @@ import { ageFiles, fileCounts, fileFaults, pendingFiles, Uploads } from './files
 import { Clients, comeToRest, ENVIRONMENT, prepare } from './load.ts'
 import { OptOuts, optOutFaults } from './opt-outs.ts'
 import { figureFaults, unreadFaults } from './reader.ts'
+import { Waiting, waitingFaults } from './waiting.ts'
 
 const LIFE_MS_MIN = 150
 const LIFE_MS_MAX = 700
@@ -38,6 +39,8 @@ export type KillFigures = {
   /** Files of the relay, and parts that the network carried. */
   readonly files: number
   readonly parts: number
+  /** Sends that had to wait for their time, an approver, or the end of quiet hours. */
+  readonly waited: number
   readonly exitCode: number
   /** Every list is empty when all is well. */
   readonly faults: Readonly<Record<string, readonly unknown[]>>
@@ -61,7 +64,8 @@ export async function runKills(
   const lines = await prepare(api, [well, unwell])
   const clients = new Clients(api, key, lines, { uploads })
   const optOuts = new OptOuts(api, key.id, lines[0]?.id ?? '')
-  const running = Promise.all([clients.run(), optOuts.run()])
+  const waiting = await Waiting.open(api, key.id, () => relay.url)
+  const running = Promise.all([clients.run(), waiting.run(), optOuts.run()])
   const { port } = relay
   for (let done = 0; done < kills; done += 1) {
     if (systemRandom.chance() < EARLY_SHARE && done > 0) {
@@ -75,6 +79,7 @@ export async function runKills(
   }
   relay = await start(port)
   clients.stop()
+  waiting.stop()
   optOuts.stop()
   await running
   await comeToRest(api)
@@ -99,6 +104,7 @@ export async function runKills(
     told: clients.told.length,
     repeats: clients.repeats,
     carried: ledgers.carried.size,
+    waited: waiting.sends.length,
     posts: well.received.length + unwell.received.length,
     exitCode,
     ...fileCounts(dir.path),
@@ -110,6 +116,7 @@ export async function runKills(
       figures: figureFaults(dir.path, days),
       ...disagreements(ledgers, clients.told, [well.received, unwell.received]),
       ...unexplained(ledgers),
+      ...waitingFaults(dir.path, waiting.sends),
       ...optOutFaults(dir.path, optOuts),
       ...(load === 'files' ? fileFaults(dir.path, [...well.received, ...unwell.received]) : {}),
     },

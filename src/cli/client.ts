@@ -1,0 +1,69 @@
+// `hookline client`: a typed client of the API in one file, made of the OpenAPI document of this version.
+
+import { writeFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+
+import { createApp } from '../app.ts'
+import { loadConfig } from '../config.ts'
+import { closeDatabase, openDatabase } from '../storage/database.ts'
+import { dataDirectoryAt } from '../system/data-directory.ts'
+import { VERSION } from '../system/version.ts'
+import type { ApiDocument } from './clients/description.ts'
+import { pythonClient } from './clients/python.ts'
+import { typescriptClient } from './clients/typescript.ts'
+import { type Call, type Command, EXIT, type ExitCode } from './command.ts'
+
+const CLIENTS: Readonly<Record<string, (document: ApiDocument) => readonly string[]>> = {
+  typescript: typescriptClient,
+  python: pythonClient,
+}
+
+export const CLIENT_COMMAND: Command = {
+  name: 'client',
+  args: [{ name: 'LANGUAGE', choices: Object.keys(CLIENTS) }],
+  options: [{ name: 'out', value: 'FILE', sentence: 'Write it to this file.' }],
+  sentence: 'Print a typed API client for this version: one file, nothing to install.',
+  run: printClient,
+}
+
+async function printClient({ args, options, out, surroundings }: Call): Promise<ExitCode> {
+  const [language = ''] = args
+  const document = await documentOfThisVersion()
+  const lines = (CLIENTS[language]?.(document) ?? []).map((line) =>
+    line.replaceAll('{{version}}', VERSION),
+  )
+  const text = `${lines.join('\n').trimEnd()}\n`
+  const given = options.get('out')
+  if (given === undefined) {
+    out.data({ language, version: VERSION, text }, text.trimEnd().split('\n'))
+    return EXIT.ok
+  }
+  const path = resolve(surroundings.folder, given)
+  writeFileSync(path, text)
+  out.data({ language, version: VERSION, path }, [path])
+  return EXIT.ok
+}
+
+/** The document of a relay that never starts, with its data in memory and no option set. */
+async function documentOfThisVersion(): Promise<ApiDocument> {
+  const { db } = openDatabase(':memory:', { version: VERSION })
+  const nowhere = { defaultDataDir: '/', folder: '/', readText: () => null }
+  const { config } = loadConfig({ ...nowhere, flags: {}, environment: {} })
+  const app = createApp(config, {
+    data: {
+      db,
+      directory: dataDirectoryAt(config.dataDir),
+      secretKey: new Uint8Array(32),
+      close: () => closeDatabase(db),
+    },
+    isListening: false,
+  })
+  try {
+    const request = new Request('http://localhost/swagger/json', { headers: { host: 'localhost' } })
+    const peer = { address: '127.0.0.1', isControl: false, liftTimeout: () => {} }
+    const response = await app.http.fetch(request, peer)
+    return (await response.json()) as ApiDocument // Our own document, as the tests hold it.
+  } finally {
+    await app.stop()
+  }
+}

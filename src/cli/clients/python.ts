@@ -1,0 +1,196 @@
+// The client in Python: types and methods from the OpenAPI document, around a template.
+
+import {
+  type ApiDocument,
+  type ClientOperation,
+  type Constant,
+  type Parameter,
+  type Schema,
+  type TypeWords,
+  allOf,
+  filledIn,
+  operationsOf,
+  typeOf,
+  wordsIn,
+  wrapped,
+} from './description.ts'
+import template from './python.py' with { type: 'text' }
+
+const LINE_LENGTH = 100
+/** Words of the API that are words of the language. */
+const RESERVED = new Set(['from', 'class', 'import', 'global', 'pass', 'is', 'in'])
+
+const WORDS: TypeWords = {
+  basic: {
+    string: 'str',
+    integer: 'int',
+    number: 'float',
+    boolean: 'bool',
+    null: 'None',
+    object: 'Dict[str, Any]',
+  },
+  // In quotes, as it may be defined further down.
+  named: (name) => `"${name}"`,
+  constants: (values) => `Literal[${values.map(constant).join(', ')}]`,
+  list: (entry) => `List[${entry}]`,
+  union: (types) => (types.length === 1 ? types.join('') : `Union[${types.join(', ')}]`),
+}
+
+function constant(value: Constant): string {
+  if (typeof value === 'string') return `'${value}'`
+  return value ? 'True' : 'False'
+}
+
+/** The lines of the file. */
+export function pythonClient(document: ApiDocument): readonly string[] {
+  return filledIn(template, {
+    types: Object.entries(document.components.schemas).flatMap(([name, one]) =>
+      namedType(name, one),
+    ),
+    methods: operationsOf(document).flatMap(method).slice(0, -1),
+  })
+}
+
+/** Python 3.9 knows optional fields by classes alone: what is required is the class below. */
+function namedType(name: string, schema: Schema): readonly string[] {
+  const { description, properties, required = [] } = schema
+  const about = comment(description)
+  if (properties === undefined) return [...about, `${name} = ${typeOf(schema, WORDS)}`, '']
+  const fields = Object.entries(properties)
+  const always = fields.filter(([field]) => required.includes(field))
+  const sometimes = fields.filter(([field]) => !required.includes(field))
+  if (sometimes.length === 0) return ['', ...about, ...dictionary(name, always), '']
+  const below = `_${name}Required`
+  return [
+    '',
+    ...(always.length === 0 ? [] : [...dictionary(below, always), '', '']),
+    ...about,
+    `class ${name}(${always.length === 0 ? 'TypedDict' : below}, total=False):`,
+    ...sometimes.flatMap(fieldLines).map(indented),
+    '',
+  ]
+}
+
+type Fields = readonly (readonly [name: string, schema: Schema])[]
+
+/** A class cannot have a field such as `from`. */
+function dictionary(name: string, fields: Fields): readonly string[] {
+  if (!fields.some(([field]) => RESERVED.has(field))) {
+    return [`class ${name}(TypedDict):`, ...fields.flatMap(fieldLines).map(indented)]
+  }
+  const pairs = fields.flatMap(([field, schema]) => [
+    ...comment(schema.description),
+    `"${field}": ${typeOf(schema, WORDS)},`,
+  ])
+  return [`${name} = TypedDict("${name}", {`, ...pairs.map(indented), '})']
+}
+
+function fieldLines([name, schema]: Fields[number]): readonly string[] {
+  return [...comment(schema.description), `${name}: ${typeOf(schema, WORDS)}`]
+}
+
+function method(operation: ClientOperation): readonly string[] {
+  const { id, about, ids, options, body, answer, entry } = operation
+  const name = wordsIn(id).join('_')
+  const named = ids.map((one) => `${one}: str`)
+  const result = answer === 'raw' ? 'http.client.HTTPResponse' : bareType(answer)
+  const given = [...named, ...bodyParameter(body), '*', ...options.map(parameter), ...CALL]
+  const lines = [
+    ...definition(name, given, result),
+    ...docstring(about).map(indented),
+    '    answer = self._call(',
+    ...callOf(operation).map((line) => `        ${line}`),
+    '    )',
+    `    return cast("${result}", answer)`,
+    '',
+  ]
+  if (entry === null) return lines
+  const others = options.filter((option) => option.name !== 'cursor')
+  const passed = [...others.map(optionName), 'cursor', 'timeout', 'patience']
+  return [
+    ...lines,
+    ...definition(
+      allOf(id).join('_'),
+      [...named, '*', ...others.map(parameter), ...CALL],
+      `Iterator[${bareType(entry)}]`,
+    ),
+    `    """Every entry of \`${name}\`, page by page."""`,
+    '    return _entries(',
+    `        lambda cursor: self.${name}(`,
+    ...[...ids, ...passed.map((one) => `${one}=${one}`)].map((one) => `            ${one},`),
+    '        )',
+    '    )',
+    '',
+  ]
+}
+
+const CALL = ['timeout: Optional[float] = None', 'patience: Optional[float] = None']
+
+function definition(name: string, given: readonly string[], result: string): readonly string[] {
+  const parameters = ['self', ...given].map((one) => `    ${one},`)
+  return [`def ${name}(`, ...parameters, `) -> ${result}:`]
+}
+
+function bodyParameter(body: ClientOperation['body']): readonly string[] {
+  if (body === null) return []
+  if (body === 'file') return ['file: FileBody']
+  const type = bareType(body.schema)
+  return [body.isRequired ? `body: ${type}` : `body: Optional[${type}] = None`]
+}
+
+function callOf({ method, path, options, body, answer }: ClientOperation): readonly string[] {
+  const url = path.replaceAll(/\{(\w+)\}/g, '{_quoted($1)}')
+  const isOptional = body !== null && body !== 'file' && !body.isRequired
+  return [
+    `"${method}",`,
+    `${url === path ? '' : 'f'}"${url}",`,
+    ...pairsOf(
+      'query',
+      options.filter((option) => option.in === 'query'),
+    ),
+    ...pairsOf(
+      'headers',
+      options.filter((option) => option.in === 'header'),
+    ),
+    ...(body === 'file' ? ['file=file,'] : []),
+    ...(body === null || body === 'file' ? [] : [`body=body${isOptional ? ' or {}' : ''},`]),
+    ...(answer === 'raw' ? ['is_raw=True,'] : []),
+    'timeout=timeout,',
+    'patience=patience,',
+  ]
+}
+
+function pairsOf(name: string, options: readonly Parameter[]): readonly string[] {
+  if (options.length === 0) return []
+  const pairs = options.map((option) => `    "${option.name}": ${optionName(option)},`)
+  return [`${name}={`, ...pairs, '},']
+}
+
+function parameter(option: Parameter): string {
+  const type = bareType(option.schema)
+  return `${optionName(option)}: ${option.required ? type : `Optional[${type}] = None`}`
+}
+
+function optionName({ name }: Parameter): string {
+  const words = wordsIn(name).join('_')
+  return RESERVED.has(words) ? `${words}_` : words
+}
+
+/** A type where annotations are never evaluated. */
+function bareType(schema: Schema): string {
+  return typeOf(schema, WORDS).replaceAll('"', '')
+}
+
+function comment(text: string | undefined): readonly string[] {
+  return text === undefined ? [] : wrapped(text, LINE_LENGTH).map((line) => `# ${line}`.trimEnd())
+}
+
+function docstring(text: string): readonly string[] {
+  const lines = wrapped(text, LINE_LENGTH)
+  const [first = '', ...rest] = lines
+  return rest.length === 0 ? [`"""${text}"""`] : [`"""${first}`, ...rest, '"""']
+}
+
+function indented(line: string): string {
+  return line === '' ? '' : `    ${line}`
+}
