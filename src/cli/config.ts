@@ -2,7 +2,13 @@ import { existsSync } from 'node:fs'
 
 import type { ConfigRow } from '../config.ts'
 import { COMMAND_LINE } from '../domain/audit.ts'
-import { SETTINGS, SETTING_NAMES, printSetting, shownSetting } from '../domain/setting.ts'
+import {
+  SETTINGS,
+  SETTING_NAMES,
+  printSetting,
+  shownSetting,
+  type SettingName,
+} from '../domain/setting.ts'
 import { createSettings } from '../storage/settings.ts'
 import { dataDirectoryAt } from '../system/data-directory.ts'
 import { argument, type Call, type Command } from './command.ts'
@@ -52,6 +58,12 @@ async function change(call: Call): Promise<undefined> {
   })
   const shown = shownSetting(name, setting.value)
   call.out.data(setting, [`Set ${name} to ${shown}.`])
+}
+
+/** Value of a setting as it is printed, of the running relay or from the database. */
+export async function settingText(call: Call, name: SettingName): Promise<string> {
+  const rows = await settingRows(call)
+  return rows.find((row) => row.name === name)?.value ?? ''
 }
 
 /** Settings in the database; their defaults while there is no database. */

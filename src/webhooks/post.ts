@@ -67,7 +67,7 @@ const ADDRESSES_MAX = 4
 const TARGETS_MAX = 1_000
 const UTF8 = new TextDecoder()
 
-/** For a whole download, with its redirects. */
+/** For a whole download, with its redirects, unless its caller says otherwise. */
 const DOWNLOAD_MS_MAX = 20_000
 const REDIRECTS_MAX = 5
 
@@ -123,13 +123,13 @@ export type Download = <T>(
 ) => Promise<{ readonly value: T } | { readonly why: string }>
 
 /** Follows redirects, each judged by the rules like the first address; a RelayError of `read` is thrown. */
-export function createDownload(tools: PostTools): Download {
+export function createDownload(tools: PostTools, limitMs = DOWNLOAD_MS_MAX): Download {
   return async <T>(
     url: string,
     read: (response: Response) => Promise<T>,
     isPublicOnly?: boolean,
   ) => {
-    const limit = deadline(tools.clock, DOWNLOAD_MS_MAX, NEVER)
+    const limit = deadline(tools.clock, limitMs, NEVER)
     const init = { headers: {}, keepalive: false }
     let next = url
     try {
@@ -144,7 +144,7 @@ export function createDownload(tools: PostTools): Download {
           order,
           limit.signal,
         )
-        if (!('to' in found)) return 'result' in found ? { why: sentenceOf(found) } : found
+        if (!('to' in found)) return 'result' in found ? { why: sentenceOf(found, limitMs) } : found
         if (!URL.canParse(found.to, next)) return { why: 'It redirects to no address.' }
         next = new URL(found.to, next).href
       }
@@ -189,12 +189,13 @@ async function followed<T>(
   return { why: `It answers ${response.status}.` }
 }
 
-function sentenceOf(failure: Failure): string {
-  return failure.result === 'unreachable' ? 'The relay has no network.' : SENTENCES[failure.error]
+function sentenceOf(failure: Failure, limitMs: number): string {
+  if (failure.result === 'unreachable') return 'The relay has no network.'
+  if (failure.error === 'timeout') return `It took more than ${limitMs / 1_000} seconds.`
+  return SENTENCES[failure.error]
 }
 
-const SENTENCES: Readonly<Record<PostError, string>> = {
-  timeout: `It took more than ${DOWNLOAD_MS_MAX / 1_000} seconds.`,
+const SENTENCES: Readonly<Record<Exclude<PostError, 'timeout'>, string>> = {
   connection_refused: 'Its host refuses the connection.',
   connection_reset: 'Its host closed the connection.',
   host_unreachable: 'Its host cannot be reached.',
