@@ -96,8 +96,8 @@ export class SystemdHost implements ServiceHost {
   }
 
   async isCurrent(executable: string, dataDir: string, signal: AbortSignal): Promise<boolean> {
-    const present = readTextOrNull(this.#unitPath) ?? this.#packagedUnit()
-    if (present !== this.#unitText(executable, dataDir)) return false
+    const text = readTextOrNull(this.#unitPath) ?? this.#packagedText()
+    if (text !== this.#unitText(executable, dataDir)) return false
     const args = ['show', UNIT, '--property=UnitFileState']
     const answer = await tryTool(this.#tools.run, this.#order(args), signal)
     return answer?.stdout.trim() !== 'UnitFileState=disabled'
@@ -133,27 +133,27 @@ export class SystemdHost implements ServiceHost {
     }
   }
 
-  #unitText(executable: string, dataDir: string): string {
-    const environment = serviceEnvironment(dataDir, this.#tools.home, 'linux')
-    return systemdUnit({ executable, environment })
-  }
-
   /** The unit of a package stays as it is, and is removed with the package. */
   get #isInstalled(): boolean {
     return existsSync(this.#unitPath) || existsSync(this.#enabledPath)
   }
 
-  #packagedUnit(): string | null {
-    return readTextOrNull(this.#tools.packagedUnit ?? PACKAGED_UNIT)
-  }
-
   /** Writes the unit unless a package brings the same; true where that changed something. */
   async #placeUnit(text: string, signal: AbortSignal): Promise<boolean> {
-    if (this.#packagedUnit() !== text) return writeIfChanged(this.#unitPath, text)
+    if (this.#packagedText() !== text) return writeIfChanged(this.#unitPath, text)
     if (!existsSync(this.#unitPath)) return false
     await this.#use('disable the earlier service', ['disable', UNIT], signal)
     rmSync(this.#unitPath)
     return true
+  }
+
+  #packagedText(): string | null {
+    return readTextOrNull(this.#tools.packagedUnit ?? PACKAGED_UNIT)
+  }
+
+  #unitText(executable: string, dataDir: string): string {
+    const environment = serviceEnvironment(dataDir, this.#tools.home, 'linux')
+    return systemdUnit({ executable, environment })
   }
 
   /** Without lingering, the user's services start at the first login and end with the last session. */
