@@ -1,6 +1,6 @@
 import { argument, type Call, type Command } from './command.ts'
 import { excerptOf, withOf } from './message-lines.ts'
-import { runningRelay } from './own-file.ts'
+import { askRelay } from './own-file.ts'
 import { table, timeCell } from './table.ts'
 
 export const APPROVAL_COMMANDS: readonly Command[] = [
@@ -29,9 +29,8 @@ export const APPROVAL_COMMANDS: readonly Command[] = [
 ]
 
 async function list(call: Call): Promise<undefined> {
-  const client = await runningRelay(call)
   const query = { type: 'all', queued_reason: 'approval', limit: '200' }
-  const page = await client.ask('GET /messages', { query })
+  const page = await askRelay(call, 'GET /messages', { query })
   const rows = page.data.map((message) => [
     message.id,
     timeCell(message.created_at),
@@ -44,17 +43,18 @@ async function list(call: Call): Promise<undefined> {
 }
 
 async function approve(call: Call): Promise<undefined> {
-  const client = await runningRelay(call)
   const text = call.options.get('text')
   const body = text === undefined ? {} : { text }
-  const message = await client.ask('POST /messages/:id/approve', { id: argument(call, 0), body })
+  const message = await askRelay(call, 'POST /messages/:id/approve', {
+    id: argument(call, 0),
+    body,
+  })
   call.out.data(message, [`Approved ${message.id}.`])
 }
 
 async function deny(call: Call): Promise<undefined> {
-  const client = await runningRelay(call)
   const reason = call.options.get('reason')
   const body = reason === undefined ? {} : { reason }
-  const message = await client.ask('POST /messages/:id/deny', { id: argument(call, 0), body })
+  const message = await askRelay(call, 'POST /messages/:id/deny', { id: argument(call, 0), body })
   call.out.data(message, [`Denied ${message.id}.`])
 }

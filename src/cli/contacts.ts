@@ -15,7 +15,7 @@ import {
   type ExitCode,
 } from './command.ts'
 import type { ControlClient } from './control-client.ts'
-import { runningRelay } from './own-file.ts'
+import { askRelay, runningRelay } from './own-file.ts'
 import { countryOption, recipientOf } from './recipient.ts'
 import { table, timeCell, type Line } from './table.ts'
 
@@ -105,8 +105,7 @@ export const SEARCH_COMMAND: Command = {
 async function list(call: Call): Promise<undefined> {
   const limit = numberOption(call, 'limit', { fallback: 50, max: LIMIT_MAX })
   const [q, tag] = [call.options.get('query'), call.options.get('tag')]
-  const client = await runningRelay(call)
-  const page = await client.ask('GET /contacts', {
+  const page = await askRelay(call, 'GET /contacts', {
     query: { limit: String(limit), ...(q && { q }), ...(tag && { tag }) },
   })
   call.out.data(page, [contactTable(page.data)])
@@ -145,8 +144,7 @@ async function remove(call: Call): Promise<undefined> {
 
 async function listOptOuts(call: Call): Promise<undefined> {
   const limit = numberOption(call, 'limit', { fallback: 50, max: LIMIT_MAX })
-  const client = await runningRelay(call)
-  const page = await client.ask('GET /opt-outs', { query: { limit: String(limit) } })
+  const page = await askRelay(call, 'GET /opt-outs', { query: { limit: String(limit) } })
   call.out.data(page, [optOutTable(page.data)])
   if (page.data.length === 0) call.out.note('No opt-outs.')
   if (page.has_more) call.out.note('More opt-outs exist. Show more with --limit.')
@@ -257,9 +255,8 @@ async function importParts(
 
 async function search(call: Call): Promise<undefined> {
   const limit = numberOption(call, 'limit', { fallback: 20, max: 50 })
-  const client = await runningRelay(call)
   const query = { q: call.args.join(' '), limit: String(limit) }
-  const found = await client.ask('GET /search', { query })
+  const found = await askRelay(call, 'GET /search', { query })
   call.out.data(found, foundLines(found))
   const { people, conversations, messages } = found
   if (people.length + conversations.length + messages.length === 0) call.out.note('Nothing found.')

@@ -4,7 +4,7 @@ import { groupedNumber } from '../people/phone-numbers.ts'
 import { SAVE_OPTIONS, saveFile } from './attachments.ts'
 import { argument, choiceOption, numberOption, type Call, type Command } from './command.ts'
 import { excerptOf, withOf } from './message-lines.ts'
-import { runningRelay } from './own-file.ts'
+import { askRelay, runningRelay } from './own-file.ts'
 import { fields, stateCell, table, timeCell } from './table.ts'
 
 const LISTED_MAX = 200
@@ -51,8 +51,7 @@ async function list(call: Call): Promise<undefined> {
   const type = choiceOption(call, 'type', CONVERSATION_TYPES) ?? 'all'
   const limit = numberOption(call, 'limit', { fallback: 50, max: LISTED_MAX })
   const line = call.options.get('line')
-  const client = await runningRelay(call)
-  const page = await client.ask('GET /conversations', {
+  const page = await askRelay(call, 'GET /conversations', {
     query: { type, limit: String(limit), ...(line && { phone_line_id: line }) },
   })
   const rows = page.data.map((conversation) => {

@@ -38,7 +38,7 @@ import {
   type Call,
   type Command,
 } from './command.ts'
-import { runningRelay, throughRelayOrFile } from './own-file.ts'
+import { askRelay, throughRelayOrFile } from './own-file.ts'
 import { fields, stateCell, table, timeCell, type Cell, type Line } from './table.ts'
 
 const BRIDGE = [{ name: 'ID', ids: 'bridges' }] as const
@@ -324,8 +324,7 @@ function describeToken({ id, token }: BridgeToken): readonly Line[] {
 }
 
 async function printSetupLink(call: Call): Promise<undefined> {
-  const client = await runningRelay(call)
-  const link = await client.ask('POST /setup-link', { body: {} })
+  const link = await askRelay(call, 'POST /setup-link', { body: {} })
   call.out.data(link, [link.url, ...(link.lan_url === null ? [] : [link.lan_url])])
   call.out.note('Valid once, for 30 minutes. Setting a password signs out every browser.')
 }

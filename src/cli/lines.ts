@@ -7,7 +7,7 @@ import { groupedNumber } from '../people/phone-numbers.ts'
 import { listLines } from '../storage/lines.ts'
 import { isoTime } from '../system/iso-time.ts'
 import { UsageError, argument, switchOption, type Call, type Command } from './command.ts'
-import { runningRelay, throughRelayOrFile } from './own-file.ts'
+import { askRelay, throughRelayOrFile } from './own-file.ts'
 import { stateCell, table } from './table.ts'
 
 const CHANGES = [
@@ -74,7 +74,7 @@ async function list(call: Call): Promise<undefined> {
 
 /** Time zone of a relay that runs. */
 async function zoneOf(call: Call): Promise<string> {
-  const { data } = await (await runningRelay(call)).ask('GET /settings')
+  const { data } = await askRelay(call, 'GET /settings')
   return data.find(({ name }) => name === 'time_zone')?.value ?? UTC
 }
 
@@ -106,9 +106,8 @@ async function change(call: Call): Promise<undefined> {
     const names = CHANGES.map(({ name }) => `--${name}`).join(', ')
     throw new UsageError(`Nothing to change. Options: ${names}.`)
   }
-  const client = await runningRelay(call)
   const id = argument(call, 0)
-  const line = await client.ask('PATCH /phone-lines/:id', { id, body: changes })
+  const line = await askRelay(call, 'PATCH /phone-lines/:id', { id, body: changes })
   call.out.data(line, [`Changed ${line.id}.`])
 }
 
@@ -121,9 +120,8 @@ function quietHours(call: Call): PhoneLine['quiet_hours'] | null {
 }
 
 async function adopt(call: Call): Promise<undefined> {
-  const client = await runningRelay(call)
   const [from, id] = [argument(call, 0), argument(call, 1)]
-  const line = await client.ask('POST /phone-lines/:id/adopt', { id, body: { from } })
+  const line = await askRelay(call, 'POST /phone-lines/:id/adopt', { id, body: { from } })
   call.out.data(line, [`${line.id} now has ${groupedNumber(line.phone_number)}.`])
 }
 

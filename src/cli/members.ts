@@ -2,7 +2,7 @@
 
 import type { InvitedMember } from '../api/owner.ts'
 import { argument, type Call, type Command } from './command.ts'
-import { runningRelay } from './own-file.ts'
+import { askRelay } from './own-file.ts'
 import { stateCell, table, timeCell } from './table.ts'
 
 const ID = [{ name: 'ID', ids: 'members' }] as const
@@ -35,8 +35,7 @@ export const MEMBER_COMMANDS: readonly Command[] = [
 ]
 
 async function list(call: Call): Promise<undefined> {
-  const client = await runningRelay(call)
-  const page = await client.ask('GET /members')
+  const page = await askRelay(call, 'GET /members')
   const rows = page.data.map((member) => [
     member.id,
     member.name,
@@ -51,13 +50,14 @@ async function list(call: Call): Promise<undefined> {
 }
 
 async function add(call: Call): Promise<undefined> {
-  const client = await runningRelay(call)
-  printLink(call, await client.ask('POST /members', { body: { name: argument(call, 0) } }))
+  printLink(call, await askRelay(call, 'POST /members', { body: { name: argument(call, 0) } }))
 }
 
 async function renewLink(call: Call): Promise<undefined> {
-  const client = await runningRelay(call)
-  printLink(call, await client.ask('POST /members/:id/link', { id: argument(call, 0), body: {} }))
+  printLink(
+    call,
+    await askRelay(call, 'POST /members/:id/link', { id: argument(call, 0), body: {} }),
+  )
 }
 
 function printLink(call: Call, invited: InvitedMember): void {
@@ -68,7 +68,6 @@ function printLink(call: Call, invited: InvitedMember): void {
 
 async function remove(call: Call): Promise<undefined> {
   const id = argument(call, 0)
-  const client = await runningRelay(call)
-  const answer = await client.ask('DELETE /members/:id', { id })
+  const answer = await askRelay(call, 'DELETE /members/:id', { id })
   call.out.data(answer, [`Removed ${id}.`])
 }

@@ -22,7 +22,7 @@ import {
 } from './command.ts'
 import type { ControlClient } from './control-client.ts'
 import { excerptOf, messageLines, withOf } from './message-lines.ts'
-import { runningRelay } from './own-file.ts'
+import { askRelay, runningRelay } from './own-file.ts'
 import { handleOption, recipientOf } from './recipient.ts'
 import { stateCell, table, timeCell } from './table.ts'
 
@@ -174,8 +174,7 @@ async function list(call: Call): Promise<undefined> {
   const queued = choiceOption(call, 'queued', DEFERRAL_REASONS)
   const since = timeOption(call, 'since')
   const [line, handle] = [call.options.get('line'), handleOption(call, 'with')]
-  const client = await runningRelay(call)
-  const page = await client.ask('GET /messages', {
+  const page = await askRelay(call, 'GET /messages', {
     query: {
       type: 'all',
       limit: String(limit),
@@ -199,21 +198,18 @@ async function list(call: Call): Promise<undefined> {
 }
 
 async function show(call: Call): Promise<undefined> {
-  const client = await runningRelay(call)
-  const message = await client.ask('GET /messages/:id', { id: argument(call, 0) })
+  const message = await askRelay(call, 'GET /messages/:id', { id: argument(call, 0) })
   call.out.data(message, messageLines(message))
 }
 
 async function cancel(call: Call): Promise<undefined> {
-  const client = await runningRelay(call)
-  const message = await client.ask('DELETE /messages/:id', { id: argument(call, 0) })
+  const message = await askRelay(call, 'DELETE /messages/:id', { id: argument(call, 0) })
   call.out.data(message, [`Canceled ${message.id}.`])
 }
 
 async function resolve(call: Call): Promise<undefined> {
-  const client = await runningRelay(call)
   const [id, status] = [argument(call, 0), argument(call, 1)]
-  const message = await client.ask('POST /messages/:id/resolve', { id, body: { status } })
+  const message = await askRelay(call, 'POST /messages/:id/resolve', { id, body: { status } })
   call.out.data(message, [`Marked ${message.id} as ${message.status}.`])
 }
 
@@ -244,8 +240,7 @@ const FIGURES_WIDTH = 50
 
 async function printStats(call: Call): Promise<undefined> {
   const days = numberOption(call, 'days', { fallback: 14, max: 400 })
-  const client = await runningRelay(call)
-  const stats = await client.ask('GET /stats', { query: { days: String(days) } })
+  const stats = await askRelay(call, 'GET /stats', { query: { days: String(days) } })
   const most = Math.max(1, ...stats.data.map(({ sent, received }) => sent + received))
   const head = ['DAY', 'SENT', 'RECEIVED', 'FAILED', 'UNCERTAIN']
   const rows = stats.data.map(({ date, sent, received, failed, uncertain }) => ({

@@ -3,6 +3,8 @@
 
 import { existsSync } from 'node:fs'
 
+import type { RouteRequest } from '../api/client.ts'
+import type { Answers, Route } from '../api/routes.ts'
 import { createAudit, type Audit } from '../storage/audit.ts'
 import { backUpBeforeMigration } from '../storage/backup.ts'
 import { closeDatabase, openDatabase, type Db } from '../storage/database.ts'
@@ -37,6 +39,15 @@ export async function runningRelay(call: Call): Promise<ControlClient> {
   const client = clientOf(call)
   if (await client.isThere()) return client
   throw new NoRelayError(call.loadConfig().config.dataDir)
+}
+
+/** Answer of the running relay; throws where there is none, or where it refuses. */
+export async function askRelay<R extends Route>(
+  call: Call,
+  route: R,
+  request?: RouteRequest,
+): Promise<Answers[R]> {
+  return (await runningRelay(call)).ask(route, request)
 }
 
 export async function throughRelayOrFile<T>(

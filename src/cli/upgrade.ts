@@ -35,7 +35,7 @@ import {
 } from './command.ts'
 import { settingText } from './config.ts'
 import type { ControlClient } from './control-client.ts'
-import { runningRelay } from './own-file.ts'
+import { askRelay } from './own-file.ts'
 import { openServiceCall, type FindPlace, type ServiceCall, refuseForeground } from './service.ts'
 
 export function upgradeCommand(findPlace: FindPlace): Command {
@@ -70,8 +70,7 @@ export const CHECK_MIGRATIONS_COMMAND: Command = {
 }
 
 async function checkUpdate(call: Call): Promise<ExitCode> {
-  const client = await runningRelay(call)
-  const state = await client.ask('POST /update-check')
+  const state = await askRelay(call, 'POST /update-check')
   const { version, latest, fix, problem } = state
   if (problem === null) {
     call.out.data(state, [

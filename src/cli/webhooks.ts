@@ -14,7 +14,7 @@ import {
   type CommandOption,
 } from './command.ts'
 import type { ControlClient } from './control-client.ts'
-import { runningRelay } from './own-file.ts'
+import { askRelay, runningRelay } from './own-file.ts'
 import { fields, stateCell, table, timeCell, type Cell, type Line } from './table.ts'
 
 const ID = [{ name: 'ID', ids: 'webhooks' }] as const
@@ -167,8 +167,7 @@ export const WEBHOOK_COMMANDS: readonly Command[] = [
 ]
 
 async function list(call: Call): Promise<undefined> {
-  const client = await runningRelay(call)
-  const page = await client.ask('GET /webhooks', { query: { limit: '200' } })
+  const page = await askRelay(call, 'GET /webhooks', { query: { limit: '200' } })
   const rows = page.data.map((webhook) => {
     return [webhook.id, stateCell(stateOf(webhook)), webhook.url, webhook.events.join(', ')]
   })
@@ -215,9 +214,8 @@ function isPlainHttp(url: string): boolean {
 }
 
 async function deliveries(call: Call): Promise<undefined> {
-  const client = await runningRelay(call)
   const [status, limit] = [call.options.get('status'), call.options.get('limit')]
-  const page = await client.ask('GET /webhooks/:id/deliveries', {
+  const page = await askRelay(call, 'GET /webhooks/:id/deliveries', {
     id: argument(call, 0),
     query: {
       ...(status === undefined ? {} : { status }),
@@ -271,8 +269,7 @@ async function show(call: Call): Promise<undefined> {
 }
 
 async function update(call: Call, body: object): Promise<undefined> {
-  const client = await runningRelay(call)
-  const webhook = await client.ask('PUT /webhooks/:id', { id: argument(call, 0), body })
+  const webhook = await askRelay(call, 'PUT /webhooks/:id', { id: argument(call, 0), body })
   call.out.data(webhook, [`${webhook.id} (${webhook.url}) is ${stateOf(webhook)}.`])
 }
 
@@ -296,8 +293,7 @@ function changesIn(call: Call): object {
 }
 
 async function remove(call: Call): Promise<undefined> {
-  const client = await runningRelay(call)
-  const deleted = await client.ask('DELETE /webhooks/:id', { id: argument(call, 0) })
+  const deleted = await askRelay(call, 'DELETE /webhooks/:id', { id: argument(call, 0) })
   call.out.data(deleted, [`Deleted ${deleted.id}.`])
 }
 
@@ -338,8 +334,7 @@ function namesIn(text: string): readonly string[] {
 }
 
 async function act(call: Call, route: Route, body?: object): Promise<undefined> {
-  const client = await runningRelay(call)
-  const answer = await client.ask(route, { id: argument(call, 0), body })
+  const answer = await askRelay(call, route, { id: argument(call, 0), body })
   call.out.data(answer, [describe(answer)])
 }
 

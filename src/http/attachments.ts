@@ -44,13 +44,12 @@ const UploadHeaders = Type.Object({
 })
 
 const UPLOAD = {
-  ...documentationOf({
+  ...documentationOf('Attachments', {
     id: 'uploadAttachment',
     summary: 'Upload a file',
     description:
       'The body is the file, under any `Content-Type`, or a form with the one field `file`. An ' +
       'upload that no message uses is deleted after 24 hours.',
-    tag: 'Attachments',
     scope: 'attachments:write',
     query: UploadQuery,
     headers: UploadHeaders,
@@ -62,21 +61,19 @@ const UPLOAD = {
   requestBody: { required: true, content: { 'application/octet-stream': { schema: BYTES } } },
 }
 
-const GET = operation({
+const GET = operation('Attachments', {
   id: 'getAttachment',
   summary: 'Read an attachment',
   description: 'What is known of the file, and whether its bytes are here.',
-  tag: 'Attachments',
   scope: 'attachments:read',
   answers: { 200: Attachment },
   errors: ['attachment_not_found'],
 })
 
-const REMOVE = operation({
+const REMOVE = operation('Attachments', {
   id: 'deleteAttachment',
   summary: 'Delete a file',
   description: 'Its bytes are deleted; what is known of it stays with its messages.',
-  tag: 'Attachments',
   scope: 'attachments:write',
   answers: { 200: Deleted },
   errors: ['attachment_not_found', 'attachment_not_ready', 'attachment_in_use'],
@@ -84,13 +81,12 @@ const REMOVE = operation({
 
 const ContentQuery = Type.Object({ variant: Type.Optional(AttachmentVariant) })
 
-const DOWNLOAD = documentationOf({
+const DOWNLOAD = documentationOf('Attachments', {
   id: 'downloadAttachment',
   summary: 'Download a file',
   description:
     'The bytes, whole or one `Range` of them; also by `HEAD`. A `variant` is made at its first ' +
     'request; `compatible` of a type that everyone can open is the original.',
-  tag: 'Attachments',
   scope: 'attachments:read',
   query: ContentQuery,
   answers: {},
@@ -111,11 +107,10 @@ const FILE_ANSWERS = {
   304: { description: 'The client has it, by `If-None-Match`.' },
 }
 
-const LINK = operation({
+const LINK = operation('Attachments', {
   id: 'createAttachmentLink',
   summary: 'Make a link to a file',
   description: 'For programs and people without a key. It cannot be taken back before it ends.',
-  tag: 'Attachments',
   scope: 'attachments:read',
   answers: { 200: Link },
   errors: ['attachment_not_found', 'attachment_not_ready', 'attachment_gone'],

@@ -53,43 +53,39 @@ const ContactQuery = Type.Object({
   tag: Type.Optional(Type.String({ description: 'Contacts with this tag.', example: 'supplier' })),
 })
 
-const LIST = operation({
+const LIST = operation('Contacts', {
   id: 'listContacts',
   summary: 'List contacts',
   description: 'Latest entry first.',
-  tag: 'Contacts',
   scope: 'contacts:read',
   query: ContactQuery,
   answers: { 200: ContactList },
 })
 
-const GET = operation({
+const GET = operation('Contacts', {
   id: 'getContact',
   summary: 'Read a contact',
   description: 'Your name, note and tags for a number or an email address.',
-  tag: 'Contacts',
   scope: 'contacts:read',
   answers: { 200: Contact },
   errors: ['not_found'],
 })
 
-const PUT = operation({
+const PUT = operation('Contacts', {
   id: 'putContact',
   summary: 'Add or replace a contact',
   description:
     'All of it: a note or tags that are left out are removed. The name appears in conversations; ' +
     'webhooks never carry it.',
-  tag: 'Contacts',
   scope: 'contacts:write',
   answers: { 200: Contact },
   errors: ['storage_full'],
 })
 
-const REMOVE = operation({
+const REMOVE = operation('Contacts', {
   id: 'deleteContact',
   summary: 'Delete a contact',
   description: 'Conversations and messages stay.',
-  tag: 'Contacts',
   scope: 'contacts:write',
   answers: { 200: DeletedContact },
   errors: ['not_found', 'storage_full'],
@@ -108,13 +104,12 @@ const ImportQuery = Type.Object({
 
 const FILE = { schema: { type: 'string' as const, format: 'binary' } }
 const IMPORT = {
-  ...documentationOf({
+  ...documentationOf('Contacts', {
     id: 'importContacts',
     summary: 'Import contacts',
     description:
       'The body is a vCard file or a CSV table of at most 10 MiB, under any `Content-Type`. A contact that is there gets the ' +
       'new name, a new note, and the tags besides its own. Bad rows are reported and change nothing.',
-    tag: 'Contacts',
     scope: 'contacts:write',
     query: ImportQuery,
     answers: { 200: ImportReport },
@@ -123,11 +118,10 @@ const IMPORT = {
   requestBody: { required: true, content: { 'application/octet-stream': FILE } },
 }
 
-const EXPORT = documentationOf({
+const EXPORT = documentationOf('Contacts', {
   id: 'exportContacts',
   summary: 'Export contacts',
   description: 'All of them as a CSV table that can be imported again, latest entry first.',
-  tag: 'Contacts',
   scope: 'contacts:read',
   answers: {},
   errors: ['storage_full'],
@@ -212,24 +206,22 @@ const OptOutQuery = Type.Object({
   handle: Type.Optional(Type.String({ description: 'Of this person.', example: '+12025550147' })),
 })
 
-const LIST_OPT_OUTS = operation({
+const LIST_OPT_OUTS = operation('Contacts', {
   id: 'listOptOuts',
   summary: 'List opt-outs',
   description:
     'People who want no more messages, by a keyword such as STOP or by hand; latest first.',
-  tag: 'Contacts',
   scope: 'contacts:read',
   query: OptOutQuery,
   answers: { 200: OptOutList },
 })
 
-const PUT_OPT_OUT = operation({
+const PUT_OPT_OUT = operation('Contacts', {
   id: 'putOptOut',
   summary: 'Record an opt-out',
   description:
     'With the setting `opt_out` at `enforce` nothing is sent to the person any more, and what waits to be sent ' +
     'fails with `recipient_opted_out`. One that there is stays as it is.',
-  tag: 'Contacts',
   scope: 'contacts:write',
   answers: { 200: OptOut },
   errors: ['phone_line_not_found', 'storage_full'],
@@ -241,11 +233,10 @@ const RemovalQuery = Type.Object({
   ),
 })
 
-const REMOVE_OPT_OUT = operation({
+const REMOVE_OPT_OUT = operation('Contacts', {
   id: 'deleteOptOut',
   summary: 'End an opt-out',
   description: 'Only where the person wants messages again: what failed meanwhile is not sent.',
-  tag: 'Contacts',
   scope: 'contacts:write',
   query: RemovalQuery,
   answers: { 200: DeletedOptOut },
@@ -301,11 +292,10 @@ const SearchQuery = Type.Object({
   }),
 })
 
-const SEARCH = operation({
+const SEARCH = operation('Contacts', {
   id: 'search',
   summary: 'Search',
   description: 'People, conversations and messages, without regard to case and accents.',
-  tag: 'Contacts',
   scope: 'messages:read',
   query: SearchQuery,
   answers: { 200: SearchResult },

@@ -15,44 +15,40 @@ type Credentials = ReturnType<typeof createCredentials>
 export type KeyActions = Credentials['keys']
 export type BridgeActions = Credentials['bridges']
 
-const CREATE_KEY = operation({
+const CREATE_KEY = operation('Keys', {
   id: 'createKey',
   summary: 'Create a key',
   description:
     'Key and secret are shown only in this answer. Whatever is left out is as the key of the caller has ' +
     'it, and nothing can be more; the body is optional.',
-  tag: 'Keys',
   scope: 'keys:write',
   answers: { 201: CreatedKey },
   errors: ['storage_full'],
 })
 
-const LIST_KEYS = operation({
+const LIST_KEYS = operation('Keys', {
   id: 'listKeys',
   summary: 'List keys',
   description:
     'Newest first; revoked ones stay listed. Keys that may do more than the caller are left out.',
-  tag: 'Keys',
   scope: 'keys:read',
   query: PageQuery,
   answers: { 200: KeyList },
 })
 
-const OWN_KEY = operation({
+const OWN_KEY = operation('Keys', {
   id: 'getOwnKey',
   summary: 'Read your own key',
   description: 'What the key of this request may do.',
-  tag: 'Keys',
   scope: 'any',
   answers: { 200: KeySelf },
   errors: ['not_found'],
 })
 
-const REVOKE_KEY = operation({
+const REVOKE_KEY = operation('Keys', {
   id: 'revokeKey',
   summary: 'Revoke a key',
   description: 'At once and permanently. Revoking it again gives the same answer.',
-  tag: 'Keys',
   scope: 'keys:write',
   answers: { 200: RevokedKey },
   errors: ['not_found'],
@@ -77,45 +73,41 @@ export function keyRoutes(keys: KeyActions) {
     )
 }
 
-const LIST_BRIDGES = operation({
+const LIST_BRIDGES = operation('Bridges', {
   id: 'listBridges',
   summary: 'List bridges',
   description: 'Newest first; removed ones stay listed.',
-  tag: 'Bridges',
   scope: 'bridges:read',
   query: PageQuery,
   answers: { 200: BridgeList },
 })
 
-const CREATE_BRIDGE = operation({
+const CREATE_BRIDGE = operation('Bridges', {
   id: 'createBridge',
   summary: 'Create a bridge',
   description:
     'For an iPhone whose shortcuts send and receive. Its line is listed a few seconds later. The ' +
     'token is shown only in this answer.',
-  tag: 'Bridges',
   scope: 'bridges:write',
   answers: { 201: CreatedBridge },
   errors: ['bridge_exists', 'storage_full'],
 })
 
-const RENEW_TOKEN = operation({
+const RENEW_TOKEN = operation('Bridges', {
   id: 'renewBridgeToken',
   summary: 'Create a new token',
   description: 'The old one stops working at once.',
-  tag: 'Bridges',
   scope: 'bridges:write',
   answers: { 200: BridgeToken },
   errors: ['not_found', 'storage_full'],
 })
 
-const REMOVE_BRIDGE = operation({
+const REMOVE_BRIDGE = operation('Bridges', {
   id: 'deleteBridge',
   summary: 'Remove a bridge',
   description:
     'At once and permanently; its line goes offline and can be deleted. Removing it again gives the ' +
     'same answer.',
-  tag: 'Bridges',
   scope: 'bridges:write',
   answers: { 200: Deleted },
   errors: ['not_found', 'storage_full'],

@@ -53,42 +53,38 @@ export function deliveryFilter(query: Static<typeof DeliveryQuery>) {
   }
 }
 
-const TEST = operation({
+const TEST = operation('Webhooks', {
   id: 'testWebhook',
   summary: 'Send a test event',
   description: "A sample of the webhook's first event; its event id begins with `evt_test_`.",
-  tag: 'Webhooks',
   scope: 'webhooks:write',
   answers: { 202: Delivery },
   errors: ['not_found', 'webhook_inactive', 'storage_full'],
 })
 
-const LIST = operation({
+const LIST = operation('Webhooks', {
   id: 'listWebhookDeliveries',
   summary: 'List the deliveries of a webhook',
   description: 'Newest first.',
-  tag: 'Webhooks',
   scope: 'webhooks:read',
   query: DeliveryQuery,
   answers: { 200: DeliveryList },
   errors: ['not_found'],
 })
 
-const GET = operation({
+const GET = operation('Webhooks', {
   id: 'getWebhookDelivery',
   summary: 'Read a delivery with its attempts',
   description: 'With the answer of the endpoint to each attempt.',
-  tag: 'Webhooks',
   scope: 'webhooks:read',
   answers: { 200: DeliveryWithAttempts },
   errors: ['not_found'],
 })
 
-const REDELIVER = operation({
+const REDELIVER = operation('Webhooks', {
   id: 'redeliverWebhookDelivery',
   summary: 'Retry a delivery',
   description: 'At once, with the same event id.',
-  tag: 'Webhooks',
   scope: 'webhooks:write',
   answers: { 202: Delivery },
   errors: ['not_found', 'webhook_inactive', 'storage_full'],
@@ -132,49 +128,45 @@ export function deliveryRoutes(deliveries: DeliveryActions) {
 
 const ERRORS = ['not_found', 'phone_line_not_found', 'webhook_inactive', 'storage_full'] as const
 
-const RETRY = operation({
+const RETRY = operation('Webhooks', {
   id: 'retryFailedDeliveries',
   summary: 'Retry failed deliveries',
   description:
     'Retries every failed delivery of this webhook, with a new schedule of attempts: at most 100,000 ' +
     'in one call.',
-  tag: 'Webhooks',
   scope: 'webhooks:write',
   answers: { 200: RetryAnswer, 202: RetryAnswer },
   errors: ERRORS,
 })
 
-const REPLAY = operation({
+const REPLAY = operation('Webhooks', {
   id: 'replayWebhook',
   summary: 'Send past events',
   description:
     'Sends events since a time that failed, or that were never queued for this webhook. Events from ' +
     'before the webhook was created stay unsent unless `include_earlier` is true. At most 100,000 ' +
     'in one call; the same call again continues with the rest.',
-  tag: 'Webhooks',
   scope: 'webhooks:write',
   answers: { 200: ReplayAnswer, 202: ReplayAnswer },
   errors: ERRORS,
 })
 
-const STATE = operation({
+const STATE = operation('Webhooks', {
   id: 'getReplay',
   summary: 'Read the progress of a replay',
   description: 'How many deliveries of replays and retries are still pending.',
-  tag: 'Webhooks',
   scope: 'webhooks:read',
   answers: { 200: ReplayState },
   errors: ['not_found'],
 })
 
-const STOP = operation({
+const STOP = operation('Webhooks', {
   id: 'stopReplay',
   summary: 'Stop a replay',
   description:
     'Cancels pending deliveries of replays and retries. A delivery that had failed before is failed ' +
     'again; an event that was not sent yet is as if it had never been replayed. Requests in flight ' +
     'are not aborted.',
-  tag: 'Webhooks',
   scope: 'webhooks:write',
   answers: { 200: StoppedReplay },
   errors: ['not_found', 'storage_full'],

@@ -61,13 +61,12 @@ type Choice = Static<typeof StreamQuery>
 
 const ERRORS = ['events_gone', 'rate_limit_exceeded'] as const
 
-const LIST = operation({
+const LIST = operation('Events', {
   id: 'listEvents',
   summary: 'List events',
   description:
     'Oldest first, in the order in which they were recorded, for 30 days, whether a webhook wants them or not. ' +
     'Pass `next_cursor` as the `after` of the next call, and no event is missed.',
-  tag: 'Events',
   scope: 'events:read',
   query: EventQuery,
   headers: Type.Object({
@@ -82,14 +81,13 @@ const LIST = operation({
   errors: ERRORS,
 })
 
-const STREAM = documentationOf({
+const STREAM = documentationOf('Events', {
   id: 'streamEvents',
   summary: 'Stream events',
   description:
     'Server-sent events: `id` is the id of the event, `event` its name, `data` the body that webhooks get. ' +
     'Without `after` it begins now. A reader that reconnects with `Last-Event-ID` misses nothing, and may see ' +
     'the last event twice. A comment is sent every 15 seconds; 100 readers at most.',
-  tag: 'Events',
   scope: 'events:read',
   query: StreamQuery,
   headers: Type.Object({

@@ -16,11 +16,10 @@ type Tools = {
 export function lineActionRoutes({ lines, actions }: Tools) {
   const routes = new Elysia()
   for (const { kind, name, id, summary, description, bodies, answer, run } of actions) {
-    const document = documentationOf({
+    const document = documentationOf('Phone lines', {
       id,
       summary,
       description,
-      tag: 'Phone lines',
       scope: 'lines:write',
       answers: { 200: answer },
       errors: ['phone_line_not_found', 'not_supported'],

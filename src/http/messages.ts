@@ -64,67 +64,61 @@ const MessageQuery = Type.Object({
   updated_since: timeParameter('Inclusive; turns the order to oldest change first.'),
 })
 
-const LIST = operation({
+const LIST = operation('Messages', {
   id: 'listMessages',
   summary: 'List messages',
   description:
     'Newest first. With `updated_since`, oldest change first: to catch up without a gap.',
-  tag: 'Messages',
   scope: 'messages:read',
   query: MessageQuery,
   answers: { 200: MessageList },
 })
 
-const GET = operation({
+const GET = operation('Messages', {
   id: 'getMessage',
   summary: 'Read a message',
   description: 'Its current status, and the times of its steps.',
-  tag: 'Messages',
   scope: 'messages:read',
   query: NamesQuery,
   answers: { 200: Message },
   errors: ['not_found'],
 })
 
-const RESOLVE = operation({
+const RESOLVE = operation('Messages', {
   id: 'resolveMessage',
   summary: 'Settle an uncertain message',
   description: 'Mark it as sent or failed, after a look at the device.',
-  tag: 'Messages',
   scope: 'messages:send',
   answers: { 200: Message },
   errors: ['not_found', 'not_uncertain', 'storage_full'],
 })
 
-const CANCEL = operation({
+const CANCEL = operation('Messages', {
   id: 'cancelMessage',
   summary: 'Cancel a queued message',
   description:
     'It is never sent: it has `failed` with the code `canceled`. Once it was handed over to the device ' +
     'it cannot be canceled any more.',
-  tag: 'Messages',
   scope: 'messages:send',
   answers: { 200: Message },
   errors: ['not_found', 'not_queued', 'storage_full'],
 })
 
-const APPROVE = operation({
+const APPROVE = operation('Messages', {
   id: 'approveMessage',
   summary: 'Approve a message',
   description:
     'Sends a message whose `queued_reason` is `approval`, with another text if you like. A key never ' +
     'decides on its own messages; of two decisions the first one counts.',
-  tag: 'Messages',
   scope: 'approvals:write',
   answers: { 200: Message },
   errors: ['not_found', 'not_awaiting_approval', 'storage_full'],
 })
 
-const DENY = operation({
+const DENY = operation('Messages', {
   id: 'denyMessage',
   summary: 'Deny a message',
   description: 'It is never sent: it has `failed` with the code `denied`.',
-  tag: 'Messages',
   scope: 'approvals:write',
   answers: { 200: Message },
   errors: ['not_found', 'not_awaiting_approval', 'storage_full'],
@@ -201,12 +195,11 @@ const HandlePath = Type.Object({
   handle: Type.String({ description: 'E.164 with `+`, or an email address.' }),
 })
 
-const RECIPIENT = operation({
+const RECIPIENT = operation('Messages', {
   id: 'getRecipient',
   summary: "Read a recipient's service",
   description:
     "The service that reaches them, by this relay's own messages with them. Nobody is asked, and nothing is sent.",
-  tag: 'Messages',
   scope: 'messages:read',
   answers: { 200: RecipientEvidence },
   errors: ['invalid_recipient'],
@@ -237,33 +230,30 @@ const ConversationQuery = Type.Object({
   }),
 })
 
-const LIST_CONVERSATIONS = operation({
+const LIST_CONVERSATIONS = operation('Conversations', {
   id: 'listConversations',
   summary: 'List conversations',
   description: 'By latest message, newest first.',
-  tag: 'Conversations',
   scope: 'messages:read',
   query: ConversationQuery,
   answers: { 200: ConversationList },
 })
 
-const GET_CONVERSATION = operation({
+const GET_CONVERSATION = operation('Conversations', {
   id: 'getConversation',
   summary: 'Read a conversation',
   description: 'With its latest message.',
-  tag: 'Conversations',
   scope: 'messages:read',
   answers: { 200: Conversation },
   errors: ['not_found'],
 })
 
-const PATCH_CONVERSATION = operation({
+const PATCH_CONVERSATION = operation('Conversations', {
   id: 'updateConversation',
   summary: 'Turn human takeover on or off',
   description:
     'With `automation_paused` a person answers. Messages accepted before are still sent; the setting ' +
     '`enforce_automation_pause` decides whether later sends of API keys are refused.',
-  tag: 'Conversations',
   scope: 'conversations:write',
   answers: { 200: Conversation },
   errors: ['not_found', 'storage_full'],
@@ -276,11 +266,10 @@ const ExportQuery = Type.Object({
   }),
 })
 
-const EXPORT = documentationOf({
+const EXPORT = documentationOf('Conversations', {
   id: 'exportConversation',
   summary: 'Export a conversation',
   description: 'All its messages as a file, oldest first.',
-  tag: 'Conversations',
   scope: 'messages:read',
   query: ExportQuery,
   answers: {},
@@ -288,13 +277,12 @@ const EXPORT = documentationOf({
 })
 const EXPORTED = fileAnswers('application/json', 'text/csv')
 
-const MARK_READ = operation({
+const MARK_READ = operation('Conversations', {
   id: 'markConversationRead',
   summary: 'Mark as read',
   description:
     'Up to one of its messages; later ones stay unread. A message sent in the conversation marks it as ' +
     'read as well, one that waits for an approval when it is approved. Nobody else sees the mark.',
-  tag: 'Conversations',
   scope: 'conversations:write',
   answers: { 200: Conversation },
   errors: ['not_found', 'storage_full'],

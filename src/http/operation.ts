@@ -20,23 +20,25 @@ type Access =
   /** Credentials in place of a key. */
   | { readonly asksFor: 'bridge_token' | 'nothing'; readonly scope?: undefined }
 
+/** The group of an operation in the document. */
+type Tag =
+  | 'Messages'
+  | 'Attachments'
+  | 'Conversations'
+  | 'Contacts'
+  | 'Phone lines'
+  | 'Events'
+  | 'Webhooks'
+  | 'Keys'
+  | 'Bridges'
+  | 'Shortcuts'
+  | 'Service'
+
 export type Operation<A extends Answers> = Access & {
   /** Names the operation in generated clients, as `sendMessage`. */
   readonly id: string
   readonly summary: string
   readonly description: string
-  readonly tag:
-    | 'Messages'
-    | 'Attachments'
-    | 'Conversations'
-    | 'Contacts'
-    | 'Phone lines'
-    | 'Events'
-    | 'Webhooks'
-    | 'Keys'
-    | 'Bridges'
-    | 'Shortcuts'
-    | 'Service'
   readonly query?: TObject | undefined
   readonly headers?: TObject | undefined
   readonly answers: A
@@ -88,7 +90,7 @@ export function plainCall({ request }: { readonly request: Request }): void {
 }
 
 /** The part of a route's hook that guards it, and checks and documents its answers. */
-export function operation<A extends Answers>(op: Operation<A>) {
+export function operation<A extends Answers>(tag: Tag, op: Operation<A>) {
   const checked = Object.entries(op.answers).map(([status, schema]) => [
     status,
     answerSchema(schema),
@@ -99,7 +101,7 @@ export function operation<A extends Answers>(op: Operation<A>) {
     response: Object.fromEntries(checked) as {
       [S in keyof A]: A[S] extends TSchema ? Bridged<Shape<A[S]>> : never
     },
-    detail: documentationOf(op),
+    detail: documentationOf(tag, op),
   }
 }
 
@@ -117,8 +119,8 @@ function guardOf({ asksFor, query }: Operation<Answers>): typeof plainCall {
 }
 
 /** The documentation alone, for routes that write their answers themselves. */
-export function documentationOf<A extends Answers>(op: Operation<A>) {
-  const { id, summary, description, tag, callbacks, errors = [] } = op
+export function documentationOf<A extends Answers>(tag: Tag, op: Operation<A>) {
+  const { id, summary, description, callbacks, errors = [] } = op
   const answers = Object.entries(op.answers).map(([status, schema]) => [
     status,
     {

@@ -13,33 +13,30 @@ import { linesOf, originOf } from './request-context.ts'
 
 export type PhoneLineActions = ReturnType<typeof createLineActions>
 
-const LIST = operation({
+const LIST = operation('Phone lines', {
   id: 'listPhoneLines',
   summary: 'List phone lines',
   description: 'Oldest first, which is the order of routing.',
-  tag: 'Phone lines',
   scope: 'lines:read',
   query: PageQuery,
   answers: { 200: PhoneLineList },
 })
 
-const PATCH = operation({
+const PATCH = operation('Phone lines', {
   id: 'updatePhoneLine',
   summary: 'Change a phone line',
   description: 'Fields that are left out stay as they are.',
-  tag: 'Phone lines',
   scope: 'lines:write',
   answers: { 200: PhoneLine },
   errors: ['not_found', 'not_supported', 'storage_full'],
 })
 
-const REMOVE = operation({
+const REMOVE = operation('Phone lines', {
   id: 'deletePhoneLine',
   summary: 'Delete an unused line',
   description:
     'A simulated line that the relay was started without, or a Shortcuts line whose bridge was ' +
     'removed. Its messages keep its id and number.',
-  tag: 'Phone lines',
   scope: 'lines:write',
   answers: { 200: Deleted },
   errors: ['not_found', 'phone_line_in_use'],

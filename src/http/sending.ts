@@ -78,13 +78,12 @@ const REFUSALS = [
   'storage_full',
 ] as const
 
-const SEND = documentationOf({
+const SEND = documentationOf('Messages', {
   id: 'sendMessage',
   summary: 'Send a message',
   description:
     'Nothing is lost once it is accepted. 200 when the line sent it in time; 202 when it is queued or ' +
     'still in progress. Set an `Idempotency-Key`, so that a retry never sends twice.',
-  tag: 'Messages',
   scope: 'messages:send',
   headers: SendHeaders,
   answers: { 200: Message, 202: Message },
@@ -92,13 +91,12 @@ const SEND = documentationOf({
   errors: [...REFUSALS, 'phone_line_not_found', 'no_phone_line'],
 })
 
-const SEND_HERE = documentationOf({
+const SEND_HERE = documentationOf('Conversations', {
   id: 'sendInConversation',
   summary: 'Send in a conversation',
   description:
     "To its person or its group, by its line. A group is addressed by the device's own guid of it: it is " +
     'never created, and a person is never written to in its place. Headers and answers are those of a send.',
-  tag: 'Conversations',
   scope: 'messages:send',
   headers: SendHeaders,
   answers: { 200: Message, 202: Message },

@@ -51,41 +51,37 @@ export type HealthActions = {
 
 const RETRY_SECONDS = 5
 
-const FINDINGS = operation({
+const FINDINGS = operation('Service', {
   id: 'listHealthFindings',
   summary: 'List problems',
   description: 'Everything that keeps the relay, a line or a webhook from working.',
-  tag: 'Service',
   scope: 'health:read',
   answers: { 200: HealthFindings },
 })
 
-const HEALTHZ = operation({
+const HEALTHZ = operation('Service', {
   id: 'getLiveness',
   summary: 'Check liveness',
   description: 'Also answers while the relay starts or stops.',
-  tag: 'Service',
   answers: { 200: Alive },
   asksFor: 'nothing',
 })
 
-const READYZ = documentationOf({
+const READYZ = documentationOf('Service', {
   id: 'getReadiness',
   summary: 'Check readiness',
   description:
     '200 once its database is open and migrated, 503 before that and while it stops. `storage_full` is true ' +
     'where it is ready and accepts nothing, because its disk is nearly full.',
-  tag: 'Service',
   answers: { 200: Ready },
   errors: ['starting', 'stopping'],
   asksFor: 'nothing',
 })
 
-const METRICS = documentationOf({
+const METRICS = documentationOf('Service', {
   id: 'getMetrics',
   summary: 'Figures for Prometheus',
   description: 'For this machine and for calls with a key, unless a setting opens it to everyone.',
-  tag: 'Service',
   answers: {},
   errors: ['not_found'],
   asksFor: 'nothing',
@@ -182,13 +178,12 @@ const AuditQuery = Type.Object({
   about: Type.Optional(Type.String({ description: 'The id of a thing, or a kind of things.' })),
 })
 
-const LIST_AUDIT = operation({
+const LIST_AUDIT = operation('Service', {
   id: 'listAudit',
   summary: 'List changes',
   description:
     'Newest first: changes of keys, bridges, webhooks, lines and settings, sign-ins, restores and ' +
     'upgrades. Kept for 400 days; no secret is in it.',
-  tag: 'Service',
   scope: 'audit:read',
   query: AuditQuery,
   answers: { 200: AuditEntryList },

@@ -24,34 +24,31 @@ const WAIT_MS = 25_000
 const SILENCE_SECONDS = 35
 const NOT_READY_SECONDS = 5
 
-const RECEIVE = operation({
+const RECEIVE = operation('Shortcuts', {
   id: 'bridgeReceive',
   summary: 'Report an incoming message',
   description:
     'Stored once this answers 200; until then the shortcut should retry with the same `id`. As a ' +
     'form it may bring a file.',
-  tag: 'Shortcuts',
   asksFor: 'bridge_token',
   answers: { 200: StoredMessage },
   errors: ['invalid_sender'],
 })
 
-const NEXT = operation({
+const NEXT = operation('Shortcuts', {
   id: 'bridgeNext',
   summary: 'Ask for a message to send',
   description:
     'Waits up to 25 s. Each message is handed out once: without its `done` within 5 minutes it is ' +
     '`uncertain`, and never handed out again.',
-  tag: 'Shortcuts',
   asksFor: 'bridge_token',
   answers: { 200: NextMessage },
 })
 
-const DONE = operation({
+const DONE = operation('Shortcuts', {
   id: 'bridgeDone',
   summary: 'Report the outcome of a message',
   description: 'Counts whenever it arrives; repeating it changes nothing.',
-  tag: 'Shortcuts',
   asksFor: 'bridge_token',
   answers: { 200: NotedReport },
   errors: ['not_found'],

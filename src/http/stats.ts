@@ -32,13 +32,12 @@ const StatsQuery = Type.Object({
   ),
 })
 
-const STATS = operation({
+const STATS = operation('Messages', {
   id: 'getStats',
   summary: 'Read figures by day',
   description:
     'Messages by line, day on which they were recorded, and current outcome; oldest day first. ' +
     'Queued messages are not counted. With `time_zone` also new contacts and the time until messages were sent.',
-  tag: 'Messages',
   scope: 'messages:read',
   query: StatsQuery,
   answers: { 200: Stats },

@@ -63,62 +63,56 @@ const EVENTS: readonly Callback[] = [
   },
 ]
 
-const CREATE = operation({
+const CREATE = operation('Webhooks', {
   id: 'createWebhook',
   summary: 'Create a webhook',
   description: 'The signing secret is shown only in this answer.',
-  tag: 'Webhooks',
   scope: 'webhooks:write',
   callbacks: EVENTS,
   answers: { 201: CreatedWebhook },
   errors: ['storage_full'],
 })
 
-const LIST = operation({
+const LIST = operation('Webhooks', {
   id: 'listWebhooks',
   summary: 'List webhooks',
   description: 'Newest first, paused and disabled ones too.',
-  tag: 'Webhooks',
   scope: 'webhooks:read',
   query: PageQuery,
   answers: { 200: WebhookList },
 })
 
-const GET = operation({
+const GET = operation('Webhooks', {
   id: 'getWebhook',
   summary: 'Read a webhook',
   description: 'Without its secret.',
-  tag: 'Webhooks',
   scope: 'webhooks:read',
   answers: { 200: Webhook },
   errors: ['not_found'],
 })
 
-const UPDATE = operation({
+const UPDATE = operation('Webhooks', {
   id: 'updateWebhook',
   summary: 'Change a webhook',
   description: 'Fields that are left out stay as they are.',
-  tag: 'Webhooks',
   scope: 'webhooks:write',
   answers: { 200: Webhook },
   errors: ['not_found', 'storage_full'],
 })
 
-const REMOVE = operation({
+const REMOVE = operation('Webhooks', {
   id: 'deleteWebhook',
   summary: 'Delete a webhook',
   description: 'At once and permanently: pending deliveries are not sent either.',
-  tag: 'Webhooks',
   scope: 'webhooks:write',
   answers: { 200: Deleted },
   errors: ['not_found'],
 })
 
-const ROTATE = operation({
+const ROTATE = operation('Webhooks', {
   id: 'rotateWebhookSecret',
   summary: 'Give a webhook a new secret',
   description: 'The old one stays valid for 24 hours. The new one is shown only in this answer.',
-  tag: 'Webhooks',
   scope: 'webhooks:write',
   answers: { 200: RotatedSecret },
   errors: ['not_found', 'storage_full'],

@@ -15,6 +15,9 @@ export type Schema = {
 export type Constant = string | boolean
 type Content = Readonly<Record<string, { readonly schema: Schema }>>
 
+/** The places of parameters in the document, by the names that clients have for them. */
+export const PLACES = { query: 'query', headers: 'header' } as const
+
 /** A parameter in the query or in a header. */
 export type Parameter = {
   readonly name: string

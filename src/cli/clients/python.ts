@@ -7,6 +7,7 @@ import {
   type Parameter,
   type Schema,
   type TypeWords,
+  PLACES,
   allOf,
   filledIn,
   operationsOf,
@@ -144,14 +145,8 @@ function callOf({ method, path, options, body, answer }: ClientOperation): reado
   return [
     `"${method}",`,
     `${url === path ? '' : 'f'}"${url}",`,
-    ...pairsOf(
-      'query',
-      options.filter((option) => option.in === 'query'),
-    ),
-    ...pairsOf(
-      'headers',
-      options.filter((option) => option.in === 'header'),
-    ),
+    ...pairsOf('query', options),
+    ...pairsOf('headers', options),
     ...(body === 'file' ? ['file=file,'] : []),
     ...(body === null || body === 'file' ? [] : [`body=body${isOptional ? ' or {}' : ''},`]),
     ...(answer === 'raw' ? ['is_raw=True,'] : []),
@@ -160,9 +155,10 @@ function callOf({ method, path, options, body, answer }: ClientOperation): reado
   ]
 }
 
-function pairsOf(name: string, options: readonly Parameter[]): readonly string[] {
-  if (options.length === 0) return []
-  const pairs = options.map((option) => `    "${option.name}": ${optionName(option)},`)
+function pairsOf(name: keyof typeof PLACES, options: readonly Parameter[]): readonly string[] {
+  const those = options.filter((option) => option.in === PLACES[name])
+  if (those.length === 0) return []
+  const pairs = those.map((option) => `    "${option.name}": ${optionName(option)},`)
   return [`${name}={`, ...pairs, '},']
 }
 

@@ -6,6 +6,7 @@ import {
   type Parameter,
   type Schema,
   type TypeWords,
+  PLACES,
   allOf,
   filledIn,
   operationsOf,
@@ -111,14 +112,8 @@ function callOf({ method, path, options, body, answer }: ClientOperation): reado
   const url = path.replaceAll(/\{(\w+)\}/g, '${encodeURIComponent($1)}')
   return [
     `return this.#call('${method}', ${url === path ? `'${path}'` : `\`${url}\``}, {`,
-    ...pairsOf(
-      'query',
-      options.filter((option) => option.in === 'query'),
-    ),
-    ...pairsOf(
-      'headers',
-      options.filter((option) => option.in === 'header'),
-    ),
+    ...pairsOf('query', options),
+    ...pairsOf('headers', options),
     ...(body === null ? [] : [body === 'file' ? '  file,' : '  body,']),
     ...(answer === 'raw' ? ['  isRaw: true,'] : []),
     '  options,',
@@ -126,9 +121,10 @@ function callOf({ method, path, options, body, answer }: ClientOperation): reado
   ]
 }
 
-function pairsOf(name: string, options: readonly Parameter[]): readonly string[] {
-  if (options.length === 0) return []
-  const pairs = options.map((option) => {
+function pairsOf(name: keyof typeof PLACES, options: readonly Parameter[]): readonly string[] {
+  const those = options.filter((option) => option.in === PLACES[name])
+  if (those.length === 0) return []
+  const pairs = those.map((option) => {
     const key = /\W/.test(option.name) ? `'${option.name}'` : option.name
     return `    ${key}: options.${optionName(option)},`
   })

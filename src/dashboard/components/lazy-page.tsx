@@ -147,10 +147,8 @@ function useHeading(isLoaded: boolean): { readonly note: () => void } {
   }
 }
 
-type OpeningProps = { readonly title: string; readonly onLeave: () => void }
-
 /** As tall as a page that waits for its data. */
-function Opening({ title, onLeave }: OpeningProps) {
+function Opening({ title, onLeave }: { readonly title: string; readonly onLeave: () => void }) {
   useLayoutEffect(() => onLeave, [])
   return (
     <>

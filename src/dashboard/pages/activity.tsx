@@ -95,9 +95,7 @@ function useNames(): NameOf {
 }
 
 type Filter = { readonly actor: string; readonly action: string; readonly days: string }
-type EntriesProps = { readonly filter: Filter; readonly nameOf: NameOf }
-
-function Entries({ filter, nameOf }: EntriesProps) {
+function Entries({ filter, nameOf }: { readonly filter: Filter; readonly nameOf: NameOf }) {
   const { api } = useDashboard()
   const feed = useFeed(JSON.stringify(filter), sourceOf(api, filter))
   const now = feed.now.value
@@ -144,9 +142,7 @@ function sourceOf(api: Api, { actor, action, days }: Filter): FeedSource<AuditEn
   }
 }
 
-type EntryProps = { readonly entry: AuditEntry; readonly nameOf: NameOf }
-
-function Entry({ entry, nameOf }: EntryProps) {
+function Entry({ entry, nameOf }: { readonly entry: AuditEntry; readonly nameOf: NameOf }) {
   const { address } = entry
   return (
     <>

@@ -242,9 +242,7 @@ function StillThere({ made, keys, onClose }: StillThereProps) {
   )
 }
 
-type MadeListProps = { readonly title: string; readonly names: readonly string[] }
-
-function MadeList({ title, names }: MadeListProps) {
+function MadeList({ title, names }: { readonly title: string; readonly names: readonly string[] }) {
   if (names.length === 0) return null
   return (
     <div>

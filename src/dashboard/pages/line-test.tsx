@@ -88,10 +88,8 @@ function PhoneTest({ line, text }: TextProps) {
   )
 }
 
-type QrProps = { readonly text: string; readonly label: string }
-
 /** A QR code drawn by the relay, which draws links that open a text only. */
-function QrCode({ text, label }: QrProps) {
+function QrCode({ text, label }: { readonly text: string; readonly label: string }) {
   const svg = useSignal<string | null>(null)
   useEffect(() => {
     const end = new AbortController()

@@ -63,9 +63,7 @@ function PictureFile({ file }: FileProps) {
   return <Picture file={value} small={small} />
 }
 
-type PictureProps = { readonly file: Attachment; readonly small: Variant }
-
-function Picture({ file, small }: PictureProps) {
+function Picture({ file, small }: { readonly file: Attachment; readonly small: Variant }) {
   const isOpen = useSignal(false)
   const address = usePicture(contentPath(file, small))
   const variant = largeVariant(file)

@@ -109,10 +109,8 @@ function OptOutRow({ optOut, lines, onEnded }: RowProps) {
 /** Headers by which the relay knows that a person at the page was warned. */
 const CONFIRMED: Draft['headers'] = { 'x-hookline-confirmed': 'recipient_opted_out' }
 
-type BarProps = { readonly confirmed: Signal<Draft['headers']> }
-
 /** Stands above the composer; what is sent after its button was pressed goes to the person all the same. */
-export function OptOutBar({ confirmed }: BarProps) {
+export function OptOutBar({ confirmed }: { readonly confirmed: Signal<Draft['headers']> }) {
   const isConfirmed = confirmed.value !== undefined
   return (
     <Callout

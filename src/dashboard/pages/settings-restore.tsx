@@ -104,9 +104,7 @@ function StepDialog({ step, onFailed }: StepProps) {
   )
 }
 
-type UploadingProps = { readonly share: number; readonly end: AbortController }
-
-function Uploading({ share, end }: UploadingProps) {
+function Uploading({ share, end }: { readonly share: number; readonly end: AbortController }) {
   const stop = () => end.abort()
   return (
     <Dialog

@@ -13,10 +13,8 @@ import { useWebhookDays, useWebhooks } from '../sources.ts'
 import { WEBHOOK_ISSUES } from '../words/webhook-issues.ts'
 import { Snooze } from './snooze.tsx'
 
-type Props = { readonly findings: readonly HealthFinding[] }
-
 /** A row for each of these findings about webhooks; nothing where there is none. */
-export function WebhookIssues({ findings }: Props) {
+export function WebhookIssues({ findings }: { readonly findings: readonly HealthFinding[] }) {
   const days = useWebhookDays().value?.data ?? []
   const webhooks = useWebhooks().value?.data ?? []
   const failing = findings.flatMap((finding) => {
