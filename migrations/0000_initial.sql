@@ -13,7 +13,7 @@ CREATE TABLE `audit` (
 	`about_id` text,
 	`before` text,
 	`after` text,
-	CONSTRAINT "actor_kind_is_known" CHECK(`actor_kind` = 'key' OR `actor_kind` = 'cli' OR `actor_kind` = 'dashboard' OR `actor_kind` = 'relay'),
+	CONSTRAINT "actor_kind_is_known" CHECK(`actor_kind` = 'key' OR `actor_kind` = 'cli' OR `actor_kind` = 'dashboard' OR `actor_kind` = 'member' OR `actor_kind` = 'relay'),
 	CONSTRAINT "action_is_a_name" CHECK(`action` NOT GLOB '*[^a-z._]*'),
 	CONSTRAINT "about_kind_is_a_name" CHECK(`about_kind` NOT GLOB '*[^a-z._]*'),
 	CONSTRAINT "before_is_json" CHECK(`before` IS NULL OR json_valid(`before`)),
@@ -23,6 +23,18 @@ CREATE TABLE `audit` (
 CREATE UNIQUE INDEX `audit_id_unique` ON `audit` (`id`);--> statement-breakpoint
 CREATE INDEX `audit_by_age` ON `audit` (`at`);--> statement-breakpoint
 CREATE INDEX `audit_by_action` ON `audit` (`action`,`at`);--> statement-breakpoint
+CREATE TABLE `dashboard_members` (
+	`id` text PRIMARY KEY NOT NULL,
+	`name` text NOT NULL,
+	`name_key` text NOT NULL,
+	`password_hash` text,
+	`link_sha256` blob,
+	`link_made_at` integer NOT NULL,
+	`created_at` integer NOT NULL,
+	`removed_at` integer
+) STRICT;
+--> statement-breakpoint
+CREATE UNIQUE INDEX `dashboard_members_by_name` ON `dashboard_members` (`name_key`) WHERE removed_at IS NULL;--> statement-breakpoint
 CREATE TABLE `dashboard_networks` (
 	`network` text PRIMARY KEY NOT NULL,
 	`signed_in_at` integer NOT NULL
@@ -40,7 +52,9 @@ CREATE TABLE `dashboard_sessions` (
 	`created_at` integer NOT NULL,
 	`last_seen_at` integer NOT NULL,
 	`elevated_until` integer NOT NULL,
-	`page_key_sha256` blob
+	`page_key_sha256` blob,
+	`member_id` text,
+	FOREIGN KEY (`member_id`) REFERENCES `dashboard_members`(`id`) ON UPDATE no action ON DELETE no action
 ) STRICT, WITHOUT ROWID;
 --> statement-breakpoint
 CREATE TABLE `attachments` (

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 
 import { createAccess } from './access/access.ts'
 import { passwordFindings } from './access/passwords.ts'
-import { setupAddresses } from './access/setup-link.ts'
+import { setupAddresses, type SetupToken } from './access/setup-link.ts'
 import type { CreatedKey } from './api/keys.ts'
 import type { SetupLink } from './api/owner.ts'
 import { createAttachments, type Attachments } from './attachments/attachments.ts'
@@ -313,19 +313,17 @@ function createEntry(runtime: Runtime, { config, parts, life }: Start) {
   const access = createAccess({ ...runtime, passwordHash, lockedPassword })
   const findings = () => [...passwordFindings(lockedPassword), ...keyFindings(runtime)]
   runtime.health.include(async () => findings().map(ofRelay))
-  return {
-    access,
-    isClaimed: () => access.hasPassword(),
-    async createSetupLink(origin: Origin = COMMAND_LINE): Promise<SetupLink> {
-      const { token, expiresAt } = await access.createSetupToken(origin)
-      const { url, lanUrl } = setupAddresses(token, {
-        publicUrl: config.publicUrl,
-        listeningUrl: life.listener?.url ?? NOT_LISTENING,
-        localName: localName(hostname()),
-      })
-      return { url, lan_url: lanUrl, expires_at: isoTime(expiresAt) }
-    },
+  const linkOf = ({ expiresAt, ...link }: SetupToken): SetupLink => {
+    const { url, lanUrl } = setupAddresses(link, {
+      publicUrl: config.publicUrl,
+      listeningUrl: life.listener?.url ?? NOT_LISTENING,
+      localName: localName(hostname()),
+    })
+    return { url, lan_url: lanUrl, expires_at: isoTime(expiresAt) }
   }
+  const createSetupLink = async (origin: Origin = COMMAND_LINE) =>
+    linkOf(await access.createSetupToken(origin))
+  return { access, linkOf, createSetupLink, isClaimed: () => access.hasPassword() }
 }
 
 type Modules = {

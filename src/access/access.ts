@@ -1,5 +1,5 @@
 // Access to the dashboard: the owner, who sets a password by a link that only the machine itself gives
-// out, and the browsers that signed in with it.
+// out, the members, and the browsers that signed in.
 
 import { RELAY_ITSELF, type Origin, type Thing } from '../domain/audit.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
@@ -11,12 +11,21 @@ import {
   getOwner,
   savePassword,
   saveSetupStep,
+  updateMember,
 } from '../storage/dashboard-access.ts'
 import type { Tx } from '../storage/database.ts'
 import type { Clock } from '../system/clock.ts'
 import type { PasswordHash } from '../system/hash.ts'
 import type { Log } from '../system/log.ts'
 import { networkOf } from '../system/network-address.ts'
+import {
+  accountKey,
+  accountNamed,
+  accountOf,
+  createMembers,
+  memberOfLink,
+  type Account,
+} from './members.ts'
 import {
   LoginRateLimiter,
   Passwords,
@@ -26,6 +35,7 @@ import {
 } from './passwords.ts'
 import {
   DashboardSessions,
+  sessionActor,
   shortId,
   type DashboardSession,
   type NewSession,
@@ -71,6 +81,7 @@ export function createAccess(tools: Tools) {
     parts.sessions
   return {
     sessions,
+    members: createMembers(parts),
     hasPassword: () => getOwner(db) !== null,
     setupStep: () => getOwner(db)?.setupStep ?? null,
     saveSetupStep: (step: string | null) => writer.write((tx) => saveSetupStep(tx, step)),
@@ -84,7 +95,8 @@ export function createAccess(tools: Tools) {
     /** Sets the password with a setup link's token, and ends all sessions but the new one. */
     setUp: (setup: { readonly token: string; readonly password: string }, client: Client) =>
       setUp(parts, setup, client),
-    signIn: (password: string, client: Client) => signIn(parts, password, client),
+    /** As the owner where no name is given. */
+    signIn: (given: Credentials, client: Client) => signIn(parts, given, client),
     /** Takes the password once more, for requests that ask for it after an hour. */
     async elevate(session: DashboardSession, password: string, client: Client) {
       const proof = await requireRight(parts, password, { client, session })
@@ -128,7 +140,7 @@ async function setUp(
   client: Client,
 ): Promise<NewSession> {
   const taken = parts.link.take(token)
-  if (taken === null) throw linkInvalid()
+  if (taken === null) return joinByLink(parts, { token, password }, client)
   try {
     requireFit(password)
     const passwordHash = await parts.passwords.make(password)
@@ -147,12 +159,43 @@ async function setUp(
   }
 }
 
-async function signIn(parts: Parts, password: string, client: Client): Promise<NewSession> {
-  const proof = await requireRight(parts, password, { client, session: null })
+/** Sets the password of the member whose link it is, and ends their other sessions. */
+async function joinByLink(
+  parts: Parts,
+  { token, password }: { readonly token: string; readonly password: string },
+  client: Client,
+): Promise<NewSession> {
+  if (memberOfLink(parts, parts.db, token) === null) throw linkInvalid()
+  requireFit(password)
+  const passwordHash = await parts.passwords.make(password)
+  return parts.writer.write((tx) => {
+    // Hashing takes a while, in which the link may have been used or replaced.
+    const member = memberOfLink(parts, tx, token)
+    if (member === null) throw linkInvalid()
+    const about = { kind: 'member', id: member.id } as const
+    updateMember(tx, member.id, { passwordHash, linkSha256: null })
+    parts.sessions.endAllOf(tx, member.id)
+    noteNetwork(parts, tx, client)
+    const opened = parts.sessions.open(tx, member.id)
+    const origin = openedBy(opened, client)
+    parts.audit.record(tx, origin, { action: 'password.set', about, after: BY_LINK })
+    return opened
+  })
+}
+
+/** `name` is that of a member; left out by the owner. */
+type Credentials = { readonly name?: string | undefined; readonly password: string }
+
+async function signIn(
+  parts: Parts,
+  { name, password }: Credentials,
+  client: Client,
+): Promise<NewSession> {
+  const proof = await requireRight(parts, password, { client, session: null, name })
   return parts.writer.write((tx) => {
     requireStillRight(tx, proof)
     noteNetwork(parts, tx, client)
-    const opened = parts.sessions.open(tx)
+    const opened = parts.sessions.open(tx, proof.memberId)
     const about = sessionThing(opened.session)
     parts.audit.record(tx, openedBy(opened, client), { action: 'session.created', about })
     return opened
@@ -194,35 +237,46 @@ async function applyLockedPassword(parts: Parts): Promise<void> {
   })
 }
 
-/** The hash that a password was found to fit. */
-type Proof = string
+/** The account that a password was found to fit. */
+type Proof = Account
 
 /** Throws `wrong_password`, or `rate_limit_exceeded` without looking at the password. */
 async function requireRight(parts: Parts, password: string, guess: Guess): Promise<Proof> {
   const owner = getOwner(parts.db)
   if (owner === null) throw wrongPassword('No password is set yet. Use a setup link to set one.')
+  const account = accountNamed(parts.db, guess.name)
   const attempt = parts.limiter.begin(guesserOf(parts, guess))
-  if (!(await parts.passwords.fits(password, owner.passwordHash))) {
+  // A look at a name that is unknown takes as long.
+  const isFit = await parts.passwords.fits(password, (account ?? owner).passwordHash)
+  if (account === null || !isFit) {
     parts.log.warn('dashboard password was wrong', { address: guess.client.address })
     await recordedIfRoom(parts.writer.write((tx) => parts.audit.recordRefusal(tx, guess.client)))
-    throw wrongPassword('Incorrect password.')
+    throw wrongPassword(guess.name ? 'Incorrect name or password.' : 'Incorrect password.')
   }
   attempt.succeed()
-  return owner.passwordHash
+  return account
 }
 
 /** A password that is given; the session is null where it is to begin one. */
-type Guess = { readonly client: Client; readonly session: DashboardSession | null }
+type Guess = {
+  readonly client: Client
+  readonly session: DashboardSession | null
+  readonly name?: string | undefined
+}
 
-/** Strangers use up no share but their own, so that they cannot keep the owner out. */
-function guesserOf({ db, clock, stamps }: Parts, { client, session }: Guess): Guesser {
+/**
+ * Strangers use up no share but their own, so that they cannot keep the owner out. Each account is counted
+ * for itself: a member's own password makes up for no guesses at another.
+ */
+function guesserOf({ db, clock, stamps }: Parts, { client, session, name }: Guess): Guesser {
   if (session !== null) {
     return { name: `session ${Buffer.from(session.tokenSha256).toString('hex')}`, share: 'session' }
   }
-  if (client.isLocal) return { name: 'this machine', share: 'local' }
+  const account = accountKey(name)
+  if (client.isLocal) return { name: `this machine ${account}`, share: 'local' }
   const network = networkOf(client.address ?? 'unknown')
   const isKnown = hasSignedIn(db, network, timestamp(clock.ago(KNOWN_FOR_MS, stamps.now())))
-  return { name: network, share: isKnown ? 'known' : 'strangers' }
+  return { name: `${network} ${account}`, share: isKnown ? 'known' : 'strangers' }
 }
 
 function noteNetwork({ clock, stamps }: Parts, tx: Tx, { address, isLocal }: Client): void {
@@ -235,9 +289,9 @@ function noteNetwork({ clock, stamps }: Parts, tx: Tx, { address, isLocal }: Cli
   })
 }
 
-/** The actor of a sign-in is the session that it begins. */
+/** The actor of a sign-in is the session that it begins, or its member. */
 function openedBy({ session }: NewSession, origin: Origin): Origin {
-  return { ...origin, actor: { kind: 'dashboard', id: shortId(session) } }
+  return { ...origin, actor: sessionActor(session) }
 }
 
 function sessionThing(session: DashboardSession): Thing {
@@ -246,8 +300,8 @@ function sessionThing(session: DashboardSession): Thing {
 
 /** Checking a password takes a while, in which it may have been changed. */
 function requireStillRight(tx: Tx, proof: Proof): void {
-  if (getOwner(tx)?.passwordHash !== proof)
-    throw wrongPassword('The password was changed just now.')
+  if (accountOf(tx, proof.memberId)?.passwordHash === proof.passwordHash) return
+  throw wrongPassword('The password was changed just now.')
 }
 
 function requireUnlocked(lockedPassword: string | null): void {
@@ -262,7 +316,7 @@ function wrongPassword(message: string): RelayError {
 
 function linkInvalid(): RelayError {
   const message =
-    'This setup link was already used, was replaced, or is older than 30 minutes. ' +
-    'Get a new one on the machine itself: hookline setup-link'
+    'This setup link was already used, was replaced, or has expired. A member gets a new one from the ' +
+    'owner; the owner, on the machine itself: hookline setup-link'
   return new RelayError('setup_link_invalid', message)
 }

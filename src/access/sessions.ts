@@ -1,7 +1,9 @@
-import { timestamp, type Timestamp } from '../domain/ids.ts'
+import type { Actor } from '../domain/audit.ts'
+import { timestamp, type MemberId, type Timestamp } from '../domain/ids.ts'
 import {
   deleteOtherSessions,
   deleteSession,
+  deleteSessionsOf,
   findSession,
   listSessions,
   insertSession,
@@ -24,6 +26,16 @@ export type DashboardSession = {
   readonly elevatedUntil: Timestamp | null
   /** The session was not seen for an hour: the cookie should be set again. */
   readonly isStale: boolean
+  /** Null for the owner. */
+  readonly memberId: MemberId | null
+}
+
+/** The author of what is done in the session. */
+export function sessionActor(session: DashboardSession): Actor {
+  const { memberId } = session
+  return memberId === null
+    ? { kind: 'dashboard', id: shortId(session) }
+    : { kind: 'member', id: memberId }
 }
 
 /** The name of a session in the audit trail: the first characters of a hash, which open nothing. */
@@ -59,7 +71,7 @@ const SHORT_LENGTH = 8
 /** The dashboard sessions: rows in the database, and a signal for the end of each. */
 export class DashboardSessions {
   readonly #tools: SessionTools
-  /** Sessions with a watcher, by the hash in hexadecimal: 25 at most, as there are rows. */
+  /** Sessions with a watcher, by the hash in hexadecimal: 25 at most for each person, as there are rows. */
   readonly #watched = new Map<string, { readonly id: Uint8Array; readonly end: AbortController }>()
 
   constructor(tools: SessionTools) {
@@ -74,10 +86,11 @@ export class DashboardSessions {
     if (!equalBytes(row.pageKeySha256, sha256(pageKey))) return null
     const now = this.#tools.stamps.now()
     const elevatedUntil = row.elevatedUntil > now ? row.elevatedUntil : null
-    return { tokenSha256, elevatedUntil, isStale: row.lastSeenAt <= now - SEEN_EVERY_MS }
+    const isStale = row.lastSeenAt <= now - SEEN_EVERY_MS
+    return { tokenSha256, elevatedUntil, isStale, memberId: row.memberId }
   }
 
-  /** Every browser that is signed in, the one seen last first: 25 at most. */
+  /** Every browser that is signed in, the one seen last first. */
   list(): readonly SessionRow[] {
     const { db, clock, stamps } = this.#tools
     return listSessions(db, timestamp(clock.ago(SESSION_LIFE_MS, stamps.now())))
@@ -97,23 +110,32 @@ export class DashboardSessions {
     return known.end.signal
   }
 
-  /** Begins a session in a transaction that may do more; the 26th ends the one seen longest ago. */
-  open(tx: Tx): NewSession {
+  /**
+   * Begins a session in a transaction that may do more, of the owner where `memberId` is null; the 26th of
+   * a person ends the one seen longest ago.
+   */
+  open(tx: Tx, memberId: MemberId | null = null): NewSession {
     const { clock, random, stamps } = this.#tools
     const [token, pageKey] = [secret(random), secret(random)]
     const tokenSha256 = sha256(token)
     const now = stamps.now()
     const elevatedUntil = timestamp(now + ELEVATION_MS)
-    keepLatestSessions(tx, timestamp(clock.ago(SESSION_LIFE_MS, now)), SESSIONS_MAX - 1)
+    keepLatestSessions(tx, timestamp(clock.ago(SESSION_LIFE_MS, now)), SESSIONS_MAX - 1, memberId)
     const times = { createdAt: now, lastSeenAt: now, elevatedUntil }
-    insertSession(tx, { tokenSha256, pageKeySha256: sha256(pageKey), ...times })
+    insertSession(tx, { tokenSha256, pageKeySha256: sha256(pageKey), memberId, ...times })
     this.#signalEndsAfterCommit()
-    return { token, pageKey, session: { tokenSha256, elevatedUntil, isStale: false } }
+    return { token, pageKey, session: { tokenSha256, elevatedUntil, isStale: false, memberId } }
   }
 
   /** Ends every session but one; every one where `kept` is null. */
   endOthers(tx: Tx, kept: DashboardSession | null): void {
     deleteOtherSessions(tx, kept?.tokenSha256 ?? null)
+    this.#signalEndsAfterCommit()
+  }
+
+  /** Ends every session of a member. */
+  endAllOf(tx: Tx, memberId: MemberId): void {
+    deleteSessionsOf(tx, memberId)
     this.#signalEndsAfterCommit()
   }
 

@@ -4,7 +4,12 @@ import { equalBytes, sha256 } from '../system/hash.ts'
 import type { Random } from '../system/random.ts'
 
 /** The token of a setup link: 43 characters, good for setting the password once. */
-export type SetupToken = { readonly token: string; readonly expiresAt: Timestamp }
+export type SetupToken = {
+  readonly token: string
+  readonly expiresAt: Timestamp
+  /** Of the member whose password it sets; left out for the owner's. */
+  readonly name?: string | undefined
+}
 
 type Open = { readonly tokenSha256: Uint8Array; readonly until: number }
 
@@ -44,7 +49,7 @@ export class SetupLink {
 
 /** The URLs of a setup link. The token stands behind the #, which no browser sends and no proxy logs. */
 export function setupAddresses(
-  token: string,
+  { token, name }: Pick<SetupToken, 'token' | 'name'>,
   where: {
     readonly publicUrl: string | null
     readonly listeningUrl: string
@@ -53,7 +58,8 @@ export function setupAddresses(
   },
 ): { readonly url: string; readonly lanUrl: string | null } {
   const { publicUrl, listeningUrl, localName } = where
-  const end = `/#/setup/${token}`
+  const whose = name === undefined ? '' : `?name=${encodeURIComponent(name)}`
+  const end = `/#/setup/${token}${whose}`
   if (publicUrl !== null) return { url: publicUrl + end, lanUrl: null }
   const { hostname, port } = new URL(listeningUrl)
   // A wildcard address is none that a browser could open.

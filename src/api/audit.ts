@@ -11,7 +11,10 @@ export const AuditEntry = objectSchema('AuditEntry', {
   action: AuditAction,
   actor: objectSchema('AuditActor', {
     kind: enumOf('AuditActorKind', ACTOR_KINDS, '`relay` is the relay itself, as it starts.'),
-    id: nullable(Type.String({ description: 'The key, or the short id of a dashboard session.' })),
+    id: nullable(
+      Type.String({ description: 'The key, the member, or the short id of a dashboard session.' }),
+    ),
+    name: Type.Optional(Type.String({ description: 'Of a member.' })),
   }),
   address: nullable(Type.String({ description: 'IP address; null on the machine itself.' })),
   request_id: nullable(Type.String({ description: 'The `X-Request-Id` of the answer.' })),

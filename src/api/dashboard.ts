@@ -17,6 +17,10 @@ export type SessionState = {
   readonly setup_step: string | null
   /** True for a browser on the relay's own machine. */
   readonly is_local: boolean
+  /** The member who is signed in; left out for the owner. */
+  readonly member?: { readonly id: string; readonly name: string } | undefined
+  /** Left out where only the owner can sign in. */
+  readonly has_members?: true | undefined
 }
 
 /** A browser that is signed in; `last_seen_at` is right to the hour. */
@@ -25,12 +29,19 @@ export type BrowserSession = {
   readonly created_at: string
   readonly last_seen_at: string
   readonly is_current: boolean
+  /** Left out for the owner. */
+  readonly member_name?: string | undefined
 }
 
 /** A longer text is no attempt: no password is longer. */
 const password = Type.String({ minLength: 1, maxLength: 1_000 })
 
-export const SignIn = objectSchema('SignIn', { password })
+export const SignIn = objectSchema('SignIn', {
+  /** A member's; the owner signs in without one. */
+  name: Type.Optional(Type.String({ maxLength: 200 })),
+  password,
+})
+export const Elevation = objectSchema('Elevation', { password })
 export const Claim = objectSchema('Claim', { token: Type.String({ maxLength: 100 }), password })
 export const NewPassword = objectSchema('NewPassword', { current: password, password })
 export const SetupStep = objectSchema('SetupStep', {

@@ -60,6 +60,7 @@ export const ERRORS: Readonly<Record<ErrorCode, Meaning>> = {
     when: 'The recipient wants no more messages, and the setting `opt_out` is `enforce`.',
   },
   bridge_exists: { status: 409, when: 'The number already has a bridge.' },
+  name_taken: { status: 409, when: 'Another member has this name.', isOfDashboard: true },
   phone_line_in_use: { status: 409, when: 'The line cannot be deleted.' },
   phone_line_disabled: { status: 409, when: '`phone_line_id` names a line that is turned off.' },
   not_queued: { status: 409, when: 'The message was handed over to the device, or has ended.' },

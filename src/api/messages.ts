@@ -246,6 +246,13 @@ export const Message = objectSchema('Message', {
   downgraded_at: Type.Optional(time('When `auto` turned to SMS.')),
   send_at: Type.Optional(time('The time for which it was scheduled.')),
   approval: Type.Optional(Approval),
+  sent_by: Type.Optional(
+    objectSchema(
+      'MessageAuthor',
+      { id: id('mem', 'The member.'), name: Type.String({ example: 'Anna' }) },
+      'The member of the dashboard who wrote it; left out for the owner.',
+    ),
+  ),
 })
 export type Message = Shape<typeof Message>
 

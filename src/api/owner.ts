@@ -104,13 +104,33 @@ export type LogLine = {
 /** The newest lines, and a sentence about the place of all of them. */
 export type RecentLog = { readonly data: readonly LogLine[]; readonly place: string }
 
-/** The link that sets the dashboard's password. */
+/** The link that sets the owner's password of the dashboard, or a member's. */
 export type SetupLink = {
   readonly url: string
   /** The same for another machine of the network; null where the relay does not listen there. */
   readonly lan_url: string | null
   readonly expires_at: string
 }
+
+/** A person who reads and answers in the dashboard, and may do nothing else there. */
+export type Member = {
+  readonly id: string
+  readonly name: string
+  readonly created_at: string
+  /** False until one is chosen with the first link. */
+  readonly has_password: boolean
+  /** End of the link that was not used yet; null where there is none. */
+  readonly link_expires_at: string | null
+  /** Right to the hour; null while no browser is signed in. */
+  readonly last_seen_at: string | null
+}
+
+/** `link` is shown this once. */
+export type InvitedMember = Member & { readonly link: SetupLink }
+
+export const NewMember = objectSchema('NewMember', {
+  name: Type.String({ minLength: 1, maxLength: 80 }),
+})
 
 /** An option, its value and its source: `--port`, `HOOKLINE_PORT`, `hookline.env`, `default`. */
 export type OptionRow = { readonly name: string; readonly value: string; readonly from: string }

@@ -16,7 +16,9 @@ import type { HealthFinding } from './health.ts'
 import type { CreatedKey, Key, KeySelf, RevokedKey } from './keys.ts'
 import type { Conversation, Message } from './messages.ts'
 import type {
+  InvitedMember,
   MadeBackup,
+  Member,
   OptionRow,
   Phone,
   RecentLog,
@@ -68,6 +70,10 @@ export type Answers = {
   'GET /keys/self': KeySelf
   'DELETE /keys/:id': RevokedKey
   'GET /log': RecentLog
+  'GET /members': All<Member>
+  'POST /members': InvitedMember
+  'POST /members/:id/link': InvitedMember
+  'DELETE /members/:id': Deleted
   'GET /messages': Page<Message>
   'GET /opt-outs': Page<OptOut>
   'PUT /opt-outs/:id': OptOut

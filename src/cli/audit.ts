@@ -34,7 +34,7 @@ export const AUDIT_COMMAND: Command = {
     {
       name: 'actor',
       value: 'NAME',
-      sentence: 'Only by this key or session id, or cli, or dashboard.',
+      sentence: 'Only by this id of a key, member or session, or cli, dashboard or member.',
     },
   ],
   sentence: 'Show the audit log: who changed what, and from where. Kept for 400 days.',
@@ -66,7 +66,7 @@ function rowOf(entry: AuditEntry) {
     timeCell(entry.last_at),
     what,
     about.id ?? about.kind,
-    actor.id ?? actor.kind,
+    actor.name ?? actor.id ?? actor.kind,
     address,
     changeIn(entry),
   ]

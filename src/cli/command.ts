@@ -25,6 +25,7 @@ export type IdKind =
   | 'deliveries'
   | 'keys'
   | 'lines'
+  | 'members'
   | 'messages'
   | 'uncertain'
   | 'webhooks'

@@ -46,6 +46,7 @@ const LISTS: Readonly<Record<IdKind, (client: ControlClient) => Promise<readonly
     const { data } = await client.ask('GET /webhooks', LISTED)
     return data.map(({ id, description, url }) => named(id, description, url))
   },
+  members: async (client) => (await client.ask('GET /members')).data,
   deliveries: failedDeliveries,
   messages: (client) => newestMessages(client, { type: 'all' }),
   approvals: (client) => newestMessages(client, { type: 'all', queued_reason: 'approval' }),

@@ -29,6 +29,7 @@ import { ABOUT_COMMANDS, GUIDE_COMMAND, HELP_COMMAND, SHORT_HELP, helpOf } from 
 import { LINE_COMMANDS } from './lines.ts'
 import { MAC_PERMIT_COMMAND, MAC_TRACE_COMMAND } from './mac.ts'
 import { MCP_COMMAND } from './mcp.ts'
+import { MEMBER_COMMANDS } from './members.ts'
 import { MESSAGE_COMMANDS, STATS_COMMAND } from './messages.ts'
 import { type Output, createOutput } from './output.ts'
 import { type Parsed, parseCommandLine } from './parse.ts'
@@ -156,7 +157,12 @@ export function hostingCommands(findPlace: FindPlace): readonly Command[] {
 export const COMMAND_GROUPS: readonly CommandGroup[] = [
   {
     heading: 'Run',
-    commands: [SERVE_COMMAND, ...hostingCommands(thisMachine), SETUP_LINK_COMMAND],
+    commands: [
+      SERVE_COMMAND,
+      ...hostingCommands(thisMachine),
+      SETUP_LINK_COMMAND,
+      ...MEMBER_COMMANDS,
+    ],
   },
   {
     heading: 'Send and watch',

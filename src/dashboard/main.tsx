@@ -1,18 +1,14 @@
 // The page as a whole: setup, sign-in, or the shell with a page in it.
 
-import { useSignal } from '@preact/signals'
 import { render } from 'preact'
 import { useEffect } from 'preact/hooks'
 
-import { href } from './address.ts'
+import { type PageName, href } from './address.ts'
 import { Button, LinkButton } from './components/button.tsx'
 import { Callout } from './components/callout.tsx'
-import { Dialog } from './components/dialog.tsx'
-import { AccountName, PasswordField } from './components/form.tsx'
 import { Icon } from './components/icon.tsx'
-import { fetchAhead, lazyPage } from './components/lazy-page.tsx'
+import { fetchAhead, lazyDialog, lazyPage } from './components/lazy-page.tsx'
 import { Card, PageHead } from './components/page.tsx'
-import { useAction } from './components/use-action.ts'
 import { EmptyState } from './components/when-ready.tsx'
 import { DashboardContext, createDashboard, useDashboard, type Dashboard } from './dashboard.ts'
 import { keepFocus } from './focus.ts'
@@ -52,6 +48,7 @@ const ACTIVITY = lazyPage(
   names.activity,
   async () => (await import('./pages/activity.tsx')).ActivityPage,
 )
+const CONFIRM = lazyDialog(async () => (await import('./pages/new-password.tsx')).ConfirmPassword)
 const SETUP = lazyPage(names.setup, async () => (await import('./pages/setup.tsx')).SetupPage)
 
 /** By then the first page has its data. */
@@ -82,7 +79,9 @@ function App() {
     <>
       <View />
       <NoticeList />
-      {session.isPasswordAsked.value && <PasswordDialog />}
+      {session.isPasswordAsked.value && (
+        <CONFIRM.View onClose={() => session.answerPassword(false)} />
+      )}
     </>
   )
 }
@@ -104,16 +103,28 @@ function View() {
     case 'signed_out':
       return <Alone view={<SignInPage />} />
     case 'signed_in':
-      if (page === 'setup') return session.now.value && <Alone view={<SETUP.View />} />
-      return (
-        <Shell page={page}>
-          <Page page={page} />
-        </Shell>
-      )
+      return <SignedIn />
   }
 }
 
-/** Follows changes while the owner is signed in, and drops all cached data afterwards. */
+function SignedIn() {
+  const { session, router } = useDashboard()
+  const { page } = router.route.value
+  const shown = session.now.value?.member ? pageOfMember(page) : page
+  if (shown === 'setup') return session.now.value && <Alone view={<SETUP.View />} />
+  return (
+    <Shell page={shown}>
+      <Page page={shown} />
+    </Shell>
+  )
+}
+
+/** Members read and answer. */
+function pageOfMember(page: PageName | null): ShownPage | null {
+  return page === 'home' || page === 'conversations' ? 'conversations' : null
+}
+
+/** Follows changes while a person is signed in, and drops all cached data afterwards. */
 function useStream(isSignedIn: boolean): void {
   const dashboard = useDashboard()
   useEffect(() => {
@@ -234,31 +245,5 @@ function NoticeList() {
       <div role="status">{listed('ok')}</div>
       <div role="alert">{listed('bad')}</div>
     </div>
-  )
-}
-
-/** Asks for the password again. The calls that wait for it are repeated by `api.ts`. */
-function PasswordDialog() {
-  const { session } = useDashboard()
-  const password = useSignal('')
-  const { isBusy, failure, start } = useAction(
-    () => session.elevate(password.value),
-    () => session.answerPassword(true),
-  )
-  return (
-    <Dialog
-      title={SHELL.confirmPassword}
-      onClose={() => session.answerPassword(false)}
-      onSubmit={start}
-      actions={
-        <Button type="submit" look="main" isBusy={isBusy}>
-          {SHELL.continue}
-        </Button>
-      }
-    >
-      <p>{SHELL.whyPassword}</p>
-      <AccountName />
-      <PasswordField isFirst bind={password} error={failure?.message} />
-    </Dialog>
   )
 }

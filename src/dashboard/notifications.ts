@@ -33,7 +33,7 @@ function isWanted(): boolean {
   return notificationChoice() !== null && isAllowed
 }
 
-type Tools = Pick<Dashboard, 'api' | 'clock' | 'live' | 'router'>
+type Tools = Pick<Dashboard, 'api' | 'clock' | 'live' | 'router' | 'session'>
 
 /** Messages that wait for an approval since the last look, newest first; none at the first one. */
 async function newlyHeld(api: Dashboard['api'], since: string | null, end: AbortSignal) {
@@ -44,7 +44,7 @@ async function newlyHeld(api: Dashboard['api'], since: string | null, end: Abort
 }
 
 /** Shows notifications until `end`. */
-export function notify({ api, clock, live, router }: Tools, end: AbortSignal): void {
+export function notify({ api, clock, live, router, session }: Tools, end: AbortSignal): void {
   let isChanged = false
   let isLooking = false
   /** Time of the latest message that needs no notification any more; null before the first look. */
@@ -68,7 +68,8 @@ export function notify({ api, clock, live, router }: Tools, end: AbortSignal): v
     const timeOf = ({ last_message }: Conversation) => last_message?.created_at ?? ''
     const fresh = answer.value.data.filter((each) => seen !== null && timeOf(each) > seen)
     seen = [seen ?? '', ...answer.value.data.map(timeOf)].reduce((a, b) => (a > b ? a : b))
-    const held = await newlyHeld(api, seenHeld, end)
+    // Members decide on no approvals.
+    const held = session.now.value?.member ? [] : await newlyHeld(api, seenHeld, end)
     seenHeld = held[0]?.created_at ?? seenHeld ?? isoTime(clock.time())
     if (!document.hidden || (await isAnyVisible())) return
     for (const conversation of fresh) show(conversation)

@@ -30,7 +30,9 @@ export type { CreatedKey, Key, RevokedKey } from '../api/keys.ts'
 export type { Conversation, Message } from '../api/messages.ts'
 export type {
   Backup,
+  InvitedMember,
   LogLine,
+  Member,
   RecentLog,
   RestoreState,
   Setting,

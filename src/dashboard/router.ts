@@ -16,8 +16,8 @@ export type Router = {
   addDialog(onBack: () => void): () => void
 }
 
-/** A setup link ends in 43 characters: 256 bits in base64url. */
-const SETUP_TOKEN = /^#\/setup\/([A-Za-z0-9_-]{43})$/
+/** A setup link has 43 characters, 256 bits in base64url, and behind them the name of a member. */
+const SETUP_TOKEN = /^#\/setup\/([\w-]{43})(\?.*)?$/
 
 export function createRouter(window: Window): Router {
   const { location, history } = window
@@ -29,11 +29,11 @@ export function createRouter(window: Window): Router {
   let next: string | null = null
 
   function read(): Route {
-    const token = SETUP_TOKEN.exec(location.hash)?.[1]
+    const [, token, whose = ''] = SETUP_TOKEN.exec(location.hash) ?? []
     if (token !== undefined) {
       setupToken.value = token
       // Neither the address bar nor the history may show it.
-      history.replaceState(null, '', '#/setup')
+      history.replaceState(null, '', `#/setup${whose}`)
     }
     hash = location.hash
     return parseHash(hash)

@@ -3,13 +3,15 @@
 import { computed, signal, type ReadonlySignal } from '@preact/signals'
 
 import { request, type Answer } from './api.ts'
-import { pageKey, storePageKey } from './browser-storage.ts'
+import { pageKey, readStored, store, storePageKey } from './browser-storage.ts'
 import type { Clock } from './clock.ts'
 import type { SessionState } from './resources.ts'
 
 type Opened = SessionState & { readonly page_key?: string | undefined }
 
 const SESSION = '/dashboard/session'
+/** Stored in the browser of a member. */
+const MEMBER = 'hookline-member'
 const RETRY_MS = 2_000
 
 export class SessionStore {
@@ -21,7 +23,7 @@ export class SessionStore {
   readonly #isOutdated = signal(false)
   #changeCount = 0
 
-  /** Null until the relay has answered for the first time. */
+  /** Null until the relay has answered for the first time. After its end it still names the member. */
   readonly now: ReadonlySignal<SessionState | null> = this.#now
   /** False while the very first call has no answer. */
   readonly isReachable: ReadonlySignal<boolean> = this.#isReachable
@@ -30,11 +32,12 @@ export class SessionStore {
   readonly isPasswordAsked = computed(() => this.#question.value !== null)
 
   /**
-   * Null until the relay has answered, except in a browser with a page key: it most likely is signed in, and
-   * its page is drawn meanwhile.
+   * Null until the relay has answered, except in a browser with a page key of the owner: it most likely is
+   * signed in, and its page is drawn meanwhile.
    */
   get state(): SessionState['state'] | null {
-    const isLikely = this.#isReachable.value && pageKey() !== null
+    const isOwners = pageKey() !== null && readStored(MEMBER) === null
+    const isLikely = this.#isReachable.value && isOwners
     return this.#now.value?.state ?? (isLikely ? 'signed_in' : null)
   }
 
@@ -56,8 +59,9 @@ export class SessionStore {
     if (answer.ok) this.#take(answer.value)
   }
 
-  signIn(password: string): Promise<Answer<SessionState>> {
-    return this.#change(SESSION, { password })
+  /** As the owner where the name is empty. */
+  signIn(password: string, name = ''): Promise<Answer<SessionState>> {
+    return this.#change(SESSION, name === '' ? { password } : { name, password })
   }
 
   /** Sets the first password, or replaces a forgotten one, with the token of a setup link. */
@@ -80,10 +84,11 @@ export class SessionStore {
 
   async signOut(where: 'here' | 'everywhere'): Promise<Answer<unknown>> {
     const path = where === 'here' ? SESSION : `${SESSION}s`
-    const answer = await request({ method: 'DELETE', path })
+    const answer = await request<SessionState>({ method: 'DELETE', path })
     if (answer.ok) {
       storePageKey(null)
       this.end()
+      this.#now.value = answer.value
     }
     return answer
   }
@@ -126,6 +131,9 @@ export class SessionStore {
       this.#ownVersion ??= session.version
       this.#isOutdated.value = session.version !== this.#ownVersion
     }
-    this.#now.value = session
+    // A member whose session was ended by another reads why.
+    const isOut = session.state === 'signed_out'
+    if (!isOut) store(MEMBER, session.member?.id ?? null)
+    this.#now.value = isOut ? { ...session, member: this.#now.value?.member } : session
   }
 }

@@ -2,13 +2,13 @@
 
 import type { KeyId } from './ids.ts'
 
-/** `relay` is the relay itself, for what it finds at a start. */
-export const ACTOR_KINDS = ['key', 'cli', 'dashboard', 'relay'] as const
+/** `dashboard` is the owner there; `relay` is the relay itself, for what it finds at a start. */
+export const ACTOR_KINDS = ['key', 'cli', 'dashboard', 'member', 'relay'] as const
 export type ActorKind = (typeof ACTOR_KINDS)[number]
 
 export type Actor = {
   readonly kind: ActorKind
-  /** The key, or the short id of the dashboard session; null where the kind says it all. */
+  /** The key, the member, or the short id of the dashboard session; null where the kind says it all. */
   readonly id: string | null
 }
 
@@ -72,6 +72,9 @@ export const AUDIT_ACTIONS = [
   'session.created',
   'session.elevated',
   'session.ended',
+  'member.created',
+  'member.link_created',
+  'member.removed',
 ] as const
 export type AuditAction = (typeof AUDIT_ACTIONS)[number]
 
@@ -91,6 +94,7 @@ export const THING_KINDS = [
   'relay',
   'dashboard',
   'session',
+  'member',
 ] as const
 export type ThingKind = (typeof THING_KINDS)[number]
 
@@ -115,7 +119,7 @@ export type AuditedChange = {
 export function makerOf({ actor }: Origin): KeyId | 'cli' | 'dashboard' {
   // Only a key has an id of a key.
   if (actor.kind === 'key') return actor.id as KeyId
-  return actor.kind === 'dashboard' ? 'dashboard' : 'cli'
+  return actor.kind === 'dashboard' || actor.kind === 'member' ? 'dashboard' : 'cli'
 }
 
 /**

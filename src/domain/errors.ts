@@ -17,6 +17,7 @@ export type ErrorCode =
   | 'automation_paused'
   | 'recipient_opted_out'
   | 'bridge_exists'
+  | 'name_taken'
   | 'phone_line_in_use'
   | 'phone_line_disabled'
   | 'not_uncertain'

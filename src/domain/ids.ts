@@ -18,6 +18,7 @@ export type IdPrefix =
   | 'brg'
   | 'aud'
   | 'att'
+  | 'mem'
 export type Id<P extends IdPrefix> = Branded<string, P>
 export type KeyId = Id<'key'>
 export type LineId = Id<'line'>
@@ -29,6 +30,7 @@ export type DeliveryId = Id<'dlv'>
 export type BridgeId = Id<'brg'>
 export type AuditId = Id<'aud'>
 export type AttachmentId = Id<'att'>
+export type MemberId = Id<'mem'>
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
 const ID_LENGTH = 26

@@ -2,7 +2,7 @@
 // a direct text message looks as it always did.
 
 import type { Handle } from './handle.ts'
-import type { KeyId, LineId, MessageId, Timestamp } from './ids.ts'
+import type { KeyId, LineId, MemberId, MessageId, Timestamp } from './ids.ts'
 import type { QuietHours } from './quiet-hours.ts'
 
 /** The types of reactions, as the API spells them. */
@@ -85,6 +85,8 @@ export type MessageExtras = {
   /** Quiet hours of the key that sent it. */
   readonly quietHours?: QuietHours | undefined
   readonly approval?: Approval | undefined
+  /** The member who wrote it in the dashboard. */
+  readonly memberId?: MemberId | undefined
 }
 
 /** `guid` is that of the device's own row, so that a change counts once. */

@@ -15,6 +15,7 @@ import {
 import {
   type BrowserSession,
   Claim,
+  Elevation,
   NewPassword,
   type SessionState,
   SetupStep,
@@ -26,7 +27,6 @@ import { equalBytes } from '../system/hash.ts'
 import { isoTime, isoTimeOrNull } from '../system/iso-time.ts'
 import { takes } from './body.ts'
 import { type SchemeOptions, isLoopbackOnly } from './hosts.ts'
-import type { PhoneLineActions } from './phone-lines.ts'
 import { requireNoQuery } from './query.ts'
 import {
   type Peer,
@@ -38,7 +38,6 @@ import {
   signedOut,
 } from './request-context.ts'
 import { respond } from './respond.ts'
-import type { WebhookActions } from './webhooks.ts'
 
 type DashboardAuthTools = SchemeOptions & {
   readonly access: { readonly sessions: Pick<DashboardSessions, 'find' | 'keep'> }
@@ -168,105 +167,6 @@ function nameFor(isSecure: boolean): string {
   return isSecure ? NAME_IF_SECURE : NAME
 }
 
-type ElevationTools = {
-  readonly webhooks: Pick<WebhookActions, 'get'>
-  readonly lines: Pick<PhoneLineActions, 'list'>
-}
-
-// Elevation: everything that lasts or destroys asks for the password again after an hour, so that a stolen
-// session cannot do it. A change that is not listed here asks.
-
-/** An operation, as Elysia knows it before the handler. */
-type Attempted = {
-  readonly request: Request
-  /** The path of the route, as `/api/v1/keys/:id`. */
-  readonly route: string
-  readonly params: unknown
-  readonly body: unknown
-}
-
-type Fields = Readonly<Record<string, unknown>>
-
-/** Changes that do not last, remove nothing permanently, or ask for the password themselves. */
-const FREE = new Set([
-  'POST /api/v1/messages/send',
-  'POST /api/v1/conversations/:id/messages',
-  'POST /api/v1/attachments',
-  'PUT /api/v1/contacts/:handle',
-  'PUT /api/v1/opt-outs/:handle',
-  'POST /api/v1/contacts/import',
-  'POST /api/v1/messages/:id/resolve',
-  'POST /api/v1/messages/:id/approve',
-  'POST /api/v1/messages/:id/deny',
-  'DELETE /api/v1/messages/:id',
-  'PATCH /api/v1/conversations/:id',
-  'POST /api/v1/conversations/:id/read',
-  'POST /api/v1/webhooks/:id/test',
-  'POST /api/v1/webhooks/:id/retry-failed',
-  'POST /api/v1/webhook-deliveries/:id/redeliver',
-  'POST /api/v1/backup',
-  'PUT /api/v1/snoozes',
-  'POST /api/v1/update-check',
-  'POST /dashboard/setup',
-  'POST /dashboard/session',
-  'DELETE /dashboard/session',
-  'DELETE /dashboard/sessions',
-  'POST /dashboard/session/elevate',
-  'POST /dashboard/password',
-  'PUT /dashboard/setup-step',
-])
-
-/** Changes that ask only where they widen access. */
-const CONDITIONAL: Readonly<
-  Record<string, (tools: ElevationTools, id: string, body: Fields) => boolean>
-> = { 'PUT /api/v1/webhooks/:id': leadsElsewhere, 'PATCH /api/v1/phone-lines/:id': opensLine }
-
-/** Reads that ask: a backup contains everything. */
-const WITH_PASSWORD = new Set(['GET /api/v1/backups/:name'])
-
-/** Guard of every route of the dashboard. */
-export function requirePassword(tools: ElevationTools): (attempted: Attempted) => void {
-  return (attempted) => {
-    if (!asksForPassword(tools, attempted)) return
-    const { session } = contextOf(attempted.request)
-    if (session !== null && session.elevatedUntil !== null) return
-    const message = 'Enter the password again: the last time was more than an hour ago.'
-    throw new RelayError('password_needed', message)
-  }
-}
-
-function asksForPassword(
-  tools: ElevationTools,
-  { request, route, params, body }: Attempted,
-): boolean {
-  const path = route.length > 1 ? route.replace(/\/$/, '') : route
-  if (SAFE_METHODS.has(request.method)) return WITH_PASSWORD.has(`GET ${path}`)
-  const operation = `${request.method} ${path}`
-  const condition = CONDITIONAL[operation]
-  if (condition === undefined) return !FREE.has(operation)
-  return condition(tools, String(fieldsOf(params)['id']), fieldsOf(body))
-}
-
-/** Throws `not_found` for an unknown webhook. */
-function leadsElsewhere({ webhooks }: ElevationTools, id: string, body: Fields): boolean {
-  const webhook = webhooks.get(id)
-  const isMoved = body['url'] !== undefined && body['url'] !== webhook.url
-  return isMoved || (body['is_active'] === true && !webhook.is_active)
-}
-
-/** True for more new contacts a day, the one-time codes that arrive as SMS, or what groups write. */
-function opensLine({ lines }: ElevationTools, id: string, body: Fields): boolean {
-  const line = lines.list().find((one) => one.id === id)
-  if (line === undefined) return false
-  const isRaised = Number(body['daily_contact_limit'] ?? 0) > line.daily_contact_limit
-  const isRelayed = body['relay_sms'] === true && !line.relay_sms
-  return isRaised || isRelayed || (body['relay_groups'] === true && line.relay_groups !== true)
-}
-
-function fieldsOf(value: unknown): Fields {
-  return typeof value === 'object' && value !== null ? { ...value } : {}
-}
-
 // Sign-in and sign-out, and the sessions.
 
 type SessionTools = SchemeOptions & { readonly access: Access; readonly version: string }
@@ -291,7 +191,7 @@ export function sessionRoutes(tools: SessionTools) {
     .post(
       '/session',
       async ({ request, body }) =>
-        withCookie(tools, request, await access.signIn(body.password, clientOf(request))),
+        withCookie(tools, request, await access.signIn(body, clientOf(request))),
       takes(SignIn),
     )
     .post(
@@ -301,7 +201,7 @@ export function sessionRoutes(tools: SessionTools) {
           request,
           await access.elevate(sessionOf(request), body.password, clientOf(request)),
         ),
-      takes(SignIn),
+      takes(Elevation),
     )
     .post(
       '/password',
@@ -318,7 +218,7 @@ export function sessionRoutes(tools: SessionTools) {
       takes(SetupStep),
     )
     .get('/sessions', ({ request }) => ({
-      data: access.sessions.list().map((seen) => browserSession(seen, sessionOf(request))),
+      data: access.sessions.list().map((seen) => browserSession(access, seen, sessionOf(request))),
     }))
     .delete('/session', async ({ request }) => {
       const { session } = contextOf(request)
@@ -338,19 +238,23 @@ function stateOf(
 ): SessionState {
   const { access, version } = tools
   const { peer } = contextOf(request)
+  const memberId = session?.memberId ?? null
   const isSignedIn = session !== null
   const signedOut = access.hasPassword() ? 'signed_out' : 'unclaimed'
   return {
     state: isSignedIn ? 'signed_in' : signedOut,
     elevated_until: isoTimeOrNull(session?.elevatedUntil ?? null),
     version: isSignedIn ? version : null,
-    setup_step: isSignedIn ? access.setupStep() : null,
+    setup_step: isSignedIn && memberId === null ? access.setupStep() : null,
     is_local: isLoopbackOnly(request.headers, peer, tools),
+    ...(access.members.hasAny() && { has_members: true }),
+    ...(memberId !== null && { member: { id: memberId, name: access.members.nameOf(memberId) } }),
   }
 }
 
 function browserSession(
-  { tokenSha256, createdAt, lastSeenAt }: SessionRow,
+  { members }: Access,
+  { tokenSha256, createdAt, lastSeenAt, memberId }: SessionRow,
   own: DashboardSession,
 ): BrowserSession {
   return {
@@ -358,6 +262,7 @@ function browserSession(
     created_at: isoTime(createdAt),
     last_seen_at: isoTime(lastSeenAt),
     is_current: equalBytes(tokenSha256, own.tokenSha256),
+    ...(memberId !== null && { member_name: members.nameOf(memberId) }),
   }
 }
 

@@ -5,7 +5,7 @@ import { Type } from 'typebox'
 
 import type { DashboardSessions } from '../access/sessions.ts'
 import { RelayError } from '../domain/errors.ts'
-import type { ChangeFeed, PublishedChange } from '../system/change-feed.ts'
+import type { Change, ChangeFeed, PublishedChange } from '../system/change-feed.ts'
 import type { Clock } from '../system/clock.ts'
 import { Signal } from '../system/signal.ts'
 import { HEARTBEAT_MS, STREAM_HEADERS } from './events.ts'
@@ -27,6 +27,8 @@ const RETRY_MS = 1_000
 const STREAMS_MAX = 100
 const STREAMS_RETRY_SECONDS = 10
 
+const STILL_HERE = ': still here\n\n'
+
 const EventsQuery = Type.Object({ after: Type.Optional(Type.String()) })
 
 /** `GET /dashboard/events?after=<position>`, for signed-in browsers. */
@@ -44,7 +46,8 @@ export function dashboardEventRoutes(tools: DashboardEventTools) {
     if (changes.watcherCount >= STREAMS_MAX) throw tooManyStreams()
     peer.liftTimeout(0)
     const isAsked = request.method === 'GET'
-    const watch = { changes, clock, position, isOpen }
+    const isShown = session.memberId === null ? () => true : isOfMembers
+    const watch = { changes, clock, position, isOpen, isShown }
     const body = isAsked
       ? streamOf((end) => changeEvents({ ...watch, signal: end }), signal, 0)
       : null
@@ -65,6 +68,8 @@ type Watch = Pick<DashboardEventTools, 'changes' | 'clock'> & {
   readonly position: string | null
   /** False once the session has expired, which is checked before each heartbeat. */
   readonly isOpen: () => boolean
+  /** Changes that the watcher may know of. */
+  readonly isShown: (change: Change) => boolean
 }
 
 /**
@@ -72,7 +77,7 @@ type Watch = Pick<DashboardEventTools, 'changes' | 'clock'> & {
  * everything. Ends when `signal` aborts.
  */
 async function* changeEvents(watch: Watch): AsyncGenerator<string, undefined> {
-  const { changes, clock, signal, isOpen } = watch
+  const { changes, clock, signal, isOpen, isShown } = watch
   const wake = new Signal()
   const unwatch = changes.watch(wake)
   try {
@@ -82,13 +87,24 @@ async function* changeEvents(watch: Watch): AsyncGenerator<string, undefined> {
       const changed = changes.since(position)
       position = changed === null ? changes.position : (changed.at(-1)?.position ?? position)
       if (changed === null) yield event('reset', position, {})
-      else if (changed.length > 0) yield changed.map(changeEvent).join('')
-      else if (!(await isNotified(wake, clock, signal))) yield ': still here\n\n'
+      else if (changed.length > 0) yield shownEvents(changed, isShown)
+      else if (!(await isNotified(wake, clock, signal))) yield STILL_HERE
     }
   } finally {
     unwatch()
   }
   return undefined
+}
+
+/** The changes that may be known; a heartbeat where none may. */
+function shownEvents(changed: readonly PublishedChange[], isShown: Watch['isShown']): string {
+  const shown = changed.filter(({ change }) => isShown(change))
+  return shown.length === 0 ? STILL_HERE : shown.map(changeEvent).join('')
+}
+
+/** True for changes of what members read. */
+function isOfMembers({ what }: Change): boolean {
+  return what === 'message' || what === 'conversation' || what === 'contact' || what === 'line'
 }
 
 /** False after a silence, when a heartbeat is due. */

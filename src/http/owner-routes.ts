@@ -3,15 +3,19 @@
 import { Elysia } from 'elysia'
 import { Type } from 'typebox'
 
+import type { Access } from '../access/access.ts'
+import type { SetupToken } from '../access/setup-link.ts'
 import { WantedBackup } from '../api/dashboard.ts'
 import { NewSnooze } from '../api/health.ts'
 import {
   type Backup,
   type MadeBackup,
   NewBackup,
+  NewMember,
   NewValue,
   type RecentLog,
   type Setting,
+  type SetupLink,
   type UpdateState,
 } from '../api/owner.ts'
 import { Adoption } from '../api/phone-lines.ts'
@@ -102,6 +106,41 @@ export function ownerRoutes(tools: Tools) {
         return backUp(wish, originOf(request))
       },
       mayTake(NewBackup),
+    )
+}
+
+/** The URLs of a setup link. */
+export type LinkOf = (link: SetupToken) => SetupLink
+
+/** People who read and answer. */
+export function memberRoutes({ members }: Pick<Access, 'members'>, linkOf: LinkOf) {
+  return new Elysia({ prefix: '/api/v1/members' })
+    .onBeforeHandle(plainCall)
+    .get('', () => ({ data: members.list() }))
+    .post(
+      '',
+      async ({ request, body, set }) => {
+        const { member, link } = await members.add(body.name, originOf(request))
+        set.status = 201
+        return { ...member, link: linkOf(link) }
+      },
+      takes(NewMember),
+    )
+    .post(
+      '/:id/link',
+      async ({ request, params }) => {
+        const { member, link } = await members.renewLink(params.id, originOf(request))
+        return { ...member, link: linkOf(link) }
+      },
+      { ...BY_ID, ...mayTake(NoBody) },
+    )
+    .delete(
+      '/:id',
+      async ({ request, params }) => {
+        await members.remove(params.id, originOf(request))
+        return { id: params.id, deleted: true }
+      },
+      BY_ID,
     )
 }
 

@@ -1,4 +1,4 @@
-import { shortId, type DashboardSession } from '../access/sessions.ts'
+import { sessionActor, type DashboardSession } from '../access/sessions.ts'
 import type { Actor, Origin } from '../domain/audit.ts'
 import { RelayError } from '../domain/errors.ts'
 import type { BridgeId } from '../domain/ids.ts'
@@ -72,7 +72,7 @@ export function originOf(request: Request): Origin {
 function actorOf({ caller, session }: RequestContext): Actor {
   if (caller?.kind === 'key') return { kind: 'key', id: caller.keyId }
   if (caller?.kind === 'cli') return { kind: 'cli', id: null }
-  return { kind: 'dashboard', id: session === null ? null : shortId(session) }
+  return session === null ? { kind: 'dashboard', id: null } : sessionActor(session)
 }
 
 export function sessionOf(request: Request): DashboardSession {

@@ -29,10 +29,11 @@ import {
 } from './contacts.ts'
 import { controlRoutes, type ControlActions } from './control.ts'
 import { type BridgeActions, type KeyActions, bridgeOwnerRoutes, keyRoutes } from './credentials.ts'
-import { requirePassword, sessionRoutes } from './dashboard-auth.ts'
+import { sessionRoutes } from './dashboard-auth.ts'
 import { dashboardEventRoutes } from './dashboard-events.ts'
 import { dashboardHealthRoutes } from './dashboard-health.ts'
 import { pageRoutes } from './dashboard-page.ts'
+import { requireRight } from './dashboard-rights.ts'
 import {
   type SendPreviews,
   aboutRoutes,
@@ -63,7 +64,7 @@ import {
 } from './messages.ts'
 import { openApiDocument } from './openapi.ts'
 import { REQUIRED_SCOPE, requireScope, type RouteScope } from './operation.ts'
-import { downloadRoutes, ownerRoutes } from './owner-routes.ts'
+import { downloadRoutes, type LinkOf, memberRoutes, ownerRoutes } from './owner-routes.ts'
 import { phoneLineRoutes, type PhoneLineActions } from './phone-lines.ts'
 import { contextOf, linesOf } from './request-context.ts'
 import { type FailureTools, answerToFailure, respond } from './respond.ts'
@@ -113,6 +114,7 @@ export type RouteTools = SchemeOptions &
     readonly setSnooze: SetSnooze
     readonly access: Access
     readonly createSetupLink: (origin: Origin) => Promise<SetupLink>
+    readonly linkOf: LinkOf
     readonly changes: ChangeFeed
     readonly about: () => About
     readonly pictures: Pictures
@@ -145,15 +147,17 @@ export function ownersRoutes(tools: RouteTools, streamsEnd: AbortSignal): AnyEly
   return frame(tools)
     .use(apiRoutes(tools, streamsEnd))
     .use(ownerRoutes({ ...tools, ...control }))
+    .use(memberRoutes(tools.access, tools.linkOf))
     .use(controlRoutes({ ...tools, ...control }))
 }
 
 /** For a browser that is signed in: the API, the owner's routes, and those of the page. */
 export function dashboardRoutes(tools: RouteTools, streamsEnd: AbortSignal): AnyElysia {
   return frame(tools)
-    .onBeforeHandle(requirePassword(tools))
+    .onBeforeHandle(requireRight(tools))
     .use(apiRoutes(tools, streamsEnd))
     .use(ownerRoutes({ ...tools, ...tools.control }))
+    .use(memberRoutes(tools.access, tools.linkOf))
     .use(sessionRoutes(tools))
     .use(aboutRoutes(tools))
     .use(dashboardHealthRoutes(tools))

@@ -145,7 +145,8 @@ async function answerSend(
   target: Pick<MessageRequest, 'to' | 'service' | 'lineId'>,
 ): Promise<Response> {
   const caller = callerOf(request)
-  const { requestId, peer } = contextOf(request)
+  const { requestId, peer, session } = contextOf(request)
+  const memberId = session?.memberId ?? undefined
   const waitMs = preferredWaitMs(request.headers)
   const idempotencyKey = idempotencyKeyOf(request.headers)
   const { text = '', attachments, reply_to: replyTo, send_at } = content
@@ -158,7 +159,10 @@ async function answerSend(
   const isConfirmed = caller.kind === 'dashboard' && request.headers.get(CONFIRMED) === OPTED_OUT
   const parts = { text, attachments, replyTo, sendAt, isUrgent, isConfirmed }
   const key = caller.kind === 'key' ? caller : null
-  const message = { ...target, ...parts, key, source: sourceOf(caller) }
+  if (fetches && memberId !== undefined) {
+    throw new RelayError('forbidden', 'Members attach files by upload only.')
+  }
+  const message = { ...target, ...parts, key, memberId, source: sourceOf(caller) }
   const answer = await send({ ...message, idempotencyKey, waitMs })
   return sendResponse(answer, { requestId, sentenceOf, isUrgent })
 }

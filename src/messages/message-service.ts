@@ -158,6 +158,10 @@ async function cancelQueued(tools: Tools, id: string, origin: Origin): Promise<a
     if (message.status !== 'queued' && message.status !== 'deferred') {
       throw new RelayError('not_queued', `The message is ${message.status}, not queued.`)
     }
+    const { kind, id: by } = origin.actor
+    if (kind === 'member' && message.extras?.memberId !== by) {
+      throw new RelayError('forbidden', 'Members cancel only their own messages.')
+    }
     failMessage(tools, tx, message, 'canceled')
     const about = { kind: 'message', id: message.id } as const
     tools.audit.record(tx, origin, { action: 'message.canceled', about })

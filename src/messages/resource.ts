@@ -7,6 +7,7 @@ import type { Handle } from '../domain/handle.ts'
 import type { LineId } from '../domain/ids.ts'
 import type { MessageExtras, Reaction } from '../domain/message-extras.ts'
 import type { Message, QueuedReason } from '../domain/message.ts'
+import { memberName } from '../storage/dashboard-access.ts'
 import type { Db } from '../storage/database.ts'
 import { partsOf } from '../storage/message-parts.ts'
 import { optOutAgainst } from '../storage/opt-outs.ts'
@@ -72,7 +73,13 @@ function extraFields(db: Db, message: Message) {
     ...(wantedService !== undefined && { service_requested: wantedService }),
     ...(downgradedAt !== undefined && { downgraded_at: isoTime(downgradedAt) }),
     ...holdFields(extras),
+    ...authorFields(db, extras),
   }
+}
+
+function authorFields(db: Db, { memberId }: MessageExtras) {
+  if (memberId === undefined) return {}
+  return { sent_by: { id: memberId, name: memberName(db, memberId) ?? '' } }
 }
 
 function holdFields({ sendAt, approval }: MessageExtras) {

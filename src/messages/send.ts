@@ -5,7 +5,7 @@
 import type { SendAttachment } from '../api/attachments.ts'
 import type * as api from '../api/messages.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
-import { guidFromBytes, type AttachmentId, type Timestamp } from '../domain/ids.ts'
+import { guidFromBytes, type AttachmentId, type MemberId, type Timestamp } from '../domain/ids.ts'
 import type { Line } from '../domain/line.ts'
 import type { MessageExtras, WantedService } from '../domain/message-extras.ts'
 import {
@@ -69,6 +69,8 @@ export type SendRequest = {
   /** The longest wait of the answer for the line, in milliseconds; null for the configured time. */
   readonly waitMs: number | null
   readonly source: MessageSource
+  /** The member of the dashboard who wrote it. */
+  readonly memberId?: MemberId | undefined
   /** The time before which it does not leave. */
   readonly sendAt?: Timestamp | undefined
   /** It goes in the quiet hours of its line, too. */
@@ -180,7 +182,7 @@ function startOf({ sendAt }: SendRequest, now: Timestamp): Timestamp {
 
 /** Null for a text message, as it always was. */
 function extrasOf(request: SendRequest): MessageExtras | null {
-  const { to, lineId, attachments, service, sendAt, isUrgent, isConfirmed } = request
+  const { to, lineId, attachments, service, sendAt, isUrgent, isConfirmed, memberId } = request
   const lineIds = lineId === null && typeof to === 'string' ? linesOf(request) : null
   const extras: MessageExtras = {
     lineIds: lineIds ?? undefined,
@@ -190,6 +192,7 @@ function extrasOf(request: SendRequest): MessageExtras | null {
     isUrgent: isUrgent || undefined,
     isConfirmed: isConfirmed || undefined,
     quietHours: request.key?.permissions.rules.quietHours ?? undefined,
+    memberId,
   }
   return Object.values(extras).every((value) => value === undefined) ? null : extras
 }

@@ -1,7 +1,8 @@
 // The tables of the dashboard's sign-in and of the audit trail. No password, token, cookie or other
 // secret can be read from them.
 
-import { integer, sqliteTable, text, index } from 'drizzle-orm/sqlite-core'
+import { sql } from 'drizzle-orm'
+import { integer, sqliteTable, text, index, uniqueIndex } from 'drizzle-orm/sqlite-core'
 
 import {
   ACTOR_KINDS,
@@ -10,7 +11,7 @@ import {
   type AuditFields,
   type ThingKind,
 } from '../domain/audit.ts'
-import type { AuditId } from '../domain/ids.ts'
+import type { AuditId, MemberId } from '../domain/ids.ts'
 import { at, bytes, checkJson, checkName, checkWord } from './columns.ts'
 
 /** The one owner of the relay, in the row 1; there is none until a password is set. */
@@ -22,6 +23,29 @@ export const dashboardOwner = sqliteTable('dashboard_owner', {
   /** Next step of setup; null once it is done. */
   setupStep: text('setup_step'),
 })
+
+/** People who read and answer. The row of a removed one stays, for its name in the audit trail. */
+export const dashboardMembers = sqliteTable(
+  'dashboard_members',
+  {
+    id: text('id').$type<MemberId>().primaryKey(),
+    name: text('name').notNull(),
+    /** The name as it is compared with others. */
+    nameKey: text('name_key').notNull(),
+    /** As the owner's; null until one is chosen, and once removed. */
+    passwordHash: text('password_hash'),
+    /** SHA-256 of the token in the latest sign-in link; null once it was used. */
+    linkSha256: bytes('link_sha256'),
+    linkMadeAt: at('link_made_at').notNull(),
+    createdAt: at('created_at').notNull(),
+    removedAt: at('removed_at'),
+  },
+  (t) => [
+    uniqueIndex('dashboard_members_by_name')
+      .on(t.nameKey)
+      .where(sql`removed_at IS NULL`),
+  ],
+)
 
 export const dashboardSessions = sqliteTable('dashboard_sessions', {
   /** SHA-256 of what the cookie holds. */
@@ -36,6 +60,10 @@ export const dashboardSessions = sqliteTable('dashboard_sessions', {
    * there was one, which opens nothing any more.
    */
   pageKeySha256: bytes('page_key_sha256'),
+  /** Null for the owner. */
+  memberId: text('member_id')
+    .$type<MemberId>()
+    .references(() => dashboardMembers.id),
 })
 
 /** Networks from which the password was given within the last 30 days, 100 at most. */

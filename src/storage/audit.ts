@@ -22,6 +22,7 @@ import { isoTime } from '../system/iso-time.ts'
 import type { Log } from '../system/log.ts'
 import type { LogicalClock } from '../system/logical-clock.ts'
 import { audit } from './access-schema.ts'
+import { memberName } from './dashboard-access.ts'
 import type { Tx, Db } from './database.ts'
 import { columnsOf, inserted, selected, type RawRow, type Values } from './statement.ts'
 import type { Writer } from './writer.ts'
@@ -183,19 +184,26 @@ export function listAudit(
     .orderBy(desc(audit.seq))
     .limit(limit + 1)
     .all()
-  return pageOf(rows, limit, resourceOf, ({ seq }) => [seq])
+  return pageOf(
+    rows,
+    limit,
+    (row) => resourceOf(db, row),
+    ({ seq }) => [seq],
+  )
 }
 
 function named(wanted: string | undefined, columns: readonly Column[]): SQL | undefined {
   return wanted === undefined ? undefined : sql`${wanted} IN ${columns}`
 }
 
-function resourceOf(row: typeof audit.$inferSelect): AuditEntry {
+function resourceOf(db: Db, row: typeof audit.$inferSelect): AuditEntry {
+  const { actorKind, actorId } = row
+  const name = actorKind === 'member' ? memberName(db, actorId ?? '') : null
   return {
     id: row.id,
     at: isoTime(row.at),
     action: row.action,
-    actor: { kind: row.actorKind, id: row.actorId },
+    actor: { kind: actorKind, id: actorId, ...(name !== null && { name }) },
     address: row.address,
     request_id: row.requestId,
     about: { kind: row.aboutKind, id: row.aboutId },

@@ -1,7 +1,8 @@
-import { and, desc, eq, gt, isNotNull, lte, ne, notInArray, or } from 'drizzle-orm'
+import { and, asc, desc, eq, gt, isNotNull, isNull, lte, ne, notInArray, or } from 'drizzle-orm'
 
-import type { Timestamp } from '../domain/ids.ts'
+import type { MemberId, Timestamp } from '../domain/ids.ts'
 import {
+  dashboardMembers as members,
   dashboardNetworks as networks,
   dashboardOwner as owner,
   dashboardSessions as sessions,
@@ -72,17 +73,39 @@ export function deleteOtherSessions(tx: Tx, kept: Uint8Array | null): void {
   touch(tx)
 }
 
-/** Deletes what was last seen at `before` or earlier, and of the rest all but the `count` seen last. */
-export function keepLatestSessions(tx: Tx, before: Timestamp, count: number): void {
+/**
+ * Deletes what was last seen at `before` or earlier, and of the rest of one person, the owner where
+ * `memberId` is null, all but the `count` seen last.
+ */
+export function keepLatestSessions(
+  tx: Tx,
+  before: Timestamp,
+  count: number,
+  memberId: MemberId | null,
+): void {
+  const isTheirs = isOf(memberId)
   const latest = tx.orm
     .select({ tokenSha256: sessions.tokenSha256 })
     .from(sessions)
+    .where(isTheirs)
     .orderBy(desc(sessions.lastSeenAt), desc(sessions.createdAt))
     .limit(count)
   tx.orm
     .delete(sessions)
-    .where(or(lte(sessions.lastSeenAt, before), notInArray(sessions.tokenSha256, latest)))
+    .where(
+      or(lte(sessions.lastSeenAt, before), and(isTheirs, notInArray(sessions.tokenSha256, latest))),
+    )
     .run()
+}
+
+function isOf(memberId: MemberId | null) {
+  return memberId === null ? isNull(sessions.memberId) : eq(sessions.memberId, memberId)
+}
+
+/** Deletes every session of a member. */
+export function deleteSessionsOf(tx: Tx, memberId: MemberId): void {
+  tx.orm.delete(sessions).where(isOf(memberId)).run()
+  touch(tx)
 }
 
 /** Sessions have no ids that others may see, so it is said of all of them at once. */
@@ -118,4 +141,48 @@ export function noteSignIn(
     .delete(networks)
     .where(or(lte(networks.signedInAt, after), notInArray(networks.network, latest)))
     .run()
+}
+
+export type MemberRow = typeof members.$inferSelect
+
+/** All that are not removed, in the order of their making. */
+export function listMembers(db: Db): readonly MemberRow[] {
+  return db.orm
+    .select()
+    .from(members)
+    .where(isNull(members.removedAt))
+    .orderBy(asc(members.createdAt))
+    .all()
+}
+
+type MemberField = 'id' | 'nameKey' | 'linkSha256'
+
+/** The member with this value in the field, unless removed. */
+export function findMember<F extends MemberField>(
+  db: Db,
+  field: F,
+  value: NonNullable<MemberRow[F]>,
+): MemberRow | null {
+  const isIt = and(isNull(members.removedAt), eq(members[field], value))
+  return db.orm.select().from(members).where(isIt).get() ?? null
+}
+
+/** The name of a member, also of a removed one. */
+export function memberName(db: Db, id: string): string | null {
+  const isIt = eq(members.id, id as MemberId) // Only compared with ids.
+  return db.orm.select({ name: members.name }).from(members).where(isIt).get()?.name ?? null
+}
+
+export function insertMember(tx: Tx, member: MemberRow): void {
+  tx.orm.insert(members).values(member).run()
+  tx.changes?.push({ what: 'member', id: member.id })
+}
+
+export function updateMember(
+  tx: Tx,
+  id: MemberId,
+  changes: Partial<Omit<MemberRow, 'id' | 'name' | 'nameKey' | 'createdAt'>>,
+): void {
+  tx.orm.update(members).set(changes).where(eq(members.id, id)).run()
+  tx.changes?.push({ what: 'member', id })
 }

@@ -139,6 +139,14 @@ function adoptBackup(db: Db, order: RestoreOrder): number {
     sqlite.run('UPDATE lines SET contacts_reserved = 0 WHERE contacts_reserved > 0')
     keepTrail(sqlite, directory.database)
     keepOptOuts(sqlite, directory.database)
+    // No sign-in link works twice, and members that were removed since the backup stay so.
+    sqlite.run('UPDATE dashboard_members SET link_sha256 = NULL')
+    sqlite
+      .query(
+        `UPDATE dashboard_members SET removed_at = $now, password_hash = NULL
+         WHERE id IN (SELECT about_id FROM audit WHERE action = 'member.removed')`,
+      )
+      .run({ now })
     insertAuditEntry(sqlite, origin, {
       id: derivedId('aud', now, sha256(file)),
       at: now,

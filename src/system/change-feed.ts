@@ -18,6 +18,7 @@ export type Change = {
     | 'setting'
     | 'backup'
     | 'session'
+    | 'member'
     | 'inbox'
   readonly id: string
   /** For a message: the conversation that shows it. */

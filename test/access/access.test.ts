@@ -37,7 +37,7 @@ test('a link that failed does not come back to life after a newer one was made',
 })
 
 for (const [name, act] of [
-  ['a sign-in', ({ access }) => access.signIn(PASSWORD, HERE)],
+  ['a sign-in', ({ access }) => access.signIn({ password: PASSWORD }, HERE)],
   ['an elevation', ({ access }, session) => access.elevate(session, PASSWORD, HERE)],
   [
     'a change',
@@ -64,7 +64,7 @@ for (const [name, act] of [
 test('whoever watches a session hears of its end, and of no other', async () => {
   const { access, claim } = openAccess()
   const { session: first } = await claim(PASSWORD)
-  const { session: second } = await access.signIn(PASSWORD, HERE)
+  const { session: second } = await access.signIn({ password: PASSWORD }, HERE)
   const ends = [access.sessions.endOf(first), access.sessions.endOf(second)]
   const endings = () => ends.map((end) => end.aborted)
 
@@ -129,7 +129,10 @@ for (const [listeningUrl, publicUrl, url, lanUrl] of [
   ['http://0.0.0.0:4665', 'https://relay.example.com', 'https://relay.example.com/#/setup/T', null],
 ] as const) {
   test(`a relay at ${publicUrl ?? listeningUrl} is set up at ${url}`, () => {
-    const addresses = setupAddresses('T', { listeningUrl, publicUrl, localName: 'mini.local' })
+    const addresses = setupAddresses(
+      { token: 'T' },
+      { listeningUrl, publicUrl, localName: 'mini.local' },
+    )
 
     expect(addresses).toEqual({ url, lanUrl })
   })

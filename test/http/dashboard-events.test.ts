@@ -21,6 +21,7 @@ const SESSION = {
   tokenSha256: new Uint8Array(32),
   elevatedUntil: null,
   isStale: false,
+  memberId: null,
 }
 const LINE: Change = { what: 'line', id: 'line_1' }
 

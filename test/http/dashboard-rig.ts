@@ -49,6 +49,13 @@ export async function startDashboard(options: Parameters<typeof startRelay>[0] =
       await claimed.post('/dashboard/setup', { token: await token(), password })
       return claimed
     },
+    /** A member who chose a password by the link, in a browser that is then signed in. */
+    async join(owner: Browser, name = 'Anna', place: Place = {}): Promise<Browser> {
+      const { body } = await owner.post('/dashboard/api/members', { name })
+      const joined = browser(place)
+      await joined.post('/dashboard/setup', { token: tokenOf(body.link.url), password: PASSWORD })
+      return joined
+    },
     async logIn(place: Place = {}): Promise<Browser> {
       const other = browser(place)
       await other.post('/dashboard/session', { password: PASSWORD })
@@ -58,7 +65,7 @@ export async function startDashboard(options: Parameters<typeof startRelay>[0] =
 }
 
 export function tokenOf(url: string): string {
-  return url.split('/#/setup/')[1] ?? ''
+  return url.split('/#/setup/')[1]?.split('?')[0] ?? ''
 }
 
 /** Keeps a cookie and a page key, and says of every change that it comes from the relay's own page. */

@@ -104,7 +104,12 @@ test('a use after an hour gives the cookie again, and writes once', async () => 
 
 test('a full disk hides nothing from a browser that is signed in', async () => {
   const request = new Request(`http://localhost${KEYS}`)
-  const session = { tokenSha256: new Uint8Array(32), elevatedUntil: null, isStale: true }
+  const session = {
+    tokenSha256: new Uint8Array(32),
+    elevatedUntil: null,
+    isStale: true,
+    memberId: null,
+  }
   const keep = () => Promise.reject(storageFull())
   const sessions = { find: () => session, keep }
   const hosts = { hostname: 'relay', publicUrl: null, isOwnAddress: () => true }

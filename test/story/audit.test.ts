@@ -40,6 +40,9 @@ const bridge = async ({ owner }: Stage): Promise<string> => {
 }
 let bridges = 0
 
+const member = async ({ owner }: Stage): Promise<string> =>
+  (await owner('POST', '/api/v1/members', { name: 'Anna' })).body.id
+
 const upload = async ({ owner }: Stage): Promise<string> =>
   (await owner('POST', '/api/v1/attachments?filename=menu.txt', 'soup')).body.id
 
@@ -207,6 +210,20 @@ const RECORDED: Readonly<Record<string, Case>> = {
     changes: { before: { handle: ANNA, phone_line_id: null, keyword: null }, after: null },
   },
   'POST /api/v1/setup-link': { action: 'setup_link.created', set: async () => ({ body: {} }) },
+  'POST /api/v1/members': {
+    action: 'member.created',
+    set: async () => ({ body: { name: 'Anna' } }),
+    changes: { before: null, after: { name: 'Anna' } },
+  },
+  'POST /api/v1/members/:id/link': {
+    action: 'member.link_created',
+    set: async (stage) => ({ path: await member(stage), body: {} }),
+  },
+  'DELETE /api/v1/members/:id': {
+    action: 'member.removed',
+    set: async (stage) => ({ path: await member(stage) }),
+    changes: { before: { name: 'Anna' }, after: null },
+  },
   'POST /dashboard/setup': {
     action: 'password.set',
     set: async ({ relay }) => ({ body: { token: await relay.token(), password: PASSWORD } }),
@@ -365,7 +382,8 @@ async function prepare(stage: Stage, route: string) {
 
 /** What an answer tells this once, and what a setup link carries. */
 function secretsIn(answer: Json, asked: Json): readonly string[] {
-  const link = String(answer?.url ?? '').split('/#/setup/')[1]
+  const { url = '' } = answer?.link ?? answer ?? {}
+  const link = String(url).split('/#/setup/')[1]?.slice(0, 43)
   return [answer?.secret, answer?.key, answer?.token, asked?.token, link].filter(
     (text): text is string => typeof text === 'string' && text !== '',
   )

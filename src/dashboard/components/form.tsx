@@ -144,9 +144,9 @@ export function PasswordField(props: PasswordProps) {
   )
 }
 
-/** The name of the only account, hidden, under which password managers save the password. */
-export function AccountName() {
-  return <input type="text" name="username" autoComplete="username" value="owner" readOnly hidden />
+/** The name of the account, hidden, under which password managers save the password. */
+export function AccountName({ name = 'owner' }: { readonly name?: string | undefined }) {
+  return <input type="text" name="username" autoComplete="username" value={name} readOnly hidden />
 }
 
 export function TextArea(props: Words & { readonly bind: Bound }) {

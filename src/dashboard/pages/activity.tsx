@@ -32,7 +32,7 @@ import { lineName } from '../words/line-states.ts'
 
 const ENTRIES_MAX = 2_000
 const DAY_MS = 86_400_000
-const ACTORS = ['dashboard', 'cli', 'relay'] as const
+const ACTORS = ['dashboard', 'member', 'cli', 'relay'] as const
 
 export function ActivityPage() {
   return (

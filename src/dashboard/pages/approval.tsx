@@ -82,10 +82,11 @@ function WithText({ action, field, value, ...props }: TextProps) {
 
 /** The message of a conversation that has waited longest for a decision. */
 export function ApprovalBar({ conversationId }: { readonly conversationId: string }) {
+  const { session } = useDashboard()
   const query = { conversation_id: conversationId, queued_reason: 'approval', limit: 200 }
   const { value, refresh } = useRead<Page<Message>>(withQuery('messages', query), 'message')
   const first = value?.data.at(-1)
-  if (value === null || first === undefined) return null
+  if (value === null || first === undefined || session.now.value?.member) return null
   return (
     <Callout
       tone="wait"

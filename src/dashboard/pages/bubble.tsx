@@ -14,7 +14,7 @@ import { useDashboard } from '../dashboard.ts'
 import type { Feed } from '../feed.ts'
 import { draftOf, sendOnce } from '../outbox.ts'
 import { personColor, personName } from '../people.ts'
-import type { Message } from '../resources.ts'
+import type { Message, SessionState } from '../resources.ts'
 import { absoluteTime, clockTime } from '../time-words.ts'
 import { grouped } from '../words/common.ts'
 import { BUBBLE } from '../words/conversations.ts'
@@ -171,7 +171,11 @@ function About({ message }: MessageProps) {
       </time>
       {message.service !== 'iMessage' && <span>{message.service}</span>}
       {service !== null && <span>{service}</span>}
-      {isOwn && <span>{sourceWords(message.source)}</span>}
+      {isOwn && (
+        <span>
+          <PersonText>{message.sent_by?.name ?? sourceWords(message.source)}</PersonText>
+        </span>
+      )}
       {isOwn && <Status message={message} />}
     </p>
   )
@@ -211,8 +215,14 @@ function Edits({ message: { edits = [] } }: MessageProps) {
   )
 }
 
+/** Members decide on nothing, and take back only their own. */
+function isOpenTo(member: SessionState['member'], { status, sent_by }: Message): boolean {
+  if (member === undefined || status === 'failed' || status === 'expired') return true
+  return status === 'queued' && member.id === sent_by?.id
+}
+
 function NextSteps({ message, onChanged }: Props) {
-  const { api, notices } = useDashboard()
+  const { api, notices, session } = useDashboard()
   const { isBusy, start } = useAction(
     (call: () => Promise<Answer<Message>>) => call(),
     (changed) => {
@@ -225,6 +235,7 @@ function NextSteps({ message, onChanged }: Props) {
     start(() => api.post(`messages/${message.id}/resolve`, { status }))
   // The key comes from the message, which is sent again once, however many pages are open.
   const sendAgain = () => start(() => sendOnce(api, draftOf(message), `again-${message.id}`))
+  if (!isOpenTo(session.now.value?.member, message)) return null
   if (message.status === 'uncertain') {
     return (
       <div class="actions bubble-actions">

@@ -1,16 +1,18 @@
-// A new password: from a setup link, or in the settings.
+// Passwords: a new one from a setup link or in the settings, and the current one asked for again.
 
 import { useSignal, type Signal } from '@preact/signals'
 
 import { href } from '../address.ts'
-import { fieldError } from '../api.ts'
+import { fieldError, OF_PASSWORD } from '../api.ts'
 import { Button } from '../components/button.tsx'
 import { Callout, FailureNote } from '../components/callout.tsx'
 import { CodeBlock } from '../components/code-block.tsx'
+import { ActionDialog, Dialog } from '../components/dialog.tsx'
 import { AccountName, Form, PasswordField, Switch } from '../components/form.tsx'
 import { AloneHead, Card } from '../components/page.tsx'
 import { useAction } from '../components/use-action.ts'
 import { useDashboard } from '../dashboard.ts'
+import { useBrowsers } from '../sources.ts'
 import { PASSWORD as WORDS, passwordProblem, strengthWords } from '../words/password.ts'
 
 type NewPassword = {
@@ -76,6 +78,7 @@ export function NewPasswordFields({ chosen, refusal }: FieldsProps) {
 /** The page of a setup link, which sets the first password or replaces a forgotten one. */
 export function SetPassword({ token }: { readonly token: string }) {
   const { router, session } = useDashboard()
+  const { name } = router.route.value.query
   const chosen = useNewPassword()
   const { isBusy, failure, start } = useAction(
     () => session.setUp(token, chosen.password.value),
@@ -89,12 +92,16 @@ export function SetPassword({ token }: { readonly token: string }) {
   if (failure?.code === 'setup_link_invalid') return <LinkRefused />
   return (
     <>
-      <AloneHead title={isNew ? WORDS.choose : WORDS.chooseNew}>
-        {isNew ? WORDS.chooseLead : WORDS.chooseNewLead}
-      </AloneHead>
+      {name === undefined ? (
+        <AloneHead title={isNew ? WORDS.choose : WORDS.chooseNew}>
+          {isNew ? WORDS.chooseLead : WORDS.chooseNewLead}
+        </AloneHead>
+      ) : (
+        <AloneHead title={WORDS.choose}>{WORDS.memberLead(name)}</AloneHead>
+      )}
       <Card>
         <Form isFirst onSubmit={() => chosen.isFit() && start()}>
-          <AccountName />
+          <AccountName name={name} />
           <NewPasswordFields chosen={chosen} refusal={fieldError(failure, 'password')} />
           <FailureNote failure={failure} but={['password']} />
           <Button type="submit" look="main" isBusy={isBusy}>
@@ -109,6 +116,7 @@ export function SetPassword({ token }: { readonly token: string }) {
 function LinkRefused() {
   const { router, session } = useDashboard()
   const isClaimed = session.now.value?.state !== 'unclaimed'
+  const isMember = router.route.value.query['name'] !== undefined
   const leave = () => {
     router.forgetSetupToken()
     router.go(href('home'))
@@ -117,14 +125,78 @@ function LinkRefused() {
     <>
       <AloneHead title={WORDS.linkOver} />
       <Callout tone="warn" role="alert" title={WORDS.whyLinkOver}>
-        {WORDS.newLink}
+        {isMember ? WORDS.newMemberLink : WORDS.newLink}
       </Callout>
-      <CodeBlock what={WORDS.command} text="hookline setup-link" />
+      {!isMember && <CodeBlock what={WORDS.command} text="hookline setup-link" />}
       {isClaimed && (
         <div class="actions">
           <Button onClick={leave}>{WORDS.signInInstead}</Button>
         </div>
       )}
     </>
+  )
+}
+
+type ChangeProps = { readonly title: string; readonly onClose: () => void }
+
+/** Changes the owner's password. */
+export function ChangePassword({ title, onClose }: ChangeProps) {
+  const { session, notices } = useDashboard()
+  const browsers = useBrowsers()
+  const chosen = useNewPassword()
+  const current = useSignal('')
+  const action = useAction(
+    () => session.changePassword(current.value, chosen.password.value),
+    () => {
+      browsers.refresh()
+      notices.done(WORDS.passwordChanged)
+      onClose()
+    },
+  )
+  const { failure } = action
+  return (
+    <ActionDialog
+      title={title}
+      confirm={title}
+      action={action}
+      but={['current', 'password', ...OF_PASSWORD]}
+      onClose={onClose}
+      onSubmit={() => chosen.isFit() && action.start()}
+    >
+      <AccountName />
+      <PasswordField
+        label={WORDS.currentPassword}
+        isFirst
+        bind={current}
+        error={fieldError(failure, 'current', ...OF_PASSWORD)}
+      />
+      <NewPasswordFields chosen={chosen} refusal={fieldError(failure, 'password')} />
+    </ActionDialog>
+  )
+}
+
+/** Asks for the password again. The calls that wait for it are repeated by `api.ts`. */
+export function ConfirmPassword({ onClose }: { readonly onClose: () => void }) {
+  const { session } = useDashboard()
+  const password = useSignal('')
+  const { isBusy, failure, start } = useAction(
+    () => session.elevate(password.value),
+    () => session.answerPassword(true),
+  )
+  return (
+    <Dialog
+      title={WORDS.again}
+      onClose={onClose}
+      onSubmit={start}
+      actions={
+        <Button type="submit" look="main" isBusy={isBusy}>
+          {WORDS.continue}
+        </Button>
+      }
+    >
+      <p>{WORDS.whyAgain}</p>
+      <AccountName />
+      <PasswordField isFirst bind={password} error={failure?.message} />
+    </Dialog>
   )
 }

@@ -191,16 +191,19 @@ function useResults(wanted: string) {
   const settled = useSettled(wanted)
   const path = withQuery('search', { q: wanted, limit: LIMIT })
   const found = useRead<SearchResult>(wanted === '' || settled !== wanted ? null : path)
-  return { found, results: found.value === null ? [] : resultsIn(found.value, wanted) }
+  const isOwner = useDashboard().session.now.value?.member === undefined
+  return { found, results: found.value === null ? [] : resultsIn(found.value, wanted, isOwner) }
 }
 
 function resultsIn(
   { people, conversations, messages }: SearchResult,
   wanted: string,
+  isOwner: boolean,
 ): readonly Result[] {
   const persons = people.map(({ handle, name }) => ({
     key: `p ${handle}`,
-    href: href('people', [handle]),
+    // Members have no page of people.
+    href: isOwner ? href('people', [handle]) : href('conversations', [], { q: handle }),
     group: 'people' as const,
     title: marked(name, wanted),
     text: marked(numberWords(handle), wanted),

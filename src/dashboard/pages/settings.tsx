@@ -4,14 +4,12 @@ import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 
 import { href } from '../address.ts'
-import { fieldError, OF_PASSWORD } from '../api.ts'
 import { Button, LinkButton } from '../components/button.tsx'
 import { FailureNote } from '../components/callout.tsx'
 import { CodeBlock } from '../components/code-block.tsx'
-import { ActionDialog } from '../components/dialog.tsx'
-import { AccountName, PasswordField } from '../components/form.tsx'
+import { lazyDialog } from '../components/lazy-page.tsx'
 import { Card, Facts, PageHead } from '../components/page.tsx'
-import { Ago } from '../components/text.tsx'
+import { Ago, PersonText } from '../components/text.tsx'
 import { useAction } from '../components/use-action.ts'
 import { Skeleton, WhenReady } from '../components/when-ready.tsx'
 import { useDashboard } from '../dashboard.ts'
@@ -21,7 +19,6 @@ import { combine } from '../store.ts'
 import { chooseTheme, chosenTheme, THEMES } from '../theme.ts'
 import { COMMON } from '../words/common.ts'
 import { SETTINGS as WORDS } from '../words/settings.ts'
-import { NewPasswordFields, useNewPassword } from './new-password.tsx'
 import { BackupsSection } from './settings-backups.tsx'
 import {
   ChoiceSetting,
@@ -31,7 +28,10 @@ import {
   TimeZoneSetting,
   useSetting,
 } from './settings-fields.tsx'
+import { MembersSection } from './settings-members.tsx'
 import { MoveSection, UpdatesSection } from './settings-restore.tsx'
+
+const CHANGE_PASSWORD = lazyDialog(async () => (await import('./new-password.tsx')).ChangePassword)
 
 export function SettingsPage() {
   const all = combine({
@@ -70,6 +70,7 @@ export function SettingsPage() {
               <AttachmentsSection />
               <BackupsSection backups={backups.data} folder={about.backup_folder} />
               <MoveSection />
+              <MembersSection />
               <SecuritySection browsers={browsers.data} about={about} />
               <HealthSection />
               <UpdatesSection version={about.version} />
@@ -250,9 +251,11 @@ function SecuritySection({ browsers, about }: SecurityProps) {
       <div class="stack-tight">
         <h3>{WORDS.sessions(browsers.length)}</h3>
         <ul class="settings-browsers">
-          {browsers.map(({ created_at, last_seen_at, is_current }, index) => (
+          {browsers.map(({ created_at, last_seen_at, is_current, member_name }, index) => (
             <li key={index}>
-              <span>{is_current ? WORDS.thisBrowser : WORDS.anotherBrowser}</span>
+              <PersonText>
+                {is_current ? WORDS.thisBrowser : (member_name ?? WORDS.anotherBrowser)}
+              </PersonText>
               <span class="small quiet">
                 {WORDS.signedIn}
                 <Ago time={created_at} />
@@ -299,43 +302,10 @@ function ChangePassword({ isLocked }: { readonly isLocked: boolean }) {
       <div class="actions">
         <Button onClick={() => (isOpen.value = true)}>{WORDS.changePassword}</Button>
       </div>
-      {isOpen.value && <ChangeDialog onClose={() => (isOpen.value = false)} />}
+      {isOpen.value && (
+        <CHANGE_PASSWORD.View title={WORDS.changePassword} onClose={() => (isOpen.value = false)} />
+      )}
     </div>
-  )
-}
-
-function ChangeDialog({ onClose }: { readonly onClose: () => void }) {
-  const { session, notices } = useDashboard()
-  const browsers = useBrowsers()
-  const chosen = useNewPassword()
-  const current = useSignal('')
-  const action = useAction(
-    () => session.changePassword(current.value, chosen.password.value),
-    () => {
-      browsers.refresh()
-      notices.done(WORDS.passwordChanged)
-      onClose()
-    },
-  )
-  const { failure } = action
-  return (
-    <ActionDialog
-      title={WORDS.changePassword}
-      confirm={WORDS.changePassword}
-      action={action}
-      but={['current', 'password', ...OF_PASSWORD]}
-      onClose={onClose}
-      onSubmit={() => chosen.isFit() && action.start()}
-    >
-      <AccountName />
-      <PasswordField
-        label={WORDS.currentPassword}
-        isFirst
-        bind={current}
-        error={fieldError(failure, 'current', ...OF_PASSWORD)}
-      />
-      <NewPasswordFields chosen={chosen} refusal={fieldError(failure, 'password')} />
-    </ActionDialog>
   )
 }
 

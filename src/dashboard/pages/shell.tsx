@@ -34,6 +34,8 @@ const PAGES: readonly LinkedPage[] = [
 /** Those that narrow screens have in the bar at the top, and on the page of settings. */
 const AT_TOP: readonly LinkedPage[] = ['people']
 const IN_SETTINGS: readonly LinkedPage[] = ['keys', 'activity']
+/** Members read and answer. */
+const OF_MEMBERS: readonly LinkedPage[] = ['conversations']
 const WIDE_ONLY = [...AT_TOP, ...IN_SETTINGS]
 
 type Props = {
@@ -43,6 +45,7 @@ type Props = {
 }
 
 export function Shell({ page, children }: Props) {
+  const { session } = useDashboard()
   const main = useRef<HTMLElement>(null)
   const unread = useUnread()
   const search = useSearch()
@@ -63,11 +66,23 @@ export function Shell({ page, children }: Props) {
       </a>
       <header class="top-bar">
         <Brand />
-        {AT_TOP.map((each) => (
-          <LinkButton key={each} look="quiet" icon={each} isIconOnly href={href(each)}>
-            {names[each]}
-          </LinkButton>
-        ))}
+        {session.now.value?.member ? (
+          // Members have no settings, where the others find it.
+          <Button
+            look="quiet"
+            icon="sign-out"
+            isIconOnly
+            onClick={() => void session.signOut('here')}
+          >
+            {SHELL.signOut}
+          </Button>
+        ) : (
+          AT_TOP.map((each) => (
+            <LinkButton key={each} look="quiet" icon={each} isIconOnly href={href(each)}>
+              {names[each]}
+            </LinkButton>
+          ))
+        )}
         <Button look="quiet" icon="search" isIconOnly onClick={search.open}>
           {SHELL.search}
         </Button>
@@ -153,7 +168,7 @@ function Navigation({ current, unread, onSearch }: NavigationProps) {
         <kbd aria-hidden="true">/</kbd>
       </button>
       <ul>
-        {PAGES.map((page) => (
+        {(session.now.value?.member ? OF_MEMBERS : PAGES).map((page) => (
           <li key={page} class={WIDE_ONLY.includes(page) ? 'nav-wide' : undefined}>
             <a href={href(page)} aria-current={page === current ? 'page' : undefined}>
               <Icon name={page} />

@@ -4,8 +4,8 @@ import { useEffect } from 'preact/hooks'
 import { fieldError, OF_PASSWORD } from '../api.ts'
 import { later } from '../clock.ts'
 import { Button } from '../components/button.tsx'
-import { FailureNote } from '../components/callout.tsx'
-import { AccountName, Form, PasswordField } from '../components/form.tsx'
+import { Callout, FailureNote } from '../components/callout.tsx'
+import { AccountName, Form, PasswordField, TextField } from '../components/form.tsx'
 import { AloneHead, Card } from '../components/page.tsx'
 import { useAction } from '../components/use-action.ts'
 import { useDashboard } from '../dashboard.ts'
@@ -15,9 +15,15 @@ const COMMAND = 'hookline setup-link'
 const SECOND_MS = 1_000
 
 export function SignInPage() {
+  const { session } = useDashboard()
   return (
     <>
       <AloneHead title={WORDS.title} />
+      {session.now.value?.member && (
+        <Callout tone="warn" role="alert">
+          {WORDS.memberOut}
+        </Callout>
+      )}
       <Card>
         <SignInForm />
       </Card>
@@ -32,10 +38,11 @@ export function SignInPage() {
 
 function SignInForm() {
   const { session, notices } = useDashboard()
+  const name = useSignal('')
   const password = useSignal('')
   const { seconds, start: startCountdown } = useCountdown()
   const { isBusy, failure, start } = useAction(
-    () => session.signIn(password.value),
+    () => session.signIn(password.value, name.value),
     () => {},
     ({ message, retryAfterSeconds }) => {
       startCountdown(retryAfterSeconds ?? 0)
@@ -46,7 +53,11 @@ function SignInForm() {
   const isOver = failure?.code === 'rate_limit_exceeded' && seconds === 0
   return (
     <Form isFirst onSubmit={() => password.value !== '' && start()}>
-      <AccountName />
+      {session.now.value?.has_members === true ? (
+        <TextField label={WORDS.name} hint={WORDS.nameHint} autoComplete="username" bind={name} />
+      ) : (
+        <AccountName />
+      )}
       <PasswordField bind={password} error={isOver ? null : fieldError(failure, ...OF_PASSWORD)} />
       <FailureNote failure={failure} but={OF_PASSWORD} />
       <Button type="submit" look="main" isBusy={isBusy} isDisabled={seconds > 0}>

@@ -40,6 +40,8 @@ export function ThreadMarks({ conversation, line }: MarkProps) {
 type Props = { readonly conversation: Conversation; readonly onChanged: () => void }
 
 export function ThreadMenu({ conversation, onChanged }: Props) {
+  const { session } = useDashboard()
+  const isOwner = session.now.value?.member === undefined
   const { handle, contact_name } = conversation
   const menu = useRef<HTMLDetailsElement>(null)
   const isNaming = useSignal(false)
@@ -71,13 +73,13 @@ export function ThreadMenu({ conversation, onChanged }: Props) {
         </summary>
         {/* Takes the focus where a click gives it to no button, as in Safari. */}
         <div class="menu-items" tabIndex={-1}>
-          {!isGroup(conversation) && (
+          {isOwner && !isGroup(conversation) && (
             <Button look="quiet" icon="person" onClick={name}>
               {isKnown ? PEOPLE.edit : PEOPLE.add}
             </Button>
           )}
-          <ExportButton conversation={conversation} format="csv" />
-          <ExportButton conversation={conversation} format="json" />
+          {isOwner && <ExportButton conversation={conversation} format="csv" />}
+          {isOwner && <ExportButton conversation={conversation} format="json" />}
           <PrintButton conversation={conversation} />
         </div>
       </details>

@@ -268,7 +268,7 @@ type TakeoverProps = { readonly conversation: Conversation; readonly onChanged: 
 
 function Takeover({ conversation, onChanged }: TakeoverProps) {
   const { id, automation_paused } = conversation
-  const { api, notices } = useDashboard()
+  const { api, notices, session } = useDashboard()
   const { start } = useAction(
     (isOn: boolean) => api.patch<Conversation>(`conversations/${id}`, { automation_paused: isOn }),
     (changed) => {
@@ -277,6 +277,7 @@ function Takeover({ conversation, onChanged }: TakeoverProps) {
     },
     (failure) => notices.failed(failure.message),
   )
+  if (session.now.value?.member) return null
   return <Switch label={CONVERSATIONS.takeover} isOn={automation_paused} onChange={start} />
 }
 

@@ -25,12 +25,17 @@ export const ACTIVITY = {
   times: (count: number) => (count === 1 ? '' : ` ${grouped(count)} times`),
 } as const
 
-const ACTORS = { cli: 'Command line', dashboard: 'Dashboard', relay: 'Hookline itself' }
+const ACTORS = {
+  cli: 'Command line',
+  dashboard: 'Dashboard',
+  member: 'People who answer',
+  relay: 'Hookline itself',
+}
 
 /** The author of an entry. */
 export function actorWords(actor: AuditEntry['actor'], nameOf: NameOf): string {
   if (actor.kind === 'key') return nameOf(actor.id) ?? 'A deleted key'
-  return ACTORS[actor.kind]
+  return actor.name ?? ACTORS[actor.kind]
 }
 
 /** Name of the thing with an id, where it is still there. */
@@ -75,6 +80,9 @@ const SENTENCES: Readonly<Record<string, (name: string) => string>> = {
   'session.created': () => 'Signed in',
   'session.elevated': () => 'Password confirmed',
   'session.ended': () => 'Signed out',
+  'member.created': () => 'Person who answers added',
+  'member.link_created': () => 'Sign-in link of a person created',
+  'member.removed': () => 'Person who answers removed',
 }
 
 export const ACTIONS = Object.keys(SENTENCES)

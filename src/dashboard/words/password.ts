@@ -12,10 +12,19 @@ export const PASSWORD = {
   chooseNew: 'Choose a new password',
   chooseLead: 'Everyone who uses this dashboard signs in with it.',
   chooseNewLead: 'This signs out all other browsers.',
+  /** The directions of two scripts stay apart. */
+  memberLead: (name: string) =>
+    `Your name here is \u2068${name}\u2069. Sign in with it and this password.`,
   setPassword: 'Set password',
+  currentPassword: 'Current password',
+  passwordChanged: 'Password changed.',
+  again: 'Confirm your password',
+  whyAgain: 'For your security, enter your password again to continue.',
+  continue: 'Continue',
   linkOver: 'This link no longer works',
-  whyLinkOver: 'It was already used, is older than 30 minutes, or was replaced by a newer one',
+  whyLinkOver: 'It was already used, has expired, or was replaced by a newer one',
   newLink: 'To get a new link, run this on the computer that runs Hookline:',
+  newMemberLink: 'Ask the person who runs Hookline for a new one.',
   signInInstead: 'Sign in instead',
 } as const
 

@@ -71,8 +71,6 @@ export const SETTINGS = {
   passwordLockedAfter: ' or its file. Change it there, and restart the relay.',
   passwordHint: 'Changing your password signs out all other browsers.',
   changePassword: 'Change password',
-  currentPassword: 'Current password',
-  passwordChanged: 'Password changed.',
   health: ['Health', 'Get notified when something is wrong.'],
   heartbeat: 'Heartbeat URL',
   heartbeatHint:

@@ -33,9 +33,6 @@ export const SHELL = {
   whyUnknown: 'Check the link for typos. It may also be from another version of Hookline.',
   toHome: 'Go to Home',
   dismiss: 'Dismiss',
-  confirmPassword: 'Confirm your password',
-  whyPassword: 'For your security, enter your password again to continue.',
-  continue: 'Continue',
   lost: 'Connection to the relay lost. This page may be out of date. Reconnecting…',
   upgraded: 'The relay was upgraded.',
 } as const

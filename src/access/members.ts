@@ -1,0 +1,168 @@
+// People who read and answer: the owner makes and removes them, and a link lets each choose a password.
+
+import type { Member } from '../api/owner.ts'
+import type { Origin, Thing } from '../domain/audit.ts'
+import { RelayError, invalidRequest } from '../domain/errors.ts'
+import { timestamp, type MemberId } from '../domain/ids.ts'
+import { DAY_MS } from '../domain/time.ts'
+import type { Audit } from '../storage/audit.ts'
+import {
+  findMember,
+  getOwner,
+  insertMember,
+  listMembers,
+  memberName,
+  updateMember,
+  type MemberRow,
+} from '../storage/dashboard-access.ts'
+import type { Db } from '../storage/database.ts'
+import { sha256 } from '../system/hash.ts'
+import { isoTime, isoTimeOrNull } from '../system/iso-time.ts'
+import type { DashboardSessions, SessionTools } from './sessions.ts'
+import type { SetupToken } from './setup-link.ts'
+
+type Tools = SessionTools & {
+  readonly audit: Pick<Audit, 'record'>
+  readonly sessions: Pick<DashboardSessions, 'list' | 'endAllOf'>
+}
+
+/** A member, and the link with which to sign in for the first time or with a new password. */
+type Invited = { readonly member: Member; readonly link: SetupToken }
+
+const TOKEN_BYTES = 32
+const LINK_LIFE_MS = 3 * DAY_MS
+/** Password managers save the owner's password under it. */
+const OWNERS_NAME = 'owner'
+
+export function createMembers(tools: Tools) {
+  const { db, writer, stamps, audit, sessions } = tools
+  return {
+    list: (): readonly Member[] => listMembers(db).map((row) => resourceOf(tools, row)),
+    hasAny: () => listMembers(db).length > 0,
+    nameOf: (id: MemberId) => memberName(db, id) ?? '',
+    add: (name: string, origin: Origin) => addMember(tools, name, origin),
+    /** A new link in the place of earlier ones. The password stays until another is chosen with it. */
+    async renewLink(id: string, origin: Origin): Promise<Invited> {
+      const { row: changes, ...link } = newLink(tools)
+      const row = await writer.write((tx) => {
+        const member = existing(tx, id)
+        updateMember(tx, member.id, changes)
+        audit.record(tx, origin, { action: 'member.link_created', about: thing(member.id) })
+        return { ...member, ...changes }
+      })
+      return { member: resourceOf(tools, row), link: { ...link, name: row.name } }
+    },
+    /** Ends all sessions of the member at once. */
+    remove: (id: string, origin: Origin) =>
+      writer.write((tx) => {
+        const { id: memberId, name } = existing(tx, id)
+        const removedAt = stamps.now()
+        updateMember(tx, memberId, { removedAt, passwordHash: null, linkSha256: null })
+        sessions.endAllOf(tx, memberId)
+        const about = thing(memberId)
+        audit.record(tx, origin, { action: 'member.removed', about, before: { name } })
+      }),
+  }
+}
+
+/** Throws `name_taken` for the name of another member, and for the owner's. */
+async function addMember(tools: Tools, asked: string, origin: Origin): Promise<Invited> {
+  const { writer, stamps, audit } = tools
+  const name = asked.trim().replaceAll(/\s+/g, ' ')
+  const nameKey = keyOf(name)
+  if (nameKey === '') throw invalidRequest({ path: 'name', message: 'must not be empty' })
+  const { row: linked, ...link } = newLink(tools)
+  const row = await writer.write((tx) => {
+    requireOwner(tx)
+    if (nameKey === OWNERS_NAME || findMember(tx, 'nameKey', nameKey) !== null) {
+      throw new RelayError('name_taken', `The name ${name} is already in use.`)
+    }
+    const times = { createdAt: stamps.now(), removedAt: null }
+    const id = stamps.id('mem')
+    const member = { id, name, nameKey, passwordHash: null, ...linked, ...times }
+    insertMember(tx, member)
+    audit.record(tx, origin, { action: 'member.created', about: thing(id), after: { name } })
+    return member
+  })
+  return { member: resourceOf(tools, row), link: { ...link, name } }
+}
+
+function newLink({ random, stamps }: Pick<Tools, 'random' | 'stamps'>) {
+  const token = Buffer.from(random.bytes(TOKEN_BYTES)).toString('base64url')
+  const linkMadeAt = stamps.now()
+  const expiresAt = timestamp(linkMadeAt + LINK_LIFE_MS)
+  return { token, expiresAt, row: { linkSha256: sha256(token), linkMadeAt } }
+}
+
+function thing(id: MemberId): Thing {
+  return { kind: 'member', id }
+}
+
+function resourceOf({ clock, stamps, sessions }: Tools, row: MemberRow): Member {
+  const seen = sessions.list().find(({ memberId }) => memberId === row.id)
+  const isOpen = row.linkSha256 !== null && !isLinkOver({ clock, stamps }, row)
+  return {
+    id: row.id,
+    name: row.name,
+    created_at: isoTime(row.createdAt),
+    has_password: row.passwordHash !== null,
+    link_expires_at: isOpen ? isoTime(timestamp(row.linkMadeAt + LINK_LIFE_MS)) : null,
+    last_seen_at: isoTimeOrNull(seen?.lastSeenAt ?? null),
+  }
+}
+
+function isLinkOver({ clock, stamps }: Pick<Tools, 'clock' | 'stamps'>, row: MemberRow): boolean {
+  return row.linkMadeAt <= clock.ago(LINK_LIFE_MS, stamps.now())
+}
+
+/** The member whose link has this token; null where it was used or replaced, or has expired. */
+export function memberOfLink(
+  tools: Pick<Tools, 'clock' | 'stamps'>,
+  db: Db,
+  token: string,
+): MemberRow | null {
+  const row = findMember(db, 'linkSha256', sha256(token))
+  return row === null || isLinkOver(tools, row) ? null : row
+}
+
+/** A password, and its holder: a member, or the owner where `memberId` is null. */
+export type Account = { readonly memberId: MemberId | null; readonly passwordHash: string }
+
+/** The account of this name, the owner's without one; null where there is none. */
+export function accountNamed(db: Db, name: string | undefined): Account | null {
+  const nameKey = accountKey(name)
+  if (nameKey === '') return accountOf(db, null)
+  const member = findMember(db, 'nameKey', nameKey)
+  return member === null ? null : accountOf(db, member.id)
+}
+
+/** Null where there is no password. */
+export function accountOf(db: Db, memberId: MemberId | null): Account | null {
+  const row = memberId === null ? getOwner(db) : findMember(db, 'id', memberId)
+  const passwordHash = row?.passwordHash ?? null
+  return passwordHash === null ? null : { memberId, passwordHash }
+}
+
+/** The name of an account as it is compared; empty for the owner's. */
+export function accountKey(name = ''): string {
+  const key = keyOf(name)
+  return key === OWNERS_NAME ? '' : key
+}
+
+/** Names that look the same, or differ by case, are the same. */
+function keyOf(name: string): string {
+  const plain = name.normalize('NFKC').replaceAll(/\p{Cf}/gu, '')
+  return plain.toLowerCase().replaceAll(/\s+/g, ' ').trim()
+}
+
+function requireOwner(db: Db): void {
+  if (getOwner(db) !== null) return
+  const message = "needs the dashboard's own password first: hookline setup-link"
+  throw invalidRequest({ path: 'name', message })
+}
+
+function existing(db: Db, id: string): MemberRow {
+  const member = findMember(db, 'id', id as MemberId) // Only compared with ids.
+  if (member !== null) return member
+  throw new RelayError('not_found', 'There is no member with this id.')
+}

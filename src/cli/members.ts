@@ -1,0 +1,74 @@
+// Commands for the people who read and answer in the dashboard.
+
+import type { InvitedMember } from '../api/owner.ts'
+import { argument, type Call, type Command } from './command.ts'
+import { runningRelay } from './own-file.ts'
+import { stateCell, table, timeCell } from './table.ts'
+
+const ID = [{ name: 'ID', ids: 'members' }] as const
+
+export const MEMBER_COMMANDS: readonly Command[] = [
+  {
+    name: 'members list',
+    short: 'members',
+    sentence: 'List the people who answer in the dashboard. Short: members.',
+    run: list,
+  },
+  {
+    name: 'members add',
+    args: [{ name: 'NAME' }],
+    sentence: 'Let a person read and answer in the dashboard. Prints the link to sign in.',
+    run: add,
+  },
+  {
+    name: 'members link',
+    args: ID,
+    sentence: 'Print a new one-time link with which a person chooses a new password.',
+    run: renewLink,
+  },
+  {
+    name: 'members remove',
+    args: ID,
+    sentence: 'Remove a person, who is signed out at once.',
+    run: remove,
+  },
+]
+
+async function list(call: Call): Promise<undefined> {
+  const client = await runningRelay(call)
+  const page = await client.ask('GET /members')
+  const rows = page.data.map((member) => [
+    member.id,
+    member.name,
+    timeCell(member.created_at),
+    timeCell(member.last_seen_at),
+    member.has_password ? '' : stateCell('invited'),
+  ])
+  const head = ['ID', 'NAME', 'CREATED', 'LAST SEEN', 'STATE']
+  call.out.data(page, [table(head, rows, ['CREATED'])])
+  if (rows.length === 0)
+    call.out.note('Only you can sign in. Add a person: hookline members add NAME')
+}
+
+async function add(call: Call): Promise<undefined> {
+  const client = await runningRelay(call)
+  printLink(call, await client.ask('POST /members', { body: { name: argument(call, 0) } }))
+}
+
+async function renewLink(call: Call): Promise<undefined> {
+  const client = await runningRelay(call)
+  printLink(call, await client.ask('POST /members/:id/link', { id: argument(call, 0), body: {} }))
+}
+
+function printLink(call: Call, invited: InvitedMember): void {
+  const { url, lan_url: lanUrl } = invited.link
+  call.out.data(invited, [url, ...(lanUrl === null ? [] : [lanUrl])])
+  call.out.note(`For ${invited.name}: valid once, for three days.`)
+}
+
+async function remove(call: Call): Promise<undefined> {
+  const id = argument(call, 0)
+  const client = await runningRelay(call)
+  const answer = await client.ask('DELETE /members/:id', { id })
+  call.out.data(answer, [`Removed ${id}.`])
+}

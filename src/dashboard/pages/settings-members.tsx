@@ -1,0 +1,152 @@
+// People who read and answer: the list, a new one, a new link, and the end.
+
+import { useSignal, type Signal } from '@preact/signals'
+
+import { fieldError } from '../api.ts'
+import { Button } from '../components/button.tsx'
+import { Callout } from '../components/callout.tsx'
+import { CodeBlock } from '../components/code-block.tsx'
+import { ActionDialog, ConfirmButton, ShownOnce } from '../components/dialog.tsx'
+import { TextField } from '../components/form.tsx'
+import { Ago, PersonText } from '../components/text.tsx'
+import { useAction } from '../components/use-action.ts'
+import { WhenReady } from '../components/when-ready.tsx'
+import { useDashboard, useRead } from '../dashboard.ts'
+import type { InvitedMember, Member } from '../resources.ts'
+import { MEMBERS as WORDS } from '../words/members.ts'
+import { Section } from './settings-fields.tsx'
+
+/** The member whose link is shown, which nothing else in the page ever holds. */
+type Shown = Signal<InvitedMember | null>
+
+export function MembersSection() {
+  const members = useRead<{ readonly data: readonly Member[] }>('members', 'member', 'session')
+  const isAdding = useSignal(false)
+  const shown: Shown = useSignal(null)
+  const { value: invited } = shown
+  return (
+    <Section name="members" words={WORDS.section}>
+      <WhenReady of={members} kind="row" count={1}>
+        {({ data }) =>
+          data.length === 0 ? (
+            <p class="quiet">{WORDS.none}</p>
+          ) : (
+            <ul class="settings-browsers">
+              {data.map((member) => (
+                <MemberRow key={member.id} member={member} shown={shown} />
+              ))}
+            </ul>
+          )
+        }
+      </WhenReady>
+      <div class="actions">
+        <Button icon="plus" onClick={() => (isAdding.value = true)}>
+          {WORDS.add}
+        </Button>
+      </div>
+      {isAdding.value && (
+        <AddMember
+          onAdded={(added) => (shown.value = added)}
+          onClose={() => (isAdding.value = false)}
+        />
+      )}
+      {invited !== null && <MemberLink link={invited.link} onClose={() => (shown.value = null)} />}
+    </Section>
+  )
+}
+
+type RowProps = { readonly member: Member; readonly shown: Shown }
+
+function MemberRow({ member: { id, name, has_password, last_seen_at }, shown }: RowProps) {
+  const { api, notices } = useDashboard()
+  const renew = useAction(
+    () => api.post<InvitedMember>(`members/${id}/link`),
+    (invited) => (shown.value = invited),
+    (failure) => notices.failed(failure.message),
+  )
+  const state = has_password ? WORDS.notSignedIn : WORDS.noPassword
+  return (
+    <li>
+      <div class="stack-tight">
+        <p>
+          <PersonText>{name}</PersonText>
+        </p>
+        <p class="small quiet">
+          {last_seen_at === null ? (
+            state
+          ) : (
+            <>
+              {WORDS.lastSeen}
+              <Ago time={last_seen_at} />
+            </>
+          )}
+        </p>
+      </div>
+      <div class="actions">
+        <Button isBusy={renew.isBusy} onClick={() => renew.start()}>
+          {WORDS.newLink}
+          <span class="visually-hidden">{WORDS.linkOf(name)}</span>
+        </Button>
+        <ConfirmButton
+          text={WORDS.remove}
+          title={WORDS.removeTitle}
+          confirm={WORDS.removeConfirm}
+          look="danger"
+          call={() => api.remove(`members/${id}`)}
+          onDone={() => notices.done(WORDS.removed)}
+        >
+          {WORDS.removeWords(name)}
+        </ConfirmButton>
+      </div>
+    </li>
+  )
+}
+
+type AddProps = {
+  readonly onAdded: (added: InvitedMember) => void
+  readonly onClose: () => void
+}
+
+function AddMember({ onAdded, onClose }: AddProps) {
+  const { api } = useDashboard()
+  const name = useSignal('')
+  const action = useAction(
+    () => api.post<InvitedMember>('members', { name: name.value.trim() }),
+    (invited) => {
+      onAdded(invited)
+      onClose()
+    },
+  )
+  return (
+    <ActionDialog
+      title={WORDS.add}
+      confirm={WORDS.add}
+      action={action}
+      but={['name', 'name_taken']}
+      isReady={name.value.trim() !== ''}
+      onClose={onClose}
+    >
+      <TextField
+        label={WORDS.name}
+        hint={WORDS.nameHint}
+        isFirst
+        maxLength={80}
+        bind={name}
+        error={fieldError(action.failure, 'name', 'name_taken')}
+      />
+    </ActionDialog>
+  )
+}
+
+type LinkProps = Pick<InvitedMember, 'link'> & { readonly onClose: () => void }
+
+function MemberLink({ link, onClose }: LinkProps) {
+  const url = link.lan_url ?? link.url
+  return (
+    <ShownOnce title={WORDS.created} onDone={onClose}>
+      <p>{WORDS.createdWords}</p>
+      <CodeBlock what={WORDS.link} text={url} />
+      {new URL(url).hostname === '127.0.0.1' && <Callout tone="warn">{WORDS.onlyHere}</Callout>}
+    </ShownOnce>
+  )
+}
