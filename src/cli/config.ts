@@ -12,8 +12,7 @@ import {
 import { createSettings } from '../storage/settings.ts'
 import { dataDirectoryAt } from '../system/data-directory.ts'
 import { argument, type Call, type Command } from './command.ts'
-import { ControlClient } from './control-client.ts'
-import { throughRelayOrFile, type OwnFile } from './own-file.ts'
+import { clientOf, throughRelayOrFile, type OwnFile } from './own-file.ts'
 import { table } from './table.ts'
 
 export const CONFIG_COMMANDS: readonly Command[] = [
@@ -31,7 +30,10 @@ export const CONFIG_COMMANDS: readonly Command[] = [
 ]
 
 async function show(call: Call): Promise<undefined> {
-  const running = await optionsOfRelay(call)
+  const client = clientOf(call)
+  const isThere = await client.isThere()
+  // A relay in safe mode gives none.
+  const running = isThere ? ((await client.find('GET /options'))?.data ?? null) : null
   const rows = running ?? call.loadConfig().rows
   const locked = new Set(rows.map(({ name }) => name))
   const settings = (await settingRows(call)).filter(({ name }) => !locked.has(name))
@@ -42,16 +44,9 @@ async function show(call: Call): Promise<undefined> {
   }))
   const cells = all.map(({ name, value, from }) => [name, value, from])
   call.out.data({ data: all }, [table(['NAME', 'VALUE', 'FROM'], cells, ['VALUE'])])
-  if (running === null)
-    call.out.note('No relay is running. These are the values it would start with.')
-}
-
-/** Options of the running relay; null where none answers. */
-async function optionsOfRelay(call: Call): Promise<readonly ConfigRow[] | null> {
-  const { controlSocket } = dataDirectoryAt(call.loadConfig().config.dataDir)
-  const client = new ControlClient(controlSocket)
-  if (!(await client.isThere())) return null
-  return (await client.find('GET /options'))?.data ?? null
+  if (running !== null) return
+  const why = isThere ? 'The relay serves nothing: see hookline status.' : 'No relay is running.'
+  call.out.note(`${why} These are the values it would start with.`)
 }
 
 async function change(call: Call): Promise<undefined> {
@@ -82,7 +77,7 @@ async function settingRows(call: Call): Promise<readonly ConfigRow[]> {
     }))
   }
   const { data } = await throughRelayOrFile(call, {
-    relay: (client) => client.ask('GET /settings'),
+    relay: async (client) => (await client.find('GET /settings')) ?? { data: [] },
     file: (file) => ({ data: settingsOf(call, file).list() }),
   })
   return data.map(({ name, value, from }) => ({ name, value, from }))

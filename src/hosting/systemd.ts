@@ -85,8 +85,7 @@ export class SystemdHost implements ServiceHost {
     const { dataDir, version } = order
     const source = await executableAt(order.executable)
     const before = readInstallation(dataDir)
-    const environment = serviceEnvironment(dataDir, this.#tools.home, 'linux')
-    const text = systemdUnit({ executable: order.executable, environment })
+    const text = this.#unitText(order.executable, dataDir)
     const isWritten = await this.#placeUnit(text, signal)
     const isLingering = await this.#linger(signal)
     await this.#use('load the unit', ['daemon-reload'], signal)
@@ -94,6 +93,14 @@ export class SystemdHost implements ServiceHost {
     writeInstallation(dataDir, { source, version, codesignIdentity: null })
     const isChanged = isWritten || before?.source.sha256 !== source.sha256
     return { isChanged, warnings: isLingering ? [] : [this.#lingerWarning()] }
+  }
+
+  async isCurrent(executable: string, dataDir: string, signal: AbortSignal): Promise<boolean> {
+    const text = readTextOrNull(this.#unitPath) ?? this.#packagedText()
+    if (text !== this.#unitText(executable, dataDir)) return false
+    const args = ['show', UNIT, '--property=UnitFileState']
+    const answer = await tryTool(this.#tools.run, this.#order(args), signal)
+    return answer?.stdout.trim() !== 'UnitFileState=disabled'
   }
 
   async start(signal: AbortSignal): Promise<void> {
@@ -133,12 +140,20 @@ export class SystemdHost implements ServiceHost {
 
   /** Writes the unit unless a package brings the same; true where that changed something. */
   async #placeUnit(text: string, signal: AbortSignal): Promise<boolean> {
-    const packaged = readTextOrNull(this.#tools.packagedUnit ?? PACKAGED_UNIT)
-    if (packaged !== text) return writeIfChanged(this.#unitPath, text)
+    if (this.#packagedText() !== text) return writeIfChanged(this.#unitPath, text)
     if (!existsSync(this.#unitPath)) return false
     await this.#use('disable the earlier service', ['disable', UNIT], signal)
     rmSync(this.#unitPath)
     return true
+  }
+
+  #packagedText(): string | null {
+    return readTextOrNull(this.#tools.packagedUnit ?? PACKAGED_UNIT)
+  }
+
+  #unitText(executable: string, dataDir: string): string {
+    const environment = serviceEnvironment(dataDir, this.#tools.home, 'linux')
+    return systemdUnit({ executable, environment })
   }
 
   /** Without lingering, the user's services start at the first login and end with the last session. */
