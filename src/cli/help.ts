@@ -187,8 +187,7 @@ function agentPage(groups: readonly CommandGroup[]): readonly string[] {
   return [
     'hookline is the command line of a self-hosted iMessage relay.',
     '',
-    'Add --json to any command: results are JSON on standard output, one value a line. An error is',
-    '{"error":{"code","message"}} on standard error, and the exit code is not 0.',
+    'With --json results are JSON on standard output, errors {"error":{"code","message"}} on standard error.',
     `Exit codes: ${EXIT_CODES.map(([code, meaning]) => `${code} ${meaning}`).join(', ')}.`,
     '',
     'Rules:',

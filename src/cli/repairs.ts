@@ -5,7 +5,6 @@ import { join } from 'node:path'
 
 import { readInstallation } from '../hosting/installation.ts'
 import { systemClock, whenAborted } from '../system/clock.ts'
-import type { DataDirectory } from '../system/data-directory.ts'
 import { HeldElsewhereError, LockFileError, takeInstanceLock } from '../system/instance-lock.ts'
 import { UsageError } from './command.ts'
 import { typedLines } from './mac.ts'
@@ -29,10 +28,16 @@ export async function repair(service: ServiceCall): Promise<readonly Repaired[]>
   const done: Repaired[] = []
   // Nothing else can be examined in a data directory that other users can read.
   for (const find of [permissionRepairs, leftoverRepairs, serviceRepairs]) {
-    const repairs = await find(service)
-    for (const one of await agreed(service, repairs)) done.push(await tried(one))
+    for (const { run, ...one } of await agreed(service, await find(service))) {
+      const error = await Promise.try(run).then(() => null, messageOf)
+      done.push({ ...one, error })
+    }
   }
   return done
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
 }
 
 export function repairLines(repaired?: readonly Repaired[]): readonly Line[] {
@@ -58,15 +63,6 @@ async function agreed(
   return typed?.value?.trim().toLowerCase() === 'yes' ? repairs : []
 }
 
-async function tried({ problem, act, run }: Repair): Promise<Repaired> {
-  try {
-    await run()
-    return { problem, act, error: null }
-  } catch (error) {
-    return { problem, act, error: error instanceof Error ? error.message : String(error) }
-  }
-}
-
 /** The data directory, with what is in it: a relay refuses one that others can read or write. */
 function permissionRepairs({ directory }: ServiceCall): readonly Repair[] {
   const { path, backups } = directory
@@ -85,35 +81,24 @@ function filesIn(folder: string): readonly string[] {
 
 function isOpenToOthers(path: string): boolean {
   const stats = lstatSync(path, { throwIfNoEntry: false })
-  if (stats === undefined || stats.isSymbolicLink()) return false
-  return (stats.mode & 0o077) !== 0
+  return stats !== undefined && !stats.isSymbolicLink() && (stats.mode & 0o077) !== 0
 }
 
 /** Left by a relay that was killed, or by another program. */
 async function leftoverRepairs({ directory, client }: ServiceCall): Promise<readonly Repair[]> {
   const { path, lock, controlSocket } = directory
   if (!existsSync(path) || (await client.isThere())) return []
-  const state = lockState(directory)
   const act = 'delete it'
-  if (state === 'garbage') {
+  try {
+    takeInstanceLock(lock, { since: systemClock.now(), task: 'command', address: null }).release()
+  } catch (error) {
+    if (error instanceof HeldElsewhereError) return []
+    if (!(error instanceof LockFileError)) throw error
     return [{ problem: `${lock} is no lock file.`, act, run: () => rmSync(lock) }]
   }
-  if (state === 'held' || !existsSync(controlSocket)) return []
+  if (!existsSync(controlSocket)) return []
   const problem = `${controlSocket} was left by a relay that no longer runs.`
   return [{ problem, act, run: () => rmSync(controlSocket) }]
-}
-
-function lockState({ lock }: DataDirectory): 'free' | 'held' | 'garbage' {
-  if (!existsSync(lock)) return 'free'
-  try {
-    const holder = { since: systemClock.now(), task: 'command', address: null }
-    takeInstanceLock(lock, holder).release()
-    return 'free'
-  } catch (error) {
-    if (error instanceof HeldElsewhereError) return 'held'
-    if (error instanceof LockFileError) return 'garbage'
-    throw error
-  }
 }
 
 /** A service of this executable that is not as its installation would make it, or does not run. */

@@ -2,6 +2,7 @@
 
 import api from './api.md' with { type: 'text' }
 import benchmarks from './benchmarks.md' with { type: 'text' }
+import caddy from './caddy.md' with { type: 'text' }
 import changelog from './changelog.md' with { type: 'text' }
 import clients from './clients.md' with { type: 'text' }
 import commandLine from './command-line.md' with { type: 'text' }
@@ -9,15 +10,19 @@ import design from './design.md' with { type: 'text' }
 import events from './events.md' with { type: 'text' }
 import faq from './faq.md' with { type: 'text' }
 import grafana from './grafana.md' with { type: 'text' }
+import homeAssistant from './home-assistant.md' with { type: 'text' }
 import iphone from './iphone.md' with { type: 'text' }
 import keys from './keys.md' with { type: 'text' }
 import mac from './mac.md' with { type: 'text' }
 import mcp from './mcp.md' with { type: 'text' }
+import n8n from './n8n.md' with { type: 'text' }
+import openclaw from './openclaw.md' with { type: 'text' }
 import operations from './operations.md' with { type: 'text' }
 import richMessages from './rich-messages.md' with { type: 'text' }
 import security from './security.md' with { type: 'text' }
 import sendingRules from './sending-rules.md' with { type: 'text' }
 import shortcuts from './shortcuts.md' with { type: 'text' }
+import tailscale from './tailscale.md' with { type: 'text' }
 import uninstall from './uninstall.md' with { type: 'text' }
 import webhooks from './webhooks.md' with { type: 'text' }
 
@@ -42,9 +47,14 @@ export const GUIDES: readonly Guide[] = [
   guide('events', events),
   guide('clients', clients),
   guide('mcp', mcp),
+  guide('openclaw', openclaw),
+  guide('n8n', n8n),
+  guide('home-assistant', homeAssistant),
   guide('operations', operations),
   guide('grafana', grafana),
   guide('security', security),
+  guide('caddy', caddy),
+  guide('tailscale', tailscale),
   guide('command-line', commandLine),
   guide('faq', faq),
   guide('benchmarks', benchmarks),

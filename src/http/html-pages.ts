@@ -105,5 +105,5 @@ function pageOf(guide: Guide): string {
 
 /** Links to other guides as addresses, which hold at `/guide` as well. */
 function linked(text: string): string {
-  return text.replaceAll(/\]\(([a-z-]+)(#[a-z0-9-]*)?\)/g, '](/guide/$1$2)')
+  return text.replaceAll(/\]\(([a-z0-9-]+)(#[a-z0-9-]*)?\)/g, '](/guide/$1$2)')
 }

@@ -69,6 +69,7 @@ export class TlsWatch implements Service {
     const { from, until } = this.#served
     const leftMs = until - this.#tools.clock.now()
     const end = isoTime(timestamp(until))
+    const isSoon = leftMs < Math.min(EXPIRES_SOON_MS, (until - from) / 4)
     const notRenewed: Finding = {
       ...WARNING,
       code: 'certificate_not_renewed',
@@ -84,7 +85,6 @@ export class TlsWatch implements Service {
       why: `The certificate in ${this.#place.tlsCert} is valid until ${end}.`,
       fix: 'Renew it. The new files are served within a minute, without a restart.',
     }
-    const isSoon = leftMs < Math.min(EXPIRES_SOON_MS, (until - from) / 4)
     return [...(this.#problem === null ? [] : [notRenewed]), ...(isSoon ? [expires] : [])]
   }
 

@@ -3,7 +3,7 @@
 // address in between leads nowhere.
 
 import { RelayError } from '../domain/errors.ts'
-import { deadline, NEVER, type Clock } from '../system/clock.ts'
+import { deadline, NEVER, whenAborted, type Clock } from '../system/clock.ts'
 import { parseHttpDate } from '../system/iso-time.ts'
 import { memoize } from '../system/memoize.ts'
 import type { Lookup } from '../system/network-address.ts'
@@ -249,25 +249,13 @@ async function addressesOf(
   hostname: string,
   signal: AbortSignal,
 ): Promise<readonly string[] | Failure> {
-  const found = await lookUp(lookup, hostname, signal)
-  if (found === 'timeout') return failed('timeout', false)
+  const found = await Promise.race([lookup(hostname), whenAborted(signal)])
+  if (found === null) return failed('timeout', false)
   if (found.answer === 'out_of_reach') return { result: 'unreachable' }
   if (found.answer === 'no_such_name' || found.addresses.length === 0) {
     return failed('dns_error', false)
   }
   return found.addresses
-}
-
-async function lookUp(lookup: Lookup, hostname: string, signal: AbortSignal) {
-  if (signal.aborted) return 'timeout'
-  const late = Promise.withResolvers<'timeout'>()
-  const expire = () => late.resolve('timeout')
-  signal.addEventListener('abort', expire)
-  try {
-    return await Promise.race([lookup(hostname), late.promise])
-  } finally {
-    signal.removeEventListener('abort', expire)
-  }
 }
 
 async function callTo<T>(
@@ -296,13 +284,17 @@ async function callTo<T>(
     const host = address.address.includes(':') ? `[${address.address}]` : address.address
     const pinned = `${url.protocol}//${host}:${target.port}${url.pathname}${url.search}`
     // oxlint-disable-next-line no-restricted-globals -- This file is where it is allowed.
-    const response = await fetch(pinned, options)
-    return { value: await call.read(response, address) }
+    const called = fetch(pinned, options).then(async (response) => ({
+      value: await call.read(response, address),
+    }))
+    // Bun may not settle a fetch that was aborted under load.
+    const first = await Promise.race([called, whenAborted(signal)])
+    if (first !== null) return first
   } catch (error) {
     if (error instanceof RelayError) throw error
-    if (signal.aborted) return { failure: failed('timeout', address.isPrivate) }
-    return { failure: failureOf(error, address.isPrivate, platform) }
+    if (!signal.aborted) return { failure: failureOf(error, address.isPrivate, platform) }
   }
+  return { failure: failed('timeout', address.isPrivate) }
 }
 
 async function answered(

@@ -191,7 +191,7 @@ function useResults(wanted: string) {
   const settled = useSettled(wanted)
   const path = withQuery('search', { q: wanted, limit: LIMIT })
   const found = useRead<SearchResult>(wanted === '' || settled !== wanted ? null : path)
-  const isOwner = useDashboard().session.now.value?.member === undefined
+  const isOwner = useDashboard().session.member === undefined
   return { found, results: found.value === null ? [] : resultsIn(found.value, wanted, isOwner) }
 }
 

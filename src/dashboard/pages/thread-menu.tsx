@@ -36,7 +36,7 @@ type Props = { readonly conversation: Conversation; readonly onChanged: () => vo
 
 export function ThreadMenu({ conversation, onChanged }: Props) {
   const { session } = useDashboard()
-  const isOwner = session.now.value?.member === undefined
+  const isOwner = session.member === undefined
   const { handle, contact_name } = conversation
   const menu = useRef<HTMLDetailsElement>(null)
   const isNaming = useSignal(false)
@@ -73,8 +73,8 @@ export function ThreadMenu({ conversation, onChanged }: Props) {
               {isKnown ? PEOPLE.edit : PEOPLE.add}
             </Button>
           )}
-          {isOwner && <ExportButton conversation={conversation} format="csv" />}
-          {isOwner && <ExportButton conversation={conversation} format="json" />}
+          {isOwner &&
+            FORMATS.map((format) => <ExportButton key={format} {...{ conversation, format }} />)}
           <PrintButton conversation={conversation} />
         </div>
       </details>
@@ -88,7 +88,12 @@ export function ThreadMenu({ conversation, onChanged }: Props) {
   )
 }
 
-type ExportProps = { readonly conversation: Conversation; readonly format: 'csv' | 'json' }
+const FORMATS = ['csv', 'json'] as const
+
+type ExportProps = {
+  readonly conversation: Conversation
+  readonly format: (typeof FORMATS)[number]
+}
 
 function ExportButton({ conversation, format }: ExportProps) {
   const path = `conversations/${conversation.id}/export?format=${format}`

@@ -277,7 +277,7 @@ function Takeover({ conversation, onChanged }: TakeoverProps) {
     },
     (failure) => notices.failed(failure.message),
   )
-  if (session.now.value?.member) return null
+  if (session.member) return null
   return <Switch label={CONVERSATIONS.takeover} isOn={automation_paused} onChange={start} />
 }
 
