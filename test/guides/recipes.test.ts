@@ -53,8 +53,13 @@ test('each recipe is a guide', () => {
 })
 
 test('every command in a guide is one of this version', () => {
+  const inline = RECIPES.flatMap((name) => {
+    const text = (findGuide(name)?.text ?? '').replaceAll(/^```[^]*?^```$/gm, '')
+    return text.match(/(?<=`)hookline [^`]+/g) ?? []
+  })
   const lines = GUIDES.flatMap(({ name }) => blocks(name, '(?:sh)?'))
     .flatMap((block) => block.replaceAll('\\\n', ' ').split('\n'))
+    .concat(inline)
     .flatMap((line) => /^hookline ([^|#>]+)/.exec(line)?.[1] ?? [])
     .map((line) =>
       (line.match(/'[^']*'|"[^"]*"|\S+/g) ?? []).map((word) => word.replace(/^['"]|['"]$/g, '')),
