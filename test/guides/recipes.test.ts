@@ -110,6 +110,7 @@ test('recipes name the port on which the relay listens, and routes that it has',
 
 /** An n8n workflow, as far as these tests read it. */
 type Workflow = {
+  readonly id: string
   readonly nodes: readonly { readonly name: string; readonly parameters: Json }[]
   readonly connections: Readonly<Record<string, Json>>
 }
@@ -134,6 +135,7 @@ test("the n8n workflow is what the guide's command writes, and each of its conne
   ])
 
   expect(JSON.parse(run.stdout.toString())).toEqual(workflow())
+  expect(workflow().id).toBeString() // `n8n import:workflow` refuses a file without one.
   expect(ends.filter((name) => !names.includes(name))).toEqual([])
 })
 
