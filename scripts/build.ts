@@ -8,15 +8,7 @@ import { parseArgs } from 'node:util'
 import { bundlePage } from '../src/http/page-bundle.ts'
 import { swaggerFile } from '../src/http/swagger-files.ts'
 import { readMachO, signatureProblem } from './mach-o.ts'
-
-const TARGETS = {
-  'darwin-arm64': 'bun-darwin-arm64',
-  'darwin-x64': 'bun-darwin-x64',
-  'linux-x64': 'bun-linux-x64',
-  'linux-arm64': 'bun-linux-arm64',
-  'linux-x64-musl': 'bun-linux-x64-musl',
-  'linux-arm64-musl': 'bun-linux-arm64-musl',
-} as const satisfies Record<string, Bun.Build.CompileTarget>
+import { TARGETS, targetsOf, type TargetName } from './release/targets.ts'
 
 const ROOT = `${import.meta.dir}/..`
 const { values: options } = parseArgs({
@@ -75,42 +67,36 @@ const mcp = await Bun.build({
   target: 'bun',
   minify: true,
   plugins: [
-    virtual(/^mcp$/, mcpEntry),
+    virtual(/^mcp$/, mcpEntry, `${ROOT}/`),
     virtual(/^@modelcontextprotocol\/server\/_shims$/, mcpShims),
   ],
 })
 const embeddedMcp = virtual(/^@modelcontextprotocol\/server/, (await mcp.outputs[0]?.text()) ?? '')
 
-/** Answers imports that match with a module of this text. */
-function virtual(filter: RegExp, contents: string): Bun.BunPlugin {
+/**
+ * Answers imports that match with a module of this text, in the folder from which it imports others. Any path
+ * goes into the executable, which is to be the same wherever it is built.
+ */
+function virtual(filter: RegExp, contents: string, folder = ''): Bun.BunPlugin {
   const namespace = `virtual${Bun.hash(filter.source)}`
   return {
     name: namespace,
     setup(build) {
-      build.onResolve({ filter }, () => ({ path: `${ROOT}/${namespace}.js`, namespace }))
+      build.onResolve({ filter }, () => ({ path: `${folder}${namespace}.js`, namespace }))
       build.onLoad({ filter: /./, namespace }, () => ({ contents, loader: 'js' }))
     },
   }
 }
 
-const wanted = Object.entries(TARGETS).filter(([name]) => isWanted(name))
-if (wanted.length < options.target.length) {
-  throw new Error(`A target is one of: ${Object.keys(TARGETS).join(', ')}.`)
-}
-if (wanted.length > 0) await buildTargets(wanted)
+if (options.all) await buildTargets(targetsOf([]))
+else if (options.target.length > 0) await buildTargets(targetsOf(options.target))
 else await build(`${DIST}/hookline`)
 
-function isWanted(name: string): boolean {
-  return options.all || options.target.includes(name)
-}
-
-async function buildTargets(
-  targets: readonly (readonly [name: string, target: Bun.Build.CompileTarget])[],
-): Promise<void> {
+async function buildTargets(targets: readonly TargetName[]): Promise<void> {
   const sums: string[] = []
-  for (const [name, target] of targets) {
+  for (const name of targets) {
     const file = `hookline-${name}`
-    await build(`${DIST}/${file}`, target)
+    await build(`${DIST}/${file}`, TARGETS[name].compile)
     const bytes = await Bun.file(`${DIST}/${file}`).bytes()
     sums.push(`${new Bun.CryptoHasher('sha256').update(bytes).digest('hex')}  ${file}\n`)
     if (name.startsWith('darwin-')) printSignature(file, bytes)

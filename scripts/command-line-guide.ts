@@ -21,10 +21,11 @@ export function commandLineGuide(): string {
 Every command takes \`--json\`, \`--quiet\`, \`--data-dir PATH\` and \`--help\`. Exit codes: 0 ok, 1 failed, 2 usage,
 3 no relay is running where one is needed, 4 not allowed, 5 checks failed, 78 a person is needed.
 
-\`hookline help COMMAND\` describes the options of a command, \`hookline help --man\` prints the manual page, and
-\`hookline completions bash\` (or \`zsh\`, \`fish\`) a script that completes commands and ids. At a terminal,
-output has colours (not with \`NO_COLOR\`), fits the width, and shows times such as "3 min ago"; in a pipe it is
-plain and whole, with times in ISO 8601. With \`--json\`, errors have the API's shape on standard error.
+\`hookline help COMMAND\` describes the options of a command, \`hookline help --man\` prints the manual page,
+\`hookline help --agents\` the commands and their rules for an agent, and \`hookline completions bash\` (or
+\`zsh\`, \`fish\`) a script that completes commands and ids. At a terminal, output has colours (not with
+\`NO_COLOR\`), fits the width, and shows times such as "3 min ago"; in a pipe it is plain and whole, with times
+in ISO 8601. With \`--json\`, errors have the API's shape on standard error.
 
 ## At night, over ssh
 

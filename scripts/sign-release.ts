@@ -23,6 +23,7 @@ import { VERSION } from '../src/system/version.ts'
 const ROOT = `${import.meta.dir}/..`
 const SSH_ALGORITHM = 'ssh-ed25519'
 const SSH_NAMESPACE = 'hookline'
+const RELEASES = 'https://github.com/hookline/hookline/releases/latest/download'
 
 /** The public half of `key` as minisign writes it: a comment, and the key in base64. */
 export function minisignPublicKey(key: KeyObject): string {
@@ -61,8 +62,11 @@ export function sshSignature(key: KeyObject, content: Uint8Array): string {
   return ['-----BEGIN SSH SIGNATURE-----', ...lines, '-----END SSH SIGNATURE-----', ''].join('\n')
 }
 
-/** Signs SHA256SUMS of `folder`, and writes the installer that trusts `key` beside it. */
-export function signRelease(folder: string, key: KeyObject): void {
+/**
+ * Signs SHA256SUMS of `folder`, and writes the installer beside it that trusts `key` and takes releases from
+ * `url`, else from where it always does.
+ */
+export function signRelease(folder: string, key: KeyObject, url?: string): void {
   const path = join(folder, 'SHA256SUMS')
   const sums = readFileSync(path)
   writeFileSync(`${path}.minisig`, minisign(key, sums, `hookline ${VERSION}`))
@@ -72,6 +76,7 @@ export function signRelease(folder: string, key: KeyObject): void {
   const installer = readFileSync(`${ROOT}/scripts/install`, 'utf8')
     .replace("minisign_key=''", `minisign_key='${publicKey}'`)
     .replace("ssh_key=''", `ssh_key='${ssh}'`)
+    .replaceAll(RELEASES, url ?? RELEASES)
   writeFileSync(join(folder, 'install'), installer)
 }
 

@@ -24,6 +24,7 @@ import { localName } from './http/hosts.ts'
 import { listenEverywhere, type Listener } from './http/listener.ts'
 import { createHttp, type Http, type HttpTools } from './http/server.ts'
 import { lifeOf } from './http/service.ts'
+import { TlsWatch } from './http/tls.ts'
 import { createCredentials, createFirstKey, keyFindings } from './keys/credentials.ts'
 import { LastUsed, createAuthenticate } from './keys/last-used.ts'
 import { LINE_KINDS } from './lines/kinds.ts'
@@ -95,8 +96,8 @@ const LAST_ANSWERS_MS = 250
 /** The whole relay, not yet started. Throws where the data cannot be opened. */
 export function createApp(config: Config, parts: Partial<Parts> = {}): App {
   const runtime = openRuntime(config, parts)
-  const { log, directory } = runtime
   const life: Life = { phase: 'starting', listener: null }
+  const tls = new TlsWatch(config, runtime, (pair) => life.listener?.renew(pair))
   const kinds = createLineKinds(runtime, { config, parts, lines: () => known() })
   const downloadUrl: DownloadUrl = (id, since) => attachments.downloadUrl(id, since)
   const start = { config, parts, life }
@@ -112,7 +113,7 @@ export function createApp(config: Config, parts: Partial<Parts> = {}): App {
   const lastUsed = new LastUsed(runtime)
   const isWell = () => life.phase === 'running' && !runtime.disk.isLow
   const heartbeat = new Heartbeat({ ...runtime, isWell, beat: webhooks.get })
-  const watches = [maintenance.clockWatch, maintenance.timetable, heartbeat]
+  const watches = [maintenance.clockWatch, maintenance.timetable, heartbeat, tls]
   runtime.health.includeRelay(runtime.disk, ...watches, attachments, updates, hostWatch(parts))
   const modules = { ...below, config, life, messages, maintenance, updates, lastUsed, entry }
   const http = createHttp(httpTools(runtime, modules))
@@ -130,14 +131,14 @@ export function createApp(config: Config, parts: Partial<Parts> = {}): App {
     createFirstKey: () => createFirstKey(runtime),
     dashboard: entry,
     async start(mayServe) {
-      const at = { hostname: config.host, port: config.port, path: directory.controlSocket }
-      if (parts.isListening ?? true) life.listener = listenEverywhere(http, { ...at, log })
+      const at = { ...config, ...runtime, path: runtime.directory.controlSocket, tls: tls.pair }
+      if (parts.isListening ?? true) life.listener = listenEverywhere(http, at)
       const url = life.listener?.url ?? NOT_LISTENING
       if (mayServe !== undefined) life.phase = 'checking'
       if ((await mayServe) === false) return url
       await Promise.all([recordVersion(runtime, VERSION), runtime.settings.keepFirst()])
-      const recovered = await recoverMessages(messages.tools)
-      if (recovered > 0) log.warn('messages are uncertain after a crash', { count: recovered })
+      const count = await recoverMessages(messages.tools)
+      if (count > 0) runtime.log.warn('messages are uncertain after a crash', { count })
       await entry.access.applyLockedPassword()
       running = runServices(loops, runtime)
       await lines.whenReady()
@@ -218,16 +219,14 @@ function createWebhookModule(
 function createAttachmentModule(
   runtime: Runtime,
   { download }: WebhookModule,
-  { config, parts, life }: Start,
+  { config, parts: { findTool }, life }: Start,
 ): Attachments {
-  const { findTool } = parts
-  const address = () => serverUrl(config, life)
-  return createAttachments({ ...runtime, download, findTool, serverUrl: address })
+  return createAttachments({ ...runtime, download, findTool, serverUrl: serverUrl(config, life) })
 }
 
 /** The address of the relay as its callers know it. */
-function serverUrl(config: Config, { listener }: Life): string {
-  return config.publicUrl ?? `http://127.0.0.1:${listener?.port ?? config.port}`
+function serverUrl({ publicUrl, port }: Config, life: Life): () => string {
+  return () => publicUrl ?? life.listener?.localUrl ?? `http://127.0.0.1:${port}`
 }
 
 type WebhookModule = ReturnType<typeof createWebhookModule>
@@ -349,7 +348,7 @@ function httpTools(runtime: Runtime, modules: Modules): HttpTools {
     version: VERSION,
     defaultWaitMs: config.sendWaitMs,
     hosts: { hostname: hostname(), publicUrl: config.publicUrl, isOwnAddress },
-    serverUrl: () => serverUrl(config, life),
+    serverUrl: serverUrl(config, life),
     isTrustedProxy: addressRanges(config.trustedProxies),
     authenticate: createAuthenticate({ ...runtime, lastUsed }),
     ...createCredentials({ ...runtime, lastUsed }),

@@ -65,6 +65,14 @@ const OPTIONS_BEFORE_KINDS = {
     default: 4665,
     sentence: 'The port to listen on; 0 takes a free one.',
   }),
+  tlsCert: option('tls-cert', optionalKind(PATH_KIND, 'none'), {
+    default: null,
+    sentence: 'A file with a certificate and its chain (PEM), to serve HTTPS. Needs --tls-key.',
+  }),
+  tlsKey: option('tls-key', optionalKind(PATH_KIND, 'none'), {
+    default: null,
+    sentence: 'A file with the private key of --tls-cert (PEM).',
+  }),
   publicUrl: option('public-url', optionalKind(BASE_URL_KIND, 'none'), {
     default: null,
     sentence: "The relay's public address, if a proxy stands in front of it.",

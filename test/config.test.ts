@@ -32,6 +32,8 @@ test('without anything given every option has its default', () => {
     dataDir: '/srv/me/data',
     host: '127.0.0.1',
     port: 4665,
+    tlsCert: null,
+    tlsKey: null,
     publicUrl: null,
     trustedProxies: [],
     adminPassword: null,

@@ -61,10 +61,13 @@ export function setupAddresses(
   const whose = name === undefined ? '' : `?name=${encodeURIComponent(name)}`
   const end = `/#/setup/${token}${whose}`
   if (publicUrl !== null) return { url: publicUrl + end, lanUrl: null }
-  const { hostname, port } = new URL(listeningUrl)
+  const { protocol, hostname, port } = new URL(listeningUrl)
   // A wildcard address is none that a browser could open.
   if (hostname !== '0.0.0.0' && hostname !== '[::]')
     return { url: listeningUrl + end, lanUrl: null }
   const at = port === '' ? '' : `:${port}`
-  return { url: `http://127.0.0.1${at}${end}`, lanUrl: `http://${localName}${at}${end}` }
+  return {
+    url: `${protocol}//127.0.0.1${at}${end}`,
+    lanUrl: `${protocol}//${localName}${at}${end}`,
+  }
 }

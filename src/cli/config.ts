@@ -2,12 +2,17 @@ import { existsSync } from 'node:fs'
 
 import type { ConfigRow } from '../config.ts'
 import { COMMAND_LINE } from '../domain/audit.ts'
-import { SETTINGS, SETTING_NAMES, printSetting, shownSetting } from '../domain/setting.ts'
+import {
+  SETTINGS,
+  SETTING_NAMES,
+  printSetting,
+  shownSetting,
+  type SettingName,
+} from '../domain/setting.ts'
 import { createSettings } from '../storage/settings.ts'
 import { dataDirectoryAt } from '../system/data-directory.ts'
 import { argument, type Call, type Command } from './command.ts'
-import { ControlClient } from './control-client.ts'
-import { throughRelayOrFile, type OwnFile } from './own-file.ts'
+import { clientOf, throughRelayOrFile, type OwnFile } from './own-file.ts'
 import { table } from './table.ts'
 
 export const CONFIG_COMMANDS: readonly Command[] = [
@@ -25,7 +30,10 @@ export const CONFIG_COMMANDS: readonly Command[] = [
 ]
 
 async function show(call: Call): Promise<undefined> {
-  const running = await optionsOfRelay(call)
+  const client = clientOf(call)
+  const isThere = await client.isThere()
+  // A relay in safe mode gives none.
+  const running = isThere ? ((await client.find('GET /options'))?.data ?? null) : null
   const rows = running ?? call.loadConfig().rows
   const locked = new Set(rows.map(({ name }) => name))
   const settings = (await settingRows(call)).filter(({ name }) => !locked.has(name))
@@ -36,16 +44,9 @@ async function show(call: Call): Promise<undefined> {
   }))
   const cells = all.map(({ name, value, from }) => [name, value, from])
   call.out.data({ data: all }, [table(['NAME', 'VALUE', 'FROM'], cells, ['VALUE'])])
-  if (running === null)
-    call.out.note('No relay is running. These are the values it would start with.')
-}
-
-/** Options of the running relay; null where none answers. */
-async function optionsOfRelay(call: Call): Promise<readonly ConfigRow[] | null> {
-  const { controlSocket } = dataDirectoryAt(call.loadConfig().config.dataDir)
-  const client = new ControlClient(controlSocket)
-  if (!(await client.isThere())) return null
-  return (await client.find('GET /options'))?.data ?? null
+  if (running !== null) return
+  const why = isThere ? 'The relay serves nothing: see hookline status.' : 'No relay is running.'
+  call.out.note(`${why} These are the values it would start with.`)
 }
 
 async function change(call: Call): Promise<undefined> {
@@ -59,6 +60,12 @@ async function change(call: Call): Promise<undefined> {
   call.out.data(setting, [`Set ${name} to ${shown}.`])
 }
 
+/** Value of a setting as it is printed, of the running relay or from the database. */
+export async function settingText(call: Call, name: SettingName): Promise<string> {
+  const rows = await settingRows(call)
+  return rows.find((row) => row.name === name)?.value ?? ''
+}
+
 /** Settings in the database; their defaults while there is no database. */
 async function settingRows(call: Call): Promise<readonly ConfigRow[]> {
   const { dataDir } = call.loadConfig().config
@@ -70,7 +77,7 @@ async function settingRows(call: Call): Promise<readonly ConfigRow[]> {
     }))
   }
   const { data } = await throughRelayOrFile(call, {
-    relay: (client) => client.ask('GET /settings'),
+    relay: async (client) => (await client.find('GET /settings')) ?? { data: [] },
     file: (file) => ({ data: settingsOf(call, file).list() }),
   })
   return data.map(({ name, value, from }) => ({ name, value, from }))

@@ -17,16 +17,28 @@ import { NEVER, systemClock } from '../system/clock.ts'
 import { writeFileAtomically } from '../system/files.ts'
 import { type RunProcess, processRunner } from '../system/process.ts'
 import { type Call, type Command, EXIT, type ExitCode, UsageError } from './command.ts'
-import { runningRelay } from './own-file.ts'
+import { clientOf, runningRelay } from './own-file.ts'
+import { repair, repairLines, type Repaired } from './repairs.ts'
+import { openServiceCall, thisMachine, type FindPlace } from './service.ts'
 import { fields, stateCell, type Line } from './table.ts'
 
-type DoctorTools = { readonly platform: string; readonly run: RunProcess }
+type DoctorTools = {
+  readonly platform: string
+  readonly run: RunProcess
+  readonly findPlace: FindPlace
+}
 
 /** Doctor for a platform; `run` opens System Settings. */
 export function doctorCommand(tools: DoctorTools): Command {
   return {
     name: 'doctor',
     options: [
+      {
+        name: 'fix',
+        value: null,
+        sentence: 'First repair permissions, leftovers of a crash and the service. Asks before.',
+      },
+      { name: 'yes', value: null, sentence: 'With --fix: do not ask.' },
       {
         name: 'open',
         value: null,
@@ -46,6 +58,7 @@ export function doctorCommand(tools: DoctorTools): Command {
 export const DOCTOR_COMMAND = doctorCommand({
   platform: platform(),
   run: processRunner(systemClock),
+  findPlace: thisMachine,
 })
 
 /** Addresses of panes since macOS 13. Apple documents none; many programs open them so. */
@@ -68,6 +81,7 @@ type Listed = {
 async function examine(call: Call, tools: DoctorTools): Promise<ExitCode> {
   const isMac = tools.platform === 'darwin'
   if (call.options.has('open') && !isMac) throw new UsageError('--open works only on a Mac.')
+  const fixed = await repairFirst(call, tools)
   const client = await runningRelay(call)
   const { data: lines } = await client.ask('GET /phone-lines', { query: { limit: '200' } })
   const { data: findings } = await client.ask('GET /health')
@@ -79,7 +93,8 @@ async function examine(call: Call, tools: DoctorTools): Promise<ExitCode> {
     ({ severity, snoozed_until }) => severity !== 'info' && snoozed_until === undefined,
   )
   if (lines.length === 0) call.out.note('No lines yet.')
-  call.out.data({ checks_failed: problems.length > 0, lines, findings, phones }, [
+  call.out.data({ checks_failed: problems.length > 0, ...fixed, lines, findings, phones }, [
+    ...repairLines(fixed.repairs),
     ...phoneLines(phones),
     ...listed.flatMap((one) => [...describe(one, lines, isMac), '']),
     findingWords(findings) ?? noIssues(lines),
@@ -88,6 +103,17 @@ async function examine(call: Call, tools: DoctorTools): Promise<ExitCode> {
   const folder = call.options.get('screens')
   if (folder !== undefined) writeScreens(call, phones, folder)
   return problems.length > 0 ? EXIT.checksFailed : EXIT.ok
+}
+
+/** Repairs where that is asked for, and prints it where no relay is there to be examined. */
+async function repairFirst(
+  call: Call,
+  { findPlace }: DoctorTools,
+): Promise<{ readonly repairs?: readonly Repaired[] }> {
+  if (!call.options.has('fix')) return {}
+  const repairs = await repair(openServiceCall(call, findPlace))
+  if (!(await clientOf(call).isThere())) call.out.data({ repairs }, repairLines(repairs))
+  return { repairs }
 }
 
 /** Numbers findings from the top down, each cause before its consequences. */

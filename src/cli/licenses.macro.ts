@@ -8,6 +8,9 @@ type Manifest = {
   readonly dependencies?: Readonly<Record<string, string>>
 }
 
+/** Packages that the bundle takes of those that a dependency may use. */
+const PEERS = ['@sinclair/typebox', 'supports-color']
+
 const ROOT = `${import.meta.dir}/../..`
 const OWN = `${import.meta.dir}/licenses`
 const TEXT = /^(licen[cs]e|notice|copying)|\.license\.txt$/i
@@ -15,11 +18,11 @@ const RULE = '-'.repeat(80)
 
 /** Licenses of everything in the executable, read at build time. */
 export function readLicenses(): string {
-  const packages = [...manifestsBelow(readManifest(ROOT))].toSorted()
+  const packages = [...foldersBelow(ROOT), ...PEERS.map((name) => `${ROOT}/node_modules/${name}`)]
   const read = (name: string) => readFileSync(`${OWN}/${name}`, 'utf8')
   const parts = [
     section('Hookline', readFileSync(`${ROOT}/LICENSE`, 'utf8')),
-    ...packages.map((name) => packageSection(name)),
+    ...packages.toSorted().map((folder) => packageSection(folder)),
     section('Bun', read('bun.txt')),
     section('GNU Library General Public License, version 2', read('lgpl-2.txt')),
     section('GNU Lesser General Public License, version 2.1', read('lgpl-2.1.txt')),
@@ -27,19 +30,19 @@ export function readLicenses(): string {
   return parts.join('\n').replaceAll(/[\r\f]/g, '')
 }
 
-/** Names of all runtime dependencies of `manifest`, direct and indirect. */
-function manifestsBelow(manifest: Manifest, found = new Set<string>()): ReadonlySet<string> {
-  for (const name of Object.keys(manifest.dependencies ?? {})) {
-    if (found.has(name) || !existsSync(folderOf(name))) continue
-    found.add(name)
-    manifestsBelow(readManifest(folderOf(name)), found)
+/** Folders of all runtime dependencies of the package in `folder`, direct and indirect. */
+function foldersBelow(folder: string, found = new Set<string>()): ReadonlySet<string> {
+  for (const name of Object.keys(readManifest(folder).dependencies ?? {})) {
+    const below = folderOf(folder, name)
+    if (found.has(below) || !existsSync(below)) continue
+    found.add(below)
+    foldersBelow(below, found)
   }
   return found
 }
 
-function packageSection(name: string): string {
-  const folder = folderOf(name)
-  const { version, license = 'no license named', author } = readManifest(folder)
+function packageSection(folder: string): string {
+  const { name, version, license = 'no license named', author } = readManifest(folder)
   const texts = readdirSync(folder)
     .filter((file) => TEXT.test(file))
     .toSorted()
@@ -53,8 +56,11 @@ function section(title: string, text: string): string {
   return `${RULE}\n${title}\n${RULE}\n\n${text.trim()}\n`
 }
 
-function folderOf(name: string): string {
-  return `${ROOT}/node_modules/${name}`
+/** Folder of the package `name` as the package in `from` finds it: its own copy, or that of one above it. */
+function folderOf(from: string, name: string): string {
+  const own = `${from}/node_modules/${name}`
+  const above = from.replace(/\/node_modules\/(@[^/]+\/)?[^/]+$/, '')
+  return existsSync(own) || above === from ? own : folderOf(above, name)
 }
 
 function readManifest(folder: string): Manifest {

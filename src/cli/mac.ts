@@ -161,7 +161,8 @@ function say(lines: readonly string[]): void {
   for (const line of lines) writeLogLine(`${line}\n`)
 }
 
-async function* typedLines(): AsyncGenerator<string> {
+/** Lines typed on standard input. */
+export async function* typedLines(): AsyncGenerator<string> {
   let rest = ''
   const decoder = new TextDecoder()
   for await (const chunk of stdin.stream()) {

@@ -15,7 +15,14 @@ import { logRotation } from '../hosting/service-log.ts'
 import { StartupCheck, needsStartupCheck, requestStartupCheck } from '../hosting/startup-check.ts'
 import { UNIT } from '../hosting/systemd.ts'
 import { RELEASE_KEY } from '../hosting/upgrade-executable.ts'
-import { NotYetError, openData, requireDatabase, startFailure, type Data } from '../storage/data.ts'
+import {
+  NotYetError,
+  addressOf,
+  openData,
+  requireDatabase,
+  startFailure,
+  type Data,
+} from '../storage/data.ts'
 import { LostFileError } from '../storage/guard.ts'
 import { UnusableDatabaseError, isUnusableDatabase } from '../storage/migrations.ts'
 import { type RestoreWish, restoreBackup, undoRestore } from '../storage/restore.ts'
@@ -298,10 +305,9 @@ function logPlace({ call, isHosted }: Start): string {
 /** Serves the reason until it is stopped: a restart would not help. */
 async function serveSafeMode(start: Start, error: UnusableDatabaseError): Promise<ExitCode> {
   const { call, config, log, signal } = start
-  const { host, port } = config
   const { lock: lockPath, controlSocket: path } = openDataDirectory(config.dataDir)
-  const address = port === 0 ? null : `${host}:${port}`
-  const lock = takeInstanceLock(lockPath, { since: systemClock.now(), task: 'relay', address })
+  const holder = { since: systemClock.now(), task: 'relay', address: addressOf(config) }
+  const lock = takeInstanceLock(lockPath, holder)
   const cause = error.cause instanceof Error ? ` (${error.cause.message})` : ''
   const reason = `${error.message}${cause}`
   log.error('safe mode: the database cannot be used', { error })
@@ -331,7 +337,7 @@ async function waitInSafeMode(start: Start, error: NotYetError): Promise<void> {
 }
 
 function listeningOf({ config, log }: Start) {
-  const { host: hostname, port, publicUrl, trustedProxies } = config
+  const { publicUrl, trustedProxies } = config
   const isTrustedProxy = addressRanges(trustedProxies)
-  return { hosts: { publicUrl }, isTrustedProxy, hostname, port, random: systemRandom, log }
+  return { ...config, hosts: { publicUrl }, isTrustedProxy, random: systemRandom, log }
 }

@@ -194,11 +194,11 @@ function countReady(lines: readonly PhoneLine[]): string {
   return lines.length === 0 ? 'none yet' : `${ready} of ${lines.length} ready`
 }
 
-/** The lock says `host:port`; an IPv6 address stands in brackets in a URL. */
+/** The lock says `host:port` or `https://host:port`; an IPv6 address stands in brackets in a URL. */
 function urlOf(address: string): string {
-  const at = address.lastIndexOf(':')
-  const host = address.slice(0, at)
-  return `http://${host.includes(':') ? `[${host}]` : host}${address.slice(at)}`
+  const [, scheme = 'http://', host = '', port = ''] =
+    /^(https:\/\/)?(.*)(:[0-9]+)$/.exec(address) ?? []
+  return `${scheme}${host.includes(':') ? `[${host}]` : host}${port}`
 }
 
 const READY_MS_MAX = 30_000
@@ -208,7 +208,10 @@ const NOT_READY: readonly RelayReport['phase'][] = ['starting', 'stopping']
 export function upCommand(findPlace: FindPlace): Command {
   return {
     name: 'up',
-    options: INSTALL_OPTIONS,
+    options: [
+      ...INSTALL_OPTIONS,
+      { name: 'no-open', value: null, sentence: 'Print the setup link without opening a browser.' },
+    ],
     sentence: 'Install or update the service, start it, and show its status.',
     run: (call) => up(openServiceCall(call, findPlace)),
   }
@@ -230,15 +233,21 @@ export function openCommand(findPlace: FindPlace): Command {
   }
 }
 
+/** Installs the service where it is not current, and runs it; the report once it is ready. */
+export async function bringUp(service: ServiceCall, before: ServiceState): Promise<RelayReport> {
+  const { host, signal } = service
+  const { isChanged } = await installService(service)
+  if (isChanged && before.activity !== 'stopped') await host.stop(signal)
+  await host.start(signal)
+  return waitUntilReady(service)
+}
+
 async function up(service: ServiceCall): Promise<ExitCode> {
   const { host, signal } = service
   const before = await host.state(signal)
   const refused = await refuseForeground(service, before)
   if (refused !== null) return refused
-  const { isChanged } = await installService(service)
-  if (isChanged && before.activity !== 'stopped') await host.stop(signal)
-  await host.start(signal)
-  const report = await waitUntilReady(service)
+  const report = await bringUp(service, before)
   await askForAutomation(service, report.findings)
   return printReport(service, report)
 }
@@ -263,8 +272,11 @@ async function openDashboard(service: ServiceCall): Promise<ExitCode> {
   if (report === null) throw new NoRelayError(directory.path)
   const about = await client.find('GET /about')
   const isNew = about?.is_claimed === false
-  const url = isNew ? (await client.ask('POST /setup-link', { body: {} })).url : report.address
-  if (url === null) {
+  const address = report.address
+    ?.replace('//0.0.0.0:', '//127.0.0.1:')
+    .replace('//[::]:', '//[::1]:')
+  const url = isNew ? (await client.ask('POST /setup-link', { body: {} })).url : address
+  if (url === undefined) {
     throw new Error('The relay chose its own port. Its address is the first line that it printed.')
   }
   const isOpened = await openInBrowser(service, url)
@@ -288,7 +300,7 @@ async function openInBrowser({ call, machine }: ServiceCall, url: string): Promi
   const { environment, isTerminal } = call.surroundings
   const isMac = platform === 'darwin'
   const hasScreen = isMac || ['DISPLAY', 'WAYLAND_DISPLAY'].some((name) => environment[name])
-  if (isRemote(call) || !isTerminal || !hasScreen) return false
+  if (isRemote(call) || !isTerminal || !hasScreen || call.options.has('no-open')) return false
   const path = isMac ? '/usr/bin/open' : findTool('xdg-open')
   if (path === null) return false
   const end = await run({ path, args: [url], timeoutMs: 10_000, killAfterMs: 13_000 }, NEVER)

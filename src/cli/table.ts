@@ -32,7 +32,7 @@ export type Cell =
 const COLUMN_WIDTH_MIN = 8
 const SGR: Readonly<Record<Tone, number>> = { good: 32, warning: 33, bad: 31, dim: 2 }
 const TONES: readonly (readonly [Tone, string])[] = [
-  ['good', 'active delivered online read ready received running sent succeeded'],
+  ['good', 'active delivered fixed online read ready received running sent succeeded'],
   ['warning', 'disabled expired failing paused pending queued removed sending uncertain warning'],
   ['bad', 'error exhausted failed offline revoked stopped'],
   ['dim', 'info'],

@@ -1,15 +1,17 @@
-import { realpathSync } from 'node:fs'
+import { existsSync, mkdirSync, realpathSync, rmSync } from 'node:fs'
 import { arch } from 'node:os'
-import { resolve } from 'node:path'
+import { isAbsolute, join, resolve } from 'node:path'
 
 import { readInstallation } from '../hosting/installation.ts'
 import type { ServiceState } from '../hosting/service-host.ts'
 import { watchStartup } from '../hosting/startup-check.ts'
+import { HostingError } from '../hosting/system-tool.ts'
+import { PACKAGED_UNIT } from '../hosting/systemd.ts'
+import { newestRelease, type Release } from '../hosting/update-check.ts'
 import { RELEASE_KEY } from '../hosting/upgrade-executable.ts'
 import {
   UPGRADE_STEPS,
   type RelayState,
-  type UpgradeOrder,
   type UpgradeResult,
   type UpgradeTools,
   type UpgradedService,
@@ -19,7 +21,9 @@ import { tryMigrations } from '../storage/integrity.ts'
 import { NEVER } from '../system/clock.ts'
 import { openDataDirectory, type DataDirectory } from '../system/data-directory.ts'
 import { takeInstanceLock } from '../system/instance-lock.ts'
+import { systemLookup } from '../system/network-address.ts'
 import { VERSION } from '../system/version.ts'
+import { createDownload, createFetchText } from '../webhooks/post.ts'
 import {
   EXIT,
   NoRelayError,
@@ -29,6 +33,7 @@ import {
   type Command,
   type ExitCode,
 } from './command.ts'
+import { settingText } from './config.ts'
 import type { ControlClient } from './control-client.ts'
 import { runningRelay } from './own-file.ts'
 import { openServiceCall, type FindPlace, type ServiceCall, refuseForeground } from './service.ts'
@@ -40,7 +45,8 @@ export function upgradeCommand(findPlace: FindPlace): Command {
       {
         name: 'from',
         value: 'FILE',
-        sentence: 'The new executable, with its signed SHA256SUMS beside it.',
+        sentence:
+          'The new executable, with its signed SHA256SUMS beside it (default: the newest in release_source).',
       },
       { name: 'check', value: null, sentence: 'Only look for a newer release, in release_source.' },
       { name: 'unverified', value: null, sentence: 'Accept a file without a release signature.' },
@@ -81,18 +87,81 @@ async function checkUpdate(call: Call): Promise<ExitCode> {
 }
 
 async function runUpgrade(service: ServiceCall): Promise<ExitCode> {
-  const { call, machine } = service
+  const { call } = service
   const from = call.options.get('from')
-  if (from === undefined) throw new UsageError('Usage: hookline upgrade --from FILE, or --check')
+  if (from !== undefined) return upgradeTo(service, resolve(call.surroundings.folder, from))
+  const source = await settingText(call, 'release_source')
+  if (source === NO_SOURCE) throw new UsageError(NO_FILE)
+  const download = createDownload({ ...NETWORK, ...service.machine }, DOWNLOAD_MS_MAX)
+  const fetchText = createFetchText(download)
+  const release = await newestRelease(source, { releaseKey: RELEASE_KEY, fetchText })
+  if (!release.isNewer) {
+    const { version: latest } = release
+    call.out.data({ version: VERSION, latest }, [`Hookline ${VERSION} is up to date.`])
+    return EXIT.ok
+  }
+  if (isAbsolute(source)) return upgradeTo(service, release.file.place)
+  const folder = join(openDataDirectory(service.directory.path).path, 'download')
+  try {
+    return await upgradeTo(service, await fetchRelease(call, { release, download, folder }))
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** Value of release_source where the owner named none. */
+const NO_SOURCE = 'none'
+const NO_FILE =
+  'Usage: hookline upgrade --from FILE. To have releases downloaded: hookline config set release_source URL'
+/** A hundred megabytes over a slow line. */
+const DOWNLOAD_MS_MAX = 1_800_000
+/** The owner's own choice may be in the own network. */
+const NETWORK = {
+  lookup: systemLookup,
+  rules: { policy: () => 'any-private' as const, isOwnListener: () => false },
+}
+
+/** Path of the executable of `release`, with its signed sums beside it in `folder`. */
+async function fetchRelease(
+  { out }: Call,
+  order: {
+    readonly release: Release
+    readonly download: ReturnType<typeof createDownload>
+    readonly folder: string
+  },
+): Promise<string> {
+  const { folder, download, release } = order
+  const { name, place } = release.file
+  rmSync(folder, { recursive: true, force: true })
+  mkdirSync(folder)
+  for (const [beside, text] of Object.entries(release.beside))
+    await Bun.write(join(folder, beside), text)
+  const file = join(folder, name)
+  const work = download(place, (response) => Bun.write(file, response))
+  const found = await out.during(`Downloading ${name}`, work)
+  if ('why' in found) throw new HostingError(`${place} cannot be downloaded. ${found.why}`)
+  return file
+}
+
+/** Sentence on the way to upgrade an executable that a package manager put in its place; null for any other. */
+function packageProblem(executable: string): string | null {
+  if (executable.includes('/Cellar/')) {
+    return 'Homebrew installed this executable. Run: brew upgrade hookline && hookline up'
+  }
+  if (executable !== '/usr/bin/hookline' || !existsSync(PACKAGED_UNIT)) return null
+  return 'A package brought this executable. Install the next one: sudo apt install ./FILE.deb'
+}
+
+async function upgradeTo(service: ServiceCall, file: string): Promise<ExitCode> {
+  const { call, machine } = service
   const directory = openDataDirectory(service.directory.path)
   const hosted = await hostedService(service)
   const refused = hosted === null ? null : await refuseForeground(service, hosted.state)
   if (refused !== null) return refused
-  const order: UpgradeOrder = {
-    file: resolve(call.surroundings.folder, from),
-    executable: hosted?.executable ?? ownTarget(service),
-    isUnverified: call.options.has('unverified'),
-  }
+  const executable = hosted?.executable ?? ownTarget(service)
+  const packaged = packageProblem(executable)
+  if (packaged !== null) return printResult(call, { outcome: 'refused', why: packaged })
+  const order = { file, executable, isUnverified: call.options.has('unverified') }
   const tools = toolsOf(service, directory, hosted)
   const watch = watchStartup(directory, machine.clock.now())
   try {

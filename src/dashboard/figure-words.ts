@@ -4,10 +4,8 @@
 import { formatter, once, regionLocale } from './time-words.ts'
 
 const DAY = { day: 'numeric', month: 'short', timeZone: 'UTC' } as const
-const MOMENT = { day: 'numeric', month: 'short', hour: 'numeric', minute: '2-digit' } as const
 
 const days = formatter(DAY)
-const moments = formatter(MOMENT)
 const hours = formatter({ hour: '2-digit', minute: '2-digit' })
 const shares = once(() => new Intl.NumberFormat(regionLocale(), { style: 'percent', ...ONE_DIGIT }))
 const units = once(() => new Map(UNITS.map(([unit]) => [unit, unitFormat(unit)])))
@@ -24,8 +22,6 @@ const UNITS = [
 
 /** "21 Nov" for "2026-11-21". */
 export const dayName = (day: string) => days().format(Date.parse(day))
-/** "21 Nov, 10:00". */
-export const momentWords = (iso: string) => moments().format(Date.parse(iso))
 /** "10:00". */
 export const hourWords = (iso: string) => hours().format(Date.parse(iso))
 

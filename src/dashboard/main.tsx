@@ -110,7 +110,7 @@ function View() {
 function SignedIn() {
   const { session, router } = useDashboard()
   const { page } = router.route.value
-  const shown = session.now.value?.member ? pageOfMember(page) : page
+  const shown = session.member ? pageOfMember(page) : page
   if (shown === 'setup') return session.now.value && <Alone view={<SETUP.View />} />
   return (
     <Shell page={shown}>

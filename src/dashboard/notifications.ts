@@ -69,7 +69,7 @@ export function notify({ api, clock, live, router, session }: Tools, end: AbortS
     const fresh = answer.value.data.filter((each) => seen !== null && timeOf(each) > seen)
     seen = [seen ?? '', ...answer.value.data.map(timeOf)].reduce((a, b) => (a > b ? a : b))
     // Members decide on no approvals.
-    const held = session.now.value?.member ? [] : await newlyHeld(api, seenHeld, end)
+    const held = session.member ? [] : await newlyHeld(api, seenHeld, end)
     seenHeld = held[0]?.created_at ?? seenHeld ?? isoTime(clock.time())
     if (!document.hidden || (await isAnyVisible())) return
     for (const conversation of fresh) show(conversation)

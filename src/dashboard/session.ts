@@ -41,6 +41,11 @@ export class SessionStore {
     return this.#now.value?.state ?? (isLikely ? 'signed_in' : null)
   }
 
+  /** The member who is signed in; undefined for the owner. */
+  get member(): SessionState['member'] {
+    return this.#now.value?.member
+  }
+
   /** Resolves once the relay has answered for the first time. */
   async open(clock: Clock): Promise<void> {
     await this.refresh()

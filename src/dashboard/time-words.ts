@@ -28,6 +28,7 @@ const WHOLE = formatter({ dateStyle: 'full', timeStyle: 'medium' })
 const CLOCK = formatter({ timeStyle: 'short' })
 const LONG_DAY = formatter({ weekday: 'long', day: 'numeric', month: 'long' })
 const DAY = formatter({ day: 'numeric', month: 'short' })
+const MOMENT = formatter({ day: 'numeric', month: 'short', hour: 'numeric', minute: '2-digit' })
 const DAY_OF_YEAR = formatter({ day: 'numeric', month: 'short', year: 'numeric' })
 const RELATIVE = once(() => new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'short' }))
 
@@ -50,6 +51,11 @@ export function relativeTime(iso: string, now: number): string {
 /** "Saturday, November 21, 2026 at 10:00:00 AM". */
 export function absoluteTime(iso: string): string {
   return WHOLE().format(new Date(iso))
+}
+
+/** "Nov 21, 10:00 AM". */
+export function momentWords(iso: string): string {
+  return MOMENT().format(new Date(iso))
 }
 
 /** "10:00 AM". */

@@ -85,6 +85,7 @@ const CODES_BY_PLACE: Readonly<Record<string, readonly string[]>> = {
   ],
   'operations#backups': ['storage_full'],
   'keys#expiry': ['keys_expire'],
+  'security#on-a-network': ['certificate_expires', 'certificate_not_renewed', 'lan_without_tls'],
   'security#the-dashboards-password': ['short_password'],
 }
 

@@ -3,6 +3,7 @@
 import api from './api.md' with { type: 'text' }
 import benchmarks from './benchmarks.md' with { type: 'text' }
 import caddy from './caddy.md' with { type: 'text' }
+import changelog from './changelog.md' with { type: 'text' }
 import clients from './clients.md' with { type: 'text' }
 import commandLine from './command-line.md' with { type: 'text' }
 import design from './design.md' with { type: 'text' }
@@ -58,6 +59,7 @@ export const GUIDES: readonly Guide[] = [
   guide('faq', faq),
   guide('benchmarks', benchmarks),
   guide('design', design),
+  guide('changelog', changelog),
   guide('uninstall', uninstall),
 ]
 

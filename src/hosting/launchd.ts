@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 
 import type { Clock } from '../system/clock.ts'
 import { defaultDataDirectory } from '../system/data-directory.ts'
-import { writeFileAtomically } from '../system/files.ts'
+import { readTextOrNull, writeFileAtomically } from '../system/files.ts'
 import type { RunProcess } from '../system/process.ts'
 import type { Random } from '../system/random.ts'
 import { type Signer, localIdentity, signBundle } from './code-signing.ts'
@@ -102,6 +102,11 @@ export class LaunchdHost implements ServiceHost {
     return { isChanged: isMade || isWritten, warnings: [] }
   }
 
+  async isCurrent(_executable: string, dataDir: string): Promise<boolean> {
+    const files = [executableIn(this.#bundle), dirname(macLogPath(this.#tools.home))]
+    return readTextOrNull(this.#agentPath) === this.#agentText(dataDir) && files.every(existsSync)
+  }
+
   /** Loads the service, which starts it; starts it where it is loaded but not running. */
   async start(signal: AbortSignal): Promise<void> {
     await this.#requireSession(signal)
@@ -177,13 +182,16 @@ export class LaunchdHost implements ServiceHost {
 
   /** True where the agent has changed. */
   #writeAgent(dataDir: string): boolean {
-    const { home } = this.#tools
-    const logPath = macLogPath(home)
     // launchd creates the file but not its folder.
-    mkdirSync(dirname(logPath), { recursive: true })
+    mkdirSync(dirname(macLogPath(this.#tools.home)), { recursive: true })
+    return writeIfChanged(this.#agentPath, this.#agentText(dataDir))
+  }
+
+  #agentText(dataDir: string): string {
+    const { home } = this.#tools
     const environment = serviceEnvironment(dataDir, home, 'darwin')
     const executable = executableIn(this.#bundle)
-    return writeIfChanged(this.#agentPath, launchAgentText({ executable, environment, logPath }))
+    return launchAgentText({ executable, environment, logPath: macLogPath(home) })
   }
 
   /** Not loaded where launchctl gives no answer. */

@@ -12,6 +12,8 @@ export type ServiceHost = {
   readonly log: ServiceLog
   /** Writes the files of the service, where they differ. Starts nothing. */
   install(order: ServiceOrder, signal: AbortSignal): Promise<Installed>
+  /** False where `install` would write other files or enable it; the bytes of the executable do not count. */
+  isCurrent(executable: string, dataDir: string, signal: AbortSignal): Promise<boolean>
   /** Starts it where it is not running; returns before the relay answers. */
   start(signal: AbortSignal): Promise<void>
   /** Stops it where it is running; returns when its process has ended, which may take 75 s. */

@@ -1,6 +1,7 @@
 import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 
+import { readTextOrNull } from '../system/files.ts'
 import type { RunProcess } from '../system/process.ts'
 import {
   executableAt,
@@ -27,6 +28,8 @@ export type SystemdTools = {
   readonly userName: string
   /** XDG_RUNTIME_DIR, with the socket of the user's service manager; null where it is not set. */
   readonly runtimeDir: string | null
+  /** Path of the unit that a package brings. */
+  readonly packagedUnit?: string
 }
 
 type UnitOrder = {
@@ -35,6 +38,8 @@ type UnitOrder = {
 }
 
 export const UNIT = 'hookline.service'
+/** The unit of our Debian package, for every user. */
+export const PACKAGED_UNIT = `/usr/lib/systemd/user/${UNIT}`
 const ENV = '/usr/bin/env'
 const SYSTEMCTL = '/usr/bin/systemctl'
 const LOGINCTL = '/usr/bin/loginctl'
@@ -65,10 +70,14 @@ export class SystemdHost implements ServiceHost {
   readonly log: JournalLog
   readonly #tools: SystemdTools
   readonly #unitPath: string
+  /** Link that has the user's manager start the unit. */
+  readonly #enabledPath: string
 
   constructor(tools: SystemdTools) {
     this.#tools = tools
-    this.#unitPath = join(tools.home, '.config', 'systemd', 'user', UNIT)
+    const folder = join(tools.home, '.config', 'systemd', 'user')
+    this.#unitPath = join(folder, UNIT)
+    this.#enabledPath = join(folder, 'default.target.wants', UNIT)
     this.log = new JournalLog(tools.run, UNIT)
   }
 
@@ -76,9 +85,8 @@ export class SystemdHost implements ServiceHost {
     const { dataDir, version } = order
     const source = await executableAt(order.executable)
     const before = readInstallation(dataDir)
-    const environment = serviceEnvironment(dataDir, this.#tools.home, 'linux')
-    const text = systemdUnit({ executable: order.executable, environment })
-    const isWritten = writeIfChanged(this.#unitPath, text)
+    const text = this.#unitText(order.executable, dataDir)
+    const isWritten = await this.#placeUnit(text, signal)
     const isLingering = await this.#linger(signal)
     await this.#use('load the unit', ['daemon-reload'], signal)
     await this.#use('enable the service', ['enable', UNIT], signal)
@@ -87,35 +95,65 @@ export class SystemdHost implements ServiceHost {
     return { isChanged, warnings: isLingering ? [] : [this.#lingerWarning()] }
   }
 
+  async isCurrent(executable: string, dataDir: string, signal: AbortSignal): Promise<boolean> {
+    const text = readTextOrNull(this.#unitPath) ?? this.#packagedText()
+    if (text !== this.#unitText(executable, dataDir)) return false
+    const args = ['show', UNIT, '--property=UnitFileState']
+    const answer = await tryTool(this.#tools.run, this.#order(args), signal)
+    return answer?.stdout.trim() !== 'UnitFileState=disabled'
+  }
+
   async start(signal: AbortSignal): Promise<void> {
     await this.#use('start the service', ['start', UNIT], signal)
   }
 
   async stop(signal: AbortSignal): Promise<void> {
-    if (!existsSync(this.#unitPath)) return
+    if (!this.#isInstalled) return
     await this.#use('stop the service', ['stop', UNIT], signal)
   }
 
   async uninstall(dataDir: string, signal: AbortSignal): Promise<void> {
-    if (existsSync(this.#unitPath)) {
+    if (this.#isInstalled) {
       await this.#use('disable the service', ['disable', '--now', UNIT], signal)
-      rmSync(this.#unitPath)
+      rmSync(this.#unitPath, { force: true })
       await this.#use('unload the unit', ['daemon-reload'], signal)
     }
     forgetInstallation(dataDir)
   }
 
   async state(signal: AbortSignal): Promise<ServiceState> {
-    const isInstalled = existsSync(this.#unitPath)
     const args = ['show', UNIT, '--property=ActiveState,MainPID']
     const answer = await tryTool(this.#tools.run, this.#order(args), signal)
     const values = new Map((answer?.stdout ?? '').split('\n').map(splitPair))
     const pid = Number(values.get('MainPID') ?? 0)
     return {
-      isInstalled,
+      isInstalled: this.#isInstalled,
       activity: activityOf(values.get('ActiveState') ?? ''),
       pid: pid > 0 ? pid : null,
     }
+  }
+
+  /** The unit of a package stays as it is, and is removed with the package. */
+  get #isInstalled(): boolean {
+    return existsSync(this.#unitPath) || existsSync(this.#enabledPath)
+  }
+
+  /** Writes the unit unless a package brings the same; true where that changed something. */
+  async #placeUnit(text: string, signal: AbortSignal): Promise<boolean> {
+    if (this.#packagedText() !== text) return writeIfChanged(this.#unitPath, text)
+    if (!existsSync(this.#unitPath)) return false
+    await this.#use('disable the earlier service', ['disable', UNIT], signal)
+    rmSync(this.#unitPath)
+    return true
+  }
+
+  #packagedText(): string | null {
+    return readTextOrNull(this.#tools.packagedUnit ?? PACKAGED_UNIT)
+  }
+
+  #unitText(executable: string, dataDir: string): string {
+    const environment = serviceEnvironment(dataDir, this.#tools.home, 'linux')
+    return systemdUnit({ executable, environment })
   }
 
   /** Without lingering, the user's services start at the first login and end with the last session. */

@@ -1,6 +1,7 @@
 // A look for a newer release, where the owner named a place to look: its signed checksums say its version.
-// Nothing is downloaded but those.
+// Nothing else is downloaded, unless the owner upgrades to it.
 
+import { existsSync } from 'node:fs'
 import { arch, platform } from 'node:os'
 import { isAbsolute, join } from 'node:path'
 
@@ -27,7 +28,18 @@ export type UpdateTools = {
 const SUMS = 'SHA256SUMS'
 const SIGNED_VERSION = /^hookline ([0-9A-Za-z.+-]{1,64})$/
 /** Name of the executable for this machine in a release. */
-const FILE = `hookline-${platform()}-${arch()}`
+const FILE = `hookline-${platform()}-${arch()}${existsSync('/etc/alpine-release') ? '-musl' : ''}`
+
+/** The newest release at a place. */
+export type Release = {
+  readonly version: string
+  /** True for a version above this one that has an executable for this machine. */
+  readonly isNewer: boolean
+  /** Name of that executable, and its path or URL. */
+  readonly file: { readonly name: string; readonly place: string }
+  /** The verified texts that lie beside it, by name. */
+  readonly beside: Readonly<Record<string, string>>
+}
 
 export function createUpdateCheck(tools: UpdateTools) {
   const { clock, settings } = tools
@@ -40,9 +52,12 @@ export function createUpdateCheck(tools: UpdateTools) {
     if (place === null) {
       throw invalidRequest({ path: 'release_source', message: 'is not set: set it first' })
     }
-    const found = await newestAt(place, tools).catch((error: unknown) => ({
-      problem: error instanceof Error ? error.message : String(error),
-    }))
+    const found = await newestRelease(place, tools).then(
+      ({ version, isNewer }) => {
+        return { latest: version, is_newer: isNewer, fix: isNewer ? 'Run: hookline upgrade' : null }
+      },
+      (error: unknown) => ({ problem: error instanceof Error ? error.message : String(error) }),
+    )
     latest = { ...unknownState(place), checked_at: isoTime(timestamp(clock.now())), ...found }
     return latest
   }
@@ -76,10 +91,11 @@ function unknownState(source: string | null): UpdateState {
   return { version: VERSION, source, ...nothing }
 }
 
-async function newestAt(
+/** Throws with the reason where there is no release that this build can verify. */
+export async function newestRelease(
   source: string,
   { releaseKey, fetchText }: Pick<UpdateTools, 'releaseKey' | 'fetchText'>,
-): Promise<Pick<UpdateState, 'latest' | 'is_newer' | 'fix'>> {
+): Promise<Release> {
   if (releaseKey === null || releaseKey === undefined)
     throw new Error('This build has no release key to verify releases with.')
   const isFolder = isAbsolute(source)
@@ -88,16 +104,16 @@ async function newestAt(
   const read = (name: string) => (isFolder ? readFile(place(name)) : fetchText(place(name)))
   const [sums, signature] = [await read(SUMS), await read(`${SUMS}.minisig`)]
   const comment = verifyMinisign(releaseKey, Buffer.from(sums), signature)
-  const latest = SIGNED_VERSION.exec(comment ?? '')?.[1]
-  if (latest === undefined)
+  const version = SIGNED_VERSION.exec(comment ?? '')?.[1]
+  if (version === undefined)
     throw new Error(`${place(SUMS)} is not signed with Hookline's release key.`)
   const hasFile = sums.split('\n').some((line) => line.endsWith(` ${FILE}`))
-  const isNewer = hasFile && Bun.semver.order(latest, VERSION) > 0
-  const command = `hookline upgrade --from ${isFolder ? place(FILE) : 'FILE'}`
-  const download = isFolder
-    ? ''
-    : `Download ${place(FILE)}, ${SUMS} and ${SUMS}.minisig into one folder. `
-  return { latest, is_newer: isNewer, fix: isNewer ? `${download}Run: ${command}` : null }
+  return {
+    version,
+    isNewer: hasFile && Bun.semver.order(version, VERSION) > 0,
+    file: { name: FILE, place: place(FILE) },
+    beside: { [SUMS]: sums, [`${SUMS}.minisig`]: signature },
+  }
 }
 
 function readFile(path: string): string {

@@ -135,11 +135,12 @@ const NAME_IF_SECURE = `__Host-${NAME}`
 const TOKEN = /^[A-Za-z0-9_-]{43}$/
 
 /**
- * True where the browser came by HTTPS: a trusted proxy says so, or the Host is that of an https public
- * url. The relay itself speaks HTTP only.
+ * True where the browser came by HTTPS: to the relay itself, or a trusted proxy says so, or the Host is that of
+ * an https public url.
  */
 function isSecure(headers: Headers, peer: Peer, options: SchemeOptions): boolean {
   const { hosts, isTrustedProxy } = options
+  if (peer.isSecure === true) return true
   const [scheme = ''] = (headers.get('x-forwarded-proto') ?? '').split(',')
   const isProxy = peer.address !== null && isTrustedProxy(peer.address)
   if (isProxy && scheme.trim().toLowerCase() === 'https') return true

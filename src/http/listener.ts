@@ -5,12 +5,15 @@ import type { Log } from '../system/log.ts'
 import type { Peer } from './request-context.ts'
 import { errorResponse, internalError } from './respond.ts'
 import type { Http } from './server.ts'
+import type { TlsPair } from './tls.ts'
 
 export type Listener = {
   readonly url: string
   /** The same on this machine, where it listens on every address. */
   readonly localUrl: string
   readonly port: number
+  /** Serves new connections with another certificate; those that are open go on with theirs. */
+  renew(tls: TlsPair): void
   /** Accepts no more connections, waits `graceMs` for running requests, then closes the rest. */
   stop(graceMs: number): Promise<void>
 }
@@ -38,10 +41,11 @@ const NEVER_IDLE: object = { idleTimeout: 0 }
 export function listenEverywhere(
   http: Http,
   options: {
-    readonly hostname: string
+    readonly host: string
     readonly port: number
     /** Of the control socket. */
     readonly path: string
+    readonly tls?: TlsPair | null
     readonly log: Log
   },
 ): Listener {
@@ -55,31 +59,51 @@ export function listenEverywhere(
   }
 }
 
-/** Listens on a port. Port 0 takes a free one. */
+/** Listens on a port, by HTTPS where there is a certificate. Port 0 takes a free one. */
 export function listen(
   http: Http,
-  options: { readonly hostname: string; readonly port: number; readonly log: Log },
+  options: {
+    readonly host: string
+    readonly port: number
+    readonly tls?: TlsPair | null
+    readonly log: Log
+  },
 ): Listener {
-  const { hostname, port, log } = options
-  const server = started(`${hostname}:${port}`, () =>
-    Bun.serve({
-      ...common(log),
-      hostname,
-      port,
-      idleTimeout: IDLE_SECONDS,
-      // Two relays on one port would share its requests.
-      reusePort: false,
-      fetch: (request, server) => http.fetch(request, new PortPeer(request, server)),
-    }),
-  )
-  const at = server.port ?? port
+  const { host: hostname, tls = null, log } = options
+  const serve = (port: number, pair: TlsPair | null) =>
+    started(`${hostname}:${port}`, () =>
+      Bun.serve({
+        ...common(log),
+        hostname,
+        port,
+        idleTimeout: IDLE_SECONDS,
+        // Two relays on one port would share its requests.
+        reusePort: false,
+        ...(pair === null ? {} : { tls: { cert: pair.cert, key: pair.key } }),
+        fetch: (request, server) =>
+          http.fetch(request, new PortPeer(request, server, pair !== null)),
+      }),
+    )
+  let server = serve(options.port, tls)
+  const servers = new Set([server])
+  const at = server.port ?? options.port
   const host = hostname.includes(':') ? `[${hostname}]` : hostname
   const local = LOOPBACK_OF[host] ?? host
+  const scheme = tls === null ? 'http' : 'https'
   return {
-    url: `http://${host}:${at}`,
-    localUrl: `http://${local}:${at}`,
+    url: `${scheme}://${host}:${at}`,
+    localUrl: `${scheme}://${local}:${at}`,
     port: at,
-    stop: (graceMs) => stop(http, server, graceMs),
+    // Bun's `reload` ignores a certificate, so another server takes the port.
+    renew(pair) {
+      const before = server
+      void before.stop(false).then(() => servers.delete(before))
+      server = serve(at, pair)
+      servers.add(server)
+    },
+    async stop(graceMs) {
+      await Promise.all([...servers].map((one) => stop(http, one, graceMs)))
+    },
   }
 }
 
@@ -146,10 +170,12 @@ class PortPeer implements Peer {
   readonly isControl = false
   readonly #request: Request
   readonly #server: Server
+  readonly isSecure: boolean
 
-  constructor(request: Request, server: Server) {
+  constructor(request: Request, server: Server, isSecure: boolean) {
     this.#request = request
     this.#server = server
+    this.isSecure = isSecure
   }
 
   get address(): string | null {

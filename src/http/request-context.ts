@@ -15,6 +15,8 @@ export type Peer = {
   readonly address: string | null
   /** True on the control socket, which only the owner can open. */
   readonly isControl: boolean
+  /** True where the relay itself serves it by HTTPS. */
+  readonly isSecure?: boolean | undefined
   /** Raises the idle time-out of this request; 0 is without limit. */
   liftTimeout(seconds: number): void
 }

@@ -10,6 +10,7 @@ import { listen, listenEverywhere, type Listener } from './listener.ts'
 import { requestIds } from './request-context.ts'
 import { errorResponse, respond } from './respond.ts'
 import type { Http } from './server.ts'
+import { type TlsFiles, readTls } from './tls.ts'
 
 export type SafeMode = {
   /** The reason in whole sentences, for the owner. */
@@ -26,17 +27,19 @@ const RETRY_SECONDS = 60
 /** Listens as the relay would: on the port, and on the control socket where `path` names one. */
 export function listenInSafeMode(
   mode: SafeMode,
-  options: SchemeOptions & {
-    readonly hostname: string
-    readonly port: number
-    readonly path: string | null
-    readonly random: Random
-    readonly log: Log
-  },
+  options: SchemeOptions &
+    TlsFiles & {
+      readonly host: string
+      readonly port: number
+      readonly path: string | null
+      readonly random: Random
+      readonly log: Log
+    },
 ): Listener {
   const { path } = options
   const http = createSafeMode(mode, options)
-  return path === null ? listen(http, options) : listenEverywhere(http, { ...options, path })
+  const at = { ...options, tls: readTls(options) }
+  return path === null ? listen(http, at) : listenEverywhere(http, { ...at, path })
 }
 
 /** Answers every request without a database. */

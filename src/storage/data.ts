@@ -48,7 +48,13 @@ export class NotYetError extends Error {
   }
 }
 
-type Place = { readonly dataDir: string; readonly host: string; readonly port: number }
+type Place = {
+  readonly dataDir: string
+  readonly host: string
+  readonly port: number
+  /** Null where the relay serves HTTP. */
+  readonly tlsCert?: string | null
+}
 type Tools = {
   readonly clock: Clock
   readonly random: Random
@@ -90,6 +96,11 @@ export function startFailure(directory: DataDirectory, error: unknown): unknown 
   )
 }
 
+/** `host:port`, or `https://host:port`; null for a free port, which is known only once it is taken. */
+export function addressOf({ host, port, tlsCert = null }: Omit<Place, 'dataDir'>): string | null {
+  return port === 0 ? null : `${tlsCert === null ? '' : 'https://'}${host}:${port}`
+}
+
 /** Takes the data directory for this process, and migrates what lies in it. */
 export function openData(place: Place, tools: Tools): Data {
   try {
@@ -101,9 +112,8 @@ export function openData(place: Place, tools: Tools): Data {
 
 function takeData(place: Place, { clock, random, log, version }: Tools): Data {
   const directory = openDataDirectory(place.dataDir)
-  // A free port is known only once it is taken.
-  const address = place.port === 0 ? null : `${place.host}:${place.port}`
-  const lock = takeInstanceLock(directory.lock, { since: clock.now(), task: 'relay', address })
+  const holder = { since: clock.now(), task: 'relay', address: addressOf(place) }
+  const lock = takeInstanceLock(directory.lock, holder)
   try {
     finishExchange(directory)
     // Left of a download or an upload that ended with its relay.

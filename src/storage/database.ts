@@ -13,6 +13,7 @@ import {
   isUnusableDatabase,
   migrate,
   readSchemaState,
+  requireKnownTables,
   type Migration,
 } from './migrations.ts'
 import { damageFound, wayBack } from './sqlite-errors.ts'
@@ -77,7 +78,7 @@ export function openDatabase(path: string, options: OpenOptions): OpenedDatabase
   try {
     sqlite.run('PRAGMA trusted_schema = OFF')
     requireSqliteVersion(sqlite)
-    const before = readChecked(sqlite, migrations.length, options.backupsPath)
+    const before = readChecked(sqlite, migrations, options.backupsPath)
     for (const pragma of PRAGMAS) sqlite.run(`PRAGMA ${pragma}`)
     const isBehind = before > 0 && before < migrations.length
     const backupPath = isBehind ? (options.backUp?.(sqlite, before) ?? null) : null
@@ -100,7 +101,12 @@ export function closeDatabase(db: Db): void {
   db.sqlite.close()
 }
 
-function readChecked(sqlite: Database, known: number, backups: string | undefined): number {
+function readChecked(
+  sqlite: Database,
+  migrations: readonly Migration[],
+  backups: string | undefined,
+): number {
+  const known = migrations.length
   const restore = wayBack({ backups })
   const id = sqlite.query<{ application_id: number }, []>('PRAGMA application_id').get()
   const tables = sqlite.query('SELECT 1 FROM sqlite_schema LIMIT 1').all().length
@@ -117,6 +123,7 @@ function readChecked(sqlite: Database, known: number, backups: string | undefine
         `${state.writtenBy ?? 'of that version'} or newer, or ${restore}.`,
     )
   }
+  requireKnownTables(state, sqlite.filename, migrations)
   return state.version
 }
 

@@ -18,6 +18,7 @@ import {
   migrate,
   MIGRATIONS,
   readSchemaState,
+  requireKnownTables,
   UnusableDatabaseError,
 } from './migrations.ts'
 import * as peopleTables from './people-schema.ts'
@@ -146,11 +147,13 @@ function requireOwnSchema(database: Database): void {
   if (id?.application_id !== APPLICATION_ID) {
     throw new UnusableDatabaseError('It is not a database of Hookline.')
   }
-  const { version, usableFrom, writtenBy } = readSchemaState(database)
+  const state = readSchemaState(database)
+  const { version, usableFrom, writtenBy } = state
   if (Math.max(version, usableFrom) > MIGRATIONS.length) {
     const by = writtenBy === null ? 'a newer Hookline' : `Hookline ${writtenBy}`
     throw new UnusableDatabaseError(`${by} wrote it: restore it with that version.`)
   }
+  requireKnownTables(state, 'It')
   const expected = new Set(schemaAt(version).map(written))
   expected.add(written({ type: 'table', name: 'backup_files', sql: BACKUP_FILES_TABLE }))
   expected.add(written({ type: 'index', name: 'sqlite_autoindex_backup_files_1', sql: null }))

@@ -4,6 +4,7 @@
 import type { Database } from 'bun:sqlite'
 
 import { assert } from '../domain/errors.ts'
+import { sha256 } from '../system/hash.ts'
 import { readMigrations } from './migrations.macro.ts' with { type: 'macro' }
 import { codeOf, isCorrupt } from './sqlite-errors.ts'
 
@@ -19,6 +20,7 @@ export const MIGRATIONS: readonly Migration[] = readMigrations()
 export const USABLE_FROM = 1
 
 const UNCHECKED_FROM = 'unjudged_from'
+const FIRST_MIGRATION = 'first_migration'
 
 const BREAKPOINT = '--> statement-breakpoint'
 
@@ -37,6 +39,8 @@ export type SchemaState = {
   readonly version: number
   readonly usableFrom: number
   readonly writtenBy: string | null
+  /** Fingerprint of the migration that made its first tables; null where it has none. */
+  readonly madeBy: string | null
   /**
    * Schema from before a migration that no startup check has passed yet; null where there is none. It is
    * kept over restarts, so that a relay that crashed before its check is checked at the next start.
@@ -46,7 +50,8 @@ export type SchemaState = {
 
 export function readSchemaState(sqlite: Database): SchemaState {
   const version = userVersion(sqlite)
-  if (version === 0) return { version, usableFrom: 0, writtenBy: null, uncheckedFrom: null }
+  const none = { writtenBy: null, madeBy: null, uncheckedFrom: null }
+  if (version === 0) return { version, usableFrom: 0, ...none }
   const about = sqlite.query<{ name: string; value: string }, []>('SELECT name, value FROM about')
   const values = new Map(about.all().map((row) => [row.name, row.value]))
   const uncheckedFrom = Number(values.get(UNCHECKED_FROM) ?? version)
@@ -54,8 +59,29 @@ export function readSchemaState(sqlite: Database): SchemaState {
     version,
     usableFrom: Number(values.get('usable_from') ?? version),
     writtenBy: values.get('written_by') ?? null,
+    madeBy: values.get(FIRST_MIGRATION) ?? null,
     uncheckedFrom: uncheckedFrom < version ? uncheckedFrom : null,
   }
+}
+
+/**
+ * Throws an UnusableDatabaseError for a database of an earlier development version: until the first release
+ * the first migration was rewritten in place, so that its tables may be others. `name` begins the sentence.
+ */
+export function requireKnownTables(
+  { version, madeBy }: SchemaState,
+  name: string,
+  migrations: readonly Migration[] = MIGRATIONS,
+): void {
+  if (version === 0 || madeBy === fingerprintOf(migrations)) return
+  throw new UnusableDatabaseError(
+    `${name} was made by an earlier development version of Hookline, whose tables are others. Use the ` +
+      'executable that made it, or move its data directory away to begin with a new one.',
+  )
+}
+
+function fingerprintOf([first]: readonly Migration[]): string {
+  return Buffer.from(sha256(first?.sql ?? '')).toString('hex', 0, 8)
 }
 
 export function acceptMigration(sqlite: Database): void {
@@ -102,6 +128,10 @@ function apply(sqlite: Database, migration: Migration, version: number): void {
     }
     const broken = sqlite.query('PRAGMA foreign_key_check').all()
     assert(broken.length === 0, `${migration.name} leaves ${broken.length} broken foreign keys`)
+    if (version === 1) {
+      const made = { name: FIRST_MIGRATION, value: fingerprintOf([migration]) }
+      sqlite.query('INSERT INTO about (name, value) VALUES ($name, $value)').run(made)
+    }
     sqlite.run(`PRAGMA user_version = ${version}`)
     sqlite.run('COMMIT')
   } catch (error) {

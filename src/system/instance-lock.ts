@@ -28,7 +28,7 @@ export class HeldElsewhereError extends Error {
 }
 
 /** The lock file is something else and must be deleted by hand. */
-class LockFileError extends Error {
+export class LockFileError extends Error {
   override readonly name = 'LockFileError'
 }
 

@@ -214,7 +214,9 @@ export class DeliveryLoop implements Service {
       this.#queues.save(tx, { id: queue.id, version: result.attempt.version }, change)
     }
     if (change?.isReleased === true) releaseDeliveries(tx, queue.id, now)
-    return record.nextAttemptAt
+    // An attempt ahead of its time leaves that time as it is, and it may have come meanwhile.
+    const { nextAttemptAt } = result.attempt.delivery
+    return record.status === 'pending' ? (record.nextAttemptAt ?? nextAttemptAt) : null
   }
 
   /** Once when a receiver goes away, once when it is back. */

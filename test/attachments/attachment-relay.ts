@@ -43,7 +43,7 @@ export async function startWithFiles(options: Parameters<typeof startHttp>[0] = 
     },
     /** The address of a real listener in front of the relay. */
     address: (): string => {
-      const listener = listen(relay.http, { hostname: '127.0.0.1', port: 0, log: silentLog })
+      const listener = listen(relay.http, { host: '127.0.0.1', port: 0, log: silentLog })
       listeners.push(listener)
       return listener.url
     },

@@ -195,3 +195,38 @@ story(
     expect(watched.faults).toEqual([])
   },
 )
+
+story(
+  'an opt-out is marked in its thread, asks before it is written to, and is removed',
+  async () => {
+    await using stage = await Stage.open()
+    const api = await stage.api()
+    const [first] = await lineIds(api)
+    const { conversation_id } = await say(api, PERSON, 'Our offer of the week.', first)
+    const watched = await stage.page({ viewport: COMPUTER })
+    const { page } = watched
+    await watched.show(`conversations/${conversation_id}`)
+    const thread = page.getByRole('region', { name: 'Conversation', exact: true })
+    const stop = { type: 'message', from: PERSON, text: 'STOP' }
+    await api.ask('POST', `/api/v1/simulated/lines/${first}/events`, stop)
+
+    await thread.getByText('Opted out', { exact: true }).waitFor()
+    await thread.getByRole('button', { name: 'Write anyway' }).click()
+    await thread.getByRole('textbox').fill('You asked for a call.')
+    await thread.getByRole('button', { name: 'Send', exact: true }).click()
+    await thread.getByRole('article').filter({ hasText: 'You asked for a call.' }).waitFor()
+    await watched.show('people')
+    await page.getByRole('button', { name: 'Opt-outs…' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Opt-outs' })
+    await dialog.getByText('STOP', { exact: false }).first().waitFor()
+    await dialog.getByRole('textbox').fill('+1 202 555 0148')
+    await dialog.getByRole('button', { name: 'Add', exact: true }).click()
+    await dialog.getByText('+1 202 555 0148').waitFor()
+    await dialog.getByRole('listitem').filter({ hasText: SHOWN_PERSON }).getByRole('button').click()
+    await page.getByRole('button', { name: 'Remove', exact: true }).click()
+    await dialog.getByText(SHOWN_PERSON).waitFor({ state: 'detached' })
+
+    expect(await dialog.getByRole('listitem').count()).toBe(1)
+    expect(watched.faults).toEqual([])
+  },
+)

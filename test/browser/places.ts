@@ -59,6 +59,7 @@ export async function furnishAll(stage: Stage, watched: WatchedPage): Promise<Ro
     api.ask('PUT', `/api/v1/contacts/${encodeURIComponent(handle)}`, fields)
   await name(FRIEND, { name: ARABIC_NAME, note: 'يحب الشاي', tags: ['vip', 'مورد'] })
   await name(PERSON, { name: LONG_NAME, note: 'Likes tea', tags: ['vip', 'supplier', 'Tuesday'] })
+  await api.ask('PUT', `/api/v1/opt-outs/${encodeURIComponent(PERSON)}`, {})
   // The line is at its limit, which is an issue.
   await api.ask('PATCH', `/api/v1/phone-lines/${second}`, { daily_contact_limit: 1 })
   await watched.show('home')
@@ -114,6 +115,7 @@ export function furnishedPlaces(rooms: Rooms): readonly Place[] {
       'group-people': [`conversations/${groupId}`, named('3 people')],
       people: ['people'],
       'people-new': ['people', named('Add contact')],
+      'people-opt-outs': ['people', named('Opt-outs…')],
       person: [`people/${encodeURIComponent(FRIEND)}`],
       'person-delete': [`people/${encodeURIComponent(FRIEND)}`, named('Delete contact…')],
       lines: ['lines'],

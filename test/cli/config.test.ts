@@ -69,3 +69,19 @@ test('what a running relay was started with is told, not what this shell would s
   expect(shown.stdout).not.toContain('No relay is running.')
   expect(relay.pid).toBeGreaterThan(0)
 })
+
+test('a relay in safe mode shows no options: those of this shell are named as such', async () => {
+  using folder = new ScratchFolder()
+  const answer = { error: { code: 'starting', message: 'The relay is in safe mode.' } }
+  using _relay = new FakeRelay(folder.path, () => Response.json(answer, { status: 503 }))
+  await Bun.write(folder.file('hookline.db'), '')
+
+  const shown = await hookline(['config'], {
+    HOOKLINE_DATA_DIR: folder.path,
+    HOOKLINE_PORT: '4700',
+  })
+
+  expect(shown.exitCode).toBe(0)
+  expect(shown.stdout).toMatch(/^port +4700 +HOOKLINE_PORT$/m)
+  expect(shown.stdout).toContain('The relay serves nothing: see hookline status. These are the')
+})

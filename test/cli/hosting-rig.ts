@@ -4,6 +4,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 
 import { EXIT, type Call, type ExitCode } from '../../src/cli/command.ts'
+import { doctorCommand } from '../../src/cli/doctor.ts'
 import { parseCommandLine } from '../../src/cli/parse.ts'
 import { hostingCommands } from '../../src/cli/run.ts'
 import { supportCommand } from '../../src/cli/support.ts'
@@ -31,6 +32,7 @@ const WELL: Answers = {
   '/api/v1/health': { data: [] },
   '/api/v1/keys?limit=1': { data: [{ id: 'key_a' }] },
   '/api/v1/phone-lines': { data: [READY, PAUSED] },
+  '/api/v1/phone-lines?limit=200': { data: [READY, PAUSED] },
 }
 
 export class HostingRig implements Disposable {
@@ -43,6 +45,8 @@ export class HostingRig implements Disposable {
   /** What `systemctl show` says. */
   shown = 'MainPID=0\nActiveState=inactive\n'
   isTerminal = false
+  /** Where the relay listens, as its lock says. */
+  address = '127.0.0.1:4665'
   /** Called when `systemctl start` or `stop` is. */
   onStart: () => void = () => {}
   onStop: () => void = () => {}
@@ -68,7 +72,11 @@ export class HostingRig implements Disposable {
     }
     const { executable, isTerminal } = this
     const findPlace = () => ({ machine, executable, signal: this.stop.signal })
-    const commands = [...hostingCommands(findPlace), supportCommand(findPlace)]
+    const commands = [
+      ...hostingCommands(findPlace),
+      supportCommand(findPlace),
+      doctorCommand({ platform: 'linux', run: this.tools.run, findPlace }),
+    ]
     const { command, args, options } = parseCommandLine(line.split(' '), commands)
     const { out, printed } = recordedOutput()
     const call: Call = {
@@ -94,7 +102,7 @@ export class HostingRig implements Disposable {
   startRelay(answers: Answers = {}, status: Readonly<Record<string, number>> = {}): void {
     const all = { ...WELL, ...answers }
     const directory = openDataDirectory(this.dataDir)
-    const holder = { since: TEST_START, task: 'relay', address: '127.0.0.1:4665' }
+    const holder = { since: TEST_START, task: 'relay', address: this.address }
     this.#lock = takeInstanceLock(directory.lock, holder)
     this.#relay = Bun.serve({
       unix: directory.controlSocket,

@@ -69,20 +69,21 @@ test('up shows the link to the dashboard as long as that has no password', async
 test('up opens the link where a person sits at the screen, and not over ssh', async () => {
   const link = { url: 'http://127.0.0.1:4665/#/setup/abc', lan_url: null }
   const path = process.env['PATH'] ?? ''
-  const opened = async (environment: Readonly<Record<string, string>>) => {
+  const opened = async (environment: Readonly<Record<string, string>>, line = 'up') => {
     using rig = new HostingRig()
     writeFileSync(rig.folder.file('xdg-open'), '', { mode: 0o755 })
     process.env['PATH'] = `${rig.folder.path}:${path}`
     rig.isTerminal = true
     const about = { version: '1.2.3', is_claimed: false }
     rig.onStart = () => rig.startRelay({ '/api/v1/about': about, '/api/v1/setup-link': link })
-    await rig.run('up', environment).finally(() => (process.env['PATH'] = path))
+    await rig.run(line, environment).finally(() => (process.env['PATH'] = path))
     return rig.tools.calls.filter(([tool]) => tool?.endsWith('xdg-open')).map(([, url]) => url)
   }
 
   expect(await opened({ DISPLAY: ':0' })).toEqual([link.url])
   expect(await opened({})).toEqual([])
   expect(await opened({ DISPLAY: ':0', SSH_TTY: '/dev/pts/1' })).toEqual([])
+  expect(await opened({ DISPLAY: ':0' }, 'up --no-open')).toEqual([])
 })
 
 test('up leaves a relay alone that is what is installed', async () => {
@@ -216,4 +217,19 @@ test('open prints the address over ssh, and a link to set the password while the
     'From your own computer: ssh -L 4665:127.0.0.1:4665 HOST, then open it there.',
   ])
   expect(unclaimed.json).toEqual([{ url: 'http://127.0.0.1:4665/#/setup/abc', opened: false }])
+})
+
+test('a relay on every address is opened on this machine, by HTTPS where it has a certificate', async () => {
+  using rig = new HostingRig()
+  const opened = async (address: string) => {
+    rig.address = address
+    rig.startRelay()
+    const { lines } = await rig.run('open')
+    rig.endRelay()
+    return lines
+  }
+
+  expect(await opened('0.0.0.0:4665')).toEqual(['http://127.0.0.1:4665'])
+  expect(await opened('https://0.0.0.0:4665')).toEqual(['https://127.0.0.1:4665'])
+  expect(await opened('https://:::4665')).toEqual(['https://[::1]:4665'])
 })

@@ -130,6 +130,7 @@ const REFUSALS: readonly string[] = [
   'partly_sent',
   'canceled',
   'denied',
+  'recipient_opted_out',
 ]
 
 function isProven({ status }: StoredMessage): boolean {

@@ -149,12 +149,13 @@ test('an error that nobody caught is logged and ends the process with a failure'
   using dir = temporaryDataDir()
   using folder = temporaryDataDir()
   const planted = join(folder.path, 'planted.ts')
-  await Bun.write(planted, "setTimeout(() => Promise.reject(new Error('planted')), 300)\n")
+  await Bun.write(planted, "process.once('SIGUSR2', async () => { throw new Error('planted') })\n")
 
   const relay = await RelayProcess.start({
     dataDir: dir.path,
     environment: { BUN_OPTIONS: `--preload=${planted}` },
   })
+  process.kill(relay.pid, 'SIGUSR2')
   const exitCode = await relay.exited()
 
   expect(exitCode).toBeGreaterThan(0)

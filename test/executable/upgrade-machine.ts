@@ -29,6 +29,8 @@ export class UpgradeMachine implements AsyncDisposable {
   readonly executable = this.folder.file('bin/hookline')
   readonly dataDir = this.folder.file('data')
   readonly port = freePort()
+  /** Variables of the commands that are run. */
+  environment: Readonly<Record<string, string>> = {}
   /** How many simulated lines the next start has. */
   lines = 1
   /** The one that runs now, and whether somebody started it by hand. */
@@ -76,7 +78,7 @@ export class UpgradeMachine implements AsyncDisposable {
   /** Runs a command of what lies in the executable's place, where no service is installed. */
   async run(...args: readonly string[]): Promise<CommandResult> {
     const child = Bun.spawn([this.executable, ...args, '--data-dir', this.dataDir], {
-      env: cleanEnvironment({ HOME: this.folder.path }),
+      env: cleanEnvironment({ HOME: this.folder.path, ...this.environment }),
       stdin: 'ignore',
       stdout: 'pipe',
       stderr: 'pipe',

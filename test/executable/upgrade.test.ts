@@ -2,21 +2,15 @@
 // check, who ends it, and that no message is lost or sent twice. The single steps are in test/hosting.
 
 import { afterAll, expect, test } from 'bun:test'
-import { generateKeyPairSync } from 'node:crypto'
-import { readdirSync } from 'node:fs'
+import { generateKeyPairSync, type KeyObject } from 'node:crypto'
+import { cpSync, existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 
-import { signRelease } from '../../scripts/sign-release.ts'
+import { minisign, signRelease } from '../../scripts/sign-release.ts'
 import { watchStartup } from '../../src/hosting/startup-check.ts'
 import { MIGRATIONS } from '../../src/storage/migrations.ts'
 import { dataDirectoryAt } from '../../src/system/data-directory.ts'
-import {
-  BREAKS_OLDER,
-  RELEASE_KEY,
-  buildVersion,
-  builtOnce,
-  type Patch,
-} from '../support/next-version.ts'
+import { RELEASE_KEY, builtOnce, type Patch } from '../support/next-version.ts'
 import { eventually } from '../support/relay-process.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 import { UpgradeMachine } from './upgrade-machine.ts'
@@ -36,6 +30,7 @@ const builds = new ScratchFolder()
 afterAll(() => builds[Symbol.dispose]())
 
 const nextVersion = () => builtOnce(builds, '9.9.9')
+const harshVersion = () => builtOnce(builds, '6.6.6', [NEVER_HEALTHY])
 
 test('a service is upgraded: the message that waited leaves once, by the new version', async () => {
   const { machine, key } = await UpgradeMachine.create('wait for it')
@@ -63,9 +58,8 @@ test('a service is upgraded: the message that waited leaves once, by the new ver
 test('a version that finds the database wanting is taken back: the message leaves once, by the old one', async () => {
   const { machine } = await UpgradeMachine.create('wait for it')
   await using _machine = machine
-  const harsh = buildVersion(builds, '6.6.6', [BREAKS_OLDER, NEVER_HEALTHY])
 
-  const told = await machine.upgrade(harsh)
+  const told = await machine.upgrade(harshVersion())
   await machine.relay?.until('/readyz', '200')
   await eventually('the message is carried', () =>
     carriedTexts(machine.dataDir).length > 0 ? true : null,
@@ -130,6 +124,49 @@ test('a version with a release key takes what was signed with it, and nothing th
     stderr: expect.stringContaining("Hookline's release key"),
   })
 }, 30_000)
+
+test('without a file, it takes the newest release of the place that the owner set, once it is genuine', async () => {
+  const { machine } = await UpgradeMachine.create('wait for it')
+  await using _machine = machine
+  using releases = new ScratchFolder()
+  await machine.stop()
+  cpSync(harshVersion(), machine.executable)
+  await using server = await serveReleases(releases)
+  machine.environment = { NODE_EXTRA_CA_CERTS: releases.file('cert.pem') }
+  const publish = (version: string, key = RELEASE_KEY) =>
+    publishAs(releases, { version, key, file: nextVersion() })
+
+  const unset = await machine.run('upgrade')
+  await machine.run('config', 'set', 'release_source', `${server.url.href}latest`)
+  await publish('9.9.9', generateKeyPairSync('ed25519').privateKey)
+  const forged = await machine.run('upgrade')
+  await publish('9.9.9')
+  await Bun.write(releases.file(RELEASE_FILE), 'evil')
+  const changed = await machine.run('upgrade')
+  await publish('6.6.5')
+  const older = await machine.run('upgrade')
+  await publish('9.9.9')
+  const upgraded = await machine.run('upgrade')
+  const again = await machine.run('upgrade')
+  await machine.run('config', 'set', 'release_source', releases.path)
+  await publish('10.0.0')
+  const fromFolder = await machine.run('upgrade')
+
+  expect(unset).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('release_source') })
+  expect(forged).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('is not signed') })
+  expect(changed).toMatchObject({
+    exitCode: 1,
+    stderr: expect.stringContaining('is not the published file'),
+  })
+  expect(older).toMatchObject({ exitCode: 0, stdout: 'Hookline 6.6.6 is up to date.\n' })
+  expect(upgraded).toMatchObject({
+    exitCode: 0,
+    stdout: expect.stringContaining('Hookline 9.9.9 is installed.'),
+  })
+  expect(again).toMatchObject({ exitCode: 0, stdout: 'Hookline 9.9.9 is up to date.\n' })
+  expect(fromFolder.exitCode).toBe(0)
+  expect(existsSync(join(machine.dataDir, 'download'))).toBe(false)
+}, 60_000)
 
 test('where the service is installed but a relay runs in the foreground, nothing is stopped', async () => {
   const { machine } = await UpgradeMachine.create('wait for it')
@@ -236,3 +273,37 @@ test('started by hand, a database that is migrated is served from at once', asyn
 
   expect(schemaOf(machine.dataDir)).toBe(NEXT_SCHEMA)
 }, 30_000)
+
+/** Name of the executable for this machine. */
+const RELEASE_FILE = `hookline-${process.platform}-${process.arch}`
+
+type Published = { readonly version: string; readonly key: KeyObject; readonly file: string }
+
+/** Publishes `file` in the folder, signed with `key`, as the release `version`. */
+async function publishAs(folder: ScratchFolder, { version, key, file }: Published): Promise<void> {
+  cpSync(file, folder.file(RELEASE_FILE))
+  const sum = new Bun.CryptoHasher('sha256').update(await Bun.file(file).bytes()).digest('hex')
+  const sums = `${sum}  ${RELEASE_FILE}\n`
+  await Bun.write(folder.file('SHA256SUMS'), sums)
+  const signature = minisign(key, Buffer.from(sums), `hookline ${version}`)
+  await Bun.write(folder.file('SHA256SUMS.minisig'), signature)
+}
+
+/** The folder over https, where what is in `latest` is elsewhere. */
+async function serveReleases(folder: ScratchFolder): Promise<Bun.Server<undefined>> {
+  const [key, cert] = [folder.file('key.pem'), folder.file('cert.pem')]
+  const names = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost']
+  const files = ['-nodes', '-keyout', key, '-out', cert]
+  Bun.spawnSync(['openssl', 'req', '-x509', '-newkey', 'rsa:2048', ...names, ...files])
+  return Bun.serve({
+    port: 0,
+    hostname: 'localhost',
+    tls: { key: Bun.file(key), cert: Bun.file(cert) },
+    fetch: ({ url }) => {
+      const { pathname } = new URL(url)
+      const [, place, name = ''] = pathname.split('/')
+      if (place === 'latest') return Response.redirect(`/files/${name}`)
+      return new Response(Bun.file(folder.file(name)))
+    },
+  })
+}

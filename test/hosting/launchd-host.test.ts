@@ -2,7 +2,15 @@
 // and the same certificate signs every later version.
 
 import { expect, test } from 'bun:test'
-import { existsSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 
 import { readInstallation } from '../../src/hosting/installation.ts'
 import { LaunchdHost } from '../../src/hosting/launchd.ts'
@@ -65,6 +73,23 @@ test('a first installation makes an identity, signs the bundle with it, and writ
     launchAgentText({ executable: mac.inBundle, environment, logPath }),
   )
   expect(existsSync(`${mac.home}/Library/Logs/Hookline`)).toBe(true)
+})
+
+test('an installation is current until its agent or the folder of its log is another', async () => {
+  using mac = new Mac()
+  await mac.install()
+  const isCurrent = () => mac.host.isCurrent(mac.source, mac.dataDir)
+  const logs = `${mac.home}/Library/Logs/Hookline`
+
+  const states = [await isCurrent()]
+  rmSync(logs, { recursive: true })
+  states.push(await isCurrent())
+  await mac.install()
+  states.push(await isCurrent())
+  writeFileSync(mac.agentPath, 'of long ago')
+  states.push(await isCurrent())
+
+  expect(states).toEqual([true, false, true, false])
 })
 
 test('the password of the keychain stands in no argument', async () => {

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 
 import { readInstallation } from '../../src/hosting/installation.ts'
 import { SystemdHost, systemdUnit } from '../../src/hosting/systemd.ts'
@@ -13,6 +14,7 @@ class Box implements Disposable {
   readonly folder = new ScratchFolder()
   readonly executable = this.folder.file('hookline')
   readonly unitPath = this.folder.file('.config/systemd/user/hookline.service')
+  readonly packagedUnit = this.folder.file('packaged.service')
   readonly tools: RecordingTools
   readonly host: SystemdHost
 
@@ -21,7 +23,7 @@ class Box implements Disposable {
     this.tools = new RecordingTools(answer)
     const { run } = this.tools
     const user = { home: this.folder.path, uid: 1000, userName: 'ann', runtimeDir }
-    this.host = new SystemdHost({ run, ...user })
+    this.host = new SystemdHost({ run, ...user, packagedUnit: this.packagedUnit })
   }
 
   /** Into the folder of this test, which is not the default one. */
@@ -87,6 +89,33 @@ test('a second installation changes nothing, unless the executable is another', 
   const newer = await box.install()
 
   expect([same.isChanged, newer.isChanged]).toEqual([false, true])
+})
+
+test('the unit of a package that says the same is enabled, in the place of one that was written before', async () => {
+  using box = new Box()
+  await box.install()
+  const enabled = join(box.unitPath, '../default.target.wants/hookline.service')
+  box.tools.taken()
+  writeFileSync(box.packagedUnit, readFileSync(box.unitPath, 'utf8'))
+
+  const installed = await box.install()
+  const verbs = box.tools.calls.map((call) => call.slice(call[0] === '/usr/bin/env' ? 4 : 0))
+  const before = await box.host.state(NEVER)
+  await Bun.write(enabled, '')
+  const after = await box.host.state(NEVER)
+  await box.host.uninstall(box.folder.path, NEVER)
+
+  expect(installed.isChanged).toBe(true)
+  expect(verbs).toEqual([
+    ['disable', 'hookline.service'],
+    LINGER,
+    ['daemon-reload'],
+    ['enable', 'hookline.service'],
+  ])
+  expect(existsSync(box.unitPath)).toBe(false)
+  expect([before.isInstalled, after.isInstalled]).toEqual([false, true])
+  expect(box.tools.calls).toContainEqual([...SYSTEMCTL, 'disable', '--now', 'hookline.service'])
+  expect(existsSync(box.packagedUnit)).toBe(true)
 })
 
 test('a user who may not linger is told how to', async () => {

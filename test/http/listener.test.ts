@@ -24,7 +24,7 @@ const CREDENTIALS = relay.credentials
 afterAll(() => relay[Symbol.asyncDispose]())
 
 function listening(http: Http = relay.http): Listener {
-  return listen(http, { hostname: '127.0.0.1', port: 0, log: silentLog })
+  return listen(http, { host: '127.0.0.1', port: 0, log: silentLog })
 }
 
 /** What the relay has answered so far, by status. */
@@ -125,8 +125,7 @@ test('a body without an announced length that is far too long is no fault of the
 test('two relays cannot share a port', async () => {
   const first = listening()
 
-  const second = () =>
-    listen(relay.http, { hostname: '127.0.0.1', port: first.port, log: silentLog })
+  const second = () => listen(relay.http, { host: '127.0.0.1', port: first.port, log: silentLog })
 
   expect(second).toThrow(CannotListenError)
   expect(second).toThrow('something else listens there already')

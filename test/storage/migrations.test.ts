@@ -5,6 +5,7 @@ import { join } from 'node:path'
 
 import { backUpBeforeMigration } from '../../src/storage/backup.ts'
 import { closeDatabase, openDatabase } from '../../src/storage/database.ts'
+import { requireRestorable } from '../../src/storage/integrity.ts'
 import { MIGRATIONS, UnusableDatabaseError, type Migration } from '../../src/storage/migrations.ts'
 import { openDataDirectory } from '../../src/system/data-directory.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
@@ -114,6 +115,29 @@ test('a database that needs a newer executable is refused, and says what to do',
       `schema ${MIGRATIONS.length}. Start Hookline 9.0.0 or newer, or restore a backup with ` +
       '"hookline restore FILE" (backups: /somewhere/backups).',
   )
+})
+
+test('a database of an earlier development version, whose tables are others, is refused in a sentence', () => {
+  using folder = new ScratchFolder()
+  const path = folder.file('hookline.db')
+  const made = openDatabase(path, { version: '0.1.0' }).db
+  made.sqlite.run("DELETE FROM about WHERE name = 'first_migration'")
+  closeDatabase(made)
+  const other = [{ name: '0000_initial.sql', sql: `${MIGRATIONS[0]?.sql} -- rewritten` }]
+
+  const open = () => openDatabase(path, { version: '0.1.0' })
+  const check = () => requireRestorable(path)
+  const newer = folder.file('other.db')
+  closeDatabase(openDatabase(newer, { version: '0.1.0', migrations: other }).db)
+  const back = () => openDatabase(newer, { version: '0.1.0' })
+
+  const sentence =
+    'was made by an earlier development version of Hookline, whose tables are others.'
+  expect(open).toThrow(UnusableDatabaseError)
+  expect(open).toThrow(`${path} ${sentence} Use the executable that made it, or move its data`)
+  expect(check).toThrow(`It ${sentence}`)
+  expect(back).toThrow(`${newer} ${sentence}`)
+  closeDatabase(openDatabase(newer, { version: '0.1.0', migrations: other }).db)
 })
 
 test('an older executable starts on a newer database that only gained something', () => {

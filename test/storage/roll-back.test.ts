@@ -50,6 +50,7 @@ test('the database of before comes back to the letter, and what was queued in it
     version: MIGRATIONS.length,
     usableFrom: USABLE_FROM,
     writtenBy: '1',
+    madeBy: expect.any(String),
     uncheckedFrom: null,
   })
   expect(messagesIn(directory.database)).toEqual([['msg_a', 'queued']])

@@ -51,9 +51,8 @@ test('a newer signed release is found once a day, with the command that installs
 
   await relay.clock.advance(DAY_MS)
 
-  const fix = `Run: hookline upgrade --from ${folder.file(FILE)}`
   expect(await updateFindings(relay)).toEqual([
-    ['update_available', 'Hookline 99.0.0 is available', fix],
+    ['update_available', 'Hookline 99.0.0 is available', 'Run: hookline upgrade'],
   ])
 })
 

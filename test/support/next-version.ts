@@ -20,20 +20,24 @@ const COPIED = ['src', 'migrations', 'scripts', 'package.json', 'tsconfig.json',
 const ADDS = 'CREATE TABLE notes (id TEXT PRIMARY KEY NOT NULL) STRICT;'
 
 /** Makes every older executable refuse what this one leaves. */
-export const BREAKS_OLDER: Patch = [
+const BREAKS_OLDER: Patch = [
   'src/storage/migrations.ts',
   `const USABLE_FROM = ${USABLE_FROM}`,
   `const USABLE_FROM = ${MIGRATIONS.length + 1}`,
 ]
 
 /** The version `version`, with a migration that older ones cannot live with; compiled at the first call. */
-export function builtOnce(folder: ScratchFolder, version: string): string {
+export function builtOnce(
+  folder: ScratchFolder,
+  version: string,
+  patches: readonly Patch[] = [],
+): string {
   const built = folder.file(`${version}/out/hookline`)
-  return existsSync(built) ? built : buildVersion(folder, version, [BREAKS_OLDER])
+  return existsSync(built) ? built : buildVersion(folder, version, [BREAKS_OLDER, ...patches])
 }
 
 /** Compiles the version `version` in `folder`, and gives the path of the executable. */
-export function buildVersion(
+function buildVersion(
   folder: ScratchFolder,
   version: string,
   patches: readonly Patch[] = [],

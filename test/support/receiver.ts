@@ -20,7 +20,13 @@ export type Received = {
 type Payload = {
   readonly event: string
   readonly phone_line_id: string
-  readonly message: Received['message']
+  /** Left out in the event of an opt-out, which names the message of its keyword. */
+  readonly message?: Received['message']
+  readonly opt_out?: {
+    readonly message_id: string
+    readonly handle: string
+    readonly keyword: string
+  }
 }
 
 /** A webhook's other end: a real listener that checks signatures and keeps what it gets. */
@@ -57,7 +63,7 @@ export class Receiver {
       id: headers.get('webhook-id') ?? '',
       event: payload.event,
       lineId: payload.phone_line_id,
-      message: payload.message,
+      message: payload.message ?? keywordOf(payload),
       isSigned: this.#isSigned(headers, body),
       at: performance.now(),
     }
@@ -71,4 +77,9 @@ export class Receiver {
       return false
     }
   }
+}
+
+function keywordOf({ opt_out: optOut }: Payload): Received['message'] {
+  const { message_id: id = '', keyword: text = '', handle = '' } = optOut ?? {}
+  return { id, text, handle }
 }

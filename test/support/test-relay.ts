@@ -19,7 +19,8 @@ import { settle, TestClock } from './test-clock.ts'
 type Options = {
   /** `own` for those that the relay makes by itself. */
   readonly drivers?: readonly LineDriver[] | 'own' | undefined
-  readonly post?: Post | undefined
+  /** `own` for the one that really calls. */
+  readonly post?: Post | 'own' | undefined
   /** Makes every id and secret of the relay the same in each run with the same number. */
   readonly seed?: number | undefined
   readonly database?: OpenedDatabase | undefined
@@ -48,6 +49,11 @@ const NO_FOLDER = '/dev/null/nowhere'
 
 const PEER = { address: '127.0.0.1', isControl: false, liftTimeout: () => {} }
 
+/** Drivers and calls of the test, where it does not ask for the relay's own. */
+function outermost({ drivers = [], post = neverPost }: Options) {
+  return { ...(drivers === 'own' ? {} : { drivers }), ...(post === 'own' ? {} : { post }) }
+}
+
 /** Starts a relay; `await using` stops it at the end of the test. */
 export async function startRelay(options: Options = {}) {
   const clock = options.clock ?? new TestClock()
@@ -63,8 +69,7 @@ export async function startRelay(options: Options = {}) {
     },
     random: seededRandom(options.seed ?? 1),
     log: silentLog,
-    ...(options.drivers === 'own' ? {} : { drivers: options.drivers ?? [] }),
-    post: options.post ?? neverPost,
+    ...outermost(options),
     freeBytes: () => Number.MAX_SAFE_INTEGER,
     backupWorker: noBackups,
     isListening: false,

@@ -71,6 +71,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'kinds',
     'people',
     'health/causes',
+    'webhooks/post',
   ],
   main: ['cli'],
 }

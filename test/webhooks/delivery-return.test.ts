@@ -54,6 +54,22 @@ test('what failed while a receiver was away goes out as soon as it takes somethi
   await rig.stop()
 })
 
+test('a delivery whose time comes during an attempt ahead of it is tried again when that fails', async () => {
+  const rig = await startRig()
+  const webhook = await rig.webhook()
+  // The first event fails, the second one succeeds; so the first is tried again a second ahead of its time.
+  rig.sink.answer = (_, index) => [500, 200, 'hang' as const][index] ?? 200
+  await rig.event('a')
+  await rig.clock.advance(4 * SECOND)
+  await rig.event('b')
+
+  await rig.clock.advance(11 * SECOND)
+
+  expect(rig.sink.posts.map(({ at }) => at / SECOND)).toEqual([0, 4, 4, 14])
+  expect(rig.deliveries(webhook.id).every(({ status }) => status === 'succeeded')).toBeTrue()
+  await rig.stop()
+})
+
 test('an event that is refused for its own sake holds up no other, and is not tried more for it', async () => {
   const rig = await startRig()
   await rig.webhook()

@@ -1,6 +1,6 @@
 // What goes over real sockets goes to loopback; what needs an odd network uses a false resolver.
 
-import { expect, test } from 'bun:test'
+import { expect, spyOn, test } from 'bun:test'
 
 import type { Lookup } from '../../src/system/network-address.ts'
 import { createGet, type PostResult } from '../../src/webhooks/post.ts'
@@ -87,6 +87,21 @@ test('a receiver that never answers times out; a stop ends it at once', async ()
   await clock.advance(10_000)
 
   expect(early).toEqual({ result: 'aborted' })
+  expect(await slow).toEqual({ result: 'failed', error: 'timeout', isPrivateTarget: true })
+})
+
+test('a fetch that ignores its signal ends at the deadline all the same, and at a stop', async () => {
+  using fetching = spyOn(globalThis, 'fetch')
+  fetching.mockImplementation((() => new Promise(() => {})) as unknown as typeof fetch)
+  const clock = new TestClock()
+  const stop = new AbortController()
+  const stopped = postTo('http://127.0.0.1:9/', { clock }, stop.signal)
+  const slow = postTo('http://127.0.0.1:9/', { clock })
+
+  stop.abort()
+  await clock.advance(10_000)
+
+  expect(await stopped).toEqual({ result: 'aborted' })
   expect(await slow).toEqual({ result: 'failed', error: 'timeout', isPrivateTarget: true })
 })
 

@@ -12,7 +12,7 @@ import { request } from '../api.ts'
 import { COMMON } from '../words/common.ts'
 import { Button } from './button.tsx'
 import { Callout } from './callout.tsx'
-import { Dialog } from './dialog.tsx'
+import { Dialog } from './modal.tsx'
 import { PageHead } from './page.tsx'
 import { Skeleton } from './when-ready.tsx'
 

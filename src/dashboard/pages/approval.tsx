@@ -86,7 +86,7 @@ export function ApprovalBar({ conversationId }: { readonly conversationId: strin
   const query = { conversation_id: conversationId, queued_reason: 'approval', limit: 200 }
   const { value, refresh } = useRead<Page<Message>>(withQuery('messages', query), 'message')
   const first = value?.data.at(-1)
-  if (value === null || first === undefined || session.now.value?.member) return null
+  if (value === null || first === undefined || session.member) return null
   return (
     <Callout
       tone="wait"

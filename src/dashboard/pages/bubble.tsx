@@ -235,7 +235,7 @@ function NextSteps({ message, onChanged }: Props) {
     start(() => api.post(`messages/${message.id}/resolve`, { status }))
   // The key comes from the message, which is sent again once, however many pages are open.
   const sendAgain = () => start(() => sendOnce(api, draftOf(message), `again-${message.id}`))
-  if (!isOpenTo(session.now.value?.member, message)) return null
+  if (!isOpenTo(session.member, message)) return null
   if (message.status === 'uncertain') {
     return (
       <div class="actions bubble-actions">

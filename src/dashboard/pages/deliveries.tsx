@@ -32,7 +32,6 @@ import {
   REPLAY,
 } from '../words/deliveries.ts'
 import { EVENT_NAMES } from '../words/webhook-form.ts'
-import { WEBHOOK_TEST } from '../words/webhooks.ts'
 import { PendingReplay } from './pending-replay.tsx'
 
 const DETAIL = lazyPage(null, async () => (await import('./delivery.tsx')).DeliveryDetail)
@@ -272,7 +271,7 @@ function NoDeliveries({ webhook, filter }: FilterProps) {
       icon="webhooks"
       title={DELIVERIES.none}
       action={
-        <LinkButton href={href('webhooks', [webhook.id, 'test'])}>{WEBHOOK_TEST.send}</LinkButton>
+        <LinkButton href={href('webhooks', [webhook.id, 'test'])}>{DELIVERIES.sendTest}</LinkButton>
       }
     >
       {DELIVERIES.noneHint}

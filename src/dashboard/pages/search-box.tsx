@@ -6,9 +6,9 @@ import { useEffect, useId } from 'preact/hooks'
 
 import { href, withQuery } from '../address.ts'
 import { FailureNote } from '../components/callout.tsx'
-import { useModal } from '../components/dialog.tsx'
 import { useSettled } from '../components/form.tsx'
 import { Icon } from '../components/icon.tsx'
+import { useModal } from '../components/modal.tsx'
 import { PersonText } from '../components/text.tsx'
 import { Skeleton } from '../components/when-ready.tsx'
 import { useDashboard, useRead } from '../dashboard.ts'
@@ -191,7 +191,7 @@ function useResults(wanted: string) {
   const settled = useSettled(wanted)
   const path = withQuery('search', { q: wanted, limit: LIMIT })
   const found = useRead<SearchResult>(wanted === '' || settled !== wanted ? null : path)
-  const isOwner = useDashboard().session.now.value?.member === undefined
+  const isOwner = useDashboard().session.member === undefined
   return { found, results: found.value === null ? [] : resultsIn(found.value, wanted, isOwner) }
 }
 

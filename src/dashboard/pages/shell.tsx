@@ -66,7 +66,7 @@ export function Shell({ page, children }: Props) {
       </a>
       <header class="top-bar">
         <Brand />
-        {session.now.value?.member ? (
+        {session.member ? (
           // Members have no settings, where the others find it.
           <Button
             look="quiet"
@@ -168,7 +168,7 @@ function Navigation({ current, unread, onSearch }: NavigationProps) {
         <kbd aria-hidden="true">/</kbd>
       </button>
       <ul>
-        {(session.now.value?.member ? OF_MEMBERS : PAGES).map((page) => (
+        {(session.member ? OF_MEMBERS : PAGES).map((page) => (
           <li key={page} class={WIDE_ONLY.includes(page) ? 'nav-wide' : undefined}>
             <a href={href(page)} aria-current={page === current ? 'page' : undefined}>
               <Icon name={page} />

@@ -19,7 +19,7 @@ export function SignInPage() {
   return (
     <>
       <AloneHead title={WORDS.title} />
-      {session.now.value?.member && (
+      {session.member && (
         <Callout tone="warn" role="alert">
           {WORDS.memberOut}
         </Callout>

@@ -7,9 +7,9 @@ import { ActionDialog } from '../components/dialog.tsx'
 import { Field, SelectField } from '../components/form.tsx'
 import { useAction } from '../components/use-action.ts'
 import { useDashboard } from '../dashboard.ts'
-import { momentWords } from '../figure-words.ts'
 import type { FindingBranch, HealthFinding } from '../resources.ts'
 import { useRelayState } from '../sources.ts'
+import { momentWords } from '../time-words.ts'
 import { ISSUES as WORDS } from '../words/issues.ts'
 
 const DAY_MS = 86_400_000

@@ -7,11 +7,11 @@ import { href, withQuery } from '../address.ts'
 import type { Api } from '../api.ts'
 import { Button, LinkButton } from '../components/button.tsx'
 import { FailureNote } from '../components/callout.tsx'
-import { Dialog } from '../components/dialog.tsx'
 import { Switch } from '../components/form.tsx'
 import { Icon } from '../components/icon.tsx'
 import { lazyPart } from '../components/lazy-page.tsx'
 import { NearView } from '../components/long-list.tsx'
+import { Dialog } from '../components/modal.tsx'
 import { PersonText } from '../components/text.tsx'
 import { useAction } from '../components/use-action.ts'
 import { EmptyState } from '../components/when-ready.tsx'
@@ -277,7 +277,7 @@ function Takeover({ conversation, onChanged }: TakeoverProps) {
     },
     (failure) => notices.failed(failure.message),
   )
-  if (session.now.value?.member) return null
+  if (session.member) return null
   return <Switch label={CONVERSATIONS.takeover} isOn={automation_paused} onChange={start} />
 }
 

@@ -43,11 +43,9 @@ export const CONVERSATIONS = {
   more: 'More',
   print: 'Print conversation',
   printing: 'Getting all messages…',
-  printed: (name: string, number: string) => `Conversation with ${name}, ${number}`,
   exportCsv: 'Export as table (CSV)',
   exportJson: 'Export as JSON',
   you: 'You',
-  notify: 'Notifications',
 } as const
 
 export const BUBBLE = {

@@ -34,6 +34,7 @@ export const DELIVERIES = {
   more: 'More filters',
   clear: 'Clear filters',
   none: 'No deliveries yet',
+  sendTest: 'Send test event',
   noneHint: 'Events appear here as they are sent.',
   noMatch: 'No matching deliveries',
   noMatchHint: 'No delivery of the last 30 days fits these filters.',

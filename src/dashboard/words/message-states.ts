@@ -1,5 +1,4 @@
 import type { StateWords } from '../components/drawings.ts'
-import { momentWords } from '../figure-words.ts'
 import { isGroup } from '../people.ts'
 import type {
   Conversation,
@@ -9,6 +8,7 @@ import type {
   Reaction,
   RelayState,
 } from '../resources.ts'
+import { momentWords } from '../time-words.ts'
 import { countWords } from './common.ts'
 
 const STATUSES: Readonly<Record<string, StateWords>> = {

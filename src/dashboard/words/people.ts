@@ -23,7 +23,6 @@ export const PEOPLE = {
   nothingFound: 'No results',
   tryOther: 'Try another name, tag or part of the number.',
   list: 'Contacts',
-  open: 'Open',
   optOuts: 'Opt-outs…',
   optedOut: 'Opted out',
   write: (name: string) => `Conversations with ${name}`,

@@ -14,6 +14,7 @@ import {
 import { disagreements, readLedgers, unexplained } from '../ledgers.ts'
 import { ageFiles, fileCounts, fileFaults, pendingFiles, Uploads } from './files.ts'
 import { Clients, comeToRest, ENVIRONMENT, prepare } from './load.ts'
+import { OptOuts, optOutFaults } from './opt-outs.ts'
 import { figureFaults, unreadFaults } from './reader.ts'
 import { Waiting, waitingFaults } from './waiting.ts'
 
@@ -60,9 +61,11 @@ export async function runKills(
   let early = 0
   const api = new ApiClient(() => relay.url, key)
   const uploads = load === 'files' ? new Uploads(api, key.id) : undefined
-  const clients = new Clients(api, key, await prepare(api, [well, unwell]), { uploads })
+  const lines = await prepare(api, [well, unwell])
+  const clients = new Clients(api, key, lines, { uploads })
+  const optOuts = new OptOuts(api, key.id, lines[0]?.id ?? '')
   const waiting = await Waiting.open(api, key.id, () => relay.url)
-  const running = Promise.all([clients.run(), waiting.run()])
+  const running = Promise.all([clients.run(), waiting.run(), optOuts.run()])
   const { port } = relay
   for (let done = 0; done < kills; done += 1) {
     if (systemRandom.chance() < EARLY_SHARE && done > 0) {
@@ -77,6 +80,7 @@ export async function runKills(
   relay = await start(port)
   clients.stop()
   waiting.stop()
+  optOuts.stop()
   await running
   await comeToRest(api)
   if (load === 'files') {
@@ -113,6 +117,7 @@ export async function runKills(
       ...disagreements(ledgers, clients.told, [well.received, unwell.received]),
       ...unexplained(ledgers),
       ...waitingFaults(dir.path, waiting.sends),
+      ...optOutFaults(dir.path, optOuts),
       ...(load === 'files' ? fileFaults(dir.path, [...well.received, ...unwell.received]) : {}),
     },
   }

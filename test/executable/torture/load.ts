@@ -26,6 +26,7 @@ const EVENTS = [
   'attachment.failed',
   'approval.requested',
   'approval.resolved',
+  'contact.opted_out',
 ]
 /** Quick retries, so that a receiver that was down gets everything before the test ends. */
 export const ENVIRONMENT = {

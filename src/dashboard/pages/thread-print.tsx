@@ -1,0 +1,101 @@
+// A conversation on paper: its script is loaded when it is printed.
+
+import { render, type VNode } from 'preact'
+
+import { withQuery } from '../address.ts'
+import type { Answer, Api } from '../api.ts'
+import { PersonText } from '../components/text.tsx'
+import { numberWords } from '../numbers.ts'
+import { conversationName, personName } from '../people.ts'
+import type { Conversation, Message, Page } from '../resources.ts'
+import { clockTime, dayWords } from '../time-words.ts'
+import { CONVERSATIONS } from '../words/conversations.ts'
+
+/** Prints all of it, once it was read. `now` is in milliseconds since 1970. */
+export async function printThread(
+  api: Api,
+  conversation: Conversation,
+  now: number,
+): Promise<Answer<unknown>> {
+  const answer = await allMessages(api, conversation.id)
+  if (answer.ok) print(<PrintSheet {...{ conversation, messages: answer.value, now }} />)
+  return answer
+}
+
+/** All its messages, oldest first, in pages of the longest kind. */
+async function allMessages(api: Api, id: string): Promise<Answer<readonly Message[]>> {
+  const all: Message[] = []
+  for (let cursor: string | null = null; ;) {
+    const path = withQuery('messages', { conversation_id: id, limit: 200, cursor })
+    const answer: Answer<Page<Message>> = await api.get(path)
+    if (!answer.ok) return answer
+    all.push(...answer.value.data)
+    cursor = answer.value.next_cursor
+    if (cursor === null) return { ok: true, value: all.toReversed() }
+  }
+}
+
+/** Prints the sheet in the place of the page. */
+function print(sheet: VNode): void {
+  const root = document.createElement('div')
+  root.className = 'print-root'
+  document.body.append(root)
+  render(sheet, root)
+  // Some browsers go on before the paper is there.
+  const remove = () => {
+    render(null, root)
+    root.remove()
+  }
+  window.addEventListener('afterprint', remove, { once: true })
+  window.print()
+}
+
+type SheetProps = {
+  readonly conversation: Conversation
+  readonly messages: readonly Message[]
+  readonly now: number
+}
+
+function PrintSheet({ conversation, messages, now }: SheetProps) {
+  const days = Map.groupBy(messages, (each) => dayWords(each.created_at, now))
+  const name = conversationName(conversation)
+  return (
+    <>
+      <h1>
+        <PersonText>{name}</PersonText>
+      </h1>
+      <p>{[conversation.handle, conversation.phone_number].map(numberWords).join(' · ')}</p>
+      {[...days].map(([day, those]) => (
+        <section key={day}>
+          <h2>{day}</h2>
+          <dl>
+            {those.map((message) => (
+              <PrintedMessage key={message.id} message={message} name={name} />
+            ))}
+          </dl>
+        </section>
+      ))}
+    </>
+  )
+}
+
+function PrintedMessage({ message, name }: { readonly message: Message; readonly name: string }) {
+  const { direction, sender, created_at, text, attachments = [] } = message
+  const writer = sender ? personName(sender) : name
+  return (
+    <div>
+      <dt>
+        {clockTime(created_at)}{' '}
+        <PersonText>{direction === 'outbound' ? CONVERSATIONS.you : writer}</PersonText>
+      </dt>
+      <dd>
+        <PersonText>{text}</PersonText>
+        {attachments.map(({ id, filename }) => (
+          <p key={id}>
+            <PersonText>{filename}</PersonText>
+          </p>
+        ))}
+      </dd>
+    </div>
+  )
+}

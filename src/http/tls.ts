@@ -1,0 +1,153 @@
+// The certificate that the relay serves HTTPS with: read at the start, and again each minute, so that a renewed
+// one is served without a restart.
+
+import { createPrivateKey, X509Certificate } from 'node:crypto'
+
+import type { Finding } from '../domain/finding.ts'
+import { timestamp } from '../domain/ids.ts'
+import { DAY_MS, MINUTE_MS } from '../domain/time.ts'
+import { type Clock, whenAborted } from '../system/clock.ts'
+import { readTextOrNull } from '../system/files.ts'
+import { isoTime } from '../system/iso-time.ts'
+import type { Log } from '../system/log.ts'
+import { isLoopbackAddress } from '../system/network-address.ts'
+import type { Service } from '../system/service.ts'
+
+/** Paths of PEM files; both are null for a relay that serves HTTP. */
+export type TlsFiles = { readonly tlsCert: string | null; readonly tlsKey: string | null }
+
+type Tools = { readonly clock: Clock; readonly log: Log }
+
+type Place = TlsFiles & { readonly host: string; readonly publicUrl: string | null }
+
+export type TlsPair = { readonly cert: string; readonly key: string }
+
+type Certificate = TlsPair & { readonly from: number; readonly until: number }
+
+/** The files are no certificate with its key; the message says which, and why. */
+class TlsError extends Error {
+  override readonly name = 'TlsError'
+}
+
+const CHECK_EVERY_MS = MINUTE_MS
+/** Renewals come well before: with a third of the time left, as a rule. */
+const EXPIRES_SOON_MS = 14 * DAY_MS
+const WARNING = { severity: 'warning', key: null, depends_on: null } as const
+
+/** Watches the files of a relay that serves HTTPS, and says where one serves others without. */
+export class TlsWatch implements Service {
+  readonly name = 'tls'
+  readonly #tools: Tools
+  readonly #place: Place
+  readonly #renew: (pair: TlsPair) => void
+  #served: Certificate | null
+  #problem: string | null = null
+
+  /** `renew` serves another pair from then on. Throws where the present one cannot be served. */
+  constructor(place: Place, tools: Tools, renew: (pair: TlsPair) => void) {
+    this.#place = place
+    this.#tools = tools
+    this.#renew = renew
+    this.#served = readTls(place)
+  }
+
+  /** Certificate and key to begin with; null for HTTP. */
+  get pair(): TlsPair | null {
+    return this.#served
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    if (this.#served === null) await whenAborted(signal)
+    while (!signal.aborted) {
+      await this.#tools.clock.sleep(CHECK_EVERY_MS, signal)
+      if (!signal.aborted) this.#check()
+    }
+  }
+
+  findings(): readonly Finding[] {
+    if (this.#served === null) return exposureFindings(this.#place)
+    const { from, until } = this.#served
+    const leftMs = until - this.#tools.clock.now()
+    const end = isoTime(timestamp(until))
+    const isSoon = leftMs < Math.min(EXPIRES_SOON_MS, (until - from) / 4)
+    const notRenewed: Finding = {
+      ...WARNING,
+      code: 'certificate_not_renewed',
+      title: 'The new certificate cannot be used',
+      why: `${this.#problem} The previous certificate is served, which is valid until ${end}.`,
+      fix: 'Put a certificate and its key in the place of both files. They are read again each minute.',
+    }
+    const expires: Finding = {
+      ...WARNING,
+      severity: leftMs > 0 ? 'warning' : 'error',
+      code: 'certificate_expires',
+      title: leftMs > 0 ? 'The certificate expires soon' : 'The certificate has expired',
+      why: `The certificate in ${this.#place.tlsCert} is valid until ${end}.`,
+      fix: 'Renew it. The new files are served within a minute, without a restart.',
+    }
+    return [...(this.#problem === null ? [] : [notRenewed]), ...(isSoon ? [expires] : [])]
+  }
+
+  #check(): void {
+    try {
+      const found = readTls(this.#place)
+      this.#problem = null
+      const { cert, key } = this.#served ?? {}
+      if (found === null || (found.cert === cert && found.key === key)) return
+      this.#renew(found)
+      this.#served = found
+      this.#tools.log.info('certificate renewed', { until: isoTime(timestamp(found.until)) })
+    } catch (error) {
+      if (!(error instanceof TlsError)) throw error
+      if (this.#problem === null) this.#tools.log.warn('certificate not renewed', { error })
+      this.#problem = error.message
+    }
+  }
+}
+
+function exposureFindings({ host, publicUrl }: Place): readonly Finding[] {
+  const isHere = host === 'localhost' || isLoopbackAddress(host)
+  if (isHere || publicUrl?.startsWith('https:') === true) return []
+  return [
+    {
+      ...WARNING,
+      severity: 'info',
+      code: 'lan_without_tls',
+      title: 'Other machines reach this relay without encryption',
+      why: `It listens on ${host} by HTTP: others on the network can read passwords and messages.`,
+      fix: 'Set --tls-cert and --tls-key, or put a proxy with TLS in front of it and set --public-url.',
+    },
+  ]
+}
+
+/** Certificate and key of the files; null where none are named. Throws where they cannot be served. */
+export function readTls({ tlsCert, tlsKey }: TlsFiles): Certificate | null {
+  if (tlsCert === null && tlsKey === null) return null
+  if (tlsCert === null || tlsKey === null) {
+    throw new TlsError('--tls-cert and --tls-key belong together: set both, or neither.')
+  }
+  const [cert, key] = [readPem(tlsCert), readPem(tlsKey)]
+  const noCertificate = `${tlsCert} holds no certificate in PEM.`
+  const certificate = parsedOr(noCertificate, () => new X509Certificate(cert))
+  const noKey = `${tlsKey} holds no private key in PEM, or one with a passphrase.`
+  const privateKey = parsedOr(noKey, () => createPrivateKey(key))
+  if (!certificate.checkPrivateKey(privateKey)) {
+    throw new TlsError(`The key in ${tlsKey} is not that of the first certificate in ${tlsCert}.`)
+  }
+  const [from, until] = [certificate.validFromDate.getTime(), certificate.validToDate.getTime()]
+  return { cert, key, from, until }
+}
+
+function readPem(path: string): string {
+  const text = readTextOrNull(path)
+  if (text === null) throw new TlsError(`${path} cannot be read.`)
+  return text
+}
+
+function parsedOr<T>(problem: string, parse: () => T): T {
+  try {
+    return parse()
+  } catch {
+    throw new TlsError(problem)
+  }
+}
