@@ -84,7 +84,11 @@ export function imageLayout(order: ImageOrder): ReadonlyMap<string, Uint8Array> 
   }))
   const index = { schemaVersion: 2, mediaType: `${OCI}.index.v1+json`, manifests }
   const all = addJson(layout, index.mediaType, index)
-  const annotations = { 'org.opencontainers.image.ref.name': order.version }
+  const annotations = {
+    'org.opencontainers.image.ref.name': order.version,
+    // The name in Docker and Podman after a load.
+    'io.containerd.image.name': `localhost/hookline:${order.version}`,
+  }
   const top = { ...index, manifests: [{ ...all, annotations }] }
   layout.set('index.json', Buffer.from(JSON.stringify(top)))
   layout.set('oci-layout', Buffer.from(JSON.stringify({ imageLayoutVersion: '1.0.0' })))

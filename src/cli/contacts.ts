@@ -171,7 +171,7 @@ async function removeOptOut(call: Call): Promise<undefined> {
   const line = call.options.get('line')
   const query = line === undefined ? {} : { phone_line_id: line }
   const deleted = await client.ask('DELETE /opt-outs/:id', { id, query })
-  call.out.data(deleted, [`${groupedNumber(deleted.handle)} has not opted out any more.`])
+  call.out.data(deleted, [`Messages to ${groupedNumber(deleted.handle)} can be sent again.`])
 }
 
 /** Cards, and characters, of one request. */

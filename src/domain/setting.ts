@@ -72,7 +72,7 @@ export const SETTINGS = {
   opt_out: setting(choiceKind(...OPT_OUT_MODES), {
     default: 'enforce',
     sentence:
-      'Messages such as STOP: ignore them, record them, or also send nothing to who wrote one.',
+      'After STOP and the like: ignore it, record the sender, or also block messages to them.',
   }),
   open_metrics: setting(SWITCH_KIND, {
     default: false,

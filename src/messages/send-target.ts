@@ -152,7 +152,7 @@ function requireWanted(
   const optOut = optOutOf(tools, db, { handle, lineId, isGroup: kind === 'group', extras })
   if (optOut === null) return
   const details = { phone_line_id: optOut.lineId, opted_out_at: isoTime(optOut.createdAt) }
-  const message = 'The recipient wants no more messages: ask them to text START.'
+  const message = 'The recipient has opted out: nothing is sent to them until they text START.'
   throw new RelayError(OPTED_OUT, message, { details })
 }
 

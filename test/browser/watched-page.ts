@@ -44,6 +44,11 @@ const SMALL_TARGETS = `(() => {
     .map((one) => 'too small for a finger: ' + one.outerHTML.slice(0, 160))
 })()`
 
+/** A dialog that still fades in is pale. */
+const STANDS_STILL = `Promise.allSettled(document.getAnimations()
+  .filter((one) => one.effect.getComputedTiming().endTime < Infinity)
+  .map((one) => one.finished)).then(() => null)`
+
 const FOCUSED = `(() => {
   const at = document.activeElement
   const name = at.getAttribute('aria-label') ?? at.labels?.[0]?.innerText ?? at.innerText
@@ -206,6 +211,7 @@ export class WatchedPage {
     // Not as a script of the page, which its policy forbids.
     if (!isThere) await this.page.evaluate(axe.source)
     const options = of === 'all' ? '{}' : '{ runOnly: ["color-contrast"] }'
+    await this.page.evaluate(STANDS_STILL)
     const violations = await this.page.evaluate<readonly AxeViolation[]>(
       `axe.run(${options}).then(({ violations }) => violations)`,
     )

@@ -53,8 +53,13 @@ test('each recipe is a guide', () => {
 })
 
 test('every command in a guide is one of this version', () => {
+  const inline = RECIPES.flatMap((name) => {
+    const text = (findGuide(name)?.text ?? '').replaceAll(/^```[^]*?^```$/gm, '')
+    return text.match(/(?<=`)hookline [^`]+/g) ?? []
+  })
   const lines = GUIDES.flatMap(({ name }) => blocks(name, '(?:sh)?'))
     .flatMap((block) => block.replaceAll('\\\n', ' ').split('\n'))
+    .concat(inline)
     .flatMap((line) => /^hookline ([^|#>]+)/.exec(line)?.[1] ?? [])
     .map((line) =>
       (line.match(/'[^']*'|"[^"]*"|\S+/g) ?? []).map((word) => word.replace(/^['"]|['"]$/g, '')),
@@ -105,6 +110,7 @@ test('recipes name the port on which the relay listens, and routes that it has',
 
 /** An n8n workflow, as far as these tests read it. */
 type Workflow = {
+  readonly id: string
   readonly nodes: readonly { readonly name: string; readonly parameters: Json }[]
   readonly connections: Readonly<Record<string, Json>>
 }
@@ -129,6 +135,7 @@ test("the n8n workflow is what the guide's command writes, and each of its conne
   ])
 
   expect(JSON.parse(run.stdout.toString())).toEqual(workflow())
+  expect(workflow().id).toBeString() // `n8n import:workflow` refuses a file without one.
   expect(ends.filter((name) => !names.includes(name))).toEqual([])
 })
 

@@ -252,7 +252,10 @@ test('the image keeps the rules of its specification: types, digests, sizes and 
   expect(json(layout.get('oci-layout'))).toEqual({ imageLayoutVersion: '1.0.0' })
   const top = json(layout.get('index.json'))
   expect(top).toMatchObject({ schemaVersion: 2, mediaType: oci('index.v1+json') })
-  expect(top.manifests[0].annotations).toEqual({ 'org.opencontainers.image.ref.name': VERSION })
+  expect(top.manifests[0].annotations).toEqual({
+    'org.opencontainers.image.ref.name': VERSION,
+    'io.containerd.image.name': `localhost/hookline:${VERSION}`,
+  })
   const index = json(blob(top.manifests[0]))
   expect(index.manifests.map(({ platform }: { platform: unknown }) => platform)).toEqual([
     { os: 'linux', architecture: 'amd64' },

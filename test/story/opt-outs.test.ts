@@ -23,7 +23,7 @@ test('after STOP nothing is sent to the person any more, and others are written 
     409,
     {
       code: 'recipient_opted_out',
-      message: 'The recipient wants no more messages: ask them to text START.',
+      message: 'The recipient has opted out: nothing is sent to them until they text START.',
       details: { phone_line_id: null, opted_out_at: conversation.last_message.created_at },
     },
   ])
