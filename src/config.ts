@@ -164,7 +164,9 @@ export function loadConfig(given: Given, kinds?: readonly LineKind[]): LoadedCon
   const sources = new OptionSources({ ...given, file }, problems)
 
   const options = table.map((row) => readOption(row, given, sources))
-  const settings = SETTING_NAMES.map((name) => readSetting(name, sources)).filter(isThere)
+  const settings = SETTING_NAMES.map((name) => readSetting(name, sources)).filter(
+    (setting) => setting !== null,
+  )
   for (const { problem } of [...options, ...settings]) if (problem !== null) problems.push(problem)
   if (problems.length > 0) throw new ConfigError(problems)
 
@@ -226,10 +228,6 @@ function parse(
   const given = isSecret ? 'does not fit' : `is ${JSON.stringify(found.text)}`
   const problem = `${found.from} ${given}; it must be ${kind.wanted}.`
   return { value: fallback, problem }
-}
-
-function isThere<T>(value: T | null): value is T {
-  return value !== null
 }
 
 /** A value as it was written, and where: `--port`, `HOOKLINE_PORT`, `hookline.env: HOOKLINE_PORT`. */

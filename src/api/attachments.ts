@@ -72,12 +72,14 @@ export type MessageAttachment = Shape<typeof MessageAttachment>
 
 /** The fields of a file in a message and in a payload. */
 export function fileFields({ id, filename, mimeType, size, state }: StoredAttachment) {
-  return { id, filename, mime_type: mimeType, size, state, url: contentPath(id) }
-}
-
-/** Path of the bytes in the API. */
-function contentPath(id: string): string {
-  return `/api/v1/attachments/${id}/content`
+  return {
+    id,
+    filename,
+    mime_type: mimeType,
+    size,
+    state,
+    url: `/api/v1/attachments/${id}/content`,
+  }
 }
 
 const FILENAME = Type.String({ minLength: 1, maxLength: FILENAME_BYTES_MAX, example: 'menu.pdf' })

@@ -9,7 +9,6 @@ import { stdin } from 'bun'
 
 import { RefusedError } from '../api/client.ts'
 import type { HealthFinding } from '../api/health.ts'
-import type { ScriptCall } from '../api/owner.ts'
 import type { ServiceHost } from '../hosting/service-host.ts'
 import { askMessages, chatDbPath } from '../lines/kinds/mac/kind.ts'
 import { type TraceEntry, recordTrace } from '../lines/kinds/mac/trace.ts'
@@ -190,7 +189,9 @@ export async function scriptEntries(
   try {
     const client = await reach()
     const { data } = await client.ask('GET /script-calls', { timeoutMs: 5_000 })
-    const all = data.map((call) => entryOf(call, startedAt))
+    const all = data.map(({ at, ...set }): ScriptEntry => {
+      return { t: Math.round(at - startedAt), op: 'script', set }
+    })
     const known = all.findLast(({ t, set }) => t < 0 && set['mode'] === 'account')
     const since = all.filter(({ t }) => t >= 0)
     return known === undefined ? since : [known, ...since]
@@ -200,10 +201,6 @@ export async function scriptEntries(
     if (isExpected) return [{ t: 0, op: 'no_relay', set: { why: error.name } }]
     throw error
   }
-}
-
-function entryOf({ at, ...set }: ScriptCall, startedAt: number): ScriptEntry {
-  return { t: Math.round(at - startedAt), op: 'script', set }
 }
 
 // The macOS prompt for permission to control Messages. It comes with the first Apple event of the asking

@@ -11,7 +11,7 @@ export const UTC = 'UTC'
 export function dayOf(ms: number, zone: string): Day {
   if (zone === UTC) return Math.floor(ms / DAY_MS)
   const { year, month, day } = Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO(zone)
-  return numberOf(Temporal.PlainDate.from({ year, month, day }))
+  return EPOCH.until({ year, month, day }).days
 }
 
 /** Milliseconds since 1970; where summer time skips midnight, a day begins at the next moment. */
@@ -62,8 +62,4 @@ const EPOCH = Temporal.PlainDate.from('1970-01-01')
 
 function dateOf(day: Day): Temporal.PlainDate {
   return EPOCH.add({ days: day })
-}
-
-function numberOf(date: Temporal.PlainDate): Day {
-  return EPOCH.until(date).days
 }

@@ -47,7 +47,8 @@ export class JournalLog implements ServiceLog {
     const how = ['--output=cat', '--quiet', '--no-pager', '--show-cursor']
     const args = ['--user', `--unit=${this.#unit}`, ...how, ...which]
     const order = { path: JOURNALCTL, args, outputBytesMax: BYTES_MAX, purpose: 'read the journal' }
-    const lines = linesOf(await useTool(this.#run, order, signal))
+    const text = await useTool(this.#run, order, signal)
+    const lines = text.split('\n').filter((line) => line !== '')
     const cursor = /^-- cursor: (.+)$/.exec(lines.at(-1) ?? '')?.[1]
     if (cursor === undefined) return lines
     this.#cursor = cursor
@@ -108,10 +109,6 @@ function readFrom(path: string, position: number): Buffer {
   } finally {
     closeSync(descriptor)
   }
-}
-
-function linesOf(text: string): readonly string[] {
-  return text.split('\n').filter((line) => line !== '')
 }
 
 /**

@@ -63,16 +63,16 @@ export function relayState({ lines, webhooks, findings }: Known): RelayState {
     isSnoozed(branch) ? 'snoozed' : 'shown',
   )
   return {
-    ...result(lines.length, ready, shown.flatMap(findingsOf)),
+    ...result(
+      lines.length,
+      ready,
+      shown.flatMap(({ cause, consequences }) => [cause, ...consequences]),
+    ),
     lines: lineWords(ready, lines.length),
     webhooks: webhookWords(webhooks),
     findings: shown,
     snoozed,
   }
-}
-
-function findingsOf({ cause, consequences }: FindingBranch): readonly HealthFinding[] {
-  return [cause, ...consequences]
 }
 
 /** True where the cause is snoozed, and nothing that follows from it is worse. */

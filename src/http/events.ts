@@ -11,13 +11,7 @@ import { EVENT_NAMES } from '../domain/webhook.ts'
 import type { EventFilter } from '../storage/events.ts'
 import type { Clock } from '../system/clock.ts'
 import { isoTime } from '../system/iso-time.ts'
-import {
-  LATEST,
-  OLDEST,
-  type EventBatch,
-  type EventLog,
-  type LoggedEvent,
-} from '../webhooks/event-log.ts'
+import { LATEST, OLDEST, type EventBatch, type EventLog } from '../webhooks/event-log.ts'
 import type { AuthenticationTools } from './authentication.ts'
 import { documentationOf, operation } from './operation.ts'
 import { PAGE_QUERY, readQuery } from './query.ts'
@@ -205,10 +199,9 @@ function opening(position: string): string {
 }
 
 function pieceOf({ events, position }: EventBatch): string {
-  if (events.length > 0) return events.map(eventText).join('')
+  if (events.length > 0)
+    return events
+      .map(({ id, name, body }) => `id: ${id}\nevent: ${name}\ndata: ${body}\n\n`)
+      .join('')
   return `: still here\nid: ${position}\n\n`
-}
-
-function eventText({ id, name, body }: LoggedEvent): string {
-  return `id: ${id}\nevent: ${name}\ndata: ${body}\n\n`
 }

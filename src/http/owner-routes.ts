@@ -17,6 +17,7 @@ import {
   type Setting,
   type SetupLink,
   type UpdateState,
+  UploadId,
 } from '../api/owner.ts'
 import { Adoption } from '../api/phone-lines.ts'
 import { NoBody } from '../api/schema.ts'
@@ -24,6 +25,7 @@ import type { Actor, Origin } from '../domain/audit.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
 import { shownSetting } from '../domain/setting.ts'
 import type { SetSnooze } from '../health/snoozes.ts'
+import type { Restoring } from '../maintenance/restoring.ts'
 import type { BackupWish } from '../storage/backup.ts'
 import type { Settings } from '../storage/settings.ts'
 import type { Clock } from '../system/clock.ts'
@@ -31,9 +33,10 @@ import { sha256 } from '../system/hash.ts'
 import { dropOldest } from '../system/memoize.ts'
 import type { Random } from '../system/random.ts'
 import { mayTake, takes } from './body.ts'
+import { fileBodyOf } from './file-body.ts'
 import { BY_ID, plainCall } from './operation.ts'
 import type { PhoneLineActions } from './phone-lines.ts'
-import { requireNoQuery } from './query.ts'
+import { readQuery, requireNoQuery } from './query.ts'
 import { contextOf, originOf } from './request-context.ts'
 import { respond, streamOf } from './respond.ts'
 import { pathSchema } from './typebox.ts'
@@ -272,4 +275,38 @@ function nameOf(ticket: string): string {
 function ticketOver(): RelayError {
   const message = 'This download was already started, or its link has expired. Start it again.'
   return new RelayError('not_found', message)
+}
+
+const UploadQuery = Type.Object({ filename: Type.String({ minLength: 1, maxLength: 255 }) })
+
+/** Restores by a browser whose owner gave the password: upload, a look at the contents, and the start. */
+export function restoreRoutes({ restoring }: { readonly restoring: Restoring }) {
+  return new Elysia({ prefix: '/dashboard/restore' })
+    .get('', () => restoring.state(), { beforeHandle: plainCall })
+    .post(
+      '',
+      async ({ request }) => {
+        const { filename } = readQuery(request, UploadQuery)
+        // A large file on a slow connection, and its check: both take as long as they take.
+        contextOf(request).peer.liftTimeout(0)
+        return restoring.receive((await fileBodyOf(request)).bytes, filename)
+      },
+      { parse: 'none' },
+    )
+    .post(
+      '/start',
+      ({ request, body }) => {
+        restoring.start(body.id, originOf(request))
+        return { restoring: true as const }
+      },
+      { beforeHandle: plainCall, ...takes(UploadId) },
+    )
+    .delete(
+      '',
+      async () => {
+        await restoring.discard()
+        return { deleted: true as const }
+      },
+      { beforeHandle: plainCall },
+    )
 }

@@ -3,11 +3,12 @@ import { Elysia } from 'elysia'
 import type { Page, PageRequest } from '../api/paging.ts'
 import { PhoneLine, PhoneLineChanges, PhoneLineList } from '../api/phone-lines.ts'
 import { Deleted } from '../api/schema.ts'
-import { invalidRequest } from '../domain/errors.ts'
+import { RelayError, invalidRequest } from '../domain/errors.ts'
 import { includesLine } from '../domain/routing.ts'
 import type { createLineActions } from '../lines/line-actions.ts'
-import { takes } from './body.ts'
-import { BY_ID, operation } from './operation.ts'
+import type { CreatedKinds } from '../lines/line-kind.ts'
+import { takes, takesByType } from './body.ts'
+import { BY_ID, documentationOf, operation, plainCall } from './operation.ts'
 import { PageQuery, readPage } from './query.ts'
 import { linesOf, originOf } from './request-context.ts'
 
@@ -97,4 +98,41 @@ function pageOfLines(lines: readonly PhoneLine[], { limit, cursor }: PageRequest
   const hasMore = rest.length > limit && last !== undefined
   const next = hasMore ? Buffer.from(last.id).toString('base64url') : null
   return { data, has_more: hasMore, next_cursor: next }
+}
+
+type ActionTools = {
+  readonly lines: Pick<PhoneLineActions, 'list'>
+  readonly actions: CreatedKinds['actions']
+}
+
+/** Routes that kinds of lines bring along, each for an act on one of their lines. */
+export function lineActionRoutes({ lines, actions }: ActionTools) {
+  const routes = new Elysia()
+  for (const { kind, name, id, summary, description, bodies, answer, run } of actions) {
+    const document = documentationOf('Phone lines', {
+      id,
+      summary,
+      description,
+      scope: 'lines:write',
+      answers: { 200: answer },
+      errors: ['phone_line_not_found', 'not_supported'],
+    })
+    const title = `${id.charAt(0).toUpperCase()}${id.slice(1)}Request`
+    routes.post(
+      `/api/v1/${kind}/lines/:id/${name}`,
+      async ({ params, body }): Promise<Readonly<Record<string, unknown>>> => {
+        const line = lines.list().find((each) => each.id === params.id)
+        if (line === undefined) {
+          throw new RelayError('phone_line_not_found', 'There is no phone line with this id.')
+        }
+        if (line.driver !== kind) {
+          const message = `Only lines of the kind ${kind} can do this.`
+          throw new RelayError('not_supported', message, { details: { capability: name } })
+        }
+        return run(line.phone_number, body)
+      },
+      { beforeHandle: plainCall, ...BY_ID, ...takesByType(title, bodies), detail: document },
+    )
+  }
+  return routes
 }

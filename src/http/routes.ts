@@ -52,7 +52,6 @@ import {
 import { type EventTools, eventRoutes } from './events.ts'
 import type { SchemeOptions } from './hosts.ts'
 import { guideRoutes } from './html-pages.ts'
-import { lineActionRoutes } from './line-actions.ts'
 import { mcpRoutes } from './mcp.ts'
 import {
   type ConversationActions,
@@ -64,11 +63,16 @@ import {
 } from './messages.ts'
 import { openApiDocument } from './openapi.ts'
 import { REQUIRED_SCOPE, requireScope, type RouteScope } from './operation.ts'
-import { downloadRoutes, type LinkOf, memberRoutes, ownerRoutes } from './owner-routes.ts'
-import { phoneLineRoutes, type PhoneLineActions } from './phone-lines.ts'
+import {
+  downloadRoutes,
+  type LinkOf,
+  memberRoutes,
+  ownerRoutes,
+  restoreRoutes,
+} from './owner-routes.ts'
+import { lineActionRoutes, phoneLineRoutes, type PhoneLineActions } from './phone-lines.ts'
 import { contextOf, linesOf } from './request-context.ts'
 import { type FailureTools, answerToFailure, respond } from './respond.ts'
-import { restoreRoutes } from './restore.ts'
 import { type SendActions, sendRoutes } from './sending.ts'
 import { type HealthActions, type ListAudit, auditRoutes, healthRoutes } from './service.ts'
 import { bridgeRoutes } from './shortcuts.ts'

@@ -13,9 +13,8 @@ import {
 import { TIME_WANTED } from '../api/schema.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
 import type { Timestamp } from '../domain/ids.ts'
-import type { MessageSource, SentenceOf } from '../domain/message.ts'
+import type { SentenceOf } from '../domain/message.ts'
 import { OPTED_OUT } from '../domain/opt-out.ts'
-import type { Caller } from '../domain/permissions.ts'
 import type { SendAnswer, SendRequest as MessageRequest, createSend } from '../messages/send.ts'
 import { parseIsoTime } from '../system/iso-time.ts'
 import { takesBy } from './body.ts'
@@ -160,7 +159,8 @@ async function answerSend(
   if (fetches && memberId !== undefined) {
     throw new RelayError('forbidden', 'Members attach files by upload only.')
   }
-  const message = { ...target, ...parts, key, memberId, source: sourceOf(caller) }
+  const source = caller.kind === 'key' ? 'api' : caller.kind
+  const message = { ...target, ...parts, key, memberId, source } as const
   const answer = await send({ ...message, idempotencyKey, waitMs })
   return sendResponse(answer, { requestId, sentenceOf, isUrgent })
 }
@@ -188,10 +188,6 @@ function sendResponse(
     return errorResponse(new RelayError('send_failed', message, { details }), requestId, headers)
   }
   return respond(answer.body, { status: answer.kind === 'sent' ? 200 : 202, requestId, headers })
-}
-
-function sourceOf(caller: Caller): MessageSource {
-  return caller.kind === 'key' ? 'api' : caller.kind
 }
 
 const WAIT_SECONDS_MAX = 60

@@ -91,7 +91,9 @@ export function bridgeRoutes(bridge: DeviceCalls) {
         const report = { id: body.id, isSent: body.sent, error: body.error ?? null }
         const answer = await bridge.done(bridgeOf(request).id, report)
         if (answer === 'not_ready') throw notReady()
-        if (answer === 'unknown') throw unknownMessage()
+        if (answer === 'unknown') {
+          throw new RelayError('not_found', 'No message with this id was given to this bridge.')
+        }
         return { noted: true as const }
       },
       { ...takes(PhoneReport), ...DONE },
@@ -113,8 +115,4 @@ function invalidSender(): RelayError {
   const message =
     'The sender is a name. Delete this contact on the iPhone, so that it shows the number.'
   return new RelayError('invalid_sender', message)
-}
-
-function unknownMessage(): RelayError {
-  return new RelayError('not_found', 'No message with this id was given to this bridge.')
 }

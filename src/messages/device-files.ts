@@ -113,17 +113,14 @@ export function takeFile(
   updateAttachment(tx, known.id, state)
   const saved = saveMessage(tx, message, stamps.now())
   if (message.dueAt !== null) {
-    if (!hasPendingFiles(tx, message)) announceReceived({ stamps, publish }, tx, saved)
+    const isPending = attachmentsOf(tx, message.id).some(({ state }) => state === 'pending')
+    if (!isPending) announceReceived({ stamps, publish }, tx, saved)
     return
   }
   if (!isAnnounced(tx, message)) return
   const attachment = { ...known, ...state }
   const name = state.state === 'available' ? 'attachment.available' : 'attachment.failed'
   publish(tx, name, saved, { attachment, guid: device.guid })
-}
-
-function hasPendingFiles(tx: Tx, { id }: Outbound): boolean {
-  return attachmentsOf(tx, id).some(({ state }) => state === 'pending')
 }
 
 /** True where an event has announced the message. */

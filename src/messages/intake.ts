@@ -75,7 +75,8 @@ export function createIntake(
   const takeInOrder = async (line: Line, event: IntakeEvent) => {
     // Where an earlier event could not be stored, a later one with its checkpoint must not be.
     await copying.get(line.id)
-    const isKnown = messageIdOfGuid(tools.db, line.id, messageGuidOf(event)) !== null
+    const guid = event.type === 'message' ? event.message.guid : ''
+    const isKnown = messageIdOfGuid(tools.db, line.id, guid) !== null
     const isNew = event.type === 'attachment' || !isKnown
     const states = isNew ? await keepFiles(tools.store, event) : NO_FILES
     await record(tools, line, event, states)
@@ -95,10 +96,6 @@ export function createIntake(
 }
 
 const NO_FILES: FileStates = new Map()
-
-function messageGuidOf(event: IntakeEvent): string {
-  return event.type === 'message' ? event.message.guid : ''
-}
 
 async function record(
   tools: IntakeTools,

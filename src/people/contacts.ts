@@ -6,7 +6,7 @@ import type { Origin } from '../domain/audit.ts'
 import { BYTE_ORDER_MARK, csvRecord } from '../domain/csv.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
 import type { Handle } from '../domain/handle.ts'
-import { NAME_LENGTH_MAX, NOTE_LENGTH_MAX, cleanTags, type Person } from '../domain/person.ts'
+import { NAME_LENGTH_MAX, NOTE_LENGTH_MAX, cleanTags } from '../domain/person.ts'
 import type { LineLimit } from '../domain/routing.ts'
 import type { Audit } from '../storage/audit.ts'
 import type { Db, Tx } from '../storage/database.ts'
@@ -97,13 +97,11 @@ async function* tableOfContacts(db: Db, lines: LineLimit): AsyncGenerator<string
     const page = listPeople(db, null, { limit: EXPORT_PAGE, before, lines })
     const last = page.at(-1)
     if (last === undefined) return undefined
-    yield page.map((each) => csvRecord(cellsOf(each))).join('')
+    yield page
+      .map(({ name, handle, note, tags }) => csvRecord([name, handle, note ?? '', tags.join(',')]))
+      .join('')
     before = last.seq
   }
-}
-
-function cellsOf({ name, handle, note, tags }: Person): readonly string[] {
-  return [name, handle, note ?? '', tags.join(',')]
 }
 
 function noContact(): RelayError {
@@ -140,7 +138,10 @@ async function importContacts(
   bytes: Uint8Array,
   country: string | null,
 ): Promise<ImportReport> {
-  const home = country === null ? homeOfLines(db) : homeOfCountry(country)
+  const home =
+    country === null
+      ? commonHome(listLines(db).map(({ number }) => number))
+      : homeOfCountry(country)
   if (home === null && country !== null) {
     throw invalidRequest({ path: 'country', message: 'must be a country code such as US or DE' })
   }
@@ -160,10 +161,6 @@ async function importContacts(
   }
   await save()
   return report.resource()
-}
-
-function homeOfLines(db: Db): Home | null {
-  return commonHome(listLines(db).map(({ number }) => number))
 }
 
 /** The name of a file replaces the one that is known; the rest is added. */

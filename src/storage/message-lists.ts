@@ -245,17 +245,13 @@ export function countAttention(db: Db, since: Timestamp): Attention {
     expired: count('expired', from),
     uncertain: count('uncertain', 0),
     queued: count('queued', 0),
-    approval: countApprovals(db),
+    approval: getRow<{ count: number }>(db, approvals)?.count ?? 0,
   }
 }
 
 const approvals = `SELECT count(*) AS count FROM (
      SELECT 1 FROM messages INDEXED BY messages_by_status
      WHERE status = 'deferred' AND queued_reason = 'approval' LIMIT ${COUNTED_MAX})`
-
-function countApprovals(db: Db): number {
-  return getRow<{ count: number }>(db, approvals)?.count ?? 0
-}
 
 type UncertainRow = { readonly id: MessageId; readonly lineId: LineId }
 

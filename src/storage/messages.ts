@@ -4,7 +4,7 @@
 import { deviceHandle, type Handle } from '../domain/handle.ts'
 import type { ConversationId, LineId, Timestamp } from '../domain/ids.ts'
 import type { MessageExtras } from '../domain/message-extras.ts'
-import type { MessageError, MessageSource, Outbound } from '../domain/message.ts'
+import type { MessageSource, Outbound } from '../domain/message.ts'
 import type { Db, Tx } from './database.ts'
 import { messages } from './schema.ts'
 import {
@@ -50,13 +50,9 @@ function fromRaw(row: RawMessage): ReadMessage {
     isPinned: row.isPinned === 1,
     isGroup: row.isGroup === 1,
     extras: row.extras === null ? null : (JSON.parse(row.extras) as MessageExtras), // `valuesOf` wrote it.
-    error: errorOf(row.errorCode, row.errorMessage),
+    error: row.errorCode === null ? null : { code: row.errorCode, message: row.errorMessage ?? '' },
     refusedBy: row.refusedBy === null ? [] : (JSON.parse(row.refusedBy) as LineId[]), // `valuesOf` wrote it.
   })
-}
-
-function errorOf(code: string | null, message: string | null): MessageError | null {
-  return code === null ? null : { code, message: message ?? '' }
 }
 
 /** None or one, by its `seq`. */

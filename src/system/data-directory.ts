@@ -1,4 +1,4 @@
-import { lstatSync, mkdirSync, statfsSync, type Stats, existsSync } from 'node:fs'
+import { lstatSync, mkdirSync, statfsSync, existsSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join, relative, sep } from 'node:path'
 
@@ -140,16 +140,12 @@ function requirePrivate(path: string): void {
       `${path} belongs to another user. Run Hookline as that user, or run: sudo chown -R ${user} '${path}'`,
     )
   }
-  if (isOpenToOthers(stats)) {
+  if ((stats.mode & 0o077) !== 0) {
     const mode = (stats.mode & 0o777).toString(8).padStart(4, '0')
     throw new DataDirectoryError(
       `${path} has mode ${mode}: other users could read messages and keys. Run: chmod 700 '${path}'`,
     )
   }
-}
-
-function isOpenToOthers(stats: Stats): boolean {
-  return (stats.mode & 0o077) !== 0
 }
 
 /** Locks and write order of SQLite are reliable on a local disk only. */

@@ -29,7 +29,7 @@ export function verifyMinisign(key: MinisignKey, content: Uint8Array, text: stri
   const signature = parseSignature(text)
   if (signature === null || !signature.id.equals(key.id)) return null
   const { bytes, comment, overAll } = signature
-  const message = signature.isOverHash ? hashOf(content) : content
+  const message = signature.isOverHash ? createHash('blake2b512').update(content).digest() : content
   const isGenuine =
     verify(null, message, key.key, bytes) &&
     verify(null, Buffer.concat([bytes, Buffer.from(comment)]), key.key, overAll)
@@ -61,8 +61,4 @@ function parseSignature(text: string): Signature | null {
     comment: comment.slice(TRUSTED_COMMENT.length),
     overAll,
   }
-}
-
-function hashOf(content: Uint8Array): Buffer {
-  return createHash('blake2b512').update(content).digest()
 }

@@ -70,7 +70,7 @@ export function LineTraffic({ line }: Props) {
             </LatestMessage>
           ),
         ],
-        [WORDS.queued, value && queuedWords(value.queued)],
+        [WORDS.queued, value && WORDS.messages(value.queued.data.length, value.queued.has_more)],
       ]}
     />
   )
@@ -89,8 +89,4 @@ function LatestMessage({ message, children }: LatestProps) {
       {children}
     </a>
   )
-}
-
-function queuedWords({ data, has_more }: Page<Message>): string {
-  return WORDS.messages(data.length, has_more)
 }

@@ -18,7 +18,7 @@ import { useAction } from '../components/use-action.ts'
 import { DetailView, EmptyState, Skeleton, WhenReady } from '../components/when-ready.tsx'
 import { useDashboard } from '../dashboard.ts'
 import type { PhoneLine } from '../resources.ts'
-import { useAbout, useChecks, useKinds, useLineChecks, useLines } from '../sources.ts'
+import { useAbout, useChecks, useKinds, useLineChecks, useLines, useTimeZone } from '../sources.ts'
 import { combine } from '../store.ts'
 import {
   isDeletable,
@@ -32,7 +32,6 @@ import { AdoptLine } from './adopt-line.tsx'
 import { CheckCard } from './line-checks.tsx'
 import { LineSubtitle, LineTraffic, NewContacts } from './line-figures.tsx'
 import { LineCharts, LineSparkline } from './pictures.tsx'
-import { QuietHoursCard } from './quiet-hours.tsx'
 
 const RECEIVE_TEST = lazyPage(null, async () => (await import('./line-test.tsx')).ReceiveTest)
 const SIMULATION = lazyPage(null, async () => (await import('./line-simulation.tsx')).Simulation)
@@ -305,6 +304,47 @@ function Capabilities({ line }: Props) {
           })}
         </ul>
       )}
+    </Card>
+  )
+}
+
+/** Hours of each day in which the line sends nothing. */
+function QuietHoursCard({ line }: { readonly line: PhoneLine }) {
+  const { api, notices } = useDashboard()
+  const { from: storedFrom = '', to: storedTo = '' } = line.quiet_hours ?? {}
+  const from = useSignal(storedFrom)
+  const to = useSignal(storedTo)
+  const { isBusy, failure, start } = useAction(
+    (quiet_hours: PhoneLine['quiet_hours'] | null) =>
+      api.patch<PhoneLine>(`phone-lines/${line.id}`, { quiet_hours }),
+    () => notices.done(WORDS.saved),
+  )
+  const isChanged = from.value !== storedFrom || to.value !== storedTo
+  const isWhole = from.value !== '' && to.value !== ''
+  const turnOff = () => {
+    from.value = to.value = ''
+    start(null)
+  }
+  return (
+    <Card title={WORDS.quietHours}>
+      <p class="small quiet">{WORDS.quietHint(useTimeZone() ?? '…')}</p>
+      <Form onSubmit={() => start({ from: from.value, to: to.value })}>
+        <div class="row">
+          <TextField type="time" label={WORDS.quietFrom} bind={from} />
+          <TextField type="time" label={WORDS.quietTo} bind={to} />
+        </div>
+        <FailureNote failure={failure} />
+        <div class="actions">
+          <Button type="submit" isBusy={isBusy} isDisabled={!isChanged || !isWhole}>
+            {WORDS.save}
+          </Button>
+          {storedFrom !== '' && (
+            <Button look="quiet" isBusy={isBusy} onClick={turnOff}>
+              {WORDS.quietOff}
+            </Button>
+          )}
+        </div>
+      </Form>
     </Card>
   )
 }

@@ -110,7 +110,8 @@ export class PhoneLine {
       memory,
       own,
       queue: new TaskQueue(),
-      timeZone: () => this.life.phone?.facts?.timeZone ?? ownTimeZone(),
+      timeZone: () =>
+        this.life.phone?.facts?.timeZone ?? new Intl.DateTimeFormat().resolvedOptions().timeZone,
       emit: (event) => this.#onScreenEvent(event),
     }
     this.#receipts = new ReceiptRounds({ ...this.#screens, log: tools.log })
@@ -278,10 +279,6 @@ export class PhoneLine {
   async #emit(event: LineEvent): Promise<void> {
     if (!this.#signal.aborted) await this.#listener.onEvent(event)
   }
-}
-
-function ownTimeZone(): string {
-  return new Intl.DateTimeFormat().resolvedOptions().timeZone
 }
 
 const STRIKES_WITHIN_MS = 600_000

@@ -182,7 +182,8 @@ function receiptsOf(
     if (!bubble.isFromMe || bubble.service !== 'iMessage') continue
     const status = bubble.status?.kind ?? null
     const readMinutes = bubble.status?.kind === 'read' ? bubble.status.minutes : null
-    const at = readMinutes === null ? now : readTime(readMinutes, now, timeZone)
+    const read = readMinutes === null ? [] : [{ minutes: readMinutes, under: null }]
+    const [at = now] = placeTimes(read, now, timeZone)
     const kinds = newSteps(stage, status, isLaterDelivered)
     found.unshift(...kinds.map((kind) => ({ guid, kind, at })))
     isLaterDelivered ||= [status, stage].some((one) => one === 'delivered' || one === 'read')
@@ -202,10 +203,6 @@ function newSteps(
   if (status === null && !(isLaterDelivered && stage === 'sent')) return []
   const steps: readonly FoundReceipt['kind'][] = stage === 'delivered' ? [] : ['delivered']
   return status === 'read' ? [...steps, 'read'] : steps
-}
-
-function readTime(minutes: number, now: number, timeZone: string): number {
-  return placeTimes([{ minutes, under: null }], now, timeZone)[0] ?? now
 }
 
 /** The part of the last text that the list shows at least. */

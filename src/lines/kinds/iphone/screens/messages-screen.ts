@@ -128,14 +128,12 @@ function backOf(root: UiNode): Point | null {
   const bar = findNode(root, ({ type }) => type === 'NavigationBar')
   if (bar === null) return null
   const buttons = [...nodesOf(bar)].filter(({ type }) => type === 'Button')
-  const named = buttons.find(({ id, label }) => id === 'BackButton' || isBack(label))
+  const named = buttons.find(
+    ({ id, label }) => id === 'BackButton' || ENGLISH.back.includes(label ?? ''),
+  )
   const leftmost = buttons.toSorted((a, b) => a.rect.x - b.rect.x)[0]
   const button = named ?? leftmost
   return button === undefined ? null : middleOf(button.rect)
-}
-
-function isBack(label: string | null): boolean {
-  return label !== null && ENGLISH.back.includes(label)
 }
 
 function middleOf({ x, y, width, height }: Rect): Point {
