@@ -246,7 +246,7 @@ class ClockWatch implements Service {
     while (!signal.aborted) {
       await clock.settle((memory) => this.#save(memory))
       const doubt = clock.doubt()
-      const isNew = doubt?.doubt !== this.#doubt?.doubt || doubt?.since !== this.#doubt?.since
+      const isNew = !isSame(doubt, this.#doubt)
       if (isNew || this.#isDue(doubt)) await this.#save(clock.memory())
       if (isNew) await this.#log(doubt)
       if (this.#isAhead && doubt === null && clock.isSteady()) await this.#bringBack()
@@ -300,6 +300,10 @@ class ClockWatch implements Service {
     await writer.write((tx) => wakeHeldBack(tx, timestamp(clock.now())))
     onChange()
   }
+}
+
+function isSame(a: ClockDoubt | null, b: ClockDoubt | null): boolean {
+  return a?.doubt === b?.doubt && a?.since === b?.since
 }
 
 type Words = Pick<Finding, 'severity' | 'title' | 'why' | 'fix'>

@@ -21,7 +21,7 @@ export function BackupsSection({ backups, folder }: Props) {
     <Section name="backups" words={WORDS.backups}>
       <BackupNow />
       <BackupList backups={backups} />
-      <TextSetting name="backups_kept" label={WORDS.kept} type="number" hint={WORDS.keptHint} />
+      <TextSetting name="backups_kept" type="number" />
       <p class="small quiet">
         {folder === null ? WORDS.secondFolderBefore : WORDS.storedIn}
         <code>{folder ?? 'HOOKLINE_BACKUP_FOLDER'}</code>

@@ -16,7 +16,7 @@ import type { Setting } from '../resources.ts'
 import { useSettings } from '../sources.ts'
 import { browsersZone } from '../time-words.ts'
 import { COMMON } from '../words/common.ts'
-import { SETTINGS as WORDS, variableOf } from '../words/settings.ts'
+import { FIELDS, SETTINGS as WORDS, variableOf } from '../words/settings.ts'
 
 type SectionProps = {
   /** The part of the page's address that leads here: `#/settings/backups`. */
@@ -85,15 +85,22 @@ export function useSetting(name: Setting['name']): Saver {
   return { setting: setting ?? null, error: error.value, save }
 }
 
-type Words = { readonly name: Setting['name']; readonly label: string; readonly hint: string }
+type Field = Setting['name'] & keyof typeof FIELDS
 
-export function SwitchSetting(props: Words) {
+/** `hint` takes the place of the usual one. */
+type FieldProps = { readonly name: Field; readonly hint?: string | undefined }
+
+function fieldWords({ name, hint = FIELDS[`${name}_hint`] }: FieldProps) {
+  return { label: FIELDS[name], hint }
+}
+
+export function SwitchSetting(props: FieldProps) {
   const saver = useSetting(props.name)
   const { setting, error, save } = saver
   const isOn = setting?.value === 'true'
   return (
     <SettingFrame {...props} saver={saver} shown={isOn ? WORDS.on : WORDS.off}>
-      <Switch {...props} isOn={isOn} onChange={(wanted) => void save(String(wanted))} />
+      <Switch {...fieldWords(props)} isOn={isOn} onChange={(wanted) => void save(String(wanted))} />
       {error !== null && <p class="field-error">{error}</p>}
     </SettingFrame>
   )
@@ -101,7 +108,7 @@ export function SwitchSetting(props: Words) {
 
 type Option = { readonly value: string; readonly text: string }
 
-export function ChoiceSetting(props: Words & { readonly options: readonly Option[] }) {
+export function ChoiceSetting(props: FieldProps & { readonly options: readonly Option[] }) {
   const saver = useSetting(props.name)
   const { setting, error, save } = saver
   const value = setting?.value ?? ''
@@ -110,6 +117,7 @@ export function ChoiceSetting(props: Words & { readonly options: readonly Option
     <SettingFrame {...props} saver={saver} shown={shown}>
       <SelectField
         {...props}
+        {...fieldWords(props)}
         error={error}
         value={value}
         onChange={(wanted) => void save(wanted)}
@@ -126,8 +134,6 @@ export function TimeZoneSetting() {
     <>
       <ChoiceSetting
         name="time_zone"
-        label={WORDS.timeZone}
-        hint={WORDS.timeZoneHint}
         options={[...zones].map((value) => ({ value, text: value.replaceAll('_', ' ') }))}
       />
       <UseOwnZone />
@@ -148,7 +154,7 @@ function UseOwnZone() {
   )
 }
 
-type TextProps = Words & {
+type TextProps = FieldProps & {
   readonly type?: 'number' | 'url' | undefined
   readonly placeholder?: string | undefined
   /** The text in the field for a value, and the reverse; the value itself where left out. */
@@ -190,6 +196,7 @@ export function TextSetting(props: TextProps) {
       <Form class="stack-tight" onChange={finish} onSubmit={finish}>
         <TextField
           {...props}
+          {...fieldWords(props)}
           error={error}
           bind={bindTo(draft.value ?? now, (typed) => (draft.value = typed))}
         />
@@ -219,19 +226,20 @@ function same(text: string): string {
   return text
 }
 
-type FrameProps = Pick<Words, 'name' | 'label'> & {
+type FrameProps = {
+  readonly name: Field
   readonly saver: Saver
   /** The value of a locked setting, in words. */
   readonly shown: string
   readonly children: ComponentChildren
 }
 
-function SettingFrame({ name, label, saver, shown, children }: FrameProps) {
+function SettingFrame({ name, saver, shown, children }: FrameProps) {
   if (saver.setting?.is_locked !== true) return <div class="setting">{children}</div>
   return (
     <div class="setting stack-tight">
       <p>
-        <strong>{label}</strong>: {shown}
+        <strong>{FIELDS[name]}</strong>: {shown}
       </p>
       <p class="field-hint">
         {WORDS.lockedBy} <code>{variableOf(name)}</code>

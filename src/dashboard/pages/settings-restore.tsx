@@ -199,8 +199,6 @@ export function UpdatesSection({ version }: { readonly version: string }) {
       <Facts of={[[WORDS.version, version]]} />
       <TextSetting
         name="release_source"
-        label={WORDS.source}
-        hint={WORDS.sourceHint}
         toText={(value) => (value === NO_SOURCE ? '' : value)}
         toValue={(text) => (text === '' ? NO_SOURCE : text)}
       />

@@ -125,13 +125,8 @@ function NetworkSection({ about }: { readonly about: About }) {
           [WORDS.trustedProxies, trusted_proxies.join(', ') || WORDS.none, 'TRUSTED_PROXIES'],
         ]}
       />
-      <ChoiceSetting
-        name="webhook_targets"
-        label={WORDS.targets}
-        hint={WORDS.targetsHint}
-        options={WEBHOOK_TARGETS}
-      />
-      <SwitchSetting name="open_metrics" label={WORDS.metrics} hint={WORDS.metricsHint} />
+      <ChoiceSetting name="webhook_targets" options={WEBHOOK_TARGETS} />
+      <SwitchSetting name="open_metrics" />
     </Section>
   )
 }
@@ -156,31 +151,16 @@ function StartFacts({ of }: { readonly of: readonly StartFact[] }) {
 function MessagesSection() {
   return (
     <Section name="messages" words={WORDS.messages}>
-      <SwitchSetting
-        name="announce_device_messages"
-        label={WORDS.deviceMessages}
-        hint={WORDS.deviceMessagesHint}
-      />
-      <SwitchSetting
-        name="enforce_automation_pause"
-        label={WORDS.takeover}
-        hint={WORDS.takeoverHint}
-      />
-      <ChoiceSetting
-        name="opt_out"
-        label={WORDS.optOut}
-        hint={WORDS.optOutHint}
-        options={WORDS.optOuts}
-      />
+      <SwitchSetting name="announce_device_messages" />
+      <SwitchSetting name="enforce_automation_pause" />
+      <ChoiceSetting name="opt_out" options={WORDS.optOuts} />
       <TextSetting
         name="message_retention_days"
-        label={WORDS.keepMessages}
         type="number"
         placeholder={WORDS.forever}
-        hint={WORDS.keepMessagesHint}
         toText={(value) => (value === FOREVER ? '' : value)}
         toValue={(text) => (text === '' ? FOREVER : text)}
-        warning={retentionWarning}
+        warning={retentionWarning(WORDS.deleteMessages, WORDS.deletesMessages)}
       />
     </Section>
   )
@@ -189,27 +169,15 @@ function MessagesSection() {
 function AttachmentsSection() {
   return (
     <Section name="attachments" words={WORDS.attachments}>
-      <TextSetting
-        name="attachment_max_mb"
-        label={WORDS.largestFile}
-        type="number"
-        hint={WORDS.largestFileHint}
-      />
-      <TextSetting
-        name="attachment_quota_gb"
-        label={WORDS.fileStorage}
-        type="number"
-        hint={WORDS.fileStorageHint}
-      />
+      <TextSetting name="attachment_max_mb" type="number" />
+      <TextSetting name="attachment_quota_gb" type="number" />
       <TextSetting
         name="attachment_retention_days"
-        label={WORDS.keepFiles}
         type="number"
         placeholder={WORDS.asMessages}
-        hint={WORDS.keepFilesHint}
         toText={(value) => (value === AS_MESSAGES ? '' : value)}
         toValue={(text) => (text === '' ? AS_MESSAGES : text)}
-        warning={fileRetentionWarning}
+        warning={retentionWarning(WORDS.deleteFiles, WORDS.deletesFiles)}
       />
     </Section>
   )
@@ -217,26 +185,14 @@ function AttachmentsSection() {
 
 const AS_MESSAGES = 'as-messages'
 
-/** A shorter retention deletes files permanently. */
-function fileRetentionWarning(days: string) {
-  if (!/^[1-9][0-9]*$/.test(days)) return null
-  return {
-    title: WORDS.deleteFiles,
-    confirm: WORDS.delete,
-    words: WORDS.deletesFiles(Number(days)),
-  }
-}
-
 const FOREVER = 'forever'
 
-/** A shorter retention deletes messages permanently. */
-function retentionWarning(days: string) {
-  // Anything but a number of days deletes nothing: the relay refuses it.
-  if (!/^[1-9][0-9]*$/.test(days)) return null
-  return {
-    title: WORDS.deleteMessages,
-    confirm: WORDS.delete,
-    words: WORDS.deletesMessages(Number(days)),
+/** A shorter retention deletes things permanently; `words` are about those of a number of days. */
+function retentionWarning(title: string, words: (days: number) => string) {
+  return (days: string) => {
+    // Anything but a number of days deletes nothing: the relay refuses it.
+    if (!/^[1-9][0-9]*$/.test(days)) return null
+    return { title, confirm: WORDS.delete, words: words(Number(days)) }
   }
 }
 
@@ -318,10 +274,9 @@ function HealthSection() {
     <Section name="health" words={WORDS.health}>
       <TextSetting
         name="heartbeat_url"
-        label={WORDS.heartbeat}
         type="url"
         placeholder={url ?? 'https://hc-ping.com/…'}
-        hint={url === null ? WORDS.heartbeatHint : WORDS.heartbeatCalled(url)}
+        hint={url === null ? undefined : WORDS.heartbeatCalled(url)}
         // The saved URL may contain a key, so the field holds a new one only.
         toText={() => ''}
       >
