@@ -1,6 +1,6 @@
 // The page as a whole: setup, sign-in, or the shell with a page in it.
 
-import { render } from 'preact'
+import { render, type ComponentType } from 'preact'
 import { useEffect } from 'preact/hooks'
 
 import { type PageName, href } from './address.ts'
@@ -50,6 +50,18 @@ const ACTIVITY = lazyPage(
 )
 const CONFIRM = lazyDialog(async () => (await import('./pages/new-password.tsx')).ConfirmPassword)
 const SETUP = lazyPage(names.setup, async () => (await import('./pages/setup.tsx')).SetupPage)
+
+const PAGES: Readonly<Record<ShownPage, ComponentType>> = {
+  home: HomePage,
+  conversations: CONVERSATIONS.View,
+  people: PEOPLE.View,
+  lines: LINES.View,
+  messages: MESSAGES.View,
+  webhooks: WEBHOOKS.View,
+  keys: KEYS.View,
+  activity: ACTIVITY.View,
+  settings: SETTINGS.View,
+}
 
 /** By then the first page has its data. */
 const FETCH_AHEAD_AFTER_MS = 1_500
@@ -181,28 +193,8 @@ function Unreachable() {
 }
 
 function Page({ page }: { readonly page: ShownPage | null }) {
-  switch (page) {
-    case null:
-      return <UnknownPage />
-    case 'home':
-      return <HomePage />
-    case 'conversations':
-      return <CONVERSATIONS.View />
-    case 'people':
-      return <PEOPLE.View />
-    case 'lines':
-      return <LINES.View />
-    case 'messages':
-      return <MESSAGES.View />
-    case 'webhooks':
-      return <WEBHOOKS.View />
-    case 'keys':
-      return <KEYS.View />
-    case 'activity':
-      return <ACTIVITY.View />
-    case 'settings':
-      return <SETTINGS.View />
-  }
+  const View = page === null ? UnknownPage : PAGES[page]
+  return <View />
 }
 
 function UnknownPage() {

@@ -10,9 +10,7 @@ export const UNTRUSTED =
 
 const OPTED_OUT = 'This person wants no more messages: do not write.'
 
-type Untrusted = { readonly untrusted_text: string }
-
-function untrusted(text: string): Untrusted {
+function untrusted(text: string): { readonly untrusted_text: string } {
   return { untrusted_text: text }
 }
 

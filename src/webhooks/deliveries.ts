@@ -77,7 +77,7 @@ export function createRedelivery(tools: RedeliveryTools) {
       const name = groupName ?? (handle && nameOf(db, handle))
       return { person: { handle, name, is_group: isGroup === 1 }, schedule }
     },
-    receiver(id: string): ReceiverFacts {
+    receiver(id: string): Pick<WebhookDay, 'waiting' | 'failing_since' | 'next_probe_at'> {
       const { id: webhookId, breaker, isActive } = webhookById(db, id)
       const { failingSince, probeAt, restUntil } = breaker
       const isProbed = isActive && isOpen(breaker)
@@ -100,8 +100,6 @@ export function createRedelivery(tools: RedeliveryTools) {
 
 /** Beside the delivery of the API. */
 type DeliveryFacts = Pick<SeenDelivery, 'person' | 'schedule'>
-type ReceiverFacts = Pick<WebhookDay, 'waiting' | 'failing_since' | 'next_probe_at'>
-
 async function sendTest(tools: RedeliveryTools, webhookId: string): Promise<Delivery> {
   const { writer, stamps, clock, deliverySignals } = tools
   return writer.write((tx) => {

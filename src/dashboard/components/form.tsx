@@ -135,10 +135,8 @@ export function TextField(props: TextProps) {
   )
 }
 
-type PasswordProps = Partial<TextProps> & Pick<TextProps, 'bind'>
-
 /** The current password, unless another label and purpose are given. */
-export function PasswordField(props: PasswordProps) {
+export function PasswordField(props: Partial<TextProps> & Pick<TextProps, 'bind'>) {
   return (
     <TextField label={COMMON.password} type="password" autoComplete="current-password" {...props} />
   )

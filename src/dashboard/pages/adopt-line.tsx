@@ -15,10 +15,8 @@ import { isSimulated, lineName } from '../words/line-states.ts'
 import { LINES as WORDS } from '../words/lines.ts'
 
 type Props = { readonly line: PhoneLine }
-type AllProps = Props & { readonly lines: readonly PhoneLine[] }
-
 /** After a device or its number was replaced, only the owner knows if the line is still the same. */
-export function AdoptLine({ line, lines }: AllProps) {
+export function AdoptLine({ line, lines }: Props & { readonly lines: readonly PhoneLine[] }) {
   const kinds = useKinds()
   if (line.status_reason === 'number_changed') return <AcceptNumber line={line} />
   // A simulated line is deleted and added again instead.

@@ -205,9 +205,7 @@ function MomentField({ label, value, onChange }: TimeProps) {
   return <TextField type="datetime-local" label={label} bind={bind} />
 }
 
-type ListProps = Props & { readonly filter: Filter }
-
-function DeliveryList({ webhook, open, filter }: ListProps) {
+function DeliveryList({ webhook, open, filter }: Props & { readonly filter: Filter }) {
   const { api } = useDashboard()
   const feed = useFeed(webhook.id, deliverySource(api, webhook.id, filter))
   const now = feed.now.value

@@ -139,9 +139,7 @@ export function LineView({ id }: { readonly id: string }) {
   )
 }
 
-type AllProps = Props & { readonly lines: readonly PhoneLine[] }
-
-function LineParts({ line, lines }: AllProps) {
+function LineParts({ line, lines }: Props & { readonly lines: readonly PhoneLine[] }) {
   const kinds = useKinds()
   return (
     <>

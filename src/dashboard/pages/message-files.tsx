@@ -120,10 +120,8 @@ function LargePicture({ file, variant, onClose }: LargeProps) {
   )
 }
 
-type CardProps = FileProps & { readonly facts?: Attachment | undefined }
-
 /** Name, size and state of a file, with the ways to get it. */
-function FileCard({ file, facts }: CardProps) {
+function FileCard({ file, facts }: FileProps & { readonly facts?: Attachment | undefined }) {
   const isOpen = useSignal(false)
   const absence = absenceWords(file)
   const variant = facts === undefined ? null : largeVariant(facts)

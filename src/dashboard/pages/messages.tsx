@@ -127,9 +127,7 @@ function FilterBar({ filters }: FilterProps) {
   )
 }
 
-type ListProps = FilterProps & { readonly timeZone: string }
-
-function List({ filters, timeZone }: ListProps) {
+function List({ filters, timeZone }: FilterProps & { readonly timeZone: string }) {
   const { api, clock } = useDashboard()
   const period = periodOf(filters, timeZone, clock.time())
   const shown = useSignal(ROWS)

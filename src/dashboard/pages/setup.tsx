@@ -77,34 +77,26 @@ function SetupSteps() {
 
 type StepsProps = { readonly steps: Steps }
 
+const VIEWS = { permissions: PermissionsStep, line: LineStep, message: MessageStep, key: KeyStep }
+
 function Step({ name, steps }: StepsProps & { readonly name: string }) {
-  switch (stepNamed(name, steps).name) {
-    case 'permissions':
-      return <PermissionsStep steps={steps} />
-    case 'line':
-      return <LineStep steps={steps} />
-    case 'message':
-      return <MessageStep steps={steps} />
-    case 'key':
-      return <KeyStep steps={steps} />
-  }
+  const View = VIEWS[stepNamed(name, steps).name]
+  return <View steps={steps} />
 }
 
 type FrameProps = StepsProps & {
   readonly name: StepName
-  readonly title: string
-  readonly lead: string
   /** True once nothing is left to do in this step. */
   readonly isDone: boolean
   readonly children: ComponentChildren
 }
 
 /** The frame of each step: the progress, and the ways on, back and out. */
-function StepFrame({ name, steps, title, lead, isDone, children }: FrameProps) {
+function StepFrame({ name, steps, isDone, children }: FrameProps) {
   const current = steps.findIndex((step) => step.name === name)
   return (
     <>
-      <AloneHead title={title}>{lead}</AloneHead>
+      <AloneHead title={WORDS[name]}>{WORDS[`${name}Lead`]}</AloneHead>
       <ol class="setup-progress" aria-label={WORDS.steps}>
         {steps.map((step, index) => (
           <li
@@ -154,8 +146,6 @@ function PermissionsStep({ steps }: StepsProps) {
     <StepFrame
       name="permissions"
       steps={steps}
-      title={WORDS.permissions}
-      lead={WORDS.permissionsLead}
       isDone={checks?.every(({ state }) => state === 'ok') === true}
     >
       <CheckCard title={WORDS.thisMac} lineId={null} />
@@ -166,13 +156,7 @@ function PermissionsStep({ steps }: StepsProps) {
 function LineStep({ steps }: StepsProps) {
   const lines = useLines()
   return (
-    <StepFrame
-      name="line"
-      steps={steps}
-      title={WORDS.line}
-      lead={WORDS.lineLead}
-      isDone={lines.value?.data.some(isReady) === true}
-    >
+    <StepFrame name="line" steps={steps} isDone={lines.value?.data.some(isReady) === true}>
       <Card kind="list" title={WORDS.yourLines}>
         <WhenReady of={lines} kind="row" count={2}>
           {({ data }) => <LineList lines={data} />}
@@ -227,13 +211,7 @@ function MessageStep({ steps }: StepsProps) {
   const lines = useLines()
   const hasArrived = useSignal(false)
   return (
-    <StepFrame
-      name="message"
-      steps={steps}
-      title={WORDS.message}
-      lead={WORDS.messageLead}
-      isDone={hasArrived.value}
-    >
+    <StepFrame name="message" steps={steps} isDone={hasArrived.value}>
       <Card>
         <WhenReady of={lines}>
           {({ data }) => <FirstText lines={data} onArrived={() => (hasArrived.value = true)} />}
@@ -284,13 +262,7 @@ function KeyStep({ steps }: StepsProps) {
   const keys = useKeys()
   const active = (keys.value?.data ?? []).filter(({ revoked_at }) => revoked_at === null)
   return (
-    <StepFrame
-      name="key"
-      steps={steps}
-      title={WORDS.key}
-      lead={WORDS.keyLead}
-      isDone={active.length > 0}
-    >
+    <StepFrame name="key" steps={steps} isDone={active.length > 0}>
       <WhenReady of={keys}>
         {() => (
           <>

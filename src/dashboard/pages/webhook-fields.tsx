@@ -149,9 +149,7 @@ function LineChoice({ chosen, onChange }: ChoiceProps) {
   )
 }
 
-type EventProps = ChoiceProps & { readonly error: string | null }
-
-function EventChoice({ chosen, error, onChange }: EventProps) {
+function EventChoice({ chosen, error, onChange }: ChoiceProps & { readonly error: string | null }) {
   const id = useId()
   return (
     <fieldset class="event-choice" aria-describedby={error === null ? undefined : `${id}-error`}>

@@ -97,9 +97,7 @@ function shownTab(tab: string): string {
 }
 
 type Props = { readonly webhook: Webhook }
-type TabProps = Props & Omit<ViewProps, 'id'>
-
-function Tab({ webhook, tab, delivery }: TabProps): ComponentChildren {
+function Tab({ webhook, tab, delivery }: Props & Omit<ViewProps, 'id'>): ComponentChildren {
   const shown = shownTab(tab)
   if (shown === 'settings') return <SETTINGS.View webhook={webhook} />
   if (shown === 'test') return <TEST.View webhook={webhook} />
