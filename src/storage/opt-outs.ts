@@ -29,7 +29,7 @@ const SELECTED = selected(optOuts, columnsOf(optOuts), 'o.')
 const insertion = `INSERT INTO opt_outs ${inserted(optOuts, COLUMNS)} ON CONFLICT DO NOTHING`
 
 const against = `SELECT ${SELECTED} FROM opt_outs o
-   WHERE o.handle = $handle AND (o.line_id IS NULL OR o.line_id = $lineId)
+   WHERE o.handle = +$handle AND (o.line_id IS NULL OR o.line_id = +$lineId)
    ORDER BY o.line_id IS NOT NULL LIMIT 1`
 
 /** The opt-out that speaks against a message of the line to the handle; null for none. */
