@@ -20,8 +20,11 @@ const TEST = ['bun', 'test', '--only-failures', `--timeout=${TEST_MS_MAX}`]
  * something outside. Within a process modules are loaded once, for all its files.
  */
 const SIDE_BY_SIDE = [`--parallel=${2 * availableParallelism()}`, '--no-isolate']
-/** Tests that take minutes come last, each alone: they want the machine for themselves. */
-const HEAVY = ['test/fuzz/', 'test/executable/kill.test.ts', 'test/browser/']
+/** Tests that take minutes come last, in two processes: each has a browser or a relay with processes of its own. */
+const HEAVY = ['test/browser/', 'test/executable/kill.test.ts', 'test/fuzz/']
+const IN_TWO = ['--parallel=2', '--no-isolate']
+/** The file that measures how long a page and the relay work: it wants the machine for itself. */
+const MEASURED = 'test/browser/many-conversations.test.ts'
 const INSTALL_TIMEOUT_MS = 300_000
 
 const CHECKS: readonly Part[] = [
@@ -55,10 +58,12 @@ process.exitCode = failed > 0 ? 1 : 0
 
 function allParts(): readonly Part[] {
   const ignored = HEAVY.map((path) => `--path-ignore-patterns=${path}**`)
+  const unmeasured = `--path-ignore-patterns=${MEASURED}`
   return [
     ...CHECKS,
     { name: 'tests', command: [...TEST, ...SIDE_BY_SIDE, ...ignored] },
-    ...HEAVY.map((path) => ({ name: path, command: [...TEST, path] })),
+    { name: HEAVY.join(', '), command: [...TEST, ...IN_TWO, unmeasured, ...HEAVY] },
+    { name: MEASURED, command: [...TEST, MEASURED] },
   ]
 }
 

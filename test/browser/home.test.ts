@@ -1,7 +1,6 @@
 // Home and the list of messages: charts that are read by hand, and what the owner does about what they show.
 
 import { expect } from 'bun:test'
-import { mkdirSync } from 'node:fs'
 
 import { eventually } from '../support/relay-process.ts'
 import { story } from './browser.ts'
@@ -9,7 +8,6 @@ import { busyWeeks, showBusyWeeks } from './busy-weeks.ts'
 import { furnish, lineIds, say } from './furnished.ts'
 import { PERSON, Stage } from './stage.ts'
 
-const SCREENSHOTS = `${import.meta.dir}/screenshots`
 const WIDE = { width: 3_840, height: 2_160 }
 
 story('the charts of Home are read by arrow keys, and a day leads to its messages', async () => {
@@ -61,14 +59,13 @@ story('Home with two busy weeks fits a very wide screen, and everybody can use i
   using furniture = await furnish(stage)
   const watched = await stage.page({ viewport: WIDE })
   await showBusyWeeks(watched, await lineIds(furniture.api))
-  mkdirSync(SCREENSHOTS, { recursive: true })
   const problems: string[] = []
 
   for (const place of ['home', 'lines', 'conversations']) {
     await watched.show(place)
     problems.push(...(await watched.overflow()).parts)
     problems.push(...(await watched.accessibilityFaults('all')))
-    await watched.photograph(`${SCREENSHOTS}/${place}-wide.png`)
+    await watched.whole(() => watched.keepPicture(`${place}-wide`))
   }
 
   expect(problems).toEqual([])

@@ -2,14 +2,15 @@
 // are open on it.
 
 import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 
 import type { BrowserContext, BrowserContextOptions } from 'playwright-core'
 
 import {
   ApiClient,
-  createKey,
   RelayProcess,
   temporaryDataDir,
+  type ApiKey,
   type RelayOptions,
 } from '../support/relay-process.ts'
 import { openBrowser } from './browser.ts'
@@ -131,9 +132,16 @@ export class Stage {
     })
   }
 
-  /** A client of the API with a new key. */
+  /** A client of the API with a new key, made over the control socket as `hookline keys create` does. */
   async api(): Promise<ApiClient> {
-    return new ApiClient(() => this.url, await createKey(this.dataDir))
+    const answer = await fetch(`${this.url}/api/v1/keys`, {
+      unix: join(this.dataDir, 'control.sock'),
+      method: 'POST',
+      body: JSON.stringify({ name: 'test' }),
+      headers: { 'content-type': 'application/json' },
+    })
+    if (!answer.ok) throw new Error(`The key was refused: ${await answer.text()}`)
+    return new ApiClient(() => this.url, (await answer.json()) as ApiKey) // As its schema says.
   }
 
   async stopRelay(): Promise<void> {

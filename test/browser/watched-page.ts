@@ -49,6 +49,14 @@ const STANDS_STILL = `Promise.allSettled(document.getAnimations()
   .filter((one) => one.effect.getComputedTiming().endTime < Infinity)
   .map((one) => one.finished)).then(() => null)`
 
+const AXE_ALL = `axe.run({ resultTypes: ['violations'] })`
+/** The colours of a page below a modal dialog are those of the page alone, which is a place of its own. */
+const AXE_CONTRAST = `axe.run(document.querySelector('dialog:modal') ?? document,
+  { resultTypes: ['violations'], runOnly: ['color-contrast'] })`
+
+/** Where pictures of pages are kept to be looked at. */
+const SCREENSHOTS = `${import.meta.dir}/screenshots`
+
 const FOCUSED = `(() => {
   const at = document.activeElement
   const name = at.getAttribute('aria-label') ?? at.labels?.[0]?.innerText ?? at.innerText
@@ -112,9 +120,10 @@ export class WatchedPage {
     )
   }
 
-  /** Takes a picture of all of it. */
-  photograph(path: string): Promise<void> {
-    return this.whole(() => this.capture(path))
+  /** Keeps a picture of what the window shows, where `HOOKLINE_SCREENSHOTS` asks for pictures. */
+  async keepPicture(name: string): Promise<void> {
+    if (process.env['HOOKLINE_SCREENSHOTS'] !== undefined)
+      await this.capture(`${SCREENSHOTS}/${name}.png`)
   }
 
   /** Takes a picture of what the window shows. */
@@ -210,10 +219,10 @@ export class WatchedPage {
     const isThere = await this.page.evaluate<boolean>('"axe" in window')
     // Not as a script of the page, which its policy forbids.
     if (!isThere) await this.page.evaluate(axe.source)
-    const options = of === 'all' ? '{}' : '{ runOnly: ["color-contrast"] }'
+    const run = of === 'all' ? AXE_ALL : AXE_CONTRAST
     await this.page.evaluate(STANDS_STILL)
     const violations = await this.page.evaluate<readonly AxeViolation[]>(
-      `axe.run(${options}).then(({ violations }) => violations)`,
+      `${run}.then(({ violations }) => violations)`,
     )
     return violations.flatMap(({ id, nodes }) =>
       nodes.map(({ html, failureSummary }) => `${id}: ${html.slice(0, 160)} ${failureSummary}`),

@@ -1,9 +1,8 @@
-// Every page, dialog and drawer, on a phone and on a computer, light and dark: nothing sticks out, nothing
-// jumps, nothing is asked of another host, a finger hits everything, and everybody can use it; and so in
-// other languages and time zones. The screenshots are there to be looked at.
+// Every page, dialog and drawer on one width, light and dark: nothing sticks out, nothing jumps, nothing is
+// asked of another host, a finger hits everything, and everybody can use it. With `HOOKLINE_SCREENSHOTS=1`,
+// screenshots are kept to be looked at.
 
 import { expect } from 'bun:test'
-import { mkdirSync } from 'node:fs'
 
 import type { Route } from 'playwright-core'
 
@@ -12,10 +11,9 @@ import { story } from './browser.ts'
 import { showBusyWeeks } from './busy-weeks.ts'
 import { lineIds } from './furnished.ts'
 import { EMPTY_PLACES, furnishAll, furnishedPlaces, visit, type Place } from './places.ts'
-import { COMPUTER, PHONE, Stage, TABLET, TOUCH } from './stage.ts'
+import { Stage, type Look } from './stage.ts'
 import type { WatchedPage } from './watched-page.ts'
 
-const SCREENSHOTS = `${import.meta.dir}/screenshots`
 /** As much as nobody notices, by the measure that browsers have for it. */
 const SHIFT_MAX = 0.05
 /** How many are open at once, to wait for their data together. */
@@ -25,12 +23,8 @@ const TIMEOUT_MS = 180_000
 /** Conversations with files. */
 const RICH = ['thread', 'group']
 
-const WIDTHS = [
-  { width: 'phone', look: { viewport: PHONE, ...TOUCH } },
-  { width: 'computer', look: { viewport: COMPUTER } },
-] as const
-
-for (const { width, look } of WIDTHS) {
+/** The stories of every page, on a browser of the width. */
+export function pagesFit(width: string, look: Look): void {
   story(
     `every page fits on a ${width}, light and dark, and everybody can use it`,
     async () => {
@@ -82,64 +76,12 @@ for (const { width, look } of WIDTHS) {
   )
 }
 
-/** Locale of the browser, that of an English page there, time zone, and width. */
-const LOCALES = [
-  ['en-US', 'en-US', 'America/New_York', PHONE],
-  ['de-DE', 'en-DE', 'Europe/Berlin', TABLET],
-  ['ja-JP', 'en-JP', 'Asia/Tokyo', PHONE],
-  ['ar-EG', 'en-EG', 'Africa/Cairo', PHONE],
-  ['en-IN', 'en-IN', 'Asia/Kolkata', COMPUTER],
-] as const
-const ABROAD = ['home', 'conversations', 'thread', 'messages', 'message', 'line', 'settings']
-
-/** A number that every locale groups in its own way. */
-const LIMIT = 100_000
-
-story(
-  'dates, numbers and days are those of the browser, and nothing sticks out',
-  async () => {
-    await using stage = await Stage.open()
-    using rooms = await furnishAll(stage, await stage.page())
-    const path = `/api/v1/phone-lines/${rooms.lineId}`
-    await rooms.api.ask('PATCH', path, { daily_contact_limit: LIMIT })
-    const places = furnishedPlaces(rooms).filter(({ name }) => ABROAD.includes(name))
-    const problems: string[] = []
-
-    for (const [locale, shown, timezoneId, viewport] of LOCALES) {
-      const watched = await stage.page({ viewport, locale, timezoneId })
-      for (const place of places) {
-        await visit(watched, place)
-        const { px, parts } = await watched.overflow()
-        if (px > 0) problems.push(`${place.name} ${locale}: ${px} px too wide: ${parts.join(', ')}`)
-        await watched.photograph(`${SCREENSHOTS}/${place.name}-${locale}.png`)
-      }
-      await watched.show(`conversations/${rooms.richId}`)
-      await watched.page.locator('.day').first().getByText('Today').waitFor()
-      const clock = watched.page.locator('.bubble-about time').first()
-      const format = `new Intl.DateTimeFormat('${shown}', { timeStyle: 'short', timeZone: '${timezoneId}' })`
-      const iso = await clock.getAttribute('datetime')
-      const time = await watched.page.evaluate<string>(`${format}.format(new Date('${iso}'))`)
-      expect(await clock.innerText()).toBe(time)
-      await watched.show(`lines/${rooms.lineId}`)
-      const limit = await watched.page.evaluate<string>(
-        `new Intl.NumberFormat('${shown}').format(${LIMIT})`,
-      )
-      await watched.reads(limit)
-      problems.push(...watched.faults)
-    }
-
-    expect(problems).toEqual([])
-  },
-  TIMEOUT_MS,
-)
-
 /** All that is wrong at the places. */
 async function problemsAt(
   watched: WatchedPage,
   places: readonly Place[],
   suffix: string,
 ): Promise<string[]> {
-  mkdirSync(SCREENSHOTS, { recursive: true })
   return sideBySide(watched, places, async (tab, place) => {
     await visit(tab, place)
     return problemsOf(tab, `${place.name}-${suffix}`)
@@ -159,7 +101,7 @@ async function problemsOf(watched: WatchedPage, name: string): Promise<string[]>
       ['dark', 'contrast'],
     ] as const) {
       await watched.page.emulateMedia({ colorScheme })
-      await watched.capture(`${SCREENSHOTS}/${name}-${colorScheme}.png`)
+      await watched.keepPicture(`${name}-${colorScheme}`)
       found.push(...(await watched.accessibilityFaults(of)))
     }
   })
