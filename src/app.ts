@@ -13,7 +13,7 @@ import { createAttachments, type Attachments } from './attachments/attachments.t
 import type { Config } from './config.ts'
 import { COMMAND_LINE, type Origin } from './domain/audit.ts'
 import type { LineId } from './domain/ids.ts'
-import type { Line } from './domain/line.ts'
+import { OFFLINE_REASONS, type Line } from './domain/line.ts'
 import { healthWatch, ofLine, ofRelay, ofWebhook } from './health/catalogue.ts'
 import { LineFindings, loopFinding } from './health/line-findings.ts'
 import { QueueWatch } from './health/queue-watch.ts'
@@ -241,6 +241,7 @@ function createMessageModule(
     ...runtime,
     kinds: kinds.kinds,
     drivers: kinds.drivers,
+    boxAbsence: () => OFFLINE_REASONS.box_unreachable,
     intake: (line, event) => intake(line, event),
     loadUnfinished: (line) => unfinishedOf(db, line.id, { age: clock, files: runtime.store }),
   })

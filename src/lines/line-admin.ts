@@ -54,7 +54,8 @@ export async function changeLine(
 export async function removeLine(tools: LineAdminTools, id: string): Promise<void> {
   const { writer, stamps, registry, audit, origin } = tools
   const runner = requireRunner(tools, id)
-  if (runner.kind.deletable === null || runner.isFound !== false) {
+  const isOfRemovedBox = runner.isOffline('box_removed')
+  if ((runner.kind.deletable === null && !isOfRemovedBox) || runner.isFound !== false) {
     const deletable = tools.kinds.flatMap((kind) => kind.deletable ?? [])
     throw new RelayError(
       'phone_line_in_use',
@@ -111,8 +112,8 @@ async function takeOver(
         before: { phone_number: vanished.line.number, device_of: vanished.line.id },
         after: { phone_number: device.number, device_of: device.id },
       })
-      const { key, number, checkpoint } = device
-      return updateLine(tx, vanished.line.id, { key, number, checkpoint })
+      const { key, box, number, checkpoint } = device
+      return updateLine(tx, vanished.line.id, { key, box, number, checkpoint, movesTo: null })
     })
     registry.unlist(present)
     const snapshot = replaceLine(vanished, changed)

@@ -38,8 +38,10 @@ export type OnlineEvent = Extract<LineEvent, { readonly type: 'online' }>
 
 /** Facts that a line's state follows from. */
 export type LineFacts = {
-  /** Reason of its kind for having no device. */
+  /** Reason for having no device. */
   readonly absence: OfflineReason
+  /** Reason not to run although the device is there. */
+  readonly obstacle: OfflineReason | null
   readonly isStopping: boolean
   /** True where its device is there; null until the driver was asked. */
   readonly isFound: boolean | null
@@ -57,6 +59,7 @@ export function stateOf(facts: LineFacts): LineState {
     const { code, hint } = facts.absence
     return offline({ code, hint })
   }
+  if (facts.obstacle !== null) return offline(facts.obstacle)
   if (facts.otherNumber !== null) return offline(OFFLINE_REASONS.number_changed)
   if (facts.online === null) return offline(facts.downReason ?? OFFLINE_REASONS.starting)
   const { imessageActive, capabilities } = facts.online
@@ -145,13 +148,17 @@ export function findingsOf(
 ): readonly LineFinding[] {
   const found = [...byDriver].flatMap(([driver, findings]) =>
     findings.map((finding): LineFinding => {
-      const { key } = finding
-      const snapshot = lines.find(({ line }) => line.driver === driver && line.key === key)
+      const { key, box = null } = finding
+      const snapshot = lines.find(
+        ({ line }) => line.driver === driver && line.key === key && line.box === box,
+      )
       if (snapshot !== undefined) return { ...finding, lineId: snapshot.line.id }
       const isOfDriver = key === null
-      const about: FindingSubject = isOfDriver
-        ? { kind: 'driver', id: driver }
-        : { kind: 'device', id: deviceIdOf(key) }
+      const ofDriver =
+        box === null
+          ? ({ kind: 'driver', id: driver } as const)
+          : ({ kind: 'box', id: box } as const)
+      const about: FindingSubject = isOfDriver ? ofDriver : { kind: 'device', id: deviceIdOf(key) }
       return { ...finding, lineId: null, about }
     }),
   )
@@ -176,6 +183,7 @@ function offlineFinding(
   const cause = ofDriver.find(
     (finding) =>
       (finding.severity === 'error' || finding.code === code) &&
+      (finding.box ?? null) === line.box &&
       (finding.key === null || finding.key === line.key),
   )
   return {

@@ -117,6 +117,8 @@ const ONLINE: LineSnapshot = {
     id: 'line_a' as LineId, // Any id does.
     driver: 'mac',
     key: 'a',
+    box: null,
+    movesTo: null,
     number: '+12025550111',
     label: null,
     dailyContactLimit: 50,

@@ -43,6 +43,7 @@ export function createRig(
     ),
     kinds: LINE_KINDS,
     drivers: typeof drivers === 'function' ? drivers(clock) : drivers,
+    boxAbsence: () => null,
     loadUnfinished: () => ({ unsettled: [], open: [] }),
     intake: async (line, event) => {
       await gate.intake(event)

@@ -4,7 +4,7 @@
 import { expect, test } from 'bun:test'
 
 import { timestamp, type MessageId } from '../../src/domain/ids.ts'
-import type { Settled } from '../../src/lines/driver.ts'
+import type { Settlement } from '../../src/lines/driver.ts'
 import { closeDatabase, openDatabase } from '../../src/storage/database.ts'
 import { restoreBackup } from '../../src/storage/restore.ts'
 import { openDataDirectory } from '../../src/system/data-directory.ts'
@@ -20,7 +20,7 @@ const TO = '+15550001234'
 const HOUR_MS = 3_600_000
 const ASYNC = { Prefer: 'respond-async' }
 const UNPROVEN = { outcome: 'not_sent', reason: 'not_carried', blame: 'line' } as const
-const PROVEN: Settled = { ...UNPROVEN, proof: true }
+const PROVEN: Settlement = { ...UNPROVEN, proof: true }
 
 /** A relay in `folder` with one device that does what `script` says. */
 async function startScripted(

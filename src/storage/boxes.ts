@@ -1,0 +1,39 @@
+import { and, asc, eq, isNull } from 'drizzle-orm'
+
+import type { Box } from '../domain/box.ts'
+import type { BoxId } from '../domain/ids.ts'
+import { readAbout, writeAbout } from './about.ts'
+import type { Db, Tx } from './database.ts'
+import { boxes } from './line-schema.ts'
+
+const EPOCH = 'epoch'
+
+/** All boxes, those of the past too, by creation, oldest first. */
+export function listBoxes(db: Db): readonly Box[] {
+  return db.orm.select().from(boxes).orderBy(asc(boxes.createdAt), asc(boxes.id)).all()
+}
+
+export function findBox(db: Db, id: BoxId): Box | null {
+  return db.orm.select().from(boxes).where(eq(boxes.id, id)).get() ?? null
+}
+
+/** The box with this name that is not removed. */
+export function findBoxNamed(db: Db, name: string): Box | null {
+  const isIt = and(eq(boxes.name, name), isNull(boxes.removedAt))
+  return db.orm.select().from(boxes).where(isIt).get() ?? null
+}
+
+export function insertBox(tx: Tx, box: Box): void {
+  tx.orm.insert(boxes).values(box).run()
+}
+
+export function updateBox(tx: Tx, id: BoxId, changes: Partial<Omit<Box, 'id'>>): void {
+  tx.orm.update(boxes).set(changes).where(eq(boxes.id, id)).run()
+}
+
+/** The count of this head's lives, above every one before: it names the sessions of a life. */
+export function beginEpoch(tx: Tx, above: number): number {
+  const epoch = Math.max(Number(readAbout(tx, EPOCH) ?? 0), above) + 1
+  writeAbout(tx, EPOCH, String(epoch))
+  return epoch
+}
