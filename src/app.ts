@@ -132,7 +132,13 @@ export function createApp(config: Config, parts: Partial<Parts> = {}): App {
   const own = [boxes.service, lines, dispatch, webhooks.loop, queues, ...watches]
   const recorder = new Recorder({ ...runtime, lines })
   const inner = [recorder, lastUsed, new SearchFollower(runtime), healthWatch(runtime)]
-  const loops = [...inner, ...runtime.services, ...own, ...kinds.services, ...(parts.companions ?? [])]
+  const loops = [
+    ...inner,
+    ...runtime.services,
+    ...own,
+    ...kinds.services,
+    ...(parts.companions ?? []),
+  ]
   let running: ReturnType<typeof runServices> | null = null
   void runtime.fatal.then(() => (life.phase = 'stopping'))
   return {

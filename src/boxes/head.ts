@@ -128,7 +128,9 @@ function joined({ drivers, deviceKinds }: HeadTools, fleet: Fleet): readonly Lin
 }
 
 function observe(metrics: Metrics, boxes: readonly WatchedBox[]): void {
-  const samples = boxes.map(({ name, absence }) => [{ box: name }, absence === null ? 1 : 0] as const)
+  const samples = boxes.map(
+    ({ name, absence }) => [{ box: name }, absence === null ? 1 : 0] as const,
+  )
   metrics.replace('hookline_box_up', 'Whether a box is reachable.', samples)
 }
 

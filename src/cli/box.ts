@@ -1,7 +1,7 @@
 // A machine as a box of another one's relay: to join, to run in the foreground, and what it says of itself.
 
 import { existsSync } from 'node:fs'
-import { homedir, hostname, platform, userInfo } from 'node:os'
+import { homedir, platform, userInfo } from 'node:os'
 
 import type { BoxFinding, BoxReport } from '../api/boxes.ts'
 import { startBox } from '../box.ts'
@@ -18,7 +18,11 @@ import { logRotation } from '../hosting/service-log.ts'
 import { HostingError } from '../hosting/system-tool.ts'
 import { groupedNumber } from '../people/phone-numbers.ts'
 import { systemClock, whenAborted } from '../system/clock.ts'
-import { DataDirectoryError, openDataDirectory, type DataDirectory } from '../system/data-directory.ts'
+import {
+  DataDirectoryError,
+  openDataDirectory,
+  type DataDirectory,
+} from '../system/data-directory.ts'
 import { sha256 } from '../system/hash.ts'
 import { type Log, jsonLog, silentLog } from '../system/log.ts'
 import { exitOnCrash, ownExecutable, stopSignal } from '../system/own-process.ts'
@@ -254,7 +258,10 @@ function rowsOf(
     ['box', report.id],
     ['version', report.version],
     ['head', head.name ?? 'unknown'],
-    ['reached', head.is_reached ? stateCell('yes', 'good') : stateCell(`no: ${head.problem}`, 'bad')],
+    [
+      'reached',
+      head.is_reached ? stateCell('yes', 'good') : stateCell(`no: ${head.problem}`, 'bad'),
+    ],
     ['since', timeCell(head.since)],
     ['address', head.address],
     ['certificate', head.ca_fingerprint ?? 'of a public authority'],
