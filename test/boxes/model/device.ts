@@ -29,7 +29,7 @@ export class Device {
 
 export const KIND = 'model'
 const CAPACITY = 4
-const BATCH_MAX = 6
+const BATCH_MAX = 30
 const LOOK_MS = 60
 
 /** The driver of a process for the devices of its machine. */

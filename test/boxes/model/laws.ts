@@ -49,6 +49,8 @@ export class Laws {
   /** How messages that were uncertain ended, and why they were. */
   readonly doubts = new Map<string, number>()
   readonly ended = new Map<Status, number>()
+  /** Two machines drive one device: the receipts of one are seen by the other. */
+  clonedUntil = 0
   readonly #carried = new Map<MessageId, number>()
   readonly #reported = new Map<string, number>()
 
@@ -77,7 +79,7 @@ export class Laws {
     const isCarried = this.#carried.has(message.id)
     const from = message.status
     message.status = to
-    if (to === 'uncertain') message.uncertainAt = this.#world.now
+    message.changedAt = this.#world.now
     const isDenied = to === 'queued' || to === 'failed' || to === 'expired'
     const isTrue = to === 'sent' ? isCarried : !(isDenied && isCarried)
     const fact = `${message.id} from ${from} to ${to} (${why}), ${isCarried ? '' : 'not '}carried`
@@ -97,8 +99,10 @@ export class Laws {
     this.#check('events in order, each once', isNext, fact)
     this.#reported.set(line.key, Math.max(known, place))
     const carriedId = device?.log[place - 1]?.carriedId ?? null
-    const status = carriedId === null ? null : this.#disk.messages.get(carriedId)?.status
-    this.#check('no receipt before its outcome', status !== 'sending' && status !== 'queued', fact)
+    const message = carriedId === null ? undefined : this.#disk.messages.get(carriedId)
+    if (message === undefined || this.#world.now < this.clonedUntil) return
+    const isEarly = !message.isAnswered && message.status === 'sending'
+    this.#check('no receipt before its outcome', !isEarly && message.status !== 'queued', fact)
   }
 
   /** A message is over, or was uncertain for so long that nobody waits for it. */

@@ -22,9 +22,11 @@ export type ModelFigures = {
 
 const BOXES = ['box_one', 'box_two'] as const
 const CALM_MS = 400_000
-const TROUBLE_EVERY_MS = 9_000
-const MESSAGE_EVERY_MS = 700
-const EVENT_EVERY_MS = 900
+const TROUBLE_EVERY_MS = 6_000
+/** For so long a clone, and what it was given, may be there. */
+const CLONED_MS = 180_000
+const MESSAGE_EVERY_MS = 500
+const EVENT_EVERY_MS = 700
 
 /** Runs so many deliveries of requests and answers, then a calm, and checks every law. */
 export async function runModel(steps: number, seed: number): Promise<ModelFigures> {
@@ -115,7 +117,7 @@ class Model {
     const id = `msg_${String(this.#messageCount).padStart(9, '0')}` as MessageId // Drivers take it as it is.
     const line = world.random.of(this.#disk.lines)
     const pinned = world.isChance(0.5) ? line.id : null
-    const times = { createdAt: world.now, dueAt: 0, uncertainAt: 0 }
+    const times = { createdAt: world.now, dueAt: 0, changedAt: 0, isAnswered: false }
     const message = { id, pinned, lineId: line.id, note: null, tries: 0, ...times }
     this.#disk.messages.set(id, { ...message, status: 'queued' })
   }
@@ -235,7 +237,9 @@ class Model {
         this.#disk.isFull = true
         world.after(world.between(10, 4_000), () => (this.#disk.isFull = false))
       },
-      'box cloned': () => this.#clone(site),
+      'box cloned, at times': () => {
+        if (world.isChance(0.1)) this.#clone(site)
+      },
     }
   }
 
@@ -254,6 +258,7 @@ class Model {
       Database.deserialize(site.machine.journal.serialize(), { strict: true }),
     )
     machine.isClone = true
+    this.#laws.clonedUntil = world.now + CLONED_MS
     const clone: Site = { ...site, machine, process: null }
     this.#clones.push(clone)
     this.#startBox(clone)

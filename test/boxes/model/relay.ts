@@ -28,7 +28,9 @@ export type Message = {
   note: string | null
   tries: number
   dueAt: number
-  uncertainAt: number
+  changedAt: number
+  /** Its outcome has come, be it written or not. */
+  isAnswered: boolean
 }
 
 export type Line = {
@@ -54,6 +56,8 @@ export class Disk {
 
 const EXPIRES_MS = 900_000
 const UNCERTAIN_MS_MAX = 1_200_000
+/** Receipts of a message come for so long. */
+const KEPT_MS = 30_000
 const TRIES_MAX = 6
 const TICK_MS = 120
 
@@ -172,7 +176,8 @@ export class Relay {
     const { laws, disk } = this.#tools
     if (event.type === 'settled') {
       const message = disk.messages.get(event.messageId)
-      if (message !== undefined && isUnsettled(message.status)) this.#settle(message, event.outcome)
+      if (message?.lineId !== line.id || !isUnsettled(message.status)) return
+      this.#settle(message, event.outcome)
       return
     }
     if (event.type === 'message') laws.reports(line, event.message.guid, event.checkpoint)
@@ -202,9 +207,9 @@ export class Relay {
   #forget(message: Message): void {
     const { disk, world, laws } = this.#tools
     const isGivenUp =
-      message.status === 'uncertain' && world.now - message.uncertainAt > UNCERTAIN_MS_MAX
+      message.status === 'uncertain' && world.now - message.changedAt > UNCERTAIN_MS_MAX
     if (!isGivenUp && (message.status === 'queued' || isUnsettled(message.status))) return
-    if (this.#inHand.has(message.id)) return
+    if (this.#inHand.has(message.id) || world.now - message.changedAt < KEPT_MS) return
     laws.ends(message)
     disk.messages.delete(message.id)
   }
@@ -229,6 +234,7 @@ export class Relay {
     const answer = await session.send(this.#outgoing(message), (note) =>
       this.#commit(() => this.#grant(message, life.line, note)),
     )
+    message.isAnswered = true
     const write = () => this.#commit(() => this.#apply(message, answer))
     for (let isWritten = false; !isWritten;) {
       isWritten = await write().then(
@@ -245,6 +251,7 @@ export class Relay {
     if (message.status !== 'queued') return false
     message.lineId = line.id
     message.note = note
+    message.isAnswered = false
     this.#tools.laws.changes(message, 'sending', 'grant')
     return true
   }
