@@ -276,7 +276,10 @@ function takeSettled(
     case 'not_sent':
       if (outcome.proof === true && mayGoAgain(tx, message)) {
         requeue(tools, tx, message, outcome.reason)
-      } else failMessage(tools, tx, message, outcome.reason)
+      } else if (outcome.proof !== true || line.box === null || !isRestored(message)) {
+        // The journal of one box knows nothing of what another has sent since the backup.
+        failMessage(tools, tx, message, outcome.reason)
+      }
       return
     case 'partly_sent':
       failPartly(tools, tx, message, outcome)
@@ -291,10 +294,14 @@ function takeSettled(
  * causes a send. One whose failure was announced may have been sent again by a receiver.
  */
 function mayGoAgain(tx: Tx, message: Outbound): boolean {
-  const { status, error, dueAt, platformGuid } = message
-  if (platformGuid !== null || error?.code === 'restored') return false
+  const { status, dueAt, platformGuid } = message
+  if (platformGuid !== null || isRestored(message)) return false
   if (hasAttachments(message) && provenParts(tx, message).length > 0) return false
   return status === 'sending' || dueAt !== null
+}
+
+function isRestored({ error }: Outbound): boolean {
+  return error?.code === 'restored'
 }
 
 function unsettled(tx: Tx, id: MessageId): Outbound | null {
