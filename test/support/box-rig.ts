@@ -114,6 +114,11 @@ export class BoxRig implements Disposable {
     throw new Error('The box was not heard.')
   }
 
+  /** The journal is gone; the next process begins another one. */
+  wipeJournal(): void {
+    this.journalDatabase = new Database(':memory:', { strict: true })
+  }
+
   joined(kind: string, local: LineDriver | null = null): LineDriver {
     return createJoinedDriver(local, kind, this.fleet)
   }

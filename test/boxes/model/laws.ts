@@ -52,6 +52,8 @@ export class Laws {
   /** Two machines drive one device: the receipts of one are seen by the other. */
   clonedUntil = 0
   readonly #carried = new Map<MessageId, number>()
+  /** Place of the last event of each run. */
+  readonly #inRun = new WeakMap<object, number>()
   readonly #reported = new Map<string, number>()
 
   constructor(world: World, disk: Disk, devices: readonly Device[]) {
@@ -87,14 +89,15 @@ export class Laws {
     if (from === 'uncertain' || to === 'uncertain') count(this.doubts, `${why}: ${from} to ${to}`)
   }
 
-  /** A line's event is durable, with its checkpoint. */
-  reports(line: Line, guid: string, checkpoint: string | null): void {
+  /** A line's event is durable, with its checkpoint. In one run no event comes again. */
+  reports(line: Line, run: object, guid: string, checkpoint: string | null): void {
     const device = this.#devices.find(({ key }) => key === line.key)
     const known = this.#reported.get(line.key) ?? 0
     const place = Number(checkpoint)
     const isIt = device?.log[place - 1]?.guid === guid
     // A repeat has a guid that is known; news is the very next one.
-    const isNext = isIt && place <= known + 1
+    const isNext = isIt && place <= known + 1 && place > (this.#inRun.get(run) ?? 0)
+    this.#inRun.set(run, place)
     const fact = `${guid} of ${line.key} at ${checkpoint}, after ${known}`
     this.#check('events in order, each once', isNext, fact)
     this.#reported.set(line.key, Math.max(known, place))
