@@ -14,6 +14,7 @@ export const LAWS = [
   'no status against the ledger of the device',
   'events in order, each once',
   'no receipt before its outcome',
+  'one run of a device at a time',
   'nothing is lost',
   'uncertain only for a cause',
 ] as const
@@ -52,6 +53,7 @@ export class Laws {
   /** Two machines drive one device: the receipts of one are seen by the other. */
   clonedUntil = 0
   readonly #carried = new Map<MessageId, number>()
+  readonly #running = new Set<string>()
   /** Place of the last event of each run. */
   readonly #inRun = new WeakMap<object, number>()
   readonly #reported = new Map<string, number>()
@@ -74,6 +76,14 @@ export class Laws {
     const count = (this.#carried.get(id) ?? 0) + 1
     this.#carried.set(id, count)
     this.#check('nothing is carried twice', count === 1, `${id} on ${key} by ${process.name}`)
+  }
+
+  /** A process begins to run a device; the returned function is called at the end. */
+  runs(process: Process, { key }: Device): () => void {
+    const name = `${key} by ${process.name}`
+    this.#check('one run of a device at a time', !this.#running.has(name), name)
+    this.#running.add(name)
+    return () => this.#running.delete(name)
   }
 
   /** A message has another status from now on. */
