@@ -3,6 +3,7 @@
 //
 //   bun scripts/torture.ts kills --count 1000       kill -9 under load and during a start
 //   bun scripts/torture.ts files --count 300        the same with uploads, sends with files, and late files
+//   bun scripts/torture.ts boxes --count 1000       kill -9 of a head, its boxes and its broker (nats-server)
 //   bun scripts/torture.ts power --images 100000    power cuts, put together from recordings (Linux, cc)
 //   bun scripts/torture.ts clock                    a wall clock that jumps 25 h, 8 d and 400 d (Linux, cc)
 //   bun scripts/torture.ts readers --count 1000     readers of events that are cut and resume
@@ -12,6 +13,7 @@
 
 import { parseArgs } from 'node:util'
 
+import { runBoxKills } from '../test/executable/torture/boxes.ts'
 import { jumpClock } from '../test/executable/torture/clock.ts'
 import { damageCopies } from '../test/executable/torture/damage.ts'
 import { runKills } from '../test/executable/torture/kills.ts'
@@ -25,6 +27,8 @@ type Result = { readonly line: string; readonly faults: readonly string[] }
 
 const HOUR_MS = 3_600_000
 const JUMPS_MS = [25 * HOUR_MS, 8 * 24 * HOUR_MS, 400 * 24 * HOUR_MS]
+/** Kills for each process that is stopped for a while. */
+const KILLS_OF_STOP = 40
 /** Longer than the relay waits before it deletes old rows. */
 const CLOCK_STAY_MS = 75_000
 /** A recording is cut this often before the next one is made. */
@@ -45,6 +49,7 @@ const [count, images, seed] = [options.count, options.images, options.seed].map(
 const TORTURES: Readonly<Record<string, () => Promise<Result>>> = {
   kills: () => kills('texts'),
   files: () => kills('files'),
+  boxes,
   power,
   clock,
   damage,
@@ -57,17 +62,40 @@ console.log(`${line}; ${faults.length} faults`)
 for (const fault of faults.slice(0, FAULTS_SHOWN)) console.log(`  ${fault}`)
 process.exitCode = faults.length > 0 ? 1 : 0
 
-async function kills(load: 'texts' | 'files'): Promise<Result> {
-  const run = await runKills(count ?? 0, load)
-  const faults = Object.entries(run.faults).flatMap(([name, list]) =>
+async function boxes(): Promise<Result> {
+  const all = count ?? 0
+  const run = await runBoxKills({ kills: all, stops: Math.ceil(all / KILLS_OF_STOP) })
+  const { killed, stopped } = run
+  return {
+    line:
+      `${killed.head + killed.box + killed.broker} kills (head ${killed.head}, box ${killed.box}, ` +
+      `broker ${killed.broker}), ${run.early} of them in a start, ${stopped.box} boxes and ` +
+      `${stopped.broker} brokers stopped for a while: ${run.told} messages told, ${run.repeats} ` +
+      `requests repeated, ${run.carried} carried, ${run.remote} of them by boxes, ${run.inbound} came in, ` +
+      `${run.posts} posts received, ${run.files} files, ${run.parts} parts carried, uncertain at some ` +
+      `time: ${JSON.stringify(run.doubts)}`,
+    faults: [...faultsOf(run.faults), ...badExits(run.exitCodes)],
+  }
+}
+
+function badExits(codes: readonly number[]): readonly string[] {
+  return codes.filter((code) => code !== 0).map((code) => `a last stop ended with ${code}`)
+}
+
+function faultsOf(lists: Readonly<Record<string, readonly unknown[]>>): readonly string[] {
+  return Object.entries(lists).flatMap(([name, list]) =>
     list.map((one) => `${name}: ${JSON.stringify(one)}`),
   )
+}
+
+async function kills(load: 'texts' | 'files'): Promise<Result> {
+  const run = await runKills(count ?? 0, load)
   return {
     line:
       `${run.kills} kills, ${run.early} of them before it listened: ${run.told} messages told, ` +
       `${run.repeats} requests repeated, ${run.carried} carried, ${run.posts} posts received, ` +
       `${run.files} files, ${run.parts} parts carried, ${run.waited} sends waited`,
-    faults: run.exitCode === 0 ? faults : [...faults, `the last stop ended with ${run.exitCode}`],
+    faults: [...faultsOf(run.faults), ...badExits([run.exitCode])],
   }
 }
 

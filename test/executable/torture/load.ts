@@ -36,14 +36,15 @@ export const ENVIRONMENT = {
   HOOKLINE_WEBHOOK_RETRY_SCHEDULE: '50ms,100ms,200ms,400ms,1s,1s,2s,2s,5s,5s,5s',
 }
 
-/** Gives both lines, without a daily limit, and each receiver a webhook that takes every event. */
+/** Gives all lines, without a daily limit, and each receiver a webhook that takes every event. */
 export async function prepare(
   api: ApiClient,
   receivers: readonly Receiver[],
+  lineCount = 2,
 ): Promise<readonly Line[]> {
-  const lines = await eventually('both lines are online', async () => {
+  const lines = await eventually('all lines are online', async () => {
     const { data } = await api.ask<Page<Line>>('GET', '/api/v1/phone-lines')
-    return data.filter((line) => line.status === 'online').length === 2 ? data : null
+    return data.filter((line) => line.status === 'online').length === lineCount ? data : null
   })
   for (const line of lines) {
     await api.ask('PATCH', `/api/v1/phone-lines/${line.id}`, { daily_contact_limit: 100_000 })
@@ -90,6 +91,8 @@ type Options = {
   readonly onTold?: (told: Told) => void
   /** The files of each third message. */
   readonly uploads?: Uploads | undefined
+  /** Endings of numbers whose people answer with files or take a part only. */
+  readonly filePeople?: readonly string[]
 }
 
 export class Clients {
@@ -188,10 +191,14 @@ export class Clients {
 
   /** Simulated people, each other's lines, pinned and not pinned; some refused, some in doubt. */
   #partyOf(client: number, count: number): { to: string; phone_line_id?: string } {
-    const [first, second] = this.#lines
+    const at = client % this.#lines.length
+    const [first, ...others] = [...this.#lines.slice(at), ...this.#lines.slice(0, at)]
+    // Lines of two boxes may have one number.
+    const second = others.find(({ phone_number }) => phone_number !== first?.phone_number)
     const person = `+1202556${String(1_000 + client * 100 + (count % 97)).padStart(4, '0')}`
     if (first === undefined || second === undefined) return { to: person }
-    const ending = this.#options.uploads && FILE_PEOPLE[(client + count) % 11]
+    const { uploads, filePeople = FILE_PEOPLE } = this.#options
+    const ending = uploads && filePeople[(client + count) % 11]
     if (ending !== undefined) return { to: `+1202557${ending}` }
     if (count % 23 === 5) return { to: `+1202557${NOBODY_KNOWS}` }
     if (count % 23 === 11) return { to: '+12025570192' }
