@@ -71,6 +71,12 @@ export const quietHours = (title: 'QuietHours' | 'RequestedQuietHours') =>
     'Times of day in the time zone of the setting `time_zone`; over midnight where `to` is earlier.',
   )
 
+const LineBox = objectSchema('LineBox', {
+  id: id('box', 'Identifies the box.'),
+  name: Type.String({ example: 'studio-3' }),
+})
+export type LineBox = Shape<typeof LineBox>
+
 export const PhoneLine = objectSchema('PhoneLine', {
   id: id('line', 'Identifies the line.'),
   phone_number: Type.String({ example: '+12025550101' }),
@@ -88,6 +94,10 @@ export const PhoneLine = objectSchema('PhoneLine', {
   relay_sms: LINE_SETTINGS.relay_sms,
   /** Left out for kinds of lines that have no groups. */
   relay_groups: Type.Optional(LINE_SETTINGS.relay_groups),
+  /** Left out for a line of the relay's own machine. */
+  box: Type.Optional(LineBox),
+  /** Left out where it stays; null for the relay's own machine. */
+  moves_to: Type.Optional(nullable(LineBox)),
   capabilities: Capabilities,
   not_relayed: Type.Optional(
     Type.Array(NotRelayed, { description: 'Messages that arrived and were not announced.' }),
@@ -106,6 +116,11 @@ export const PhoneLineChanges = Type.Partial(Type.Object(CHANGES), {
   minProperties: 1,
 })
 export type PhoneLineChanges = Shape<typeof PhoneLineChanges>
+
+/** For the owner: `to` is `here`, the name or id of a box, or null to stay. */
+export const LineMove = objectSchema('LineMove', {
+  to: nullable(Type.String({ minLength: 1, maxLength: 100 })),
+})
 
 /** For the owner: `from` is the vanished line to take over, or the line itself to accept its new number. */
 export const Adoption = objectSchema('Adoption', { from: Type.String() })

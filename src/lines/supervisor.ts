@@ -7,6 +7,7 @@ import {
   OFFLINE_REASONS,
   type Line,
   type OfflineReason,
+  type Place,
 } from '../domain/line.ts'
 import type { OutgoingMessage } from '../domain/message.ts'
 import type { Audit } from '../storage/audit.ts'
@@ -18,7 +19,7 @@ import type { LogicalClock } from '../system/logical-clock.ts'
 import type { Service } from '../system/service.ts'
 import { Signal } from '../system/signal.ts'
 import type { Found, LineDriver, PointOfNoReturn } from './driver.ts'
-import { adoptLine, changeLine, type LineAdminTools, removeLine } from './line-admin.ts'
+import { adoptLine, changeLine, type LineAdminTools, moveLine, removeLine } from './line-admin.ts'
 import { findingsOf, type LineFinding, type LineSnapshot } from './line-state.ts'
 import { LineRegistry, type RegistryTools } from './registry.ts'
 import { NO_SESSION, type SendAnswer } from './session.ts'
@@ -122,6 +123,13 @@ export class LineSupervisor implements Service {
    */
   adopt(id: string, from: string, origin: Origin): Promise<LineSnapshot> {
     return adoptLine(this.#adminTools(origin), id, from)
+  }
+
+  /** Lets a line continue at another place, or leaves it where it is: see `moveLine`. */
+  async move(id: string, place: Place | null, origin: Origin): Promise<LineSnapshot> {
+    const moved = await moveLine(this.#adminTools(origin), id, place)
+    for (const watch of this.#watches) if (watch.driver.kind === moved.line.driver) watch.look()
+    return moved
   }
 
   /** Findings of the drivers, and every line that is offline. */
@@ -324,6 +332,11 @@ export class DriverWatch {
       if (!this.#open.has('discover')) await this.#discover(signal)
       await this.#news.wait(this.#tools.clock, INTERVAL_MS, signal)
     }
+  }
+
+  /** Looks for devices at once. */
+  look(): void {
+    this.#news.notify()
   }
 
   /** The driver's own findings, and one where it cannot look for devices. */

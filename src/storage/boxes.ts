@@ -1,7 +1,7 @@
 import { and, asc, eq, isNull } from 'drizzle-orm'
 
 import type { Box } from '../domain/box.ts'
-import type { BoxId } from '../domain/ids.ts'
+import { parseId, type BoxId } from '../domain/ids.ts'
 import { readAbout, writeAbout } from './about.ts'
 import type { Db, Tx } from './database.ts'
 import { boxes } from './line-schema.ts'
@@ -17,9 +17,10 @@ export function findBox(db: Db, id: BoxId): Box | null {
   return db.orm.select().from(boxes).where(eq(boxes.id, id)).get() ?? null
 }
 
-/** The box with this name that is not removed. */
-export function findBoxNamed(db: Db, name: string): Box | null {
-  const isIt = and(eq(boxes.name, name), isNull(boxes.removedAt))
+/** The box with this name or id that is not removed. */
+export function findLiveBox(db: Db, text: string): Box | null {
+  const id = parseId('box', text)
+  const isIt = and(id === null ? eq(boxes.name, text) : eq(boxes.id, id), isNull(boxes.removedAt))
   return db.orm.select().from(boxes).where(isIt).get() ?? null
 }
 
