@@ -2,11 +2,11 @@
 // directory each, and a real nats-server as the head's child. A process that was killed starts again.
 
 import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 
 import { builtExecutable, cleanEnvironment, hookline } from '../../support/executable.ts'
 import { NATS_SERVER } from '../../support/nats-server.ts'
+import { freePort } from '../../support/nats.ts'
 import { ApiClient, createKey, eventually, type ApiKey } from '../../support/relay-process.ts'
 import { ScratchFolder } from '../../support/scratch-folder.ts'
 import type { Line, Page } from './load.ts'
@@ -224,12 +224,4 @@ export class Fleet implements AsyncDisposable {
       HOOKLINE_BROKER_PORT: String(this.brokerPort),
     }
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  await new Promise((resolve) => void server.close(resolve))
-  return typeof address === 'object' && address !== null ? address.port : 0
 }
