@@ -35,11 +35,7 @@ export type BoxKillsOptions = {
   readonly boxes?: number
 }
 
-export type BoxKillFigures = {
-  readonly killed: Readonly<Record<'head' | 'box' | 'broker', number>>
-  /** Kills of a process that was starting. */
-  readonly early: number
-  readonly stopped: Readonly<Record<'box' | 'broker', number>>
+export type FleetFigures = {
   readonly told: number
   readonly repeats: number
   readonly carried: number
@@ -49,28 +45,22 @@ export type BoxKillFigures = {
   readonly posts: number
   readonly files: number
   readonly parts: number
-  /** Messages that were uncertain at some time, by their error. */
-  readonly doubts: Readonly<Record<string, number>>
-  readonly exitCodes: readonly number[]
   /** Every list is empty when all is well. */
   readonly faults: Readonly<Record<string, readonly unknown[]>>
 }
 
-export async function runBoxKills(options: BoxKillsOptions): Promise<BoxKillFigures> {
+export async function runBoxKills(options: BoxKillsOptions) {
   using well = new Receiver()
   using unwell = new Receiver(refuseSome)
   const shape = { ...SHAPE, boxes: options.boxes ?? SHAPE.boxes }
   await using fleet = await Fleet.open({ ...shape, environment: ENVIRONMENT })
-  const { killed, early, stopped, clients, doubts } = await underLoad(
-    fleet,
-    [well, unwell],
-    (executioner) => executioner.run(options),
-  )
+  const executioner = new Executioner(fleet)
+  const { clients, doubts } = await underLoad(fleet, [well, unwell], () => executioner.run(options))
   const exitCodes = await endAll(fleet)
   return {
-    killed,
-    early,
-    stopped,
+    killed: executioner.killed,
+    early: executioner.early,
+    stopped: executioner.stopped,
     exitCodes,
     doubts: doubts.counts(),
     ...compareLedgers(fleet, clients, [well, unwell]),
@@ -81,7 +71,7 @@ export async function runBoxKills(options: BoxKillsOptions): Promise<BoxKillFigu
 export async function underLoad(
   fleet: Fleet,
   receivers: readonly Receiver[],
-  work: (executioner: Executioner) => Promise<void>,
+  work: () => Promise<void>,
 ) {
   const { api, key } = fleet
   const lines = await prepare(api, receivers, fleet.lineCount)
@@ -89,15 +79,13 @@ export async function underLoad(
   const clients = new Clients(api, key, lines, { uploads, filePeople: FILE_PEOPLE })
   const doubts = new Doubts(api)
   const running = Promise.all([clients.run(), doubts.run()])
-  const executioner = new Executioner(fleet)
-  await work(executioner)
+  await work()
   await fleet.allOnline()
   clients.stop()
   await calm(fleet)
   doubts.stop()
   await running
-  const { killed, early, stopped } = executioner
-  return { killed, early, stopped, clients, doubts }
+  return { clients, doubts }
 }
 
 /** Everything has left, come in, and reached its receivers. */
@@ -117,7 +105,7 @@ async function calm(fleet: Fleet): Promise<void> {
 }
 
 /** Kills and stops processes at random. */
-export class Executioner {
+class Executioner {
   readonly killed = { head: 0, box: 0, broker: 0 }
   readonly stopped = { box: 0, broker: 0 }
   early = 0
@@ -198,7 +186,11 @@ export async function endAll(fleet: Fleet): Promise<readonly number[]> {
 }
 
 /** After the end of all processes: what the parties say of the same messages. */
-export function compareLedgers(fleet: Fleet, clients: Clients, receivers: readonly Receiver[]) {
+export function compareLedgers(
+  fleet: Fleet,
+  clients: Clients,
+  receivers: readonly Receiver[],
+): FleetFigures {
   const { dataDir } = fleet.head
   const places = placesOf(fleet)
   const ledgers = readLedgers(dataDir, places)
@@ -290,6 +282,6 @@ function between(least: number, most: number): number {
   return least + systemRandom.chance() * (most - least)
 }
 
-function refuseSome(): Response {
+export function refuseSome(): Response {
   return new Response(null, { status: systemRandom.chance() < REFUSED_SHARE ? 500 : 200 })
 }
