@@ -1,8 +1,10 @@
 // (x): lines on boxes beside lines of the head, in turns in one run: the real broker, TLS, and all processes
 // on this machine. Then a hundred lines on ten boxes, the time without a broker, and resident memory.
 
+import { SUBJECTS } from '../../src/boxes/link.ts'
 import { Fleet, type FleetOptions } from '../../test/executable/torture/fleet.ts'
 import type { Line } from '../../test/executable/torture/load.ts'
+import { BrokerRig } from '../../test/support/nats.ts'
 import { eventually, temporaryDataDir } from '../../test/support/relay-process.ts'
 import { BESIDE_LOAD, UNDER } from './cores.ts'
 import { atMost, median, percentile, type Figure } from './figure.ts'
@@ -11,6 +13,7 @@ import { residentMb, startBenchRelay } from './relay.ts'
 const ENVIRONMENT = { HOOKLINE_SIMULATED_DELAY_MS: '0' }
 const WARM_UP = 100
 const SENDS = 500
+const REQUESTS = 2_000
 const LINES = 100
 const BOXES = 10
 const SECONDS = 20
@@ -20,12 +23,34 @@ const ARRIVAL_MS_MAX = 20_000
 
 export async function boxes(): Promise<readonly Figure[]> {
   const single = await memoryOfSingle()
-  return [...(await measurePair(single)), await measureMany()]
+  return [await measureLink(), ...(await measurePair(single)), await measureMany()]
 }
 
 function open(shape: Pick<FleetOptions, 'boxes' | 'linesOfBox' | 'ownLines'>): Promise<Fleet> {
   const under = (name: string) => (name === 'head' ? UNDER : BESIDE_LOAD)
   return Fleet.open({ ...shape, environment: ENVIRONMENT, under })
+}
+
+/** One request after another from a box to its head, both in this process. */
+async function measureLink(): Promise<Figure> {
+  await using rig = await BrokerRig.start()
+  const box = await rig.connectBox('one', await rig.addBox('one'))
+  const head = await rig.connect({})
+  head.serve(SUBJECTS.up('*', '*'), async (request) => request)
+  const subject = SUBJECTS.up('1', 'one')
+  const request = JSON.stringify({ text: 'x'.repeat(200) })
+  await eventually('the head listens', () => box.ask(subject, request, 1_000).catch(() => null))
+  const tookMs: number[] = []
+  for (let number = 0; number < WARM_UP + REQUESTS; number += 1) {
+    const startedAt = performance.now()
+    await box.ask(subject, request, 5_000)
+    if (number >= WARM_UP) tookMs.push(performance.now() - startedAt)
+  }
+  return atMost({
+    ...figure('a request on the link, answered at once: p50', tookMs, 1),
+    measured: `p50 ${median(tookMs).toFixed(2)} ms, p99 ${percentile(tookMs, 0.99).toFixed(1)} ms`,
+    value: median(tookMs),
+  })
 }
 
 /** Two lines of the head, and two of a box. */
