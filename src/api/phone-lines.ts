@@ -117,10 +117,5 @@ export const PhoneLineChanges = Type.Partial(Type.Object(CHANGES), {
 })
 export type PhoneLineChanges = Shape<typeof PhoneLineChanges>
 
-/** For the owner: `to` is `here`, the name or id of a box, or null to stay. */
-export const LineMove = objectSchema('LineMove', {
-  to: nullable(Type.String({ minLength: 1, maxLength: 100 })),
-})
-
 /** For the owner: `from` is the vanished line to take over, or the line itself to accept its new number. */
 export const Adoption = objectSchema('Adoption', { from: Type.String() })

@@ -42,6 +42,10 @@ const LISTS: Readonly<Record<IdKind, (client: ControlClient) => Promise<readonly
     const { data } = await client.ask('GET /phone-lines')
     return data.map(({ id, label, phone_number }) => named(id, label, groupedNumber(phone_number)))
   },
+  boxes: async (client) => {
+    const { data } = await client.ask('GET /boxes')
+    return data.map(({ name, id, status }) => ({ id: name, name: `${status}, ${id}` }))
+  },
   webhooks: async (client) => {
     const { data } = await client.ask('GET /webhooks', LISTED)
     return data.map(({ id, description, url }) => named(id, description, url))

@@ -17,3 +17,11 @@ export type Box = {
   readonly platform: string | null
   readonly lastHeardAt: Timestamp | null
 }
+
+/** A name that is easy to type, and never taken for an id or for the relay's own machine. */
+export function isBoxName(name: string): boolean {
+  return /^[a-z0-9][a-z0-9._-]{0,39}$/i.test(name) && name !== 'here' && !name.startsWith('box_')
+}
+
+/** In place of a name where a machine joins under the name of its invitation. */
+export const INVITED_NAME = '*'

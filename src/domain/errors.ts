@@ -41,6 +41,7 @@ export type ErrorCode =
   | 'invalid_sender'
   | 'rate_limit_exceeded'
   | 'no_phone_line'
+  | 'broker_unavailable'
   | 'storage_full'
   | 'starting'
   | 'stopping'

@@ -17,6 +17,7 @@ import {
 import { BUNDLE_ID, bundleInfoText, entitlementsText, launchAgentText } from './property-lists.ts'
 import {
   serviceEnvironment,
+  taskOf,
   writeIfChanged,
   type Installed,
   type ServiceHost,
@@ -191,7 +192,8 @@ export class LaunchdHost implements ServiceHost {
     const { home } = this.#tools
     const environment = serviceEnvironment(dataDir, home, 'darwin')
     const executable = executableIn(this.#bundle)
-    return launchAgentText({ executable, environment, logPath: macLogPath(home) })
+    const order = { executable, task: taskOf(dataDir), environment }
+    return launchAgentText({ ...order, logPath: macLogPath(home) })
   }
 
   /** Not loaded where launchctl gives no answer. */

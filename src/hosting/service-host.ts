@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 
-import { defaultDataDirectory } from '../system/data-directory.ts'
+import { dataDirectoryAt, defaultDataDirectory, isOfBox } from '../system/data-directory.ts'
 import { readTextOrNull, writeFileAtomically } from '../system/files.ts'
 import type { ServiceLog } from './service-log.ts'
 
@@ -54,6 +54,11 @@ export const STOP_MS_MAX = 90_000
 
 /** Environment of every service: the relay is restarted when it ends, and has a database since its installation. */
 export const SERVICE_ENVIRONMENT = { HOOKLINE_SERVICE: '1', HOOKLINE_EXPECTS_DATABASE: '1' }
+
+/** The command of the service: a relay, or a box where the data are one's. */
+export function taskOf(dataDir: string): 'serve' | 'box' {
+  return isOfBox(dataDirectoryAt(dataDir)) ? 'box' : 'serve'
+}
 
 /** A service does not see the shell's XDG_DATA_HOME, so any other data directory is named. */
 export function serviceEnvironment(

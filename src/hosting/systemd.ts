@@ -11,6 +11,7 @@ import {
 } from './installation.ts'
 import {
   serviceEnvironment,
+  taskOf,
   writeIfChanged,
   STOP_MS_MAX,
   type Installed,
@@ -34,6 +35,7 @@ export type SystemdTools = {
 
 type UnitOrder = {
   readonly executable: string
+  readonly task?: string | undefined
   readonly environment: Readonly<Record<string, string>>
 }
 
@@ -153,7 +155,7 @@ export class SystemdHost implements ServiceHost {
 
   #unitText(executable: string, dataDir: string): string {
     const environment = serviceEnvironment(dataDir, this.#tools.home, 'linux')
-    return systemdUnit({ executable, environment })
+    return systemdUnit({ executable, task: taskOf(dataDir), environment })
   }
 
   /** Without lingering, the user's services start at the first login and end with the last session. */
@@ -203,7 +205,7 @@ function splitPair(line: string): readonly [string, string] {
   return [line.slice(0, at), line.slice(at + 1)]
 }
 
-export function systemdUnit({ executable, environment }: UnitOrder): string {
+export function systemdUnit({ executable, task = 'serve', environment }: UnitOrder): string {
   const variables = Object.entries(environment).map(
     ([name, value]) => `Environment=${quoted(`${name}=${value}`)}`,
   )
@@ -215,7 +217,7 @@ export function systemdUnit({ executable, environment }: UnitOrder): string {
     '',
     '[Service]',
     'Type=exec',
-    `ExecStart=${quoted(executable)} serve`,
+    `ExecStart=${quoted(executable)} ${task}`,
     ...variables,
     'Restart=always',
     'RestartSec=5',

@@ -5,6 +5,7 @@ import { Type } from 'typebox'
 
 import type { Access } from '../access/access.ts'
 import type { SetupToken } from '../access/setup-link.ts'
+import { LineMove, NewBox } from '../api/boxes.ts'
 import { WantedBackup } from '../api/dashboard.ts'
 import { NewSnooze } from '../api/health.ts'
 import {
@@ -21,6 +22,7 @@ import {
 } from '../api/owner.ts'
 import { Adoption } from '../api/phone-lines.ts'
 import { NoBody } from '../api/schema.ts'
+import type { BoxActions } from '../boxes/admin.ts'
 import type { Actor, Origin } from '../domain/audit.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
 import { shownSetting } from '../domain/setting.ts'
@@ -58,7 +60,7 @@ export type OwnerActions = {
 export type ListBackups = () => readonly Backup[]
 
 type Tools = OwnerActions & {
-  readonly lines: Pick<PhoneLineActions, 'adopt'>
+  readonly lines: Pick<PhoneLineActions, 'adopt' | 'move'>
   /** Newest first. */
   readonly listBackups: ListBackups
   readonly setSnooze: SetSnooze
@@ -75,6 +77,11 @@ export function ownerRoutes(tools: Tools) {
       '/phone-lines/:id/adopt',
       ({ request, params, body }) => lines.adopt(params.id, body.from, originOf(request)),
       { ...BY_ID, ...takes(Adoption) },
+    )
+    .post(
+      '/phone-lines/:id/move',
+      ({ request, params, body }) => lines.move(params.id, body.to, originOf(request)),
+      { ...BY_ID, ...takes(LineMove) },
     )
     .get('/settings', ({ request }) => ({
       data: settings.list().map((setting) => shownTo(setting, request)),
@@ -109,6 +116,36 @@ export function ownerRoutes(tools: Tools) {
         return backUp(wish, originOf(request))
       },
       mayTake(NewBackup),
+    )
+}
+
+/** Other machines whose devices the relay uses; a box has its name wherever its id can be. */
+export function boxRoutes({ boxes }: { readonly boxes: BoxActions }) {
+  return new Elysia({ prefix: '/api/v1' })
+    .onBeforeHandle(plainCall)
+    .get('/boxes', () => ({ data: boxes.list() }))
+    .get('/broker-users', async () => ({ users: await boxes.brokerUsers() }))
+    .post(
+      '/boxes',
+      async ({ request, body, set }) => {
+        const invited = await boxes.add(body.name, originOf(request))
+        set.status = 201
+        return invited
+      },
+      takes(NewBox),
+    )
+    .patch(
+      '/boxes/:id',
+      ({ request, params, body }) => boxes.rename(params.id, body.name, originOf(request)),
+      { ...BY_ID, ...takes(NewBox) },
+    )
+    .delete(
+      '/boxes/:id',
+      async ({ request, params }) => ({
+        id: await boxes.remove(params.id, originOf(request)),
+        deleted: true,
+      }),
+      BY_ID,
     )
 }
 

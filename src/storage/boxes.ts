@@ -26,10 +26,12 @@ export function findLiveBox(db: Db, text: string): Box | null {
 
 export function insertBox(tx: Tx, box: Box): void {
   tx.orm.insert(boxes).values(box).run()
+  tx.changes?.push({ what: 'box', id: box.id })
 }
 
 export function updateBox(tx: Tx, id: BoxId, changes: Partial<Omit<Box, 'id'>>): void {
   tx.orm.update(boxes).set(changes).where(eq(boxes.id, id)).run()
+  tx.changes?.push({ what: 'box', id })
 }
 
 /** The count of this head's lives, above every one before: it names the sessions of a life. */

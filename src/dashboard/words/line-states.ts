@@ -86,7 +86,8 @@ export function needsPermissions({ drivers, kinds }: Pick<About, 'drivers' | 'ki
 /** True for a line that the owner asked for and no longer does; the relay deletes no other. */
 export function isDeletable(line: PhoneLine, kinds: Kinds): boolean {
   const reason = kindOf(line, kinds)?.deletable_reason ?? null
-  return reason !== null && line.status_reason === reason
+  const isOfRemovedBox = line.status_reason === 'box_removed'
+  return isOfRemovedBox || (reason !== null && line.status_reason === reason)
 }
 
 /** Starts a relay to try without a device. */

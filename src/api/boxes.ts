@@ -1,0 +1,70 @@
+// Boxes for the owner: on the control socket and in the dashboard.
+
+import { Type } from 'typebox'
+
+import { nullable, objectSchema } from './schema.ts'
+
+/** Another machine whose devices the relay uses. */
+export type Box = {
+  readonly id: string
+  readonly name: string
+  readonly status: 'invited' | 'online' | 'offline'
+  /** Code of the reason for being offline; null for any other status. */
+  readonly status_reason: string | null
+  /** As the box last reported them; null before that. */
+  readonly version: string | null
+  readonly platform: string | null
+  readonly free_bytes: number | null
+  readonly last_heard_at: string | null
+  readonly joined_at: string | null
+  readonly created_at: string
+}
+
+/** `command` is shown this once: it joins the machine that it runs on. */
+export type InvitedBox = Box & {
+  readonly command: string
+  readonly expires_at: string | null
+  /** True where its user is to be added to the owner's own cluster first. */
+  readonly needs_user: boolean
+}
+
+const NAME = Type.String({ minLength: 1, maxLength: 40 })
+
+export const NewBox = objectSchema('NewBox', { name: NAME })
+
+/** The users of the broker, for the configuration of a cluster of the owner's. */
+export type BrokerUsersBlock = { readonly users: string }
+
+/** For the owner: `to` is `here`, the name or id of a box, or null to stay. */
+export const LineMove = objectSchema('LineMove', {
+  to: nullable(Type.String({ minLength: 1, maxLength: 100 })),
+})
+
+/** The state of a box, on its own control socket. */
+export type BoxReport = {
+  readonly id: string
+  readonly name: string
+  readonly version: string
+  readonly head: {
+    readonly name: string | null
+    /** The head has answered within the last seconds. */
+    readonly is_reached: boolean
+    /** `host:port` of the broker that it is connected to; null while there is no connection. */
+    readonly address: string | null
+    /** Last change of the connection; null before the first one. */
+    readonly since: string | null
+    /** Reason for having no connection, or that the head gives; null while it is reached. */
+    readonly problem: string | null
+    /** SHA-256 of the certificate that vouches for the broker; null for a public authority. */
+    readonly ca_fingerprint: string | null
+  }
+  readonly lines_running: number
+  readonly devices: readonly { readonly kind: string; readonly number: string | null }[]
+  readonly findings: readonly {
+    readonly code: string
+    readonly severity: 'info' | 'warning' | 'error'
+    readonly title: string
+    readonly why: string
+    readonly fix: string
+  }[]
+}
