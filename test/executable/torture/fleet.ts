@@ -128,7 +128,8 @@ export class Fleet implements AsyncDisposable {
 
   async invite(name: string): Promise<string> {
     const add = ['boxes', 'add', name, '--json', '--data-dir', this.head.dataDir]
-    return (JSON.parse(await this.run('head', add)) as { token: string }).token // As `boxes add` prints it.
+    const { command } = JSON.parse(await this.run('head', add)) as { command: string } // As the API answers.
+    return command.slice(command.indexOf('hlj_'))
   }
 
   /** Output of one command of the executable, run where the process of this name runs. */

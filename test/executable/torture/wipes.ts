@@ -10,7 +10,7 @@ import { compareLedgers, endAll, refuseSome, underLoad } from './boxes.ts'
 import { Fleet } from './fleet.ts'
 import { ENVIRONMENT } from './load.ts'
 
-const SECRETS: readonly string[] = ['ca.key', 'ca.pem', 'head.seed']
+const SECRETS: readonly string[] = ['ca.pem', 'head.seed']
 const GAP_MS = 2_000
 
 export async function runWipes(count: number) {
