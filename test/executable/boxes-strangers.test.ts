@@ -9,8 +9,8 @@ import { connect, nkeyAuthenticator, type NatsConnection } from '@nats-io/transp
 
 import { inboxOf } from '../../src/boxes/broker-config.ts'
 import { BROKER_NAME } from '../../src/boxes/certificates.ts'
-import { makeKey } from '../../src/boxes/enrolment.ts'
 import { SUBJECTS } from '../../src/boxes/link.ts'
+import { makeKey } from '../../src/boxes/nkeys.ts'
 import { NATS_SERVER } from '../support/nats-server.ts'
 import { eventually } from '../support/relay-process.ts'
 import { Fleet, type FleetProcess } from './torture/fleet.ts'
@@ -29,9 +29,10 @@ function storedBy(box: FleetProcess | undefined): Stored {
 /** A client of the broker that knows its authority. */
 function dial(fleet: Fleet, seed: string | null, inboxPrefix = '_INBOX'): Promise<NatsConnection> {
   const { ca } = storedBy(fleet.boxes[0])
+  const tls = { handshakeFirst: true, ca, servername: BROKER_NAME }
   return connect({
     servers: [`127.0.0.1:${fleet.brokerPort}`],
-    tls: { handshakeFirst: true, ca, servername: BROKER_NAME },
+    tls,
     ...(seed !== null && { authenticator: nkeyAuthenticator(new TextEncoder().encode(seed)) }),
     inboxPrefix,
     reconnect: false,
@@ -77,7 +78,7 @@ withServer('a box reads nothing of another, and says nothing in its name', async
   void watch()
   const others = ['hl.>', SUBJECTS.to(second.boxId, '*'), SUBJECTS.hello(second.boxId), '>']
   for (const subject of others) {
-    spy.subscribe(subject, { callback: (_, message) => heard.push(message.subject) })
+    spy.subscribe(subject, { callback: (_, message) => void heard.push(message.subject) })
   }
   const hello = { protocol: 1, version: '9.9.9', boot: 'stolen', sessions: [], devices: [] }
   spy.publish(SUBJECTS.hello(second.boxId), JSON.stringify(hello))
