@@ -207,11 +207,11 @@ async function memoryOfSingle(): Promise<number> {
 }
 
 async function memoryFigures(fleet: Fleet, singleMb: number): Promise<readonly Figure[]> {
-  const mb = async (pid: number | null | undefined) => residentMb(pid ?? Number.NaN)
+  const mb = async (pid: number | undefined) => residentMb(pid ?? Number.NaN)
   const [head, box, broker] = [
     await mb(fleet.head.pid),
     await mb(fleet.boxes[0]?.pid),
-    await mb(fleet.brokerPid()),
+    await mb(fleet.brokerPids()[0]),
   ]
   const memory = (what: string, value: number, floor: number) => ({
     ...figure(`resident memory ${what}`, [value], floor),

@@ -171,9 +171,8 @@ class Executioner {
     const fleet = this.#fleet
     await eventually('there is a broker', () => (fleet.signalBroker('SIGSTOP') ? true : null))
     this.#sleeper = 'broker'
-    const pid = fleet.brokerPid()
     await Bun.sleep(between(STOP_MS_MIN, STOP_MS_MAX))
-    if (pid === fleet.brokerPid()) fleet.signalBroker('SIGCONT')
+    fleet.signalBroker('SIGCONT')
     this.#sleeper = null
     this.stopped.broker += 1
   }
@@ -215,6 +214,7 @@ export function compareLedgers(
       inboundUnknown: unknown,
       withoutJournalRow: boxes.flatMap(withoutRow),
       damagedJournals: boxes.flatMap(journalDamage),
+      leftBrokers: fleet.brokerPids(),
       ...disagreements(ledgers, clients.told, posts),
       ...unexplained(ledgers),
       ...files,

@@ -169,22 +169,17 @@ export class Fleet implements AsyncDisposable {
     return join(this.head.dataDir, 'broker')
   }
 
-  /** Process of the broker; null where the one in its file is over. */
-  brokerPid(): number | null {
-    try {
-      const pid = Number(readFileSync(join(this.brokerFolder, 'nats.pid'), 'utf8'))
-      const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8')
-      return command.includes(this.brokerFolder) ? pid : null
-    } catch {
-      return null
-    }
+  /** Processes of the broker: one, but for moments. */
+  brokerPids(): readonly number[] {
+    const { stdout } = Bun.spawnSync(['pgrep', '-f', `nats-server.*${this.brokerFolder}`])
+    return stdout.toString().split('\n').filter(Boolean).map(Number)
   }
 
   /** Sends a signal to the broker; false where none runs. */
   signalBroker(signal: NodeJS.Signals): boolean {
-    const pid = this.brokerPid()
+    const [pid] = this.brokerPids()
     try {
-      return pid !== null && process.kill(pid, signal)
+      return pid !== undefined && process.kill(pid, signal)
     } catch {
       return false
     }
@@ -202,7 +197,7 @@ export class Fleet implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     const all = [this.head, ...this.boxes]
     await Promise.all(all.map((one) => one.end('SIGKILL')))
-    this.signalBroker('SIGKILL')
+    while (this.signalBroker('SIGKILL')) await Bun.sleep(20)
     this.#folder[Symbol.dispose]()
   }
 
