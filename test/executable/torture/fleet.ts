@@ -109,10 +109,10 @@ export class Fleet implements AsyncDisposable {
       for (let number = 1; number <= options.boxes; number += 1) await fleet.addBox(`box-${number}`)
       await fleet.allOnline()
       return fleet
-    } catch (error) {
-      console.error(fleet.logs())
+    } catch (cause) {
+      const logs = fleet.logs()
       await fleet[Symbol.asyncDispose]()
-      throw error
+      throw new Error(`The fleet did not start:\n${logs}`, { cause })
     }
   }
 
