@@ -16,7 +16,7 @@
 import { parseArgs } from 'node:util'
 
 import { hasNamespaces } from '../test/executable/torture/box-network.ts'
-import { runBoxKills, type FleetFigures } from '../test/executable/torture/boxes.ts'
+import { runBoxKills, type FleetRun } from '../test/executable/torture/boxes.ts'
 import { jumpClock } from '../test/executable/torture/clock.ts'
 import { damageCopies } from '../test/executable/torture/damage.ts'
 import { runKills } from '../test/executable/torture/kills.ts'
@@ -95,11 +95,6 @@ async function partitions(): Promise<Result> {
 async function wipes(): Promise<Result> {
   const run = await runWipes(count ?? 0)
   return fleetResult(`the broker's disk wiped ${run.wipes} times`, run)
-}
-
-type FleetRun = FleetFigures & {
-  readonly exitCodes: readonly number[]
-  readonly doubts: Readonly<Record<string, number>>
 }
 
 function fleetResult(what: string, run: FleetRun): Result {

@@ -2,15 +2,18 @@
 // than the head waits for a box, and compares the ledgers of all: what clients were told, what the network
 // of each box carried, what the head says, and what receivers got.
 
-import { Database } from 'bun:sqlite'
-import { join } from 'node:path'
-
 import { systemRandom } from '../../../src/system/random.ts'
 import { Receiver } from '../../support/receiver.ts'
 import { eventually } from '../../support/relay-process.ts'
-import { carriedIn, disagreements, readLedgers, unexplained } from '../ledgers.ts'
+import {
+  compareBoxes,
+  inboundFaults,
+  pendingEvents,
+  type BoxFigures,
+  type Places,
+} from '../box-ledgers.ts'
 import { Doubts } from './doubts.ts'
-import { fileCounts, fileFaults, pendingFiles, Uploads } from './files.ts'
+import { pendingFiles, Uploads } from './files.ts'
 import { Fleet, type FleetProcess } from './fleet.ts'
 import { Clients, comeToRest, ENVIRONMENT, prepare } from './load.ts'
 
@@ -32,48 +35,35 @@ export type BoxKillsOptions = {
   readonly kills: number
   /** Processes that are stopped and go on, beside the kills. */
   readonly stops: number
-  readonly boxes?: number
-}
-
-export type FleetFigures = {
-  readonly told: number
-  readonly repeats: number
-  readonly carried: number
-  /** Of them by boxes. */
-  readonly remote: number
-  readonly inbound: number
-  readonly posts: number
-  readonly files: number
-  readonly parts: number
-  /** Every list is empty when all is well. */
-  readonly faults: Readonly<Record<string, readonly unknown[]>>
 }
 
 export async function runBoxKills(options: BoxKillsOptions) {
   using well = new Receiver()
   using unwell = new Receiver(refuseSome)
-  const shape = { ...SHAPE, boxes: options.boxes ?? SHAPE.boxes }
-  await using fleet = await Fleet.open({ ...shape, environment: ENVIRONMENT })
+  const receivers = [well, unwell]
+  await using fleet = await Fleet.open({ ...SHAPE, environment: ENVIRONMENT })
   const executioner = new Executioner(fleet)
-  const { clients, doubts } = await underLoad(fleet, [well, unwell], () => executioner.run(options))
-  const exitCodes = await endAll(fleet)
-  return {
-    killed: executioner.killed,
-    early: executioner.early,
-    stopped: executioner.stopped,
-    exitCodes,
-    doubts: doubts.counts(),
-    ...compareLedgers(fleet, clients, [well, unwell]),
-  }
+  const run = await underLoad(fleet, receivers, () => executioner.run(options))
+  const { killed, early, stopped } = executioner
+  return { killed, early, stopped, ...run }
 }
 
-/** Runs `work` under the load of clients, waits until nothing is under way, and gives what was counted. */
+export type FleetRun = BoxFigures & {
+  readonly exitCodes: readonly number[]
+  /** Messages that were uncertain at some time, by their error. */
+  readonly doubts: Readonly<Record<string, number>>
+}
+
+/**
+ * Runs `work` under the load of clients, waits until nothing is under way, stops all processes, and compares
+ * what the parties say.
+ */
 export async function underLoad(
   fleet: Fleet,
   receivers: readonly Receiver[],
   work: () => Promise<void>,
-) {
-  const { api, key } = fleet
+): Promise<FleetRun> {
+  const { api, key, head, boxes } = fleet
   const lines = await prepare(api, receivers, fleet.lineCount)
   const uploads = new Uploads(api, key.id)
   const clients = new Clients(api, key, lines, { uploads, filePeople: FILE_PEOPLE })
@@ -82,26 +72,30 @@ export async function underLoad(
   await work()
   await fleet.allOnline()
   clients.stop()
-  await calm(fleet)
+  const places = { head: head.dataDir, boxes: boxes.map(({ dataDir }) => dataDir) }
+  await calm(fleet, places)
   doubts.stop()
   await running
-  return { clients, doubts }
+  const exitCodes: number[] = []
+  for (const one of [...boxes, head]) exitCodes.push(await one.end('SIGTERM'))
+  const received = receivers.map((one) => one.received)
+  const compared = compareBoxes(places, clients, received)
+  const faults = { ...compared.faults, leftBrokers: fleet.brokerPids() }
+  return { ...compared, faults, exitCodes, doubts: doubts.counts() }
 }
 
 /** Everything has left, come in, and reached its receivers. */
-async function calm(fleet: Fleet): Promise<void> {
-  const isStill = () => placesOf(fleet).every((place) => pendingEvents(place) === 0)
-  const limit = ARRIVAL_MS_MAX
-  await eventually('the networks are still', () => (isStill() ? true : null), limit)
-  const { dataDir } = fleet.head
-  await comeToRest(fleet.api)
-  await eventually('all files came', () => (pendingFiles(dataDir) === 0 ? true : null), limit)
-  await eventually(
-    'all came in',
-    () => (inboundFaults(fleet).missing.length > 0 ? null : true),
-    limit,
-  ).catch(() => {})
-  await comeToRest(fleet.api)
+async function calm({ api }: Fleet, places: Places): Promise<void> {
+  const eventuallyTrue = (what: string, isTrue: () => boolean) =>
+    eventually(what, () => (isTrue() ? true : null), ARRIVAL_MS_MAX)
+  const all = [places.head, ...places.boxes]
+  await eventuallyTrue('no event is to come', () => all.every((one) => pendingEvents(one) === 0))
+  await comeToRest(api)
+  await eventuallyTrue('all files came', () => pendingFiles(places.head) === 0)
+  const isAllIn = () => inboundFaults(places).inboundMissing.length === 0
+  // One that is missing is a fault of the comparison.
+  await eventuallyTrue('all came in', isAllIn).catch(() => {})
+  await comeToRest(api)
 }
 
 /** Kills and stops processes at random. */
@@ -176,100 +170,6 @@ class Executioner {
     this.#sleeper = null
     this.stopped.broker += 1
   }
-}
-
-export async function endAll(fleet: Fleet): Promise<readonly number[]> {
-  const codes: number[] = []
-  for (const one of [...fleet.boxes, fleet.head]) codes.push(await one.end('SIGTERM'))
-  return codes
-}
-
-/** After the end of all processes: what the parties say of the same messages. */
-export function compareLedgers(
-  fleet: Fleet,
-  clients: Clients,
-  receivers: readonly Receiver[],
-): FleetFigures {
-  const { dataDir } = fleet.head
-  const places = placesOf(fleet)
-  const ledgers = readLedgers(dataDir, places)
-  const posts = receivers.map(({ received }) => received)
-  // Files that nothing needs are swept much later.
-  const { orphans: _orphans, ...files } = fileFaults(dataDir, posts.flat(), places)
-  const { missing, double, unknown } = inboundFaults(fleet)
-  const boxes = fleet.boxes.map((box) => box.dataDir)
-  return {
-    told: clients.told.length,
-    repeats: clients.repeats,
-    carried: ledgers.carried.size,
-    remote: new Set(boxes.flatMap(carriedIn)).size,
-    inbound: places.flatMap(inboundOf).length,
-    posts: posts.flat().length,
-    ...fileCounts(dataDir, places),
-    faults: {
-      contradictions: clients.contradictions,
-      stepsBack: clients.stepsBack,
-      inboundMissing: missing,
-      inboundDouble: double,
-      inboundUnknown: unknown,
-      withoutJournalRow: boxes.flatMap(withoutRow),
-      damagedJournals: boxes.flatMap(journalDamage),
-      leftBrokers: fleet.brokerPids(),
-      ...disagreements(ledgers, clients.told, posts),
-      ...unexplained(ledgers),
-      ...files,
-    },
-  }
-}
-
-function placesOf({ head, boxes }: Fleet): readonly string[] {
-  return [head, ...boxes].map(({ dataDir }) => dataDir)
-}
-
-/** Messages to lines that the head does not have, has twice, or has without the network. */
-function inboundFaults(fleet: Fleet) {
-  using relay = new Database(join(fleet.head.dataDir, 'hookline.db'), { readonly: true })
-  const rows = relay
-    .query<{ guid: string }, []>(
-      "SELECT platform_guid AS guid FROM messages WHERE direction = 'inbound'",
-    )
-    .all()
-  const stored = Map.groupBy(rows, ({ guid }) => guid)
-  const sent = new Set(placesOf(fleet).flatMap(inboundOf))
-  return {
-    missing: [...sent].filter((guid) => !stored.has(guid)),
-    double: [...stored].filter(([, all]) => all.length > 1).map(([guid]) => guid),
-    unknown: [...stored.keys()].filter((guid) => !sent.has(guid)),
-  }
-}
-
-function inboundOf(place: string): readonly string[] {
-  using network = new Database(join(place, 'simulated.db'), { readonly: true })
-  const sql = "SELECT guid FROM events WHERE kind = 'message'"
-  return network
-    .query<{ guid: string }, []>(sql)
-    .all()
-    .map(({ guid }) => guid)
-}
-
-function pendingEvents(place: string): number {
-  using network = new Database(join(place, 'simulated.db'), { readonly: true })
-  const sql = 'SELECT count(*) AS count FROM pending'
-  return network.query<{ count: number }, []>(sql).get()?.count ?? 0
-}
-
-/** Messages that the network of a box carried, and its journal does not know. */
-function withoutRow(box: string): readonly string[] {
-  using journal = new Database(join(box, 'box.db'), { readonly: true })
-  const rows = journal.query<{ id: string }, []>('SELECT message_id AS id FROM sends').all()
-  const known = new Set(rows.map(({ id }) => id))
-  return carriedIn(box).filter((id) => !known.has(id))
-}
-
-function journalDamage(box: string): readonly string[] {
-  using journal = new Database(join(box, 'box.db'), { readonly: true })
-  const rows = journal.query<{ integrity_check: string }, []>('PRAGMA integrity_check').all()
-  return rows.map((row) => row.integrity_check).filter((line) => line !== 'ok')
 }
 
 function oneOf<T>(all: readonly T[]): T {

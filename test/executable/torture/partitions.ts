@@ -4,7 +4,7 @@
 import { systemRandom } from '../../../src/system/random.ts'
 import { Receiver } from '../../support/receiver.ts'
 import { BoxNetwork, type Cut } from './box-network.ts'
-import { compareLedgers, endAll, refuseSome, underLoad } from './boxes.ts'
+import { refuseSome, underLoad } from './boxes.ts'
 import { Fleet } from './fleet.ts'
 import { ENVIRONMENT } from './load.ts'
 
@@ -41,10 +41,8 @@ export async function runPartitions(count: number) {
       await Bun.sleep(systemRandom.chance() * WHOLE_MS_MAX)
     }
   }
-  const { clients, doubts } = await underLoad(fleet, [well, unwell], async () => {
+  const run = await underLoad(fleet, [well, unwell], async () => {
     await Promise.all(BOXES.map(cutAgainAndAgain))
   })
-  const exitCodes = await endAll(fleet)
-  const compared = compareLedgers(fleet, clients, [well, unwell])
-  return { cuts, cutMs, exitCodes, doubts: doubts.counts(), ...compared }
+  return { cuts, cutMs, ...run }
 }

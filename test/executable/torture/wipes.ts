@@ -6,7 +6,7 @@ import { join } from 'node:path'
 
 import { systemRandom } from '../../../src/system/random.ts'
 import { Receiver } from '../../support/receiver.ts'
-import { compareLedgers, endAll, refuseSome, underLoad } from './boxes.ts'
+import { refuseSome, underLoad } from './boxes.ts'
 import { Fleet } from './fleet.ts'
 import { ENVIRONMENT } from './load.ts'
 
@@ -16,22 +16,19 @@ const GAP_MS = 2_000
 export async function runWipes(count: number) {
   using well = new Receiver()
   using unwell = new Receiver(refuseSome)
-  const shape = { boxes: 2, linesOfBox: 2, ownLines: 0 }
+  const shape = { boxes: 2, linesOfBox: 2, ownLines: 1 }
   await using fleet = await Fleet.open({ ...shape, environment: ENVIRONMENT })
   let wipes = 0
-  const { clients, doubts } = await underLoad(fleet, [well, unwell], async () => {
+  const run = await underLoad(fleet, [well, unwell], async () => {
     while (wipes < count) {
       await Bun.sleep(systemRandom.chance() * GAP_MS)
       const isHeadToo = wipes % 2 === 1
       if (isHeadToo) await fleet.head.end('SIGKILL')
-      const isKilled = fleet.signalBroker('SIGKILL')
-      if (isKilled) wipes += wipe(fleet.brokerFolder)
+      if (fleet.signalBroker('SIGKILL')) wipes += wipe(fleet.brokerFolder)
       if (isHeadToo) fleet.head.start()
     }
   })
-  const exitCodes = await endAll(fleet)
-  const compared = compareLedgers(fleet, clients, [well, unwell])
-  return { wipes, exitCodes, doubts: doubts.counts(), ...compared }
+  return { wipes, ...run }
 }
 
 function wipe(folder: string): 1 {
