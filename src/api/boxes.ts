@@ -2,6 +2,7 @@
 
 import { Type } from 'typebox'
 
+import type { HealthFinding } from './health.ts'
 import { nullable, objectSchema } from './schema.ts'
 
 /** Another machine whose devices the relay uses. */
@@ -40,10 +41,11 @@ export const LineMove = objectSchema('LineMove', {
   to: nullable(Type.String({ minLength: 1, maxLength: 100 })),
 })
 
+export type BoxFinding = Pick<HealthFinding, 'code' | 'severity' | 'title' | 'why' | 'fix'>
+
 /** The state of a box, on its own control socket. */
 export type BoxReport = {
   readonly id: string
-  readonly name: string
   readonly version: string
   readonly head: {
     readonly name: string | null
@@ -60,11 +62,6 @@ export type BoxReport = {
   }
   readonly lines_running: number
   readonly devices: readonly { readonly kind: string; readonly number: string | null }[]
-  readonly findings: readonly {
-    readonly code: string
-    readonly severity: 'info' | 'warning' | 'error'
-    readonly title: string
-    readonly why: string
-    readonly fix: string
-  }[]
+  /** Of its own drivers, and one where the head is not reached. */
+  readonly findings: readonly BoxFinding[]
 }
