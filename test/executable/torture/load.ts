@@ -171,7 +171,10 @@ export class Clients {
     }
   }
 
-  /** Looks at the newest messages throughout: no status may go back, but that of a try that did not go. */
+  /**
+   * Looks at the newest messages throughout: no status may go back, but that of a try that did not go, or of
+   * which it is proven later that it did not.
+   */
   async #read(): Promise<void> {
     const seen = new Map<string, string>()
     while (!this.#isStopped) {
@@ -182,7 +185,8 @@ export class Clients {
       for (const { id, status } of page?.data ?? []) {
         const before = seen.get(id) ?? 'queued'
         const isBack = RANKS.indexOf(status) < RANKS.indexOf(before)
-        if (isBack && before !== 'sending') this.stepsBack.push(`${id}: ${before}, then ${status}`)
+        const mayGoBack = before === 'sending' || before === 'uncertain'
+        if (isBack && !mayGoBack) this.stepsBack.push(`${id}: ${before}, then ${status}`)
         seen.set(id, status)
       }
       await Bun.sleep(50)
