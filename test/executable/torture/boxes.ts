@@ -18,7 +18,10 @@ import { Fleet, type FleetProcess } from './fleet.ts'
 import { Clients, comeToRest, ENVIRONMENT, prepare } from './load.ts'
 
 const GAP_MS_MIN = 200
-const GAP_MS_MAX = 550
+const GAP_MS_MAX = 700
+/** The rest of the kills are those of boxes. */
+const HEAD_SHARE = 0.25
+const BROKER_SHARE = 0.25
 /** The share of kills that are followed by one of the same process while it starts. */
 const EARLY_SHARE = 0.2
 const START_MS_MAX = 400
@@ -29,6 +32,8 @@ const REFUSED_SHARE = 0.1
 const SHAPE = { boxes: 2, linesOfBox: 2, ownLines: 1 } as const
 /** People whose files come at once. */
 const FILE_PEOPLE = ['0187', '0188', '0196', '0198', '0199'] as const
+/** Some of them wait for a line that is away. */
+const CLIENTS = 16
 const ARRIVAL_MS_MAX = 120_000
 
 export type BoxKillsOptions = {
@@ -66,7 +71,8 @@ export async function underLoad(
   const { api, key, head, boxes } = fleet
   const lines = await prepare(api, receivers, fleet.lineCount)
   const uploads = new Uploads(api, key.id)
-  const clients = new Clients(api, key, lines, { uploads, filePeople: FILE_PEOPLE })
+  const options = { uploads, filePeople: FILE_PEOPLE, isHasty: true, clients: CLIENTS }
+  const clients = new Clients(api, key, lines, options)
   const doubts = new Doubts(api)
   const running = Promise.all([clients.run(), doubts.run()])
   await work()
@@ -123,13 +129,13 @@ class Executioner {
   async #killOne(): Promise<number> {
     const { head, boxes } = this.#fleet
     const chance = systemRandom.chance()
-    if (chance < 1 / 3) {
+    if (chance < BROKER_SHARE) {
       if (this.#sleeper === 'broker' || !this.#fleet.signalBroker('SIGKILL')) return 0
       this.killed.broker += 1
       return 1
     }
     const box = oneOf(boxes)
-    const isHead = chance < 2 / 3
+    const isHead = chance < BROKER_SHARE + HEAD_SHARE
     const victim = isHead ? head : box
     if (victim === this.#sleeper) return 0
     const count = systemRandom.chance() < EARLY_SHARE ? 2 : 1

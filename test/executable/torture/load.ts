@@ -93,6 +93,9 @@ type Options = {
   readonly uploads?: Uploads | undefined
   /** Endings of numbers whose people answer with files or take a part only. */
   readonly filePeople?: readonly string[]
+  /** Every second message is answered once it is accepted, so that more of them are on their way. */
+  readonly isHasty?: boolean
+  readonly clients?: number
 }
 
 export class Clients {
@@ -120,7 +123,9 @@ export class Clients {
   }
 
   async run(): Promise<void> {
-    const clients = Array.from({ length: CLIENTS }, (_, number) => this.#runOne(number))
+    const clients = Array.from({ length: this.#options.clients ?? CLIENTS }, (_, number) =>
+      this.#runOne(number),
+    )
     await Promise.all([...clients, this.#read(), this.#nameContacts(), this.#readNotes()])
   }
 
@@ -226,6 +231,11 @@ export class Clients {
     return null
   }
 
+  #preference(text: string): Record<string, string> {
+    const isHasty = this.#options.isHasty === true && Bun.hash.crc32(text) % 2 === 0
+    return isHasty ? { Prefer: 'respond-async' } : {}
+  }
+
   /** Null where the answer got lost, or asks to come again. */
   async #sendOnce(text: string, party: { to: string }): Promise<Told | null> {
     const attachments = await this.#options.uploads?.of(text).catch(() => null)
@@ -234,7 +244,7 @@ export class Clients {
     const answer = await this.#api
       .request('POST', '/api/v1/messages/send', {
         body: { ...party, text, ...(attachments === undefined ? {} : { attachments }) },
-        headers: { 'Idempotency-Key': `${this.#name} ${text}` },
+        headers: { 'Idempotency-Key': `${this.#name} ${text}`, ...this.#preference(text) },
       })
       .catch(() => null)
     if (answer === null || answer.status === 503) return null
