@@ -78,6 +78,19 @@ test('while a box is away its messages wait, others go elsewhere, and both are s
   expect((await relay.message(waiting.body.id)).status).toBe('sent')
 })
 
+test('a box that is stopped has ended as soon as the head knows of its sends', async () => {
+  await using stage = await startWithBoxes()
+  const box = await stage.join('attic', [FIRST])
+  let isEnded = false
+
+  // It moves the clock by a second.
+  void box.stop().then(() => (isEnded = true))
+  await settle(500)
+
+  expect(isEnded).toBe(true)
+  expect((await lineOf(stage.relay, FIRST)).status_reason).toBe('box_unreachable')
+})
+
 test('a box that is away is one finding, an error after a minute, above the lines of its own', async () => {
   await using stage = await startWithBoxes()
   const { relay, clock } = stage
