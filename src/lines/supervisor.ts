@@ -1,5 +1,4 @@
 import type { Origin } from '../domain/audit.ts'
-import type { Finding } from '../domain/finding.ts'
 import type { Handle } from '../domain/handle.ts'
 import type { BoxId, LineId } from '../domain/ids.ts'
 import {
@@ -13,12 +12,11 @@ import type { OutgoingMessage } from '../domain/message.ts'
 import type { Audit } from '../storage/audit.ts'
 import { insertLine, type LineSettings, listLines, updateLine } from '../storage/lines.ts'
 import type { Writer } from '../storage/writer.ts'
-import { type Clock, deadline, whenAborted, withTimeout } from '../system/clock.ts'
-import type { Log } from '../system/log.ts'
+import { whenAborted, withTimeout } from '../system/clock.ts'
 import type { LogicalClock } from '../system/logical-clock.ts'
 import type { Service } from '../system/service.ts'
-import { Signal } from '../system/signal.ts'
-import type { Found, LineDriver, PointOfNoReturn } from './driver.ts'
+import { DriverWatch } from './driver-watch.ts'
+import type { Found, PointOfNoReturn } from './driver.ts'
 import { adoptLine, changeLine, type LineAdminTools, moveLine, removeLine } from './line-admin.ts'
 import { findingsOf, type LineFinding, type LineSnapshot } from './line-state.ts'
 import { LineRegistry, type RegistryTools } from './registry.ts'
@@ -300,109 +298,4 @@ function mayTakeOver(
   if (line.number !== number) return false
   if (line.movesTo !== null) return line.movesTo === (box ?? 'here')
   return line.box === box || isRemoved(reason)
-}
-
-type WatchTools = {
-  readonly clock: Clock
-  readonly log: Log
-  readonly onFound: (found: readonly Found[]) => Promise<void>
-  readonly onFailure: (error: Error) => void
-}
-
-const INTERVAL_MS = 5_000
-const ANSWER_MS_MAX = 10_000
-
-/** Asks one driver for its devices, again and again; one that hangs holds up no other. */
-export class DriverWatch {
-  readonly driver: LineDriver
-  readonly #tools: WatchTools
-  /** Questions that are open, be they overdue: a driver has one of each kind at most. */
-  readonly #open = new Set<'discover' | 'checkup'>()
-  #failure: Error | null = null
-  readonly #news: Signal
-
-  constructor(driver: LineDriver, tools: WatchTools) {
-    this.driver = driver
-    this.#news = driver.devicesChanged ?? new Signal()
-    this.#tools = tools
-  }
-
-  async run(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      if (!this.#open.has('discover')) await this.#discover(signal)
-      await this.#news.wait(this.#tools.clock, INTERVAL_MS, signal)
-    }
-  }
-
-  /** Looks for devices at once. */
-  look(): void {
-    this.#news.notify()
-  }
-
-  /** The driver's own findings, and one where it cannot look for devices. */
-  async checkup(signal: AbortSignal): Promise<readonly Finding[]> {
-    const { kind } = this.driver
-    const own = this.#failure === null ? [] : [failureFinding(kind, this.#failure)]
-    if (this.#open.has('checkup')) return [...own, failureFinding(kind, null)]
-    try {
-      const found = await this.#ask('checkup', (limit) => this.driver.checkup(limit), signal)
-      return [...own, ...found]
-    } catch (error) {
-      return own.length > 0 ? own : [failureFinding(kind, errorOf(error))]
-    }
-  }
-
-  async #discover(signal: AbortSignal): Promise<void> {
-    const { log, onFound, onFailure } = this.#tools
-    const driver = this.driver.kind
-    try {
-      const found = await this.#ask('discover', (limit) => this.driver.discover(limit), signal)
-      if (signal.aborted) return
-      await onFound(found)
-      if (this.#failure !== null) log.info('driver finds its devices again', { driver })
-      this.#failure = null
-    } catch (error) {
-      if (signal.aborted) return
-      if (this.#failure === null) log.warn('driver cannot look for devices', { driver, error })
-      this.#failure = errorOf(error)
-      onFailure(this.#failure)
-    }
-  }
-
-  /** The answer, or an error after ten seconds; the question stays open until the driver is done with it. */
-  async #ask<T>(
-    name: 'discover' | 'checkup',
-    question: (signal: AbortSignal) => Promise<T>,
-    signal: AbortSignal,
-  ): Promise<T> {
-    this.#open.add(name)
-    const limit = deadline(this.#tools.clock, ANSWER_MS_MAX, signal)
-    const overdue = whenAborted(limit.signal).then(() => {
-      throw new Error('The driver did not answer in time.')
-    })
-    const answer = Promise.resolve(limit.signal)
-      .then(question)
-      .finally(() => this.#open.delete(name))
-    try {
-      return await Promise.race([answer, overdue])
-    } finally {
-      limit.clear()
-    }
-  }
-}
-
-function failureFinding(kind: string, error: Error | null): Finding {
-  return {
-    code: 'driver_failed',
-    severity: 'error',
-    title: `The ${kind} driver cannot look for its devices`,
-    why: error?.message ?? 'It has not answered for a while.',
-    fix: 'Hookline retries automatically. If this persists, restart it and check its log.',
-    key: null,
-    depends_on: null,
-  }
-}
-
-function errorOf(error: unknown): Error {
-  return error instanceof Error ? error : new Error(String(error))
 }
