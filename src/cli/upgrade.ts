@@ -19,7 +19,7 @@ import {
 import { trialPath, upgrade } from '../hosting/upgrade.ts'
 import { tryMigrations } from '../storage/integrity.ts'
 import { NEVER } from '../system/clock.ts'
-import { openDataDirectory, type DataDirectory } from '../system/data-directory.ts'
+import { isOfBox, openDataDirectory, type DataDirectory } from '../system/data-directory.ts'
 import { takeInstanceLock } from '../system/instance-lock.ts'
 import { systemLookup } from '../system/network-address.ts'
 import { VERSION } from '../system/version.ts'
@@ -220,6 +220,7 @@ function toolsOf(
     service,
     signal,
     releaseKey: RELEASE_KEY,
+    readyMs: isOfBox(directory) ? BOX_READY_MS : READY_MS,
     relay: {
       state: () => stateOf(client),
       async confirmHealthy() {
@@ -231,14 +232,18 @@ function toolsOf(
   }
 }
 
+const READY_MS = 60_000
+/** For its connection to the head, and until its lines are online again. */
+const BOX_READY_MS = 120_000
 const CONFIRM_TIMEOUT_MS = 5_000
 
 /** A relay that does not answer in time counts as starting. */
 async function stateOf(client: ControlClient): Promise<RelayState> {
   try {
-    if ((await client.probe('/readyz')).http === 200) return { is: 'ready' }
+    const { http, reason: why } = await client.probe('/readyz')
+    if (http === 200) return { is: 'ready' }
     const { status, reason = '' } = await client.probe('/healthz')
-    return status === 'safe_mode' ? { is: 'safe_mode', reason } : { is: 'starting' }
+    return status === 'safe_mode' ? { is: 'safe_mode', reason } : { is: 'starting', why }
   } catch (error) {
     return { is: error instanceof NoRelayError ? 'absent' : 'starting' }
   }

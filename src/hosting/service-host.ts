@@ -20,6 +20,8 @@ export type ServiceHost = {
   stop(signal: AbortSignal): Promise<void>
   /** Stops it and removes the files of `install`; data, log and signing identity stay. */
   uninstall(dataDir: string, signal: AbortSignal): Promise<void>
+  /** Starts a process that goes on while the service stops; returns once it runs. */
+  startBeside(order: BesideOrder, signal: AbortSignal): Promise<void>
   /** Runs another instance of the app at the screen with these arguments, and waits for its end. */
   launchApp?(args: readonly string[], signal: AbortSignal): Promise<void>
   /** Never throws: without an answer, nothing is running. */
@@ -34,6 +36,9 @@ export type ServiceOrder = {
   /** The owner's identity for code signing on a Mac; null for the last used. */
   readonly codesignIdentity: string | null
 }
+
+/** Process with the absolute path of its executable. */
+export type BesideOrder = { readonly path: string; readonly args: readonly string[] }
 
 export type Installed = {
   /** True where a running relay must restart to be the installed one. */

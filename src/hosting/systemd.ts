@@ -14,13 +14,21 @@ import {
   taskOf,
   writeIfChanged,
   STOP_MS_MAX,
+  type BesideOrder,
   type Installed,
   type ServiceHost,
   type ServiceOrder,
   type ServiceState,
 } from './service-host.ts'
 import { JournalLog } from './service-log.ts'
-import { HostingError, askTool, describeFailure, tryTool, type ToolAnswer } from './system-tool.ts'
+import {
+  HostingError,
+  askTool,
+  describeFailure,
+  tryTool,
+  useTool,
+  type ToolAnswer,
+} from './system-tool.ts'
 
 export type SystemdTools = {
   readonly run: RunProcess
@@ -40,10 +48,12 @@ type UnitOrder = {
 }
 
 export const UNIT = 'hookline.service'
+const BESIDE_UNIT = 'hookline-upgrade.service'
 /** The unit of our Debian package, for every user. */
 export const PACKAGED_UNIT = `/usr/lib/systemd/user/${UNIT}`
 const ENV = '/usr/bin/env'
 const SYSTEMCTL = '/usr/bin/systemctl'
+const SYSTEMD_RUN = '/usr/bin/systemd-run'
 const LOGINCTL = '/usr/bin/loginctl'
 /** Exit code of env(1) where the command does not exist. */
 const NO_COMMAND = 127
@@ -114,6 +124,16 @@ export class SystemdHost implements ServiceHost {
     await this.#use('stop the service', ['stop', UNIT], signal)
   }
 
+  /**
+   * As a unit of its own: a stop of the service ends every process in its control group (systemd.kill(5)).
+   * The fixed name keeps a second one from starting.
+   */
+  async startBeside({ path, args }: BesideOrder, signal: AbortSignal): Promise<void> {
+    const unit = ['--collect', '--quiet', `--unit=${BESIDE_UNIT}`]
+    const order = this.#order([...unit, '--', path, ...args], SYSTEMD_RUN)
+    await useTool(this.#tools.run, { ...order, purpose: 'start the upgrade' }, signal)
+  }
+
   async uninstall(dataDir: string, signal: AbortSignal): Promise<void> {
     if (this.#isInstalled) {
       await this.#use('disable the service', ['disable', '--now', UNIT], signal)
@@ -179,9 +199,9 @@ export class SystemdHost implements ServiceHost {
   }
 
   /** Over su and some kinds of ssh the variable is missing, and systemctl finds no service manager. */
-  #order(args: readonly string[]) {
+  #order(args: readonly string[], tool = SYSTEMCTL) {
     const runtimeDir = this.#tools.runtimeDir ?? `/run/user/${this.#tools.uid}`
-    const call = [`XDG_RUNTIME_DIR=${runtimeDir}`, SYSTEMCTL, '--user', ...args]
+    const call = [`XDG_RUNTIME_DIR=${runtimeDir}`, tool, '--user', ...args]
     return { path: ENV, args: call, timeoutMs: STOP_MS_MAX }
   }
 }

@@ -55,6 +55,12 @@ export type StartProcess = (order: {
   readonly args: readonly string[]
 }) => RunningProcess
 
+/** Starts a process that outlives this one, in a session and group of its own; throws where it cannot start. */
+export type StartDetached = (order: {
+  readonly path: string
+  readonly args: readonly string[]
+}) => void
+
 /** Child process that keeps running, with its outputs read. `kill` reaches all its descendants. */
 export type ReadProcess = RunningProcess & {
   /** Resolves when both outputs have ended; a grandchild may hold them open. It never rejects. */
@@ -122,6 +128,13 @@ export const startProcess: StartProcess = ({ path, args }) => {
     ended: child.exited.then(() => child.exitCode),
     kill: (signal) => child.kill(signal),
   }
+}
+
+/** The real StartDetached: `detached` is setsid(2). */
+export const startDetached: StartDetached = ({ path, args }) => {
+  const stdio = ['ignore', 'ignore', 'ignore'] as const
+  const env = childEnvironment()
+  Bun.spawn([path, ...args], { cwd: '/', env, stdio: [...stdio], detached: true }).unref()
 }
 
 /** The real StartReadProcess. */
