@@ -2,7 +2,8 @@
 
 import { Type } from 'typebox'
 
-import { nullable, objectSchema } from './schema.ts'
+import type { HealthFinding } from './health.ts'
+import { nullable, objectSchema, type Shape } from './schema.ts'
 
 /** Another machine whose devices the relay uses. */
 export type Box = {
@@ -18,7 +19,40 @@ export type Box = {
   readonly last_heard_at: string | null
   readonly joined_at: string | null
   readonly created_at: string
+  /** An upgrade from the head that is under way, or has failed; null for neither. */
+  readonly upgrade: BoxUpgrade | null
 }
+
+export type BoxUpgrade = {
+  readonly to: string
+  readonly state: 'waiting' | 'downloading' | 'installing' | 'failed' | 'rolled_back'
+  readonly problem: string | null
+}
+
+/** The upgrade of several boxes, one after the other. */
+export type Rollout = {
+  readonly version: string
+  /** Paused until the owner resumes or cancels it, since the first failure. */
+  readonly status: 'running' | 'paused'
+  readonly boxes: number
+  readonly upgraded: number
+  readonly problem: { readonly box: string; readonly why: string } | null
+}
+
+/** The executables lie in the folder `rollout` of the data directory. */
+export const NewRollout = objectSchema('NewRollout', {
+  version: Type.String({ minLength: 1, maxLength: 100 }),
+  boxes: Type.Array(Type.String({ maxLength: 100 }), { minItems: 1, maxItems: 1_000 }),
+  files: Type.Array(
+    Type.Object({
+      name: Type.String({ pattern: '^[A-Za-z0-9][\\w.-]{0,99}$' }),
+      platform: Type.String({ maxLength: 50 }),
+    }),
+    { minItems: 1, maxItems: 20 },
+  ),
+  is_unverified: Type.Boolean(),
+})
+export type NewRollout = Shape<typeof NewRollout>
 
 /** `command` is shown this once: it joins the machine that it runs on. */
 export type InvitedBox = Box & {
@@ -40,10 +74,11 @@ export const LineMove = objectSchema('LineMove', {
   to: nullable(Type.String({ minLength: 1, maxLength: 100 })),
 })
 
+export type BoxFinding = Pick<HealthFinding, 'code' | 'severity' | 'title' | 'why' | 'fix'>
+
 /** The state of a box, on its own control socket. */
 export type BoxReport = {
   readonly id: string
-  readonly name: string
   readonly version: string
   readonly head: {
     readonly name: string | null
@@ -60,11 +95,6 @@ export type BoxReport = {
   }
   readonly lines_running: number
   readonly devices: readonly { readonly kind: string; readonly number: string | null }[]
-  readonly findings: readonly {
-    readonly code: string
-    readonly severity: 'info' | 'warning' | 'error'
-    readonly title: string
-    readonly why: string
-    readonly fix: string
-  }[]
+  /** Of its own drivers, and one where the head is not reached. */
+  readonly findings: readonly BoxFinding[]
 }

@@ -16,13 +16,13 @@ import { isoTime, isoTimeOrNull } from '../system/iso-time.ts'
 import type { LogicalClock } from '../system/logical-clock.ts'
 import {
   decideJoin,
-  makeKey,
   writeToken,
   type Invitation,
   type JoinAnswer,
   type JoinRequest,
   type JoinToken,
 } from './enrolment.ts'
+import { makeKey } from './nkeys.ts'
 
 export type BoxActions = {
   /** Boxes and invitations, oldest first. */
@@ -183,7 +183,9 @@ function invitationOf({ id, name, publicKey, ...box }: Box): Invitation | null {
 export function brokerUsersOf(db: Db, now: number) {
   const live = listBoxes(db).filter(({ removedAt }) => removedAt === null)
   return {
-    boxes: live.flatMap(({ id, publicKey }) => (publicKey === null ? [] : [{ id, nkey: publicKey }])),
+    boxes: live.flatMap(({ id, publicKey }) =>
+      publicKey === null ? [] : [{ id, nkey: publicKey }],
+    ),
     invitations: live.flatMap(({ id, invitationKey, invitedUntil }) =>
       invitationKey === null || (invitedUntil ?? 0) <= now
         ? []

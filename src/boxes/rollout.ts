@@ -101,9 +101,10 @@ function watch(
   if (step.state === 'upgraded' || step.state === 'failed') return step
   const offline = view.lines.filter(({ line, isOnline }) => step.lines.includes(line.id) && !isOnline)
   const hasVersion = view.isReachable && view.version === rollout.version
-  // While the box still says something of an upgrade, it may go back.
-  if (hasVersion && !view.upgrade && offline.length === 0) return { ...step, state: 'upgraded' }
   const { upgrade } = view
+  // Until the box says that it is done, it may go back.
+  const isInstalling = upgrade?.state === 'downloading' || upgrade?.state === 'installing'
+  if (hasVersion && !isInstalling && offline.length === 0) return { ...step, state: 'upgraded' }
   const isOfOrder = step.state === 'upgrading' && upgrade?.order === orderOf(rollout, step)
   if (isOfOrder && (upgrade.state === 'failed' || upgrade.state === 'rolled_back')) {
     return failed(step, upgrade.problem ?? 'It does not say why.')
@@ -192,7 +193,7 @@ export class Rollouts implements Service {
 
   constructor(tools: RolloutTools) {
     this.#tools = tools
-    const stored = readRollout<Rollout>(tools.db)
+    const stored = readRollout(tools.db) as Rollout | null // `#keep` stored it.
     const now = tools.clock.monotonic()
     // The clock of another process: each wait begins anew.
     const steps = stored?.steps.map((step) => (step.since === null ? step : { ...step, since: now }))
@@ -220,8 +221,8 @@ export class Rollouts implements Service {
     while (!signal.aborted) {
       await this.#advance()
       await Promise.all((this.#rollout?.steps ?? []).map((step) => this.#order(step)))
-      const isPaused = this.#rollout === null
-      await this.#news.wait(this.#tools.clock, isPaused ? IDLE_MS : TICK_MS, signal)
+      const pauseMs = this.#rollout === null ? IDLE_MS : TICK_MS
+      await this.#news.wait(this.#tools.clock, pauseMs, signal)
     }
   }
 
@@ -233,8 +234,8 @@ export class Rollouts implements Service {
     const step = rollout?.steps.find((one) => one.box === box)
     if (rollout === null || step === undefined || step.state === 'upgraded') return own
     if (said?.order === orderOf(rollout, step)) return own
-    const state = step.state === 'upgrading' ? 'installing' : step.state
-    return { to: rollout.version, state, problem: step.problem }
+    const { state, problem } = step
+    return { to: rollout.version, state: state === 'upgrading' ? 'installing' : state, problem }
   }
 
   /** A part of an executable, for a box that was ordered to upgrade. */
@@ -283,9 +284,9 @@ export class Rollouts implements Service {
     if (this.#rollout !== null) throw refused(UNDER_WAY)
     const sums = readTextOrNull(join(folder, 'SHA256SUMS')) ?? ''
     const signature = readTextOrNull(join(folder, 'SHA256SUMS.minisig'))
-    const { is_unverified: isUnverified } = wish
-    const id = String(stamps.now())
-    await this.#keep({ id, version: wish.version, files, sums, signature, isUnverified, origin, steps })
+    const { version: to, is_unverified: isUnverified } = wish
+    const release = { version: to, files, sums, signature, isUnverified }
+    await this.#keep({ id: String(stamps.now()), ...release, origin, steps })
   }
 
   async #fileOf({ name, platform }: api.NewRollout['files'][number]): Promise<ReleaseFile> {

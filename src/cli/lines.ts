@@ -155,7 +155,8 @@ async function move(call: Call): Promise<undefined> {
   const number = groupedNumber(line.phone_number)
   const place = (box: PhoneLine['box'] | null) => (box ? `on ${box.name}` : 'on this machine')
   if (line.moves_to === undefined) {
-    return call.out.data(line, [`${line.id} is ${place(line.box)}.`])
+    call.out.data(line, [`${line.id} is ${place(line.box)}.`])
+    return undefined
   }
   call.out.data(line, [`${line.id} is moving. Sign in ${place(line.moves_to)} with ${number}.`])
   call.out.note('It continues by itself as soon as the number is there. Messages wait.')

@@ -24,10 +24,11 @@ function oneOf(group: readonly Found[], nameOf: NameOf): readonly HealthFinding[
   const [first] = group
   const names = boxes.map(nameOf).join(', ')
   if (first === undefined || boxes.length === 1) {
-    return group.map((one) => ({ ...one, boxes, why: `On ${names}. ${one.why}` }))
+    return group.map(({ box: _, ...one }) => ({ ...one, boxes, why: `On ${names}. ${one.why}` }))
   }
+  const { box: _, ...rest } = first
   const why = `On ${countWords(boxes.length, 'box')}: ${names}. ${first.why}`
-  return [{ ...first, boxes, why, lineId: null, about: { kind: 'box', id: null } }]
+  return [{ ...rest, boxes, why, lineId: null, about: { kind: 'box', id: null } }]
 }
 
 type Numbered = { readonly line: Line; readonly state: LineState }

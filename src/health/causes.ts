@@ -25,10 +25,7 @@ export function findingTrees(findings: readonly HealthFinding[]): readonly Findi
  * The cause of a line's finding is one of that line, or one of no line on the same machine; never one of
  * another line.
  */
-function causeOf(
-  finding: HealthFinding,
-  findings: readonly HealthFinding[],
-): HealthFinding | null {
+function causeOf(finding: HealthFinding, findings: readonly HealthFinding[]): HealthFinding | null {
   const { code, depends_on, line_id } = finding
   if (depends_on === null || depends_on === code) return null
   const causes = findings.filter((cause) => cause.code === depends_on)

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import type { Clock } from '../system/clock.ts'
 import { defaultDataDirectory } from '../system/data-directory.ts'
 import { readTextOrNull, writeFileAtomically } from '../system/files.ts'
-import type { RunProcess, StartDetached } from '../system/process.ts'
+import type { DetachedOrder, RunProcess, StartDetached } from '../system/process.ts'
 import type { Random } from '../system/random.ts'
 import { type Signer, localIdentity, signBundle } from './code-signing.ts'
 import {
@@ -19,7 +19,6 @@ import {
   serviceEnvironment,
   taskOf,
   writeIfChanged,
-  type BesideOrder,
   type Installed,
   type ServiceHost,
   type ServiceOrder,
@@ -147,8 +146,8 @@ export class LaunchdHost implements ServiceHost {
   }
 
   /** launchd ends what is left of the process group of a job with the job (launchd.plist(5), AbandonProcessGroup). */
-  async startBeside({ path, args }: BesideOrder): Promise<void> {
-    this.#tools.startDetached({ path, args })
+  async startBeside(order: DetachedOrder): Promise<void> {
+    this.#tools.startDetached(order)
   }
 
   /** `-n`: the service is an instance of the same app; `-W` waits for the end (open(1)). */

@@ -20,7 +20,12 @@ const EXIT_SECONDS_MAX = 75
 const UMASK = 0o077
 
 /** The LaunchAgent (launchd.plist(5)): Apple events need the session at the screen, called Aqua. */
-export function launchAgentText({ executable, task = 'serve', environment, logPath }: AgentOrder): string {
+export function launchAgentText({
+  executable,
+  task = 'serve',
+  environment,
+  logPath,
+}: AgentOrder): string {
   return propertyList({
     Label: BUNDLE_ID,
     // Shows the name of the bundle in the login items.

@@ -3,6 +3,7 @@ import { dirname } from 'node:path'
 
 import { dataDirectoryAt, defaultDataDirectory, isOfBox } from '../system/data-directory.ts'
 import { readTextOrNull, writeFileAtomically } from '../system/files.ts'
+import type { DetachedOrder } from '../system/process.ts'
 import type { ServiceLog } from './service-log.ts'
 
 /** Service manager of the machine: a LaunchAgent on macOS, a systemd user unit on Linux. */
@@ -21,7 +22,7 @@ export type ServiceHost = {
   /** Stops it and removes the files of `install`; data, log and signing identity stay. */
   uninstall(dataDir: string, signal: AbortSignal): Promise<void>
   /** Starts a process that goes on while the service stops; returns once it runs. */
-  startBeside(order: BesideOrder, signal: AbortSignal): Promise<void>
+  startBeside(order: DetachedOrder, signal: AbortSignal): Promise<void>
   /** Runs another instance of the app at the screen with these arguments, and waits for its end. */
   launchApp?(args: readonly string[], signal: AbortSignal): Promise<void>
   /** Never throws: without an answer, nothing is running. */
@@ -36,9 +37,6 @@ export type ServiceOrder = {
   /** The owner's identity for code signing on a Mac; null for the last used. */
   readonly codesignIdentity: string | null
 }
-
-/** Process with the absolute path of its executable. */
-export type BesideOrder = { readonly path: string; readonly args: readonly string[] }
 
 export type Installed = {
   /** True where a running relay must restart to be the installed one. */

@@ -2,7 +2,7 @@ import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { readTextOrNull } from '../system/files.ts'
-import type { RunProcess } from '../system/process.ts'
+import type { DetachedOrder, RunProcess } from '../system/process.ts'
 import {
   executableAt,
   forgetInstallation,
@@ -14,7 +14,6 @@ import {
   taskOf,
   writeIfChanged,
   STOP_MS_MAX,
-  type BesideOrder,
   type Installed,
   type ServiceHost,
   type ServiceOrder,
@@ -128,8 +127,10 @@ export class SystemdHost implements ServiceHost {
    * As a unit of its own: a stop of the service ends every process in its control group (systemd.kill(5)).
    * The fixed name keeps a second one from starting.
    */
-  async startBeside({ path, args }: BesideOrder, signal: AbortSignal): Promise<void> {
-    const unit = ['--collect', '--quiet', `--unit=${BESIDE_UNIT}`]
+  async startBeside({ path, args, output }: DetachedOrder, signal: AbortSignal): Promise<void> {
+    const outputs = [`StandardOutput=file:${output}`, 'StandardError=inherit']
+    const properties = outputs.map((property) => `--property=${property}`)
+    const unit = ['--collect', '--quiet', `--unit=${BESIDE_UNIT}`, ...properties]
     const order = this.#order([...unit, '--', path, ...args], SYSTEMD_RUN)
     await useTool(this.#tools.run, { ...order, purpose: 'start the upgrade' }, signal)
   }

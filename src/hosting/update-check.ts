@@ -1,8 +1,6 @@
 // A look for a newer release, where the owner named a place to look: its signed checksums say its version.
 // Nothing else is downloaded, unless the owner upgrades to it.
 
-import { existsSync } from 'node:fs'
-import { arch, platform } from 'node:os'
 import { isAbsolute, join } from 'node:path'
 
 import type { UpdateState } from '../api/owner.ts'
@@ -14,7 +12,7 @@ import type { Clock } from '../system/clock.ts'
 import { readTextOrNull } from '../system/files.ts'
 import { isoTime } from '../system/iso-time.ts'
 import { verifyMinisign, type MinisignKey } from '../system/minisign.ts'
-import { VERSION } from '../system/version.ts'
+import { PLATFORM, VERSION } from '../system/version.ts'
 
 export type UpdateTools = {
   readonly clock: Clock
@@ -28,7 +26,7 @@ export type UpdateTools = {
 const SUMS = 'SHA256SUMS'
 const SIGNED_VERSION = /^hookline ([0-9A-Za-z.+-]{1,64})$/
 /** Name of the executable for this machine in a release. */
-const FILE = `hookline-${platform()}-${arch()}${existsSync('/etc/alpine-release') ? '-musl' : ''}`
+const FILE = executableName(PLATFORM)
 
 /** The newest release at a place. */
 export type Release = {
@@ -39,6 +37,11 @@ export type Release = {
   readonly file: { readonly name: string; readonly place: string }
   /** The verified texts that lie beside it, by name. */
   readonly beside: Readonly<Record<string, string>>
+}
+
+/** Name of the executable of a platform in a release. */
+export function executableName(platform: string): string {
+  return `hookline-${platform}`
 }
 
 export function createUpdateCheck(tools: UpdateTools) {

@@ -298,7 +298,7 @@ test('it is installed where the agent is there', async () => {
 test('a process beside the service is in a session of its own', async () => {
   using mac = new Mac()
 
-  await mac.host.startBeside({ path: '/bin/new', args: ['upgrade'] }, NEVER)
+  await mac.host.startBeside({ path: '/bin/new', args: ['upgrade'], output: '/tmp/out' })
 
-  expect(mac.tools.taken().at(-1)).toEqual(['detached', '/bin/new', 'upgrade'])
+  expect(mac.tools.taken().at(-1)).toEqual(['detached', '/bin/new', 'upgrade', '> /tmp/out'])
 })

@@ -22,8 +22,8 @@ export type Answer = (called: Called) => Told | ProcessEnd | undefined
 export class RecordingTools {
   readonly calls: Called[] = []
   readonly run: RunProcess
-  readonly startDetached: StartDetached = ({ path, args }) => {
-    this.calls.push(['detached', path, ...args])
+  readonly startDetached: StartDetached = ({ path, args, output }) => {
+    this.calls.push(['detached', path, ...args, `> ${output}`])
   }
   answer: Answer
 

@@ -40,7 +40,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'webhooks/publish',
   ],
   // A box has no database of the relay: what it shares with the head is the seam to devices.
-  boxes: ['domain', 'system', 'lines/driver', 'lines/driver-watch'],
+  boxes: [...BELOW_FEATURES, 'lines/driver', 'lines/driver-watch'],
   health: [...BELOW_FEATURES, 'webhooks/publish'],
   mcp: ['api', 'system', 'domain/permissions'],
   http: [...BELOW_FEATURES, ...FEATURES, 'messages', 'health', 'guides', 'mcp'],

@@ -18,7 +18,15 @@ import { useAction } from '../components/use-action.ts'
 import { DetailView, EmptyState, Skeleton, WhenReady } from '../components/when-ready.tsx'
 import { useDashboard } from '../dashboard.ts'
 import type { PhoneLine } from '../resources.ts'
-import { useAbout, useBoxes, useChecks, useKinds, useLineChecks, useLines, useTimeZone } from '../sources.ts'
+import {
+  useAbout,
+  useBoxes,
+  useChecks,
+  useKinds,
+  useLineChecks,
+  useLines,
+  useTimeZone,
+} from '../sources.ts'
 import { combine } from '../store.ts'
 import {
   isDeletable,

@@ -9,7 +9,8 @@ export const BOXES = {
   guide: 'How it works',
   add: 'Add a box',
   name: 'Name',
-  nameHint: 'Letters, digits, ".", "_" and "-". You use it in commands and see it beside its lines.',
+  nameHint:
+    'Letters, digits, ".", "_" and "-". You use it in commands and see it beside its lines.',
   create: 'Create invitation',
   runThere: (name: string) => `Run this on ${name}`,
   runWords: 'Install Hookline on that machine first. The command is good once, for 30 minutes.',
