@@ -11,7 +11,7 @@ import type { Log } from '../system/log.ts'
 import type { Service } from '../system/service.ts'
 import { Signal } from '../system/signal.ts'
 import { fetchFile } from './files.ts'
-import type { Answer, Chunk, Hello, Request } from './wire.ts'
+import { type Answer, askUntil, type Chunk, type Hello, type Request } from './wire.ts'
 
 type Order = Request<'upgrade'>
 type Report = NonNullable<Hello['upgrade']>
@@ -26,8 +26,8 @@ export type BoxUpgradeTools = {
   readonly version: string
   /** Reason why it cannot upgrade itself; null where a service of this machine runs it. */
   readonly obstacle: string | null
-  /** A part of the executable; null once `signal` aborts. */
-  readonly fetch: (request: Request<'release_file'>, signal: AbortSignal) => Promise<Chunk | null>
+  /** A part of the executable, from the head of this epoch; rejects with a LinkError where none comes. */
+  readonly fetch: (request: Request<'release_file'>, epoch: number) => Promise<Chunk>
   /** Starts the upgrade to `file` as a process of its own, which writes its outputs to the file `output`. */
   readonly install: (order: {
     readonly file: string
@@ -53,6 +53,7 @@ export class BoxUpgrade implements Service {
   #from: string
   #problem: string | null = null
   #launchedAt = -Infinity
+  #epoch = 0
 
   constructor(tools: BoxUpgradeTools) {
     this.#tools = tools
@@ -67,11 +68,15 @@ export class BoxUpgrade implements Service {
 
   /** Null where it cannot say yet: the head asks again. */
   take(order: Order): Answer<'upgrade'> | null {
-    if (this.#order?.order === order.order) return { isTaken: true }
+    if (this.#order?.order === order.order) {
+      this.#epoch = order.epoch
+      return { isTaken: true }
+    }
     if (this.#tools.obstacle !== null) return { refused: this.#tools.obstacle }
     if (this.report()?.state === 'installing') return null
     for (const name of ['order.json', 'result.json']) rmSync(this.#path(name), { force: true })
     this.#order = order
+    this.#epoch = order.epoch
     this.#from = this.#tools.version
     this.#phase = 'downloading'
     this.#news.notify()
@@ -99,7 +104,7 @@ export class BoxUpgrade implements Service {
   }
 
   /** Reason why a new version is not as good as the one before yet; null for none. */
-  obstacle(isOnline: (kind: string, key: string) => boolean): string | null {
+  notReady(isOnline: (kind: string, key: string) => boolean): string | null {
     if (this.#order === null || this.#from === this.#tools.version) return null
     const offline = this.#order.lines.filter(({ kind, key }) => !isOnline(kind, key))
     const names = offline.map(({ name }) => name).join(', ')
@@ -149,7 +154,10 @@ export class BoxUpgrade implements Service {
     }
     const path = this.#path(part)
     const wanted = { path, size, sha256, isResumed: existsSync(path) }
-    const isFetched = await fetchFile(wanted, (offset) => fetch({ sha256, offset }, signal))
+    const { clock } = this.#tools
+    const isFetched = await fetchFile(wanted, (offset) =>
+      askUntil(clock, signal, () => fetch({ sha256, offset }, this.#epoch)),
+    )
     if (isFetched) renameSync(path, this.#path(name))
     else if (!signal.aborted) rmSync(path, { force: true })
     return isFetched

@@ -99,7 +99,9 @@ function watch(
   { rollout, now }: { readonly rollout: Rollout; readonly now: number },
 ): Step {
   if (step.state === 'upgraded' || step.state === 'failed') return step
-  const offline = view.lines.filter(({ line, isOnline }) => step.lines.includes(line.id) && !isOnline)
+  const offline = view.lines.filter(
+    ({ line, isOnline }) => step.lines.includes(line.id) && !isOnline,
+  )
   const hasVersion = view.isReachable && view.version === rollout.version
   const { upgrade } = view
   // Until the box says that it is done, it may go back.
@@ -169,7 +171,10 @@ export type RolloutTools = {
   readonly version: string
   readonly viewOf: ViewOf
   /** Rejects with a LinkError where the box gives no answer. */
-  readonly order: (box: BoxId, request: Request<'upgrade'>) => Promise<Answer<'upgrade'>>
+  readonly order: (
+    box: BoxId,
+    request: Omit<Request<'upgrade'>, 'epoch'>,
+  ) => Promise<Answer<'upgrade'>>
 }
 
 export type RolloutActions = {
@@ -196,7 +201,9 @@ export class Rollouts implements Service {
     const stored = readRollout(tools.db) as Rollout | null // `#keep` stored it.
     const now = tools.clock.monotonic()
     // The clock of another process: each wait begins anew.
-    const steps = stored?.steps.map((step) => (step.since === null ? step : { ...step, since: now }))
+    const steps = stored?.steps.map((step) =>
+      step.since === null ? step : { ...step, since: now },
+    )
     this.#rollout = stored && { ...stored, steps: steps ?? [] }
   }
 
@@ -316,8 +323,8 @@ export class Rollouts implements Service {
     if (rollout === null || step.state !== 'upgrading') return
     const view = this.#tools.viewOf(step.box)
     const order = orderOf(rollout, step)
-    if (!view?.isReachable || view.version === rollout.version || view.upgrade?.order === order)
-      return
+    if (!view?.isReachable || view.version === rollout.version) return
+    if (view.upgrade?.order === order && view.upgrade.state !== 'downloading') return
     const file = rollout.files.find(({ platform }) => platform === view.platform)
     if (file === undefined) return
     const lines = view.lines

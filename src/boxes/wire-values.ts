@@ -17,9 +17,7 @@ export type Frozen<T> = T extends string | number | boolean | null | undefined
   : T extends readonly (infer Item)[]
     ? readonly Frozen<Item>[]
     : {
-        readonly [K in keyof T]: object extends Pick<T, K>
-          ? Frozen<T[K]> | undefined
-          : Frozen<T[K]>
+        readonly [K in keyof T]: object extends Pick<T, K> ? Frozen<T[K]> | undefined : Frozen<T[K]>
       }
 export type Wire<Schema extends TSchema> = Frozen<Static<Schema>>
 

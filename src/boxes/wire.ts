@@ -175,6 +175,8 @@ const OPERATIONS = {
   upgrade: operation(
     {
       order: word,
+      /** Epoch in which the executable is fetched: a box that is outdated learns it from nowhere else. */
+      epoch: count,
       to: word,
       name: Type.String({ pattern: '^[A-Za-z0-9][\\w.-]{0,99}$' }),
       sha256: text(64),

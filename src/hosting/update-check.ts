@@ -23,7 +23,8 @@ export type UpdateTools = {
   readonly fetchText: (url: string) => Promise<string>
 }
 
-const SUMS = 'SHA256SUMS'
+/** Name of the file of checksums in a release. */
+export const SUMS = 'SHA256SUMS'
 const SIGNED_VERSION = /^hookline ([0-9A-Za-z.+-]{1,64})$/
 /** Name of the executable for this machine in a release. */
 const FILE = executableName(PLATFORM)
@@ -35,6 +36,8 @@ export type Release = {
   readonly isNewer: boolean
   /** Name of that executable, and its path or URL. */
   readonly file: { readonly name: string; readonly place: string }
+  /** Path or URL of any file of it. */
+  readonly placeOf: (name: string) => string
   /** The verified texts that lie beside it, by name. */
   readonly beside: Readonly<Record<string, string>>
 }
@@ -102,19 +105,20 @@ export async function newestRelease(
   if (releaseKey === null || releaseKey === undefined)
     throw new Error('This build has no release key to verify releases with.')
   const isFolder = isAbsolute(source)
-  const place = (name: string) =>
+  const placeOf = (name: string) =>
     isFolder ? join(source, name) : `${source.replace(/\/$/, '')}/${name}`
-  const read = (name: string) => (isFolder ? readFile(place(name)) : fetchText(place(name)))
+  const read = (name: string) => (isFolder ? readFile(placeOf(name)) : fetchText(placeOf(name)))
   const [sums, signature] = [await read(SUMS), await read(`${SUMS}.minisig`)]
   const comment = verifyMinisign(releaseKey, Buffer.from(sums), signature)
   const version = SIGNED_VERSION.exec(comment ?? '')?.[1]
   if (version === undefined)
-    throw new Error(`${place(SUMS)} is not signed with Hookline's release key.`)
+    throw new Error(`${placeOf(SUMS)} is not signed with Hookline's release key.`)
   const hasFile = sums.split('\n').some((line) => line.endsWith(` ${FILE}`))
   return {
     version,
     isNewer: hasFile && Bun.semver.order(version, VERSION) > 0,
-    file: { name: FILE, place: place(FILE) },
+    file: { name: FILE, place: placeOf(FILE) },
+    placeOf,
     beside: { [SUMS]: sums, [`${SUMS}.minisig`]: signature },
   }
 }
