@@ -1,18 +1,23 @@
-// Files on their way over the link, in pieces that can each be asked for again.
+// Files on their way over the link, in pieces that can each be asked for again. A piece is small enough to be
+// read and written at once.
 
-import { open } from 'node:fs/promises'
+import { createHash } from 'node:crypto'
+import { closeSync, fstatSync, openSync, readSync, writeSync } from 'node:fs'
 
 import { hashFile } from '../system/hash.ts'
 import { type Chunk, CHUNK_BYTES } from './wire.ts'
 
-export async function readChunk(path: string, offset: number): Promise<Chunk> {
+export function readChunk(path: string, offset: number): Chunk {
+  const bytes = new Uint8Array(CHUNK_BYTES)
+  let file: number | null = null
   try {
-    const bytes = await Bun.file(path)
-      .slice(offset, offset + CHUNK_BYTES)
-      .bytes()
-    return { data: bytes.toBase64(), isLast: bytes.length < CHUNK_BYTES }
+    file = openSync(path, 'r')
+    const length = readSync(file, bytes, 0, CHUNK_BYTES, offset)
+    return { data: bytes.subarray(0, length).toBase64(), isLast: length < CHUNK_BYTES }
   } catch {
     return { isMissing: true }
+  } finally {
+    if (file !== null) closeSync(file)
   }
 }
 
@@ -32,19 +37,22 @@ export async function fetchFile(
   { path, size, sha256, isResumed = false }: Wanted,
   askFor: (offset: number) => Promise<Chunk | null>,
 ): Promise<boolean> {
-  const file = await open(path, isResumed ? 'a' : 'w', 0o600)
-  let offset = (await file.stat()).size
+  const file = openSync(path, isResumed ? 'a' : 'w', 0o600)
+  const hash = createHash('sha256')
+  let offset = fstatSync(file).size
   try {
     for (let isLast = false; !isLast && offset <= size;) {
       const chunk = await askFor(offset)
       if (chunk === null || 'isMissing' in chunk) return false
       const bytes = Uint8Array.fromBase64(chunk.data)
-      await file.write(bytes)
+      writeSync(file, bytes)
+      hash.update(bytes)
       offset += bytes.length
       isLast = chunk.isLast
     }
   } finally {
-    await file.close()
+    closeSync(file)
   }
-  return offset === size && (sha256 === undefined || (await hashFile(path)) === sha256)
+  if (offset !== size || sha256 === undefined) return offset === size
+  return (isResumed ? await hashFile(path) : hash.digest('hex')) === sha256
 }

@@ -24,7 +24,12 @@ type Entry = {
   readonly note: string | null
 }
 
-type Tools = { readonly clock: Pick<Clock, 'now'>; readonly random: Random }
+type Tools = {
+  readonly clock: Pick<Clock, 'now'>
+  readonly random: Random
+  /** Name of the machine that the copy of a disk on another machine does not have. */
+  readonly machine: string
+}
 
 type Work = {
   readonly run: () => unknown
@@ -49,7 +54,7 @@ const SETUP = `
     text_hash BLOB NOT NULL, note TEXT, at INTEGER NOT NULL, outcome TEXT
   ) STRICT;
   CREATE INDEX IF NOT EXISTS sends_by_time ON sends (at);
-  CREATE TABLE IF NOT EXISTS boots (seq INTEGER PRIMARY KEY, boot TEXT NOT NULL UNIQUE) STRICT;
+  CREATE TABLE IF NOT EXISTS boots (seq INTEGER PRIMARY KEY, boot TEXT NOT NULL UNIQUE, machine TEXT NOT NULL) STRICT;
   CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
 `
 
@@ -69,18 +74,22 @@ export class Journal {
   readonly boot: string
   readonly #database: Database
   readonly #clock: Pick<Clock, 'now'>
+  readonly #machine: string
   readonly #waiting: Work[] = []
   #fence: number
   #pruneAt = 0
 
-  constructor(database: Database, { clock, random }: Tools) {
+  constructor(database: Database, { clock, random, machine }: Tools) {
     this.#database = database
     this.#clock = clock
+    this.#machine = machine
     this.boot = random.bytes(12).toHex()
     database.run(SETUP)
     const { boot } = this
     database.transaction(() => {
-      database.query('INSERT INTO boots (boot) VALUES ($boot)').run({ boot })
+      database
+        .query('INSERT INTO boots (boot, machine) VALUES ($boot, $machine)')
+        .run({ boot, machine })
       database
         .query('DELETE FROM boots WHERE seq <= (SELECT max(seq) FROM boots) - $most')
         .run({ most: BOOTS_MAX })
@@ -109,12 +118,12 @@ export class Journal {
   }
 
   /**
-   * True where a message without a row was not handed to a device by the process `boot`: its life was recorded
-   * here, and no row of a message as old was deleted.
+   * True where a message without a row was not handed to a device by the process `boot`: it has written here,
+   * on this machine, so that it is over or this one, and no row of a message as old was deleted.
    */
   isProof(id: MessageId, boot: string): boolean {
-    const sql = 'SELECT 1 FROM boots WHERE boot = $boot'
-    const isKnown = this.#database.query(sql).get({ boot }) !== null
+    const sql = 'SELECT 1 FROM boots WHERE boot = $boot AND machine = $machine'
+    const isKnown = this.#database.query(sql).get({ boot, machine: this.#machine }) !== null
     return isKnown && id > (this.#fact('pruned_to') ?? '')
   }
 
@@ -218,4 +227,9 @@ export class Journal {
 /** False only for a promise of the driver that the device holds nothing of it. */
 export function mayHaveLeft({ outcome }: JournalRow): boolean {
   return outcome?.outcome !== 'not_sent' || outcome.blame !== 'line'
+}
+
+/** The row that speaks of a send of `session`: an earlier one, of which nothing was left, does not. */
+export function rowOf(row: JournalRow | null, session: string | undefined): JournalRow | null {
+  return row !== null && (mayHaveLeft(row) || row.session === session) ? row : null
 }

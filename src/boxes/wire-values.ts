@@ -50,7 +50,7 @@ const content = text(40_000)
 const isTrue = optional(Type.Literal(true))
 
 // Drivers take an id as it is: the prefix is what is checked of it.
-const id = (prefix: string) => Type.String({ pattern: `^${prefix}_[\\w.-]{1,100}$` })
+const id = (prefix: string) => Type.String({ pattern: `^${prefix}_.{1,100}$` })
 export const lineId = Type.Unsafe<LineId>(id('line'))
 export const messageId = Type.Unsafe<MessageId>(id('msg'))
 export const boxId = Type.Unsafe<BoxId>(id('box'))

@@ -20,6 +20,7 @@ import {
   messageId,
   note,
   NOTE_LENGTH_MAX,
+  SENTENCE_LENGTH_MAX,
   nullable,
   oneOf,
   outgoingMessage,
@@ -44,6 +45,14 @@ export const SILENCE_MS = 6_000
 export const GRANT_MS = 8_000
 /** Longest wait for the outcome of a send after its session is over. */
 export const ENDING_MS = 90_000
+
+/** Granted, not used, and never will be: proven by the box's journal, or because it never had the grant. */
+export const UNUSED = {
+  outcome: 'not_sent',
+  reason: 'withdrawn',
+  blame: 'line',
+  proof: true,
+} as const
 
 /** `<epoch>.<count>`: one run of one line on a box. */
 const session = Type.String({ pattern: '^\\d{1,10}\\.\\d{1,15}$' })
@@ -142,7 +151,8 @@ const OPERATIONS = {
   end: operation(
     {
       session,
-      line: lineId,
+      kind: word,
+      key: text(500),
       /** Process that the session ran in. */
       boot: word,
       messages: listOf(messageId, 10_000),
@@ -150,7 +160,7 @@ const OPERATIONS = {
     Type.Union([
       isBusy,
       Type.Object({
-        /** Null where the journal can say nothing: neither is a proof. */
+        /** Without a row, `none` is the proof that the message never left; `lost` is none. */
         records: listOf(
           Type.Object({
             message: messageId,
@@ -205,6 +215,7 @@ export type Hello = Request<'hello'>
 export type Health = Wire<typeof health>
 export type Chunk = Wire<typeof chunk>
 export type { WireEvent }
+export { SENTENCE_LENGTH_MAX }
 
 /** The note of a point of no return on a box, as the head stores it. */
 const boxNote = Type.Object({ box: word, boot: word, session, note })
@@ -310,15 +321,22 @@ export async function askUntil<T>(
   signal: AbortSignal,
   once: () => Promise<T>,
 ): Promise<T | null> {
-  while (!signal.aborted) {
-    try {
-      return await once()
-    } catch (error) {
-      if (!(error instanceof LinkError)) throw error
-      await clock.sleep(AGAIN_MS, signal)
+  const over = Promise.withResolvers<null>()
+  const onAbort = () => over.resolve(null)
+  signal.addEventListener('abort', onAbort)
+  try {
+    while (!signal.aborted) {
+      try {
+        return await Promise.race([once(), over.promise])
+      } catch (error) {
+        if (!(error instanceof LinkError)) throw error
+        await clock.sleep(AGAIN_MS, signal)
+      }
     }
+    return null
+  } finally {
+    signal.removeEventListener('abort', onAbort)
   }
-  return null
 }
 
 /** Epoch and count of a session, to be compared. */

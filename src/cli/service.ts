@@ -11,7 +11,7 @@ import { HostingError } from '../hosting/system-tool.ts'
 import { SystemdHost } from '../hosting/systemd.ts'
 import { requireDatabase } from '../storage/data.ts'
 import { systemClock, type Clock } from '../system/clock.ts'
-import { dataDirectoryAt, type DataDirectory } from '../system/data-directory.ts'
+import { dataDirectoryAt, isOfBox, type DataDirectory } from '../system/data-directory.ts'
 import { readInstanceHolder } from '../system/instance-lock.ts'
 import { ownExecutable, stopSignal } from '../system/own-process.ts'
 import {
@@ -153,8 +153,10 @@ export async function installService(service: ServiceCall): Promise<Installed> {
   const { call, host, executable, directory, signal } = service
   if (executable === null) throw new UsageError('A service needs the built executable.')
   const { isInstalled } = await host.state(signal)
-  if (isInstalled) requireDatabase(directory)
-  else await makeDatabase(call)
+  if (!isOfBox(directory)) {
+    if (isInstalled) requireDatabase(directory)
+    else await makeDatabase(call)
+  }
   const fromShell = call.surroundings.environment[CODESIGN_VARIABLE] ?? null
   const order = {
     executable,
@@ -166,6 +168,11 @@ export async function installService(service: ServiceCall): Promise<Installed> {
   for (const sentence of [...installed.warnings, ...shellOnlyOptions(service)])
     call.out.note(sentence)
   return installed
+}
+
+export function describeState(name: string, { isInstalled, activity, pid }: ServiceState): string {
+  if (!isInstalled && activity === 'stopped') return 'not installed'
+  return pid === null ? `${name}, ${activity}` : `${name}, ${activity} (process ${pid})`
 }
 
 /** Prints that a relay which is not the service's is running; null where none is. */

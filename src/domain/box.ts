@@ -1,4 +1,5 @@
 import type { BoxId, Timestamp } from './ids.ts'
+import type { OfflineReason } from './line.ts'
 
 /** Another machine whose devices this relay uses, as it is stored. */
 export type Box = {
@@ -25,3 +26,16 @@ export function isBoxName(name: string): boolean {
 
 /** In place of a name where a machine joins under the name of its invitation. */
 export const INVITED_NAME = '*'
+
+/** A box that has joined, for findings and figures. */
+export type WatchedBox = {
+  readonly id: BoxId
+  readonly name: string
+  readonly absence: OfflineReason | null
+  /** Time since it was heard last, or since this start. */
+  readonly silentMs: number
+  readonly version: string | null
+  readonly freeBytes: number | null
+  /** Two machines run as this box. */
+  readonly isTwice: boolean
+}
