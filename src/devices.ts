@@ -67,6 +67,8 @@ export function createBoxModule(
     version: VERSION,
     name: hostname(),
     folder: join(directory.path, 'box-files'),
+    releases: join(directory.path, 'rollout'),
+    lines,
     createBroker: (users) =>
       parts.broker ?? createHeadBroker(options, { ...outside, findTool }, users),
   })
@@ -74,6 +76,7 @@ export function createBoxModule(
     const broker = boxes.findings()
     return [
       ...broker.map(ofRelay),
+      ...boxes.rollouts.findings().map(ofRelay),
       ...boxFindings(boxes.watched(), broker[0]?.code ?? null),
       ...numberTwiceFindings(lines(), boxes.nameOf),
     ]

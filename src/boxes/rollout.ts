@@ -170,6 +170,8 @@ export type RolloutTools = {
   /** Version of this head. */
   readonly version: string
   readonly viewOf: ViewOf
+  /** Called after a change of the rollout. */
+  readonly changed: () => void
   /** Rejects with a LinkError where the box gives no answer. */
   readonly order: (
     box: BoxId,
@@ -208,7 +210,7 @@ export class Rollouts implements Service {
   }
 
   readonly actions: RolloutActions = {
-    current: () => resourceOf(this.#rollout),
+    current: () => (this.#rollout === null ? null : this.#resource()),
     start: async (wish, origin) => {
       await this.#start(wish, origin)
       return this.#resource()
@@ -246,25 +248,23 @@ export class Rollouts implements Service {
   }
 
   /** A part of an executable, for a box that was ordered to upgrade. */
-  async chunk({ sha256, offset }: Request<'release_file'>): Promise<Chunk> {
+  chunk({ sha256, offset }: Request<'release_file'>): Chunk {
     const file = this.#rollout?.files.find((one) => one.sha256 === sha256)
     if (file === undefined) return { isMissing: true }
     return readChunk(join(this.#tools.folder, file.name), offset)
   }
 
   findings(): readonly Finding[] {
-    const rollout = this.#rollout
-    const problem = rollout?.steps.find(({ state }) => state === 'failed')
-    if (!rollout || problem === undefined) return []
-    const done = rollout.steps.filter(({ state }) => state === 'upgraded').length
-    const name = findBox(this.#tools.db, problem.box)?.name ?? problem.box
+    const rollout = this.actions.current()
+    if (!rollout?.problem) return []
+    const { version, problem, boxes, upgraded } = rollout
     return [
       {
         code: 'rollout_paused',
         severity: 'warning',
-        title: `The upgrade of the boxes to ${rollout.version} is paused`,
-        why: `${name}: ${problem.problem ?? ''} ${done} of ${rollout.steps.length} boxes are upgraded.`,
-        fix: 'Go on with: hookline boxes upgrade --resume. Or end it: hookline boxes upgrade --cancel.',
+        title: `The upgrade of the boxes to ${version} is paused`,
+        why: `${problem.box}: ${problem.why} ${upgraded} of ${boxes} boxes are upgraded.`,
+        fix: 'Go on with: hookline boxes upgrade --resume. Or end it: hookline boxes upgrade --cancel',
         key: null,
         depends_on: null,
       },
@@ -354,7 +354,7 @@ export class Rollouts implements Service {
 
   /** Stores the state; the executables go with the last of it. */
   async #keep(rollout: Rollout | null, ended: readonly Step[] = []): Promise<void> {
-    const { writer, audit, folder } = this.#tools
+    const { writer, audit, folder, changed } = this.#tools
     const { origin, version } = rollout ?? this.#require()
     this.#rollout = rollout
     this.#news.notify()
@@ -366,6 +366,7 @@ export class Rollouts implements Service {
         audit.record(tx, origin, { action: 'box.upgraded', about, before, after })
       }
     })
+    changed()
     if (this.#rollout === null) rmSync(folder, { recursive: true, force: true })
   }
 
@@ -375,9 +376,20 @@ export class Rollouts implements Service {
   }
 
   #resource(): api.Rollout {
-    const resource = resourceOf(this.#rollout)
-    if (resource === null) throw refused('No upgrade of boxes is under way.')
-    return resource
+    const { version, steps } = this.#require()
+    const failure = steps.find(({ state }) => state === 'failed')
+    const problem = failure && { box: this.#nameOf(failure.box), why: failure.problem ?? '' }
+    return {
+      version,
+      status: failure === undefined ? 'running' : 'paused',
+      boxes: steps.length,
+      upgraded: steps.filter(({ state }) => state === 'upgraded').length,
+      problem: problem ?? null,
+    }
+  }
+
+  #nameOf(box: BoxId): string {
+    return findBox(this.#tools.db, box)?.name ?? box
   }
 }
 
@@ -385,16 +397,4 @@ const UNDER_WAY = 'An upgrade of boxes is under way. End it first: hookline boxe
 
 function refused(message: string): RelayError {
   return new RelayError('rollout_refused', message)
-}
-
-function resourceOf(rollout: Rollout | null): api.Rollout | null {
-  if (rollout === null) return null
-  const failure = rollout.steps.find(({ state }) => state === 'failed')
-  return {
-    version: rollout.version,
-    status: failure === undefined ? 'running' : 'paused',
-    boxes: rollout.steps.length,
-    upgraded: rollout.steps.filter(({ state }) => state === 'upgraded').length,
-    problem: failure === undefined ? null : { box: failure.box, why: failure.problem ?? '' },
-  }
 }

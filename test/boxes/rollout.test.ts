@@ -129,7 +129,7 @@ class Head {
     for (let passed = 0; passed < ms; passed += SECOND) {
       await this.clock.advance(SECOND)
       const busy = this.boxes.filter(
-        ({ upgrade }) => upgrade !== null && upgrade.state !== 'rolled_back',
+        ({ upgrade }) => upgrade?.state === 'downloading' || upgrade?.state === 'installing',
       )
       const names = busy.map(({ name }) => name).join(' ')
       if (names !== '' && names !== seen.at(-1)) seen.push(names)
@@ -164,6 +164,7 @@ class Head {
     const find = (id: BoxId) => this.boxes.find((box) => box.id === id)
     const rollouts = new Rollouts({
       ...{ clock, db, writer, stamps, folder: this.release, version: '1.1.0' },
+      changed: () => {},
       audit: createAudit({ writer, stamps, log: silentLog }),
       viewOf: (id) => find(id)?.view() ?? null,
       order: async (id, request) => {
