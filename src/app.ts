@@ -11,7 +11,7 @@ import type { SetupLink } from './api/owner.ts'
 import { createAttachments, type Attachments } from './attachments/attachments.ts'
 import type { Boxes } from './boxes/head.ts'
 import type { Config } from './config.ts'
-import { createBoxModule, createLineKinds } from './devices.ts'
+import { createDevices } from './devices.ts'
 import { COMMAND_LINE, type Origin } from './domain/audit.ts'
 import type { LineId } from './domain/ids.ts'
 import type { Line } from './domain/line.ts'
@@ -49,7 +49,6 @@ import { createPictures } from './stats/pictures.ts'
 import { Recorder } from './stats/recorder.ts'
 import { recordVersion } from './storage/about.ts'
 import { listAudit } from './storage/audit.ts'
-import { listLiveBridges } from './storage/credentials.ts'
 import { wakeLimited, unfinishedOf } from './storage/message-queue.ts'
 import { argon2id } from './system/hash.ts'
 import { isoTime } from './system/iso-time.ts'
@@ -98,24 +97,14 @@ export function createApp(config: Config, parts: Partial<Parts> = {}): App {
   const runtime = openRuntime(config, parts)
   const life: Life = { phase: 'starting', listener: null }
   const tls = new TlsWatch(config, runtime, (pair) => life.listener?.renew(pair))
-  const kinds = createLineKinds(config, {
-    ...runtime,
-    clock: runtime.wallClock,
-    relayClock: runtime.clock,
-    restart: parts.restart ?? null,
-    callers: () => listLiveBridges(runtime.db),
-    kinds: parts.kinds,
-    drivers: parts.drivers,
-    lines: () => known().map(({ line }) => line),
-  })
-  const boxes = createBoxModule(runtime, config, { kinds, parts, lines: () => known() })
+  const listed = () => messages.lines.lines()
+  const { kinds, boxes, services } = createDevices(runtime, { config, parts, listed })
   const downloadUrl: DownloadUrl = (id, since) => attachments.downloadUrl(id, since)
   const start = { config, parts, life }
   const webhooks = createWebhookModule(runtime, start, downloadUrl)
   const attachments: Attachments = createAttachmentModule(runtime, webhooks, start)
   const below = { webhooks, kinds, boxes, attachments }
   const messages = createMessageModule(runtime, below, start)
-  const known = () => messages.lines.lines()
   const updates = createUpdateCheck({ ...webhooks, ...parts, ...runtime })
   const beside = { attachments, updates, folder: config.backupFolder }
   const maintenance = createMaintenance({ ...parts, ...runtime, ...beside })
@@ -129,16 +118,10 @@ export function createApp(config: Config, parts: Partial<Parts> = {}): App {
   const http = createHttp(httpTools(runtime, modules))
   const { lines, dispatch, callers } = messages
   const queues = createQueueWatch(runtime, { webhooks, messages, kinds })
-  const own = [...boxes.services, lines, dispatch, webhooks.loop, queues, ...watches]
+  const own = [...runtime.services, lines, dispatch, webhooks.loop, queues, ...watches]
   const recorder = new Recorder({ ...runtime, lines })
   const inner = [recorder, lastUsed, new SearchFollower(runtime), healthWatch(runtime)]
-  const loops = [
-    ...inner,
-    ...runtime.services,
-    ...own,
-    ...kinds.services,
-    ...(parts.companions ?? []),
-  ]
+  const loops = [...inner, ...own, ...services, ...(parts.companions ?? [])]
   let running: ReturnType<typeof runServices> | null = null
   void runtime.fatal.then(() => (life.phase = 'stopping'))
   return {
@@ -260,7 +243,9 @@ function createMessageModule(
   }
   const intake = createIntake(tools)
   health.include(async () => {
-    return groupedByBox(await lines.checkup(AbortSignal.timeout(CHECKUP_MS)), boxes.nameOf)
+    return groupedByBox(await lines.checkup(AbortSignal.timeout(CHECKUP_MS)), (box) =>
+      boxes.nameOf(box),
+    )
   })
   health.include(async () => kinds.findings().map((finding) => ofLine(finding, lines.lines())))
   observeMessages(runtime.metrics, tools)

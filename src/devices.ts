@@ -4,7 +4,7 @@ import { homedir, hostname, platform } from 'node:os'
 import { join } from 'node:path'
 
 import { createHeadBroker } from './boxes/head-broker.ts'
-import { createBoxes, type Boxes } from './boxes/head.ts'
+import { createBoxes } from './boxes/head.ts'
 import type { Config } from './config.ts'
 import { boxFindings, numberTwiceFindings } from './health/box-findings.ts'
 import { ofRelay } from './health/catalogue.ts'
@@ -12,6 +12,7 @@ import { LINE_KINDS } from './lines/kinds.ts'
 import { createKinds, type CreatedKinds, type KindTools, type LineKind } from './lines/line-kind.ts'
 import type { LineSnapshot } from './lines/line-state.ts'
 import type { Parts, Runtime } from './runtime.ts'
+import { listLiveBridges } from './storage/credentials.ts'
 import type { DataDirectory } from './system/data-directory.ts'
 import {
   findTool,
@@ -43,23 +44,28 @@ export function createLineKinds(config: Config, given: Given): CreatedKinds {
   })
 }
 
-/** Boxes of a relay, with their findings. */
-export function createBoxModule(
-  runtime: Runtime,
-  config: Config,
-  {
-    kinds,
-    parts,
-    lines,
-  }: {
-    readonly kinds: CreatedKinds
-    readonly parts: Partial<Parts>
-    readonly lines: () => readonly LineSnapshot[]
-  },
-): Boxes {
-  const { wallClock: clock, random, log, directory, health } = runtime
-  const run = processRunner(clock)
-  const outside = { clock, random, log, run, start: startReadProcess, platform: platform() }
+type Start = {
+  readonly config: Config
+  readonly parts: Partial<Parts>
+  /** The lines of now. */
+  readonly listed: () => readonly LineSnapshot[]
+}
+
+/** All devices of a relay: kinds of lines and boxes, with their findings. */
+export function createDevices(runtime: Runtime, { config, parts, listed }: Start) {
+  const { wallClock: clock, clock: relayClock, random, log, directory, health, db } = runtime
+  const kinds = createLineKinds(config, {
+    ...runtime,
+    clock,
+    relayClock,
+    restart: parts.restart ?? null,
+    callers: () => listLiveBridges(db),
+    kinds: parts.kinds,
+    drivers: parts.drivers,
+    lines: () => listed().map(({ line }) => line),
+  })
+  const start = { run: processRunner(clock), start: startReadProcess, findTool }
+  const outside = { ...start, clock, random, log, platform: platform() }
   const options = { ...config, dataDir: directory.path }
   const boxes = createBoxes({
     ...runtime,
@@ -68,9 +74,8 @@ export function createBoxModule(
     name: hostname(),
     folder: join(directory.path, 'box-files'),
     releases: join(directory.path, 'rollout'),
-    lines,
-    createBroker: (users) =>
-      parts.broker ?? createHeadBroker(options, { ...outside, findTool }, users),
+    lines: listed,
+    createBroker: (users) => parts.broker ?? createHeadBroker(options, outside, users),
   })
   health.include(async () => {
     const broker = boxes.findings()
@@ -78,8 +83,8 @@ export function createBoxModule(
       ...broker.map(ofRelay),
       ...boxes.rollouts.findings().map(ofRelay),
       ...boxFindings(boxes.watched(), broker[0]?.code ?? null),
-      ...numberTwiceFindings(lines(), boxes.nameOf),
+      ...numberTwiceFindings(listed(), (box) => boxes.nameOf(box)),
     ]
   })
-  return boxes
+  return { kinds, boxes, services: [...kinds.services, ...boxes.services] }
 }

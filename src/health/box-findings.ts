@@ -26,11 +26,14 @@ function oneOf(group: readonly Found[], nameOf: NameOf): readonly HealthFinding[
   const [first] = group
   const names = boxes.map(nameOf).join(', ')
   if (first === undefined || boxes.length === 1) {
-    return group.map(({ box: _, ...one }) => ({ ...one, boxes, why: `On ${names}. ${one.why}` }))
+    return group.map((one) => ({ ...plain(one), boxes, why: `On ${names}. ${one.why}` }))
   }
-  const { box: _, ...rest } = first
   const why = `On ${countWords(boxes.length, 'box')}: ${names}. ${first.why}`
-  return [{ ...rest, boxes, why, lineId: null, about: { kind: 'box', id: null } }]
+  return [{ ...plain(first), boxes, why, lineId: null, about: { kind: 'box', id: null } }]
+}
+
+function plain({ box: _box, ...finding }: Found): HealthFinding {
+  return finding
 }
 
 /** Less is free on a disk that counts as full, as on the relay's own. */

@@ -50,12 +50,14 @@ export async function changeLine(
   return replaceLine(runner, changed)
 }
 
-/** Deletes a line of a kind that allows it, once its device is absent. */
+/** Deletes a line of a kind that allows it, of a removed box, or whose number another line has; once its device is absent. */
 export async function removeLine(tools: LineAdminTools, id: string): Promise<void> {
   const { writer, stamps, registry, audit, origin } = tools
   const runner = requireRunner(tools, id)
-  const isOfRemovedBox = runner.isOffline('box_removed')
-  if ((runner.kind.deletable === null && !isOfRemovedBox) || runner.isFound !== false) {
+  const { number, driver } = runner.line
+  const isTwin = registry.ofDriver(driver).filter(({ line }) => line.number === number).length > 1
+  const isOver = isTwin || runner.isOffline(OFFLINE_REASONS.box_removed.code)
+  if ((runner.kind.deletable === null && !isOver) || runner.isFound !== false) {
     const deletable = tools.kinds.flatMap((kind) => kind.deletable ?? [])
     throw new RelayError(
       'phone_line_in_use',

@@ -39,7 +39,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'people/resource',
     'webhooks/publish',
   ],
-  // A box has no database of the relay: what it shares with the head is the seam to devices.
+  // Its head's side stores boxes; a box has no database of the relay, and its root imports no storage.
   boxes: [...BELOW_FEATURES, 'lines/driver', 'lines/driver-watch'],
   health: [...BELOW_FEATURES, 'webhooks/publish'],
   mcp: ['api', 'system', 'domain/permissions'],

@@ -184,7 +184,7 @@ function LineParts({ line, lines }: Props & { readonly lines: readonly PhoneLine
           <LineSettings line={line} />
           <QuietHoursCard line={line} />
           <Capabilities line={line} />
-          {isDeletable(line, kinds) && (
+          {isDeletable(line, kinds, lines) && (
             <DeleteCard
               page="lines"
               noun="line"
