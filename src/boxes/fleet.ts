@@ -41,7 +41,7 @@ export type FleetTools = {
     facts: { readonly version: string; readonly platform: string },
   ) => void
   /** A part of an executable that boxes are upgraded to. */
-  readonly releaseFile: (request: Request<'release_file'>) => Chunk
+  readonly releaseFile?: (request: Request<'release_file'>) => Chunk
 }
 
 export const BOX_PROBLEMS = ['box_twice', 'box_outdated'] as const
@@ -232,7 +232,7 @@ export class Fleet {
       page: async (request, box) => runOf(request.session, box)?.page(request) ?? { isOver: true },
       outgoing_file: async (request, box) =>
         (await runOf(request.session, box)?.file(request)) ?? { isMissing: true },
-      release_file: async (request) => this.tools.releaseFile(request),
+      release_file: async (request) => this.tools.releaseFile?.(request) ?? { isMissing: true },
     }
     this.#stopServing = serve(link, SUBJECTS.up(String(epoch), '*'), handlers, BOX_IN_UP)
   }

@@ -52,7 +52,6 @@ export class BoxRig implements Disposable {
         this.epochs.push(above + 1)
         return above + 1
       },
-      releaseFile: () => ({ isMissing: true }),
       heard: (id, facts) => this.heard.push([id, facts]),
     })
     this.fleet.attach(this.network.link(), 1)
