@@ -73,15 +73,18 @@ export function createDevices(runtime: Runtime, { config, parts, listed }: Start
     version: VERSION,
     name: hostname(),
     folder: join(directory.path, 'box-files'),
+    releases: join(directory.path, 'rollout'),
+    lines: listed,
     createBroker: (users) => parts.broker ?? createHeadBroker(options, outside, users),
   })
   health.include(async () => {
     const broker = boxes.findings()
     return [
       ...broker.map(ofRelay),
+      ...boxes.rollouts.findings().map(ofRelay),
       ...boxFindings(boxes.watched(), broker[0]?.code ?? null),
       ...numberTwiceFindings(listed(), (box) => boxes.nameOf(box)),
     ]
   })
-  return { kinds, boxes, services: [...kinds.services, boxes.service] }
+  return { kinds, boxes, services: [...kinds.services, ...boxes.services] }
 }

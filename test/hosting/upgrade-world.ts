@@ -186,6 +186,7 @@ export class UpgradeWorld implements Disposable {
         ? { start: async () => this.#start(), stop: async () => this.#stop() }
         : null,
       holdData: () => (this.#dataLock = this.#lock()),
+      readyMs: 60_000,
       isSignedHere: false,
       signal: new AbortController().signal,
     }
