@@ -1,6 +1,7 @@
 // Child processes: without a shell, with a limit to every wait, and with a clean environment.
 
 import { withTimeout, type Clock } from './clock.ts'
+import { readTextOrNull } from './files.ts'
 
 /** Child process with its time limits, in milliseconds from its start. */
 export type ProcessOrder = {
@@ -38,12 +39,14 @@ export type ProcessEnd =
 /** Runs a child process to its end. An abort is SIGTERM, then SIGKILL 3 s later. It never rejects. */
 export type RunProcess = (order: ProcessOrder, signal: AbortSignal) => Promise<ProcessEnd>
 
+type ChildSignal = 'SIGTERM' | 'SIGKILL' | 'SIGHUP'
+
 /** Child process that keeps running. */
 export type RunningProcess = {
   readonly pid: number
   /** The exit code; null where a signal ended it. It never rejects. */
   readonly ended: Promise<number | null>
-  kill(signal: 'SIGTERM' | 'SIGKILL'): void
+  kill(signal: ChildSignal): void
 }
 
 /** Starts a child process that reads and writes nothing; throws where it cannot be started. */
@@ -170,12 +173,34 @@ function spawn({ path, args, input }: ProcessOrder): Child | string {
 }
 
 /** Places of tools that the PATH of a service does not have. */
-const MORE_PATHS = ['/usr/bin', '/bin', '/usr/local/bin', '/opt/homebrew/bin']
+const MORE_PATHS = ['/usr/bin', '/bin', '/usr/local/bin', '/opt/homebrew/bin', '/usr/sbin']
 
 /** The absolute path of an executable, or null. */
 export function findTool(name: string): string | null {
   const paths = [process.env['PATH'] ?? '', ...MORE_PATHS]
   return Bun.which(name, { PATH: paths.join(':') })
+}
+
+/** Command line of any process, its arguments with spaces between; null where there is none. */
+export async function commandLineOf(
+  pid: number,
+  run: RunProcess,
+  signal: AbortSignal,
+): Promise<string | null> {
+  const linux = readTextOrNull(`/proc/${pid}/cmdline`)
+  if (linux !== null) return linux.replaceAll('\0', ' ').trim()
+  const args = ['-ww', '-o', 'args=', '-p', String(pid)]
+  const end = await run({ path: '/bin/ps', args, timeoutMs: 2_000, killAfterMs: 3_000 }, signal)
+  return end.end === 'exited' && end.exitCode === 0 ? end.stdout.trim() : null
+}
+
+/** Signals a process that is no child of ours. */
+export function signalProcess(pid: number, name: 'SIGTERM' | 'SIGKILL'): void {
+  try {
+    process.kill(pid, name)
+  } catch {
+    // It has just ended.
+  }
 }
 
 /** No option or secret of ours reaches a child. */
@@ -225,7 +250,7 @@ function limit(
 }
 
 /** Signals the child and its descendants, which are in its group. */
-function signalGroup(child: { readonly pid: number }, name: 'SIGTERM' | 'SIGKILL'): void {
+function signalGroup(child: { readonly pid: number }, name: ChildSignal): void {
   try {
     process.kill(-child.pid, name)
   } catch {

@@ -16,6 +16,7 @@ const FEATURES = [
   'hosting',
   'people',
   'stats',
+  'boxes',
 ] as const
 /** What a feature may know, beside itself. */
 const BELOW_FEATURES = [...BASE, 'storage'] as const
@@ -25,7 +26,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   domain: [],
   api: ['domain'],
   system: ['domain'],
-  config: [...BASE, 'lines/line-kind', 'kinds'],
+  config: [...BASE, 'lines/line-kind', 'kinds', 'boxes/options'],
   guides: [],
   storage: BASE,
   kinds: [...BASE, 'lines/driver', 'lines/line-kind'],
@@ -70,6 +71,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'hosting',
     'kinds',
     'people',
+    'boxes',
     'health/causes',
     'webhooks/post',
   ],
@@ -92,6 +94,7 @@ const PACKAGE_PLACES: Readonly<Record<string, readonly string[]>> = {
   'bun:sqlite': ['boxes/', 'storage/', 'lines/kinds/', 'system/'],
   'drizzle-orm': ['storage/'],
   typebox: ['api/', 'boxes/', 'http/', 'lines/kinds/', 'mcp/', 'config.ts'],
+  '@nats-io/transport-node': ['boxes/nats-link.ts'],
   '@modelcontextprotocol/server': ['mcp/'],
   croner: ['maintenance/', 'system/'],
   preact: ['dashboard/'],

@@ -1,0 +1,115 @@
+// The real nats-server, for tests of several boxes: started with our configuration, at a free port.
+
+import { createServer } from 'node:net'
+
+import type { BrokerUsers } from '../../src/boxes/broker-config.ts'
+import { Broker, type BrokerOptions } from '../../src/boxes/broker.ts'
+import { makeKey } from '../../src/boxes/enrolment.ts'
+import { connectNats, type NatsLink, type NatsOptions } from '../../src/boxes/nats-link.ts'
+import { systemClock } from '../../src/system/clock.ts'
+import { silentLog } from '../../src/system/log.ts'
+import { findTool, processRunner, startReadProcess } from '../../src/system/process.ts'
+import { systemRandom } from '../../src/system/random.ts'
+import { ScratchFolder } from './scratch-folder.ts'
+
+const OWN = `${import.meta.dir}/../../.tools/bin/nats-server`
+
+/** Path of a nats-server that is new enough, or null: tests that need it are skipped without. */
+export const NATS_SERVER = [OWN, findTool('nats-server')].find(isUsable) ?? null
+
+export const natsTools = {
+  clock: systemClock,
+  random: systemRandom,
+  log: silentLog,
+  run: processRunner(systemClock),
+  start: startReadProcess,
+  findTool,
+  platform: 'linux',
+}
+
+function isUsable(path: string | null): boolean {
+  if (path === null) return false
+  try {
+    const { stdout } = Bun.spawnSync([path, '--version'])
+    const [, minor = '0', patch = '0'] = /v2\.(\d+)\.(\d+)/.exec(stdout.toString()) ?? []
+    return Number(minor) > 10 || (Number(minor) === 10 && Number(patch) >= 4)
+  } catch {
+    return false
+  }
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  await new Promise((resolve) => server.close(resolve))
+  return typeof address === 'object' && address !== null ? address.port : 0
+}
+
+/** Polls until `isTrue`; throws after ten seconds. */
+export async function until(isTrue: () => boolean): Promise<void> {
+  const end = performance.now() + 10_000
+  while (!isTrue()) {
+    if (performance.now() > end) throw new Error('It did not happen within ten seconds.')
+    await Bun.sleep(5)
+  }
+}
+
+/** A running broker and the links to it; `await using rig = await BrokerRig.start()`. */
+export class BrokerRig implements AsyncDisposable {
+  readonly folder = new ScratchFolder()
+  readonly broker: Broker
+  readonly port: number
+  users: { -readonly [Key in keyof BrokerUsers]: BrokerUsers[Key] } = { boxes: [], invitations: [] }
+  readonly #links: NatsLink[] = []
+  readonly #stop = new AbortController()
+  #running = Promise.resolve()
+
+  private constructor(port: number, more: Partial<BrokerOptions> = {}) {
+    this.port = port
+    const options = { folder: this.folder.file('broker'), program: NATS_SERVER, port }
+    this.broker = new Broker({ ...options, users: () => this.users, ...more }, natsTools)
+  }
+
+  static async start(more?: Partial<BrokerOptions>): Promise<BrokerRig> {
+    const rig = new BrokerRig(await freePort(), more)
+    rig.#running = rig.broker.run(rig.#stop.signal)
+    return rig
+  }
+
+  /** A new box that may connect, and its seed. */
+  async addBox(id: string): Promise<string> {
+    const { seed, publicKey: nkey } = await makeKey()
+    this.users.boxes = [...this.users.boxes, { id, nkey }]
+    if (!(await this.broker.apply())) throw new Error('The broker did not take the box.')
+    return seed
+  }
+
+  async connectHead(): Promise<NatsLink> {
+    return this.connect({})
+  }
+
+  /** As a box or another user; without `seed` and `inboxPrefix` as the head. */
+  async connect(more: Partial<NatsOptions>): Promise<NatsLink> {
+    const link = connectNats({ ...(await this.broker.access()), name: 'test', ...more }, natsTools)
+    this.#links.push(link)
+    return link
+  }
+
+  get pid(): number {
+    return Number(
+      new TextDecoder().decode(Bun.spawnSync(['cat', this.folder.file('broker/nats.pid')]).stdout),
+    )
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort()
+    await this.#running
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.#links.map((link) => link.close()))
+    await this.stop()
+    this.folder[Symbol.dispose]()
+  }
+}
