@@ -2,11 +2,12 @@
 
 import { createServer } from 'node:net'
 
-import type { BrokerUsers } from '../../src/boxes/broker-config.ts'
+import { inboxOf, type BrokerUsers } from '../../src/boxes/broker-config.ts'
 import { Broker, type BrokerOptions } from '../../src/boxes/broker.ts'
 import { makeKey } from '../../src/boxes/enrolment.ts'
 import { connectNats, type NatsLink, type NatsOptions } from '../../src/boxes/nats-link.ts'
 import { systemClock } from '../../src/system/clock.ts'
+import { readTextOrNull } from '../../src/system/files.ts'
 import { silentLog } from '../../src/system/log.ts'
 import { findTool, processRunner, startReadProcess } from '../../src/system/process.ts'
 import { systemRandom } from '../../src/system/random.ts'
@@ -62,7 +63,7 @@ export class BrokerRig implements AsyncDisposable {
   readonly port: number
   users: { -readonly [Key in keyof BrokerUsers]: BrokerUsers[Key] } = { boxes: [], invitations: [] }
   readonly #links: NatsLink[] = []
-  readonly #stop = new AbortController()
+  #stop = new AbortController()
   #running = Promise.resolve()
 
   private constructor(port: number, more: Partial<BrokerOptions> = {}) {
@@ -73,20 +74,21 @@ export class BrokerRig implements AsyncDisposable {
 
   static async start(more?: Partial<BrokerOptions>): Promise<BrokerRig> {
     const rig = new BrokerRig(await freePort(), more)
-    rig.#running = rig.broker.run(rig.#stop.signal)
+    rig.run()
     return rig
   }
 
-  /** A new box that may connect, and its seed. */
+  run(): void {
+    this.#stop = new AbortController()
+    this.#running = this.broker.run(this.#stop.signal)
+  }
+
+  /** The seed of a new box, which may connect. */
   async addBox(id: string): Promise<string> {
     const { seed, publicKey: nkey } = await makeKey()
     this.users.boxes = [...this.users.boxes, { id, nkey }]
     if (!(await this.broker.apply())) throw new Error('The broker did not take the box.')
     return seed
-  }
-
-  async connectHead(): Promise<NatsLink> {
-    return this.connect({})
   }
 
   /** As a box or another user; without `seed` and `inboxPrefix` as the head. */
@@ -96,10 +98,15 @@ export class BrokerRig implements AsyncDisposable {
     return link
   }
 
+  /** The process of the server. */
   get pid(): number {
-    return Number(
-      new TextDecoder().decode(Bun.spawnSync(['cat', this.folder.file('broker/nats.pid')]).stdout),
-    )
+    return Number(readTextOrNull(this.folder.file('broker/nats.pid')) ?? Number.NaN)
+  }
+
+  async connectBox(id: string, seed: string, more: Partial<NatsOptions> = {}): Promise<NatsLink> {
+    const link = await this.connect({ seed, inboxPrefix: inboxOf(id), ...more })
+    await until(() => link.status().isConnected)
+    return link
   }
 
   async stop(): Promise<void> {
