@@ -8,6 +8,7 @@ import { spawn, spawnSync } from 'bun'
 
 import { CHROMIUM } from '../test/browser/chromium.ts'
 import { bringMypy } from '../test/support/mypy.ts'
+import { NATS_SERVER } from '../test/support/nats-server.ts'
 
 type Part = { readonly name: string; readonly command: readonly string[] }
 type Count = { readonly passed: number; readonly failed: number }
@@ -42,6 +43,10 @@ const parts = paths.length > 0 ? [{ name: 'tests', command: [...TEST, ...paths] 
 if (paths.length === 0 || paths.some((path) => path.includes('browser'))) bringBrowser()
 if (paths.length === 0 || paths.some((path) => path.includes('iphone'))) bringPeers()
 if (paths.length === 0 || paths.some((path) => path.includes('clients'))) bringMypy()
+const wantsBoxes = paths.length === 0 || paths.some((path) => path.includes('boxes'))
+if (wantsBoxes && NATS_SERVER === null) {
+  console.log('\nnats-server 2.10.4 or later is missing: skipping tests of several boxes.')
+}
 
 let passed = 0
 let failed = 0

@@ -64,14 +64,21 @@ export function usersBlock({
   boxes,
   invitations,
 }: Pick<BrokerSettings, 'head' | 'boxes' | 'invitations'>): string {
+  const users = [...boxes, ...invitations]
   return `  users: [
-${[userOfHead(head), ...boxes.map(userOfBox), ...invitations.map(userOfInvitation)].join('\n')}
+${[userOfHead(head, users), ...boxes.map(userOfBox), ...invitations.map(userOfInvitation)].join('\n')}
   ]`
 }
 
-function userOfHead(nkey: string): string {
+/**
+ * The head may answer each user by name: a reload takes back the permission to answer requests that were
+ * delivered before it, and a machine that joins is answered after one.
+ */
+function userOfHead(nkey: string, users: readonly BrokerUser[]): string {
   const all = 'hl.1.>'
-  return userOf(nkey, { publish: [all], subscribe: [all, `${HEAD_INBOX}.>`], answers: true })
+  const inboxes = users.map(({ id }) => `${inboxOf(plain(id))}.>`)
+  const publish = [all, ...inboxes]
+  return userOf(nkey, { publish, subscribe: [all, `${HEAD_INBOX}.>`], answers: false })
 }
 
 function userOfBox({ id, nkey }: BrokerUser): string {

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import type { Finding } from '../domain/finding.ts'
 import { DAY_MS } from '../domain/time.ts'
 import type { Clock } from '../system/clock.ts'
-import { writeFileAtomically } from '../system/files.ts'
+import { readTextOrNull, writeFileAtomically } from '../system/files.ts'
 import type { Log } from '../system/log.ts'
 import type { StartReadProcess } from '../system/process.ts'
 import type { Random } from '../system/random.ts'
@@ -182,7 +182,10 @@ export class Broker implements Service {
       const isRenewed = keepCertificates(this.#options.folder, this.#tools).isNew
       if (version === this.#version && !isRenewed) continue
       version = this.#version
-      await this.#configure()
+      if (!(await this.#configure()) && !isRenewed) {
+        this.#confirm(version)
+        continue
+      }
       const { reloads } = server
       server.reload()
       const isApplied = () => server.reloads > reloads
@@ -251,15 +254,17 @@ export class Broker implements Service {
     return isTrue()
   }
 
-  /** Writes the configuration with the users of now. */
-  async #configure(): Promise<void> {
+  /** Writes the configuration with the users of now; returns true where it changed. */
+  async #configure(): Promise<boolean> {
     const { folder, port, users } = this.#options
     const { files } = keepCertificates(folder, this.#tools)
     const { nkeys } = await import('./nats-link.ts')
     const head = nkeys.fromSeed(Buffer.from(await this.#headSeed())).getPublicKey()
     const paths = { cert: files.cert, key: files.key, pid: this.#files.pid }
     const text = brokerConfig({ ...users(), port, files: paths, head })
+    if (readTextOrNull(this.#files.config) === text) return false
     writeFileAtomically(this.#files.config, text)
+    return true
   }
 
   async #headSeed(): Promise<string> {

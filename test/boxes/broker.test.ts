@@ -9,7 +9,8 @@ import { HEAD_INBOX, brokerConfig, inboxOf } from '../../src/boxes/broker-config
 import { makeKey } from '../../src/boxes/enrolment.ts'
 import { findNatsServer } from '../../src/boxes/nats-server.ts'
 import { NEVER } from '../../src/system/clock.ts'
-import { BrokerRig, NATS_SERVER, natsTools, until } from '../support/nats.ts'
+import { NATS_SERVER } from '../support/nats-server.ts'
+import { BrokerRig, natsTools, until } from '../support/nats.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 
 const withServer = test.skipIf(NATS_SERVER === null)
@@ -123,16 +124,22 @@ withServer('the user of an invitation reaches nothing but its own request', asyn
   expect(await refusals(guest, foreign)).toEqual(asRefused(foreign))
 })
 
-withServer('the head reaches all of ours, but no answer that is for a box', async () => {
-  await using rig = await BrokerRig.start()
-  await rig.addBox('one')
-  await using head = await connectRaw(rig, (await rig.broker.access()).seed, HEAD_INBOX)
-  const own = { publish: ['hl.1.to.one.boot'], subscribe: ['hl.1.>', `${HEAD_INBOX}.>`] }
-  const foreign = { publish: ['_INBOX_one.x', 'x'], subscribe: ['_INBOX_one.>', '>'] }
+withServer(
+  'the head reaches all of ours, answers its boxes, and hears no answer to them',
+  async () => {
+    await using rig = await BrokerRig.start()
+    await rig.addBox('one')
+    await using head = await connectRaw(rig, (await rig.broker.access()).seed, HEAD_INBOX)
+    const own = {
+      publish: ['hl.1.to.one.boot', '_INBOX_one.x'],
+      subscribe: ['hl.1.>', `${HEAD_INBOX}.>`],
+    }
+    const foreign = { publish: ['_INBOX_two.x', 'x'], subscribe: ['_INBOX_one.>', '>'] }
 
-  expect(await refusals(head, own)).toEqual([])
-  expect(await refusals(head, foreign)).toEqual(asRefused(foreign))
-})
+    expect(await refusals(head, own)).toEqual([])
+    expect(await refusals(head, foreign)).toEqual(asRefused(foreign))
+  },
+)
 
 withServer(
   'a box that is removed is cut off at once, and nothing happens to the others',

@@ -3,8 +3,9 @@
 import { expect, test } from 'bun:test'
 
 import { makeKey } from '../../src/boxes/enrolment.ts'
-import { connectNats } from '../../src/boxes/nats-link.ts'
-import { BrokerRig, NATS_SERVER, freePort, natsTools, until } from '../support/nats.ts'
+import { connectNats, type NatsLink } from '../../src/boxes/nats-link.ts'
+import { NATS_SERVER } from '../support/nats-server.ts'
+import { BrokerRig, freePort, natsTools, until } from '../support/nats.ts'
 
 const withServer = test.skipIf(NATS_SERVER === null)
 const HELLO = 'hl.1.hello.studio'
@@ -18,6 +19,11 @@ async function startPair(pingMs?: number) {
   return { rig, seed, head, box, [Symbol.asyncDispose]: () => rig[Symbol.asyncDispose]() }
 }
 
+/** Resolves when the broker knows of everything that `link` serves. */
+async function settled(link: NatsLink): Promise<void> {
+  await link.ask('hl.1.nobody', '', 1_000).catch(() => {})
+}
+
 withServer(
   'a request has the answer of who serves its subject, and a later one may overtake',
   async () => {
@@ -26,7 +32,7 @@ withServer(
     const stop = pair.head.serve('hl.1.hello.*', async (request, subject) =>
       request === 'slow' ? slow.promise : `${request} on ${subject}`,
     )
-    await pair.head.ask('hl.1.nobody', '', 1_000).catch(() => {})
+    await settled(pair.head)
 
     const first = pair.box.ask(HELLO, 'slow', 5_000)
     const second = await pair.box.ask(HELLO, 'é', 5_000)
@@ -44,7 +50,7 @@ withServer('nobody who listens is an error at once, no answer is one after its t
   await using pair = await startPair()
   pair.head.serve('hl.1.up.e.studio', async () => null)
   pair.head.serve('hl.1.up.f.studio', () => Promise.reject(new Error('broken')))
-  await pair.head.ask('hl.1.nobody', '', 1_000).catch(() => {})
+  await settled(pair.head)
   const ask = (subject: string, ms: number) => pair.box.ask(subject, '', ms).catch(String)
   const startedAt = performance.now()
 
@@ -64,8 +70,7 @@ withServer('nobody who listens is an error at once, no answer is one after its t
 withServer('after a broker that was killed all are back, and serve what they served', async () => {
   await using pair = await startPair()
   pair.head.serve('hl.1.hello.*', async (request) => (request === 'wait' ? null : 'here'))
-  await until(() => pair.rig.broker.isListening)
-  await pair.box.ask(HELLO, '', 2_000)
+  await settled(pair.head)
   const changes: boolean[] = []
   pair.box.onChange(() => void changes.push(pair.box.status().isConnected))
 
@@ -74,7 +79,7 @@ withServer('after a broker that was killed all are back, and serve what they ser
   process.kill(pair.rig.pid, 'SIGKILL')
   const broken = await open
   await until(() => changes.includes(true) && pair.head.status().isConnected)
-  await Bun.sleep(50)
+  await settled(pair.head)
 
   expect(broken).toBe('LinkError: The request had no answer.')
   expect(await pair.box.ask(HELLO, '', 2_000)).toBe('here')

@@ -11,12 +11,8 @@ import { readTextOrNull } from '../../src/system/files.ts'
 import { silentLog } from '../../src/system/log.ts'
 import { findTool, processRunner, startReadProcess } from '../../src/system/process.ts'
 import { systemRandom } from '../../src/system/random.ts'
+import { NATS_SERVER } from './nats-server.ts'
 import { ScratchFolder } from './scratch-folder.ts'
-
-const OWN = `${import.meta.dir}/../../.tools/bin/nats-server`
-
-/** Path of a nats-server that is new enough, or null: tests that need it are skipped without. */
-export const NATS_SERVER = [OWN, findTool('nats-server')].find(isUsable) ?? null
 
 export const natsTools = {
   clock: systemClock,
@@ -26,17 +22,6 @@ export const natsTools = {
   start: startReadProcess,
   findTool,
   platform: 'linux',
-}
-
-function isUsable(path: string | null): boolean {
-  if (path === null) return false
-  try {
-    const { stdout } = Bun.spawnSync([path, '--version'])
-    const [, minor = '0', patch = '0'] = /v2\.(\d+)\.(\d+)/.exec(stdout.toString()) ?? []
-    return Number(minor) > 10 || (Number(minor) === 10 && Number(patch) >= 4)
-  } catch {
-    return false
-  }
 }
 
 export async function freePort(): Promise<number> {
