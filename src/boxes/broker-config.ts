@@ -18,7 +18,13 @@ export type BrokerUsers = {
 
 export type BrokerSettings = BrokerUsers & {
   readonly port: number
-  readonly files: { readonly cert: string; readonly key: string; readonly pid: string }
+  readonly files: {
+    /** Certificate with its key. */
+    readonly server: string
+    /** Serial number of that certificate: another one is another configuration. */
+    readonly serial: string
+    readonly pid: string
+  }
   /** Public nkey of the head. */
   readonly head: string
 }
@@ -46,8 +52,8 @@ write_deadline: "${WRITE_DEADLINE}"
 ping_interval: "${PING_INTERVAL}"
 ping_max: 2
 tls {
-  cert_file: ${quote(files.cert)}
-  key_file: ${quote(files.key)}
+  cert_file: ${quote(files.server)}
+  key_file: ${quote(files.server)} # ${files.serial}
   handshake_first: true
   timeout: 5
 }

@@ -4,157 +4,132 @@
 import {
   X509Certificate,
   createHash,
-  createPrivateKey,
   createPublicKey,
   generateKeyPairSync,
   sign,
-  type KeyObject,
 } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { timestamp } from '../domain/ids.ts'
 import { DAY_MS } from '../domain/time.ts'
 import type { Clock } from '../system/clock.ts'
-import { writeFileAtomically } from '../system/files.ts'
+import { readTextOrNull, writeFileAtomically } from '../system/files.ts'
 import { isoTime } from '../system/iso-time.ts'
 import type { Random } from '../system/random.ts'
 
 /** Name in the broker's certificate. Clients verify it, and not the address that they dial. */
 export const BROKER_NAME = 'hookline-broker'
 
-export type CertificateFiles = { readonly ca: string; readonly cert: string; readonly key: string }
-
-const CA_DAYS = 20 * 365
-const SERVER_DAYS = 2 * 365
+const CA_NAME = 'Hookline CA'
+const CA_MS = 20 * 365 * DAY_MS
+const SERVER_MS = 2 * 365 * DAY_MS
 const RENEWED_BEFORE_MS = 180 * DAY_MS
 /** Clocks of boxes may be behind. */
 const VALID_SINCE_MS = 30 * DAY_MS
 const SERIAL_BYTES = 16
 const KEY_ID_BYTES = 8
-const CA_NAME = 'Hookline CA'
 
 /** Object identifiers, as DER has them. */
 const OID = {
   ecdsaWithSha256: '06082a8648ce3d040302',
   commonName: '0603550403',
-  basicConstraints: '0603551d13',
-  keyUsage: '0603551d0f',
-  extendedKeyUsage: '0603551d25',
-  subjectAltName: '0603551d11',
   subjectKeyIdentifier: '0603551d0e',
+  keyUsage: '0603551d0f',
+  subjectAltName: '0603551d11',
+  basicConstraints: '0603551d13',
   authorityKeyIdentifier: '0603551d23',
+  extendedKeyUsage: '0603551d25',
   serverAuth: '06082b06010505070301',
 } as const
+const TRUE = der(0x01, Uint8Array.of(0xff))
+
+type Tools = { readonly clock: Clock; readonly random: Random }
 
 /**
  * Makes the authority and the server certificate in `folder` where they are missing, and the latter again
- * half a year before it ends. `isNew` where the broker has to read it again.
+ * half a year before it ends. Each file has a certificate and its key.
  */
 export function keepCertificates(
   folder: string,
-  tools: { readonly clock: Clock; readonly random: Random },
-): { readonly files: CertificateFiles; readonly isNew: boolean } {
+  tools: Tools,
+): { readonly ca: string; readonly serverFile: string; readonly serial: string } {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
-  const path = (name: string) => join(folder, name)
-  const files = { ca: path('ca.pem'), cert: path('server.pem'), key: path('server.key') }
-  const caKey = path('ca.key')
-  const isKept = existsSync(caKey) && existsSync(files.ca)
-  if (!isKept) {
-    const made = issue({ name: CA_NAME, days: CA_DAYS, issuer: null }, tools)
-    writeFileAtomically(caKey, made.key)
-    writeFileAtomically(files.ca, made.certificate)
-  }
-  if (isKept && isServerCertificateGood(files, tools.clock)) return { files, isNew: false }
-  const made = issue(
-    { name: BROKER_NAME, days: SERVER_DAYS, issuer: readFileSync(caKey, 'utf8') },
-    tools,
+  const [caFile, serverFile] = [join(folder, 'ca.pem'), join(folder, 'server.pem')]
+  const authority = readOrMake(
+    caFile,
+    () => true,
+    () => issue(CA_NAME, null, tools),
   )
-  writeFileAtomically(files.key, made.key)
-  writeFileAtomically(files.cert, made.certificate)
-  return { files, isNew: true }
+  const ca = new X509Certificate(authority)
+  const isGood = (pem: string) => isValid(pem, ca, tools.clock)
+  const server = readOrMake(serverFile, isGood, () => issue(BROKER_NAME, authority, tools))
+  return { ca: ca.toString(), serverFile, serial: new X509Certificate(server).serialNumber }
 }
 
-/** False also where a crash left a certificate beside the key of another one. */
-function isServerCertificateGood(files: CertificateFiles, clock: Clock): boolean {
+function readOrMake(path: string, isGood: (pem: string) => boolean, make: () => string): string {
+  const found = readTextOrNull(path)
+  if (found !== null && isGood(found)) return found
+  const made = make()
+  writeFileAtomically(path, made)
+  return made
+}
+
+function isValid(pem: string, ca: X509Certificate, clock: Clock): boolean {
   try {
-    const [certificate, ca] = [files.cert, files.ca].map(
-      (path) => new X509Certificate(readFileSync(path)),
-    )
-    if (certificate === undefined || ca === undefined || !certificate.verify(ca.publicKey)) {
-      return false
-    }
-    const hasKey = certificate.checkPrivateKey(createPrivateKey(readFileSync(files.key)))
-    return hasKey && certificate.validToDate.getTime() - clock.now() > RENEWED_BEFORE_MS
+    const certificate = new X509Certificate(pem)
+    const leftMs = certificate.validToDate.getTime() - clock.now()
+    return certificate.verify(ca.publicKey) && leftMs > RENEWED_BEFORE_MS
   } catch {
     return false
   }
 }
 
-type Order = {
-  readonly name: string
-  readonly days: number
-  /** Private key of the authority (PEM); null for the authority itself. */
-  readonly issuer: string | null
-}
-
-/** A certificate with its new key, both PEM. */
-function issue(
-  { name, days, issuer }: Order,
-  { clock, random }: { readonly clock: Clock; readonly random: Random },
-): { readonly certificate: string; readonly key: string } {
-  const pair = generateKeyPairSync('ec', { namedCurve: 'P-256' })
-  const keyId = keyIdOf(issuer === null ? pair.publicKey : createPublicKey(issuer))
-  const algorithm = sequence(hex(OID.ecdsaWithSha256))
-  // A serial number is positive, and its first byte no zero.
-  const serial = random.bytes(SERIAL_BYTES).with(0, 0x4c)
-  const tbs = sequence(
+/** A certificate and its new key (PEM), signed by the key of `authority`, or by itself where that is null. */
+function issue(name: string, authority: string | null, { clock, random }: Tools): string {
+  const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  const spki = (authority === null ? publicKey : createPublicKey(authority)).export(SPKI)
+  const issuerId = createHash('sha256').update(spki).digest().subarray(0, KEY_ID_BYTES)
+  const algorithm = sequence(oid('ecdsaWithSha256'))
+  const lifeMs = authority === null ? CA_MS : SERVER_MS
+  const extensions = authority === null ? ofAuthority(issuerId) : ofServer(name, issuerId)
+  const content = sequence(
     der(0xa0, der(0x02, Uint8Array.of(2))),
-    der(0x02, serial),
+    // A serial number is positive, and its first byte no zero.
+    der(0x02, random.bytes(SERIAL_BYTES).with(0, 0x4c)),
     algorithm,
     distinguishedName(CA_NAME),
-    sequence(time(clock.now() - VALID_SINCE_MS), time(clock.now() + days * DAY_MS)),
+    sequence(time(clock.now() - VALID_SINCE_MS), time(clock.now() + lifeMs)),
     distinguishedName(name),
-    pair.publicKey.export({ type: 'spki', format: 'der' }),
-    der(0xa3, sequence(...(issuer === null ? authority(keyId) : server(name, keyId)))),
+    publicKey.export(SPKI),
+    der(0xa3, sequence(...extensions)),
   )
-  const signature = sign('sha256', tbs, issuer ?? pair.privateKey)
-  const certificate = sequence(tbs, algorithm, bits(signature))
-  return {
-    certificate: pemOf(certificate),
-    key: pair.privateKey.export({ type: 'pkcs8', format: 'pem' }),
-  }
+  const signature = sign('sha256', content, authority ?? privateKey)
+  const certificate = sequence(content, algorithm, der(0x03, Uint8Array.of(0), signature))
+  return pemOf(certificate) + privateKey.export({ type: 'pkcs8', format: 'pem' })
 }
 
-function authority(keyId: Uint8Array): readonly Uint8Array[] {
-  const isAuthority = sequence(der(0x01, Uint8Array.of(0xff)))
+const SPKI = { type: 'spki', format: 'der' } as const
+
+function ofAuthority(keyId: Uint8Array): readonly Uint8Array[] {
   return [
-    criticalExtension(OID.basicConstraints, isAuthority),
+    sequence(oid('basicConstraints'), TRUE, der(0x04, sequence(TRUE))),
     // Key usage 5, keyCertSign: one byte with two unused bits.
-    criticalExtension(OID.keyUsage, der(0x03, Uint8Array.of(2, 0x04))),
-    sequence(hex(OID.subjectKeyIdentifier), der(0x04, der(0x04, keyId))),
+    sequence(oid('keyUsage'), TRUE, der(0x04, der(0x03, Uint8Array.of(2, 0x04)))),
+    sequence(oid('subjectKeyIdentifier'), der(0x04, der(0x04, keyId))),
   ]
 }
 
-function server(name: string, keyId: Uint8Array): readonly Uint8Array[] {
+function ofServer(name: string, issuerId: Uint8Array): readonly Uint8Array[] {
   return [
-    criticalExtension(OID.subjectAltName, sequence(der(0x82, ascii(name)))),
-    criticalExtension(OID.extendedKeyUsage, sequence(hex(OID.serverAuth))),
-    sequence(hex(OID.authorityKeyIdentifier), der(0x04, sequence(der(0x80, keyId)))),
+    sequence(oid('subjectAltName'), TRUE, der(0x04, sequence(der(0x82, ascii(name))))),
+    sequence(oid('extendedKeyUsage'), TRUE, der(0x04, sequence(oid('serverAuth')))),
+    sequence(oid('authorityKeyIdentifier'), der(0x04, sequence(der(0x80, issuerId)))),
   ]
-}
-
-function criticalExtension(oid: string, value: Uint8Array): Uint8Array {
-  return sequence(hex(oid), der(0x01, Uint8Array.of(0xff)), der(0x04, value))
-}
-
-function keyIdOf(key: KeyObject): Uint8Array {
-  const spki = key.export({ type: 'spki', format: 'der' })
-  return createHash('sha256').update(spki).digest().subarray(0, KEY_ID_BYTES)
 }
 
 function distinguishedName(name: string): Uint8Array {
-  return sequence(der(0x31, sequence(hex(OID.commonName), der(0x0c, ascii(name)))))
+  return sequence(der(0x31, sequence(oid('commonName'), der(0x0c, ascii(name)))))
 }
 
 /** UTCTime, and GeneralizedTime from 2050 on. */
@@ -163,29 +138,25 @@ function time(ms: number): Uint8Array {
   return digits < '2050' ? der(0x17, ascii(`${digits.slice(2)}Z`)) : der(0x18, ascii(`${digits}Z`))
 }
 
-function bits(content: Uint8Array): Uint8Array {
-  return der(0x03, Uint8Array.of(0), content)
+function oid(name: keyof typeof OID): Uint8Array {
+  return Uint8Array.fromHex(OID[name])
+}
+
+function ascii(text: string): Uint8Array {
+  return new TextEncoder().encode(text)
 }
 
 function sequence(...parts: readonly Uint8Array[]): Uint8Array {
   return der(0x30, ...parts)
 }
 
-/** Tag, length and content; a length up to 65,535. */
+/** Tag, length (up to 65,535) and content. */
 function der(tag: number, ...parts: readonly Uint8Array[]): Uint8Array {
   const content = Buffer.concat(parts)
   const { length } = content
   if (length < 0x80) return Buffer.concat([Uint8Array.of(tag, length), content])
   const size = length < 0x100 ? [0x81, length] : [0x82, length >> 8, length & 0xff]
   return Buffer.concat([Uint8Array.of(tag, ...size), content])
-}
-
-function hex(text: string): Uint8Array {
-  return Uint8Array.fromHex(text)
-}
-
-function ascii(text: string): Uint8Array {
-  return new TextEncoder().encode(text)
 }
 
 export function pemOf(certificate: Uint8Array): string {

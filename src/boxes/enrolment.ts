@@ -17,6 +17,7 @@ import { inboxOf } from './broker-config.ts'
 import { BROKER_NAME, pemOf } from './certificates.ts'
 import { SUBJECTS, type Link } from './link.ts'
 import type { NatsLink } from './nats-link.ts'
+import { makeKey } from './nkeys.ts'
 
 /** What the head stores of an invitation. */
 export type Invitation = {
@@ -111,13 +112,6 @@ export async function invite(
   const expiresAt = timestamp(clock.now() + INVITATION_MS)
   const token = writeToken({ kind: 'invitation', addresses, id, seed, ca })
   return { invitation: { id, name, publicKey, expiresAt, usedBy: null }, token }
-}
-
-/** Key of a new user. Its seed is stored by its owner only. */
-export async function makeKey(): Promise<{ readonly seed: string; readonly publicKey: string }> {
-  const { nkeys } = await import('./nats-link.ts')
-  const pair = nkeys.createUser()
-  return { seed: new TextDecoder().decode(pair.getSeed()), publicKey: pair.getPublicKey() }
 }
 
 /** `host:port` list for a token: the public host first, then those that a network may lead to. */

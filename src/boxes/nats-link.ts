@@ -62,7 +62,7 @@ type Served = {
 const DIAL_MS = 2_000
 /** Time that the address which worked last has for itself. */
 const HEAD_START_MS = 250
-const RETRY_MS = 100
+const RETRY_MS = 50
 /** After this time a broker is no longer expected back at any moment. */
 const HASTE_MS = 10_000
 const PATIENT_RETRY_MS = 1_000
@@ -76,7 +76,6 @@ export function connectNats(options: NatsOptions, tools: Tools): NatsLink {
   return new Connector(options, tools)
 }
 
-/** Seed and public key of a new user. */
 export { nkeys } from '@nats-io/transport-node'
 
 /**
@@ -106,12 +105,9 @@ class Connector implements NatsLink {
     const isConnected = this.#connection !== null
     const found = [...this.#problems.values()]
     const problem = BY_WEIGHT.find((one) => found.includes(one)) ?? null
-    return {
-      isConnected,
-      since: this.#since,
-      server: isConnected ? this.#server : null,
-      problem: isConnected ? null : problem,
-    }
+    const since = this.#since
+    if (isConnected) return { isConnected, since, server: this.#server, problem: null }
+    return { isConnected, since, server: null, problem }
   }
 
   onChange(listener: () => void): () => void {
@@ -157,7 +153,8 @@ class Connector implements NatsLink {
       const connection = await this.#connectAny(signal)
       if (connection === null) break
       this.#begin(connection)
-      await this.#awaitLoss(connection, signal)
+      const lost = Promise.race([connection.closed(), this.#watch(connection)])
+      await unlessAborted(lost, signal)
       this.#connection = null
       this.#changed()
       // The client answers open requests with an error, and does not wait for the network.
@@ -180,17 +177,7 @@ class Connector implements NatsLink {
     for (const listener of this.#listeners) listener()
   }
 
-  async #awaitLoss(connection: NatsConnection, signal: AbortSignal): Promise<void> {
-    const lost = Promise.withResolvers<void>()
-    const end = () => lost.resolve()
-    signal.addEventListener('abort', end)
-    if (signal.aborted) end()
-    void this.#watch(connection).then(end)
-    await lost.promise
-    signal.removeEventListener('abort', end)
-  }
-
-  /** Resolves when the connection is closed, or known to be dead; the client may close such a one much later. */
+  /** Resolves when the connection is known to be dead; the client may close it much later. */
   async #watch(connection: NatsConnection): Promise<void> {
     const { log } = this.#tools
     for await (const status of connection.status()) {
@@ -202,22 +189,17 @@ class Connector implements NatsLink {
   /** The first connection to any of the servers, or null at the end. */
   async #connectAny(closing: AbortSignal): Promise<NatsConnection | null> {
     const round = new AbortController()
-    const closed = Promise.withResolvers<null>()
-    const end = () => {
-      round.abort()
-      closed.resolve(null)
-    }
-    closing.addEventListener('abort', end)
-    if (closing.aborted) end()
     const last = this.#server
     const rank = (server: string) => Number(server !== last)
     const servers = this.#options.servers.toSorted((a, b) => rank(a) - rank(b))
     const dials = servers.map((server, index) =>
       this.#dialUntil(server, index === 0 ? 0 : HEAD_START_MS, round),
     )
-    const connection = await Promise.race([closed.promise, ...dials])
-    closing.removeEventListener('abort', end)
-    return connection
+    const connection = await unlessAborted(Promise.race(dials), closing)
+    if (connection !== null) return connection
+    round.abort()
+    for (const dial of dials) void dial.then((late) => late?.close())
+    return null
   }
 
   /** A connection to `server`, the only one of its `round`; null where another came first. It never rejects. */
@@ -290,6 +272,19 @@ class Connector implements NatsLink {
           .catch((error: unknown) => log.warn('request not answered', { subject, error }))
       },
     })
+  }
+}
+
+/** Value of `promise`, or null when `signal` aborts. */
+async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T | null> {
+  const aborted = Promise.withResolvers<null>()
+  const end = () => aborted.resolve(null)
+  signal.addEventListener('abort', end)
+  if (signal.aborted) end()
+  try {
+    return await Promise.race([promise, aborted.promise])
+  } finally {
+    signal.removeEventListener('abort', end)
   }
 }
 

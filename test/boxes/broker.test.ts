@@ -6,8 +6,8 @@ import { chmodSync, existsSync, readdirSync, statSync, writeFileSync } from 'nod
 import { connect, nkeyAuthenticator, type NatsConnection } from '@nats-io/transport-node'
 
 import { HEAD_INBOX, brokerConfig, inboxOf } from '../../src/boxes/broker-config.ts'
-import { makeKey } from '../../src/boxes/enrolment.ts'
 import { findNatsServer } from '../../src/boxes/nats-server.ts'
+import { makeKey } from '../../src/boxes/nkeys.ts'
 import { NEVER } from '../../src/system/clock.ts'
 import { NATS_SERVER } from '../support/nats-server.ts'
 import { BrokerRig, natsTools, until } from '../support/nats.ts'
@@ -228,7 +228,7 @@ withServer('a port that another program uses is a finding, until it is free', as
   await until(() => rig.broker.findings().length === 0)
 
   expect(finding).toMatchObject({ code: 'broker_failed', severity: 'error', key: null })
-  expect(finding?.why).toContain(`uses port ${rig.port} already.`)
+  expect(finding?.why).toContain(`uses port ${rig.port}.`)
 })
 
 test('a server that is missing or too old is a finding with the line that installs one', async () => {
@@ -262,7 +262,7 @@ test('a server that is missing or too old is a finding with the line that instal
 })
 
 test('an id that would be a right to more than its own is no part of a configuration', () => {
-  const files = { cert: '/c', key: '/k', pid: '/p' }
+  const files = { server: '/c', serial: '4C', pid: '/p' }
   const config = (id: string) => () =>
     brokerConfig({ port: 1, files, head: 'UA', boxes: [{ id, nkey: 'UB' }], invitations: [] })
 

@@ -9,7 +9,6 @@ import {
   invite,
   join,
   joinAddresses,
-  makeKey,
   readToken,
   serveJoins,
   writeToken,
@@ -17,9 +16,9 @@ import {
   type JoinAnswer,
   type JoinRequest,
 } from '../../src/boxes/enrolment.ts'
+import { makeKey } from '../../src/boxes/nkeys.ts'
 import { timestamp } from '../../src/domain/ids.ts'
 import { NEVER, systemClock } from '../../src/system/clock.ts'
-import { readTextOrNull } from '../../src/system/files.ts'
 import { NATS_SERVER } from '../support/nats-server.ts'
 import { BrokerRig, natsTools, until } from '../support/nats.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
@@ -30,7 +29,7 @@ const MACHINE = { name: 'studio.local', version: '1.2.3', platform: 'darwin' }
 
 function otherAuthority(): string {
   using folder = new ScratchFolder()
-  return readTextOrNull(keepCertificates(folder.path, natsTools).files.ca) ?? ''
+  return keepCertificates(folder.path, natsTools).ca
 }
 
 /** A clock on which time-outs of the product pass twenty times as fast. */

@@ -2,8 +2,8 @@
 
 import { expect, test } from 'bun:test'
 
-import { makeKey } from '../../src/boxes/enrolment.ts'
 import { connectNats, type NatsLink } from '../../src/boxes/nats-link.ts'
+import { makeKey } from '../../src/boxes/nkeys.ts'
 import { NATS_SERVER } from '../support/nats-server.ts'
 import { BrokerRig, freePort, natsTools, until } from '../support/nats.ts'
 
@@ -39,6 +39,7 @@ withServer(
     slow.resolve('at last')
     const answers = [await first, second]
     stop()
+    await settled(pair.head)
     const stopped = await pair.box.ask(HELLO, '', 5_000).catch(String)
 
     expect(answers).toEqual(['at last', `é on ${HELLO}`])
