@@ -61,6 +61,7 @@ const CHECKUP_MS = 3_500
 const STOP_MS_MAX = 60_000
 const STOP_LOOK_MS = 100
 const RUNNING = { isRunning: true } as const
+const OBSOLETE = { refused: 'The session is over.' } as const
 const OVER = { isOver: true } as const
 
 export function createAgent(tools: AgentTools): Agent {
@@ -75,8 +76,8 @@ class BoxAgent implements Agent {
   readonly #lines = new Map<string, BoxLine>()
   /** Newest session of each device; `isClosed` once it was started, or ended before that. */
   readonly #newest = new Map<string, { readonly session: string; readonly isClosed: boolean }>()
-  /** Sessions whose end the head knows with all outcomes. */
-  readonly #reported = new WeakSet<BoxLine>()
+  /** Sessions whose end the head knows with all outcomes, since this box leaves. */
+  readonly #reported = new Set<string>()
   readonly #news = new Signal()
   #heardAt = -Infinity
   #wasHeard = false
@@ -211,36 +212,40 @@ class BoxAgent implements Agent {
 
   /** Starts a run, once the device's run before it has ended with all of its sends. */
   async #run(request: Request<'run'>): Promise<Answer<'run'>> {
-    const { journal, drivers, clock, link, boxId } = this.#tools
+    const { journal, drivers } = this.#tools
     const { session, kind, line } = request
     const [epoch] = sessionOrder(session)
     if (epoch > journal.fence) await this.#raiseFence(epoch)
-    const running = this.#lines.get(session)
-    if (running !== undefined && !running.isOver) return RUNNING
     const driver = drivers.find((one) => one.kind === kind)
     if (driver === undefined) return { refused: `This box has no ${kind} driver.` }
-    if (epoch < journal.fence || this.#isLeaving || !this.#begin(request)) {
-      return { refused: 'The session is over.' }
-    }
+    if (this.#isRunning(session)) return RUNNING
+    if (!this.#begin(request)) return OBSOLETE
     const earlier = this.#linesOf(kind, line.key)
     for (const one of earlier) one.end()
     if (!(await this.#areDone(earlier))) return { isBusy: true }
-    const device = deviceOf(kind, line.key)
-    // Another request may have started or ended it meanwhile.
-    const newest = this.#newest.get(device)
-    if (newest?.session !== session || newest.isClosed || epoch !== journal.fence) {
-      return this.#lines.get(session)?.isOver === false ? RUNNING : { isBusy: true }
-    }
-    this.#newest.set(device, { session, isClosed: true })
-    const upOf = (of: string) => SUBJECTS.up(String(sessionOrder(of)[0]), boxId)
-    const started = new BoxLine({ ...this.#tools, clock, link, upOf }, driver, request)
+    // Another request may have started it meanwhile, or ended it.
+    if (this.#isRunning(session)) return RUNNING
+    if (!this.#begin(request)) return OBSOLETE
+    this.#start(driver, request)
+    return RUNNING
+  }
+
+  #isRunning(session: string): boolean {
+    return this.#lines.get(session)?.isOver === false
+  }
+
+  #start(driver: LineDriver, request: Request<'run'>): void {
+    const { session, kind, line } = request
+    this.#newest.set(deviceOf(kind, line.key), { session, isClosed: true })
+    const upOf = (of: string) => SUBJECTS.up(String(sessionOrder(of)[0]), this.#tools.boxId)
+    const started = new BoxLine({ ...this.#tools, upOf }, driver, request)
     this.#lines.set(session, started)
     void started.done().finally(() => this.#lines.delete(session))
-    return RUNNING
   }
 
   /** True where the session is the newest of its device, and may start. */
   #begin({ session, kind, line }: Request<'run'>): boolean {
+    if (this.#isLeaving || sessionOrder(session)[0] !== this.#tools.journal.fence) return false
     const device = deviceOf(kind, line.key)
     const newest = this.#newest.get(device)
     if (newest === undefined || isNewer(session, newest.session)) {
@@ -271,7 +276,7 @@ class BoxAgent implements Agent {
     if (line !== undefined && !(await this.#areDone([line]))) {
       if (messages.length === 0 || line.hasSends) return { isBusy: true }
     }
-    if (line !== undefined) this.#reported.add(line)
+    if (this.#isLeaving) this.#reported.add(session)
     const records = messages.map((message) => {
       const row = rowOf(journal.find(message), session)
       if (row !== null) return { message, state: 'row', outcome: row.outcome } as const
@@ -300,7 +305,7 @@ class BoxAgent implements Agent {
     for (const line of lines) line.stop()
     const until = clock.monotonic() + STOP_MS_MAX
     const isSettled = (line: BoxLine) =>
-      !line.hasSends && line.isRunOver && (this.#reported.has(line) || !this.#isHeard())
+      !line.hasSends && line.isRunOver && (this.#reported.has(line.session) || !this.#isHeard())
     do {
       await clock.sleep(STOP_LOOK_MS, NEVER)
     } while (!lines.every(isSettled) && clock.monotonic() < until)

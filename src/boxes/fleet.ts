@@ -16,6 +16,7 @@ import {
   type Health,
   type Hello,
   type OperationName,
+  orNull,
   PROTOCOL,
   type Request,
   serve,
@@ -109,7 +110,7 @@ export class Fleet {
     this.#begin(epoch)
     const stopHellos = serve(link, SUBJECTS.hello('*'), {
       // The broker lets a box publish below its own name only.
-      hello: (hello, box) => this.#hello(hello, box as BoxId),
+      hello: (hello, box) => this.#hello(hello, box),
     })
     return () => {
       stopHellos()
@@ -142,13 +143,9 @@ export class Fleet {
     const asked = this.#present().filter(({ hello }) => hello.kinds.includes(kind))
     const found = await Promise.all(
       asked.map(async ({ id: box }): Promise<readonly Finding[]> => {
-        try {
-          const { findings } = await this.ask(box, 'checkup', { kind }, CHECKUP_MS)
-          return findings.map((finding) => ({ ...finding, box }))
-        } catch (error) {
-          if (error instanceof LinkError) return [{ ...silent(kind), box }]
-          throw error
-        }
+        const answer = await orNull(this.ask(box, 'checkup', { kind }, CHECKUP_MS))
+        const findings = answer?.findings ?? [silent(kind)]
+        return findings.map((finding) => ({ ...finding, box }))
       }),
     )
     return found.flat()
@@ -303,10 +300,7 @@ export class Fleet {
   async #isAlive(box: BoxId, boot: string | null): Promise<boolean> {
     if (this.#link === null || boot === null) return false
     const address = { link: this.#link, subject: SUBJECTS.to(box, boot), timeoutMs: PING_MS }
-    return ask(address, 'ping', {}).then(
-      () => true,
-      () => false,
-    )
+    return (await orNull(ask(address, 'ping', {}))) !== null
   }
 
   #refuseSecond(peer: Peer): Answer<'hello'> {

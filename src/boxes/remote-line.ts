@@ -25,6 +25,7 @@ import {
   type Chunk,
   ENDING_MS,
   type Item,
+  orNull,
   PAGE_BYTES,
   type Request,
   type WireEvent,
@@ -95,8 +96,9 @@ export class RemoteLine {
     try {
       await this.#start()
       await ended(this.#over.signal)
+      const ending = this.#end()
       if (this.#isAway) await this.#fleet.tools.clock.sleep(AWAY_MS, signal)
-      await withTimeout(this.#fleet.tools.clock, QUIET_MS, this.#end(), null)
+      await withTimeout(this.#fleet.tools.clock, QUIET_MS, ending, null)
     } finally {
       this.#fleet.close(this)
       signal.removeEventListener('abort', onAbort)
@@ -193,28 +195,41 @@ export class RemoteLine {
   }
 
   async #takeSome(): Promise<void> {
-    const taken: number[] = []
-    const durable: Promise<void>[] = []
-    let isOutcome = false
-    for (let entry = this.#entries.get(this.#next); entry !== undefined && !isOutcome;) {
-      const { item } = entry
-      const isLoaded = item.type === 'event' && filesToFetch(item.event).length > 0
-      if (isLoaded && taken.length > 0) break
-      taken.push(this.#next)
-      this.#next += 1
-      if (isLoaded) durable.push(this.#takeLoaded(item.event, this.#next - 1))
-      else if (item.type === 'event') durable.push(this.#publish(item.event, NO_PATHS))
-      else if (item.type === 'outcome') this.#sends.settle(item.send, item.outcome)
-      else this.finish(new Error(item.error ?? 'The driver left the line by itself.'))
-      isOutcome = item.type === 'outcome'
-      entry = isLoaded || this.#over.signal.aborted ? undefined : this.#entries.get(this.#next)
-    }
-    await Promise.all(durable)
-    // The outcome is at the writer before a later event is.
-    if (isOutcome) await nextTurn()
-    for (const seq of taken) {
-      this.#entries.get(seq)?.resolve(TAKEN)
+    const batch = this.#nextBatch()
+    await Promise.all(batch.map(([seq, { item }]) => this.#takeItem(seq, item)))
+    for (const [seq, { resolve }] of batch) {
+      resolve(TAKEN)
       this.#entries.delete(seq)
+    }
+  }
+
+  #nextBatch(): readonly (readonly [number, Entry])[] {
+    const batch: (readonly [number, Entry])[] = []
+    for (;;) {
+      const entry = this.#entries.get(this.#next)
+      if (entry === undefined) return batch
+      const isAlone = entry.item.type !== 'event' || filesToFetch(entry.item.event).length > 0
+      if (isAlone && batch.length > 0) return batch
+      batch.push([this.#next, entry])
+      this.#next += 1
+      if (isAlone) return batch
+    }
+  }
+
+  async #takeItem(seq: number, item: Item): Promise<void> {
+    if (this.#over.signal.aborted) return
+    switch (item.type) {
+      case 'event':
+        if (filesToFetch(item.event).length > 0) await this.#takeLoaded(item.event, seq)
+        else await this.#publish(item.event, NO_PATHS)
+        return
+      case 'outcome':
+        this.#sends.settle(item.send, item.outcome)
+        // It is at the writer before a later event is.
+        await nextTurn()
+        return
+      case 'ended':
+        this.finish(new Error(item.error ?? 'The driver left the line by itself.'))
     }
   }
 
@@ -287,18 +302,13 @@ export class RemoteLine {
     const order = { session: this.session, kind, key: line.key, boot: this.#boot }
     while (!limit.signal.aborted) {
       const messages = this.#sends.granted()
-      try {
-        const answer = await this.#fleet.ask(this.box, 'end', { ...order, messages }, ASK_MS)
-        if ('records' in answer) {
-          for (const record of answer.records) this.#sends.settleBy(record)
-          if (messages.length === 0) break
-          continue
-        }
-      } catch (error) {
-        if (!(error instanceof LinkError)) throw error
-        if (messages.length === 0 && this.#fleet.absence(this.box) !== null) break
-      }
-      await clock.sleep(AGAIN_MS, limit.signal)
+      const asked = this.#fleet.ask(this.box, 'end', { ...order, messages }, ASK_MS)
+      const answer = await orNull(asked)
+      const records = answer !== null && 'records' in answer ? answer.records : null
+      for (const record of records ?? []) this.#sends.settleBy(record)
+      const isGone = answer === null && this.#fleet.absence(this.box) !== null
+      if (messages.length === 0 && (records !== null || isGone)) break
+      if (records === null) await clock.sleep(AGAIN_MS, limit.signal)
     }
     limit.clear()
     this.#sends.giveUp()

@@ -55,16 +55,21 @@ export class RemoteSends {
     const onAbort = () => this.#withdraw(send)
     signal.addEventListener('abort', onAbort)
     const { session } = this.#note
-    this.#tools.ask({ session, deviceSession, send, message }).then(
-      (answer) => {
-        if (answer !== null && 'isOver' in answer) this.#tools.onOver()
-      },
-      () => this.settle(send, { outcome: 'not_sent', reason: 'driver_error', blame: 'line' }),
-    )
+    void this.#handOver(send, { session, deviceSession, send, message })
     try {
       return await promise
     } finally {
       signal.removeEventListener('abort', onAbort)
+    }
+  }
+
+  async #handOver(send: number, request: Request<'send'>): Promise<void> {
+    try {
+      const answer = await this.#tools.ask(request)
+      if (answer !== null && 'isOver' in answer) this.#tools.onOver()
+    } catch {
+      // It does not fit the link: no box has seen it.
+      this.settle(send, { outcome: 'not_sent', reason: 'driver_error', blame: 'line' })
     }
   }
 

@@ -285,8 +285,18 @@ function nameOf(json: string): OperationName | null {
 
 const AGAIN_MS = 250
 
+/** The answer; null where none came. */
+export async function orNull<T extends object>(answer: Promise<T>): Promise<T | null> {
+  try {
+    return await answer
+  } catch (error) {
+    if (error instanceof LinkError) return null
+    throw error
+  }
+}
+
 /** Asks until there is an answer; null once `signal` aborts. */
-export async function askUntil<T>(
+export async function askUntil<T extends object>(
   clock: Clock,
   signal: AbortSignal,
   once: () => Promise<T>,
@@ -296,12 +306,9 @@ export async function askUntil<T>(
   signal.addEventListener('abort', onAbort)
   try {
     while (!signal.aborted) {
-      try {
-        return await Promise.race([once(), over.promise])
-      } catch (error) {
-        if (!(error instanceof LinkError)) throw error
-        await clock.sleep(AGAIN_MS, signal)
-      }
+      const answer = await Promise.race([orNull(once()), over.promise])
+      if (answer !== null) return answer
+      await clock.sleep(AGAIN_MS, signal)
     }
     return null
   } finally {

@@ -130,7 +130,7 @@ function take(tools: IntakeTools, tx: Tx, { line, states }: Source, event: Intak
       takeReceipt(tools, tx, line, event.receipt)
       break
     case 'settled':
-      takeSettled(tools, tx, event)
+      takeSettled(tools, tx, line, event)
       return
     case 'rejected':
       rejectEvent(tx, line.id, event.reason, tools.stamps.now())
@@ -253,14 +253,18 @@ function isOtherPart(message: Outbound, guid: string): boolean {
   return hasAttachments(message) && platformGuid !== null && platformGuid !== guid
 }
 
-/** The end of an unsettled message, found by its driver. Only proof sends one again. */
+/**
+ * The end of an unsettled message, found by its driver. Only proof sends one again. A line that a message
+ * has left meanwhile has no say: another one may be sending it.
+ */
 function takeSettled(
   tools: IntakeTools,
   tx: Tx,
+  line: Line,
   { messageId, outcome }: Extract<IntakeEvent, { readonly type: 'settled' }>,
 ): void {
   const message = unsettled(tx, messageId)
-  if (message === null) return
+  if (message === null || message.lineId !== line.id) return
   tools.writer.afterCommit(() => tools.dispatchSignal.notify())
   switch (outcome.outcome) {
     case 'accepted':
