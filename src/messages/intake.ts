@@ -7,7 +7,7 @@ import { derivedId, type ConversationId, type LineId, type MessageId } from '../
 import type { Line } from '../domain/line.ts'
 import { hasAttachments, type Outbound, type Receipt } from '../domain/message.ts'
 import { carrierKind, type LeftOut, type NotRelayedKind } from '../domain/not-relayed.ts'
-import type { DeviceMessage, LeftOutMessage, LineEvent } from '../lines/driver.ts'
+import type { DeviceMessage, LeftOutMessage, LineEvent, Settlement } from '../lines/driver.ts'
 import { markKnown } from '../storage/contacts.ts'
 import { openConversation } from '../storage/conversations.ts'
 import type { Db, Tx } from '../storage/database.ts'
@@ -274,18 +274,26 @@ function takeSettled(
       assignGuid(tools, tx, message, outcome)
       return
     case 'not_sent':
-      if (outcome.proof === true && mayGoAgain(tx, message)) {
-        requeue(tools, tx, message, outcome.reason)
-      } else if (outcome.proof !== true || line.box === null || !isRestored(message)) {
-        // The journal of one box knows nothing of what another has sent since the backup.
-        failMessage(tools, tx, message, outcome.reason)
-      }
+      takeNotSent(tools, tx, { line, message }, outcome)
       return
     case 'partly_sent':
       failPartly(tools, tx, message, outcome)
       return
     case 'unknown':
       if (outcome.sent !== undefined) markSent(tx, message, outcome.sent, null)
+  }
+}
+
+function takeNotSent(
+  tools: IntakeTools,
+  tx: Tx,
+  { line, message }: { readonly line: Line; readonly message: Outbound },
+  { reason, proof }: Extract<Settlement, { readonly outcome: 'not_sent' }>,
+): void {
+  if (proof === true && mayGoAgain(tx, message)) requeue(tools, tx, message, reason)
+  // The journal of one box knows nothing of what another has sent since the backup.
+  else if (proof !== true || line.box === null || !isRestored(message)) {
+    failMessage(tools, tx, message, reason)
   }
 }
 
