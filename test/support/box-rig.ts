@@ -16,7 +16,7 @@ import { ScratchFolder } from './scratch-folder.ts'
 import { settle, type TestClock } from './test-clock.ts'
 
 export const BOX = 'box_00000000000000000000000000' as BoxId // A well-formed id.
-export const VERSION = '1.4.0'
+const VERSION = '1.4.0'
 
 export type BoxProcess = {
   readonly agent: Agent

@@ -112,7 +112,12 @@ export class Laws {
     this.#check('events in order, each once', isNext, fact)
     this.#reported.set(line.key, Math.max(known, place))
     const carriedId = device?.log[place - 1]?.carriedId ?? null
-    const message = carriedId === null ? undefined : this.#disk.messages.get(carriedId)
+    if (carriedId !== null) this.#comesBehind(carriedId, fact)
+  }
+
+  /** A receipt comes behind the outcome of its message. */
+  #comesBehind(carriedId: MessageId, fact: string): void {
+    const message = this.#disk.messages.get(carriedId)
     if (message === undefined || this.#world.now < this.clonedUntil) return
     const isEarly = !message.isAnswered && message.status === 'sending'
     this.#check('no receipt before its outcome', !isEarly && message.status !== 'queued', fact)
@@ -149,14 +154,18 @@ export class Laws {
     if (machine === undefined) return null
     if (machine.lostBoots.has(boot)) return 'the journal was lost'
     if (machine.isClone) return 'another machine has the box'
+    return this.#causeIn(machine, id, device?.remembers ?? true)
+  }
+
+  #causeIn(machine: Machine, id: MessageId, remembers: boolean): Cause | null {
     const row = rowOf(machine.journal, id)
     if (row === null) return null
     if (row.outcome !== null) {
       const isUnknown = JSON.parse(row.outcome).outcome === 'unknown'
-      return isUnknown && device?.remembers === false ? 'the device could not say' : null
+      return isUnknown && !remembers ? 'the device could not say' : null
     }
     if (!this.#carried.has(id)) return 'the process died between row and act'
-    return device?.remembers === false ? 'the process died between act and outcome' : null
+    return remembers ? null : 'the process died between act and outcome'
   }
 
   #check(law: Law, isKept: boolean, fact: string): void {

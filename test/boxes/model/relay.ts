@@ -260,7 +260,7 @@ export class Relay {
   }
 
   #apply(message: Message, { outcome, isSessionOver }: SendAnswer): void {
-    const { laws, world } = this.#tools
+    const { laws } = this.#tools
     switch (outcome.outcome) {
       case 'accepted':
       case 'held':
@@ -271,9 +271,7 @@ export class Relay {
         return
       case 'not_sent':
         if (message.status !== 'queued' && message.status !== 'sending') return
-        message.dueAt = world.now + 1_000
-        if (outcome.reason !== 'withdrawn' && !isSessionOver) message.tries += 1
-        laws.changes(message, message.tries < TRIES_MAX ? 'queued' : 'failed', outcome.reason)
+        this.#requeue(message, outcome.reason, isSessionOver)
         return
       case 'partly_sent':
       case 'postponed':
@@ -281,21 +279,27 @@ export class Relay {
     }
   }
 
+  #requeue(message: Message, reason: string, isSessionOver: boolean): void {
+    const { laws, world } = this.#tools
+    message.dueAt = world.now + 1_000
+    if (reason !== 'withdrawn' && !isSessionOver) message.tries += 1
+    laws.changes(message, message.tries < TRIES_MAX ? 'queued' : 'failed', reason)
+  }
+
   /** Works that wait together are written together, or none of them is; later ones come after them. */
   #commit<T>(run: () => T): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>()
     this.#waiting.push({ run, resolve, reject })
-    if (this.#waiting.length === 1) this.#scheduleWrite()
+    if (this.#waiting.length === 1) this.#groups = this.#writeNext(this.#groups)
     return promise
   }
 
-  #scheduleWrite(): void {
+  async #writeNext(before: Promise<void>): Promise<void> {
     const { process, world } = this.#tools
-    this.#groups = this.#groups.then(async () => {
-      const group = this.#waiting.splice(0)
-      await process.clock.sleep(world.between(0, COMMIT_MS), NEVER)
-      this.#write(group)
-    })
+    await before
+    const group = this.#waiting.splice(0)
+    await process.clock.sleep(world.between(0, COMMIT_MS), NEVER)
+    this.#write(group)
   }
 
   #write(group: readonly Work[]): void {
@@ -330,6 +334,6 @@ class LineLife {
   }
 }
 
-export function isUnsettled(status: Status): boolean {
+function isUnsettled(status: Status): boolean {
   return status === 'sending' || status === 'uncertain'
 }
