@@ -84,10 +84,8 @@ class BoxAgent implements Agent {
   readonly #lines = new Map<string, BoxLine>()
   /** Newest session of each device; `isClosed` once it was started, or ended before that. */
   readonly #newest = new Map<string, { readonly session: string; readonly isClosed: boolean }>()
-  /** Sessions of the time when it began to leave: the head asks for their ends. */
-  readonly #leaving = new Map<string, BoxLine>()
-  /** Sessions whose end the head knows with all outcomes. */
-  readonly #reported = new WeakSet<BoxLine>()
+  /** Sessions whose end the head knows with all outcomes, since this box leaves. */
+  readonly #reported = new Set<string>()
   readonly #news = new Signal()
   #heardAt = -Infinity
   #wasHeard = false
@@ -291,12 +289,12 @@ class BoxAgent implements Agent {
     const device = deviceOf(kind, key)
     const newest = this.#newest.get(device)?.session ?? session
     if (!isNewer(newest, session)) this.#newest.set(device, { session, isClosed: true })
-    const line = this.#lines.get(session) ?? this.#leaving.get(session)
+    const line = this.#lines.get(session)
     line?.end()
     if (line !== undefined && !(await this.#areDone([line]))) {
       if (messages.length === 0 || line.hasSends) return { isBusy: true }
     }
-    if (line !== undefined) this.#reported.add(line)
+    if (this.#isLeaving) this.#reported.add(session)
     const records = messages.map((message) => {
       const row = rowOf(journal.find(message), session)
       if (row !== null) return { message, state: 'row', outcome: row.outcome } as const
@@ -322,13 +320,10 @@ class BoxAgent implements Agent {
     this.#isLeaving = true
     this.#news.notify()
     const lines = [...this.#lines.values()]
-    for (const line of lines) {
-      this.#leaving.set(line.session, line)
-      line.stop()
-    }
+    for (const line of lines) line.stop()
     const until = clock.monotonic() + STOP_MS_MAX
     const isSettled = (line: BoxLine) =>
-      !line.hasSends && line.isRunOver && (this.#reported.has(line) || !this.#isHeard())
+      !line.hasSends && line.isRunOver && (this.#reported.has(line.session) || !this.#isHeard())
     do {
       await clock.sleep(STOP_LOOK_MS, NEVER)
     } while (!lines.every(isSettled) && clock.monotonic() < until)

@@ -114,6 +114,16 @@ export class BoxRig implements Disposable {
     throw new Error('The box was not heard.')
   }
 
+  /** Folder of the box for files that are to be sent. */
+  outgoingFolder(): string {
+    return this.folder.file(`outgoing-${this.box?.journal.boot}`)
+  }
+
+  /** The journal is gone; the next process begins another one. */
+  wipeJournal(): void {
+    this.journalDatabase = new Database(':memory:', { strict: true })
+  }
+
   joined(kind: string, local: LineDriver | null = null): LineDriver {
     return createJoinedDriver(local, kind, this.fleet)
   }
