@@ -74,7 +74,9 @@ export async function startBox(config: Config, file: BoxFile, parts: BoxParts): 
   const link = await connect(file, parts)
   const upgrade = new BoxUpgrade({
     ...parts.selfUpgrade,
-    ...{ clock, log, version: VERSION },
+    clock,
+    log,
+    version: VERSION,
     folder: join(directory.path, 'download'),
     fetch(request, epoch) {
       const subject = SUBJECTS.up(String(Math.max(epoch, journal.fence)), file.box_id)

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { createHeadBroker } from './boxes/head-broker.ts'
 import { createBoxes } from './boxes/head.ts'
 import type { Config } from './config.ts'
-import { boxFindings, numberTwiceFindings } from './health/box-findings.ts'
+import { boxFindings, groupedByBox, numberTwiceFindings } from './health/box-findings.ts'
 import { ofRelay } from './health/catalogue.ts'
 import { LINE_KINDS } from './lines/kinds.ts'
 import { createKinds, type CreatedKinds, type KindTools, type LineKind } from './lines/line-kind.ts'
@@ -81,7 +81,7 @@ export function createDevices(runtime: Runtime, { config, parts, listed }: Start
     const broker = boxes.findings()
     return [
       ...broker.map(ofRelay),
-      ...boxes.rollouts.findings().map(ofRelay),
+      ...groupedByBox(boxes.rollouts.findings().map(ofRelay), (box) => boxes.nameOf(box)),
       ...boxFindings(boxes.watched(), broker[0]?.code ?? null),
       ...numberTwiceFindings(listed(), (box) => boxes.nameOf(box)),
     ]

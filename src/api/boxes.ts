@@ -36,7 +36,8 @@ export type Rollout = {
   readonly status: 'running' | 'paused'
   readonly boxes: number
   readonly upgraded: number
-  readonly problem: { readonly box: string; readonly why: string } | null
+  /** Of the first box that failed, with its name. */
+  readonly problem: string | null
 }
 
 /** The executables lie in the folder `rollout` of the data directory. */

@@ -22,7 +22,7 @@ import {
   type JoinToken,
 } from './enrolment.ts'
 import { makeKey } from './nkeys.ts'
-import type { RolloutActions, Rollouts } from './rollout.ts'
+import type { RolloutActions, Rollouts } from './rollouts.ts'
 
 export type BoxActions = {
   /** Boxes and invitations, oldest first. */

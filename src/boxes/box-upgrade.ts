@@ -130,7 +130,7 @@ export class BoxUpgrade implements Service {
     const { log, install } = this.#tools
     log.info('an upgrade is downloaded', { to: order.to })
     const isFetched = await this.#download(order, signal)
-    // A restart asks again, and a newer order begins anew.
+    // A restart asks again, and a newer order begins again.
     if (signal.aborted || this.#order !== order) return
     if (!isFetched) return this.#fail(order, 'The new version could not be fetched from the head.')
     writeFileSync(this.#path(SUMS), order.sums)

@@ -22,11 +22,11 @@ import {
   type BoxAdminTools,
 } from './admin.ts'
 import { serveJoins } from './enrolment.ts'
-import { Fleet, type BoxSnapshot } from './fleet.ts'
+import { Fleet } from './fleet.ts'
 import type { HeadBroker } from './head-broker.ts'
 import { createJoinedDriver } from './joined-driver.ts'
 import type { Link } from './link.ts'
-import { Rollouts } from './rollout.ts'
+import { Rollouts } from './rollouts.ts'
 
 export type HeadTools = Pick<BoxAdminTools, 'db' | 'writer' | 'stamps' | 'audit'> & {
   readonly clock: Clock
@@ -85,13 +85,7 @@ export function createBoxes(tools: HeadTools): Boxes {
   fleet.onChange(changed)
   const snapshotOf = (id: BoxId) => fleet.snapshots().find((one) => one.id === id)
   const startedAt = stamps.now()
-  const rollouts = new Rollouts({
-    ...tools,
-    folder: tools.releases,
-    changed,
-    viewOf: (id) => viewOf(tools, id, snapshotOf(id)),
-    order: (id, order) => fleet.ask(id, 'upgrade', { ...order, epoch: fleet.epoch }, ORDER_MS),
-  })
+  const rollouts = createRollouts(tools, fleet, changed)
   const actions = createBoxActions({
     ...tools,
     rollouts,
@@ -119,39 +113,54 @@ export function createBoxes(tools: HeadTools): Boxes {
     absence: (id) => fleet.absence(id),
     nameOf: (id) => findBox(db, id)?.name ?? id,
     findings: () => broker.findings(),
-    watched: () =>
-      listBoxes(db)
-        .filter(({ joinedAt, removedAt }) => joinedAt !== null && removedAt === null)
-        .map(({ id, name, version }) => {
-          const heard = snapshotOf(id)
-          return {
-            id,
-            name,
-            absence: fleet.absence(id),
-            silentMs: clock.now() - (heard?.lastHeardAt ?? startedAt),
-            version: heard?.version ?? version,
-            freeBytes: heard?.health.freeBytes ?? null,
-            isTwice: heard?.problem === 'box_twice',
-          }
-        }),
+    watched: () => watchedBoxes(tools, fleet, startedAt),
   }
   tools.metrics.onCollect(() => observe(tools.metrics, boxes.watched()))
   return boxes
 }
 
-/** A box as its upgrade sees it; null for one that was removed. */
-function viewOf({ db, lines }: HeadTools, id: BoxId, heard: BoxSnapshot | undefined) {
-  const box = findBox(db, id)
-  if (box === null || box.removedAt !== null) return null
-  const { version, platform, upgrade } = heard ?? { ...box, upgrade: null }
-  const own = lines().filter(({ line }) => line.box === id && line.isEnabled)
-  return {
-    isReachable: heard?.isHeard === true,
-    version,
-    platform,
-    upgrade,
-    lines: own.map(({ line, state }) => ({ line, isOnline: state.status === 'online' })),
-  }
+function watchedBoxes(
+  { db, clock }: HeadTools,
+  fleet: Fleet,
+  startedAt: number,
+): readonly WatchedBox[] {
+  const joined = listBoxes(db).filter((box) => box.joinedAt !== null && box.removedAt === null)
+  return joined.map(({ id, name, version }) => {
+    const heard = fleet.snapshots().find((one) => one.id === id)
+    return {
+      id,
+      name,
+      absence: fleet.absence(id),
+      silentMs: clock.now() - (heard?.lastHeardAt ?? startedAt),
+      version: heard?.version ?? version,
+      freeBytes: heard?.health.freeBytes ?? null,
+      isTwice: heard?.problem === 'box_twice',
+    }
+  })
+}
+
+function createRollouts(tools: HeadTools, fleet: Fleet, changed: () => void): Rollouts {
+  const { db, releases: folder, lines } = tools
+  return new Rollouts({
+    ...tools,
+    folder,
+    changed,
+    order: (id, order) => fleet.ask(id, 'upgrade', { ...order, epoch: fleet.epoch }, ORDER_MS),
+    viewOf(id) {
+      const box = findBox(db, id)
+      if (box === null || box.removedAt !== null) return null
+      const heard = fleet.snapshots().find((one) => one.id === id)
+      const { version, platform, upgrade } = heard ?? { ...box, upgrade: null }
+      const own = lines().filter(({ line }) => line.box === id && line.isEnabled)
+      return {
+        isReachable: heard?.isHeard === true,
+        version,
+        platform,
+        upgrade,
+        lines: own.map(({ line, state }) => ({ line, isOnline: state.status === 'online' })),
+      }
+    },
+  })
 }
 
 /** Kinds without a device of this machine have a driver too: a box may have one at any time. */

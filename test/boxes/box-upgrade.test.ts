@@ -8,6 +8,7 @@ import { BoxUpgrade, type BoxUpgradeTools } from '../../src/boxes/box-upgrade.ts
 import { LinkError } from '../../src/boxes/link.ts'
 import { CHUNK_BYTES, type Chunk, type Request } from '../../src/boxes/wire.ts'
 import { silentLog } from '../../src/system/log.ts'
+import { eventually } from '../support/relay-process.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 import { TestClock, settle } from '../support/test-clock.ts'
 
@@ -61,7 +62,11 @@ class Machine {
     this.#stop.abort()
     this.#stop = new AbortController()
     this.box = new BoxUpgrade({
-      ...{ clock: this.clock, log: silentLog, folder: this.path, version, obstacle: this.obstacle },
+      clock: this.clock,
+      log: silentLog,
+      folder: this.path,
+      version,
+      obstacle: this.obstacle,
       fetch: async ({ offset }, epoch) => this.#chunk(offset, epoch),
       install: async (order) => {
         if (this.installProblem !== null) throw new Error(this.installProblem)
@@ -76,8 +81,12 @@ class Machine {
   /** Takes the order, and lets its download end. */
   async take(order: Partial<Request<'upgrade'>> = {}) {
     const answer = this.box.take({ ...ORDER, ...order })
+    await settle()
+    const isStuck = !this.isHeadThere || this.breaksAt < Infinity
     // Files are read and written meanwhile, in no time of the test.
-    for (let turn = 0; turn < 50; turn += 1) await settle()
+    const isOver = () => (isStuck || this.box.report()?.state !== 'downloading' ? true : null)
+    await eventually('the download has ended', isOver)
+    await settle()
     return answer
   }
 

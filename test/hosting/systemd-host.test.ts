@@ -243,11 +243,10 @@ test('a process beside the service is a unit of its own, once', async () => {
   })
   const second = box.host.startBeside(order, NEVER)
 
-  expect(box.tools.calls[0]).toEqual([
-    ...['/usr/bin/env', 'XDG_RUNTIME_DIR=/run/user/1000', '/usr/bin/systemd-run', '--user'],
-    ...['--collect', '--quiet', '--unit=hookline-upgrade.service'],
-    ...['--property=StandardOutput=file:/tmp/out', '--property=StandardError=inherit'],
-    ...['--', '/bin/new', 'upgrade'],
-  ])
+  expect(box.tools.calls[0]?.join(' ')).toBe(
+    '/usr/bin/env XDG_RUNTIME_DIR=/run/user/1000 /usr/bin/systemd-run --user --collect --quiet ' +
+      '--unit=hookline-upgrade.service --property=StandardOutput=file:/tmp/out ' +
+      '--property=StandardError=inherit -- /bin/new upgrade',
+  )
   await expect(second).rejects.toThrow('Cannot start the upgrade: Unit hookline-upgrade.service')
 })

@@ -16,7 +16,7 @@ async function control(verb: string): Promise<void> {
   if (verb === 'stop') await stop()
   if (verb !== 'show') return
   const pid = running('service')
-  console.log(`MainPID=${pid ?? 0}\nActiveState=${pid === null ? 'inactive' : 'active'}`)
+  process.stdout.write(`MainPID=${pid ?? 0}\nActiveState=${pid === null ? 'inactive' : 'active'}\n`)
 }
 
 function start(): void {
@@ -37,7 +37,7 @@ async function stop(): Promise<void> {
 
 function runBeside(): void {
   if (running('beside') !== null) {
-    console.error('Unit hookline-upgrade.service already exists.')
+    process.stderr.write('Unit hookline-upgrade.service already exists.\n')
     process.exit(1)
   }
   const output = args.find((word) => word.startsWith('--property=StandardOutput=file:'))
