@@ -5,7 +5,7 @@ import type { WatchedBox } from '../domain/box.ts'
 import type { Finding } from '../domain/finding.ts'
 import type { BoxId } from '../domain/ids.ts'
 import type { Line, LineState, OfflineReason } from '../domain/line.ts'
-import { MINUTE_MS } from '../domain/time.ts'
+import { DAY_MS, MINUTE_MS } from '../domain/time.ts'
 import type { LineDriver } from '../lines/driver.ts'
 import { beginEpoch, findBox, listBoxes, updateBox } from '../storage/boxes.ts'
 import type { ChangeFeed } from '../system/change-feed.ts'
@@ -208,7 +208,7 @@ async function run(head: Head, signal: AbortSignal): Promise<void> {
   const isNeeded = () => users().boxes.length + users().invitations.length > 0
   while (!signal.aborted) {
     if (isNeeded()) await live(head, isNeeded, signal)
-    else await wake.wait(tools.clock, MINUTE_MS, signal)
+    else await wake.wait(tools.clock, DAY_MS, signal)
   }
 }
 

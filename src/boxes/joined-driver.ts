@@ -1,3 +1,4 @@
+import { DAY_MS } from '../domain/time.ts'
 import type { DriverLine, LineDriver } from '../lines/driver.ts'
 import { Signal } from '../system/signal.ts'
 import type { Fleet } from './fleet.ts'
@@ -18,6 +19,8 @@ export function createJoinedDriver(
   return {
     kind,
     devicesChanged,
+    // Boxes report their devices: without own ones there is nothing to look for in between.
+    ...(local === null && { lookEveryMs: DAY_MS }),
     discover: async (signal) => {
       const here = (await local?.discover(signal)) ?? []
       return [...here, ...fleet.devices(kind)]

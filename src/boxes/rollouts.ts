@@ -10,7 +10,7 @@ import { RelayError } from '../domain/errors.ts'
 import type { Finding } from '../domain/finding.ts'
 import type { BoxId } from '../domain/ids.ts'
 import { lineName } from '../domain/line.ts'
-import { MINUTE_MS, SECOND_MS } from '../domain/time.ts'
+import { DAY_MS, SECOND_MS } from '../domain/time.ts'
 import type { Audit } from '../storage/audit.ts'
 import { findBox, findLiveBox, readRollout, saveRollout } from '../storage/boxes.ts'
 import type { Db } from '../storage/database.ts'
@@ -64,7 +64,7 @@ export type RolloutActions = {
 }
 
 const TICK_MS = 2 * SECOND_MS
-const IDLE_MS = MINUTE_MS
+const IDLE_MS = DAY_MS
 
 export class Rollouts implements Service {
   readonly name = 'rollout'

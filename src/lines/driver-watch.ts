@@ -11,7 +11,7 @@ type WatchTools = {
   readonly onFailure: (error: Error) => void
 }
 
-const INTERVAL_MS = 5_000
+const LOOK_EVERY_MS = 5_000
 const ANSWER_MS_MAX = 10_000
 
 /** Asks one driver for its devices, again and again; one that hangs holds up no other. */
@@ -32,7 +32,8 @@ export class DriverWatch {
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       if (!this.#open.has('discover')) await this.#discover(signal)
-      await this.#news.wait(this.#tools.clock, INTERVAL_MS, signal)
+      const { lookEveryMs = LOOK_EVERY_MS } = this.driver
+      await this.#news.wait(this.#tools.clock, lookEveryMs, signal)
     }
   }
 

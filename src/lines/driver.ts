@@ -15,8 +15,10 @@ import type { Signal } from '../system/signal.ts'
 export type LineDriver = {
   /** Name of its kind, as in the table of kinds. */
   readonly kind: string
-  /** Notified when devices came or went; otherwise they are asked for every five seconds. */
+  /** Notified when devices came or went. */
   readonly devicesChanged?: Signal | undefined
+  /** Longest time between two looks for devices in milliseconds; five seconds where it is left out. */
+  readonly lookEveryMs?: number | undefined
   /** Devices attached now. Asked again and again; must not change anything, nor send. */
   discover(signal: AbortSignal): Promise<readonly Found[]>
   /** Causes that keep the driver or its devices from working, for the health catalogue. */
