@@ -8,6 +8,7 @@ import { spawn, spawnSync } from 'bun'
 
 import { CHROMIUM } from '../test/browser/chromium.ts'
 import { bringMypy } from '../test/support/mypy.ts'
+import { NATS_SERVER } from '../test/support/nats-server.ts'
 
 type Part = { readonly name: string; readonly command: readonly string[] }
 type Count = { readonly passed: number; readonly failed: number }
@@ -21,7 +22,12 @@ const TEST = ['bun', 'test', '--only-failures', `--timeout=${TEST_MS_MAX}`]
  */
 const SIDE_BY_SIDE = [`--parallel=${2 * availableParallelism()}`, '--no-isolate']
 /** Tests that take minutes come last, each alone: they want the machine for themselves. */
-const HEAVY = ['test/fuzz/', 'test/executable/kill.test.ts', 'test/browser/']
+const HEAVY = [
+  'test/fuzz/',
+  'test/executable/kill.test.ts',
+  'test/executable/boxes-kill.test.ts',
+  'test/browser/',
+]
 const INSTALL_TIMEOUT_MS = 300_000
 
 const CHECKS: readonly Part[] = [
@@ -42,6 +48,10 @@ const parts = paths.length > 0 ? [{ name: 'tests', command: [...TEST, ...paths] 
 if (paths.length === 0 || paths.some((path) => path.includes('browser'))) bringBrowser()
 if (paths.length === 0 || paths.some((path) => path.includes('iphone'))) bringPeers()
 if (paths.length === 0 || paths.some((path) => path.includes('clients'))) bringMypy()
+const wantsBoxes = paths.length === 0 || paths.some((path) => path.includes('boxes'))
+if (wantsBoxes && NATS_SERVER === null) {
+  console.log('\nnats-server 2.10.4 or later is missing: skipping tests of several boxes.')
+}
 
 let passed = 0
 let failed = 0

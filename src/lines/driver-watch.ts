@@ -36,6 +36,11 @@ export class DriverWatch {
     }
   }
 
+  /** Looks for devices at once. */
+  look(): void {
+    this.#news.notify()
+  }
+
   /** The driver's own findings, and one where it cannot look for devices. */
   async checkup(signal: AbortSignal): Promise<readonly Finding[]> {
     const { kind } = this.driver

@@ -5,20 +5,28 @@ import { useEffect } from 'preact/hooks'
 
 import { href } from '../address.ts'
 import { fieldError } from '../api.ts'
-import { Button } from '../components/button.tsx'
+import { Button, LinkButton } from '../components/button.tsx'
 import { FailureNote } from '../components/callout.tsx'
 import { CodeBlock } from '../components/code-block.tsx'
 import { DeleteCard } from '../components/dialog.tsx'
 import { Form, Switch, TextField, bindTo } from '../components/form.tsx'
 import { Badge, Icon } from '../components/icon.tsx'
-import { lazyPage } from '../components/lazy-page.tsx'
+import { lazyPage, lazyPart } from '../components/lazy-page.tsx'
 import { Card, PageHead, useNewView } from '../components/page.tsx'
 import { Ago, PersonText } from '../components/text.tsx'
 import { useAction } from '../components/use-action.ts'
 import { DetailView, EmptyState, Skeleton, WhenReady } from '../components/when-ready.tsx'
 import { useDashboard } from '../dashboard.ts'
 import type { PhoneLine } from '../resources.ts'
-import { useAbout, useChecks, useKinds, useLineChecks, useLines, useTimeZone } from '../sources.ts'
+import {
+  useAbout,
+  useBoxes,
+  useChecks,
+  useKinds,
+  useLineChecks,
+  useLines,
+  useTimeZone,
+} from '../sources.ts'
 import { combine } from '../store.ts'
 import {
   isDeletable,
@@ -34,6 +42,7 @@ import { LineSubtitle, LineTraffic, NewContacts } from './line-figures.tsx'
 import { LineCharts, LineSparkline } from './pictures.tsx'
 
 const RECEIVE_TEST = lazyPage(null, async () => (await import('./line-test.tsx')).ReceiveTest)
+const PLACE = lazyPart(async () => (await import('./line-place.tsx')).LinePlace)
 const SIMULATION = lazyPage(null, async () => (await import('./line-simulation.tsx')).Simulation)
 
 export function LinesPage() {
@@ -52,7 +61,9 @@ function LineList() {
   const all = combine({ lines: useLines(), about: useAbout() })
   return (
     <>
-      <PageHead title={WORDS.title}>{WORDS.lead}</PageHead>
+      <PageHead title={WORDS.title} actions={<BoxesLink />}>
+        {WORDS.lead}
+      </PageHead>
       <WhenReady of={all} skeleton={skeleton}>
         {({ lines: { data } }) =>
           data.length === 0 ? (
@@ -67,6 +78,17 @@ function LineList() {
         }
       </WhenReady>
     </>
+  )
+}
+
+/** The way to lines on other machines. */
+function BoxesLink() {
+  const boxes = useBoxes().value
+  if (boxes === null) return null
+  return (
+    <LinkButton href={href('boxes')}>
+      {boxes.data.length === 0 ? WORDS.addBox : WORDS.boxes}
+    </LinkButton>
   )
 }
 
@@ -158,10 +180,11 @@ function LineParts({ line, lines }: Props & { readonly lines: readonly PhoneLine
             <NewContacts line={line} />
             <LineTraffic line={line} />
           </Card>
+          <PLACE.View line={line} />
           <LineSettings line={line} />
           <QuietHoursCard line={line} />
           <Capabilities line={line} />
-          {isDeletable(line, kinds) && (
+          {isDeletable(line, kinds, lines) && (
             <DeleteCard
               page="lines"
               noun="line"
