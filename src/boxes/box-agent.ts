@@ -199,7 +199,7 @@ class BoxAgent implements Agent {
       return
     }
     for (const session of answer.closed) this.#lines.get(session)?.end()
-    if (answer.epoch > journal.fence) await this.#raiseFence(answer.epoch)
+    if (answer.epoch >= journal.fence) await this.#raiseFence(answer.epoch)
   }
 
   /** Sessions of lower epochs are over, and the epoch is on disk, when it resolves. */
@@ -233,7 +233,7 @@ class BoxAgent implements Agent {
     const { journal, drivers } = this.#tools
     const { session, kind, line } = request
     const [epoch] = sessionOrder(session)
-    if (epoch > journal.fence) await this.#raiseFence(epoch)
+    if (epoch >= journal.fence) await this.#raiseFence(epoch)
     const driver = drivers.find((one) => one.kind === kind)
     if (driver === undefined) return { refused: `This box has no ${kind} driver.` }
     if (this.#isRunning(session)) return RUNNING
