@@ -144,8 +144,10 @@ test('what three boxes lack is one finding that names them', async () => {
 test('a box gets another name, and is removed: its line goes on where its number is next', async () => {
   await using stage = await startWithBoxes()
   const { relay, clock } = stage
+  await stage.join('hall', [])
   const attic = await stage.join('attic', [FIRST])
   const line = await lineOf(relay, FIRST)
+  await clock.advance(1_000)
 
   const renamed = await stage.owner('PATCH', '/boxes/attic', { name: 'loft' })
   const removed = await stage.owner('DELETE', '/boxes/loft')
