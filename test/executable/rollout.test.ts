@@ -145,7 +145,7 @@ withServer(
     })
 
     expect(started).toMatchObject({ version: '1.1.0', status: 'running', boxes: 2 })
-    expect(paused.why).toStartWith('two: The new version did not start: ')
+    expect(paused.why).toStartWith('On two. The new version did not start: ')
     expect(broken?.upgrade).toMatchObject({ to: '1.1.0', state: 'rolled_back' })
     expect(afterFailure).toEqual(['1.1.0', '1.0.0'])
     expect((await boxes()).map(({ version, upgrade }) => [version, upgrade])).toEqual([
