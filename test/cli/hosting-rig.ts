@@ -61,7 +61,8 @@ export class HostingRig implements Disposable {
   /** Runs one command to its end. */
   async run(line: string, environment: Readonly<Record<string, string>> = {}): Promise<Printed> {
     const machine = {
-      ...this.tools,
+      run: this.tools.run,
+      startDetached: this.tools.startDetached,
       clock: this.clock,
       random: { bytes: (length: number) => new Uint8Array(length), chance: () => 0 },
       platform: 'linux',
