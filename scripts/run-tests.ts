@@ -22,7 +22,12 @@ const TEST = ['bun', 'test', '--only-failures', `--timeout=${TEST_MS_MAX}`]
  */
 const SIDE_BY_SIDE = [`--parallel=${2 * availableParallelism()}`, '--no-isolate']
 /** Tests that take minutes come last, each alone: they want the machine for themselves. */
-const HEAVY = ['test/fuzz/', 'test/executable/kill.test.ts', 'test/browser/']
+const HEAVY = [
+  'test/fuzz/',
+  'test/executable/kill.test.ts',
+  'test/executable/boxes-kill.test.ts',
+  'test/browser/',
+]
 const INSTALL_TIMEOUT_MS = 300_000
 
 const CHECKS: readonly Part[] = [

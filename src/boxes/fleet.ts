@@ -39,6 +39,8 @@ export type FleetTools = {
     id: BoxId,
     facts: { readonly version: string; readonly platform: string },
   ) => void
+  /** A part of an executable that boxes are upgraded to. */
+  readonly releaseFile?: (request: Request<'release_file'>) => Chunk
 }
 
 export const BOX_PROBLEMS = ['box_twice', 'box_outdated'] as const
@@ -52,6 +54,7 @@ export type BoxSnapshot = {
   readonly version: string
   readonly platform: string
   readonly health: Health
+  readonly upgrade: Hello['upgrade'] | null
   readonly deviceCount: number
   readonly problem: BoxProblem | null
 }
@@ -178,6 +181,7 @@ export class Fleet {
         version,
         platform,
         health,
+        upgrade: hello.upgrade ?? null,
         deviceCount: devices.length,
         problem: peer.twiceUntil > now ? 'box_twice' : problem,
       }
@@ -237,6 +241,7 @@ export class Fleet {
       page: async (request, box) => runOf(request.session, box)?.page(request) ?? { isOver: true },
       outgoing_file: async (request, box) =>
         (await runOf(request.session, box)?.file(request)) ?? { isMissing: true },
+      release_file: async (request) => this.tools.releaseFile?.(request) ?? { isMissing: true },
     }
     this.#stopServing = serve(link, SUBJECTS.up(String(epoch), '*'), handlers, BOX_IN_UP)
   }
@@ -363,8 +368,8 @@ export class Fleet {
 const BOX_IN_UP = 4
 
 function isOther(one: Hello, other: Hello): boolean {
-  const facts = ({ version, platform, devices, kinds }: Hello) =>
-    JSON.stringify([version, platform, devices, kinds])
+  const facts = ({ version, platform, devices, kinds, upgrade }: Hello) =>
+    JSON.stringify([version, platform, devices, kinds, upgrade])
   return facts(one) !== facts(other)
 }
 

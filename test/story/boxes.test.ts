@@ -4,6 +4,7 @@
 import { expect, test } from 'bun:test'
 
 import { startWithBoxes } from '../support/boxes-rig.ts'
+import { vanishes } from '../support/ended-relay.ts'
 import { ScriptedDriver } from '../support/scripted-driver.ts'
 import { settle } from '../support/test-clock.ts'
 import type { Json } from '../support/test-relay.ts'
@@ -75,6 +76,19 @@ test('while a box is away its messages wait, others go elsewhere, and both are s
   expect(elsewhere).toEqual(['free'])
   expect(box.driver.devices[0]?.sent.map(({ text }) => text)).toEqual(['pinned'])
   expect((await relay.message(waiting.body.id)).status).toBe('sent')
+})
+
+test('a box that is stopped has ended as soon as the head knows of its sends', async () => {
+  await using stage = await startWithBoxes()
+  const box = await stage.join('attic', [FIRST])
+  let isEnded = false
+
+  // It moves the clock by a second.
+  void box.stop().then(() => (isEnded = true))
+  await settle(500)
+
+  expect(isEnded).toBe(true)
+  expect((await lineOf(stage.relay, FIRST)).status_reason).toBe('box_unreachable')
 })
 
 test('a box that is away is one finding, an error after a minute, above the lines of its own', async () => {
@@ -227,6 +241,24 @@ test('every change of a box, and every move, is in the audit log', async () => {
     ['box.joined', 'relay', studio.id, null, expect.anything()],
   ])
   expect(entries).toContainEqual(['box.invited', 'cli', attic.id, null, { name: 'attic' }])
+})
+
+test('a message of a backup stays uncertain where its box has no record: another one may have sent it', async () => {
+  await using stage = await startWithBoxes()
+  const { relay, clock } = stage
+  const box = await stage.join('attic', [FIRST])
+  const device = box.driver.devices[0]
+  if (device !== undefined) device.script = vanishes
+  const { body } = await relay.send({ to: PERSON, text: 'hello' }, ASYNC)
+  await clock.advance(10)
+  relay.db.sqlite.run("UPDATE messages SET status = 'uncertain', error_code = 'restored'")
+
+  const outcome = { outcome: 'not_sent', reason: 'withdrawn', blame: 'line', proof: true } as const
+  await device?.settle(body.id, outcome)
+  await clock.advance(1_000)
+
+  expect((await relay.message(body.id)).status).toBe('uncertain')
+  expect(device?.given).toHaveLength(1)
 })
 
 test('names of boxes are checked, and an invitation can be made again until it was used', async () => {

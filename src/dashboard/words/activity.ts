@@ -74,6 +74,7 @@ const SENTENCES: Readonly<Record<string, (name: string) => string>> = {
   'backup.downloaded': (name) => `Backup ${name} downloaded`,
   'backup.restored': (name) => `Backup ${name} restored`,
   'relay.upgraded': () => 'Hookline upgraded',
+  'box.upgraded': () => 'Box upgraded',
   'setup_link.created': () => 'Setup link created',
   'password.set': () => 'Password set',
   'password.changed': () => 'Password changed',
