@@ -44,13 +44,8 @@ export type Rollout = {
 export const NewRollout = objectSchema('NewRollout', {
   version: Type.String({ minLength: 1, maxLength: 100 }),
   boxes: Type.Array(Type.String({ maxLength: 100 }), { minItems: 1, maxItems: 1_000 }),
-  files: Type.Array(
-    Type.Object({
-      name: Type.String({ pattern: '^[A-Za-z0-9][\\w.-]{0,99}$' }),
-      platform: Type.String({ maxLength: 50 }),
-    }),
-    { minItems: 1, maxItems: 20 },
-  ),
+  /** Those that there is an executable for, as `linux-x64`. */
+  platforms: Type.Array(Type.String({ pattern: '^[a-z0-9-]{1,50}$' }), { maxItems: 20 }),
   is_unverified: Type.Boolean(),
 })
 export type NewRollout = Shape<typeof NewRollout>

@@ -21,6 +21,7 @@ import { hashFile } from '../system/hash.ts'
 import type { LogicalClock } from '../system/logical-clock.ts'
 import type { Service } from '../system/service.ts'
 import { Signal } from '../system/signal.ts'
+import { executableName } from '../system/version.ts'
 import { readChunk } from './files.ts'
 import { LinkError } from './link.ts'
 import {
@@ -150,9 +151,10 @@ export class Rollouts implements Service {
   async #begin(wish: api.NewRollout, origin: Origin): Promise<Rollout> {
     const { stamps, folder, version } = this.#tools
     const files = await Promise.all(
-      wish.files.map(async (file) => {
-        const path = join(folder, file.name)
-        return { ...file, sha256: await hashFile(path), size: Bun.file(path).size }
+      wish.platforms.map(async (platform) => {
+        const name = executableName(platform)
+        const path = join(folder, name)
+        return { name, platform, sha256: await hashFile(path), size: Bun.file(path).size }
       }),
     )
     if (this.#rollout !== null) throw refused(UNDER_WAY)
@@ -167,15 +169,15 @@ export class Rollouts implements Service {
       signature: readTextOrNull(join(folder, 'SHA256SUMS.minisig')),
       isUnverified: wish.is_unverified,
       origin,
-      steps: wish.boxes.map((text) => this.#stepOf(text, wish.files)),
+      steps: wish.boxes.map((text) => this.#stepOf(text, wish.platforms)),
     }
   }
 
-  #stepOf(text: string, files: api.NewRollout['files']): Step {
+  #stepOf(text: string, platforms: readonly string[]): Step {
     const box = findLiveBox(this.#tools.db, text)
     if (box === null || box.joinedAt === null) throw refused(`There is no box ${text}.`)
     const platform = this.#tools.viewOf(box.id)?.platform ?? box.platform
-    if (!files.some((file) => file.platform === platform)) {
+    if (!platforms.includes(platform ?? '')) {
       throw refused(`The release has no executable for ${box.name} (${platform}).`)
     }
     return { ...FRESH, box: box.id }

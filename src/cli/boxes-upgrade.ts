@@ -1,21 +1,16 @@
 // `hookline boxes upgrade`: lays the executables of a release out for the relay, which brings them to its boxes.
 
-import { existsSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { basename, isAbsolute, join, resolve } from 'node:path'
+import { existsSync, mkdirSync, rmSync, statSync } from 'node:fs'
+import { dirname, isAbsolute, join, resolve } from 'node:path'
 
 import type { Box, NewRollout, Rollout } from '../api/boxes.ts'
 import { countWords } from '../domain/number-words.ts'
 import { HostingError } from '../hosting/system-tool.ts'
-import { executableName, newestRelease, SUMS } from '../hosting/update-check.ts'
-import {
-  aboutExecutable,
-  copyExecutable,
-  publishedSum,
-  RELEASE_KEY,
-} from '../hosting/upgrade-executable.ts'
+import { newestRelease, SUMS } from '../hosting/update-check.ts'
+import { aboutExecutable, copyExecutable, RELEASE_KEY } from '../hosting/upgrade-executable.ts'
 import { dataDirectoryAt } from '../system/data-directory.ts'
 import { readTextOrNull } from '../system/files.ts'
-import { PLATFORM } from '../system/version.ts'
+import { executableName, PLATFORM } from '../system/version.ts'
 import { EXIT, UsageError, type Call, type Command, type ExitCode } from './command.ts'
 import { askRelay } from './own-file.ts'
 import type { FindPlace, ServicePlace } from './service.ts'
@@ -41,21 +36,15 @@ export function boxesUpgradeCommand(findPlace: FindPlace): Command {
   }
 }
 
-type Release = {
-  readonly files: NewRollout['files']
-  /** Brings one of them to `path`. */
-  readonly fetch: (name: string, path: string) => Promise<unknown>
-  /** Content of the file of checksums, and its signature; null where there is none. */
-  readonly sums: string | null
-  readonly signature: string | null
-}
+/** Brings a file of the release to `to`; false where it has none of this name. */
+type Fetch = (name: string, to: string) => Promise<boolean>
 
 const USAGE = 'hookline boxes upgrade [BOX…] --from PATH'
 /** The relay reads each executable once more. */
 const START_MS = 300_000
 
 async function run(call: Call, findPlace: FindPlace): Promise<ExitCode> {
-  const { options } = call
+  const { options, out } = call
   if (options.has('cancel')) return show(call, 'Canceled', await askRelay(call, 'DELETE /rollout'))
   if (options.has('resume')) {
     return show(call, 'Resumed', await askRelay(call, 'POST /rollout/resume'))
@@ -63,11 +52,10 @@ async function run(call: Call, findPlace: FindPlace): Promise<ExitCode> {
   const { rollout } = await askRelay(call, 'GET /rollout')
   if (rollout !== null) {
     show(call, 'Under way', rollout)
-    call.out.problem('Wait for its end, or end it: hookline boxes upgrade --cancel')
+    out.problem('Wait for its end, or end it: hookline boxes upgrade --cancel')
     return EXIT.failed
   }
-  const boxes = await chosenBoxes(call)
-  const body = await stage(call, findPlace(call), boxes)
+  const body = await stage(call, findPlace(call), await chosenBoxes(call))
   return show(call, 'Started', await askRelay(call, 'POST /rollout', { body, timeoutMs: START_MS }))
 }
 
@@ -80,10 +68,10 @@ function show(call: Call, what: string, rollout: Rollout): ExitCode {
   return EXIT.ok
 }
 
-async function chosenBoxes({ args, ...call }: Call): Promise<readonly Box[]> {
-  const { data } = await askRelay({ args, ...call }, 'GET /boxes')
+async function chosenBoxes(call: Call): Promise<readonly Box[]> {
+  const { data } = await askRelay(call, 'GET /boxes')
   const joined = data.filter(({ status }) => status !== 'invited')
-  const chosen = args.map((text) => {
+  const chosen = call.args.map((text) => {
     const found = joined.find(({ id, name }) => id === text || name === text)
     if (found === undefined) throw new UsageError(`There is no box ${text}.`)
     return found
@@ -94,91 +82,77 @@ async function chosenBoxes({ args, ...call }: Call): Promise<readonly Box[]> {
 
 /** Lays out what the boxes need in the data directory, where the relay finds it. */
 async function stage(call: Call, place: ServicePlace, boxes: readonly Box[]): Promise<NewRollout> {
-  const isUnverified = call.options.has('unverified')
-  // Without a signature, only the executable for this machine says its version.
-  const own = isUnverified ? [PLATFORM] : []
-  const platforms = [...new Set([...boxes.map(({ platform }) => platform ?? ''), ...own])]
-  const { files, fetch, sums, signature } = await findRelease(call, place, platforms)
-  const served = servedBoxes(call, boxes, files)
+  const fetch = await fetchOf(call, place)
   const folder = join(dataDirectoryAt(call.loadConfig().config.dataDir).path, 'rollout')
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { mode: 0o700 })
-  for (const { name } of files) {
-    await call.out.during(`Fetching ${name}`, fetch(name, join(folder, name)))
+  for (const name of [SUMS, `${SUMS}.minisig`]) await fetch(name, join(folder, name))
+  const isUnverified = call.options.has('unverified')
+  const signed = isUnverified ? null : await newestRelease(folder, VERIFIED)
+  const sums = readTextOrNull(join(folder, SUMS)) ?? ''
+  const platforms: string[] = []
+  // Without a signature, only the executable for this machine says its version.
+  const own = isUnverified ? [PLATFORM] : []
+  for (const platform of new Set([...boxes.map((box) => box.platform ?? ''), ...own])) {
+    const name = executableName(platform)
+    const isListed = signed === null || sums.includes(` ${name}\n`)
+    if (isListed && (await fetch(name, join(folder, name)))) platforms.push(platform)
   }
-  if (sums !== null) writeFileSync(join(folder, SUMS), sums)
-  if (signature !== null) writeFileSync(join(folder, `${SUMS}.minisig`), signature)
-  const version = isUnverified
-    ? await ownVersion(place, join(folder, files.find(isOwn)?.name ?? ''))
-    : (await newestRelease(folder, { releaseKey: RELEASE_KEY, fetchText })).version
-  return { version, files, boxes: served.map(({ id }) => id), is_unverified: isUnverified }
+  const ids = servedBoxes(call, boxes, platforms).map(({ id }) => id)
+  const version = signed?.version ?? (await ownVersion(place, folder))
+  return { version, platforms, boxes: ids, is_unverified: isUnverified }
+}
+
+const VERIFIED = {
+  releaseKey: RELEASE_KEY,
+  fetchText: () => Promise.reject(new Error('Its texts are read from the folder.')),
 }
 
 /** The boxes that there is an executable for: all of those that were named. */
-function servedBoxes(call: Call, boxes: readonly Box[], files: Release['files']): readonly Box[] {
-  const isServed = ({ platform }: Box) => files.some((file) => file.platform === platform)
-  const [served, left] = [boxes.filter(isServed), boxes.filter((box) => !isServed(box))]
-  if (served.length === 0 || (call.args.length > 0 && left.length > 0)) {
+function servedBoxes(
+  { args, out }: Call,
+  boxes: readonly Box[],
+  platforms: readonly string[],
+): readonly Box[] {
+  const served = boxes.filter(({ platform }) => platforms.includes(platform ?? ''))
+  const left = boxes.filter((box) => !served.includes(box))
+  if (served.length === 0 || (args.length > 0 && left.length > 0)) {
     throw new UsageError(`There is no executable for ${left[0]?.name} (${left[0]?.platform}).`)
   }
-  if (left.length > 0) call.out.note(`Left out: ${left.map(({ name }) => name).join(', ')}.`)
+  if (left.length > 0) out.note(`Left out: ${left.map(({ name }) => name).join(', ')}.`)
   return served
 }
 
-const isOwn = ({ platform }: { readonly platform: string }) => platform === PLATFORM
-/** Verified texts are read from the folder. */
-const fetchText = () => Promise.reject(new Error('Nothing is fetched here.'))
-
-async function ownVersion({ machine, signal }: ServicePlace, file: string): Promise<string> {
-  const about = await aboutExecutable(machine.run, file, signal)
+async function ownVersion({ machine, signal }: ServicePlace, folder: string): Promise<string> {
+  const about = await aboutExecutable(machine.run, join(folder, executableName(PLATFORM)), signal)
   if (about !== null) return about.version
-  throw new UsageError(`There is no executable that runs on this machine (${PLATFORM}) in it.`)
+  throw new UsageError(`There is no executable that runs on this machine (${PLATFORM}).`)
 }
 
-async function findRelease(
-  call: Call,
-  { machine }: ServicePlace,
-  platforms: readonly string[],
-): Promise<Release> {
+async function fetchOf(call: Call, { machine }: ServicePlace): Promise<Fetch> {
   const from = call.options.get('from')
-  const isUnverified = call.options.has('unverified')
-  if (from === undefined && isUnverified) throw new UsageError(`Usage: ${USAGE} --unverified`)
   const path =
     from === undefined ? await releaseSource(call, USAGE) : resolve(call.surroundings.folder, from)
-  if (isAbsolute(path) && !existsSync(path)) throw new UsageError(`${path} does not exist.`)
-  if (isAbsolute(path) && statSync(path).isFile()) return releaseOf(path)
-  const { download, fetchText: read } = downloadOf(machine)
-  const [releaseKey, name] = [RELEASE_KEY, `${SUMS}.minisig`]
-  const all = platforms.map((platform) => ({ platform, name: executableName(platform) }))
-  if (isAbsolute(path)) {
-    return {
-      files: all.filter((file) => existsSync(join(path, file.name))),
-      fetch: async (file, to) => copyExecutable(join(path, file), to),
-      sums: readTextOrNull(join(path, SUMS)),
-      signature: readTextOrNull(join(path, name)),
+  if (!isAbsolute(path)) {
+    const { download } = downloadOf(machine)
+    return async (name, to) => {
+      const work = download(`${path.replace(/\/$/, '')}/${name}`, (response) =>
+        Bun.write(to, response),
+      )
+      const found = await call.out.during(`Downloading ${name}`, work)
+      if ('why' in found) throw new HostingError(`${name} cannot be downloaded. ${found.why}`)
+      return true
     }
   }
-  const { beside, placeOf } = await newestRelease(path, { releaseKey, fetchText: read })
-  const sums = beside[SUMS] ?? ''
-  return {
-    files: all.filter((file) => sums.includes(` ${file.name}\n`)),
-    async fetch(file, to) {
-      const found = await download(placeOf(file), (response) => Bun.write(to, response))
-      if ('why' in found)
-        throw new HostingError(`${placeOf(file)} cannot be downloaded. ${found.why}`)
-    },
-    sums,
-    signature: beside[name] ?? null,
+  if (!existsSync(path)) throw new UsageError(`${path} does not exist.`)
+  const sourceOf = (name: string) => {
+    if (statSync(path).isDirectory()) return join(path, name)
+    if (name === executableName(PLATFORM)) return path
+    return name.startsWith(SUMS) ? join(dirname(path), name) : ''
   }
-}
-
-/** An executable for this machine, with the sums beside it. */
-function releaseOf(file: string): Release {
-  const published = publishedSum(file)
-  return {
-    files: [{ name: basename(file), platform: PLATFORM }],
-    fetch: async (_name, to) => copyExecutable(file, to),
-    sums: published?.content ?? null,
-    signature: published === null ? null : readTextOrNull(published.signature),
+  return async (name, to) => {
+    const isThere = existsSync(sourceOf(name))
+    if (isThere) copyExecutable(sourceOf(name), to)
+    return isThere
   }
 }

@@ -12,7 +12,7 @@ import type { Clock } from '../system/clock.ts'
 import { readTextOrNull } from '../system/files.ts'
 import { isoTime } from '../system/iso-time.ts'
 import { verifyMinisign, type MinisignKey } from '../system/minisign.ts'
-import { PLATFORM, VERSION } from '../system/version.ts'
+import { executableName, PLATFORM, VERSION } from '../system/version.ts'
 
 export type UpdateTools = {
   readonly clock: Clock
@@ -36,15 +36,8 @@ export type Release = {
   readonly isNewer: boolean
   /** Name of that executable, and its path or URL. */
   readonly file: { readonly name: string; readonly place: string }
-  /** Path or URL of any file of it. */
-  readonly placeOf: (name: string) => string
   /** The verified texts that lie beside it, by name. */
   readonly beside: Readonly<Record<string, string>>
-}
-
-/** Name of the executable of a platform in a release. */
-export function executableName(platform: string): string {
-  return `hookline-${platform}`
 }
 
 export function createUpdateCheck(tools: UpdateTools) {
@@ -118,7 +111,6 @@ export async function newestRelease(
     version,
     isNewer: hasFile && Bun.semver.order(version, VERSION) > 0,
     file: { name: FILE, place: placeOf(FILE) },
-    placeOf,
     beside: { [SUMS]: sums, [`${SUMS}.minisig`]: signature },
   }
 }

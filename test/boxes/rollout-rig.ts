@@ -117,8 +117,7 @@ export class Head {
   }
 
   start(version = '1.1.0', boxes = this.boxes.map(({ id }) => id as string)) {
-    const files = [{ name: 'hookline-linux-x64', platform: PLATFORM }]
-    const wish = { version, boxes, files, is_unverified: false }
+    const wish = { version, boxes, platforms: [PLATFORM], is_unverified: false }
     return this.rollouts.actions.start(wish, COMMAND_LINE)
   }
 
