@@ -10,11 +10,13 @@
 //   bun scripts/torture.ts clock                    a wall clock that jumps 25 h, 8 d and 400 d (Linux, cc)
 //   bun scripts/torture.ts readers --count 1000     readers of events that are cut and resume
 //   bun scripts/torture.ts damage --count 1000      databases with flipped bits and overwritten pages
+//   bun scripts/torture.ts boxes-model --steps 1000000   the protocol of several boxes, on a hostile network
 //
 // `--seed N` repeats what a run drew by chance.
 
 import { parseArgs } from 'node:util'
 
+import { runModel } from '../test/boxes/model/model.ts'
 import { hasNamespaces } from '../test/executable/torture/box-network.ts'
 import { runBoxKills, type FleetRun } from '../test/executable/torture/boxes.ts'
 import { jumpClock } from '../test/executable/torture/clock.ts'
@@ -47,9 +49,12 @@ const { values: options, positionals } = parseArgs({
     count: { type: 'string', default: '100' },
     images: { type: 'string', default: '1000' },
     seed: { type: 'string', default: '1' },
+    steps: { type: 'string', default: '100000' },
   },
 })
-const [count, images, seed] = [options.count, options.images, options.seed].map(Number)
+const { count, images, seed, steps } = Object.fromEntries(
+  Object.entries(options).map(([name, value]) => [name, Number(value)]),
+)
 
 const TORTURES: Readonly<Record<string, () => Promise<Result>>> = {
   kills: () => kills('texts'),
@@ -61,6 +66,7 @@ const TORTURES: Readonly<Record<string, () => Promise<Result>>> = {
   clock,
   damage,
   readers,
+  'boxes-model': () => runModel(steps ?? 0, seed ?? 0),
 }
 const torture = TORTURES[positionals[0] ?? '']
 if (torture === undefined) throw new Error(`One of: ${Object.keys(TORTURES).join(', ')}.`)

@@ -71,10 +71,11 @@ export const quietHours = (title: 'QuietHours' | 'RequestedQuietHours') =>
     'Times of day in the time zone of the setting `time_zone`; over midnight where `to` is earlier.',
   )
 
-const LineBox = objectSchema('LineBox', {
-  id: id('box', 'Identifies the box.'),
-  name: Type.String({ example: 'studio-3' }),
-})
+const LineBox = objectSchema(
+  'LineBox',
+  { id: id('box', 'Identifies the box.'), name: Type.String({ example: 'studio-3' }) },
+  "Another machine than the relay's own, with the devices of lines.",
+)
 export type LineBox = Shape<typeof LineBox>
 
 export const PhoneLine = objectSchema('PhoneLine', {

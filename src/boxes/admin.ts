@@ -10,7 +10,6 @@ import { MINUTE_MS } from '../domain/time.ts'
 import type { Audit } from '../storage/audit.ts'
 import { findBox, findLiveBox, insertBox, listBoxes, updateBox } from '../storage/boxes.ts'
 import type { Db, Tx } from '../storage/database.ts'
-import { listLines, updateLine } from '../storage/lines.ts'
 import type { Writer } from '../storage/writer.ts'
 import { isoTime, isoTimeOrNull } from '../system/iso-time.ts'
 import type { LogicalClock } from '../system/logical-clock.ts'
@@ -130,7 +129,7 @@ const NEW_BOX: Omit<Box, 'id' | 'name' | 'createdAt'> = {
   lastHeardAt: null,
 }
 
-/** Its lines stay, and may continue on other machines; none moves to it any more. */
+/** Its lines stay, and may continue on other machines. */
 function removeBox(
   { stamps, audit }: BoxAdminTools,
   tx: Tx,
@@ -138,9 +137,6 @@ function removeBox(
 ): BoxId {
   const { id, name } = requireBox(tx, text)
   updateBox(tx, id, { removedAt: stamps.now(), invitationKey: null, invitedUntil: null })
-  for (const line of listLines(tx)) {
-    if (line.movesTo === id) updateLine(tx, line.id, { movesTo: null })
-  }
   audit.record(tx, origin, { action: 'box.removed', about: thing(id), before: { name } })
   return id
 }

@@ -76,8 +76,8 @@ class BoxAgent implements Agent {
   readonly #lines = new Map<string, BoxLine>()
   /** Newest session of each device; `isClosed` once it was started, or ended before that. */
   readonly #newest = new Map<string, { readonly session: string; readonly isClosed: boolean }>()
-  /** Sessions whose end the head knows with all outcomes. */
-  readonly #reported = new WeakSet<BoxLine>()
+  /** Sessions whose end the head knows with all outcomes, since this box leaves. */
+  readonly #reported = new Set<string>()
   readonly #news = new Signal()
   #heardAt = -Infinity
   #wasHeard = false
@@ -277,7 +277,7 @@ class BoxAgent implements Agent {
     if (line !== undefined && !(await this.#areDone([line]))) {
       if (messages.length === 0 || line.hasSends) return { isBusy: true }
     }
-    if (line !== undefined) this.#reported.add(line)
+    if (this.#isLeaving) this.#reported.add(session)
     const records = messages.map((message) => {
       const row = rowOf(journal.find(message), session)
       if (row !== null) return { message, state: 'row', outcome: row.outcome } as const
@@ -306,7 +306,7 @@ class BoxAgent implements Agent {
     for (const line of lines) line.stop()
     const until = clock.monotonic() + STOP_MS_MAX
     const isSettled = (line: BoxLine) =>
-      !line.hasSends && line.isRunOver && (this.#reported.has(line) || !this.#isHeard())
+      !line.hasSends && line.isRunOver && (this.#reported.has(line.session) || !this.#isHeard())
     do {
       await clock.sleep(STOP_LOOK_MS, NEVER)
     } while (!lines.every(isSettled) && clock.monotonic() < until)

@@ -21,6 +21,8 @@ const BoxFile = Type.Object({
   ca: orNull,
   /** The box's nkey: a secret. */
   seed: text,
+  /** SHA-256 of the token that it joined with. */
+  token: text,
 })
 export type BoxFile = Shape<typeof BoxFile>
 
@@ -39,9 +41,9 @@ export function readBoxFile(path: string): BoxFile | null {
   throw new Error(`${path} is damaged. Delete it, and join again: hookline boxes add, on the head.`)
 }
 
-export function writeBoxFile(path: string, joined: Joined): BoxFile {
+export function writeBoxFile(path: string, joined: Joined, token: string): BoxFile {
   const { boxId: box_id, headName: head_name, serverName: server_name, ...rest } = joined
-  const file = { box_id, head_name, server_name, ...rest }
+  const file = { box_id, head_name, server_name, ...rest, token }
   writeFileAtomically(path, `${JSON.stringify(file, null, 2)}\n`)
   return file
 }

@@ -56,24 +56,34 @@ export class BoxSend {
   /** Resolves in the turn in which the driver answers; never rejects. */
   async outcome(device: LineSession | null, signal: AbortSignal): Promise<SendOutcome> {
     const { log } = this.#tools
+    const fields = { message_id: this.#order.message.id }
+    let said: SendOutcome | null = null
     try {
-      const outcome = await this.#outcome(device, signal)
-      this.#isAnswered = true
-      return this.#truthful(outcome)
+      said = await this.#outcome(device, signal)
     } catch (error) {
-      this.#isAnswered = true
-      log.error('driver failed in a send', { message_id: this.#order.message.id, error })
-      return this.#truthful(null)
+      log.error('driver failed in a send', { ...fields, error })
+    }
+    this.#isAnswered = true
+    try {
+      return this.#truthful(said)
+    } catch (error) {
+      log.error('journal could not be read', { ...fields, error })
+      return { outcome: 'unknown', reason: 'driver_error' }
     }
   }
 
+  /** The end by a row from before; null where none says that the message may have left. */
+  #earlier(): SendOutcome | null {
+    const row = this.#tools.journal.find(this.#order.message.id)
+    if (row === null || !mayHaveLeft(row)) return null
+    return row.outcome ?? { outcome: 'unknown', reason: 'outcome_unknown' }
+  }
+
   async #outcome(device: LineSession | null, signal: AbortSignal): Promise<SendOutcome> {
-    const { journal, folder } = this.#tools
+    const { folder } = this.#tools
     const { message, send } = this.#order
-    const row = journal.find(message.id)
-    if (row !== null && mayHaveLeft(row)) {
-      return row.outcome ?? { outcome: 'unknown', reason: 'outcome_unknown' }
-    }
+    const earlier = this.#earlier()
+    if (earlier !== null) return earlier
     if (device === null || signal.aborted) return WITHDRAWN
     const { attachments, ...rest } = message
     if (attachments === undefined)
@@ -91,7 +101,7 @@ export class BoxSend {
 
   /** What became of it, whatever the driver says; `said` is null where it threw. */
   #truthful(said: SendOutcome | null): SendOutcome {
-    if (this.#grant === 'unused') return UNUSED
+    if (this.#grant === 'unused') return this.#earlier() ?? UNUSED
     if (this.#grant !== 'used') {
       return said ?? { outcome: 'not_sent', reason: 'driver_error', blame: 'line' }
     }

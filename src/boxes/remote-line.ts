@@ -96,8 +96,9 @@ export class RemoteLine {
     try {
       await this.#start()
       await ended(this.#over.signal)
+      const ending = this.#end()
       if (this.#isAway) await this.#fleet.tools.clock.sleep(AWAY_MS, signal)
-      await withTimeout(this.#fleet.tools.clock, QUIET_MS, this.#end(), null)
+      await withTimeout(this.#fleet.tools.clock, QUIET_MS, ending, null)
     } finally {
       this.#fleet.close(this)
       signal.removeEventListener('abort', onAbort)

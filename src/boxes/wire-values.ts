@@ -6,7 +6,7 @@ import { Type, type Static, type TProperties, type TSchema } from 'typebox'
 import { GROUP_CHANGES } from '../domain/conversation.ts'
 import { FINDING_SEVERITIES } from '../domain/finding.ts'
 import { deviceHandle, type Handle } from '../domain/handle.ts'
-import type { AttachmentId, BoxId, LineId, MessageId, Timestamp } from '../domain/ids.ts'
+import type { AttachmentId, LineId, MessageId, Timestamp } from '../domain/ids.ts'
 import { EXCHANGES, GROUP_ABILITIES } from '../domain/line.ts'
 import { REACTION_TYPES } from '../domain/message-extras.ts'
 import { RECEIPT_KINDS } from '../domain/message.ts'
@@ -53,7 +53,6 @@ const isTrue = optional(Type.Literal(true))
 const id = (prefix: string) => Type.String({ pattern: `^${prefix}_.{1,100}$` })
 export const lineId = Type.Unsafe<LineId>(id('line'))
 export const messageId = Type.Unsafe<MessageId>(id('msg'))
-export const boxId = Type.Unsafe<BoxId>(id('box'))
 const attachmentId = Type.Unsafe<AttachmentId>(id('att'))
 // Whole milliseconds: the brand's meaning.
 const timestamp = Type.Unsafe<Timestamp>(Type.Integer())

@@ -5,8 +5,8 @@ import { homedir, platform, userInfo } from 'node:os'
 
 import type { BoxFinding, BoxReport } from '../api/boxes.ts'
 import { startBox } from '../box.ts'
-import { keepKey, readBoxFile, writeBoxFile } from '../boxes/box-file.ts'
-import { join, type Joined } from '../boxes/enrolment.ts'
+import { keepKey, readBoxFile, writeBoxFile, type BoxFile } from '../boxes/box-file.ts'
+import { join } from '../boxes/enrolment.ts'
 import { makeKey } from '../boxes/nkeys.ts'
 import { INVITED_NAME } from '../domain/box.ts'
 import { findingWords } from '../domain/finding.ts'
@@ -131,9 +131,9 @@ async function joinHead(service: ServiceCall): Promise<ExitCode> {
   }
   const joined = await call.out.during('Joining', enrol(call, directory, signal))
   if (joined === null) return EXIT.failed
-  const head = joined.headName ?? 'the head'
+  const head = joined.head_name ?? 'the head'
   if (before === null) {
-    call.out.data({ box: joined.boxId, head: joined.headName }, [`Joined ${head}.`])
+    call.out.data({ box: joined.box_id, head: joined.head_name }, [`Joined ${head}.`])
     call.out.note('Run it: hookline box')
     return EXIT.ok
   }
@@ -148,9 +148,12 @@ async function enrol(
   call: Call,
   { path, boxFile }: DataDirectory,
   signal: AbortSignal,
-): Promise<Joined | null> {
+): Promise<BoxFile | null> {
   const token = argument(call, 0)
-  const key = await keepKey(`${path}/joining.json`, sha256(token).toHex(), makeKey)
+  const hash = sha256(token.replaceAll(/\s/g, '')).toHex()
+  const known = readBoxFile(boxFile)
+  if (known?.token === hash) return known
+  const key = await keepKey(`${path}/joining.json`, hash, makeKey)
   const name = call.options.get('name') ?? INVITED_NAME
   const machine = { name, version: VERSION, platform: platform(), key }
   const tools = { clock: systemClock, random: systemRandom, log: silentLog }
@@ -159,9 +162,9 @@ async function enrol(
     call.out.problem(joined.problem)
     return null
   }
-  writeBoxFile(boxFile, joined)
+  const file = writeBoxFile(boxFile, joined, hash)
   key.forget()
-  return joined
+  return file
 }
 
 /** Installs the service of a box where it is not current, and starts it. */

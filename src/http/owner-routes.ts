@@ -120,7 +120,13 @@ export function ownerRoutes(tools: Tools) {
 }
 
 /** Other machines whose devices the relay uses; a box has its name wherever its id can be. */
-export function boxRoutes({ boxes }: { readonly boxes: BoxActions }) {
+export function boxRoutes({
+  boxes,
+  lines,
+}: {
+  readonly boxes: BoxActions
+  readonly lines: Pick<PhoneLineActions, 'stay'>
+}) {
   return new Elysia({ prefix: '/api/v1' })
     .onBeforeHandle(plainCall)
     .get('/boxes', () => ({ data: boxes.list() }))
@@ -141,10 +147,11 @@ export function boxRoutes({ boxes }: { readonly boxes: BoxActions }) {
     )
     .delete(
       '/boxes/:id',
-      async ({ request, params }) => ({
-        id: await boxes.remove(params.id, originOf(request)),
-        deleted: true,
-      }),
+      async ({ request, params }) => {
+        const id = await boxes.remove(params.id, originOf(request))
+        await lines.stay(id, originOf(request))
+        return { id, deleted: true }
+      },
       BY_ID,
     )
 }

@@ -55,6 +55,12 @@ export function createLineActions({ db, stamps, days, lines, onLimits, onDeleted
       await onDeleted()
       return resourceOf(lines.find(id) ?? moved)
     },
+    /** Lines on their way to a box that was removed stay where they are. */
+    async stay(box: BoxId, origin: Origin): Promise<void> {
+      for (const { line } of lines.lines()) {
+        if (line.movesTo === box) await lines.move(line.id, null, origin)
+      }
+    },
   }
 }
 

@@ -16,7 +16,7 @@ import { ScratchFolder } from './scratch-folder.ts'
 import { settle, type TestClock } from './test-clock.ts'
 
 export const BOX = 'box_00000000000000000000000000' as BoxId // A well-formed id.
-export const VERSION = '1.4.0'
+const VERSION = '1.4.0'
 
 export type BoxProcess = {
   readonly agent: Agent
@@ -112,6 +112,16 @@ export class BoxRig implements Disposable {
       await settle(1)
     }
     throw new Error('The box was not heard.')
+  }
+
+  /** Folder of the box for files that are to be sent. */
+  outgoingFolder(): string {
+    return this.folder.file(`outgoing-${this.box?.journal.boot}`)
+  }
+
+  /** The journal is gone; the next process begins another one. */
+  wipeJournal(): void {
+    this.journalDatabase = new Database(':memory:', { strict: true })
   }
 
   joined(kind: string, local: LineDriver | null = null): LineDriver {

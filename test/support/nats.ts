@@ -59,6 +59,10 @@ export class BrokerRig implements AsyncDisposable {
 
   static async start(more?: Partial<BrokerOptions>): Promise<BrokerRig> {
     const rig = new BrokerRig(await freePort(), more)
+    // A test that fails before it holds the rig leaves its server behind.
+    process.once('exit', () => {
+      if (rig.pid > 0) process.kill(rig.pid, 'SIGKILL')
+    })
     rig.run()
     return rig
   }

@@ -130,6 +130,10 @@ const VALUE_OF_SERVER =
   /(?:^|\n)\s*(?:import|export)(?!\s+type\b)\s(?:[^'";]*?\sfrom\s)?\s*'((?:\.\.\/)+api\/[^']+|typebox)'/g
 const T_OF_ELYSIA = /import\s*\{[^}]*\bt\b[^}]*\}\s*from\s*'elysia'/
 
+/** The client of the broker, which a relay without boxes does not load. */
+const STATIC_LINK =
+  /(?:^|\n)\s*(?:import|export)(?!\s+type\b)\s[^'";]*?\sfrom\s+'[^']*\/nats-link\.ts'/
+
 /** One sentence for each import of `file` (a file of `src/`) that is not allowed. */
 export function layerProblems(file: SourceFile): readonly string[] {
   const problems = importsOf(file.text)
@@ -138,6 +142,8 @@ export function layerProblems(file: SourceFile): readonly string[] {
   const isBridge = file.path === 'src/http/typebox.ts'
   if (!isBridge && T_OF_ELYSIA.test(file.text))
     problems.push(`${file.path} must not use elysia's t`)
+  if (STATIC_LINK.test(file.text))
+    problems.push(`${file.path} must load nats-link.ts with an import() of its own`)
   return [...problems, ...valuesOfServer(file)]
 }
 

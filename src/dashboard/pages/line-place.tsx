@@ -52,7 +52,7 @@ function useMove(line: PhoneLine, onDone: () => void) {
 function Moving({ line }: Props) {
   const { notices } = useDashboard()
   const { isBusy, failure, start } = useMove(line, () => notices.done(WORDS.canceled))
-  const place = line.moves_to?.name ?? WORDS.here
+  const place = line.moves_to?.name ?? WORDS.hereInside
   return (
     <>
       <Callout

@@ -44,6 +44,7 @@ export const BOXES = {
   removed: 'Removed.',
   machine: 'Machine',
   here: "The relay's own machine",
+  hereInside: "the relay's own machine",
   move: 'Move line…',
   moveTitle: 'Move this line',
   moveTo: 'Move to',

@@ -2,7 +2,13 @@
 
 import { deviceHandle } from '../../../src/domain/handle.ts'
 import { timestamp, type MessageId } from '../../../src/domain/ids.ts'
-import type { LineEvent, LineSession, SendOutcome } from '../../../src/lines/driver.ts'
+import type {
+  DriverLine,
+  LineEvent,
+  LineListener,
+  LineSession,
+  SendOutcome,
+} from '../../../src/lines/driver.ts'
 import { isGranted, LineEvents, type LineDriver, WITHDRAWN } from '../../../src/lines/driver.ts'
 import { FULL_CAPABILITIES } from '../../../src/lines/driver.ts'
 import { NEVER } from '../../../src/system/clock.ts'
@@ -37,9 +43,8 @@ export function createModelDriver(
   world: World,
   process: Process,
   devices: readonly Device[],
-  laws: Pick<Laws, 'acts'>,
+  laws: Pick<Laws, 'acts' | 'runs'>,
 ): LineDriver {
-  const { clock } = process
   return {
     kind: KIND,
     discover: async () => devices.map(({ key, number }) => ({ key, number })),
@@ -47,34 +52,45 @@ export function createModelDriver(
     run: async (line, listener, signal) => {
       const device = devices.find(({ key }) => key === line.key)
       if (device === undefined) throw new Error('The device is not here.')
-      const events = new LineEvents(listener, signal)
-      /** Messages whose send has not returned: their receipts come later. */
-      const open = new Set<MessageId>()
-      const claimed = line.unsettled.flatMap(({ message }): LineEvent[] => {
-        const guid = device.remembers ? device.carried.get(message.id) : undefined
-        if (guid === undefined) return []
-        return [{ type: 'settled', messageId: message.id, outcome: { outcome: 'accepted', guid } }]
-      })
-      await events.publish(claimed)
-      const tools = { world, process, device, laws, open }
-      let session = makeSession(tools)
-      let position = Number(line.checkpoint ?? 0)
-      while (!signal.aborted) {
-        await events.publishState(online(session, device))
-        const batch = batchFrom(device, position, open)
-        if (batch.length > 0) {
-          await events.publish(batch)
-          position += batch.length
-        } else await clock.sleep(world.between(1, LOOK_MS), signal)
-        if (world.isChance(0.002)) {
-          const reason = { code: 'pause', hint: 'It pauses.' }
-          await events.publishState({ type: 'offline', reason })
-          await clock.sleep(world.between(10, 500), signal)
-          session = makeSession(tools)
-        }
-        if (world.isChance(0.0005)) throw new Error('The device has failed.')
+      const isOver = laws.runs(process, device)
+      try {
+        await runDevice({ world, process, device, laws, open: new Set() }, line, listener, signal)
+      } finally {
+        isOver()
       }
     },
+  }
+}
+
+async function runDevice(
+  tools: SessionTools,
+  { unsettled, checkpoint }: DriverLine,
+  listener: LineListener,
+  signal: AbortSignal,
+): Promise<void> {
+  const { world, process, device, open } = tools
+  const events = new LineEvents(listener, signal)
+  const claimed = unsettled.flatMap(({ message }): LineEvent[] => {
+    const guid = device.remembers ? device.carried.get(message.id) : undefined
+    if (guid === undefined) return []
+    return [{ type: 'settled', messageId: message.id, outcome: { outcome: 'accepted', guid } }]
+  })
+  await events.publish(claimed)
+  let session = makeSession(tools)
+  let position = Number(checkpoint ?? 0)
+  while (!signal.aborted) {
+    await events.publishState(online(session, device))
+    const batch = batchFrom(device, position, open)
+    if (batch.length > 0) {
+      await events.publish(batch)
+      position += batch.length
+    } else await process.clock.sleep(world.between(1, LOOK_MS), signal)
+    if (world.isChance(0.002)) {
+      await events.publishState({ type: 'offline', reason: { code: 'pause', hint: 'It pauses.' } })
+      await process.clock.sleep(world.between(10, 500), signal)
+      session = makeSession(tools)
+    }
+    if (world.isChance(0.0005)) throw new Error('The device has failed.')
   }
 }
 
@@ -111,7 +127,8 @@ type SessionTools = {
   readonly world: World
   readonly process: Process
   readonly device: Device
-  readonly laws: Pick<Laws, 'acts'>
+  readonly laws: Pick<Laws, 'acts' | 'runs'>
+  /** Messages whose send has not returned: their receipts come later. */
   readonly open: Set<MessageId>
 }
 

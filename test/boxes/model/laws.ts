@@ -14,6 +14,7 @@ export const LAWS = [
   'no status against the ledger of the device',
   'events in order, each once',
   'no receipt before its outcome',
+  'one run of a device at a time',
   'nothing is lost',
   'uncertain only for a cause',
 ] as const
@@ -52,6 +53,9 @@ export class Laws {
   /** Two machines drive one device: the receipts of one are seen by the other. */
   clonedUntil = 0
   readonly #carried = new Map<MessageId, number>()
+  readonly #running = new Set<string>()
+  /** Place of the last event of each run. */
+  readonly #inRun = new WeakMap<object, number>()
   readonly #reported = new Map<string, number>()
 
   constructor(world: World, disk: Disk, devices: readonly Device[]) {
@@ -74,6 +78,14 @@ export class Laws {
     this.#check('nothing is carried twice', count === 1, `${id} on ${key} by ${process.name}`)
   }
 
+  /** A process begins to run a device; the returned function is called at the end. */
+  runs(process: Process, { key }: Device): () => void {
+    const name = `${key} by ${process.name}`
+    this.#check('one run of a device at a time', !this.#running.has(name), name)
+    this.#running.add(name)
+    return () => this.#running.delete(name)
+  }
+
   /** A message has another status from now on. */
   changes(message: Message, to: Status, why: string): void {
     const isCarried = this.#carried.has(message.id)
@@ -87,19 +99,25 @@ export class Laws {
     if (from === 'uncertain' || to === 'uncertain') count(this.doubts, `${why}: ${from} to ${to}`)
   }
 
-  /** A line's event is durable, with its checkpoint. */
-  reports(line: Line, guid: string, checkpoint: string | null): void {
+  /** A line's event is durable, with its checkpoint. In one run no event comes again. */
+  reports(line: Line, run: object, guid: string, checkpoint: string | null): void {
     const device = this.#devices.find(({ key }) => key === line.key)
     const known = this.#reported.get(line.key) ?? 0
     const place = Number(checkpoint)
     const isIt = device?.log[place - 1]?.guid === guid
     // A repeat has a guid that is known; news is the very next one.
-    const isNext = isIt && place <= known + 1
+    const isNext = isIt && place <= known + 1 && place > (this.#inRun.get(run) ?? 0)
+    this.#inRun.set(run, place)
     const fact = `${guid} of ${line.key} at ${checkpoint}, after ${known}`
     this.#check('events in order, each once', isNext, fact)
     this.#reported.set(line.key, Math.max(known, place))
     const carriedId = device?.log[place - 1]?.carriedId ?? null
-    const message = carriedId === null ? undefined : this.#disk.messages.get(carriedId)
+    if (carriedId !== null) this.#comesBehind(carriedId, fact)
+  }
+
+  /** A receipt comes behind the outcome of its message. */
+  #comesBehind(carriedId: MessageId, fact: string): void {
+    const message = this.#disk.messages.get(carriedId)
     if (message === undefined || this.#world.now < this.clonedUntil) return
     const isEarly = !message.isAnswered && message.status === 'sending'
     this.#check('no receipt before its outcome', !isEarly && message.status !== 'queued', fact)
@@ -136,14 +154,18 @@ export class Laws {
     if (machine === undefined) return null
     if (machine.lostBoots.has(boot)) return 'the journal was lost'
     if (machine.isClone) return 'another machine has the box'
+    return this.#causeIn(machine, id, device?.remembers ?? true)
+  }
+
+  #causeIn(machine: Machine, id: MessageId, remembers: boolean): Cause | null {
     const row = rowOf(machine.journal, id)
     if (row === null) return null
     if (row.outcome !== null) {
       const isUnknown = JSON.parse(row.outcome).outcome === 'unknown'
-      return isUnknown && device?.remembers === false ? 'the device could not say' : null
+      return isUnknown && !remembers ? 'the device could not say' : null
     }
     if (!this.#carried.has(id)) return 'the process died between row and act'
-    return device?.remembers === false ? 'the process died between act and outcome' : null
+    return remembers ? null : 'the process died between act and outcome'
   }
 
   #check(law: Law, isKept: boolean, fact: string): void {

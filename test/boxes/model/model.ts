@@ -25,6 +25,8 @@ const CALM_MS = 400_000
 const TROUBLE_EVERY_MS = 6_000
 /** For so long a clone, and what it was given, may be there. */
 const CLONED_MS = 180_000
+/** Longest wait of a row for its turn. */
+const SLOW_DISK_MS = 9_000
 const MESSAGE_EVERY_MS = 500
 const EVENT_EVERY_MS = 700
 
@@ -152,6 +154,13 @@ class Model {
       machine: machine.name,
     })
     machine.boots.add(journal.boot)
+    const insert = journal.insert.bind(journal)
+    const delayed: Journal['insert'] = async (entry, isCurrent) => {
+      if (world.isChance(world.faults.late))
+        await clock.sleep(world.between(1, SLOW_DISK_MS), NEVER)
+      return insert(entry, isCurrent)
+    }
+    Object.assign(journal, { insert: delayed })
     const agent = createAgent({
       link,
       boxId,

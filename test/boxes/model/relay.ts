@@ -60,6 +60,7 @@ const UNCERTAIN_MS_MAX = 1_200_000
 const KEPT_MS = 30_000
 const TRIES_MAX = 6
 const TICK_MS = 120
+const COMMIT_MS = 12
 
 type Tools = {
   readonly world: World
@@ -83,6 +84,7 @@ export class Relay {
   readonly #inHand = new Set<MessageId>()
   readonly #lines: readonly LineLife[]
   readonly #waiting: Work[] = []
+  #groups: Promise<void> = Promise.resolve()
 
   constructor(tools: Tools) {
     const { world, process, disk, laws, folder } = tools
@@ -133,8 +135,9 @@ export class Relay {
     const { clock } = this.#tools.process
     for (;;) {
       if (life.isFound) {
+        const name = {}
         const run = new LineRun({
-          take: (event) => this.#take(life, event),
+          take: (event) => this.#take(life, name, event),
           onFailure: () => life.sessions.end(),
         })
         life.run = run
@@ -159,7 +162,7 @@ export class Relay {
     return { id, to: deviceHandle('+15550001111'), text: id, createdAt: at, platformGuid: null }
   }
 
-  async #take(life: LineLife, event: LineEvent): Promise<void> {
+  async #take(life: LineLife, run: object, event: LineEvent): Promise<void> {
     if (event.type === 'online') {
       life.sessions.open(event.session)
       this.#dispatch()
@@ -169,10 +172,10 @@ export class Relay {
       life.sessions.end()
       return
     }
-    await this.#commit(() => this.#store(life.line, event))
+    await this.#commit(() => this.#store(life.line, run, event))
   }
 
-  #store(line: Line, event: Exclude<LineEvent, { readonly type: 'online' | 'offline' }>): void {
+  #store(line: Line, run: object, event: StoredEvent): void {
     const { laws, disk } = this.#tools
     if (event.type === 'settled') {
       const message = disk.messages.get(event.messageId)
@@ -180,8 +183,8 @@ export class Relay {
       this.#settle(message, event.outcome)
       return
     }
-    if (event.type === 'message') laws.reports(line, event.message.guid, event.checkpoint)
-    if (event.type === 'receipt') laws.reports(line, event.receipt.guid, event.checkpoint)
+    if (event.type === 'message') laws.reports(line, run, event.message.guid, event.checkpoint)
+    if (event.type === 'receipt') laws.reports(line, run, event.receipt.guid, event.checkpoint)
     if ('checkpoint' in event && event.checkpoint !== null) line.checkpoint = event.checkpoint
   }
 
@@ -257,7 +260,7 @@ export class Relay {
   }
 
   #apply(message: Message, { outcome, isSessionOver }: SendAnswer): void {
-    const { laws, world } = this.#tools
+    const { laws } = this.#tools
     switch (outcome.outcome) {
       case 'accepted':
       case 'held':
@@ -268,9 +271,7 @@ export class Relay {
         return
       case 'not_sent':
         if (message.status !== 'queued' && message.status !== 'sending') return
-        message.dueAt = world.now + 1_000
-        if (outcome.reason !== 'withdrawn' && !isSessionOver) message.tries += 1
-        laws.changes(message, message.tries < TRIES_MAX ? 'queued' : 'failed', outcome.reason)
+        this.#requeue(message, outcome.reason, isSessionOver)
         return
       case 'partly_sent':
       case 'postponed':
@@ -278,18 +279,31 @@ export class Relay {
     }
   }
 
-  /** Works of one turn are written together, or none of them is. */
+  #requeue(message: Message, reason: string, isSessionOver: boolean): void {
+    const { laws, world } = this.#tools
+    message.dueAt = world.now + 1_000
+    if (reason !== 'withdrawn' && !isSessionOver) message.tries += 1
+    laws.changes(message, message.tries < TRIES_MAX ? 'queued' : 'failed', reason)
+  }
+
+  /** Works that wait together are written together, or none of them is; later ones come after them. */
   #commit<T>(run: () => T): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>()
     this.#waiting.push({ run, resolve, reject })
-    if (this.#waiting.length === 1)
-      setImmediate(() => this.#tools.process.perform(() => this.#write()))
+    if (this.#waiting.length === 1) this.#groups = this.#writeNext(this.#groups)
     return promise
   }
 
-  #write(): void {
-    const { disk, world } = this.#tools
+  async #writeNext(before: Promise<void>): Promise<void> {
+    const { process, world } = this.#tools
+    await before
     const group = this.#waiting.splice(0)
+    await process.clock.sleep(world.between(0, COMMIT_MS), NEVER)
+    this.#write(group)
+  }
+
+  #write(group: readonly Work[]): void {
+    const { disk, world } = this.#tools
     if (disk.isFull || world.isChance(world.faults.lost / 40)) {
       for (const { reject } of group) reject(new Error('The disk is full.'))
       return
@@ -297,6 +311,8 @@ export class Relay {
     for (const { run, resolve } of group) resolve(run() as never) // `#commit` tied the types.
   }
 }
+
+type StoredEvent = Exclude<LineEvent, { readonly type: 'online' | 'offline' }>
 
 class LineLife {
   readonly line: Line
@@ -318,6 +334,6 @@ class LineLife {
   }
 }
 
-export function isUnsettled(status: Status): boolean {
+function isUnsettled(status: Status): boolean {
   return status === 'sending' || status === 'uncertain'
 }

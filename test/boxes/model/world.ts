@@ -48,7 +48,7 @@ export type Faults = {
 }
 
 export const CALM: Faults = { lost: 0, doubled: 0, late: 0 }
-export const ROUGH: Faults = { lost: 0.02, doubled: 0.03, late: 0.04 }
+const ROUGH: Faults = { lost: 0.02, doubled: 0.03, late: 0.04 }
 
 const LATE_MS = 12_000
 const SLOW_CHANCE = 0.1
@@ -62,11 +62,7 @@ export class World {
   now = 0
   faults: Faults = ROUGH
   readonly #events: Event[] = []
-  readonly #servers: {
-    readonly pattern: string
-    readonly process: Process
-    readonly answer: Answer
-  }[] = []
+  readonly #servers: Server[] = []
   #order = 0
 
   constructor(seed: number) {
@@ -185,7 +181,7 @@ export class World {
 
   #deliver(asked: Asked): void {
     this.steps += 1
-    const { subject, request, process, resolve, reject } = asked
+    const { subject, process, reject } = asked
     const server = this.#servers.find((one) => fits(one.pattern, subject) && !one.process.isDead)
     if (server === undefined) {
       const nobody = () => process.perform(() => reject(new LinkError('Nobody listens.')))
@@ -193,21 +189,23 @@ export class World {
       return
     }
     if (server.process.isCutOff) return
-    server.process.perform(() => {
-      server.answer(request, subject).then(
-        (answer) => {
-          if (answer === null || server.process.isDead) return
-          this.#carry(server.process, () => {
-            this.steps += 1
-            if (!process.isCutOff) process.perform(() => resolve(answer))
-          })
-        },
-        (error: unknown) => {
-          throw error
-        },
-      )
+    server.process.perform(() => void this.#answer(server, asked))
+  }
+
+  async #answer(server: Server, { subject, request, process, resolve }: Asked): Promise<void> {
+    const answer = await server.answer(request, subject)
+    if (answer === null || server.process.isDead) return
+    this.#carry(server.process, () => {
+      this.steps += 1
+      if (!process.isCutOff) process.perform(() => resolve(answer))
     })
   }
+}
+
+type Server = {
+  readonly pattern: string
+  readonly process: Process
+  readonly answer: Answer
 }
 
 type Asked = {
