@@ -8,9 +8,10 @@ import {
   type LineEvent,
   type LineListener,
   type LineSession,
+  type SendOutcome,
   type Settlement,
 } from '../lines/driver.ts'
-import { withTimeout } from '../system/clock.ts'
+import { NEVER, withTimeout } from '../system/clock.ts'
 import { BoxSend, type BoxSendTools } from './box-send.ts'
 import { readChunk } from './files.ts'
 import { type JournalRow, mayHaveLeft, rowOf } from './journal.ts'
@@ -51,6 +52,8 @@ type Device = {
 const ITEM_MS = 5_000
 /** Events that wait behind the window at most: a driver waits for those that it has published. */
 const WAITING_MAX = 1_000
+const SETTLE_AGAIN_MS = 1_000
+const SETTLE_TRIES_MAX = 60
 const NO_FILES: ReadonlyMap<string, string> = new Map()
 const OVER = { isOver: true } as const
 const TAKEN = { isTaken: true } as const
@@ -238,7 +241,6 @@ export class BoxLine implements LineListener {
   }
 
   async #carry(order: Request<'send'>): Promise<void> {
-    const { journal, log } = this.#tools
     const send = new BoxSend(
       {
         ...this.#tools,
@@ -254,12 +256,21 @@ export class BoxLine implements LineListener {
     const outcome = await send.outcome(device?.session ?? null, signal)
     // In this turn: what the driver publishes next comes behind it.
     const added = this.#add({ type: 'outcome', send: order.send, outcome }, NO_FILES)
-    const written = send.hasRow
-      ? journal.settle(order.message.id, this.session, outcome)
-      : Promise.resolve()
-    const [, kept] = await Promise.allSettled([added, written])
-    if (kept.status === 'rejected') {
-      log.error('outcome could not be written to the journal', { error: kept.reason })
+    const written = send.hasRow ? this.#settle(order.message.id, outcome) : null
+    await Promise.allSettled([added, written])
+  }
+
+  /** Writes the outcome of a row; without it nobody knows later what became of the message. */
+  async #settle(id: MessageId, outcome: SendOutcome): Promise<void> {
+    const { journal, log, clock } = this.#tools
+    for (let tries = 1; tries <= SETTLE_TRIES_MAX; tries += 1) {
+      try {
+        await journal.settle(id, this.session, outcome)
+        return
+      } catch (error) {
+        if (tries === 1) log.error('outcome cannot be written to the journal', { error })
+      }
+      await clock.sleep(SETTLE_AGAIN_MS, NEVER)
     }
   }
 

@@ -6,13 +6,7 @@ import { join } from 'node:path'
 
 import type { BoxId } from '../domain/ids.ts'
 import type { OfflineReason } from '../domain/line.ts'
-import type {
-  DriverLine,
-  LineEvent,
-  LineListener,
-  LineSession,
-  SendOutcome,
-} from '../lines/driver.ts'
+import type { DriverLine, LineListener, LineSession, SendOutcome } from '../lines/driver.ts'
 import { deadline, nextTurn, withTimeout } from '../system/clock.ts'
 import { fetchFile, readChunk } from './files.ts'
 import type { Fleet } from './fleet.ts'
@@ -48,9 +42,8 @@ const KNOWS_MS = 100
 const FILE_MS = 5_000
 /** Longest wait for the end of a box's earlier run of the line. */
 const BUSY_MS_MAX = 120_000
-/** Wait for the box to end its run, and of a run whose box is away for its own end. */
+/** Wait for the box to end its run. */
 const QUIET_MS = 2_000
-const AWAY_MS = 10_000
 const TAKEN = { isTaken: true } as const
 const OVER = { isOver: true } as const
 
@@ -68,7 +61,6 @@ export class RemoteLine {
   #device: { readonly number: number; readonly session: LineSession } | null = null
   readonly #over = new AbortController()
   #error: Error | null = null
-  #isAway = false
 
   constructor(fleet: Fleet, order: RemoteOrder) {
     this.#fleet = fleet
@@ -96,9 +88,7 @@ export class RemoteLine {
     try {
       await this.#start()
       await ended(this.#over.signal)
-      const ending = this.#end()
-      if (this.#isAway) await this.#fleet.tools.clock.sleep(AWAY_MS, signal)
-      await withTimeout(this.#fleet.tools.clock, QUIET_MS, ending, null)
+      await withTimeout(this.#fleet.tools.clock, QUIET_MS, this.#end(), null)
     } finally {
       this.#fleet.close(this)
       signal.removeEventListener('abort', onAbort)
@@ -117,13 +107,11 @@ export class RemoteLine {
     this.#sends.end()
   }
 
-  /** The box is away, which is no failure of the line: it is offline, and its run waits to be ended. */
+  /** The box is away: the line is offline for that reason, and its run ends. */
   leave(reason: OfflineReason): void {
     if (this.#over.signal.aborted) return
-    this.#isAway = true
-    const offline: LineEvent = { type: 'offline', reason }
     this.finish(new Error('The box is away.'))
-    this.#order.listener.onEvent(offline).catch(() => {})
+    this.#order.listener.onEvent({ type: 'offline', reason }).catch(() => {})
   }
 
   /** Resolves once the item is taken; null refuses a number that is too early. */

@@ -244,3 +244,20 @@ test('an unsettled message without a row is proven unsent only by the journal th
     ['m4', null],
   ])
 })
+
+test('an outcome that the journal cannot take is written as soon as it can', async () => {
+  using stage = await Stage.open()
+  const run = await stage.run()
+  stage.rig.journalDatabase.run(
+    "CREATE TRIGGER full BEFORE UPDATE ON sends BEGIN SELECT raise(ABORT, 'full'); END",
+  )
+  const sent = run.send('hello')
+  await stage.clock.advance(5_000)
+  expect(sent.outcome?.outcome).toBe('accepted')
+  expect(stage.rig.box?.journal.find(HELLO)?.outcome).toBeNull()
+
+  stage.rig.journalDatabase.run('DROP TRIGGER full')
+  await stage.clock.advance(1_000)
+
+  expect(stage.rig.box?.journal.find(HELLO)?.outcome).toEqual(sent.outcome)
+})

@@ -45,6 +45,7 @@ export function createModelDriver(
   devices: readonly Device[],
   laws: Pick<Laws, 'acts' | 'runs'>,
 ): LineDriver {
+  const sends = new Map<Device, Set<MessageId>>()
   return {
     kind: KIND,
     discover: async () => devices.map(({ key, number }) => ({ key, number })),
@@ -52,9 +53,11 @@ export function createModelDriver(
     run: async (line, listener, signal) => {
       const device = devices.find(({ key }) => key === line.key)
       if (device === undefined) throw new Error('The device is not here.')
-      const isOver = laws.runs(process, device)
+      const open = sends.get(device) ?? new Set()
+      sends.set(device, open)
+      const isOver = laws.runs(process, device, open.size)
       try {
-        await runDevice({ world, process, device, laws, open: new Set() }, line, listener, signal)
+        await runDevice({ world, process, device, laws, open }, line, listener, signal)
       } finally {
         isOver()
       }

@@ -78,10 +78,11 @@ export class Laws {
     this.#check('nothing is carried twice', count === 1, `${id} on ${key} by ${process.name}`)
   }
 
-  /** A process begins to run a device; the returned function is called at the end. */
-  runs(process: Process, { key }: Device): () => void {
+  /** A process begins to run a device, of which it has so many sends; the returned function is called at the end. */
+  runs(process: Process, { key }: Device, sends: number): () => void {
     const name = `${key} by ${process.name}`
-    this.#check('one run of a device at a time', !this.#running.has(name), name)
+    const isAlone = !this.#running.has(name) && sends === 0
+    this.#check('one run of a device at a time', isAlone, `${name}, ${sends} sends`)
     this.#running.add(name)
     return () => this.#running.delete(name)
   }

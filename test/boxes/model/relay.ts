@@ -267,7 +267,8 @@ export class Relay {
         laws.changes(message, 'sent', 'outcome')
         return
       case 'unknown':
-        if (message.status === 'sending') laws.changes(message, 'uncertain', outcome.reason)
+        if (message.status !== 'queued' && message.status !== 'sending') return
+        laws.changes(message, 'uncertain', outcome.reason)
         return
       case 'not_sent':
         if (message.status !== 'queued' && message.status !== 'sending') return
