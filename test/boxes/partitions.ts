@@ -12,7 +12,7 @@ import { silentLog } from '../../src/system/log.ts'
 import { systemRandom } from '../../src/system/random.ts'
 import { VERSION } from '../../src/system/version.ts'
 import { compareBoxes, type BoxFigures } from '../executable/box-ledgers.ts'
-import type { Told } from '../executable/ledgers.ts'
+import type { StoredMessage, Told } from '../executable/ledgers.ts'
 import { EVENTS, ENVIRONMENT } from '../executable/torture/load.ts'
 import { type BoxesRelay, enrol, startWithBoxes } from '../support/boxes-rig.ts'
 import type { Received } from '../support/receiver.ts'
@@ -34,13 +34,20 @@ const STOP_MS = 5_000
 const REFUSED_SHARE = 0.1
 const URL = 'https://receiver.example/hook'
 
-/** Longest together with the ledgers. */
 export type PartitionFigures = BoxFigures & {
+  /** Length of all partitions together. */
   readonly cutMs: number
   readonly expired: number
+  /** Failed: proven unsent only after they were announced as uncertain, so that they are not sent again. */
+  readonly withdrawn: number
 }
 
-export async function livePartitions(count: number, seed: number): Promise<PartitionFigures> {
+/** Partitions last 24 hours at most, or `cutMsMax`. */
+export async function livePartitions(
+  count: number,
+  seed: number,
+  cutMsMax = CUT_MS_MAX,
+): Promise<PartitionFigures> {
   using folder = new ScratchFolder()
   const [clock, random] = [new TestClock(), new SeededRandom(seed)]
   const sink = new WebhookSink(clock)
@@ -57,7 +64,7 @@ export async function livePartitions(count: number, seed: number): Promise<Parti
   const traffic = new Traffic(stage, random)
   await traffic.prepare()
 
-  const cutMs = await cutAndMend({ stage, random, boxes, traffic }, count)
+  const cutMs = await cutAndMend({ stage, random, boxes, traffic, cutMsMax }, count)
 
   await clock.advance(CALM_MS)
   const told = await traffic.ended()
@@ -69,7 +76,15 @@ export async function livePartitions(count: number, seed: number): Promise<Parti
   const sent = { told, repeats: traffic.repeats, contradictions: traffic.contradictions }
   const places = { head, boxes: NAMES.map((name) => folder.file(name)) }
   const compared = compareBoxes(places, { ...sent, stepsBack: [] }, [sink.posts.map(receivedOf)])
-  return { ...compared, cutMs, expired: traffic.expired }
+  const { failedUnrefused = [], ...faults } = compared.faults
+  const isWithdrawn = (message: unknown) => (message as StoredMessage).errorCode === 'withdrawn' // As the ledger has it.
+  return {
+    ...compared,
+    faults: { ...faults, failedUnrefused: failedUnrefused.filter((one) => !isWithdrawn(one)) },
+    cutMs,
+    expired: traffic.expired,
+    withdrawn: failedUnrefused.filter(isWithdrawn).length,
+  }
 }
 
 type Machine = { readonly id: string; readonly ended: Promise<void>; readonly end: () => void }
@@ -107,11 +122,12 @@ type Scene = {
   readonly random: SeededRandom
   readonly boxes: readonly Machine[]
   readonly traffic: Traffic
+  readonly cutMsMax: number
 }
 
 /** Time of all partitions together. */
 async function cutAndMend(
-  { stage, random, boxes, traffic }: Scene,
+  { stage, random, boxes, traffic, cutMsMax }: Scene,
   count: number,
 ): Promise<number> {
   const { network, clock } = stage
@@ -124,7 +140,7 @@ async function cutAndMend(
     })
   let cutMs = 0
   for (let done = 0; done < count; done += 1) {
-    const lengthMs = CUT_MS_MIN * (CUT_MS_MAX / CUT_MS_MIN) ** random.chance()
+    const lengthMs = CUT_MS_MIN * (cutMsMax / CUT_MS_MIN) ** random.chance()
     const firstMs = Math.min(lengthMs * random.chance(), WHOLE_MS_MAX)
     traffic.send()
     await settle(random.below(20))
@@ -171,7 +187,7 @@ class Traffic {
 
   /** Some messages, each answered at its own time. */
   send(): void {
-    for (let left = 1 + this.#random.below(5); left > 0; left -= 1) {
+    for (let left = 2 + this.#random.below(8); left > 0; left -= 1) {
       this.#count += 1
       const text = `message ${this.#count}`
       const line = this.#random.of(this.#lines)
