@@ -9,9 +9,12 @@ import { join } from 'node:path'
 import type { BoxFinding, BoxReport } from './api/boxes.ts'
 import { createAgent, type Agent } from './boxes/box-agent.ts'
 import type { BoxFile } from './boxes/box-file.ts'
+import { BoxUpgrade, type BoxUpgradeTools } from './boxes/box-upgrade.ts'
 import { inboxOf } from './boxes/broker-config.ts'
 import { openJournal } from './boxes/journal.ts'
+import { SUBJECTS } from './boxes/link.ts'
 import type { NatsLink } from './boxes/nats-link.ts'
+import { ask } from './boxes/wire.ts'
 import type { Config } from './config.ts'
 import { createLineKinds } from './devices.ts'
 import type { Finding } from './domain/finding.ts'
@@ -26,7 +29,7 @@ import type { Log } from './system/log.ts'
 import { machineName } from './system/own-process.ts'
 import type { Random } from './system/random.ts'
 import { runServices, type Service } from './system/service.ts'
-import { VERSION } from './system/version.ts'
+import { PLATFORM, VERSION } from './system/version.ts'
 
 /** The outermost things. */
 export type BoxParts = {
@@ -37,6 +40,8 @@ export type BoxParts = {
   /** Findings about the machine. */
   readonly checkHost: (signal: AbortSignal) => Promise<readonly Finding[]>
   readonly companions: readonly Service[]
+  /** Its way to upgrade itself. */
+  readonly selfUpgrade: Pick<BoxUpgradeTools, 'obstacle' | 'install' | 'isWatched'>
 }
 
 export type Box = {
@@ -46,6 +51,8 @@ export type Box = {
 }
 
 const REPORT_MS = 5_000
+/** For half a megabyte over a slow line. */
+const CHUNK_MS = 30_000
 
 /** Takes the data directory and runs; throws where another process has it, or it is a relay's. */
 export async function startBox(config: Config, file: BoxFile, parts: BoxParts): Promise<Box> {
@@ -65,21 +72,34 @@ export async function startBox(config: Config, file: BoxFile, parts: BoxParts): 
     .map((driver, index) => shared(driver, index === 0 ? parts.checkHost : async () => []))
   const journal = openJournal(directory.boxDatabase, { clock, random, machine: machineName() })
   const link = await connect(file, parts)
+  const upgrade = new BoxUpgrade({
+    ...parts.selfUpgrade,
+    clock,
+    log,
+    version: VERSION,
+    folder: join(directory.path, 'download'),
+    fetch(request, epoch) {
+      const subject = SUBJECTS.up(String(Math.max(epoch, journal.fence)), file.box_id)
+      return ask({ link, subject, timeoutMs: CHUNK_MS }, 'release_file', request)
+    },
+  })
   const agent = createAgent({
     link,
     journal,
     drivers,
     clock,
     log,
+    upgrade,
     boxId: file.box_id,
     version: VERSION,
-    platform: platform(),
+    platform: PLATFORM,
     folder: join(directory.path, 'box-files'),
     health: () => ({ freeBytes: freeBytes(directory.path), system: `${platform()} ${release()}` }),
   })
-  const running = runServices([...kinds.services, ...companions, agent], { clock, log })
+  const services = [...kinds.services, ...companions, agent, upgrade]
+  const running = runServices(services, { clock, log })
   const report = () => reportOf({ file, link, agent, drivers })
-  const socket = answerOwner(directory.controlSocket, report)
+  const socket = answerOwner(directory.controlSocket, report, () => notReady(agent, upgrade))
   return {
     report,
     async stop() {
@@ -94,7 +114,11 @@ export async function startBox(config: Config, file: BoxFile, parts: BoxParts): 
 }
 
 /** Answers the owner's commands on a Unix socket that only its owner can open. */
-function answerOwner(path: string, report: () => Promise<BoxReport>) {
+function answerOwner(
+  path: string,
+  report: () => Promise<BoxReport>,
+  notReady: () => string | null,
+) {
   // Left behind by a crash: the instance lock proves that no box uses it.
   rmSync(path, { force: true })
   const server = Bun.serve({
@@ -103,12 +127,30 @@ function answerOwner(path: string, report: () => Promise<BoxReport>) {
     async fetch({ url }) {
       const { pathname } = new URL(url)
       if (pathname === '/healthz') return Response.json({ status: 'ok' })
+      if (pathname === '/readyz') return readiness(notReady())
+      if (pathname === STARTUP_CHECK_PATH) return Response.json({ version: VERSION })
       if (pathname === '/api/v1/box') return Response.json(await report())
       return Response.json(NO_RELAY, { status: 404 })
     },
   })
   chmodSync(path, 0o600)
   return server
+}
+
+/** Path at which an upgrade says that the new version may stay. */
+const STARTUP_CHECK_PATH = '/api/v1/judgement'
+
+function readiness(reason: string | null): Response {
+  if (reason === null) return Response.json({ status: 'ready' })
+  return Response.json({ status: 'starting', reason }, { status: 503 })
+}
+
+/** Reason why the box does not work as it should; null once the head hears it, with the lines of before an upgrade. */
+function notReady(agent: Agent, upgrade: BoxUpgrade): string | null {
+  const { isHeard, refused } = agent.status()
+  if (!isHeard) return 'The head does not answer it.'
+  if (refused !== null) return PROBLEMS[refused] ?? refused
+  return upgrade.notReady((kind, key) => agent.isOnline(kind, key))
 }
 
 const NO_RELAY = {

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { createHeadBroker } from './boxes/head-broker.ts'
 import { createBoxes } from './boxes/head.ts'
 import type { Config } from './config.ts'
-import { boxFindings, numberTwiceFindings } from './health/box-findings.ts'
+import { boxFindings, groupedByBox, numberTwiceFindings } from './health/box-findings.ts'
 import { ofRelay } from './health/catalogue.ts'
 import { LINE_KINDS } from './lines/kinds.ts'
 import { createKinds, type CreatedKinds, type KindTools, type LineKind } from './lines/line-kind.ts'
@@ -73,15 +73,18 @@ export function createDevices(runtime: Runtime, { config, parts, listed }: Start
     version: VERSION,
     name: hostname(),
     folder: join(directory.path, 'box-files'),
+    releases: join(directory.path, 'rollout'),
+    lines: listed,
     createBroker: (users) => parts.broker ?? createHeadBroker(options, outside, users),
   })
   health.include(async () => {
     const broker = boxes.findings()
     return [
       ...broker.map(ofRelay),
+      ...groupedByBox(boxes.rollouts.findings().map(ofRelay), (box) => boxes.nameOf(box)),
       ...boxFindings(boxes.watched(), broker[0]?.code ?? null),
       ...numberTwiceFindings(listed(), (box) => boxes.nameOf(box)),
     ]
   })
-  return { kinds, boxes, services: [...kinds.services, boxes.service] }
+  return { kinds, boxes, services: [...kinds.services, ...boxes.services] }
 }

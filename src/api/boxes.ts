@@ -3,7 +3,7 @@
 import { Type } from 'typebox'
 
 import type { HealthFinding } from './health.ts'
-import { nullable, objectSchema } from './schema.ts'
+import { nullable, objectSchema, type Shape } from './schema.ts'
 
 /** Another machine whose devices the relay uses. */
 export type Box = {
@@ -19,7 +19,41 @@ export type Box = {
   readonly last_heard_at: string | null
   readonly joined_at: string | null
   readonly created_at: string
+  /** An upgrade from the head that is under way, or has failed; null for neither. */
+  readonly upgrade: BoxUpgrade | null
 }
+
+export type BoxUpgrade = {
+  readonly to: string
+  readonly state: 'waiting' | 'downloading' | 'installing' | 'failed' | 'rolled_back'
+  readonly problem: string | null
+}
+
+/** The upgrade of several boxes, one after the other. */
+export type Rollout = {
+  readonly version: string
+  /** Paused until the owner resumes or cancels it, since the first failure. */
+  readonly status: 'running' | 'paused'
+  readonly boxes: number
+  readonly upgraded: number
+  /** Of the first box that failed, with its name. */
+  readonly problem: string | null
+}
+
+/** The executables lie in the folder `rollout` of the data directory. */
+export const NewRollout = objectSchema('NewRollout', {
+  version: Type.String({ minLength: 1, maxLength: 100 }),
+  boxes: Type.Array(Type.String({ maxLength: 100 }), { minItems: 1, maxItems: 1_000 }),
+  files: Type.Array(
+    Type.Object({
+      name: Type.String({ pattern: '^[A-Za-z0-9][\\w.-]{0,99}$' }),
+      platform: Type.String({ maxLength: 50 }),
+    }),
+    { minItems: 1, maxItems: 20 },
+  ),
+  is_unverified: Type.Boolean(),
+})
+export type NewRollout = Shape<typeof NewRollout>
 
 /** `command` is shown this once: it joins the machine that it runs on. */
 export type InvitedBox = Box & {

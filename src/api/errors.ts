@@ -61,6 +61,11 @@ export const ERRORS: Readonly<Record<ErrorCode, Meaning>> = {
   },
   bridge_exists: { status: 409, when: 'The number already has a bridge.' },
   name_taken: { status: 409, when: 'The name is in use already.', isOfDashboard: true },
+  rollout_refused: {
+    status: 409,
+    when: 'The boxes cannot be upgraded like this.',
+    isOfDashboard: true,
+  },
   phone_line_in_use: { status: 409, when: 'The line cannot be deleted.' },
   phone_line_disabled: { status: 409, when: '`phone_line_id` names a line that is turned off.' },
   not_queued: { status: 409, when: 'The message was handed over to the device, or has ended.' },

@@ -2,7 +2,7 @@
 
 import type { Attachment } from './attachments.ts'
 import type { AuditEntry } from './audit.ts'
-import type { Box, BoxReport, BrokerUsersBlock, InvitedBox } from './boxes.ts'
+import type { Box, BoxReport, BrokerUsersBlock, InvitedBox, Rollout } from './boxes.ts'
 import type { Bridge, BridgeToken, CreatedBridge } from './bridges.ts'
 import type {
   Contact,
@@ -56,6 +56,11 @@ export type Answers = {
   'POST /boxes': InvitedBox
   'PATCH /boxes/:id': Box
   'DELETE /boxes/:id': Deleted
+  /** On the control socket only. */
+  'GET /rollout': { readonly rollout: Rollout | null }
+  'POST /rollout': Rollout
+  'POST /rollout/resume': Rollout
+  'DELETE /rollout': Rollout
   'GET /broker-users': BrokerUsersBlock
   'GET /bridges': Page<Bridge>
   'POST /bridges': CreatedBridge

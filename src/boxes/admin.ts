@@ -22,6 +22,7 @@ import {
   type JoinToken,
 } from './enrolment.ts'
 import { makeKey } from './nkeys.ts'
+import type { RolloutActions, Rollouts } from './rollouts.ts'
 
 export type BoxActions = {
   /** Boxes and invitations, oldest first. */
@@ -31,6 +32,7 @@ export type BoxActions = {
   /** Cuts it off at once; returns its id. */
   remove(box: string, origin: Origin): Promise<BoxId>
   brokerUsers(): Promise<string>
+  readonly rollout: RolloutActions
 }
 
 export type BoxAdminTools = {
@@ -46,6 +48,7 @@ export type BoxAdminTools = {
   readonly absence: (box: BoxId) => OfflineReason | null
   readonly freeBytes: (box: BoxId) => number | null
   readonly lastHeardAt: (box: Box) => Box['lastHeardAt']
+  readonly rollouts: Pick<Rollouts, 'actions' | 'upgradeOf'>
 }
 
 const INVITATION_MS = 30 * MINUTE_MS
@@ -56,6 +59,7 @@ export function createBoxActions(tools: BoxAdminTools): BoxActions {
   const { db, writer, audit } = tools
   return {
     brokerUsers: tools.brokerUsers,
+    rollout: tools.rollouts.actions,
     list: () =>
       listBoxes(db)
         .filter(({ removedAt }) => removedAt === null)
@@ -205,6 +209,7 @@ function resourceOf({ absence, ...tools }: BoxAdminTools, box: Box): api.Box {
     last_heard_at: isoTimeOrNull(tools.lastHeardAt(box)),
     joined_at: isoTimeOrNull(box.joinedAt),
     created_at: isoTime(box.createdAt),
+    upgrade: tools.rollouts.upgradeOf(box.id),
   }
 }
 

@@ -10,6 +10,7 @@ import type { Log } from '../system/log.ts'
 import type { Service } from '../system/service.ts'
 import { Signal } from '../system/signal.ts'
 import { BoxLine } from './box-line.ts'
+import type { BoxUpgrade } from './box-upgrade.ts'
 import { rowOf, type Journal } from './journal.ts'
 import { type Link, LinkError, SUBJECTS } from './link.ts'
 import {
@@ -38,6 +39,8 @@ export type AgentTools = {
   readonly health: () => Health
   /** Folder for files that are to be sent; it is emptied at the start. */
   readonly folder: string
+  /** The upgrade of this box; left out where it has none. */
+  readonly upgrade?: Pick<BoxUpgrade, 'take' | 'report'> | undefined
 }
 
 export type AgentStatus = {
@@ -52,7 +55,11 @@ export type AgentStatus = {
   readonly sessions: readonly string[]
 }
 
-export type Agent = Service & { status(): AgentStatus }
+export type Agent = Service & {
+  status(): AgentStatus
+  /** True while a run of this device has a session. */
+  isOnline(kind: string, key: string): boolean
+}
 
 const HELLO_EVERY_MS = 2_000
 /** Wait for an earlier session's end before the answer is "busy". */
@@ -63,6 +70,7 @@ const STOP_LOOK_MS = 100
 const RUNNING = { isRunning: true } as const
 const OBSOLETE = { refused: 'The session is over.' } as const
 const OVER = { isOver: true } as const
+const NO_UPGRADE = { refused: 'This box cannot upgrade itself.' } as const
 
 export function createAgent(tools: AgentTools): Agent {
   return new BoxAgent(tools)
@@ -106,8 +114,12 @@ class BoxAgent implements Agent {
     return { epoch, isHeard, since, refused, sessions: [...this.#lines.keys()] }
   }
 
+  isOnline(kind: string, key: string): boolean {
+    return this.#linesOf(kind, key).some(({ isOnline }) => isOnline)
+  }
+
   async run(signal: AbortSignal): Promise<void> {
-    const { link, boxId, journal, folder } = this.#tools
+    const { link, boxId, journal, folder, upgrade } = this.#tools
     rmSync(folder, { recursive: true, force: true })
     mkdirSync(folder, { recursive: true, mode: 0o700 })
     const stopServing = serve(link, SUBJECTS.to(boxId, journal.boot), {
@@ -118,6 +130,11 @@ class BoxAgent implements Agent {
       knows: async (request) =>
         (await this.#lines.get(request.session)?.knows(request)) ?? { isKnown: null },
       checkup: ({ kind }) => this.#checkup(kind),
+      upgrade: async (request) => {
+        const answer = upgrade === undefined ? NO_UPGRADE : upgrade.take(request)
+        this.#news.notify()
+        return answer
+      },
       received_file: async (request) =>
         (await this.#lines.get(request.session)?.file(request)) ?? { isMissing: true },
     })
@@ -167,6 +184,7 @@ class BoxAgent implements Agent {
         found.map(({ key, number }) => ({ kind, key, number })),
       ),
       health: health(),
+      upgrade: this.#tools.upgrade?.report(),
       isLeaving: this.#isLeaving,
     }
   }
@@ -181,7 +199,7 @@ class BoxAgent implements Agent {
       return
     }
     for (const session of answer.closed) this.#lines.get(session)?.end()
-    if (answer.epoch > journal.fence) await this.#raiseFence(answer.epoch)
+    if (answer.epoch >= journal.fence) await this.#raiseFence(answer.epoch)
   }
 
   /** Sessions of lower epochs are over, and the epoch is on disk, when it resolves. */
@@ -215,7 +233,7 @@ class BoxAgent implements Agent {
     const { journal, drivers } = this.#tools
     const { session, kind, line } = request
     const [epoch] = sessionOrder(session)
-    if (epoch > journal.fence) await this.#raiseFence(epoch)
+    if (epoch >= journal.fence) await this.#raiseFence(epoch)
     const driver = drivers.find((one) => one.kind === kind)
     if (driver === undefined) return { refused: `This box has no ${kind} driver.` }
     if (this.#isRunning(session)) return RUNNING

@@ -107,6 +107,11 @@ export class BoxLine implements LineListener {
     return this.#sends.size > 0
   }
 
+  /** True while the driver has a session. */
+  get isOnline(): boolean {
+    return this.#device !== null
+  }
+
   get isRunOver(): boolean {
     return this.#isRunOver
   }

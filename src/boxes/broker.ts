@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import type { Finding } from '../domain/finding.ts'
 import { DAY_MS, SECOND_MS } from '../domain/time.ts'
 import type { Clock } from '../system/clock.ts'
+import type { DataDirectory } from '../system/data-directory.ts'
 import { readTextOrNull, writeFileAtomically } from '../system/files.ts'
 import type { Log } from '../system/log.ts'
 import type { StartReadProcess } from '../system/process.ts'
@@ -34,8 +35,8 @@ export type BrokerTools = ProgramTools & {
 }
 
 export type BrokerOptions = {
-  /** Folder of its files, of mode 0700; made where it is missing. */
-  readonly folder: string
+  /** Paths of its own folder, made where it is missing, and of what boxes know their head by. */
+  readonly directory: Pick<DataDirectory, 'broker' | 'brokerAuthority' | 'brokerSeed'>
   readonly port: number
   /** Path of the program; null for the installed one. */
   readonly program: string | null
@@ -72,8 +73,8 @@ export class Broker implements Service {
   constructor(options: BrokerOptions, tools: BrokerTools) {
     this.#options = options
     this.#tools = tools
-    this.#configFile = join(options.folder, 'nats.conf')
-    this.#pidFile = join(options.folder, 'nats.pid')
+    this.#configFile = join(options.directory.broker, 'nats.conf')
+    this.#pidFile = join(options.directory.broker, 'nats.pid')
   }
 
   get isListening(): boolean {
@@ -86,9 +87,9 @@ export class Broker implements Service {
 
   /** The head's own way in. Makes the certificates and the head's key where they are missing. */
   async access(): Promise<Omit<NatsOptions, 'name'> & { readonly publicKey: string }> {
-    const { folder, port } = this.#options
-    const { ca } = keepCertificates(folder, this.#tools)
-    const seedFile = join(folder, 'head.seed')
+    const { directory, port } = this.#options
+    const { ca } = keepCertificates(directory, this.#tools)
+    const seedFile = directory.brokerSeed
     const fresh = readTextOrNull(seedFile) === null ? (await makeKey()).seed : ''
     // Another call may have made one meanwhile.
     const seed = readTextOrNull(seedFile) ?? fresh
@@ -240,9 +241,9 @@ export class Broker implements Service {
 
   /** Writes the configuration with the users of now; returns true where it is another one. */
   async #configure(): Promise<boolean> {
-    const { folder, port, users } = this.#options
+    const { directory, port, users } = this.#options
     const { publicKey } = await this.access()
-    const { serverFile, serial } = keepCertificates(folder, this.#tools)
+    const { serverFile, serial } = keepCertificates(directory, this.#tools)
     const files = { server: serverFile, serial, pid: this.#pidFile }
     const text = brokerConfig({ ...users(), port, files, head: publicKey })
     if (readTextOrNull(this.#configFile) === text) return false

@@ -14,6 +14,7 @@ import { join } from 'node:path'
 import { timestamp } from '../domain/ids.ts'
 import { DAY_MS } from '../domain/time.ts'
 import type { Clock } from '../system/clock.ts'
+import type { DataDirectory } from '../system/data-directory.ts'
 import { readTextOrNull, writeFileAtomically } from '../system/files.ts'
 import { isoTime } from '../system/iso-time.ts'
 import type { Random } from '../system/random.ts'
@@ -47,17 +48,17 @@ const TRUE = der(0x01, Uint8Array.of(0xff))
 type Tools = { readonly clock: Clock; readonly random: Random }
 
 /**
- * Makes the authority and the server certificate in `folder` where they are missing, and the latter again
+ * Makes the authority and the server certificate where they are missing, and the latter again
  * half a year before it ends. Each file has a certificate and its key.
  */
 export function keepCertificates(
-  folder: string,
+  { broker: folder, brokerAuthority }: Pick<DataDirectory, 'broker' | 'brokerAuthority'>,
   tools: Tools,
 ): { readonly ca: string; readonly serverFile: string; readonly serial: string } {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
-  const [caFile, serverFile] = [join(folder, 'ca.pem'), join(folder, 'server.pem')]
+  const serverFile = join(folder, 'server.pem')
   const authority = readOrMake(
-    caFile,
+    brokerAuthority,
     () => true,
     () => issue(CA_NAME, null, tools),
   )

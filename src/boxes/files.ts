@@ -2,8 +2,9 @@
 // read and written at once.
 
 import { createHash } from 'node:crypto'
-import { closeSync, openSync, readSync, writeSync } from 'node:fs'
+import { closeSync, fstatSync, openSync, readSync, writeSync } from 'node:fs'
 
+import { hashFile } from '../system/hash.ts'
 import { type Chunk, CHUNK_BYTES } from './wire.ts'
 
 export function readChunk(path: string, offset: number): Chunk {
@@ -24,6 +25,8 @@ type Wanted = {
   readonly path: string
   readonly size: number
   readonly sha256?: string | undefined
+  /** Goes on behind the bytes that are there. */
+  readonly isResumed?: boolean
 }
 
 /**
@@ -31,12 +34,12 @@ type Wanted = {
  * gives up with null; rejects where it cannot be written.
  */
 export async function fetchFile(
-  { path, size, sha256 }: Wanted,
+  { path, size, sha256, isResumed = false }: Wanted,
   askFor: (offset: number) => Promise<Chunk | null>,
 ): Promise<boolean> {
-  const file = openSync(path, 'w', 0o600)
+  const file = openSync(path, isResumed ? 'a' : 'w', 0o600)
   const hash = createHash('sha256')
-  let offset = 0
+  let offset = fstatSync(file).size
   try {
     for (let isLast = false; !isLast && offset <= size;) {
       const chunk = await askFor(offset)
@@ -50,5 +53,6 @@ export async function fetchFile(
   } finally {
     closeSync(file)
   }
-  return offset === size && (sha256 === undefined || hash.digest('hex') === sha256)
+  if (offset !== size || sha256 === undefined) return offset === size
+  return (isResumed ? await hashFile(path) : hash.digest('hex')) === sha256
 }

@@ -9,10 +9,10 @@ import type { Found } from '../lines/driver.ts'
 import type { Clock } from '../system/clock.ts'
 import type { Log } from '../system/log.ts'
 import { type Link, LinkError, SUBJECTS } from './link.ts'
-import type { RemoteLine } from './remote-line.ts'
 import {
   type Answer,
   ask,
+  type Chunk,
   type Health,
   type Hello,
   type OperationName,
@@ -39,6 +39,8 @@ export type FleetTools = {
     id: BoxId,
     facts: { readonly version: string; readonly platform: string },
   ) => void
+  /** A part of an executable that boxes are upgraded to. */
+  readonly releaseFile?: (request: Request<'release_file'>) => Chunk
 }
 
 export const BOX_PROBLEMS = ['box_twice', 'box_outdated'] as const
@@ -52,8 +54,23 @@ export type BoxSnapshot = {
   readonly version: string
   readonly platform: string
   readonly health: Health
+  readonly upgrade: Hello['upgrade'] | null
   readonly deviceCount: number
   readonly problem: BoxProblem | null
+}
+
+/** The run of a line on a box, as the box's requests reach it. */
+export type FleetRun = {
+  readonly session: string
+  readonly box: BoxId
+  item(request: Request<'item'>): Promise<Answer<'item'>> | null
+  pass(request: Request<'pass'>): Promise<Answer<'pass'>>
+  page(request: Request<'page'>): Answer<'page'>
+  file(request: Request<'outgoing_file'>): Promise<Chunk>
+  /** Ends it by an error. */
+  finish(error: Error): void
+  /** Ends it because the box is away. */
+  leave(reason: OfflineReason): void
 }
 
 type Peer = {
@@ -69,11 +86,7 @@ type Peer = {
   isOutdated: boolean
   twiceUntil: number
   forget: () => void
-  /** Questions to processes that would replace the known one. */
-  readonly challenges: Map<string, Promise<Challenge>>
 }
-
-type Challenge = 'replaces' | 'is_second' | 'is_gone'
 
 const PING_MS = 1_000
 const TWICE_MS = 10_000
@@ -85,7 +98,7 @@ const BEHIND_MAX = 2
 export class Fleet {
   readonly tools: FleetTools
   readonly #peers = new Map<BoxId, Peer>()
-  readonly #runs = new Map<string, RemoteLine>()
+  readonly #runs = new Map<string, FleetRun>()
   readonly #listeners = new Set<() => void>()
   #link: Link | null = null
   #epoch = 0
@@ -168,6 +181,7 @@ export class Fleet {
         version,
         platform,
         health,
+        upgrade: hello.upgrade ?? null,
         deviceCount: devices.length,
         problem: peer.twiceUntil > now ? 'box_twice' : problem,
       }
@@ -197,11 +211,11 @@ export class Fleet {
   }
 
   /** The run gets the requests of its box from now on. */
-  open(run: RemoteLine): void {
+  open(run: FleetRun): void {
     this.#runs.set(run.session, run)
   }
 
-  close(run: RemoteLine): void {
+  close(run: FleetRun): void {
     this.#runs.delete(run.session)
   }
 
@@ -227,6 +241,7 @@ export class Fleet {
       page: async (request, box) => runOf(request.session, box)?.page(request) ?? { isOver: true },
       outgoing_file: async (request, box) =>
         (await runOf(request.session, box)?.file(request)) ?? { isMissing: true },
+      release_file: async (request) => this.tools.releaseFile?.(request) ?? { isMissing: true },
     }
     this.#stopServing = serve(link, SUBJECTS.up(String(epoch), '*'), handlers, BOX_IN_UP)
   }
@@ -237,11 +252,9 @@ export class Fleet {
     const peer = this.#peer(id, hello)
     if (hello.boot === peer.leftBoot && hello.isLeaving !== true) return null
     if (hello.fence > this.#epoch) await this.#raise(hello.fence)
-    if (peer.boot !== hello.boot && peer.boot !== null) {
-      const challenge = await this.#challenge(peer, hello.boot)
-      if (challenge === 'is_gone') return null
-      if (challenge === 'is_second') return this.#refuseSecond(peer)
-    }
+    const place = await this.#placeOf(hello.boot, peer)
+    if (place === 'is_gone') return null
+    if (place === 'is_second') return this.#refuseSecond(peer)
     const isOutdated = hello.protocol !== PROTOCOL || isBehind(hello.version, this.tools.version)
     this.#take(peer, hello, isOutdated)
     if (isOutdated) return { refused: 'box_outdated' }
@@ -263,7 +276,6 @@ export class Fleet {
       isOutdated: false,
       twiceUntil: -Infinity,
       forget: () => {},
-      challenges: new Map(),
     }
     this.#peers.set(id, peer)
     return peer
@@ -279,26 +291,16 @@ export class Fleet {
   }
 
   /** Another process takes the place of the known one only where it is alive, and that one is not. */
-  async #challenge(peer: Peer, boot: string): Promise<Challenge> {
-    const challenge = peer.challenges.get(boot) ?? this.#compare(peer, boot)
-    peer.challenges.set(boot, challenge)
-    try {
-      return await challenge
-    } finally {
-      peer.challenges.delete(boot)
-    }
+  async #placeOf(other: string, { id, boot }: Peer): Promise<'is_it' | 'is_second' | 'is_gone'> {
+    if (boot === null || boot === other) return 'is_it'
+    const alive = await Promise.all([boot, other].map((one) => this.#isAlive(id, one)))
+    const [isKnownAlive = false, isOtherAlive = false] = alive
+    if (!isOtherAlive || this.bootOf(id) !== boot) return 'is_gone'
+    return isKnownAlive ? 'is_second' : 'is_it'
   }
 
-  async #compare({ id, boot }: Peer, other: string): Promise<Challenge> {
-    const [isKnownAlive, isOtherAlive] = await Promise.all(
-      [boot, other].map((one) => this.#isAlive(id, one)),
-    )
-    if (isOtherAlive !== true || this.bootOf(id) !== boot) return 'is_gone'
-    return isKnownAlive === true ? 'is_second' : 'replaces'
-  }
-
-  async #isAlive(box: BoxId, boot: string | null): Promise<boolean> {
-    if (this.#link === null || boot === null) return false
+  async #isAlive(box: BoxId, boot: string): Promise<boolean> {
+    if (this.#link === null) return false
     const address = { link: this.#link, subject: SUBJECTS.to(box, boot), timeoutMs: PING_MS }
     return (await orNull(ask(address, 'ping', {}))) !== null
   }
@@ -353,7 +355,7 @@ export class Fleet {
     for (const run of this.#runsOf(id)) run.finish(error)
   }
 
-  #runsOf(id: BoxId): readonly RemoteLine[] {
+  #runsOf(id: BoxId): readonly FleetRun[] {
     return [...this.#runs.values()].filter(({ box }) => box === id)
   }
 
@@ -366,8 +368,8 @@ export class Fleet {
 const BOX_IN_UP = 4
 
 function isOther(one: Hello, other: Hello): boolean {
-  const facts = ({ version, platform, devices, kinds }: Hello) =>
-    JSON.stringify([version, platform, devices, kinds])
+  const facts = ({ version, platform, devices, kinds, upgrade }: Hello) =>
+    JSON.stringify([version, platform, devices, kinds, upgrade])
   return facts(one) !== facts(other)
 }
 

@@ -1,11 +1,11 @@
 // The broker as the head has it: a nats-server that it starts, or a cluster that others run.
 
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 
 import { RelayError } from '../domain/errors.ts'
 import type { Finding } from '../domain/finding.ts'
 import { NEVER, whenAborted } from '../system/clock.ts'
+import { dataDirectoryAt } from '../system/data-directory.ts'
 import { ownAddresses } from '../system/network-address.ts'
 import { HEAD_INBOX, usersBlock, type BrokerUsers } from './broker-config.ts'
 import { Broker, type BrokerTools } from './broker.ts'
@@ -57,8 +57,8 @@ function ownBroker(
   tools: BrokerTools,
   users: () => BrokerUsers,
 ): HeadBroker {
-  const folder = join(dataDir, 'broker')
-  const broker = new Broker({ folder, port, program: natsServer, users }, tools)
+  const directory = dataDirectoryAt(dataDir)
+  const broker = new Broker({ directory, port, program: natsServer, users }, tools)
   return {
     run: (signal) => broker.run(signal),
     apply: () => broker.apply(),

@@ -4,7 +4,7 @@
 import type { WatchedBox } from '../domain/box.ts'
 import type { Finding } from '../domain/finding.ts'
 import type { BoxId } from '../domain/ids.ts'
-import type { OfflineReason } from '../domain/line.ts'
+import type { Line, LineState, OfflineReason } from '../domain/line.ts'
 import { MINUTE_MS } from '../domain/time.ts'
 import type { LineDriver } from '../lines/driver.ts'
 import { beginEpoch, findBox, listBoxes, updateBox } from '../storage/boxes.ts'
@@ -26,6 +26,7 @@ import { Fleet } from './fleet.ts'
 import type { HeadBroker } from './head-broker.ts'
 import { createJoinedDriver } from './joined-driver.ts'
 import type { Link } from './link.ts'
+import { Rollouts } from './rollouts.ts'
 
 export type HeadTools = Pick<BoxAdminTools, 'db' | 'writer' | 'stamps' | 'audit'> & {
   readonly clock: Clock
@@ -38,6 +39,10 @@ export type HeadTools = Pick<BoxAdminTools, 'db' | 'writer' | 'stamps' | 'audit'
   readonly name: string
   /** Folder for files of received messages, until they are stored. */
   readonly folder: string
+  /** Folder of the executables that boxes are upgraded to. */
+  readonly releases: string
+  /** All lines of the relay, as they are now. */
+  readonly lines: () => readonly { readonly line: Line; readonly state: LineState }[]
   /** Gets all that may connect now. */
   readonly createBroker: (users: () => ReturnType<typeof brokerUsersOf>) => HeadBroker
   readonly drivers: readonly LineDriver[]
@@ -46,7 +51,7 @@ export type HeadTools = Pick<BoxAdminTools, 'db' | 'writer' | 'stamps' | 'audit'
 }
 
 export type Boxes = {
-  readonly service: Service
+  readonly services: readonly Service[]
   /** One for each kind: for the devices of this machine and of all boxes. */
   readonly drivers: readonly LineDriver[]
   readonly actions: BoxActions
@@ -55,7 +60,10 @@ export type Boxes = {
   nameOf(box: BoxId): string
   /** Of the broker. */
   findings(): readonly Finding[]
+  readonly rollouts: Pick<Rollouts, 'findings'>
 }
+
+const ORDER_MS = 5_000
 
 export function createBoxes(tools: HeadTools): Boxes {
   const { db, writer, clock, stamps, changes, healthSignal } = tools
@@ -67,6 +75,7 @@ export function createBoxes(tools: HeadTools): Boxes {
     find: (id) => findBox(db, id),
     raiseEpoch: (above) => writer.write((tx) => beginEpoch(tx, above)),
     heard: (id, facts) => void noteHeard(tools, id, facts),
+    releaseFile: (request) => rollouts.chunk(request),
   })
   const drivers = joined(tools, fleet)
   const changed = () => {
@@ -76,8 +85,10 @@ export function createBoxes(tools: HeadTools): Boxes {
   fleet.onChange(changed)
   const snapshotOf = (id: BoxId) => fleet.snapshots().find((one) => one.id === id)
   const startedAt = stamps.now()
+  const rollouts = createRollouts(tools, fleet, changed)
   const actions = createBoxActions({
     ...tools,
+    rollouts,
     prepare: () => broker.prepare(),
     brokerUsers: () => broker.users(),
     absence: (id) => fleet.absence(id),
@@ -92,30 +103,64 @@ export function createBoxes(tools: HeadTools): Boxes {
     },
   })
   const boxes: Boxes = {
-    service: { name: 'boxes', run: (signal) => run({ tools, fleet, broker, users, wake }, signal) },
+    services: [
+      { name: 'boxes', run: (signal) => run({ tools, fleet, broker, users, wake }, signal) },
+      rollouts,
+    ],
     drivers,
     actions,
+    rollouts,
     absence: (id) => fleet.absence(id),
     nameOf: (id) => findBox(db, id)?.name ?? id,
     findings: () => broker.findings(),
-    watched: () =>
-      listBoxes(db)
-        .filter(({ joinedAt, removedAt }) => joinedAt !== null && removedAt === null)
-        .map(({ id, name, version }) => {
-          const heard = snapshotOf(id)
-          return {
-            id,
-            name,
-            absence: fleet.absence(id),
-            silentMs: clock.now() - (heard?.lastHeardAt ?? startedAt),
-            version: heard?.version ?? version,
-            freeBytes: heard?.health.freeBytes ?? null,
-            isTwice: heard?.problem === 'box_twice',
-          }
-        }),
+    watched: () => watchedBoxes(tools, fleet, startedAt),
   }
   tools.metrics.onCollect(() => observe(tools.metrics, boxes.watched()))
   return boxes
+}
+
+function watchedBoxes(
+  { db, clock }: HeadTools,
+  fleet: Fleet,
+  startedAt: number,
+): readonly WatchedBox[] {
+  const joined = listBoxes(db).filter((box) => box.joinedAt !== null && box.removedAt === null)
+  return joined.map(({ id, name, version }) => {
+    const heard = fleet.snapshots().find((one) => one.id === id)
+    return {
+      id,
+      name,
+      absence: fleet.absence(id),
+      silentMs: clock.now() - (heard?.lastHeardAt ?? startedAt),
+      version: heard?.version ?? version,
+      freeBytes: heard?.health.freeBytes ?? null,
+      isTwice: heard?.problem === 'box_twice',
+    }
+  })
+}
+
+function createRollouts(tools: HeadTools, fleet: Fleet, changed: () => void): Rollouts {
+  const { db, releases: folder, lines } = tools
+  return new Rollouts({
+    ...tools,
+    folder,
+    changed,
+    order: (id, order) => fleet.ask(id, 'upgrade', { ...order, epoch: fleet.epoch }, ORDER_MS),
+    viewOf(id) {
+      const box = findBox(db, id)
+      if (box === null || box.removedAt !== null) return null
+      const heard = fleet.snapshots().find((one) => one.id === id)
+      const { version, platform, upgrade } = heard ?? { ...box, upgrade: null }
+      const own = lines().filter(({ line }) => line.box === id && line.isEnabled)
+      return {
+        isReachable: heard?.isHeard === true,
+        version,
+        platform,
+        upgrade,
+        lines: own.map(({ line, state }) => ({ line, isOnline: state.status === 'online' })),
+      }
+    },
+  })
 }
 
 /** Kinds without a device of this machine have a driver too: a box may have one at any time. */

@@ -77,6 +77,7 @@ export class Journal {
   readonly #machine: string
   readonly #waiting: Work[] = []
   #fence: number
+  #storedFence: number
   #pruneAt = 0
 
   constructor(database: Database, { clock, random, machine }: Tools) {
@@ -95,6 +96,7 @@ export class Journal {
         .run({ most: BOOTS_MAX })
     })()
     this.#fence = Number(this.#fact('fence') ?? 0)
+    this.#storedFence = this.#fence
   }
 
   /** Highest epoch of a head that this box has seen. */
@@ -164,8 +166,11 @@ export class Journal {
 
   /** Resolves when the epoch is on disk; sessions of a lower one are over from the call on. */
   async raiseFence(epoch: number): Promise<void> {
-    this.#fence = Math.max(this.#fence, epoch)
-    await this.#write(() => this.#setFact('fence', String(this.#fence)))
+    const fence = Math.max(this.#fence, epoch)
+    this.#fence = fence
+    if (fence <= this.#storedFence) return
+    await this.#write(() => this.#setFact('fence', String(fence)))
+    this.#storedFence = Math.max(fence, this.#storedFence)
   }
 
   /** Commits what waits. */

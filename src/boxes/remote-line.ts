@@ -9,7 +9,7 @@ import type { OfflineReason } from '../domain/line.ts'
 import type { DriverLine, LineListener, LineSession, SendOutcome } from '../lines/driver.ts'
 import { deadline, nextTurn, withTimeout } from '../system/clock.ts'
 import { fetchFile, readChunk } from './files.ts'
-import type { Fleet } from './fleet.ts'
+import type { Fleet, FleetRun } from './fleet.ts'
 import { LinkError } from './link.ts'
 import { RemoteSends } from './remote-sends.ts'
 import { filesToFetch, unpackEvent } from './wire-events.ts'
@@ -47,7 +47,7 @@ const QUIET_MS = 2_000
 const TAKEN = { isTaken: true } as const
 const OVER = { isOver: true } as const
 
-export class RemoteLine {
+export class RemoteLine implements FleetRun {
   readonly session: string
   readonly box: BoxId
   readonly #fleet: Fleet

@@ -101,6 +101,15 @@ const OPERATIONS = {
       kinds: listOf(word, 100),
       devices: listOf(Type.Object({ kind: word, key: text(500), number: nullable(word) }), 1_000),
       health,
+      /** Upgrade that is under way, or has failed; left out for neither. */
+      upgrade: Type.Optional(
+        Type.Object({
+          order: word,
+          to: word,
+          state: oneOf(['downloading', 'installing', 'failed', 'rolled_back']),
+          problem: nullable(sentence),
+        }),
+      ),
       isLeaving: Type.Optional(Type.Boolean()),
     },
     Type.Union([
@@ -172,6 +181,27 @@ const OPERATIONS = {
     Type.Object({ isKnown: nullable(Type.Boolean()) }),
   ),
   checkup: operation({ kind: word }, Type.Object({ findings: listOf(finding, 200) })),
+  /** Asks a box to download an executable and to install it; an order is taken once, whatever comes of it. */
+  upgrade: operation(
+    {
+      order: word,
+      /** Epoch in which the executable is fetched: a box that is outdated learns it from nowhere else. */
+      epoch: count,
+      to: word,
+      name: Type.String({ pattern: '^[A-Za-z0-9][\\w.-]{0,99}$' }),
+      sha256: text(64),
+      size: count,
+      /** Content of the file of checksums beside it, and its signature. */
+      sums: text(100_000),
+      signature: nullable(text(10_000)),
+      isUnverified: Type.Boolean(),
+      /** The devices whose lines are online before it. */
+      lines: listOf(Type.Object({ kind: word, key: text(500), name: sentence }), 1_000),
+    },
+    Type.Union([isTaken, Type.Object({ refused: sentence })]),
+  ),
+  /** A part of that executable. */
+  release_file: operation({ sha256: text(64), offset: count }, chunk),
   /** A file of an item that is not answered yet. */
   received_file: operation({ session, seq: count, guid, offset: count }, chunk),
 } as const

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 import { homedir, platform, userInfo } from 'node:os'
 
 import type { BoxFinding, BoxReport } from '../api/boxes.ts'
-import { startBox } from '../box.ts'
+import { startBox, type BoxParts } from '../box.ts'
 import { keepKey, readBoxFile, writeBoxFile, type BoxFile } from '../boxes/box-file.ts'
 import { join } from '../boxes/enrolment.ts'
 import { makeKey } from '../boxes/nkeys.ts'
@@ -12,12 +12,14 @@ import { INVITED_NAME } from '../domain/box.ts'
 import { findingWords } from '../domain/finding.ts'
 import { countWords } from '../domain/number-words.ts'
 import { HostChecks } from '../hosting/host-checks.ts'
+import { readInstallation } from '../hosting/installation.ts'
 import { macLogPath } from '../hosting/launchd.ts'
 import type { ServiceState } from '../hosting/service-host.ts'
 import { logRotation } from '../hosting/service-log.ts'
+import { isWatched } from '../hosting/startup-check.ts'
 import { HostingError } from '../hosting/system-tool.ts'
 import { groupedNumber } from '../people/phone-numbers.ts'
-import { systemClock, whenAborted } from '../system/clock.ts'
+import { NEVER, systemClock, whenAborted } from '../system/clock.ts'
 import {
   DataDirectoryError,
   openDataDirectory,
@@ -25,19 +27,21 @@ import {
 } from '../system/data-directory.ts'
 import { sha256 } from '../system/hash.ts'
 import { type Log, jsonLog, silentLog } from '../system/log.ts'
-import { exitOnCrash, ownExecutable, stopSignal } from '../system/own-process.ts'
+import { exitOnCrash, ownExecutable } from '../system/own-process.ts'
 import { processRunner } from '../system/process.ts'
 import { systemRandom } from '../system/random.ts'
-import { VERSION } from '../system/version.ts'
+import { PLATFORM, VERSION } from '../system/version.ts'
 import { argument, type Call, type Command, EXIT, type ExitCode, NoRelayError } from './command.ts'
 import { terminalLog, writeLogLine } from './output.ts'
 import {
+  createServiceHost,
   describeState,
   INSTALL_OPTIONS,
   installService,
   openServiceCall,
   thisMachine,
   type ServiceCall,
+  type ServicePlace,
 } from './service.ts'
 import { fields, stateCell, timeCell, type Cell, type Line } from './table.ts'
 
@@ -74,13 +78,15 @@ async function runBox(call: Call): Promise<ExitCode> {
   }
   const log = (isTerminal ? terminalLog : jsonLog)(writeLogLine, () => systemClock.now())
   exitOnCrash((message, error) => log.error(message, { error }))
-  const signal = stopSignal()
+  const place = thisMachine(call)
+  const { signal } = place
   const restart = Promise.withResolvers<string>()
   const isHosted = environment['HOOKLINE_SERVICE'] === '1'
   const box = await startBox(config, file, {
     clock: systemClock,
     random: systemRandom,
     log,
+    selfUpgrade: selfUpgrade(place, directory, isHosted),
     ...(isHosted ? hostedParts(directory, log, restart.resolve) : FOREGROUND),
   })
   const head = file.head_name === null ? 'its head' : file.head_name
@@ -107,6 +113,36 @@ function hostedParts({ path: dataDir }: DataDirectory, log: Log, restart: (why: 
     restart,
     checkHost: (signal: AbortSignal) => checks.findings(signal),
     companions: isMac ? [rotation] : [],
+  }
+}
+
+const BY_HAND =
+  'It does not run as a service. Upgrade it by hand, on that machine: hookline upgrade --from FILE'
+
+/** Only a service goes on by itself while its executable is exchanged. */
+function selfUpgrade(
+  { machine, executable }: ServicePlace,
+  directory: DataDirectory,
+  isHosted: boolean,
+): BoxParts['selfUpgrade'] {
+  const isService = isHosted && readInstallation(directory.path) !== null
+  return {
+    obstacle: isService && executable !== null ? null : BY_HAND,
+    isWatched: () => isWatched(directory, machine.clock.now()),
+    async install({ file, isUnverified, output }) {
+      const unverified = isUnverified ? ['--unverified'] : []
+      const args = [
+        'upgrade',
+        '--from',
+        file,
+        '--json',
+        '--data-dir',
+        directory.path,
+        ...unverified,
+      ]
+      const order = { path: executable ?? '', args, output }
+      await createServiceHost(machine).startBeside(order, NEVER)
+    },
   }
 }
 
@@ -155,7 +191,7 @@ async function enrol(
   if (known?.token === hash) return known
   const key = await keepKey(`${path}/joining.json`, hash, makeKey)
   const name = call.options.get('name') ?? INVITED_NAME
-  const machine = { name, version: VERSION, platform: platform(), key }
+  const machine = { name, version: VERSION, platform: PLATFORM, key }
   const tools = { clock: systemClock, random: systemRandom, log: silentLog }
   const joined = await join(token, machine, tools, signal)
   if ('problem' in joined) {

@@ -1,5 +1,6 @@
 // Commands for several boxes, on the relay that is their head.
 
+import type { BoxUpgrade } from '../api/boxes.ts'
 import { argument, type Call, type Command } from './command.ts'
 import { askRelay } from './own-file.ts'
 import { sizeCell, stateCell, table, timeCell } from './table.ts'
@@ -43,6 +44,7 @@ export const BOX_COMMANDS: readonly Command[] = [
 
 async function list(call: Call): Promise<undefined> {
   const boxes = await askRelay(call, 'GET /boxes')
+  const isUpgrading = boxes.data.some(({ upgrade }) => upgrade !== null)
   const rows = boxes.data.map((box) => [
     box.id,
     box.name,
@@ -52,10 +54,21 @@ async function list(call: Call): Promise<undefined> {
     box.platform,
     box.free_bytes === null ? null : sizeCell(box.free_bytes),
     timeCell(box.last_heard_at),
+    ...(isUpgrading ? [upgradeCell(box.upgrade)] : []),
   ])
-  const head = ['ID', 'NAME', 'STATUS', 'REASON', 'VERSION', 'PLATFORM', 'FREE', 'LAST HEARD']
+  const upgrade = isUpgrading ? ['UPGRADE'] : []
+  const facts = ['ID', 'NAME', 'STATUS', 'REASON', 'VERSION', 'PLATFORM', 'FREE', 'LAST HEARD']
+  const head = [...facts, ...upgrade]
   call.out.data(boxes, [table(head, rows, ['PLATFORM', 'FREE'])])
   if (rows.length === 0) call.out.note('No boxes. Add a machine: hookline boxes add NAME')
+}
+
+/** `installing 0.2.0`, `rolled back: …`. */
+function upgradeCell(upgrade: BoxUpgrade | null): string | null {
+  if (upgrade === null) return null
+  const { state, to, problem } = upgrade
+  const words = state.replace('_', ' ')
+  return problem === null ? `${words} ${to}` : `${words}: ${problem}`
 }
 
 async function add(call: Call): Promise<undefined> {

@@ -132,11 +132,16 @@ function zshScript(commands: readonly Command[]): readonly string[] {
 function nextWords(commands: readonly Command[], variable: string): readonly string[] {
   const clause = (pattern: string, words: Iterable<string>, ids?: IdKind) =>
     `    ${pattern}) ${variable}='${[...words].join(' ')}' ids=${ids ?? "''"} ;;`
-  const byLength = commands.toSorted((a, b) => b.name.length - a.name.length)
+  const ofCommands = commands.map(
+    (one) => [one.name, clause(`'${one.name}'*`, wordsAfter(one, commands), idsIn(one))] as const,
+  )
+  const ofGroups = [...groupsOf(commands)].map(
+    ([name, words]) => [name, clause(`'${name}'*`, words)] as const,
+  )
+  const byLength = [...ofCommands, ...ofGroups].toSorted(([a], [b]) => b.length - a.length)
   return [
     '  case "$line" in',
-    ...byLength.map((one) => clause(`'${one.name}'*`, wordsAfter(one, commands), idsIn(one))),
-    ...[...groupsOf(commands)].map(([name, words]) => clause(`'${name}'*`, words)),
+    ...byLength.map(([, text]) => text),
     clause('*', firstWords(commands)),
     '  esac',
     '  case "$before" in',

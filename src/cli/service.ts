@@ -14,7 +14,12 @@ import { systemClock, type Clock } from '../system/clock.ts'
 import { dataDirectoryAt, isOfBox, type DataDirectory } from '../system/data-directory.ts'
 import { readInstanceHolder } from '../system/instance-lock.ts'
 import { ownExecutable, stopSignal } from '../system/own-process.ts'
-import { processRunner, type RunProcess } from '../system/process.ts'
+import {
+  processRunner,
+  startDetached,
+  type RunProcess,
+  type StartDetached,
+} from '../system/process.ts'
 import { systemRandom, type Random } from '../system/random.ts'
 import { VERSION } from '../system/version.ts'
 import {
@@ -31,6 +36,7 @@ import { makeDatabase } from './own-file.ts'
 
 export type Machine = {
   readonly run: RunProcess
+  readonly startDetached: StartDetached
   readonly clock: Clock
   readonly random: Random
   /** Result of `os.platform()`. */
@@ -113,6 +119,7 @@ export function thisMachine(call: Call): ServicePlace {
   const { uid, username: userName } = userInfo()
   const machine = {
     run: processRunner(systemClock),
+    startDetached,
     clock: systemClock,
     random: systemRandom,
     platform: platform(),

@@ -66,6 +66,7 @@ export const AUDIT_ACTIONS = [
   'backup.downloaded',
   'backup.restored',
   'relay.upgraded',
+  'box.upgraded',
   'setup_link.created',
   'password.set',
   'password.changed',

@@ -42,6 +42,7 @@ export type ErrorCode =
   | 'rate_limit_exceeded'
   | 'no_phone_line'
   | 'broker_unavailable'
+  | 'rollout_refused'
   | 'storage_full'
   | 'starting'
   | 'stopping'

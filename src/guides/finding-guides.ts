@@ -96,6 +96,7 @@ const CODES_BY_PLACE: Readonly<Record<string, readonly string[]>> = {
   'several-boxes#firewall': ['broker_failed', 'broker_unreachable'],
   'several-boxes#moving-a-number': ['line_moving'],
   'several-boxes#upgrades': ['box_outdated'],
+  'several-boxes#upgrading-boxes': ['rollout_paused'],
   'keys#expiry': ['keys_expire'],
   'security#on-a-network': ['certificate_expires', 'certificate_not_renewed', 'lan_without_tls'],
   'security#the-dashboards-password': ['short_password'],

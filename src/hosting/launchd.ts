@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import type { Clock } from '../system/clock.ts'
 import { defaultDataDirectory } from '../system/data-directory.ts'
 import { readTextOrNull, writeFileAtomically } from '../system/files.ts'
-import type { RunProcess } from '../system/process.ts'
+import type { DetachedOrder, RunProcess, StartDetached } from '../system/process.ts'
 import type { Random } from '../system/random.ts'
 import { type Signer, localIdentity, signBundle } from './code-signing.ts'
 import {
@@ -37,6 +37,7 @@ import {
 
 export type LaunchdTools = {
   readonly run: RunProcess
+  readonly startDetached: StartDetached
   readonly clock: Clock
   readonly random: Random
   readonly home: string
@@ -142,6 +143,11 @@ export class LaunchdHost implements ServiceHost {
     rmSync(this.#agentPath, { force: true })
     rmSync(this.#bundle, { recursive: true, force: true })
     forgetInstallation(dataDir)
+  }
+
+  /** launchd ends what is left of the process group of a job with the job (launchd.plist(5), AbandonProcessGroup). */
+  async startBeside(order: DetachedOrder): Promise<void> {
+    this.#tools.startDetached(order)
   }
 
   /** `-n`: the service is an instance of the same app; `-W` waits for the end (open(1)). */

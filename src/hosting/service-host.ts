@@ -3,6 +3,7 @@ import { dirname } from 'node:path'
 
 import { dataDirectoryAt, defaultDataDirectory, isOfBox } from '../system/data-directory.ts'
 import { readTextOrNull, writeFileAtomically } from '../system/files.ts'
+import type { DetachedOrder } from '../system/process.ts'
 import type { ServiceLog } from './service-log.ts'
 
 /** Service manager of the machine: a LaunchAgent on macOS, a systemd user unit on Linux. */
@@ -20,6 +21,8 @@ export type ServiceHost = {
   stop(signal: AbortSignal): Promise<void>
   /** Stops it and removes the files of `install`; data, log and signing identity stay. */
   uninstall(dataDir: string, signal: AbortSignal): Promise<void>
+  /** Starts a process that goes on while the service stops; returns once it runs. */
+  startBeside(order: DetachedOrder, signal: AbortSignal): Promise<void>
   /** Runs another instance of the app at the screen with these arguments, and waits for its end. */
   launchApp?(args: readonly string[], signal: AbortSignal): Promise<void>
   /** Never throws: without an answer, nothing is running. */

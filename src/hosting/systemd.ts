@@ -2,7 +2,7 @@ import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { readTextOrNull } from '../system/files.ts'
-import type { RunProcess } from '../system/process.ts'
+import type { DetachedOrder, RunProcess } from '../system/process.ts'
 import {
   executableAt,
   forgetInstallation,
@@ -20,7 +20,14 @@ import {
   type ServiceState,
 } from './service-host.ts'
 import { JournalLog } from './service-log.ts'
-import { HostingError, askTool, describeFailure, tryTool, type ToolAnswer } from './system-tool.ts'
+import {
+  HostingError,
+  askTool,
+  describeFailure,
+  tryTool,
+  useTool,
+  type ToolAnswer,
+} from './system-tool.ts'
 
 export type SystemdTools = {
   readonly run: RunProcess
@@ -40,10 +47,12 @@ type UnitOrder = {
 }
 
 export const UNIT = 'hookline.service'
+const BESIDE_UNIT = 'hookline-upgrade.service'
 /** The unit of our Debian package, for every user. */
 export const PACKAGED_UNIT = `/usr/lib/systemd/user/${UNIT}`
 const ENV = '/usr/bin/env'
 const SYSTEMCTL = '/usr/bin/systemctl'
+const SYSTEMD_RUN = '/usr/bin/systemd-run'
 const LOGINCTL = '/usr/bin/loginctl'
 /** Exit code of env(1) where the command does not exist. */
 const NO_COMMAND = 127
@@ -114,6 +123,18 @@ export class SystemdHost implements ServiceHost {
     await this.#use('stop the service', ['stop', UNIT], signal)
   }
 
+  /**
+   * As a unit of its own: a stop of the service ends every process in its control group (systemd.kill(5)).
+   * The fixed name keeps a second one from starting.
+   */
+  async startBeside({ path, args, output }: DetachedOrder, signal: AbortSignal): Promise<void> {
+    const outputs = [`StandardOutput=file:${output}`, 'StandardError=inherit']
+    const properties = outputs.map((property) => `--property=${property}`)
+    const unit = ['--collect', '--quiet', `--unit=${BESIDE_UNIT}`, ...properties]
+    const order = this.#order([...unit, '--', path, ...args], SYSTEMD_RUN)
+    await useTool(this.#tools.run, { ...order, purpose: 'start the upgrade' }, signal)
+  }
+
   async uninstall(dataDir: string, signal: AbortSignal): Promise<void> {
     if (this.#isInstalled) {
       await this.#use('disable the service', ['disable', '--now', UNIT], signal)
@@ -179,9 +200,9 @@ export class SystemdHost implements ServiceHost {
   }
 
   /** Over su and some kinds of ssh the variable is missing, and systemctl finds no service manager. */
-  #order(args: readonly string[]) {
+  #order(args: readonly string[], tool = SYSTEMCTL) {
     const runtimeDir = this.#tools.runtimeDir ?? `/run/user/${this.#tools.uid}`
-    const call = [`XDG_RUNTIME_DIR=${runtimeDir}`, SYSTEMCTL, '--user', ...args]
+    const call = [`XDG_RUNTIME_DIR=${runtimeDir}`, tool, '--user', ...args]
     return { path: ENV, args: call, timeoutMs: STOP_MS_MAX }
   }
 }

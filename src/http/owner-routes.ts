@@ -5,7 +5,7 @@ import { Type } from 'typebox'
 
 import type { Access } from '../access/access.ts'
 import type { SetupToken } from '../access/setup-link.ts'
-import { LineMove, NewBox } from '../api/boxes.ts'
+import { LineMove, NewBox, NewRollout } from '../api/boxes.ts'
 import { WantedBackup } from '../api/dashboard.ts'
 import { NewSnooze } from '../api/health.ts'
 import {
@@ -154,6 +154,16 @@ export function boxRoutes({
       },
       BY_ID,
     )
+}
+
+/** The upgrade of boxes, on the control socket only: it may bring them files that nobody has signed. */
+export function rolloutRoutes({ boxes: { rollout } }: { readonly boxes: BoxActions }) {
+  return new Elysia({ prefix: '/api/v1/rollout' })
+    .onBeforeHandle(plainCall)
+    .get('', () => ({ rollout: rollout.current() }))
+    .post('', ({ request, body }) => rollout.start(body, originOf(request)), takes(NewRollout))
+    .post('/resume', () => rollout.resume(), mayTake(NoBody))
+    .delete('', () => rollout.cancel())
 }
 
 /** The URLs of a setup link. */

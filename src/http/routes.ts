@@ -69,6 +69,7 @@ import {
   downloadRoutes,
   type LinkOf,
   memberRoutes,
+  rolloutRoutes,
   ownerRoutes,
   restoreRoutes,
 } from './owner-routes.ts'
@@ -156,6 +157,7 @@ export function ownersRoutes(tools: RouteTools, streamsEnd: AbortSignal): AnyEly
     .use(ownerRoutes({ ...tools, ...control }))
     .use(memberRoutes(tools.access, tools.linkOf))
     .use(boxRoutes(tools))
+    .use(rolloutRoutes(tools))
     .use(controlRoutes({ ...tools, ...control }))
 }
 

@@ -7,6 +7,7 @@ import type { Db, Tx } from './database.ts'
 import { boxes } from './line-schema.ts'
 
 const EPOCH = 'epoch'
+const ROLLOUT = 'rollout'
 
 /** All boxes, those of the past too, by creation, oldest first. */
 export function listBoxes(db: Db): readonly Box[] {
@@ -39,4 +40,13 @@ export function beginEpoch(tx: Tx, above: number): number {
   const epoch = Math.max(Number(readAbout(tx, EPOCH) ?? 0), above) + 1
   writeAbout(tx, EPOCH, String(epoch))
   return epoch
+}
+
+/** The upgrade of the boxes that is under way, as `saveRollout` stored it; null for none. */
+export function readRollout(db: Db): unknown {
+  return JSON.parse(readAbout(db, ROLLOUT) ?? 'null')
+}
+
+export function saveRollout(tx: Tx, rollout: object | null): void {
+  writeAbout(tx, ROLLOUT, JSON.stringify(rollout))
 }

@@ -26,6 +26,11 @@ export type DataDirectory = {
   readonly boxFile: string
   /** The journal of a box. */
   readonly boxDatabase: string
+  /** What boxes know their head by: the authority of its broker, and its own key there. */
+  readonly brokerAuthority: string
+  readonly brokerSeed: string
+  /** The broker's own files, which are made again where they are missing. */
+  readonly broker: string
 }
 
 export type Mount = { readonly point: string; readonly type: string }
@@ -97,6 +102,9 @@ export function dataDirectoryAt(path: string): DataDirectory {
     incoming: join(path, 'incoming'),
     boxFile: join(path, 'box.json'),
     boxDatabase: join(path, 'box.db'),
+    brokerAuthority: join(path, 'broker-ca.pem'),
+    brokerSeed: join(path, 'broker.seed'),
+    broker: join(path, 'broker'),
   }
 }
 

@@ -1,5 +1,7 @@
 // Child processes: without a shell, with a limit to every wait, and with a clean environment.
 
+import { closeSync, openSync } from 'node:fs'
+
 import { withTimeout, type Clock } from './clock.ts'
 import { readTextOrNull } from './files.ts'
 
@@ -54,6 +56,17 @@ export type StartProcess = (order: {
   readonly path: string
   readonly args: readonly string[]
 }) => RunningProcess
+
+/** Process that outlives this one. */
+export type DetachedOrder = {
+  readonly path: string
+  readonly args: readonly string[]
+  /** Path of the file that both its outputs are written to. */
+  readonly output: string
+}
+
+/** Starts a process in a session and group of its own; throws where it cannot start. */
+export type StartDetached = (order: DetachedOrder) => void
 
 /** Child process that keeps running, with its outputs read. `kill` reaches all its descendants. */
 export type ReadProcess = RunningProcess & {
@@ -121,6 +134,18 @@ export const startProcess: StartProcess = ({ path, args }) => {
     pid: child.pid,
     ended: child.exited.then(() => child.exitCode),
     kill: (signal) => child.kill(signal),
+  }
+}
+
+/** The real StartDetached: `detached` is setsid(2). */
+export const startDetached: StartDetached = ({ path, args, output }) => {
+  const file = openSync(output, 'w', 0o600)
+  try {
+    const outputs = { stdin: 'ignore', stdout: file, stderr: file } as const
+    const child = { cwd: '/', env: childEnvironment(), ...outputs, detached: true }
+    Bun.spawn([path, ...args], child).unref()
+  } finally {
+    closeSync(file)
   }
 }
 

@@ -2,6 +2,7 @@
 
 import { expect, test } from 'bun:test'
 
+import { brokerUsersOf } from '../../src/boxes/admin.ts'
 import { SUBJECTS } from '../../src/boxes/link.ts'
 import { makeKey } from '../../src/boxes/nkeys.ts'
 import type { WatchedBox } from '../../src/domain/box.ts'
@@ -53,8 +54,10 @@ test('an invitation ends after half an hour, and with its box', async () => {
   await invited(stage, 'third')
   await stage.clock.advance(60_000)
   const expired = await ask(stage, late, publicKey)
+  const { invitations } = brokerUsersOf(stage.relay.db, stage.clock.now())
 
   expect(withdrawn).toEqual({ refused: 'The invitation was withdrawn.' })
+  expect(invitations).toHaveLength(1)
   expect(expired).toEqual({ refused: 'The invitation has expired. Create a new one.' })
 })
 

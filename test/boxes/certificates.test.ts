@@ -3,6 +3,7 @@ import { X509Certificate } from 'node:crypto'
 import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 
 import { BROKER_NAME, keepCertificates } from '../../src/boxes/certificates.ts'
+import { dataDirectoryAt } from '../../src/system/data-directory.ts'
 import { systemRandom } from '../../src/system/random.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 import { TestClock } from '../support/test-clock.ts'
@@ -11,7 +12,7 @@ const DAY_MS = 86_400_000
 
 function start(clock = new TestClock()) {
   const folder = new ScratchFolder()
-  const keep = () => keepCertificates(folder.path, { clock, random: systemRandom })
+  const keep = () => keepCertificates(dataDirectoryAt(folder.path), { clock, random: systemRandom })
   return { folder, clock, keep, [Symbol.dispose]: () => folder[Symbol.dispose]() }
 }
 
@@ -22,7 +23,9 @@ test('the authority is made once, and signs a certificate for one fixed name', (
 
   const ca = new X509Certificate(first.ca)
   const server = new X509Certificate(readFileSync(first.serverFile))
-  const modes = ['ca.pem', 'server.pem'].map((name) => statSync(rig.folder.file(name)).mode & 0o777)
+  const modes = ['broker-ca.pem', 'broker/server.pem'].map(
+    (name) => statSync(rig.folder.file(name)).mode & 0o777,
+  )
   expect(again).toEqual(first)
   expect([ca.ca, ca.verify(ca.publicKey)]).toEqual([true, true])
   expect([server.ca, server.verify(ca.publicKey)]).toEqual([false, true])
@@ -50,7 +53,7 @@ test('a server’s certificate that is lost, damaged or of another authority is 
   using rig = start()
   using other = start()
   const serials = [rig.keep().serial]
-  const file = rig.folder.file('server.pem')
+  const file = rig.folder.file('broker/server.pem')
 
   writeFileSync(file, readFileSync(other.keep().serverFile))
   serials.push(rig.keep().serial)
@@ -66,7 +69,7 @@ test('dates from 2050 on have their own form, and another reader than ours accep
   using rig = start(new TestClock(Date.UTC(2049, 6, 1)))
   const { ca, serverFile } = rig.keep()
   const at = String(Date.UTC(2049, 7, 1) / 1_000)
-  const files = [rig.folder.file('ca.pem'), serverFile]
+  const files = [rig.folder.file('broker-ca.pem'), serverFile]
 
   const command = ['openssl', 'verify', '-x509_strict', '-attime', at, '-CAfile', ...files]
   const { exitCode } = Bun.spawnSync(command)

@@ -19,6 +19,7 @@ import {
 import { makeKey } from '../../src/boxes/nkeys.ts'
 import { timestamp } from '../../src/domain/ids.ts'
 import { NEVER, systemClock } from '../../src/system/clock.ts'
+import { dataDirectoryAt } from '../../src/system/data-directory.ts'
 import { NATS_SERVER } from '../support/nats-server.ts'
 import { BrokerRig, natsTools, until } from '../support/nats.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
@@ -29,7 +30,7 @@ const MACHINE = { name: 'studio.local', version: '1.2.3', platform: 'darwin' }
 
 function otherAuthority(): string {
   using folder = new ScratchFolder()
-  return keepCertificates(folder.path, natsTools).ca
+  return keepCertificates(dataDirectoryAt(folder.path), natsTools).ca
 }
 
 /** A clock on which time-outs of the product pass twenty times as fast. */

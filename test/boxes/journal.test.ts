@@ -1,13 +1,14 @@
 // The journal of a box: what it keeps, and what it proves.
 
+import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 
-import { type Journal, openJournal } from '../../src/boxes/journal.ts'
+import { Journal, openJournal } from '../../src/boxes/journal.ts'
 import type { LineId, MessageId } from '../../src/domain/ids.ts'
 import type { SendOutcome } from '../../src/lines/driver.ts'
 import { systemRandom } from '../../src/system/random.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
-import { TestClock } from '../support/test-clock.ts'
+import { settle, TestClock } from '../support/test-clock.ts'
 import { messageOf } from './stage.ts'
 
 const LINE = 'line_1' as LineId // The journal only keeps it.
@@ -113,5 +114,22 @@ test('a second process is refused', async () => {
   const { exitCode, stderr } = Bun.spawnSync([process.execPath, '-e', script])
 
   expect([exitCode, stderr.toString().includes('locked')]).toEqual([1, true])
+  journal.close()
+})
+
+test('an epoch that could not be written is written with the next question', async () => {
+  using folder = new ScratchFolder()
+  const database = new Database(folder.file('box.db'), { strict: true })
+  const tools = { clock: new TestClock(), random: systemRandom, machine: 'mac' }
+  const journal = new Journal(database, tools)
+  database.run("CREATE TRIGGER full BEFORE INSERT ON facts BEGIN SELECT raise(ABORT, 'full'); END")
+  expect(journal.raiseFence(3)).rejects.toThrow('full')
+  await settle()
+  database.run('DROP TRIGGER full')
+
+  await journal.raiseFence(3)
+
+  const sql = "SELECT value FROM facts WHERE name = 'fence'"
+  expect(database.query(sql).get()).toEqual({ value: '3' })
   journal.close()
 })

@@ -27,7 +27,7 @@ if (NATS_SERVER !== null) {
     const dialog = page.getByRole('dialog')
 
     await page.goto('/#/lines')
-    await page.getByRole('link', { name: 'Add a box' }).click()
+    await page.getByRole('link', { name: 'Boxes' }).click()
     await watched.button('Add a box').click()
     await page.getByLabel('Name', { exact: true }).fill('studio-3')
     await watched.button('Create invitation').click()

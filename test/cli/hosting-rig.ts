@@ -61,7 +61,7 @@ export class HostingRig implements Disposable {
   /** Runs one command to its end. */
   async run(line: string, environment: Readonly<Record<string, string>> = {}): Promise<Printed> {
     const machine = {
-      run: this.tools.run,
+      ...this.tools,
       clock: this.clock,
       random: { bytes: (length: number) => new Uint8Array(length), chance: () => 0 },
       platform: 'linux',

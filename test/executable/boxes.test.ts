@@ -17,7 +17,11 @@ import {
 const PERSON = '+12025550147'
 const TIMEOUT_MS = 60_000
 
-type Line = { readonly status: string; readonly box?: { readonly name: string } }
+type Line = {
+  readonly id: string
+  readonly status: string
+  readonly box?: { readonly name: string }
+}
 
 test.skipIf(NATS_SERVER === null)(
   'a machine joins, its line sends, and it is gone as soon as it stops or is removed',
@@ -46,6 +50,12 @@ test.skipIf(NATS_SERVER === null)(
     const line = await lineIs('online')
     const sent = await onHead('send', PERSON, 'Ready at eight.')
     const listed = await onHead('boxes')
+    const lines = await onHead('lines')
+    const moving = await onHead('lines', 'move', line.id, '--to', 'here')
+    const stays = await onHead('lines', 'move', line.id, '--cancel')
+    const nowhere = await onHead('lines', 'move', line.id)
+    const known = await onHead('completion-ids', 'boxes')
+    await lineIs('online')
     const status = await onBox('status')
     const refused = await onBox('keys', 'create')
     box.kill('SIGTERM')
@@ -64,6 +74,11 @@ test.skipIf(NATS_SERVER === null)(
     expect(line.box).toMatchObject({ name: 'studio-3' })
     expect(sent.stdout).toStartWith('sent ')
     expect(listed.stdout).toMatch(/studio-3 +online/)
+    expect(lines.stdout).toMatch(/DRIVER +BOX +STATUS/)
+    expect(moving.stdout).toContain('is moving. Sign in on this machine with +1 202 555 0101.')
+    expect(stays.stdout).toContain('is on studio-3.')
+    expect(nowhere.exitCode).toBe(2)
+    expect(known.stdout).toStartWith('studio-3\t')
     expect(status.stdout).toMatch(/reached +yes/)
     expect(refused).toMatchObject({
       exitCode: 1,

@@ -39,8 +39,8 @@ export class Mac implements Disposable {
     mkdirSync(this.dataDir, { recursive: true, mode: 0o700 })
     writeFileSync(this.source, 'version one')
     const random = { bytes: (length: number) => new Uint8Array(length).fill(7), chance: () => 0 }
-    const { run } = this.tools
-    this.host = new LaunchdHost({ run, random, clock: new TestClock(), home: this.home, uid: 501 })
+    const { home, tools } = this
+    this.host = new LaunchdHost({ ...tools, random, clock: new TestClock(), home, uid: 501 })
   }
 
   install(

@@ -136,6 +136,29 @@ const RECORDED: Readonly<Record<string, Case>> = {
     action: 'line.deleted',
     set: async (stage) => ({ path: await stage.vanishedLine() }),
   },
+  'POST /api/v1/boxes': {
+    action: 'box.invited',
+    set: async ({ next }) => ({ body: { name: `studio-${next()}` } }),
+    changes: { before: null, after: { name: expect.any(String) } },
+  },
+  'PATCH /api/v1/boxes/:id': {
+    action: 'box.renamed',
+    set: async (stage) => ({ path: await stage.box(), body: { name: `attic-${stage.next()}` } }),
+  },
+  'DELETE /api/v1/boxes/:id': {
+    action: 'box.removed',
+    set: async (stage) => ({ path: await stage.box() }),
+    changes: { before: { name: expect.any(String) }, after: null },
+  },
+  'POST /api/v1/phone-lines/:id/move': {
+    action: 'line.moved',
+    set: async (stage) => {
+      const to = await stage.box()
+      stage.joined(to)
+      return { path: await stage.line(), body: { to } }
+    },
+    changes: { after: { moves_to: expect.stringMatching(/^box_/) } },
+  },
   'POST /api/v1/phone-lines/:id/adopt': {
     action: 'line.adopted',
     set: async (stage) => {

@@ -4,6 +4,7 @@
 import { expect, test } from 'bun:test'
 
 import { startWithBoxes } from '../support/boxes-rig.ts'
+import { vanishes } from '../support/ended-relay.ts'
 import { ScriptedDriver } from '../support/scripted-driver.ts'
 import { settle } from '../support/test-clock.ts'
 import type { Json } from '../support/test-relay.ts'
@@ -143,8 +144,10 @@ test('what three boxes lack is one finding that names them', async () => {
 test('a box gets another name, and is removed: its line goes on where its number is next', async () => {
   await using stage = await startWithBoxes()
   const { relay, clock } = stage
+  await stage.join('hall', [])
   const attic = await stage.join('attic', [FIRST])
   const line = await lineOf(relay, FIRST)
+  await clock.advance(1_000)
 
   const renamed = await stage.owner('PATCH', '/boxes/attic', { name: 'loft' })
   const removed = await stage.owner('DELETE', '/boxes/loft')
@@ -238,6 +241,24 @@ test('every change of a box, and every move, is in the audit log', async () => {
     ['box.joined', 'relay', studio.id, null, expect.anything()],
   ])
   expect(entries).toContainEqual(['box.invited', 'cli', attic.id, null, { name: 'attic' }])
+})
+
+test('a message of a backup stays uncertain where its box has no record: another one may have sent it', async () => {
+  await using stage = await startWithBoxes()
+  const { relay, clock } = stage
+  const box = await stage.join('attic', [FIRST])
+  const device = box.driver.devices[0]
+  if (device !== undefined) device.script = vanishes
+  const { body } = await relay.send({ to: PERSON, text: 'hello' }, ASYNC)
+  await clock.advance(10)
+  relay.db.sqlite.run("UPDATE messages SET status = 'uncertain', error_code = 'restored'")
+
+  const outcome = { outcome: 'not_sent', reason: 'withdrawn', blame: 'line', proof: true } as const
+  await device?.settle(body.id, outcome)
+  await clock.advance(1_000)
+
+  expect((await relay.message(body.id)).status).toBe('uncertain')
+  expect(device?.given).toHaveLength(1)
 })
 
 test('names of boxes are checked, and an invitation can be made again until it was used', async () => {

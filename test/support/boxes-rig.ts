@@ -80,7 +80,7 @@ export async function startWithBoxes({
   }
 }
 
-function memoryBroker(network: MemoryNetwork, onApply: () => void): HeadBroker {
+export function memoryBroker(network: MemoryNetwork, onApply: () => void): HeadBroker {
   return {
     prepare: async () => ({ kind: 'invitation', addresses: ['192.0.2.1:4666'], ca: null }),
     run: async (signal) => void (await whenAborted(signal)),

@@ -7,6 +7,7 @@ import { Broker, type BrokerOptions } from '../../src/boxes/broker.ts'
 import { connectNats, type NatsLink, type NatsOptions } from '../../src/boxes/nats-link.ts'
 import { makeKey } from '../../src/boxes/nkeys.ts'
 import { systemClock } from '../../src/system/clock.ts'
+import { dataDirectoryAt } from '../../src/system/data-directory.ts'
 import { readTextOrNull } from '../../src/system/files.ts'
 import { silentLog } from '../../src/system/log.ts'
 import { findTool, processRunner, startReadProcess } from '../../src/system/process.ts'
@@ -53,7 +54,7 @@ export class BrokerRig implements AsyncDisposable {
 
   private constructor(port: number, more: Partial<BrokerOptions> = {}) {
     this.port = port
-    const options = { folder: this.folder.file('broker'), program: NATS_SERVER, port }
+    const options = { directory: dataDirectoryAt(this.folder.path), program: NATS_SERVER, port }
     this.broker = new Broker({ ...options, users: () => this.users, ...more }, natsTools)
   }
 

@@ -66,7 +66,7 @@ type CardProps = { readonly box: Box; readonly onInvite: () => void }
 
 function BoxCard({ box, onInvite }: CardProps) {
   const { api, notices } = useDashboard()
-  const { name, status, version, platform, free_bytes: free, last_heard_at: heard } = box
+  const { name, status, version, platform, upgrade, free_bytes: free, last_heard_at: heard } = box
   const isRenaming = useSignal(false)
   const lines = useLines().value?.data.filter((line) => line.box?.id === box.id) ?? []
   return (
@@ -74,6 +74,7 @@ function BoxCard({ box, onInvite }: CardProps) {
       <Facts
         of={[
           [WORDS.version, version ?? false],
+          [WORDS.upgrade, upgrade === null ? false : upgradeWords(upgrade)],
           [WORDS.platform, platform ?? false],
           [WORDS.free, free === null ? false : sizeWords(free)],
           [WORDS.heard, heard === null ? WORDS.never : <Ago time={heard} />],
@@ -98,6 +99,11 @@ function BoxCard({ box, onInvite }: CardProps) {
       {isRenaming.value && <RenameBox box={box} onClose={() => (isRenaming.value = false)} />}
     </Card>
   )
+}
+
+function upgradeWords({ to, state, problem }: NonNullable<Box['upgrade']>): string {
+  const words = WORDS.upgrades[state](to)
+  return problem === null ? words : `${words} ${problem}`
 }
 
 function LineLinks({ lines }: { readonly lines: readonly PhoneLine[] }) {

@@ -18,15 +18,7 @@ import { useAction } from '../components/use-action.ts'
 import { DetailView, EmptyState, Skeleton, WhenReady } from '../components/when-ready.tsx'
 import { useDashboard } from '../dashboard.ts'
 import type { PhoneLine } from '../resources.ts'
-import {
-  useAbout,
-  useBoxes,
-  useChecks,
-  useKinds,
-  useLineChecks,
-  useLines,
-  useTimeZone,
-} from '../sources.ts'
+import { useAbout, useChecks, useKinds, useLineChecks, useLines, useTimeZone } from '../sources.ts'
 import { combine } from '../store.ts'
 import {
   isDeletable,
@@ -61,7 +53,10 @@ function LineList() {
   const all = combine({ lines: useLines(), about: useAbout() })
   return (
     <>
-      <PageHead title={WORDS.title} actions={<BoxesLink />}>
+      <PageHead
+        title={WORDS.title}
+        actions={<LinkButton href={href('boxes')}>{WORDS.boxes}</LinkButton>}
+      >
         {WORDS.lead}
       </PageHead>
       <WhenReady of={all} skeleton={skeleton}>
@@ -78,17 +73,6 @@ function LineList() {
         }
       </WhenReady>
     </>
-  )
-}
-
-/** The way to lines on other machines. */
-function BoxesLink() {
-  const boxes = useBoxes().value
-  if (boxes === null) return null
-  return (
-    <LinkButton href={href('boxes')}>
-      {boxes.data.length === 0 ? WORDS.addBox : WORDS.boxes}
-    </LinkButton>
   )
 }
 
@@ -180,10 +164,10 @@ function LineParts({ line, lines }: Props & { readonly lines: readonly PhoneLine
             <NewContacts line={line} />
             <LineTraffic line={line} />
           </Card>
-          <PLACE.View line={line} />
           <LineSettings line={line} />
           <QuietHoursCard line={line} />
           <Capabilities line={line} />
+          <PLACE.View line={line} />
           {isDeletable(line, kinds, lines) && (
             <DeleteCard
               page="lines"

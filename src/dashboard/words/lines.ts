@@ -7,7 +7,6 @@ export const LINES = {
   lead: 'The Macs and iPhones that send and receive for the relay.',
   noun: 'Line',
   boxes: 'Boxes',
-  addBox: 'Add a box',
   whyMissing: 'It was deleted, or merged into another line.',
   offlineSince: 'Offline since:',
   none: 'No phone line yet',
