@@ -5,6 +5,7 @@
 //   bun scripts/torture.ts files --count 300        the same with uploads, sends with files, and late files
 //   bun scripts/torture.ts boxes --count 1000       kill -9 of a head, its boxes and its broker (nats-server)
 //   bun scripts/torture.ts partitions --count 200   a network that is cut in one direction or both (Linux, root)
+//   bun scripts/torture.ts days --count 200         partitions of up to a day, on a test clock
 //   bun scripts/torture.ts wipes --count 50         the broker's disk wiped (nats-server)
 //   bun scripts/torture.ts power --images 100000    power cuts, put together from recordings (Linux, cc)
 //   bun scripts/torture.ts clock                    a wall clock that jumps 25 h, 8 d and 400 d (Linux, cc)
@@ -17,6 +18,7 @@
 import { parseArgs } from 'node:util'
 
 import { runModel } from '../test/boxes/model/model.ts'
+import { livePartitions } from '../test/boxes/partitions.ts'
 import { hasNamespaces } from '../test/executable/torture/box-network.ts'
 import { runBoxKills, type FleetRun } from '../test/executable/torture/boxes.ts'
 import { jumpClock } from '../test/executable/torture/clock.ts'
@@ -36,6 +38,8 @@ const HOUR_MS = 3_600_000
 const JUMPS_MS = [25 * HOUR_MS, 8 * 24 * HOUR_MS, 400 * 24 * HOUR_MS]
 /** Kills for each process that is stopped for a while. */
 const KILLS_OF_STOP = 40
+/** Partitions of one relay, before its events are so old that it deletes them. */
+const PARTITIONS_OF_ONE = 10
 /** Longer than the relay waits before it deletes old rows. */
 const CLOCK_STAY_MS = 75_000
 /** A recording is cut this often before the next one is made. */
@@ -61,6 +65,7 @@ const TORTURES: Readonly<Record<string, () => Promise<Result>>> = {
   files: () => kills('files'),
   boxes,
   partitions,
+  days,
   wipes,
   power,
   clock,
@@ -96,6 +101,26 @@ async function partitions(): Promise<Result> {
       `${both}, from the box ${fromBox}, to it ${toBox})`,
     run,
   )
+}
+
+async function days(): Promise<Result> {
+  const faults: string[] = []
+  const sum = { told: 0, carried: 0, remote: 0, cutMs: 0, expired: 0, withdrawn: 0 }
+  let done = 0
+  for (let round = seed ?? 0; done < (count ?? 0); round += 1) {
+    const some = Math.min(PARTITIONS_OF_ONE, (count ?? 0) - done)
+    const run = await livePartitions(some, round)
+    for (const name of Object.keys(sum) as (keyof typeof sum)[]) sum[name] += run[name] // Its own keys.
+    faults.push(...faultsOf(run.faults).map((fault) => `seed ${round}: ${fault}`))
+    done += some
+  }
+  return {
+    line:
+      `${done} partitions of ${(sum.cutMs / HOUR_MS).toFixed(0)} h together: ${sum.told} messages told, ` +
+      `${sum.carried} carried, ${sum.remote} of them by boxes, ${sum.expired} expired, ` +
+      `${sum.withdrawn} withdrawn`,
+    faults,
+  }
 }
 
 async function wipes(): Promise<Result> {

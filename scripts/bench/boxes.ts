@@ -1,6 +1,9 @@
 // (x): lines on boxes beside lines of the head, in turns in one run: the real broker, TLS, and all processes
 // on this machine. Then a hundred lines on ten boxes, the time without a broker, and resident memory.
 
+import { Database } from 'bun:sqlite'
+import { join } from 'node:path'
+
 import { SUBJECTS } from '../../src/boxes/link.ts'
 import { Fleet, type FleetOptions } from '../../test/executable/torture/fleet.ts'
 import type { Line } from '../../test/executable/torture/load.ts'
@@ -77,7 +80,8 @@ async function measurePair(singleMb: number): Promise<readonly Figure[]> {
   ]
 }
 
-type Turns = Readonly<Record<'local' | 'remote', { sendMs: number[]; eventMs: number[] }>>
+type Place = 'local' | 'remote'
+type Turns = Readonly<Record<Place, { sendMs: number[]; eventMs: number[] }>>
 
 type Turn = {
   readonly local: readonly Line[]
@@ -88,7 +92,7 @@ type Turn = {
 
 /** One send after another, to the other line of the same machine, which takes it as an event. */
 async function takeTurns(fleet: Fleet, { local, remote, count, receiver }: Turn): Promise<Turns> {
-  const turns = { local: { sendMs: [], eventMs: [] }, remote: { sendMs: [], eventMs: [] } } as Turns
+  const sendMs: Record<Place, number[]> = { local: [], remote: [] }
   for (let number = 0; number < count; number += 1) {
     for (const [place, [from, to]] of [
       ['local', local],
@@ -96,18 +100,32 @@ async function takeTurns(fleet: Fleet, { local, remote, count, receiver }: Turn)
     ] as const) {
       if (from === undefined || to === undefined) throw new Error(`There are no ${place} lines.`)
       const text = `${place} ${count} ${number}`
+      const body = { to: to.phone_number, phone_line_id: from.id, text }
       const startedAt = performance.now()
-      const { status } = await fleet.api.ask<{ status: string }>('POST', '/api/v1/messages/send', {
-        to: to.phone_number,
-        phone_line_id: from.id,
-        text,
-      })
-      turns[place].sendMs.push(performance.now() - startedAt)
+      const { status } = await fleet.api.ask<Sent>('POST', '/api/v1/messages/send', body)
+      sendMs[place].push(performance.now() - startedAt)
       if (status === 'queued' || status === 'failed') throw new Error(`${text} was ${status}.`)
-      turns[place].eventMs.push(await receiver.tookMs(text))
+      await eventually(text, () => receiver.arrivedAt.get(text) ?? null, ARRIVAL_MS_MAX)
     }
   }
-  return turns
+  const [box] = fleet.boxes
+  const eventMs = (dataDir = '', place: string) =>
+    eventTimes(dataDir).flatMap(({ text, at }) =>
+      text.startsWith(`${place} ${count} `) ? [(receiver.arrivedAt.get(text) ?? NaN) - at] : [],
+    )
+  return {
+    local: { sendMs: sendMs.local, eventMs: eventMs(fleet.head.dataDir, 'local') },
+    remote: { sendMs: sendMs.remote, eventMs: eventMs(box?.dataDir, 'remote') },
+  }
+}
+
+type Sent = { readonly status: string }
+
+/** When each message came to its line, in whole milliseconds. */
+function eventTimes(dataDir: string) {
+  using network = new Database(join(dataDir, 'simulated.db'), { readonly: true })
+  const sql = "SELECT text, at FROM events WHERE kind = 'message'"
+  return network.query<{ text: string; at: number }, []>(sql).all()
 }
 
 function figuresOf({ local, remote }: Turns): readonly Figure[] {
@@ -239,28 +257,24 @@ function figure(what: string, all: readonly number[], floor: number) {
   }
 }
 
-type Post = { readonly message: { readonly text: string; readonly sent_at: string } }
+type Post = { readonly message: { readonly text: string } }
 
-/** A webhook's receiver that measures from the network's time of a message, which is in whole milliseconds. */
+/** A webhook's receiver that notes the wall clock's time of each message. */
 class TimedReceiver {
-  readonly #took = new Map<string, number>()
+  readonly arrivedAt = new Map<string, number>()
   readonly #server = Bun.serve({
     port: 0,
     hostname: '127.0.0.1',
     fetch: async (request) => {
       const at = performance.timeOrigin + performance.now()
       const { message } = (await request.json()) as Post // The relay's own.
-      this.#took.set(message.text, at - Date.parse(message.sent_at))
+      this.arrivedAt.set(message.text, at)
       return new Response('ok')
     },
   })
 
   get url(): string {
     return `${this.#server.url.origin}/hook`
-  }
-
-  tookMs(text: string): Promise<number> {
-    return eventually(text, () => this.#took.get(text) ?? null, ARRIVAL_MS_MAX)
   }
 
   [Symbol.dispose](): void {

@@ -140,10 +140,9 @@ async function sendVia(fleet: Fleet, lineId: string): Promise<void> {
 }
 
 async function offlineReason(fleet: Fleet): Promise<string | null> {
-  type OfflineLine = { readonly offline_reason?: { readonly code: string } | null }
-  const path = '/api/v1/phone-lines'
-  const { data } = await fleet.api.ask<{ data: readonly OfflineLine[] }>('GET', path)
-  return data.map((line) => line.offline_reason?.code ?? null).find((code) => code !== null) ?? null
+  type Listed = { readonly status_reason: string | null }
+  const { data } = await fleet.api.ask<{ data: readonly Listed[] }>('GET', '/api/v1/phone-lines')
+  return data.find((line) => line.status_reason !== null)?.status_reason ?? null
 }
 
 /** All that a client without TLS gets until the broker hangs up. */

@@ -164,6 +164,20 @@ test('once its failure was announced nobody sends it again', async () => {
   expect(await relay.eventNames()).toEqual(['message.failed'])
 })
 
+test('what a box never sent, and says only after its failure was announced, fails in plain words', async () => {
+  using folder = new ScratchFolder()
+  await using after = await endInSend(folder, [{ to: TO, text: 'hello' }])
+  const { relay, device, first, messages } = after
+  await relay.clock.advance(601_000)
+
+  await device.settle(first, { ...UNPROVEN, reason: 'withdrawn', proof: true })
+
+  expect((await messages())[0].error).toEqual({
+    code: 'withdrawn',
+    message: expect.stringMatching(/^The message was not sent\./),
+  })
+})
+
 test('a restore never causes a send, whatever is proven', async () => {
   using folder = new ScratchFolder()
   const directory = openDataDirectory(folder.path)

@@ -3,7 +3,6 @@
 
 import { Database } from 'bun:sqlite'
 
-import type { CreatedKey } from '../../src/api/keys.ts'
 import { createAgent, type Agent } from '../../src/boxes/box-agent.ts'
 import { readToken } from '../../src/boxes/enrolment.ts'
 import type { HeadBroker } from '../../src/boxes/head-broker.ts'
@@ -11,7 +10,6 @@ import { Journal } from '../../src/boxes/journal.ts'
 import type { Link } from '../../src/boxes/link.ts'
 import { SUBJECTS } from '../../src/boxes/link.ts'
 import { makeKey } from '../../src/boxes/nkeys.ts'
-import type { OpenedDatabase } from '../../src/storage/database.ts'
 import { whenAborted } from '../../src/system/clock.ts'
 import { silentLog } from '../../src/system/log.ts'
 import { systemRandom } from '../../src/system/random.ts'
@@ -38,12 +36,11 @@ export type Joined = {
 
 export type BoxesRelay = Awaited<ReturnType<typeof startWithBoxes>>
 
-type Options = {
-  readonly drivers?: readonly ScriptedDriver[]
-  readonly clock?: TestClock
-  readonly database?: OpenedDatabase
-  readonly key?: CreatedKey | null
-}
+type RelayOptions = NonNullable<Parameters<typeof startRelay>[0]>
+type Options = Pick<
+  RelayOptions,
+  'drivers' | 'database' | 'key' | 'environment' | 'post' | 'folder'
+> & { readonly clock?: TestClock }
 
 export async function startWithBoxes({
   drivers = [],
@@ -127,6 +124,19 @@ async function joinBox(
   name: string,
   numbers: readonly string[],
 ): Promise<Joined> {
+  const id = await enrol({ relay, network }, name)
+  const driver = new ScriptedDriver()
+  for (const number of numbers) driver.add(number)
+  const box = new BoxMachine({ id, driver, network, clock, folder: folder.file(name) })
+  await box.start()
+  return box
+}
+
+/** Invites a machine, and lets it join; gives its id. */
+export async function enrol(
+  { relay, network }: Pick<Place, 'relay' | 'network'>,
+  name: string,
+): Promise<string> {
   const invited = await askAsOwner(relay, 'POST', '/boxes', { name })
   const token = readToken(String(invited.body.command).replace('hookline join ', ''))
   if ('problem' in token) throw new Error(token.problem)
@@ -137,11 +147,7 @@ async function joinBox(
   const answer = await link.ask(SUBJECTS.join(token.id), JSON.stringify(request), 1_000)
   const { box: id, refused } = JSON.parse(answer)
   if (refused !== undefined) throw new Error(refused)
-  const driver = new ScriptedDriver()
-  for (const number of numbers) driver.add(number)
-  const box = new BoxMachine({ id, driver, network, clock, folder: folder.file(name) })
-  await box.start()
-  return box
+  return id
 }
 
 class BoxMachine implements Joined {

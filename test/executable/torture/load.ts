@@ -16,7 +16,7 @@ export type Page<T> = { readonly data: readonly T[]; readonly has_more: boolean 
 
 const CLIENTS = 8
 const RANKS = ['queued', 'sending', 'uncertain', 'failed', 'sent', 'delivered', 'read']
-const EVENTS = [
+export const EVENTS = [
   'message.received',
   'message.sent',
   'message.delivered',
