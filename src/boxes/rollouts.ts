@@ -5,7 +5,7 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 
 import type * as api from '../api/boxes.ts'
-import type { Origin } from '../domain/audit.ts'
+import type { AuditAction, Origin } from '../domain/audit.ts'
 import { RelayError } from '../domain/errors.ts'
 import type { Finding } from '../domain/finding.ts'
 import type { BoxId } from '../domain/ids.ts'
@@ -59,10 +59,12 @@ export type RolloutActions = {
   current(): api.Rollout | null
   start(wish: api.NewRollout, origin: Origin): Promise<api.Rollout>
   /** Gives the boxes that failed another turn. */
-  resume(): Promise<api.Rollout>
+  resume(origin: Origin): Promise<api.Rollout>
   /** No further box begins; one that has begun to install goes on. */
-  cancel(): Promise<api.Rollout>
+  cancel(origin: Origin): Promise<api.Rollout>
 }
+
+type Entry = Parameters<Audit['record']>[2] & { readonly origin: Origin }
 
 const TICK_MS = 2 * SECOND_MS
 const IDLE_MS = DAY_MS
@@ -85,16 +87,18 @@ export class Rollouts implements Service {
   readonly actions: RolloutActions = {
     current: () => (this.#rollout === null ? null : this.#resource()),
     start: async (wish, origin) => {
-      await this.#keep(await this.#begin(wish, origin))
+      const begun = await this.#begin(wish, origin)
+      await this.#keep(begun, [entryOf('rollout.started', begun, origin)])
       return this.#resource()
     },
-    resume: async () => {
-      await this.#keep(resume(this.#require()))
+    resume: async (origin) => {
+      const resumed = resume(this.#require())
+      await this.#keep(resumed, [entryOf('rollout.resumed', resumed, origin)])
       return this.#resource()
     },
-    cancel: async () => {
+    cancel: async (origin) => {
       const canceled = this.#resource()
-      await this.#keep(null)
+      await this.#keep(null, [entryOf('rollout.canceled', canceled, origin)])
       return canceled
     },
   }
@@ -193,7 +197,12 @@ export class Rollouts implements Service {
     const ended = after.steps.filter(
       ({ box, state }) => state === 'upgraded' && upgrading.some((step) => step.box === box),
     )
-    await this.#keep(isOver ? null : after, ended)
+    const entries = ended.map(({ box, from }): Entry => {
+      const about = { kind: 'box', id: box } as const
+      const [was, is] = [{ version: from }, { version: before.version }]
+      return { action: 'box.upgraded', origin: before.origin, about, before: was, after: is }
+    })
+    await this.#keep(isOver ? null : after, entries)
   }
 
   /** Asks a box that is upgrading, until it has begun to install: one that downloads learns the head's epoch so. */
@@ -221,19 +230,14 @@ export class Rollouts implements Service {
     await this.#keep({ ...rollout, steps })
   }
 
-  /** Stores the state; the executables go with the last of it. */
-  async #keep(rollout: Rollout | null, ended: readonly Step[] = []): Promise<void> {
+  /** Stores the state with `entries` of the audit; the executables go with the last of it. */
+  async #keep(rollout: Rollout | null, entries: readonly Entry[] = []): Promise<void> {
     const { writer, audit, folder, changed } = this.#tools
-    const { origin, version } = rollout ?? this.#require()
     this.#rollout = rollout
     this.#news.notify()
     await writer.write((tx) => {
       saveRollout(tx, rollout)
-      for (const { box, from } of ended) {
-        const about = { kind: 'box', id: box } as const
-        const [before, after] = [{ version: from }, { version }]
-        audit.record(tx, origin, { action: 'box.upgraded', about, before, after })
-      }
+      for (const { origin, ...entry } of entries) audit.record(tx, origin, entry)
     })
     changed()
     if (this.#rollout === null) rmSync(folder, { recursive: true, force: true })
@@ -291,4 +295,12 @@ const UNDER_WAY = 'An upgrade of boxes is under way. End it first: hookline boxe
 
 function refused(message: string): RelayError {
   return new RelayError('rollout_refused', message)
+}
+
+function entryOf(
+  action: AuditAction,
+  { version }: Pick<Rollout, 'version'>,
+  origin: Origin,
+): Entry {
+  return { action, origin, about: { kind: 'relay', id: null }, after: { version } }
 }

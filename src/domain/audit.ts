@@ -81,6 +81,9 @@ export const AUDIT_ACTIONS = [
   'box.joined',
   'box.renamed',
   'box.removed',
+  'rollout.started',
+  'rollout.resumed',
+  'rollout.canceled',
 ] as const
 export type AuditAction = (typeof AUDIT_ACTIONS)[number]
 

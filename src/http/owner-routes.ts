@@ -162,8 +162,8 @@ export function rolloutRoutes({ boxes: { rollout } }: { readonly boxes: BoxActio
     .onBeforeHandle(plainCall)
     .get('', () => ({ rollout: rollout.current() }))
     .post('', ({ request, body }) => rollout.start(body, originOf(request)), takes(NewRollout))
-    .post('/resume', () => rollout.resume(), mayTake(NoBody))
-    .delete('', () => rollout.cancel())
+    .post('/resume', ({ request }) => rollout.resume(originOf(request)), mayTake(NoBody))
+    .delete('', ({ request }) => rollout.cancel(originOf(request)))
 }
 
 /** The URLs of a setup link. */

@@ -3,6 +3,7 @@
 import { afterEach, expect, test } from 'bun:test'
 
 import type { BoxView } from '../../src/boxes/rollout.ts'
+import { COMMAND_LINE } from '../../src/domain/audit.ts'
 import { timestamp } from '../../src/domain/ids.ts'
 import { updateBox } from '../../src/storage/boxes.ts'
 import { FakeBox, Head, MINUTE, SECOND, type How } from './rollout-rig.ts'
@@ -88,7 +89,7 @@ test('resumed, the box that failed has another turn, and then the others', async
   await head.watch(MINUTE)
   if (first !== undefined) first.how = 'works'
 
-  await head.rollouts.actions.resume()
+  await head.rollouts.actions.resume(COMMAND_LINE)
   const seen = await head.watch(2 * MINUTE)
 
   expect(seen).toEqual(['01', '02', '03'])
@@ -103,7 +104,7 @@ test('canceled, no further box begins, and the executables go', async () => {
   const { sha256 } = await hashOf(head)
 
   const before = await head.rollouts.chunk({ sha256, offset: 0 })
-  const canceled = await head.rollouts.actions.cancel()
+  const canceled = await head.rollouts.actions.cancel(COMMAND_LINE)
   const after = await head.rollouts.chunk({ sha256, offset: 0 })
   await head.watch(2 * MINUTE)
 
@@ -112,7 +113,9 @@ test('canceled, no further box begins, and the executables go', async () => {
   expect(after).toEqual({ isMissing: true })
   expect(head.boxes.map(({ orders }) => orders.length)).toEqual([1, 0, 0])
   expect(head.rollouts.actions.current()).toBeNull()
-  await expect(head.rollouts.actions.resume()).rejects.toThrow('No upgrade of boxes is under way.')
+  await expect(head.rollouts.actions.resume(COMMAND_LINE)).rejects.toThrow(
+    'No upgrade of boxes is under way.',
+  )
 })
 
 test('a box that is away is passed over, and has its turn when it is back', async () => {
@@ -220,7 +223,7 @@ test('a removed box does not take its failure with it', async () => {
   first.view = () => null as unknown as BoxView // As of a removed box.
   await head.watch(MINUTE)
   const paused = head.findings.length
-  await head.rollouts.actions.resume()
+  await head.rollouts.actions.resume(COMMAND_LINE)
   await head.watch(MINUTE)
 
   expect(paused).toBe(1)

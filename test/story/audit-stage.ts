@@ -1,7 +1,7 @@
 // A relay whose changes are looked at, and the three ways in which somebody asks for them.
 
 import { expect } from 'bun:test'
-import { writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { listAudit } from '../../src/storage/audit.ts'
@@ -66,6 +66,14 @@ export async function openStage(path: string) {
     /** As if that machine had joined. */
     joined: (name: string) =>
       db.sqlite.run('UPDATE boxes SET joined_at = 1 WHERE name = ?', [name]),
+    /** The order to upgrade a box that has joined. */
+    async rollout(): Promise<Json> {
+      const name = await stage.box()
+      db.sqlite.run("UPDATE boxes SET joined_at = 1, platform = 'linux-x64' WHERE name = ?", [name])
+      mkdirSync(join(directory.path, 'rollout'), { recursive: true })
+      writeFileSync(join(directory.path, 'rollout', 'hookline-linux-x64'), 'an executable')
+      return { version: '0.1.0', boxes: [name], platforms: ['linux-x64'], is_unverified: true }
+    },
     /** A line whose device is gone, while another one is there. */
     async vanishedLine(): Promise<string> {
       const id = await line()

@@ -89,6 +89,9 @@ const SENTENCES: Readonly<Record<string, (name: string) => string>> = {
   'box.joined': (name) => `Box ${name} joined`,
   'box.renamed': (name) => `Box ${name} renamed`,
   'box.removed': (name) => `Box ${name} removed`,
+  'rollout.started': () => 'Upgrade of the boxes started',
+  'rollout.resumed': () => 'Upgrade of the boxes resumed',
+  'rollout.canceled': () => 'Upgrade of the boxes canceled',
 }
 
 export const ACTIONS = Object.keys(SENTENCES)
