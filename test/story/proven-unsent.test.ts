@@ -34,7 +34,7 @@ async function startScripted(
   device.script = script
   const { clock = new TestClock(), key = null } = before ?? {}
   const relay = await startOn(folder.file(name), { clock, driver, key })
-  return { relay, device, [Symbol.asyncDispose]: () => relay[Symbol.asyncDispose]() }
+  return { relay, driver, device, [Symbol.asyncDispose]: () => relay[Symbol.asyncDispose]() }
 }
 
 /** Ends a relay in the middle of a send and starts another one on what it left. */
@@ -182,4 +182,17 @@ test('a restore never causes a send, whatever is proven', async () => {
 
   expect((await after.relay.message(body.id)).status).toBe('failed')
   expect(after.device.given).toEqual([])
+})
+
+test('a line has no say about a message that is not its own any more', async () => {
+  using folder = new ScratchFolder()
+  await using after = await endInSend(folder, [{ to: TO, text: 'first' }])
+  const other = after.driver.add('+12025550802')
+  await after.relay.clock.advance(6_000)
+
+  await other.settle(after.first, PROVEN)
+  await after.relay.clock.advance(60_000)
+
+  expect((await after.messages())[0]?.status).toBe('uncertain')
+  expect([...after.device.sent, ...other.sent]).toEqual([])
 })
