@@ -60,6 +60,8 @@ if (NATS_SERVER !== null) {
     await watched.reads('No box yet')
     box.kill('SIGKILL')
     await box.exited
+    // Killed, it would leave its broker behind.
+    await stage.stopRelay()
 
     expect(watched.faults).toEqual([])
   })
