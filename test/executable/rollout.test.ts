@@ -19,6 +19,7 @@ import { cleanEnvironment } from '../support/executable.ts'
 import { NATS_SERVER } from '../support/nats-server.ts'
 import { RELEASE_KEY, builtOnce, type Patch } from '../support/next-version.ts'
 import { eventually } from '../support/relay-process.ts'
+import { serveReleases } from '../support/release-server.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 import { ROOT } from '../support/source-files.ts'
 import { freePort } from './upgraded-relay.ts'
@@ -31,6 +32,8 @@ class Machine implements AsyncDisposable {
   readonly folder = new ScratchFolder()
   readonly executable = this.folder.file('bin/hookline')
   readonly data = this.folder.file('data')
+  /** Variables of its commands. */
+  environment: Readonly<Record<string, string>> = {}
   readonly control = new ControlClient(`${this.data}/control.sock`)
 
   constructor(executable: string, options: Readonly<Record<string, string>>) {
@@ -44,7 +47,7 @@ class Machine implements AsyncDisposable {
   /** Answer of a command in JSON; throws where it fails. */
   async run<T>(...args: readonly string[]): Promise<T> {
     const child = Bun.spawn([this.executable, ...args, '--json', '--data-dir', this.data], {
-      env: cleanEnvironment({ HOME: this.folder.path }),
+      env: cleanEnvironment({ HOME: this.folder.path, ...this.environment }),
       stdin: 'ignore',
       stdout: 'pipe',
       stderr: 'pipe',
@@ -92,8 +95,7 @@ function versions(folder: ScratchFolder) {
 
 /** A folder as a release makes it. */
 function publish(folder: ScratchFolder, file: string, version: string): string {
-  const path = folder.file('release')
-  mkdirSync(path)
+  const { path } = folder
   cpSync(file, `${path}/${RELEASE_FILE}`)
   const sum = new Bun.CryptoHasher('sha256').update(readFileSync(file)).digest('hex')
   const sums = `${sum}  ${RELEASE_FILE}\n`
@@ -109,6 +111,7 @@ withServer(
     using builds = new ScratchFolder()
     const { old, next } = versions(builds)
     const release = publish(builds, next, '1.1.0')
+    await using server = await serveReleases(builds)
     const options = { HOOKLINE_PORT: String(freePort()), HOOKLINE_BROKER_PORT: String(freePort()) }
     await using head = new Machine(old, { ...options, HOOKLINE_NATS_SERVER: NATS_SERVER ?? '' })
     await using one = new Machine(old, { HOOKLINE_SIMULATED_LINES: '1' })
@@ -125,7 +128,10 @@ withServer(
     await head.run('upgrade', '--from', `${release}/${RELEASE_FILE}`, '--unverified')
     writeFileSync(`${two.data}/broken`, '')
     await linesOnline(head, 'one', 'two')
-    const started = await head.run('boxes', 'upgrade', '--from', release)
+    head.environment = { NODE_EXTRA_CA_CERTS: builds.file('cert.pem') }
+    await head.run('config', 'set', 'release_source', `${server.url.href}latest/`)
+    const started = await head.run('boxes', 'upgrade')
+    await expect(head.run('boxes', 'upgrade')).rejects.toThrow('Wait for its end')
     const paused = await eventually('the rollout is paused', () => finding(head), 90_000)
     const broken = (await boxes())[1]
     await linesOnline(head, 'one', 'two')
@@ -140,21 +146,29 @@ withServer(
       },
       60_000,
     )
+    const upgraded = await boxes()
+    const left = [head, one, two].flatMap(({ folder }) => leftOf(folder))
+    await linesOnline(head, 'one', 'two')
     const { data: audited } = await head.control.ask('GET /audit', {
       query: { action: 'box.upgraded' },
     })
+
+    await expect(head.run('boxes', 'upgrade', 'three')).rejects.toThrow('no box three')
+    const back = await head.run('boxes', 'upgrade', 'one', '--from', old, '--unverified')
+    const canceled = await head.run('boxes', 'upgrade', '--cancel')
 
     expect(started).toMatchObject({ version: '1.1.0', status: 'running', boxes: 2 })
     expect(paused.why).toStartWith('On two. The new version did not start: ')
     expect(broken?.upgrade).toMatchObject({ to: '1.1.0', state: 'rolled_back' })
     expect(afterFailure).toEqual(['1.1.0', '1.0.0'])
-    expect((await boxes()).map(({ version, upgrade }) => [version, upgrade])).toEqual([
+    expect(upgraded.map(({ version, upgrade }) => [version, upgrade])).toEqual([
       ['1.1.0', null],
       ['1.1.0', null],
     ])
-    await linesOnline(head, 'one', 'two')
+    expect(back).toMatchObject({ version: '1.0.0', boxes: 1 })
+    expect(canceled).toMatchObject({ version: '1.0.0', upgraded: 0 })
     expect(audited.length).toBe(2)
-    expect([head, one, two].map(({ folder }) => leftOf(folder))).toEqual([[], [], []])
+    expect(left).toEqual([])
   },
   300_000,
 )
