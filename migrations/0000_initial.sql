@@ -238,11 +238,29 @@ CREATE TABLE `known_guids` (
 	PRIMARY KEY(`guid`, `line_id`)
 ) STRICT, WITHOUT ROWID;
 --> statement-breakpoint
+CREATE TABLE `boxes` (
+	`id` text PRIMARY KEY NOT NULL,
+	`name` text NOT NULL,
+	`public_key` text,
+	`invitation_key` text,
+	`invited_until` integer,
+	`created_at` integer NOT NULL,
+	`joined_at` integer,
+	`removed_at` integer,
+	`version` text,
+	`platform` text,
+	`last_heard_at` integer
+) STRICT;
+--> statement-breakpoint
+CREATE UNIQUE INDEX `boxes_public_key_unique` ON `boxes` (`public_key`);--> statement-breakpoint
+CREATE UNIQUE INDEX `boxes_by_name` ON `boxes` (`name`) WHERE removed_at IS NULL;--> statement-breakpoint
 CREATE TABLE `lines` (
 	`seq` integer PRIMARY KEY NOT NULL,
 	`id` text NOT NULL,
 	`driver` text NOT NULL,
 	`device_key` text NOT NULL,
+	`box` text,
+	`moves_to` text,
 	`phone_number` text NOT NULL,
 	`label` text,
 	`daily_contact_limit` integer NOT NULL,
@@ -259,7 +277,8 @@ CREATE TABLE `lines` (
 ) STRICT;
 --> statement-breakpoint
 CREATE UNIQUE INDEX `lines_id_unique` ON `lines` (`id`);--> statement-breakpoint
-CREATE UNIQUE INDEX `lines_by_device` ON `lines` (`driver`,`device_key`) WHERE deleted_at IS NULL;--> statement-breakpoint
+CREATE UNIQUE INDEX `lines_by_device` ON `lines` (`driver`,`device_key`) WHERE deleted_at IS NULL AND box IS NULL;--> statement-breakpoint
+CREATE UNIQUE INDEX `lines_by_box` ON `lines` (`driver`,`box`,`device_key`) WHERE deleted_at IS NULL;--> statement-breakpoint
 CREATE TABLE `messages` (
 	`seq` integer PRIMARY KEY NOT NULL,
 	`id` text NOT NULL,

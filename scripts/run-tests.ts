@@ -8,6 +8,7 @@ import { spawn, spawnSync } from 'bun'
 
 import { CHROMIUM } from '../test/browser/chromium.ts'
 import { bringMypy } from '../test/support/mypy.ts'
+import { NATS_SERVER } from '../test/support/nats-server.ts'
 
 type Part = { readonly name: string; readonly command: readonly string[] }
 type Count = { readonly passed: number; readonly failed: number }
@@ -21,7 +22,12 @@ const TEST = ['bun', 'test', '--only-failures', `--timeout=${TEST_MS_MAX}`]
  */
 const SIDE_BY_SIDE = [`--parallel=${2 * availableParallelism()}`, '--no-isolate']
 /** Tests that take minutes come last, in two processes: each has a browser or a relay with processes of its own. */
-const HEAVY = ['test/browser/', 'test/executable/kill.test.ts', 'test/fuzz/']
+const HEAVY = [
+  'test/browser/',
+  'test/executable/boxes-kill.test.ts',
+  'test/executable/kill.test.ts',
+  'test/fuzz/',
+]
 const IN_TWO = ['--parallel=2', '--no-isolate']
 /** The file that measures how long a page and the relay work: it wants the machine for itself. */
 const MEASURED = 'test/browser/many-conversations.test.ts'
@@ -45,6 +51,10 @@ const parts = paths.length > 0 ? [{ name: 'tests', command: [...TEST, ...paths] 
 if (paths.length === 0 || paths.some((path) => path.includes('browser'))) bringBrowser()
 if (paths.length === 0 || paths.some((path) => path.includes('iphone'))) bringPeers()
 if (paths.length === 0 || paths.some((path) => path.includes('clients'))) bringMypy()
+const wantsBoxes = paths.length === 0 || paths.some((path) => path.includes('boxes'))
+if (wantsBoxes && NATS_SERVER === null) {
+  console.log('\nnats-server 2.10.4 or later is missing: skipping tests of several boxes.')
+}
 
 let passed = 0
 let failed = 0

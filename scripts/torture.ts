@@ -3,21 +3,32 @@
 //
 //   bun scripts/torture.ts kills --count 1000       kill -9 under load and during a start
 //   bun scripts/torture.ts files --count 300        the same with uploads, sends with files, and late files
+//   bun scripts/torture.ts boxes --count 1000       kill -9 of a head, its boxes and its broker (nats-server)
+//   bun scripts/torture.ts partitions --count 200   a network that is cut in one direction or both (Linux, root)
+//   bun scripts/torture.ts days --count 200         partitions of up to a day, on a test clock
+//   bun scripts/torture.ts wipes --count 50         the broker's disk wiped (nats-server)
 //   bun scripts/torture.ts power --images 100000    power cuts, put together from recordings (Linux, cc)
 //   bun scripts/torture.ts clock                    a wall clock that jumps 25 h, 8 d and 400 d (Linux, cc)
 //   bun scripts/torture.ts readers --count 1000     readers of events that are cut and resume
 //   bun scripts/torture.ts damage --count 1000      databases with flipped bits and overwritten pages
+//   bun scripts/torture.ts boxes-model --steps 1000000   the protocol of several boxes, on a hostile network
 //
 // `--seed N` repeats what a run drew by chance.
 
 import { parseArgs } from 'node:util'
 
+import { runModel } from '../test/boxes/model/model.ts'
+import { livePartitions } from '../test/boxes/partitions.ts'
+import { hasNamespaces } from '../test/executable/torture/box-network.ts'
+import { runBoxKills, type FleetRun } from '../test/executable/torture/boxes.ts'
 import { jumpClock } from '../test/executable/torture/clock.ts'
 import { damageCopies } from '../test/executable/torture/damage.ts'
 import { runKills } from '../test/executable/torture/kills.ts'
+import { runPartitions } from '../test/executable/torture/partitions.ts'
 import { cutPower, recordLoad } from '../test/executable/torture/power.ts'
 import { cutReaders } from '../test/executable/torture/readers.ts'
 import { compileShim } from '../test/executable/torture/recording.ts'
+import { runWipes } from '../test/executable/torture/wipes.ts'
 import { ScratchFolder } from '../test/support/scratch-folder.ts'
 
 /** Result on one line, and all faults. */
@@ -25,6 +36,10 @@ type Result = { readonly line: string; readonly faults: readonly string[] }
 
 const HOUR_MS = 3_600_000
 const JUMPS_MS = [25 * HOUR_MS, 8 * 24 * HOUR_MS, 400 * 24 * HOUR_MS]
+/** Kills for each process that is stopped for a while. */
+const KILLS_OF_STOP = 40
+/** Partitions of one relay, before its events are so old that it deletes them. */
+const PARTITIONS_OF_ONE = 10
 /** Longer than the relay waits before it deletes old rows. */
 const CLOCK_STAY_MS = 75_000
 /** A recording is cut this often before the next one is made. */
@@ -38,17 +53,25 @@ const { values: options, positionals } = parseArgs({
     count: { type: 'string', default: '100' },
     images: { type: 'string', default: '1000' },
     seed: { type: 'string', default: '1' },
+    steps: { type: 'string', default: '100000' },
   },
 })
-const [count, images, seed] = [options.count, options.images, options.seed].map(Number)
+const { count, images, seed, steps } = Object.fromEntries(
+  Object.entries(options).map(([name, value]) => [name, Number(value)]),
+)
 
 const TORTURES: Readonly<Record<string, () => Promise<Result>>> = {
   kills: () => kills('texts'),
   files: () => kills('files'),
+  boxes,
+  partitions,
+  days,
+  wipes,
   power,
   clock,
   damage,
   readers,
+  'boxes-model': () => runModel(steps ?? 0, seed ?? 0),
 }
 const torture = TORTURES[positionals[0] ?? '']
 if (torture === undefined) throw new Error(`One of: ${Object.keys(TORTURES).join(', ')}.`)
@@ -57,17 +80,83 @@ console.log(`${line}; ${faults.length} faults`)
 for (const fault of faults.slice(0, FAULTS_SHOWN)) console.log(`  ${fault}`)
 process.exitCode = faults.length > 0 ? 1 : 0
 
-async function kills(load: 'texts' | 'files'): Promise<Result> {
-  const run = await runKills(count ?? 0, load)
-  const faults = Object.entries(run.faults).flatMap(([name, list]) =>
+async function boxes(): Promise<Result> {
+  const all = count ?? 0
+  const run = await runBoxKills({ kills: all, stops: Math.ceil(all / KILLS_OF_STOP) })
+  const { killed, stopped } = run
+  return fleetResult(
+    `${killed.head + killed.box + killed.broker} kills (head ${killed.head}, box ${killed.box}, ` +
+      `broker ${killed.broker}), ${run.early} of them in a start, ${stopped.box} boxes and ` +
+      `${stopped.broker} brokers stopped for a while`,
+    run,
+  )
+}
+
+async function partitions(): Promise<Result> {
+  if (!hasNamespaces()) throw new Error('This needs root, Linux, and ip of iproute2.')
+  const run = await runPartitions(count ?? 0)
+  const { both, from_box: fromBox, to_box: toBox } = run.cuts
+  return fleetResult(
+    `${both + fromBox + toBox} partitions of ${(run.cutMs / 1_000).toFixed(0)} s together (both ways ` +
+      `${both}, from the box ${fromBox}, to it ${toBox})`,
+    run,
+  )
+}
+
+async function days(): Promise<Result> {
+  const faults: string[] = []
+  const sum = { told: 0, carried: 0, remote: 0, cutMs: 0, expired: 0, withdrawn: 0 }
+  let done = 0
+  for (let round = seed ?? 0; done < (count ?? 0); round += 1) {
+    const some = Math.min(PARTITIONS_OF_ONE, (count ?? 0) - done)
+    const run = await livePartitions(some, round)
+    for (const name of Object.keys(sum) as (keyof typeof sum)[]) sum[name] += run[name] // Its own keys.
+    faults.push(...faultsOf(run.faults).map((fault) => `seed ${round}: ${fault}`))
+    done += some
+  }
+  return {
+    line:
+      `${done} partitions of ${(sum.cutMs / HOUR_MS).toFixed(0)} h together: ${sum.told} messages told, ` +
+      `${sum.carried} carried, ${sum.remote} of them by boxes, ${sum.expired} expired, ` +
+      `${sum.withdrawn} withdrawn`,
+    faults,
+  }
+}
+
+async function wipes(): Promise<Result> {
+  const run = await runWipes(count ?? 0)
+  return fleetResult(`the broker's disk wiped ${run.wipes} times`, run)
+}
+
+function fleetResult(what: string, run: FleetRun): Result {
+  return {
+    line:
+      `${what}: ${run.told} messages told, ${run.repeats} requests repeated, ${run.carried} carried, ` +
+      `${run.remote} of them by boxes, ${run.inbound} came in, ${run.posts} posts received, ` +
+      `${run.files} files, ${run.parts} parts carried, uncertain at some time: ` +
+      JSON.stringify(run.doubts),
+    faults: [...faultsOf(run.faults), ...badExits(run.exitCodes)],
+  }
+}
+
+function badExits(codes: readonly number[]): readonly string[] {
+  return codes.filter((code) => code !== 0).map((code) => `a last stop ended with ${code}`)
+}
+
+function faultsOf(lists: Readonly<Record<string, readonly unknown[]>>): readonly string[] {
+  return Object.entries(lists).flatMap(([name, list]) =>
     list.map((one) => `${name}: ${JSON.stringify(one)}`),
   )
+}
+
+async function kills(load: 'texts' | 'files'): Promise<Result> {
+  const run = await runKills(count ?? 0, load)
   return {
     line:
       `${run.kills} kills, ${run.early} of them before it listened: ${run.told} messages told, ` +
       `${run.repeats} requests repeated, ${run.carried} carried, ${run.posts} posts received, ` +
       `${run.files} files, ${run.parts} parts carried, ${run.waited} sends waited`,
-    faults: run.exitCode === 0 ? faults : [...faults, `the last stop ended with ${run.exitCode}`],
+    faults: [...faultsOf(run.faults), ...badExits([run.exitCode])],
   }
 }
 

@@ -1,8 +1,7 @@
 // The composition root: the one place that knows everything. It opens the data, gives each module what
 // it needs of the others, and starts and stops the whole.
 
-import { homedir, hostname, platform } from 'node:os'
-import { join } from 'node:path'
+import { hostname, platform } from 'node:os'
 
 import { createAccess } from './access/access.ts'
 import { passwordFindings } from './access/passwords.ts'
@@ -10,10 +9,13 @@ import { setupAddresses, type SetupToken } from './access/setup-link.ts'
 import type { CreatedKey } from './api/keys.ts'
 import type { SetupLink } from './api/owner.ts'
 import { createAttachments, type Attachments } from './attachments/attachments.ts'
+import type { Boxes } from './boxes/head.ts'
 import type { Config } from './config.ts'
+import { createDevices } from './devices.ts'
 import { COMMAND_LINE, type Origin } from './domain/audit.ts'
 import type { LineId } from './domain/ids.ts'
 import type { Line } from './domain/line.ts'
+import { groupedByBox } from './health/box-findings.ts'
 import { healthWatch, ofLine, ofRelay, ofWebhook } from './health/catalogue.ts'
 import { LineFindings, loopFinding } from './health/line-findings.ts'
 import { QueueWatch } from './health/queue-watch.ts'
@@ -27,9 +29,8 @@ import { lifeOf } from './http/service.ts'
 import { TlsWatch } from './http/tls.ts'
 import { createCredentials, createFirstKey, keyFindings } from './keys/credentials.ts'
 import { LastUsed, createAuthenticate } from './keys/last-used.ts'
-import { LINE_KINDS } from './lines/kinds.ts'
 import { createLineActions } from './lines/line-actions.ts'
-import { createKinds, type CreatedKinds } from './lines/line-kind.ts'
+import type { CreatedKinds } from './lines/line-kind.ts'
 import { LineSupervisor } from './lines/supervisor.ts'
 import { listBackupResources } from './maintenance/backups.ts'
 import { Heartbeat } from './maintenance/heartbeat.ts'
@@ -48,7 +49,6 @@ import { createPictures } from './stats/pictures.ts'
 import { Recorder } from './stats/recorder.ts'
 import { recordVersion } from './storage/about.ts'
 import { listAudit } from './storage/audit.ts'
-import { listLiveBridges } from './storage/credentials.ts'
 import { wakeLimited, unfinishedOf } from './storage/message-queue.ts'
 import { argon2id } from './system/hash.ts'
 import { isoTime } from './system/iso-time.ts'
@@ -58,7 +58,6 @@ import {
   isOwnAddress,
   systemLookup,
 } from './system/network-address.ts'
-import { ownIds, processRunner, startProcess, startReadProcess } from './system/process.ts'
 import { runServices } from './system/service.ts'
 import { VERSION } from './system/version.ts'
 import type { DownloadUrl } from './webhooks/payload.ts'
@@ -98,14 +97,14 @@ export function createApp(config: Config, parts: Partial<Parts> = {}): App {
   const runtime = openRuntime(config, parts)
   const life: Life = { phase: 'starting', listener: null }
   const tls = new TlsWatch(config, runtime, (pair) => life.listener?.renew(pair))
-  const kinds = createLineKinds(runtime, { config, parts, lines: () => known() })
+  const listed = () => messages.lines.lines()
+  const { kinds, boxes, services } = createDevices(runtime, { config, parts, listed })
   const downloadUrl: DownloadUrl = (id, since) => attachments.downloadUrl(id, since)
   const start = { config, parts, life }
   const webhooks = createWebhookModule(runtime, start, downloadUrl)
   const attachments: Attachments = createAttachmentModule(runtime, webhooks, start)
-  const below = { webhooks, kinds, attachments }
+  const below = { webhooks, kinds, boxes, attachments }
   const messages = createMessageModule(runtime, below, start)
-  const known = () => messages.lines.lines().map(({ line }) => line)
   const updates = createUpdateCheck({ ...webhooks, ...parts, ...runtime })
   const beside = { attachments, updates, folder: config.backupFolder }
   const maintenance = createMaintenance({ ...parts, ...runtime, ...beside })
@@ -122,7 +121,7 @@ export function createApp(config: Config, parts: Partial<Parts> = {}): App {
   const own = [...runtime.services, lines, dispatch, webhooks.loop, queues, ...watches]
   const recorder = new Recorder({ ...runtime, lines })
   const inner = [recorder, lastUsed, new SearchFollower(runtime), healthWatch(runtime)]
-  const loops = [...inner, ...own, ...kinds.services, ...(parts.companions ?? [])]
+  const loops = [...inner, ...own, ...services, ...(parts.companions ?? [])]
   let running: ReturnType<typeof runServices> | null = null
   void runtime.fatal.then(() => (life.phase = 'stopping'))
   return {
@@ -162,30 +161,6 @@ function hostWatch({ checkHost = async () => [] }: Partial<Parts>) {
 type Life = { phase: ReturnType<HttpTools['health']['life']['phase']>; listener: Listener | null }
 
 type Start = { readonly config: Config; readonly parts: Partial<Parts>; readonly life: Life }
-
-function createLineKinds(
-  { wallClock: clock, clock: relayClock, random, log, db, directory }: Runtime,
-  given: Pick<Start, 'config' | 'parts'> & { readonly lines: () => readonly Line[] },
-): CreatedKinds {
-  const { config, parts, lines } = given
-  return createKinds(parts.kinds ?? LINE_KINDS, config, {
-    clock,
-    relayClock,
-    random,
-    log,
-    run: processRunner(clock),
-    start: startProcess,
-    startRead: startReadProcess,
-    self: ownIds(),
-    restart: parts.restart ?? null,
-    platform: platform(),
-    homeFolder: homedir(),
-    pathOf: (name) => join(directory.path, name),
-    callers: () => listLiveBridges(db),
-    drivers: parts.drivers,
-    lines,
-  })
-}
 
 /** Webhooks, with the rules for their addresses. */
 function createWebhookModule(
@@ -233,14 +208,15 @@ type WebhookModule = ReturnType<typeof createWebhookModule>
 
 function createMessageModule(
   runtime: Runtime,
-  { webhooks, kinds, attachments }: Pick<Modules, 'webhooks' | 'kinds' | 'attachments'>,
+  { webhooks, kinds, boxes, attachments }: Below,
   { config, life }: Start,
 ) {
   const { db, clock, writer, stamps, settings, disk, dispatchSignal, health } = runtime
   const lines: LineSupervisor = new LineSupervisor({
     ...runtime,
     kinds: kinds.kinds,
-    drivers: kinds.drivers,
+    drivers: boxes.drivers,
+    boxAbsence: (box) => boxes.absence(box),
     intake: (line, event) => intake(line, event),
     loadUnfinished: (line) => unfinishedOf(db, line.id, { age: clock, files: runtime.store }),
   })
@@ -266,7 +242,11 @@ function createMessageModule(
     attachments,
   }
   const intake = createIntake(tools)
-  health.include(() => lines.checkup(AbortSignal.timeout(CHECKUP_MS)))
+  health.include(async () => {
+    return groupedByBox(await lines.checkup(AbortSignal.timeout(CHECKUP_MS)), (box) =>
+      boxes.nameOf(box),
+    )
+  })
   health.include(async () => kinds.findings().map((finding) => ofLine(finding, lines.lines())))
   observeMessages(runtime.metrics, tools)
   const dispatch = new Dispatch(tools)
@@ -325,12 +305,16 @@ function createEntry(runtime: Runtime, { config, parts, life }: Start) {
   return { access, linkOf, createSetupLink, isClaimed: () => access.hasPassword() }
 }
 
-type Modules = {
-  readonly config: Config
+type Below = {
   readonly kinds: CreatedKinds
-  readonly life: Life
+  readonly boxes: Boxes
   readonly webhooks: WebhookModule
   readonly attachments: Attachments
+}
+
+type Modules = Below & {
+  readonly config: Config
+  readonly life: Life
   readonly messages: ReturnType<typeof createMessageModule>
   readonly maintenance: ReturnType<typeof createMaintenance>
   readonly updates: ReturnType<typeof createUpdateCheck>
@@ -341,7 +325,7 @@ type Modules = {
 /** The API's actions, in its own terms. */
 function httpTools(runtime: Runtime, modules: Modules): HttpTools {
   const { db, metrics, settings } = runtime
-  const { config, life, kinds, webhooks, attachments, messages } = modules
+  const { config, life, kinds, boxes, webhooks, attachments, messages } = modules
   const { maintenance, updates, lastUsed, entry } = modules
   return {
     ...runtime,
@@ -381,6 +365,7 @@ function httpTools(runtime: Runtime, modules: Modules): HttpTools {
     },
     restoring: maintenance.restoring,
     listAudit: (filter, page) => listAudit(db, filter, page),
+    boxes: boxes.actions,
     setSnooze: createSnoozes(runtime),
     listBackups: () => listBackupResources(runtime.directory),
     pictures: createPictures({ ...runtime, lines: messages.lines }),

@@ -3,6 +3,7 @@
 
 import { join, resolve } from 'node:path'
 
+import { BROKER_OPTIONS } from './boxes/options.ts'
 import {
   type Option,
   type OptionTable,
@@ -103,6 +104,7 @@ const OPTIONS_AFTER_KINDS = {
     default: 15_000,
     sentence: 'Longest wait for a line before a send is answered.',
   }),
+  ...BROKER_OPTIONS,
 } as const
 
 /** Every option, in the order of the help. */

@@ -3,6 +3,7 @@
 
 import type { RestoreOutcome } from './api/owner.ts'
 import { AttachmentStore } from './attachments/store.ts'
+import type { HeadBroker } from './boxes/head-broker.ts'
 import type { Config, ConfigRow } from './config.ts'
 import { daysIn } from './domain/days.ts'
 import type { Finding } from './domain/finding.ts'
@@ -48,6 +49,8 @@ export type Parts = {
   /** In place of the drivers that look for devices. */
   readonly drivers: readonly LineDriver[]
   readonly post: Post
+  /** In place of the broker that connects boxes. */
+  readonly broker: HeadBroker
   readonly freeBytes: () => number
   readonly backupWorker: Pick<BackupWorker, 'take' | 'assertIntact' | 'inspect'>
   readonly passwordHash: PasswordHash

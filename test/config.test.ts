@@ -64,6 +64,11 @@ test('without anything given every option has its default', () => {
       86_400_000, 86_400_000,
     ],
     sendWaitMs: 15_000,
+    natsServer: null,
+    brokerPort: 4_666,
+    broker: null,
+    brokerCa: null,
+    brokerSeed: null,
     lockedSettings: {},
   })
 })

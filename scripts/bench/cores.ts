@@ -8,6 +8,9 @@ const hasTaskset = Bun.which('taskset') !== null
 /** In front of the command of whatever is measured. */
 export const UNDER: readonly string[] = hasTaskset ? ['taskset', '-c', SERVER_CORE] : []
 
+/** The same for what is measured from the other side, as a box is from its head. */
+export const BESIDE_LOAD: readonly string[] = hasTaskset ? ['taskset', '-c', LOAD_CORE] : []
+
 /** Puts this process on the core for the load. */
 export function moveToLoadCore(): void {
   moveTo(LOAD_CORE)

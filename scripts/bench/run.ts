@@ -1,6 +1,7 @@
 // Measures every figure that the README tells, each against a yardstick of the same run, and prints one
 // table. Arguments choose figures: `bun scripts/bench/run.ts sends pages`.
 
+import { boxes } from './boxes.ts'
 import { moveToLoadCore } from './cores.ts'
 import { deliveries } from './deliveries.ts'
 import { holds, type Figure } from './figure.ts'
@@ -31,6 +32,7 @@ const BENCHES = {
   mac,
   macReading,
   search,
+  boxes,
 }
 
 const wanted = process.argv.slice(2)

@@ -16,6 +16,7 @@ export const HealthFinding = objectSchema('HealthFinding', {
   }),
   since: time('When it was first found about this thing.'),
   depends_on: nullable(Type.String({ description: 'The code of the finding that explains it.' })),
+  boxes: Type.Optional(Type.Array(id('box', 'A box that it was found on.'))),
   snoozed_until: Type.Optional(time('Set while the owner has put it off, and it is no worse.')),
 })
 export type HealthFinding = Shape<typeof HealthFinding>

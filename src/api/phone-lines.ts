@@ -71,6 +71,13 @@ export const quietHours = (title: 'QuietHours' | 'RequestedQuietHours') =>
     'Times of day in the time zone of the setting `time_zone`; over midnight where `to` is earlier.',
   )
 
+const LineBox = objectSchema(
+  'LineBox',
+  { id: id('box', 'Identifies the box.'), name: Type.String({ example: 'studio-3' }) },
+  "Another machine than the relay's own, with the devices of lines.",
+)
+export type LineBox = Shape<typeof LineBox>
+
 export const PhoneLine = objectSchema('PhoneLine', {
   id: id('line', 'Identifies the line.'),
   phone_number: Type.String({ example: '+12025550101' }),
@@ -88,6 +95,10 @@ export const PhoneLine = objectSchema('PhoneLine', {
   relay_sms: LINE_SETTINGS.relay_sms,
   /** Left out for kinds of lines that have no groups. */
   relay_groups: Type.Optional(LINE_SETTINGS.relay_groups),
+  /** Left out for a line of the relay's own machine. */
+  box: Type.Optional(LineBox),
+  /** Left out where it stays; null for the relay's own machine. */
+  moves_to: Type.Optional(nullable(LineBox)),
   capabilities: Capabilities,
   not_relayed: Type.Optional(
     Type.Array(NotRelayed, { description: 'Messages that arrived and were not announced.' }),

@@ -2,6 +2,7 @@
 
 import type { Attachment } from './attachments.ts'
 import type { AuditEntry } from './audit.ts'
+import type { Box, BoxReport, BrokerUsersBlock, InvitedBox, Rollout } from './boxes.ts'
 import type { Bridge, BridgeToken, CreatedBridge } from './bridges.ts'
 import type {
   Contact,
@@ -49,6 +50,18 @@ export type Answers = {
   'GET /attachments/:id': Attachment
   'GET /audit': Page<AuditEntry>
   'POST /backup': MadeBackup
+  /** On the control socket of a box only. */
+  'GET /box': BoxReport
+  'GET /boxes': All<Box>
+  'POST /boxes': InvitedBox
+  'PATCH /boxes/:id': Box
+  'DELETE /boxes/:id': Deleted
+  /** On the control socket only. */
+  'GET /rollout': { readonly rollout: Rollout | null }
+  'POST /rollout': Rollout
+  'POST /rollout/resume': Rollout
+  'DELETE /rollout': Rollout
+  'GET /broker-users': BrokerUsersBlock
   'GET /bridges': Page<Bridge>
   'POST /bridges': CreatedBridge
   'POST /bridges/:id/token': BridgeToken
@@ -88,6 +101,7 @@ export type Answers = {
   'GET /phone-lines': Page<PhoneLine>
   'PATCH /phone-lines/:id': PhoneLine
   'POST /phone-lines/:id/adopt': PhoneLine
+  'POST /phone-lines/:id/move': PhoneLine
   'GET /phones': All<Phone>
   'GET /script-calls': All<ScriptCall>
   'GET /search': SearchResult

@@ -20,6 +20,7 @@ export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
 /** Kinds of ids that shell completion offers. */
 export type IdKind =
   | 'approvals'
+  | 'boxes'
   | 'bridges'
   | 'conversations'
   | 'deliveries'

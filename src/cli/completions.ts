@@ -42,6 +42,10 @@ const LISTS: Readonly<Record<IdKind, (client: ControlClient) => Promise<readonly
     const { data } = await client.ask('GET /phone-lines')
     return data.map(({ id, label, phone_number }) => named(id, label, groupedNumber(phone_number)))
   },
+  boxes: async (client) => {
+    const { data } = await client.ask('GET /boxes')
+    return data.map(({ name, id, status }) => ({ id: name, name: `${status}, ${id}` }))
+  },
   webhooks: async (client) => {
     const { data } = await client.ask('GET /webhooks', LISTED)
     return data.map(({ id, description, url }) => named(id, description, url))
@@ -128,11 +132,16 @@ function zshScript(commands: readonly Command[]): readonly string[] {
 function nextWords(commands: readonly Command[], variable: string): readonly string[] {
   const clause = (pattern: string, words: Iterable<string>, ids?: IdKind) =>
     `    ${pattern}) ${variable}='${[...words].join(' ')}' ids=${ids ?? "''"} ;;`
-  const byLength = commands.toSorted((a, b) => b.name.length - a.name.length)
+  const ofCommands = commands.map(
+    (one) => [one.name, clause(`'${one.name}'*`, wordsAfter(one, commands), idsIn(one))] as const,
+  )
+  const ofGroups = [...groupsOf(commands)].map(
+    ([name, words]) => [name, clause(`'${name}'*`, words)] as const,
+  )
+  const byLength = [...ofCommands, ...ofGroups].toSorted(([a], [b]) => b.length - a.length)
   return [
     '  case "$line" in',
-    ...byLength.map((one) => clause(`'${one.name}'*`, wordsAfter(one, commands), idsIn(one))),
-    ...[...groupsOf(commands)].map(([name, words]) => clause(`'${name}'*`, words)),
+    ...byLength.map(([, text]) => text),
     clause('*', firstWords(commands)),
     '  esac',
     '  case "$before" in',

@@ -14,8 +14,10 @@ import { guideOf } from '../guides/finding-guides.ts'
 import { type FindingTree, findingTrees } from '../health/causes.ts'
 import { groupedNumber } from '../people/phone-numbers.ts'
 import { NEVER, systemClock } from '../system/clock.ts'
+import { isOfBox } from '../system/data-directory.ts'
 import { writeFileAtomically } from '../system/files.ts'
 import { type RunProcess, processRunner } from '../system/process.ts'
+import { boxDoctor } from './box.ts'
 import { type Call, type Command, EXIT, type ExitCode, UsageError } from './command.ts'
 import { clientOf, runningRelay } from './own-file.ts'
 import { repair, repairLines, type Repaired } from './repairs.ts'
@@ -79,6 +81,11 @@ type Listed = {
 }
 
 async function examine(call: Call, tools: DoctorTools): Promise<ExitCode> {
+  const service = openServiceCall(call, tools.findPlace)
+  if (isOfBox(service.directory)) {
+    if (call.options.has('fix')) call.out.data({}, repairLines(await repair(service)))
+    return boxDoctor(service)
+  }
   const isMac = tools.platform === 'darwin'
   if (call.options.has('open') && !isMac) throw new UsageError('--open works only on a Mac.')
   const fixed = await repairFirst(call, tools)

@@ -47,6 +47,21 @@ export const LINE_COMMANDS: readonly Command[] = [
       'Let line NEW replace the vanished line OLD. The same id twice accepts its new number.',
     run: adopt,
   },
+  {
+    name: 'lines move',
+    args: [{ name: 'LINE', ids: 'lines' }],
+    options: [
+      {
+        name: 'to',
+        value: 'BOX',
+        ids: 'boxes',
+        sentence: 'The box to move to; "here" for the machine of the relay.',
+      },
+      { name: 'cancel', value: null, sentence: 'Stay on the machine that the line is on.' },
+    ],
+    sentence: 'Move a line to another machine: sign in there, and it continues.',
+    run: move,
+  },
 ]
 
 /** Fields that a stopped relay has no value for are left out. */
@@ -63,11 +78,14 @@ async function list(call: Call): Promise<undefined> {
     }),
   })
   const reset = midnightIn(page.data.some(isAtLimit) ? await zoneOf(call) : UTC)
+  const hasBoxes = page.data.some(({ box }) => box !== undefined)
   const rows = page.data.map((line) => {
-    const { id, phone_number, label, driver } = line
-    return [id, groupedNumber(phone_number), label, driver, ...stateCells(line, reset)]
+    const { id, phone_number, label, driver, box } = line
+    const place = hasBoxes ? [box?.name] : []
+    return [id, groupedNumber(phone_number), label, driver, ...place, ...stateCells(line, reset)]
   })
-  const head = ['ID', 'NUMBER', 'LABEL', 'DRIVER', 'STATUS', 'NEXT STEP']
+  const place = hasBoxes ? ['BOX'] : []
+  const head = ['ID', 'NUMBER', 'LABEL', 'DRIVER', ...place, 'STATUS', 'NEXT STEP']
   call.out.data(page, [table(head, rows)])
   if (rows.length === 0) call.out.note('No lines yet.')
 }
@@ -123,6 +141,26 @@ async function adopt(call: Call): Promise<undefined> {
   const [from, id] = [argument(call, 0), argument(call, 1)]
   const line = await askRelay(call, 'POST /phone-lines/:id/adopt', { id, body: { from } })
   call.out.data(line, [`${line.id} now has ${groupedNumber(line.phone_number)}.`])
+}
+
+async function move(call: Call): Promise<undefined> {
+  const to = call.options.get('to') ?? null
+  if ((to === null) !== call.options.has('cancel')) {
+    throw new UsageError('Name the machine with --to, or leave the line where it is with --cancel.')
+  }
+  const line = await askRelay(call, 'POST /phone-lines/:id/move', {
+    id: argument(call, 0),
+    body: { to },
+  })
+  const number = groupedNumber(line.phone_number)
+  const place = (box: PhoneLine['box'] | null) => (box ? `on ${box.name}` : 'on this machine')
+  if (line.moves_to === undefined) {
+    call.out.data(line, [`${line.id} is ${place(line.box)}.`])
+    return undefined
+  }
+  call.out.data(line, [`${line.id} is moving. Sign in ${place(line.moves_to)} with ${number}.`])
+  call.out.note('It continues by itself as soon as the number is there. Messages wait.')
+  return undefined
 }
 
 /** Line of a stopped relay: in the shape of the API, without what only a running one knows. */

@@ -11,7 +11,12 @@ import { closeDatabase, openDatabase, type Db } from '../storage/database.ts'
 import { finishExchange } from '../storage/restore.ts'
 import { Writer } from '../storage/writer.ts'
 import { NEVER, systemClock } from '../system/clock.ts'
-import { dataDirectoryAt, openDataDirectory, type DataDirectory } from '../system/data-directory.ts'
+import {
+  dataDirectoryAt,
+  openDataDirectory,
+  refuseBox,
+  type DataDirectory,
+} from '../system/data-directory.ts'
 import { HeldElsewhereError, takeInstanceLock, type InstanceLock } from '../system/instance-lock.ts'
 import { silentLog } from '../system/log.ts'
 import { LogicalClock } from '../system/logical-clock.ts'
@@ -36,6 +41,7 @@ const POLL_MS = 50
 
 /** Client of the running relay; throws a NoRelayError where there is none. */
 export async function runningRelay(call: Call): Promise<ControlClient> {
+  refuseBox(dataDirectoryAt(call.loadConfig().config.dataDir))
   const client = clientOf(call)
   if (await client.isThere()) return client
   throw new NoRelayError(call.loadConfig().config.dataDir)
@@ -81,6 +87,7 @@ export async function holdUnlessRunning(
   client: ControlClient = clientOf(call),
 ): Promise<HeldDirectory | null> {
   const directory = openDataDirectory(call.loadConfig().config.dataDir)
+  refuseBox(directory)
   const until = systemClock.monotonic() + PATIENCE_MS
   for (;;) {
     if (await client.isThere()) return null

@@ -10,6 +10,9 @@ import { APPROVAL_COMMANDS } from './approvals.ts'
 import { ATTACHMENT_COMMANDS } from './attachments.ts'
 import { AUDIT_COMMAND } from './audit.ts'
 import { BACKUP_COMMANDS } from './backup.ts'
+import { BOX_COMMAND, JOIN_COMMAND } from './box.ts'
+import { boxesUpgradeCommand } from './boxes-upgrade.ts'
+import { BOX_COMMANDS } from './boxes.ts'
 import { CLIENT_COMMAND } from './client.ts'
 import {
   type Command,
@@ -184,6 +187,10 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
     commands: [DOCTOR_COMMAND, supportCommand(thisMachine), AUDIT_COMMAND, MAC_TRACE_COMMAND],
   },
   { heading: 'Lines', commands: [...LINE_COMMANDS, ...BRIDGE_COMMANDS] },
+  {
+    heading: 'Several machines',
+    commands: [...BOX_COMMANDS, boxesUpgradeCommand(thisMachine), JOIN_COMMAND, BOX_COMMAND],
+  },
   { heading: 'Keys and webhooks', commands: [...KEY_COMMANDS, ...WEBHOOK_COMMANDS] },
   {
     heading: 'Backups and upgrades',

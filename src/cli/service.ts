@@ -11,10 +11,15 @@ import { HostingError } from '../hosting/system-tool.ts'
 import { SystemdHost } from '../hosting/systemd.ts'
 import { requireDatabase } from '../storage/data.ts'
 import { systemClock, type Clock } from '../system/clock.ts'
-import { dataDirectoryAt, type DataDirectory } from '../system/data-directory.ts'
+import { dataDirectoryAt, isOfBox, type DataDirectory } from '../system/data-directory.ts'
 import { readInstanceHolder } from '../system/instance-lock.ts'
 import { ownExecutable, stopSignal } from '../system/own-process.ts'
-import { processRunner, type RunProcess } from '../system/process.ts'
+import {
+  processRunner,
+  startDetached,
+  type RunProcess,
+  type StartDetached,
+} from '../system/process.ts'
 import { systemRandom, type Random } from '../system/random.ts'
 import { VERSION } from '../system/version.ts'
 import {
@@ -31,6 +36,7 @@ import { makeDatabase } from './own-file.ts'
 
 export type Machine = {
   readonly run: RunProcess
+  readonly startDetached: StartDetached
   readonly clock: Clock
   readonly random: Random
   /** Result of `os.platform()`. */
@@ -113,6 +119,7 @@ export function thisMachine(call: Call): ServicePlace {
   const { uid, username: userName } = userInfo()
   const machine = {
     run: processRunner(systemClock),
+    startDetached,
     clock: systemClock,
     random: systemRandom,
     platform: platform(),
@@ -146,8 +153,10 @@ export async function installService(service: ServiceCall): Promise<Installed> {
   const { call, host, executable, directory, signal } = service
   if (executable === null) throw new UsageError('A service needs the built executable.')
   const { isInstalled } = await host.state(signal)
-  if (isInstalled) requireDatabase(directory)
-  else await makeDatabase(call)
+  if (!isOfBox(directory)) {
+    if (isInstalled) requireDatabase(directory)
+    else await makeDatabase(call)
+  }
   const fromShell = call.surroundings.environment[CODESIGN_VARIABLE] ?? null
   const order = {
     executable,
@@ -159,6 +168,11 @@ export async function installService(service: ServiceCall): Promise<Installed> {
   for (const sentence of [...installed.warnings, ...shellOnlyOptions(service)])
     call.out.note(sentence)
   return installed
+}
+
+export function describeState(name: string, { isInstalled, activity, pid }: ServiceState): string {
+  if (!isInstalled && activity === 'stopped') return 'not installed'
+  return pid === null ? `${name}, ${activity}` : `${name}, ${activity} (process ${pid})`
 }
 
 /** Prints that a relay which is not the service's is running; null where none is. */

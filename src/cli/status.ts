@@ -11,14 +11,16 @@ import type { ServiceState } from '../hosting/service-host.ts'
 import { HostingError } from '../hosting/system-tool.ts'
 import { requireDatabase } from '../storage/data.ts'
 import { NEVER } from '../system/clock.ts'
-import type { DataDirectory } from '../system/data-directory.ts'
+import { isOfBox, type DataDirectory } from '../system/data-directory.ts'
 import { readInstanceHolder, type Holder } from '../system/instance-lock.ts'
 import { isoTime } from '../system/iso-time.ts'
 import { findTool } from '../system/process.ts'
+import { boxStatus, bringUpBox, showBox } from './box.ts'
 import { EXIT, NoRelayError, type Command, type ExitCode } from './command.ts'
 import type { ControlClient } from './control-client.ts'
 import { askForAutomation } from './mac.ts'
 import {
+  describeState,
   INSTALL_OPTIONS,
   installService,
   openServiceCall,
@@ -125,6 +127,7 @@ function jsonOfReport(
 }
 
 async function printStatus(service: ServiceCall): Promise<ExitCode> {
+  if (isOfBox(service.directory)) return boxStatus(service)
   const { call, host, directory, client, signal } = service
   const state = await host.state(signal)
   const report = await reportOf(client, directory)
@@ -146,11 +149,6 @@ async function printStatus(service: ServiceCall): Promise<ExitCode> {
   if (report.reason !== null) call.out.problem(report.reason)
   if (report.findings.length > 0) call.out.note('Details: hookline doctor')
   return report.phase === 'safe_mode' ? EXIT.personNeeded : EXIT.ok
-}
-
-function describeState(name: string, { isInstalled, activity, pid }: ServiceState): string {
-  if (!isInstalled && activity === 'stopped') return 'not installed'
-  return pid === null ? `${name}, ${activity}` : `${name}, ${activity} (process ${pid})`
 }
 
 function placeOf(holder: Holder | null): Pick<RelayReport, 'address' | 'pid' | 'since'> {
@@ -234,7 +232,7 @@ export function openCommand(findPlace: FindPlace): Command {
 }
 
 /** Installs the service where it is not current, and runs it; the report once it is ready. */
-export async function bringUp(service: ServiceCall, before: ServiceState): Promise<RelayReport> {
+async function bringUpRelay(service: ServiceCall, before: ServiceState): Promise<RelayReport> {
   const { host, signal } = service
   const { isChanged } = await installService(service)
   if (isChanged && before.activity !== 'stopped') await host.stop(signal)
@@ -242,12 +240,21 @@ export async function bringUp(service: ServiceCall, before: ServiceState): Promi
   return waitUntilReady(service)
 }
 
+/** The same for a relay or a box. */
+export function bringUp(service: ServiceCall, before: ServiceState): Promise<unknown> {
+  return isOfBox(service.directory) ? bringUpBox(service, before) : bringUpRelay(service, before)
+}
+
 async function up(service: ServiceCall): Promise<ExitCode> {
   const { host, signal } = service
   const before = await host.state(signal)
   const refused = await refuseForeground(service, before)
   if (refused !== null) return refused
-  const report = await bringUp(service, before)
+  if (isOfBox(service.directory)) {
+    await bringUpBox(service, before)
+    return endOfBox(service)
+  }
+  const report = await bringUpRelay(service, before)
   await askForAutomation(service, report.findings)
   return printReport(service, report)
 }
@@ -263,7 +270,12 @@ async function restart(service: ServiceCall): Promise<ExitCode> {
   }
   await call.out.during('Stopping', host.stop(signal))
   await host.start(signal)
+  if (isOfBox(service.directory)) return endOfBox(service)
   return printReport(service, await waitUntilReady(service))
+}
+
+async function endOfBox(service: ServiceCall): Promise<ExitCode> {
+  return (await showBox(service)).head.is_reached ? EXIT.ok : EXIT.checksFailed
 }
 
 async function openDashboard(service: ServiceCall): Promise<ExitCode> {

@@ -19,7 +19,7 @@ import {
 import { trialPath, upgrade } from '../hosting/upgrade.ts'
 import { tryMigrations } from '../storage/integrity.ts'
 import { NEVER } from '../system/clock.ts'
-import { openDataDirectory, type DataDirectory } from '../system/data-directory.ts'
+import { isOfBox, openDataDirectory, type DataDirectory } from '../system/data-directory.ts'
 import { takeInstanceLock } from '../system/instance-lock.ts'
 import { systemLookup } from '../system/network-address.ts'
 import { VERSION } from '../system/version.ts'
@@ -36,7 +36,13 @@ import {
 import { settingText } from './config.ts'
 import type { ControlClient } from './control-client.ts'
 import { askRelay } from './own-file.ts'
-import { openServiceCall, type FindPlace, type ServiceCall, refuseForeground } from './service.ts'
+import {
+  openServiceCall,
+  type FindPlace,
+  type Machine,
+  type ServiceCall,
+  refuseForeground,
+} from './service.ts'
 
 export function upgradeCommand(findPlace: FindPlace): Command {
   return {
@@ -89,10 +95,8 @@ async function runUpgrade(service: ServiceCall): Promise<ExitCode> {
   const { call } = service
   const from = call.options.get('from')
   if (from !== undefined) return upgradeTo(service, resolve(call.surroundings.folder, from))
-  const source = await settingText(call, 'release_source')
-  if (source === NO_SOURCE) throw new UsageError(NO_FILE)
-  const download = createDownload({ ...NETWORK, ...service.machine }, DOWNLOAD_MS_MAX)
-  const fetchText = createFetchText(download)
+  const source = await releaseSource(call, 'hookline upgrade --from FILE')
+  const { download, fetchText } = downloadOf(service.machine)
   const release = await newestRelease(source, { releaseKey: RELEASE_KEY, fetchText })
   if (!release.isNewer) {
     const { version: latest } = release
@@ -108,10 +112,23 @@ async function runUpgrade(service: ServiceCall): Promise<ExitCode> {
   }
 }
 
+/** The place of releases that the owner named. */
+export async function releaseSource(call: Call, usage: string): Promise<string> {
+  const source = await settingText(call, 'release_source')
+  if (source === NO_SOURCE) throw new UsageError(`Usage: ${usage}. ${NO_FILE}`)
+  return source
+}
+
+export type Download = ReturnType<typeof downloadOf>
+
+export function downloadOf(machine: Machine) {
+  const download = createDownload({ ...NETWORK, ...machine }, DOWNLOAD_MS_MAX)
+  return { download, fetchText: createFetchText(download) }
+}
+
 /** Value of release_source where the owner named none. */
 const NO_SOURCE = 'none'
-const NO_FILE =
-  'Usage: hookline upgrade --from FILE. To have releases downloaded: hookline config set release_source URL'
+const NO_FILE = 'To have releases downloaded: hookline config set release_source URL'
 /** A hundred megabytes over a slow line. */
 const DOWNLOAD_MS_MAX = 1_800_000
 /** The owner's own choice may be in the own network. */
@@ -125,7 +142,7 @@ async function fetchRelease(
   { out }: Call,
   order: {
     readonly release: Release
-    readonly download: ReturnType<typeof createDownload>
+    readonly download: Download['download']
     readonly folder: string
   },
 ): Promise<string> {
@@ -220,6 +237,7 @@ function toolsOf(
     service,
     signal,
     releaseKey: RELEASE_KEY,
+    readyMs: isOfBox(directory) ? BOX_READY_MS : READY_MS,
     relay: {
       state: () => stateOf(client),
       async confirmHealthy() {
@@ -231,14 +249,18 @@ function toolsOf(
   }
 }
 
+const READY_MS = 60_000
+/** For its connection to the head, and until its lines are online again. */
+const BOX_READY_MS = 120_000
 const CONFIRM_TIMEOUT_MS = 5_000
 
 /** A relay that does not answer in time counts as starting. */
 async function stateOf(client: ControlClient): Promise<RelayState> {
   try {
-    if ((await client.probe('/readyz')).http === 200) return { is: 'ready' }
+    const { http, reason: why } = await client.probe('/readyz')
+    if (http === 200) return { is: 'ready' }
     const { status, reason = '' } = await client.probe('/healthz')
-    return status === 'safe_mode' ? { is: 'safe_mode', reason } : { is: 'starting' }
+    return status === 'safe_mode' ? { is: 'safe_mode', reason } : { is: 'starting', why }
   } catch (error) {
     return { is: error instanceof NoRelayError ? 'absent' : 'starting' }
   }

@@ -6,6 +6,7 @@ const PAGE_NAMES = [
   'conversations',
   'people',
   'lines',
+  'boxes',
   'messages',
   'webhooks',
   'keys',

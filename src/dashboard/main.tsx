@@ -31,6 +31,7 @@ const PEOPLE = lazyPage(names.people, async () => {
   return (await import('./pages/people.tsx')).PeoplePage
 })
 const LINES = lazyPage(names.lines, async () => (await import('./pages/lines.tsx')).LinesPage)
+const BOXES = lazyPage(names.boxes, async () => (await import('./pages/boxes.tsx')).BoxesPage)
 const MESSAGES = lazyPage(names.messages, async () => {
   void loadNumbers()
   return (await import('./pages/messages.tsx')).MessagesPage
@@ -56,6 +57,7 @@ const PAGES: Readonly<Record<ShownPage, ComponentType>> = {
   conversations: CONVERSATIONS.View,
   people: PEOPLE.View,
   lines: LINES.View,
+  boxes: BOXES.View,
   messages: MESSAGES.View,
   webhooks: WEBHOOKS.View,
   keys: KEYS.View,

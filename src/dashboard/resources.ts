@@ -24,6 +24,7 @@ export type {
   SessionState,
   WebhookDay,
 } from '../api/dashboard.ts'
+export type { Box, InvitedBox } from '../api/boxes.ts'
 export type { HealthFinding } from '../api/health.ts'
 export type { Contact, ImportReport, OptOut, SearchResult } from '../api/contacts.ts'
 export type { CreatedKey, Key, RevokedKey } from '../api/keys.ts'

@@ -7,6 +7,7 @@ import type {
   About,
   Attention,
   Backup,
+  Box,
   BrowserSession,
   HomePictures,
   Key,
@@ -31,6 +32,7 @@ const ALL = '?limit=200'
 export const CHECKS = '/dashboard/checks'
 
 export const useLines = (): Read<All<PhoneLine>> => useRead(`phone-lines${ALL}`, 'line')
+export const useBoxes = (): Read<All<Box>> => useRead('boxes', 'box')
 export const useWebhooks = (): Read<All<Webhook>> => useRead(`webhooks${ALL}`, 'webhook')
 export const useKeys = (): Read<All<Key>> => useRead(`keys${ALL}`, 'key')
 export const useSettings = (): Read<All<Setting>> => useRead('settings', 'setting')

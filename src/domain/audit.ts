@@ -48,6 +48,7 @@ export const AUDIT_ACTIONS = [
   'webhook.replay_stopped',
   'line.changed',
   'line.adopted',
+  'line.moved',
   'line.deleted',
   'setting.changed',
   'finding.snoozed',
@@ -65,6 +66,7 @@ export const AUDIT_ACTIONS = [
   'backup.downloaded',
   'backup.restored',
   'relay.upgraded',
+  'box.upgraded',
   'setup_link.created',
   'password.set',
   'password.changed',
@@ -75,6 +77,13 @@ export const AUDIT_ACTIONS = [
   'member.created',
   'member.link_created',
   'member.removed',
+  'box.invited',
+  'box.joined',
+  'box.renamed',
+  'box.removed',
+  'rollout.started',
+  'rollout.resumed',
+  'rollout.canceled',
 ] as const
 export type AuditAction = (typeof AUDIT_ACTIONS)[number]
 
@@ -95,6 +104,7 @@ export const THING_KINDS = [
   'dashboard',
   'session',
   'member',
+  'box',
 ] as const
 export type ThingKind = (typeof THING_KINDS)[number]
 

@@ -41,6 +41,8 @@ export type ErrorCode =
   | 'invalid_sender'
   | 'rate_limit_exceeded'
   | 'no_phone_line'
+  | 'broker_unavailable'
+  | 'rollout_refused'
   | 'storage_full'
   | 'starting'
   | 'stopping'

@@ -1,3 +1,4 @@
+import type { BoxId } from './ids.ts'
 import { countWords } from './number-words.ts'
 
 /** From good to know to what keeps something from working. */
@@ -14,12 +15,14 @@ export type Finding = {
   readonly fix: string
   /** The device it speaks of, or null for the whole driver. */
   readonly key: string | null
+  /** The box that it was found on; left out for this machine. */
+  readonly box?: BoxId | undefined
   /** The code of a finding that explains this one. */
   readonly depends_on: string | null
 }
 
 /** Kinds of things that a finding can be about; `device` is one without a line yet. */
-export const SUBJECT_KINDS = ['relay', 'driver', 'device', 'line', 'webhook'] as const
+export const SUBJECT_KINDS = ['relay', 'driver', 'device', 'line', 'webhook', 'box'] as const
 
 /** The thing that a finding is about. The relay itself needs no id. */
 export type FindingSubject = {

@@ -19,6 +19,7 @@ export type IdPrefix =
   | 'aud'
   | 'att'
   | 'mem'
+  | 'box'
 export type Id<P extends IdPrefix> = Branded<string, P>
 export type KeyId = Id<'key'>
 export type LineId = Id<'line'>
@@ -31,6 +32,7 @@ export type BridgeId = Id<'brg'>
 export type AuditId = Id<'aud'>
 export type AttachmentId = Id<'att'>
 export type MemberId = Id<'mem'>
+export type BoxId = Id<'box'>
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
 const ID_LENGTH = 26

@@ -1,4 +1,4 @@
-import type { LineId, Timestamp } from './ids.ts'
+import type { BoxId, LineId, Timestamp } from './ids.ts'
 import type { QuietHours } from './quiet-hours.ts'
 
 /**
@@ -38,6 +38,9 @@ export const NO_CAPABILITIES: Capabilities = {
 
 export const DEFAULT_DAILY_CONTACT_LIMIT = 50
 
+/** A machine that devices are at: a box, or the head itself. */
+export type Place = BoxId | 'here'
+
 /** A phone line as it is stored. Whether it is online is known to the supervisor only. */
 export type Line = {
   readonly id: LineId
@@ -45,6 +48,10 @@ export type Line = {
   readonly driver: string
   /** Identity of the device: a platform UUID and user id, a UDID, an ordinal. */
   readonly key: string
+  /** The box that its device is at; null for this machine. */
+  readonly box: BoxId | null
+  /** The place that its number is moving to; null while it stays. */
+  readonly movesTo: Place | null
   readonly number: string
   readonly label: string | null
   readonly dailyContactLimit: number
@@ -101,6 +108,31 @@ export const OFFLINE_REASONS = {
     code: 'driver_failed',
     title: 'The line stopped with an error',
     hint: 'The line stopped by an error and is started again by itself; the log says why.',
+  },
+  box_unreachable: {
+    code: 'box_unreachable',
+    title: 'The box is unreachable',
+    hint: 'The box of this line has not been heard: check its power and network, then "hookline doctor" on it.',
+  },
+  box_outdated: {
+    code: 'box_outdated',
+    title: 'The box is outdated',
+    hint: 'The box of this line runs a version that is too old: hookline boxes upgrade.',
+  },
+  box_removed: {
+    code: 'box_removed',
+    title: 'The box was removed',
+    hint: 'The box of this line was removed: adopt the line on another machine, or delete it.',
+  },
+  number_twice: {
+    code: 'number_twice',
+    title: 'The number is on two machines',
+    hint: 'Another machine has this number too: sign out on one of them, or adopt the line that is to stay.',
+  },
+  line_moving: {
+    code: 'line_moving',
+    title: 'The line is moving',
+    hint: 'Sign in with the account of this line on the machine that it moves to.',
   },
   stopping: { code: 'stopping', title: 'The relay is stopping', hint: 'The relay is stopping.' },
 } as const satisfies Record<string, OfflineReason & { readonly title: string }>

@@ -240,6 +240,8 @@ export const FAILURES = {
   line_removed: 'The phone line of the message was deleted.',
   session_ended: 'The line went away while sending the message and never reported the result.',
   driver_error: 'The line failed while sending the message.',
+  withdrawn:
+    'The message was not sent. That was known only after it was announced as uncertain, so it is not resent automatically.',
   resolved_by_hand: 'The message was marked as failed by hand.',
   partly_sent: 'A part of the message was sent, and the rest was refused: see its attachments.',
   not_supported: 'The line cannot send this kind of message.',

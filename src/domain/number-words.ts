@@ -5,6 +5,10 @@ export function grouped(value: number): string {
 
 /** "1 event", "30,020 events", "2 deliveries"; `write` is how the number is written. */
 export function countWords(count: number, noun: string, write = grouped): string {
-  const plural = /[^aeiou]y$/.test(noun) ? `${noun.slice(0, -1)}ies` : `${noun}s`
-  return `${write(count)} ${count === 1 ? noun : plural}`
+  return `${write(count)} ${count === 1 ? noun : pluralOf(noun)}`
+}
+
+function pluralOf(noun: string): string {
+  if (/[^aeiou]y$/.test(noun)) return `${noun.slice(0, -1)}ies`
+  return noun.endsWith('x') ? `${noun}es` : `${noun}s`
 }

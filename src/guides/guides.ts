@@ -21,6 +21,7 @@ import operations from './operations.md' with { type: 'text' }
 import richMessages from './rich-messages.md' with { type: 'text' }
 import security from './security.md' with { type: 'text' }
 import sendingRules from './sending-rules.md' with { type: 'text' }
+import severalBoxes from './several-boxes.md' with { type: 'text' }
 import shortcuts from './shortcuts.md' with { type: 'text' }
 import tailscale from './tailscale.md' with { type: 'text' }
 import uninstall from './uninstall.md' with { type: 'text' }
@@ -51,6 +52,7 @@ export const GUIDES: readonly Guide[] = [
   guide('n8n', n8n),
   guide('home-assistant', homeAssistant),
   guide('operations', operations),
+  guide('several-boxes', severalBoxes),
   guide('grafana', grafana),
   guide('security', security),
   guide('caddy', caddy),

@@ -3,7 +3,7 @@
 
 import type * as api from '../api/health.ts'
 import { type Finding, type FindingSubject, isCovered } from '../domain/finding.ts'
-import type { Timestamp } from '../domain/ids.ts'
+import type { BoxId, Timestamp } from '../domain/ids.ts'
 import type { Snooze } from '../storage/snoozes.ts'
 import type { ChangeFeed } from '../system/change-feed.ts'
 import type { Clock } from '../system/clock.ts'
@@ -13,8 +13,10 @@ import type { Service } from '../system/service.ts'
 import type { Signal } from '../system/signal.ts'
 
 /** A finding with its line, where it has one. Without `about` it is about that line, or the relay. */
-export type HealthFinding = Omit<Finding, 'key'> & {
+export type HealthFinding = Omit<Finding, 'key' | 'box'> & {
   readonly lineId: string | null
+  /** The boxes that it was found on; left out for this machine. */
+  readonly boxes?: readonly BoxId[] | undefined
   readonly about?: FindingSubject | undefined
 }
 
@@ -125,6 +127,7 @@ export class HealthCatalogue {
       about: subjectOf(finding),
       since: isoTime(this.#since.get(nameOf(finding)) ?? now),
       depends_on: finding.depends_on,
+      ...(finding.boxes !== undefined && { boxes: finding.boxes }),
       ...(isSnoozed && { snoozed_until: isoTime(snooze.until) }),
     }
   }

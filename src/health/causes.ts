@@ -21,13 +21,24 @@ export function findingTrees(findings: readonly HealthFinding[]): readonly Findi
   return [...roots, ...unplaced(findings).flatMap((one) => (placed.has(one) ? [] : [treeOf(one)]))]
 }
 
-/** The cause of a line's finding is one of that line or of no line, never one of another line. */
-function causeOf(
-  { code, depends_on, line_id }: HealthFinding,
-  findings: readonly HealthFinding[],
-): HealthFinding | null {
+/**
+ * The cause of a line's finding is one of that line, or one of no line on the same machine; never one of
+ * another line.
+ */
+function causeOf(finding: HealthFinding, findings: readonly HealthFinding[]): HealthFinding | null {
+  const { code, depends_on, line_id } = finding
   if (depends_on === null || depends_on === code) return null
-  const causes = findings.filter((finding) => finding.code === depends_on)
-  const own = causes.find((cause) => cause.line_id === line_id)
-  return own ?? causes.find((cause) => cause.line_id === null) ?? null
+  const causes = findings.filter((cause) => cause.code === depends_on)
+  const own = line_id === null ? undefined : causes.find((cause) => cause.line_id === line_id)
+  const isOfMachine = (cause: HealthFinding) => cause.line_id === null && isAt(cause, finding.boxes)
+  return own ?? causes.find(isOfMachine) ?? null
+}
+
+/** True for a finding of one of `boxes`, or of the relay itself; without boxes, for one of its machine. */
+export function isAt(
+  { boxes, about }: Pick<HealthFinding, 'boxes' | 'about'>,
+  wanted: readonly string[] | undefined,
+): boolean {
+  if (boxes === undefined) return wanted === undefined || about.kind === 'relay'
+  return wanted !== undefined && boxes.some((box) => wanted.includes(box))
 }

@@ -248,7 +248,7 @@ export function isFailing(failedCount: number, wasFailing: boolean): boolean {
   return failedCount >= (wasFailing ? FAILING_UNTIL : FAILING_FROM)
 }
 
-/** Codes of failures that say nothing of the line: the recipient, the text or the owner is the reason. */
+/** Codes of failures that say nothing of the line: the recipient, the text, the owner or the way is the reason. */
 const NOT_OF_THE_LINE: ReadonlySet<string> = new Set([
   'not_on_imessage',
   'recipient_rejected',
@@ -259,6 +259,7 @@ const NOT_OF_THE_LINE: ReadonlySet<string> = new Set([
   'attachment_missing',
   'line_removed',
   'resolved_by_hand',
+  'withdrawn',
 ])
 
 /** True if a failure with this code speaks against the line. */

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import type { Clock } from '../system/clock.ts'
 import { defaultDataDirectory } from '../system/data-directory.ts'
 import { readTextOrNull, writeFileAtomically } from '../system/files.ts'
-import type { RunProcess } from '../system/process.ts'
+import type { DetachedOrder, RunProcess, StartDetached } from '../system/process.ts'
 import type { Random } from '../system/random.ts'
 import { type Signer, localIdentity, signBundle } from './code-signing.ts'
 import {
@@ -17,6 +17,7 @@ import {
 import { BUNDLE_ID, bundleInfoText, entitlementsText, launchAgentText } from './property-lists.ts'
 import {
   serviceEnvironment,
+  taskOf,
   writeIfChanged,
   type Installed,
   type ServiceHost,
@@ -36,6 +37,7 @@ import {
 
 export type LaunchdTools = {
   readonly run: RunProcess
+  readonly startDetached: StartDetached
   readonly clock: Clock
   readonly random: Random
   readonly home: string
@@ -143,6 +145,11 @@ export class LaunchdHost implements ServiceHost {
     forgetInstallation(dataDir)
   }
 
+  /** launchd ends what is left of the process group of a job with the job (launchd.plist(5), AbandonProcessGroup). */
+  async startBeside(order: DetachedOrder): Promise<void> {
+    this.#tools.startDetached(order)
+  }
+
   /** `-n`: the service is an instance of the same app; `-W` waits for the end (open(1)). */
   async launchApp(args: readonly string[], signal: AbortSignal): Promise<void> {
     const order = { path: OPEN, args: ['-n', '-W', this.#bundle, '--args', ...args] }
@@ -191,7 +198,8 @@ export class LaunchdHost implements ServiceHost {
     const { home } = this.#tools
     const environment = serviceEnvironment(dataDir, home, 'darwin')
     const executable = executableIn(this.#bundle)
-    return launchAgentText({ executable, environment, logPath: macLogPath(home) })
+    const order = { executable, task: taskOf(dataDir), environment }
+    return launchAgentText({ ...order, logPath: macLogPath(home) })
   }
 
   /** Not loaded where launchctl gives no answer. */

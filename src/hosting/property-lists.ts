@@ -5,6 +5,8 @@ export const BUNDLE_ID = 'net.hookline.relay'
 
 export type AgentOrder = {
   readonly executable: string
+  /** Command of the service. */
+  readonly task?: string | undefined
   readonly environment: Readonly<Record<string, string>>
   /** File for standard output and standard error. */
   readonly logPath: string
@@ -18,12 +20,17 @@ const EXIT_SECONDS_MAX = 75
 const UMASK = 0o077
 
 /** The LaunchAgent (launchd.plist(5)): Apple events need the session at the screen, called Aqua. */
-export function launchAgentText({ executable, environment, logPath }: AgentOrder): string {
+export function launchAgentText({
+  executable,
+  task = 'serve',
+  environment,
+  logPath,
+}: AgentOrder): string {
   return propertyList({
     Label: BUNDLE_ID,
     // Shows the name of the bundle in the login items.
     AssociatedBundleIdentifiers: [BUNDLE_ID],
-    ProgramArguments: [executable, 'serve'],
+    ProgramArguments: [executable, task],
     EnvironmentVariables: environment,
     RunAtLoad: true,
     KeepAlive: true,

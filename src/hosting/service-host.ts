@@ -1,8 +1,9 @@
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 
-import { defaultDataDirectory } from '../system/data-directory.ts'
+import { dataDirectoryAt, defaultDataDirectory, isOfBox } from '../system/data-directory.ts'
 import { readTextOrNull, writeFileAtomically } from '../system/files.ts'
+import type { DetachedOrder } from '../system/process.ts'
 import type { ServiceLog } from './service-log.ts'
 
 /** Service manager of the machine: a LaunchAgent on macOS, a systemd user unit on Linux. */
@@ -20,6 +21,8 @@ export type ServiceHost = {
   stop(signal: AbortSignal): Promise<void>
   /** Stops it and removes the files of `install`; data, log and signing identity stay. */
   uninstall(dataDir: string, signal: AbortSignal): Promise<void>
+  /** Starts a process that goes on while the service stops; returns once it runs. */
+  startBeside(order: DetachedOrder, signal: AbortSignal): Promise<void>
   /** Runs another instance of the app at the screen with these arguments, and waits for its end. */
   launchApp?(args: readonly string[], signal: AbortSignal): Promise<void>
   /** Never throws: without an answer, nothing is running. */
@@ -54,6 +57,11 @@ export const STOP_MS_MAX = 90_000
 
 /** Environment of every service: the relay is restarted when it ends, and has a database since its installation. */
 export const SERVICE_ENVIRONMENT = { HOOKLINE_SERVICE: '1', HOOKLINE_EXPECTS_DATABASE: '1' }
+
+/** The command of the service: a relay, or a box where the data are one's. */
+export function taskOf(dataDir: string): 'serve' | 'box' {
+  return isOfBox(dataDirectoryAt(dataDir)) ? 'box' : 'serve'
+}
 
 /** A service does not see the shell's XDG_DATA_HOME, so any other data directory is named. */
 export function serviceEnvironment(

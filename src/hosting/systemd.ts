@@ -2,7 +2,7 @@ import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { readTextOrNull } from '../system/files.ts'
-import type { RunProcess } from '../system/process.ts'
+import type { DetachedOrder, RunProcess } from '../system/process.ts'
 import {
   executableAt,
   forgetInstallation,
@@ -11,6 +11,7 @@ import {
 } from './installation.ts'
 import {
   serviceEnvironment,
+  taskOf,
   writeIfChanged,
   STOP_MS_MAX,
   type Installed,
@@ -19,7 +20,14 @@ import {
   type ServiceState,
 } from './service-host.ts'
 import { JournalLog } from './service-log.ts'
-import { HostingError, askTool, describeFailure, tryTool, type ToolAnswer } from './system-tool.ts'
+import {
+  HostingError,
+  askTool,
+  describeFailure,
+  tryTool,
+  useTool,
+  type ToolAnswer,
+} from './system-tool.ts'
 
 export type SystemdTools = {
   readonly run: RunProcess
@@ -34,14 +42,17 @@ export type SystemdTools = {
 
 type UnitOrder = {
   readonly executable: string
+  readonly task?: string | undefined
   readonly environment: Readonly<Record<string, string>>
 }
 
 export const UNIT = 'hookline.service'
+const BESIDE_UNIT = 'hookline-upgrade.service'
 /** The unit of our Debian package, for every user. */
 export const PACKAGED_UNIT = `/usr/lib/systemd/user/${UNIT}`
 const ENV = '/usr/bin/env'
 const SYSTEMCTL = '/usr/bin/systemctl'
+const SYSTEMD_RUN = '/usr/bin/systemd-run'
 const LOGINCTL = '/usr/bin/loginctl'
 /** Exit code of env(1) where the command does not exist. */
 const NO_COMMAND = 127
@@ -112,6 +123,18 @@ export class SystemdHost implements ServiceHost {
     await this.#use('stop the service', ['stop', UNIT], signal)
   }
 
+  /**
+   * As a unit of its own: a stop of the service ends every process in its control group (systemd.kill(5)).
+   * The fixed name keeps a second one from starting.
+   */
+  async startBeside({ path, args, output }: DetachedOrder, signal: AbortSignal): Promise<void> {
+    const outputs = [`StandardOutput=file:${output}`, 'StandardError=inherit']
+    const properties = outputs.map((property) => `--property=${property}`)
+    const unit = ['--collect', '--quiet', `--unit=${BESIDE_UNIT}`, ...properties]
+    const order = this.#order([...unit, '--', path, ...args], SYSTEMD_RUN)
+    await useTool(this.#tools.run, { ...order, purpose: 'start the upgrade' }, signal)
+  }
+
   async uninstall(dataDir: string, signal: AbortSignal): Promise<void> {
     if (this.#isInstalled) {
       await this.#use('disable the service', ['disable', '--now', UNIT], signal)
@@ -153,7 +176,7 @@ export class SystemdHost implements ServiceHost {
 
   #unitText(executable: string, dataDir: string): string {
     const environment = serviceEnvironment(dataDir, this.#tools.home, 'linux')
-    return systemdUnit({ executable, environment })
+    return systemdUnit({ executable, task: taskOf(dataDir), environment })
   }
 
   /** Without lingering, the user's services start at the first login and end with the last session. */
@@ -177,9 +200,9 @@ export class SystemdHost implements ServiceHost {
   }
 
   /** Over su and some kinds of ssh the variable is missing, and systemctl finds no service manager. */
-  #order(args: readonly string[]) {
+  #order(args: readonly string[], tool = SYSTEMCTL) {
     const runtimeDir = this.#tools.runtimeDir ?? `/run/user/${this.#tools.uid}`
-    const call = [`XDG_RUNTIME_DIR=${runtimeDir}`, SYSTEMCTL, '--user', ...args]
+    const call = [`XDG_RUNTIME_DIR=${runtimeDir}`, tool, '--user', ...args]
     return { path: ENV, args: call, timeoutMs: STOP_MS_MAX }
   }
 }
@@ -203,7 +226,7 @@ function splitPair(line: string): readonly [string, string] {
   return [line.slice(0, at), line.slice(at + 1)]
 }
 
-export function systemdUnit({ executable, environment }: UnitOrder): string {
+export function systemdUnit({ executable, task = 'serve', environment }: UnitOrder): string {
   const variables = Object.entries(environment).map(
     ([name, value]) => `Environment=${quoted(`${name}=${value}`)}`,
   )
@@ -215,7 +238,7 @@ export function systemdUnit({ executable, environment }: UnitOrder): string {
     '',
     '[Service]',
     'Type=exec',
-    `ExecStart=${quoted(executable)} serve`,
+    `ExecStart=${quoted(executable)} ${task}`,
     ...variables,
     'Restart=always',
     'RestartSec=5',

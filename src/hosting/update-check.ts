@@ -1,8 +1,6 @@
 // A look for a newer release, where the owner named a place to look: its signed checksums say its version.
 // Nothing else is downloaded, unless the owner upgrades to it.
 
-import { existsSync } from 'node:fs'
-import { arch, platform } from 'node:os'
 import { isAbsolute, join } from 'node:path'
 
 import type { UpdateState } from '../api/owner.ts'
@@ -14,7 +12,7 @@ import type { Clock } from '../system/clock.ts'
 import { readTextOrNull } from '../system/files.ts'
 import { isoTime } from '../system/iso-time.ts'
 import { verifyMinisign, type MinisignKey } from '../system/minisign.ts'
-import { VERSION } from '../system/version.ts'
+import { executableName, PLATFORM, VERSION } from '../system/version.ts'
 
 export type UpdateTools = {
   readonly clock: Clock
@@ -25,10 +23,11 @@ export type UpdateTools = {
   readonly fetchText: (url: string) => Promise<string>
 }
 
-const SUMS = 'SHA256SUMS'
+/** Name of the file of checksums in a release. */
+export const SUMS = 'SHA256SUMS'
 const SIGNED_VERSION = /^hookline ([0-9A-Za-z.+-]{1,64})$/
 /** Name of the executable for this machine in a release. */
-const FILE = `hookline-${platform()}-${arch()}${existsSync('/etc/alpine-release') ? '-musl' : ''}`
+const FILE = executableName(PLATFORM)
 
 /** The newest release at a place. */
 export type Release = {
@@ -99,19 +98,19 @@ export async function newestRelease(
   if (releaseKey === null || releaseKey === undefined)
     throw new Error('This build has no release key to verify releases with.')
   const isFolder = isAbsolute(source)
-  const place = (name: string) =>
+  const placeOf = (name: string) =>
     isFolder ? join(source, name) : `${source.replace(/\/$/, '')}/${name}`
-  const read = (name: string) => (isFolder ? readFile(place(name)) : fetchText(place(name)))
+  const read = (name: string) => (isFolder ? readFile(placeOf(name)) : fetchText(placeOf(name)))
   const [sums, signature] = [await read(SUMS), await read(`${SUMS}.minisig`)]
   const comment = verifyMinisign(releaseKey, Buffer.from(sums), signature)
   const version = SIGNED_VERSION.exec(comment ?? '')?.[1]
   if (version === undefined)
-    throw new Error(`${place(SUMS)} is not signed with Hookline's release key.`)
+    throw new Error(`${placeOf(SUMS)} is not signed with Hookline's release key.`)
   const hasFile = sums.split('\n').some((line) => line.endsWith(` ${FILE}`))
   return {
     version,
     isNewer: hasFile && Bun.semver.order(version, VERSION) > 0,
-    file: { name: FILE, place: place(FILE) },
+    file: { name: FILE, place: placeOf(FILE) },
     beside: { [SUMS]: sums, [`${SUMS}.minisig`]: signature },
   }
 }

@@ -24,6 +24,8 @@ export type UpgradeTools = {
   readonly relay: WatchedRelay
   /** Starts and stops the relay; null where it is no service. */
   readonly service: UpgradedService | null
+  /** Time for a start besides the migration of the database. */
+  readonly readyMs: number
   /** Locks the data directory; throws where another process has it. */
   readonly holdData: () => InstanceLock
   /** True on a Mac with an Intel processor, which runs nothing that is not signed on the spot. */
@@ -49,9 +51,9 @@ export type WatchedRelay = {
 export type RelayState =
   /** Nothing answers. */
   | { readonly is: 'absent' }
-  /** The process runs and is not ready: it starts or stops. */
-  | { readonly is: 'starting' }
-  /** Its database is open and migrated. */
+  /** The process runs and is not ready: it starts or stops; `why` is a whole sentence. */
+  | { readonly is: 'starting'; readonly why?: string | undefined }
+  /** Its database is open and migrated; a box has its lines online again. */
   | { readonly is: 'ready' }
   /** Its database cannot be used; `reason` is whole sentences. */
   | { readonly is: 'safe_mode'; readonly reason: string }
@@ -62,14 +64,14 @@ export const UPGRADE_STEPS = {
   verified: 'It runs on this machine.',
   backed_up: 'Backed up the database.',
   migrations_checked: 'Migrated and checked a copy of the database.',
-  stopped: 'Stopped the relay.',
+  stopped: 'Stopped the service.',
   previous_kept: 'Kept the old executable.',
   placed: 'Installed the new executable.',
   started: 'Started the new version.',
-  ready: 'It opened the database.',
+  ready: 'It is ready.',
   healthy: 'It is running.',
   taking_back: 'The new version failed to start. Rolling back.',
-  stopped_again: 'Stopped the relay again.',
+  stopped_again: 'Stopped the service again.',
   database_put_back: 'Restored the database.',
   previous_put_back: 'Restored the old executable.',
   started_again: 'Started the service again.',
@@ -128,13 +130,15 @@ export async function stopRelay(
 
 /** Null as soon as the relay is ready, else the second half of a sentence about why it is not. */
 export async function waitUntilReady(tools: UpgradeTools, limitMs: number): Promise<string | null> {
+  let last = ''
   const ended = await poll(tools.clock, limitMs, async () => {
     const state = await tools.relay.state()
     if (state.is === 'ready') return { why: null }
+    last = state.is === 'starting' && state.why !== undefined ? ` ${state.why}` : ''
     return state.is === 'safe_mode' ? { why: `it is in safe mode: ${state.reason}` } : null
   })
   if (ended !== null) return ended.why
-  return `it was not ready within ${Math.round(limitMs / 1_000)} seconds.`
+  return `it was not ready within ${Math.round(limitMs / 1_000)} seconds.${last}`
 }
 
 /** Lets the relay serve, retrying for ten seconds; null, or the second half of a sentence. */

@@ -53,8 +53,6 @@ type Prepared = {
 const CODESIGN = '/usr/bin/codesign'
 /** For a database of a hundred gigabytes. */
 const CHECK_MS_MAX = 3_600_000
-/** Time for a start besides the migration of the database. */
-const READY_MS_MAX = 60_000
 /** A start copies, migrates and checks as the trial did, on a machine that has other things to do. */
 const START_PER_TRIAL = 3
 /** Suffix of the copy on which migrations are tried. */
@@ -62,7 +60,7 @@ const TRIAL = '.trial'
 
 const UNVERIFIED = 'If you trust its source, add --unverified.'
 const FOREGROUND =
-  'A relay is running in the foreground, not as a service. Stop it with Ctrl-C, upgrade, and start it again.'
+  'Hookline is running in the foreground, not as a service. Stop it with Ctrl-C, upgrade, and start it again.'
 
 /**
  * Yields each step once it is done, and returns the outcome. It never throws; a caller that stops
@@ -121,11 +119,14 @@ async function* prepare(
   yield 'verified'
 
   const startedAt = tools.clock.monotonic()
+  // A box has no database, and a relay none before its first start.
   const backup = backUp(tools)
-  yield 'backed_up'
-  const trouble = backup === null ? null : await tryMigrations(tools, paths.staged, backup)
-  if (trouble !== null) return refused(`The new version cannot use the database: ${trouble}`)
-  yield 'migrations_checked'
+  if (backup !== null) {
+    yield 'backed_up'
+    const trouble = await tryMigrations(tools, paths.staged, backup)
+    if (trouble !== null) return refused(`The new version cannot use the database: ${trouble}`)
+    yield 'migrations_checked'
+  }
 
   const isInPlace = (await hashFile(paths.staged)) === (await hashFile(paths.current))
   // After an upgrade that broke off behind the exchange, the old one is the one that was kept.
@@ -243,7 +244,7 @@ async function* tryOut(
 ): AsyncGenerator<UpgradeStep, string | null> {
   await service.start(next.version)
   yield 'started'
-  const unready = await waitUntilReady(tools, READY_MS_MAX + START_PER_TRIAL * checkedMs)
+  const unready = await waitUntilReady(tools, tools.readyMs + START_PER_TRIAL * checkedMs)
   if (unready !== null) return `The new version did not start: ${unready}`
   yield 'ready'
   const unconfirmed = await confirmStart(tools)
@@ -317,7 +318,7 @@ async function startAgain(
   } catch (error) {
     return sentenceOf(error)
   }
-  return waitUntilReady(tools, READY_MS_MAX)
+  return waitUntilReady(tools, tools.readyMs)
 }
 
 /** Undoes with the data locked, so that nothing starts in between. */

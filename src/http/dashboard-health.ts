@@ -12,7 +12,7 @@ import { isCovered } from '../domain/finding.ts'
 import { OFFLINE_REASONS, isReady } from '../domain/line.ts'
 import { countWords } from '../domain/number-words.ts'
 import { guideOf } from '../guides/finding-guides.ts'
-import { type FindingTree, findingTrees } from '../health/causes.ts'
+import { type FindingTree, findingTrees, isAt } from '../health/causes.ts'
 import type { ChecklistStep, LineKind } from '../lines/line-kind.ts'
 import { plainCall } from './operation.ts'
 import type { PhoneLineActions } from './phone-lines.ts'
@@ -156,6 +156,7 @@ function placeOf({ code, line_id, about }: HealthFinding): FindingBranch['place'
   }
   if (line_id !== null) return { name: 'line', href: `#/lines/${line_id}` }
   if (about.kind === 'webhook') return { name: 'webhook', href: `#/webhooks/${about.id}` }
+  if (about.kind === 'box') return { name: 'Boxes', href: '#/boxes' }
   if (/^(storage|backup|heartbeat|update|upgrade|database|executable)_/.test(code)) {
     return { name: 'Settings', href: '#/settings' }
   }
@@ -211,6 +212,12 @@ const NO_IMESSAGE: Check = {
   fix: "Turn on iMessage in the device's settings.",
 }
 
+/** Findings about a box, which deny all that is known of its lines. */
+const BOX_CODES: ReadonlySet<string> = new Set([
+  OFFLINE_REASONS.box_unreachable.code,
+  OFFLINE_REASONS.box_outdated.code,
+])
+
 /** Findings in whose place the list has a check of its own. */
 const SHOWN_ELSEWHERE: readonly string[] = ['line_offline', 'limit_near', 'limit_reached']
 
@@ -220,13 +227,15 @@ export function checklist(
   findings: readonly HealthFinding[],
 ): readonly Check[] {
   const codes = new Set(steps.flatMap((step) => step.codes))
-  const isOfDevice = ({ about }: HealthFinding) =>
-    about.kind !== 'driver' || about.id === line.driver
+  const boxes = line.box && [line.box.id]
+  const isOfDevice = (finding: HealthFinding) =>
+    (finding.about.kind !== 'driver' || finding.about.id === line.driver) && isAt(finding, boxes)
   const own = findings.filter((finding) =>
     finding.line_id === null
       ? codes.has(finding.code) && isOfDevice(finding)
       : finding.line_id === line.id,
   )
+  const ofBox = findings.filter((one) => BOX_CODES.has(one.code) && isAt(one, boxes))
   const others = own.filter(({ code }) => !SHOWN_ELSEWHERE.includes(code) && !codes.has(code))
   const titles = new Map(
     [...Object.values(OFFLINE_REASONS), ...Object.values(reasons)].map(({ code, title }) => [
@@ -236,7 +245,10 @@ export function checklist(
   )
   const checksOfStep = (step: ChecklistStep) => checksOf(step, { line, titles }, own)
   return [
-    ...known(steps.filter(({ isOptional: isBeside }) => isBeside !== true).flatMap(checksOfStep)),
+    ...known([
+      ...ofBox.map(foundCheck),
+      ...steps.filter(({ isOptional: isBeside }) => isBeside !== true).flatMap(checksOfStep),
+    ]),
     ...steps.filter(({ isOptional: isBeside }) => isBeside === true).flatMap(checksOfStep),
     ...(codes.has(line.status_reason ?? '') ? [] : unexplained(own)),
     ...(isSilentlyOff(line, own) ? [NO_IMESSAGE] : []),
@@ -267,7 +279,8 @@ function machineChecklist(
 ): readonly Check[] {
   const steps = kinds.flatMap((kind) => kind.checklist).filter((step) => step.isOfMachine === true)
   const asked = { line: { status_reason: null, status_hint: null }, titles: new Map() }
-  return known(steps.flatMap((step) => checksOf(step, asked, findings)))
+  const own = findings.filter(({ boxes }) => boxes === undefined)
+  return known(steps.flatMap((step) => checksOf(step, asked, own)))
 }
 
 type CheckedLine = {

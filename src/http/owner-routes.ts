@@ -5,6 +5,7 @@ import { Type } from 'typebox'
 
 import type { Access } from '../access/access.ts'
 import type { SetupToken } from '../access/setup-link.ts'
+import { LineMove, NewBox, NewRollout } from '../api/boxes.ts'
 import { WantedBackup } from '../api/dashboard.ts'
 import { NewSnooze } from '../api/health.ts'
 import {
@@ -21,6 +22,7 @@ import {
 } from '../api/owner.ts'
 import { Adoption } from '../api/phone-lines.ts'
 import { NoBody } from '../api/schema.ts'
+import type { BoxActions } from '../boxes/admin.ts'
 import type { Actor, Origin } from '../domain/audit.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
 import { shownSetting } from '../domain/setting.ts'
@@ -58,7 +60,7 @@ export type OwnerActions = {
 export type ListBackups = () => readonly Backup[]
 
 type Tools = OwnerActions & {
-  readonly lines: Pick<PhoneLineActions, 'adopt'>
+  readonly lines: Pick<PhoneLineActions, 'adopt' | 'move'>
   /** Newest first. */
   readonly listBackups: ListBackups
   readonly setSnooze: SetSnooze
@@ -75,6 +77,11 @@ export function ownerRoutes(tools: Tools) {
       '/phone-lines/:id/adopt',
       ({ request, params, body }) => lines.adopt(params.id, body.from, originOf(request)),
       { ...BY_ID, ...takes(Adoption) },
+    )
+    .post(
+      '/phone-lines/:id/move',
+      ({ request, params, body }) => lines.move(params.id, body.to, originOf(request)),
+      { ...BY_ID, ...takes(LineMove) },
     )
     .get('/settings', ({ request }) => ({
       data: settings.list().map((setting) => shownTo(setting, request)),
@@ -110,6 +117,53 @@ export function ownerRoutes(tools: Tools) {
       },
       mayTake(NewBackup),
     )
+}
+
+/** Other machines whose devices the relay uses; a box has its name wherever its id can be. */
+export function boxRoutes({
+  boxes,
+  lines,
+}: {
+  readonly boxes: BoxActions
+  readonly lines: Pick<PhoneLineActions, 'stay'>
+}) {
+  return new Elysia({ prefix: '/api/v1' })
+    .onBeforeHandle(plainCall)
+    .get('/boxes', () => ({ data: boxes.list() }))
+    .get('/broker-users', async () => ({ users: await boxes.brokerUsers() }))
+    .post(
+      '/boxes',
+      async ({ request, body, set }) => {
+        const invited = await boxes.add(body.name, originOf(request))
+        set.status = 201
+        return invited
+      },
+      takes(NewBox),
+    )
+    .patch(
+      '/boxes/:id',
+      ({ request, params, body }) => boxes.rename(params.id, body.name, originOf(request)),
+      { ...BY_ID, ...takes(NewBox) },
+    )
+    .delete(
+      '/boxes/:id',
+      async ({ request, params }) => {
+        const id = await boxes.remove(params.id, originOf(request))
+        await lines.stay(id, originOf(request))
+        return { id, deleted: true }
+      },
+      BY_ID,
+    )
+}
+
+/** The upgrade of boxes, on the control socket only: it may bring them files that nobody has signed. */
+export function rolloutRoutes({ boxes: { rollout } }: { readonly boxes: BoxActions }) {
+  return new Elysia({ prefix: '/api/v1/rollout' })
+    .onBeforeHandle(plainCall)
+    .get('', () => ({ rollout: rollout.current() }))
+    .post('', ({ request, body }) => rollout.start(body, originOf(request)), takes(NewRollout))
+    .post('/resume', ({ request }) => rollout.resume(originOf(request)), mayTake(NoBody))
+    .delete('', ({ request }) => rollout.cancel(originOf(request)))
 }
 
 /** The URLs of a setup link. */

@@ -6,6 +6,7 @@ import type { Access } from '../access/access.ts'
 import type { About } from '../api/dashboard.ts'
 import type { Backup, SetupLink } from '../api/owner.ts'
 import type { Attachments } from '../attachments/attachments.ts'
+import type { BoxActions } from '../boxes/admin.ts'
 import type { Origin } from '../domain/audit.ts'
 import type { Days } from '../domain/days.ts'
 import { RelayError } from '../domain/errors.ts'
@@ -64,9 +65,11 @@ import {
 import { openApiDocument } from './openapi.ts'
 import { REQUIRED_SCOPE, requireScope, type RouteScope } from './operation.ts'
 import {
+  boxRoutes,
   downloadRoutes,
   type LinkOf,
   memberRoutes,
+  rolloutRoutes,
   ownerRoutes,
   restoreRoutes,
 } from './owner-routes.ts'
@@ -123,6 +126,7 @@ export type RouteTools = SchemeOptions &
     readonly about: () => About
     readonly pictures: Pictures
     readonly days: Days
+    readonly boxes: BoxActions
   }
 
 /** For the network. */
@@ -152,6 +156,8 @@ export function ownersRoutes(tools: RouteTools, streamsEnd: AbortSignal): AnyEly
     .use(apiRoutes(tools, streamsEnd))
     .use(ownerRoutes({ ...tools, ...control }))
     .use(memberRoutes(tools.access, tools.linkOf))
+    .use(boxRoutes(tools))
+    .use(rolloutRoutes(tools))
     .use(controlRoutes({ ...tools, ...control }))
 }
 
@@ -162,6 +168,7 @@ export function dashboardRoutes(tools: RouteTools, streamsEnd: AbortSignal): Any
     .use(apiRoutes(tools, streamsEnd))
     .use(ownerRoutes({ ...tools, ...tools.control }))
     .use(memberRoutes(tools.access, tools.linkOf))
+    .use(boxRoutes(tools))
     .use(sessionRoutes(tools))
     .use(aboutRoutes(tools))
     .use(dashboardHealthRoutes(tools))

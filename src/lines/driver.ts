@@ -5,15 +5,20 @@
 import type { GroupChange } from '../domain/conversation.ts'
 import type { Finding } from '../domain/finding.ts'
 import type { Handle } from '../domain/handle.ts'
-import type { AttachmentId, LineId, MessageId, Timestamp } from '../domain/ids.ts'
+import type { AttachmentId, BoxId, LineId, MessageId, Timestamp } from '../domain/ids.ts'
 import type { Capabilities, OfflineReason } from '../domain/line.ts'
 import type { ChangeRow, MessageChange } from '../domain/message-extras.ts'
 import type { Carried, OutgoingMessage, Receipt, Unsettled } from '../domain/message.ts'
 import type { LeftOut, Rejection, Withheld } from '../domain/not-relayed.ts'
+import type { Signal } from '../system/signal.ts'
 
 export type LineDriver = {
   /** Name of its kind, as in the table of kinds. */
   readonly kind: string
+  /** Notified when devices came or went. */
+  readonly devicesChanged?: Signal | undefined
+  /** Longest time between two looks for devices in milliseconds; five seconds where it is left out. */
+  readonly lookEveryMs?: number | undefined
   /** Devices attached now. Asked again and again; must not change anything, nor send. */
   discover(signal: AbortSignal): Promise<readonly Found[]>
   /** Causes that keep the driver or its devices from working, for the health catalogue. */
@@ -26,11 +31,18 @@ export type LineDriver = {
   run(line: DriverLine, listener: LineListener, signal: AbortSignal): Promise<void>
 }
 
-export type Found = { readonly key: string; readonly number: string | null }
+export type Found = {
+  readonly key: string
+  readonly number: string | null
+  /** The box that it is at; left out for this machine. */
+  readonly box?: BoxId | undefined
+}
 
 export type DriverLine = {
   readonly id: LineId
   readonly key: string
+  /** The box that its device is at; null, or left out, for this machine. */
+  readonly box?: BoxId | null | undefined
   readonly number: string
   /** The driver's own position in its device's history, opaque to everyone else. */
   readonly checkpoint: string | null
@@ -78,7 +90,13 @@ export type SendOutcome =
    * Blame line is a promise: the device holds nothing of the message and no process that could still
    * write it is alive. Only that is tried again, or goes to another line.
    */
-  | { readonly outcome: 'not_sent'; readonly reason: string; readonly blame: 'line' | 'message' }
+  | {
+      readonly outcome: 'not_sent'
+      readonly reason: string
+      readonly blame: 'line' | 'message'
+      /** The driver's own durable record that it never acted, though the point of no return was granted. */
+      readonly proof?: true | undefined
+    }
   /** Some parts were sent, each proven by its own row, and the rest was refused and never will be. */
   | { readonly outcome: 'partly_sent'; readonly reason: string; readonly sent: SentParts }
   /** Nobody can say whether it left, or not of all of its parts. It is never sent again. */
@@ -102,17 +120,12 @@ export type Parts = {
   readonly partGuids?: readonly string[] | undefined
 }
 
-/** End of a message that has passed its point of no return. */
-export type Settlement = Exclude<SendOutcome, { readonly outcome: 'postponed' }>
-
 /**
- * The end of an unsettled message. `proof` is the driver's own durable record that nothing of it was
- * ever handed over and nothing that could still do so is alive: only such a message is queued again.
- * Any other `not_sent` is final.
+ * End of a message that has passed its point of no return. Of one that was unsettled, only a `not_sent`
+ * with `proof` queues it again: nothing of it was ever handed over, and nothing that could still do so is
+ * alive. Any other `not_sent` is final.
  */
-export type Settled =
-  | Exclude<Settlement, { readonly outcome: 'not_sent' }>
-  | (Extract<Settlement, { readonly outcome: 'not_sent' }> & { readonly proof?: true | undefined })
+export type Settlement = Exclude<SendOutcome, { readonly outcome: 'postponed' }>
 
 /** `not_sent` because the point of no return was not granted; counts as no try. */
 export const WITHDRAWN: SendOutcome = { outcome: 'not_sent', reason: 'withdrawn', blame: 'line' }
@@ -183,7 +196,7 @@ export type LineEvent =
   /** A reaction, an edit, an unsend, or a change of a group. */
   | { readonly type: 'change'; readonly change: DeviceChange; readonly checkpoint: string | null }
   /** The end of a message that was unsettled. */
-  | { readonly type: 'settled'; readonly messageId: MessageId; readonly outcome: Settled }
+  | { readonly type: 'settled'; readonly messageId: MessageId; readonly outcome: Settlement }
   | { readonly type: 'checkpoint'; readonly checkpoint: string }
   /** A message that the line leaves out: counted once for its guid, and nothing else is kept of it. */
   | {

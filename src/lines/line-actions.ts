@@ -1,7 +1,10 @@
 import type { PhoneLine } from '../api/phone-lines.ts'
 import type { Origin } from '../domain/audit.ts'
 import type { Days } from '../domain/days.ts'
-import type { LineId } from '../domain/ids.ts'
+import { invalidRequest } from '../domain/errors.ts'
+import type { BoxId, LineId } from '../domain/ids.ts'
+import type { Place } from '../domain/line.ts'
+import { findBox, findLiveBox } from '../storage/boxes.ts'
 import { contactUsage } from '../storage/contacts.ts'
 import type { Db } from '../storage/database.ts'
 import { listNotRelayed } from '../storage/intake-records.ts'
@@ -26,7 +29,8 @@ export function createLineActions({ db, stamps, days, lines, onLimits, onDeleted
   const resourceOf = (snapshot: LineSnapshot): PhoneLine => {
     const { reserved, spent } = contactUsage(db, snapshot.line.id, days.of(stamps.now()))
     const notRelayed = listNotRelayed(db, snapshot.line.id)
-    return phoneLineResource(snapshot, { newContactsToday: reserved + spent, notRelayed })
+    const nameOf = (box: BoxId) => findBox(db, box)?.name ?? box
+    return phoneLineResource(snapshot, { newContactsToday: reserved + spent, notRelayed, nameOf })
   }
   return {
     list: () => lines.lines().map(resourceOf),
@@ -45,5 +49,24 @@ export function createLineActions({ db, stamps, days, lines, onLimits, onDeleted
       await onDeleted()
       return resourceOf(snapshot)
     },
+    /** `to` is `here`, the name or id of a box, or null to stay. */
+    async move(id: string, to: string | null, origin: Origin): Promise<PhoneLine> {
+      const moved = await lines.move(id, to === null ? null : placeNamed(db, to), origin)
+      await onDeleted()
+      return resourceOf(lines.find(id) ?? moved)
+    },
+    /** Lines on their way to a box that was removed stay where they are. */
+    async stay(box: BoxId, origin: Origin): Promise<void> {
+      for (const { line } of lines.lines()) {
+        if (line.movesTo === box) await lines.move(line.id, null, origin)
+      }
+    },
   }
+}
+
+function placeNamed(db: Db, text: string): Place {
+  if (text === 'here') return text
+  const box = findLiveBox(db, text)
+  if (box !== null && box.joinedAt !== null) return box.id
+  throw invalidRequest({ path: 'to', message: 'must be "here", or the name or id of a box' })
 }

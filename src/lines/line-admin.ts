@@ -2,7 +2,7 @@
 
 import type { AuditFields, Origin } from '../domain/audit.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
-import type { Line } from '../domain/line.ts'
+import { type Line, OFFLINE_REASONS, type Place } from '../domain/line.ts'
 import type { Audit } from '../storage/audit.ts'
 import type { Db } from '../storage/database.ts'
 import { deleteLine, getLine, updateLine, type LineSettings } from '../storage/lines.ts'
@@ -50,11 +50,14 @@ export async function changeLine(
   return replaceLine(runner, changed)
 }
 
-/** Deletes a line of a kind that allows it, once its device is absent. */
+/** Deletes a line of a kind that allows it, of a removed box, or whose number another line has; once its device is absent. */
 export async function removeLine(tools: LineAdminTools, id: string): Promise<void> {
   const { writer, stamps, registry, audit, origin } = tools
   const runner = requireRunner(tools, id)
-  if (runner.kind.deletable === null || runner.isFound !== false) {
+  const { number, driver } = runner.line
+  const isTwin = registry.ofDriver(driver).filter(({ line }) => line.number === number).length > 1
+  const isOver = isTwin || runner.isOffline(OFFLINE_REASONS.box_removed.code)
+  if ((runner.kind.deletable === null && !isOver) || runner.isFound !== false) {
     const deletable = tools.kinds.flatMap((kind) => kind.deletable ?? [])
     throw new RelayError(
       'phone_line_in_use',
@@ -94,6 +97,39 @@ export async function adoptLine(
   return takeOver(tools, vanished, present)
 }
 
+/**
+ * Ends the line at its place, and lets it continue at another one as soon as a device with its number is
+ * there: at once where one is listed already. Null leaves it where it is.
+ */
+export async function moveLine(
+  tools: LineAdminTools,
+  id: string,
+  place: Place | null,
+): Promise<LineSnapshot> {
+  const { writer, audit, origin, registry } = tools
+  const runner = requireRunner(tools, id)
+  const { line } = runner
+  if (place === (line.box ?? 'here')) {
+    throw invalidRequest({ path: 'to', message: 'is the machine that the line is on' })
+  }
+  const changed = await writer.write((tx) => {
+    audit.record(tx, origin, {
+      action: 'line.moved',
+      about: aboutOf(line),
+      before: { moves_to: getLine(tx, line.id)?.movesTo ?? null },
+      after: { moves_to: place },
+    })
+    return updateLine(tx, line.id, { movesTo: place })
+  })
+  const snapshot = replaceLine(runner, changed)
+  if (place === null) return snapshot
+  runner.lost(OFFLINE_REASONS.line_moving)
+  const isThere = ({ line: other }: LineRunner) =>
+    other.id !== line.id && other.number === line.number && (other.box ?? 'here') === place
+  const there = registry.ofDriver(line.driver).find(isThere)
+  return there === undefined ? runner.snapshot() : takeOver(tools, runner, there)
+}
+
 async function takeOver(
   { db, writer, stamps, registry, audit, origin }: LineAdminTools,
   vanished: LineRunner,
@@ -111,8 +147,8 @@ async function takeOver(
         before: { phone_number: vanished.line.number, device_of: vanished.line.id },
         after: { phone_number: device.number, device_of: device.id },
       })
-      const { key, number, checkpoint } = device
-      return updateLine(tx, vanished.line.id, { key, number, checkpoint })
+      const { key, box, number, checkpoint } = device
+      return updateLine(tx, vanished.line.id, { key, box, number, checkpoint, movesTo: null })
     })
     registry.unlist(present)
     const snapshot = replaceLine(vanished, changed)

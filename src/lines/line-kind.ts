@@ -174,6 +174,8 @@ export type CreatedKinds = {
   readonly kinds: readonly LineKind[]
   readonly sentenceOf: SentenceOf
   readonly drivers: readonly LineDriver[]
+  /** Names of the kinds that look for devices, here or on a box; devices of the others call the relay. */
+  readonly deviceKinds: readonly string[]
   readonly services: readonly Service[]
   readonly findings: () => readonly Finding[]
   readonly reports: Reports
@@ -208,6 +210,7 @@ export function createKinds(
       ...(drivers ?? driversOf(created.filter(({ calls }) => calls === undefined))),
       ...driversOf(created.filter(({ calls }) => calls !== undefined)),
     ],
+    deviceKinds: kinds.flatMap(({ name }, at) => (created[at]?.calls === undefined ? [name] : [])),
     services: created.flatMap(({ services = [] }) => services),
     findings: () => created.flatMap(({ findings }) => findings?.() ?? []),
     reports: Object.assign({}, ...created.map(({ reports = {} }) => reports)) as Reports, // Merged.

@@ -57,6 +57,10 @@ export class LineRunner {
   #foundNumber: string | null = null
   /** The device's number where that is not the stored one. */
   #otherNumber: string | null = null
+  /** Reason for having no device; null for that of the kind. */
+  #absence: OfflineReason | null = null
+  /** Reason not to run although the device is there. */
+  #obstacle: OfflineReason | null = null
   #downReason: OfflineReason | null = null
   /** Error of the last run, for the log. */
   #error: Error | null = null
@@ -78,7 +82,7 @@ export class LineRunner {
       onTraffic: () => this.#changed(false),
       onDrained: () => this.#refresh(),
     })
-    if (driver === null) this.lost()
+    if (driver === null) this.lost(null)
   }
 
   get line(): Line {
@@ -95,6 +99,11 @@ export class LineRunner {
 
   get otherNumber(): string | null {
     return this.#otherNumber
+  }
+
+  /** True while the line is offline for the reason with this code. */
+  isOffline(code: string): boolean {
+    return this.#state.status === 'offline' && this.#state.reason.code === code
   }
 
   snapshot(): LineSnapshot {
@@ -120,9 +129,11 @@ export class LineRunner {
   }
 
   /** The device is there; `number` is null where the driver cannot say yet. */
-  found(number: string | null): void {
-    const isNews = this.#isFound !== true || this.#foundNumber !== number
+  found(number: string | null, obstacle: OfflineReason | null = null): void {
+    const isNews =
+      this.#isFound !== true || this.#foundNumber !== number || this.#obstacle !== obstacle
     this.#isFound = true
+    this.#obstacle = obstacle
     this.#foundNumber = number
     if (number !== null) this.#otherNumber = number === this.#line.number ? null : number
     if (!this.#mayRun()) this.#endRun()
@@ -130,8 +141,10 @@ export class LineRunner {
     this.#refresh()
   }
 
-  lost(): void {
+  /** The device is not there, or cannot be asked: `reason`, or null for that of the kind. */
+  lost(reason: OfflineReason | null): void {
     this.#isFound = false
+    this.#absence = reason
     this.#downReason = null
     this.#error = null
     this.#failures = 0
@@ -197,7 +210,7 @@ export class LineRunner {
   }
 
   #mayRun(): boolean {
-    if (this.#driver === null || this.#isFound !== true) return false
+    if (this.#driver === null || this.#isFound !== true || this.#obstacle !== null) return false
     return this.#foundNumber === null || this.#foundNumber === this.#line.number
   }
 
@@ -225,8 +238,8 @@ export class LineRunner {
     try {
       // Read again: intake has moved the checkpoint since.
       this.#line = getLine(db, this.#line.id) ?? this.#line
-      const { id, key, number, checkpoint } = this.#line
-      const driverLine = { id, key, number, checkpoint, ...loadUnfinished(this.#line) }
+      const { id, key, box, number, checkpoint } = this.#line
+      const driverLine = { id, key, box, number, checkpoint, ...loadUnfinished(this.#line) }
       await lineRun.run(this.#driver, driverLine)
     } catch (error) {
       this.#fail(error instanceof Error ? error : new Error(String(error)))
@@ -291,7 +304,8 @@ export class LineRunner {
 
   #refresh(): void {
     const state = stateOf({
-      absence: this.#kind.reasons.absent,
+      absence: this.#absence ?? this.#kind.reasons.absent,
+      obstacle: this.#obstacle,
       isStopping: this.#isStopping,
       isFound: this.#isFound,
       otherNumber: this.#otherNumber,

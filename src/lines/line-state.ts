@@ -1,6 +1,6 @@
-import type { PhoneLine } from '../api/phone-lines.ts'
+import type { LineBox, PhoneLine } from '../api/phone-lines.ts'
 import type { Finding, FindingSubject } from '../domain/finding.ts'
-import type { LineId } from '../domain/ids.ts'
+import type { BoxId, LineId } from '../domain/ids.ts'
 import {
   NO_CAPABILITIES,
   OFFLINE_REASONS,
@@ -9,6 +9,7 @@ import {
   type Line,
   type LineState,
   type OfflineReason,
+  type Place,
 } from '../domain/line.ts'
 import { hintFor } from '../domain/not-relayed.ts'
 import type { NotRelayedCount } from '../storage/intake-records.ts'
@@ -38,8 +39,10 @@ export type OnlineEvent = Extract<LineEvent, { readonly type: 'online' }>
 
 /** Facts that a line's state follows from. */
 export type LineFacts = {
-  /** Reason of its kind for having no device. */
+  /** Reason for having no device. */
   readonly absence: OfflineReason
+  /** Reason not to run although the device is there. */
+  readonly obstacle: OfflineReason | null
   readonly isStopping: boolean
   /** True where its device is there; null until the driver was asked. */
   readonly isFound: boolean | null
@@ -57,6 +60,7 @@ export function stateOf(facts: LineFacts): LineState {
     const { code, hint } = facts.absence
     return offline({ code, hint })
   }
+  if (facts.obstacle !== null) return offline(facts.obstacle)
   if (facts.otherNumber !== null) return offline(OFFLINE_REASONS.number_changed)
   if (facts.online === null) return offline(facts.downReason ?? OFFLINE_REASONS.starting)
   const { imessageActive, capabilities } = facts.online
@@ -94,14 +98,16 @@ function offline(reason: OfflineReason): LineState {
   return { status: 'offline', reason }
 }
 
-type Counts = {
+/** Facts of a line that are stored elsewhere. */
+type Beside = {
   readonly newContactsToday: number
   readonly notRelayed: readonly NotRelayedCount[]
+  readonly nameOf: (box: BoxId) => string
 }
 
 export function phoneLineResource(
   { line, state, abilities }: LineSnapshot,
-  { newContactsToday, notRelayed }: Counts,
+  { newContactsToday, notRelayed, nameOf }: Beside,
 ): PhoneLine {
   const isOnline = state.status === 'online'
   return {
@@ -119,6 +125,8 @@ export function phoneLineResource(
     relay_sms: line.relaySms,
     ...(abilities.groups === undefined ? {} : { relay_groups: line.relayGroups }),
     driver: line.driver,
+    ...(line.box !== null && { box: { id: line.box, name: nameOf(line.box) } }),
+    ...(line.movesTo !== null && { moves_to: placeResource(line.movesTo, nameOf) }),
     capabilities: isOnline ? state.capabilities : NO_CAPABILITIES,
     not_relayed: notRelayed.map((count) => ({
       kind: count.kind,
@@ -129,6 +137,10 @@ export function phoneLineResource(
     })),
     created_at: isoTime(line.createdAt),
   }
+}
+
+function placeResource(place: Place, nameOf: (box: BoxId) => string): LineBox | null {
+  return place === 'here' ? null : { id: place, name: nameOf(place) }
 }
 
 /** A finding, and the line that it speaks of where its device is one. */
@@ -145,13 +157,17 @@ export function findingsOf(
 ): readonly LineFinding[] {
   const found = [...byDriver].flatMap(([driver, findings]) =>
     findings.map((finding): LineFinding => {
-      const { key } = finding
-      const snapshot = lines.find(({ line }) => line.driver === driver && line.key === key)
+      const { key, box = null } = finding
+      const snapshot = lines.find(
+        ({ line }) => line.driver === driver && line.key === key && line.box === box,
+      )
       if (snapshot !== undefined) return { ...finding, lineId: snapshot.line.id }
       const isOfDriver = key === null
-      const about: FindingSubject = isOfDriver
-        ? { kind: 'driver', id: driver }
-        : { kind: 'device', id: deviceIdOf(key) }
+      const ofDriver =
+        box === null
+          ? ({ kind: 'driver', id: driver } as const)
+          : ({ kind: 'box', id: box } as const)
+      const about: FindingSubject = isOfDriver ? ofDriver : { kind: 'device', id: deviceIdOf(key) }
       return { ...finding, lineId: null, about }
     }),
   )
@@ -167,6 +183,19 @@ function deviceIdOf(key: string): string {
   return sha256(key).toHex().slice(0, 16)
 }
 
+/** Reasons that a finding explains: of the box, or of the line itself. */
+const EXPLAINED: readonly string[] = [
+  OFFLINE_REASONS.box_unreachable.code,
+  OFFLINE_REASONS.box_outdated.code,
+  OFFLINE_REASONS.number_twice.code,
+]
+/** Reasons that the owner chose. */
+const INTENDED: readonly string[] = [
+  'not_configured',
+  OFFLINE_REASONS.stopping.code,
+  OFFLINE_REASONS.line_moving.code,
+]
+
 function offlineFinding(
   { line, state }: LineSnapshot,
   ofDriver: readonly Finding[],
@@ -176,16 +205,18 @@ function offlineFinding(
   const cause = ofDriver.find(
     (finding) =>
       (finding.severity === 'error' || finding.code === code) &&
+      (finding.box ?? null) === line.box &&
       (finding.key === null || finding.key === line.key),
   )
   return {
     code: 'line_offline',
-    severity: code === 'not_configured' || code === 'stopping' ? 'info' : 'warning',
+    severity: INTENDED.includes(code) ? 'info' : 'warning',
     title: `The line ${lineName(line)} is offline`,
     why: 'Outgoing messages wait until it is back, for up to 24 hours.',
     fix: hint,
     key: line.key,
-    depends_on: cause?.code ?? null,
+    ...(line.box !== null && { box: line.box }),
+    depends_on: EXPLAINED.includes(code) ? code : (cause?.code ?? null),
     lineId: line.id,
   }
 }

@@ -236,7 +236,8 @@ export class SendInFlight {
   #hear(outcome: SendOutcome): void {
     const isWithdrawn = outcome.outcome === 'not_sent' && outcome.reason === 'withdrawn'
     const isTakenBack = isWithdrawn || outcome.outcome === 'postponed'
-    if (isTakenBack && this.#leave === 'granted') {
+    const isProven = outcome.outcome === 'not_sent' && outcome.proof === true
+    if (isTakenBack && !isProven && this.#leave === 'granted') {
       this.#order.onFault('took back after its point of no return', null)
       this.#settle({ outcome: 'unknown', reason: 'driver_error' })
       return

@@ -1,18 +1,24 @@
 import type { Origin } from '../domain/audit.ts'
-import type { Finding } from '../domain/finding.ts'
 import type { Handle } from '../domain/handle.ts'
 import type { LineId } from '../domain/ids.ts'
-import { DEFAULT_DAILY_CONTACT_LIMIT, type Line } from '../domain/line.ts'
+import { DEFAULT_DAILY_CONTACT_LIMIT, type Line, type Place } from '../domain/line.ts'
 import type { OutgoingMessage } from '../domain/message.ts'
 import type { Audit } from '../storage/audit.ts'
 import { insertLine, type LineSettings, listLines, updateLine } from '../storage/lines.ts'
 import type { Writer } from '../storage/writer.ts'
-import { type Clock, deadline, whenAborted, withTimeout } from '../system/clock.ts'
-import type { Log } from '../system/log.ts'
+import { whenAborted, withTimeout } from '../system/clock.ts'
 import type { LogicalClock } from '../system/logical-clock.ts'
 import type { Service } from '../system/service.ts'
-import type { Found, LineDriver, PointOfNoReturn } from './driver.ts'
-import { adoptLine, changeLine, type LineAdminTools, removeLine } from './line-admin.ts'
+import {
+  type BoxAbsence,
+  discoveryOf,
+  type Discovery,
+  obstacleOf,
+  type Places,
+} from './discovery.ts'
+import { DriverWatch } from './driver-watch.ts'
+import type { Found, PointOfNoReturn } from './driver.ts'
+import { adoptLine, changeLine, type LineAdminTools, moveLine, removeLine } from './line-admin.ts'
 import { findingsOf, type LineFinding, type LineSnapshot } from './line-state.ts'
 import { LineRegistry, type RegistryTools } from './registry.ts'
 import { NO_SESSION, type SendAnswer } from './session.ts'
@@ -21,6 +27,7 @@ export type SupervisorTools = RegistryTools & {
   readonly writer: Writer
   readonly stamps: LogicalClock
   readonly audit: Pick<Audit, 'record'>
+  readonly boxAbsence: BoxAbsence
 }
 
 /** Longest waits of a stop: for drivers to return, and for sends past their point of no return. */
@@ -114,6 +121,13 @@ export class LineSupervisor implements Service {
     return adoptLine(this.#adminTools(origin), id, from)
   }
 
+  /** Lets a line continue at another place, or leaves it where it is: see `moveLine`. */
+  async move(id: string, place: Place | null, origin: Origin): Promise<LineSnapshot> {
+    const moved = await moveLine(this.#adminTools(origin), id, place)
+    for (const watch of this.#watches) if (watch.driver.kind === moved.line.driver) watch.look()
+    return moved
+  }
+
   /** Findings of the drivers, and every line that is offline. */
   async checkup(signal: AbortSignal): Promise<readonly LineFinding[]> {
     const found = await Promise.all(
@@ -130,21 +144,28 @@ export class LineSupervisor implements Service {
 
   async #applyFound(kind: string, found: readonly Found[]): Promise<void> {
     const known = this.#registry.ofDriver(kind).map((runner) => runner.line)
-    const discovery = discoveryOf(known, found)
+    const isReal = this.#tools.kinds.some(({ name, isReal }) => name === kind && isReal)
+    const places = { boxAbsence: this.#tools.boxAbsence, isReal }
+    const discovery = discoveryOf(known, found, places)
     const { present, absent, takeOvers, arrivals } = discovery
-    for (const id of [...absent, ...takeOvers.map(({ id }) => id)]) this.#registry.get(id)?.lost()
-    for (const { id, number } of present) this.#registry.get(id)?.found(number)
-    if (takeOvers.length + arrivals.length > 0) await this.#storeFound(kind, discovery)
+    for (const { id, reason } of absent) this.#registry.get(id)?.lost(reason)
+    for (const { id } of takeOvers) this.#registry.get(id)?.lost(null)
+    for (const { id, number, obstacle } of present) this.#registry.get(id)?.found(number, obstacle)
+    if (takeOvers.length + arrivals.length > 0) await this.#storeFound(kind, discovery, places)
     this.#asked.add(kind)
     this.#checkReady()
   }
 
   /** Stores what is new, and lets it run. */
-  async #storeFound(kind: string, { takeOvers, arrivals }: Discovery): Promise<void> {
+  async #storeFound(
+    kind: string,
+    { takeOvers, arrivals }: Discovery,
+    places: Places,
+  ): Promise<void> {
     const { writer, stamps, log } = this.#tools
     const lines = await writer.write((tx): readonly Line[] => {
       const taken = takeOvers.flatMap(
-        ({ id, key, number }) => updateLine(tx, id, { key, number }) ?? [],
+        ({ id, ...device }) => updateLine(tx, id, { ...device, movesTo: null }) ?? [],
       )
       const limit = { dailyContactLimit: DEFAULT_DAILY_CONTACT_LIMIT }
       const fresh = arrivals.map((device) =>
@@ -156,7 +177,8 @@ export class LineSupervisor implements Service {
       log.info('line found', { line_id: line.id, driver: kind })
       const runner = this.#registry.get(line.id) ?? this.#registry.add(line)
       runner.replace(line)
-      runner.found(line.number)
+      const known = this.#registry.ofDriver(kind).map((one) => one.line)
+      runner.found(line.number, obstacleOf(line, known, places))
     }
   }
 
@@ -183,143 +205,4 @@ export class LineSupervisor implements Service {
     for (const runner of runners) runner.giveUp('all')
     await drained
   }
-}
-
-/** Consequences of a driver's answer for its known lines. */
-export type Discovery = {
-  readonly present: readonly { readonly id: LineId; readonly number: string | null }[]
-  readonly absent: readonly LineId[]
-  /** Vanished lines whose number came back on another device. */
-  readonly takeOvers: readonly {
-    readonly id: LineId
-    readonly key: string
-    readonly number: string
-  }[]
-  /** Devices that become new lines. One whose number is not known yet is not among them. */
-  readonly arrivals: readonly { readonly key: string; readonly number: string }[]
-}
-
-/** `known` are all lines of one driver, `found` the devices attached now. */
-export function discoveryOf(known: readonly Line[], found: readonly Found[]): Discovery {
-  const devices = new Map(found.map((device) => [device.key, device]))
-  const present: { id: LineId; number: string | null }[] = []
-  const vanished = new Map<LineId, Line>()
-  for (const line of known) {
-    const device = devices.get(line.key)
-    if (device === undefined) vanished.set(line.id, line)
-    else present.push({ id: line.id, number: device.number })
-    devices.delete(line.key)
-  }
-
-  const takeOvers: { id: LineId; key: string; number: string }[] = []
-  const arrivals: { key: string; number: string }[] = []
-  for (const { key, number } of devices.values()) {
-    if (number === null) continue
-    const [heir, ...others] = [...vanished.values()].filter((line) => line.number === number)
-    if (heir === undefined || others.length > 0) {
-      arrivals.push({ key, number })
-      continue
-    }
-    vanished.delete(heir.id)
-    takeOvers.push({ id: heir.id, key, number })
-  }
-  return { present, absent: [...vanished.keys()], takeOvers, arrivals }
-}
-
-type WatchTools = {
-  readonly clock: Clock
-  readonly log: Log
-  readonly onFound: (found: readonly Found[]) => Promise<void>
-  readonly onFailure: (error: Error) => void
-}
-
-const INTERVAL_MS = 5_000
-const ANSWER_MS_MAX = 10_000
-
-/** Asks one driver for its devices, again and again; one that hangs holds up no other. */
-export class DriverWatch {
-  readonly driver: LineDriver
-  readonly #tools: WatchTools
-  /** Questions that are open, be they overdue: a driver has one of each kind at most. */
-  readonly #open = new Set<'discover' | 'checkup'>()
-  #failure: Error | null = null
-
-  constructor(driver: LineDriver, tools: WatchTools) {
-    this.driver = driver
-    this.#tools = tools
-  }
-
-  async run(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      if (!this.#open.has('discover')) await this.#discover(signal)
-      await this.#tools.clock.sleep(INTERVAL_MS, signal)
-    }
-  }
-
-  /** The driver's own findings, and one where it cannot look for devices. */
-  async checkup(signal: AbortSignal): Promise<readonly Finding[]> {
-    const { kind } = this.driver
-    const own = this.#failure === null ? [] : [failureFinding(kind, this.#failure)]
-    if (this.#open.has('checkup')) return [...own, failureFinding(kind, null)]
-    try {
-      const found = await this.#ask('checkup', (limit) => this.driver.checkup(limit), signal)
-      return [...own, ...found]
-    } catch (error) {
-      return own.length > 0 ? own : [failureFinding(kind, errorOf(error))]
-    }
-  }
-
-  async #discover(signal: AbortSignal): Promise<void> {
-    const { log, onFound, onFailure } = this.#tools
-    const driver = this.driver.kind
-    try {
-      const found = await this.#ask('discover', (limit) => this.driver.discover(limit), signal)
-      if (signal.aborted) return
-      await onFound(found)
-      if (this.#failure !== null) log.info('driver finds its devices again', { driver })
-      this.#failure = null
-    } catch (error) {
-      if (signal.aborted) return
-      if (this.#failure === null) log.warn('driver cannot look for devices', { driver, error })
-      this.#failure = errorOf(error)
-      onFailure(this.#failure)
-    }
-  }
-
-  /** The answer, or an error after ten seconds; the question stays open until the driver is done with it. */
-  async #ask<T>(
-    name: 'discover' | 'checkup',
-    question: (signal: AbortSignal) => Promise<T>,
-    signal: AbortSignal,
-  ): Promise<T> {
-    this.#open.add(name)
-    const limit = deadline(this.#tools.clock, ANSWER_MS_MAX, signal)
-    const overdue = whenAborted(limit.signal).then(() => {
-      throw new Error('The driver did not answer in time.')
-    })
-    const answer = Promise.resolve(limit.signal)
-      .then(question)
-      .finally(() => this.#open.delete(name))
-    try {
-      return await Promise.race([answer, overdue])
-    } finally {
-      limit.clear()
-    }
-  }
-}
-
-function failureFinding(kind: string, error: Error | null): Finding {
-  return {
-    code: 'driver_failed',
-    severity: 'error',
-    title: `The ${kind} driver cannot look for its devices`,
-    why: error?.message ?? 'It has not answered for a while.',
-    fix: 'Hookline retries automatically. If this persists, restart it and check its log.',
-    key: null,
-    depends_on: null,
-  }
-}
-
-function errorOf(error: unknown): Error {
-  return error instanceof Error ? error : new Error(String(error))
 }

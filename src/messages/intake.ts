@@ -7,7 +7,7 @@ import { derivedId, type ConversationId, type LineId, type MessageId } from '../
 import type { Line } from '../domain/line.ts'
 import { hasAttachments, type Outbound, type Receipt } from '../domain/message.ts'
 import { carrierKind, type LeftOut, type NotRelayedKind } from '../domain/not-relayed.ts'
-import type { DeviceMessage, LeftOutMessage, LineEvent } from '../lines/driver.ts'
+import type { DeviceMessage, LeftOutMessage, LineEvent, Settlement } from '../lines/driver.ts'
 import { markKnown } from '../storage/contacts.ts'
 import { openConversation } from '../storage/conversations.ts'
 import type { Db, Tx } from '../storage/database.ts'
@@ -130,7 +130,7 @@ function take(tools: IntakeTools, tx: Tx, { line, states }: Source, event: Intak
       takeReceipt(tools, tx, line, event.receipt)
       break
     case 'settled':
-      takeSettled(tools, tx, event)
+      takeSettled(tools, tx, line, event)
       return
     case 'rejected':
       rejectEvent(tx, line.id, event.reason, tools.stamps.now())
@@ -253,14 +253,18 @@ function isOtherPart(message: Outbound, guid: string): boolean {
   return hasAttachments(message) && platformGuid !== null && platformGuid !== guid
 }
 
-/** The end of an unsettled message, found by its driver. Only proof sends one again. */
+/**
+ * The end of an unsettled message, found by its driver. Only proof sends one again. A line that a message
+ * has left meanwhile has no say: another one may be sending it.
+ */
 function takeSettled(
   tools: IntakeTools,
   tx: Tx,
+  line: Line,
   { messageId, outcome }: Extract<IntakeEvent, { readonly type: 'settled' }>,
 ): void {
   const message = unsettled(tx, messageId)
-  if (message === null) return
+  if (message === null || message.lineId !== line.id) return
   tools.writer.afterCommit(() => tools.dispatchSignal.notify())
   switch (outcome.outcome) {
     case 'accepted':
@@ -270,9 +274,7 @@ function takeSettled(
       assignGuid(tools, tx, message, outcome)
       return
     case 'not_sent':
-      if (outcome.proof === true && mayGoAgain(tx, message)) {
-        requeue(tools, tx, message, outcome.reason)
-      } else failMessage(tools, tx, message, outcome.reason)
+      takeNotSent(tools, tx, { line, message }, outcome)
       return
     case 'partly_sent':
       failPartly(tools, tx, message, outcome)
@@ -282,15 +284,32 @@ function takeSettled(
   }
 }
 
+function takeNotSent(
+  tools: IntakeTools,
+  tx: Tx,
+  { line, message }: { readonly line: Line; readonly message: Outbound },
+  { reason, proof }: Extract<Settlement, { readonly outcome: 'not_sent' }>,
+): void {
+  if (proof === true && mayGoAgain(tx, message)) requeue(tools, tx, message, reason)
+  // The journal of one box knows nothing of what another has sent since the backup.
+  else if (proof !== true || line.box === null || !isRestored(message)) {
+    failMessage(tools, tx, message, reason)
+  }
+}
+
 /**
  * A message that the device gave a guid was handed over. One of a backup is the past: a restore never
  * causes a send. One whose failure was announced may have been sent again by a receiver.
  */
 function mayGoAgain(tx: Tx, message: Outbound): boolean {
-  const { status, error, dueAt, platformGuid } = message
-  if (platformGuid !== null || error?.code === 'restored') return false
+  const { status, dueAt, platformGuid } = message
+  if (platformGuid !== null || isRestored(message)) return false
   if (hasAttachments(message) && provenParts(tx, message).length > 0) return false
   return status === 'sending' || dueAt !== null
+}
+
+function isRestored({ error }: Outbound): boolean {
+  return error?.code === 'restored'
 }
 
 function unsettled(tx: Tx, id: MessageId): Outbound | null {

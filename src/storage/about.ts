@@ -45,11 +45,11 @@ export function recordVersion(
   return recordedIfRoom(recording)
 }
 
-function readAbout({ orm }: Db, name: string): string | null {
+export function readAbout({ orm }: Db, name: string): string | null {
   return orm.select().from(about).where(eq(about.name, name)).get()?.value ?? null
 }
 
-function writeAbout({ orm }: Tx, name: string, value: string): void {
+export function writeAbout({ orm }: Tx, name: string, value: string): void {
   const set = { value }
   orm.insert(about).values({ name, value }).onConflictDoUpdate({ target: about.name, set }).run()
 }

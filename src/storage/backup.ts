@@ -106,12 +106,13 @@ export function dailyBackup(directory: DataDirectory, now: number): SnapshotOrde
   return { from: directory.database, to, files: [] }
 }
 
-/** The order for one file with all that a restore needs: database, `secret.key` and `hookline.env`. */
+/** The order for one file with all that a restore needs: database, keys, and `hookline.env`. */
 export function wholeBackup(directory: DataDirectory, to: string): SnapshotOrder {
   if (!isAbsolute(to)) throw refusedTarget('must be an absolute path')
   const taken = [to, filesBeside(to)].find((path) => existsSync(path))
   if (taken !== undefined) throw refusedTarget(`${taken} is there already: choose another name`)
-  const files = [directory.secretKey, directory.environmentFile]
+  const { secretKey, environmentFile, brokerAuthority, brokerSeed } = directory
+  const files = [secretKey, environmentFile, brokerAuthority, brokerSeed]
     .filter((path) => existsSync(path))
     .map((path): CarriedFile => ({ name: basename(path), content: readFileSync(path) }))
   return { from: directory.database, to, files }

@@ -2,7 +2,12 @@ import { existsSync, rmSync, statSync } from 'node:fs'
 
 import { RelayError } from '../domain/errors.ts'
 import type { Clock } from '../system/clock.ts'
-import { dataDirectoryAt, openDataDirectory, type DataDirectory } from '../system/data-directory.ts'
+import {
+  dataDirectoryAt,
+  openDataDirectory,
+  refuseBox,
+  type DataDirectory,
+} from '../system/data-directory.ts'
 import { freeBytes, readOrMakeSecretKey } from '../system/files.ts'
 import { takeInstanceLock } from '../system/instance-lock.ts'
 import type { Log } from '../system/log.ts'
@@ -112,6 +117,7 @@ export function openData(place: Place, tools: Tools): Data {
 
 function takeData(place: Place, { clock, random, log, version }: Tools): Data {
   const directory = openDataDirectory(place.dataDir)
+  refuseBox(directory)
   const holder = { since: clock.now(), task: 'relay', address: addressOf(place) }
   const lock = takeInstanceLock(directory.lock, holder)
   try {

@@ -5,7 +5,7 @@ import type { Line } from '../domain/line.ts'
 import { includesLine, type LineLimit } from '../domain/routing.ts'
 import type { LogicalClock } from '../system/logical-clock.ts'
 import type { Db, Tx } from './database.ts'
-import { lines } from './schema.ts'
+import { lines } from './line-schema.ts'
 import { execute } from './statement.ts'
 
 export type LineSettings = Pick<
@@ -13,7 +13,7 @@ export type LineSettings = Pick<
   'label' | 'dailyContactLimit' | 'isEnabled' | 'quietHours' | 'relaySms' | 'relayGroups'
 >
 
-type NewLine = Pick<Line, 'driver' | 'key' | 'number' | 'dailyContactLimit'>
+type NewLine = Pick<Line, 'driver' | 'key' | 'box' | 'number' | 'dailyContactLimit'>
 
 const { seq: _seq, contactsReserved: _reserved, deletedAt, ...COLUMNS } = getTableColumns(lines)
 
@@ -56,6 +56,7 @@ export function insertLine(tx: Tx, stamps: LogicalClock, line: NewLine): Line {
   const inserted: Line = {
     ...line,
     id: stamps.id('line'),
+    movesTo: null,
     label: null,
     isEnabled: true,
     quietHours: null,
@@ -72,7 +73,7 @@ export function insertLine(tx: Tx, stamps: LogicalClock, line: NewLine): Line {
 export function updateLine(
   tx: Tx,
   id: LineId,
-  changes: Partial<LineSettings & Pick<Line, 'key' | 'number' | 'checkpoint'>>,
+  changes: Partial<LineSettings & Pick<Line, 'key' | 'box' | 'movesTo' | 'number' | 'checkpoint'>>,
 ): Line | null {
   const isEmpty = Object.values(changes).every((value) => value === undefined)
   if (!isEmpty) tx.orm.update(lines).set(changes).where(isLive(id)).run()

@@ -58,7 +58,7 @@ export type Restored = {
 }
 
 /** Files that a backup may bring along; any other name is left in it. */
-const CARRIED_NAMES = ['secret.key', 'hookline.env']
+const CARRIED_NAMES = ['secret.key', 'hookline.env', 'broker-ca.pem', 'broker.seed']
 
 const STAGED = 'restoring.db'
 

@@ -1,7 +1,7 @@
 // The tables. drizzle-kit makes the SQL in `migrations/` from this file; there every table is then
 // made STRICT by hand. Lists go by `seq`, the order of recording, which every index ends with for
-// nothing because it is the rowid. The tables of events and webhooks are in `webhook-schema.ts`, those of
-// files in `attachment-schema.ts`, those of figures in `stats-schema.ts`.
+// nothing because it is the rowid. The tables of lines are in `line-schema.ts`, those of events and
+// webhooks in `webhook-schema.ts`, those of files in `attachment-schema.ts`, those of figures in `stats-schema.ts`.
 
 import { sql } from 'drizzle-orm'
 import {
@@ -37,8 +37,8 @@ import {
 } from '../domain/message.ts'
 import type { NotRelayedKind } from '../domain/not-relayed.ts'
 import type { KeyRules, Scope } from '../domain/permissions.ts'
-import type { QuietHours } from '../domain/quiet-hours.ts'
 import { at, checkJson, checkName, checkWord, flag } from './columns.ts'
+import { lines } from './line-schema.ts'
 
 /** Facts that the file keeps about itself: see `about.ts` and `migrations.ts`. */
 export const about = sqliteTable('about', {
@@ -107,35 +107,6 @@ export const keySends = sqliteTable(
     messageId: text('message_id').$type<MessageId>().notNull(),
   },
   (t) => [primaryKey({ columns: [t.keyId, t.at, t.messageId] })],
-)
-
-export const lines = sqliteTable(
-  'lines',
-  {
-    seq: integer('seq').primaryKey(),
-    id: text('id').$type<LineId>().notNull().unique(),
-    driver: text('driver').notNull(),
-    key: text('device_key').notNull(),
-    number: text('phone_number').notNull(),
-    label: text('label'),
-    dailyContactLimit: integer('daily_contact_limit').notNull(),
-    isEnabled: flag('is_enabled').notNull(),
-    quietHours: text('quiet_hours', { mode: 'json' }).$type<QuietHours>(),
-    relaySms: flag('relay_sms').notNull(),
-    relayGroups: flag('relay_groups').notNull().default(false),
-    checkpoint: text('checkpoint'),
-    /** Contacts whose place is reserved: see domain/contact-limit. */
-    contactsReserved: integer('contacts_reserved').notNull().default(0),
-    createdAt: at('created_at').notNull(),
-    deletedAt: at('deleted_at'),
-  },
-  (t) => [
-    checkName('driver'),
-    checkJson('quiet_hours'),
-    uniqueIndex('lines_by_device')
-      .on(t.driver, t.key)
-      .where(sql`deleted_at IS NULL`),
-  ],
 )
 
 /** New contacts that a line spent on a day. */

@@ -19,6 +19,7 @@ export type Change = {
     | 'backup'
     | 'session'
     | 'member'
+    | 'box'
     | 'inbox'
   readonly id: string
   /** For a message: the conversation that shows it. */

@@ -22,6 +22,15 @@ export type DataDirectory = {
   readonly outgoing: string
   /** An uploaded backup, until it is restored. */
   readonly incoming: string
+  /** The facts of a box about its head; a data directory is a relay's or a box's, never both. */
+  readonly boxFile: string
+  /** The journal of a box. */
+  readonly boxDatabase: string
+  /** What boxes know their head by: the authority of its broker, and its own key there. */
+  readonly brokerAuthority: string
+  readonly brokerSeed: string
+  /** The broker's own files, which are made again where they are missing. */
+  readonly broker: string
 }
 
 export type Mount = { readonly point: string; readonly type: string }
@@ -91,7 +100,26 @@ export function dataDirectoryAt(path: string): DataDirectory {
     environmentFile: join(path, 'hookline.env'),
     outgoing: join(path, 'outgoing'),
     incoming: join(path, 'incoming'),
+    boxFile: join(path, 'box.json'),
+    boxDatabase: join(path, 'box.db'),
+    brokerAuthority: join(path, 'broker-ca.pem'),
+    brokerSeed: join(path, 'broker.seed'),
+    broker: join(path, 'broker'),
   }
+}
+
+/** True for the data directory of a box. */
+export function isOfBox({ boxFile }: Pick<DataDirectory, 'boxFile'>): boolean {
+  return existsSync(boxFile)
+}
+
+/** Throws for the data directory of a box, in which a relay would have no place. */
+export function refuseBox(directory: DataDirectory): void {
+  if (!isOfBox(directory)) return
+  throw new DataDirectoryError(
+    `${directory.path} belongs to a box, which has no relay of its own. Run this on its head, or choose ` +
+      'another folder with --data-dir.',
+  )
 }
 
 /** Data directory where no option names another. */

@@ -30,6 +30,14 @@ export class Metrics {
     this.#family(name, 'gauge', help).values.set(keyOf(labels), value)
   }
 
+  /** Sets all samples of a gauge: those of things that are gone end. */
+  replace(name: string, help: string, samples: readonly (readonly [Labels, number])[]): void {
+    if (samples.length === 0 && !this.#families.has(name)) return
+    const { values } = this.#family(name, 'gauge', help)
+    values.clear()
+    for (const [labels, value] of samples) values.set(keyOf(labels), value)
+  }
+
   observe(name: string, help: string, seconds: number, labels: Labels = {}): void {
     const histogram = histogramOf(this.#family(name, 'histogram', help), keyOf(labels))
     const bucket = BUCKETS_SECONDS.findIndex((limit) => seconds <= limit)

@@ -47,6 +47,16 @@ export function isLoopbackAddress(address: string): boolean {
   return isIP(address) !== 0 && /^(?:127\.|::1$|::ffff:127\.)/i.test(address)
 }
 
+/** Network interface of this machine, with one of its addresses. */
+export type OwnAddress = { readonly interface: string; readonly address: string }
+
+/** Addresses of this machine, loopback left out. */
+export function ownAddresses(): readonly OwnAddress[] {
+  return Object.entries(networkInterfaces()).flatMap(([name, list = []]) =>
+    list.filter(({ internal }) => !internal).map(({ address }) => ({ interface: name, address })),
+  )
+}
+
 /** True for an IP literal of this machine: loopback, or an address of its interfaces. */
 export function isOwnAddress(address: string): boolean {
   if (isLoopbackAddress(address)) return true

@@ -1,3 +1,8 @@
+import { existsSync, readdirSync } from 'node:fs'
+import { hostname } from 'node:os'
+
+import { readTextOrNull } from './files.ts'
+
 /** Arguments and environment of this process. */
 export type Surroundings = {
   readonly args: readonly string[]
@@ -63,4 +68,20 @@ const COMPILED = '/$bunfs/'
 /** Path of this executable, links resolved; null where the sources run under `bun`. */
 export function ownExecutable(): string | null {
   return import.meta.path.startsWith(COMPILED) ? process.execPath : null
+}
+
+const IOREG = ['/usr/sbin/ioreg', '-rd1', '-c', 'IOPlatformExpertDevice']
+const NETWORKS = '/sys/class/net'
+
+/** A name of this machine's hardware, as far as the system gives one: a copy of its disk elsewhere has another. */
+export function machineName(): string {
+  if (process.platform === 'darwin') {
+    const text = Bun.spawnSync(IOREG, { timeout: 2_000 }).stdout.toString()
+    return /"IOPlatformUUID" = "([0-9A-F-]{36})"/i.exec(text)?.[1] ?? hostname()
+  }
+  const names = existsSync(NETWORKS) ? readdirSync(NETWORKS) : []
+  // Bridges and tunnels have no device, and another address at each start.
+  const cards = names.filter((name) => existsSync(`${NETWORKS}/${name}/device`)).toSorted()
+  const addresses = cards.map((name) => readTextOrNull(`${NETWORKS}/${name}/address`) ?? '')
+  return [readTextOrNull('/etc/machine-id') ?? hostname(), ...addresses].join(' ').trim()
 }

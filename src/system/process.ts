@@ -1,6 +1,9 @@
 // Child processes: without a shell, with a limit to every wait, and with a clean environment.
 
+import { closeSync, openSync } from 'node:fs'
+
 import { withTimeout, type Clock } from './clock.ts'
+import { readTextOrNull } from './files.ts'
 
 /** Child process with its time limits, in milliseconds from its start. */
 export type ProcessOrder = {
@@ -38,12 +41,14 @@ export type ProcessEnd =
 /** Runs a child process to its end. An abort is SIGTERM, then SIGKILL 3 s later. It never rejects. */
 export type RunProcess = (order: ProcessOrder, signal: AbortSignal) => Promise<ProcessEnd>
 
+type ChildSignal = 'SIGTERM' | 'SIGKILL' | 'SIGHUP'
+
 /** Child process that keeps running. */
 export type RunningProcess = {
   readonly pid: number
   /** The exit code; null where a signal ended it. It never rejects. */
   readonly ended: Promise<number | null>
-  kill(signal: 'SIGTERM' | 'SIGKILL'): void
+  kill(signal: ChildSignal): void
 }
 
 /** Starts a child process that reads and writes nothing; throws where it cannot be started. */
@@ -51,6 +56,17 @@ export type StartProcess = (order: {
   readonly path: string
   readonly args: readonly string[]
 }) => RunningProcess
+
+/** Process that outlives this one. */
+export type DetachedOrder = {
+  readonly path: string
+  readonly args: readonly string[]
+  /** Path of the file that both its outputs are written to. */
+  readonly output: string
+}
+
+/** Starts a process in a session and group of its own; throws where it cannot start. */
+export type StartDetached = (order: DetachedOrder) => void
 
 /** Child process that keeps running, with its outputs read. `kill` reaches all its descendants. */
 export type ReadProcess = RunningProcess & {
@@ -121,6 +137,18 @@ export const startProcess: StartProcess = ({ path, args }) => {
   }
 }
 
+/** The real StartDetached: `detached` is setsid(2). */
+export const startDetached: StartDetached = ({ path, args, output }) => {
+  const file = openSync(output, 'w', 0o600)
+  try {
+    const outputs = { stdin: 'ignore', stdout: file, stderr: file } as const
+    const child = { cwd: '/', env: childEnvironment(), ...outputs, detached: true }
+    Bun.spawn([path, ...args], child).unref()
+  } finally {
+    closeSync(file)
+  }
+}
+
 /** The real StartReadProcess. */
 export const startReadProcess: StartReadProcess = ({ path, args, environment, onOutput }) => {
   const child = Bun.spawn([path, ...args], {
@@ -170,12 +198,34 @@ function spawn({ path, args, input }: ProcessOrder): Child | string {
 }
 
 /** Places of tools that the PATH of a service does not have. */
-const MORE_PATHS = ['/usr/bin', '/bin', '/usr/local/bin', '/opt/homebrew/bin']
+const MORE_PATHS = ['/usr/bin', '/bin', '/usr/local/bin', '/opt/homebrew/bin', '/usr/sbin']
 
 /** The absolute path of an executable, or null. */
 export function findTool(name: string): string | null {
   const paths = [process.env['PATH'] ?? '', ...MORE_PATHS]
   return Bun.which(name, { PATH: paths.join(':') })
+}
+
+/** Command line of any process, its arguments with spaces between; null where there is none. */
+export async function commandLineOf(
+  pid: number,
+  run: RunProcess,
+  signal: AbortSignal,
+): Promise<string | null> {
+  const linux = readTextOrNull(`/proc/${pid}/cmdline`)
+  if (linux !== null) return linux.replaceAll('\0', ' ').trim()
+  const args = ['-ww', '-o', 'args=', '-p', String(pid)]
+  const end = await run({ path: '/bin/ps', args, timeoutMs: 2_000, killAfterMs: 3_000 }, signal)
+  return end.end === 'exited' && end.exitCode === 0 ? end.stdout.trim() : null
+}
+
+/** Signals a process that is no child of ours. */
+export function signalProcess(pid: number, name: 'SIGTERM' | 'SIGKILL'): void {
+  try {
+    process.kill(pid, name)
+  } catch {
+    // It has just ended.
+  }
 }
 
 /** No option or secret of ours reaches a child. */
@@ -225,7 +275,7 @@ function limit(
 }
 
 /** Signals the child and its descendants, which are in its group. */
-function signalGroup(child: { readonly pid: number }, name: 'SIGTERM' | 'SIGKILL'): void {
+function signalGroup(child: { readonly pid: number }, name: ChildSignal): void {
   try {
     process.kill(-child.pid, name)
   } catch {

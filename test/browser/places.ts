@@ -23,6 +23,7 @@ export const EMPTY_PLACES = places({
   conversations: ['conversations'],
   people: ['people'],
   lines: ['lines'],
+  boxes: ['boxes'],
   messages: ['messages'],
   'unknown-message': ['messages/msg_unknown'],
   webhooks: ['webhooks'],

@@ -62,6 +62,7 @@ export class HostingRig implements Disposable {
   async run(line: string, environment: Readonly<Record<string, string>> = {}): Promise<Printed> {
     const machine = {
       run: this.tools.run,
+      startDetached: this.tools.startDetached,
       clock: this.clock,
       random: { bytes: (length: number) => new Uint8Array(length), chance: () => 0 },
       platform: 'linux',

@@ -18,9 +18,9 @@ for (const [failed, wasFailing, isBad] of JUDGED) {
   })
 }
 
-test('a failure speaks against the line unless the recipient, the text or the owner is the reason', () => {
+test('a failure speaks against the line unless the recipient, the text, the owner or the way is the reason', () => {
   const codes = ['send_failed', 'imessage_account_problem', 'line_refused', null]
-  const others = ['not_on_imessage', 'recipient_rejected', 'resolved_by_hand', 'line_removed']
+  const others = ['not_on_imessage', 'recipient_rejected', 'resolved_by_hand', 'withdrawn']
 
   expect(codes.map(isOfLine)).toEqual([true, true, true, true])
   expect(others.map(isOfLine)).toEqual([false, false, false, false])

@@ -45,23 +45,26 @@ export const STORED_EVENTS = `
     coalesce(sum(status = 'succeeded'), 0) AS succeeded
   FROM events LEFT JOIN deliveries ON event_seq = events.seq GROUP BY events.seq`
 
-export function readLedgers(dataDir: string): Ledgers {
+/** `places` are the data directories of the simulated networks: that of the relay, and those of its boxes. */
+export function readLedgers(dataDir: string, places: readonly string[] = [dataDir]): Ledgers {
   using relay = new Database(join(dataDir, 'hookline.db'), { readonly: true })
-  using network = new Database(join(dataDir, 'simulated.db'), { readonly: true })
   const messages = relay.query<StoredMessage, []>(STORED_MESSAGES).all()
   const events = relay.query<StoredEvent, []>(STORED_EVENTS).all()
-  const carried = network
-    .query<{ id: string; times: number }, []>(
-      'SELECT message_id AS id, count(*) AS times FROM carried GROUP BY message_id',
-    )
-    .all()
+  const carried = Map.groupBy(places.flatMap(carriedIn), (id) => id)
   const integrity = relay.query<{ integrity_check: string }, []>('PRAGMA integrity_check').all()
   return {
     messages: new Map(messages.map((message) => [message.id, message])),
     events,
-    carried: new Map(carried.map((row) => [row.id, row.times])),
+    carried: new Map([...carried].map(([id, all]) => [id, all.length])),
     damage: integrity.map((row) => row.integrity_check).filter((line) => line !== 'ok'),
   }
+}
+
+/** The messages that one network carried; one that it carried twice is there twice. */
+export function carriedIn(place: string): readonly string[] {
+  using network = new Database(join(place, 'simulated.db'), { readonly: true })
+  const rows = network.query<{ id: string }, []>('SELECT message_id AS id FROM carried').all()
+  return rows.map(({ id }) => id)
 }
 
 /** What a client was told of one request, by the last answer it got. */

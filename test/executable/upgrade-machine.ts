@@ -8,7 +8,7 @@ import { createServiceHost, type Machine } from '../../src/cli/service.ts'
 import { upgradeCommand } from '../../src/cli/upgrade.ts'
 import { loadConfig } from '../../src/config.ts'
 import { systemClock } from '../../src/system/clock.ts'
-import { processRunner, type RunProcess } from '../../src/system/process.ts'
+import { processRunner, startDetached, type RunProcess } from '../../src/system/process.ts'
 import { systemRandom } from '../../src/system/random.ts'
 import { recordedOutput } from '../cli/recorded-output.ts'
 import { builtExecutable, cleanEnvironment, type CommandResult } from '../support/executable.ts'
@@ -127,6 +127,7 @@ export class UpgradeMachine implements AsyncDisposable {
   #machine(): Machine {
     return {
       run: this.#run,
+      startDetached,
       clock: systemClock,
       random: systemRandom,
       platform: 'linux',

@@ -12,6 +12,7 @@ import { MIGRATIONS } from '../../src/storage/migrations.ts'
 import { dataDirectoryAt } from '../../src/system/data-directory.ts'
 import { RELEASE_KEY, builtOnce, type Patch } from '../support/next-version.ts'
 import { eventually } from '../support/relay-process.ts'
+import { serveReleases } from '../support/release-server.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 import { UpgradeMachine } from './upgrade-machine.ts'
 import { carriedTexts, schemaOf } from './upgraded-relay.ts'
@@ -287,23 +288,4 @@ async function publishAs(folder: ScratchFolder, { version, key, file }: Publishe
   await Bun.write(folder.file('SHA256SUMS'), sums)
   const signature = minisign(key, Buffer.from(sums), `hookline ${version}`)
   await Bun.write(folder.file('SHA256SUMS.minisig'), signature)
-}
-
-/** The folder over https, where what is in `latest` is elsewhere. */
-async function serveReleases(folder: ScratchFolder): Promise<Bun.Server<undefined>> {
-  const [key, cert] = [folder.file('key.pem'), folder.file('cert.pem')]
-  const names = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost']
-  const files = ['-nodes', '-keyout', key, '-out', cert]
-  Bun.spawnSync(['openssl', 'req', '-x509', '-newkey', 'rsa:2048', ...names, ...files])
-  return Bun.serve({
-    port: 0,
-    hostname: 'localhost',
-    tls: { key: Bun.file(key), cert: Bun.file(cert) },
-    fetch: ({ url }) => {
-      const { pathname } = new URL(url)
-      const [, place, name = ''] = pathname.split('/')
-      if (place === 'latest') return Response.redirect(`/files/${name}`)
-      return new Response(Bun.file(folder.file(name)))
-    },
-  })
 }

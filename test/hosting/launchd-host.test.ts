@@ -203,7 +203,7 @@ test('an abort while codesign works still gives the owner his keychains back', a
   await mac.install()
   writeFileSync(mac.source, 'version two')
   const stop = new AbortController()
-  const { run, calls } = mac.tools
+  const { run, calls, startDetached } = mac.tools
   const order = {
     executable: mac.source,
     dataDir: mac.dataDir,
@@ -211,6 +211,7 @@ test('an abort while codesign works still gives the owner his keychains back', a
     codesignIdentity: null,
   }
   const impatient = new LaunchdHost({
+    startDetached,
     run: async (one, signal) => {
       if (one.path === '/usr/bin/codesign') stop.abort()
       return run(one, signal)
@@ -292,4 +293,12 @@ test('it is installed where the agent is there', async () => {
   const after = await mac.host.state(NEVER)
 
   expect([before.isInstalled, after.isInstalled]).toEqual([false, true])
+})
+
+test('a process beside the service is in a session of its own', async () => {
+  using mac = new Mac()
+
+  await mac.host.startBeside({ path: '/bin/new', args: ['upgrade'], output: '/tmp/out' })
+
+  expect(mac.tools.taken().at(-1)).toEqual(['detached', '/bin/new', 'upgrade', '> /tmp/out'])
 })

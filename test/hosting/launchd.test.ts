@@ -211,7 +211,7 @@ for (const [answer, state] of STATES) {
   })
 }
 
-function hostOn({ run }: RecordingTools, clock: TestClock): LaunchdHost {
+function hostOn({ run, startDetached }: RecordingTools, clock: TestClock): LaunchdHost {
   const random = { bytes: (length: number) => new Uint8Array(length), chance: () => 0 }
-  return new LaunchdHost({ run, clock, random, home: HOME, uid: 501 })
+  return new LaunchdHost({ run, startDetached, clock, random, home: HOME, uid: 501 })
 }

@@ -39,8 +39,9 @@ export class Mac implements Disposable {
     mkdirSync(this.dataDir, { recursive: true, mode: 0o700 })
     writeFileSync(this.source, 'version one')
     const random = { bytes: (length: number) => new Uint8Array(length).fill(7), chance: () => 0 }
-    const { run } = this.tools
-    this.host = new LaunchdHost({ run, random, clock: new TestClock(), home: this.home, uid: 501 })
+    const { run, startDetached } = this.tools
+    const tools = { run, startDetached, random, clock: new TestClock() }
+    this.host = new LaunchdHost({ ...tools, home: this.home, uid: 501 })
   }
 
   install(

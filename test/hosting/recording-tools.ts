@@ -1,6 +1,6 @@
 // Stands in for the tools of the system: notes what they are called with, and answers as a test says.
 
-import type { ProcessEnd, RunProcess } from '../../src/system/process.ts'
+import type { ProcessEnd, RunProcess, StartDetached } from '../../src/system/process.ts'
 
 export type Called = readonly string[]
 
@@ -22,6 +22,9 @@ export type Answer = (called: Called) => Told | ProcessEnd | undefined
 export class RecordingTools {
   readonly calls: Called[] = []
   readonly run: RunProcess
+  readonly startDetached: StartDetached = ({ path, args, output }) => {
+    this.calls.push(['detached', path, ...args, `> ${output}`])
+  }
   answer: Answer
 
   constructor(answer: Answer = () => undefined) {

@@ -231,3 +231,22 @@ test('the unit takes from the relay what it can do without, and nothing that nee
     /^(Protect|Private|ReadOnly|TemporaryFile|MemoryDeny|SystemCall|CapabilityBounding)/
   expect(lines.filter((line) => breaking.test(line))).toEqual([])
 })
+
+test('a process beside the service is a unit of its own, once', async () => {
+  using box = new Box()
+
+  const order = { path: '/bin/new', args: ['upgrade'], output: '/tmp/out' }
+  await box.host.startBeside(order, NEVER)
+  box.tools.answer = () => ({
+    exitCode: 1,
+    stderr: 'Unit hookline-upgrade.service already exists.',
+  })
+  const second = box.host.startBeside(order, NEVER)
+
+  expect(box.tools.calls[0]?.join(' ')).toBe(
+    '/usr/bin/env XDG_RUNTIME_DIR=/run/user/1000 /usr/bin/systemd-run --user --collect --quiet ' +
+      '--unit=hookline-upgrade.service --property=StandardOutput=file:/tmp/out ' +
+      '--property=StandardError=inherit -- /bin/new upgrade',
+  )
+  await expect(second).rejects.toThrow('Cannot start the upgrade: Unit hookline-upgrade.service')
+})

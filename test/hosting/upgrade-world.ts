@@ -51,6 +51,8 @@ export class UpgradeWorld implements Disposable {
   isHosted = true
   /** False for a build from a checkout that has no release key. */
   hasReleaseKey = true
+  /** What a build that is silent says of why it is not ready. */
+  why: string | undefined = undefined
   /** How many wait for the test's time to pass. */
   #sleeping = 0
   #relay: Relay | null = null
@@ -186,6 +188,7 @@ export class UpgradeWorld implements Disposable {
         ? { start: async () => this.#start(), stop: async () => this.#stop() }
         : null,
       holdData: () => (this.#dataLock = this.#lock()),
+      readyMs: 60_000,
       isSignedHere: false,
       signal: new AbortController().signal,
     }
@@ -221,7 +224,9 @@ export class UpgradeWorld implements Disposable {
     if (this.#relay === null) return { is: 'absent' }
     const { how } = this.#relay.build
     const isStarting = this.clock.monotonic() - this.#relay.startedAt < START_MS
-    if (how === 'is silent' || (how === 'is slow' && isStarting)) return { is: 'starting' }
+    if (how === 'is silent' || (how === 'is slow' && isStarting)) {
+      return { is: 'starting', why: this.why }
+    }
     return how === 'is in safe mode' ? { is: 'safe_mode', reason: 'It is so.' } : { is: 'ready' }
   }
 

@@ -260,3 +260,29 @@ test('the same version twice keeps the one before both', async () => {
   expect(result).toMatchObject({ outcome: 'upgraded', from: OLD.version, to: NEXT.version })
   expect(world.installed).toEqual(['hookline 2.0.0', 'hookline.previous 1.0.0'])
 })
+
+test('where there is no database, as on a box, there is nothing to back up or to migrate', async () => {
+  using world = new UpgradeWorld()
+  world.publish(NEXT)
+  world.powerCut()
+  rmSync(world.directory.database)
+  world.isHosted = false
+
+  const { steps, result } = await world.upgrade()
+
+  expect(steps).toEqual(['staged', 'verified', 'previous_kept', 'placed'])
+  expect(result).toMatchObject({ outcome: 'upgraded', to: '2.0.0', backup: null })
+})
+
+test('a start that is not ready in time is taken back with the reason that it gave', async () => {
+  using world = new UpgradeWorld()
+  world.publish({ ...NEXT, how: 'is silent' })
+  world.why = 'It is offline with Sales.'
+
+  const { result } = await world.upgrade()
+
+  expect(result).toMatchObject({
+    outcome: 'rolled_back',
+    why: expect.stringMatching(/not ready within 60 seconds\. It is offline with Sales\.$/),
+  })
+})

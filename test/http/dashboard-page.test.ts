@@ -13,7 +13,7 @@ const PAGE_BYTES_MAX = 25 * 1_024
 /** The rules of all countries' phone numbers, which a page loads behind its first view. */
 const NUMBERS_BYTES_MAX = 122 * 1_024
 /** Of all other scripts, those of pages included that nobody opens. */
-const ALL_BYTES_MAX = 264 * 1_024
+const ALL_BYTES_MAX = 268 * 1_024
 
 const FILES = await bundlePage(`${ROOT}/src/dashboard/index.html`)
 const SCRIPTS = pathsOf('.js')
@@ -226,7 +226,7 @@ test('the first view is one script of at most 90 KiB, minified and not compresse
 
 const isNumbers = (path: string) => path.startsWith('/assets/phone-numbers-')
 
-test('all pages together have at most 264 KiB of script, and the rules of numbers 122 KiB', () => {
+test('all pages together have at most 268 KiB of script, and the rules of numbers 122 KiB', () => {
   const all = sizeOf(SCRIPTS.filter((path) => !isNumbers(path)))
   expect(all).toBeLessThanOrEqual(ALL_BYTES_MAX)
   expect(sizeOf(SCRIPTS.filter(isNumbers))).toBeLessThanOrEqual(NUMBERS_BYTES_MAX)

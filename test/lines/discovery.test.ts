@@ -4,9 +4,9 @@
 import { expect, test } from 'bun:test'
 
 import { COMMAND_LINE } from '../../src/domain/audit.ts'
-import { timestamp, type LineId } from '../../src/domain/ids.ts'
-import type { Line } from '../../src/domain/line.ts'
-import { discoveryOf } from '../../src/lines/supervisor.ts'
+import { timestamp, type BoxId, type LineId } from '../../src/domain/ids.ts'
+import { OFFLINE_REASONS, type Line, type OfflineReason } from '../../src/domain/line.ts'
+import { discoveryOf } from '../../src/lines/discovery.ts'
 import { insertLine, listLines } from '../../src/storage/lines.ts'
 import { LogicalClock } from '../../src/system/logical-clock.ts'
 import { systemRandom } from '../../src/system/random.ts'
@@ -30,6 +30,8 @@ test('a device that is found becomes a line with the usual settings', async () =
   expect(line).toEqual({
     driver: 'mac',
     key: 'device-1',
+    box: null,
+    movesTo: null,
     number: '+12025550111',
     label: null,
     dailyContactLimit: 50,
@@ -87,7 +89,7 @@ test('a line whose driver is not there is absent; a simulated one is not configu
   const stamps = new LogicalClock(new TestClock(1), systemRandom, 0)
   const rig = createRig([new MisbehavingDriver('simulated', [])], db)
   await rig.writer.write((tx) => {
-    const device = { key: '1', number: '+12025550101', dailyContactLimit: 50 }
+    const device = { key: '1', box: null, number: '+12025550101', dailyContactLimit: 50 }
     insertLine(tx, stamps, { driver: 'mac', ...device })
     insertLine(tx, stamps, { driver: 'simulated', ...device })
   })
@@ -194,10 +196,14 @@ test('the supervisor is ready when every line has told its state, or after five 
   await Promise.all([quick.stop(), slow.stop()])
 })
 
+const HERE = { boxAbsence: () => null, isReal: true }
+
 const LINE: Line = {
   id: 'line_a' as LineId, // Any id does.
   driver: 'mac',
   key: 'a',
+  box: null,
+  movesTo: null,
   number: '+1',
   label: null,
   dailyContactLimit: 50,
@@ -212,16 +218,95 @@ const LINE: Line = {
 test('a number that two vanished lines have makes a new line of its device', () => {
   const other = { ...LINE, id: 'line_b' as LineId, key: 'b' } // Any id does.
 
-  const discovery = discoveryOf([LINE, other], [{ key: 'c', number: '+1' }])
+  const discovery = discoveryOf([LINE, other], [{ key: 'c', number: '+1' }], HERE)
 
-  const arrivals = [{ key: 'c', number: '+1' }]
-  expect(discovery).toEqual({ present: [], absent: [LINE.id, other.id], takeOvers: [], arrivals })
+  const arrivals = [{ key: 'c', number: '+1', box: null }]
+  const absent = [LINE, other].map(({ id }) => ({ id, reason: null }))
+  expect(discovery).toEqual({ present: [], absent, takeOvers: [], arrivals })
 })
 
 test('a device that is listed twice is one line', () => {
   const found = { key: 'a', number: '+1' }
 
-  const discovery = discoveryOf([], [found, found])
+  const discovery = discoveryOf([], [found, found], HERE)
 
-  expect(discovery).toEqual({ present: [], absent: [], takeOvers: [], arrivals: [found] })
+  expect(discovery).toEqual({
+    present: [],
+    absent: [],
+    takeOvers: [],
+    arrivals: [{ ...found, box: null }],
+  })
+})
+
+const [STUDIO, ATTIC] = ['box_studio', 'box_attic'] as unknown as readonly [BoxId, BoxId] // Any ids do.
+
+function boxesWith(reasons: Readonly<Record<string, OfflineReason>>) {
+  return { boxAbsence: (box: BoxId) => reasons[box] ?? null, isReal: true }
+}
+
+test('one key on two machines is two devices', () => {
+  const found = [
+    { key: 'a', number: '+1' },
+    { key: 'a', number: '+2', box: STUDIO },
+  ]
+
+  const discovery = discoveryOf([LINE], found, HERE)
+
+  expect(discovery.present).toEqual([{ id: LINE.id, number: '+1', obstacle: null }])
+  expect(discovery.arrivals).toEqual([{ key: 'a', number: '+2', box: STUDIO }])
+})
+
+test('a line of a box that is away keeps its place, and no other machine continues it', () => {
+  const line = { ...LINE, box: STUDIO }
+  const reason = OFFLINE_REASONS.box_unreachable
+  const found = [{ key: 'b', number: '+1', box: ATTIC }]
+
+  const discovery = discoveryOf([line], found, boxesWith({ [STUDIO]: reason }))
+
+  expect(discovery.absent).toEqual([{ id: LINE.id, reason }])
+  expect(discovery.arrivals).toEqual(found)
+})
+
+test('another machine continues the line of a removed box', () => {
+  const line = { ...LINE, box: STUDIO }
+  const found = { key: 'b', number: '+1', box: ATTIC }
+
+  const discovery = discoveryOf(
+    [line],
+    [found],
+    boxesWith({ [STUDIO]: OFFLINE_REASONS.box_removed }),
+  )
+
+  expect(discovery.takeOvers).toEqual([{ id: LINE.id, ...found }])
+})
+
+test('of two machines with one number, the newer line waits for its owner', () => {
+  const newer = { ...LINE, id: 'line_b' as LineId, box: ATTIC } // Any id does.
+  const found = [
+    { key: 'a', number: '+1' },
+    { key: 'a', number: '+1', box: ATTIC },
+  ]
+
+  const { present } = discoveryOf([LINE, newer], found, HERE)
+
+  const obstacle = OFFLINE_REASONS.number_twice
+  expect(present).toEqual([
+    { id: LINE.id, number: '+1', obstacle: null },
+    { id: newer.id, number: '+1', obstacle },
+  ])
+})
+
+test('a line that moves waits for its number at the other machine, even while its device is there', () => {
+  const line = { ...LINE, movesTo: STUDIO }
+  const old = { key: 'a', number: '+1' }
+  const elsewhere = { key: 'b', number: '+1', box: ATTIC }
+  const arrived = { key: 'b', number: '+1', box: STUDIO }
+
+  const waiting = discoveryOf([line], [old, elsewhere], HERE)
+  const moved = discoveryOf([line], [old, arrived], HERE)
+
+  expect(waiting.absent).toEqual([{ id: LINE.id, reason: OFFLINE_REASONS.line_moving }])
+  expect(waiting.arrivals).toEqual([elsewhere])
+  expect(moved.takeOvers).toEqual([{ id: LINE.id, ...arrived }])
+  expect(moved.arrivals).toEqual([])
 })

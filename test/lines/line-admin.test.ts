@@ -117,6 +117,8 @@ const ONLINE: LineSnapshot = {
     id: 'line_a' as LineId, // Any id does.
     driver: 'mac',
     key: 'a',
+    box: null,
+    movesTo: null,
     number: '+12025550111',
     label: null,
     dailyContactLimit: 50,
@@ -140,11 +142,13 @@ const OFFLINE: LineSnapshot = {
   state: { status: 'offline', reason: { code: 'asleep', hint: 'Wake it.' } },
 }
 
+const nameOf = (box: string) => box
+
 test('a line is told as the API says', () => {
   const at = ONLINE.line.createdAt
   const notRelayed = [{ kind: 'sms', count: 2, since: at, lastAt: timestamp(at + 1_000) }] as const
 
-  expect(phoneLineResource(ONLINE, { newContactsToday: 3, notRelayed })).toEqual({
+  expect(phoneLineResource(ONLINE, { newContactsToday: 3, notRelayed, nameOf })).toEqual({
     id: 'line_a',
     phone_number: '+12025550111',
     label: null,
@@ -172,7 +176,7 @@ test('a line is told as the API says', () => {
 })
 
 test('an offline line says why, and what to do', () => {
-  const resource = phoneLineResource(OFFLINE, { newContactsToday: 0, notRelayed: [] })
+  const resource = phoneLineResource(OFFLINE, { newContactsToday: 0, notRelayed: [], nameOf })
 
   expect(resource).toMatchObject({
     status: 'offline',

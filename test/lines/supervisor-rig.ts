@@ -6,7 +6,7 @@ import type { LineDriver } from '../../src/lines/driver.ts'
 import { LINE_KINDS } from '../../src/lines/kinds.ts'
 import type { IntakeEvent } from '../../src/lines/line-runner.ts'
 import type { LineSnapshot } from '../../src/lines/line-state.ts'
-import { LineSupervisor } from '../../src/lines/supervisor.ts'
+import { LineSupervisor, type SupervisorTools } from '../../src/lines/supervisor.ts'
 import { createAudit } from '../../src/storage/audit.ts'
 import { openDatabase, type Db } from '../../src/storage/database.ts'
 import { saveCheckpoint } from '../../src/storage/lines.ts'
@@ -24,6 +24,7 @@ export type SupervisorRig = ReturnType<typeof createRig>
 export function createRig(
   drivers: readonly LineDriver[] | ((clock: TestClock) => readonly LineDriver[]),
   db: Db = memory(),
+  boxAbsence: SupervisorTools['boxAbsence'] = () => null,
 ) {
   const clock = new TestClock()
   const writer = new Writer(db, () => {})
@@ -43,6 +44,7 @@ export function createRig(
     ),
     kinds: LINE_KINDS,
     drivers: typeof drivers === 'function' ? drivers(clock) : drivers,
+    boxAbsence,
     loadUnfinished: () => ({ unsettled: [], open: [] }),
     intake: async (line, event) => {
       await gate.intake(event)

@@ -33,7 +33,7 @@ export function openStage(numbers: readonly string[] = ['+12025550801'], dailyCo
   const tx = { ...db, changes: null } as unknown as Tx // Nobody else has this database.
   const stamps = new LogicalClock(new TestClock(), seededRandom(1), 0)
   const lines = numbers.map((number) =>
-    insertLine(tx, stamps, { driver: 'mac', key: number, number, dailyContactLimit }),
+    insertLine(tx, stamps, { driver: 'mac', key: number, box: null, number, dailyContactLimit }),
   )
   const [line] = lines
   if (line === undefined) throw new Error('A stage has a line.')

@@ -102,11 +102,13 @@ test('a row that points to nothing is damage too', () => {
   expect(take).toThrow('1 rows point to nothing')
 })
 
-test('a whole backup is one private file with database, secret key and options', async () => {
+test('a whole backup is one private file with database, keys and options', async () => {
   using folder = new ScratchFolder()
   const { directory } = openRelayFile(folder)
   writeFileSync(directory.secretKey, 'k'.repeat(32))
   writeFileSync(directory.environmentFile, 'HOOKLINE_PORT=4666\n')
+  writeFileSync(directory.brokerAuthority, 'authority')
+  writeFileSync(directory.brokerSeed, 'seed')
   const tools = { worker: new BackupWorker(), directory, clock: new TestClock() }
 
   const made = await backUpTo(tools, { to: folder.file('whole.db') })
@@ -125,6 +127,8 @@ test('a whole backup is one private file with database, secret key and options',
   ).toEqual([
     ['secret.key', 'k'.repeat(32)],
     ['hookline.env', 'HOOKLINE_PORT=4666\n'],
+    ['broker-ca.pem', 'authority'],
+    ['broker.seed', 'seed'],
   ])
   expect(takeFiles(copy)).toEqual([])
 })

@@ -1,15 +1,18 @@
 // A relay whose changes are looked at, and the three ways in which somebody asks for them.
 
 import { expect } from 'bun:test'
-import { writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { listAudit } from '../../src/storage/audit.ts'
 import { openDatabase, type OpenedDatabase } from '../../src/storage/database.ts'
 import { openDataDirectory } from '../../src/system/data-directory.ts'
 import { startDashboard, type Browser } from '../http/dashboard-rig.ts'
+import { memoryBroker } from '../support/boxes-rig.ts'
+import { MemoryNetwork } from '../support/memory-link.ts'
 import { recordingLog } from '../support/recording-log.ts'
 import { ScriptedDriver } from '../support/scripted-driver.ts'
+import { TestClock } from '../support/test-clock.ts'
 import type { Json } from '../support/test-relay.ts'
 
 export const ADDRESS = '203.0.113.9'
@@ -31,11 +34,14 @@ export async function openStage(path: string) {
   const database = openDatabase(':memory:', { version: 'test' })
   const { db } = database
   const secretKey = new Uint8Array(32).fill(7)
+  const clock = new TestClock()
+  const broker = memoryBroker(new MemoryNetwork(clock), () => {})
   const relay = await startDashboard({
+    clock,
     database,
     drivers: [driver],
     environment: { HOOKLINE_TRUSTED_PROXIES: '127.0.0.1' },
-    parts: { log, data: { db, directory, secretKey, close() {} } },
+    parts: { log, broker, data: { db, directory, secretKey, close() {} } },
   })
   const proxied = { 'x-forwarded-for': ADDRESS }
   await relay.claim()
@@ -51,6 +57,23 @@ export async function openStage(path: string) {
     line,
     next: () => (count += 1),
     entries: () => listAudit(db, {}, { limit: 200, cursor: null }).data,
+    /** Name of a box that was invited. */
+    async box(): Promise<string> {
+      const name = `box-${stage.next()}`
+      await owner('POST', '/api/v1/boxes', { name })
+      return name
+    },
+    /** As if that machine had joined. */
+    joined: (name: string) =>
+      db.sqlite.run('UPDATE boxes SET joined_at = 1 WHERE name = ?', [name]),
+    /** The order to upgrade a box that has joined. */
+    async rollout(): Promise<Json> {
+      const name = await stage.box()
+      db.sqlite.run("UPDATE boxes SET joined_at = 1, platform = 'linux-x64' WHERE name = ?", [name])
+      mkdirSync(join(directory.path, 'rollout'), { recursive: true })
+      writeFileSync(join(directory.path, 'rollout', 'hookline-linux-x64'), 'an executable')
+      return { version: '0.1.0', boxes: [name], platforms: ['linux-x64'], is_unverified: true }
+    },
     /** A line whose device is gone, while another one is there. */
     async vanishedLine(): Promise<string> {
       const id = await line()

@@ -4,12 +4,12 @@
 
 import { expect, test } from 'bun:test'
 
-import type { AuditEntry } from '../../src/api/audit.ts'
 import { dashboardRoutes, ownersRoutes, publicRoutes } from '../../src/http/routes.ts'
 import { PASSWORD } from '../http/dashboard-rig.ts'
 import { NO_TOOLS } from '../http/http-relay.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 import type { Json } from '../support/test-relay.ts'
+import { OF_BOXES, type Case } from './audit-boxes.ts'
 import { ADDRESS, BACKUP, HELD_BY, openStage, type Stage } from './audit-stage.ts'
 
 const HOOK = 'https://hooks.example/services/T0/path-s3cret?key=query-s3cret'
@@ -20,14 +20,6 @@ const ANNA = '+12025550701'
 
 /** What is told of a change must not hold these. */
 const KNOWN_SECRETS = ['path-s3cret', 'query-s3cret', 'monitor-s3cret', PASSWORD, NEW_PASSWORD]
-
-type Call = { readonly path?: string; readonly body?: unknown }
-type Case = {
-  readonly action: AuditEntry['action']
-  /** What must be there first; gives the rest of the call. */
-  readonly set?: (stage: Stage) => Promise<Call>
-  readonly changes?: Pick<Partial<AuditEntry>, 'before' | 'after'>
-}
 
 const webhook = async ({ owner }: Stage): Promise<string> => {
   const { body } = await owner('POST', '/api/v1/webhooks', { url: HOOK, events: EVENTS })
@@ -136,6 +128,7 @@ const RECORDED: Readonly<Record<string, Case>> = {
     action: 'line.deleted',
     set: async (stage) => ({ path: await stage.vanishedLine() }),
   },
+  ...OF_BOXES,
   'POST /api/v1/phone-lines/:id/adopt': {
     action: 'line.adopted',
     set: async (stage) => {

@@ -4,7 +4,7 @@
 import { expect, test } from 'bun:test'
 
 import { timestamp, type MessageId } from '../../src/domain/ids.ts'
-import type { Settled } from '../../src/lines/driver.ts'
+import type { Settlement } from '../../src/lines/driver.ts'
 import { closeDatabase, openDatabase } from '../../src/storage/database.ts'
 import { restoreBackup } from '../../src/storage/restore.ts'
 import { openDataDirectory } from '../../src/system/data-directory.ts'
@@ -20,7 +20,7 @@ const TO = '+15550001234'
 const HOUR_MS = 3_600_000
 const ASYNC = { Prefer: 'respond-async' }
 const UNPROVEN = { outcome: 'not_sent', reason: 'not_carried', blame: 'line' } as const
-const PROVEN: Settled = { ...UNPROVEN, proof: true }
+const PROVEN: Settlement = { ...UNPROVEN, proof: true }
 
 /** A relay in `folder` with one device that does what `script` says. */
 async function startScripted(
@@ -34,7 +34,7 @@ async function startScripted(
   device.script = script
   const { clock = new TestClock(), key = null } = before ?? {}
   const relay = await startOn(folder.file(name), { clock, driver, key })
-  return { relay, device, [Symbol.asyncDispose]: () => relay[Symbol.asyncDispose]() }
+  return { relay, driver, device, [Symbol.asyncDispose]: () => relay[Symbol.asyncDispose]() }
 }
 
 /** Ends a relay in the middle of a send and starts another one on what it left. */
@@ -164,6 +164,20 @@ test('once its failure was announced nobody sends it again', async () => {
   expect(await relay.eventNames()).toEqual(['message.failed'])
 })
 
+test('what a box never sent, and says only after its failure was announced, fails in plain words', async () => {
+  using folder = new ScratchFolder()
+  await using after = await endInSend(folder, [{ to: TO, text: 'hello' }])
+  const { relay, device, first, messages } = after
+  await relay.clock.advance(601_000)
+
+  await device.settle(first, { ...UNPROVEN, reason: 'withdrawn', proof: true })
+
+  expect((await messages())[0].error).toEqual({
+    code: 'withdrawn',
+    message: expect.stringMatching(/^The message was not sent\./),
+  })
+})
+
 test('a restore never causes a send, whatever is proven', async () => {
   using folder = new ScratchFolder()
   const directory = openDataDirectory(folder.path)
@@ -182,4 +196,17 @@ test('a restore never causes a send, whatever is proven', async () => {
 
   expect((await after.relay.message(body.id)).status).toBe('failed')
   expect(after.device.given).toEqual([])
+})
+
+test('a line has no say about a message that is not its own any more', async () => {
+  using folder = new ScratchFolder()
+  await using after = await endInSend(folder, [{ to: TO, text: 'first' }])
+  const other = after.driver.add('+12025550802')
+  await after.relay.clock.advance(6_000)
+
+  await other.settle(after.first, PROVEN)
+  await after.relay.clock.advance(60_000)
+
+  expect((await after.messages())[0]?.status).toBe('uncertain')
+  expect([...after.device.sent, ...other.sent]).toEqual([])
 })

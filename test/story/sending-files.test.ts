@@ -5,7 +5,7 @@ import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 
 import type { MessageId } from '../../src/domain/ids.ts'
-import type { SendOutcome, Settled } from '../../src/lines/driver.ts'
+import type { SendOutcome, Settlement } from '../../src/lines/driver.ts'
 import { attachmentsOf } from '../../src/storage/attachments.ts'
 import { closeDatabase, openDatabase } from '../../src/storage/database.ts'
 import { copyDatabase, vanishes } from '../support/ended-relay.ts'
@@ -272,7 +272,7 @@ async function endInSend(folder: ScratchFolder) {
 
 type End = {
   readonly name: string
-  readonly settled: (file: never) => Settled
+  readonly settled: (file: never) => Settlement
   readonly becomes: readonly [status: string, code: string | null]
   readonly marks: readonly (boolean | null)[]
 }
@@ -338,7 +338,12 @@ test('a message of which a part is proven is never sent again, whatever is said 
     sent: [one as never],
   })
 
-  const proof: Settled = { outcome: 'not_sent', reason: 'not_carried', blame: 'line', proof: true }
+  const proof: Settlement = {
+    outcome: 'not_sent',
+    reason: 'not_carried',
+    blame: 'line',
+    proof: true,
+  }
   await relay.device.emit({ type: 'settled', messageId: id, outcome: proof })
   await relay.clock.advance(60_000)
 

@@ -8,7 +8,7 @@ import * as fc from 'fast-check'
 import { deviceHandle } from '../../src/domain/handle.ts'
 import type { AttachmentId, MessageId } from '../../src/domain/ids.ts'
 import type { Message } from '../../src/domain/message.ts'
-import type { SendOutcome, Settled } from '../../src/lines/driver.ts'
+import type { SendOutcome, Settlement } from '../../src/lines/driver.ts'
 import { attachmentsOf } from '../../src/storage/attachments.ts'
 import { findMessage } from '../../src/storage/messages.ts'
 import { startRich, type RichRelay } from '../support/rich-relay.ts'
@@ -120,7 +120,7 @@ async function take(
     if (guid !== '') await device.report(guid, step.kind, TEST_START)
   } else {
     const proof = step.isProof ? { proof: true as const } : {}
-    const outcome = { ...outcomeOf(step.outcome, script.sending), ...proof } as Settled // Proof is of `not_sent`.
+    const outcome = { ...outcomeOf(step.outcome, script.sending), ...proof } as Settlement // Proof is of `not_sent`.
     script.isProven ||= step.isProof
     await device.emit({ type: 'settled', messageId, outcome })
     await clock.advance(10)

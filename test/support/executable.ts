@@ -25,12 +25,16 @@ export type CommandResult = {
   readonly stderr: string
 }
 
-/** Runs one command of the executable to its end, with no option but those given here. */
+/**
+ * Runs one command of the executable to its end, with no option but those given here. `under` is a command
+ * that runs it, such as `ip netns exec`.
+ */
 export async function hookline(
   args: readonly string[],
   environment: Readonly<Record<string, string>> = {},
+  under: readonly string[] = [],
 ): Promise<CommandResult> {
-  const child = Bun.spawn([builtExecutable(), ...args], {
+  const child = Bun.spawn([...under, builtExecutable(), ...args], {
     env: cleanEnvironment(environment),
     stdin: 'ignore',
     stdout: 'pipe',

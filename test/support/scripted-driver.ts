@@ -72,6 +72,7 @@ export class ScriptedDevice {
   capabilities: Capabilities = TEXTS_ONLY
   isOnline: boolean
   #listener: LineListener | null = null
+  #session: LineSession | null = null
 
   constructor(key: string, number: string, isOnline: boolean) {
     this.key = key
@@ -139,6 +140,12 @@ export class ScriptedDevice {
     this.#listener = null
   }
 
+  /** The session that it published last. */
+  lastSession(): LineSession {
+    if (this.#session === null) throw new Error('It was never online.')
+    return this.#session
+  }
+
   #online(): LineEvent {
     const session: LineSession = {
       capacity: this.capacity,
@@ -150,6 +157,7 @@ export class ScriptedDevice {
         return outcome
       },
     }
+    this.#session = session
     return {
       type: 'online',
       session,

@@ -81,6 +81,16 @@ test('the page knows the types of the server, and nothing that browsers would lo
   ])
 })
 
+test('the client of the broker is loaded where there is something to join, and not before', () => {
+  const of = (text: string) => layerProblems({ path: 'src/boxes/enrolment.ts', text })
+
+  expect(of("import type { NatsLink } from './nats-link.ts'\n")).toEqual([])
+  expect(of("  const { nkeys } = await import('./nats-link.ts')\n")).toEqual([])
+  expect(of("import { connectNats } from './nats-link.ts'\n")).toEqual([
+    'src/boxes/enrolment.ts must load nats-link.ts with an import() of its own',
+  ])
+})
+
 test("elysia's own t is known to the bridge only", () => {
   const text = "import { Elysia, t } from 'elysia'\n"
 

@@ -16,6 +16,7 @@ const FEATURES = [
   'hosting',
   'people',
   'stats',
+  'boxes',
 ] as const
 /** What a feature may know, beside itself. */
 const BELOW_FEATURES = [...BASE, 'storage'] as const
@@ -25,7 +26,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   domain: [],
   api: ['domain'],
   system: ['domain'],
-  config: [...BASE, 'lines/line-kind', 'kinds'],
+  config: [...BASE, 'lines/line-kind', 'kinds', 'boxes/options'],
   guides: [],
   storage: BASE,
   kinds: [...BASE, 'lines/driver', 'lines/line-kind'],
@@ -38,6 +39,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'people/resource',
     'webhooks/publish',
   ],
+  // Its head's side stores boxes; a box has no database of the relay, and its root imports no storage.
+  boxes: [...BELOW_FEATURES, 'lines/driver', 'lines/driver-watch'],
   health: [...BELOW_FEATURES, 'webhooks/publish'],
   mcp: ['api', 'system', 'domain/permissions'],
   http: [...BELOW_FEATURES, ...FEATURES, 'messages', 'health', 'guides', 'mcp'],
@@ -55,21 +58,37 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'lines/driver',
     'lines/line-kind',
     'attachments',
+    'boxes/head-broker',
     'health',
     'maintenance',
     'webhooks',
   ],
-  app: [...BELOW_FEATURES, ...FEATURES, 'kinds', 'config', 'runtime', 'messages', 'health', 'http'],
+  // The relay's and the box's roots make their kinds of lines in the same way.
+  devices: [...BELOW_FEATURES, 'kinds', 'config', 'runtime', 'lines', 'boxes', 'health'],
+  app: [
+    ...BELOW_FEATURES,
+    ...FEATURES,
+    'kinds',
+    'config',
+    'devices',
+    'runtime',
+    'messages',
+    'health',
+    'http',
+  ],
+  box: [...BASE, 'config', 'devices', 'boxes', 'lines/driver', 'lines/line-kind'],
   cli: [
     ...BELOW_FEATURES,
     'guides',
     'mcp',
     'app',
+    'box',
     'config',
     'keys',
     'hosting',
     'kinds',
     'people',
+    'boxes',
     'health/causes',
     'webhooks/post',
   ],
@@ -89,9 +108,10 @@ const PACKAGE_PLACES: Readonly<Record<string, readonly string[]>> = {
   '@elysiajs/swagger': ['http/'],
   'swagger-ui-dist': ['http/'],
   '@sinclair/typebox': ['http/typebox.ts'],
-  'bun:sqlite': ['storage/', 'lines/kinds/', 'system/'],
+  'bun:sqlite': ['boxes/', 'storage/', 'lines/kinds/', 'system/'],
   'drizzle-orm': ['storage/'],
-  typebox: ['api/', 'http/', 'lines/kinds/', 'mcp/', 'config.ts'],
+  typebox: ['api/', 'boxes/', 'http/', 'lines/kinds/', 'mcp/', 'config.ts'],
+  '@nats-io/transport-node': ['boxes/nats-link.ts'],
   '@modelcontextprotocol/server': ['mcp/'],
   croner: ['maintenance/', 'system/'],
   preact: ['dashboard/'],
@@ -110,6 +130,10 @@ const VALUE_OF_SERVER =
   /(?:^|\n)\s*(?:import|export)(?!\s+type\b)\s(?:[^'";]*?\sfrom\s)?\s*'((?:\.\.\/)+api\/[^']+|typebox)'/g
 const T_OF_ELYSIA = /import\s*\{[^}]*\bt\b[^}]*\}\s*from\s*'elysia'/
 
+/** The client of the broker, which a relay without boxes does not load. */
+const STATIC_LINK =
+  /(?:^|\n)\s*(?:import|export)(?!\s+type\b)\s[^'";]*?\sfrom\s+'[^']*\/nats-link\.ts'/
+
 /** One sentence for each import of `file` (a file of `src/`) that is not allowed. */
 export function layerProblems(file: SourceFile): readonly string[] {
   const problems = importsOf(file.text)
@@ -118,6 +142,8 @@ export function layerProblems(file: SourceFile): readonly string[] {
   const isBridge = file.path === 'src/http/typebox.ts'
   if (!isBridge && T_OF_ELYSIA.test(file.text))
     problems.push(`${file.path} must not use elysia's t`)
+  if (STATIC_LINK.test(file.text))
+    problems.push(`${file.path} must load nats-link.ts with an import() of its own`)
   return [...problems, ...valuesOfServer(file)]
 }
 

@@ -21,6 +21,7 @@ const MADE = new Set(['node_modules', 'dist'])
 const RUN_TIME_PACKAGES = [
   '@elysiajs/swagger',
   '@modelcontextprotocol/server',
+  '@nats-io/transport-node',
   '@preact/signals',
   'croner',
   'drizzle-orm',
@@ -46,7 +47,7 @@ test('the top level holds what the README says, and nothing else', () => {
   expect(names.sort()).toEqual(TOP_LEVEL)
 })
 
-test('the program needs thirteen packages at run time: two in the browser, one for what iPhones speak', () => {
+test('the program needs fourteen packages at run time: two in the browser, one for what iPhones speak', () => {
   expect(Object.keys(manifest().dependencies).sort()).toEqual(RUN_TIME_PACKAGES)
 })
 

@@ -107,5 +107,5 @@ function pairsOf(line: PhoneLine, lines: readonly PhoneLine[]): readonly Pair[] 
 }
 
 function isMissing({ status_reason }: PhoneLine): boolean {
-  return status_reason === 'device_absent'
+  return status_reason === 'device_absent' || status_reason === 'box_removed'
 }

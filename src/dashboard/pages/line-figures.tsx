@@ -4,7 +4,7 @@ import type { ComponentChildren } from 'preact'
 
 import { href, withQuery } from '../address.ts'
 import { Facts } from '../components/page.tsx'
-import { Ago } from '../components/text.tsx'
+import { Ago, PersonText } from '../components/text.tsx'
 import { ReadFailure } from '../components/when-ready.tsx'
 import { useDashboard, useRead } from '../dashboard.ts'
 import { dayAt, endOfDay, hourWords } from '../figure-words.ts'
@@ -28,6 +28,7 @@ export function LineSubtitle({ line }: Props) {
     <>
       {line.label !== null && <span class="figures">{numberWords(line.phone_number)} · </span>}
       {kindName(line, useKinds())}
+      {line.box !== undefined && <PersonText>{` · ${line.box.name}`}</PersonText>}
     </>
   )
 }

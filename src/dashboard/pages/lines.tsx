@@ -5,13 +5,13 @@ import { useEffect } from 'preact/hooks'
 
 import { href } from '../address.ts'
 import { fieldError } from '../api.ts'
-import { Button } from '../components/button.tsx'
+import { Button, LinkButton } from '../components/button.tsx'
 import { FailureNote } from '../components/callout.tsx'
 import { CodeBlock } from '../components/code-block.tsx'
 import { DeleteCard } from '../components/dialog.tsx'
 import { Form, Switch, TextField, bindTo } from '../components/form.tsx'
 import { Badge, Icon } from '../components/icon.tsx'
-import { lazyPage } from '../components/lazy-page.tsx'
+import { lazyPage, lazyPart } from '../components/lazy-page.tsx'
 import { Card, PageHead, useNewView } from '../components/page.tsx'
 import { Ago, PersonText } from '../components/text.tsx'
 import { useAction } from '../components/use-action.ts'
@@ -34,6 +34,7 @@ import { LineSubtitle, LineTraffic, NewContacts } from './line-figures.tsx'
 import { LineCharts, LineSparkline } from './pictures.tsx'
 
 const RECEIVE_TEST = lazyPage(null, async () => (await import('./line-test.tsx')).ReceiveTest)
+const PLACE = lazyPart(async () => (await import('./line-place.tsx')).LinePlace)
 const SIMULATION = lazyPage(null, async () => (await import('./line-simulation.tsx')).Simulation)
 
 export function LinesPage() {
@@ -52,7 +53,12 @@ function LineList() {
   const all = combine({ lines: useLines(), about: useAbout() })
   return (
     <>
-      <PageHead title={WORDS.title}>{WORDS.lead}</PageHead>
+      <PageHead
+        title={WORDS.title}
+        actions={<LinkButton href={href('boxes')}>{WORDS.boxes}</LinkButton>}
+      >
+        {WORDS.lead}
+      </PageHead>
       <WhenReady of={all} skeleton={skeleton}>
         {({ lines: { data } }) =>
           data.length === 0 ? (
@@ -161,7 +167,8 @@ function LineParts({ line, lines }: Props & { readonly lines: readonly PhoneLine
           <LineSettings line={line} />
           <QuietHoursCard line={line} />
           <Capabilities line={line} />
-          {isDeletable(line, kinds) && (
+          <PLACE.View line={line} />
+          {isDeletable(line, kinds, lines) && (
             <DeleteCard
               page="lines"
               noun="line"

@@ -18,8 +18,8 @@ const { names } = SHELL
 
 export type ShownPage = Exclude<PageName, 'setup'>
 
-/** Home leads to the messages. The icon of each has its name. */
-type LinkedPage = Exclude<ShownPage, 'messages'>
+/** Home leads to the messages, and the lines to the boxes. The icon of each has its name. */
+type LinkedPage = Exclude<ShownPage, 'messages' | 'boxes'>
 
 const PAGES: readonly LinkedPage[] = [
   'home',
@@ -159,6 +159,7 @@ type NavigationProps = {
 
 function Navigation({ current, unread, onSearch }: NavigationProps) {
   const { session } = useDashboard()
+  const listed = current === 'boxes' ? 'lines' : current
   return (
     <nav class="nav" aria-label={SHELL.pages}>
       <Brand />
@@ -170,7 +171,7 @@ function Navigation({ current, unread, onSearch }: NavigationProps) {
       <ul>
         {(session.member ? OF_MEMBERS : PAGES).map((page) => (
           <li key={page} class={WIDE_ONLY.includes(page) ? 'nav-wide' : undefined}>
-            <a href={href(page)} aria-current={page === current ? 'page' : undefined}>
+            <a href={href(page)} aria-current={page === listed ? 'page' : undefined}>
               <Icon name={page} />
               <span class="nav-name">{names[page]}</span>
               <span class="nav-short-name">{SHELL.shortNames[page] ?? names[page]}</span>

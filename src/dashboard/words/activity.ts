@@ -56,6 +56,7 @@ const SENTENCES: Readonly<Record<string, (name: string) => string>> = {
   'webhook.replay_stopped': (name) => `Past events to webhook ${name} stopped`,
   'line.changed': (name) => `Line ${name} changed`,
   'line.adopted': (name) => `Line ${name} took over another one`,
+  'line.moved': (name) => `Move of line ${name} changed`,
   'line.deleted': (name) => `Line ${name} deleted`,
   'finding.snoozed': () => 'Issue snoozed',
   'contacts.exported': () => 'Contacts exported',
@@ -73,6 +74,7 @@ const SENTENCES: Readonly<Record<string, (name: string) => string>> = {
   'backup.downloaded': (name) => `Backup ${name} downloaded`,
   'backup.restored': (name) => `Backup ${name} restored`,
   'relay.upgraded': () => 'Hookline upgraded',
+  'box.upgraded': () => 'Box upgraded',
   'setup_link.created': () => 'Setup link created',
   'password.set': () => 'Password set',
   'password.changed': () => 'Password changed',
@@ -83,6 +85,13 @@ const SENTENCES: Readonly<Record<string, (name: string) => string>> = {
   'member.created': () => 'Person who answers added',
   'member.link_created': () => 'Sign-in link of a person created',
   'member.removed': () => 'Person who answers removed',
+  'box.invited': (name) => `Box ${name} invited`,
+  'box.joined': (name) => `Box ${name} joined`,
+  'box.renamed': (name) => `Box ${name} renamed`,
+  'box.removed': (name) => `Box ${name} removed`,
+  'rollout.started': () => 'Upgrade of the boxes started',
+  'rollout.resumed': () => 'Upgrade of the boxes resumed',
+  'rollout.canceled': () => 'Upgrade of the boxes canceled',
 }
 
 export const ACTIONS = Object.keys(SENTENCES)

@@ -84,9 +84,12 @@ export function needsPermissions({ drivers, kinds }: Pick<About, 'drivers' | 'ki
 }
 
 /** True for a line that the owner asked for and no longer does; the relay deletes no other. */
-export function isDeletable(line: PhoneLine, kinds: Kinds): boolean {
-  const reason = kindOf(line, kinds)?.deletable_reason ?? null
-  return reason !== null && line.status_reason === reason
+export function isDeletable(line: PhoneLine, kinds: Kinds, lines: readonly PhoneLine[]): boolean {
+  const { id, status_reason: reason, phone_number } = line
+  const isTwin = lines.some((one) => one.id !== id && one.phone_number === phone_number)
+  if (reason === 'box_removed' || (isTwin && reason === 'device_absent')) return true
+  const deletable = kindOf(line, kinds)?.deletable_reason ?? null
+  return deletable !== null && reason === deletable
 }
 
 /** Starts a relay to try without a device. */

@@ -6,6 +6,7 @@ export const LINES = {
   title: 'Lines',
   lead: 'The Macs and iPhones that send and receive for the relay.',
   noun: 'Line',
+  boxes: 'Boxes',
   whyMissing: 'It was deleted, or merged into another line.',
   offlineSince: 'Offline since:',
   none: 'No phone line yet',

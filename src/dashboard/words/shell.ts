@@ -9,6 +9,7 @@ export const SHELL = {
     conversations: 'Conversations',
     people: 'People',
     lines: 'Lines',
+    boxes: 'Boxes',
     messages: 'Messages',
     webhooks: 'Webhooks',
     keys: 'Keys',

@@ -106,21 +106,33 @@ export function ageFiles(dataDir: string): void {
   for (const path of filesIn(dataDir)) utimesSync(path, long, long)
 }
 
-/** Files of the relay, and parts that the network carried. */
-export function fileCounts(dataDir: string): { readonly files: number; readonly parts: number } {
+/** Files of the relay, and parts that the networks carried. */
+export function fileCounts(
+  dataDir: string,
+  places: readonly string[] = [dataDir],
+): { readonly files: number; readonly parts: number } {
   using relay = new Database(join(dataDir, 'hookline.db'), { readonly: true })
-  using network = new Database(join(dataDir, 'simulated.db'), { readonly: true })
-  const count = (db: Database, table: string) =>
-    db.query<{ count: number }, []>(`SELECT count(*) AS count FROM ${table}`).get()?.count ?? 0
-  return { files: count(relay, 'attachments'), parts: count(network, 'parts') }
+  const count = relay.query<{ count: number }, []>('SELECT count(*) AS count FROM attachments')
+  return { files: count.get()?.count ?? 0, parts: places.flatMap(partsIn).length }
 }
 
-/** Everything about files that the parties do not agree on; each list is empty when all is well. */
-export function fileFaults(dataDir: string, received: readonly Received[]) {
+function partsIn(place: string): readonly PartRow[] {
+  using network = new Database(join(place, 'simulated.db'), { readonly: true })
+  return network.query<PartRow, []>(PART_ROWS).all()
+}
+
+/**
+ * Everything about files that the parties do not agree on; each list is empty when all is well. `places` are
+ * the data directories of the simulated networks.
+ */
+export function fileFaults(
+  dataDir: string,
+  received: readonly Received[],
+  places: readonly string[] = [dataDir],
+) {
   using relay = new Database(join(dataDir, 'hookline.db'), { readonly: true })
-  using network = new Database(join(dataDir, 'simulated.db'), { readonly: true })
   const rows = relay.query<FileRow, []>(FILE_ROWS).all()
-  const parts = Map.groupBy(network.query<PartRow, []>(PART_ROWS).all(), (part) => part.messageId)
+  const parts = Map.groupBy(places.flatMap(partsIn), (part) => part.messageId)
   const bytes = relay
     .query<{ id: string; sha256: string; size: number }, []>(
       "SELECT id, sha256, size FROM attachments WHERE state = 'available'",

@@ -16,7 +16,7 @@ export type Page<T> = { readonly data: readonly T[]; readonly has_more: boolean 
 
 const CLIENTS = 8
 const RANKS = ['queued', 'sending', 'uncertain', 'failed', 'sent', 'delivered', 'read']
-const EVENTS = [
+export const EVENTS = [
   'message.received',
   'message.sent',
   'message.delivered',
@@ -36,14 +36,15 @@ export const ENVIRONMENT = {
   HOOKLINE_WEBHOOK_RETRY_SCHEDULE: '50ms,100ms,200ms,400ms,1s,1s,2s,2s,5s,5s,5s',
 }
 
-/** Gives both lines, without a daily limit, and each receiver a webhook that takes every event. */
+/** Gives all lines, without a daily limit, and each receiver a webhook that takes every event. */
 export async function prepare(
   api: ApiClient,
   receivers: readonly Receiver[],
+  lineCount = 2,
 ): Promise<readonly Line[]> {
-  const lines = await eventually('both lines are online', async () => {
+  const lines = await eventually('all lines are online', async () => {
     const { data } = await api.ask<Page<Line>>('GET', '/api/v1/phone-lines')
-    return data.filter((line) => line.status === 'online').length === 2 ? data : null
+    return data.filter((line) => line.status === 'online').length === lineCount ? data : null
   })
   for (const line of lines) {
     await api.ask('PATCH', `/api/v1/phone-lines/${line.id}`, { daily_contact_limit: 100_000 })
@@ -90,6 +91,11 @@ type Options = {
   readonly onTold?: (told: Told) => void
   /** The files of each third message. */
   readonly uploads?: Uploads | undefined
+  /** Endings of numbers whose people answer with files or take a part only. */
+  readonly filePeople?: readonly string[]
+  /** Every second message is answered once it is accepted, so that more of them are on their way. */
+  readonly isHasty?: boolean
+  readonly clients?: number
 }
 
 export class Clients {
@@ -117,7 +123,9 @@ export class Clients {
   }
 
   async run(): Promise<void> {
-    const clients = Array.from({ length: CLIENTS }, (_, number) => this.#runOne(number))
+    const clients = Array.from({ length: this.#options.clients ?? CLIENTS }, (_, number) =>
+      this.#runOne(number),
+    )
     await Promise.all([...clients, this.#read(), this.#nameContacts(), this.#readNotes()])
   }
 
@@ -168,7 +176,10 @@ export class Clients {
     }
   }
 
-  /** Looks at the newest messages throughout: no status may go back, but that of a try that did not go. */
+  /**
+   * Looks at the newest messages throughout: no status may go back, but that of a try that did not go, or of
+   * which it is proven later that it did not.
+   */
   async #read(): Promise<void> {
     const seen = new Map<string, string>()
     while (!this.#isStopped) {
@@ -179,7 +190,8 @@ export class Clients {
       for (const { id, status } of page?.data ?? []) {
         const before = seen.get(id) ?? 'queued'
         const isBack = RANKS.indexOf(status) < RANKS.indexOf(before)
-        if (isBack && before !== 'sending') this.stepsBack.push(`${id}: ${before}, then ${status}`)
+        const mayGoBack = before === 'sending' || before === 'uncertain'
+        if (isBack && !mayGoBack) this.stepsBack.push(`${id}: ${before}, then ${status}`)
         seen.set(id, status)
       }
       await Bun.sleep(50)
@@ -188,10 +200,14 @@ export class Clients {
 
   /** Simulated people, each other's lines, pinned and not pinned; some refused, some in doubt. */
   #partyOf(client: number, count: number): { to: string; phone_line_id?: string } {
-    const [first, second] = this.#lines
+    const at = client % this.#lines.length
+    const [first, ...others] = [...this.#lines.slice(at), ...this.#lines.slice(0, at)]
+    // Lines of two boxes may have one number.
+    const second = others.find(({ phone_number }) => phone_number !== first?.phone_number)
     const person = `+1202556${String(1_000 + client * 100 + (count % 97)).padStart(4, '0')}`
     if (first === undefined || second === undefined) return { to: person }
-    const ending = this.#options.uploads && FILE_PEOPLE[(client + count) % 11]
+    const { uploads, filePeople = FILE_PEOPLE } = this.#options
+    const ending = uploads && filePeople[(client + count) % 11]
     if (ending !== undefined) return { to: `+1202557${ending}` }
     if (count % 23 === 5) return { to: `+1202557${NOBODY_KNOWS}` }
     if (count % 23 === 11) return { to: '+12025570192' }
@@ -215,6 +231,11 @@ export class Clients {
     return null
   }
 
+  #preference(text: string): Record<string, string> {
+    const isHasty = this.#options.isHasty === true && Bun.hash.crc32(text) % 2 === 0
+    return isHasty ? { Prefer: 'respond-async' } : {}
+  }
+
   /** Null where the answer got lost, or asks to come again. */
   async #sendOnce(text: string, party: { to: string }): Promise<Told | null> {
     const attachments = await this.#options.uploads?.of(text).catch(() => null)
@@ -223,7 +244,7 @@ export class Clients {
     const answer = await this.#api
       .request('POST', '/api/v1/messages/send', {
         body: { ...party, text, ...(attachments === undefined ? {} : { attachments }) },
-        headers: { 'Idempotency-Key': `${this.#name} ${text}` },
+        headers: { 'Idempotency-Key': `${this.#name} ${text}`, ...this.#preference(text) },
       })
       .catch(() => null)
     if (answer === null || answer.status === 503) return null

@@ -7,7 +7,6 @@ import type {
   DeviceMessage,
   LineEvent,
   PointOfNoReturn,
-  Settled,
   Settlement,
 } from '../../../src/lines/driver.ts'
 import { PhoneAgent, TaskQueue } from '../../../src/lines/kinds/iphone/agent/wda.ts'
@@ -24,7 +23,7 @@ export const FRIEND = deviceHandle('+12025550123')
 export const OTHER = deviceHandle('+12025550177')
 export const NEVER = new AbortController().signal
 
-type EndOfMessage = { readonly messageId: MessageId; readonly outcome: Settled }
+type EndOfMessage = { readonly messageId: MessageId; readonly outcome: Settlement }
 type BubbleMessage = Omit<DeviceMessage, 'isHistory'>
 type Receipt = Extract<LineEvent, { readonly type: 'receipt' }>['receipt']
 

@@ -10,7 +10,7 @@ import {
   type DeviceGroup,
   type PointOfNoReturn,
   type SendOutcome,
-  type Settled,
+  type Settlement,
 } from '../../driver.ts'
 import { hashOf } from './files.ts'
 import type { Part, PendingEvent } from './ledger.ts'
@@ -83,7 +83,7 @@ export function settledBy(
   { network, line, lineCount }: Omit<SendTools, 'onDrop'>,
   message: OutgoingMessage,
   isComplete: boolean,
-): Settled | null {
+): Settlement | null {
   const behaviour = behaviourOfSend(message, groupOfSend(network, line, message), lineCount)
   if (behaviour.kind === 'nobody_knows') return null
   const carried = network.findCarried(message.id)

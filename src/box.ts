@@ -1,0 +1,247 @@
+// The root of a box: drivers of this machine's devices, their journal, and the agent that runs them for a
+// head. No HTTP, no database of messages; a control socket for the owner's commands.
+
+import { X509Certificate } from 'node:crypto'
+import { chmodSync, rmSync } from 'node:fs'
+import { platform, release } from 'node:os'
+import { join } from 'node:path'
+
+import type { BoxFinding, BoxReport } from './api/boxes.ts'
+import { createAgent, type Agent } from './boxes/box-agent.ts'
+import type { BoxFile } from './boxes/box-file.ts'
+import { BoxUpgrade, type BoxUpgradeTools } from './boxes/box-upgrade.ts'
+import { inboxOf } from './boxes/broker-config.ts'
+import { openJournal } from './boxes/journal.ts'
+import { SUBJECTS } from './boxes/link.ts'
+import type { NatsLink } from './boxes/nats-link.ts'
+import { ask } from './boxes/wire.ts'
+import type { Config } from './config.ts'
+import { createLineKinds } from './devices.ts'
+import type { Finding } from './domain/finding.ts'
+import { timestamp } from './domain/ids.ts'
+import type { Found, LineDriver } from './lines/driver.ts'
+import type { Clock } from './system/clock.ts'
+import { openDataDirectory } from './system/data-directory.ts'
+import { freeBytes } from './system/files.ts'
+import { takeInstanceLock } from './system/instance-lock.ts'
+import { isoTime, isoTimeOrNull } from './system/iso-time.ts'
+import type { Log } from './system/log.ts'
+import { machineName } from './system/own-process.ts'
+import type { Random } from './system/random.ts'
+import { runServices, type Service } from './system/service.ts'
+import { PLATFORM, VERSION } from './system/version.ts'
+
+/** The outermost things. */
+export type BoxParts = {
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Log
+  readonly restart: ((why: string) => void) | null
+  /** Findings about the machine. */
+  readonly checkHost: (signal: AbortSignal) => Promise<readonly Finding[]>
+  readonly companions: readonly Service[]
+  /** Its way to upgrade itself. */
+  readonly selfUpgrade: Pick<BoxUpgradeTools, 'obstacle' | 'install' | 'isWatched'>
+}
+
+export type Box = {
+  report(): Promise<BoxReport>
+  /** Lets sends past their point of no return end, says that it leaves, and closes everything. */
+  stop(): Promise<void>
+}
+
+const REPORT_MS = 5_000
+/** For half a megabyte over a slow line. */
+const CHUNK_MS = 30_000
+
+/** Takes the data directory and runs; throws where another process has it, or it is a relay's. */
+export async function startBox(config: Config, file: BoxFile, parts: BoxParts): Promise<Box> {
+  const { clock, random, log, companions } = parts
+  const directory = openDataDirectory(config.dataDir)
+  const lock = takeInstanceLock(directory.lock, { since: clock.now(), task: 'box', address: null })
+  const none = () => []
+  const kinds = createLineKinds(config, {
+    ...parts,
+    relayClock: clock,
+    directory,
+    callers: none,
+    lines: none,
+  })
+  const drivers = kinds.drivers
+    .filter(({ kind }) => kinds.deviceKinds.includes(kind))
+    .map((driver, index) => shared(driver, index === 0 ? parts.checkHost : async () => []))
+  const journal = openJournal(directory.boxDatabase, { clock, random, machine: machineName() })
+  const link = await connect(file, parts)
+  const upgrade = new BoxUpgrade({
+    ...parts.selfUpgrade,
+    clock,
+    log,
+    version: VERSION,
+    folder: join(directory.path, 'download'),
+    fetch(request, epoch) {
+      const subject = SUBJECTS.up(String(Math.max(epoch, journal.fence)), file.box_id)
+      return ask({ link, subject, timeoutMs: CHUNK_MS }, 'release_file', request)
+    },
+  })
+  const agent = createAgent({
+    link,
+    journal,
+    drivers,
+    clock,
+    log,
+    upgrade,
+    boxId: file.box_id,
+    version: VERSION,
+    platform: PLATFORM,
+    folder: join(directory.path, 'box-files'),
+    health: () => ({ freeBytes: freeBytes(directory.path), system: `${platform()} ${release()}` }),
+  })
+  const services = [...kinds.services, ...companions, agent, upgrade]
+  const running = runServices(services, { clock, log })
+  const report = () => reportOf({ file, link, agent, drivers })
+  const socket = answerOwner(directory.controlSocket, report, () => notReady(agent, upgrade))
+  return {
+    report,
+    async stop() {
+      await running.stop()
+      await socket.stop(true)
+      rmSync(directory.controlSocket, { force: true })
+      await link.close()
+      journal.close()
+      lock.release()
+    },
+  }
+}
+
+/** Answers the owner's commands on a Unix socket that only its owner can open. */
+function answerOwner(
+  path: string,
+  report: () => Promise<BoxReport>,
+  notReady: () => string | null,
+) {
+  // Left behind by a crash: the instance lock proves that no box uses it.
+  rmSync(path, { force: true })
+  const server = Bun.serve({
+    unix: path,
+    development: false,
+    async fetch({ url }) {
+      const { pathname } = new URL(url)
+      if (pathname === '/healthz') return Response.json({ status: 'ok' })
+      if (pathname === '/readyz') return readiness(notReady())
+      if (pathname === STARTUP_CHECK_PATH) return Response.json({ version: VERSION })
+      if (pathname === '/api/v1/box') return Response.json(await report())
+      return Response.json(NO_RELAY, { status: 404 })
+    },
+  })
+  chmodSync(path, 0o600)
+  return server
+}
+
+/** Path at which an upgrade says that the new version may stay. */
+const STARTUP_CHECK_PATH = '/api/v1/judgement'
+
+function readiness(reason: string | null): Response {
+  if (reason === null) return Response.json({ status: 'ready' })
+  return Response.json({ status: 'starting', reason }, { status: 503 })
+}
+
+/** Reason why the box does not work as it should; null once the head hears it, with the lines of before an upgrade. */
+function notReady(agent: Agent, upgrade: BoxUpgrade): string | null {
+  const { isHeard, refused } = agent.status()
+  if (!isHeard) return 'The head does not answer it.'
+  if (refused !== null) return PROBLEMS[refused] ?? refused
+  return upgrade.notReady((kind, key) => agent.isOnline(kind, key))
+}
+
+const NO_RELAY = {
+  error: { code: 'not_found', message: 'This machine is a box. Run this on its head.' },
+}
+
+async function connect(file: BoxFile, tools: BoxParts): Promise<NatsLink> {
+  const { connectNats } = await import('./boxes/nats-link.ts')
+  const { addresses: servers, ca, server_name: serverName, seed, box_id: name } = file
+  return connectNats({ servers, ca, serverName, seed, inboxPrefix: inboxOf(name), name }, tools)
+}
+
+type SharedDriver = LineDriver & { readonly found: () => readonly Found[] }
+
+/** A driver that the head and the owner ask: it has one question of each kind at a time. */
+function shared(driver: LineDriver, checkMore: LineDriver['checkup']): SharedDriver {
+  let found: readonly Found[] = []
+  let checking: Promise<readonly Finding[]> | null = null
+  const check = async (signal: AbortSignal) =>
+    (await Promise.all([driver.checkup(signal), checkMore(signal)])).flat()
+  return {
+    kind: driver.kind,
+    devicesChanged: driver.devicesChanged,
+    found: () => found,
+    run: (...run) => driver.run(...run),
+    discover: async (signal) => (found = await driver.discover(signal)),
+    checkup: (signal) => (checking ??= check(signal).finally(() => (checking = null))),
+  }
+}
+
+type Reported = {
+  readonly file: BoxFile
+  readonly link: NatsLink
+  readonly agent: Agent
+  readonly drivers: readonly SharedDriver[]
+}
+
+async function reportOf({ file, link, agent, drivers }: Reported): Promise<BoxReport> {
+  const limit = AbortSignal.timeout(REPORT_MS)
+  const found = await Promise.all(drivers.map((driver) => driver.checkup(limit).catch(() => [])))
+  const { isHeard, since, refused, sessions } = agent.status()
+  const { isConnected, server, since: connectedSince, problem } = link.status()
+  const why = isConnected ? refused : (problem ?? 'connecting')
+  const isReached = isConnected && isHeard && refused === null
+  const own = isReached ? [] : [unreached(file, why ?? 'silent')]
+  return {
+    id: file.box_id,
+    version: VERSION,
+    head: {
+      name: file.head_name,
+      is_reached: isReached,
+      address: server,
+      since: isConnected ? isoTime(timestamp(since)) : isoTimeOrNull(connectedSince),
+      problem: isReached ? null : (why ?? 'silent'),
+      ca_fingerprint: file.ca === null ? null : new X509Certificate(file.ca).fingerprint256,
+    },
+    lines_running: sessions.length,
+    devices: drivers.flatMap(({ kind, found: list }) =>
+      list().map(({ number }) => ({ kind, number })),
+    ),
+    findings: [...own, ...found.flat()],
+  }
+}
+
+/** Problems of a box on its way to the head, in words. */
+const PROBLEMS: Readonly<Record<string, string>> = {
+  connecting: 'The connection is being made.',
+  unreachable: 'Nothing answers at its addresses.',
+  untrusted: 'Another machine answers: its certificate is not that of the head.',
+  refused: 'The broker refuses the key of this box: it was removed.',
+  silent: 'The broker answers, and the head behind it does not.',
+  box_removed: 'The head has removed this box.',
+  box_twice: 'Another machine runs as this box: a copy of its data directory.',
+  box_outdated: 'The head needs a newer version of Hookline here.',
+}
+
+const FIXES: Readonly<Record<string, string>> = {
+  refused: 'To join again, run on the head: hookline boxes add NAME',
+  box_removed: 'To join again, run on the head: hookline boxes add NAME',
+  box_twice: 'Stop one of the two. Join the other one as a box of its own.',
+  box_outdated: 'Run: hookline upgrade',
+}
+
+function unreached({ addresses, head_name }: BoxFile, problem: string): BoxFinding {
+  return {
+    code: 'head_unreachable',
+    severity: 'error',
+    title: `The head${head_name === null ? '' : ` ${head_name}`} does not use this box`,
+    why: PROBLEMS[problem] ?? problem,
+    fix:
+      FIXES[problem] ??
+      `Check that the head runs, and that its port is open to this machine: ${addresses.join(', ')}. It is tried again and again.`,
+  }
+}

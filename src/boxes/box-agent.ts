@@ -1,0 +1,342 @@
+// The box's side of the link: says hello, and runs lines of its drivers at the request of the head.
+
+import { mkdirSync, rmSync } from 'node:fs'
+
+import type { Finding } from '../domain/finding.ts'
+import { DriverWatch, failureFinding } from '../lines/driver-watch.ts'
+import type { Found, LineDriver } from '../lines/driver.ts'
+import { type Clock, NEVER, whenAborted, withTimeout } from '../system/clock.ts'
+import type { Log } from '../system/log.ts'
+import type { Service } from '../system/service.ts'
+import { Signal } from '../system/signal.ts'
+import { BoxLine } from './box-line.ts'
+import type { BoxUpgrade } from './box-upgrade.ts'
+import { rowOf, type Journal } from './journal.ts'
+import { type Link, LinkError, SUBJECTS } from './link.ts'
+import {
+  type Answer,
+  ask,
+  type Health,
+  type Hello,
+  isNewer,
+  PROTOCOL,
+  type Request,
+  SENTENCE_LENGTH_MAX,
+  serve,
+  sessionOrder,
+  SILENCE_MS,
+} from './wire.ts'
+
+export type AgentTools = {
+  readonly link: Link
+  readonly boxId: string
+  readonly drivers: readonly LineDriver[]
+  readonly journal: Journal
+  readonly clock: Clock
+  readonly log: Log
+  readonly version: string
+  readonly platform: string
+  readonly health: () => Health
+  /** Folder for files that are to be sent; it is emptied at the start. */
+  readonly folder: string
+  /** The upgrade of this box; left out where it has none. */
+  readonly upgrade?: Pick<BoxUpgrade, 'take' | 'report'> | undefined
+}
+
+export type AgentStatus = {
+  /** Highest epoch of a head that it has seen; 0 before the first. */
+  readonly epoch: number
+  /** True while the head answers. */
+  readonly isHeard: boolean
+  /** Wall clock time from which it is, or is not. */
+  readonly since: number
+  /** Reason of the head for refusing it. */
+  readonly refused: string | null
+  readonly sessions: readonly string[]
+}
+
+export type Agent = Service & {
+  status(): AgentStatus
+  /** True while a run of this device has a session. */
+  isOnline(kind: string, key: string): boolean
+}
+
+const HELLO_EVERY_MS = 2_000
+/** Wait for an earlier session's end before the answer is "busy". */
+const BUSY_MS = 500
+const CHECKUP_MS = 3_500
+const STOP_MS_MAX = 60_000
+const STOP_LOOK_MS = 100
+const RUNNING = { isRunning: true } as const
+const OBSOLETE = { refused: 'The session is over.' } as const
+const OVER = { isOver: true } as const
+const NO_UPGRADE = { refused: 'This box cannot upgrade itself.' } as const
+
+export function createAgent(tools: AgentTools): Agent {
+  return new BoxAgent(tools)
+}
+
+class BoxAgent implements Agent {
+  readonly name = 'box'
+  readonly #tools: AgentTools
+  readonly #watches: readonly DriverWatch[]
+  readonly #devices = new Map<string, readonly Found[]>()
+  readonly #lines = new Map<string, BoxLine>()
+  /** Newest session of each device; `isClosed` once it was started, or ended before that. */
+  readonly #newest = new Map<string, { readonly session: string; readonly isClosed: boolean }>()
+  /** Sessions whose end the head knows with all outcomes, since this box leaves. */
+  readonly #reported = new Set<string>()
+  readonly #news = new Signal()
+  #heardAt = -Infinity
+  #wasHeard = false
+  #since: number
+  #refused: string | null = null
+  #isLeaving = false
+
+  constructor(tools: AgentTools) {
+    this.#tools = tools
+    const { clock, log, drivers } = tools
+    this.#since = clock.now()
+    this.#watches = drivers.map(
+      (driver) =>
+        new DriverWatch(driver, {
+          clock,
+          log,
+          onFound: async (found) => this.#found(driver.kind, found),
+          onFailure: () => {},
+        }),
+    )
+  }
+
+  status(): AgentStatus {
+    const [epoch, isHeard, since] = [this.#tools.journal.fence, this.#isHeard(), this.#since]
+    const refused = isHeard ? this.#refused : null
+    return { epoch, isHeard, since, refused, sessions: [...this.#lines.keys()] }
+  }
+
+  isOnline(kind: string, key: string): boolean {
+    return this.#linesOf(kind, key).some(({ isOnline }) => isOnline)
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { link, boxId, journal, folder, upgrade } = this.#tools
+    rmSync(folder, { recursive: true, force: true })
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    const stopServing = serve(link, SUBJECTS.to(boxId, journal.boot), {
+      ping: async () => ({}),
+      run: (request) => this.#run(request),
+      end: (request) => this.#end(request),
+      send: async (request) => this.#lines.get(request.session)?.send(request) ?? OVER,
+      knows: async (request) =>
+        (await this.#lines.get(request.session)?.knows(request)) ?? { isKnown: null },
+      checkup: ({ kind }) => this.#checkup(kind),
+      upgrade: async (request) => {
+        const answer = upgrade === undefined ? NO_UPGRADE : upgrade.take(request)
+        this.#news.notify()
+        return answer
+      },
+      received_file: async (request) =>
+        (await this.#lines.get(request.session)?.file(request)) ?? { isMissing: true },
+    })
+    const silent = new AbortController()
+    const watching = this.#watches.map((watch) => watch.run(signal))
+    const greeting = this.#greet(silent.signal)
+    await whenAborted(signal)
+    await this.#leave()
+    silent.abort()
+    await Promise.all([...watching, greeting])
+    stopServing()
+  }
+
+  async #greet(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#tools
+    while (!signal.aborted) {
+      const nextAt = clock.monotonic() + HELLO_EVERY_MS
+      await this.#hello()
+      this.#noteHearing()
+      await this.#news.wait(clock, Math.max(0, nextAt - clock.monotonic()), signal)
+    }
+  }
+
+  async #hello(): Promise<void> {
+    const { link, boxId, clock, log } = this.#tools
+    const address = { link, subject: SUBJECTS.hello(boxId), timeoutMs: HELLO_EVERY_MS }
+    try {
+      const answer = await ask(address, 'hello', this.#helloOf())
+      this.#heardAt = clock.monotonic()
+      await this.#heard(answer)
+    } catch (error) {
+      if (!(error instanceof LinkError)) log.error('hello failed', { error })
+    }
+  }
+
+  #helloOf(): Hello {
+    const { journal, version, platform, health, drivers } = this.#tools
+    return {
+      protocol: PROTOCOL,
+      version,
+      platform,
+      boot: journal.boot,
+      fence: journal.fence,
+      sessions: [...this.#lines].flatMap(([session, line]) => (line.isOver ? [] : [session])),
+      kinds: drivers.map(({ kind }) => kind),
+      devices: [...this.#devices].flatMap(([kind, found]) =>
+        found.map(({ key, number }) => ({ kind, key, number })),
+      ),
+      health: health(),
+      upgrade: this.#tools.upgrade?.report(),
+      isLeaving: this.#isLeaving,
+    }
+  }
+
+  async #heard(answer: Answer<'hello'>): Promise<void> {
+    const { journal, log } = this.#tools
+    const refused = 'refused' in answer ? answer.refused : null
+    if (refused !== this.#refused) log.warn('head answers the box', { refused })
+    this.#refused = refused
+    if ('refused' in answer) {
+      for (const line of this.#lines.values()) line.end()
+      return
+    }
+    for (const session of answer.closed) this.#lines.get(session)?.end()
+    if (answer.epoch >= journal.fence) await this.#raiseFence(answer.epoch)
+  }
+
+  /** Sessions of lower epochs are over, and the epoch is on disk, when it resolves. */
+  async #raiseFence(epoch: number): Promise<void> {
+    for (const [session, line] of this.#lines) if (sessionOrder(session)[0] < epoch) line.end()
+    await this.#tools.journal.raiseFence(epoch)
+  }
+
+  #isHeard(): boolean {
+    return this.#tools.clock.monotonic() - this.#heardAt <= SILENCE_MS
+  }
+
+  #noteHearing(): void {
+    const { clock, log } = this.#tools
+    const isHeard = this.#isHeard()
+    if (isHeard === this.#wasHeard) return
+    this.#wasHeard = isHeard
+    this.#since = clock.now()
+    if (isHeard) log.info('head is reachable')
+    else log.warn('head is unreachable')
+  }
+
+  #found(kind: string, found: readonly Found[]): void {
+    const known = this.#devices.get(kind)
+    this.#devices.set(kind, found)
+    if (JSON.stringify(known) !== JSON.stringify(found)) this.#news.notify()
+  }
+
+  /** Starts a run, once the device's run before it has ended with all of its sends. */
+  async #run(request: Request<'run'>): Promise<Answer<'run'>> {
+    const { journal, drivers } = this.#tools
+    const { session, kind, line } = request
+    const [epoch] = sessionOrder(session)
+    if (epoch >= journal.fence) await this.#raiseFence(epoch)
+    const driver = drivers.find((one) => one.kind === kind)
+    if (driver === undefined) return { refused: `This box has no ${kind} driver.` }
+    if (this.#isRunning(session)) return RUNNING
+    if (!this.#begin(request)) return OBSOLETE
+    const earlier = this.#linesOf(kind, line.key)
+    for (const one of earlier) one.end()
+    if (!(await this.#areDone(earlier))) return { isBusy: true }
+    // Another request may have started it meanwhile, or ended it.
+    if (this.#isRunning(session)) return RUNNING
+    if (!this.#begin(request)) return OBSOLETE
+    this.#start(driver, request)
+    return RUNNING
+  }
+
+  #isRunning(session: string): boolean {
+    return this.#lines.get(session)?.isOver === false
+  }
+
+  #start(driver: LineDriver, request: Request<'run'>): void {
+    const { session, kind, line } = request
+    this.#newest.set(deviceOf(kind, line.key), { session, isClosed: true })
+    const upOf = (of: string) => SUBJECTS.up(String(sessionOrder(of)[0]), this.#tools.boxId)
+    const started = new BoxLine({ ...this.#tools, upOf }, driver, request)
+    this.#lines.set(session, started)
+    // While the box leaves, the head asks for the end of sessions that are done.
+    void started.done().finally(() => this.#isLeaving || this.#lines.delete(session))
+  }
+
+  /** True where the session is the newest of its device, and may start. */
+  #begin({ session, kind, line }: Request<'run'>): boolean {
+    if (this.#isLeaving || sessionOrder(session)[0] !== this.#tools.journal.fence) return false
+    const device = deviceOf(kind, line.key)
+    const newest = this.#newest.get(device)
+    if (newest === undefined || isNewer(session, newest.session)) {
+      this.#newest.set(device, { session, isClosed: false })
+      return true
+    }
+    return newest.session === session && !newest.isClosed
+  }
+
+  #linesOf(kind: string, key: string): readonly BoxLine[] {
+    return [...this.#lines.values()].filter((line) => line.kind === kind && line.key === key)
+  }
+
+  async #areDone(lines: readonly BoxLine[]): Promise<boolean> {
+    const done = Promise.all(lines.map((line) => line.done())).then(() => true)
+    return withTimeout(this.#tools.clock, BUSY_MS, done, false)
+  }
+
+  /** Ends a session, and says what became of messages that it may have let go. */
+  async #end(request: Request<'end'>): Promise<Answer<'end'>> {
+    const { journal } = this.#tools
+    const { session, kind, key, boot, messages } = request
+    const device = deviceOf(kind, key)
+    const newest = this.#newest.get(device)?.session ?? session
+    if (!isNewer(newest, session)) this.#newest.set(device, { session, isClosed: true })
+    const line = this.#lines.get(session)
+    line?.end()
+    if (line !== undefined && !(await this.#areDone([line]))) {
+      if (messages.length === 0 || line.hasSends) return { isBusy: true }
+    }
+    if (this.#isLeaving) this.#reported.add(session)
+    const records = messages.map((message) => {
+      const row = rowOf(journal.find(message), session)
+      if (row !== null) return { message, state: 'row', outcome: row.outcome } as const
+      const state = journal.isProof(message, boot) ? 'none' : 'lost'
+      return { message, state, outcome: null } as const
+    })
+    return { records }
+  }
+
+  async #checkup(kind: string): Promise<Answer<'checkup'>> {
+    const watch = this.#watches.find(({ driver }) => driver.kind === kind)
+    if (watch === undefined) return { findings: [] }
+    const silent = [failureFinding(kind, null)]
+    const findings = await withTimeout(this.#tools.clock, CHECKUP_MS, watch.checkup(NEVER), silent)
+    return { findings: findings.map(shortened) }
+  }
+
+  /**
+   * Says that it leaves, and lets every send end: a head that hears it asks each session for its outcomes.
+   */
+  async #leave(): Promise<void> {
+    const { clock } = this.#tools
+    this.#isLeaving = true
+    this.#news.notify()
+    const lines = [...this.#lines.values()]
+    for (const line of lines) line.stop()
+    const until = clock.monotonic() + STOP_MS_MAX
+    const isSettled = (line: BoxLine) =>
+      !line.hasSends && line.isRunOver && (this.#reported.has(line.session) || !this.#isHeard())
+    do {
+      await clock.sleep(STOP_LOOK_MS, NEVER)
+    } while (!lines.every(isSettled) && clock.monotonic() < until)
+    for (const line of lines) line.end()
+  }
+}
+
+function deviceOf(kind: string, key: string): string {
+  return `${kind}\0${key}`
+}
+
+function shortened({ title, why, fix, ...finding }: Finding): Finding {
+  const cut = (text: string) => text.slice(0, SENTENCE_LENGTH_MAX)
+  return { ...finding, title: cut(title), why: cut(why), fix: cut(fix) }
+}

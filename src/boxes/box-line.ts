@@ -1,0 +1,373 @@
+// One session on a box: the run of one line by its driver, at the request of the head. Events and outcomes
+// go up as numbered items; a message leaves only after its row is in the journal.
+
+import type { MessageId } from '../domain/ids.ts'
+import {
+  type DriverLine,
+  type LineDriver,
+  type LineEvent,
+  type LineListener,
+  type LineSession,
+  type SendOutcome,
+  type Settlement,
+} from '../lines/driver.ts'
+import { NEVER, withTimeout } from '../system/clock.ts'
+import { BoxSend, type BoxSendTools } from './box-send.ts'
+import { readChunk } from './files.ts'
+import { type JournalRow, mayHaveLeft, rowOf } from './journal.ts'
+import { packEvent } from './wire-events.ts'
+import {
+  type Answer,
+  ask,
+  askUntil,
+  type Chunk,
+  ENDING_MS,
+  type Item,
+  readBoxNote,
+  type Request,
+  SENTENCE_LENGTH_MAX,
+  UNUSED,
+  WINDOW,
+} from './wire.ts'
+
+export type BoxLineTools = Omit<BoxSendTools, 'session' | 'line' | 'isOver' | 'over'> & {
+  readonly boxId: string
+}
+
+type Entry = {
+  readonly seq: number
+  readonly item: Item
+  readonly files: ReadonlyMap<string, string>
+  readonly resolve: () => void
+  readonly reject: (error: Error) => void
+}
+
+type Device = {
+  readonly number: number
+  readonly session: LineSession
+  /** Aborts when the driver's session is over. */
+  readonly controller: AbortController
+}
+
+const ITEM_MS = 5_000
+/** Events that wait behind the window at most: a driver waits for those that it has published. */
+const WAITING_MAX = 1_000
+const SETTLE_AGAIN_MS = 1_000
+const SETTLE_TRIES_MAX = 60
+const NO_FILES: ReadonlyMap<string, string> = new Map()
+const OVER = { isOver: true } as const
+const TAKEN = { isTaken: true } as const
+
+export class BoxLine implements LineListener {
+  readonly session: string
+  readonly #tools: BoxLineTools
+  readonly #driver: LineDriver
+  readonly #line: Request<'run'>['line']
+  /** Aborts when nothing goes up any more. */
+  readonly #over = new AbortController()
+  /** Aborts the driver's run. */
+  readonly #running = new AbortController()
+  readonly #waiting: Entry[] = []
+  readonly #open = new Map<number, Entry>()
+  readonly #sends = new Set<Promise<void>>()
+  /** Sends up to here were given; and those above it. */
+  #sendsGiven = 0
+  readonly #sendsAhead = new Set<number>()
+  readonly #numbers = new WeakMap<LineSession, number>()
+  #numberCount = 0
+  /** Messages that the journal has settled. */
+  readonly #settled = new Set<MessageId>()
+  #device: Device | null = null
+  #seq = 0
+  #isStopping = false
+  #isRunOver = false
+  readonly #done: Promise<void>
+
+  constructor(tools: BoxLineTools, driver: LineDriver, { session, line }: Request<'run'>) {
+    this.#tools = tools
+    this.#driver = driver
+    this.session = session
+    this.#line = line
+    this.#done = this.#run()
+  }
+
+  get key(): string {
+    return this.#line.key
+  }
+
+  get kind(): string {
+    return this.#driver.kind
+  }
+
+  get isOver(): boolean {
+    return this.#over.signal.aborted
+  }
+
+  get hasSends(): boolean {
+    return this.#sends.size > 0
+  }
+
+  /** True while the driver has a session. */
+  get isOnline(): boolean {
+    return this.#device !== null
+  }
+
+  get isRunOver(): boolean {
+    return this.#isRunOver
+  }
+
+  /** Resolves when the driver has returned and no send is left. */
+  done(): Promise<void> {
+    return this.#done
+  }
+
+  /** Ends the session: nothing passes its point of no return any more, and nothing goes up. */
+  end(): void {
+    this.#over.abort()
+    this.#endRun()
+    for (const { reject } of [...this.#open.values(), ...this.#waiting.splice(0)]) {
+      reject(new Error('The session is over.'))
+    }
+  }
+
+  /** Ends the driver's run; the head, which is asked to, ends the session. */
+  stop(): void {
+    this.#isStopping = true
+    this.#endRun()
+  }
+
+  /** Synchronous up to the queue: events keep the driver's order. */
+  async onEvent(event: LineEvent): Promise<void> {
+    if (this.#running.signal.aborted) throw new Error('This run of the line is over.')
+    if (this.#waiting.length >= WAITING_MAX) {
+      throw new Error(`More than ${WAITING_MAX} events were not waited for.`)
+    }
+    if (event.type === 'settled' && this.#settled.has(event.messageId)) return
+    const { event: packed, files } = packEvent(event, (session) => this.#numberOf(session))
+    if (event.type === 'online') this.#openDevice(event.session)
+    if (event.type === 'offline') this.#endDevice()
+    await this.#add({ type: 'event', event: packed }, files)
+  }
+
+  /** Takes a message; a repeat is answered alike, and changes nothing. */
+  send(order: Request<'send'>): Answer<'send'> {
+    if (this.isOver) return OVER
+    if (!this.#isFirst(order.send)) return TAKEN
+    const carried = this.#carry(order).finally(() => this.#sends.delete(carried))
+    this.#sends.add(carried)
+    return TAKEN
+  }
+
+  async knows({ deviceSession, handle }: Request<'knows'>): Promise<Answer<'knows'>> {
+    const device = this.#device?.number === deviceSession ? this.#device : null
+    return { isKnown: (await device?.session.knows(handle)) ?? null }
+  }
+
+  /** A piece of a file of an event that the head has not answered yet. */
+  async file({ seq, guid, offset }: Request<'received_file'>): Promise<Chunk> {
+    const path = this.#open.get(seq)?.files.get(guid)
+    return path === undefined ? { isMissing: true } : readChunk(path, offset)
+  }
+
+  async #run(): Promise<void> {
+    const { clock, log } = this.#tools
+    let error: string | null = null
+    try {
+      const line = await this.#load()
+      if (line !== null) await this.#driver.run(line, this, this.#running.signal)
+    } catch (cause) {
+      error = cause instanceof Error ? cause.message : String(cause)
+      if (!this.#running.signal.aborted)
+        log.warn('line failed', { session: this.session, error: cause })
+    }
+    this.#endRun()
+    this.#isRunOver = true
+    if (!this.#isStopping) {
+      const ended = { type: 'ended', error: error?.slice(0, SENTENCE_LENGTH_MAX) ?? null } as const
+      await this.#add(ended, NO_FILES).catch(() => {})
+    }
+    await withTimeout(clock, ENDING_MS, Promise.all(this.#sends), null)
+  }
+
+  /** The line with its lists; null where the session is over before. */
+  async #load(): Promise<DriverLine | null> {
+    const unsettled = await this.#pages('unsettled', ({ unsettled = [] }) => unsettled)
+    const open = await this.#pages('open', ({ open = [] }) => open)
+    const awaited = await this.#pages('awaited', ({ awaited = [] }) => awaited)
+    if (unsettled === null || open === null || awaited === null) return null
+    return {
+      ...this.#line,
+      box: null,
+      unsettled: unsettled.flatMap((entry) => this.#claim(entry)),
+      open: open.map(({ guid, note }) => ({ guid, note: this.#ownNote(note)?.note ?? null })),
+      awaited,
+    }
+  }
+
+  async #pages<Entry>(
+    list: Request<'page'>['list'],
+    entriesOf: (page: Exclude<Answer<'page'>, typeof OVER>) => readonly Entry[],
+  ): Promise<readonly Entry[] | null> {
+    const all: Entry[] = []
+    for (let from: number | null = 0; from !== null;) {
+      const request: Request<'page'> = { session: this.session, list, from }
+      const page: Answer<'page'> | null = await this.#ask('page', request)
+      if (page === null || 'isOver' in page) return null
+      all.push(...entriesOf(page))
+      from = page.next
+    }
+    return all
+  }
+
+  /** Settles an unsettled message by the journal; of the others, each is what the driver gets. */
+  #claim({ message, note }: UnsettledEntry): DriverLine['unsettled'] {
+    const { journal } = this.#tools
+    const made = this.#ownNote(note)
+    const row = rowOf(journal.find(message.id), made?.session)
+    if (row === null && (made === null || !journal.isProof(message.id, made.boot))) {
+      return [{ message: withoutPaths(message), note: made?.note ?? null }]
+    }
+    const outcome = settlementOf(row)
+    const isEnd = outcome !== null && outcome.outcome !== 'unknown'
+    if (isEnd) {
+      this.#settled.add(message.id)
+      const event = { type: 'settled', messageId: message.id, outcome } as const
+      this.#add({ type: 'event', event }, NO_FILES).catch(() => {})
+    }
+    // The driver still has to know its rows, or has to find out what became of it.
+    const mayBeThere = row !== null && mayHaveLeft(row)
+    return mayBeThere ? [{ message: withoutPaths(message), note: row.note }] : []
+  }
+
+  /** The note as this box made it; null for any other. */
+  #ownNote(note: string | null) {
+    const made = readBoxNote(note)
+    return made?.box === this.#tools.boxId ? made : null
+  }
+
+  async #carry(order: Request<'send'>): Promise<void> {
+    const send = new BoxSend(
+      {
+        ...this.#tools,
+        session: this.session,
+        line: this.#line.id,
+        isOver: () => this.isOver,
+        over: this.#over.signal,
+      },
+      order,
+    )
+    const device = this.#device?.number === order.deviceSession ? this.#device : null
+    const signal = device?.controller.signal ?? AbortSignal.abort()
+    const outcome = await send.outcome(device?.session ?? null, signal)
+    // In this turn: what the driver publishes next comes behind it.
+    const added = this.#add({ type: 'outcome', send: order.send, outcome }, NO_FILES)
+    const written = send.hasRow ? this.#settle(order.message.id, outcome) : null
+    await Promise.allSettled([added, written])
+  }
+
+  /** Writes the outcome of a row; without it nobody knows later what became of the message. */
+  async #settle(id: MessageId, outcome: SendOutcome): Promise<void> {
+    const { journal, log, clock } = this.#tools
+    for (let tries = 1; tries <= SETTLE_TRIES_MAX; tries += 1) {
+      try {
+        await journal.settle(id, this.session, outcome)
+        return
+      } catch (error) {
+        if (tries === 1) log.error('outcome cannot be written to the journal', { error })
+      }
+      await clock.sleep(SETTLE_AGAIN_MS, NEVER)
+    }
+  }
+
+  #openDevice(session: LineSession): void {
+    if (this.#device?.session === session) return
+    this.#endDevice()
+    const number = this.#numberOf(session)
+    this.#device = { number, session, controller: new AbortController() }
+  }
+
+  #endDevice(): void {
+    this.#device?.controller.abort()
+    this.#device = null
+  }
+
+  #endRun(): void {
+    this.#running.abort()
+    this.#endDevice()
+  }
+
+  #numberOf(session: LineSession): number {
+    const known = this.#numbers.get(session)
+    if (known !== undefined) return known
+    this.#numberCount += 1
+    this.#numbers.set(session, this.#numberCount)
+    return this.#numberCount
+  }
+
+  #isFirst(send: number): boolean {
+    if (send <= this.#sendsGiven || this.#sendsAhead.has(send)) return false
+    this.#sendsAhead.add(send)
+    while (this.#sendsAhead.delete(this.#sendsGiven + 1)) this.#sendsGiven += 1
+    return true
+  }
+
+  /** Resolves when the head has taken the item; rejects where the session is over before. */
+  #add(item: Item, files: ReadonlyMap<string, string>): Promise<void> {
+    if (this.isOver) return Promise.reject(new Error('The session is over.'))
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    this.#seq += 1
+    this.#waiting.push({ seq: this.#seq, item, files, resolve, reject })
+    this.#fill()
+    return promise
+  }
+
+  #fill(): void {
+    while (this.#open.size < WINDOW) {
+      const entry = this.#waiting.shift()
+      if (entry === undefined) return
+      this.#open.set(entry.seq, entry)
+      this.#deliver(entry).catch((error: unknown) => {
+        this.#tools.log.error('item could not be sent', { session: this.session, error })
+        this.end()
+      })
+    }
+  }
+
+  async #deliver({ seq, item, resolve }: Entry): Promise<void> {
+    const answer = await this.#ask('item', { session: this.session, seq, item })
+    if (answer === null || 'isOver' in answer) {
+      this.end()
+      return
+    }
+    this.#open.delete(seq)
+    resolve()
+    this.#fill()
+  }
+
+  #ask<Name extends 'item' | 'page'>(
+    name: Name,
+    request: Request<Name>,
+  ): Promise<Answer<Name> | null> {
+    const { link, clock, upOf } = this.#tools
+    const address = { link, subject: upOf(this.session), timeoutMs: ITEM_MS }
+    return askUntil(clock, this.#over.signal, () => ask(address, name, request))
+  }
+}
+
+type UnsettledEntry = NonNullable<Exclude<Answer<'page'>, typeof OVER>['unsettled']>[number]
+
+/** The end of a message by its row, or by having none; null where the row does not say. */
+function settlementOf(row: JournalRow | null): Settlement | null {
+  if (row === null) return UNUSED
+  const { outcome } = row
+  if (outcome === null || outcome.outcome === 'postponed') return null
+  // The driver's promise that nothing is left of it, kept in the journal.
+  const isProven = outcome.outcome === 'not_sent' && outcome.blame === 'line'
+  return isProven ? { ...outcome, proof: true } : outcome
+}
+
+/** Files are fetched for what is sent only: a driver looks for the rest by names and hashes. */
+function withoutPaths({ attachments, ...message }: UnsettledEntry['message']) {
+  if (attachments === undefined) return message
+  return { ...message, attachments: attachments.map((file) => ({ ...file, path: '' })) }
+}

@@ -1,0 +1,182 @@
+// One send on a box. The row of the journal is the act: without it nothing is done, and with it nothing is done
+// a second time.
+
+import { mkdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+
+import type { LineId } from '../domain/ids.ts'
+import type { OutgoingAttachment, OutgoingMessage } from '../domain/message.ts'
+import { type LineSession, type SendOutcome, WITHDRAWN } from '../lines/driver.ts'
+import { type Clock, deadline } from '../system/clock.ts'
+import type { Log } from '../system/log.ts'
+import { fetchFile } from './files.ts'
+import { type Journal, mayHaveLeft } from './journal.ts'
+import type { Link } from './link.ts'
+import { ask, askUntil, GRANT_MS, type Request, sessionOrder, UNUSED } from './wire.ts'
+
+export type BoxSendTools = {
+  readonly link: Link
+  readonly clock: Clock
+  readonly log: Log
+  readonly journal: Journal
+  /** Folder for files that were fetched. */
+  readonly folder: string
+  /** Subject of the head that a session belongs to. */
+  readonly upOf: (session: string) => string
+  readonly session: string
+  readonly line: LineId
+  readonly isOver: () => boolean
+  /** Aborts when the session is over. */
+  readonly over: AbortSignal
+}
+
+/** Progress of the grant: `unused` also where its answer never came, or the journal could not be written. */
+type Grant = 'unasked' | 'unused' | 'refused' | 'used'
+
+const PASS_MS = 2_000
+const FILE_MS = 5_000
+const MISSING = { outcome: 'not_sent', reason: 'attachment_missing', blame: 'message' } as const
+
+export class BoxSend {
+  readonly #tools: BoxSendTools
+  readonly #order: Request<'send'>
+  #grant: Grant = 'unasked'
+  #isAnswered = false
+
+  constructor(tools: BoxSendTools, order: Request<'send'>) {
+    this.#tools = tools
+    this.#order = order
+  }
+
+  /** True from the moment on that the journal says that the message leaves. */
+  get hasRow(): boolean {
+    return this.#grant === 'used'
+  }
+
+  /** Resolves in the turn in which the driver answers; never rejects. */
+  async outcome(device: LineSession | null, signal: AbortSignal): Promise<SendOutcome> {
+    const { log } = this.#tools
+    const fields = { message_id: this.#order.message.id }
+    let said: SendOutcome | null = null
+    try {
+      said = await this.#outcome(device, signal)
+    } catch (error) {
+      log.error('driver failed in a send', { ...fields, error })
+    }
+    this.#isAnswered = true
+    try {
+      return this.#truthful(said)
+    } catch (error) {
+      log.error('journal could not be read', { ...fields, error })
+      return { outcome: 'unknown', reason: 'driver_error' }
+    }
+  }
+
+  /** The end by a row from before; null where none says that the message may have left. */
+  #earlier(): SendOutcome | null {
+    const row = this.#tools.journal.find(this.#order.message.id)
+    if (row === null || !mayHaveLeft(row)) return null
+    return row.outcome ?? { outcome: 'unknown', reason: 'outcome_unknown' }
+  }
+
+  async #outcome(device: LineSession | null, signal: AbortSignal): Promise<SendOutcome> {
+    const { folder } = this.#tools
+    const { message, send } = this.#order
+    const earlier = this.#earlier()
+    if (earlier !== null) return earlier
+    if (device === null || signal.aborted) return WITHDRAWN
+    const { attachments, ...rest } = message
+    if (attachments === undefined)
+      return device.send(rest, (note) => this.#pass(rest, note, signal), signal)
+    const place = join(folder, `${this.#tools.session}-${send}`)
+    try {
+      const files = await this.#fetch(attachments, place)
+      if (files === null) return this.#tools.isOver() ? WITHDRAWN : MISSING
+      const whole = { ...rest, attachments: files }
+      return await device.send(whole, (note) => this.#pass(whole, note, signal), signal)
+    } finally {
+      await rm(place, { recursive: true, force: true })
+    }
+  }
+
+  /** What became of it, whatever the driver says; `said` is null where it threw. */
+  #truthful(said: SendOutcome | null): SendOutcome {
+    if (this.#grant === 'unused') return this.#earlier() ?? UNUSED
+    if (this.#grant !== 'used') {
+      return said ?? { outcome: 'not_sent', reason: 'driver_error', blame: 'line' }
+    }
+    const isWithdrawn =
+      said?.outcome === 'not_sent' && said.reason === 'withdrawn' && said.proof !== true
+    if (said === null || isWithdrawn || said.outcome === 'postponed') {
+      return { outcome: 'unknown', reason: 'driver_error' }
+    }
+    return said
+  }
+
+  async #pass(
+    message: OutgoingMessage,
+    note: string | null,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    if (this.#grant !== 'unasked' || this.#isAnswered) return false
+    this.#grant = 'unused'
+    const { clock, journal, log, session, line, isOver } = this.#tools
+    const askedAt = clock.monotonic()
+    const isGranted = await this.#ask(note)
+    if (isGranted === false) this.#grant = 'refused'
+    if (isGranted !== true) return false
+    const isCurrent = () => {
+      const isInTime = clock.monotonic() - askedAt < GRANT_MS
+      const isNewest = !isOver() && !signal.aborted && journal.fence === sessionOrder(session)[0]
+      return isInTime && isNewest && !this.#isAnswered
+    }
+    try {
+      const hasRow = await journal.insert({ session, line, message, note }, isCurrent)
+      if (hasRow) this.#grant = 'used'
+      return hasRow
+    } catch (error) {
+      log.error('journal could not be written', { message_id: message.id, error })
+      return false
+    }
+  }
+
+  /** The head's answer; null where it does not come in time. */
+  async #ask(note: string | null): Promise<boolean | null> {
+    const { link, clock, over, session, upOf } = this.#tools
+    const limit = deadline(clock, GRANT_MS, over)
+    const address = { link, subject: upOf(session), timeoutMs: PASS_MS }
+    const { send } = this.#order
+    try {
+      const answer = await askUntil(clock, limit.signal, () =>
+        ask(address, 'pass', { session, send, note }),
+      )
+      return answer?.isGranted ?? null
+    } finally {
+      limit.clear()
+    }
+  }
+
+  /** The files with their paths in `place`; null where one is not what it was, or the session is over. */
+  async #fetch(
+    attachments: NonNullable<Request<'send'>['message']['attachments']>,
+    place: string,
+  ): Promise<readonly OutgoingAttachment[] | null> {
+    const { link, clock, over, session, upOf } = this.#tools
+    const address = { link, subject: upOf(session), timeoutMs: FILE_MS }
+    const { send } = this.#order
+    await mkdir(place, { recursive: true })
+    const files: OutgoingAttachment[] = []
+    for (const file of attachments) {
+      const { sha256 } = file
+      const path = join(place, String(files.length))
+      const isWhole = await fetchFile({ path, size: file.size, sha256 }, (offset) =>
+        askUntil(clock, over, () =>
+          ask(address, 'outgoing_file', { session, send, sha256, offset }),
+        ),
+      )
+      if (!isWhole) return null
+      files.push({ ...file, path })
+    }
+    return files
+  }
+}

@@ -1,0 +1,204 @@
+// The upgrade of a box by its head. It downloads the executable, and starts `hookline upgrade` as a process that
+// goes on while the service stops. What comes of it lies in files, for whichever version starts next.
+
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { SECOND_MS } from '../domain/time.ts'
+import type { Clock } from '../system/clock.ts'
+import { readTextOrNull, writeFileAtomically } from '../system/files.ts'
+import type { Log } from '../system/log.ts'
+import type { Service } from '../system/service.ts'
+import { Signal } from '../system/signal.ts'
+import { fetchFile } from './files.ts'
+import { type Answer, askUntil, type Chunk, type Hello, type Request } from './wire.ts'
+
+type Order = Request<'upgrade'>
+type Report = NonNullable<Hello['upgrade']>
+/** `from` is the version that took the order. */
+type Installing = Order & { readonly from: string }
+
+export type BoxUpgradeTools = {
+  readonly clock: Clock
+  readonly log: Log
+  /** Folder of the download, and of the files about it. */
+  readonly folder: string
+  readonly version: string
+  /** Reason why it cannot upgrade itself; null where a service of this machine runs it. */
+  readonly obstacle: string | null
+  /** A part of the executable, from the head of this epoch; rejects with a LinkError where none comes. */
+  readonly fetch: (request: Request<'release_file'>, epoch: number) => Promise<Chunk>
+  /** Starts the upgrade to `file` as a process of its own, which writes its outputs to the file `output`. */
+  readonly install: (order: {
+    readonly file: string
+    readonly isUnverified: boolean
+    readonly output: string
+  }) => Promise<void>
+  /** True while an upgrade runs that waits for a start on this data directory. */
+  readonly isWatched: () => boolean
+}
+
+/** Until the process that was started has its lock. */
+const LAUNCH_MS = 30 * SECOND_MS
+const IDLE_MS = 60 * SECOND_MS
+const SUMS = 'SHA256SUMS'
+
+export class BoxUpgrade implements Service {
+  readonly name = 'upgrade'
+  readonly #tools: BoxUpgradeTools
+  readonly #news = new Signal()
+  #phase: 'none' | 'downloading' | 'installing' | 'failed' = 'none'
+  #order: Order | null = null
+  /** Version that took the order. */
+  #from: string
+  #problem: string | null = null
+  #launchedAt = -Infinity
+  #epoch = 0
+
+  constructor(tools: BoxUpgradeTools) {
+    this.#tools = tools
+    this.#from = tools.version
+    const text = readTextOrNull(this.#path('order.json'))
+    if (text === null) return
+    const { from, ...order } = JSON.parse(text) as Installing // `#install` wrote it.
+    this.#order = order
+    this.#from = from
+    this.#phase = 'installing'
+  }
+
+  /** Null where it cannot say yet: the head asks again. */
+  take(order: Order): Answer<'upgrade'> | null {
+    if (this.#order?.order === order.order) {
+      this.#epoch = order.epoch
+      return { isTaken: true }
+    }
+    if (this.#tools.obstacle !== null) return { refused: this.#tools.obstacle }
+    if (this.report()?.state === 'installing') return null
+    for (const name of ['order.json', 'result.json']) rmSync(this.#path(name), { force: true })
+    this.#order = order
+    this.#epoch = order.epoch
+    this.#from = this.#tools.version
+    this.#phase = 'downloading'
+    this.#news.notify()
+    return { isTaken: true }
+  }
+
+  /** For the head, with each hello; undefined where no upgrade is under way, and none has failed. */
+  report(): Report | undefined {
+    if (this.#order === null) return undefined
+    const { order, to } = this.#order
+    const { version, clock, isWatched } = this.#tools
+    const said = (state: Report['state'], problem: string | null = null) => {
+      return { order, to, state, problem: problem?.slice(0, 2_000) ?? null }
+    }
+    if (this.#phase === 'downloading') return said('downloading')
+    if (this.#phase === 'failed') return said('failed', this.#problem)
+    const isOld = version === this.#from
+    const result = isOld ? resultIn(readTextOrNull(this.#path('result.json'))) : null
+    if (result !== null) return said(result.state, result.problem)
+    if (clock.monotonic() - this.#launchedAt < LAUNCH_MS || isWatched()) return said('installing')
+    if (isOld) return said('failed', 'The upgrade was interrupted.')
+    this.#order = null
+    rmSync(this.#tools.folder, { recursive: true, force: true })
+    return undefined
+  }
+
+  /** Reason why a new version is not as good as the one before yet; null for none. */
+  notReady(isOnline: (kind: string, key: string) => boolean): string | null {
+    if (this.#order === null || this.#from === this.#tools.version) return null
+    const offline = this.#order.lines.filter(({ kind, key }) => !isOnline(kind, key))
+    const names = offline.map(({ name }) => name).join(', ')
+    return names === '' ? null : `It is offline with ${names}.`
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      const order = this.#order
+      if (order !== null && this.#phase === 'downloading') {
+        try {
+          await this.#perform(order, signal)
+        } catch (error) {
+          this.#fail(order, error instanceof Error ? error.message : String(error))
+        }
+        continue
+      }
+      await this.#news.wait(this.#tools.clock, IDLE_MS, signal)
+    }
+  }
+
+  async #perform(order: Order, signal: AbortSignal): Promise<void> {
+    const { log, install } = this.#tools
+    log.info('an upgrade is downloaded', { to: order.to })
+    const isFetched = await this.#download(order, signal)
+    // A restart asks again, and a newer order begins again.
+    if (signal.aborted || this.#order !== order) return
+    if (!isFetched) return this.#fail(order, 'The new version could not be fetched from the head.')
+    writeFileSync(this.#path(SUMS), order.sums)
+    if (order.signature !== null) writeFileSync(this.#path(`${SUMS}.minisig`), order.signature)
+    const stored: Installing = { ...order, from: this.#from }
+    writeFileAtomically(this.#path('order.json'), JSON.stringify(stored))
+    this.#phase = 'installing'
+    this.#launchedAt = this.#tools.clock.monotonic()
+    log.info('an upgrade is installed', { to: order.to })
+    const { isUnverified } = order
+    await install({ file: this.#path(order.name), isUnverified, output: this.#path('result.json') })
+  }
+
+  /** What was fetched before a restart is kept. */
+  async #download({ name, sha256, size }: Order, signal: AbortSignal): Promise<boolean> {
+    const { folder, fetch } = this.#tools
+    const part = `${sha256}.part`
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    for (const left of readdirSync(folder)) {
+      if (left !== part) rmSync(join(folder, left), { recursive: true })
+    }
+    const path = this.#path(part)
+    const wanted = { path, size, sha256, isResumed: existsSync(path) }
+    const { clock } = this.#tools
+    const isFetched = await fetchFile(wanted, (offset) =>
+      askUntil(clock, signal, () => fetch({ sha256, offset }, this.#epoch)),
+    )
+    if (isFetched) renameSync(path, this.#path(name))
+    else if (!signal.aborted) rmSync(path, { force: true })
+    return isFetched
+  }
+
+  #fail(order: Order, problem: string): void {
+    if (this.#order !== order) return
+    this.#tools.log.warn('the upgrade has failed', { to: order.to, problem })
+    this.#phase = 'failed'
+    this.#problem = problem
+  }
+
+  #path(name: string): string {
+    return join(this.#tools.folder, name)
+  }
+}
+
+/** The end of an upgrade in its output, which has a line of JSON for each thing that it says; null before that. */
+function resultIn(output: string | null): Pick<Report, 'state' | 'problem'> | null {
+  for (const line of output?.trim().split('\n') ?? []) {
+    const said = parsed(line)
+    const problem = [said.why, said.noWayBack, said.trouble].filter(Boolean).join(' ')
+    if (said.outcome === 'rolled_back') return { state: 'rolled_back', problem }
+    if (said.outcome === 'refused' || said.outcome === 'stuck') return { state: 'failed', problem }
+    if (said.error !== undefined) return { state: 'failed', problem: said.error.message ?? '' }
+  }
+  return null
+}
+
+type Said = {
+  readonly outcome?: string
+  readonly why?: string
+  readonly noWayBack?: string
+  readonly trouble?: string | null
+  readonly error?: { readonly message?: string }
+}
+
+function parsed(line: string): Said {
+  try {
+    return JSON.parse(line) as Said // Our own command printed it; another text has no fields.
+  } catch {
+    return {}
+  }
+}

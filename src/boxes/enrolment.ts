@@ -1,0 +1,298 @@
+// Joining: an invitation of the head's, the token that carries it, and both ends of the one request that
+// makes a machine a box. The request can be repeated: with the same key it has the same answer.
+
+import { createHash } from 'node:crypto'
+
+import { Type } from 'typebox'
+import { Compile } from 'typebox/compile'
+
+import { timestamp, type Timestamp } from '../domain/ids.ts'
+import { MINUTE_MS, SECOND_MS } from '../domain/time.ts'
+import type { Clock } from '../system/clock.ts'
+import type { Log } from '../system/log.ts'
+import type { OwnAddress } from '../system/network-address.ts'
+import type { Random } from '../system/random.ts'
+import { Signal } from '../system/signal.ts'
+import { inboxOf } from './broker-config.ts'
+import { BROKER_NAME, pemOf } from './certificates.ts'
+import { SUBJECTS, type Link } from './link.ts'
+import type { NatsLink } from './nats-link.ts'
+import { makeKey } from './nkeys.ts'
+
+/** What the head stores of an invitation. */
+export type Invitation = {
+  readonly id: string
+  /** Name of the box to be. */
+  readonly name: string
+  /** Public nkey of the token's seed. */
+  readonly publicKey: string
+  readonly expiresAt: Timestamp
+  readonly usedBy: { readonly publicKey: string; readonly boxId: string } | null
+}
+
+export type JoinToken = {
+  /** `direct` where users are made in a cluster: the seed is the box's own, and `id` its id. */
+  readonly kind: 'invitation' | 'direct'
+  /** `host:port` of each address of the broker. */
+  readonly addresses: readonly string[]
+  readonly id: string
+  readonly seed: string
+  /** PEM; null where public authorities sign the certificates of a cluster. */
+  readonly ca: string | null
+}
+
+/** The facts that a box stores; complete, or not there. */
+export type Joined = Omit<JoinToken, 'kind' | 'id'> & {
+  readonly boxId: string
+  readonly serverName: string | null
+  /** Null until the head says it. */
+  readonly headName: string | null
+}
+
+export type JoinRequest = {
+  readonly invitation: string
+  readonly publicKey: string
+  /** Name of the machine. */
+  readonly name: string
+  readonly version: string
+  readonly platform: string
+}
+
+export type JoinAnswer = { readonly boxId: string } | { readonly refused: string }
+export type JoinProblem = { readonly problem: string }
+
+/** Machine that joins, with the key that it made. */
+export type Machine = Pick<JoinRequest, 'name' | 'version' | 'platform'> & {
+  readonly key: { readonly seed: string; readonly publicKey: string }
+}
+
+type Tools = { readonly clock: Clock; readonly random: Random; readonly log: Log }
+
+const INVITATION_MS = 30 * MINUTE_MS
+const ID_BYTES = 8
+const ADDRESSES_MAX = 5
+const CONNECT_MS = 10 * SECOND_MS
+const ASK_MS = 10 * SECOND_MS
+const ASKS_MAX = 3
+const ASK_AGAIN_MS = SECOND_MS
+
+const PREFIX = 'hlj_'
+const VERSION = 1
+const CHECKSUM_BYTES = 4
+const KINDS = ['invitation', 'direct'] as const
+
+/** Bridges of containers and virtual machines: no other machine reaches their addresses. */
+const VIRTUAL = /^(docker|br-|veth|virbr|vmnet|vboxnet|bridge|awdl|llw|anpi|lxc|cni|flannel)/
+const LINK_LOCAL = /^(fe80:|169\.254\.)/i
+
+const text = (maxLength: number) => Type.String({ minLength: 1, maxLength })
+const REQUEST = Compile(
+  Type.Object({
+    name: text(200),
+    public_key: Type.String({ pattern: '^U[A-Z2-7]{55}$' }),
+    version: text(50),
+    platform: text(50),
+  }),
+)
+const ANSWER = Compile(
+  Type.Object({
+    box: Type.Optional(Type.String({ pattern: '^[\\w-]{1,64}$' })),
+    head: Type.Optional(text(200)),
+    refused: Type.Optional(text(500)),
+  }),
+)
+
+/** An invitation for the caller to store, and its token, which is shown once. */
+export async function invite(
+  { name, addresses, ca }: Pick<JoinToken, 'addresses' | 'ca'> & { readonly name: string },
+  { clock, random }: Pick<Tools, 'clock' | 'random'>,
+): Promise<{ readonly invitation: Invitation; readonly token: string }> {
+  const { seed, publicKey } = await makeKey()
+  const id = random.bytes(ID_BYTES).toHex()
+  const expiresAt = timestamp(clock.now() + INVITATION_MS)
+  const token = writeToken({ kind: 'invitation', addresses, id, seed, ca })
+  return { invitation: { id, name, publicKey, expiresAt, usedBy: null }, token }
+}
+
+/** `host:port` list for a token: the public host first, then those that a network may lead to. */
+export function joinAddresses(
+  own: readonly OwnAddress[],
+  port: number,
+  publicUrl: string | null,
+): readonly string[] {
+  const reachable = own.filter(
+    (one) => !VIRTUAL.test(one.interface) && !LINK_LOCAL.test(one.address),
+  )
+  const isV6 = (address: string) => address.includes(':')
+  const sorted = reachable
+    .map(({ address }) => address)
+    .toSorted((a, b) => Number(isV6(a)) - Number(isV6(b)))
+  const hosts = sorted.map((address) => (isV6(address) ? `[${address}]` : address))
+  const first = publicUrl === null ? [] : [new URL(publicUrl).hostname]
+  const all = [...new Set([...first, ...hosts])].slice(0, ADDRESSES_MAX)
+  return (all.length > 0 ? all : ['127.0.0.1']).map((host) => `${host}:${port}`)
+}
+
+/** Version and checksum, lines of text that end with a zero, then the certificates in DER. */
+export function writeToken({ kind, addresses, id, seed, ca }: JoinToken): string {
+  const lines = [String(KINDS.indexOf(kind)), id, seed, ...addresses].join('\n')
+  const certificates = (ca ?? '').matchAll(/-----BEGIN CERTIFICATE-----([^-]+)-----END/g)
+  const ders = [...certificates].map(([, base64 = '']) => Buffer.from(base64, 'base64'))
+  const content = Buffer.concat([new TextEncoder().encode(`${lines}\0`), ...ders])
+  const whole = Buffer.concat([Uint8Array.of(VERSION), checksumOf(content), content])
+  return PREFIX + whole.toString('base64url')
+}
+
+/** The token in a pasted text, which may have been wrapped. */
+export function readToken(pasted: string): JoinToken | JoinProblem {
+  const plain = pasted.replaceAll(/\s/g, '')
+  if (!plain.startsWith(PREFIX))
+    return { problem: `This is no token to join with: it starts with ${PREFIX}.` }
+  const whole = Buffer.from(plain.slice(PREFIX.length), 'base64url')
+  const content = whole.subarray(1 + CHECKSUM_BYTES)
+  const isNewer = whole.length > 0 && whole[0] !== VERSION
+  if (isNewer) return { problem: 'The token is from a newer Hookline. Upgrade this one first.' }
+  const end = content.indexOf(0)
+  if (end < 0 || !checksumOf(content).equals(whole.subarray(1, 1 + CHECKSUM_BYTES))) {
+    return { problem: 'The token is incomplete: copy all of it.' }
+  }
+  const [number, id = '', seed = '', ...addresses] = content.toString('utf8', 0, end).split('\n')
+  const kind = KINDS[Number(number)] ?? 'invitation'
+  const pems = certificatesIn(content.subarray(end + 1)).map(pemOf)
+  return { kind, addresses, id, seed, ca: pems.length > 0 ? pems.join('') : null }
+}
+
+/** Each begins with the tag of a sequence and a length of two bytes. */
+function certificatesIn(bytes: Buffer): readonly Buffer[] {
+  if (bytes.length < 4) return []
+  const length = 4 + bytes.readUInt16BE(2)
+  return [bytes.subarray(0, length), ...certificatesIn(bytes.subarray(length))]
+}
+
+function checksumOf(content: Uint8Array): Buffer {
+  return createHash('sha256').update(content).digest().subarray(0, CHECKSUM_BYTES)
+}
+
+/** Decision over a request, for the transaction that stores it: `new`, or the answer that is settled already. */
+export function decideJoin(
+  invitation: Invitation | null,
+  request: JoinRequest,
+  now: Timestamp,
+): 'new' | JoinAnswer {
+  if (invitation === null) return { refused: 'The invitation was withdrawn.' }
+  const { usedBy, expiresAt } = invitation
+  if (usedBy?.publicKey === request.publicKey) return { boxId: usedBy.boxId }
+  if (usedBy !== null) return { refused: 'The invitation was used already. Create a new one.' }
+  return now < expiresAt ? 'new' : { refused: 'The invitation has expired. Create a new one.' }
+}
+
+/** Answers machines that join. Returns a function that stops it. */
+export function serveJoins(
+  link: Link,
+  head: {
+    readonly name: string
+    /** One transaction: it decides, and stores the new box and the use of the invitation. */
+    readonly accept: (request: JoinRequest) => Promise<JoinAnswer>
+    /** Lets the box connect (`Broker.apply`); false where that failed. */
+    readonly apply: () => Promise<boolean>
+  },
+): () => void {
+  return link.serve(SUBJECTS.join('*'), async (body, subject) => {
+    const request = parse(body)
+    if (!REQUEST.Check(request)) return JSON.stringify({ refused: 'The request is malformed.' })
+    const { name, public_key: publicKey, version, platform } = request
+    const invitation = subject.slice(subject.lastIndexOf('.') + 1)
+    const answer = await head.accept({ invitation, publicKey, name, version, platform })
+    if ('refused' in answer) return JSON.stringify(answer)
+    // Without an answer the machine asks again.
+    return (await head.apply()) ? JSON.stringify({ box: answer.boxId, head: head.name }) : null
+  })
+}
+
+/**
+ * Joins with `token`. `key` is the machine's own: stored before, and given again where the command is
+ * repeated, it makes an answer that was lost harmless. Ends within a minute.
+ */
+export async function join(
+  pasted: string,
+  machine: Machine,
+  tools: Tools,
+  signal: AbortSignal,
+): Promise<Joined | JoinProblem> {
+  const token = readToken(pasted)
+  if ('problem' in token) return token
+  const { connectNats } = await import('./nats-link.ts')
+  const { kind, addresses, ca, id, seed } = token
+  const serverName = kind === 'invitation' ? BROKER_NAME : null
+  const { clock } = tools
+  const link = connectNats(
+    { servers: addresses, ca, serverName, seed, inboxPrefix: inboxOf(id), name: machine.name },
+    tools,
+  )
+  try {
+    if (!(await isConnected(link, clock, signal))) return { problem: problemWords(link, addresses) }
+    const facts = { addresses, ca, serverName }
+    if (kind === 'direct') return { ...facts, boxId: id, headName: null, seed }
+    const answer = await askToJoin(link, id, machine, { clock, signal })
+    return 'problem' in answer ? answer : { ...facts, ...answer, seed: machine.key.seed }
+  } finally {
+    await link.close()
+  }
+}
+
+/** Waits ten seconds; no longer than until the broker refuses the key, for then the addresses are right. */
+async function isConnected(link: NatsLink, clock: Clock, signal: AbortSignal): Promise<boolean> {
+  const change = new Signal()
+  const stop = link.onChange(() => change.notify())
+  const until = clock.monotonic() + CONNECT_MS
+  for (;;) {
+    const { isConnected, problem } = link.status()
+    const isOver = signal.aborted || problem === 'refused' || clock.monotonic() >= until
+    if (isConnected || isOver) {
+      stop()
+      return isConnected
+    }
+    await change.wait(clock, until - clock.monotonic(), signal)
+  }
+}
+
+function problemWords(link: NatsLink, addresses: readonly string[]): string {
+  const places = addresses.join(', ')
+  switch (link.status().problem) {
+    case 'refused':
+      return 'The invitation has expired or was withdrawn. Create a new one on the head.'
+    case 'untrusted':
+      return `The machine at ${places} is not the one that made this token: its certificate differs.`
+    case 'unreachable':
+    case null:
+      return `Nothing answers at ${places}. Check that the head runs and that its port is open to this network.`
+  }
+}
+
+async function askToJoin(
+  link: Link,
+  invitation: string,
+  { name, version, platform, key }: Machine,
+  { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
+): Promise<{ readonly boxId: string; readonly headName: string | null } | JoinProblem> {
+  const request = JSON.stringify({ name, version, platform, public_key: key.publicKey })
+  for (let asked = 0; asked < ASKS_MAX && !signal.aborted; asked += 1) {
+    if (asked > 0) await clock.sleep(ASK_AGAIN_MS, signal)
+    const reply = await link.ask(SUBJECTS.join(invitation), request, ASK_MS).catch(() => '')
+    const answer = parse(reply)
+    if (!ANSWER.Check(answer)) continue
+    const { box, head = null, refused } = answer
+    if (refused !== undefined) return { problem: refused }
+    if (box !== undefined) return { boxId: box, headName: head }
+  }
+  return { problem: 'The head did not answer. Run the same command again.' }
+}
+
+/** Undefined for what is no JSON. */
+function parse(body: string): unknown {
+  try {
+    return JSON.parse(body)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,58 @@
+// Files on their way over the link, in pieces that can each be asked for again. A piece is small enough to be
+// read and written at once.
+
+import { createHash } from 'node:crypto'
+import { closeSync, fstatSync, openSync, readSync, writeSync } from 'node:fs'
+
+import { hashFile } from '../system/hash.ts'
+import { type Chunk, CHUNK_BYTES } from './wire.ts'
+
+export function readChunk(path: string, offset: number): Chunk {
+  const bytes = new Uint8Array(CHUNK_BYTES)
+  let file: number | null = null
+  try {
+    file = openSync(path, 'r')
+    const length = readSync(file, bytes, 0, CHUNK_BYTES, offset)
+    return { data: bytes.subarray(0, length).toBase64(), isLast: length < CHUNK_BYTES }
+  } catch {
+    return { isMissing: true }
+  } finally {
+    if (file !== null) closeSync(file)
+  }
+}
+
+type Wanted = {
+  readonly path: string
+  readonly size: number
+  readonly sha256?: string | undefined
+  /** Goes on behind the bytes that are there. */
+  readonly isResumed?: boolean
+}
+
+/**
+ * Fetches a file to `path`. False where the other side does not have it, or has other bytes, and where `askFor`
+ * gives up with null; rejects where it cannot be written.
+ */
+export async function fetchFile(
+  { path, size, sha256, isResumed = false }: Wanted,
+  askFor: (offset: number) => Promise<Chunk | null>,
+): Promise<boolean> {
+  const file = openSync(path, isResumed ? 'a' : 'w', 0o600)
+  const hash = createHash('sha256')
+  let offset = fstatSync(file).size
+  try {
+    for (let isLast = false; !isLast && offset <= size;) {
+      const chunk = await askFor(offset)
+      if (chunk === null || 'isMissing' in chunk) return false
+      const bytes = Uint8Array.fromBase64(chunk.data)
+      writeSync(file, bytes)
+      hash.update(bytes)
+      offset += bytes.length
+      isLast = chunk.isLast
+    }
+  } finally {
+    closeSync(file)
+  }
+  if (offset !== size || sha256 === undefined) return offset === size
+  return (isResumed ? await hashFile(path) : hash.digest('hex')) === sha256
+}

@@ -1,0 +1,137 @@
+// The broker as the head has it: a nats-server that it starts, or a cluster that others run.
+
+import { readFileSync } from 'node:fs'
+
+import { RelayError } from '../domain/errors.ts'
+import type { Finding } from '../domain/finding.ts'
+import { NEVER, whenAborted } from '../system/clock.ts'
+import { dataDirectoryAt } from '../system/data-directory.ts'
+import { ownAddresses } from '../system/network-address.ts'
+import { HEAD_INBOX, usersBlock, type BrokerUsers } from './broker-config.ts'
+import { Broker, type BrokerTools } from './broker.ts'
+import { joinAddresses, type JoinToken } from './enrolment.ts'
+import type { Link } from './link.ts'
+import type { NatsLink, NatsOptions } from './nats-link.ts'
+import { brokerFinding, findNatsServer } from './nats-server.ts'
+import { publicKeyOf } from './nkeys.ts'
+
+export type HeadBroker = {
+  /** Facts for a token; throws `broker_unavailable` where no box could connect. */
+  prepare(): Promise<Pick<JoinToken, 'kind' | 'addresses' | 'ca'>>
+  /** Runs what it needs until `signal` aborts. */
+  run(signal: AbortSignal): Promise<void>
+  connect(): Promise<Link>
+  /** Lets the boxes of now connect, and cuts off all others; false where that failed. */
+  apply(): Promise<boolean>
+  /** The users of the configuration. */
+  users(): Promise<string>
+  findings(): readonly Finding[]
+}
+
+export type HeadBrokerOptions = {
+  readonly natsServer: string | null
+  readonly brokerPort: number
+  readonly broker: readonly string[] | null
+  readonly brokerCa: string | null
+  readonly brokerSeed: string | null
+  readonly publicUrl: string | null
+  /** Data directory. */
+  readonly dataDir: string
+}
+
+const CONNECTION_NAME = 'head'
+
+export function createHeadBroker(
+  options: HeadBrokerOptions,
+  tools: BrokerTools,
+  users: () => BrokerUsers,
+): HeadBroker {
+  const { broker: servers } = options
+  return servers === null
+    ? ownBroker(options, tools, users)
+    : clusterOf({ ...options, servers }, tools, users)
+}
+
+function ownBroker(
+  { natsServer, brokerPort: port, publicUrl, dataDir }: HeadBrokerOptions,
+  tools: BrokerTools,
+  users: () => BrokerUsers,
+): HeadBroker {
+  const directory = dataDirectoryAt(dataDir)
+  const broker = new Broker({ directory, port, program: natsServer, users }, tools)
+  return {
+    run: (signal) => broker.run(signal),
+    apply: () => broker.apply(),
+    findings: () => broker.findings(),
+    async prepare() {
+      const found = await findNatsServer(natsServer, tools, NEVER)
+      if ('code' in found) throw unavailable(`${found.title}. ${found.why} ${found.fix}`)
+      const { ca } = await broker.access()
+      const addresses = joinAddresses(ownAddresses(), port, publicUrl)
+      return { kind: 'invitation', addresses, ca }
+    },
+    connect: async () => connected(await broker.access(), tools),
+    async users() {
+      const { publicKey: head } = await broker.access()
+      return usersBlock({ ...users(), head })
+    },
+  }
+}
+
+function clusterOf(
+  options: HeadBrokerOptions & { readonly servers: readonly string[] },
+  tools: BrokerTools,
+  users: () => BrokerUsers,
+): HeadBroker {
+  const { servers, brokerCa, brokerSeed } = options
+  let link: NatsLink | null = null
+  const seed = () => {
+    if (brokerSeed !== null) return brokerSeed
+    throw unavailable('HOOKLINE_BROKER needs HOOKLINE_BROKER_SEED: make one with "nk -gen user".')
+  }
+  const ca = () => (brokerCa === null ? null : readFileSync(brokerCa, 'utf8'))
+  return {
+    // Its owner changes the users.
+    apply: async () => true,
+    run: async (signal) => void (await whenAborted(signal)),
+    async prepare() {
+      seed()
+      return { kind: 'direct', addresses: servers, ca: ca() }
+    },
+    async connect() {
+      const way = { servers, ca: ca(), serverName: null, seed: seed(), inboxPrefix: HEAD_INBOX }
+      return (link = await connected(way, tools))
+    },
+    users: async () => usersBlock({ ...users(), head: await publicKeyOf(seed()) }),
+    findings() {
+      const problem = link?.status().problem ?? null
+      return problem === null ? [] : [clusterFinding(problem, servers)]
+    },
+  }
+}
+
+async function connected(way: Omit<NatsOptions, 'name'>, tools: BrokerTools): Promise<NatsLink> {
+  const { connectNats } = await import('./nats-link.ts')
+  return connectNats({ ...way, name: CONNECTION_NAME }, tools)
+}
+
+const CLUSTER_PROBLEMS = {
+  unreachable: 'None of its servers answers.',
+  untrusted: 'Its certificate is not signed by an authority that this machine trusts.',
+  refused: "It refuses the relay's key.",
+} as const
+
+function clusterFinding(
+  problem: keyof typeof CLUSTER_PROBLEMS,
+  servers: readonly string[],
+): Finding {
+  return brokerFinding('broker_unreachable', {
+    title: 'The broker of your boxes can’t be reached',
+    why: `${CLUSTER_PROBLEMS[problem]} (${servers.join(', ')})`,
+    fix: 'Check the cluster, its users ("hookline boxes config") and the options that begin with HOOKLINE_BROKER.',
+  })
+}
+
+function unavailable(message: string): RelayError {
+  return new RelayError('broker_unavailable', message)
+}

@@ -1,0 +1,46 @@
+import { DAY_MS } from '../domain/time.ts'
+import type { DriverLine, LineDriver } from '../lines/driver.ts'
+import { Signal } from '../system/signal.ts'
+import type { Fleet } from './fleet.ts'
+import { RemoteLine } from './remote-line.ts'
+import { readBoxNote } from './wire.ts'
+
+/**
+ * The driver of one kind for the devices of this machine and of the boxes; `local` is null where this
+ * machine has none of the kind.
+ */
+export function createJoinedDriver(
+  local: LineDriver | null,
+  kind: string,
+  fleet: Fleet,
+): LineDriver {
+  const devicesChanged = local?.devicesChanged ?? new Signal()
+  fleet.onChange(() => devicesChanged.notify())
+  return {
+    kind,
+    devicesChanged,
+    // Boxes report their devices: without own ones there is nothing to look for in between.
+    ...(local === null && { lookEveryMs: DAY_MS }),
+    discover: async (signal) => {
+      const here = (await local?.discover(signal)) ?? []
+      return [...here, ...fleet.devices(kind)]
+    },
+    checkup: async (signal) => {
+      const all = await Promise.all([local?.checkup(signal) ?? [], fleet.checkup(kind)])
+      return all.flat()
+    },
+    run: (line, listener, signal) => {
+      const { box = null } = line
+      if (box !== null) return new RemoteLine(fleet, { kind, line, box, listener, signal }).run()
+      if (local === null) throw new Error(`This machine has no ${kind} driver.`)
+      return local.run(withOwnNotes(line), listener, signal)
+    },
+  }
+}
+
+/** A driver gets no note of another machine: the line may have moved from there. */
+function withOwnNotes(line: DriverLine): DriverLine {
+  const own = <Noted extends { readonly note: string | null }>(noted: Noted): Noted =>
+    readBoxNote(noted.note) === null ? noted : { ...noted, note: null }
+  return { ...line, unsettled: line.unsettled.map(own), open: line.open.map(own) }
+}

@@ -1,0 +1,240 @@
+// The journal of a box, `box.db`: every message that it took past its point of no return, written before a
+// device is touched. It is what makes "twice" impossible.
+
+import { Database } from 'bun:sqlite'
+
+import type { LineId, MessageId } from '../domain/ids.ts'
+import type { OutgoingMessage } from '../domain/message.ts'
+import type { SendOutcome } from '../lines/driver.ts'
+import type { Clock } from '../system/clock.ts'
+import { sha256 } from '../system/hash.ts'
+import type { Random } from '../system/random.ts'
+
+export type JournalRow = {
+  readonly session: string
+  readonly note: string | null
+  /** Null until the device has answered. */
+  readonly outcome: SendOutcome | null
+}
+
+type Entry = {
+  readonly session: string
+  readonly line: LineId
+  readonly message: OutgoingMessage
+  readonly note: string | null
+}
+
+type Tools = {
+  readonly clock: Pick<Clock, 'now'>
+  readonly random: Random
+  /** Name of the machine that the copy of a disk on another machine does not have. */
+  readonly machine: string
+}
+
+type Work = {
+  readonly run: () => unknown
+  readonly resolve: (value: never) => void
+  readonly reject: (error: unknown) => void
+}
+
+const KEPT_MS = 30 * 24 * 3_600_000
+const PRUNE_EVERY_MS = 3_600_000
+const BOOTS_MAX = 1_000
+
+// One process has it: a second one is refused by the lock.
+const SETUP = `
+  PRAGMA busy_timeout = 2000;
+  PRAGMA locking_mode = EXCLUSIVE;
+  PRAGMA journal_mode = WAL;
+  PRAGMA synchronous = FULL;
+  PRAGMA fullfsync = ON;
+  PRAGMA checkpoint_fullfsync = ON;
+  CREATE TABLE IF NOT EXISTS sends (
+    message_id TEXT PRIMARY KEY, session TEXT NOT NULL, line TEXT NOT NULL, recipient TEXT NOT NULL,
+    text_hash BLOB NOT NULL, note TEXT, at INTEGER NOT NULL, outcome TEXT
+  ) STRICT;
+  CREATE INDEX IF NOT EXISTS sends_by_time ON sends (at);
+  CREATE TABLE IF NOT EXISTS boots (seq INTEGER PRIMARY KEY, boot TEXT NOT NULL UNIQUE, machine TEXT NOT NULL) STRICT;
+  CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
+`
+
+/** Opens the journal at `path`; throws where it is damaged, or another process has it. */
+export function openJournal(path: string, tools: Tools): Journal {
+  const database = new Database(path, { create: true, readwrite: true, strict: true })
+  try {
+    return new Journal(database, tools)
+  } catch (error) {
+    database.close()
+    throw error
+  }
+}
+
+export class Journal {
+  /** Random name of this life of the journal; the process has the same. */
+  readonly boot: string
+  readonly #database: Database
+  readonly #clock: Pick<Clock, 'now'>
+  readonly #machine: string
+  readonly #waiting: Work[] = []
+  #fence: number
+  #storedFence: number
+  #pruneAt = 0
+
+  constructor(database: Database, { clock, random, machine }: Tools) {
+    this.#database = database
+    this.#clock = clock
+    this.#machine = machine
+    this.boot = random.bytes(12).toHex()
+    database.run(SETUP)
+    const { boot } = this
+    database.transaction(() => {
+      database
+        .query('INSERT INTO boots (boot, machine) VALUES ($boot, $machine)')
+        .run({ boot, machine })
+      database
+        .query('DELETE FROM boots WHERE seq <= (SELECT max(seq) FROM boots) - $most')
+        .run({ most: BOOTS_MAX })
+    })()
+    this.#fence = Number(this.#fact('fence') ?? 0)
+    this.#storedFence = this.#fence
+  }
+
+  /** Highest epoch of a head that this box has seen. */
+  get fence(): number {
+    return this.#fence
+  }
+
+  find(id: MessageId): JournalRow | null {
+    const sql = 'SELECT session, note, outcome FROM sends WHERE message_id = $id'
+    const row = this.#database
+      .query<{ session: string; note: string | null; outcome: string | null }, [{ id: string }]>(
+        sql,
+      )
+      .get({ id })
+    if (row === null) return null
+    // `settle` wrote it.
+    return {
+      ...row,
+      outcome: row.outcome === null ? null : (JSON.parse(row.outcome) as SendOutcome),
+    }
+  }
+
+  /**
+   * True where a message without a row was not handed to a device by the process `boot`: it has written here,
+   * on this machine, so that it is over or this one, and no row of a message as old was deleted.
+   */
+  isProof(id: MessageId, boot: string): boolean {
+    const sql = 'SELECT 1 FROM boots WHERE boot = $boot AND machine = $machine'
+    const isKnown = this.#database.query(sql).get({ boot, machine: this.#machine }) !== null
+    return isKnown && id > (this.#fact('pruned_to') ?? '')
+  }
+
+  /**
+   * Writes down that a message leaves. False, with nothing written, where `isCurrent` is false in the turn of
+   * the insert, or where a row says that the message may have left.
+   */
+  insert({ session, line, message, note }: Entry, isCurrent: () => boolean): Promise<boolean> {
+    return this.#write(() => {
+      const known = this.find(message.id)
+      if (!isCurrent() || (known !== null && mayHaveLeft(known))) return false
+      this.#database
+        .query(
+          `INSERT OR REPLACE INTO sends (message_id, session, line, recipient, text_hash, note, at)
+           VALUES ($id, $session, $line, $recipient, $hash, $note, $at)`,
+        )
+        .run({
+          id: message.id,
+          session,
+          line,
+          recipient: message.to,
+          hash: sha256(message.text),
+          note,
+          at: this.#clock.now(),
+        })
+      this.#prune()
+      return true
+    })
+  }
+
+  settle(id: MessageId, session: string, outcome: SendOutcome): Promise<void> {
+    return this.#write(() => {
+      this.#database
+        .query('UPDATE sends SET outcome = $outcome WHERE message_id = $id AND session = $session')
+        .run({ id, session, outcome: JSON.stringify(outcome) })
+    })
+  }
+
+  /** Resolves when the epoch is on disk; sessions of a lower one are over from the call on. */
+  async raiseFence(epoch: number): Promise<void> {
+    const fence = Math.max(this.#fence, epoch)
+    this.#fence = fence
+    if (fence <= this.#storedFence) return
+    await this.#write(() => this.#setFact('fence', String(fence)))
+    this.#storedFence = Math.max(fence, this.#storedFence)
+  }
+
+  /** Commits what waits. */
+  close(): void {
+    while (this.#waiting.length > 0) this.#commit()
+    this.#database.close()
+  }
+
+  /** Works of one turn share a commit: one flush of the disk serves all of them. */
+  #write<T>(run: () => T): Promise<T> {
+    const { promise, resolve, reject } = Promise.withResolvers<T>()
+    this.#waiting.push({ run, resolve, reject })
+    if (this.#waiting.length === 1) setImmediate(() => this.#commit())
+    return promise
+  }
+
+  #commit(): void {
+    const group = this.#waiting.splice(0)
+    if (group.length === 0) return
+    try {
+      const all = this.#database.transaction(() =>
+        group.map(({ run, resolve }) => {
+          const value = run() as never // `#write` tied its type to that of the promise.
+          return () => resolve(value)
+        }),
+      )
+      for (const settle of all.immediate()) settle()
+    } catch (error) {
+      for (const { reject } of group) reject(error)
+    }
+  }
+
+  #prune(): void {
+    const now = this.#clock.now()
+    if (now < this.#pruneAt && now > this.#pruneAt - PRUNE_EVERY_MS) return
+    this.#pruneAt = now + PRUNE_EVERY_MS
+    const old = { until: now - KEPT_MS }
+    const sql = 'SELECT max(message_id) AS id FROM sends WHERE at < $until'
+    const newest = this.#database.query<{ id: string | null }, [typeof old]>(sql).get(old)?.id
+    if (newest === null || newest === undefined) return
+    if (newest > (this.#fact('pruned_to') ?? '')) this.#setFact('pruned_to', newest)
+    this.#database.query('DELETE FROM sends WHERE at < $until').run(old)
+  }
+
+  #fact(name: string): string | null {
+    const sql = 'SELECT value FROM facts WHERE name = $name'
+    return (
+      this.#database.query<{ value: string }, [{ name: string }]>(sql).get({ name })?.value ?? null
+    )
+  }
+
+  #setFact(name: string, value: string): void {
+    this.#database
+      .query('INSERT OR REPLACE INTO facts (name, value) VALUES ($name, $value)')
+      .run({ name, value })
+  }
+}
+
+/** False only for a promise of the driver that the device holds nothing of it. */
+export function mayHaveLeft({ outcome }: JournalRow): boolean {
+  return outcome?.outcome !== 'not_sent' || outcome.blame !== 'line'
+}
+
+/** The row that speaks of a send of `session`: an earlier one, of which nothing was left, does not. */
+export function rowOf(row: JournalRow | null, session: string | undefined): JournalRow | null {
+  return row !== null && (mayHaveLeft(row) || row.session === session) ? row : null
+}

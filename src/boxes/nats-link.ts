@@ -1,0 +1,301 @@
+// Link over NATS: core request and reply, TLS from the first byte, keys instead of passwords. It brings
+// the client library with it, so a relay loads it with `await import` when there is something to join.
+
+import {
+  AuthorizationError,
+  connect,
+  nkeyAuthenticator,
+  NoRespondersError,
+  type NatsConnection,
+  type Subscription,
+} from '@nats-io/transport-node'
+
+import { timestamp, type Timestamp } from '../domain/ids.ts'
+import { withTimeout, type Clock } from '../system/clock.ts'
+import type { Log } from '../system/log.ts'
+import type { Random } from '../system/random.ts'
+import { LinkError, type Link } from './link.ts'
+
+/** The newest failure to connect: no answer, a certificate of someone else, or a key without rights. */
+export type LinkProblem = 'unreachable' | 'untrusted' | 'refused'
+
+export type LinkStatus = {
+  readonly isConnected: boolean
+  /** Last change of `isConnected`; null before the first connection. */
+  readonly since: Timestamp | null
+  /** Address of the connection, `host:port`. */
+  readonly server: string | null
+  /** Null while connected, and before the first failure. */
+  readonly problem: LinkProblem | null
+}
+
+export type NatsLink = Link & {
+  status(): LinkStatus
+  /** Calls `listener` after each change of the status; returns a function that stops it. */
+  onChange(listener: () => void): () => void
+}
+
+export type NatsOptions = {
+  /** `host:port` of each broker, or of each address of the same one. */
+  readonly servers: readonly string[]
+  /** Certificates that may sign the broker's (PEM); null for those that the system trusts. */
+  readonly ca: string | null
+  /** Name that the broker's certificate must have; null for the name that is dialled. */
+  readonly serverName: string | null
+  /** Nkey seed of a user: `SU…`. */
+  readonly seed: string
+  readonly inboxPrefix: string
+  /** Name of the connection, for the broker's log. */
+  readonly name: string
+  /** Interval of the client's pings; after two without an answer the connection is given up. */
+  readonly pingMs?: number | undefined
+}
+
+type Tools = { readonly clock: Clock; readonly random: Random; readonly log: Log }
+type Answer = Parameters<Link['serve']>[1]
+type Served = {
+  readonly subject: string
+  readonly answer: Answer
+  subscription: Subscription | null
+}
+
+const DIAL_MS = 2_000
+/** Time that the address which worked last has for itself. */
+const HEAD_START_MS = 250
+const RETRY_MS = 50
+/** After this time a broker is no longer expected back at any moment. */
+const HASTE_MS = 10_000
+const PATIENT_RETRY_MS = 1_000
+const PING_MS = 3_000
+const PINGS_OUT_MAX = 2
+const TLS_ERROR = /CERT|SELF_SIGNED|UNABLE_TO_|DEPTH_ZERO|ERR_TLS_|ERR_SSL_|HOSTNAME_MISMATCH/
+const BY_WEIGHT: readonly LinkProblem[] = ['refused', 'untrusted', 'unreachable']
+
+/** Connects for as long as it takes, again after each loss, until `close`. */
+export function connectNats(options: NatsOptions, tools: Tools): NatsLink {
+  return new Connector(options, tools)
+}
+
+export { nkeys } from '@nats-io/transport-node'
+
+/**
+ * The client's own reconnecting is not used: it cannot be stopped before its first connection, tries one
+ * address after another, and waits for a connection that it knows to be dead to take its last bytes.
+ */
+class Connector implements NatsLink {
+  readonly #options: NatsOptions
+  readonly #tools: Tools
+  readonly #closing = new AbortController()
+  readonly #served = new Set<Served>()
+  readonly #listeners = new Set<() => void>()
+  readonly #problems = new Map<string, LinkProblem>()
+  #connection: NatsConnection | null = null
+  #next = Promise.withResolvers<NatsConnection | null>()
+  #server: string | null = null
+  #since: Timestamp | null = null
+  readonly #running: Promise<void>
+
+  constructor(options: NatsOptions, tools: Tools) {
+    this.#options = options
+    this.#tools = tools
+    this.#running = this.#run()
+  }
+
+  status(): LinkStatus {
+    const isConnected = this.#connection !== null
+    const found = [...this.#problems.values()]
+    const problem = BY_WEIGHT.find((one) => found.includes(one)) ?? null
+    const since = this.#since
+    if (isConnected) return { isConnected, since, server: this.#server, problem: null }
+    return { isConnected, since, server: null, problem }
+  }
+
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => void this.#listeners.delete(listener)
+  }
+
+  async ask(subject: string, request: string, timeoutMs: number): Promise<string> {
+    const { clock } = this.#tools
+    const until = clock.monotonic() + timeoutMs
+    const connection =
+      this.#connection ?? (await withTimeout(clock, timeoutMs, this.#next.promise, null))
+    if (connection === null) throw new LinkError('There is no connection to the broker.')
+    try {
+      const timeout = Math.max(until - clock.monotonic(), 1)
+      return (await connection.request(subject, request, { timeout })).string()
+    } catch (error) {
+      const isUnheard = causesOf(error).some((cause) => cause instanceof NoRespondersError)
+      const why = isUnheard ? 'Nobody listens to the request.' : 'The request had no answer.'
+      throw new LinkError(why, { cause: error })
+    }
+  }
+
+  serve(subject: string, answer: Answer): () => void {
+    const served: Served = { subject, answer, subscription: null }
+    this.#served.add(served)
+    if (this.#connection !== null) this.#subscribe(this.#connection, served)
+    return () => {
+      this.#served.delete(served)
+      served.subscription?.unsubscribe()
+    }
+  }
+
+  /** A dial that is under way ends by itself within two seconds. */
+  async close(): Promise<void> {
+    this.#closing.abort()
+    await this.#running
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#closing
+    while (!signal.aborted) {
+      const connection = await this.#connectAny(signal)
+      if (connection === null) break
+      this.#begin(connection)
+      const lost = Promise.race([connection.closed(), this.#watch(connection)])
+      await unlessAborted(lost, signal)
+      this.#connection = null
+      this.#changed()
+      // The client answers open requests with an error, and does not wait for the network.
+      await connection.close()
+    }
+    this.#next.resolve(null)
+  }
+
+  #begin(connection: NatsConnection): void {
+    this.#problems.clear()
+    this.#connection = connection
+    for (const served of this.#served) this.#subscribe(connection, served)
+    this.#next.resolve(connection)
+    this.#next = Promise.withResolvers()
+    this.#changed()
+  }
+
+  #changed(): void {
+    this.#since = timestamp(this.#tools.clock.now())
+    for (const listener of this.#listeners) listener()
+  }
+
+  /** Resolves when the connection is known to be dead; the client may close it much later. */
+  async #watch(connection: NatsConnection): Promise<void> {
+    const { log } = this.#tools
+    for await (const status of connection.status()) {
+      if (status.type === 'error') log.warn('broker refused', { error: status.error.message })
+      if (status.type === 'staleConnection' || status.type === 'disconnect') return
+    }
+  }
+
+  /** The first connection to any of the servers, or null at the end. */
+  async #connectAny(closing: AbortSignal): Promise<NatsConnection | null> {
+    const round = new AbortController()
+    const last = this.#server
+    const rank = (server: string) => Number(server !== last)
+    const servers = this.#options.servers.toSorted((a, b) => rank(a) - rank(b))
+    const dials = servers.map((server, index) =>
+      this.#dialUntil(server, index === 0 ? 0 : HEAD_START_MS, round),
+    )
+    const connection = await unlessAborted(Promise.race(dials), closing)
+    if (connection !== null) return connection
+    round.abort()
+    for (const dial of dials) void dial.then((late) => late?.close())
+    return null
+  }
+
+  /** A connection to `server`, the only one of its `round`; null where another came first. It never rejects. */
+  async #dialUntil(
+    server: string,
+    delayMs: number,
+    round: AbortController,
+  ): Promise<NatsConnection | null> {
+    const { clock, random } = this.#tools
+    await clock.sleep(delayMs, round.signal)
+    const startedAt = clock.monotonic()
+    while (!round.signal.aborted) {
+      const connection = await this.#dial(server)
+      if (round.signal.aborted) {
+        await connection?.close()
+        return null
+      }
+      if (connection !== null) {
+        round.abort()
+        this.#server = server
+        return connection
+      }
+      const isFresh = clock.monotonic() - startedAt < HASTE_MS
+      const retryMs = isFresh ? RETRY_MS : PATIENT_RETRY_MS
+      await clock.sleep(retryMs * (1 + random.chance() / 5), round.signal)
+    }
+    return null
+  }
+
+  async #dial(server: string): Promise<NatsConnection | null> {
+    const { ca, serverName, seed, inboxPrefix, name, pingMs = PING_MS } = this.#options
+    const tls = {
+      handshakeFirst: true,
+      ...(ca !== null && { ca }),
+      ...(serverName !== null && { servername: serverName }),
+    }
+    try {
+      return await connect({
+        servers: [server],
+        tls,
+        authenticator: nkeyAuthenticator(new TextEncoder().encode(seed)),
+        inboxPrefix,
+        name,
+        timeout: DIAL_MS,
+        pingInterval: pingMs,
+        maxPingOut: PINGS_OUT_MAX,
+        reconnect: false,
+        ignoreClusterUpdates: true,
+        noAsyncTraces: true,
+      })
+    } catch (error) {
+      const problem = problemOf(error)
+      if (this.#problems.get(server) === problem) return null
+      this.#problems.set(server, problem)
+      this.#tools.log.info('broker not reached', { server, problem, error })
+      for (const listener of this.#listeners) listener()
+      return null
+    }
+  }
+
+  #subscribe(connection: NatsConnection, served: Served): void {
+    const { log } = this.#tools
+    const { subject, answer } = served
+    served.subscription = connection.subscribe(subject, {
+      callback: (refused, message) => {
+        if (refused !== null) return log.error('subject refused', { subject, error: refused })
+        answer(message.string(), message.subject)
+          // False, or an error, where the connection is another one by now: the request comes again.
+          .then((text) => text !== null && message.respond(text))
+          .catch((error: unknown) => log.warn('request not answered', { subject, error }))
+      },
+    })
+  }
+}
+
+/** Value of `promise`, or null when `signal` aborts. */
+async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T | null> {
+  const aborted = Promise.withResolvers<null>()
+  const end = () => aborted.resolve(null)
+  signal.addEventListener('abort', end)
+  if (signal.aborted) end()
+  try {
+    return await Promise.race([promise, aborted.promise])
+  } finally {
+    signal.removeEventListener('abort', end)
+  }
+}
+
+function problemOf(error: unknown): LinkProblem {
+  const causes = causesOf(error)
+  if (causes.some((cause) => cause instanceof AuthorizationError)) return 'refused'
+  const isTls = causes.some((cause) => 'code' in cause && TLS_ERROR.test(String(cause.code)))
+  return isTls ? 'untrusted' : 'unreachable'
+}
+
+/** An error and its causes, outermost first. */
+function causesOf(error: unknown): readonly Error[] {
+  return error instanceof Error ? [error, ...causesOf(error.cause)] : []
+}

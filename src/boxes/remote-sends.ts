@@ -1,0 +1,136 @@
+// The sends of one run on a box. Each has its point of no return asked once, and ends by its outcome, by the
+// journal of the box, or, where it was never granted, by the end of the session.
+
+import type { MessageId } from '../domain/ids.ts'
+import type { OutgoingMessage } from '../domain/message.ts'
+import { isGranted, type PointOfNoReturn, type SendOutcome, WITHDRAWN } from '../lines/driver.ts'
+import { type Answer, type BoxNote, type Request, UNUSED, writeBoxNote } from './wire.ts'
+
+type Order = {
+  readonly message: OutgoingMessage
+  readonly pointOfNoReturn: PointOfNoReturn
+  readonly signal: AbortSignal
+  readonly deviceSession: number
+}
+
+type Send = Order & {
+  readonly resolve: (outcome: SendOutcome) => void
+  /** The answer to its question; null before it was asked. */
+  grant: Promise<boolean> | null
+  /** The box may act on it. */
+  isGranted: boolean
+  /** The relay is about to answer. */
+  isAsking: boolean
+}
+
+type Record = Extract<Answer<'end'>, { readonly records: unknown }>['records'][number]
+
+type Tools = {
+  /** Hands a message to the box; null where the session is over before the box has it. */
+  readonly ask: (request: Request<'send'>) => Promise<Answer<'send'> | null>
+  /** Called where the box says that the session is over. */
+  readonly onOver: () => void
+}
+
+export class RemoteSends {
+  readonly #note: Omit<BoxNote, 'note'>
+  readonly #tools: Tools
+  readonly #sends = new Map<number, Send>()
+  #count = 0
+  #isOver = false
+
+  constructor(note: Omit<BoxNote, 'note'>, tools: Tools) {
+    this.#note = note
+    this.#tools = tools
+  }
+
+  /** Sends a message; resolves with what became of it. */
+  async give(order: Order): Promise<SendOutcome> {
+    const { signal, message, deviceSession } = order
+    if (this.#isOver || signal.aborted) return WITHDRAWN
+    this.#count += 1
+    const send = this.#count
+    const { promise, resolve } = Promise.withResolvers<SendOutcome>()
+    this.#sends.set(send, { ...order, resolve, grant: null, isGranted: false, isAsking: false })
+    const onAbort = () => this.#withdraw(send)
+    signal.addEventListener('abort', onAbort)
+    const { session } = this.#note
+    void this.#handOver(send, { session, deviceSession, send, message })
+    try {
+      return await promise
+    } finally {
+      signal.removeEventListener('abort', onAbort)
+    }
+  }
+
+  async #handOver(send: number, request: Request<'send'>): Promise<void> {
+    try {
+      const answer = await this.#tools.ask(request)
+      if (answer !== null && 'isOver' in answer) this.#tools.onOver()
+    } catch {
+      // It does not fit the link: no box has seen it.
+      this.settle(send, { outcome: 'not_sent', reason: 'driver_error', blame: 'line' })
+    }
+  }
+
+  message(send: number): OutgoingMessage | null {
+    return this.#sends.get(send)?.message ?? null
+  }
+
+  /** The first question is asked of the relay; its repeats get the same answer. */
+  async pass(number: number, note: string | null): Promise<Answer<'pass'>> {
+    const send = this.#sends.get(number)
+    if (this.#isOver || send === undefined) return { isGranted: false }
+    send.grant ??= this.#ask(number, send, note)
+    return { isGranted: await send.grant }
+  }
+
+  settle(number: number, outcome: SendOutcome): void {
+    this.#sends.get(number)?.resolve(outcome)
+    this.#sends.delete(number)
+  }
+
+  /** Nothing is granted any more. Those that never were have not left. */
+  end(): void {
+    this.#isOver = true
+    for (const number of this.#sends.keys()) this.#withdraw(number)
+  }
+
+  /** Messages that the box may have acted on. */
+  granted(): readonly MessageId[] {
+    return [...this.#sends.values()].flatMap(({ isGranted, message }) =>
+      isGranted ? [message.id] : [],
+    )
+  }
+
+  /** Ends a granted send by what the box's journal says. */
+  settleBy({ message, state, outcome }: Record): void {
+    for (const [number, send] of this.#sends) {
+      if (!send.isGranted || send.message.id !== message) continue
+      this.settle(number, state === 'none' ? UNUSED : (outcome ?? LOST))
+    }
+  }
+
+  giveUp(): void {
+    for (const [number, { isGranted }] of this.#sends) if (isGranted) this.settle(number, LOST)
+  }
+
+  #withdraw(number: number): void {
+    const send = this.#sends.get(number)
+    if (send !== undefined && !send.isGranted && !send.isAsking) this.settle(number, WITHDRAWN)
+  }
+
+  async #ask(number: number, send: Send, note: string | null): Promise<boolean> {
+    send.isAsking = true
+    const stored = writeBoxNote({ ...this.#note, note })
+    const mayLeave = await isGranted(send.pointOfNoReturn, stored)
+    send.isAsking = false
+    if (this.#isOver || send.signal.aborted) this.settle(number, mayLeave ? UNUSED : WITHDRAWN)
+    // Its outcome may have come before: the box waits for a grant only so long.
+    send.isGranted = mayLeave && this.#sends.has(number)
+    return send.isGranted
+  }
+}
+
+/** Nobody can say: the box's row has no outcome, or its journal is gone, or it is away for too long. */
+const LOST = { outcome: 'unknown', reason: 'session_ended' } as const

@@ -1,0 +1,145 @@
+// The order in which a head upgrades its boxes: one first, then a tenth at a time, each batch once the one before is
+// back with its lines. The first failure pauses it, until the owner goes on or cancels it.
+
+import type { Origin } from '../domain/audit.ts'
+import type { BoxId, LineId } from '../domain/ids.ts'
+import { lineName, type Line } from '../domain/line.ts'
+import { MINUTE_MS } from '../domain/time.ts'
+import type { Hello } from './wire.ts'
+
+/** A box on its way to the new version. */
+export type Step = {
+  readonly box: BoxId
+  readonly state: 'waiting' | 'upgrading' | 'upgraded' | 'failed'
+  /** Orders so far: the last one is that of a box that is upgrading. */
+  readonly orders: number
+  /** Version that it had, and its lines that were online, when it was ordered to upgrade. */
+  readonly from: string | null
+  readonly lines: readonly LineId[]
+  /** Monotonic time of its order, or when it was first passed over; null for neither. */
+  readonly since: number | null
+  readonly problem: string | null
+}
+
+export type Rollout = {
+  readonly id: string
+  readonly version: string
+  /** Executables for platforms such as `linux-x64`. */
+  readonly files: readonly {
+    readonly name: string
+    readonly platform: string
+    readonly sha256: string
+    readonly size: number
+  }[]
+  /** The file of their checksums, and its signature. */
+  readonly sums: string
+  readonly signature: string | null
+  readonly isUnverified: boolean
+  readonly origin: Origin
+  readonly steps: readonly Step[]
+}
+
+export type BoxView = {
+  readonly isReachable: boolean
+  readonly version: string | null
+  readonly platform: string | null
+  /** Report of the box on an upgrade. */
+  readonly upgrade: Hello['upgrade'] | null
+  /** Its lines that are turned on. */
+  readonly lines: readonly {
+    readonly line: Pick<Line, 'id' | 'driver' | 'key' | 'label' | 'number'>
+    readonly isOnline: boolean
+  }[]
+}
+
+/** Null for a box that was removed. */
+export type ViewOf = (box: BoxId) => BoxView | null
+
+/** Time for an upgrade, and for a box that is away to be back for its turn. */
+const PATIENCE_MS = 30 * MINUTE_MS
+const BATCHES = 10
+
+/** The rollout a moment later; the same object where nothing changes. */
+export function advance(rollout: Rollout, viewOf: ViewOf, now: number): Rollout {
+  const watched = rollout.steps.flatMap((step) => {
+    const view = viewOf(step.box)
+    // A failure stays until the owner says how to go on.
+    if (view === null) return step.state === 'failed' ? [step] : []
+    return [watch(step, view, { rollout, now })]
+  })
+  const isBusy = watched.some(({ state }) => state === 'upgrading' || state === 'failed')
+  const steps = isBusy ? watched : startBatch(watched, viewOf, now)
+  const isSame =
+    steps.length === rollout.steps.length && steps.every((step, at) => step === rollout.steps[at])
+  return isSame ? rollout : { ...rollout, steps }
+}
+
+function watch(
+  step: Step,
+  view: BoxView,
+  { rollout, now }: { readonly rollout: Rollout; readonly now: number },
+): Step {
+  if (isOver(step)) return step
+  const isThere = hasVersion(view, rollout.version)
+  const offline = view.lines.filter((one) => !one.isOnline && step.lines.includes(one.line.id))
+  if (isThere && offline.length === 0) return { ...step, state: 'upgraded' }
+  if (step.state === 'waiting' && view.isReachable) {
+    return step.since === null ? step : { ...step, since: null }
+  }
+  const said = problemOf(view, rollout, step)
+  if (said !== null) return failed(step, said)
+  if (step.since === null || now - step.since < PATIENCE_MS) return step
+  const names = offline.map(({ line }) => lineName(line)).join(', ')
+  if (isThere) return failed(step, `It has the new version, and is offline with ${names}.`)
+  return failed(step, view.isReachable ? SLOW : AWAY)
+}
+
+const SLOW = 'It was not done within 30 minutes.'
+const AWAY = 'It has not been reached for 30 minutes.'
+
+function isOver({ state }: Step): boolean {
+  return state === 'upgraded' || state === 'failed'
+}
+
+/** Until the box says that its upgrade is done, or has failed, it may go back. */
+function hasVersion({ isReachable, version, upgrade }: BoxView, wanted: string): boolean {
+  return isReachable && version === wanted && (!upgrade || upgrade.problem !== null)
+}
+
+function problemOf({ upgrade }: BoxView, rollout: Rollout, step: Step): string | null {
+  const isOfOrder = step.state === 'upgrading' && upgrade?.order === orderOf(rollout, step)
+  return isOfOrder ? upgrade.problem : null
+}
+
+/** A box that is away is passed over, and has its turn once it is back. */
+function startBatch(steps: readonly Step[], viewOf: ViewOf, now: number): readonly Step[] {
+  const isProven = steps.some(({ state }) => state === 'upgraded')
+  let places = isProven ? Math.ceil(steps.length / BATCHES) : 1
+  return steps.map((step) => {
+    const view = viewOf(step.box)
+    if (step.state !== 'waiting' || view === null || places === 0) return step
+    if (!view.isReachable) return step.since === null ? { ...step, since: now } : step
+    places -= 1
+    const lines = view.lines.flatMap(({ line, isOnline }) => (isOnline ? [line.id] : []))
+    const started = { state: 'upgrading', orders: step.orders + 1, since: now } as const
+    return { ...step, ...started, lines, from: view.version }
+  })
+}
+
+/** Boxes that failed have another turn. */
+export function resume(rollout: Rollout): Rollout {
+  const again = { state: 'waiting', since: null, problem: null } as const
+  const steps = rollout.steps.map((step) =>
+    step.state === 'failed' ? { ...step, ...again } : step,
+  )
+  return { ...rollout, steps }
+}
+
+export function failed(step: Step, problem: string): Step {
+  return { ...step, state: 'failed', problem }
+}
+
+/** Name of the order of a box, the same however often it is given: a box takes each once. */
+export function orderOf({ id }: Rollout, { orders }: Step): string {
+  return `${id}.${orders}`
+}

@@ -1,0 +1,306 @@
+// The rollout of a head: it brings the executables to the boxes, in the order of rollout.ts. Its state is one row of
+// the database: after a restart of the head it goes on.
+
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+
+import type * as api from '../api/boxes.ts'
+import type { AuditAction, Origin } from '../domain/audit.ts'
+import { RelayError } from '../domain/errors.ts'
+import type { Finding } from '../domain/finding.ts'
+import type { BoxId } from '../domain/ids.ts'
+import { lineName } from '../domain/line.ts'
+import { DAY_MS, SECOND_MS } from '../domain/time.ts'
+import type { Audit } from '../storage/audit.ts'
+import { findBox, findLiveBox, readRollout, saveRollout } from '../storage/boxes.ts'
+import type { Db } from '../storage/database.ts'
+import type { Writer } from '../storage/writer.ts'
+import type { Clock } from '../system/clock.ts'
+import { readTextOrNull } from '../system/files.ts'
+import { hashFile } from '../system/hash.ts'
+import type { LogicalClock } from '../system/logical-clock.ts'
+import type { Service } from '../system/service.ts'
+import { Signal } from '../system/signal.ts'
+import { executableName } from '../system/version.ts'
+import { readChunk } from './files.ts'
+import { LinkError } from './link.ts'
+import {
+  advance,
+  type BoxView,
+  failed,
+  orderOf,
+  resume,
+  type Rollout,
+  type Step,
+  type ViewOf,
+} from './rollout.ts'
+import type { Answer, Chunk, Request } from './wire.ts'
+
+type BoxOrder = Omit<Request<'upgrade'>, 'epoch'>
+
+export type RolloutTools = {
+  readonly db: Db
+  readonly writer: Writer
+  readonly clock: Clock
+  readonly stamps: LogicalClock
+  readonly audit: Pick<Audit, 'record'>
+  /** Folder of the executables, which the owner's command fills. */
+  readonly folder: string
+  /** Version of this head. */
+  readonly version: string
+  readonly viewOf: ViewOf
+  /** Called after a change of the rollout. */
+  readonly changed: () => void
+  /** Rejects with a LinkError where the box gives no answer. */
+  readonly order: (box: BoxId, request: BoxOrder) => Promise<Answer<'upgrade'>>
+}
+
+export type RolloutActions = {
+  current(): api.Rollout | null
+  start(wish: api.NewRollout, origin: Origin): Promise<api.Rollout>
+  /** Gives the boxes that failed another turn. */
+  resume(origin: Origin): Promise<api.Rollout>
+  /** No further box begins; one that has begun to install goes on. */
+  cancel(origin: Origin): Promise<api.Rollout>
+}
+
+type Entry = Parameters<Audit['record']>[2] & { readonly origin: Origin }
+
+const TICK_MS = 2 * SECOND_MS
+const IDLE_MS = DAY_MS
+
+export class Rollouts implements Service {
+  readonly name = 'rollout'
+  readonly #tools: RolloutTools
+  readonly #news = new Signal()
+  #rollout: Rollout | null
+
+  constructor(tools: RolloutTools) {
+    this.#tools = tools
+    const stored = readRollout(tools.db) as Rollout | null // `#keep` stored it.
+    // The time was that of another process: each wait begins again.
+    const since = tools.clock.monotonic()
+    const again = (step: Step) => (step.since === null ? step : { ...step, since })
+    this.#rollout = stored && { ...stored, steps: stored.steps.map(again) }
+  }
+
+  readonly actions: RolloutActions = {
+    current: () => (this.#rollout === null ? null : this.#resource()),
+    start: async (wish, origin) => {
+      const begun = await this.#begin(wish, origin)
+      await this.#keep(begun, [entryOf('rollout.started', begun, origin)])
+      return this.#resource()
+    },
+    resume: async (origin) => {
+      const resumed = resume(this.#require())
+      await this.#keep(resumed, [entryOf('rollout.resumed', resumed, origin)])
+      return this.#resource()
+    },
+    cancel: async (origin) => {
+      const canceled = this.#resource()
+      await this.#keep(null, [entryOf('rollout.canceled', canceled, origin)])
+      return canceled
+    },
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await this.#advance()
+      const upgrading = this.#rollout?.steps.filter(({ state }) => state === 'upgrading') ?? []
+      await Promise.all(upgrading.map((step) => this.#order(step)))
+      const pauseMs = this.#rollout === null ? IDLE_MS : TICK_MS
+      await this.#news.wait(this.#tools.clock, pauseMs, signal)
+    }
+  }
+
+  /** For the owner: its turn in the rollout, and what the box says itself. */
+  upgradeOf(box: BoxId): api.BoxUpgrade | null {
+    const said = this.#tools.viewOf(box)?.upgrade
+    const rollout = this.#rollout
+    const step = rollout?.steps.find((one) => one.box === box && one.state !== 'upgraded')
+    if (rollout && step && said?.order !== orderOf(rollout, step)) {
+      const isTurn = step.state === 'upgrading' || step.state === 'upgraded'
+      const state = isTurn ? 'installing' : step.state
+      return { to: rollout.version, state, problem: step.problem }
+    }
+    return said ? { to: said.to, state: said.state, problem: said.problem } : null
+  }
+
+  /** A part of an executable, for a box that was ordered to upgrade. */
+  chunk({ sha256, offset }: Request<'release_file'>): Chunk {
+    const file = this.#rollout?.files.find((one) => one.sha256 === sha256)
+    return file === undefined
+      ? { isMissing: true }
+      : readChunk(join(this.#tools.folder, file.name), offset)
+  }
+
+  findings(): readonly Finding[] {
+    const failure = this.#rollout?.steps.find(({ state }) => state === 'failed')
+    if (failure === undefined) return []
+    const { version, boxes, upgraded } = this.#resource()
+    return [
+      {
+        code: 'rollout_paused',
+        severity: 'warning',
+        title: `The upgrade of the boxes to ${version} is paused`,
+        why: `${failure.problem} ${upgraded} of ${boxes} boxes are upgraded.`,
+        fix: 'Go on with: hookline boxes upgrade --resume. Or end it: hookline boxes upgrade --cancel',
+        key: null,
+        box: failure.box,
+        depends_on: null,
+      },
+    ]
+  }
+
+  async #begin(wish: api.NewRollout, origin: Origin): Promise<Rollout> {
+    const { stamps, folder, version } = this.#tools
+    const files = await Promise.all(
+      wish.platforms.map(async (platform) => {
+        const name = executableName(platform)
+        const path = join(folder, name)
+        return { name, platform, sha256: await hashFile(path), size: Bun.file(path).size }
+      }),
+    )
+    if (this.#rollout !== null) throw refused(UNDER_WAY)
+    if (Bun.semver.order(wish.version, version) > 0) {
+      throw refused(`This relay has ${version}. Upgrade it first: hookline upgrade`)
+    }
+    return {
+      id: String(stamps.now()),
+      version: wish.version,
+      files,
+      sums: readTextOrNull(join(folder, 'SHA256SUMS')) ?? '',
+      signature: readTextOrNull(join(folder, 'SHA256SUMS.minisig')),
+      isUnverified: wish.is_unverified,
+      origin,
+      steps: wish.boxes.map((text) => this.#stepOf(text, wish.platforms)),
+    }
+  }
+
+  #stepOf(text: string, platforms: readonly string[]): Step {
+    const box = findLiveBox(this.#tools.db, text)
+    if (box === null || box.joinedAt === null) throw refused(`There is no box ${text}.`)
+    const platform = this.#tools.viewOf(box.id)?.platform ?? box.platform
+    if (!platforms.includes(platform ?? '')) {
+      throw refused(`The release has no executable for ${box.name} (${platform}).`)
+    }
+    return { ...FRESH, box: box.id }
+  }
+
+  async #advance(): Promise<void> {
+    const before = this.#rollout
+    if (before === null) return
+    const after = advance(before, this.#tools.viewOf, this.#tools.clock.monotonic())
+    const isOver = after.steps.every(({ state }) => state === 'upgraded')
+    if (after === before && !isOver) return
+    const upgrading = before.steps.filter(({ state }) => state === 'upgrading')
+    const ended = after.steps.filter(
+      ({ box, state }) => state === 'upgraded' && upgrading.some((step) => step.box === box),
+    )
+    const entries = ended.map(({ box, from }): Entry => {
+      const about = { kind: 'box', id: box } as const
+      const [was, is] = [{ version: from }, { version: before.version }]
+      return { action: 'box.upgraded', origin: before.origin, about, before: was, after: is }
+    })
+    await this.#keep(isOver ? null : after, entries)
+  }
+
+  /** Asks a box that is upgrading, until it has begun to install: one that downloads learns the head's epoch so. */
+  async #order(step: Step): Promise<void> {
+    const rollout = this.#rollout
+    const view = this.#tools.viewOf(step.box)
+    if (rollout === null || !view?.isReachable || view.version === rollout.version) return
+    const order = orderOf(rollout, step)
+    const { upgrade } = view
+    if (upgrade?.order === order && upgrade.state !== 'downloading') return
+    const request = requestOf(rollout, step, view)
+    if (request === null) return
+    try {
+      const answer = await this.#tools.order(step.box, request)
+      if ('refused' in answer) await this.#fail(step, answer.refused)
+    } catch (error) {
+      if (!(error instanceof LinkError)) throw error
+    }
+  }
+
+  async #fail(step: Step, problem: string): Promise<void> {
+    const rollout = this.#rollout
+    if (!rollout?.steps.includes(step)) return
+    const steps = rollout.steps.map((one) => (one === step ? failed(step, problem) : one))
+    await this.#keep({ ...rollout, steps })
+  }
+
+  /** Stores the state with `entries` of the audit; the executables go with the last of it. */
+  async #keep(rollout: Rollout | null, entries: readonly Entry[] = []): Promise<void> {
+    const { writer, audit, folder, changed } = this.#tools
+    this.#rollout = rollout
+    this.#news.notify()
+    await writer.write((tx) => {
+      saveRollout(tx, rollout)
+      for (const { origin, ...entry } of entries) audit.record(tx, origin, entry)
+    })
+    changed()
+    if (this.#rollout === null) rmSync(folder, { recursive: true, force: true })
+  }
+
+  #require(): Rollout {
+    if (this.#rollout === null) throw refused('No upgrade of boxes is under way.')
+    return this.#rollout
+  }
+
+  #resource(): api.Rollout {
+    const { version, steps } = this.#require()
+    const failure = steps.find(({ state }) => state === 'failed')
+    const name = failure && (findBox(this.#tools.db, failure.box)?.name ?? failure.box)
+    return {
+      version,
+      status: failure === undefined ? 'running' : 'paused',
+      boxes: steps.length,
+      upgraded: steps.filter(({ state }) => state === 'upgraded').length,
+      problem: failure === undefined ? null : `${name}: ${failure.problem}`,
+    }
+  }
+}
+
+/** Null for a box whose platform is another than when it was chosen. */
+function requestOf(rollout: Rollout, step: Step, { platform, lines }: BoxView): BoxOrder | null {
+  const file = rollout.files.find((one) => one.platform === platform)
+  if (file === undefined) return null
+  const { version: to, sums, signature, isUnverified } = rollout
+  const { name, sha256, size } = file
+  const online = lines.filter(({ line }) => step.lines.includes(line.id))
+  return {
+    order: orderOf(rollout, step),
+    to,
+    name,
+    sha256,
+    size,
+    sums,
+    signature,
+    isUnverified,
+    lines: online.map(({ line }) => ({ kind: line.driver, key: line.key, name: lineName(line) })),
+  }
+}
+
+const FRESH: Omit<Step, 'box'> = {
+  state: 'waiting',
+  orders: 0,
+  from: null,
+  lines: [],
+  since: null,
+  problem: null,
+}
+
+const UNDER_WAY = 'An upgrade of boxes is under way. End it first: hookline boxes upgrade --cancel'
+
+function refused(message: string): RelayError {
+  return new RelayError('rollout_refused', message)
+}
+
+function entryOf(
+  action: AuditAction,
+  { version }: Pick<Rollout, 'version'>,
+  origin: Origin,
+): Entry {
+  return { action, origin, about: { kind: 'relay', id: null }, after: { version } }
+}

@@ -1,0 +1,101 @@
+// Events of a driver as they go up, and what they need on the other side.
+
+import { statSync } from 'node:fs'
+
+import type { Capabilities } from '../domain/line.ts'
+import { mendedText } from '../domain/message.ts'
+import type { DeviceAttachment, DeviceFile, LineEvent, LineSession } from '../lines/driver.ts'
+import { isWireEvent, type WireEvent } from './wire.ts'
+
+export type WireFile = Extract<WireEvent, { readonly type: 'attachment' }>['attachment']
+
+export type Packed = {
+  readonly event: WireEvent
+  /** Paths of its files, by their guids. */
+  readonly files: ReadonlyMap<string, string>
+}
+
+/**
+ * The event as it fits the link; `numberOf` names the session of a device. A message or change of a form
+ * that does not fit is left out, and counted: it must not stop its line. Throws for any other event.
+ */
+export function packEvent(event: LineEvent, numberOf: (session: LineSession) => number): Packed {
+  const files = new Map<string, string>()
+  const pack = (attachment: DeviceAttachment): WireFile => {
+    const { file } = attachment
+    if (file.state !== 'available') return { ...attachment, file }
+    const size = statSync(file.path, { throwIfNoEntry: false })?.size
+    if (size === undefined) return { ...attachment, file: { state: 'missing' } }
+    files.set(attachment.guid, file.path)
+    return { ...attachment, file: { state: 'available', size } }
+  }
+  const packed = packedEvent(event, numberOf, pack)
+  if (isWireEvent(packed)) return { event: packed, files }
+  const substitute = leftOut(event)
+  if (!isWireEvent(substitute)) throw new Error(`The event ${event.type} does not fit the link.`)
+  return { event: substitute, files: new Map() }
+}
+
+function packedEvent(
+  event: LineEvent,
+  numberOf: (session: LineSession) => number,
+  pack: (attachment: DeviceAttachment) => WireFile,
+): WireEvent {
+  if (event.type === 'online') {
+    const { session, ...state } = event
+    return { ...state, deviceSession: numberOf(session), capacity: session.capacity }
+  }
+  if (event.type === 'attachment') return { ...event, attachment: pack(event.attachment) }
+  if (event.type === 'message') {
+    const { message } = event
+    const attachments = message.attachments?.map(pack)
+    return { ...event, message: { ...message, text: mendedText(message.text), attachments } }
+  }
+  if (event.type !== 'change' || event.change.kind !== 'edited') return event
+  const { change } = event
+  const edits = change.edits.map((edit) => ({ ...edit, text: mendedText(edit.text) }))
+  return { ...event, change: { ...change, text: mendedText(change.text), edits } }
+}
+
+function leftOut(event: LineEvent): LineEvent | null {
+  if (event.type !== 'message' && event.type !== 'change') return null
+  const { guid, at } = event.type === 'message' ? event.message : event.change
+  const { checkpoint } = event
+  return { type: 'left_out', leftOut: { guid, at, kind: 'not_understood' }, checkpoint }
+}
+
+/** Files of an event whose bytes are to be fetched. */
+export function filesToFetch(event: WireEvent): readonly WireFile[] {
+  if (event.type !== 'message' && event.type !== 'attachment') return []
+  const all = event.type === 'attachment' ? [event.attachment] : (event.message.attachments ?? [])
+  return all.filter(({ file }) => file.state === 'available')
+}
+
+/**
+ * The event as the relay takes it. `sessionOf` gives the session of an `online`; `paths` are those of the
+ * fetched files, by their guids: one that is not among them is missing.
+ */
+export function unpackEvent(
+  event: WireEvent,
+  sessionOf: (number: number, capacity: number) => LineSession,
+  paths: ReadonlyMap<string, string>,
+): LineEvent {
+  const unpack = (attachment: WireFile): DeviceAttachment => {
+    return { ...attachment, file: fileOf(attachment, paths) }
+  }
+  if (event.type === 'online') {
+    const { deviceSession, capacity, ...state } = event
+    const capabilities = event.capabilities as Capabilities // JSON leaves out what is undefined.
+    return { ...state, capabilities, session: sessionOf(deviceSession, capacity) }
+  }
+  if (event.type === 'attachment') return { ...event, attachment: unpack(event.attachment) }
+  if (event.type !== 'message') return event
+  const { message } = event
+  return { ...event, message: { ...message, attachments: message.attachments?.map(unpack) } }
+}
+
+function fileOf({ guid, file }: WireFile, paths: ReadonlyMap<string, string>): DeviceFile {
+  if (file.state !== 'available') return file
+  const path = paths.get(guid)
+  return path === undefined ? { state: 'missing' } : { state: 'available', path }
+}

@@ -1,0 +1,158 @@
+// `hookline boxes upgrade`: lays the executables of a release out for the relay, which brings them to its boxes.
+
+import { existsSync, mkdirSync, rmSync, statSync } from 'node:fs'
+import { dirname, isAbsolute, join, resolve } from 'node:path'
+
+import type { Box, NewRollout, Rollout } from '../api/boxes.ts'
+import { countWords } from '../domain/number-words.ts'
+import { HostingError } from '../hosting/system-tool.ts'
+import { newestRelease, SUMS } from '../hosting/update-check.ts'
+import { aboutExecutable, copyExecutable, RELEASE_KEY } from '../hosting/upgrade-executable.ts'
+import { dataDirectoryAt } from '../system/data-directory.ts'
+import { readTextOrNull } from '../system/files.ts'
+import { executableName, PLATFORM } from '../system/version.ts'
+import { EXIT, UsageError, type Call, type Command, type ExitCode } from './command.ts'
+import { askRelay } from './own-file.ts'
+import type { FindPlace, ServicePlace } from './service.ts'
+import { downloadOf, releaseSource } from './upgrade.ts'
+
+export function boxesUpgradeCommand(findPlace: FindPlace): Command {
+  return {
+    name: 'boxes upgrade',
+    args: [{ name: 'BOX', ids: 'boxes', isOptional: true, isRest: true }],
+    options: [
+      {
+        name: 'from',
+        value: 'PATH',
+        sentence:
+          'The folder of a release, or an executable for boxes like this machine (default: the newest in release_source).',
+      },
+      { name: 'unverified', value: null, sentence: 'Accept files without a release signature.' },
+      { name: 'resume', value: null, sentence: 'Go on after a failure, with the same box again.' },
+      { name: 'cancel', value: null, sentence: 'Upgrade no further box.' },
+    ],
+    sentence: 'Upgrade all boxes, or some: first one, then a tenth at a time.',
+    run: (call) => run(call, findPlace),
+  }
+}
+
+/** Brings a file of the release to `to`; false where it has none of this name. */
+type Fetch = (name: string, to: string) => Promise<boolean>
+
+const USAGE = 'hookline boxes upgrade [BOX…] --from PATH'
+/** The relay reads each executable once more. */
+const START_MS = 300_000
+
+async function run(call: Call, findPlace: FindPlace): Promise<ExitCode> {
+  const { options, out } = call
+  if (options.has('cancel')) return show(call, 'Canceled', await askRelay(call, 'DELETE /rollout'))
+  if (options.has('resume')) {
+    return show(call, 'Resumed', await askRelay(call, 'POST /rollout/resume'))
+  }
+  const { rollout } = await askRelay(call, 'GET /rollout')
+  if (rollout !== null) {
+    show(call, 'Under way', rollout)
+    out.problem('Wait for its end, or end it: hookline boxes upgrade --cancel')
+    return EXIT.failed
+  }
+  const body = await stage(call, findPlace(call), await chosenBoxes(call))
+  return show(call, 'Started', await askRelay(call, 'POST /rollout', { body, timeoutMs: START_MS }))
+}
+
+function show(call: Call, what: string, rollout: Rollout): ExitCode {
+  const { version, boxes, upgraded, problem } = rollout
+  const done = `${upgraded} of ${countWords(boxes, 'box')} upgraded`
+  const why = problem === null ? '' : ` Paused at ${problem}`
+  call.out.data(rollout, [`${what}: the upgrade to ${version}, ${done}.${why}`])
+  if (what !== 'Canceled') call.out.note('Watch it: hookline boxes')
+  return EXIT.ok
+}
+
+async function chosenBoxes(call: Call): Promise<readonly Box[]> {
+  const { data } = await askRelay(call, 'GET /boxes')
+  const joined = data.filter(({ status }) => status !== 'invited')
+  const chosen = call.args.map((text) => {
+    const found = joined.find(({ id, name }) => id === text || name === text)
+    if (found === undefined) throw new UsageError(`There is no box ${text}.`)
+    return found
+  })
+  if (joined.length === 0) throw new UsageError('No box has joined this relay yet.')
+  return chosen.length === 0 ? joined : chosen
+}
+
+/** Lays out what the boxes need in the data directory, where the relay finds it. */
+async function stage(call: Call, place: ServicePlace, boxes: readonly Box[]): Promise<NewRollout> {
+  const fetch = await fetchOf(call, place)
+  const folder = join(dataDirectoryAt(call.loadConfig().config.dataDir).path, 'rollout')
+  rmSync(folder, { recursive: true, force: true })
+  mkdirSync(folder, { mode: 0o700 })
+  for (const name of [SUMS, `${SUMS}.minisig`]) await fetch(name, join(folder, name))
+  const isUnverified = call.options.has('unverified')
+  const signed = isUnverified ? null : await newestRelease(folder, VERIFIED)
+  const sums = readTextOrNull(join(folder, SUMS)) ?? ''
+  const platforms: string[] = []
+  // Without a signature, only the executable for this machine says its version.
+  const own = isUnverified ? [PLATFORM] : []
+  for (const platform of new Set([...boxes.map((box) => box.platform ?? ''), ...own])) {
+    const name = executableName(platform)
+    const isListed = signed === null || sums.includes(` ${name}\n`)
+    if (isListed && (await fetch(name, join(folder, name)))) platforms.push(platform)
+  }
+  const ids = servedBoxes(call, boxes, platforms).map(({ id }) => id)
+  const version = signed?.version ?? (await ownVersion(place, folder))
+  return { version, platforms, boxes: ids, is_unverified: isUnverified }
+}
+
+const VERIFIED = {
+  releaseKey: RELEASE_KEY,
+  fetchText: () => Promise.reject(new Error('Its texts are read from the folder.')),
+}
+
+/** The boxes that there is an executable for: all of those that were named. */
+function servedBoxes(
+  { args, out }: Call,
+  boxes: readonly Box[],
+  platforms: readonly string[],
+): readonly Box[] {
+  const served = boxes.filter(({ platform }) => platforms.includes(platform ?? ''))
+  const left = boxes.filter((box) => !served.includes(box))
+  if (served.length === 0 || (args.length > 0 && left.length > 0)) {
+    throw new UsageError(`There is no executable for ${left[0]?.name} (${left[0]?.platform}).`)
+  }
+  if (left.length > 0) out.note(`Left out: ${left.map(({ name }) => name).join(', ')}.`)
+  return served
+}
+
+async function ownVersion({ machine, signal }: ServicePlace, folder: string): Promise<string> {
+  const about = await aboutExecutable(machine.run, join(folder, executableName(PLATFORM)), signal)
+  if (about !== null) return about.version
+  throw new UsageError(`There is no executable that runs on this machine (${PLATFORM}).`)
+}
+
+async function fetchOf(call: Call, { machine }: ServicePlace): Promise<Fetch> {
+  const from = call.options.get('from')
+  const path =
+    from === undefined ? await releaseSource(call, USAGE) : resolve(call.surroundings.folder, from)
+  if (!isAbsolute(path)) {
+    const { download } = downloadOf(machine)
+    return async (name, to) => {
+      const work = download(`${path.replace(/\/$/, '')}/${name}`, (response) =>
+        Bun.write(to, response),
+      )
+      const found = await call.out.during(`Downloading ${name}`, work)
+      if ('why' in found) throw new HostingError(`${name} cannot be downloaded. ${found.why}`)
+      return true
+    }
+  }
+  if (!existsSync(path)) throw new UsageError(`${path} does not exist.`)
+  const sourceOf = (name: string) => {
+    if (statSync(path).isDirectory()) return join(path, name)
+    if (name === executableName(PLATFORM)) return path
+    return name.startsWith(SUMS) ? join(dirname(path), name) : ''
+  }
+  return async (name, to) => {
+    const isThere = existsSync(sourceOf(name))
+    if (isThere) copyExecutable(sourceOf(name), to)
+    return isThere
+  }
+}

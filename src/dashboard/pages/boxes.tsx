@@ -1,0 +1,220 @@
+// Other machines whose lines the relay uses: their state, a new one, another name, and the end.
+
+import { useSignal } from '@preact/signals'
+
+import { href } from '../address.ts'
+import { fieldError } from '../api.ts'
+import { Button } from '../components/button.tsx'
+import { Callout } from '../components/callout.tsx'
+import { CodeBlock } from '../components/code-block.tsx'
+import { ActionDialog, ConfirmButton, Dialog } from '../components/dialog.tsx'
+import { TextField } from '../components/form.tsx'
+import { Badge } from '../components/icon.tsx'
+import { BackLink, Card, Facts, PageHead } from '../components/page.tsx'
+import { Ago, PersonText } from '../components/text.tsx'
+import { useAction } from '../components/use-action.ts'
+import { EmptyState, WhenReady } from '../components/when-ready.tsx'
+import { useDashboard } from '../dashboard.ts'
+import type { Box, InvitedBox, PhoneLine } from '../resources.ts'
+import { useBoxes, useLines, useRelayState } from '../sources.ts'
+import { BOXES as WORDS } from '../words/boxes.ts'
+import { COMMON, sizeWords } from '../words/common.ts'
+import { lineName, lineState } from '../words/line-states.ts'
+import { LINES } from '../words/lines.ts'
+
+export function BoxesPage() {
+  const boxes = useBoxes()
+  /** The box to be invited again, or `new`. */
+  const asked = useSignal<string | null>(null)
+  const add = (
+    <Button look="main" icon="plus" onClick={() => (asked.value = '')}>
+      {WORDS.add}
+    </Button>
+  )
+  const isEmpty = boxes.value?.data.length === 0
+  return (
+    <>
+      <div>
+        <BackLink href={href('lines')}>{LINES.title}</BackLink>
+        <PageHead title={WORDS.title} actions={!isEmpty && add}>
+          {WORDS.lead} <a href="/guide/several-boxes">{WORDS.guide}</a>
+        </PageHead>
+      </div>
+      <WhenReady of={boxes} kind="card" count={2}>
+        {({ data }) =>
+          data.length === 0 ? (
+            <Card>
+              <EmptyState icon="lines" title={WORDS.none} action={add}>
+                {WORDS.noneHint}
+              </EmptyState>
+            </Card>
+          ) : (
+            <div class="cards">
+              {data.map((box) => (
+                <BoxCard key={box.id} box={box} onInvite={() => (asked.value = box.name)} />
+              ))}
+            </div>
+          )
+        }
+      </WhenReady>
+      {asked.value !== null && <AddBox named={asked.value} onClose={() => (asked.value = null)} />}
+    </>
+  )
+}
+
+type CardProps = { readonly box: Box; readonly onInvite: () => void }
+
+function BoxCard({ box, onInvite }: CardProps) {
+  const { api, notices } = useDashboard()
+  const { name, status, version, platform, upgrade, free_bytes: free, last_heard_at: heard } = box
+  const isRenaming = useSignal(false)
+  const lines = useLines().value?.data.filter((line) => line.box?.id === box.id) ?? []
+  return (
+    <Card title={<PersonText>{name}</PersonText>} actions={<Badge of={WORDS.states[status]} />}>
+      <Facts
+        of={[
+          [WORDS.version, version ?? false],
+          [WORDS.upgrade, upgrade === null ? false : upgradeWords(upgrade)],
+          [WORDS.platform, platform ?? false],
+          [WORDS.free, free === null ? false : sizeWords(free)],
+          [WORDS.heard, heard === null ? WORDS.never : <Ago time={heard} />],
+          [WORDS.lines, lines.length === 0 ? WORDS.noLines : <LineLinks lines={lines} />],
+        ]}
+      />
+      <BoxFindings box={box} />
+      <div class="actions">
+        {status === 'invited' && <Button onClick={onInvite}>{WORDS.invite}</Button>}
+        <Button onClick={() => (isRenaming.value = true)}>{WORDS.rename}</Button>
+        <ConfirmButton
+          text={WORDS.remove}
+          title={WORDS.removeTitle}
+          confirm={WORDS.removeConfirm}
+          look="danger"
+          call={() => api.remove(`boxes/${box.id}`)}
+          onDone={() => notices.done(WORDS.removed)}
+        >
+          {WORDS.removeWords(name)}
+        </ConfirmButton>
+      </div>
+      {isRenaming.value && <RenameBox box={box} onClose={() => (isRenaming.value = false)} />}
+    </Card>
+  )
+}
+
+function upgradeWords({ to, state, problem }: NonNullable<Box['upgrade']>): string {
+  const words = WORDS.upgrades[state](to)
+  return problem === null ? words : `${words} ${problem}`
+}
+
+function LineLinks({ lines }: { readonly lines: readonly PhoneLine[] }) {
+  return (
+    <>
+      {lines.map((line) => (
+        <div key={line.id}>
+          <a href={href('lines', [line.id])}>
+            <PersonText>{lineName(line)}</PersonText>
+          </a>
+          {` · ${lineState(line).text}`}
+        </div>
+      ))}
+    </>
+  )
+}
+
+const TONES = { error: 'bad', warning: 'warn', info: 'wait' } as const
+
+function BoxFindings({ box }: { readonly box: Box }) {
+  const branches = useRelayState().value?.findings ?? []
+  const own = branches.filter(({ cause }) => cause.boxes?.includes(box.id) === true)
+  return (
+    <>
+      {own.map(({ cause }) => (
+        <Callout key={cause.code} tone={TONES[cause.severity]} title={cause.title}>
+          {cause.fix}
+        </Callout>
+      ))}
+    </>
+  )
+}
+
+type NameProps = { readonly box: Box; readonly onClose: () => void }
+
+function RenameBox({ box, onClose }: NameProps) {
+  const { api, notices } = useDashboard()
+  const name = useSignal(box.name)
+  const action = useAction(
+    () => api.patch<Box>(`boxes/${box.id}`, { name: name.value.trim() }),
+    () => {
+      notices.done(WORDS.renamed)
+      onClose()
+    },
+  )
+  return (
+    <ActionDialog
+      title={WORDS.renameTitle}
+      confirm={WORDS.save}
+      action={action}
+      but={['name', 'name_taken']}
+      isReady={name.value.trim() !== ''}
+      onClose={onClose}
+    >
+      <NameField bind={name} error={fieldError(action.failure, 'name', 'name_taken')} />
+    </ActionDialog>
+  )
+}
+
+function NameField(props: { readonly bind: { value: string }; readonly error: string | null }) {
+  return <TextField label={WORDS.name} hint={WORDS.nameHint} isFirst maxLength={40} {...props} />
+}
+
+type AddProps = { readonly named: string; readonly onClose: () => void }
+
+/** The name, then the command to run there, until the machine has joined. */
+function AddBox({ named, onClose }: AddProps) {
+  const { api } = useDashboard()
+  const name = useSignal(named)
+  const invited = useSignal<InvitedBox | null>(null)
+  const action = useAction(
+    () => api.post<InvitedBox>('boxes', { name: name.value.trim() }),
+    (box) => (invited.value = box),
+  )
+  if (invited.value !== null) return <JoinCommand invited={invited.value} onClose={onClose} />
+  return (
+    <ActionDialog
+      title={WORDS.add}
+      confirm={WORDS.create}
+      action={action}
+      but={['name', 'name_taken']}
+      isReady={name.value.trim() !== ''}
+      onClose={onClose}
+    >
+      <NameField bind={name} error={fieldError(action.failure, 'name', 'name_taken')} />
+    </ActionDialog>
+  )
+}
+
+type JoinProps = { readonly invited: InvitedBox; readonly onClose: () => void }
+
+function JoinCommand({ invited: { id, name, command, needs_user }, onClose }: JoinProps) {
+  const box = useBoxes().value?.data.find((one) => one.id === id)
+  const hasJoined = box?.status === 'online'
+  return (
+    <Dialog
+      title={WORDS.runThere(name)}
+      canClose={false}
+      onClose={onClose}
+      actions={
+        <Button look="main" onClick={onClose}>
+          {COMMON.done}
+        </Button>
+      }
+    >
+      <p>{WORDS.runWords}</p>
+      {needs_user && <Callout tone="warn">{WORDS.needsUser}</Callout>}
+      <CodeBlock what={WORDS.command} text={command} />
+      <Callout tone={hasJoined ? 'ok' : 'wait'} role="status">
+        {hasJoined ? WORDS.joined(name) : WORDS.waiting(name)}
+      </Callout>
+    </Dialog>
+  )
+}

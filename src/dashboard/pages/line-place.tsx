@@ -1,0 +1,103 @@
+// The machine of a line, and its move to another one.
+
+import { useSignal } from '@preact/signals'
+
+import { Button } from '../components/button.tsx'
+import { Callout, FailureNote } from '../components/callout.tsx'
+import { ActionDialog } from '../components/dialog.tsx'
+import { SelectField } from '../components/form.tsx'
+import { Card } from '../components/page.tsx'
+import { PersonText } from '../components/text.tsx'
+import { useAction } from '../components/use-action.ts'
+import { useDashboard } from '../dashboard.ts'
+import { numberWords } from '../numbers.ts'
+import type { Box, PhoneLine } from '../resources.ts'
+import { useBoxes } from '../sources.ts'
+import { BOXES as WORDS } from '../words/boxes.ts'
+
+type Props = { readonly line: PhoneLine }
+
+/** Nothing while the relay has no other machine. */
+export function LinePlace({ line }: Props) {
+  const boxes = useBoxes().value?.data ?? []
+  const isMoving = useSignal(false)
+  if (boxes.length === 0 && line.box === undefined) return null
+  return (
+    <Card title={WORDS.machine}>
+      <p>
+        <PersonText>{line.box?.name ?? WORDS.here}</PersonText>
+      </p>
+      {line.moves_to === undefined ? (
+        <div class="actions">
+          <Button onClick={() => (isMoving.value = true)}>{WORDS.move}</Button>
+        </div>
+      ) : (
+        <Moving line={line} />
+      )}
+      {isMoving.value && (
+        <MoveLine line={line} boxes={boxes} onClose={() => (isMoving.value = false)} />
+      )}
+    </Card>
+  )
+}
+
+function useMove(line: PhoneLine, onDone: () => void) {
+  const { api } = useDashboard()
+  return useAction(
+    (to: string | null) => api.post<PhoneLine>(`phone-lines/${line.id}/move`, { to }),
+    onDone,
+  )
+}
+
+function Moving({ line }: Props) {
+  const { notices } = useDashboard()
+  const { isBusy, failure, start } = useMove(line, () => notices.done(WORDS.canceled))
+  const place = line.moves_to?.name ?? WORDS.hereInside
+  return (
+    <>
+      <Callout
+        tone="wait"
+        role="status"
+        title={WORDS.moving(place)}
+        actions={
+          <Button isBusy={isBusy} onClick={() => start(null)}>
+            {WORDS.moveCancel}
+          </Button>
+        }
+      >
+        {WORDS.movingWords(place, numberWords(line.phone_number))}
+      </Callout>
+      <FailureNote failure={failure} />
+    </>
+  )
+}
+
+type MoveProps = Props & { readonly boxes: readonly Box[]; readonly onClose: () => void }
+
+function MoveLine({ line, boxes, onClose }: MoveProps) {
+  const places = [
+    ...(line.box === undefined ? [] : [{ value: 'here', text: WORDS.here }]),
+    ...boxes
+      .filter(({ id, status }) => id !== line.box?.id && status !== 'invited')
+      .map(({ id, name }) => ({ value: id, text: name })),
+  ]
+  const to = useSignal(places[0]?.value ?? '')
+  const move = useMove(line, onClose)
+  return (
+    <ActionDialog
+      title={WORDS.moveTitle}
+      confirm={WORDS.moveConfirm}
+      action={{ ...move, start: () => move.start(to.value) }}
+      isReady={to.value !== ''}
+      onClose={onClose}
+    >
+      <p>{WORDS.moveWords}</p>
+      <SelectField
+        label={WORDS.moveTo}
+        value={to.value}
+        options={places}
+        onChange={(value) => (to.value = value)}
+      />
+    </ActionDialog>
+  )
+}

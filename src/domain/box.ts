@@ -1,0 +1,41 @@
+import type { BoxId, Timestamp } from './ids.ts'
+import type { OfflineReason } from './line.ts'
+
+/** Another machine whose devices this relay uses, as it is stored. */
+export type Box = {
+  readonly id: BoxId
+  readonly name: string
+  /** Its public nkey, which it signs in to the broker with; null until it has joined. */
+  readonly publicKey: string | null
+  /** The public nkey of its invitation; null once it was used or taken back. */
+  readonly invitationKey: string | null
+  readonly invitedUntil: Timestamp | null
+  readonly createdAt: Timestamp
+  readonly joinedAt: Timestamp | null
+  readonly removedAt: Timestamp | null
+  /** As the box last reported them; null before that. */
+  readonly version: string | null
+  readonly platform: string | null
+  readonly lastHeardAt: Timestamp | null
+}
+
+/** A name that is easy to type, and never taken for an id or for the relay's own machine. */
+export function isBoxName(name: string): boolean {
+  return /^[a-z0-9][a-z0-9._-]{0,39}$/i.test(name) && name !== 'here' && !name.startsWith('box_')
+}
+
+/** In place of a name where a machine joins under the name of its invitation. */
+export const INVITED_NAME = '*'
+
+/** A box that has joined, for findings and figures. */
+export type WatchedBox = {
+  readonly id: BoxId
+  readonly name: string
+  readonly absence: OfflineReason | null
+  /** Time since it was heard last, or since this start. */
+  readonly silentMs: number
+  readonly version: string | null
+  readonly freeBytes: number | null
+  /** Two machines run as this box. */
+  readonly isTwice: boolean
+}

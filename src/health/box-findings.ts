@@ -1,0 +1,126 @@
+// Findings about boxes, and findings that boxes report.
+
+import type { WatchedBox } from '../domain/box.ts'
+import type { Finding } from '../domain/finding.ts'
+import type { BoxId } from '../domain/ids.ts'
+import { OFFLINE_REASONS, type Line, type LineState, lineName } from '../domain/line.ts'
+import { countWords } from '../domain/number-words.ts'
+import { MINUTE_MS } from '../domain/time.ts'
+import type { HealthFinding } from './catalogue.ts'
+
+/** A finding of a driver, with the box that it was found on. */
+type Found = Omit<HealthFinding, 'boxes'> & Pick<Finding, 'box'>
+
+type NameOf = (box: BoxId) => string
+
+/** Findings with the names of their boxes; one cause on several boxes is one finding. */
+export function groupedByBox(found: readonly Found[], nameOf: NameOf): readonly HealthFinding[] {
+  const here = found.filter(({ box }) => box === undefined)
+  const there = found.filter(({ box }) => box !== undefined)
+  const groups = Map.groupBy(there, ({ code, title }) => `${code}\0${title}`)
+  return [...here, ...[...groups.values()].flatMap((group) => oneOf(group, nameOf))]
+}
+
+function oneOf(group: readonly Found[], nameOf: NameOf): readonly HealthFinding[] {
+  const boxes = [...new Set(group.flatMap(({ box }) => box ?? []))]
+  const [first] = group
+  const names = boxes.map(nameOf).join(', ')
+  if (first === undefined || boxes.length === 1) {
+    return group.map((one) => ({ ...plain(one), boxes, why: `On ${names}. ${one.why}` }))
+  }
+  const why = `On ${countWords(boxes.length, 'box')}: ${names}. ${first.why}`
+  return [{ ...plain(first), boxes, why, lineId: null, about: { kind: 'box', id: null } }]
+}
+
+function plain({ box: _box, ...finding }: Found): HealthFinding {
+  return finding
+}
+
+/** Less is free on a disk that counts as full, as on the relay's own. */
+const FREE_BYTES_MIN = 256 * 1024 * 1024
+
+/** `broker` is the code of the finding that explains why no box is heard; null where there is none. */
+export function boxFindings(
+  boxes: readonly WatchedBox[],
+  broker: string | null,
+): readonly HealthFinding[] {
+  return boxes.flatMap((box) => [
+    ...absenceOf(box, broker),
+    ...(box.isTwice ? [twiceFinding(box)] : []),
+    ...((box.freeBytes ?? Infinity) < FREE_BYTES_MIN ? [diskFinding(box)] : []),
+  ])
+}
+
+function absenceOf(box: WatchedBox, broker: string | null): readonly HealthFinding[] {
+  const { absence, name, silentMs, version } = box
+  const { box_unreachable, box_outdated } = OFFLINE_REASONS
+  if (absence?.code === box_outdated.code) {
+    const words = {
+      title: `The box ${name} is outdated`,
+      why: `It runs Hookline ${version}, which this relay does not work with any more. Its lines are offline.`,
+      fix: 'Run on it: hookline upgrade',
+    }
+    return [finding(box, box_outdated.code, 'error', words)]
+  }
+  if (absence?.code !== box_unreachable.code) return []
+  const words = {
+    title: `The box ${name} is unreachable`,
+    why: 'It has not been heard. Messages for its lines wait for up to 24 hours, or go out on other lines.',
+    fix: 'Check its power and its network. On the box, "hookline doctor" says whether it reaches this machine.',
+  }
+  const severity = silentMs < MINUTE_MS ? 'warning' : 'error'
+  return [{ ...finding(box, box_unreachable.code, severity, words), depends_on: broker }]
+}
+
+function twiceFinding(box: WatchedBox): HealthFinding {
+  return finding(box, 'box_twice', 'error', {
+    title: `Two machines are the box ${box.name}`,
+    why: 'Both use the data directory of one box, as after a copy of its disk. The second one is refused.',
+    fix: 'Stop Hookline on one of them, and delete its data directory there. It can join as a box of its own: hookline boxes add NAME',
+  })
+}
+
+function diskFinding(box: WatchedBox): HealthFinding {
+  const free = Math.floor((box.freeBytes ?? 0) / 1024 / 1024)
+  return finding(box, 'box_storage_full', 'error', {
+    title: `The disk of the box ${box.name} is almost full`,
+    why: `${free} MiB are free. Without room for its journal, it sends nothing.`,
+    fix: 'Free up space on the disk of that machine.',
+  })
+}
+
+function finding(
+  { id }: WatchedBox,
+  code: string,
+  severity: Finding['severity'],
+  words: Pick<Finding, 'title' | 'why' | 'fix'>,
+): HealthFinding {
+  const about = { kind: 'box', id } as const
+  return { code, severity, ...words, lineId: null, boxes: [id], about, depends_on: null }
+}
+
+type Numbered = { readonly line: Line; readonly state: LineState }
+
+/** Lines whose number an older line of another machine has. */
+export function numberTwiceFindings(
+  lines: readonly Numbered[],
+  nameOf: NameOf,
+): readonly HealthFinding[] {
+  const { code } = OFFLINE_REASONS.number_twice
+  return lines
+    .filter(({ state }) => state.status === 'offline' && state.reason.code === code)
+    .map(({ line }) => {
+      const twins = lines.filter((one) => one.line.number === line.number)
+      const places = twins.map(({ line: { box } }) => (box === null ? 'this machine' : nameOf(box)))
+      return {
+        code,
+        severity: 'warning',
+        title: `The number of ${lineName(line)} is on two machines`,
+        why: `It is signed in on ${places.join(' and ')}. Only the older line sends and receives.`,
+        fix: `Sign out on one of them. To keep the newer machine, move the line there: hookline lines move ${twins[0]?.line.id} --to ${line.box === null ? 'here' : nameOf(line.box)}`,
+        lineId: line.id,
+        boxes: line.box === null ? undefined : [line.box],
+        depends_on: null,
+      }
+    })
+}

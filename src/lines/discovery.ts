@@ -1,0 +1,109 @@
+// Consequences of the devices that a driver finds, for the lines that are known.
+
+import type { BoxId, LineId } from '../domain/ids.ts'
+import { OFFLINE_REASONS, type Line, type OfflineReason } from '../domain/line.ts'
+import type { Found } from './driver.ts'
+
+/** Reason why nothing can be asked of a box now; null where it can. */
+export type BoxAbsence = (box: BoxId) => OfflineReason | null
+
+type Device = { readonly key: string; readonly number: string; readonly box: BoxId | null }
+
+/** Consequences of a driver's answer for its known lines. */
+export type Discovery = {
+  readonly present: readonly {
+    readonly id: LineId
+    readonly number: string | null
+    /** Reason not to run it all the same. */
+    readonly obstacle: OfflineReason | null
+  }[]
+  /** `reason` is null for that of the kind. */
+  readonly absent: readonly { readonly id: LineId; readonly reason: OfflineReason | null }[]
+  /** Vanished lines whose number came back on another device. */
+  readonly takeOvers: readonly ({ readonly id: LineId } & Device)[]
+  /** Devices that become new lines. One whose number is not known yet is not among them. */
+  readonly arrivals: readonly Device[]
+}
+
+/** `known` are all lines of one driver, oldest first, `found` the devices attached now. */
+export function discoveryOf(
+  known: readonly Line[],
+  found: readonly Found[],
+  places: Places,
+): Discovery {
+  const devices = new Map(found.map((device) => [identityOf(device), device]))
+  const present: { id: LineId; number: string | null; obstacle: OfflineReason | null }[] = []
+  const vanished = new Map<LineId, { line: Line; reason: OfflineReason | null }>()
+  for (const line of known) {
+    const device = devices.get(identityOf(line))
+    const reason = absenceOf(line, places.boxAbsence)
+    const obstacle = obstacleOf(line, known, places)
+    if (device === undefined || reason !== null) vanished.set(line.id, { line, reason })
+    else present.push({ id: line.id, number: device.number, obstacle })
+    devices.delete(identityOf(line))
+  }
+
+  const takeOvers: ({ id: LineId } & Device)[] = []
+  const arrivals: Device[] = []
+  for (const { key, number, box = null } of devices.values()) {
+    if (number === null) continue
+    const device = { key, number, box }
+    const [heir, ...others] = [...vanished.values()].filter((one) => mayTakeOver(one, device))
+    if (heir === undefined || others.length > 0) {
+      arrivals.push(device)
+      continue
+    }
+    vanished.delete(heir.line.id)
+    takeOvers.push({ id: heir.line.id, ...device })
+  }
+  const absent = [...vanished.values()].map(({ line, reason }) => ({ id: line.id, reason }))
+  return { present, absent, takeOvers, arrivals }
+}
+
+function identityOf({
+  box,
+  key,
+}: {
+  readonly box?: BoxId | null | undefined
+  readonly key: string
+}) {
+  return `${box ?? ''}\0${key}`
+}
+
+/** Reason why the line cannot run, whatever was found. */
+function absenceOf({ box, movesTo }: Line, boxAbsence: BoxAbsence): OfflineReason | null {
+  if (movesTo !== null) return OFFLINE_REASONS.line_moving
+  return box === null ? null : boxAbsence(box)
+}
+
+export type Places = { readonly boxAbsence: BoxAbsence; readonly isReal: boolean }
+
+/** Of two machines with one number, the newer line waits until the owner has decided. */
+export function obstacleOf(
+  line: Line,
+  known: readonly Line[],
+  { boxAbsence, isReal }: Places,
+): OfflineReason | null {
+  if (!isReal) return null
+  const older = known.slice(0, known.indexOf(line))
+  const twins = older.filter(({ box, number }) => number === line.number && box !== line.box)
+  const isTwice = twins.some(({ box }) => box === null || !isRemoved(boxAbsence(box)))
+  return isTwice ? OFFLINE_REASONS.number_twice : null
+}
+
+function isRemoved(reason: OfflineReason | null): boolean {
+  return reason?.code === OFFLINE_REASONS.box_removed.code
+}
+
+/**
+ * A device continues the vanished line with its number: at the place that the line moves to, or else at the
+ * same one. A box that is silent may still send: only the line of a removed box continues elsewhere.
+ */
+function mayTakeOver(
+  { line, reason }: { readonly line: Line; readonly reason: OfflineReason | null },
+  { number, box }: Device,
+): boolean {
+  if (line.number !== number) return false
+  if (line.movesTo !== null) return line.movesTo === (box ?? 'here')
+  return line.box === box || isRemoved(reason)
+}

@@ -1,0 +1,111 @@
+import type { Finding } from '../domain/finding.ts'
+import { type Clock, deadline, whenAborted } from '../system/clock.ts'
+import type { Log } from '../system/log.ts'
+import { Signal } from '../system/signal.ts'
+import type { Found, LineDriver } from './driver.ts'
+
+type WatchTools = {
+  readonly clock: Clock
+  readonly log: Log
+  readonly onFound: (found: readonly Found[]) => Promise<void>
+  readonly onFailure: (error: Error) => void
+}
+
+const LOOK_EVERY_MS = 5_000
+const ANSWER_MS_MAX = 10_000
+
+/** Asks one driver for its devices, again and again; one that hangs holds up no other. */
+export class DriverWatch {
+  readonly driver: LineDriver
+  readonly #tools: WatchTools
+  /** Questions that are open, be they overdue: a driver has one of each kind at most. */
+  readonly #open = new Set<'discover' | 'checkup'>()
+  #failure: Error | null = null
+  readonly #news: Signal
+
+  constructor(driver: LineDriver, tools: WatchTools) {
+    this.driver = driver
+    this.#news = driver.devicesChanged ?? new Signal()
+    this.#tools = tools
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      if (!this.#open.has('discover')) await this.#discover(signal)
+      const { lookEveryMs = LOOK_EVERY_MS } = this.driver
+      await this.#news.wait(this.#tools.clock, lookEveryMs, signal)
+    }
+  }
+
+  /** Looks for devices at once. */
+  look(): void {
+    this.#news.notify()
+  }
+
+  /** The driver's own findings, and one where it cannot look for devices. */
+  async checkup(signal: AbortSignal): Promise<readonly Finding[]> {
+    const { kind } = this.driver
+    const own = this.#failure === null ? [] : [failureFinding(kind, this.#failure)]
+    if (this.#open.has('checkup')) return [...own, failureFinding(kind, null)]
+    try {
+      const found = await this.#ask('checkup', (limit) => this.driver.checkup(limit), signal)
+      return [...own, ...found]
+    } catch (error) {
+      return own.length > 0 ? own : [failureFinding(kind, errorOf(error))]
+    }
+  }
+
+  async #discover(signal: AbortSignal): Promise<void> {
+    const { log, onFound, onFailure } = this.#tools
+    const driver = this.driver.kind
+    try {
+      const found = await this.#ask('discover', (limit) => this.driver.discover(limit), signal)
+      if (signal.aborted) return
+      await onFound(found)
+      if (this.#failure !== null) log.info('driver finds its devices again', { driver })
+      this.#failure = null
+    } catch (error) {
+      if (signal.aborted) return
+      if (this.#failure === null) log.warn('driver cannot look for devices', { driver, error })
+      this.#failure = errorOf(error)
+      onFailure(this.#failure)
+    }
+  }
+
+  /** The answer, or an error after ten seconds; the question stays open until the driver is done with it. */
+  async #ask<T>(
+    name: 'discover' | 'checkup',
+    question: (signal: AbortSignal) => Promise<T>,
+    signal: AbortSignal,
+  ): Promise<T> {
+    this.#open.add(name)
+    const limit = deadline(this.#tools.clock, ANSWER_MS_MAX, signal)
+    const overdue = whenAborted(limit.signal).then(() => {
+      throw new Error('The driver did not answer in time.')
+    })
+    const answer = Promise.resolve(limit.signal)
+      .then(question)
+      .finally(() => this.#open.delete(name))
+    try {
+      return await Promise.race([answer, overdue])
+    } finally {
+      limit.clear()
+    }
+  }
+}
+
+export function failureFinding(kind: string, error: Error | null): Finding {
+  return {
+    code: 'driver_failed',
+    severity: 'error',
+    title: `The ${kind} driver cannot look for its devices`,
+    why: error?.message ?? 'It has not answered for a while.',
+    fix: 'Hookline retries automatically. If this persists, restart it and check its log.',
+    key: null,
+    depends_on: null,
+  }
+}
+
+function errorOf(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error))
+}

@@ -1,0 +1,52 @@
+import { and, asc, eq, isNull } from 'drizzle-orm'
+
+import type { Box } from '../domain/box.ts'
+import { parseId, type BoxId } from '../domain/ids.ts'
+import { readAbout, writeAbout } from './about.ts'
+import type { Db, Tx } from './database.ts'
+import { boxes } from './line-schema.ts'
+
+const EPOCH = 'epoch'
+const ROLLOUT = 'rollout'
+
+/** All boxes, those of the past too, by creation, oldest first. */
+export function listBoxes(db: Db): readonly Box[] {
+  return db.orm.select().from(boxes).orderBy(asc(boxes.createdAt), asc(boxes.id)).all()
+}
+
+export function findBox(db: Db, id: BoxId): Box | null {
+  return db.orm.select().from(boxes).where(eq(boxes.id, id)).get() ?? null
+}
+
+/** The box with this name or id that is not removed. */
+export function findLiveBox(db: Db, text: string): Box | null {
+  const id = parseId('box', text)
+  const isIt = and(id === null ? eq(boxes.name, text) : eq(boxes.id, id), isNull(boxes.removedAt))
+  return db.orm.select().from(boxes).where(isIt).get() ?? null
+}
+
+export function insertBox(tx: Tx, box: Box): void {
+  tx.orm.insert(boxes).values(box).run()
+  tx.changes?.push({ what: 'box', id: box.id })
+}
+
+export function updateBox(tx: Tx, id: BoxId, changes: Partial<Omit<Box, 'id'>>): void {
+  tx.orm.update(boxes).set(changes).where(eq(boxes.id, id)).run()
+  tx.changes?.push({ what: 'box', id })
+}
+
+/** The count of this head's lives, above every one before: it names the sessions of a life. */
+export function beginEpoch(tx: Tx, above: number): number {
+  const epoch = Math.max(Number(readAbout(tx, EPOCH) ?? 0), above) + 1
+  writeAbout(tx, EPOCH, String(epoch))
+  return epoch
+}
+
+/** The upgrade of the boxes that is under way, as `saveRollout` stored it; null for none. */
+export function readRollout(db: Db): unknown {
+  return JSON.parse(readAbout(db, ROLLOUT) ?? 'null')
+}
+
+export function saveRollout(tx: Tx, rollout: object | null): void {
+  writeAbout(tx, ROLLOUT, JSON.stringify(rollout))
+}

@@ -1,0 +1,69 @@
+// The tables of lines and of the boxes that they are at: see `schema.ts` for the rules.
+
+import { sql } from 'drizzle-orm'
+import { integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
+
+import type { BoxId, LineId } from '../domain/ids.ts'
+import type { Place } from '../domain/line.ts'
+import type { QuietHours } from '../domain/quiet-hours.ts'
+import { at, checkJson, checkName, flag } from './columns.ts'
+
+/** Machines whose devices this relay uses. A box that has not joined yet has no public key. */
+export const boxes = sqliteTable(
+  'boxes',
+  {
+    id: text('id').$type<BoxId>().primaryKey(),
+    name: text('name').notNull(),
+    /** Its public nkey, which it signs in to the broker with; null until it has joined. */
+    publicKey: text('public_key').unique(),
+    /** The public nkey of its invitation; null once it was used or taken back. */
+    invitationKey: text('invitation_key'),
+    invitedUntil: at('invited_until'),
+    createdAt: at('created_at').notNull(),
+    joinedAt: at('joined_at'),
+    removedAt: at('removed_at'),
+    /** As the box last reported them. */
+    version: text('version'),
+    platform: text('platform'),
+    lastHeardAt: at('last_heard_at'),
+  },
+  (t) => [
+    uniqueIndex('boxes_by_name')
+      .on(t.name)
+      .where(sql`removed_at IS NULL`),
+  ],
+)
+
+export const lines = sqliteTable(
+  'lines',
+  {
+    seq: integer('seq').primaryKey(),
+    id: text('id').$type<LineId>().notNull().unique(),
+    driver: text('driver').notNull(),
+    key: text('device_key').notNull(),
+    box: text('box').$type<BoxId>(),
+    movesTo: text('moves_to').$type<Place>(),
+    number: text('phone_number').notNull(),
+    label: text('label'),
+    dailyContactLimit: integer('daily_contact_limit').notNull(),
+    isEnabled: flag('is_enabled').notNull(),
+    quietHours: text('quiet_hours', { mode: 'json' }).$type<QuietHours>(),
+    relaySms: flag('relay_sms').notNull(),
+    relayGroups: flag('relay_groups').notNull().default(false),
+    checkpoint: text('checkpoint'),
+    /** Contacts whose place is reserved: see domain/contact-limit. */
+    contactsReserved: integer('contacts_reserved').notNull().default(0),
+    createdAt: at('created_at').notNull(),
+    deletedAt: at('deleted_at'),
+  },
+  (t) => [
+    checkName('driver'),
+    checkJson('quiet_hours'),
+    uniqueIndex('lines_by_device')
+      .on(t.driver, t.key)
+      .where(sql`deleted_at IS NULL AND box IS NULL`),
+    uniqueIndex('lines_by_box')
+      .on(t.driver, t.box, t.key)
+      .where(sql`deleted_at IS NULL`),
+  ],
+)

@@ -1,0 +1,260 @@
+// Tokens and joining, with a real nats-server where both ends meet.
+
+import { expect, test } from 'bun:test'
+
+import { inboxOf } from '../../src/boxes/broker-config.ts'
+import { keepCertificates } from '../../src/boxes/certificates.ts'
+import {
+  decideJoin,
+  invite,
+  join,
+  joinAddresses,
+  readToken,
+  serveJoins,
+  writeToken,
+  type Invitation,
+  type JoinAnswer,
+  type JoinRequest,
+} from '../../src/boxes/enrolment.ts'
+import { makeKey } from '../../src/boxes/nkeys.ts'
+import { timestamp } from '../../src/domain/ids.ts'
+import { NEVER, systemClock } from '../../src/system/clock.ts'
+import { dataDirectoryAt } from '../../src/system/data-directory.ts'
+import { NATS_SERVER } from '../support/nats-server.ts'
+import { BrokerRig, natsTools, until } from '../support/nats.ts'
+import { ScratchFolder } from '../support/scratch-folder.ts'
+
+const withServer = test.skipIf(NATS_SERVER === null)
+const MINUTE_MS = 60_000
+const MACHINE = { name: 'studio.local', version: '1.2.3', platform: 'darwin' }
+
+function otherAuthority(): string {
+  using folder = new ScratchFolder()
+  return keepCertificates(dataDirectoryAt(folder.path), natsTools).ca
+}
+
+/** A clock on which time-outs of the product pass twenty times as fast. */
+const fastClock = {
+  ...systemClock,
+  monotonic: () => systemClock.monotonic() * 20,
+  after: (ms: number, act: () => void) => systemClock.after(ms / 20, act),
+  sleep: (ms: number, signal: AbortSignal) => systemClock.sleep(ms / 20, signal),
+}
+
+/** A head with its broker, its invitations and its boxes in memory. */
+class Head implements AsyncDisposable {
+  readonly rig: BrokerRig
+  readonly requests: JoinRequest[] = []
+  invitation: Invitation | null = null
+  #boxes = 0
+
+  constructor(rig: BrokerRig) {
+    this.rig = rig
+  }
+
+  static async start(): Promise<Head> {
+    const head = new Head(await BrokerRig.start())
+    const link = await head.rig.connect({})
+    const accept = async (request: JoinRequest) => head.#accept(request)
+    serveJoins(link, { name: 'office', accept, apply: () => head.rig.broker.apply() })
+    return head
+  }
+
+  async invite(): Promise<string> {
+    const { ca } = await this.rig.broker.access()
+    const addresses = [`127.0.0.1:${this.rig.port}`]
+    const { invitation, token } = await invite({ name: 'studio', addresses, ca }, natsTools)
+    this.invitation = invitation
+    this.rig.users.invitations = [{ id: invitation.id, nkey: invitation.publicKey }]
+    await this.rig.broker.apply()
+    return token
+  }
+
+  #accept(request: JoinRequest): JoinAnswer {
+    this.requests.push(request)
+    const now = timestamp(natsTools.clock.now())
+    const decision = decideJoin(this.invitation, request, now)
+    if (decision !== 'new' || this.invitation === null) return decision as JoinAnswer // Not new.
+    const boxId = `box_${(this.#boxes += 1)}`
+    this.invitation = { ...this.invitation, usedBy: { publicKey: request.publicKey, boxId } }
+    this.rig.users.boxes = [{ id: boxId, nkey: request.publicKey }]
+    return { boxId }
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.rig[Symbol.asyncDispose]()
+  }
+}
+
+withServer('a machine joins with a token, and connects at once with its own key', async () => {
+  await using head = await Head.start()
+  const token = await head.invite()
+  const key = await makeKey()
+
+  const joined = await join(token, { ...MACHINE, key }, natsTools, NEVER)
+  if ('problem' in joined) throw new Error(joined.problem)
+  const { seed, ca, serverName, boxId } = joined
+  const box = await head.rig.connect({ seed, ca, serverName, inboxPrefix: inboxOf(boxId) })
+  await until(() => box.status().isConnected || box.status().problem !== null)
+
+  expect(joined).toMatchObject({ boxId: 'box_1', headName: 'office', seed: key.seed })
+  expect(box.status().isConnected).toBe(true)
+  const request = { invitation: head.invitation?.id ?? '', publicKey: key.publicKey, ...MACHINE }
+  expect(head.requests).toEqual([request])
+  expect(token).not.toContain(key.seed)
+})
+
+withServer('the same machine gets the same answer again, another one is refused', async () => {
+  await using head = await Head.start()
+  const token = await head.invite()
+  const [key, other] = [await makeKey(), await makeKey()]
+  const joinWith = (own: typeof key) => join(token, { ...MACHINE, key: own }, natsTools, NEVER)
+
+  const answers = [await joinWith(key), await joinWith(key), await joinWith(other)]
+
+  expect(answers[0]).toMatchObject({ boxId: 'box_1' })
+  expect(answers[1]).toEqual(answers[0])
+  expect(answers[2]).toEqual({ problem: 'The invitation was used already. Create a new one.' })
+})
+
+withServer('an invitation that has ended says so, at the head and at the broker', async () => {
+  await using head = await Head.start()
+  const token = await head.invite()
+  const joinAgain = async () => join(token, { ...MACHINE, key: await makeKey() }, natsTools, NEVER)
+  if (head.invitation) head.invitation = { ...head.invitation, expiresAt: timestamp(0) }
+
+  const expired = await joinAgain()
+  head.invitation = null
+  const withdrawn = await joinAgain()
+  head.rig.users = { boxes: [{ id: 'b', nkey: (await makeKey()).publicKey }], invitations: [] }
+  await head.rig.broker.apply()
+  const startedAt = performance.now()
+  const unknown = await joinAgain()
+  const elapsedMs = performance.now() - startedAt
+
+  expect(elapsedMs).toBeLessThan(5_000)
+  expect([expired, withdrawn, unknown]).toEqual([
+    { problem: 'The invitation has expired. Create a new one.' },
+    { problem: 'The invitation was withdrawn.' },
+    { problem: 'The invitation has expired or was withdrawn. Create a new one on the head.' },
+  ])
+})
+
+withServer('another machine at the address, and none at all, are problems in words', async () => {
+  await using rig = await BrokerRig.start()
+  await rig.addBox('b')
+  const key = await makeKey()
+  const address = `127.0.0.1:${rig.port}`
+  const token = async (ca: string) =>
+    (await invite({ name: 'x', addresses: [address], ca }, natsTools)).token
+  const tools = { ...natsTools, clock: fastClock }
+
+  const other = await join(await token(otherAuthority()), { ...MACHINE, key }, tools, NEVER)
+  const { ca } = await rig.broker.access()
+  await rig.stop()
+  const nobody = await join(await token(ca ?? ''), { ...MACHINE, key }, tools, NEVER)
+
+  expect(other).toEqual({
+    problem: `The machine at ${address} is not the one that made this token: its certificate differs.`,
+  })
+  expect(nobody).toEqual({
+    problem: `Nothing answers at ${address}. Check that the head runs and that its port is open to this network.`,
+  })
+})
+
+withServer(
+  'with users of a cluster the token is the box’s own, and no request is needed',
+  async () => {
+    await using rig = await BrokerRig.start()
+    const seed = await rig.addBox('one')
+    const { ca } = await rig.broker.access()
+    const addresses = [`localhost:${rig.port}`]
+    const token = writeToken({ kind: 'direct', addresses, id: 'one', seed, ca })
+
+    const joined = await join(
+      token,
+      { ...MACHINE, key: await makeKey() },
+      { ...natsTools, clock: fastClock },
+      NEVER,
+    )
+
+    // Our own broker's certificate has another name than a cluster's would have.
+    expect(joined).toMatchObject({ problem: expect.stringContaining('its certificate differs') })
+  },
+)
+
+test('a token is short, survives wrapping, and says when a part of it is missing', async () => {
+  const ca = otherAuthority()
+  const addresses = ['relay.example.org', '192.168.178.20', '100.64.0.7', '10.0.0.4'].map(
+    (host) => `${host}:4666`,
+  )
+  const { token, invitation } = await invite({ name: 'studio', addresses, ca }, natsTools)
+  const problemOf = (text: string) => {
+    const read = readToken(text)
+    return 'problem' in read ? read.problem : null
+  }
+
+  const read = readToken(` ${token.replaceAll(/.{76}/g, '$&\n  ')}\n`)
+
+  expect(token.length).toBeLessThan(740)
+  expect(read).toMatchObject({ kind: 'invitation', addresses, id: invitation.id, ca })
+  const cut = [5, 40, 300, token.length - 1].map((length) => token.slice(0, length))
+  expect(new Set(cut.map(problemOf))).toEqual(new Set(['The token is incomplete: copy all of it.']))
+  const changed = token.replace(/(?<=^.{300})./, (one) => (one === 'A' ? 'B' : 'A'))
+  expect(problemOf(changed)).toBe('The token is incomplete: copy all of it.')
+  expect(problemOf('hlk_x')).toBe('This is no token to join with: it starts with hlj_.')
+  expect(problemOf(`hlj_${Buffer.of(2, 1, 1).toString('base64url')}`)).toContain('newer Hookline')
+})
+
+test('a token may carry several certificates, or none', async () => {
+  const { seed } = await makeKey()
+  const token = { kind: 'direct', addresses: ['a:1'], id: 'one', seed } as const
+  const two = otherAuthority() + otherAuthority()
+
+  expect(readToken(writeToken({ ...token, ca: two }))).toEqual({ ...token, ca: two })
+  expect(readToken(writeToken({ ...token, ca: null }))).toEqual({ ...token, ca: null })
+})
+
+test('a token names the addresses that another machine may reach', () => {
+  const own = (list: Record<string, string>) =>
+    Object.entries(list).map(([address, name]) => ({ address, interface: name }))
+  const all = own({
+    'fd00::7': 'en0',
+    '192.168.1.20': 'en0',
+    'fe80::1': 'en0',
+    '172.17.0.1': 'docker0',
+    '100.64.0.7': 'utun4',
+    '169.254.3.3': 'en5',
+  })
+
+  expect(joinAddresses(all, 4_666, 'https://relay.example.org')).toEqual([
+    'relay.example.org:4666',
+    '192.168.1.20:4666',
+    '100.64.0.7:4666',
+    '[fd00::7]:4666',
+  ])
+  expect(joinAddresses([], 4_666, null)).toEqual(['127.0.0.1:4666'])
+})
+
+test('an invitation is good once, for 30 minutes, and its answer stays', async () => {
+  const { invitation } = await invite({ name: 'x', addresses: [], ca: null }, natsTools)
+  const request = { invitation: invitation.id, publicKey: 'UA', ...MACHINE }
+  const used = { ...invitation, usedBy: { publicKey: 'UA', boxId: 'box_1' } }
+  const at = (ms: number) => timestamp(invitation.expiresAt + ms)
+  const created = invitation.expiresAt - natsTools.clock.now()
+
+  expect(Math.abs(created - 30 * MINUTE_MS)).toBeLessThan(MINUTE_MS)
+  expect([
+    decideJoin(invitation, request, at(-1)),
+    decideJoin(invitation, request, at(0)),
+    decideJoin(used, request, at(MINUTE_MS)),
+    decideJoin(used, { ...request, publicKey: 'UB' }, at(-1)),
+    decideJoin(null, request, at(-1)),
+  ]).toEqual([
+    'new',
+    { refused: 'The invitation has expired. Create a new one.' },
+    { boxId: 'box_1' },
+    { refused: 'The invitation was used already. Create a new one.' },
+    { refused: 'The invitation was withdrawn.' },
+  ])
+})

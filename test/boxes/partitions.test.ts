@@ -1,0 +1,16 @@
+import { expect, test } from 'bun:test'
+
+import { livePartitions } from './partitions.ts'
+
+const PARTITIONS = 6
+/** As long as the suite has time for; `scripts/torture.ts days` has whole ones. */
+const CUT_MS_MAX = 600_000
+
+test(`after ${PARTITIONS} partitions nothing is lost, sent twice or given up`, async () => {
+  const { faults, carried, remote, cutMs } = await livePartitions(PARTITIONS, 1, CUT_MS_MAX)
+
+  expect(Object.entries(faults).filter(([, list]) => list.length > 0)).toEqual([])
+  expect(carried).toBeGreaterThan(PARTITIONS)
+  expect(remote).toBeGreaterThan(PARTITIONS)
+  expect(cutMs).toBeGreaterThan(0)
+}, 120_000)

@@ -1,0 +1,263 @@
+// One send on a box: a grant, a row in the journal, an act, an outcome.
+
+import { expect, test } from 'bun:test'
+
+import type { MessageId } from '../../src/domain/ids.ts'
+import { accepts, guidOf } from '../support/scripted-driver.ts'
+import { messageOf, Stage, UNUSED } from './stage.ts'
+
+const HELLO = 'msg_hello' as MessageId // As `messageOf` makes it.
+const isAnswerTo = (op: string, passing: { direction: string; text: string }) =>
+  passing.direction === 'answer' && passing.text.includes(op)
+
+test('a message leaves with its row in the journal, and its outcome comes up', async () => {
+  using stage = await Stage.open()
+  const run = await stage.run()
+  const rows: unknown[] = []
+  stage.device.script = async (message, pass) => {
+    await pass('note of the driver')
+    rows.push(stage.rig.box?.journal.find(message.id))
+    return { outcome: 'accepted', guid: guidOf(1) }
+  }
+
+  const { notes } = run.send('hello')
+  const sent = run.send('again')
+  await stage.clock.advance(0)
+
+  const row = { session: '1.1', note: 'note of the driver', outcome: null }
+  expect(rows).toEqual([row, row])
+  expect(sent.outcome).toEqual({ outcome: 'accepted', guid: guidOf(1) })
+  const boot = stage.rig.box?.journal.boot
+  expect(JSON.parse(notes[0] ?? '')).toMatchObject({ boot, session: '1.1', note: row.note })
+})
+
+test('a grant that comes after eight seconds is never used', async () => {
+  using stage = await Stage.open()
+  const run = await stage.run()
+  stage.rig.network.loses = (passing) => isAnswerTo('isGranted', passing)
+
+  const sent = run.send('hello')
+  await stage.clock.advance(7_900)
+  expect(sent.outcome).toBeNull()
+  await stage.clock.advance(2_200)
+  stage.rig.network.loses = () => false
+  await stage.clock.advance(10_000)
+
+  expect(sent.outcome).toEqual(UNUSED)
+  expect(sent.notes.length).toBe(1)
+  expect(stage.device.sent).toEqual([])
+  expect(stage.rig.box?.journal.find(HELLO)).toBeNull()
+})
+
+test('a grant whose first answer is lost is asked for again, and the relay is asked once', async () => {
+  using stage = await Stage.open()
+  const run = await stage.run()
+  let lost = 2
+  stage.rig.network.loses = (passing) => isAnswerTo('isGranted', passing) && lost-- > 0
+
+  const sent = run.send('hello')
+  await stage.clock.advance(7_000)
+
+  expect(sent.outcome?.outcome).toBe('accepted')
+  expect(sent.notes.length).toBe(1)
+  expect(stage.device.sent.length).toBe(1)
+})
+
+test('nothing leaves where the journal cannot be written', async () => {
+  using stage = await Stage.open()
+  const run = await stage.run()
+  stage.rig.journalDatabase.run(
+    "CREATE TRIGGER full BEFORE INSERT ON sends BEGIN SELECT raise(ABORT, 'full'); END",
+  )
+
+  const sent = run.send('hello')
+  await stage.clock.advance(0)
+
+  expect(sent.outcome).toEqual(UNUSED)
+  expect(stage.device.sent).toEqual([])
+})
+
+test('a message that may have left is not handed to the device again', async () => {
+  using stage = await Stage.open()
+  const run = await stage.run()
+  const first = run.send('hello')
+  await stage.clock.advance(0)
+
+  const second = run.send('hello')
+  await stage.clock.advance(0)
+
+  expect(first.outcome?.outcome).toBe('accepted')
+  expect(second.outcome).toEqual(first.outcome)
+  expect(second.notes).toEqual([])
+  expect(stage.device.sent.length).toBe(1)
+})
+
+test('a message of which the device kept nothing goes again', async () => {
+  using stage = await Stage.open()
+  const run = await stage.run()
+  stage.device.script = async (_message, pass) => {
+    await pass(null)
+    return { outcome: 'not_sent', reason: 'busy', blame: 'line' }
+  }
+  const first = run.send('hello')
+  await stage.clock.advance(0)
+  stage.device.script = accepts
+
+  const second = run.send('hello')
+  await stage.clock.advance(0)
+
+  expect(first.outcome?.outcome).toBe('not_sent')
+  expect(second.outcome?.outcome).toBe('accepted')
+})
+
+test('an outcome and a request that come twice count once', async () => {
+  using stage = await Stage.open()
+  const run = await stage.run()
+  let lost = 3
+  stage.rig.network.loses = ({ direction, text }) =>
+    direction === 'answer' && text.includes('isTaken') && lost-- > 0
+
+  const sent = run.send('hello')
+  await stage.clock.advance(20_000)
+
+  expect(sent.outcome?.outcome).toBe('accepted')
+  expect(stage.device.given.length).toBe(1)
+  expect(run.events.map(({ type }) => type)).toEqual(['online'])
+})
+
+test('a driver that fails before the grant has not sent, and behind it nobody can say', async () => {
+  using stage = await Stage.open()
+  const run = await stage.run()
+  stage.device.script = () => Promise.reject(new Error('broken'))
+  const before = run.send('before')
+  await stage.clock.advance(0)
+  stage.device.script = async (_message, pass) => {
+    await pass(null)
+    throw new Error('broken')
+  }
+  const behind = run.send('behind')
+  await stage.clock.advance(0)
+
+  expect(before.outcome).toEqual({ outcome: 'not_sent', reason: 'driver_error', blame: 'line' })
+  expect(behind.outcome).toEqual({ outcome: 'unknown', reason: 'driver_error' })
+})
+
+test('what was granted when the box died is proven unsent by its journal', async () => {
+  using stage = await Stage.open()
+  const run = await stage.run()
+  stage.rig.network.loses = (passing) => isAnswerTo('isGranted', passing)
+  const sent = run.send('hello')
+  await stage.clock.advance(100)
+
+  stage.rig.box?.kill()
+  stage.rig.network.loses = () => false
+  await stage.restart()
+  await stage.clock.advance(0)
+
+  expect(sent.outcome).toEqual(UNUSED)
+  expect(String(await run.ended)).toContain('The box has started again.')
+})
+
+test('what was granted when the box died has the outcome of its journal', async () => {
+  using stage = await Stage.open()
+  const run = await stage.run()
+  stage.rig.network.loses = ({ text }) => text.includes('"outcome"')
+  const sent = run.send('sent')
+  await stage.clock.advance(0)
+  stage.device.script = async (_message, pass) => {
+    await pass(null)
+    return new Promise(() => {})
+  }
+  const open = run.send('open')
+  await stage.clock.advance(0)
+
+  stage.rig.box?.kill()
+  stage.rig.network.loses = () => false
+  await stage.restart()
+  await stage.clock.advance(0)
+
+  expect(sent.outcome?.outcome).toBe('accepted')
+  expect(open.outcome).toEqual({ outcome: 'unknown', reason: 'session_ended' })
+})
+
+test('a journal that was wiped proves nothing', async () => {
+  using stage = await Stage.open()
+  const run = await stage.run()
+  stage.rig.network.loses = (passing) => isAnswerTo('isGranted', passing)
+  const sent = run.send('hello')
+  await stage.clock.advance(100)
+
+  stage.rig.box?.kill()
+  stage.rig.network.loses = () => false
+  stage.rig.wipeJournal()
+  await stage.restart()
+  await stage.clock.advance(0)
+
+  expect(sent.outcome).toEqual({ outcome: 'unknown', reason: 'session_ended' })
+})
+
+test('a box that stays away leaves a granted message uncertain after 90 s, and settles it when it is back', async () => {
+  using stage = await Stage.open()
+  const run = await stage.run()
+  const asked = messageOf('hello')
+  stage.rig.network.loses = ({ text }) => text.includes('"outcome"')
+  const sent = run.send('hello')
+  await stage.clock.advance(0)
+  stage.rig.network.loses = () => true
+
+  await stage.clock.advance(90_000)
+  expect(sent.outcome).toBeNull()
+  await stage.clock.advance(8_000)
+
+  expect(sent.outcome).toEqual({ outcome: 'unknown', reason: 'session_ended' })
+  stage.rig.network.loses = () => false
+  await stage.clock.advance(3_000)
+  const back = await stage.run({ unsettled: [{ message: asked, note: sent.notes[0] ?? null }] })
+  const settled = back.events.filter(({ type }) => type === 'settled')
+  const outcome = { outcome: 'accepted', guid: expect.any(String) }
+  expect(settled).toEqual([{ type: 'settled', messageId: HELLO, outcome } as never])
+})
+
+test('an unsettled message without a row is proven unsent only by the journal that made its note', async () => {
+  using stage = await Stage.open()
+  const boot = stage.rig.box?.journal.boot
+  const note = (more: object) =>
+    JSON.stringify({
+      box: 'box_00000000000000000000000000',
+      boot,
+      session: '1.9',
+      note: 'inner',
+      ...more,
+    })
+  const notes = [note({}), note({ boot: 'another' }), note({ box: 'box_other' }), 'raw', null]
+  const unsettled = notes.map((each, place) => ({ message: messageOf(`m${place}`), note: each }))
+
+  const run = await stage.run({ unsettled })
+
+  const settled = run.events.filter(({ type }) => type === 'settled')
+  expect(settled).toEqual([{ type: 'settled', messageId: 'msg_m0', outcome: UNUSED } as never])
+  const given = stage.device.attended[0]?.unsettled.map(({ message, note }) => [message.text, note])
+  expect(given).toEqual([
+    ['m1', 'inner'],
+    ['m2', null],
+    ['m3', null],
+    ['m4', null],
+  ])
+})
+
+test('an outcome that the journal cannot take is written as soon as it can', async () => {
+  using stage = await Stage.open()
+  const run = await stage.run()
+  stage.rig.journalDatabase.run(
+    "CREATE TRIGGER full BEFORE UPDATE ON sends BEGIN SELECT raise(ABORT, 'full'); END",
+  )
+  const sent = run.send('hello')
+  await stage.clock.advance(5_000)
+  expect(sent.outcome?.outcome).toBe('accepted')
+  expect(stage.rig.box?.journal.find(HELLO)?.outcome).toBeNull()
+
+  stage.rig.journalDatabase.run('DROP TRIGGER full')
+  await stage.clock.advance(1_000)
+
+  expect(stage.rig.box?.journal.find(HELLO)?.outcome).toEqual(sent.outcome)
+})

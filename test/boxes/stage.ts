@@ -1,0 +1,97 @@
+// A line of a box as the head runs it, with a scripted device behind the link.
+
+import { deviceHandle } from '../../src/domain/handle.ts'
+import type { LineId, MessageId } from '../../src/domain/ids.ts'
+import { timestamp } from '../../src/domain/ids.ts'
+import type { OutgoingMessage } from '../../src/domain/message.ts'
+import type { DriverLine, LineEvent, LineSession, SendOutcome } from '../../src/lines/driver.ts'
+import { NEVER } from '../../src/system/clock.ts'
+import { BOX, BoxRig } from '../support/box-rig.ts'
+import { type ScriptedDevice, ScriptedDriver } from '../support/scripted-driver.ts'
+import { TestClock } from '../support/test-clock.ts'
+
+export const NUMBER = '+12025550101'
+
+export class Stage implements Disposable {
+  readonly clock = new TestClock()
+  readonly rig = new BoxRig(this.clock)
+  readonly driver = new ScriptedDriver()
+  readonly device: ScriptedDevice = this.driver.add(NUMBER)
+
+  /** A stage whose box is heard. */
+  static async open(): Promise<Stage> {
+    const stage = new Stage()
+    stage.device.capacity = 4
+    await stage.rig.heardFrom(stage.rig.start([stage.driver]), 'mac')
+    return stage
+  }
+
+  /** Starts the box's process again, after `kill -9`. */
+  async restart(): Promise<void> {
+    await this.rig.heardFrom(this.rig.start([this.driver]), 'mac')
+  }
+
+  /** Runs the line; `more` are lists of the relay. */
+  async run(more: Partial<DriverLine> = {}) {
+    const events: LineEvent[] = []
+    const gate = { take: async (_event: LineEvent): Promise<void> => {} }
+    const controller = new AbortController()
+    const line = { checkpoint: null, unsettled: [], open: [], ...more }
+    const { key, number } = this.device
+    const id = 'line_00000000000000000000000000' as LineId // Well-formed.
+    const onEvent = async (event: LineEvent) => {
+      events.push(event)
+      await gate.take(event)
+    }
+    const ended = this.rig
+      .joined('mac')
+      .run({ id, key, number, box: BOX, ...line }, { onEvent }, controller.signal)
+      .then(
+        () => null,
+        (error: unknown) => error,
+      )
+    await this.clock.advance(0)
+    return {
+      events,
+      gate,
+      ended,
+      end: () => controller.abort(),
+      session: (): LineSession => {
+        const online = events.findLast((event) => event.type === 'online')
+        if (online?.type !== 'online') throw new Error('The line is not online.')
+        return online.session
+      },
+      /** Sends a text, and keeps the note of its grant. */
+      send(text: string, grant = async () => true) {
+        const notes: (string | null)[] = []
+        const result = { outcome: null as SendOutcome | null, notes }
+        const pass = (note: string | null) => {
+          notes.push(note)
+          return grant()
+        }
+        void this.session()
+          .send(messageOf(text), pass, NEVER)
+          .then((outcome) => (result.outcome = outcome))
+        return result
+      },
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.rig[Symbol.dispose]()
+  }
+}
+
+export function messageOf(text: string): OutgoingMessage {
+  const id = `msg_${text}` as MessageId // Drivers take an id as it is.
+  const to = deviceHandle('+15550001111')
+  return { id, to, text, createdAt: timestamp(0), platformGuid: null }
+}
+
+/** Its answer to the point of no return was lost, or it could not write its journal. */
+export const UNUSED = {
+  outcome: 'not_sent',
+  reason: 'withdrawn',
+  blame: 'line',
+  proof: true,
+} as const

@@ -1,0 +1,19 @@
+import { expect, test } from 'bun:test'
+
+import { NATS_SERVER } from '../support/nats-server.ts'
+import { runBoxKills } from './torture/boxes.ts'
+
+const KILLS = 12
+
+test.skipIf(NATS_SERVER === null)(
+  `after ${KILLS} kills of a head, its boxes and its broker nothing is lost or sent twice`,
+  async () => {
+    const { faults, exitCodes, told, remote } = await runBoxKills({ kills: KILLS, stops: 1 })
+
+    expect(Object.entries(faults).filter(([, list]) => list.length > 0)).toEqual([])
+    expect(exitCodes).toEqual([0, 0, 0])
+    expect(told).toBeGreaterThan(KILLS)
+    expect(remote).toBeGreaterThan(KILLS)
+  },
+  300_000,
+)

@@ -1,0 +1,135 @@
+// A head's fleet and a box's agent with a link in memory between them, on the test clock.
+
+import { Database } from 'bun:sqlite'
+
+import { type Agent, createAgent } from '../../src/boxes/box-agent.ts'
+import { Fleet, type FleetTools } from '../../src/boxes/fleet.ts'
+import { createJoinedDriver } from '../../src/boxes/joined-driver.ts'
+import { Journal } from '../../src/boxes/journal.ts'
+import type { Link } from '../../src/boxes/link.ts'
+import type { BoxId } from '../../src/domain/ids.ts'
+import type { LineDriver } from '../../src/lines/driver.ts'
+import { silentLog } from '../../src/system/log.ts'
+import { systemRandom } from '../../src/system/random.ts'
+import { MemoryNetwork } from './memory-link.ts'
+import { ScratchFolder } from './scratch-folder.ts'
+import { settle, type TestClock } from './test-clock.ts'
+
+export const BOX = 'box_00000000000000000000000000' as BoxId // A well-formed id.
+const VERSION = '1.4.0'
+
+export type BoxProcess = {
+  readonly agent: Agent
+  readonly journal: Journal
+  readonly link: Link
+  /** Ends it as `kill -9` does: nothing that it says arrives any more. */
+  readonly kill: () => void
+  /** Stops it in order; resolves when it has ended. */
+  readonly stop: () => Promise<void>
+}
+
+export class BoxRig implements Disposable {
+  readonly clock: TestClock
+  readonly network: MemoryNetwork
+  readonly fleet: Fleet
+  readonly folder = new ScratchFolder()
+  readonly heard: unknown[] = []
+  epochs: number[] = []
+  journalDatabase = new Database(':memory:', { strict: true })
+  removedAt: Awaited<ReturnType<FleetTools['find']>> = { removedAt: null }
+  box: BoxProcess | null = null
+
+  constructor(clock: TestClock) {
+    this.clock = clock
+    this.network = new MemoryNetwork(clock)
+    this.fleet = new Fleet({
+      clock,
+      log: silentLog,
+      version: VERSION,
+      folder: this.folder.file('received'),
+      find: (id) => (id === BOX ? this.removedAt : null),
+      raiseEpoch: async (above) => {
+        this.epochs.push(above + 1)
+        return above + 1
+      },
+      heard: (id, facts) => this.heard.push([id, facts]),
+    })
+    this.fleet.attach(this.network.link(), 1)
+  }
+
+  /** Starts a process of the box with these drivers, and kills the one before. */
+  start(
+    drivers: readonly LineDriver[],
+    more: { readonly version?: string; readonly machine?: string } = {},
+  ): BoxProcess {
+    this.box?.kill()
+    this.box = this.launch(drivers, more)
+    return this.box
+  }
+
+  /** Starts a process beside those that run. */
+  launch(
+    drivers: readonly LineDriver[],
+    {
+      version = VERSION,
+      machine = 'machine',
+      database = this.journalDatabase,
+    }: { readonly version?: string; readonly machine?: string; readonly database?: Database } = {},
+  ): BoxProcess {
+    const { clock } = this
+    const link = this.network.link()
+    const journal = new Journal(database, { clock, random: systemRandom, machine })
+    const agent = createAgent({
+      link,
+      boxId: BOX,
+      drivers,
+      journal,
+      clock,
+      log: silentLog,
+      version,
+      platform: 'darwin',
+      health: () => ({ freeBytes: 1_000 }),
+      folder: this.folder.file(`outgoing-${journal.boot}`),
+    })
+    const controller = new AbortController()
+    const ended = agent.run(controller.signal)
+    const kill = () => {
+      void link.close()
+      controller.abort()
+    }
+    const stop = async () => {
+      controller.abort()
+      await ended
+    }
+    return { agent, journal, link, kill, stop }
+  }
+
+  /** Resolves when the head listens to the process, with all of its devices. */
+  async heardFrom({ journal }: BoxProcess, kind: string): Promise<void> {
+    for (let i = 0; i < 100; i += 1) {
+      const isHeard = this.fleet.bootOf(BOX) === journal.boot
+      if (isHeard && this.fleet.devices(kind).length > 0) return
+      await settle(1)
+    }
+    throw new Error('The box was not heard.')
+  }
+
+  /** Folder of the box for files that are to be sent. */
+  outgoingFolder(): string {
+    return this.folder.file(`outgoing-${this.box?.journal.boot}`)
+  }
+
+  /** The journal is gone; the next process begins another one. */
+  wipeJournal(): void {
+    this.journalDatabase = new Database(':memory:', { strict: true })
+  }
+
+  joined(kind: string, local: LineDriver | null = null): LineDriver {
+    return createJoinedDriver(local, kind, this.fleet)
+  }
+
+  [Symbol.dispose](): void {
+    this.box?.kill()
+    this.folder[Symbol.dispose]()
+  }
+}

@@ -1,0 +1,212 @@
+// A relay and its boxes on one test clock: the real `createApp`, real agents, and a network in memory
+// in the place of the broker.
+
+import { Database } from 'bun:sqlite'
+
+import { createAgent, type Agent } from '../../src/boxes/box-agent.ts'
+import { readToken } from '../../src/boxes/enrolment.ts'
+import type { HeadBroker } from '../../src/boxes/head-broker.ts'
+import { Journal } from '../../src/boxes/journal.ts'
+import type { Link } from '../../src/boxes/link.ts'
+import { SUBJECTS } from '../../src/boxes/link.ts'
+import { makeKey } from '../../src/boxes/nkeys.ts'
+import { whenAborted } from '../../src/system/clock.ts'
+import { silentLog } from '../../src/system/log.ts'
+import { systemRandom } from '../../src/system/random.ts'
+import { VERSION } from '../../src/system/version.ts'
+import { MemoryNetwork } from './memory-link.ts'
+import { ScratchFolder } from './scratch-folder.ts'
+import { ScriptedDriver } from './scripted-driver.ts'
+import { settle, TestClock } from './test-clock.ts'
+import { startRelay, type Json, type TestRelay } from './test-relay.ts'
+
+export type Answer = { readonly status: number; readonly body: Json }
+
+/** A machine that has joined, with a Mac driver of its own. */
+export type Joined = {
+  readonly id: string
+  readonly driver: ScriptedDriver
+  readonly agent: () => Agent
+  start(): Promise<void>
+  /** Ends it as a power cut does. */
+  cut(): Promise<void>
+  /** Its process ends in order. */
+  stop(): Promise<void>
+}
+
+export type BoxesRelay = Awaited<ReturnType<typeof startWithBoxes>>
+
+type RelayOptions = NonNullable<Parameters<typeof startRelay>[0]>
+type Options = Pick<
+  RelayOptions,
+  'drivers' | 'database' | 'key' | 'environment' | 'post' | 'folder'
+> & { readonly clock?: TestClock }
+
+export async function startWithBoxes({
+  drivers = [],
+  clock = new TestClock(),
+  ...more
+}: Options = {}) {
+  const folder = new ScratchFolder()
+  const network = new MemoryNetwork(clock)
+  const applied: number[] = []
+  const broker = memoryBroker(network, () => applied.push(clock.now()))
+  const relay = await startRelay({
+    clock,
+    drivers,
+    folder: folder.file('data'),
+    ...more,
+    parts: { broker },
+  })
+  const joined: Joined[] = []
+  return {
+    relay,
+    clock,
+    network,
+    applied,
+    owner: (method: string, path: string, body?: unknown) => askAsOwner(relay, method, path, body),
+    /** Invites a machine and lets it join, with the numbers of its devices. */
+    async join(name: string, numbers: readonly string[]): Promise<Joined> {
+      const box = await joinBox({ relay, network, clock, folder }, name, numbers)
+      joined.push(box)
+      await settle(20)
+      return box
+    },
+    async [Symbol.asyncDispose]() {
+      for (const box of joined) await box.cut()
+      await relay[Symbol.asyncDispose]()
+      folder[Symbol.dispose]()
+    },
+  }
+}
+
+export function memoryBroker(network: MemoryNetwork, onApply: () => void): HeadBroker {
+  return {
+    prepare: async () => ({ kind: 'invitation', addresses: ['192.0.2.1:4666'], ca: null }),
+    run: async (signal) => void (await whenAborted(signal)),
+    connect: async () => network.link(),
+    apply: async () => {
+      onApply()
+      return true
+    },
+    users: async () => 'users: []',
+    findings: () => [],
+  }
+}
+
+/** A request on the control socket. */
+async function askAsOwner(
+  relay: TestRelay,
+  method: string,
+  path: string,
+  body?: unknown,
+): Promise<Answer> {
+  const response = await relay.app.http.fetch(
+    new Request(`http://localhost/api/v1${path}`, {
+      method,
+      headers: { 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    }),
+    { address: null, isControl: true, liftTimeout() {} },
+  )
+  return { status: response.status, body: await response.json() }
+}
+
+type Place = {
+  readonly relay: TestRelay
+  readonly network: MemoryNetwork
+  readonly clock: TestClock
+  readonly folder: ScratchFolder
+}
+
+async function joinBox(
+  { relay, network, clock, folder }: Place,
+  name: string,
+  numbers: readonly string[],
+): Promise<Joined> {
+  const id = await enrol({ relay, network }, name)
+  const driver = new ScriptedDriver()
+  for (const number of numbers) driver.add(number)
+  const box = new BoxMachine({ id, driver, network, clock, folder: folder.file(name) })
+  await box.start()
+  return box
+}
+
+/** Invites a machine, and lets it join; gives its id. */
+export async function enrol(
+  { relay, network }: Pick<Place, 'relay' | 'network'>,
+  name: string,
+): Promise<string> {
+  const invited = await askAsOwner(relay, 'POST', '/boxes', { name })
+  const token = readToken(String(invited.body.command).replace('hookline join ', ''))
+  if ('problem' in token) throw new Error(token.problem)
+  await settle(20)
+  const { publicKey } = await makeKey()
+  const request = { name: '*', public_key: publicKey, version: VERSION, platform: 'darwin' }
+  const link = network.link()
+  const answer = await link.ask(SUBJECTS.join(token.id), JSON.stringify(request), 1_000)
+  const { box: id, refused } = JSON.parse(answer)
+  if (refused !== undefined) throw new Error(refused)
+  return id
+}
+
+class BoxMachine implements Joined {
+  readonly id: string
+  readonly driver: ScriptedDriver
+  readonly #tools: { network: MemoryNetwork; clock: TestClock; folder: string }
+  readonly #journal = new Database(':memory:', { strict: true })
+  #process: { agent: Agent; link: Link; end: AbortController; ended: Promise<void> } | null = null
+
+  constructor(given: {
+    readonly id: string
+    readonly driver: ScriptedDriver
+    readonly network: MemoryNetwork
+    readonly clock: TestClock
+    readonly folder: string
+  }) {
+    const { id, driver, ...tools } = given
+    this.id = id
+    this.driver = driver
+    this.#tools = tools
+  }
+
+  agent(): Agent {
+    if (this.#process === null) throw new Error('The box does not run.')
+    return this.#process.agent
+  }
+
+  async start(): Promise<void> {
+    const { network, clock, folder } = this.#tools
+    const link = network.link()
+    const agent = createAgent({
+      link,
+      clock,
+      folder,
+      boxId: this.id,
+      drivers: [this.driver],
+      journal: new Journal(this.#journal, { clock, random: systemRandom, machine: this.id }),
+      log: silentLog,
+      version: VERSION,
+      platform: 'darwin',
+      health: () => ({ freeBytes: 50_000_000_000 }),
+    })
+    const end = new AbortController()
+    this.#process = { agent, link, end, ended: agent.run(end.signal) }
+    await settle(20)
+  }
+
+  async cut(): Promise<void> {
+    await this.#process?.link.close()
+    this.#process?.end.abort()
+    this.#process = null
+  }
+
+  async stop(): Promise<void> {
+    const running = this.#process
+    running?.end.abort()
+    await this.#tools.clock.advance(1_000)
+    await running?.ended
+    await running?.link.close()
+    this.#process = null
+  }
+}
