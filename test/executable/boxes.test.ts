@@ -68,6 +68,8 @@ test.skipIf(NATS_SERVER === null)(
     const doctor = await onBox('doctor')
     restarted.kill('SIGKILL')
     await restarted.exited
+    // Killed, it would leave its broker behind.
+    await head.end()
 
     expect(joined).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('Joined') })
     expect(again.exitCode).toBe(0)
