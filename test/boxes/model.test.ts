@@ -13,7 +13,7 @@ for (const seed of [1, 2, 3]) {
 
     expect(faults).toEqual([])
     expect(steps).toBeGreaterThanOrEqual(STEPS)
-  }, 30_000)
+  }, 180_000)
 }
 
 test('the same seed gives the same history', async () => {

@@ -38,7 +38,7 @@ test('a person is added, chooses a password by the printed link, gets another li
   expect(shown.stdout).toContain('Anna')
   expect(removed.stdout).toBe(`Removed ${anna.id}.\n`)
   expect(trail.stdout).toMatch(/password\.set +mem_\w+ +Anna/)
-}, 30_000)
+}, 180_000)
 
 test('without a relay it says so', async () => {
   using folder = new ScratchFolder()

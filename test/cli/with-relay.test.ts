@@ -325,7 +325,7 @@ test('a change of nothing is a usage error, and so is a word that is no choice',
   const runs = await Promise.all(lines.map((line) => run(line.split(' '), {})))
 
   expect(runs.map(({ exitCode, asked }) => [exitCode, asked])).toEqual(lines.map(() => [2, []]))
-}, 20_000)
+}, 180_000)
 
 test('with --json a refusal has the shape of the API on standard error, details included', async () => {
   const error = {
@@ -397,4 +397,4 @@ test('completions get the ids that a command takes, with names that cannot steer
   ])
   expect((await run(['completion-ids', 'keys'], list)).stdout).not.toContain('x_b')
   expect((await run(['completion-ids', 'keys'], {}, 500)).exitCode).toBe(0)
-}, 20_000)
+}, 180_000)

@@ -369,4 +369,4 @@ test('while another process has the data directory, a command says who', async (
 
   expect(run.exitCode).toBe(1)
   expect(run.stderr).toContain(`a relay, process ${process.pid}, since 1970-01-01T00:00:00.000Z`)
-}, 20_000)
+}, 180_000)

@@ -97,7 +97,7 @@ test('each client has every operation of the document, and says of which version
     expect(text).toContain(`Hookline ${version.trim().split(' ')[1] ?? ''}, printed by`)
     expect(text).not.toContain('{{')
   }
-}, 30_000)
+}, 180_000)
 
 test('a language that it does not speak is refused with those that it does', async () => {
   const { exitCode, stderr } = await hookline(['client', 'cobol'])
@@ -106,7 +106,7 @@ test('a language that it does not speak is refused with those that it does', asy
     2,
     'hookline: LANGUAGE must be one of: typescript, python.\n',
   ])
-}, 30_000)
+}, 180_000)
 
 describe.each(Object.keys(LANGUAGES) as Language[])('with the client in %s', (language) => {
   test(

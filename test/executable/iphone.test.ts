@@ -72,4 +72,4 @@ test('an iPhone on the cable is a line: one message in, one out, and doctor tell
   function told(): readonly string[] {
     return receiver.received.map(({ event, message }) => `${event}: ${message.text}`)
   }
-}, 60_000)
+}, 180_000)

@@ -39,7 +39,7 @@ test('a data directory that is moved away ends the relay, and it goes on once it
   expect(ready).toContain('hookline.db is not there, and this service does not begin a new relay')
   expect(isEmptyRelayMade).toBe(false)
   expect(list.data).toMatchObject([{ text: 'wait for it' }])
-}, 60_000)
+}, 180_000)
 
 test('a second relay is refused though the lock was deleted, as long as the first one answers', async () => {
   const { machine } = await UpgradeMachine.create('wait for it')
@@ -50,7 +50,7 @@ test('a second relay is refused though the lock was deleted, as long as the firs
 
   expect(second.exitCode).toBe(1)
   expect(second.stderr).toContain('A relay is already running on')
-}, 60_000)
+}, 180_000)
 
 test('a lock file that is garbage is named, with what to do', async () => {
   const { machine } = await UpgradeMachine.create('wait for it')
@@ -62,4 +62,4 @@ test('a lock file that is garbage is named, with what to do', async () => {
 
   expect(started.exitCode).toBe(78)
   expect(started.stderr).toContain('hookline.lock is not a Hookline lock file')
-}, 60_000)
+}, 180_000)

@@ -90,7 +90,7 @@ test('a Mac line is found by itself, sends, receives, and nothing is wrong with 
   expect(runs).toMatch(/"mode":"account".*"mode":"check".*"mode":"send","route":"participant"/)
   expect(runs).toContain('"accounts":[{"service":"iMessage","enabled":"enabled"')
   expect(runs).not.toMatch(/hello|\+\d/)
-}, 30_000)
+}, 180_000)
 
 /** What the relay tells its owner of the runs of the script. */
 async function scriptRuns(dataDir: string): Promise<string> {

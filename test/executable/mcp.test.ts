@@ -35,7 +35,7 @@ for (const mode of [{ pin: '2026-07-28' }, 'legacy'] as const) {
       expect(sent.structuredContent).toMatchObject({ to: '+12025550123', status: 'sent' })
       expect(listed.structuredContent.conversations).toMatchObject([{ with: '+12025550123' }])
       expect(() => process.kill(pid ?? 0, 0)).toThrow()
-    }, 60_000)
+    }, 180_000)
   }
 }
 
@@ -57,7 +57,7 @@ for (const [why, args, key, says] of UNUSABLE) {
 
     expect(exitCode).toBeGreaterThan(0)
     expect([stdout, stderr.includes(says)]).toEqual(['', true])
-  }, 20_000)
+  }, 180_000)
 }
 
 test('without a relay each call says so, and the agent goes on', async () => {
@@ -75,4 +75,4 @@ test('without a relay each call says so, and the agent goes on', async () => {
 
   expect(answer.isError).toBe(true)
   expect(answer.structuredContent.error.message).toContain('No relay is running')
-}, 20_000)
+}, 180_000)

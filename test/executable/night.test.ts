@@ -95,7 +95,7 @@ test('the night operator finds the failing webhook, holds it, mends it, and retr
   function env() {
     return { HOOKLINE_DATA_DIR: dir.path }
   }
-}, 60_000)
+}, 180_000)
 
 /** What a person sees on a terminal of 80 columns. */
 async function atTerminal(

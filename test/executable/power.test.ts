@@ -24,4 +24,4 @@ test('whatever a power cut leaves of unflushed writes, nothing acknowledged is l
   expect(cut.lookedUp).toBeGreaterThan(IMAGES)
   // On a disk that does not flush the log the same look finds what is gone.
   expect(control.faults.length).toBeGreaterThan(IMAGES / 4)
-}, 60_000)
+}, 180_000)

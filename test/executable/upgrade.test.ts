@@ -54,7 +54,7 @@ test('a service is upgraded: the message that waited leaves once, by the new ver
     'hookline',
     'hookline.previous',
   ])
-}, 30_000)
+}, 180_000)
 
 test('a version that finds the database wanting is taken back: the message leaves once, by the old one', async () => {
   const { machine } = await UpgradeMachine.create('wait for it')
@@ -71,7 +71,7 @@ test('a version that finds the database wanting is taken back: the message leave
   expect(told.problems).toContain('it is in safe mode: It is not to its taste.')
   expect(schemaOf(machine.dataDir)).toBe(OLD_SCHEMA)
   expect(carriedTexts(machine.dataDir)).toEqual(['wait for it'])
-}, 30_000)
+}, 180_000)
 
 test('without a service the executable changes itself, once no relay runs, and keeps the one before', async () => {
   const { machine } = await UpgradeMachine.create('wait for it')
@@ -97,7 +97,7 @@ test('without a service the executable changes itself, once no relay runs, and k
     exitCode: 0,
     stdout: expect.stringContaining('This is a downgrade'),
   })
-}, 30_000)
+}, 180_000)
 
 test('a version with a release key takes what was signed with it, and nothing that was not', async () => {
   const { machine } = await UpgradeMachine.create('wait for it')
@@ -124,7 +124,7 @@ test('a version with a release key takes what was signed with it, and nothing th
     exitCode: 1,
     stderr: expect.stringContaining("Hookline's release key"),
   })
-}, 30_000)
+}, 180_000)
 
 test('without a file, it takes the newest release of the place that the owner set, once it is genuine', async () => {
   const { machine } = await UpgradeMachine.create('wait for it')
@@ -167,7 +167,7 @@ test('without a file, it takes the newest release of the place that the owner se
   expect(again).toMatchObject({ exitCode: 0, stdout: 'Hookline 9.9.9 is up to date.\n' })
   expect(fromFolder.exitCode).toBe(0)
   expect(existsSync(join(machine.dataDir, 'download'))).toBe(false)
-}, 60_000)
+}, 180_000)
 
 test('where the service is installed but a relay runs in the foreground, nothing is stopped', async () => {
   const { machine } = await UpgradeMachine.create('wait for it')
@@ -182,7 +182,7 @@ test('where the service is installed but a relay runs in the foreground, nothing
   expect(told).toMatchObject({ exitCode: 1, json: null })
   expect(told.problems).toContain(`(process ${byHand.pid})`)
   expect(ready?.slice(0, 3)).toBe('200')
-}, 30_000)
+}, 180_000)
 
 test('until its startup check has ended it stands still: 401 first, then 503, and nothing is sent', async () => {
   const { machine, key } = await UpgradeMachine.create('wait for it')
@@ -220,7 +220,7 @@ test('until its startup check has ended it stands still: 401 first, then 503, an
   expect(heard).toEqual({ version: '9.9.9' })
   expect(after?.slice(0, 3)).toBe('200')
   expect(carriedTexts(machine.dataDir)).toEqual(['wait for it'])
-}, 30_000)
+}, 180_000)
 
 test('one that is killed before its startup check has ended stands still again, until its own check lets it serve', async () => {
   const { machine } = await UpgradeMachine.create('wait for it')
@@ -242,7 +242,7 @@ test('one that is killed before its startup check has ended stands still again, 
 
   expect(still?.slice(0, 3)).toBe('503')
   expect(carriedTexts(machine.dataDir)).toEqual(['wait for it'])
-}, 30_000)
+}, 180_000)
 
 test('a stop ends what stands still, with 0', async () => {
   const { machine } = await UpgradeMachine.create('wait for it')
@@ -257,7 +257,7 @@ test('a stop ends what stands still, with 0', async () => {
 
   expect(exitCode).toBe(0)
   expect(await relay.log()).not.toContain('"level":"error"')
-}, 30_000)
+}, 180_000)
 
 test('started by hand, a database that is migrated is served from at once', async () => {
   const { machine } = await UpgradeMachine.create('wait for it')
@@ -273,7 +273,7 @@ test('started by hand, a database that is migrated is served from at once', asyn
   watch.release()
 
   expect(schemaOf(machine.dataDir)).toBe(NEXT_SCHEMA)
-}, 30_000)
+}, 180_000)
 
 /** Name of the executable for this machine. */
 const RELEASE_FILE = `hookline-${process.platform}-${process.arch}`

@@ -71,7 +71,7 @@ test('a release without a key is refused, and so is one with a key that no execu
   expect([none.exitCode, other.exitCode]).toEqual([1, 1])
   expect(none.stderr).toStartWith('A release is signed: --key FILE.')
   expect(other.stderr).toContain('is not the secret half of .release-key.pub')
-}, 30_000)
+}, 180_000)
 
 test('two releases of one commit are the same, signed, and what the installer installs', async () => {
   const targets = ['--targets', TARGETS.join(','), '--key', folder.file('key')]
@@ -118,7 +118,7 @@ test('two releases of one commit are the same, signed, and what the installer in
   const installer = readFileSync(`${one}/install`, 'utf8')
   expect(installer).toContain('https://example.org/releases/latest/download')
   expect(installer).not.toContain('github.com')
-}, 60_000)
+}, 180_000)
 
 test('the formula names the address and the sum of each executable', () => {
   const text = readFileSync(folder.file('one/hookline.rb'), 'utf8')
@@ -145,7 +145,7 @@ test('a target that cannot be made is named, and the release says that it is not
   expect(readFileSync(folder.file('none/SHA256SUMS'), 'utf8')).toContain(
     '  hookline-darwin-arm64\n',
   )
-}, 30_000)
+}, 180_000)
 
 test('a version of which the changelog says nothing is not released', async () => {
   const path = `${CHECKOUT}/src/guides/changelog.md`
@@ -157,7 +157,7 @@ test('a version of which the changelog says nothing is not released', async () =
 
   expect(refused.exitCode).toBe(1)
   expect(refused.stderr).toContain(`says nothing of ${VERSION}. Add: ## ${VERSION}`)
-}, 30_000)
+}, 180_000)
 
 type Component = {
   readonly 'bom-ref': string
@@ -200,7 +200,7 @@ test('the bill of materials keeps the rules of CycloneDX, and everything is reac
     expect(licenses.length).toBe(1)
     for (const { alg, content } of hashes) expect([alg, content.length]).toEqual(['SHA-512', 128])
   }
-}, 30_000)
+}, 180_000)
 
 test('every package in the executable is in it and among the licences, and no tool of development is', async () => {
   const { components } = await materials()
@@ -234,7 +234,7 @@ test('every package in the executable is in it and among the licences, and no to
   expect(others.map(({ name }) => name)).toEqual(
     expect.arrayContaining(['bun', 'WebKit (JavaScriptCore)', 'BoringSSL', 'SQLite']),
   )
-}, 60_000)
+}, 180_000)
 
 test('the image keeps the rules of its specification: types, digests, sizes and the sum of each layer', () => {
   const layout = imageLayout(IMAGE)

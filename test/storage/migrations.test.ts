@@ -225,4 +225,4 @@ test('the migrations are in step with the schema', async () => {
 
   expect(said).toContain('No schema changes')
   expect(existsSync(folder.file('migrations/0001_snapshot.json'))).toBe(false)
-}, 30_000)
+}, 180_000)

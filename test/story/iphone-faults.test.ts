@@ -59,7 +59,7 @@ test('while the cable is out a message waits that was not touched yet, and goes 
     expect({ command, carried: phone.carried('hello') }).toEqual({ command, carried: 1 })
     expect(box.eventsOf('hello')).toEqual(LIFE)
   }
-}, 20_000)
+}, 180_000)
 
 test('of a message whose cable was pulled right after its touch nobody knows, until its bubble is seen', async () => {
   const { box, phone } = await PhoneBox.with(UDID, NUMBER)
@@ -146,7 +146,7 @@ for (const end of ['stop', 'crash'] as const) {
       expect([box.eventsOf('before'), box.eventsOf('hello yourself')]).toEqual([RECEIVED, RECEIVED])
       expect((await relay.get('/api/v1/messages')).data).toHaveLength(3)
     }
-  }, 30_000)
+  }, 180_000)
 }
 
 test('what came in while no relay ran is announced, and nothing of before is announced again', async () => {

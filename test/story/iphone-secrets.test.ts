@@ -69,7 +69,7 @@ test('no byte of a pairing is in the data, in a back-up, in the log or in an ans
   expect(backup.path).toStartWith(box.dataFolder)
   expect(seen).toContain(phone.device.lockdown.values.get('')?.['DeviceName'] as string)
   expect(secretsOfPairing().filter((secret) => seen.includes(secret))).toEqual([])
-}, 20_000)
+}, 180_000)
 
 function record(values: Parameters<typeof build>[0]): Uint8Array {
   return Buffer.from(build(values, { pretty: true }))

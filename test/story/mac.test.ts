@@ -90,7 +90,7 @@ test('a crash at any moment neither loses nor repeats a message, and tells each 
     expect({ moment, ids: ids.size }).toEqual({ moment, ids: life.length + 1 })
     expect(eventsOf(first).filter((event) => event !== 'message.received')).toEqual([...life])
   }
-}, 60_000)
+}, 180_000)
 
 test('what came while the relay was down for two days is announced, however old it is by then', async () => {
   using box = new MacBox()

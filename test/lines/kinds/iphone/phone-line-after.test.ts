@@ -237,5 +237,5 @@ describe('the end of a line', () => {
       'not_sent, then not_sent',
       'unknown, then accepted',
     ])
-  }, 30_000)
+  }, 180_000)
 })

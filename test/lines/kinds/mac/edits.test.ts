@@ -227,7 +227,7 @@ test('an edit after twenty minutes is not looked for, and costs nobody a look', 
   await rig.clock.advance(10_000)
 
   expect(changesOf(line.events)).toEqual([])
-}, 60_000)
+}, 180_000)
 
 test('the history of several parts is in order of time, and what is damaged has none', () => {
   const parts = {

@@ -203,7 +203,7 @@ test('a file that never has a row ends uncertain after twenty minutes, and the t
 
   expect(sentBy(rig)).toEqual(['a.jpg'])
   expect(outcome).toEqual({ outcome: 'unknown', reason: 'no_row', sent: ['att_a.jpg' as never] })
-}, 60_000)
+}, 180_000)
 
 test('a first file that is refused fails the message, a later one leaves it partly sent', async () => {
   const outcomes: unknown[] = []
@@ -336,7 +336,7 @@ test('a row that comes after the relay gave up on it proves its file, though oth
     },
   ])
   expect(messagesOf(line.events)).toEqual([])
-}, 60_000)
+}, 180_000)
 
 test('an unsettled message with files and without a note proves nothing by its text', async () => {
   using rig = makeMacRig()
@@ -367,4 +367,4 @@ test('copies are kept for thirty days after Messages was done with them, unprove
   }
 
   expect(names).toEqual([['done.jpg', 'open.jpg'], ['open.jpg']])
-}, 60_000)
+}, 180_000)
