@@ -60,10 +60,7 @@ if (NATS_SERVER !== null) {
     await watched.reads('No box yet')
     box.kill('SIGKILL')
     await box.exited
-<<<<<<< HEAD
-=======
     const faults = [...watched.faults]
->>>>>>> 97cec4a1fcc4ed7775487136437ab3956d41150f
     // Killed, it would leave its broker behind.
     await stage.stopRelay()
 
