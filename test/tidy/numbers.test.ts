@@ -32,7 +32,7 @@ test('one send with one webhook runs lines in few files', () => {
   note('files run by one send with one webhook', files.length, FILES_OF_ONE_SEND_MAX)
 
   expect(files.length).toBeLessThanOrEqual(FILES_OF_ONE_SEND_MAX)
-})
+}, 180_000)
 
 test('few files exist for one other file only', () => {
   const share = singleImporterShare(program)
