@@ -79,7 +79,8 @@ story('on a phone a member signs out, and in again by name', async () => {
   await watched.button('Sign in').click()
   await watched.page.locator('nav.nav').waitFor()
 
-  expect(watched.faults).toEqual([])
+  // A request that was under way at the sign-out is refused.
+  expect(watched.faults.filter((fault) => !fault.includes('status of 401'))).toEqual([])
 })
 
 /** The names of all buttons and switches in sight. */
