@@ -90,6 +90,11 @@ story('the first message to a contact is written by keyboard alone', async () =>
   await lineIds(api)
   await api.ask('PUT', `/api/v1/contacts/${encodeURIComponent(PERSON)}`, { name: 'Anna' })
   const watched = await stage.page()
+  // The list knows the new conversation before its page is there.
+  await watched.page.route('**/assets/thread*', async (route) => {
+    await Bun.sleep(1000)
+    await route.continue()
+  })
 
   await watched.show('people')
   await press(watched, 'Conversations with Anna')

@@ -1,7 +1,7 @@
 // The list of conversations on the left and one of them on the right; on a phone one of the two.
 
 import { useSignal } from '@preact/signals'
-import { useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 
 import { href, withQuery } from '../address.ts'
 import type { Api } from '../api.ts'
@@ -50,6 +50,17 @@ export function ConversationsPage() {
   const heading = useRef<HTMLHeadingElement>(null)
   const pane = useRef<HTMLElement>(null)
   useFocusRescue(id === undefined ? heading : pane, id)
+  const isWritten = useRef(false)
+  useLayoutEffect(() => {
+    // The button of the form vanishes when the new conversation is listed; the field to write on is in the pane.
+    if (isWritten.current) pane.current?.focus({ preventScroll: true })
+    isWritten.current = false
+  }, [id])
+  const open = ({ conversation_id }: Message) => {
+    isWritten.current = conversation_id !== id
+    writing.value = null
+    router.go(href('conversations', [conversation_id]))
+  }
   const create = (
     <Button icon="plus" onClick={() => write()}>
       {CONVERSATIONS.create}
@@ -71,7 +82,12 @@ export function ConversationsPage() {
         )}
       </section>
       {writing.value !== null && (
-        <NewConversation to={writing.value} lines={lines} onClose={() => (writing.value = null)} />
+        <NewConversation
+          to={writing.value}
+          lines={lines}
+          onSent={open}
+          onClose={() => (writing.value = null)}
+        />
       )}
     </div>
   )
@@ -80,15 +96,12 @@ export function ConversationsPage() {
 type NewProps = {
   readonly to: string
   readonly lines: readonly PhoneLine[]
+  readonly onSent: (message: Message) => void
   readonly onClose: () => void
 }
 
-function NewConversation({ to, lines, onClose }: NewProps) {
-  const { router } = useDashboard()
-  const form = useSendForm((message) => {
-    onClose()
-    router.go(href('conversations', [message.conversation_id]))
-  }, to)
+function NewConversation({ to, lines, onSent, onClose }: NewProps) {
+  const form = useSendForm(onSent, to)
   return (
     <Dialog
       title={CONVERSATIONS.create}
