@@ -33,7 +33,9 @@ export class DriverWatch {
     while (!signal.aborted) {
       if (!this.#open.has('discover')) await this.#discover(signal)
       const { lookEveryMs = LOOK_EVERY_MS } = this.driver
-      await this.#news.wait(this.#tools.clock, lookEveryMs, signal)
+      // Devices that could not be looked for, or stored, are soon looked for again.
+      const isDone = this.#failure === null && !this.#open.has('discover')
+      await this.#news.wait(this.#tools.clock, isDone ? lookEveryMs : LOOK_EVERY_MS, signal)
     }
   }
 

@@ -6,6 +6,7 @@ import { expect, test } from 'bun:test'
 import { COMMAND_LINE } from '../../src/domain/audit.ts'
 import { timestamp, type BoxId, type LineId } from '../../src/domain/ids.ts'
 import { OFFLINE_REASONS, type Line, type OfflineReason } from '../../src/domain/line.ts'
+import { DAY_MS } from '../../src/domain/time.ts'
 import { discoveryOf } from '../../src/lines/discovery.ts'
 import { insertLine, listLines } from '../../src/storage/lines.ts'
 import { LogicalClock } from '../../src/system/logical-clock.ts'
@@ -176,6 +177,22 @@ test('a driver that cannot look for devices loses none', async () => {
 
   expect([rig.reason(), driver.visits.length]).toEqual([null, 1])
   expect(rig.logged.filter(({ level }) => level === 'warn').length).toBe(1)
+  await rig.stop()
+})
+
+test('a driver that tells of its devices itself is still asked again soon after it failed', async () => {
+  const driver = new MisbehavingDriver()
+  const telling = Object.assign(driver, { lookEveryMs: DAY_MS })
+  driver.discovering = () => Promise.reject(new Error('the disk is full'))
+  const rig = await startRig([telling])
+
+  driver.discovering = async () => driver.found
+  await rig.clock.advance(5_000)
+  const found = { numbers: numbers(rig), discoveries: driver.discoveries }
+  await rig.clock.advance(60_000)
+
+  expect(found).toEqual({ numbers: ['+12025550111'], discoveries: 2 })
+  expect(driver.discoveries).toBe(2)
   await rig.stop()
 })
 
