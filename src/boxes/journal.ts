@@ -2,6 +2,7 @@
 // device is touched. It is what makes "twice" impossible.
 
 import { Database } from 'bun:sqlite'
+import { statSync } from 'node:fs'
 
 import type { LineId, MessageId } from '../domain/ids.ts'
 import type { OutgoingMessage } from '../domain/message.ts'
@@ -62,7 +63,9 @@ const SETUP = `
 export function openJournal(path: string, tools: Tools): Journal {
   const database = new Database(path, { create: true, readwrite: true, strict: true })
   try {
-    return new Journal(database, tools)
+    // A journal that was restored from a copy lacks what was written since, and proves nothing of before.
+    const { ino, birthtimeMs } = statSync(path)
+    return new Journal(database, { ...tools, machine: `${tools.machine} ${ino} ${birthtimeMs}` })
   } catch (error) {
     database.close()
     throw error

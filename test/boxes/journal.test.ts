@@ -2,6 +2,7 @@
 
 import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
+import { copyFileSync, renameSync } from 'node:fs'
 
 import { Journal, openJournal } from '../../src/boxes/journal.ts'
 import type { LineId, MessageId } from '../../src/domain/ids.ts'
@@ -82,6 +83,24 @@ test('a missing row is a proof for the processes of this journal, on this machin
   expect(proofs).toEqual([true, true, false])
   expect(copy.isProof(idOf('a'), first.boot)).toBe(false)
   copy.close()
+})
+
+test('a journal that came back from a copy proves nothing of the processes before', async () => {
+  using folder = new ScratchFolder()
+  const first = open(folder)
+  first.close()
+  copyFileSync(folder.file('box.db'), folder.file('backup.db'))
+  const second = open(folder)
+  await insert(second, 'a')
+  second.close()
+  renameSync(folder.file('backup.db'), folder.file('box.db'))
+
+  const restored = open(folder)
+
+  expect(restored.find(idOf('a'))).toBeNull()
+  expect(restored.isProof(idOf('a'), first.boot)).toBe(false)
+  expect(restored.isProof(idOf('b'), restored.boot)).toBe(true)
+  restored.close()
 })
 
 test('rows are kept for thirty days, and what was deleted proves nothing', async () => {
