@@ -172,11 +172,10 @@ export function acceptJoin(
 
 const GONE = 'The invitation was withdrawn.'
 
-function invitationOf({ id, name, publicKey, ...box }: Box): Invitation | null {
+function invitationOf({ id, publicKey, ...box }: Box): Invitation | null {
   if (box.invitationKey === null || box.invitedUntil === null) return null
   const usedBy = publicKey === null ? null : { publicKey, boxId: id }
-  const { invitationKey, invitedUntil: expiresAt } = box
-  return { id: INVITATION_PREFIX + id, name, publicKey: invitationKey, expiresAt, usedBy }
+  return { expiresAt: box.invitedUntil, usedBy }
 }
 
 /** All that may connect to the broker. A used invitation lives on, for a machine that had no answer. */

@@ -258,8 +258,7 @@ class BoxAgent implements Agent {
     const upOf = (of: string) => SUBJECTS.up(String(sessionOrder(of)[0]), this.#tools.boxId)
     const started = new BoxLine({ ...this.#tools, upOf }, driver, request)
     this.#lines.set(session, started)
-    // While the box leaves, the head asks for the end of sessions that are done.
-    void started.done().finally(() => this.#isLeaving || this.#lines.delete(session))
+    void started.done().finally(() => this.#lines.delete(session))
   }
 
   /** True where the session is the newest of its device, and may start. */

@@ -6,8 +6,8 @@ import { createHash } from 'node:crypto'
 import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 
-import { timestamp, type Timestamp } from '../domain/ids.ts'
-import { MINUTE_MS, SECOND_MS } from '../domain/time.ts'
+import type { Timestamp } from '../domain/ids.ts'
+import { SECOND_MS } from '../domain/time.ts'
 import type { Clock } from '../system/clock.ts'
 import type { Log } from '../system/log.ts'
 import type { OwnAddress } from '../system/network-address.ts'
@@ -17,15 +17,9 @@ import { inboxOf } from './broker-config.ts'
 import { BROKER_NAME, pemOf } from './certificates.ts'
 import { SUBJECTS, type Link } from './link.ts'
 import type { NatsLink } from './nats-link.ts'
-import { makeKey } from './nkeys.ts'
 
-/** What the head stores of an invitation. */
+/** State of an invitation, which a request to join is decided by. */
 export type Invitation = {
-  readonly id: string
-  /** Name of the box to be. */
-  readonly name: string
-  /** Public nkey of the token's seed. */
-  readonly publicKey: string
   readonly expiresAt: Timestamp
   readonly usedBy: { readonly publicKey: string; readonly boxId: string } | null
 }
@@ -68,8 +62,6 @@ export type Machine = Pick<JoinRequest, 'name' | 'version' | 'platform'> & {
 
 type Tools = { readonly clock: Clock; readonly random: Random; readonly log: Log }
 
-const INVITATION_MS = 30 * MINUTE_MS
-const ID_BYTES = 8
 const ADDRESSES_MAX = 5
 const CONNECT_MS = 10 * SECOND_MS
 const ASK_MS = 10 * SECOND_MS
@@ -101,18 +93,6 @@ const ANSWER = Compile(
     refused: Type.Optional(text(500)),
   }),
 )
-
-/** An invitation for the caller to store, and its token, which is shown once. */
-export async function invite(
-  { name, addresses, ca }: Pick<JoinToken, 'addresses' | 'ca'> & { readonly name: string },
-  { clock, random }: Pick<Tools, 'clock' | 'random'>,
-): Promise<{ readonly invitation: Invitation; readonly token: string }> {
-  const { seed, publicKey } = await makeKey()
-  const id = random.bytes(ID_BYTES).toHex()
-  const expiresAt = timestamp(clock.now() + INVITATION_MS)
-  const token = writeToken({ kind: 'invitation', addresses, id, seed, ca })
-  return { invitation: { id, name, publicKey, expiresAt, usedBy: null }, token }
-}
 
 /** `host:port` list for a token: the public host first, then those that a network may lead to. */
 export function joinAddresses(

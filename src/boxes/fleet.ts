@@ -46,9 +46,8 @@ export type FleetTools = {
 export const BOX_PROBLEMS = ['box_twice', 'box_outdated'] as const
 export type BoxProblem = (typeof BOX_PROBLEMS)[number]
 
-/** A box as it is now; only those that were heard in this life of the head have one. */
+/** A box as it is now. */
 export type BoxSnapshot = {
-  readonly id: BoxId
   readonly isHeard: boolean
   readonly lastHeardAt: Timestamp
   readonly version: string
@@ -169,23 +168,24 @@ export class Fleet {
     this.#listeners.add(listener)
   }
 
-  snapshots(): readonly BoxSnapshot[] {
-    const now = this.tools.clock.monotonic()
-    return [...this.#peers.values()].map(({ id, hello, isHeard, lastHeardAt, ...peer }) => {
-      const { version, platform, health, devices } = hello
-      const problem = peer.isOutdated ? 'box_outdated' : null
-      return {
-        id,
-        isHeard,
-        lastHeardAt,
-        version,
-        platform,
-        health,
-        upgrade: hello.upgrade ?? null,
-        deviceCount: devices.length,
-        problem: peer.twiceUntil > now ? 'box_twice' : problem,
-      }
-    })
+  /** Null for a box that was not heard in this life of the head. */
+  snapshot(box: BoxId): BoxSnapshot | null {
+    const peer = this.#peers.get(box)
+    if (peer === undefined) return null
+    const { isHeard, lastHeardAt, hello } = peer
+    const { version, platform, health, devices, upgrade = null } = hello
+    const isTwice = peer.twiceUntil > this.tools.clock.monotonic()
+    const problem = peer.isOutdated ? 'box_outdated' : null
+    return {
+      isHeard,
+      lastHeardAt,
+      version,
+      platform,
+      health,
+      upgrade,
+      deviceCount: devices.length,
+      problem: isTwice ? 'box_twice' : problem,
+    }
   }
 
   /** Asks the box's current process; rejects with a LinkError where no answer comes. */

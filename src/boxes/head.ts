@@ -83,7 +83,6 @@ export function createBoxes(tools: HeadTools): Boxes {
     healthSignal.notify()
   }
   fleet.onChange(changed)
-  const snapshotOf = (id: BoxId) => fleet.snapshots().find((one) => one.id === id)
   const startedAt = stamps.now()
   const rollouts = createRollouts(tools, fleet, changed)
   const actions = createBoxActions({
@@ -92,8 +91,8 @@ export function createBoxes(tools: HeadTools): Boxes {
     prepare: () => broker.prepare(),
     brokerUsers: () => broker.users(),
     absence: (id) => fleet.absence(id),
-    freeBytes: (id) => snapshotOf(id)?.health.freeBytes ?? null,
-    lastHeardAt: ({ id, lastHeardAt }) => snapshotOf(id)?.lastHeardAt ?? lastHeardAt,
+    freeBytes: (id) => fleet.snapshot(id)?.health.freeBytes ?? null,
+    lastHeardAt: ({ id, lastHeardAt }) => fleet.snapshot(id)?.lastHeardAt ?? lastHeardAt,
     apply: () => {
       wake.notify()
       // Lines of a box that was removed end at once.
@@ -126,7 +125,7 @@ function watchedBoxes(
 ): readonly WatchedBox[] {
   const joined = listBoxes(db).filter((box) => box.joinedAt !== null && box.removedAt === null)
   return joined.map(({ id, name, version }) => {
-    const heard = fleet.snapshots().find((one) => one.id === id)
+    const heard = fleet.snapshot(id)
     return {
       id,
       name,
@@ -149,7 +148,7 @@ function createRollouts(tools: HeadTools, fleet: Fleet, changed: () => void): Ro
     viewOf(id) {
       const box = findBox(db, id)
       if (box === null || box.removedAt !== null) return null
-      const heard = fleet.snapshots().find((one) => one.id === id)
+      const heard = fleet.snapshot(id)
       const { version, platform, upgrade } = heard ?? { ...box, upgrade: null }
       const own = lines().filter(({ line }) => line.box === id && line.isEnabled)
       return {

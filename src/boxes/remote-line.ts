@@ -1,7 +1,7 @@
 // One run of a line on a box, as the head sees it. Items come numbered and are taken in order; what was granted
 // ends by its outcome, or by the journal of the box.
 
-import { unlinkSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 
 import type { BoxId } from '../domain/ids.ts'
@@ -246,7 +246,7 @@ export class RemoteLine implements FleetRun {
       }
       if (!this.#over.signal.aborted) await this.#publish(event, paths)
     } finally {
-      for (const path of made) unlinkSync(path)
+      for (const path of made) rmSync(path, { force: true })
     }
   }
 

@@ -11,7 +11,7 @@ import { settle, type TestClock } from '../support/test-clock.ts'
 import { NUMBER, Stage } from './stage.ts'
 
 const reasonOf = ({ rig }: Stage) => rig.fleet.absence(BOX)?.code ?? null
-const snapshotOf = ({ rig }: Stage) => rig.fleet.snapshots()[0]
+const snapshotOf = ({ rig }: Stage) => rig.fleet.snapshot(BOX)
 
 test('a box is there from its first hello on, and away after six seconds of silence', async () => {
   using stage = new Stage()

@@ -150,21 +150,25 @@ function RenameBox({ box, onClose }: NameProps) {
     },
   )
   return (
-    <ActionDialog
-      title={WORDS.renameTitle}
-      confirm={WORDS.save}
-      action={action}
-      but={['name', 'name_taken']}
-      isReady={name.value.trim() !== ''}
-      onClose={onClose}
-    >
-      <NameField bind={name} error={fieldError(action.failure, 'name', 'name_taken')} />
-    </ActionDialog>
+    <NameDialog {...{ name, action, onClose }} title={WORDS.renameTitle} confirm={WORDS.save} />
   )
 }
 
-function NameField(props: { readonly bind: { value: string }; readonly error: string | null }) {
-  return <TextField label={WORDS.name} hint={WORDS.nameHint} isFirst maxLength={40} {...props} />
+type NameDialogProps = Pick<
+  Parameters<typeof ActionDialog>[0],
+  'title' | 'confirm' | 'action' | 'onClose'
+> & {
+  readonly name: { value: string }
+}
+
+function NameDialog({ name, ...dialog }: NameDialogProps) {
+  const error = fieldError(dialog.action.failure, 'name', 'name_taken')
+  const field = { label: WORDS.name, hint: WORDS.nameHint, maxLength: 40, bind: name, error }
+  return (
+    <ActionDialog but={['name', 'name_taken']} isReady={name.value.trim() !== ''} {...dialog}>
+      <TextField isFirst {...field} />
+    </ActionDialog>
+  )
 }
 
 type AddProps = { readonly named: string; readonly onClose: () => void }
@@ -179,18 +183,7 @@ function AddBox({ named, onClose }: AddProps) {
     (box) => (invited.value = box),
   )
   if (invited.value !== null) return <JoinCommand invited={invited.value} onClose={onClose} />
-  return (
-    <ActionDialog
-      title={WORDS.add}
-      confirm={WORDS.create}
-      action={action}
-      but={['name', 'name_taken']}
-      isReady={name.value.trim() !== ''}
-      onClose={onClose}
-    >
-      <NameField bind={name} error={fieldError(action.failure, 'name', 'name_taken')} />
-    </ActionDialog>
-  )
+  return <NameDialog {...{ name, action, onClose }} title={WORDS.add} confirm={WORDS.create} />
 }
 
 type JoinProps = { readonly invited: InvitedBox; readonly onClose: () => void }
