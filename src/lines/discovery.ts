@@ -48,7 +48,10 @@ export function discoveryOf(
   for (const { key, number, box = null } of devices.values()) {
     if (number === null) continue
     const device = { key, number, box }
-    const [heir, ...others] = [...vanished.values()].filter((one) => mayTakeOver(one, device))
+    const candidates = [...vanished.values()].filter((one) => mayTakeOver(one, device))
+    // The owner's word that a line moves there comes before what may be guessed of others.
+    const moving = candidates.filter(({ line }) => line.movesTo !== null)
+    const [heir, ...others] = moving.length > 0 ? moving : candidates
     if (heir === undefined || others.length > 0) {
       arrivals.push(device)
       continue

@@ -327,3 +327,18 @@ test('a line that moves waits for its number at the other machine, even while it
   expect(moved.takeOvers).toEqual([{ id: LINE.id, ...arrived }])
   expect(moved.arrivals).toEqual([])
 })
+
+test('a line that moves to a machine comes before one of a removed box with its number', () => {
+  const removed = { ...LINE, box: ATTIC }
+  const moving = { ...LINE, id: 'line_b' as LineId, movesTo: STUDIO } // Any id does.
+  const arrived = { key: 'b', number: '+1', box: STUDIO }
+
+  const { takeOvers, arrivals } = discoveryOf(
+    [removed, moving],
+    [arrived],
+    boxesWith({ [ATTIC]: OFFLINE_REASONS.box_removed }),
+  )
+
+  expect(takeOvers).toEqual([{ id: moving.id, ...arrived }])
+  expect(arrivals).toEqual([])
+})
