@@ -17,7 +17,7 @@ type NameOf = (box: BoxId) => string
 export function groupedByBox(found: readonly Found[], nameOf: NameOf): readonly HealthFinding[] {
   const here = found.filter(({ box }) => box === undefined)
   const there = found.filter(({ box }) => box !== undefined)
-  const groups = Map.groupBy(there, ({ code, title }) => `${code}\0${title}`)
+  const groups = Map.groupBy(there, ({ code, title, fix }) => `${code}\0${title}\0${fix}`)
   return [...here, ...[...groups.values()].flatMap((group) => oneOf(group, nameOf))]
 }
 

@@ -34,6 +34,17 @@ test('one cause on two boxes is one finding that names them', () => {
   ])
 })
 
+test('two boxes with one symptom and other remedies are two findings, each with its line', () => {
+  const found = [
+    { ...ACCESS, box: STUDIO, lineId: 'line_a' },
+    { ...ACCESS, box: ATTIC, lineId: 'line_b', fix: 'Sign in.' },
+  ]
+
+  const lines = groupedByBox(found, nameOf).map(({ lineId }) => lineId)
+
+  expect(lines).toEqual(['line_a', 'line_b'])
+})
+
 test('a cause on one box keeps its line, and one of this machine stays as it is', () => {
   const here = { ...ACCESS, lineId: null }
   const there = { ...ACCESS, box: STUDIO, lineId: 'line_a' }
