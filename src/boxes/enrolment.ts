@@ -210,7 +210,7 @@ export async function join(
     tools,
   )
   try {
-    if (!(await isConnected(link, clock, signal))) return { problem: problemWords(link, addresses) }
+    if (!(await isConnected(link, clock, signal))) return { problem: problemWords(link, token) }
     const facts = { addresses, ca, serverName }
     if (kind === 'direct') return { ...facts, boxId: id, headName: null, seed }
     const answer = await askToJoin(link, id, machine, { clock, signal })
@@ -236,10 +236,13 @@ async function isConnected(link: NatsLink, clock: Clock, signal: AbortSignal): P
   }
 }
 
-function problemWords(link: NatsLink, addresses: readonly string[]): string {
+function problemWords(link: NatsLink, { kind, addresses }: JoinToken): string {
   const places = addresses.join(', ')
   switch (link.status().problem) {
     case 'refused':
+      if (kind === 'direct') {
+        return 'The cluster does not know this token. Put the users that "hookline boxes config" prints on the head into its servers, or use the newest token.'
+      }
       return 'The invitation has expired or was withdrawn. Create a new one on the head.'
     case 'untrusted':
       return `The machine at ${places} is not the one that made this token: its certificate differs.`
