@@ -13,7 +13,11 @@ import { BESIDE_LOAD, UNDER } from './cores.ts'
 import { atMost, median, percentile, type Figure } from './figure.ts'
 import { residentMb, startBenchRelay } from './relay.ts'
 
-const ENVIRONMENT = { HOOKLINE_SIMULATED_DELAY_MS: '0' }
+/** From a send until the other line has it as an event: long enough for the send to be over by then. */
+const APART_MS = 20
+/** Between two events: what follows from the one is over before the next. */
+const REST_OF_EVENT_MS = 60
+const EVENTS = 300
 const WARM_UP = 100
 const SENDS = 500
 const REQUESTS = 2_000
@@ -26,12 +30,21 @@ const ARRIVAL_MS_MAX = 20_000
 
 export async function boxes(): Promise<readonly Figure[]> {
   const single = await memoryOfSingle()
-  return [await measureLink(), ...(await measurePair(single)), await measureMany()]
+  return [
+    await measureLink(),
+    await measureEvents(),
+    ...(await measurePair(single)),
+    await measureMany(),
+  ]
 }
 
-function open(shape: Pick<FleetOptions, 'boxes' | 'linesOfBox' | 'ownLines'>): Promise<Fleet> {
+type Shape = Pick<FleetOptions, 'boxes' | 'linesOfBox' | 'ownLines'>
+const PAIR: Shape = { boxes: 1, linesOfBox: 2, ownLines: 2 }
+
+function open(shape: Shape, delayMs = 0): Promise<Fleet> {
   const under = (name: string) => (name === 'head' ? UNDER : BESIDE_LOAD)
-  return Fleet.open({ ...shape, environment: ENVIRONMENT, under })
+  const environment = { HOOKLINE_SIMULATED_DELAY_MS: String(delayMs) }
+  return Fleet.open({ ...shape, environment, under })
 }
 
 /** One request after another from a box to its head, both in this process. */
@@ -56,21 +69,36 @@ async function measureLink(): Promise<Figure> {
   })
 }
 
-/** Two lines of the head, and two of a box. */
+/** Events of two lines of the head, and of two of a box, each on its own. */
+async function measureEvents(): Promise<Figure> {
+  using receiver = new TimedReceiver()
+  await using fleet = await open(PAIR, APART_MS)
+  const lines = await watchedLines(fleet, receiver)
+  const turns = { ...lines, receiver, restMs: REST_OF_EVENT_MS }
+  await takeTurns(fleet, { ...turns, count: WARM_UP })
+  const { local, remote } = await takeTurns(fleet, { ...turns, count: EVENTS })
+  const what = 'an event from the network to the webhook’s receiver'
+  return added(what, local.eventMs, remote.eventMs, 1)
+}
+
+async function watchedLines(fleet: Fleet, { url }: TimedReceiver) {
+  const lines = await linesOf(fleet)
+  await fleet.api.ask('POST', '/api/v1/webhooks', { url, events: ['message.received'] })
+  return lines
+}
+
+/** Sends of the same lines, one after another. */
 async function measurePair(singleMb: number): Promise<readonly Figure[]> {
   using receiver = new TimedReceiver()
-  await using fleet = await open({ boxes: 1, linesOfBox: 2, ownLines: 2 })
-  const { local, remote } = await linesOf(fleet)
-  await fleet.api.ask('POST', '/api/v1/webhooks', {
-    url: receiver.url,
-    events: ['message.received'],
-  })
-  await takeTurns(fleet, { local, remote, count: WARM_UP, receiver })
-  const turns = await takeTurns(fleet, { local, remote, count: SENDS, receiver })
-  const backMs = await measureReturns(fleet, remote)
+  await using fleet = await open(PAIR)
+  const lines = await watchedLines(fleet, receiver)
+  const turns = { ...lines, receiver, restMs: 0 }
+  await takeTurns(fleet, { ...turns, count: WARM_UP })
+  const { local, remote } = await takeTurns(fleet, { ...turns, count: SENDS })
+  const backMs = await measureReturns(fleet, lines.remote)
   await Bun.sleep(REST_MS)
   return [
-    ...figuresOf(turns),
+    added('a send over HTTP until it is answered `sent`', local.sendMs, remote.sendMs, 2),
     atMost({
       ...figure('from kill -9 of the broker to a send that is sent, the middle', backMs, 500),
       measured: `${median(backMs).toFixed(0)} ms, at most ${Math.max(...backMs).toFixed(0)}`,
@@ -88,10 +116,13 @@ type Turn = {
   readonly remote: readonly Line[]
   readonly count: number
   readonly receiver: TimedReceiver
+  /** After each arrival. */
+  readonly restMs: number
 }
 
 /** One send after another, to the other line of the same machine, which takes it as an event. */
-async function takeTurns(fleet: Fleet, { local, remote, count, receiver }: Turn): Promise<Turns> {
+async function takeTurns(fleet: Fleet, turn: Turn): Promise<Turns> {
+  const { local, remote, count, receiver, restMs } = turn
   const sendMs: Record<Place, number[]> = { local: [], remote: [] }
   for (let number = 0; number < count; number += 1) {
     for (const [place, [from, to]] of [
@@ -106,6 +137,7 @@ async function takeTurns(fleet: Fleet, { local, remote, count, receiver }: Turn)
       sendMs[place].push(performance.now() - startedAt)
       if (status === 'queued' || status === 'failed') throw new Error(`${text} was ${status}.`)
       await eventually(text, () => receiver.arrivedAt.get(text) ?? null, ARRIVAL_MS_MAX)
+      await Bun.sleep(restMs)
     }
   }
   const [box] = fleet.boxes
@@ -128,22 +160,23 @@ function eventTimes(dataDir: string) {
   return network.query<{ text: string; at: number }, []>(sql).all()
 }
 
-function figuresOf({ local, remote }: Turns): readonly Figure[] {
+/** Median of the lines of a box beside that of the head's own, in milliseconds. */
+function added(
+  what: string,
+  local: readonly number[],
+  remote: readonly number[],
+  floor: number,
+): Figure {
   const words = (all: readonly number[]) =>
     `p50 ${median(all).toFixed(2)} ms, p99 ${percentile(all, 0.99).toFixed(1)} ms`
-  const added = (what: string, of: 'sendMs' | 'eventMs', floor: number) =>
-    atMost({
-      id: 'x',
-      what: `${what} of a line on a box; added p50 in ms`,
-      measured: words(remote[of]),
-      yardstick: `of the head: ${words(local[of])}`,
-      value: median(remote[of]) - median(local[of]),
-      floor,
-    })
-  return [
-    added('a send over HTTP until it is answered `sent`', 'sendMs', 2),
-    added('an event from the network to the webhook’s receiver', 'eventMs', 1),
-  ]
+  return atMost({
+    id: 'x',
+    what: `${what} of a line on a box; added p50 in ms`,
+    measured: words(remote),
+    yardstick: `of the head: ${words(local)}`,
+    value: median(remote) - median(local),
+    floor,
+  })
 }
 
 /** From each kill of the broker until a message of a box is sent, in milliseconds. */
