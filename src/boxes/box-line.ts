@@ -38,6 +38,8 @@ type Entry = {
   readonly seq: number
   readonly item: Item
   readonly files: ReadonlyMap<string, string>
+  /** The head hears of it once this is done. */
+  readonly written: Promise<void> | null
   readonly resolve: () => void
   readonly reject: (error: Error) => void
 }
@@ -146,7 +148,8 @@ export class BoxLine implements LineListener {
     const { event: packed, files } = packEvent(event, (session) => this.#numberOf(session))
     if (event.type === 'online') this.#openDevice(event.session)
     if (event.type === 'offline') this.#endDevice()
-    await this.#add({ type: 'event', event: packed }, files)
+    const written = event.type === 'settled' ? this.#keep(event.messageId, event.outcome) : null
+    await this.#add({ type: 'event', event: packed }, files, written)
   }
 
   /** Takes a message; a repeat is answered alike, and changes nothing. */
@@ -279,6 +282,19 @@ export class BoxLine implements LineListener {
     }
   }
 
+  /** Writes down what the device knows of a row from before: proven unsent, the message may come again. */
+  async #keep(id: MessageId, outcome: Settlement): Promise<void> {
+    const { journal, log } = this.#tools
+    const isCertain = outcome.outcome === 'not_sent' ? outcome.proof : outcome.outcome !== 'unknown'
+    if (isCertain !== true) return
+    try {
+      const row = journal.find(id)
+      if (row !== null) await journal.settle(id, row.session, outcome)
+    } catch (error) {
+      log.error('outcome cannot be written to the journal', { message_id: id, error })
+    }
+  }
+
   #openDevice(session: LineSession): void {
     if (this.#device?.session === session) return
     this.#endDevice()
@@ -312,11 +328,15 @@ export class BoxLine implements LineListener {
   }
 
   /** Resolves when the head has taken the item; rejects where the session is over before. */
-  #add(item: Item, files: ReadonlyMap<string, string>): Promise<void> {
+  #add(
+    item: Item,
+    files: ReadonlyMap<string, string>,
+    written: Promise<void> | null = null,
+  ): Promise<void> {
     if (this.isOver) return Promise.reject(new Error('The session is over.'))
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     this.#seq += 1
-    this.#waiting.push({ seq: this.#seq, item, files, resolve, reject })
+    this.#waiting.push({ seq: this.#seq, item, files, written, resolve, reject })
     this.#fill()
     return promise
   }
@@ -333,7 +353,8 @@ export class BoxLine implements LineListener {
     }
   }
 
-  async #deliver({ seq, item, resolve }: Entry): Promise<void> {
+  async #deliver({ seq, item, written, resolve }: Entry): Promise<void> {
+    if (written !== null) await written
     const answer = await this.#ask('item', { session: this.session, seq, item })
     if (answer === null || 'isOver' in answer) {
       this.end()

@@ -218,6 +218,31 @@ test('a box that stays away leaves a granted message uncertain after 90 s, and s
   expect(settled).toEqual([{ type: 'settled', messageId: HELLO, outcome } as never])
 })
 
+test('what the device proves unsent after a crash goes again by the same box', async () => {
+  using stage = await Stage.open()
+  stage.device.script = async (_message, pass) => {
+    await pass('inner')
+    return new Promise(() => {})
+  }
+  const dead = (await stage.run()).send('hello')
+  await stage.clock.advance(0)
+  await stage.restart()
+  await stage.clock.advance(0)
+  stage.device.script = accepts
+  const unsettled = [{ message: messageOf('hello'), note: dead.notes[0] ?? null }]
+  const run = await stage.run({ unsettled })
+
+  await stage.device.settle(HELLO, UNUSED)
+  const sent = run.send('hello')
+  await stage.clock.advance(0)
+
+  expect(stage.device.attended.at(-1)?.unsettled.map(({ note }) => note)).toEqual(['inner'])
+  expect(run.events.filter(({ type }) => type === 'settled')).toEqual([
+    { type: 'settled', messageId: HELLO, outcome: UNUSED },
+  ])
+  expect(sent.outcome?.outcome).toBe('accepted')
+})
+
 test('an unsettled message without a row is proven unsent only by the journal that made its note', async () => {
   using stage = await Stage.open()
   const boot = stage.rig.box?.journal.boot

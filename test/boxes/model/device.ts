@@ -25,6 +25,8 @@ export class Device {
   readonly remembers: boolean
   readonly log: Reported[] = []
   readonly carried = new Map<MessageId, string>()
+  /** Number of its newest run; earlier ones carry nothing any more, so that what is not there never comes. */
+  run = 0
 
   constructor(key: string, remembers: boolean) {
     this.key = key
@@ -73,10 +75,12 @@ async function runDevice(
 ): Promise<void> {
   const { world, process, device, open } = tools
   const events = new LineEvents(listener, signal)
-  const claimed = unsettled.flatMap(({ message }): LineEvent[] => {
-    const guid = device.remembers ? device.carried.get(message.id) : undefined
-    if (guid === undefined) return []
-    return [{ type: 'settled', messageId: message.id, outcome: { outcome: 'accepted', guid } }]
+  device.run += 1
+  const claimed = unsettled.flatMap(({ message: { id: messageId } }): LineEvent[] => {
+    if (!device.remembers) return []
+    const guid = device.carried.get(messageId)
+    const outcome = guid === undefined ? NOT_CARRIED : ({ outcome: 'accepted', guid } as const)
+    return [{ type: 'settled', messageId, outcome }]
   })
   await events.publish(claimed)
   let session = makeSession(tools)
@@ -135,8 +139,16 @@ type SessionTools = {
   readonly open: Set<MessageId>
 }
 
+const NOT_CARRIED = {
+  outcome: 'not_sent',
+  reason: 'not_carried',
+  blame: 'line',
+  proof: true,
+} as const
+
 function makeSession({ world, process, device, laws, open }: SessionTools): LineSession {
   const { clock } = process
+  const { run } = device
   const sleep = (least: number, most: number) => clock.sleep(world.between(least, most), NEVER)
   const refused: SendOutcome = { outcome: 'not_sent', reason: 'refused', blame: 'line' }
   return {
@@ -151,7 +163,7 @@ function makeSession({ world, process, device, laws, open }: SessionTools): Line
         if (world.isChance(0.01)) return refused
         if (!(await isGranted(pointOfNoReturn, `note of ${id}`))) return WITHDRAWN
         await sleep(0, world.isChance(0.05) ? 3_000 : 20)
-        if (world.isChance(0.01)) return refused
+        if (world.isChance(0.01) || device.run !== run) return refused
         const guid = `guid-${id}`
         laws.acts(process, device, id)
         device.carried.set(id, guid)

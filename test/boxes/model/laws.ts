@@ -165,8 +165,9 @@ export class Laws {
       const isUnknown = JSON.parse(row.outcome).outcome === 'unknown'
       return isUnknown && !remembers ? 'the device could not say' : null
     }
-    if (!this.#carried.has(id)) return 'the process died between row and act'
-    return remembers ? null : 'the process died between act and outcome'
+    if (remembers) return null
+    const isCarried = this.#carried.has(id)
+    return `the process died between ${isCarried ? 'act and outcome' : 'row and act'}`
   }
 
   #check(law: Law, isKept: boolean, fact: string): void {
