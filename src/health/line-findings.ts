@@ -248,7 +248,7 @@ export function isFailing(failedCount: number, wasFailing: boolean): boolean {
   return failedCount >= (wasFailing ? FAILING_UNTIL : FAILING_FROM)
 }
 
-/** Codes of failures that say nothing of the line: the recipient, the text, the owner or the way is the reason. */
+/** Codes of failures that say nothing of the line: the recipient, the text, the owner or a box is the reason. */
 const NOT_OF_THE_LINE: ReadonlySet<string> = new Set([
   'not_on_imessage',
   'recipient_rejected',
