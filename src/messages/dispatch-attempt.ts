@@ -271,6 +271,6 @@ function applyNotSent(
   } else if (blame === 'message') {
     const isTurned = reason === 'not_on_imessage' && turnToSms(tools, tx, message)
     if (!isTurned) failMessage(tools, tx, message, reason)
-  } else if (reason === 'withdrawn' || isSessionOver) withdraw(tools, tx, message)
+  } else if (reason === 'withdrawn' || isSessionOver) withdraw(tools, tx, message, isSessionOver)
   else refuse(tools, tx, message)
 }

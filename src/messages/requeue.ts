@@ -79,13 +79,17 @@ export function routeFor(
   })
 }
 
-/** Back to the queue, uncounted: nobody refused it. */
-export function withdraw(tools: Tools, tx: Tx, message: Outbound): void {
+/**
+ * Back to the queue, uncounted: nobody refused it. It is due after a second, so that a line that gives back
+ * all it gets is not asked without a pause; with the end of its session at once, when the line is back.
+ */
+export function withdraw(tools: Tools, tx: Tx, message: Outbound, isSessionOver: boolean): void {
   const now = tools.stamps.now()
   let queued = message
   if (message.status === 'sending') {
     const contactHold = reserveAgain(tx, message, tools.days.of(now))
-    queued = { ...unsent(message), contactHold, dueAt: now, queuedReason: null }
+    const dueAt = isSessionOver ? now : later(now, WITHDRAWN_DELAY_MS)
+    queued = { ...unsent(message), contactHold, dueAt, queuedReason: null }
   } else if (message.status === 'queued' && message.dueAt !== null && message.dueAt <= now) {
     queued = { ...message, dueAt: later(now, WITHDRAWN_DELAY_MS) }
   }

@@ -7,10 +7,10 @@ const PARTITIONS = 6
 const CUT_MS_MAX = 600_000
 
 test(`after ${PARTITIONS} partitions nothing is lost, sent twice or given up`, async () => {
-  const { faults, carried, remote, cutMs } = await livePartitions(PARTITIONS, 1, CUT_MS_MAX)
+  const { faults, told, carried, remote, cutMs } = await livePartitions(PARTITIONS, 1, CUT_MS_MAX)
 
   expect(Object.entries(faults).filter(([, list]) => list.length > 0)).toEqual([])
-  expect(carried).toBeGreaterThan(PARTITIONS)
-  expect(remote).toBeGreaterThan(PARTITIONS)
+  expect(carried).toBeGreaterThan(told * 0.9)
+  expect(remote).toBeGreaterThan(told / 2)
   expect(cutMs).toBeGreaterThan(0)
 }, 120_000)

@@ -24,7 +24,9 @@ type Act = (stage: MessageStage, message: Outbound) => void
 
 const ENDS = {
   'refused by its line': ({ tx, tools }, message) => refuse(tools, tx, message),
-  withdrawn: ({ tx, tools }, message) => withdraw(tools, tx, message),
+  withdrawn: ({ tx, tools }, message) => withdraw(tools, tx, message, false),
+  'withdrawn with the end of its session': ({ tx, tools }, message) =>
+    withdraw(tools, tx, message, true),
   'postponed for 5 s': ({ tx, tools }, message) => postpone(tools, tx, message, 5_000),
   'postponed for a minute': ({ tx, tools }, message) => postpone(tools, tx, message, 60_000),
   'proven unsent': ({ tx, tools }, message) => requeue(tools, tx, message, 'not_carried'),
@@ -103,7 +105,8 @@ const TABLE: readonly Row[] = [
   ],
   ['queued', 'free to move', 'withdrawn', { afterMs: 1_000, place: 'reserved' }],
   ['queued, not due yet', 'free to move', 'withdrawn', { afterMs: 9_000, place: 'reserved' }],
-  ['sending', 'free to move', 'withdrawn', { place: 'reserved' }],
+  ['sending', 'free to move', 'withdrawn', { afterMs: 1_000, place: 'reserved' }],
+  ['sending', 'free to move', 'withdrawn with the end of its session', { place: 'reserved' }],
   ['sent', 'alone', 'withdrawn', { status: 'sent', afterMs: null, place: 'spent' }],
   ['queued', 'alone', 'postponed for a minute', pacing(60_000)],
   ['queued', 'free to move', 'postponed for 5 s', pacing(5_000)],

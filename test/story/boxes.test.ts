@@ -78,6 +78,27 @@ test('while a box is away its messages wait, others go elsewhere, and both are s
   expect((await relay.message(waiting.body.id)).status).toBe('sent')
 })
 
+test('a box whose disk takes nothing sends nothing: its message is tried once a second, and leaves once', async () => {
+  await using stage = await startWithBoxes()
+  const { relay, clock } = stage
+  const box = await stage.join('attic', [FIRST])
+  const [device] = box.driver.devices
+  if (device === undefined) throw new Error('The box has no device.')
+
+  box.setWritable(false)
+  const { body } = await relay.send({ to: PERSON, text: 'Ready at eight.' }, ASYNC)
+  await clock.advance(9_500)
+  const waiting = await relay.message(body.id)
+  const tries = device.given.length
+  box.setWritable(true)
+  await clock.advance(2_000)
+
+  expect(waiting.status).toBe('queued')
+  expect(tries).toBe(10)
+  expect(device.sent.map(({ text }) => text)).toEqual(['Ready at eight.'])
+  expect((await relay.message(body.id)).status).toBe('sent')
+})
+
 test('a box that is stopped has ended as soon as the head knows of its sends', async () => {
   await using stage = await startWithBoxes()
   const box = await stage.join('attic', [FIRST])

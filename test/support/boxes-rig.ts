@@ -32,6 +32,8 @@ export type Joined = {
   cut(): Promise<void>
   /** Its process ends in order. */
   stop(): Promise<void>
+  /** Whether its disk takes anything: its journal is the only thing on it. */
+  setWritable(isWritable: boolean): void
 }
 
 export type BoxesRelay = Awaited<ReturnType<typeof startWithBoxes>>
@@ -193,6 +195,10 @@ class BoxMachine implements Joined {
     const end = new AbortController()
     this.#process = { agent, link, end, ended: agent.run(end.signal) }
     await settle(20)
+  }
+
+  setWritable(isWritable: boolean): void {
+    this.#journal.run(`PRAGMA query_only = ${isWritable ? 'OFF' : 'ON'}`)
   }
 
   async cut(): Promise<void> {

@@ -20,8 +20,9 @@ export class TestClock implements Clock {
     this.#wall = start
   }
 
+  /** Whole milliseconds, as the system's clock has. */
   now(): number {
-    return this.#wall
+    return Math.floor(this.#wall)
   }
 
   monotonic(): number {
