@@ -3,7 +3,7 @@
 // property is not enumerable, so that it stays out of the OpenAPI document.
 
 import { Type, type Static, type TObject, type TSchema } from 'typebox'
-import { Compile } from 'typebox/compile'
+import { Compile, type Validator } from 'typebox/compile'
 
 import { type Shape, TIME_WANTED } from '../api/schema.ts'
 import { RelayError, invalidRequest, type Issue } from '../domain/errors.ts'
@@ -13,14 +13,14 @@ export type Bridged<T> = {
   readonly '~standard': { readonly types?: { readonly input: T; readonly output: T } | undefined }
 }
 
-type Fault = ReturnType<ReturnType<typeof Compile>['Errors']>[number]
+type Fault = ReturnType<Validator['Errors']>[number]
 
 const ISSUES_MAX = 20
 const NAME_LENGTH_MAX = 100
 
 /** For requests: unknown fields and wrong types are 400, each named. */
 export function requestSchema<T extends TSchema>(schema: T): T & Bridged<Static<T>> {
-  return bridged(schema, validatorOf(schema, requestRefusal))
+  return bridged(schema, checkOf(schema, requestRefusal))
 }
 
 /** For requests of which some are held to a stricter schema, and get its errors. */
@@ -29,7 +29,7 @@ export function requestSchemaBy<T extends TSchema>(
   strict: TSchema,
   isStrict: (value: object) => boolean,
 ): T & Bridged<Static<T>> {
-  const [wide, narrow] = [schema, strict].map((each) => validatorOf(each, requestRefusal))
+  const [wide, narrow] = [schema, strict].map((each) => checkOf(each, requestRefusal))
   return bridged(schema, (value) => (isStrict(value) ? narrow : wide)?.(value))
 }
 
@@ -42,15 +42,15 @@ export function requestSchemaByType(
   title: string,
   shapes: Readonly<Record<string, TObject>>,
 ): TSchema & Bridged<unknown> {
-  const validators = new Map(Object.entries(shapes).map(([type, each]) => [type, Compile(each)]))
-  const allowed = [...validators.keys()].join(', ')
+  const checks = Object.entries(shapes).map(
+    ([type, each]) => [type, checkOf(each, requestRefusal)] as const,
+  )
+  const byType = new Map(checks)
+  const allowed = [...byType.keys()].join(', ')
   const validate = (value: object) => {
-    const validator = validators.get('type' in value ? String(value.type) : '')
-    if (validator === undefined) {
-      throw invalidRequest({ path: 'type', message: `must be one of ${allowed}` })
-    }
-    if (validator.Check(value)) return { value }
-    throw invalidRequest(...issuesOf(validator.Errors(value)))
+    const check = byType.get('type' in value ? String(value.type) : '')
+    if (check !== undefined) return check(value)
+    throw invalidRequest({ path: 'type', message: `must be one of ${allowed}` })
   }
   const union: TSchema = Type.Union(Object.values(shapes), { title })
   const standard = { version: 1, vendor: 'typebox', validate }
@@ -62,7 +62,7 @@ export function requestSchemaByType(
 /** For path parameters: a wrong one names nothing that exists. */
 export function pathSchema<T extends TSchema>(schema: T): T & Bridged<Static<T>> {
   const refusal = () => new RelayError('not_found', 'There is nothing at this path.')
-  return bridged(schema, validatorOf(schema, refusal))
+  return bridged(schema, checkOf(schema, refusal))
 }
 
 /** For answers: a failure is a bug of the relay. Values stay out of the log. */
@@ -71,13 +71,17 @@ export function answerSchema<T extends TSchema>(schema: T): T & Bridged<Shape<T>
     const issues = issuesOf(faults).map((issue) => `${issue.path} ${issue.message}`)
     return new Error(`An answer does not fit its schema: ${issues.join('; ')}`)
   }
-  return bridged(schema, validatorOf(schema, refusal))
+  return bridged(schema, checkOf(schema, refusal))
 }
 
-/** Throws the error of `refusal`: Elysia's own would contain the refused value. */
-function validatorOf(schema: TSchema, refusal: (faults: readonly Fault[]) => Error) {
-  const validator = Compile(schema)
+/**
+ * Throws the error of `refusal`: Elysia's own would contain the refused value. The schema is compiled by the
+ * first value: those of all routes would be half of a start's work.
+ */
+function checkOf(schema: TSchema, refusal: (faults: readonly Fault[]) => Error) {
+  let validator: Validator | null = null
   return (value: unknown) => {
+    validator ??= Compile(schema)
     if (validator.Check(value)) return { value }
     throw refusal(validator.Errors(value))
   }
