@@ -21,10 +21,8 @@ export function createJoinedDriver(
     devicesChanged,
     // Boxes report their devices: without own ones there is nothing to look for in between.
     ...(local === null && { lookEveryMs: DAY_MS }),
-    discover: async (signal) => {
-      const here = (await local?.discover(signal)) ?? []
-      return [...here, ...fleet.devices(kind)]
-    },
+    elsewhere: () => fleet.devices(kind),
+    discover: async (signal) => (await local?.discover(signal)) ?? [],
     checkup: async (signal) => {
       const all = await Promise.all([local?.checkup(signal) ?? [], fleet.checkup(kind)])
       return all.flat()

@@ -34,7 +34,7 @@ export function discoveryOf(
   const devices = new Map(found.map((device) => [identityOf(device), device]))
   const present: { id: LineId; number: string | null; obstacle: OfflineReason | null }[] = []
   const vanished = new Map<LineId, { line: Line; reason: OfflineReason | null }>()
-  for (const line of known) {
+  for (const line of places.isHereKnown ? known : known.filter(isElsewhere)) {
     const device = devices.get(identityOf(line))
     const reason = absenceOf(line, places.boxAbsence)
     const obstacle = obstacleOf(line, known, places)
@@ -63,6 +63,11 @@ export function discoveryOf(
   return { present, absent, takeOvers, arrivals }
 }
 
+/** At a box, or on its way to one or from one. */
+function isElsewhere({ box, movesTo }: Line): boolean {
+  return box !== null || movesTo !== null
+}
+
 function identityOf({
   box,
   key,
@@ -79,13 +84,18 @@ function absenceOf({ box, movesTo }: Line, boxAbsence: BoxAbsence): OfflineReaso
   return box === null ? null : boxAbsence(box)
 }
 
-export type Places = { readonly boxAbsence: BoxAbsence; readonly isReal: boolean }
+export type Places = {
+  readonly boxAbsence: BoxAbsence
+  readonly isReal: boolean
+  /** False while the devices of this machine are unknown: its lines stay as they are. */
+  readonly isHereKnown: boolean
+}
 
 /** Of two machines with one number, the newer line waits until the owner has decided. */
 export function obstacleOf(
   line: Line,
   known: readonly Line[],
-  { boxAbsence, isReal }: Places,
+  { boxAbsence, isReal }: Omit<Places, 'isHereKnown'>,
 ): OfflineReason | null {
   if (!isReal) return null
   const older = known.slice(0, known.indexOf(line))

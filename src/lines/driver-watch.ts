@@ -7,7 +7,8 @@ import type { Found, LineDriver } from './driver.ts'
 type WatchTools = {
   readonly clock: Clock
   readonly log: Log
-  readonly onFound: (found: readonly Found[]) => Promise<void>
+  /** `isHereKnown` is false where the devices of this machine are not among them. */
+  readonly onFound: (found: readonly Found[], isHereKnown: boolean) => Promise<void>
   readonly onFailure: (error: Error) => void
 }
 
@@ -31,7 +32,8 @@ export class DriverWatch {
 
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      if (!this.#open.has('discover')) await this.#discover(signal)
+      const here = this.#open.has('discover') ? null : await this.#discover(signal)
+      await this.#report(here, signal)
       const { lookEveryMs = LOOK_EVERY_MS } = this.driver
       // Devices that could not be looked for, or stored, are soon looked for again.
       const isDone = this.#failure === null && !this.#open.has('discover')
@@ -57,21 +59,36 @@ export class DriverWatch {
     }
   }
 
-  async #discover(signal: AbortSignal): Promise<void> {
-    const { log, onFound, onFailure } = this.#tools
-    const driver = this.driver.kind
+  /** Devices of this machine; null where the driver cannot say. */
+  async #discover(signal: AbortSignal): Promise<readonly Found[] | null> {
     try {
-      const found = await this.#ask('discover', (limit) => this.driver.discover(limit), signal)
-      if (signal.aborted) return
-      await onFound(found)
+      return await this.#ask('discover', (limit) => this.driver.discover(limit), signal)
+    } catch (error) {
+      if (!signal.aborted) this.#fail(error)
+      return null
+    }
+  }
+
+  async #report(here: readonly Found[] | null, signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return
+    const { log, onFound } = this.#tools
+    const { kind: driver, elsewhere } = this.driver
+    try {
+      await onFound([...(here ?? []), ...(elsewhere?.() ?? [])], here !== null)
+      if (here === null) return
       if (this.#failure !== null) log.info('driver finds its devices again', { driver })
       this.#failure = null
     } catch (error) {
-      if (signal.aborted) return
-      if (this.#failure === null) log.warn('driver cannot look for devices', { driver, error })
-      this.#failure = errorOf(error)
-      onFailure(this.#failure)
+      if (!signal.aborted) this.#fail(error)
     }
+  }
+
+  #fail(error: unknown): void {
+    const { log, onFailure } = this.#tools
+    const driver = this.driver.kind
+    if (this.#failure === null) log.warn('driver cannot look for devices', { driver, error })
+    this.#failure = errorOf(error)
+    onFailure(this.#failure)
   }
 
   /** The answer, or an error after ten seconds; the question stays open until the driver is done with it. */

@@ -51,7 +51,8 @@ export class LineSupervisor implements Service {
     this.#registry = new LineRegistry(tools)
     this.#registry.onChange(() => this.#checkReady())
     this.#watches = drivers.map((driver) => {
-      const onFound = (found: readonly Found[]) => this.#applyFound(driver.kind, found)
+      const onFound = (found: readonly Found[], isHereKnown: boolean) =>
+        this.#applyFound(driver.kind, found, isHereKnown)
       const onFailure = (error: Error) => this.#discoveryFailed(driver.kind, error)
       return new DriverWatch(driver, { clock, log, onFound, onFailure })
     })
@@ -142,10 +143,10 @@ export class LineSupervisor implements Service {
     return { ...this.#tools, registry: this.#registry, origin }
   }
 
-  async #applyFound(kind: string, found: readonly Found[]): Promise<void> {
+  async #applyFound(kind: string, found: readonly Found[], isHereKnown: boolean): Promise<void> {
     const known = this.#registry.ofDriver(kind).map((runner) => runner.line)
     const isReal = this.#tools.kinds.some(({ name, isReal }) => name === kind && isReal)
-    const places = { boxAbsence: this.#tools.boxAbsence, isReal }
+    const places = { boxAbsence: this.#tools.boxAbsence, isReal, isHereKnown }
     const discovery = discoveryOf(known, found, places)
     const { present, absent, takeOvers, arrivals } = discovery
     for (const { id, reason } of absent) this.#registry.get(id)?.lost(reason)
@@ -183,7 +184,8 @@ export class LineSupervisor implements Service {
   }
 
   #discoveryFailed(kind: string, error: Error): void {
-    for (const runner of this.#registry.ofDriver(kind)) runner.discoveryFailed(error)
+    const here = this.#registry.ofDriver(kind).filter(({ line }) => line.box === null)
+    for (const runner of here) runner.discoveryFailed(error)
     this.#asked.add(kind)
     this.#checkReady()
   }

@@ -23,7 +23,7 @@ function atBox(rig: LineRig): LineRig {
       ...joined,
       discover: async (signal) => {
         await boxes.heardFrom(process, kind)
-        return joined.discover(signal)
+        return [...(await joined.discover(signal)), ...(joined.elsewhere?.() ?? [])]
       },
       run: (line, listener, signal) => joined.run({ ...line, box: BOX }, listener, signal),
     }

@@ -213,7 +213,7 @@ test('the supervisor is ready when every line has told its state, or after five 
   await Promise.all([quick.stop(), slow.stop()])
 })
 
-const HERE = { boxAbsence: () => null, isReal: true }
+const HERE = { boxAbsence: () => null, isReal: true, isHereKnown: true }
 
 const LINE: Line = {
   id: 'line_a' as LineId, // Any id does.
@@ -258,8 +258,34 @@ test('a device that is listed twice is one line', () => {
 const [STUDIO, ATTIC] = ['box_studio', 'box_attic'] as unknown as readonly [BoxId, BoxId] // Any ids do.
 
 function boxesWith(reasons: Readonly<Record<string, OfflineReason>>) {
-  return { boxAbsence: (box: BoxId) => reasons[box] ?? null, isReal: true }
+  return { boxAbsence: (box: BoxId) => reasons[box] ?? null, isReal: true, isHereKnown: true }
 }
+
+test('while the devices of this machine are unknown, its lines stay as they are, and those of boxes go on', () => {
+  const away = { ...LINE, id: 'line_c' as LineId, key: 'c', number: '+3', box: ATTIC } // Any id does.
+  const found = [
+    { key: 'b', number: '+2', box: STUDIO },
+    { key: 'd', number: LINE.number, box: STUDIO },
+  ]
+
+  const discovery = discoveryOf([LINE, away], found, { ...HERE, isHereKnown: false })
+
+  expect(discovery).toEqual({
+    present: [],
+    absent: [{ id: away.id, reason: null }],
+    takeOvers: [],
+    arrivals: found,
+  })
+})
+
+test('a line that moves to a box arrives there while the devices of this machine are unknown', () => {
+  const moving = { ...LINE, movesTo: STUDIO }
+  const found = [{ key: 'd', number: LINE.number, box: STUDIO }]
+
+  const { takeOvers } = discoveryOf([moving], found, { ...HERE, isHereKnown: false })
+
+  expect(takeOvers).toEqual([{ id: LINE.id, ...found[0] }] as typeof takeOvers)
+})
 
 test('one key on two machines is two devices', () => {
   const found = [

@@ -51,6 +51,26 @@ test('a box joins, its line appears, sends and receives', async () => {
   expect(await metricsOf(stage)).toContain('hookline_box_up{box="studio-3"} 1')
 })
 
+for (const [name, discover] of [
+  ['fails', () => Promise.reject(new Error('ioreg is missing'))],
+  ['hangs', () => new Promise<never>(() => {})],
+] as const) {
+  test(`lines of boxes run while the driver of the head ${name}`, async () => {
+    const here = new ScriptedDriver()
+    await using stage = await startWithBoxes({ drivers: [here] })
+    const { relay, clock } = stage
+    here.discover = discover
+    await clock.advance(60_000)
+
+    await stage.join('attic', [FIRST])
+    await clock.advance(5_000)
+    const sent = await relay.send({ to: PERSON, text: 'Ready at eight.' })
+
+    expect(sent.body.status).toBe('sent')
+    expect((await findingsOf(relay)).map(({ code }) => code)).toContain('driver_failed')
+  })
+}
+
 test('while a box is away its messages wait, others go elsewhere, and both are sent once', async () => {
   const here = new ScriptedDriver()
   here.add(SECOND)
