@@ -42,13 +42,12 @@ export function requestSchemaByType(
   title: string,
   shapes: Readonly<Record<string, TObject>>,
 ): TSchema & Bridged<unknown> {
-  const checks = Object.entries(shapes).map(
-    ([type, each]) => [type, checkOf(each, requestRefusal)] as const,
+  const checks = new Map(
+    Object.entries(shapes).map(([type, each]) => [type, checkOf(each, requestRefusal)]),
   )
-  const byType = new Map(checks)
-  const allowed = [...byType.keys()].join(', ')
+  const allowed = [...checks.keys()].join(', ')
   const validate = (value: object) => {
-    const check = byType.get('type' in value ? String(value.type) : '')
+    const check = checks.get('type' in value ? String(value.type) : '')
     if (check !== undefined) return check(value)
     throw invalidRequest({ path: 'type', message: `must be one of ${allowed}` })
   }
@@ -76,7 +75,7 @@ export function answerSchema<T extends TSchema>(schema: T): T & Bridged<Shape<T>
 
 /**
  * Throws the error of `refusal`: Elysia's own would contain the refused value. The schema is compiled by the
- * first value: those of all routes would be half of a start's work.
+ * first value: those of all routes would take a third of a start.
  */
 function checkOf(schema: TSchema, refusal: (faults: readonly Fault[]) => Error) {
   let validator: Validator | null = null

@@ -32,7 +32,7 @@ export type Joined = {
   cut(): Promise<void>
   /** Its process ends in order. */
   stop(): Promise<void>
-  /** Whether its disk takes anything: its journal is the only thing on it. */
+  /** Lets its disk, which has nothing but its journal, take writes or refuse them. */
   setWritable(isWritable: boolean): void
 }
 
