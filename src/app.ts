@@ -216,7 +216,7 @@ function createMessageModule(
     ...runtime,
     kinds: kinds.kinds,
     drivers: boxes.drivers,
-    boxAbsence: (box) => boxes.absence(box),
+    boxes,
     intake: (line, event) => intake(line, event),
     loadUnfinished: (line) => unfinishedOf(db, line.id, { age: clock, files: runtime.store }),
   })

@@ -222,7 +222,9 @@ class BoxAgent implements Agent {
     else log.warn('head is unreachable')
   }
 
-  #found(kind: string, found: readonly Found[]): void {
+  /** Null where the driver cannot say: what was known stays as it was. */
+  #found(kind: string, found: readonly Found[] | null): void {
+    if (found === null) return
     const known = this.#devices.get(kind)
     this.#devices.set(kind, found)
     if (JSON.stringify(known) !== JSON.stringify(found)) this.#news.notify()

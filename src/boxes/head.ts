@@ -6,7 +6,7 @@ import type { Finding } from '../domain/finding.ts'
 import type { BoxId } from '../domain/ids.ts'
 import type { Line, LineState, OfflineReason } from '../domain/line.ts'
 import { DAY_MS, MINUTE_MS } from '../domain/time.ts'
-import type { LineDriver } from '../lines/driver.ts'
+import type { Found, LineDriver } from '../lines/driver.ts'
 import { beginEpoch, findBox, listBoxes, updateBox } from '../storage/boxes.ts'
 import type { ChangeFeed } from '../system/change-feed.ts'
 import type { Clock } from '../system/clock.ts'
@@ -56,6 +56,8 @@ export type Boxes = {
   readonly drivers: readonly LineDriver[]
   readonly actions: BoxActions
   absence(box: BoxId): OfflineReason | null
+  /** Devices of a kind that the boxes report. */
+  devices(kind: string): readonly Found[]
   watched(): readonly WatchedBox[]
   nameOf(box: BoxId): string
   /** Of the broker. */
@@ -110,6 +112,7 @@ export function createBoxes(tools: HeadTools): Boxes {
     actions,
     rollouts,
     absence: (id) => fleet.absence(id),
+    devices: (kind) => fleet.devices(kind),
     nameOf: (id) => findBox(db, id)?.name ?? id,
     findings: () => broker.findings(),
     watched: () => watchedBoxes(tools, fleet, startedAt),

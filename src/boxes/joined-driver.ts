@@ -21,7 +21,6 @@ export function createJoinedDriver(
     devicesChanged,
     // Boxes report their devices: without own ones there is nothing to look for in between.
     ...(local === null && { lookEveryMs: DAY_MS }),
-    elsewhere: () => fleet.devices(kind),
     discover: async (signal) => (await local?.discover(signal)) ?? [],
     checkup: async (signal) => {
       const all = await Promise.all([local?.checkup(signal) ?? [], fleet.checkup(kind)])

@@ -63,7 +63,7 @@ export function discoveryOf(
   return { present, absent, takeOvers, arrivals }
 }
 
-/** At a box, or on its way to one or from one. */
+/** A line at a box, or one that moves between machines. */
 function isElsewhere({ box, movesTo }: Line): boolean {
   return box !== null || movesTo !== null
 }
@@ -95,7 +95,7 @@ export type Places = {
 export function obstacleOf(
   line: Line,
   known: readonly Line[],
-  { boxAbsence, isReal }: Omit<Places, 'isHereKnown'>,
+  { boxAbsence, isReal }: Places,
 ): OfflineReason | null {
   if (!isReal) return null
   const older = known.slice(0, known.indexOf(line))

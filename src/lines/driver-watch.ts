@@ -7,8 +7,8 @@ import type { Found, LineDriver } from './driver.ts'
 type WatchTools = {
   readonly clock: Clock
   readonly log: Log
-  /** `isHereKnown` is false where the devices of this machine are not among them. */
-  readonly onFound: (found: readonly Found[], isHereKnown: boolean) => Promise<void>
+  /** Gets null where the driver cannot say. */
+  readonly onFound: (found: readonly Found[] | null) => Promise<void>
   readonly onFailure: (error: Error) => void
 }
 
@@ -32,8 +32,8 @@ export class DriverWatch {
 
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      const here = this.#open.has('discover') ? null : await this.#discover(signal)
-      await this.#report(here, signal)
+      const found = this.#open.has('discover') ? null : await this.#discover(signal)
+      await this.#report(found, signal)
       const { lookEveryMs = LOOK_EVERY_MS } = this.driver
       // Devices that could not be looked for, or stored, are soon looked for again.
       const isDone = this.#failure === null && !this.#open.has('discover')
@@ -59,7 +59,7 @@ export class DriverWatch {
     }
   }
 
-  /** Devices of this machine; null where the driver cannot say. */
+  /** Devices that are attached; null where the driver cannot say. */
   async #discover(signal: AbortSignal): Promise<readonly Found[] | null> {
     try {
       return await this.#ask('discover', (limit) => this.driver.discover(limit), signal)
@@ -69,13 +69,13 @@ export class DriverWatch {
     }
   }
 
-  async #report(here: readonly Found[] | null, signal: AbortSignal): Promise<void> {
+  async #report(found: readonly Found[] | null, signal: AbortSignal): Promise<void> {
     if (signal.aborted) return
     const { log, onFound } = this.#tools
-    const { kind: driver, elsewhere } = this.driver
+    const driver = this.driver.kind
     try {
-      await onFound([...(here ?? []), ...(elsewhere?.() ?? [])], here !== null)
-      if (here === null) return
+      await onFound(found)
+      if (found === null) return
       if (this.#failure !== null) log.info('driver finds its devices again', { driver })
       this.#failure = null
     } catch (error) {

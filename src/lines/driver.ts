@@ -19,8 +19,6 @@ export type LineDriver = {
   readonly devicesChanged?: Signal | undefined
   /** Longest time between two looks for devices in milliseconds; five seconds where it is left out. */
   readonly lookEveryMs?: number | undefined
-  /** Devices of other machines, known without asking: a look that fails or hangs holds up none of them. */
-  readonly elsewhere?: (() => readonly Found[]) | undefined
   /** Devices attached to this machine now. Asked again and again; must not change anything, nor send. */
   discover(signal: AbortSignal): Promise<readonly Found[]>
   /** Causes that keep the driver or its devices from working, for the health catalogue. */

@@ -27,7 +27,11 @@ export type SupervisorTools = RegistryTools & {
   readonly writer: Writer
   readonly stamps: LogicalClock
   readonly audit: Pick<Audit, 'record'>
-  readonly boxAbsence: BoxAbsence
+  readonly boxes: {
+    readonly absence: BoxAbsence
+    /** Devices of a kind that the boxes report: no failing driver of this machine holds them up. */
+    readonly devices: (kind: string) => readonly Found[]
+  }
 }
 
 /** Longest waits of a stop: for drivers to return, and for sends past their point of no return. */
@@ -51,8 +55,7 @@ export class LineSupervisor implements Service {
     this.#registry = new LineRegistry(tools)
     this.#registry.onChange(() => this.#checkReady())
     this.#watches = drivers.map((driver) => {
-      const onFound = (found: readonly Found[], isHereKnown: boolean) =>
-        this.#applyFound(driver.kind, found, isHereKnown)
+      const onFound = (here: readonly Found[] | null) => this.#applyFound(driver.kind, here)
       const onFailure = (error: Error) => this.#discoveryFailed(driver.kind, error)
       return new DriverWatch(driver, { clock, log, onFound, onFailure })
     })
@@ -143,11 +146,13 @@ export class LineSupervisor implements Service {
     return { ...this.#tools, registry: this.#registry, origin }
   }
 
-  async #applyFound(kind: string, found: readonly Found[], isHereKnown: boolean): Promise<void> {
+  /** `here` are the devices of this machine, null while they are unknown. */
+  async #applyFound(kind: string, here: readonly Found[] | null): Promise<void> {
+    const { boxes } = this.#tools
     const known = this.#registry.ofDriver(kind).map((runner) => runner.line)
     const isReal = this.#tools.kinds.some(({ name, isReal }) => name === kind && isReal)
-    const places = { boxAbsence: this.#tools.boxAbsence, isReal, isHereKnown }
-    const discovery = discoveryOf(known, found, places)
+    const places = { boxAbsence: boxes.absence, isReal, isHereKnown: here !== null }
+    const discovery = discoveryOf(known, [...(here ?? []), ...boxes.devices(kind)], places)
     const { present, absent, takeOvers, arrivals } = discovery
     for (const { id, reason } of absent) this.#registry.get(id)?.lost(reason)
     for (const { id } of takeOvers) this.#registry.get(id)?.lost(null)

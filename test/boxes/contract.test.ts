@@ -23,7 +23,7 @@ function atBox(rig: LineRig): LineRig {
       ...joined,
       discover: async (signal) => {
         await boxes.heardFrom(process, kind)
-        return [...(await joined.discover(signal)), ...(joined.elsewhere?.() ?? [])]
+        return [...(await joined.discover(signal)), ...boxes.fleet.devices(kind)]
       },
       run: (line, listener, signal) => joined.run({ ...line, box: BOX }, listener, signal),
     }

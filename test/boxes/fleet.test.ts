@@ -190,7 +190,10 @@ async function supervised() {
       return [boxes.rig.joined('mac')]
     },
     undefined,
-    (box) => boxes.rig?.fleet.absence(box) ?? null,
+    {
+      absence: (box) => boxes.rig?.fleet.absence(box) ?? null,
+      devices: (kind) => boxes.rig?.fleet.devices(kind) ?? [],
+    },
   )
   if (boxes.rig === null) throw new Error('It was made.')
   const box = boxes.rig.start([mac])

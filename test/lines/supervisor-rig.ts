@@ -24,7 +24,7 @@ export type SupervisorRig = ReturnType<typeof createRig>
 export function createRig(
   drivers: readonly LineDriver[] | ((clock: TestClock) => readonly LineDriver[]),
   db: Db = memory(),
-  boxAbsence: SupervisorTools['boxAbsence'] = () => null,
+  boxes: SupervisorTools['boxes'] = { absence: () => null, devices: () => [] },
 ) {
   const clock = new TestClock()
   const writer = new Writer(db, () => {})
@@ -44,7 +44,7 @@ export function createRig(
     ),
     kinds: LINE_KINDS,
     drivers: typeof drivers === 'function' ? drivers(clock) : drivers,
-    boxAbsence,
+    boxes,
     loadUnfinished: () => ({ unsettled: [], open: [] }),
     intake: async (line, event) => {
       await gate.intake(event)

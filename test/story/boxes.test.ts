@@ -69,6 +69,19 @@ for (const [name, discover] of [
     expect(sent.body.status).toBe('sent')
     expect((await findingsOf(relay)).map(({ code }) => code)).toContain('driver_failed')
   })
+
+  test(`a line of a box stays online while the driver of its box ${name}`, async () => {
+    await using stage = await startWithBoxes()
+    const { relay, clock } = stage
+    const box = await stage.join('attic', [FIRST])
+
+    box.driver.discover = discover
+    await clock.advance(60_000)
+    const sent = await relay.send({ to: PERSON, text: 'Ready at eight.' })
+
+    expect((await lineOf(relay, FIRST)).status).toBe('online')
+    expect(sent.body.status).toBe('sent')
+  })
 }
 
 test('while a box is away its messages wait, others go elsewhere, and both are sent once', async () => {
