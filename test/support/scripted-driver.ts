@@ -41,7 +41,8 @@ export const TEXTS_ONLY: Capabilities = {
   attachments: false,
 }
 
-let guids = 0
+/** They go on through all files of a process: so they are none that a test receives. */
+let guids = 1_000_000_000
 
 /** Passes the point of no return, and the device says that it is sent. */
 export const accepts: SendScript = async (_message, pointOfNoReturn) => {
