@@ -9,6 +9,27 @@ import { CHROMIUM } from './chromium.ts'
 
 const TIMEOUT_MS = 90_000
 
+/**
+ * For each new window Chromium loads two pages of its own, for the list below its address bar: twice the work of our
+ * page. The switch counts once, so the others are those that Playwright turns off for every page to be itself.
+ */
+const WITHOUT = [
+  'WebUIOmniboxPopup',
+  'WebUIOmniboxAimPopup',
+  'AimEnabled',
+  'AvoidUnnecessaryBeforeUnloadCheckSync',
+  'DestroyProfileOnBrowserClose',
+  'HttpsFirstBalancedModeAutoEnable',
+  'HttpsUpgrades',
+  'LensOverlay',
+  'MediaRouter',
+  'NetworkTimeServiceQuerying',
+  'OptimizationHints',
+  'PaintHolding',
+  'PreconnectToSearch',
+  'ThirdPartyStoragePartitioning',
+]
+
 let opened: Promise<Browser> | null = null
 
 /** The browser, a new one where it broke off. It ends with this process, to whose pipe it listens. */
@@ -19,7 +40,8 @@ export function openBrowser(): Promise<Browser> {
 
 async function launch(): Promise<Browser> {
   // As root, which tests in a container are, Chromium runs without its sandbox only.
-  const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] })
+  const args = ['--no-sandbox', `--disable-features=${WITHOUT.join(',')}`]
+  const browser = await chromium.launch({ executablePath: CHROMIUM, args })
   browser.on('disconnected', () => (opened = null))
   return browser
 }
