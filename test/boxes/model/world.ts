@@ -15,6 +15,7 @@ export class Process {
   readonly name: string
   readonly clock: Clock
   readonly link: Link
+  readonly #world: World
   isDead = false
   isPaused = false
   /** No packet reaches it, nor leaves it. */
@@ -23,6 +24,7 @@ export class Process {
 
   constructor(world: World, name: string) {
     this.name = name
+    this.#world = world
     this.clock = world.clockOf(this)
     this.link = world.linkOf(this)
   }
@@ -34,9 +36,10 @@ export class Process {
     else act()
   }
 
+  /** What was due meanwhile is done in turns of their own, as a runtime does it: promises settle between two. */
   wake(): void {
     this.isPaused = false
-    for (const act of this.#deferred.splice(0)) this.perform(act)
+    for (const act of this.#deferred.splice(0)) this.#world.after(0, () => this.perform(act))
   }
 }
 
