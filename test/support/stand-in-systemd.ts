@@ -13,7 +13,7 @@ else await control(words[0] ?? '')
 
 async function control(verb: string): Promise<void> {
   if (verb === 'start' && running('service') === null) start()
-  if (verb === 'stop') await stop()
+  if (verb === 'stop' || (verb === 'disable' && words.includes('--now'))) await stop()
   if (verb !== 'show') return
   const pid = running('service')
   process.stdout.write(`MainPID=${pid ?? 0}\nActiveState=${pid === null ? 'inactive' : 'active'}\n`)
