@@ -41,7 +41,7 @@ export const TEXTS_ONLY: Capabilities = {
   attachments: false,
 }
 
-/** They go on through all files of a process: so they are none that a test receives. */
+/** Number of the newest guid. It counts through all files of a process, from above every guid that a test receives. */
 let guids = 1_000_000_000
 
 /** Passes the point of no return, and the device says that it is sent. */

@@ -36,7 +36,7 @@ export class Process {
     else act()
   }
 
-  /** What was due meanwhile is done in turns of their own, as a runtime does it: promises settle between two. */
+  /** Goes on: each act that was due meanwhile has a turn of its own, as a runtime's timers have, so promises settle. */
   wake(): void {
     this.isPaused = false
     for (const act of this.#deferred.splice(0)) this.#world.after(0, () => this.perform(act))
