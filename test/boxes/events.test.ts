@@ -3,10 +3,12 @@
 import { expect, test } from 'bun:test'
 import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 
+import { SUBJECTS } from '../../src/boxes/link.ts'
 import type { AttachmentId } from '../../src/domain/ids.ts'
 import type { DeviceMessage, LineEvent } from '../../src/lines/driver.ts'
 import { NEVER } from '../../src/system/clock.ts'
 import { sha256 } from '../../src/system/hash.ts'
+import { BOX } from '../support/box-rig.ts'
 import { messageOf, Stage } from './stage.ts'
 
 const MEGABYTE = 1_048_576
@@ -27,8 +29,8 @@ function guidsOf(events: readonly LineEvent[]): readonly string[] {
 }
 
 test('a file of 3 MB comes up whole, before its event, through a link that loses pieces', async () => {
-  using stage = await Stage.open()
-  const run = await stage.run()
+  using line = await Stage.running()
+  const { stage, run } = line
   const bytes = bytesOf(3 * MEGABYTE)
   const path = stage.rig.folder.file('movie.mov')
   writeFileSync(path, bytes)
@@ -56,8 +58,8 @@ test('a file of 3 MB comes up whole, before its event, through a link that loses
 })
 
 test('a file of 3 MB goes down whole, and one with other bytes is refused', async () => {
-  using stage = await Stage.open()
-  const run = await stage.run()
+  using line = await Stage.running()
+  const { stage, run } = line
   const bytes = bytesOf(3 * MEGABYTE)
   const path = stage.rig.folder.file('menu.pdf')
   writeFileSync(path, bytes)
@@ -85,41 +87,28 @@ test('a file of 3 MB goes down whole, and one with other bytes is refused', asyn
   expect(readdirSync(stage.rig.outgoingFolder())).toEqual([])
 })
 
-test('a box gets no file but those of messages that it was given', async () => {
-  using stage = await Stage.open()
-  await stage.run()
-  const request = {
-    op: 'outgoing_file',
-    session: '1.1',
-    send: 1,
-    sha256: 'a'.repeat(64),
-    offset: 0,
+test('a box gets no file but those of messages that it was given, and has no session of another box', async () => {
+  using line = await Stage.running()
+  const { stage, run } = line
+  const ask = async (box: string, request: object) => {
+    const subject = SUBJECTS.up('1', box)
+    return JSON.parse(await stage.rig.network.link().ask(subject, JSON.stringify(request), 1_000))
   }
-
-  const answer = await stage.rig.network
-    .link()
-    .ask('hl.1.up.1.box_00000000000000000000000000', JSON.stringify(request), 1_000)
-
-  expect(JSON.parse(answer)).toEqual({ isMissing: true })
-})
-
-test('a session of one box is not another box’s', async () => {
-  using stage = await Stage.open()
-  const run = await stage.run()
+  const file = { op: 'outgoing_file', send: 1, sha256: 'a'.repeat(64), offset: 0 }
   const item = { type: 'event', event: { type: 'checkpoint', checkpoint: 'x' } }
-  const request = { op: 'item', session: '1.1', seq: 2, item }
 
-  const answer = await stage.rig.network
-    .link()
-    .ask('hl.1.up.1.box_00000000000000000000000001', JSON.stringify(request), 1_000)
+  const answers = [
+    await ask(BOX, { ...file, session: '1.1' }),
+    await ask('box_00000000000000000000000001', { op: 'item', session: '1.1', seq: 2, item }),
+  ]
 
-  expect(JSON.parse(answer)).toEqual({ isOver: true })
+  expect(answers).toEqual([{ isMissing: true }, { isOver: true }])
   expect(run.events.map(({ type }) => type)).toEqual(['online'])
 })
 
 test('events whose answers are lost come once, and in order', async () => {
-  using stage = await Stage.open()
-  const run = await stage.run()
+  using line = await Stage.running()
+  const { stage, run } = line
   let passing = 0
   stage.rig.network.loses = ({ text }) =>
     (text.includes('isTaken') || text.includes('"item"')) && passing++ % 3 === 0
@@ -133,8 +122,8 @@ test('events whose answers are lost come once, and in order', async () => {
 })
 
 test('an event is taken only when those of the turn before are durable', async () => {
-  using stage = await Stage.open()
-  const run = await stage.run()
+  using line = await Stage.running()
+  const { stage, run } = line
   const first = Promise.withResolvers<void>()
   run.gate.take = (event) => (event.type === 'message' ? first.promise : Promise.resolve())
 
@@ -176,8 +165,8 @@ test('lists of the relay that are longer than a payload come in pages', async ()
 })
 
 test('a text is cut to what the relay keeps, and a message that does not fit is left out and counted', async () => {
-  using stage = await Stage.open()
-  const run = await stage.run()
+  using line = await Stage.running()
+  const { stage, run } = line
   const long = { guid: 'long', text: 'x'.repeat(2_000_000) }
   const odd: Partial<DeviceMessage> & { guid: string } = { guid: 'odd', service: 's'.repeat(5_000) }
 

@@ -26,9 +26,38 @@ export class Stage implements Disposable {
     return stage
   }
 
+  /** A stage whose line runs. */
+  static async running() {
+    const stage = await Stage.open()
+    const run = await stage.run()
+    return { stage, run, [Symbol.dispose]: () => stage[Symbol.dispose]() }
+  }
+
   /** Starts the box's process again, after `kill -9`. */
   async restart(): Promise<void> {
     await this.rig.heardFrom(this.rig.start([this.driver]), 'mac')
+  }
+
+  /** The box dies, and comes back to a network that loses nothing. */
+  async dieAndReturn(): Promise<void> {
+    this.rig.box?.kill()
+    this.rig.network.loses = () => false
+    await this.restart()
+    await this.clock.advance(0)
+  }
+
+  /** The network loses the answers whose text has `part`, all of them or the first few. */
+  loseAnswers(part: string, count = Infinity): void {
+    let lost = 0
+    this.rig.network.loses = ({ direction, text }) =>
+      direction === 'answer' && text.includes(part) && (lost += 1) <= count
+  }
+
+  /** The journal of the box takes no such statement, as on a full disk. */
+  fillJournal(what: 'INSERT' | 'UPDATE'): void {
+    this.rig.journalDatabase.run(
+      `CREATE TRIGGER full BEFORE ${what} ON sends BEGIN SELECT raise(ABORT, 'full'); END`,
+    )
   }
 
   /** Runs the line; `more` are lists of the relay. */
@@ -56,6 +85,7 @@ export class Stage implements Disposable {
       gate,
       ended,
       end: () => controller.abort(),
+      settled: () => events.filter(({ type }) => type === 'settled'),
       session: (): LineSession => {
         const online = events.findLast((event) => event.type === 'online')
         if (online?.type !== 'online') throw new Error('The line is not online.')
