@@ -159,14 +159,13 @@ test('findings of a box name it, and a box that does not answer is one', async (
 })
 
 test('a box that leaves lets its sends end, and is away at once', async () => {
-  using stage = await Stage.open()
-  const run = await stage.run()
+  using stage = await Stage.running()
   stage.device.script = async (_message, pass) => {
     await pass(null)
     await stage.clock.sleep(3_000, NEVER)
     return { outcome: 'accepted', guid: 'G' }
   }
-  const sent = run.send('hello')
+  const sent = stage.line.send('hello')
   await stage.clock.advance(100)
 
   let isOver = false

@@ -9,8 +9,7 @@ import { messageOf, Stage, UNUSED } from './stage.ts'
 const HELLO = 'msg_hello' as MessageId // As `messageOf` makes it.
 
 test('a message leaves with its row in the journal, and its outcome comes up', async () => {
-  using line = await Stage.running()
-  const { stage, run } = line
+  using stage = await Stage.running()
   const rows: unknown[] = []
   stage.device.script = async (message, pass) => {
     await pass('note of the driver')
@@ -18,8 +17,8 @@ test('a message leaves with its row in the journal, and its outcome comes up', a
     return { outcome: 'accepted', guid: guidOf(1) }
   }
 
-  const { notes } = run.send('hello')
-  const sent = run.send('again')
+  const { notes } = stage.line.send('hello')
+  const sent = stage.line.send('again')
   await stage.clock.advance(0)
 
   const row = { session: '1.1', note: 'note of the driver', outcome: null }
@@ -30,11 +29,10 @@ test('a message leaves with its row in the journal, and its outcome comes up', a
 })
 
 test('a grant that comes after eight seconds is never used', async () => {
-  using line = await Stage.running()
-  const { stage, run } = line
+  using stage = await Stage.running()
   stage.loseAnswers('isGranted')
 
-  const sent = run.send('hello')
+  const sent = stage.line.send('hello')
   await stage.clock.advance(7_900)
   expect(sent.outcome).toBeNull()
   await stage.clock.advance(2_200)
@@ -48,11 +46,10 @@ test('a grant that comes after eight seconds is never used', async () => {
 })
 
 test('a grant whose first answer is lost is asked for again, and the relay is asked once', async () => {
-  using line = await Stage.running()
-  const { stage, run } = line
+  using stage = await Stage.running()
   stage.loseAnswers('isGranted', 2)
 
-  const sent = run.send('hello')
+  const sent = stage.line.send('hello')
   await stage.clock.advance(7_000)
 
   expect(sent.outcome?.outcome).toBe('accepted')
@@ -61,11 +58,10 @@ test('a grant whose first answer is lost is asked for again, and the relay is as
 })
 
 test('nothing leaves where the journal cannot be written', async () => {
-  using line = await Stage.running()
-  const { stage, run } = line
+  using stage = await Stage.running()
   stage.fillJournal('INSERT')
 
-  const sent = run.send('hello')
+  const sent = stage.line.send('hello')
   await stage.clock.advance(0)
 
   expect(sent.outcome).toEqual(UNUSED)
@@ -73,19 +69,18 @@ test('nothing leaves where the journal cannot be written', async () => {
 })
 
 test('a message that may have left is not handed to the device again, one of which nothing was kept is', async () => {
-  using line = await Stage.running()
-  const { stage, run } = line
+  using stage = await Stage.running()
   stage.device.script = async (_message, pass) => {
     await pass(null)
     return { outcome: 'not_sent', reason: 'busy', blame: 'line' }
   }
-  const unsent = run.send('hello')
+  const unsent = stage.line.send('hello')
   await stage.clock.advance(0)
   stage.device.script = accepts
-  const sent = run.send('hello')
+  const sent = stage.line.send('hello')
   await stage.clock.advance(0)
 
-  const again = run.send('hello')
+  const again = stage.line.send('hello')
   await stage.clock.advance(0)
 
   expect([unsent.outcome?.outcome, sent.outcome?.outcome]).toEqual(['not_sent', 'accepted'])
@@ -95,29 +90,27 @@ test('a message that may have left is not handed to the device again, one of whi
 })
 
 test('an outcome and a request that come twice count once', async () => {
-  using line = await Stage.running()
-  const { stage, run } = line
+  using stage = await Stage.running()
   stage.loseAnswers('isTaken', 3)
 
-  const sent = run.send('hello')
+  const sent = stage.line.send('hello')
   await stage.clock.advance(20_000)
 
   expect(sent.outcome?.outcome).toBe('accepted')
   expect(stage.device.given.length).toBe(1)
-  expect(run.events.map(({ type }) => type)).toEqual(['online'])
+  expect(stage.line.events.map(({ type }) => type)).toEqual(['online'])
 })
 
 test('a driver that fails before the grant has not sent, and behind it nobody can say', async () => {
-  using line = await Stage.running()
-  const { stage, run } = line
+  using stage = await Stage.running()
   stage.device.script = () => Promise.reject(new Error('broken'))
-  const before = run.send('before')
+  const before = stage.line.send('before')
   await stage.clock.advance(0)
   stage.device.script = async (_message, pass) => {
     await pass(null)
     throw new Error('broken')
   }
-  const behind = run.send('behind')
+  const behind = stage.line.send('behind')
   await stage.clock.advance(0)
 
   expect(before.outcome).toEqual({ outcome: 'not_sent', reason: 'driver_error', blame: 'line' })
@@ -126,10 +119,9 @@ test('a driver that fails before the grant has not sent, and behind it nobody ca
 
 test('what was granted when the box died is proven unsent by its journal, unless that was wiped', async () => {
   for (const isWiped of [false, true]) {
-    using line = await Stage.running()
-    const { stage, run } = line
+    using stage = await Stage.running()
     stage.loseAnswers('isGranted')
-    const sent = run.send('hello')
+    const sent = stage.line.send('hello')
     await stage.clock.advance(100)
 
     if (isWiped) stage.rig.wipeJournal()
@@ -137,21 +129,20 @@ test('what was granted when the box died is proven unsent by its journal, unless
 
     const unknown = { outcome: 'unknown', reason: 'session_ended' } as const
     expect(sent.outcome).toEqual(isWiped ? unknown : UNUSED)
-    expect(String(await run.ended)).toContain('The box has started again.')
+    expect(String(await stage.line.ended)).toContain('The box has started again.')
   }
 })
 
 test('what was granted when the box died has the outcome of its journal', async () => {
-  using line = await Stage.running()
-  const { stage, run } = line
+  using stage = await Stage.running()
   stage.rig.network.loses = ({ text }) => text.includes('"outcome"')
-  const sent = run.send('sent')
+  const sent = stage.line.send('sent')
   await stage.clock.advance(0)
   stage.device.script = async (_message, pass) => {
     await pass(null)
     return new Promise(() => {})
   }
-  const open = run.send('open')
+  const open = stage.line.send('open')
   await stage.clock.advance(0)
 
   await stage.dieAndReturn()
@@ -161,11 +152,10 @@ test('what was granted when the box died has the outcome of its journal', async 
 })
 
 test('a box that stays away leaves a granted message uncertain after 90 s, and settles it when it is back', async () => {
-  using line = await Stage.running()
-  const { stage, run } = line
+  using stage = await Stage.running()
   const asked = messageOf('hello')
   stage.rig.network.loses = ({ text }) => text.includes('"outcome"')
-  const sent = run.send('hello')
+  const sent = stage.line.send('hello')
   await stage.clock.advance(0)
   stage.rig.network.loses = () => true
 
@@ -233,10 +223,9 @@ test('an unsettled message without a row is proven unsent only by the journal th
 })
 
 test('an outcome that the journal cannot take is written as soon as it can', async () => {
-  using line = await Stage.running()
-  const { stage, run } = line
+  using stage = await Stage.running()
   stage.fillJournal('UPDATE')
-  const sent = run.send('hello')
+  const sent = stage.line.send('hello')
   await stage.clock.advance(5_000)
   expect(sent.outcome?.outcome).toBe('accepted')
   expect(stage.rig.box?.journal.find(HELLO)?.outcome).toBeNull()

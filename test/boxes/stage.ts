@@ -12,11 +12,14 @@ import { TestClock } from '../support/test-clock.ts'
 
 export const NUMBER = '+12025550101'
 
+type Run = Awaited<ReturnType<Stage['run']>>
+
 export class Stage implements Disposable {
   readonly clock = new TestClock()
   readonly rig = new BoxRig(this.clock)
   readonly driver = new ScriptedDriver()
   readonly device: ScriptedDevice = this.driver.add(NUMBER)
+  #line: Run | null = null
 
   /** A stage whose box is heard. */
   static async open(): Promise<Stage> {
@@ -27,10 +30,15 @@ export class Stage implements Disposable {
   }
 
   /** A stage whose line runs. */
-  static async running() {
+  static async running(): Promise<Stage> {
     const stage = await Stage.open()
-    const run = await stage.run()
-    return { stage, run, [Symbol.dispose]: () => stage[Symbol.dispose]() }
+    stage.#line = await stage.run()
+    return stage
+  }
+
+  get line(): Run {
+    if (this.#line === null) throw new Error('The line does not run.')
+    return this.#line
   }
 
   /** Starts the box's process again, after `kill -9`. */

@@ -95,7 +95,6 @@ for (const [what, sql] of [
 function rewriteShadowTable(folder: ScratchFolder, columns: string): void {
   const file = folder.file('backup.db')
   const name = "'message_search_data'"
-  const before = `${name}(id INTEGER PRIMARY KEY, block BLOB)`
   const text = readFileSync(file)
     .toString('latin1')
     .replace(/'message_search_data'\([^)]*\)/, name + columns)
