@@ -215,9 +215,10 @@ withServer('a server that a killed head left behind is ended, another process ne
   await orphan.exited
   await until(() => rig.broker.isListening)
 
-  expect(rig.pid).not.toBe(orphan.pid)
-  expect([stranger.exitCode, stranger.signalCode]).toEqual([null, null])
+  const strangerEnded = [stranger.exitCode, stranger.signalCode]
   stranger.kill()
+  expect(rig.pid).not.toBe(orphan.pid)
+  expect(strangerEnded).toEqual([null, null])
 })
 
 withServer('a port that another program uses is a finding, until it is free', async () => {

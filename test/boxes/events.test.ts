@@ -8,8 +8,9 @@ import type { AttachmentId } from '../../src/domain/ids.ts'
 import type { DeviceMessage, LineEvent } from '../../src/lines/driver.ts'
 import { NEVER } from '../../src/system/clock.ts'
 import { sha256 } from '../../src/system/hash.ts'
+import { messageOf } from '../lines/supervisor-rig.ts'
 import { BOX } from '../support/box-rig.ts'
-import { messageOf, Stage } from './stage.ts'
+import { Stage } from './stage.ts'
 
 const MEGABYTE = 1_048_576
 

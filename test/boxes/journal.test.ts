@@ -8,9 +8,9 @@ import { Journal, openJournal } from '../../src/boxes/journal.ts'
 import type { LineId, MessageId } from '../../src/domain/ids.ts'
 import type { SendOutcome } from '../../src/lines/driver.ts'
 import { systemRandom } from '../../src/system/random.ts'
+import { messageOf } from '../lines/supervisor-rig.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 import { settle, TestClock } from '../support/test-clock.ts'
-import { messageOf } from './stage.ts'
 
 const LINE = 'line_1' as LineId // The journal only keeps it.
 const ACCEPTED: SendOutcome = { outcome: 'accepted', guid: 'G' }

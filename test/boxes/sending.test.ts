@@ -3,8 +3,9 @@
 import { expect, test } from 'bun:test'
 
 import type { MessageId } from '../../src/domain/ids.ts'
+import { messageOf } from '../lines/supervisor-rig.ts'
 import { accepts, guidOf } from '../support/scripted-driver.ts'
-import { messageOf, Stage, UNUSED } from './stage.ts'
+import { Stage, UNUSED } from './stage.ts'
 
 const HELLO = 'msg_hello' as MessageId // As `messageOf` makes it.
 

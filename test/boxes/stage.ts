@@ -1,11 +1,9 @@
 // A line of a box as the head runs it, with a scripted device behind the link.
 
-import { deviceHandle } from '../../src/domain/handle.ts'
-import type { LineId, MessageId } from '../../src/domain/ids.ts'
-import { timestamp } from '../../src/domain/ids.ts'
-import type { OutgoingMessage } from '../../src/domain/message.ts'
+import type { LineId } from '../../src/domain/ids.ts'
 import type { DriverLine, LineEvent, LineSession, SendOutcome } from '../../src/lines/driver.ts'
 import { NEVER } from '../../src/system/clock.ts'
+import { messageOf } from '../lines/supervisor-rig.ts'
 import { BOX, BoxRig } from '../support/box-rig.ts'
 import { type ScriptedDevice, ScriptedDriver } from '../support/scripted-driver.ts'
 import { TestClock } from '../support/test-clock.ts'
@@ -118,12 +116,6 @@ export class Stage implements Disposable {
   [Symbol.dispose](): void {
     this.rig[Symbol.dispose]()
   }
-}
-
-export function messageOf(text: string): OutgoingMessage {
-  const id = `msg_${text}` as MessageId // Drivers take an id as it is.
-  const to = deviceHandle('+15550001111')
-  return { id, to, text, createdAt: timestamp(0), platformGuid: null }
 }
 
 /** Its answer to the point of no return was lost, or it could not write its journal. */

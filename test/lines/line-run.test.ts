@@ -3,8 +3,9 @@
 import { expect, test } from 'bun:test'
 
 import type { IntakeEvent } from '../../src/lines/line-runner.ts'
+import { NEVER } from '../../src/system/clock.ts'
 import { CAPABILITIES, MisbehavingDriver } from '../support/misbehaving-driver.ts'
-import { createRig, peek, startRig } from './supervisor-rig.ts'
+import { createRig, peek, startRig, type SupervisorRig } from './supervisor-rig.ts'
 
 const checkpoint = (text: string): IntakeEvent => ({ type: 'checkpoint', checkpoint: text })
 
@@ -36,36 +37,37 @@ test('a line is attended again from the checkpoint that was stored last', async 
   expect(driver.visits.map(({ line }) => line.checkpoint)).toEqual([null, 'seven'])
 })
 
-test('a driver that fails is called again after 1, 2, 4 … 60 seconds', async () => {
-  const driver = new MisbehavingDriver()
-  await using rig = createRig([driver])
-  const at: number[] = []
-  driver.attending = async () => {
-    at.push(rig.clock.monotonic() / 1_000)
-    throw new Error('no device')
-  }
-  await rig.start()
+type Run = (count: number, rig: SupervisorRig) => Promise<void>
 
-  await rig.clock.advance(190_000)
+const CALLS: readonly (readonly [what: string, run: Run, at: readonly number[]])[] = [
+  [
+    'a driver that fails is called again after 1, 2, 4 … 60 seconds',
+    () => Promise.reject(new Error('no device')),
+    [0, 1, 3, 7, 15, 31, 63, 123, 183],
+  ],
+  [
+    'a line that was attended for a minute is called again after a second',
+    async (count, { clock }) => {
+      if (count === 4) await clock.sleep(60_000, NEVER)
+    },
+    [0, 1, 3, 7, 68, 70, 74, 82, 98, 130, 190],
+  ],
+]
 
-  expect(at).toEqual([0, 1, 3, 7, 15, 31, 63, 123, 183])
-  expect(rig.reason()).toBe('driver_failed')
-})
+for (const [what, run, at] of CALLS) {
+  test(what, async () => {
+    const driver = new MisbehavingDriver()
+    await using rig = createRig([driver])
+    const called: number[] = []
+    driver.attending = () => run(called.push(rig.clock.monotonic() / 1_000), rig)
+    await rig.start()
 
-test('a line that was attended for a minute is called again after a second', async () => {
-  const driver = new MisbehavingDriver()
-  await using rig = createRig([driver])
-  const at: number[] = []
-  driver.attending = async () => {
-    at.push(rig.clock.monotonic() / 1_000)
-    if (at.length === 4) await rig.clock.sleep(60_000, new AbortController().signal)
-  }
-  await rig.start()
+    await rig.clock.advance(190_000)
 
-  await rig.clock.advance(70_000)
-
-  expect(at).toEqual([0, 1, 3, 7, 68, 70])
-})
+    expect(called).toEqual([...at])
+    expect(rig.reason()).toBe('driver_failed')
+  })
+}
 
 test('the log tells once when a line goes, once when it is back, and louder when it lasts', async () => {
   const driver = new MisbehavingDriver()

@@ -22,20 +22,6 @@ import { startRelay, type Json, type TestRelay } from './test-relay.ts'
 
 export type Answer = { readonly status: number; readonly body: Json }
 
-/** A machine that has joined, with a Mac driver of its own. */
-export type Joined = {
-  readonly id: string
-  readonly driver: ScriptedDriver
-  readonly agent: () => Agent
-  start(): Promise<void>
-  /** Ends it as a power cut does. */
-  cut(): Promise<void>
-  /** Its process ends in order. */
-  stop(): Promise<void>
-  /** Lets its disk, which has nothing but its journal, take writes or refuse them. */
-  setWritable(isWritable: boolean): void
-}
-
 export type BoxesRelay = Awaited<ReturnType<typeof startWithBoxes>>
 
 type RelayOptions = NonNullable<Parameters<typeof startRelay>[0]>
@@ -60,7 +46,7 @@ export async function startWithBoxes({
     ...more,
     parts: { broker },
   })
-  const joined: Joined[] = []
+  const joined: BoxMachine[] = []
   return {
     relay,
     clock,
@@ -68,7 +54,7 @@ export async function startWithBoxes({
     applied,
     owner: (method: string, path: string, body?: unknown) => askAsOwner(relay, method, path, body),
     /** Invites a machine and lets it join, with the numbers of its devices. */
-    async join(name: string, numbers: readonly string[]): Promise<Joined> {
+    async join(name: string, numbers: readonly string[]): Promise<BoxMachine> {
       const box = await joinBox({ relay, network, clock, folder }, name, numbers)
       joined.push(box)
       await settle(20)
@@ -125,7 +111,7 @@ async function joinBox(
   { relay, network, clock, folder }: Place,
   name: string,
   numbers: readonly string[],
-): Promise<Joined> {
+): Promise<BoxMachine> {
   const id = await enrol({ relay, network }, name)
   const driver = new ScriptedDriver()
   for (const number of numbers) driver.add(number)
@@ -152,7 +138,8 @@ export async function enrol(
   return id
 }
 
-class BoxMachine implements Joined {
+/** A machine that has joined, with a Mac driver of its own. */
+class BoxMachine {
   readonly id: string
   readonly driver: ScriptedDriver
   readonly #tools: { network: MemoryNetwork; clock: TestClock; folder: string }
@@ -197,16 +184,19 @@ class BoxMachine implements Joined {
     await settle(20)
   }
 
+  /** Lets its disk, which has nothing but its journal, take writes or refuse them. */
   setWritable(isWritable: boolean): void {
     this.#journal.run(`PRAGMA query_only = ${isWritable ? 'OFF' : 'ON'}`)
   }
 
+  /** Ends it as a power cut does. */
   async cut(): Promise<void> {
     await this.#process?.link.close()
     this.#process?.end.abort()
     this.#process = null
   }
 
+  /** Its process ends in order. */
   async stop(): Promise<void> {
     const running = this.#process
     running?.end.abort()
