@@ -17,8 +17,8 @@ for (const seed of [1, 2, 3]) {
 }
 
 test('the same seed gives the same history', async () => {
-  const first = await runModel(500, 4)
-  const second = await runModel(500, 4)
+  const first = await runModel(100, 4)
+  const second = await runModel(100, 4)
 
   expect(second).toEqual(first)
 })

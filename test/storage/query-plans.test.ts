@@ -165,7 +165,7 @@ function copyRows(sqlite: Database, table: string, varied: readonly string[]): v
     .filter((name) => name !== 'seq')
   const values = columns.map((name) => (varied.includes(name) ? `${name} || '-' || n` : name))
   sqlite.run(
-    `WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 1000)
+    `WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 200)
      INSERT INTO ${table} (${columns.join()}) SELECT ${values.join()} FROM ${table}, numbers`,
   )
 }
