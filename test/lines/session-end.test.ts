@@ -149,35 +149,29 @@ test('a message for a line that is not there is withdrawn', async () => {
   expect(answer).toEqual({ outcome: WITHDRAWN, isSessionOver: true })
 })
 
-test('a stop waits 60 seconds for sends past their point of no return', async () => {
-  const driver = new MisbehavingDriver()
-  driver.sending = neverAnswer
-  await using rig = await startRig([driver])
-  const sent = rig.send('hello')
-  await settle()
+const STOPS = [
+  ['60 seconds for sends past their point of no return', neverAnswer, 60_000, ENDED],
+  ['10 seconds for a driver that has nothing past it', neverAsk, 10_000, WITHDRAWN],
+] as const
 
-  const stopped = rig.stop()
-  await rig.clock.advance(59_999)
-  const before = await peek(stopped.then(() => 'stopped' as const))
-  await rig.clock.advance(1)
-  await stopped
+for (const [what, sending, ms, outcome] of STOPS) {
+  test(`a stop waits ${what}`, async () => {
+    const driver = new MisbehavingDriver()
+    driver.sending = sending
+    await using rig = await startRig([driver])
+    const sent = rig.send('hello')
+    await settle()
 
-  expect(before).toBe('pending')
-  expect(await sent).toEqual({ outcome: ENDED, isSessionOver: true })
-})
+    const stopped = rig.stop()
+    await rig.clock.advance(ms - 1)
+    const before = await peek(stopped.then(() => 'stopped' as const))
+    await rig.clock.advance(1)
+    await stopped
 
-test('a stop waits 10 seconds for a driver that has nothing past its point of no return', async () => {
-  const driver = new MisbehavingDriver()
-  driver.sending = neverAsk
-  await using rig = await startRig([driver])
-  const sent = rig.send('hello')
-
-  const stopped = rig.stop()
-  await rig.clock.advance(10_000)
-  await stopped
-
-  expect(await sent).toEqual({ outcome: WITHDRAWN, isSessionOver: true })
-})
+    expect(before).toBe('pending')
+    expect(await sent).toEqual({ outcome, isSessionOver: true })
+  })
+}
 
 test('a device is asked whom it knows for 100 milliseconds', async () => {
   const driver = new MisbehavingDriver()
