@@ -40,24 +40,17 @@ test('receipts come after a crash, when they are due', async () => {
   ])
 })
 
-test('a wall clock that steps back delays no receipt', async () => {
+test('a wall clock that steps back delays no receipt, and the network goes on in whole milliseconds', async () => {
   await using world = await startWorld()
 
   await world.send(PERSON)
   world.clock.step(-3_600_000)
+  await world.clock.advance(0.5)
+  const outcome = await world.send('+15550000190')
   await world.clock.advance(800)
 
-  expect(receiptsOf(world.line.events).map(({ kind }) => kind)).toEqual(['delivered', 'read'])
-})
-
-test('after a step back the network goes on in whole milliseconds', async () => {
-  await using world = await startWorld()
-  world.clock.step(-3_600_000)
-
-  await world.clock.advance(0.5)
-  const outcome = await world.send(PERSON)
-
   expect(outcome.outcome).toBe('accepted')
+  expect(receiptsOf(world.line.events).map(({ kind }) => kind)).toEqual(['delivered', 'read'])
 })
 
 test('a wall clock that steps back while nobody attends loses nothing', async () => {
