@@ -3,17 +3,16 @@
 
 import { Database } from 'bun:sqlite'
 
-import { createAgent, type Agent } from '../../src/boxes/box-agent.ts'
+import type { Agent } from '../../src/boxes/box-agent.ts'
 import { readToken } from '../../src/boxes/enrolment.ts'
 import type { HeadBroker } from '../../src/boxes/head-broker.ts'
 import { Journal } from '../../src/boxes/journal.ts'
-import type { Link } from '../../src/boxes/link.ts'
 import { SUBJECTS } from '../../src/boxes/link.ts'
 import { makeKey } from '../../src/boxes/nkeys.ts'
 import { whenAborted } from '../../src/system/clock.ts'
-import { silentLog } from '../../src/system/log.ts'
 import { systemRandom } from '../../src/system/random.ts'
 import { VERSION } from '../../src/system/version.ts'
+import { launchBox, type BoxProcess } from './box-rig.ts'
 import { MemoryNetwork } from './memory-link.ts'
 import { ScratchFolder } from './scratch-folder.ts'
 import { ScriptedDriver } from './scripted-driver.ts'
@@ -144,7 +143,7 @@ class BoxMachine {
   readonly driver: ScriptedDriver
   readonly #tools: { network: MemoryNetwork; clock: TestClock; folder: string }
   readonly #journal = new Database(':memory:', { strict: true })
-  #process: { agent: Agent; link: Link; end: AbortController; ended: Promise<void> } | null = null
+  #process: BoxProcess | null = null
 
   constructor(given: {
     readonly id: string
@@ -165,22 +164,11 @@ class BoxMachine {
   }
 
   async start(): Promise<void> {
-    const { network, clock, folder } = this.#tools
-    const link = network.link()
-    const agent = createAgent({
-      link,
-      clock,
-      folder,
-      boxId: this.id,
-      drivers: [this.driver],
-      journal: new Journal(this.#journal, { clock, random: systemRandom, machine: this.id }),
-      log: silentLog,
-      version: VERSION,
-      platform: 'darwin',
-      health: () => ({ freeBytes: 50_000_000_000 }),
-    })
-    const end = new AbortController()
-    this.#process = { agent, link, end, ended: agent.run(end.signal) }
+    const { id: boxId, driver } = this
+    const { clock } = this.#tools
+    const journal = new Journal(this.#journal, { clock, random: systemRandom, machine: boxId })
+    const drivers = [driver]
+    this.#process = launchBox({ ...this.#tools, boxId, drivers, journal, version: VERSION })
     await settle(20)
   }
 
@@ -191,17 +179,16 @@ class BoxMachine {
 
   /** Ends it as a power cut does. */
   async cut(): Promise<void> {
-    await this.#process?.link.close()
-    this.#process?.end.abort()
+    this.#process?.kill()
     this.#process = null
   }
 
   /** Its process ends in order. */
   async stop(): Promise<void> {
     const running = this.#process
-    running?.end.abort()
+    const stopped = running?.stop()
     await this.#tools.clock.advance(1_000)
-    await running?.ended
+    await stopped
     await running?.link.close()
     this.#process = null
   }
