@@ -3,13 +3,12 @@ import { expect, test } from 'bun:test'
 import { NATS_SERVER } from '../support/nats-server.ts'
 import { runBoxKills } from './torture/boxes.ts'
 
-/** `scripts/torture.ts boxes` kills far more, and stops some for longer than a head waits. */
-const KILLS = 6
+const KILLS = 12
 
 test.skipIf(NATS_SERVER === null)(
   `after ${KILLS} kills of a head, its boxes and its broker nothing is lost or sent twice`,
   async () => {
-    const { faults, exitCodes, told, remote } = await runBoxKills({ kills: KILLS, stops: 0 })
+    const { faults, exitCodes, told, remote } = await runBoxKills({ kills: KILLS, stops: 1 })
 
     expect(Object.entries(faults).filter(([, list]) => list.length > 0)).toEqual([])
     expect(exitCodes).toEqual([0, 0, 0])
