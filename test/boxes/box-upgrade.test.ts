@@ -1,7 +1,7 @@
 // A box's side of an upgrade: the download, the start of the process that installs it, and what the next process
 // of the box says of it, whichever version that is. The real process is in test/executable.
 
-import { afterEach, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 
 import { BoxUpgrade, type BoxUpgradeTools } from '../../src/boxes/box-upgrade.ts'
@@ -33,7 +33,7 @@ const ORDER: Request<'upgrade'> = {
   ],
 }
 
-class Machine {
+class Machine implements Disposable {
   readonly clock = new TestClock()
   readonly folder = new ScratchFolder()
   readonly installed: Parameters<BoxUpgradeTools['install']>[0][] = []
@@ -50,7 +50,6 @@ class Machine {
 
   constructor() {
     this.box = this.start('1.0.0')
-    machines.push(this)
   }
 
   get path(): string {
@@ -94,7 +93,7 @@ class Machine {
     writeFileSync(`${this.path}/result.json`, lines.map((line) => JSON.stringify(line)).join('\n'))
   }
 
-  end(): void {
+  [Symbol.dispose](): void {
     this.#stop.abort()
     this.folder[Symbol.dispose]()
   }
@@ -108,17 +107,12 @@ class Machine {
   }
 }
 
-const machines: Machine[] = []
-afterEach(() => {
-  for (const machine of machines.splice(0)) machine.end()
-})
-
 const said = (state: string, problem: string | null = null) => {
   return { order: '1.1', to: '1.1.0', state, problem } as never // As it is reported.
 }
 
 test('an order is downloaded, laid beside its signed sums, and installed by a process of its own', async () => {
-  const machine = new Machine()
+  using machine = new Machine()
 
   const answer = machine.box.take(ORDER)
   const during = machine.box.report()
@@ -136,7 +130,7 @@ test('an order is downloaded, laid beside its signed sums, and installed by a pr
 })
 
 test('an order that is repeated is taken once, and another one waits until it is done', async () => {
-  const machine = new Machine()
+  using machine = new Machine()
   await machine.take()
 
   const again = await machine.take()
@@ -147,7 +141,7 @@ test('an order that is repeated is taken once, and another one waits until it is
 })
 
 test('a box that no service runs refuses', async () => {
-  const machine = new Machine()
+  using machine = new Machine()
   machine.obstacle = 'By hand.'
   machine.start('1.0.0')
 
@@ -157,7 +151,7 @@ test('a box that no service runs refuses', async () => {
 })
 
 test('a download goes on behind what was there, also in another process and from another head', async () => {
-  const machine = new Machine()
+  using machine = new Machine()
   machine.breaksAt = CHUNK_BYTES
   await machine.take()
   machine.start('1.0.0')
@@ -175,7 +169,7 @@ test('a download goes on behind what was there, also in another process and from
 })
 
 test('a head that is away is waited for', async () => {
-  const machine = new Machine()
+  using machine = new Machine()
   machine.isHeadThere = false
   await machine.take()
   await machine.clock.advance(60 * SECOND)
@@ -192,7 +186,7 @@ test('a head that is away is waited for', async () => {
 })
 
 test('a file that differs from its sum is not installed, nor one that the head does not have', async () => {
-  const machine = new Machine()
+  using machine = new Machine()
   const problem = 'The new version could not be fetched from the head.'
 
   await machine.take({ sha256: SHA256.replace(/./g, '0') })
@@ -207,7 +201,7 @@ test('a file that differs from its sum is not installed, nor one that the head d
 })
 
 test('a process that cannot be started is a failure, and a later order begins anew', async () => {
-  const machine = new Machine()
+  using machine = new Machine()
   machine.installProblem = 'No unit today.'
   await machine.take()
   const failed = machine.box.report()
@@ -240,7 +234,7 @@ const OUTCOMES: readonly Outcome[] = [
 
 for (const [what, result, report] of OUTCOMES) {
   test(`the old version says of an upgrade that was ${what}`, async () => {
-    const machine = new Machine()
+    using machine = new Machine()
     await machine.take()
     machine.isWatched = true
     machine.start('1.0.0')
@@ -257,7 +251,7 @@ for (const [what, result, report] of OUTCOMES) {
 }
 
 test('the process that was started has half a minute to say that it runs', async () => {
-  const machine = new Machine()
+  using machine = new Machine()
   await machine.take()
 
   await machine.clock.advance(29 * SECOND)
@@ -269,7 +263,7 @@ test('the process that was started has half a minute to say that it runs', async
 })
 
 test('the new version is done once nothing watches it, and leaves nothing behind', async () => {
-  const machine = new Machine()
+  using machine = new Machine()
   await machine.take()
   machine.isWatched = true
   machine.start('1.1.0')
@@ -283,7 +277,7 @@ test('the new version is done once nothing watches it, and leaves nothing behind
 })
 
 test('the new version is not ready before the lines of before are online', async () => {
-  const machine = new Machine()
+  using machine = new Machine()
   await machine.take()
   const old = machine.box.notReady(() => false)
   machine.isWatched = true

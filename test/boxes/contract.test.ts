@@ -4,12 +4,10 @@ import type { LineDriver } from '../../src/lines/driver.ts'
 import { makeIphoneRig } from '../contract/iphone-rig.ts'
 import { describeLineDriver } from '../contract/line-driver.ts'
 import type { LineRig } from '../contract/line-rig.ts'
-import { makeMacRig } from '../contract/mac-rig.ts'
 import { makeSimulatedRig } from '../contract/simulated-rig.ts'
 import { BOX, BoxRig } from '../support/box-rig.ts'
 
 describeLineDriver('the simulated driver on a box', () => atBox(makeSimulatedRig()))
-describeLineDriver('the Mac driver on a box', () => atBox(makeMacRig()))
 describeLineDriver('the iPhone driver on a box', () => atBox(makeIphoneRig()))
 
 /** The same device, behind an agent, the link and the fleet. */

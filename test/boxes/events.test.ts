@@ -3,11 +3,14 @@
 import { expect, test } from 'bun:test'
 import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 
+import { SUBJECTS } from '../../src/boxes/link.ts'
 import type { AttachmentId } from '../../src/domain/ids.ts'
 import type { DeviceMessage, LineEvent } from '../../src/lines/driver.ts'
 import { NEVER } from '../../src/system/clock.ts'
 import { sha256 } from '../../src/system/hash.ts'
-import { messageOf, Stage } from './stage.ts'
+import { messageOf } from '../lines/supervisor-rig.ts'
+import { BOX } from '../support/box-rig.ts'
+import { Stage } from './stage.ts'
 
 const MEGABYTE = 1_048_576
 
@@ -27,13 +30,12 @@ function guidsOf(events: readonly LineEvent[]): readonly string[] {
 }
 
 test('a file of 3 MB comes up whole, before its event, through a link that loses pieces', async () => {
-  using stage = await Stage.open()
-  const run = await stage.run()
+  using stage = await Stage.running()
   const bytes = bytesOf(3 * MEGABYTE)
   const path = stage.rig.folder.file('movie.mov')
   writeFileSync(path, bytes)
   const got: { path: string; hash: string }[] = []
-  run.gate.take = async (event) => {
+  stage.line.gate.take = async (event) => {
     if (event.type !== 'message') return
     for (const { file } of event.message.attachments ?? []) {
       if (file.state !== 'available') throw new Error('The file is not here.')
@@ -49,15 +51,14 @@ test('a file of 3 MB comes up whole, before its event, through a link that loses
   await stage.clock.advance(30_000)
   await Promise.all([received, behind])
 
-  expect(guidsOf(run.events)).toEqual(['with', 'behind'])
+  expect(guidsOf(stage.line.events)).toEqual(['with', 'behind'])
   expect(got.map(({ hash }) => hash)).toEqual([sha256(bytes).toHex()])
   expect(got[0]?.path).not.toBe(path)
   expect(existsSync(got[0]?.path ?? '')).toBe(false)
 })
 
 test('a file of 3 MB goes down whole, and one with other bytes is refused', async () => {
-  using stage = await Stage.open()
-  const run = await stage.run()
+  using stage = await Stage.running()
   const bytes = bytesOf(3 * MEGABYTE)
   const path = stage.rig.folder.file('menu.pdf')
   writeFileSync(path, bytes)
@@ -74,7 +75,9 @@ test('a file of 3 MB goes down whole, and one with other bytes is refused', asyn
   const other = { ...facts, sha256: sha256('other').toHex() }
 
   const sends = [whole, other].map((file, place) =>
-    run.session().send({ ...messageOf(`m${place}`), attachments: [file] }, async () => true, NEVER),
+    stage.line
+      .session()
+      .send({ ...messageOf(`m${place}`), attachments: [file] }, async () => true, NEVER),
   )
   await stage.clock.advance(60_000)
   const outcomes = await Promise.all(sends)
@@ -85,41 +88,26 @@ test('a file of 3 MB goes down whole, and one with other bytes is refused', asyn
   expect(readdirSync(stage.rig.outgoingFolder())).toEqual([])
 })
 
-test('a box gets no file but those of messages that it was given', async () => {
-  using stage = await Stage.open()
-  await stage.run()
-  const request = {
-    op: 'outgoing_file',
-    session: '1.1',
-    send: 1,
-    sha256: 'a'.repeat(64),
-    offset: 0,
+test('a box gets no file but those of messages that it was given, and has no session of another box', async () => {
+  using stage = await Stage.running()
+  const ask = async (box: string, request: object) => {
+    const subject = SUBJECTS.up('1', box)
+    return JSON.parse(await stage.rig.network.link().ask(subject, JSON.stringify(request), 1_000))
   }
-
-  const answer = await stage.rig.network
-    .link()
-    .ask('hl.1.up.1.box_00000000000000000000000000', JSON.stringify(request), 1_000)
-
-  expect(JSON.parse(answer)).toEqual({ isMissing: true })
-})
-
-test('a session of one box is not another box’s', async () => {
-  using stage = await Stage.open()
-  const run = await stage.run()
+  const file = { op: 'outgoing_file', send: 1, sha256: 'a'.repeat(64), offset: 0 }
   const item = { type: 'event', event: { type: 'checkpoint', checkpoint: 'x' } }
-  const request = { op: 'item', session: '1.1', seq: 2, item }
 
-  const answer = await stage.rig.network
-    .link()
-    .ask('hl.1.up.1.box_00000000000000000000000001', JSON.stringify(request), 1_000)
+  const answers = [
+    await ask(BOX, { ...file, session: '1.1' }),
+    await ask('box_00000000000000000000000001', { op: 'item', session: '1.1', seq: 2, item }),
+  ]
 
-  expect(JSON.parse(answer)).toEqual({ isOver: true })
-  expect(run.events.map(({ type }) => type)).toEqual(['online'])
+  expect(answers).toEqual([{ isMissing: true }, { isOver: true }])
+  expect(stage.line.events.map(({ type }) => type)).toEqual(['online'])
 })
 
 test('events whose answers are lost come once, and in order', async () => {
-  using stage = await Stage.open()
-  const run = await stage.run()
+  using stage = await Stage.running()
   let passing = 0
   stage.rig.network.loses = ({ text }) =>
     (text.includes('isTaken') || text.includes('"item"')) && passing++ % 3 === 0
@@ -129,14 +117,13 @@ test('events whose answers are lost come once, and in order', async () => {
   await stage.clock.advance(120_000)
   await Promise.all(received)
 
-  expect(guidsOf(run.events)).toEqual(guids)
+  expect(guidsOf(stage.line.events)).toEqual(guids)
 })
 
 test('an event is taken only when those of the turn before are durable', async () => {
-  using stage = await Stage.open()
-  const run = await stage.run()
+  using stage = await Stage.running()
   const first = Promise.withResolvers<void>()
-  run.gate.take = (event) => (event.type === 'message' ? first.promise : Promise.resolve())
+  stage.line.gate.take = (event) => (event.type === 'message' ? first.promise : Promise.resolve())
 
   const one = stage.device.receive({ guid: 'one' })
   one.catch(() => {})
@@ -144,14 +131,14 @@ test('an event is taken only when those of the turn before are durable', async (
   const two = stage.device.receive({ guid: 'two' })
   two.catch(() => {})
   await stage.clock.advance(0)
-  expect(guidsOf(run.events)).toEqual(['one'])
+  expect(guidsOf(stage.line.events)).toEqual(['one'])
   first.reject(new Error('The disk is full.'))
   await stage.clock.advance(1_000)
 
-  expect(guidsOf(run.events)).toEqual(['one'])
+  expect(guidsOf(stage.line.events)).toEqual(['one'])
   expect(one).rejects.toThrow('The session is over.')
   expect(two).rejects.toThrow('The session is over.')
-  expect(String(await run.ended)).toContain('The disk is full.')
+  expect(String(await stage.line.ended)).toContain('The disk is full.')
 })
 
 test('lists of the relay that are longer than a payload come in pages', async () => {
@@ -176,14 +163,13 @@ test('lists of the relay that are longer than a payload come in pages', async ()
 })
 
 test('a text is cut to what the relay keeps, and a message that does not fit is left out and counted', async () => {
-  using stage = await Stage.open()
-  const run = await stage.run()
+  using stage = await Stage.running()
   const long = { guid: 'long', text: 'x'.repeat(2_000_000) }
   const odd: Partial<DeviceMessage> & { guid: string } = { guid: 'odd', service: 's'.repeat(5_000) }
 
   await Promise.all([stage.device.receive(long), stage.device.receive(odd)])
 
-  const [, message, leftOut] = run.events
+  const [, message, leftOut] = stage.line.events
   expect(message).toMatchObject({ type: 'message', message: { text: 'x'.repeat(20_000) } })
   expect(leftOut).toMatchObject({
     type: 'left_out',

@@ -1,14 +1,23 @@
 // The link over a real nats-server. The server itself, and who may do what, is broker.test.ts.
 
-import { expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 
+import { keepCertificates } from '../../src/boxes/certificates.ts'
 import { connectNats, type NatsLink } from '../../src/boxes/nats-link.ts'
 import { makeKey } from '../../src/boxes/nkeys.ts'
+import { dataDirectoryAt } from '../../src/system/data-directory.ts'
 import { NATS_SERVER } from '../support/nats-server.ts'
 import { BrokerRig, freePort, natsTools, until } from '../support/nats.ts'
+import { ScratchFolder } from '../support/scratch-folder.ts'
 
 const withServer = test.skipIf(NATS_SERVER === null)
 const HELLO = 'hl.1.hello.studio'
+
+/** A head and a box that no test harms, at one broker. */
+const shared = { pair: null as ReturnType<typeof startPair> | null }
+const sharedPair = () => (shared.pair ??= startPair())
+
+afterAll(async () => (await shared.pair)?.[Symbol.asyncDispose]())
 
 async function startPair(pingMs?: number) {
   const rig = await BrokerRig.start()
@@ -27,7 +36,7 @@ async function settled(link: NatsLink): Promise<void> {
 withServer(
   'a request has the answer of who serves its subject, and a later one may overtake',
   async () => {
-    await using pair = await startPair()
+    const pair = await sharedPair()
     const slow = Promise.withResolvers<string>()
     const stop = pair.head.serve('hl.1.hello.*', async (request, subject) =>
       request === 'slow' ? slow.promise : `${request} on ${subject}`,
@@ -48,35 +57,36 @@ withServer(
 )
 
 withServer('nobody who listens is an error at once, no answer is one after its time', async () => {
-  await using pair = await startPair()
+  const pair = await sharedPair()
   pair.head.serve('hl.1.up.e.studio', async () => null)
   pair.head.serve('hl.1.up.f.studio', () => Promise.reject(new Error('broken')))
   await settled(pair.head)
   const ask = (subject: string, ms: number) => pair.box.ask(subject, '', ms).catch(String)
-  const startedAt = performance.now()
 
-  const unheard = await ask(HELLO, 10_000)
-  const elapsedMs = performance.now() - startedAt
+  // Longer than the test may take: what ends them is the broker's word.
+  const unheard = await ask('hl.1.up.g.studio', 600_000)
+  const forbidden = await ask('hl.1.hello.other', 600_000)
   const silent = await Promise.all([ask('hl.1.up.e.studio', 50), ask('hl.1.up.f.studio', 50)])
-  const forbidden = await ask('hl.1.hello.other', 10_000)
 
   const noAnswer = 'LinkError: The request had no answer.'
   expect(unheard).toBe('LinkError: Nobody listens to the request.')
-  expect(elapsedMs).toBeLessThan(5_000)
-  expect(silent).toEqual([noAnswer, noAnswer])
-  expect(forbidden).toBe(noAnswer)
-  expect(performance.now() - startedAt).toBeLessThan(9_000)
+  expect([forbidden, ...silent]).toEqual([noAnswer, noAnswer, noAnswer])
 })
 
 withServer('after a broker that was killed all are back, and serve what they served', async () => {
   await using pair = await startPair()
-  pair.head.serve('hl.1.hello.*', async (request) => (request === 'wait' ? null : 'here'))
+  const asked = Promise.withResolvers<void>()
+  pair.head.serve('hl.1.hello.*', async (request) => {
+    if (request !== 'wait') return 'here'
+    asked.resolve()
+    return null
+  })
   await settled(pair.head)
   const changes: boolean[] = []
   pair.box.onChange(() => void changes.push(pair.box.status().isConnected))
 
   const open = pair.box.ask(HELLO, 'wait', 60_000).catch(String)
-  await Bun.sleep(50)
+  await asked.promise
   process.kill(pair.rig.pid, 'SIGKILL')
   const broken = await open
   await until(() => changes.includes(true) && pair.head.status().isConnected)
@@ -116,65 +126,62 @@ withServer('a broker that answers no more is noticed by pings, and found again',
   await until(() => pair.box.status().isConnected && pair.head.status().isConnected)
 })
 
-withServer(
-  'of several addresses the one that answers is taken, whatever the others do',
-  async () => {
-    await using rig = await BrokerRig.start()
-    const seed = await rig.addBox('studio')
-    using silent = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
-    const servers = [
-      `127.0.0.1:${silent.port}`,
-      `127.0.0.1:${await freePort()}`,
-      `localhost:${rig.port}`,
-    ]
-
-    const box = await rig.connectBox('studio', seed, { servers })
-
-    expect(box.status()).toMatchObject({ server: `localhost:${rig.port}`, problem: null })
-  },
-)
-
-withServer(
-  'another authority, another name and an unknown key each have their name, and nothing crashes',
-  async () => {
-    await using rig = await BrokerRig.start()
-    await using other = await BrokerRig.start()
-    const seed = await rig.addBox('studio')
-    const { ca } = await other.broker.access()
-    const { seed: unknown } = await makeKey()
-
-    const links = await Promise.all([
-      rig.connect({ seed, ca }),
-      rig.connect({ seed, serverName: 'other-name' }),
-      rig.connect({ seed, ca: null }),
-      rig.connect({ seed: unknown }),
-      rig.connect({ seed, servers: [`127.0.0.1:${await freePort()}`] }),
-    ])
-    await until(() => links.every((link) => link.status().problem !== null))
-
-    expect(links.map((link) => link.status().problem)).toEqual([
-      'untrusted',
-      'untrusted',
-      'untrusted',
-      'refused',
-      'unreachable',
-    ])
-  },
-)
-
-test('a link without a broker is closed at once, and its requests end', async () => {
+withServer('of several addresses the one that answers is taken', async () => {
+  const { rig, seed } = await sharedPair()
   using silent = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
+  const servers = [
+    `127.0.0.1:${silent.port}`,
+    `127.0.0.1:${await freePort()}`,
+    `localhost:${rig.port}`,
+  ]
+
+  const box = await rig.connectBox('studio', seed, { servers })
+
+  expect(box.status()).toMatchObject({ server: `localhost:${rig.port}`, problem: null })
+})
+
+withServer('another authority, another name and an unknown key each have their name', async () => {
+  const { rig, seed } = await sharedPair()
+  using folder = new ScratchFolder()
+  const { ca } = keepCertificates(dataDirectoryAt(folder.path), natsTools)
+  const { seed: unknown } = await makeKey()
+  const servers = [`127.0.0.1:${await freePort()}`]
+
+  const links = await Promise.all([
+    rig.connect({ seed, ca }),
+    rig.connect({ seed, serverName: 'other-name' }),
+    rig.connect({ seed, ca: null }),
+    rig.connect({ seed: unknown }),
+    rig.connect({ seed, servers }),
+  ])
+  await until(() => links.every((link) => link.status().problem !== null))
+
+  expect(links.map((link) => link.status().problem)).toEqual([
+    'untrusted',
+    'untrusted',
+    'untrusted',
+    'refused',
+    'unreachable',
+  ])
+})
+
+test('a link without a broker is closed while it dials, and its requests end', async () => {
+  const dials = { begun: Promise.withResolvers<void>(), ended: 0 }
+  using silent = Bun.listen({
+    hostname: '127.0.0.1',
+    port: 0,
+    socket: { open: () => dials.begun.resolve(), close: () => void (dials.ended += 1), data() {} },
+  })
   const { seed } = await makeKey()
   const servers = [`127.0.0.1:${await freePort()}`, `127.0.0.1:${silent.port}`]
   const more = { ca: null, serverName: null, seed, inboxPrefix: '_INBOX_x', name: 'test' }
   const link = connectNats({ servers, ...more }, natsTools)
   const open = link.ask(HELLO, '', 60_000).catch(String)
-  const startedAt = performance.now()
 
-  await Bun.sleep(20)
+  await dials.begun.promise
   await link.close()
 
+  expect(dials.ended).toBe(0)
   expect(await open).toBe('LinkError: There is no connection to the broker.')
   expect(await link.ask(HELLO, '', 60_000).catch(String)).toBe(await open)
-  expect(performance.now() - startedAt).toBeLessThan(1_000)
 })

@@ -4,16 +4,15 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 
-import { createAgent } from '../../src/boxes/box-agent.ts'
 import { openJournal } from '../../src/boxes/journal.ts'
 import { createSimulatedDriver } from '../../src/lines/kinds/simulated/kind.ts'
 import { openDatabase } from '../../src/storage/database.ts'
-import { silentLog } from '../../src/system/log.ts'
 import { systemRandom } from '../../src/system/random.ts'
 import { VERSION } from '../../src/system/version.ts'
 import { compareBoxes, type BoxFigures } from '../executable/box-ledgers.ts'
 import type { StoredMessage, Told } from '../executable/ledgers.ts'
 import { EVENTS, ENVIRONMENT } from '../executable/torture/load.ts'
+import { launchBox } from '../support/box-rig.ts'
 import { type BoxesRelay, enrol, startWithBoxes } from '../support/boxes-rig.ts'
 import type { Received } from '../support/receiver.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
@@ -68,9 +67,9 @@ export async function livePartitions(
 
   await clock.advance(CALM_MS)
   const told = await traffic.ended()
-  for (const box of boxes) box.end()
+  const stopped = boxes.map((box) => box.stop())
   await clock.advance(STOP_MS)
-  for (const box of boxes) await box.ended
+  await Promise.all(stopped)
   await stage[Symbol.asyncDispose]()
   database.db.sqlite.close()
   const sent = { told, repeats: traffic.repeats, contradictions: traffic.contradictions }
@@ -87,34 +86,25 @@ export async function livePartitions(
   }
 }
 
-type Machine = { readonly id: string; readonly ended: Promise<void>; readonly end: () => void }
+type Machine = { readonly id: string; readonly stop: () => Promise<void> }
 
 async function startBox(stage: BoxesRelay, name: string, folder: string): Promise<Machine> {
   const { network, clock } = stage
   mkdirSync(folder)
-  const boxId = await enrol(stage, name)
-  const journal = openJournal(join(folder, 'box.db'), {
+  const id = await enrol(stage, name)
+  const tools = { clock, random: systemRandom }
+  const journal = openJournal(join(folder, 'box.db'), { ...tools, machine: name })
+  const oneLine = { lineCount: 1, delayMs: 30, ledgerPath: join(folder, 'simulated.db') }
+  const box = launchBox({
+    network,
     clock,
-    random: systemRandom,
-    machine: name,
-  })
-  const ledgerPath = join(folder, 'simulated.db')
-  const network30 = { lineCount: 1, delayMs: 30, ledgerPath }
-  const agent = createAgent({
-    link: network.link(),
-    boxId,
-    drivers: [createSimulatedDriver(network30, { clock, random: systemRandom })],
     journal,
-    clock,
-    log: silentLog,
+    boxId: id,
+    drivers: [createSimulatedDriver(oneLine, tools)],
     version: VERSION,
-    platform: 'linux',
-    health: () => ({}),
     folder: join(folder, 'box-files'),
   })
-  const controller = new AbortController()
-  const ended = agent.run(controller.signal).then(() => journal.close())
-  return { id: boxId, ended, end: () => controller.abort() }
+  return { id, stop: () => box.stop().then(() => journal.close()) }
 }
 
 type Scene = {

@@ -33,6 +33,9 @@ export class FakeBox {
   version = '1.0.0'
   upgrade: BoxView['upgrade'] = null
   isOnline = true
+  /** Removed, it has no view. */
+  isRemoved = false
+  platform = PLATFORM
   /** Every order that it took, once each. */
   readonly orders: string[] = []
 
@@ -41,8 +44,9 @@ export class FakeBox {
     this.id = `box_${name.padStart(26, '0')}` as BoxId // A well-formed id.
   }
 
-  view(): BoxView {
-    const { isReachable, version, upgrade, isOnline } = this
+  view(): BoxView | null {
+    const { isReachable, version, upgrade, isOnline, platform } = this
+    if (this.isRemoved) return null
     const id = `line_${this.name}` as LineId // Compared only.
     const line = {
       id,
@@ -51,7 +55,7 @@ export class FakeBox {
       label: null,
       number: `+${this.name}`,
     }
-    return { isReachable, version, upgrade, platform: PLATFORM, lines: [{ line, isOnline }] }
+    return { isReachable, version, upgrade, platform, lines: [{ line, isOnline }] }
   }
 
   async take(clock: TestClock, request: Parameters<RolloutTools['order']>[1]) {
@@ -84,7 +88,7 @@ export class FakeBox {
 }
 
 /** A head, its database and its boxes. */
-export class Head {
+export class Head implements Disposable {
   readonly clock = new TestClock()
   readonly folder = new ScratchFolder()
   readonly release = this.folder.file('rollout')
@@ -108,6 +112,19 @@ export class Head {
       for (const { id, name } of head.boxes) insertBox(tx, { ...STORED, id, name, publicKey: id })
     })
     return head
+  }
+
+  /** The box of this number, from 1 on. */
+  box(number: number): FakeBox {
+    const box = this.boxes[number - 1]
+    if (box === undefined) throw new Error(`There is no box ${number}.`)
+    return box
+  }
+
+  /** Upgrades all boxes, for so long. */
+  async upgrade(ms: number): Promise<void> {
+    await this.start()
+    await this.clock.advance(ms)
   }
 
   publish(): void {
@@ -152,7 +169,7 @@ export class Head {
     return this.rollouts.findings().map(({ code, title, why }) => [code, title, why])
   }
 
-  end(): void {
+  [Symbol.dispose](): void {
     this.#stop.abort()
     this.folder[Symbol.dispose]()
   }

@@ -1,32 +1,20 @@
 // The order in which boxes are upgraded, and what stops it. A box's own side is in box-upgrade.test.ts.
 
-import { afterEach, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 
-import type { BoxView } from '../../src/boxes/rollout.ts'
 import { COMMAND_LINE } from '../../src/domain/audit.ts'
 import { timestamp } from '../../src/domain/ids.ts'
 import { updateBox } from '../../src/storage/boxes.ts'
-import { FakeBox, Head, MINUTE, SECOND, type How } from './rollout-rig.ts'
-
-const heads: Head[] = []
-async function withBoxes(count: number): Promise<Head> {
-  const head = await Head.with(count)
-  heads.push(head)
-  return head
-}
-afterEach(() => {
-  for (const head of heads.splice(0)) head.end()
-})
+import { Head, MINUTE, SECOND, type How } from './rollout-rig.ts'
 
 const ORDERS: readonly (readonly [count: number, batches: readonly string[]])[] = [
   [1, ['01']],
-  [3, ['01', '02', '03']],
   [12, ['01', '02 03', '04 05', '06 07', '08 09', '10 11', '12']],
 ]
 
 for (const [count, batches] of ORDERS) {
-  test(`${count} boxes are upgraded one first, then a tenth at a time`, async () => {
-    const head = await withBoxes(count)
+  test(`${count} boxes are upgraded one first, then a tenth at a time, each as an entry of the audit trail`, async () => {
+    using head = await Head.with(count)
 
     await head.start()
     const seen = await head.watch(5 * MINUTE)
@@ -35,19 +23,10 @@ for (const [count, batches] of ORDERS) {
     expect(head.boxes.map(({ version }) => version)).toEqual(Array(count).fill('1.1.0'))
     expect(head.rollouts.actions.current()).toBeNull()
     expect(head.boxes.map(({ orders }) => orders.length)).toEqual(Array(count).fill(1))
+    const fields = [{ version: '1.0.0' }, { version: '1.1.0' }]
+    expect(head.audited).toEqual(head.boxes.map(({ id }) => [id, ...fields]))
   })
 }
-
-test('each box is in the audit trail, as the order of the owner', async () => {
-  const head = await withBoxes(2)
-
-  await head.start()
-  await head.watch(2 * MINUTE)
-
-  const ids = head.boxes.map(({ id }) => id)
-  const fields = [{ version: '1.0.0' }, { version: '1.1.0' }]
-  expect(head.audited).toEqual(ids.map((id) => [id, ...fields]))
-})
 
 const FAILURES: readonly (readonly [how: How, why: string, afterMs: number])[] = [
   ['refuses', 'It runs in the foreground.', MINUTE],
@@ -58,12 +37,10 @@ const FAILURES: readonly (readonly [how: How, why: string, afterMs: number])[] =
 
 for (const [how, why, afterMs] of FAILURES) {
   test(`a box that ${how} pauses the rollout, and the owner reads why`, async () => {
-    const head = await withBoxes(4)
-    const [, second] = head.boxes
-    if (second !== undefined) second.how = how
+    using head = await Head.with(4)
+    head.box(2).how = how
 
-    await head.start()
-    await head.watch(afterMs)
+    await head.upgrade(afterMs)
 
     expect(head.boxes.map(({ version }) => version === '1.1.0')).toEqual([
       true,
@@ -82,31 +59,28 @@ for (const [how, why, afterMs] of FAILURES) {
 }
 
 test('resumed, the box that failed has another turn, and then the others', async () => {
-  const head = await withBoxes(3)
-  const [first] = head.boxes
-  if (first !== undefined) first.how = 'rolls back'
-  await head.start()
-  await head.watch(MINUTE)
-  if (first !== undefined) first.how = 'works'
+  using head = await Head.with(3)
+  head.box(1).how = 'rolls back'
+  await head.upgrade(MINUTE)
+  head.box(1).how = 'works'
 
   await head.rollouts.actions.resume(COMMAND_LINE)
   const seen = await head.watch(2 * MINUTE)
 
   expect(seen).toEqual(['01', '02', '03'])
-  expect(first?.orders.length).toBe(2)
+  expect(head.box(1).orders.length).toBe(2)
   expect(head.findings).toEqual([])
 })
 
 test('canceled, no further box begins, and the executables go', async () => {
-  const head = await withBoxes(3)
-  await head.start()
-  await head.watch(5 * SECOND)
+  using head = await Head.with(3)
+  await head.upgrade(5 * SECOND)
   const { sha256 } = await hashOf(head)
 
   const before = await head.rollouts.chunk({ sha256, offset: 0 })
   const canceled = await head.rollouts.actions.cancel(COMMAND_LINE)
   const after = await head.rollouts.chunk({ sha256, offset: 0 })
-  await head.watch(2 * MINUTE)
+  await head.clock.advance(2 * MINUTE)
 
   expect(before).toMatchObject({ isLast: true })
   expect(canceled).toMatchObject({ version: '1.1.0', upgraded: 0, boxes: 3 })
@@ -119,14 +93,13 @@ test('canceled, no further box begins, and the executables go', async () => {
 })
 
 test('a box that is away is passed over, and has its turn when it is back', async () => {
-  const head = await withBoxes(3)
-  const [first] = head.boxes
-  if (first !== undefined) first.isReachable = false
+  using head = await Head.with(3)
+  head.box(1).isReachable = false
 
   await head.start()
   const without = await head.watch(20 * MINUTE)
   const states = head.boxes.map(({ id }) => head.rollouts.upgradeOf(id)?.state ?? null)
-  if (first !== undefined) first.isReachable = true
+  head.box(1).isReachable = true
   const back = await head.watch(MINUTE)
 
   expect(without).toEqual(['02', '03'])
@@ -136,14 +109,12 @@ test('a box that is away is passed over, and has its turn when it is back', asyn
 })
 
 test('a box that is away for 30 minutes of its turn pauses the rollout', async () => {
-  const head = await withBoxes(2)
-  const [first] = head.boxes
-  if (first !== undefined) first.isReachable = false
+  using head = await Head.with(2)
+  head.box(1).isReachable = false
 
-  await head.start()
-  await head.watch(29 * MINUTE)
+  await head.upgrade(29 * MINUTE)
   const early = head.findings
-  await head.watch(2 * MINUTE)
+  await head.clock.advance(2 * MINUTE)
 
   expect(early).toEqual([])
   expect(head.findings[0]?.[2]).toStartWith('It has not been reached for 30 minutes.')
@@ -151,12 +122,11 @@ test('a box that is away for 30 minutes of its turn pauses the rollout', async (
 
 for (const seconds of [1, 5, 15, 21, 40]) {
   test(`a head that restarts after ${seconds} s goes on where it was`, async () => {
-    const head = await withBoxes(3)
-    await head.start()
-    await head.watch(seconds * SECOND)
+    using head = await Head.with(3)
+    await head.upgrade(seconds * SECOND)
 
     await head.restart()
-    await head.watch(3 * MINUTE)
+    await head.clock.advance(3 * MINUTE)
 
     expect(head.boxes.map(({ version }) => version)).toEqual(['1.1.0', '1.1.0', '1.1.0'])
     expect(head.boxes.map(({ orders }) => orders.length)).toEqual([1, 1, 1])
@@ -166,30 +136,25 @@ for (const seconds of [1, 5, 15, 21, 40]) {
 }
 
 test('a head that was off for an hour waits for its boxes anew', async () => {
-  const head = await withBoxes(2)
-  const [first] = head.boxes
-  await head.start()
-  await head.watch(5 * SECOND)
-  if (first !== undefined) first.how = 'says nothing'
+  using head = await Head.with(2)
+  await head.upgrade(5 * SECOND)
+  head.box(1).how = 'says nothing'
 
-  await head.watch(29 * MINUTE)
+  await head.clock.advance(29 * MINUTE)
   await head.restart()
-  await head.watch(29 * MINUTE)
+  await head.clock.advance(29 * MINUTE)
   const early = head.findings
-  await head.watch(2 * MINUTE)
+  await head.clock.advance(2 * MINUTE)
 
   expect(early).toEqual([])
   expect(head.findings.length).toBe(1)
 })
 
 test('a box that was upgraded by hand is left alone, and one that was removed is left out', async () => {
-  const head = await withBoxes(3)
-  const [first, second] = head.boxes
-  if (first !== undefined) first.version = '1.1.0'
-  if (second !== undefined) second.view = () => null as unknown as BoxView // As of a removed box.
-  await head.start()
-
-  await head.watch(2 * MINUTE)
+  using head = await Head.with(3)
+  head.box(1).version = '1.1.0'
+  head.box(2).isRemoved = true
+  await head.upgrade(2 * MINUTE)
 
   expect(head.boxes.map(({ orders }) => orders.length)).toEqual([0, 0, 1])
   expect(head.rollouts.actions.current()).toBeNull()
@@ -197,37 +162,33 @@ test('a box that was upgraded by hand is left alone, and one that was removed is
 })
 
 test('what cannot be upgraded like this is refused before any box is asked', async () => {
-  const head = await withBoxes(2)
-  const [first] = head.boxes
+  using head = await Head.with(2)
   const newer = head.start('1.2.0')
   await expect(newer).rejects.toThrow('This relay has 1.1.0. Upgrade it first: hookline upgrade')
   await expect(head.start('1.1.0', ['nowhere'])).rejects.toThrow('There is no box nowhere.')
-  if (first !== undefined)
-    first.view = () => ({ ...new FakeBox('01').view(), platform: 'darwin-x64' })
+  head.box(1).platform = 'darwin-x64'
   await expect(head.start()).rejects.toThrow('no executable for 01 (darwin-x64)')
-  if (first !== undefined) first.view = () => new FakeBox('01').view()
+  head.box(1).platform = head.box(2).platform
   await head.start()
 
   await expect(head.start()).rejects.toThrow('An upgrade of boxes is under way.')
 })
 
 test('a removed box does not take its failure with it', async () => {
-  const head = await withBoxes(2)
-  const [first] = head.boxes
-  if (first === undefined) throw new Error('There are two.')
+  using head = await Head.with(2)
+  const first = head.box(1)
   first.how = 'rolls back'
-  await head.start()
-  await head.watch(MINUTE)
+  await head.upgrade(MINUTE)
 
   await head.writer.write((tx) => updateBox(tx, first.id, { removedAt: timestamp(1) }))
-  first.view = () => null as unknown as BoxView // As of a removed box.
-  await head.watch(MINUTE)
+  first.isRemoved = true
+  await head.clock.advance(MINUTE)
   const paused = head.findings.length
   await head.rollouts.actions.resume(COMMAND_LINE)
-  await head.watch(MINUTE)
+  await head.clock.advance(MINUTE)
 
   expect(paused).toBe(1)
-  expect(head.boxes[1]?.version).toBe('1.1.0')
+  expect(head.box(2).version).toBe('1.1.0')
 })
 
 async function hashOf(head: Head) {

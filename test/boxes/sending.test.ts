@@ -3,16 +3,14 @@
 import { expect, test } from 'bun:test'
 
 import type { MessageId } from '../../src/domain/ids.ts'
+import { messageOf } from '../lines/supervisor-rig.ts'
 import { accepts, guidOf } from '../support/scripted-driver.ts'
-import { messageOf, Stage, UNUSED } from './stage.ts'
+import { Stage, UNUSED } from './stage.ts'
 
 const HELLO = 'msg_hello' as MessageId // As `messageOf` makes it.
-const isAnswerTo = (op: string, passing: { direction: string; text: string }) =>
-  passing.direction === 'answer' && passing.text.includes(op)
 
 test('a message leaves with its row in the journal, and its outcome comes up', async () => {
-  using stage = await Stage.open()
-  const run = await stage.run()
+  using stage = await Stage.running()
   const rows: unknown[] = []
   stage.device.script = async (message, pass) => {
     await pass('note of the driver')
@@ -20,8 +18,8 @@ test('a message leaves with its row in the journal, and its outcome comes up', a
     return { outcome: 'accepted', guid: guidOf(1) }
   }
 
-  const { notes } = run.send('hello')
-  const sent = run.send('again')
+  const { notes } = stage.line.send('hello')
+  const sent = stage.line.send('again')
   await stage.clock.advance(0)
 
   const row = { session: '1.1', note: 'note of the driver', outcome: null }
@@ -32,11 +30,10 @@ test('a message leaves with its row in the journal, and its outcome comes up', a
 })
 
 test('a grant that comes after eight seconds is never used', async () => {
-  using stage = await Stage.open()
-  const run = await stage.run()
-  stage.rig.network.loses = (passing) => isAnswerTo('isGranted', passing)
+  using stage = await Stage.running()
+  stage.loseAnswers('isGranted')
 
-  const sent = run.send('hello')
+  const sent = stage.line.send('hello')
   await stage.clock.advance(7_900)
   expect(sent.outcome).toBeNull()
   await stage.clock.advance(2_200)
@@ -50,12 +47,10 @@ test('a grant that comes after eight seconds is never used', async () => {
 })
 
 test('a grant whose first answer is lost is asked for again, and the relay is asked once', async () => {
-  using stage = await Stage.open()
-  const run = await stage.run()
-  let lost = 2
-  stage.rig.network.loses = (passing) => isAnswerTo('isGranted', passing) && lost-- > 0
+  using stage = await Stage.running()
+  stage.loseAnswers('isGranted', 2)
 
-  const sent = run.send('hello')
+  const sent = stage.line.send('hello')
   await stage.clock.advance(7_000)
 
   expect(sent.outcome?.outcome).toBe('accepted')
@@ -64,144 +59,104 @@ test('a grant whose first answer is lost is asked for again, and the relay is as
 })
 
 test('nothing leaves where the journal cannot be written', async () => {
-  using stage = await Stage.open()
-  const run = await stage.run()
-  stage.rig.journalDatabase.run(
-    "CREATE TRIGGER full BEFORE INSERT ON sends BEGIN SELECT raise(ABORT, 'full'); END",
-  )
+  using stage = await Stage.running()
+  stage.fillJournal('INSERT')
 
-  const sent = run.send('hello')
+  const sent = stage.line.send('hello')
   await stage.clock.advance(0)
 
   expect(sent.outcome).toEqual(UNUSED)
   expect(stage.device.sent).toEqual([])
 })
 
-test('a message that may have left is not handed to the device again', async () => {
-  using stage = await Stage.open()
-  const run = await stage.run()
-  const first = run.send('hello')
-  await stage.clock.advance(0)
-
-  const second = run.send('hello')
-  await stage.clock.advance(0)
-
-  expect(first.outcome?.outcome).toBe('accepted')
-  expect(second.outcome).toEqual(first.outcome)
-  expect(second.notes).toEqual([])
-  expect(stage.device.sent.length).toBe(1)
-})
-
-test('a message of which the device kept nothing goes again', async () => {
-  using stage = await Stage.open()
-  const run = await stage.run()
+test('a message that may have left is not handed to the device again, one of which nothing was kept is', async () => {
+  using stage = await Stage.running()
   stage.device.script = async (_message, pass) => {
     await pass(null)
     return { outcome: 'not_sent', reason: 'busy', blame: 'line' }
   }
-  const first = run.send('hello')
+  const unsent = stage.line.send('hello')
   await stage.clock.advance(0)
   stage.device.script = accepts
-
-  const second = run.send('hello')
+  const sent = stage.line.send('hello')
   await stage.clock.advance(0)
 
-  expect(first.outcome?.outcome).toBe('not_sent')
-  expect(second.outcome?.outcome).toBe('accepted')
+  const again = stage.line.send('hello')
+  await stage.clock.advance(0)
+
+  expect([unsent.outcome?.outcome, sent.outcome?.outcome]).toEqual(['not_sent', 'accepted'])
+  expect(again.outcome).toEqual(sent.outcome)
+  expect(again.notes).toEqual([])
+  expect(stage.device.sent.length).toBe(1)
 })
 
 test('an outcome and a request that come twice count once', async () => {
-  using stage = await Stage.open()
-  const run = await stage.run()
-  let lost = 3
-  stage.rig.network.loses = ({ direction, text }) =>
-    direction === 'answer' && text.includes('isTaken') && lost-- > 0
+  using stage = await Stage.running()
+  stage.loseAnswers('isTaken', 3)
 
-  const sent = run.send('hello')
+  const sent = stage.line.send('hello')
   await stage.clock.advance(20_000)
 
   expect(sent.outcome?.outcome).toBe('accepted')
   expect(stage.device.given.length).toBe(1)
-  expect(run.events.map(({ type }) => type)).toEqual(['online'])
+  expect(stage.line.events.map(({ type }) => type)).toEqual(['online'])
 })
 
 test('a driver that fails before the grant has not sent, and behind it nobody can say', async () => {
-  using stage = await Stage.open()
-  const run = await stage.run()
+  using stage = await Stage.running()
   stage.device.script = () => Promise.reject(new Error('broken'))
-  const before = run.send('before')
+  const before = stage.line.send('before')
   await stage.clock.advance(0)
   stage.device.script = async (_message, pass) => {
     await pass(null)
     throw new Error('broken')
   }
-  const behind = run.send('behind')
+  const behind = stage.line.send('behind')
   await stage.clock.advance(0)
 
   expect(before.outcome).toEqual({ outcome: 'not_sent', reason: 'driver_error', blame: 'line' })
   expect(behind.outcome).toEqual({ outcome: 'unknown', reason: 'driver_error' })
 })
 
-test('what was granted when the box died is proven unsent by its journal', async () => {
-  using stage = await Stage.open()
-  const run = await stage.run()
-  stage.rig.network.loses = (passing) => isAnswerTo('isGranted', passing)
-  const sent = run.send('hello')
-  await stage.clock.advance(100)
+test('what was granted when the box died is proven unsent by its journal, unless that was wiped', async () => {
+  for (const isWiped of [false, true]) {
+    using stage = await Stage.running()
+    stage.loseAnswers('isGranted')
+    const sent = stage.line.send('hello')
+    await stage.clock.advance(100)
 
-  stage.rig.box?.kill()
-  stage.rig.network.loses = () => false
-  await stage.restart()
-  await stage.clock.advance(0)
+    if (isWiped) stage.rig.wipeJournal()
+    await stage.dieAndReturn()
 
-  expect(sent.outcome).toEqual(UNUSED)
-  expect(String(await run.ended)).toContain('The box has started again.')
+    const unknown = { outcome: 'unknown', reason: 'session_ended' } as const
+    expect(sent.outcome).toEqual(isWiped ? unknown : UNUSED)
+    expect(String(await stage.line.ended)).toContain('The box has started again.')
+  }
 })
 
 test('what was granted when the box died has the outcome of its journal', async () => {
-  using stage = await Stage.open()
-  const run = await stage.run()
+  using stage = await Stage.running()
   stage.rig.network.loses = ({ text }) => text.includes('"outcome"')
-  const sent = run.send('sent')
+  const sent = stage.line.send('sent')
   await stage.clock.advance(0)
   stage.device.script = async (_message, pass) => {
     await pass(null)
     return new Promise(() => {})
   }
-  const open = run.send('open')
+  const open = stage.line.send('open')
   await stage.clock.advance(0)
 
-  stage.rig.box?.kill()
-  stage.rig.network.loses = () => false
-  await stage.restart()
-  await stage.clock.advance(0)
+  await stage.dieAndReturn()
 
   expect(sent.outcome?.outcome).toBe('accepted')
   expect(open.outcome).toEqual({ outcome: 'unknown', reason: 'session_ended' })
 })
 
-test('a journal that was wiped proves nothing', async () => {
-  using stage = await Stage.open()
-  const run = await stage.run()
-  stage.rig.network.loses = (passing) => isAnswerTo('isGranted', passing)
-  const sent = run.send('hello')
-  await stage.clock.advance(100)
-
-  stage.rig.box?.kill()
-  stage.rig.network.loses = () => false
-  stage.rig.wipeJournal()
-  await stage.restart()
-  await stage.clock.advance(0)
-
-  expect(sent.outcome).toEqual({ outcome: 'unknown', reason: 'session_ended' })
-})
-
 test('a box that stays away leaves a granted message uncertain after 90 s, and settles it when it is back', async () => {
-  using stage = await Stage.open()
-  const run = await stage.run()
+  using stage = await Stage.running()
   const asked = messageOf('hello')
   stage.rig.network.loses = ({ text }) => text.includes('"outcome"')
-  const sent = run.send('hello')
+  const sent = stage.line.send('hello')
   await stage.clock.advance(0)
   stage.rig.network.loses = () => true
 
@@ -213,9 +168,8 @@ test('a box that stays away leaves a granted message uncertain after 90 s, and s
   stage.rig.network.loses = () => false
   await stage.clock.advance(3_000)
   const back = await stage.run({ unsettled: [{ message: asked, note: sent.notes[0] ?? null }] })
-  const settled = back.events.filter(({ type }) => type === 'settled')
   const outcome = { outcome: 'accepted', guid: expect.any(String) }
-  expect(settled).toEqual([{ type: 'settled', messageId: HELLO, outcome } as never])
+  expect(back.settled()).toEqual([{ type: 'settled', messageId: HELLO, outcome } as never])
 })
 
 test('what the device proves unsent after a crash goes again by the same box', async () => {
@@ -237,9 +191,7 @@ test('what the device proves unsent after a crash goes again by the same box', a
   await stage.clock.advance(0)
 
   expect(stage.device.attended.at(-1)?.unsettled.map(({ note }) => note)).toEqual(['inner'])
-  expect(run.events.filter(({ type }) => type === 'settled')).toEqual([
-    { type: 'settled', messageId: HELLO, outcome: UNUSED },
-  ])
+  expect(run.settled()).toEqual([{ type: 'settled', messageId: HELLO, outcome: UNUSED }])
   expect(sent.outcome?.outcome).toBe('accepted')
 })
 
@@ -259,8 +211,9 @@ test('an unsettled message without a row is proven unsent only by the journal th
 
   const run = await stage.run({ unsettled })
 
-  const settled = run.events.filter(({ type }) => type === 'settled')
-  expect(settled).toEqual([{ type: 'settled', messageId: 'msg_m0', outcome: UNUSED } as never])
+  expect(run.settled()).toEqual([
+    { type: 'settled', messageId: 'msg_m0', outcome: UNUSED } as never,
+  ])
   const given = stage.device.attended[0]?.unsettled.map(({ message, note }) => [message.text, note])
   expect(given).toEqual([
     ['m1', 'inner'],
@@ -271,12 +224,9 @@ test('an unsettled message without a row is proven unsent only by the journal th
 })
 
 test('an outcome that the journal cannot take is written as soon as it can', async () => {
-  using stage = await Stage.open()
-  const run = await stage.run()
-  stage.rig.journalDatabase.run(
-    "CREATE TRIGGER full BEFORE UPDATE ON sends BEGIN SELECT raise(ABORT, 'full'); END",
-  )
-  const sent = run.send('hello')
+  using stage = await Stage.running()
+  stage.fillJournal('UPDATE')
+  const sent = stage.line.send('hello')
   await stage.clock.advance(5_000)
   expect(sent.outcome?.outcome).toBe('accepted')
   expect(stage.rig.box?.journal.find(HELLO)?.outcome).toBeNull()

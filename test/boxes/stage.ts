@@ -1,22 +1,23 @@
 // A line of a box as the head runs it, with a scripted device behind the link.
 
-import { deviceHandle } from '../../src/domain/handle.ts'
-import type { LineId, MessageId } from '../../src/domain/ids.ts'
-import { timestamp } from '../../src/domain/ids.ts'
-import type { OutgoingMessage } from '../../src/domain/message.ts'
+import type { LineId } from '../../src/domain/ids.ts'
 import type { DriverLine, LineEvent, LineSession, SendOutcome } from '../../src/lines/driver.ts'
 import { NEVER } from '../../src/system/clock.ts'
+import { messageOf } from '../lines/supervisor-rig.ts'
 import { BOX, BoxRig } from '../support/box-rig.ts'
 import { type ScriptedDevice, ScriptedDriver } from '../support/scripted-driver.ts'
 import { TestClock } from '../support/test-clock.ts'
 
 export const NUMBER = '+12025550101'
 
+type Run = Awaited<ReturnType<Stage['run']>>
+
 export class Stage implements Disposable {
   readonly clock = new TestClock()
   readonly rig = new BoxRig(this.clock)
   readonly driver = new ScriptedDriver()
   readonly device: ScriptedDevice = this.driver.add(NUMBER)
+  #line: Run | null = null
 
   /** A stage whose box is heard. */
   static async open(): Promise<Stage> {
@@ -26,9 +27,43 @@ export class Stage implements Disposable {
     return stage
   }
 
+  /** A stage whose line runs. */
+  static async running(): Promise<Stage> {
+    const stage = await Stage.open()
+    stage.#line = await stage.run()
+    return stage
+  }
+
+  get line(): Run {
+    if (this.#line === null) throw new Error('The line does not run.')
+    return this.#line
+  }
+
   /** Starts the box's process again, after `kill -9`. */
   async restart(): Promise<void> {
     await this.rig.heardFrom(this.rig.start([this.driver]), 'mac')
+  }
+
+  /** The box dies, and comes back to a network that loses nothing. */
+  async dieAndReturn(): Promise<void> {
+    this.rig.box?.kill()
+    this.rig.network.loses = () => false
+    await this.restart()
+    await this.clock.advance(0)
+  }
+
+  /** The network loses the answers whose text has `part`, all of them or the first few. */
+  loseAnswers(part: string, count = Infinity): void {
+    let lost = 0
+    this.rig.network.loses = ({ direction, text }) =>
+      direction === 'answer' && text.includes(part) && (lost += 1) <= count
+  }
+
+  /** The journal of the box takes no such statement, as on a full disk. */
+  fillJournal(what: 'INSERT' | 'UPDATE'): void {
+    this.rig.journalDatabase.run(
+      `CREATE TRIGGER full BEFORE ${what} ON sends BEGIN SELECT raise(ABORT, 'full'); END`,
+    )
   }
 
   /** Runs the line; `more` are lists of the relay. */
@@ -56,6 +91,7 @@ export class Stage implements Disposable {
       gate,
       ended,
       end: () => controller.abort(),
+      settled: () => events.filter(({ type }) => type === 'settled'),
       session: (): LineSession => {
         const online = events.findLast((event) => event.type === 'online')
         if (online?.type !== 'online') throw new Error('The line is not online.')
@@ -80,12 +116,6 @@ export class Stage implements Disposable {
   [Symbol.dispose](): void {
     this.rig[Symbol.dispose]()
   }
-}
-
-export function messageOf(text: string): OutgoingMessage {
-  const id = `msg_${text}` as MessageId // Drivers take an id as it is.
-  const to = deviceHandle('+15550001111')
-  return { id, to, text, createdAt: timestamp(0), platformGuid: null }
 }
 
 /** Its answer to the point of no return was lost, or it could not write its journal. */

@@ -11,9 +11,9 @@ import {
   serve,
   writeBoxNote,
 } from '../../src/boxes/wire.ts'
+import { messageOf } from '../lines/supervisor-rig.ts'
 import { MemoryNetwork } from '../support/memory-link.ts'
 import { TestClock } from '../support/test-clock.ts'
-import { messageOf } from './stage.ts'
 
 const SUBJECT = 'hl.1.up.1.box_1'
 

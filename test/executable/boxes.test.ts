@@ -28,6 +28,7 @@ test.skipIf(NATS_SERVER === null)(
   async () => {
     using headDir = temporaryDataDir()
     using boxDir = temporaryDataDir()
+    using otherDir = temporaryDataDir()
     const port = await freePort()
     await using head = await RelayProcess.start({
       dataDir: headDir.path,
@@ -46,6 +47,7 @@ test.skipIf(NATS_SERVER === null)(
     const [, token = ''] = /hookline join (\S+)/.exec(added.stdout) ?? []
     const joined = await onBox('join', token, '--no-service')
     const again = await onBox('join', token, '--no-service')
+    const other = await hookline(['join', token, '--no-service', '--data-dir', otherDir.path])
     const box = startBox(boxDir.path)
     const line = await lineIs('online')
     const sent = await onHead('send', PERSON, 'Ready at eight.')
@@ -73,6 +75,8 @@ test.skipIf(NATS_SERVER === null)(
 
     expect(joined).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('Joined') })
     expect(again.exitCode).toBe(0)
+    expect(other.exitCode).toBe(1)
+    expect(other.stderr).toContain('The invitation was used already.')
     expect(line.box).toMatchObject({ name: 'studio-3' })
     expect(sent.stdout).toStartWith('sent ')
     expect(listed.stdout).toMatch(/studio-3 +online/)

@@ -3,17 +3,17 @@
 import { expect, test } from 'bun:test'
 
 import { COMMAND_LINE } from '../../src/domain/audit.ts'
-import { timestamp, type LineId } from '../../src/domain/ids.ts'
+import { timestamp } from '../../src/domain/ids.ts'
 import { findingsOf, phoneLineResource, type LineSnapshot } from '../../src/lines/line-state.ts'
 import { listLines } from '../../src/storage/lines.ts'
 import { CAPABILITIES, DEVICE, MisbehavingDriver } from '../support/misbehaving-driver.ts'
 import { settle } from '../support/test-clock.ts'
-import { NO_LINE, createRig, startRig } from './supervisor-rig.ts'
+import { LINE, NO_LINE, startRig } from './supervisor-rig.ts'
 
 const codeOf = (error: unknown) => (error instanceof Error && 'code' in error ? error.code : null)
 
 test('settings are changed at once and stay after a restart', async () => {
-  const rig = await startRig([new MisbehavingDriver()])
+  await using rig = await startRig([new MisbehavingDriver()])
   const { id } = rig.line().line
 
   const changes = { label: 'Office', dailyContactLimit: 7, isEnabled: false, relaySms: true }
@@ -23,11 +23,10 @@ test('settings are changed at once and stay after a restart', async () => {
   expect(rig.supervisor.find(id)?.line).toMatchObject(changes)
   expect(listLines(rig.db)[0]).toMatchObject(changes)
   expect(patched.state.status).toBe('online')
-  await rig.stop()
 })
 
 test('a line that is not there can be neither changed, deleted nor adopted', async () => {
-  const rig = await startRig([new MisbehavingDriver()])
+  await using rig = await startRig([new MisbehavingDriver()])
   const { id } = rig.line().line
 
   const codes = await Promise.all([
@@ -38,12 +37,11 @@ test('a line that is not there can be neither changed, deleted nor adopted', asy
   ])
 
   expect(codes.every((code) => code === 'not_found')).toBe(true)
-  await rig.stop()
 })
 
 test('a line in use cannot be deleted; a simulated one that nobody asked for can', async () => {
   const driver = new MisbehavingDriver('simulated')
-  const rig = await startRig([
+  await using rig = await startRig([
     driver,
     new MisbehavingDriver('mac', [{ key: 'm', number: '+15550009' }]),
   ])
@@ -60,13 +58,12 @@ test('a line in use cannot be deleted; a simulated one that nobody asked for can
     mac === undefined ? [] : [mac.id],
   )
   expect(listLines(rig.db).length).toBe(1)
-  await rig.stop()
 })
 
 for (const order of ['the vanished line first', 'the new line first']) {
   test(`a vanished line gets the device of a new one, ${order}`, async () => {
     const driver = new MisbehavingDriver()
-    const rig = await startRig([driver])
+    await using rig = await startRig([driver])
     driver.found = [{ key: 'new-mac', number: '+12025550144' }]
     await rig.clock.advance(5_000)
     await driver.visit().listener.onEvent({ type: 'checkpoint', checkpoint: 'of the new one' })
@@ -87,48 +84,23 @@ for (const order of ['the vanished line first', 'the new line first']) {
     ])
     expect(rig.reason()).toBeNull()
     expect(driver.visits.map(({ signal }) => signal.aborted)).toEqual([true, true, false])
-    await rig.stop()
   })
 }
 
-test('two lines that are both present are not made one', async () => {
+test('two lines that are both present are not made one, and a number that has not changed is not accepted', async () => {
   const driver = new MisbehavingDriver('mac', [DEVICE, { key: 'device-2', number: '+12025550122' }])
-  const rig = await startRig([driver])
-  const [one, two] = rig.supervisor.lines().map(({ line }) => line.id)
+  await using rig = await startRig([driver])
+  const [one = '', two = ''] = rig.supervisor.lines().map(({ line }) => line.id)
 
-  const code = await rig.supervisor.adopt(one ?? '', two ?? '', COMMAND_LINE).catch(codeOf)
+  const both = await rig.supervisor.adopt(one, two, COMMAND_LINE).catch(codeOf)
+  const same = await rig.supervisor.adopt(one, one, COMMAND_LINE).catch(codeOf)
 
-  expect([code, rig.supervisor.lines().length]).toEqual(['phone_line_in_use', 2])
-  await rig.stop()
-})
-
-test('a number that has not changed cannot be accepted', async () => {
-  const rig = await startRig([new MisbehavingDriver()])
-  const { id } = rig.line().line
-
-  const code = await rig.supervisor.adopt(id, id, COMMAND_LINE).catch(codeOf)
-
-  expect(code).toBe('invalid_request')
-  await rig.stop()
+  expect([both, same]).toEqual(['phone_line_in_use', 'invalid_request'])
+  expect(rig.supervisor.lines().length).toBe(2)
 })
 
 const ONLINE: LineSnapshot = {
-  line: {
-    id: 'line_a' as LineId, // Any id does.
-    driver: 'mac',
-    key: 'a',
-    box: null,
-    movesTo: null,
-    number: '+12025550111',
-    label: null,
-    dailyContactLimit: 50,
-    isEnabled: true,
-    quietHours: null,
-    relaySms: false,
-    relayGroups: false,
-    checkpoint: 'secret',
-    createdAt: timestamp(1_795_255_200_000),
-  },
+  line: { ...LINE, checkpoint: 'secret' },
   isReal: true,
   abilities: CAPABILITIES,
   state: { status: 'online', imessageActive: true, capabilities: CAPABILITIES },
@@ -144,7 +116,7 @@ const OFFLINE: LineSnapshot = {
 
 const nameOf = (box: string) => box
 
-test('a line is told as the API says', () => {
+test('a line is told as the API says, and an offline one with the reason and what to do', () => {
   const at = ONLINE.line.createdAt
   const notRelayed = [{ kind: 'sms', count: 2, since: at, lastAt: timestamp(at + 1_000) }] as const
 
@@ -173,12 +145,8 @@ test('a line is told as the API says', () => {
     ],
     created_at: '2026-11-21T10:00:00.000Z',
   })
-})
-
-test('an offline line says why, and what to do', () => {
-  const resource = phoneLineResource(OFFLINE, { newContactsToday: 0, notRelayed: [], nameOf })
-
-  expect(resource).toMatchObject({
+  const quiet = { newContactsToday: 0, notRelayed: [], nameOf }
+  expect(phoneLineResource(OFFLINE, quiet)).toMatchObject({
     status: 'offline',
     status_reason: 'asleep',
     status_hint: 'Wake it.',
@@ -236,8 +204,7 @@ test('a checkup that fails or hangs is a finding, and is asked once at a time', 
     asked += 1
     return new Promise(() => {})
   }
-  const rig = createRig([failing, hanging])
-  await rig.start()
+  await using rig = await startRig([failing, hanging])
   const { signal } = new AbortController()
 
   const first = rig.supervisor.checkup(signal)
@@ -250,5 +217,4 @@ test('a checkup that fails or hangs is a finding, and is asked once at a time', 
     ['driver_failed', 'It has not answered for a while.'],
   ])
   expect(asked).toBe(1)
-  await rig.stop()
 })

@@ -24,10 +24,6 @@ const LOOP = {
   parts: { kinds: KINDS },
 } as const
 
-function startLoop() {
-  return startRelay(LOOP)
-}
-
 test('the option of a new kind is a flag of serve', () => {
   const flags = serveCommand(optionsOf(KINDS)).options ?? []
 
@@ -38,34 +34,9 @@ test('the option of a new kind is a flag of serve', () => {
   })
 })
 
-test('a line of a new kind is listed, sends and receives', async () => {
-  await using relay = await startLoop()
-  await relay.clock.advance(10_000)
-
-  const sent = await relay.send({ to: '+12025550123', text: 'hello' })
-  await relay.clock.advance(1_000)
-
-  expect(await relay.lines()).toMatchObject([{ driver: 'loopback', status: 'online' }])
-  expect(sent.status).toBe(200)
-  const { data } = await relay.get('/api/v1/messages')
-  expect(data.map(({ direction }: Json) => direction).sort()).toEqual(['inbound', 'outbound'])
-})
-
-test("the API's document names a new kind, and the health catalogue has its findings", async () => {
-  await using relay = await startLoop()
-
-  const headers = { host: 'localhost' }
-  const { body } = await relay.request('GET', '/swagger/json', undefined, headers)
-  const document = JSON.stringify(body)
-  const { data: findings } = await relay.get('/api/v1/health')
-
-  expect(document).toContain('"enum":["mac","iphone","shortcuts","simulated","loopback"]')
-  expect(findings).toContainEqual(expect.objectContaining({ code: 'loop_open' }))
-})
-
-test('doctor prints the findings of a new kind', async () => {
+test('a line of a new kind sends and receives, the document names it, and doctor has its findings', async () => {
   using folder = new ScratchFolder()
-  await using relay = await startLoop()
+  await using relay = await startRelay(LOOP)
   await relay.clock.advance(10_000)
   const owner = { address: null, isControl: true, liftTimeout: () => {} }
   const server = Bun.serve({
@@ -73,9 +44,23 @@ test('doctor prints the findings of a new kind', async () => {
     fetch: (request) => relay.app.http.fetch(request, owner),
   })
 
+  const sent = await relay.send({ to: '+12025550123', text: 'hello' })
+  await relay.clock.advance(1_000)
+  const headers = { host: 'localhost' }
+  const { body: document } = await relay.request('GET', '/swagger/json', undefined, headers)
   const { stdout, stderr } = await hookline(['doctor'], { HOOKLINE_DATA_DIR: folder.path })
   await server.stop(true)
 
+  expect(await relay.lines()).toMatchObject([{ driver: 'loopback', status: 'online' }])
+  expect(sent.status).toBe(200)
+  const { data } = await relay.get('/api/v1/messages')
+  expect(data.map(({ direction }: Json) => direction).sort()).toEqual(['inbound', 'outbound'])
+  expect(JSON.stringify(document)).toContain(
+    '"enum":["mac","iphone","shortcuts","simulated","loopback"]',
+  )
+  expect((await relay.get('/api/v1/health')).data).toContainEqual(
+    expect.objectContaining({ code: 'loop_open' }),
+  )
   expect(stderr).toBe('')
   expect(stdout).toContain('warning: The loop is open')
   expect(stdout).toContain('fix  Close it.')

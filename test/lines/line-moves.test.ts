@@ -14,7 +14,7 @@ const THERE = { key: 'other-mac', number: DEVICE.number, box: STUDIO }
 
 test('a line that moves stops where it is, and continues at once where its number is seen', async () => {
   const driver = new MisbehavingDriver()
-  const rig = await startRig([driver])
+  await using rig = await startRig([driver])
   const { id } = rig.line().line
 
   await rig.supervisor.move(id, STUDIO, COMMAND_LINE)
@@ -26,12 +26,11 @@ test('a line that moves stops where it is, and continues at once where its numbe
   expect(waiting).toEqual(['line_moving', true])
   expect(rig.line().line).toMatchObject({ id, key: 'other-mac', box: STUDIO, movesTo: null })
   expect(rig.reason()).toBeNull()
-  await rig.stop()
 })
 
 test('where the number is signed in already, the line there becomes the one that moves', async () => {
   const driver = new MisbehavingDriver()
-  const rig = await startRig([driver])
+  await using rig = await startRig([driver])
   const { id } = rig.line().line
   driver.found = [DEVICE, THERE]
   await rig.clock.advance(5_000)
@@ -44,12 +43,11 @@ test('where the number is signed in already, the line there becomes the one that
   expect(twins).toMatchObject([{ status: 'online' }, { reason: { code: 'number_twice' } }])
   expect(listLines(rig.db)).toMatchObject([{ id, box: STUDIO, movesTo: null }])
   expect(rig.reason()).toBeNull()
-  await rig.stop()
 })
 
 test('a move that is canceled leaves the line where it is', async () => {
   const driver = new MisbehavingDriver()
-  const rig = await startRig([driver])
+  await using rig = await startRig([driver])
   const { id } = rig.line().line
 
   await rig.supervisor.move(id, STUDIO, COMMAND_LINE)
@@ -58,14 +56,12 @@ test('a move that is canceled leaves the line where it is', async () => {
 
   expect(rig.reason()).toBeNull()
   expect(rig.line().line).toMatchObject({ key: DEVICE.key, box: null, movesTo: null })
-  await rig.stop()
 })
 
 test('a line does not move to the machine that it is on', async () => {
-  const rig = await startRig([new MisbehavingDriver()])
+  await using rig = await startRig([new MisbehavingDriver()])
 
   const refused = rig.supervisor.move(rig.line().line.id, 'here', COMMAND_LINE)
 
   expect(refused).rejects.toThrow('is the machine that the line is on')
-  await rig.stop()
 })

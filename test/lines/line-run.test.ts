@@ -3,15 +3,16 @@
 import { expect, test } from 'bun:test'
 
 import type { IntakeEvent } from '../../src/lines/line-runner.ts'
+import { NEVER } from '../../src/system/clock.ts'
 import { CAPABILITIES, MisbehavingDriver } from '../support/misbehaving-driver.ts'
-import { createRig, peek, startRig } from './supervisor-rig.ts'
+import { createRig, peek, startRig, type SupervisorRig } from './supervisor-rig.ts'
 
 const checkpoint = (text: string): IntakeEvent => ({ type: 'checkpoint', checkpoint: text })
 
 const textOf = (error: unknown) => (error instanceof Error ? error.message : '')
 
 test('an attended line is online, with what its driver says of it', async () => {
-  const rig = await startRig([new MisbehavingDriver()])
+  await using rig = await startRig([new MisbehavingDriver()])
 
   const { state, isConfigured, capacity } = rig.line()
 
@@ -20,7 +21,6 @@ test('an attended line is online, with what its driver says of it', async () => 
     isConfigured: true,
     capacity: 2,
   })
-  await rig.stop()
 })
 
 test('a line is attended again from the checkpoint that was stored last', async () => {
@@ -30,46 +30,44 @@ test('a line is attended again from the checkpoint that was stored last', async 
     await visit.listener.onEvent(checkpoint('seven'))
     throw new Error('unplugged')
   }
-  const rig = await startRig([driver])
+  await using rig = await startRig([driver])
 
   await rig.clock.advance(1_000)
 
   expect(driver.visits.map(({ line }) => line.checkpoint)).toEqual([null, 'seven'])
-  await rig.stop()
 })
 
-test('a driver that fails is called again after 1, 2, 4 … 60 seconds', async () => {
-  const driver = new MisbehavingDriver()
-  const rig = createRig([driver])
-  const at: number[] = []
-  driver.attending = async () => {
-    at.push(rig.clock.monotonic() / 1_000)
-    throw new Error('no device')
-  }
-  await rig.start()
+type Run = (count: number, rig: SupervisorRig) => Promise<void>
 
-  await rig.clock.advance(190_000)
+const CALLS: readonly (readonly [what: string, run: Run, at: readonly number[]])[] = [
+  [
+    'a driver that fails is called again after 1, 2, 4 … 60 seconds',
+    () => Promise.reject(new Error('no device')),
+    [0, 1, 3, 7, 15, 31, 63, 123, 183],
+  ],
+  [
+    'a line that was attended for a minute is called again after a second',
+    async (count, { clock }) => {
+      if (count === 4) await clock.sleep(60_000, NEVER)
+    },
+    [0, 1, 3, 7, 68, 70, 74, 82, 98, 130, 190],
+  ],
+]
 
-  expect(at).toEqual([0, 1, 3, 7, 15, 31, 63, 123, 183])
-  expect(rig.reason()).toBe('driver_failed')
-  await rig.stop()
-})
+for (const [what, run, at] of CALLS) {
+  test(what, async () => {
+    const driver = new MisbehavingDriver()
+    await using rig = createRig([driver])
+    const called: number[] = []
+    driver.attending = () => run(called.push(rig.clock.monotonic() / 1_000), rig)
+    await rig.start()
 
-test('a line that was attended for a minute is called again after a second', async () => {
-  const driver = new MisbehavingDriver()
-  const rig = createRig([driver])
-  const at: number[] = []
-  driver.attending = async () => {
-    at.push(rig.clock.monotonic() / 1_000)
-    if (at.length === 4) await rig.clock.sleep(60_000, new AbortController().signal)
-  }
-  await rig.start()
+    await rig.clock.advance(190_000)
 
-  await rig.clock.advance(70_000)
-
-  expect(at).toEqual([0, 1, 3, 7, 68, 70])
-  await rig.stop()
-})
+    expect(called).toEqual([...at])
+    expect(rig.reason()).toBe('driver_failed')
+  })
+}
 
 test('the log tells once when a line goes, once when it is back, and louder when it lasts', async () => {
   const driver = new MisbehavingDriver()
@@ -77,7 +75,7 @@ test('the log tells once when a line goes, once when it is back, and louder when
     if (driver.visits.length < 9) throw new Error('no device')
     await driver.stayOnline(visit)
   }
-  const rig = await startRig([driver])
+  await using rig = await startRig([driver])
 
   await rig.clock.advance(190_000)
 
@@ -87,7 +85,6 @@ test('the log tells once when a line goes, once when it is back, and louder when
     'error: line fails again and again',
     'info: line is online',
   ])
-  await rig.stop()
 })
 
 test('the reason that a driver gives stays until the line is back', async () => {
@@ -97,30 +94,17 @@ test('the reason that a driver gives stays until the line is back', async () => 
     await visit.listener.onEvent(driver.online(visit.line.number))
     await visit.listener.onEvent({ type: 'offline', reason: { code: 'asleep', hint: 'Wake it.' } })
   }
-  const rig = await startRig([driver])
+  await using rig = await startRig([driver])
   const reason = rig.reason()
 
   await rig.clock.advance(1_000)
 
   expect([reason, rig.reason()]).toEqual(['asleep', null])
-  await rig.stop()
-})
-
-test('what a driver tells after its signal aborted is refused', async () => {
-  const driver = new MisbehavingDriver()
-  const rig = await startRig([driver])
-  const { listener } = driver.visit()
-
-  await rig.stop()
-  const told = await listener.onEvent(checkpoint('late')).catch(textOf)
-
-  expect(told).toBe('This run of the line is over.')
-  expect(rig.events()).toEqual([])
 })
 
 test('an event that could not be made durable ends the run, and no later one is taken', async () => {
   const driver = new MisbehavingDriver()
-  const rig = await startRig([driver])
+  await using rig = await startRig([driver])
   const { listener, signal } = driver.visit()
   rig.gate.intake = () => Promise.reject(new Error('disk full'))
 
@@ -132,39 +116,28 @@ test('an event that could not be made durable ends the run, and no later one is 
   expect([signal.aborted, rig.events(), rig.reason()]).toEqual([true, [], 'driver_failed'])
   await rig.clock.advance(1_000)
   expect(rig.reason()).toBeNull()
-  await rig.stop()
 })
 
-test('events reach the intake in the order in which the driver tells them', async () => {
+test('events reach the intake in order, and each resolves when it is durable', async () => {
   const driver = new MisbehavingDriver()
-  const rig = await startRig([driver])
-  const { listener } = driver.visit()
-
-  const told = ['one', 'two', 'three'].map((text) => listener.onEvent(checkpoint(text)))
-  await Promise.all(told)
-
-  expect(rig.events()).toEqual(['one', 'two', 'three'].map(checkpoint))
-  await rig.stop()
-})
-
-test('an event resolves when it is durable', async () => {
-  const driver = new MisbehavingDriver()
-  const rig = await startRig([driver])
+  await using rig = await startRig([driver])
   const durable = Promise.withResolvers<void>()
   rig.gate.intake = () => durable.promise
 
-  const told = driver.visit().listener.onEvent(checkpoint('one'))
-  const before = await peek(told)
+  const told = ['one', 'two', 'three'].map((text) =>
+    driver.visit().listener.onEvent(checkpoint(text)),
+  )
+  const before = await peek(Promise.race(told))
   durable.resolve()
-  await told
+  await Promise.all(told)
 
   expect(before).toBe('pending')
-  await rig.stop()
+  expect(rig.events()).toEqual(['one', 'two', 'three'].map(checkpoint))
 })
 
 test('a driver that floods the relay without waiting is stopped', async () => {
   const driver = new MisbehavingDriver()
-  const rig = await startRig([driver])
+  await using rig = await startRig([driver])
   const { listener, signal } = driver.visit()
   const durable = Promise.withResolvers<void>()
   rig.gate.intake = () => durable.promise
@@ -175,7 +148,6 @@ test('a driver that floods the relay without waiting is stopped', async () => {
 
   const taken = (await results).filter(({ status }) => status === 'fulfilled')
   expect([taken.length, rig.events().length, signal.aborted]).toEqual([1_000, 1_000, true])
-  await rig.stop()
 })
 
 test('a driver that does not return is not called a second time', async () => {
@@ -184,7 +156,7 @@ test('a driver that does not return is not called a second time', async () => {
     await visit.listener.onEvent(driver.online(visit.line.number))
     await new Promise(() => {})
   }
-  const rig = await startRig([driver])
+  await using rig = await startRig([driver])
   rig.gate.intake = () => Promise.reject(new Error('disk full'))
   await driver
     .visit()
@@ -194,27 +166,26 @@ test('a driver that does not return is not called a second time', async () => {
   await rig.clock.advance(600_000)
 
   expect([driver.visits.length, rig.line().state.status]).toEqual([1, 'offline'])
-  const stopped = rig.stop()
-  await rig.clock.advance(10_000)
-  await stopped
 })
 
 test('after a stop nothing is attended, looked for or told', async () => {
   const driver = new MisbehavingDriver()
-  const rig = await startRig([driver])
+  await using rig = await startRig([driver])
+  const { listener } = driver.visit()
 
   await rig.stop()
-  const { discoveries, visits } = driver
-  const count = visits.length
+  const { discoveries } = driver
+  const told = await listener.onEvent(checkpoint('late')).catch(textOf)
   await rig.clock.advance(3_600_000)
 
-  expect([driver.discoveries, driver.visits.length]).toEqual([discoveries, count])
+  expect([driver.discoveries, driver.visits.length]).toEqual([discoveries, 1])
   expect(rig.reason()).toBe('stopping')
+  expect([told, rig.events()]).toEqual(['This run of the line is over.', []])
 })
 
 test('listeners hear of a change of state, and the lines are the same array until then', async () => {
   const driver = new MisbehavingDriver()
-  const rig = await startRig([driver])
+  await using rig = await startRig([driver])
   let changes = 0
   rig.supervisor.onChange(() => {
     changes += 1
@@ -227,5 +198,4 @@ test('listeners hear of a change of state, and the lines are the same array unti
   await driver.visit().listener.onEvent({ type: 'offline', reason })
 
   expect([isCached, changes, rig.supervisor.lines() === before]).toEqual([true, 1, false])
-  await rig.stop()
 })

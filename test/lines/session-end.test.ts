@@ -11,47 +11,47 @@ import {
   neverAsk,
 } from '../support/misbehaving-driver.ts'
 import { settle } from '../support/test-clock.ts'
-import { NO_LINE, grant, messageOf, peek, startRig } from './supervisor-rig.ts'
+import { NO_LINE, grant, messageOf, peek, startRig, WENT_OFFLINE } from './supervisor-rig.ts'
 
 const ENDED: SendOutcome = { outcome: 'unknown', reason: 'session_ended' }
-const OFFLINE = { code: 'unplugged', hint: 'Plug it in.' }
 
-test('an answer in the 90 seconds after the end of its session counts', async () => {
+/** A line whose sends are answered when the test says so, the first of which is in hand. */
+async function startSend() {
   const driver = new MisbehavingDriver()
   const { send, answer } = answerOnDemand()
   driver.sending = send
   const rig = await startRig([driver])
   const sent = rig.send('hello')
   await settle()
+  const goOffline = () => driver.visit().listener.onEvent(WENT_OFFLINE)
+  const stop = () => rig[Symbol.asyncDispose]()
+  return { driver, rig, sent, answer, goOffline, [Symbol.asyncDispose]: stop }
+}
 
-  await driver.visit().listener.onEvent({ type: 'offline', reason: OFFLINE })
-  await rig.clock.advance(89_000)
-  answer()
+test('an answer in the 90 seconds after the end of its session counts', async () => {
+  await using line = await startSend()
+
+  await line.goOffline()
+  await line.rig.clock.advance(89_000)
+  line.answer()
 
   const outcome = { outcome: 'accepted', guid: 'guid of hello' } as const
-  expect(await sent).toEqual({ outcome, isSessionOver: true })
-  await rig.stop()
+  expect(await line.sent).toEqual({ outcome, isSessionOver: true })
 })
 
 test('a send that has not returned 90 seconds after its session is unknown', async () => {
-  const driver = new MisbehavingDriver()
-  const { send, answer } = answerOnDemand()
-  driver.sending = send
-  const rig = await startRig([driver])
-  const sent = rig.send('hello')
-  await settle()
-  await driver.visit().listener.onEvent({ type: 'offline', reason: OFFLINE })
+  await using line = await startSend()
+  await line.goOffline()
 
-  await rig.clock.advance(89_999)
-  const before = await peek(sent)
-  await rig.clock.advance(1)
-  const after = await sent
-  answer()
+  await line.rig.clock.advance(89_999)
+  const before = await peek(line.sent)
+  await line.rig.clock.advance(1)
+  const after = await line.sent
+  line.answer()
   await settle()
 
   expect(before).toBe('pending')
   expect(after).toEqual({ outcome: ENDED, isSessionOver: true })
-  await rig.stop()
 })
 
 test('a line is attended again only after every send of the session before has returned', async () => {
@@ -64,7 +64,7 @@ test('a line is attended again only after every send of the session before has r
     if (driver.visits.length === 1) throw new Error('unplugged')
     await driver.stayOnline(visit)
   }
-  const rig = await startRig([driver])
+  await using rig = await startRig([driver])
   const sent = rig.send('hello')
   await settle()
 
@@ -76,28 +76,22 @@ test('a line is attended again only after every send of the session before has r
   await rig.clock.advance(2_000)
 
   expect([visitsBefore, driver.visits.length]).toEqual([1, 2])
-  await rig.stop()
 })
 
 test('a new session takes nothing while an old one has a send in hand', async () => {
-  const driver = new MisbehavingDriver()
-  const { send, answer } = answerOnDemand()
-  driver.sending = send
-  const rig = await startRig([driver])
-  const { listener, line } = driver.visit()
-  const sent = rig.send('one')
-  await settle()
+  await using line = await startSend()
+  const { rig, driver } = line
+  const { listener, line: attended } = driver.visit()
 
-  await listener.onEvent({ type: 'offline', reason: OFFLINE })
-  await listener.onEvent(driver.online(line.number))
+  await line.goOffline()
+  await listener.onEvent(driver.online(attended.number))
   const during = { reason: rig.reason(), second: (await rig.send('two')).outcome }
-  answer()
-  await sent
+  line.answer()
+  await line.sent
   await settle()
 
   expect(during).toEqual({ reason: 'starting', second: WITHDRAWN })
   expect(rig.reason()).toBeNull()
-  await rig.stop()
 })
 
 test('two answers reach the caller in the order in which the driver gave them', async () => {
@@ -106,7 +100,7 @@ test('two answers reach the caller in the order in which the driver gave them', 
   const second = answerOnDemand()
   driver.sending = (message, ...order) =>
     message.text === 'one' ? first.send(message, ...order) : second.send(message, ...order)
-  const rig = await startRig([driver])
+  await using rig = await startRig([driver])
   const told: string[] = []
   const sends = ['one', 'two'].map((text) => rig.send(text).then(() => told.push(text)))
   await settle()
@@ -116,92 +110,72 @@ test('two answers reach the caller in the order in which the driver gave them', 
   await Promise.all(sends)
 
   expect(told).toEqual(['two', 'one'])
-  await rig.stop()
 })
 
 test('an answer is told in the turn in which the driver gives it', async () => {
-  const driver = new MisbehavingDriver()
-  const { send, answer } = answerOnDemand()
-  driver.sending = send
-  const rig = await startRig([driver])
+  await using line = await startSend()
   const told: string[] = []
-  const sent = rig.send('hello').then(({ outcome }) => told.push(outcome.outcome))
-  await settle()
+  const sent = line.sent.then(({ outcome }) => told.push(outcome.outcome))
 
-  answer()
+  line.answer()
   for (let tick = 0; tick < 8; tick += 1) await Promise.resolve()
 
   expect(told).toEqual(['accepted'])
   await sent
-  await rig.stop()
 })
 
 test('sends in flight are counted, and a line without a session has no capacity', async () => {
-  const driver = new MisbehavingDriver()
-  const { send, answer } = answerOnDemand()
-  driver.sending = send
-  const rig = await startRig([driver])
-  const counts = () => [rig.line().inFlight, rig.line().capacity]
-  const idle = counts()
+  await using line = await startSend()
+  const counts = () => [line.rig.line().inFlight, line.rig.line().capacity]
 
-  const sent = rig.send('hello')
   const busy = counts()
-  await driver.visit().listener.onEvent({ type: 'offline', reason: OFFLINE })
+  await line.goOffline()
   const ending = counts()
-  answer()
-  await sent
+  line.answer()
+  await line.sent
 
-  expect([idle, busy, ending, counts()]).toEqual([
-    [0, 2],
+  expect([busy, ending, counts()]).toEqual([
     [1, 2],
     [1, 0],
     [0, 0],
   ])
-  await rig.stop()
 })
 
 test('a message for a line that is not there is withdrawn', async () => {
-  const rig = await startRig([new MisbehavingDriver()])
+  await using rig = await startRig([new MisbehavingDriver()])
 
   const answer = await rig.supervisor.send(NO_LINE, messageOf('hello'), grant)
 
   expect(answer).toEqual({ outcome: WITHDRAWN, isSessionOver: true })
-  await rig.stop()
 })
 
-test('a stop waits 60 seconds for sends past their point of no return', async () => {
-  const driver = new MisbehavingDriver()
-  driver.sending = neverAnswer
-  const rig = await startRig([driver])
-  const sent = rig.send('hello')
-  await settle()
+const STOPS = [
+  ['60 seconds for sends past their point of no return', neverAnswer, 60_000, ENDED],
+  ['10 seconds for a driver that has nothing past it', neverAsk, 10_000, WITHDRAWN],
+] as const
 
-  const stopped = rig.stop()
-  await rig.clock.advance(59_999)
-  const before = await peek(stopped.then(() => 'stopped' as const))
-  await rig.clock.advance(1)
-  await stopped
+for (const [what, sending, ms, outcome] of STOPS) {
+  test(`a stop waits ${what}`, async () => {
+    const driver = new MisbehavingDriver()
+    driver.sending = sending
+    await using rig = await startRig([driver])
+    const sent = rig.send('hello')
+    await settle()
 
-  expect(before).toBe('pending')
-  expect(await sent).toEqual({ outcome: ENDED, isSessionOver: true })
-})
+    const stopped = rig.stop()
+    await rig.clock.advance(ms - 1)
+    const before = await peek(stopped.then(() => 'stopped' as const))
+    await rig.clock.advance(1)
+    await stopped
 
-test('a stop waits 10 seconds for a driver that has nothing past its point of no return', async () => {
-  const driver = new MisbehavingDriver()
-  driver.sending = neverAsk
-  const rig = await startRig([driver])
-  const sent = rig.send('hello')
-
-  const stopped = rig.stop()
-  await rig.clock.advance(10_000)
-  await stopped
-
-  expect(await sent).toEqual({ outcome: WITHDRAWN, isSessionOver: true })
-})
+    expect(before).toBe('pending')
+    expect(await sent).toEqual({ outcome, isSessionOver: true })
+  })
+}
 
 test('a device is asked whom it knows for 100 milliseconds', async () => {
   const driver = new MisbehavingDriver()
-  const rig = await startRig([driver])
+  await using rig = await startRig([driver])
   const { id } = rig.line().line
   const { to } = messageOf('hello')
   const knows = () => rig.supervisor.knows(id, to)
@@ -213,9 +187,8 @@ test('a device is asked whom it knows for 100 milliseconds', async () => {
   driver.knowing = () => new Promise(() => {})
   const hanging = knows()
   await rig.clock.advance(100)
-  await driver.visit().listener.onEvent({ type: 'offline', reason: OFFLINE })
+  await driver.visit().listener.onEvent(WENT_OFFLINE)
   const offline = await knows()
 
   expect([inTime, failed, await hanging, offline]).toEqual([true, null, null, null])
-  await rig.stop()
 })

@@ -73,6 +73,12 @@ export function createRig(
       controller.abort()
       await running
     },
+    /** Stops it, and lets the time pass that a stop waits for sends. */
+    async [Symbol.asyncDispose]() {
+      controller.abort()
+      await clock.advance(60_000)
+      await running
+    },
     /** The only line that there is. */
     line(): LineSnapshot {
       const [only] = supervisor.lines()
@@ -100,6 +106,29 @@ export function memory(): Db {
 }
 
 export const grant = async () => true
+
+/** A line as `discoveryOf` and those who show it get it. */
+export const LINE: Line = {
+  id: 'line_a' as LineId, // Any id does.
+  driver: 'mac',
+  key: 'a',
+  box: null,
+  movesTo: null,
+  number: '+12025550111',
+  label: null,
+  dailyContactLimit: 50,
+  isEnabled: true,
+  quietHours: null,
+  relaySms: false,
+  relayGroups: false,
+  checkpoint: null,
+  createdAt: timestamp(1_795_255_200_000),
+}
+
+export const WENT_OFFLINE = {
+  type: 'offline',
+  reason: { code: 'unplugged', hint: 'Plug it in.' },
+} as const
 
 export const NO_LINE = 'line_00000000000000000000000000' as LineId // Well-formed, and of no line.
 

@@ -15,6 +15,8 @@ import { ScratchFolder } from '../support/scratch-folder.ts'
 import { TEST_START, TestClock } from '../support/test-clock.ts'
 
 const NOW = timestamp(TEST_START)
+/** Its thread is dear to start. */
+const worker = new BackupWorker()
 
 /** A data directory with files, of each of which an attachment has the bytes. */
 function openFiles(folder: ScratchFolder, contents: readonly string[]) {
@@ -36,7 +38,7 @@ function openFiles(folder: ScratchFolder, contents: readonly string[]) {
     return found
   }
   const to = folder.file('whole.db')
-  const tools = { worker: new BackupWorker(), directory, clock: new TestClock() }
+  const tools = { worker, directory, clock: new TestClock() }
   return {
     directory,
     db,
@@ -103,42 +105,50 @@ test('a backup without attachments has none beside it, and a restore says which 
   expect(relay.states()).toEqual(['missing', 'available'])
 })
 
-test('a copy whose bytes changed is not taken for the file', async () => {
-  using folder = new ScratchFolder()
-  const relay = openFiles(folder, ['menu'])
-  await relay.backUp()
-  closeDatabase(relay.db)
-  rmSync(relay.directory.attachments, { recursive: true })
-  writeFileSync(attachmentPath(filesBeside(relay.to), relay.files[0]?.sha256 ?? ''), 'mend')
+type Relay = ReturnType<typeof openFiles>
+type Found = readonly [
+  what: string,
+  state: 'missing' | 'available',
+  before: (relay: Relay) => void,
+  after?: (relay: Relay) => void,
+]
 
-  relay.restore()
+const FOUND: readonly Found[] = [
+  [
+    'a copy whose bytes changed is not taken for the file',
+    'missing',
+    () => {},
+    ({ directory, to, files }) => {
+      rmSync(directory.attachments, { recursive: true })
+      writeFileSync(attachmentPath(filesBeside(to), files[0]?.sha256 ?? ''), 'mend')
+    },
+  ],
+  [
+    'a file that is missing becomes available where a restore finds it again',
+    'available',
+    ({ db }) => db.sqlite.run("UPDATE attachments SET state = 'missing'"),
+  ],
+  [
+    'a hash of a foreign backup that leads elsewhere is missing',
+    'missing',
+    ({ db }) => db.sqlite.run("UPDATE attachments SET sha256 = '../../whole.db'"),
+  ],
+]
 
-  expect(relay.states()).toEqual(['missing'])
-})
+for (const [what, state, before, after = () => {}] of FOUND) {
+  test(what, async () => {
+    using folder = new ScratchFolder()
+    const relay = openFiles(folder, ['menu'])
+    before(relay)
+    await relay.backUp()
+    closeDatabase(relay.db)
+    after(relay)
 
-test('a file that is missing becomes available where a restore finds it again', async () => {
-  using folder = new ScratchFolder()
-  const relay = openFiles(folder, ['menu'])
-  relay.db.sqlite.run("UPDATE attachments SET state = 'missing'")
-  await relay.backUp()
-  closeDatabase(relay.db)
+    relay.restore()
 
-  relay.restore()
-
-  expect(relay.states()).toEqual(['available'])
-})
-
-test('a hash of a foreign backup that leads elsewhere is missing', async () => {
-  using folder = new ScratchFolder()
-  const relay = openFiles(folder, ['menu'])
-  relay.db.sqlite.run("UPDATE attachments SET sha256 = '../../whole.db'")
-  await relay.backUp(true)
-  closeDatabase(relay.db)
-
-  relay.restore()
-
-  expect(relay.states()).toEqual(['missing'])
-})
+    expect(relay.states()).toEqual([state])
+  })
+}
 
 test('a backup that cannot take its files along is none', async () => {
   using folder = new ScratchFolder()

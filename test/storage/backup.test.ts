@@ -19,11 +19,12 @@ import { storeLine, storeMessages } from '../support/stored-rows.ts'
 import { TEST_START, TestClock } from '../support/test-clock.ts'
 
 const DAY_MS = 86_400_000
+/** Its thread is dear to start. */
+const worker = new BackupWorker()
 
-function openRelayFile(folder: ScratchFolder): {
-  readonly directory: DataDirectory
-  readonly sqlite: Database
-} {
+type RelayFile = { readonly directory: DataDirectory; readonly sqlite: Database }
+
+function openRelayFile(folder: ScratchFolder): RelayFile {
   const directory = openDataDirectory(folder.path)
   const { sqlite } = openDatabase(directory.database, { version: 'test' }).db
   storeLine(sqlite)
@@ -39,7 +40,6 @@ function messageIds(path: string): unknown {
 test('a backup is taken beside a relay that goes on writing', async () => {
   using folder = new ScratchFolder()
   const { directory, sqlite } = openRelayFile(folder)
-  const worker = new BackupWorker()
 
   const taking = worker.take(dailyBackup(directory, TEST_START))
   sqlite.run("UPDATE lines SET label = 'busy'")
@@ -54,7 +54,6 @@ test('a backup is taken beside a relay that goes on writing', async () => {
 test('the orders of a worker are done one after another, and a failed one harms no other', async () => {
   using folder = new ScratchFolder()
   const { directory } = openRelayFile(folder)
-  const worker = new BackupWorker()
   const order = (name: string) => ({ from: directory.database, to: folder.file(name), files: [] })
 
   const results = await Promise.allSettled([
@@ -76,31 +75,38 @@ test('the orders of a worker are done one after another, and a failed one harms 
   ])
 })
 
-test('a damaged database gives no backup, and leaves nothing half done', () => {
-  using folder = new ScratchFolder()
-  const { directory, sqlite } = openRelayFile(folder)
-  sqlite.run('PRAGMA wal_checkpoint(TRUNCATE)')
-  sqlite.close()
-  truncateSync(directory.database, 8_192)
+const DAMAGE: readonly (readonly [what: string, harm: (file: RelayFile) => void, why: RegExp])[] = [
+  [
+    'a database that is cut short',
+    ({ sqlite, directory }) => {
+      sqlite.run('PRAGMA wal_checkpoint(TRUNCATE)')
+      sqlite.close()
+      truncateSync(directory.database, 8_192)
+    },
+    /is damaged/,
+  ],
+  [
+    'a row that points to nothing',
+    ({ sqlite }) => {
+      sqlite.run('PRAGMA foreign_keys = OFF')
+      sqlite.run('DELETE FROM conversations')
+    },
+    /1 rows point to nothing/,
+  ],
+]
 
-  const take = () =>
-    takeSnapshot({ from: directory.database, to: folder.file('copy.db'), files: [] })
+for (const [what, harm, why] of DAMAGE) {
+  test(`${what} gives no backup, and leaves nothing half done`, () => {
+    using folder = new ScratchFolder()
+    const file = openRelayFile(folder)
+    harm(file)
 
-  expect(take).toThrow()
-  expect(readdirSync(folder.path).filter((name) => name.startsWith('copy'))).toEqual([])
-})
+    const order = { from: file.directory.database, to: folder.file('copy.db'), files: [] }
+    expect(() => takeSnapshot(order)).toThrow(why)
 
-test('a row that points to nothing is damage too', () => {
-  using folder = new ScratchFolder()
-  const { directory, sqlite } = openRelayFile(folder)
-  sqlite.run('PRAGMA foreign_keys = OFF')
-  sqlite.run('DELETE FROM conversations')
-
-  const take = () =>
-    takeSnapshot({ from: directory.database, to: folder.file('copy.db'), files: [] })
-
-  expect(take).toThrow('1 rows point to nothing')
-})
+    expect(readdirSync(folder.path).filter((name) => name.startsWith('copy'))).toEqual([])
+  })
+}
 
 test('a whole backup is one private file with database, keys and options', async () => {
   using folder = new ScratchFolder()
@@ -109,7 +115,7 @@ test('a whole backup is one private file with database, keys and options', async
   writeFileSync(directory.environmentFile, 'HOOKLINE_PORT=4666\n')
   writeFileSync(directory.brokerAuthority, 'authority')
   writeFileSync(directory.brokerSeed, 'seed')
-  const tools = { worker: new BackupWorker(), directory, clock: new TestClock() }
+  const tools = { worker, directory, clock: new TestClock() }
 
   const made = await backUpTo(tools, { to: folder.file('whole.db') })
 

@@ -34,46 +34,47 @@ function openWatched() {
   return { sqlite: db.sqlite, changesOf }
 }
 
-test('a conversation is told when one of its messages moves elsewhere', async () => {
-  const { sqlite, changesOf } = openWatched()
-  storeMessages(sqlite, [{ id: 'msg_a', status: 'queued' }])
+const OLD = { status: 'read', createdAt: TEST_START - 1 } as const
 
-  const changed = await changesOf((tx) => forgetMessage(tx, 'conv_a' as never, 'conv_b' as never)) // Compared only.
+type Told = readonly [what: string, told: Change, work: (tx: Tx) => unknown]
 
-  expect(changed).toEqual([{ what: 'conversation', id: 'conv_a' }])
-})
+// Ids are compared only.
+const TOLD: readonly Told[] = [
+  [
+    'a conversation is told when one of its messages moves elsewhere',
+    { what: 'conversation', id: 'conv_a' },
+    (tx) => forgetMessage(tx, 'conv_a' as never, 'conv_b' as never),
+  ],
+  [
+    'a conversation is told when housekeeping takes its old messages',
+    { what: 'conversation', id: 'conv_a' },
+    (tx) => deleteOldMessages(tx, NOW, 500),
+  ],
+  [
+    'a delivery is told when it gets its whole schedule again',
+    { what: 'delivery', id: 'dlv_a' },
+    (tx) => restartDelivery(tx, 'dlv_a' as never, { now: NOW, replayedAt: NOW }),
+  ],
+  [
+    'a webhook is told when what waited for it too long is given up',
+    { what: 'webhook', id: 'wh_a' },
+    (tx) => exhaustHeldDeliveries(tx, CLOCK, 500),
+  ],
+]
 
-test('a conversation is told when housekeeping takes its old messages', async () => {
-  const { sqlite, changesOf } = openWatched()
-  storeMessages(sqlite, [
-    { id: 'msg_a', status: 'read', createdAt: TEST_START - 1 },
-    { id: 'msg_b', status: 'read', createdAt: TEST_START - 1 },
-  ])
+for (const [what, told, work] of TOLD) {
+  test(what, async () => {
+    const { sqlite, changesOf } = openWatched()
+    storeMessages(sqlite, [
+      { id: 'msg_a', ...OLD },
+      { id: 'msg_b', ...OLD },
+    ])
+    sqlite.run(
+      `INSERT INTO webhooks (id, url, events, is_active, disabled_reason, created_by, created_at,
+         updated_at)
+       VALUES ('wh_a', 'https://shop.example.com/', '["message.sent"]', 0, 'gone', 'cli', 0, 0)`,
+    )
 
-  const changed = await changesOf((tx) => deleteOldMessages(tx, NOW, 500))
-
-  expect(changed).toEqual([{ what: 'conversation', id: 'conv_a' }])
-})
-
-test('a delivery is told when it gets its whole schedule again', async () => {
-  const { changesOf } = openWatched()
-
-  const changed = await changesOf((tx) =>
-    restartDelivery(tx, 'dlv_a' as never, { now: NOW, replayedAt: NOW }),
-  ) // Compared only.
-
-  expect(changed).toEqual([{ what: 'delivery', id: 'dlv_a' }])
-})
-
-test('a webhook is told when what waited for it too long is given up', async () => {
-  const { sqlite, changesOf } = openWatched()
-  sqlite.run(
-    `INSERT INTO webhooks (id, url, events, is_active, disabled_reason, created_by, created_at,
-       updated_at)
-     VALUES ('wh_a', 'https://shop.example.com/', '["message.sent"]', 0, 'gone', 'cli', 0, 0)`,
-  )
-
-  const changed = await changesOf((tx) => exhaustHeldDeliveries(tx, CLOCK, 500))
-
-  expect(changed).toEqual([{ what: 'webhook', id: 'wh_a' }])
-})
+    expect(await changesOf(work)).toEqual([told])
+  })
+}

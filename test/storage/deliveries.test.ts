@@ -1,10 +1,8 @@
-// What the room of webhooks asks of the database: by which index, and how what is old goes.
+// How what is old goes of webhooks, events and deliveries.
 
-import type { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 
 import { timestamp } from '../../src/domain/ids.ts'
-import { openDatabase } from '../../src/storage/database.ts'
 import { recordAttempt } from '../../src/storage/delivery-queue.ts'
 import type { Purge } from '../../src/storage/retention.ts'
 import {
@@ -14,7 +12,7 @@ import {
   oldEventsPurge,
 } from '../../src/storage/retention.ts'
 import { settle } from '../support/test-clock.ts'
-import { OWNER, EVERYTHING, startRig, type Rig } from '../support/webhook-rig.ts'
+import { OWNER, startRig, type Rig } from '../support/webhook-rig.ts'
 
 const DAY = 24 * 3_600_000
 
@@ -148,51 +146,6 @@ test('what waits for a deactivated webhook is exhausted after 30 days, or beyond
   expect(rig.deliveries(paused.id).every(({ status }) => status === 'pending')).toBeTrue()
 })
 
-test('no query of the loop, a list or retention scans a table that grows', async () => {
-  const { db } = openDatabase(':memory:', { version: 'test' })
-  const statements = noteStatements(db.sqlite)
-  const rig = await startRig({ db })
-  const webhook = await rig.webhook()
-  rig.sink.answer = (_, index) => (index < 6 ? 500 : 200)
-  for (let i = 0; i < 9; i += 1) await rig.event(`c${i}`)
-  await rig.clock.advance(DAY)
-  rig.clock.step(-DAY)
-  await rig.event('stepped')
-  const [delivery] = rig.deliveries(webhook.id)
-  const createdAfter = timestamp(rig.clock.now() - DAY)
-  for (const choice of [
-    { status: 'pending' },
-    { event: 'message.read' },
-    { handle: '+12025550147', status: 'pending', event: 'message.read' },
-    { messageId: delivery?.message_id ?? '', status: 'pending' },
-    { createdAfter, createdBefore: createdAfter, event: 'message.read' },
-  ] as const) {
-    rig.subscriptions.listDeliveries(webhook.id, choice, { limit: 9, cursor: null })
-  }
-  rig.delivery(delivery?.id)
-  await rig.subscriptions.redeliver(delivery?.id ?? '')
-  await rig.subscriptions.replay(webhook.id, EVERYTHING, OWNER)
-  await rig.subscriptions.retryFailed(webhook.id, EVERYTHING, OWNER)
-  rig.subscriptions.countReplayed(webhook.id)
-  await rig.subscriptions.stopReplay(webhook.id, OWNER)
-  rig.metrics.text()
-  db.sqlite.run("UPDATE webhooks SET disabled_reason = 'gone'")
-  await purge(rig, deleteFinishedDeliveries, 1)
-  await purge(rig, oldEventsPurge(), 1)
-  await purge(rig, exhaustHeldDeliveries, 1)
-  await rig.subscriptions.remove(webhook.id, OWNER)
-  await purge(rig, (tx, _, limit) => deleteDeletedWebhooks(tx, limit), 1)
-  await rig.stop()
-
-  const plans = [...statements].flatMap((sql) => {
-    const rows = db.sqlite.prepare<{ detail: string }, []>(`EXPLAIN QUERY PLAN ${sql}`).all()
-    return rows.map(({ detail }) => detail)
-  })
-
-  expect(plans.length).toBeGreaterThan(20)
-  expect(plans.filter((plan) => /^SCAN (deliveries|attempts|events|d|e)\b/.test(plan))).toEqual([])
-})
-
 async function purge(rig: Rig, work: Purge, limit: number): Promise<number> {
   const passed = rig.writer.write((tx) => work(tx, rig.age, limit))
   await settle()
@@ -202,19 +155,4 @@ async function purge(rig: Rig, work: Purge, limit: number): Promise<number> {
 function count(rig: Rig, table: string): number {
   const rows = rig.db.sqlite.query<{ n: number }, []>(`SELECT count(*) AS n FROM ${table}`).get()
   return rows?.n ?? 0
-}
-
-/** Every statement that is prepared from now on. */
-function noteStatements(sqlite: Database): ReadonlySet<string> {
-  const statements = new Set<string>()
-  const [prepare, query] = [sqlite.prepare.bind(sqlite), sqlite.query.bind(sqlite)]
-  const note = (sql: string) => {
-    if (/^\s*(SELECT|UPDATE|DELETE|INSERT)/i.test(sql)) statements.add(sql)
-    return sql
-  }
-  Object.assign(sqlite, {
-    prepare: (sql: string) => prepare(note(sql)),
-    query: (sql: string) => query(note(sql)),
-  })
-  return statements
 }

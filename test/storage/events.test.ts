@@ -14,17 +14,19 @@ import { firstSeqSince } from '../../src/storage/seq-by-time.ts'
 import { Writer } from '../../src/storage/writer.ts'
 import { TEST_START } from '../support/test-clock.ts'
 
+const NONE = Number.MAX_SAFE_INTEGER
+
 /** Bodies are JSON. */
 const FIRST = '{"phone_line_id":"line_a"}'
 const SECOND = '{"n":2}'
 
-const event = (id: string, body: string | null, afterMs = 0): NewEvent => ({
+const event = (id: string, body: string | null): NewEvent => ({
   id: id as EventId,
   name: 'message.sent',
   messageId: 'msg_a' as MessageId,
   conversationId: null,
   body,
-  createdAt: timestamp(TEST_START + afterMs),
+  createdAt: timestamp(TEST_START),
 })
 
 const ALL = { names: null, lineIds: null }
@@ -66,22 +68,33 @@ test('an event without a body is not sent until it gets one, at its place', asyn
   expect(listed(db, 0, 9, LINE_A)).toEqual([`evt_a ${FIRST}`])
 })
 
-test('events are found from any place or moment among them', async () => {
+test('events are found from any place among them', async () => {
   const { db, writer } = openEvents()
   await writer.write((tx) => {
-    for (const [id, afterMs] of [
-      ['evt_a', 0],
-      ['evt_b', 5],
-      ['evt_c', 9],
-    ] as const) {
-      insertEvent(tx, event(id, null, afterMs))
-    }
+    for (const id of ['evt_a', 'evt_b', 'evt_c']) insertEvent(tx, event(id, null))
   })
-
-  const since = (ms: number) => firstSeqSince(db, 'events', TEST_START + ms)
 
   expect(listed(db, 1, 1)).toEqual(['evt_b null'])
   expect(listed(db, 3)).toEqual([])
-  expect([-1, 0, 1, 5, 6, 9].map(since)).toEqual([1, 1, 2, 2, 3, 3])
-  expect(since(10)).toBe(Number.MAX_SAFE_INTEGER)
+})
+
+test('the first row of a moment is found, whatever was deleted before and after', async () => {
+  const { db } = openDatabase(':memory:', { version: 'test' })
+  const stored = [3, 4, 9, 10, 11, 40, 41, 1_000]
+  const insert = db.sqlite.prepare(
+    "INSERT INTO events (seq, id, name, created_at) VALUES (?, ?, 'message.sent', ?)",
+  )
+  // Two events of each moment.
+  const timeOf = (seq: number) => Math.floor(stored.indexOf(seq) / 2) * 10
+  for (const seq of stored) insert.run(seq, `evt_${seq}`, timeOf(seq))
+
+  const found = [-5, 0, 1, 10, 11, 25, 30, 31].map((since) => firstSeqSince(db, 'events', since))
+
+  expect(found).toEqual([3, 3, 9, 9, 11, 41, 41, NONE])
+})
+
+test('in a table without rows no moment is found', () => {
+  const { db } = openDatabase(':memory:', { version: 'test' })
+
+  expect(firstSeqSince(db, 'messages', 0)).toBe(NONE)
 })

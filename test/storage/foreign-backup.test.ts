@@ -95,26 +95,21 @@ for (const [what, sql] of [
 function rewriteShadowTable(folder: ScratchFolder, columns: string): void {
   const file = folder.file('backup.db')
   const name = "'message_search_data'"
-  const before = `${name}(id INTEGER PRIMARY KEY, block BLOB)`
   const text = readFileSync(file)
     .toString('latin1')
-    .replace(before, name + columns)
+    .replace(/'message_search_data'\([^)]*\)/, name + columns)
   writeFileSync(file, Buffer.from(text, 'latin1'))
 }
 
-test('a search index that another version of SQLite made comes back', () => {
+test('a search index that another version of SQLite made comes back, one with a planted check does not', () => {
   using folder = new ScratchFolder()
   backedUp(folder, '')
+
   rewriteShadowTable(folder, '(id integer primary key, block blob)')
-
-  expect(restore(folder).uncertainCount).toBe(0)
-})
-
-test('a check that was planted into the search index is refused', () => {
-  using folder = new ScratchFolder()
-  backedUp(folder, '')
+  const { uncertainCount } = restore(folder)
   rewriteShadowTable(folder, '(id INTEGER PRIMARY KEY CHECK(id>0))')
 
+  expect(uncertainCount).toBe(0)
   expect(() => restore(folder)).toThrow('Its schema was changed by another program')
 })
 
@@ -122,15 +117,15 @@ test('a file of another program is refused without its checks being run', () => 
   using folder = new ScratchFolder()
   openDataDirectory(folder.path)
   const hostile = new Database(folder.file('backup.db'))
-  hostile.run('CREATE TABLE c (a CHECK (length(hex(zeroblob(300000000))) >= 0))')
+  // Whoever runs the check gets the error "integer overflow".
+  hostile.run('CREATE TABLE c (a CHECK (abs(-9223372036854775807 - a) > 0))')
   hostile.run('PRAGMA ignore_check_constraints = ON')
   hostile.run('INSERT INTO c VALUES (1)')
+  hostile.run('PRAGMA ignore_check_constraints = OFF')
+  expect(() => hostile.query('PRAGMA integrity_check').all()).toThrow('integer overflow')
   hostile.close()
-  const before = process.memoryUsage().rss
 
   expect(() => restore(folder)).toThrow('It is not a database of Hookline')
-
-  expect(process.memoryUsage().rss - before).toBeLessThan(100_000_000)
 })
 
 test('backups of every earlier schema come back', () => {

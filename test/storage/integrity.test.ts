@@ -10,6 +10,8 @@ import { ScratchFolder } from '../support/scratch-folder.ts'
 import { storeLine, storeMessages } from '../support/stored-rows.ts'
 
 const PAGE_BYTES = 4_096
+/** Its thread is dear to start. */
+const worker = new BackupWorker()
 
 /** A database with a message in it, changed by `harm`. */
 function createDatabase(path: string, harm: (sqlite: Database) => void = () => {}): void {
@@ -78,7 +80,7 @@ test('a sound database passes while the relay goes on writing', async () => {
   const { db } = openDatabase(path, { version: '1' })
   storeLine(db.sqlite)
 
-  const check = new BackupWorker().assertIntact(path)
+  const check = worker.assertIntact(path)
   storeMessages(db.sqlite, [{ id: 'msg_a', status: 'queued' }])
 
   expect(await check).toBeUndefined()
@@ -110,7 +112,7 @@ test('a trial that ends in a database that is not sound needs a person, and leav
 
 async function problemIn(path: string): Promise<string> {
   try {
-    await new BackupWorker().assertIntact(path)
+    await worker.assertIntact(path)
     return 'none'
   } catch (error) {
     return String(error instanceof Error ? error.message : error)

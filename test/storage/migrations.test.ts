@@ -3,14 +3,10 @@ import { expect, test } from 'bun:test'
 import { cpSync, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-import { backUpBeforeMigration } from '../../src/storage/backup.ts'
 import { closeDatabase, openDatabase } from '../../src/storage/database.ts'
 import { requireRestorable } from '../../src/storage/integrity.ts'
 import { MIGRATIONS, UnusableDatabaseError, type Migration } from '../../src/storage/migrations.ts'
-import { openDataDirectory } from '../../src/system/data-directory.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
-import { storeLine, storeMessages } from '../support/stored-rows.ts'
-import { TEST_START } from '../support/test-clock.ts'
 
 const ROOT = join(import.meta.dir, '..', '..')
 
@@ -68,36 +64,37 @@ test('a rebuilt table keeps its children', () => {
   expect(db.sqlite.query('PRAGMA foreign_keys').get()).toEqual({ foreign_keys: 1 })
 })
 
-test('a migration that fails is undone, and the version stays', () => {
-  using folder = new ScratchFolder()
-  const path = folder.file('hookline.db')
-  closeDatabase(openDatabase(path, { version: '1' }).db)
-  const bad = {
-    name: '0001_bad.sql',
-    sql: 'CREATE TABLE half (a);--> statement-breakpoint\nNO SQL',
-  }
+const BAD: readonly (readonly [what: string, migration: Migration])[] = [
+  [
+    'fails',
+    {
+      name: '0001_bad.sql',
+      sql: 'CREATE TABLE half (a);--> statement-breakpoint\nNO SQL',
+    },
+  ],
+  [
+    'leaves a row pointing to nothing',
+    { name: '0001_orphans.sql', sql: 'CREATE TABLE half (a);DELETE FROM webhooks' },
+  ],
+]
 
-  const open = () => openDatabase(path, { version: '2', migrations: [...MIGRATIONS, bad] })
+for (const [what, migration] of BAD) {
+  test(`a migration that ${what} is undone, and the version stays`, () => {
+    using folder = new ScratchFolder()
+    const path = folder.file('hookline.db')
+    const first = openDatabase(path, { version: '1' }).db
+    storeWebhook(first.sqlite)
+    closeDatabase(first)
 
-  expect(open).toThrow('0001_bad.sql failed and was undone')
-  const sqlite = new Database(path)
-  expect(sqlite.query('PRAGMA user_version').get()).toEqual({ user_version: MIGRATIONS.length })
-  expect(sqlite.query("SELECT 1 FROM sqlite_schema WHERE name = 'half'").get()).toBeNull()
-})
+    const open = () => openDatabase(path, { version: '2', migrations: [...MIGRATIONS, migration] })
 
-test('a migration that leaves a row pointing to nothing is undone', () => {
-  using folder = new ScratchFolder()
-  const path = folder.file('hookline.db')
-  const first = openDatabase(path, { version: '1' }).db
-  storeWebhook(first.sqlite)
-  closeDatabase(first)
-  const orphaning = { name: '0001_orphans.sql', sql: 'DELETE FROM webhooks' }
-
-  const open = () => openDatabase(path, { version: '2', migrations: [...MIGRATIONS, orphaning] })
-
-  expect(open).toThrow('0001_orphans.sql failed and was undone')
-  expect(rowsOf(new Database(path), 'webhooks')).toBe(1)
-})
+    expect(open).toThrow(`${migration.name} failed and was undone`)
+    const sqlite = new Database(path)
+    expect(sqlite.query('PRAGMA user_version').get()).toEqual({ user_version: MIGRATIONS.length })
+    expect(sqlite.query("SELECT 1 FROM sqlite_schema WHERE name = 'half'").get()).toBeNull()
+    expect(rowsOf(sqlite, 'webhooks')).toBe(1)
+  })
+}
 
 test('a database that needs a newer executable is refused, and says what to do', () => {
   using folder = new ScratchFolder()
@@ -165,29 +162,6 @@ test('a SQLite file of another program is refused and left as it is', () => {
   expect(() => openDatabase(path, { version: '1' })).toThrow('not one of Hookline')
 
   expect(readFileSync(path).equals(before)).toBe(true)
-})
-
-test('a database is backed up before the first statement of a migration', () => {
-  using folder = new ScratchFolder()
-  const directory = openDataDirectory(folder.path)
-  const first = openDatabase(directory.database, { version: '1' }).db
-  storeLine(first.sqlite)
-  storeMessages(first.sqlite, [{ id: 'msg_a', status: 'read' }])
-  closeDatabase(first)
-  const emptying = { name: '0001_empties.sql', sql: 'DELETE FROM messages' }
-
-  const { db, backupPath } = openDatabase(directory.database, {
-    version: '2',
-    migrations: [...MIGRATIONS, emptying],
-    backUp: backUpBeforeMigration(directory, TEST_START),
-  })
-
-  const name = `hookline-2026-11-21T10-00-00Z-schema-${MIGRATIONS.length}.db`
-  expect(backupPath).toBe(join(directory.backups, name))
-  expect(rowsOf(db.sqlite, 'messages')).toBe(0)
-  const kept = new Database(backupPath ?? '', { readonly: true })
-  expect(rowsOf(kept, 'messages')).toBe(1)
-  expect(kept.query('PRAGMA user_version').get()).toEqual({ user_version: MIGRATIONS.length })
 })
 
 test('a backup that fails stops the migration', () => {

@@ -36,9 +36,9 @@ function prepare(folder: ScratchFolder, messages: readonly StoredMessage[]): Dat
   return directory
 }
 
-function restore(folder: ScratchFolder, directory: DataDirectory, file = 'backup.db') {
-  const options = optionsOf()
-  return restoreBackup({ directory, file: folder.file(file), version: 'test', now: NOW, options })
+function restore(folder: ScratchFolder, directory: DataDirectory) {
+  const file = folder.file('backup.db')
+  return restoreBackup({ directory, file, version: 'test', now: NOW, options: optionsOf() })
 }
 
 function rows(path: string, sql: string): unknown {
@@ -72,17 +72,10 @@ test('whatever could have left since becomes uncertain, and nothing is left to s
     { id: 'msg_sending', ...uncertain, hold: 'spent', revision: 8 },
     { id: 'msg_uncertain', ...uncertain, hold: 'spent', revision: 9 },
   ])
-})
-
-test('no place of the day stays reserved, and spent ones stay spent', () => {
-  using folder = new ScratchFolder()
-  const directory = prepare(folder, [{ id: 'msg_queued', status: 'queued', hold: 'reserved' }])
-
-  restore(folder, directory)
-
+  // No place of the day stays reserved, and spent ones stay spent.
   expect(rows(directory.database, 'SELECT contacts_reserved AS n FROM lines')).toEqual([{ n: 0 }])
-  const sql = 'SELECT queued, passed, spent_day AS day FROM contacts ORDER BY handle'
-  expect(rows(directory.database, sql)).toEqual([
+  const contacts = 'SELECT queued, passed, spent_day AS day FROM contacts ORDER BY handle'
+  expect(rows(directory.database, contacts)).toEqual([
     { queued: 0, passed: 0, day: null },
     { queued: 0, passed: 1, day: 20_000 },
   ])
@@ -156,17 +149,26 @@ test('a restore into an empty data directory sets nothing aside', () => {
   expect(rows(directory.database, 'SELECT id FROM messages')).toEqual([{ id: 'msg_a' }])
 })
 
-for (const [what, content] of [
-  ['is no database', 'hello'],
-  ['is empty', ''],
-] as const) {
+const REFUSED: readonly (readonly [what: string, spoil: (file: string) => void])[] = [
+  ['is no database', (file) => writeFileSync(file, 'hello')],
+  ['is empty', (file) => writeFileSync(file, '')],
+  [
+    'is of a newer Hookline',
+    (file) => {
+      using newer = new Database(file)
+      newer.run("UPDATE about SET value = '99' WHERE name = 'usable_from'")
+    },
+  ],
+]
+
+for (const [what, spoil] of REFUSED) {
   test(`a file that ${what} is refused, and nothing changes`, () => {
     using folder = new ScratchFolder()
     const directory = prepare(folder, [{ id: 'msg_a', status: 'queued' }])
     const before = readFileSync(directory.database)
-    writeFileSync(folder.file('bad.db'), content)
+    spoil(folder.file('backup.db'))
 
-    expect(() => restore(folder, directory, 'bad.db')).toThrow()
+    expect(() => restore(folder, directory)).toThrow(UnusableDatabaseError)
 
     expect(readFileSync(directory.database).equals(before)).toBe(true)
     expect(readFileSync(directory.secretKey, 'utf8')).toBe('new key')
@@ -174,16 +176,6 @@ for (const [what, content] of [
     expect(readdirSync(folder.path).filter((name) => name.startsWith('restoring'))).toEqual([])
   })
 }
-
-test('a backup of a newer Hookline is refused', () => {
-  using folder = new ScratchFolder()
-  const directory = prepare(folder, [])
-  const newer = new Database(folder.file('backup.db'))
-  newer.run("UPDATE about SET value = '99' WHERE name = 'usable_from'")
-  newer.close()
-
-  expect(() => restore(folder, directory)).toThrow(UnusableDatabaseError)
-})
 
 test('an exchange that fails half-way is undone', () => {
   using folder = new ScratchFolder()

@@ -40,9 +40,12 @@ function messagesIn(path: string): unknown {
   return rows
 }
 
-test('the database of before comes back to the letter, and what was queued in it stays queued', () => {
+test('the database of before is backed up, comes back to the letter, and what was queued in it stays queued', () => {
   using folder = new ScratchFolder()
   const { directory, backup } = createMigrated(folder)
+  const name = `hookline-2026-11-21T10-00-00Z-schema-${MIGRATIONS.length}.db`
+  expect(backup).toBe(join(directory.backups, name))
+  expect([messagesIn(backup), messagesIn(directory.database)]).toEqual([[['msg_a', 'queued']], []])
 
   const aside = rollBackDatabase(directory, backup, TEST_START)
 

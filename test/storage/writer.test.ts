@@ -7,30 +7,28 @@ import { settle } from '../support/test-clock.ts'
 import { seededRandom } from '../support/test-relay.ts'
 import { fail, names, openWriter, put } from './writer-rig.ts'
 
-test('works that arrive together share one commit, in the order of arrival', async () => {
+test('works that arrive together share one commit, in order, and resolve after it, never before', async () => {
   const { db, writer } = openWriter()
   let transactions = 0
+  const seen: boolean[] = []
   const counted = (name: string) => (tx: Tx) => {
     if (names(tx).length === 0) transactions += 1
+    seen.push(tx.sqlite.inTransaction)
     return put(name)(tx)
   }
 
-  const answers = await Promise.all(['a', 'b', 'c'].map((name) => writer.write(counted(name))))
+  const answers = await Promise.all(
+    ['a', 'b', 'c'].map(async (name) => {
+      const answer = await writer.write(counted(name))
+      seen.push(db.sqlite.inTransaction)
+      return answer
+    }),
+  )
 
   expect(answers).toEqual(['a', 'b', 'c'])
   expect(names(db)).toEqual(['a', 'b', 'c'])
   expect(transactions).toBe(1)
-})
-
-test('a promise resolves after the commit, never before', async () => {
-  const { db, writer } = openWriter()
-  const seen: boolean[] = []
-
-  const writing = writer.write(put('a')).then(() => seen.push(db.sqlite.inTransaction))
-  const later = writer.write((tx) => void seen.push(tx.sqlite.inTransaction))
-  await Promise.all([writing, later])
-
-  expect(seen).toEqual([true, false])
+  expect(seen).toEqual([true, true, true, false, false, false])
 })
 
 test('a work that throws undoes itself and nobody else', async () => {
@@ -102,20 +100,26 @@ test('what a commit changed is told once it is done, without what was undone', a
   ])
 })
 
-test('a commit that fails tells nothing of what it would have changed', async () => {
+test('a commit that fails rejects every promise, and tells and does nothing of it', async () => {
   const { db, writer, told } = openWatchedWriter(true)
+  const acts: string[] = []
   db.sqlite.run('CREATE TABLE parent (id INTEGER PRIMARY KEY)')
   db.sqlite.run(
     `CREATE TABLE child (parent INTEGER REFERENCES parent(id) DEFERRABLE INITIALLY DEFERRED)`,
   )
 
-  const writing = writer.write((tx) => {
-    changing('lost')(tx)
-    tx.sqlite.run('INSERT INTO child VALUES (1)')
-  })
-  await writing.catch(() => {})
+  const results = await Promise.allSettled([
+    writer.write((tx) => {
+      changing('lost')(tx)
+      writer.afterCommit(() => acts.push('act'))
+      return put('a')(tx)
+    }),
+    writer.write((tx) => void tx.sqlite.run('INSERT INTO child VALUES (1)')),
+  ])
   await writer.write(changing('kept'))
 
+  expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+  expect([names(db), acts]).toEqual([[], []])
   expect(told).toEqual([[{ what: 'key', id: 'kept' }]])
 })
 
@@ -128,80 +132,41 @@ test('while nobody watches, nothing is taken down', async () => {
   expect(told).toEqual([])
 })
 
-test('a full disk in mid-group keeps nothing of the group and runs nothing after it', async () => {
-  const { db, writer, fatal } = openWriter()
-  const pages = db.sqlite.query<{ page_count: number }, []>('PRAGMA page_count').get()?.page_count
-  db.sqlite.run(`PRAGMA max_page_count = ${(pages ?? 0) + 4}`)
-  const ran: string[] = []
-  const tooMuch = (tx: Tx) => {
-    ran.push('too much')
-    const insert = tx.sqlite.query('INSERT INTO settings VALUES ($name, $value, 0)')
-    for (let i = 0; i < 100; i += 1) insert.run({ name: `row ${i}`, value: 'x'.repeat(10_000) })
-  }
+const fillDisk = (tx: Tx) => {
+  const insert = tx.sqlite.query('INSERT INTO settings VALUES ($name, $value, 0)')
+  for (let i = 0; i < 100; i += 1) insert.run({ name: `row ${i}`, value: 'x'.repeat(10_000) })
+}
 
-  const results = await Promise.allSettled([
-    writer.write(put('first')),
-    writer.write(tooMuch),
-    writer.write((tx) => {
-      ran.push('third')
-      return put('third')(tx)
-    }),
-  ])
-  const codes = results.map((result) =>
-    result.status === 'rejected' ? (result.reason as { code: string }).code : 'kept',
-  )
+const ENDS: readonly (readonly [what: string, end: (tx: Tx) => void, code?: string])[] = [
+  ['a full disk in mid-group', fillDisk, 'storage_full'],
+  ['a rollback by SQLite itself', (tx) => void tx.sqlite.run('ROLLBACK')],
+]
 
-  expect(codes).toEqual(['storage_full', 'storage_full', 'storage_full'])
-  expect(ran).toEqual(['too much'])
-  expect(names(db)).toEqual([])
-  expect(fatal).toEqual([])
-  db.sqlite.run('PRAGMA max_page_count = 1000000')
-  expect(await writer.write(put('later'))).toBe('later')
-})
+for (const [what, end, code] of ENDS) {
+  test(`${what} keeps nothing of the group, and runs no further work of it`, async () => {
+    const { db, writer, fatal } = openWriter()
+    const pages = db.sqlite.query<{ page_count: number }, []>('PRAGMA page_count').get()?.page_count
+    db.sqlite.run(`PRAGMA max_page_count = ${(pages ?? 0) + 4}`)
+    const ran: string[] = []
+    const counted = (name: string, work: (tx: Tx) => unknown) => (tx: Tx) => {
+      ran.push(name)
+      work(tx)
+    }
 
-test('when SQLite rolls the group back by itself, no further work of it runs', async () => {
-  const { db, writer } = openWriter()
-  const ran: string[] = []
-  const rollBack = (tx: Tx) => {
-    ran.push('rolls back')
-    tx.sqlite.run('ROLLBACK')
-  }
+    const results = await Promise.allSettled([
+      writer.write(put('first')),
+      writer.write(counted('second', end)),
+      writer.write(counted('third', put('third'))),
+    ])
 
-  const results = await Promise.allSettled([
-    writer.write(put('first')),
-    writer.write(rollBack),
-    writer.write((tx) => {
-      ran.push('third')
-      return put('third')(tx)
-    }),
-  ])
-
-  expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected'])
-  expect(ran).toEqual(['rolls back'])
-  expect(names(db)).toEqual([])
-  expect(await writer.write(put('later'))).toBe('later')
-})
-
-test('a commit that fails rejects every promise and notifies nothing', async () => {
-  const { db, writer } = openWriter()
-  const acts: string[] = []
-  db.sqlite.run('CREATE TABLE parent (id INTEGER PRIMARY KEY)')
-  db.sqlite.run(
-    `CREATE TABLE child (parent INTEGER REFERENCES parent(id) DEFERRABLE INITIALLY DEFERRED)`,
-  )
-
-  const results = await Promise.allSettled([
-    writer.write((tx) => {
-      writer.afterCommit(() => acts.push('act'))
-      return put('a')(tx)
-    }),
-    writer.write((tx) => void tx.sqlite.run('INSERT INTO child VALUES (1)')),
-  ])
-
-  expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
-  expect(names(db)).toEqual([])
-  expect(acts).toEqual([])
-})
+    expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected'])
+    const codes = results.map((one) => (one.status === 'rejected' ? one.reason.code : null))
+    if (code !== undefined) expect(codes).toEqual([code, code, code])
+    expect([ran, names(db), fatal]).toEqual([['second'], [], []])
+    db.sqlite.run('PRAGMA max_page_count = 1000000')
+    expect(await writer.write(put('later'))).toBe('later')
+  })
+}
 
 test('close commits what waits and refuses what comes later', async () => {
   const { db, writer } = openWriter()

@@ -2,7 +2,7 @@
 
 import { Database } from 'bun:sqlite'
 
-import { type Agent, createAgent } from '../../src/boxes/box-agent.ts'
+import { type Agent, type AgentTools, createAgent } from '../../src/boxes/box-agent.ts'
 import { Fleet, type FleetTools } from '../../src/boxes/fleet.ts'
 import { createJoinedDriver } from '../../src/boxes/joined-driver.ts'
 import { Journal } from '../../src/boxes/journal.ts'
@@ -26,6 +26,29 @@ export type BoxProcess = {
   readonly kill: () => void
   /** Stops it in order; resolves when it has ended. */
   readonly stop: () => Promise<void>
+}
+
+type Launch = Pick<AgentTools, 'boxId' | 'drivers' | 'journal' | 'clock' | 'folder' | 'version'> & {
+  readonly network: MemoryNetwork
+}
+
+/** Starts a process of a box. */
+export function launchBox({ network, ...tools }: Launch): BoxProcess {
+  const link = network.link()
+  const health = () => ({ freeBytes: 50_000_000_000 })
+  const more = { link, log: silentLog, platform: 'darwin', health }
+  const agent = createAgent({ ...tools, ...more })
+  const controller = new AbortController()
+  const ended = agent.run(controller.signal)
+  const kill = () => {
+    void link.close()
+    controller.abort()
+  }
+  const stop = async () => {
+    controller.abort()
+    await ended
+  }
+  return { agent, journal: tools.journal, link, kill, stop }
 }
 
 export class BoxRig implements Disposable {
@@ -76,32 +99,10 @@ export class BoxRig implements Disposable {
       database = this.journalDatabase,
     }: { readonly version?: string; readonly machine?: string; readonly database?: Database } = {},
   ): BoxProcess {
-    const { clock } = this
-    const link = this.network.link()
+    const { clock, network } = this
     const journal = new Journal(database, { clock, random: systemRandom, machine })
-    const agent = createAgent({
-      link,
-      boxId: BOX,
-      drivers,
-      journal,
-      clock,
-      log: silentLog,
-      version,
-      platform: 'darwin',
-      health: () => ({ freeBytes: 1_000 }),
-      folder: this.folder.file(`outgoing-${journal.boot}`),
-    })
-    const controller = new AbortController()
-    const ended = agent.run(controller.signal)
-    const kill = () => {
-      void link.close()
-      controller.abort()
-    }
-    const stop = async () => {
-      controller.abort()
-      await ended
-    }
-    return { agent, journal, link, kill, stop }
+    const folder = this.folder.file(`outgoing-${journal.boot}`)
+    return launchBox({ network, clock, boxId: BOX, drivers, journal, version, folder })
   }
 
   /** Resolves when the head listens to the process, with all of its devices. */

@@ -3,17 +3,16 @@
 
 import { Database } from 'bun:sqlite'
 
-import { createAgent, type Agent } from '../../src/boxes/box-agent.ts'
+import type { Agent } from '../../src/boxes/box-agent.ts'
 import { readToken } from '../../src/boxes/enrolment.ts'
 import type { HeadBroker } from '../../src/boxes/head-broker.ts'
 import { Journal } from '../../src/boxes/journal.ts'
-import type { Link } from '../../src/boxes/link.ts'
 import { SUBJECTS } from '../../src/boxes/link.ts'
 import { makeKey } from '../../src/boxes/nkeys.ts'
 import { whenAborted } from '../../src/system/clock.ts'
-import { silentLog } from '../../src/system/log.ts'
 import { systemRandom } from '../../src/system/random.ts'
 import { VERSION } from '../../src/system/version.ts'
+import { launchBox, type BoxProcess } from './box-rig.ts'
 import { MemoryNetwork } from './memory-link.ts'
 import { ScratchFolder } from './scratch-folder.ts'
 import { ScriptedDriver } from './scripted-driver.ts'
@@ -21,20 +20,6 @@ import { settle, TestClock } from './test-clock.ts'
 import { startRelay, type Json, type TestRelay } from './test-relay.ts'
 
 export type Answer = { readonly status: number; readonly body: Json }
-
-/** A machine that has joined, with a Mac driver of its own. */
-export type Joined = {
-  readonly id: string
-  readonly driver: ScriptedDriver
-  readonly agent: () => Agent
-  start(): Promise<void>
-  /** Ends it as a power cut does. */
-  cut(): Promise<void>
-  /** Its process ends in order. */
-  stop(): Promise<void>
-  /** Lets its disk, which has nothing but its journal, take writes or refuse them. */
-  setWritable(isWritable: boolean): void
-}
 
 export type BoxesRelay = Awaited<ReturnType<typeof startWithBoxes>>
 
@@ -60,7 +45,7 @@ export async function startWithBoxes({
     ...more,
     parts: { broker },
   })
-  const joined: Joined[] = []
+  const joined: BoxMachine[] = []
   return {
     relay,
     clock,
@@ -68,7 +53,7 @@ export async function startWithBoxes({
     applied,
     owner: (method: string, path: string, body?: unknown) => askAsOwner(relay, method, path, body),
     /** Invites a machine and lets it join, with the numbers of its devices. */
-    async join(name: string, numbers: readonly string[]): Promise<Joined> {
+    async join(name: string, numbers: readonly string[]): Promise<BoxMachine> {
       const box = await joinBox({ relay, network, clock, folder }, name, numbers)
       joined.push(box)
       await settle(20)
@@ -125,7 +110,7 @@ async function joinBox(
   { relay, network, clock, folder }: Place,
   name: string,
   numbers: readonly string[],
-): Promise<Joined> {
+): Promise<BoxMachine> {
   const id = await enrol({ relay, network }, name)
   const driver = new ScriptedDriver()
   for (const number of numbers) driver.add(number)
@@ -152,12 +137,13 @@ export async function enrol(
   return id
 }
 
-class BoxMachine implements Joined {
+/** A machine that has joined, with a Mac driver of its own. */
+class BoxMachine {
   readonly id: string
   readonly driver: ScriptedDriver
   readonly #tools: { network: MemoryNetwork; clock: TestClock; folder: string }
   readonly #journal = new Database(':memory:', { strict: true })
-  #process: { agent: Agent; link: Link; end: AbortController; ended: Promise<void> } | null = null
+  #process: BoxProcess | null = null
 
   constructor(given: {
     readonly id: string
@@ -178,40 +164,31 @@ class BoxMachine implements Joined {
   }
 
   async start(): Promise<void> {
-    const { network, clock, folder } = this.#tools
-    const link = network.link()
-    const agent = createAgent({
-      link,
-      clock,
-      folder,
-      boxId: this.id,
-      drivers: [this.driver],
-      journal: new Journal(this.#journal, { clock, random: systemRandom, machine: this.id }),
-      log: silentLog,
-      version: VERSION,
-      platform: 'darwin',
-      health: () => ({ freeBytes: 50_000_000_000 }),
-    })
-    const end = new AbortController()
-    this.#process = { agent, link, end, ended: agent.run(end.signal) }
+    const { id: boxId, driver } = this
+    const { clock } = this.#tools
+    const journal = new Journal(this.#journal, { clock, random: systemRandom, machine: boxId })
+    const drivers = [driver]
+    this.#process = launchBox({ ...this.#tools, boxId, drivers, journal, version: VERSION })
     await settle(20)
   }
 
+  /** Lets its disk, which has nothing but its journal, take writes or refuse them. */
   setWritable(isWritable: boolean): void {
     this.#journal.run(`PRAGMA query_only = ${isWritable ? 'OFF' : 'ON'}`)
   }
 
+  /** Ends it as a power cut does. */
   async cut(): Promise<void> {
-    await this.#process?.link.close()
-    this.#process?.end.abort()
+    this.#process?.kill()
     this.#process = null
   }
 
+  /** Its process ends in order. */
   async stop(): Promise<void> {
     const running = this.#process
-    running?.end.abort()
+    const stopped = running?.stop()
     await this.#tools.clock.advance(1_000)
-    await running?.ended
+    await stopped
     await running?.link.close()
     this.#process = null
   }

@@ -13,6 +13,7 @@ import { silentLog } from '../../src/system/log.ts'
 import { findTool, processRunner, startReadProcess } from '../../src/system/process.ts'
 import { systemRandom } from '../../src/system/random.ts'
 import { NATS_SERVER } from './nats-server.ts'
+import { eventually } from './relay-process.ts'
 import { ScratchFolder } from './scratch-folder.ts'
 
 export const natsTools = {
@@ -33,13 +34,9 @@ export async function freePort(): Promise<number> {
   return typeof address === 'object' && address !== null ? address.port : 0
 }
 
-/** Polls until `isTrue`; throws after ten seconds. */
-export async function until(isTrue: () => boolean): Promise<void> {
-  const end = performance.now() + 10_000
-  while (!isTrue()) {
-    if (performance.now() > end) throw new Error('It did not happen within ten seconds.')
-    await Bun.sleep(5)
-  }
+/** Resolves as soon as `isTrue`. */
+export function until(isTrue: () => boolean): Promise<true> {
+  return eventually('what the test waits for', () => (isTrue() ? true : null))
 }
 
 /** A running broker and the links to it; `await using rig = await BrokerRig.start()`. */

@@ -7,7 +7,7 @@ import { fits } from '../../support/memory-link.ts'
 import { SeededRandom } from '../../support/seeded-random.ts'
 import { TEST_START } from '../../support/test-clock.ts'
 
-type Event = { readonly at: number; readonly order: number; readonly act: () => void }
+type Event = { readonly at: number; readonly act: () => void }
 type Answer = (request: string, subject: string) => Promise<string | null>
 
 /** A process that may be killed at any moment, or paused: then all that it would do comes later. */
@@ -64,9 +64,9 @@ export class World {
   steps = 0
   now = 0
   faults: Faults = ROUGH
+  /** In the order in which they happen. */
   readonly #events: Event[] = []
   readonly #servers: Server[] = []
-  #order = 0
 
   constructor(seed: number) {
     this.random = new SeededRandom(seed)
@@ -83,12 +83,11 @@ export class World {
 
   /** Calls `act` after so long, whatever becomes of any process. */
   after(ms: number, act: () => void): () => void {
-    this.#order += 1
     let isCanceled = false
     const guarded = () => {
       if (!isCanceled) act()
     }
-    push(this.#events, { at: this.now + Math.max(0, ms), order: this.#order, act: guarded })
+    insert(this.#events, { at: this.now + Math.max(0, ms), act: guarded })
     return () => {
       isCanceled = true
     }
@@ -96,7 +95,7 @@ export class World {
 
   /** Goes on to the next event. */
   async next(): Promise<void> {
-    const event = pop(this.#events)
+    const event = this.#events.shift()
     if (event === undefined) throw new Error('Nothing is left to happen.')
     this.now = event.at
     event.act()
@@ -219,38 +218,13 @@ type Asked = {
   readonly reject: (error: Error) => void
 }
 
-function isBefore(one: Event, other: Event): boolean {
-  return one.at < other.at || (one.at === other.at && one.order < other.order)
-}
-
-/** Puts an event into a heap. */
-function push(heap: Event[], event: Event): void {
-  heap.push(event)
-  let place = heap.length - 1
-  while (place > 0) {
-    const parent = (place - 1) >> 1
-    const above = heap[parent]
-    if (above === undefined || !isBefore(event, above)) break
-    heap[place] = above
-    place = parent
+/** Puts an event behind all that come before it. */
+function insert(events: Event[], event: Event): void {
+  let [low, high] = [0, events.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((events[middle]?.at ?? 0) <= event.at) low = middle + 1
+    else high = middle
   }
-  heap[place] = event
-}
-
-/** Takes the earliest event out of a heap. */
-function pop(heap: Event[]): Event | undefined {
-  const first = heap[0]
-  const last = heap.pop()
-  if (first === undefined || last === undefined || heap.length === 0) return first
-  let place = 0
-  for (;;) {
-    const [left, right] = [heap[2 * place + 1], heap[2 * place + 2]]
-    const isRight = left !== undefined && right !== undefined && isBefore(right, left)
-    const child = isRight ? right : left
-    if (child === undefined || !isBefore(child, last)) break
-    heap[place] = child
-    place = 2 * place + (isRight ? 2 : 1)
-  }
-  heap[place] = last
-  return first
+  events.splice(low, 0, event)
 }

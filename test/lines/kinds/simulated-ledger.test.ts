@@ -1,13 +1,11 @@
 // The simulated network does not forget: receipts after a crash, a clock that steps back, a ledger that
 // is lost, full or old.
 
-import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import { rmSync } from 'node:fs'
 
 import { deviceHandle } from '../../../src/domain/handle.ts'
 import { WITHDRAWN } from '../../../src/lines/driver.ts'
-import { NEVER } from '../../../src/system/clock.ts'
 import {
   carry,
   guidOf,
@@ -15,165 +13,139 @@ import {
   messagesOf,
   receiptsOf,
   settledOf,
-  runLine,
 } from '../../contract/line-rig.ts'
-import { makeSimulatedRig } from '../../contract/simulated-rig.ts'
-import { sendTo, timed } from './simulated-sends.ts'
+import { startWorld } from './simulated-world.ts'
 
 const DAY_MS = 86_400_000
+const PERSON = '+15550001234'
+const FAILED = { outcome: 'not_sent', reason: 'network_failed', blame: 'line' } as const
+const FULL = `CREATE TRIGGER full BEFORE INSERT ON pending
+  BEGIN SELECT raise(ABORT, 'full'); END`
+
+const textsOf = (line: Parameters<typeof messagesOf>[0]) => messagesOf(line).map(({ text }) => text)
 
 test('receipts come after a crash, when they are due', async () => {
-  using rig = makeSimulatedRig()
-  await using first = await runLine(rig, rig.driver)
-  const since = rig.clock.now()
-  const checkpoint = first.checkpoint()
-  await sendTo(rig, first, '+15550001234')
-  await first.end()
+  await using world = await startWorld()
+  const checkpoint = world.line.checkpoint()
+  await world.send(PERSON)
 
-  await using second = await runLine(rig, rig.restart(), { checkpoint })
-  await rig.clock.advance(400)
-  const early = timed(second, since)
-  await rig.clock.advance(400)
+  const second = await world.again({ checkpoint })
+  await world.clock.advance(400)
+  const early = world.timed(second)
+  await world.clock.advance(400)
 
-  expect([early, timed(second, since)]).toEqual([
+  expect([early, world.timed(second)]).toEqual([
     ['delivered +400'],
     ['delivered +400', 'read +800'],
   ])
 })
 
-test('a wall clock that steps back delays no receipt', async () => {
-  using rig = makeSimulatedRig()
-  await using line = await runLine(rig, rig.driver)
+test('a wall clock that steps back delays no receipt, and the network goes on in whole milliseconds', async () => {
+  await using world = await startWorld()
 
-  await sendTo(rig, line, '+15550001234')
-  rig.clock.step(-3_600_000)
-  await rig.clock.advance(800)
-
-  expect(receiptsOf(line.events).map(({ kind }) => kind)).toEqual(['delivered', 'read'])
-})
-
-test('after a step back the network goes on in whole milliseconds', async () => {
-  using rig = makeSimulatedRig()
-  await using line = await runLine(rig, rig.driver)
-  rig.clock.step(-3_600_000)
-
-  await rig.clock.advance(0.5)
-  const outcome = await sendTo(rig, line, '+15550001234')
+  await world.send(PERSON)
+  world.clock.step(-3_600_000)
+  await world.clock.advance(0.5)
+  const outcome = await world.send('+15550000190')
+  await world.clock.advance(800)
 
   expect(outcome.outcome).toBe('accepted')
+  expect(receiptsOf(world.line.events).map(({ kind }) => kind)).toEqual(['delivered', 'read'])
 })
 
 test('a wall clock that steps back while nobody attends loses nothing', async () => {
-  using rig = makeSimulatedRig()
-  await using first = await runLine(rig, rig.driver)
-  await sendTo(rig, first, '+15550001234')
-  await rig.clock.advance(800)
-  const checkpoint = first.checkpoint()
-  await first.end()
+  await using world = await startWorld()
+  await world.send(PERSON)
+  await world.clock.advance(800)
+  const checkpoint = world.line.checkpoint()
+  await world.line.end()
 
-  rig.clock.step(-3_600_000)
-  await using second = await runLine(rig, rig.restart(), { checkpoint })
-  await rig.receive('later')
-  await rig.clock.advance(800)
+  world.clock.step(-3_600_000)
+  const second = await world.again({ checkpoint })
+  await world.rig.receive('later')
+  await world.clock.advance(800)
 
-  expect(messagesOf(second.events).map(({ text }) => text)).toEqual(['later'])
+  expect(textsOf(second.events)).toEqual(['later'])
 })
 
 test('a note of another ledger proves nothing', async () => {
-  using rig = makeSimulatedRig()
-  const unsettled = [{ message: messageOf(rig, 'hello'), note: 'AN-OTHER-LEDGER' }]
+  await using world = await startWorld()
+  const unsettled = [{ message: messageOf(world.rig, 'hello'), note: 'AN-OTHER-LEDGER' }]
 
-  await using line = await runLine(rig, rig.driver, { unsettled })
+  const second = await world.again({ unsettled })
 
-  expect(settledOf(line.events)).toEqual([])
+  expect(settledOf(second.events)).toEqual([])
 })
 
 test('a message that was carried twice is seen twice in the ledger', async () => {
-  using rig = makeSimulatedRig()
-  await using line = await runLine(rig, rig.driver)
+  await using world = await startWorld()
 
-  await carry(rig, line, 'hello')
-  await carry(rig, line, 'hello')
+  await carry(world.rig, world.line, 'hello')
+  await carry(world.rig, world.line, 'hello')
 
-  expect(rig.carried('hello')).toBe(2)
+  expect(world.rig.carried('hello')).toBe(2)
 })
 
 test('a new ledger is read from its beginning', async () => {
-  using rig = makeSimulatedRig()
-  await using first = await runLine(rig, rig.driver)
-  for (const text of ['one', 'two', 'three']) await rig.receive(text)
-  await rig.clock.advance(800)
-  const checkpoint = first.checkpoint()
-  await first.end()
+  await using world = await startWorld()
+  for (const text of ['one', 'two', 'three']) await world.rig.receive(text)
+  await world.clock.advance(800)
+  const checkpoint = world.line.checkpoint()
+  await world.line.end()
 
-  for (const end of ['', '-wal', '-shm']) rmSync(`${rig.ledgerPath}${end}`, { force: true })
-  await using second = await runLine(rig, rig.restart(), { checkpoint })
-  await rig.receive('four')
-  await rig.clock.advance(800)
+  for (const end of ['', '-wal', '-shm']) rmSync(`${world.rig.ledgerPath}${end}`, { force: true })
+  const second = await world.again({ checkpoint })
+  await world.rig.receive('four')
+  await world.clock.advance(800)
 
   const published = messagesOf(second.events).map(({ text, isHistory }) => ({ text, isHistory }))
   expect(published).toEqual([{ text: 'four', isHistory: false }])
 })
 
 test('a ledger that cannot be written carries nothing, and says so', async () => {
-  using rig = makeSimulatedRig()
-  await using line = await runLine(rig, rig.driver)
-  const db = new Database(rig.ledgerPath)
-  db.run("CREATE TRIGGER full BEFORE INSERT ON pending BEGIN SELECT raise(ABORT, 'full'); END")
-  db.close()
+  await using world = await startWorld()
+  world.changeLedger(FULL)
 
-  const outcome = await sendTo(rig, line, '+15550001234')
-  const refused = await line.send('withdrawn', async () => false)
+  const outcome = await world.send(PERSON)
+  const refused = await world.line.send('withdrawn', async () => false)
 
-  expect(outcome).toEqual({ outcome: 'not_sent', reason: 'network_failed', blame: 'line' })
+  expect(outcome).toEqual(FAILED)
   expect(refused).toEqual(WITHDRAWN)
-  expect(rig.carried('hello')).toBe(0)
+  expect(world.rig.carried('hello')).toBe(0)
 })
 
 test('whom a line could not write to first, and could later, is known to it', async () => {
-  using rig = makeSimulatedRig()
-  await using first = await runLine(rig, rig.driver)
-  const db = new Database(rig.ledgerPath)
-  db.run("CREATE TRIGGER full BEFORE INSERT ON pending BEGIN SELECT raise(ABORT, 'full'); END")
-  await sendTo(rig, first, '+15550001234')
-  db.run('DROP TRIGGER full')
-  db.close()
-  await sendTo(rig, first, '+15550001234')
-  await sendTo(rig, first, '+15550001234')
-  await first.end()
+  await using world = await startWorld()
+  world.changeLedger(FULL)
+  await world.send(PERSON)
+  world.changeLedger('DROP TRIGGER full')
+  await world.send(PERSON)
+  await world.send(PERSON)
 
-  await using second = await runLine(rig, rig.restart())
+  const second = await world.again()
 
-  expect(await second.session().knows(deviceHandle('+15550001234'))).toBe(true)
+  expect(await second.session().knows(deviceHandle(PERSON))).toBe(true)
 })
 
 test('messages that leave in one turn are carried together, or none of them', async () => {
-  using rig = makeSimulatedRig()
-  await using line = await runLine(rig, rig.driver)
-  const db = new Database(rig.ledgerPath)
-  db.run(`CREATE TRIGGER full BEFORE INSERT ON carried WHEN new.recipient = '+15550001235'
-    BEGIN SELECT raise(ABORT, 'full'); END`)
-  db.close()
+  await using world = await startWorld()
+  world.changeLedger(`CREATE TRIGGER full BEFORE INSERT ON carried
+    WHEN new.recipient = '+15550001235' BEGIN SELECT raise(ABORT, 'full'); END`)
 
-  const outcomes = await Promise.all([
-    sendTo(rig, line, '+15550001234'),
-    sendTo(rig, line, '+15550001235'),
-  ])
+  const outcomes = await Promise.all([world.send(PERSON), world.send('+15550001235')])
 
-  const failed = { outcome: 'not_sent', reason: 'network_failed', blame: 'line' } as const
-  expect(outcomes).toEqual([failed, failed])
-  expect(rig.carried('hello')).toBe(0)
+  expect(outcomes).toEqual([FAILED, FAILED])
+  expect(world.rig.carried('hello')).toBe(0)
 })
 
 test('a line that is telling already tells no receipt before its outcome went through all hands', async () => {
-  using rig = makeSimulatedRig(0)
-  await using line = await runLine(rig, rig.driver)
+  await using world = await startWorld(0)
+  const { line } = world
   line.hold()
-  await sendTo(rig, line, '+15550001234', 'first')
-  await rig.clock.advance(0)
+  await world.send(PERSON, { text: 'first' })
+  await world.clock.advance(0)
   const pass = Promise.withResolvers<boolean>()
-  const message = messageOf(rig, 'second')
-  const sending = line.session().send(message, () => pass.promise, NEVER)
+  const sending = world.send('+15550001111', { text: 'second', ask: () => pass.promise })
   const early = sending.then(async (outcome) => {
     for (let hands = 0; hands < 20; hands += 1) await Promise.resolve()
     return receiptsOf(line.events).filter(({ guid }) => guid === guidOf(outcome))
@@ -183,16 +155,16 @@ test('a line that is telling already tells no receipt before its outcome went th
   line.letGo()
 
   expect(await early).toEqual([])
-  await rig.clock.advance(0)
+  await world.clock.advance(0)
   expect(receiptsOf(line.events).map(({ guid }) => guid)).toContain(guidOf(await sending) ?? '')
 })
 
 test('what happens while a checkpoint is written is told, but for the next checkpoint', async () => {
-  using rig = makeSimulatedRig(0)
-  await using line = await runLine(rig, rig.driver)
+  await using world = await startWorld(0)
+  const { line } = world
   const sendBoth = async (text: string) => {
-    await Promise.all(['4', '5'].map((end) => sendTo(rig, line, `+1555000123${end}`, text)))
-    await rig.clock.advance(0)
+    await Promise.all(['4', '5'].map((end) => world.send(`+1555000123${end}`, { text })))
+    await world.clock.advance(0)
   }
   const published = () => ({
     receipts: receiptsOf(line.events).length,
@@ -205,50 +177,37 @@ test('what happens while a checkpoint is written is told, but for the next check
   await sendBoth('second')
   const meanwhile = published()
   line.letGo()
-  await rig.clock.advance(0)
+  await world.clock.advance(0)
 
   expect(meanwhile).toEqual({ receipts: 4, checkpoints: before.checkpoints + 1 })
   expect(published()).toEqual({ receipts: 4, checkpoints: before.checkpoints + 2 })
 })
 
 test('after 30 days the ledger forgets what was told, and keeps what was not', async () => {
-  using rig = makeSimulatedRig()
-  await using first = await runLine(rig, rig.driver)
-  await using second = await runLine(rig, rig.driver, { key: '2', number: '+12025550102' })
+  await using world = await startWorld()
+  const second = await world.neighbor()
   const checkpoint = second.checkpoint()
   second.refuse(() => true)
-  await sendTo(rig, first, '+12025550102', 'still there?')
+  await world.send('+12025550102', { text: 'still there?' })
 
-  await rig.clock.advance(31 * DAY_MS)
-  await sendTo(rig, first, '+15550000190')
-  await rig.clock.advance(DAY_MS)
+  await world.clock.advance(31 * DAY_MS)
+  await world.send('+15550000190')
+  await world.clock.advance(DAY_MS)
 
-  expect([rig.carried('still there?'), countEvents(rig.ledgerPath)]).toEqual([0, 1])
-  const neighbour = { key: '2', number: '+12025550102', checkpoint }
-  await using again = await runLine(rig, rig.driver, neighbour)
-  expect(messagesOf(again.events).map(({ text }) => text)).toEqual(['still there?'])
+  expect([world.rig.carried('still there?'), world.eventCount()]).toEqual([0, 1])
+  expect(textsOf((await world.neighbor({ checkpoint })).events)).toEqual(['still there?'])
 })
 
 test('what was forgotten is not given its position again, by a new start neither; the newest message stays', async () => {
-  using rig = makeSimulatedRig()
-  await using first = await runLine(rig, rig.driver)
-  await sendTo(rig, first, '+15550001234')
-  await rig.clock.advance(31 * DAY_MS)
-  const left = countEvents(rig.ledgerPath)
-  const kept = rig.carried('hello')
-  const checkpoint = first.checkpoint()
-  await first.end()
+  await using world = await startWorld()
+  await world.send(PERSON)
+  await world.clock.advance(31 * DAY_MS)
+  const [left, kept] = [world.eventCount(), world.rig.carried('hello')]
 
-  await using second = await runLine(rig, rig.restart(), { checkpoint })
-  await rig.receive('new')
-  await rig.clock.advance(800)
+  const second = await world.again({ checkpoint: world.line.checkpoint() })
+  await world.rig.receive('new')
+  await world.clock.advance(800)
 
   expect([left, kept]).toEqual([0, 1])
-  expect(messagesOf(second.events).map(({ text }) => text)).toEqual(['new'])
+  expect(textsOf(second.events)).toEqual(['new'])
 })
-
-function countEvents(ledgerPath: string): number {
-  using db = new Database(ledgerPath, { readonly: true })
-  const row = db.query<{ count: number }, []>('SELECT count(*) AS count FROM events').get()
-  return row?.count ?? 0
-}

@@ -3,21 +3,20 @@
 import { expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 
-import { deviceHandle } from '../../../src/domain/handle.ts'
 import { createSimulatedDriver } from '../../../src/lines/kinds/simulated/kind.ts'
 import { behaviourOf, numberOfLine } from '../../../src/lines/kinds/simulated/people.ts'
 import { NEVER } from '../../../src/system/clock.ts'
 import { systemRandom } from '../../../src/system/random.ts'
-import { messageOf, messagesOf, receiptsOf, settledOf, runLine } from '../../contract/line-rig.ts'
-import { makeSimulatedRig } from '../../contract/simulated-rig.ts'
+import { receiptsOf, settledOf } from '../../contract/line-rig.ts'
 import { ScratchFolder } from '../../support/scratch-folder.ts'
 import { TestClock, settle } from '../../support/test-clock.ts'
-import { grant, sendTo, timed } from './simulated-sends.ts'
+import { startWorld } from './simulated-world.ts'
 
 const DAY_MS = 86_400_000
 
-test('lines have the numbers from +12025550101 on', async () => {
-  const options = { lineCount: 3, delayMs: 0, ledgerPath: ':memory:' }
+test('lines have the numbers from +12025550101 on, and no ledger is made where none is attended', async () => {
+  using folder = new ScratchFolder()
+  const options = { lineCount: 3, delayMs: 0, ledgerPath: folder.file('simulated.db') }
   const driver = createSimulatedDriver(options, { clock: new TestClock(), random: systemRandom })
 
   const found = await driver.discover(NEVER)
@@ -27,17 +26,7 @@ test('lines have the numbers from +12025550101 on', async () => {
     { key: '2', number: '+12025550102' },
     { key: '3', number: '+12025550103' },
   ])
-})
-
-test('no ledger is made where no line is attended', async () => {
-  using folder = new ScratchFolder()
-  const simulatedLedgerPath = folder.file('simulated.db')
-  const options = { lineCount: 0, delayMs: 0, ledgerPath: simulatedLedgerPath }
-  const driver = createSimulatedDriver(options, { clock: new TestClock(), random: systemRandom })
-
-  const found = await driver.discover(NEVER)
-
-  expect([found, existsSync(simulatedLedgerPath)]).toEqual([[], false])
+  expect(existsSync(options.ledgerPath)).toBe(false)
 })
 
 test('only numbers of persons have special digits', () => {
@@ -48,109 +37,86 @@ test('only numbers of persons have special digits', () => {
   expect(kinds).toEqual(['not_on_imessage', 'carried', 'carried'])
 })
 
-const RECEIPTS: Readonly<Record<string, readonly string[]>> = {
-  '+15550001234': ['delivered +400', 'read +800'],
-  'somebody@example.org': ['delivered +400', 'read +800'],
-  '+15550000190': [],
-  '+15550000191': ['delivered +400'],
-  '+12025550102': ['delivered +400', 'read +800'],
-}
+const ACCEPTED = { outcome: 'accepted', guid: expect.any(String) }
+const NOT_ON_IMESSAGE = { outcome: 'not_sent', reason: 'not_on_imessage', blame: 'message' }
+const LINE_REFUSED = { outcome: 'not_sent', reason: 'line_refused', blame: 'line' }
 
-for (const [to, receipts] of Object.entries(RECEIPTS)) {
-  test(`${to} takes a message, and then: ${receipts.join(', ') || 'nothing'}`, async () => {
-    using rig = makeSimulatedRig()
-    await using line = await runLine(rig, rig.driver)
-    const since = rig.clock.now()
+type Person = readonly [to: string, outcome: object, receipts: readonly string[], asked: number]
 
-    const outcome = await sendTo(rig, line, to)
-    await rig.clock.advance(3_600_000)
+const PEOPLE: readonly Person[] = [
+  ['+15550001234', ACCEPTED, ['delivered +400', 'read +800'], 1],
+  ['somebody@example.org', ACCEPTED, ['delivered +400', 'read +800'], 1],
+  ['+15550000190', ACCEPTED, [], 1],
+  ['+15550000191', ACCEPTED, ['delivered +400'], 1],
+  ['+12025550102', ACCEPTED, ['delivered +400', 'read +800'], 1],
+  ['+15550000192', NOT_ON_IMESSAGE, [], 0],
+  ['+15550000193', LINE_REFUSED, [], 1],
+]
 
-    expect(outcome.outcome).toBe('accepted')
-    expect(timed(line, since)).toEqual(receipts)
+for (const [to, outcome, receipts, asked] of PEOPLE) {
+  test(`to ${to}: ${Object.values(outcome)[1]}, and then: ${receipts.join(', ') || 'nothing'}`, async () => {
+    await using world = await startWorld()
+    let questions = 0
+    const ask = async () => {
+      questions += 1
+      return true
+    }
+
+    const sent = await world.send(to, { ask })
+    await world.clock.advance(3_600_000)
+
+    expect<object>(sent).toEqual(outcome)
+    expect(world.timed()).toEqual(receipts)
+    expect([questions, world.rig.carried('hello')]).toEqual([asked, outcome === ACCEPTED ? 1 : 0])
   })
 }
 
 test('without a delay, that it was read is all that is told: it says that it was delivered', async () => {
-  using rig = makeSimulatedRig(0)
-  await using line = await runLine(rig, rig.driver)
-  const since = rig.clock.now()
+  await using world = await startWorld(0)
 
-  for (const to of ['+15550001234', '+15550000191']) await sendTo(rig, line, to)
-  await rig.clock.advance(1)
+  for (const to of ['+15550001234', '+15550000191']) await world.send(to)
+  await world.clock.advance(1)
 
-  expect(timed(line, since)).toEqual(['read +0', 'delivered +0'])
-})
-
-test('0192 is not on iMessage: the message is to blame, and nothing is asked or carried', async () => {
-  using rig = makeSimulatedRig()
-  await using line = await runLine(rig, rig.driver)
-  let asked = 0
-
-  const message = { ...messageOf(rig, 'hello'), to: deviceHandle('+15550000192') }
-  const ask = async () => {
-    asked += 1
-    return true
-  }
-  const outcome = await line.session().send(message, ask, NEVER)
-
-  expect(outcome).toEqual({ outcome: 'not_sent', reason: 'not_on_imessage', blame: 'message' })
-  expect([asked, rig.carried('hello')]).toEqual([0, 0])
-})
-
-test('0193 is refused by the line, and nothing is carried', async () => {
-  using rig = makeSimulatedRig()
-  await using line = await runLine(rig, rig.driver)
-
-  const outcome = await sendTo(rig, line, '+15550000193')
-
-  expect(outcome).toEqual({ outcome: 'not_sent', reason: 'line_refused', blame: 'line' })
-  expect(rig.carried('hello')).toBe(0)
+  expect(world.timed()).toEqual(['read +0', 'delivered +0'])
 })
 
 test('0194 is unknown, and stays so', async () => {
-  using rig = makeSimulatedRig()
-  await using first = await runLine(rig, rig.driver)
-  const outcome = await sendTo(rig, first, '+15550000194')
-  await first.end()
+  await using world = await startWorld()
+  const outcome = await world.send('+15550000194')
 
-  const message = { ...messageOf(rig, 'hello'), to: deviceHandle('+15550000194') }
-  await using second = await runLine(rig, rig.restart(), { unsettled: [{ message, note: null }] })
-  await rig.clock.advance(DAY_MS)
+  const unsettled = [{ message: world.outgoing('+15550000194'), note: null }]
+  const second = await world.again({ unsettled })
+  await world.clock.advance(DAY_MS)
 
   expect(outcome).toEqual({ outcome: 'unknown', reason: 'no_answer' })
   expect([settledOf(second.events), receiptsOf(second.events)]).toEqual([[], []])
-  expect(rig.carried('hello')).toBe(1)
+  expect(world.rig.carried('hello')).toBe(1)
 })
 
 test('0195 takes 30 seconds to accept', async () => {
-  using rig = makeSimulatedRig()
-  await using line = await runLine(rig, rig.driver)
-  const since = rig.clock.now()
+  await using world = await startWorld()
 
-  const sent = sendTo(rig, line, '+15550000195').then(({ outcome }) => {
-    return { outcome, afterMs: rig.clock.now() - since }
+  const sent = world.send('+15550000195').then(({ outcome }) => {
+    return { outcome, afterMs: world.clock.now() - world.since }
   })
-  await rig.clock.advance(60_000)
+  await world.clock.advance(60_000)
 
   expect(await sent).toEqual({ outcome: 'accepted', afterMs: 30_000 })
-  expect(timed(line, since)).toEqual(['sent +30000', 'delivered +30400', 'read +30800'])
+  expect(world.timed()).toEqual(['sent +30000', 'delivered +30400', 'read +30800'])
 })
 
 test('0195 is held where nobody can wait, and its receipts settle it', async () => {
-  using rig = makeSimulatedRig()
-  await using first = await runLine(rig, rig.driver)
+  await using world = await startWorld()
   const controller = new AbortController()
-  const message = { ...messageOf(rig, 'hello'), to: deviceHandle('+15550000195') }
 
-  const sent = first.session().send(message, grant, controller.signal)
+  const sent = world.send('+15550000195', { signal: controller.signal })
   await settle()
   controller.abort()
   const outcome = await sent
-  const checkpoint = first.checkpoint()
-  await first.end()
+  const message = world.outgoing('+15550000195')
   const unsettled = [{ message, note: 'whatever' }]
-  await using second = await runLine(rig, rig.restart(), { checkpoint, unsettled })
-  await rig.clock.advance(60_000)
+  const second = await world.again({ checkpoint: world.line.checkpoint(), unsettled })
+  await world.clock.advance(60_000)
 
   expect(outcome).toEqual({ outcome: 'held', guid: expect.any(String) })
   const settled = settledOf(second.events)
@@ -159,47 +125,20 @@ test('0195 is held where nobody can wait, and its receipts settle it', async () 
   expect(receiptsOf(second.events).map(({ kind }) => kind)).toEqual(['sent', 'delivered', 'read'])
 })
 
-test('0196 answers with the same text', async () => {
-  using rig = makeSimulatedRig()
-  await using line = await runLine(rig, rig.driver)
-
-  await sendTo(rig, line, '+15550000196', 'anybody there?')
-  await rig.clock.advance(800)
-
-  const published = messagesOf(line.events).map(({ handle, text }) => ({ handle, text }))
-  expect(published).toEqual([{ handle: deviceHandle('+15550000196'), text: 'anybody there?' }])
-})
-
 test('0197 goes through, and the line is offline for five seconds', async () => {
-  using rig = makeSimulatedRig()
-  await using line = await runLine(rig, rig.driver)
+  await using world = await startWorld()
+  const { line } = world
   const session = line.session()
   const kinds = () => line.events.map(({ type }) => type).filter((type) => type !== 'checkpoint')
 
-  const outcome = await sendTo(rig, line, '+15550000197')
+  const outcome = await world.send('+15550000197')
   const atOnce = kinds()
-  await rig.clock.advance(4_999)
+  await world.clock.advance(4_999)
   const during = kinds()
-  await rig.clock.advance(1)
+  await world.clock.advance(1)
 
   expect(outcome.outcome).toBe('accepted')
   expect([atOnce, during]).toEqual([['online'], ['online', 'offline']])
   expect(kinds()).toEqual(['online', 'offline', 'online', 'receipt', 'receipt'])
   expect(line.session()).not.toBe(session)
-})
-
-test('a message to another simulated line arrives there', async () => {
-  using rig = makeSimulatedRig()
-  await using first = await runLine(rig, rig.driver)
-  await using second = await runLine(rig, rig.driver, { key: '2', number: '+12025550102' })
-
-  await sendTo(rig, first, '+12025550102', 'hello neighbour')
-  await rig.clock.advance(400)
-
-  const [published] = messagesOf(second.events)
-  expect([published?.handle, published?.text]).toEqual([
-    deviceHandle('+12025550101'),
-    'hello neighbour',
-  ])
-  expect(messagesOf(first.events)).toEqual([])
 })
