@@ -1,14 +1,12 @@
 // What is compressed, and above all what is not.
 
-import { expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 
 import { ScriptedDriver } from '../support/scripted-driver.ts'
 import { startDashboard } from './dashboard-rig.ts'
 
 const GZIP: Readonly<Record<string, string>> = { 'accept-encoding': 'gzip, deflate, br, zstd' }
 const PEER = { address: '127.0.0.1', isControl: false, liftTimeout() {} }
-
-type Relay = Awaited<ReturnType<typeof startDashboard>>
 
 /** A relay with 30 keys, and 12 long messages to each of two people. */
 async function startBusy() {
@@ -24,11 +22,10 @@ async function startBusy() {
   return { relay, conversationId: String(message.conversation_id) }
 }
 
-async function ask(
-  relay: Relay,
-  path: string,
-  { method = 'GET', isControl = false, headers = GZIP } = {},
-) {
+const { relay, conversationId } = await startBusy()
+afterAll(() => relay[Symbol.asyncDispose]())
+
+async function ask(path: string, { method = 'GET', isControl = false, headers = GZIP } = {}) {
   const keys = {
     host: 'localhost',
     'x-api-key': relay.key?.key ?? '',
@@ -47,12 +44,9 @@ async function ask(
 }
 
 test('a long list comes in gzip where the client takes it, and is the same', async () => {
-  const { relay } = await startBusy()
-  await using _ = relay
-
-  const zipped = await ask(relay, '/api/v1/keys?limit=50')
-  const plain = await ask(relay, '/api/v1/keys?limit=50', { headers: {} })
-  const refused = await ask(relay, '/api/v1/keys?limit=50', {
+  const zipped = await ask('/api/v1/keys?limit=50')
+  const plain = await ask('/api/v1/keys?limit=50', { headers: {} })
+  const refused = await ask('/api/v1/keys?limit=50', {
     headers: { 'accept-encoding': 'gzip;q=0' },
   })
 
@@ -64,8 +58,6 @@ test('a long list comes in gzip where the client takes it, and is the same', asy
 })
 
 test('the messages of one conversation are compressed, those of several people are not', async () => {
-  const { relay, conversationId } = await startBusy()
-  await using _ = relay
   const paths = [
     `/api/v1/messages?conversation_id=${conversationId}`,
     '/api/v1/messages',
@@ -73,29 +65,24 @@ test('the messages of one conversation are compressed, those of several people a
     '/api/v1/conversations',
   ]
 
-  const answers = await Promise.all(paths.map((path) => ask(relay, path)))
+  const answers = await Promise.all(paths.map((path) => ask(path)))
 
   expect(answers.map(({ encoding }) => encoding)).toEqual(['gzip', null, null, null])
   expect(answers.every(({ bytes }) => bytes.length > 1_000)).toBe(true)
 })
 
 test('the document of the API is compressed; what is short, an error, and the control socket are not', async () => {
-  const { relay } = await startBusy()
-  await using _ = relay
-
   const answers = [
-    await ask(relay, '/swagger/json'),
-    await ask(relay, '/api/v1/phone-lines'),
-    await ask(relay, `/api/v1/keys?limit=${'9'.repeat(5_000)}`),
-    await ask(relay, '/api/v1/keys?limit=50', { isControl: true }),
+    await ask('/swagger/json'),
+    await ask('/api/v1/phone-lines'),
+    await ask(`/api/v1/keys?limit=${'9'.repeat(5_000)}`),
+    await ask('/api/v1/keys?limit=50', { isControl: true }),
   ]
 
   expect(answers.map(({ encoding }) => encoding)).toEqual(['gzip', null, null, null])
 })
 
 test('a secret is never compressed, nor are the events of the dashboard', async () => {
-  const { relay } = await startBusy()
-  await using _ = relay
   const browser = await relay.claim()
   const name = 'a'.repeat(90)
 

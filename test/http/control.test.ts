@@ -9,17 +9,18 @@ const OWNERS_ONLY: readonly (readonly [method: string, path: string, body?: unkn
   ['POST', '/api/v1/backup', {}],
 ]
 
-for (const [method, path, body] of OWNERS_ONLY) {
-  test(`${method} ${path} exists on the control socket only`, async () => {
-    await using rig = await startHttp()
+test('what only the owner does exists on the control socket only', async () => {
+  await using rig = await startHttp()
+  const statuses: number[] = []
 
-    const response = await rig.call(method, path, body === undefined ? {} : { body })
+  for (const [method, path, body] of OWNERS_ONLY) {
+    statuses.push((await rig.call(method, path, body === undefined ? {} : { body })).status)
+  }
 
-    expect(response.status).toBe(404)
-  })
-}
+  expect(statuses).toEqual(OWNERS_ONLY.map(() => 404))
+})
 
-test('a setting is set, a backup made, a line adopted', async () => {
+test('the control socket asks for no key: a setting is set, a backup made, a line adopted', async () => {
   await using rig = await startHttp()
   const ask = async (method: string, path: string, body: object) =>
     (await rig.control(method, `/api/v1${path}`, { body })).json()
@@ -49,16 +50,15 @@ test('bad input on the control socket is refused as everywhere', async () => {
   expect(answers.map((answer) => answer.status)).toEqual([400, 400, 400])
 })
 
-const STARTUP_CHECK = '/api/v1/judgement'
-
 test('the word that it may serve comes by the control socket only', async () => {
+  const path = '/api/v1/judgement'
   const words: string[] = []
   const confirmHealthy = () => void words.push('may serve')
   await using rig = await startHttp({ phase: 'checking', parts: { confirmHealthy } })
 
-  const outside = await rig.call('POST', STARTUP_CHECK)
+  const outside = await rig.call('POST', path)
   const before = words.length
-  const inside = await rig.control('POST', STARTUP_CHECK)
+  const inside = await rig.control('POST', path)
   const other = await rig.control('GET', '/api/v1/settings')
 
   expect([outside.status, before]).toEqual([404, 0])

@@ -1,59 +1,16 @@
-// The page key: what a page of another port, which gets the cookie, does not have.
+// The page key: what a page of another port, which gets the cookie, does not have. What it opens is in
+// dashboard-wall.test.ts.
 
 import { expect, test } from 'bun:test'
 
 import { openDatabase } from '../../src/storage/database.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 import { settle, TestClock } from '../support/test-clock.ts'
-import { outcome, PASSWORD, startDashboard, type Browser } from './dashboard-rig.ts'
+import { outcome, PASSWORD, startDashboard } from './dashboard-rig.ts'
 import { EventReader } from './event-reader.ts'
 
 const DAY = 86_400_000
 const NAME = 'hookline-2026-11-21T03-00-00Z.db'
-
-/** Everything that a stolen cookie would be of use for. */
-const WANTED: readonly (readonly [method: string, path: string, body?: unknown])[] = [
-  ['GET', '/dashboard/api/messages'],
-  ['GET', '/dashboard/api/keys'],
-  ['POST', '/dashboard/api/messages/send', { to: '+12025550123', text: 'x' }],
-  ['GET', '/dashboard/events'],
-  ['GET', '/dashboard/state'],
-  ['GET', '/dashboard/sessions'],
-  ['GET', '/dashboard/qr?text=sms:%2B12025550101'],
-  ['POST', '/dashboard/downloads', { backup: NAME }],
-  ['POST', '/dashboard/session/elevate', { password: PASSWORD }],
-  ['DELETE', '/dashboard/sessions'],
-]
-
-async function outcomes(browser: Browser): Promise<readonly string[]> {
-  const answers = []
-  for (const [method, path, body] of WANTED) answers.push(await browser.ask(method, path, { body }))
-  return answers.map(outcome)
-}
-
-test('the cookie alone opens nothing, nor with a page key that is not its own', async () => {
-  await using relay = await startDashboard()
-  const owner = await relay.claim()
-  const other = await relay.logIn()
-  const neighbour = relay.browser()
-
-  for (const pageKey of [null, '', 'wrong', 'x'.repeat(43), other.pageKey]) {
-    neighbour.continueAs({ cookie: owner.cookie, pageKey })
-
-    expect(await outcomes(neighbour)).toEqual(WANTED.map(() => '401 signed_out'))
-    expect(await neighbour.state()).toMatchObject({ state: 'signed_out', version: null })
-  }
-  expect(await owner.state()).toMatchObject({ state: 'signed_in' })
-})
-
-test('the page key alone opens nothing either', async () => {
-  await using relay = await startDashboard()
-  const { pageKey } = await relay.claim()
-  const neighbour = relay.browser()
-  neighbour.continueAs({ cookie: null, pageKey })
-
-  expect(await outcomes(neighbour)).toEqual(WANTED.map(() => '401 signed_out'))
-})
 
 test('it is told once, by the answer that signs in, and only its hash is kept', async () => {
   await using relay = await startDashboard()

@@ -3,9 +3,7 @@
 import { expect, test } from 'bun:test'
 
 import { keepSession } from '../../src/http/dashboard-auth.ts'
-import { openDatabase } from '../../src/storage/database.ts'
 import { storageFull } from '../../src/storage/sqlite-errors.ts'
-import { TestClock } from '../support/test-clock.ts'
 import { outcome, PASSWORD, startDashboard, type Browser } from './dashboard-rig.ts'
 
 const HOUR = 3_600_000
@@ -26,6 +24,7 @@ test('who signs in is told the state, who does not learns no more than that', as
 
   const inside = await relay.logIn()
   const outside = await relay.browser().state()
+  const elsewhere = await relay.browser({ address: '192.168.1.7' }).state()
 
   expect(fresh).toEqual({ ...SIGNED_OUT, state: 'unclaimed' })
   expect(await inside.state()).toEqual({
@@ -37,14 +36,7 @@ test('who signs in is told the state, who does not learns no more than that', as
   })
   expect(await claimed.state()).toEqual(await inside.state())
   expect(outside).toEqual(SIGNED_OUT)
-})
-
-test('a browser elsewhere is not local', async () => {
-  await using relay = await startDashboard()
-
-  const state = await relay.browser({ address: '192.168.1.7' }).state()
-
-  expect(state.is_local).toBe(false)
+  expect(elsewhere).toEqual({ ...SIGNED_OUT, is_local: false })
 })
 
 test('a wrong password is 401 and sets no cookie', async () => {
@@ -160,48 +152,26 @@ test('log out ends this session, and takes its cookie away', async () => {
   ])
 })
 
-test('the events that an ended session watches end with it', async () => {
+test('log out everywhere ends every session, and the events that each watches', async () => {
   await using relay = await startDashboard()
   const here = await relay.claim()
   const there = await relay.logIn()
+  const { cookie } = here
   const streams = [
     await here.fetch('GET', '/dashboard/events'),
     await there.fetch('GET', '/dashboard/events'),
   ]
   const texts = streams.map((stream) => stream.text())
 
-  await here.delete('/dashboard/sessions')
-
-  expect(await Promise.all(texts)).toEqual([expect.any(String), expect.any(String)])
-})
-
-test('log out everywhere ends every session', async () => {
-  await using relay = await startDashboard()
-  const here = await relay.claim()
-  const there = await relay.logIn()
-  const { cookie } = here
-
   const answer = await here.delete('/dashboard/sessions')
   here.cookie = cookie
 
   expect(answer.body).toEqual(SIGNED_OUT)
+  expect(await Promise.all(texts)).toEqual([expect.any(String), expect.any(String)])
   expect([outcome(await here.get(KEYS)), outcome(await there.get(KEYS))]).toEqual([
     '401 signed_out',
     '401 signed_out',
   ])
-})
-
-test('a session outlives a restart of the relay', async () => {
-  const database = openDatabase(':memory:', { version: 'test' })
-  const clock = new TestClock()
-  const first = await startDashboard({ database, clock })
-  const before = await first.claim()
-  await first[Symbol.asyncDispose]()
-  await using second = await startDashboard({ database, clock, key: first.key, seed: 2 })
-  const browser = second.browser()
-  browser.continueAs(before)
-
-  expect(await browser.state()).toMatchObject({ state: 'signed_in' })
 })
 
 test('how far the set-up came is remembered, until it is done', async () => {

@@ -198,7 +198,9 @@ const RULES: readonly Rule[] = [
           (name) => `#/components/${kind}/${name}`,
         ),
       )
-      const inner = placesIn(document).filter(({ node }) => 'inDocument' in node)
+      const inner = placesIn(document).filter(
+        ({ node }) => 'inDocument' in node || '~standard' in node,
+      )
       return [...kept.filter((ref) => !used.has(ref)), ...inner.map(({ path }) => path)]
     },
   },

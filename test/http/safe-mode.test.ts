@@ -84,12 +84,10 @@ const OTHERS: readonly (readonly [who: string, asking: Asking])[] = [
   ['a page whose name was bound to this address', { headers: { host: 'evil.example' } }],
 ]
 
-for (const [who, asking] of OTHERS) {
-  test(`${who} learns no reason and no folder`, async () => {
-    const page = await ask('/', { ...asking, headers: { accept: 'text/html', ...asking.headers } })
-    const answers = [page, await ask('/api/v1/messages', asking), await ask('/healthz', asking)]
+test.each(OTHERS)('%s learns no reason and no folder', async (_who, asking) => {
+  const page = await ask('/', { ...asking, headers: { accept: 'text/html', ...asking.headers } })
+  const answers = [page, await ask('/api/v1/messages', asking), await ask('/healthz', asking)]
 
-    for (const answer of answers) expect(await answer.text()).not.toContain('backups')
-    expect(answers.map(({ status }) => status)).toEqual([503, 503, 200])
-  })
-}
+  for (const answer of answers) expect(await answer.text()).not.toContain('backups')
+  expect(answers.map(({ status }) => status)).toEqual([503, 503, 200])
+})

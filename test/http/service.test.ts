@@ -4,6 +4,7 @@ import { expect, test } from 'bun:test'
 import { brotliDecompressSync } from 'node:zlib'
 
 import { startHttp } from './http-relay.ts'
+import { readDocument as readAny, type DOCUMENTS } from './openapi-document.ts'
 
 type Operation = {
   operationId: string
@@ -96,10 +97,11 @@ PUT /api/v1/webhooks/{id} updateWebhook
 
 const LINE_ID = 'line_01k5c3qv7yfxn8t2w9r4d6m0ab'
 
-async function readDocument(path = '/swagger/whole.json'): Promise<Document> {
-  await using rig = await startHttp({ environment: { HOOKLINE_PUBLIC_URL: '' } })
-  const response = await rig.call('GET', path)
-  return (await response.json()) as Document
+async function readDocument(
+  path: (typeof DOCUMENTS)[number] = '/swagger/whole.json',
+): Promise<Document> {
+  // The rules of openapi-rules.test.ts keep its shape.
+  return (await readAny(path)) as unknown as Document
 }
 
 function operationsOf(document: Document): (readonly [string, Operation])[] {
