@@ -1,8 +1,9 @@
 // Tools of the machine are stand-ins here: shell scripts that do what a test says.
 
 import { expect, test } from 'bun:test'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 
+import { eventually } from '../support/relay-process.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 import { PNG, startWithFiles } from './attachment-relay.ts'
 
@@ -118,7 +119,7 @@ test('a child that hangs is ended after 20 seconds, and the relay goes on meanwh
   const { body } = await relay.upload(PNG)
 
   const waiting = relay.content(body.id, { query: '?variant=thumbnail' })
-  while (relay.files().length === 0 || !isStarted(relay)) await Bun.sleep(5)
+  await eventually('the child has begun', () => (existsSync(relay.note('calls')) ? true : null))
   const meanwhile = await relay.content(body.id)
   await relay.clock.advance(20_000)
   const response = await waiting
@@ -126,14 +127,6 @@ test('a child that hangs is ended after 20 seconds, and the relay goes on meanwh
   expect(meanwhile.status).toBe(200)
   expect(response.status).toBe(422)
 })
-
-function isStarted(relay: { calls(): readonly string[] }): boolean {
-  try {
-    return relay.calls().length > 0
-  } catch {
-    return false
-  }
-}
 
 test('a child has limits to its time, output and memory', async () => {
   await using relay = await startWithTools({
