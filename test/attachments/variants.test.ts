@@ -26,7 +26,7 @@ async function startWithTools(scripts: Readonly<Record<string, string>>) {
     ...relay,
     read,
     calls: () => read('calls'),
-    note: (name: string) => `${tools.path}/${name}`,
+    isCalled: () => existsSync(tools.file('calls')),
     async [Symbol.asyncDispose]() {
       await relay[Symbol.asyncDispose]()
       tools[Symbol.dispose]()
@@ -98,47 +98,35 @@ const FAILURES = {
   'whose picture has no end': 'head -c 3000000 /dev/zero > "$out"',
 }
 
-for (const [name, script] of Object.entries(FAILURES)) {
-  test(`a tool ${name} leaves nothing, and is not tried again at once`, async () => {
+test.each(Object.entries(FAILURES))(
+  'a tool %s leaves nothing, and is not tried again at once',
+  async (_name, script) => {
     await using relay = await startWithTools({ sips: script })
     const { body } = await relay.upload(PNG)
+    const ask = async () => (await relay.content(body.id, { query: '?variant=thumbnail' })).status
 
-    const first = await relay.content(body.id, { query: '?variant=thumbnail' })
-    const again = await relay.content(body.id, { query: '?variant=thumbnail' })
+    const statuses = [await ask(), await ask()]
     await relay.clock.advance(600_000)
-    const later = await relay.content(body.id, { query: '?variant=thumbnail' })
+    statuses.push(await ask())
 
-    expect([first.status, again.status, later.status]).toEqual([422, 422, 422])
+    expect(statuses).toEqual([422, 422, 422])
     expect(relay.calls()).toHaveLength(2)
     expect(relay.files()).toEqual([body.sha256])
-  })
-}
+  },
+)
 
 test('a child that hangs is ended after 20 seconds, and the relay goes on meanwhile', async () => {
   await using relay = await startWithTools({ sips: 'sleep 600' })
   const { body } = await relay.upload(PNG)
 
   const waiting = relay.content(body.id, { query: '?variant=thumbnail' })
-  await eventually('the child has begun', () => (existsSync(relay.note('calls')) ? true : null))
+  await eventually('the child has begun', () => (relay.isCalled() ? true : null))
   const meanwhile = await relay.content(body.id)
   await relay.clock.advance(20_000)
   const response = await waiting
 
   expect(meanwhile.status).toBe(200)
   expect(response.status).toBe(422)
-})
-
-test('a child has limits to its time, output and memory', async () => {
-  await using relay = await startWithTools({
-    sips: `(ulimit -t; ulimit -f; ulimit -v) > "$(dirname "$0")/limits"; ${CONVERTS}`,
-  })
-  const { body } = await relay.upload(PNG)
-
-  await relay.content(body.id, { query: '?variant=thumbnail' })
-
-  const [seconds, blocks, memory] = relay.read('limits')
-  expect([seconds, blocks]).toEqual(['30', '2048'])
-  if (process.platform === 'linux') expect(memory).toBe('1572864')
 })
 
 test('children take turns, and requests for one variant share one', async () => {
@@ -156,8 +144,10 @@ test('children take turns, and requests for one variant share one', async () => 
   expect(relay.read('turns')).toEqual(['begin', 'end', 'begin', 'end'])
 })
 
-test('ffmpeg reads a file by the one reader of its type, and nothing but files', async () => {
-  await using relay = await startWithTools({ ffmpeg: CONVERTS })
+test('ffmpeg reads a file by the one reader of its type, with limits to time, output and memory', async () => {
+  await using relay = await startWithTools({
+    ffmpeg: `(ulimit -t; ulimit -f; ulimit -v) > "$(dirname "$0")/limits"; ${CONVERTS}`,
+  })
   const { body } = await relay.upload(PNG)
 
   await relay.content(body.id, { query: '?variant=thumbnail' })
@@ -165,6 +155,9 @@ test('ffmpeg reads a file by the one reader of its type, and nothing but files',
   const [call = ''] = relay.calls()
   expect(call).toContain('-protocol_whitelist file -f png_pipe -i file:/')
   expect(call).toContain(' -max_pixels 100000000 ')
+  const [seconds, blocks, memory] = relay.read('limits')
+  expect([seconds, blocks]).toEqual(['30', '2048'])
+  if (process.platform === 'linux') expect(memory).toBe('1572864')
 })
 
 test('where there is no room for a variant, it is 503 and nothing is kept', async () => {

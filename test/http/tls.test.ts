@@ -6,6 +6,7 @@ import { connect } from 'node:tls'
 
 import { TlsWatch } from '../../src/http/tls.ts'
 import { silentLog } from '../../src/system/log.ts'
+import { eventually } from '../support/relay-process.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 import { TestClock } from '../support/test-clock.ts'
 import { type Json, startRelay } from '../support/test-relay.ts'
@@ -21,17 +22,9 @@ type Pair = { readonly cert: string; readonly key: string }
 /** A pair of files with a certificate that signed itself, valid from now on. */
 function pairOf(name: string, days = 90): Pair {
   const [cert, key] = [folder.file(`${name}.crt`), folder.file(`${name}.pem`)]
-  const made = Bun.spawnSync([
-    ...'openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes'.split(' '),
-    '-days',
-    String(days),
-    '-subj',
-    `/CN=${name}`,
-    '-keyout',
-    key,
-    '-out',
-    cert,
-  ])
+  const request = 'openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes'
+  const subject = ['-days', String(days), '-subj', `/CN=${name}`]
+  const made = Bun.spawnSync([...request.split(' '), ...subject, '-keyout', key, '-out', cert])
   if (made.exitCode !== 0) throw new Error(made.stderr.toString())
   return { cert, key }
 }
@@ -44,12 +37,9 @@ async function copy(from: Partial<Pair>, to: Pair): Promise<void> {
 
 /** A relay on a free port, whose webhooks are really called. */
 async function startTls(pair: Pair, more: Readonly<Record<string, string>> = {}) {
-  const taken = Bun.serve({ port: 0, fetch: () => new Response() })
-  const port = Number(taken.port)
-  await taken.stop(true)
   const clock = new TestClock(Date.now())
   const environment = {
-    HOOKLINE_PORT: String(port),
+    HOOKLINE_PORT: '0',
     HOOKLINE_TLS_CERT: pair.cert,
     HOOKLINE_TLS_KEY: pair.key,
     ...more,
@@ -57,7 +47,9 @@ async function startTls(pair: Pair, more: Readonly<Record<string, string>> = {})
   const parts = { isListening: true }
   const home = new ScratchFolder()
   const relay = await startRelay({ clock, environment, parts, folder: home.path, post: 'own' })
-  const url = `https://127.0.0.1:${port}`
+  const document = await relay.request('GET', '/swagger/json', undefined, { host: 'localhost' })
+  const url: string = document.body.servers[0].url
+  const port = Number(new URL(url).port)
   const findings = async (): Promise<readonly Json[]> =>
     (await relay.get('/api/v1/health')).data.filter(({ code }: Json) => /tls|certif/.test(code))
   return { ...relay, clock, port, url, findings }
@@ -148,11 +140,11 @@ test('the test inbox takes events of a relay whose certificate has another name'
   const { body } = await relay.post('/api/v1/webhooks', { url, events: ['message.sent'] })
 
   await relay.post(`/api/v1/webhooks/${body.id}/test`, {})
-  let [delivery]: Json[] = []
-  while (delivery?.attempt_count !== 1) {
+  const delivery = await eventually('an attempt was made', async (): Promise<Json> => {
     await relay.clock.advance(100)
-    ;[delivery] = (await relay.get(`/api/v1/webhooks/${body.id}/deliveries`)).data
-  }
+    const [first] = (await relay.get(`/api/v1/webhooks/${body.id}/deliveries`)).data
+    return first.attempt_count === 1 ? first : null
+  })
 
   expect(delivery.status).toBe('succeeded')
 })
