@@ -31,26 +31,15 @@ test('a place comes back when the message is proven not sent', () => {
   expect(placeOf(stepContact(spent, 'requeue', 10))).toBe('reserved')
 })
 
-test('a place stays spent while another message to the contact may have left', () => {
-  const two = stepContact(stepContact(NO_CONTACT, 'reserve', 10), 'reserve', 10)
-  const spent = stepContact(stepContact(two, 'spend', 10), 'spend', 10)
+test('a place stays spent while another message may have left, or once the contact is known', () => {
+  const one = stepContact(stepContact(NO_CONTACT, 'reserve', 10), 'spend', 10)
+  const two = stepContact(stepContact(one, 'reserve', 10), 'spend', 10)
 
-  expect(placeOf(stepContact(spent, 'return', 10))).toBe(10)
+  expect(placeOf(stepContact(two, 'return', 10))).toBe(10)
+  expect(placeOf(stepContact({ ...one, knownAt: 1 }, 'return', 10))).toBe(10)
 })
 
-test('a contact that became known keeps the place it spent', () => {
-  const spent = stepContact(stepContact(NO_CONTACT, 'reserve', 10), 'spend', 10)
-  const known = { ...spent, knownAt: 1 }
-
-  expect(placeOf(stepContact(known, 'return', 10))).toBe(10)
-})
-
-const LEVELS: readonly (readonly [
-  used: number,
-  limit: number,
-  before: LimitLevel,
-  after: LimitLevel,
-])[] = [
+const LEVELS: readonly (readonly [number, number, before: LimitLevel, after: LimitLevel])[] = [
   [0, 0, 'room', 'room'],
   [3, 0, 'room', 'room'],
   [39, 50, 'room', 'room'],
@@ -69,8 +58,6 @@ const LEVELS: readonly (readonly [
   [34, 50, 'reached', 'room'],
 ]
 
-for (const [used, limit, before, after] of LEVELS) {
-  test(`${used} new contacts of ${limit}, after "${before}": ${after}`, () => {
-    expect(limitLevel({ used, limit }, before)).toBe(after)
-  })
-}
+test.each(LEVELS)('%d new contacts of %d, after "%s": %s', (used, limit, before, after) => {
+  expect(limitLevel({ used, limit }, before)).toBe(after)
+})
