@@ -6,9 +6,11 @@ import {
   ownIds,
   processRunner,
   startProcess,
+  startReadProcess,
   type ProcessEnd,
   type ProcessOrder,
 } from '../../src/system/process.ts'
+import { eventually } from '../support/relay-process.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 import { TestClock } from '../support/test-clock.ts'
 
@@ -66,35 +68,32 @@ test('a child that does not read its input holds nothing up', async () => {
   expect(end).toEqual(exited([]))
 })
 
-test('a child that hangs is ended at its time, and not before', async () => {
+test('a child that hangs is ended at its time, and killed three seconds later if it ignores that', async () => {
+  using folder = new ScratchFolder()
   const clock = new TestClock()
-  const ending = watch(processRunner(clock)(shell('exec sleep 60'), NEVER))
+  const willing = watch(processRunner(clock)(shell('exec sleep 60'), NEVER))
+  const unwilling = watch(processRunner(clock)(stubborn(folder), NEVER))
+  const areSettled = () => [willing.isSettled(), unwilling.isSettled()]
+  await appears(folder.file('ready'))
 
   await clock.advance(34_999)
   await anotherChild()
-  const isEarly = ending.isSettled()
+  const early = areSettled()
   await clock.advance(1)
-
-  const end = await ending.promise
-  expect(isEarly).toBe(false)
-  expect(end).toEqual({ end: 'killed', why: 'timeout', stdout: '', stderr: '' })
-})
-
-test('a child that ignores SIGTERM is killed three seconds later', async () => {
-  using folder = new ScratchFolder()
-  const clock = new TestClock()
-  const order = stubborn(folder)
-  const ending = watch(processRunner(clock)(order, NEVER))
-  await appears(folder.file('ready'))
-
-  await clock.advance(37_999)
+  const first = await willing.promise
+  await clock.advance(2_999)
   await anotherChild()
-  const isEarly = ending.isSettled()
+  const between = areSettled()
   await clock.advance(1)
+  const second = await unwilling.promise
 
-  const end = await ending.promise
-  expect(isEarly).toBe(false)
-  expect(end).toEqual({ end: 'killed', why: 'timeout', stdout: 'begun\n', stderr: '' })
+  const killed = { end: 'killed', why: 'timeout', stderr: '' } as const
+  expect([early, between]).toEqual([
+    [false, false],
+    [true, false],
+  ])
+  expect(first).toEqual({ ...killed, stdout: '' })
+  expect(second).toEqual({ ...killed, stdout: 'begun\n' })
 })
 
 test('what a child has started is ended with it, so that its pipes close at once', async () => {
@@ -195,12 +194,6 @@ test('a child that somebody else ends is told as killed', async () => {
   expect(end).toEqual({ end: 'killed', why: 'signal', stdout: 'begun\n', stderr: '' })
 })
 
-test('a child is of a group of its own, which a terminal does not interrupt with us', async () => {
-  const end = await run(shell('test "$(ps -o pgid= -p $$)" -eq $$ && echo own'), NEVER)
-
-  expect(end).toEqual(exited(['own\n']))
-})
-
 test('what cannot be started is told by a code that holds nothing of its arguments', async () => {
   using folder = new ScratchFolder()
   writeFileSync(folder.file('plain'), '', { mode: 0o600 })
@@ -230,11 +223,51 @@ test('a child that lives on says how it ended', async () => {
   expect(() => startProcess({ path: '/nowhere/tool', args: [] })).toThrow()
 })
 
-test('this process is known by its id and its user', async () => {
-  const end = await run(shell('echo $PPID; id -u'), NEVER)
+test('a child is of a group of its own, which a terminal does not interrupt with us, and knows us', async () => {
+  const end = await run(
+    shell('test "$(ps -o pgid= -p $$)" -eq $$ && echo own; echo $PPID; id -u'),
+    NEVER,
+  )
 
   const { pid, uid } = ownIds()
-  expect(end).toEqual(exited([`${pid}\n${uid}\n`]))
+  expect(end).toEqual(exited([`own\n${pid}\n${uid}\n`]))
+})
+
+test('of a child that lives on both outputs are told as they come, and it knows nothing else of us', async () => {
+  process.env['HOOKLINE_ADMIN_KEY'] = 'secret'
+  const said = { stdout: '', stderr: '' }
+
+  const child = startReadProcess({
+    path: '/bin/sh',
+    args: ['-c', 'env; echo bad >&2; exit 3'],
+    environment: { WORD: 'Grüße' },
+    onOutput: (chunk, from) => void (said[from] += new TextDecoder().decode(chunk)),
+  })
+  const exitCode = await child.ended
+  await child.outputEnded
+  delete process.env['HOOKLINE_ADMIN_KEY']
+
+  expect([exitCode, said.stderr]).toEqual([3, 'bad\n'])
+  expect(said.stdout).toContain('WORD=Grüße\n')
+  expect(said.stdout).not.toContain('HOOKLINE')
+})
+
+test('what a child that lives on has started is ended with it', async () => {
+  using folder = new ScratchFolder()
+  const ready = folder.file('ready')
+  const child = startReadProcess({
+    path: '/bin/sh',
+    args: ['-c', `sleep 60 & : > ${ready}; wait`],
+    environment: {},
+    onOutput() {},
+  })
+  await appears(ready)
+
+  child.kill('SIGTERM')
+
+  // The grandchild would hold the outputs open for a minute.
+  await child.outputEnded
+  expect(await child.ended).toBeNull()
 })
 
 function shell(script: string): ProcessOrder {
@@ -268,6 +301,6 @@ async function anotherChild(): Promise<void> {
 }
 
 /** Resolves once a child has made `path`. */
-async function appears(path: string): Promise<void> {
-  while (!existsSync(path)) await new Promise((resolve) => setImmediate(resolve))
+function appears(path: string): Promise<true> {
+  return eventually(path, () => (existsSync(path) ? true : null))
 }
