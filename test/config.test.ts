@@ -105,19 +105,18 @@ test('the data directory decides where hookline.env lies, and cannot stand in it
   ])
 })
 
-test('a variable with _FILE names the file that holds the value', () => {
+test('a variable with _FILE names the file of the value, and an empty one is as if it were not set', () => {
   const files = { '/run/secrets/host': 'relay.local\n' }
+  const environment = {
+    HOOKLINE_HOST_FILE: '/run/secrets/host',
+    HOOKLINE_PORT: '',
+    HOOKLINE_PUBLIC_URL: '',
+  }
 
-  const { config, rows } = load({ files, environment: { HOOKLINE_HOST_FILE: '/run/secrets/host' } })
+  const { config, rows } = load({ files, environment })
 
-  expect(config.host).toBe('relay.local')
+  expect([config.host, config.port, config.publicUrl]).toEqual(['relay.local', 4665, null])
   expect(rows.find(({ name }) => name === 'host')?.from).toBe('HOOKLINE_HOST_FILE')
-})
-
-test('an empty variable is as if it were not set', () => {
-  const { config } = load({ environment: { HOOKLINE_PORT: '', HOOKLINE_PUBLIC_URL: '' } })
-
-  expect([config.port, config.publicUrl]).toEqual([4665, null])
 })
 
 test('hookline.env takes comments, empty lines, quotes and export', () => {
@@ -209,13 +208,14 @@ const VALUES: readonly (readonly [keyof Config, string, unknown])[] = [
 ]
 
 test('each kind of value is read as it is meant, or refused', () => {
-  const read = VALUES.map(([name, text]) => {
+  const read = VALUES.map(([name, text]): readonly unknown[] => {
     const flags = { [name]: text }
     const problems = problemsOf({ flags }).length
     return [name, text, problems === 0 ? load({ flags }).config[name] : 'bad', problems]
   })
 
-  expect(read).toEqual(VALUES.map(([...row]) => [...row, row[2] === 'bad' ? 1 : 0]))
+  const wanted = VALUES.map((row): readonly unknown[] => [...row, row[2] === 'bad' ? 1 : 0])
+  expect(read).toEqual(wanted)
 })
 
 test('flags and variables follow from the names, and none is there twice', () => {

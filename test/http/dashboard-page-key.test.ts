@@ -3,9 +3,8 @@
 
 import { expect, test } from 'bun:test'
 
-import { openDatabase } from '../../src/storage/database.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
-import { settle, TestClock } from '../support/test-clock.ts'
+import { settle } from '../support/test-clock.ts'
 import { outcome, PASSWORD, startDashboard } from './dashboard-rig.ts'
 import { EventReader } from './event-reader.ts'
 
@@ -54,9 +53,8 @@ test('who signs out without the page key loses the cookie, and ends no session',
 })
 
 test('the stream of events ends when the session expires', async () => {
-  const clock = new TestClock()
-  const database = openDatabase(':memory:', { version: 'test' })
-  await using relay = await startDashboard({ clock, database })
+  await using relay = await startDashboard()
+  const { clock } = relay
   const browser = await relay.claim()
   const stream = new EventReader(await browser.fetch('GET', '/dashboard/events'))
   await settle()
@@ -69,26 +67,16 @@ test('the stream of events ends when the session expires', async () => {
   expect([before, stream.isOver]).toEqual([false, true])
 })
 
-/** A relay with one backup, and a browser that is signed in. */
-async function withBackup(folder: ScratchFolder) {
-  await Bun.write(folder.file(`backups/${NAME}`), 'the database')
-  const relay = await startDashboard({ folder: folder.path })
-  const browser = await relay.claim()
-  return {
-    relay,
-    browser,
-    ticket: async (): Promise<string> =>
-      (await browser.post('/dashboard/downloads', { backup: NAME })).body.url,
-    /** As a browser downloads a file: without the header of the page. */
-    download: (url: string) =>
-      browser.fetch('GET', url, { headers: { 'x-hookline-page-key': null } }),
-  }
-}
-
-test('a download needs a ticket, which is good once and for a minute', async () => {
+test('a download needs a ticket for a listed backup, good once and for a minute, of the last twenty', async () => {
   using folder = new ScratchFolder()
-  const { relay, ticket, download } = await withBackup(folder)
-  await using _relay = relay
+  await Bun.write(folder.file(`backups/${NAME}`), 'the database')
+  await using relay = await startDashboard({ folder: folder.path })
+  const browser = await relay.claim()
+  const ticket = async (): Promise<string> =>
+    (await browser.post('/dashboard/downloads', { backup: NAME })).body.url
+  // As a browser downloads a file: without the header of the page.
+  const download = (url: string) =>
+    browser.fetch('GET', url, { headers: { 'x-hookline-page-key': null } })
   const [first, second] = [await ticket(), await ticket()]
 
   const taken = await download(first)
@@ -96,21 +84,13 @@ test('a download needs a ticket, which is good once and for a minute', async () 
   await relay.clock.advance(60_000)
   const late = await download(second)
   const made = await download(`/dashboard/downloads/${'a'.repeat(43)}`)
+  const other = await browser.post('/dashboard/downloads', { backup: 'secret.key' })
+  const tickets: string[] = []
+  while (tickets.length < 21) tickets.push(await ticket())
+  const [oldest, next] = await Promise.all(tickets.slice(0, 2).map(download))
 
   expect(await taken.text()).toBe('the database')
   expect(taken.headers.get('content-disposition')).toBe(`attachment; filename="${NAME}"`)
   expect([again, late, made].map(({ status }) => status)).toEqual([404, 404, 404])
-})
-
-test('a ticket is for a backup that is listed, and twenty are good at most', async () => {
-  using folder = new ScratchFolder()
-  const { relay, browser, ticket, download } = await withBackup(folder)
-  await using _relay = relay
-
-  const other = await browser.post('/dashboard/downloads', { backup: 'secret.key' })
-  const tickets: string[] = []
-  while (tickets.length < 21) tickets.push(await ticket())
-  const [first, second] = await Promise.all(tickets.slice(0, 2).map(download))
-
-  expect([other.status, first?.status, second?.status]).toEqual([404, 404, 200])
+  expect([other.status, oldest?.status, next?.status]).toEqual([404, 404, 200])
 })

@@ -73,6 +73,7 @@ test('a session ends seven days after its last use, and use puts that off', asyn
 
   expect(outcome(await used.get(KEYS))).toBe('200')
   expect(outcome(await unused.get(KEYS))).toBe('401 signed_out')
+  expect((await used.get('/dashboard/sessions')).body.data).toMatchObject([{ is_current: true }])
 })
 
 test('a use after an hour gives the cookie again, and writes once', async () => {

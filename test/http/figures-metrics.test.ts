@@ -6,22 +6,15 @@ import { findGuide } from '../../src/guides/guides.ts'
 import { asOwner } from '../support/control-socket.ts'
 import { ScriptedDriver } from '../support/scripted-driver.ts'
 import { TestClock } from '../support/test-clock.ts'
-import { startRelay, type TestRelay } from '../support/test-relay.ts'
 import { WebhookSink } from '../support/webhook-sink.ts'
-
-const PEER = { address: '127.0.0.1', isControl: true, liftTimeout: () => {} }
-
-async function metricsOf({ app }: TestRelay): Promise<string> {
-  const answer = await app.http.fetch(new Request('http://localhost/metrics'), PEER)
-  return answer.text()
-}
+import { startHttp } from './http-relay.ts'
 
 async function busyRelay() {
   const driver = new ScriptedDriver()
   const device = driver.add('+12025550801')
   const clock = new TestClock()
   const sink = new WebhookSink(clock)
-  const relay = await startRelay({ drivers: [driver], post: sink.post, clock })
+  const relay = await startHttp({ drivers: [driver], post: sink.post, clock })
   const hook = { url: 'https://shop.example/hook', events: ['message.sent'] }
   await relay.post('/api/v1/webhooks', hook)
   await relay.send({ to: '+12025550701', text: 'hello' })
@@ -35,7 +28,7 @@ test('messages, sendings, deliveries, lines and contacts are counted by line and
   const [line] = await relay.lines()
   const { data } = await asOwner(relay, 'GET', '/webhooks')
 
-  const text = await metricsOf(relay)
+  const text = await relay.metrics()
 
   for (const sample of [
     `hookline_line_messages_total{line="${line.id}",status="sent"} 1`,
@@ -55,7 +48,7 @@ test('messages, sendings, deliveries, lines and contacts are counted by line and
 
 test('a counter never falls, although a message that was sent can still fail', async () => {
   await using relay = await busyRelay()
-  const sent = () => metricsOf(relay).then((text) => /status="sent"} (\d+)/.exec(text)?.[1])
+  const sent = () => relay.metrics().then((text) => /status="sent"} (\d+)/.exec(text)?.[1])
   const before = await sent()
 
   relay.db.sqlite.run("UPDATE messages SET status = 'failed' WHERE status = 'sent'")
@@ -71,7 +64,7 @@ test('every figure of the Grafana board, and of its guide, is in the metrics', a
     name.replace(/_bucket$/, ''),
   )
 
-  const text = await metricsOf(relay)
+  const text = await relay.metrics()
 
   expect(board.panels).toHaveLength(8)
   expect([...new Set(names)].filter((name) => !text.includes(`# TYPE ${name} `))).toEqual([])

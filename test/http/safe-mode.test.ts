@@ -33,9 +33,13 @@ function ask(path: string, asking: Asking = {}) {
 }
 
 test('every path of the API answers 503 in the one shape, with the reason and the next step', async () => {
-  for (const path of ['/api/v1/messages', '/api/v1/nowhere', '/readyz', '/swagger/json']) {
-    const answer = await ask(path, { headers: { accept: 'application/json' } })
+  // A browser gets JSON of the API too.
+  const asked = { '/api/v1/messages': 'text/html', '/readyz': '*/*', '/swagger/json': '*/*' }
 
+  for (const [path, accept] of Object.entries(asked)) {
+    const answer = await ask(path, { headers: { accept } })
+
+    expect(answer.headers.get('content-type')).toBe('application/json')
     expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '60'])
     expect(answer.headers.get('x-request-id')).toMatch(/^req_/)
     expect(await answer.json()).toEqual({ error: { code: 'starting', message: WHOLE } })
@@ -55,12 +59,6 @@ test('a browser gets one plain page on every path, and nothing in it is taken fo
     expect(html).toContain('/data/backups &amp; &lt;elsewhere&gt;.')
     expect(html).toContain('Run: hookline restore FILE')
   }
-})
-
-test('the API answers a browser in JSON too', async () => {
-  const answer = await ask('/api/v1/messages', { headers: { accept: 'text/html' } })
-
-  expect(answer.headers.get('content-type')).toBe('application/json')
 })
 
 test('the process is alive, and says on this machine what the matter is', async () => {

@@ -57,6 +57,11 @@ async function startTls(pair: Pair, more: Readonly<Record<string, string>> = {})
 
 const TRUSTING = { tls: { rejectUnauthorized: false } }
 
+/** The watch alone, with which nothing listens. */
+function watchOf(place: ConstructorParameters<typeof TlsWatch>[0], clock = new TestClock()) {
+  return new TlsWatch(place, { clock, log: silentLog }, () => {})
+}
+
 /** The name in the certificate that a new connection is shown. */
 async function shownAt(port: number): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>()
@@ -154,11 +159,7 @@ test('files that are no pair are refused at the start, each with its sentence', 
   const nothing = folder.file('nothing')
   writeFileSync(nothing, 'no PEM')
   const start = (tlsCert: string | null, tlsKey: string | null) => () =>
-    new TlsWatch(
-      { tlsCert, tlsKey, host: '127.0.0.1', publicUrl: null },
-      { clock: new TestClock(), log: silentLog },
-      () => {},
-    )
+    watchOf({ tlsCert, tlsKey, host: '127.0.0.1', publicUrl: null })
 
   expect(start(one.cert, null)).toThrow('--tls-cert and --tls-key belong together')
   expect(start(one.cert, other.key)).toThrow(`The key in ${other.key} is not that of the first`)
@@ -172,7 +173,7 @@ test('a certificate that expires soon is a warning, an expired one an error', as
   const { cert: tlsCert, key: tlsKey } = pairOf('short', 90)
   const clock = new TestClock(Date.now())
   const place = { tlsCert, tlsKey, host: '0.0.0.0', publicUrl: null }
-  const watch = new TlsWatch(place, { clock, log: silentLog }, () => {})
+  const watch = watchOf(place, clock)
   const after = async (days: number) => {
     await clock.advance(days * DAY_MS)
     return watch.findings().map(({ code, severity }) => `${severity} ${code}`)
@@ -185,11 +186,7 @@ test('a certificate that expires soon is a warning, an expired one an error', as
 
 test('a relay that others reach by HTTP says so, and not behind a proxy with TLS', () => {
   const found = (host: string, publicUrl: string | null) =>
-    new TlsWatch(
-      { tlsCert: null, tlsKey: null, host, publicUrl },
-      { clock: new TestClock(), log: silentLog },
-      () => {},
-    )
+    watchOf({ tlsCert: null, tlsKey: null, host, publicUrl })
       .findings()
       .map(({ code }) => code)
 

@@ -32,9 +32,8 @@ test('a data directory is made for its owner only', () => {
 
 test('a folder that others can read, a file, a link, a long path, and what a cloud syncs are refused', () => {
   using folder = new ScratchFolder()
-  const [open, file, link, synced] = ['open', 'file', 'link', 'synced'].map((name) =>
-    folder.file(name),
-  )
+  const [open, file] = [folder.file('open'), folder.file('file')]
+  const [link, synced] = [folder.file('link'), folder.file('synced')]
   mkdirSync(open)
   chmodSync(open, 0o755)
   writeFileSync(file, '')
