@@ -4,38 +4,29 @@ import { afterAll, expect, test } from 'bun:test'
 
 import { ScriptedDriver } from '../support/scripted-driver.ts'
 import { startDashboard } from './dashboard-rig.ts'
+import { startHttp } from './http-relay.ts'
 
 const GZIP: Readonly<Record<string, string>> = { 'accept-encoding': 'gzip, deflate, br, zstd' }
-const PEER = { address: '127.0.0.1', isControl: false, liftTimeout() {} }
+
+const { rig, conversationId } = await startBusy()
+afterAll(() => rig[Symbol.asyncDispose]())
 
 /** A relay with 30 keys, and 12 long messages to each of two people. */
 async function startBusy() {
   const driver = new ScriptedDriver()
   driver.add('+12025550801')
-  const relay = await startDashboard({ drivers: [driver] })
-  for (let n = 0; n < 30; n += 1) await relay.post('/api/v1/keys', { name: `Booking system ${n}` })
+  const rig = await startHttp({ drivers: [driver] })
+  for (let n = 0; n < 30; n += 1) await rig.post('/api/v1/keys', { name: `Booking system ${n}` })
   for (const to of ['+12025550700', '+12025550701']) {
     for (let n = 0; n < 12; n += 1)
-      await relay.send({ to, text: `${n} Your table is ready. `.repeat(20) })
+      await rig.send({ to, text: `${n} Your table is ready. `.repeat(20) })
   }
-  const [message] = (await relay.get('/api/v1/messages?limit=1')).data
-  return { relay, conversationId: String(message.conversation_id) }
+  const [message] = (await rig.get('/api/v1/messages?limit=1')).data
+  return { rig, conversationId: String(message.conversation_id) }
 }
 
-const { relay, conversationId } = await startBusy()
-afterAll(() => relay[Symbol.asyncDispose]())
-
-async function ask(path: string, { method = 'GET', isControl = false, headers = GZIP } = {}) {
-  const keys = {
-    host: 'localhost',
-    'x-api-key': relay.key?.key ?? '',
-    'x-api-secret': relay.key?.secret ?? '',
-  }
-  const request = new Request(`http://localhost${path}`, {
-    method,
-    headers: { ...keys, ...headers },
-  })
-  const response = await relay.app.http.fetch(request, { ...PEER, isControl })
+async function ask(path: string, { isControl = false, headers = GZIP } = {}) {
+  const response = await (isControl ? rig.control : rig.call)('GET', path, { headers })
   return {
     encoding: response.headers.get('content-encoding'),
     headers: response.headers,
@@ -83,17 +74,19 @@ test('the document of the API is compressed; what is short, an error, and the co
 })
 
 test('a secret is never compressed, nor are the events of the dashboard', async () => {
+  await using relay = await startDashboard()
   const browser = await relay.claim()
   const name = 'a'.repeat(90)
+  const make = () => browser.fetch('POST', '/dashboard/api/keys', { body: { name }, headers: GZIP })
 
-  const made = await browser.fetch('POST', '/dashboard/api/keys', { body: { name }, headers: GZIP })
+  const [made] = await Promise.all(Array.from({ length: 30 }, make))
   const listed = await browser.fetch('GET', '/dashboard/api/keys?limit=50', { headers: GZIP })
   const events = await browser.fetch('GET', '/dashboard/events', { headers: GZIP })
   await events.body?.cancel()
 
-  const told = [made, listed, events].map(({ status, headers }) => [
-    status,
-    headers.get('content-encoding'),
+  const told = [made, listed, events].map((answer) => [
+    answer?.status,
+    answer?.headers.get('content-encoding'),
   ])
   expect(told).toEqual([
     [201, null],

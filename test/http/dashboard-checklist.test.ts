@@ -4,7 +4,8 @@ import type { HealthFinding } from '../../src/api/health.ts'
 import type { PhoneLine } from '../../src/api/phone-lines.ts'
 import { checklist as checklistOf } from '../../src/http/dashboard-health.ts'
 import { LINE_KINDS } from '../../src/lines/kinds.ts'
-import { finding, LINE } from './dashboard-samples.ts'
+import { phoneLine } from '../dashboard/samples.ts'
+import { finding } from './dashboard-samples.ts'
 
 function checklist(line: PhoneLine, findings: readonly HealthFinding[]) {
   const kind = LINE_KINDS.find(({ name }) => name === line.driver)
@@ -69,6 +70,7 @@ test('an iPhone is asked what it climbs by, and of iMessage that is off it is sa
   ])
 })
 
+const LINE_ID = phoneLine().id
 const OFFLINE = { driver: 'mac', status: 'offline' } as const
 
 const FAULTS: readonly (readonly [
@@ -96,25 +98,25 @@ const FAULTS: readonly (readonly [
   [
     'a finding that no check asks for is told after them',
     { is_enabled: false },
-    [finding({ code: 'possible_loop', line_id: LINE.id })],
+    [finding({ code: 'possible_loop', line_id: LINE_ID })],
     ['warn: The line is paused', 'warn: About possible_loop'],
   ],
   [
     'a line at its limit is told once, by the check that asks for room',
     { new_contacts_today: 50 },
-    [finding({ code: 'limit_reached', line_id: LINE.id })],
+    [finding({ code: 'limit_reached', line_id: LINE_ID })],
     ['warn: No new contacts left for today'],
   ],
   [
     'a reason for being offline that has no finding of its own is told',
     { ...OFFLINE, status_reason: 'device_absent', status_hint: 'Plug it in.' },
-    [finding({ code: 'line_offline', line_id: LINE.id })],
+    [finding({ code: 'line_offline', line_id: LINE_ID })],
     ['bad: The device is not connected'],
   ],
   [
     'a line that is offline for a reason that no check knows says so',
     { status: 'offline', status_reason: 'simulated_outage' },
-    [finding({ code: 'line_offline', line_id: LINE.id })],
+    [finding({ code: 'line_offline', line_id: LINE_ID })],
     ['warn: About line_offline'],
   ],
   [
@@ -158,7 +160,3 @@ test('a line by Shortcuts is asked for its bridge and for a shortcut that runs',
   expect(silent[1]?.fix).toBe('Start it.')
   expect(removed.map(({ state }) => state)).toEqual(['bad', 'unknown', 'ok'])
 })
-
-function phoneLine(told: Partial<PhoneLine>): PhoneLine {
-  return { ...LINE, ...told }
-}

@@ -1,14 +1,13 @@
 import { expect, test } from 'bun:test'
 
-import type { PhoneLine } from '../../src/api/phone-lines.ts'
 import { contactCost } from '../../src/http/dashboard-views.ts'
+import { phoneLine } from '../dashboard/samples.ts'
 import { ScriptedDriver } from '../support/scripted-driver.ts'
 import { startDashboard } from './dashboard-rig.ts'
-import { LINE } from './dashboard-samples.ts'
 
 test('what a message costs of the limit is told in words', () => {
-  const free = line({ label: 'Free', new_contacts_today: 12 })
-  const full = line({ new_contacts_today: 50 })
+  const free = phoneLine({ label: 'Free', new_contacts_today: 12 })
+  const full = phoneLine({ new_contacts_today: 50 })
 
   expect(contactCost(free, false)).toEqual({
     before: 'New contact for ',
@@ -26,7 +25,7 @@ test('what a message costs of the limit is told in words', () => {
     after: ' has no new contacts left today.',
   })
   expect(contactCost(null, false).after).toStartWith('No line is ready')
-  const busy = line({ new_contacts_today: 7_179, daily_contact_limit: 100_000 })
+  const busy = phoneLine({ new_contacts_today: 7_179, daily_contact_limit: 100_000 })
   expect(contactCost(busy, false).after).toBe('. 7,179 of 100,000 used today.')
 })
 
@@ -56,7 +55,3 @@ test('the line that is told of is the one by which the message then goes, and kn
     '+12025550801. 1 of 50 used today.',
   ])
 })
-
-function line(told: Partial<PhoneLine>): PhoneLine {
-  return { ...LINE, driver: 'mac', ...told }
-}

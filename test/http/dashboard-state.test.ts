@@ -3,9 +3,10 @@
 import { expect, test } from 'bun:test'
 
 import { branchesOf, relayState } from '../../src/http/dashboard-health.ts'
-import { LINE, WEBHOOK } from './dashboard-samples.ts'
+import { phoneLine, webhook } from '../dashboard/samples.ts'
 import { finding } from './dashboard-samples.ts'
 
+const [LINE, WEBHOOK] = [phoneLine(), webhook()]
 const NOTHING = { lines: [LINE], findings: [], webhooks: [] }
 
 test('where all is well, one sentence says so', () => {

@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import type { WebhookDay } from '../../src/api/dashboard.ts'
 import type { Webhook } from '../../src/api/webhooks.ts'
 import { daysOf, durationWords } from '../../src/http/dashboard-webhooks.ts'
-import { DELIVERY, WEBHOOK } from './dashboard-samples.ts'
+import { delivery, webhook } from '../dashboard/samples.ts'
 
 const ATTEMPT = {
   number: 1,
@@ -16,13 +16,6 @@ const ATTEMPT = {
 } as const
 
 const RECEIVER = { waiting: 70, failing_since: null, next_probe_at: null }
-
-type Told = Omit<typeof DELIVERY, 'id' | 'status' | 'attempt_count' | 'created_at'> & {
-  readonly id: string
-  readonly status: 'pending' | 'succeeded' | 'exhausted'
-  readonly attempt_count: number
-  readonly created_at: string
-}
 
 test('a webhook fails when the newest delivery that was tried was not taken, and it is told why', () => {
   const failed = delivery({ id: 'dlv_2', attempt_count: 1 })
@@ -63,12 +56,12 @@ test('a duration is told in the unit that fits', () => {
 
 /** What is told of a webhook that has just these deliveries, newest first. */
 function dayOf(
-  deliveries: readonly Told[],
+  deliveries: readonly ReturnType<typeof delivery>[],
   { disabled_reason = null }: { readonly disabled_reason?: Webhook['disabled_reason'] } = {},
 ): WebhookDay {
   const webhooks = {
-    list: () => ({ data: [{ ...WEBHOOK, disabled_reason }], has_more: false, next_cursor: null }),
-    get: () => WEBHOOK,
+    list: () => ({ data: [webhook({ disabled_reason })], has_more: false, next_cursor: null }),
+    get: () => webhook(),
     listDeliveries: (_id: string, _filter: object, { limit }: { readonly limit: number }) => ({
       data: deliveries.slice(0, limit),
       has_more: deliveries.length > limit,
@@ -86,8 +79,4 @@ function dayOf(
   const [day] = daysOf({ webhooks })
   if (day === undefined) throw new Error('Nothing is told of the webhook.')
   return day
-}
-
-function delivery(told: Partial<Told>): Told {
-  return { ...DELIVERY, ...told }
 }
