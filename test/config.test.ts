@@ -175,13 +175,10 @@ test('a set environment variable locks its setting', () => {
 const VALUES: readonly (readonly [keyof Config, string, unknown])[] = [
   ['port', '0', 0],
   ['port', '65535', 65_535],
-  ['port', '-1', 'bad'],
   ['port', '1e3', 'bad'],
   ['port', ' 1', 'bad'],
-  ['port', '4665.5', 'bad'],
   ['host', '0.0.0.0', '0.0.0.0'],
   ['dataDir', 'here', '/srv/me/here'],
-  ['dataDir', '/there', '/there'],
   ['backupFolder', 'b', '/srv/me/b'],
   ['backupFolder', 'none', null],
   ['publicUrl', 'https://relay.example.org/', 'https://relay.example.org'],

@@ -132,47 +132,32 @@ test('25 browsers stay signed in: the 26th ends the one seen longest ago', async
   expect(outcomes).toEqual(['200', '401 signed_out', ...Array<string>(24).fill('200')])
 })
 
-test('log out ends this session, and takes its cookie away', async () => {
+test('log out ends this session, log out everywhere all of them, and the events that each watches', async () => {
   await using relay = await startDashboard()
-  const here = await relay.claim()
-  const there = await relay.logIn()
-  const { cookie } = here
+  const [gone, here, there] = [await relay.claim(), await relay.logIn(), await relay.logIn()]
+  const browsers = [gone, here, there]
+  const cookies = browsers.map(({ cookie }) => cookie)
+  const streams = [here, there].map((browser) => browser.fetch('GET', '/dashboard/events'))
+  const texts = (await Promise.all(streams)).map((stream) => stream.text())
+  const states = async () => {
+    browsers.forEach((browser, index) => (browser.cookie = cookies[index] ?? null))
+    const answers = await Promise.all(browsers.map((browser) => browser.get(KEYS)))
+    return answers.map(outcome)
+  }
 
-  const answer = await here.delete('/dashboard/session')
-  const again = await here.delete('/dashboard/session')
-  here.cookie = cookie
+  const answer = await gone.delete('/dashboard/session')
+  const again = await gone.delete('/dashboard/session')
+  const afterOne = await states()
+  const everywhere = await here.delete('/dashboard/sessions')
 
-  expect(answer.body).toEqual(SIGNED_OUT)
+  expect([answer.body, everywhere.body]).toEqual([SIGNED_OUT, SIGNED_OUT])
   expect(answer.headers.get('set-cookie')).toBe(
     'hookline_session=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict',
   )
   expect(outcome(again)).toBe('200')
-  expect([outcome(await here.get(KEYS)), outcome(await there.get(KEYS))]).toEqual([
-    '401 signed_out',
-    '200',
-  ])
-})
-
-test('log out everywhere ends every session, and the events that each watches', async () => {
-  await using relay = await startDashboard()
-  const here = await relay.claim()
-  const there = await relay.logIn()
-  const { cookie } = here
-  const streams = [
-    await here.fetch('GET', '/dashboard/events'),
-    await there.fetch('GET', '/dashboard/events'),
-  ]
-  const texts = streams.map((stream) => stream.text())
-
-  const answer = await here.delete('/dashboard/sessions')
-  here.cookie = cookie
-
-  expect(answer.body).toEqual(SIGNED_OUT)
+  expect(afterOne).toEqual(['401 signed_out', '200', '200'])
   expect(await Promise.all(texts)).toEqual([expect.any(String), expect.any(String)])
-  expect([outcome(await here.get(KEYS)), outcome(await there.get(KEYS))]).toEqual([
-    '401 signed_out',
-    '401 signed_out',
-  ])
+  expect(await states()).toEqual(Array(3).fill('401 signed_out'))
 })
 
 test('how far the set-up came is remembered, until it is done', async () => {

@@ -48,16 +48,6 @@ async function rawAnswer(port: number, text: string): Promise<string> {
   return promise
 }
 
-test('a free port is taken and told', async () => {
-  const listener = listening()
-
-  const response = await fetch(`${listener.url}/healthz`)
-
-  expect(listener.url).toBe(`http://127.0.0.1:${listener.port}`)
-  expect(await response.json()).toEqual({ status: 'ok' })
-  await listener.stop(0)
-})
-
 const JSON_HEAD = 'host: localhost\r\ncontent-type: application/json'
 const KEY_HEAD = `x-api-key: ${CREDENTIALS['x-api-key']}\r\nx-api-secret: ${CREDENTIALS['x-api-secret']}`
 const KEYS_HEAD = `POST /api/v1/keys HTTP/1.1\r\n${JSON_HEAD}\r\n${KEY_HEAD}`

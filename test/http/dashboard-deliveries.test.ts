@@ -1,8 +1,16 @@
+// What the page is told of a webhook's deliveries. That a body is what was sent stands in
+// dashboard-views.test.ts, beside a receiver.
+
 import { expect, test } from 'bun:test'
 
 import type { WebhookDay } from '../../src/api/dashboard.ts'
 import type { Webhook } from '../../src/api/webhooks.ts'
-import { daysOf, durationWords } from '../../src/http/dashboard-webhooks.ts'
+import {
+  daysOf,
+  durationWords,
+  headersOf,
+  readableBody,
+} from '../../src/http/dashboard-webhooks.ts'
 import { delivery, webhook } from '../dashboard/samples.ts'
 
 const ATTEMPT = {
@@ -52,6 +60,33 @@ test('why a webhook was stopped is told with what is to be done', () => {
 
 test('a duration is told in the unit that fits', () => {
   expect([3, 999, 1_234, 10_000].map(durationWords)).toEqual(['3 ms', '999 ms', '1.2 s', '10.0 s'])
+})
+
+test('a body is shown as it was sent, but for line breaks', () => {
+  const sent = '{"event":"message.sent","message":{"text":"a\\nb"}}'
+
+  const body = readableBody(sent)
+
+  expect(JSON.stringify(JSON.parse(body))).toBe(sent)
+  expect(body.split('\n')[1]).toBe('  "event": "message.sent",')
+})
+
+test('the headers are those of the attempt, without a signature', () => {
+  const text = headersOf({
+    delivery: { event_id: 'evt_7' },
+    attempt: { started_at: '2026-11-21T10:00:01.999Z' },
+    url: 'https://shop.example.com/hook',
+    version: '1.2.3',
+  })
+
+  expect(text.split('\n')).toEqual([
+    'POST https://shop.example.com/hook',
+    'content-type: application/json',
+    'user-agent: Hookline/1.2.3',
+    'webhook-id: evt_7',
+    'webhook-timestamp: 1795255201',
+    'webhook-signature: v1,… (made with the secret, and not kept)',
+  ])
 })
 
 /** What is told of a webhook that has just these deliveries, newest first. */
