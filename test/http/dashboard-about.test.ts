@@ -4,7 +4,7 @@ import { expect, test } from 'bun:test'
 
 import type { KindInfo } from '../../src/api/dashboard.ts'
 import { ScriptedDriver } from '../support/scripted-driver.ts'
-import { PASSWORD, startDashboard } from './dashboard-rig.ts'
+import { startDashboard } from './dashboard-rig.ts'
 
 const ABOUT = '/dashboard/about'
 const SESSIONS = '/dashboard/sessions'
@@ -54,16 +54,6 @@ test('the relay tells what it is and what it was started with', async () => {
       }),
     ],
   })
-})
-
-test('a password of the options is told to be one, and is not told', async () => {
-  await using relay = await startDashboard({ environment: { HOOKLINE_ADMIN_PASSWORD: PASSWORD } })
-  const browser = await relay.logIn()
-
-  const { body } = await browser.get(ABOUT)
-
-  expect(body.is_password_locked).toBe(true)
-  expect(JSON.stringify(body)).not.toContain(PASSWORD)
 })
 
 test('every browser that is signed in is listed, the one seen last first', async () => {

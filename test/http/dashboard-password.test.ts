@@ -41,15 +41,25 @@ test('a wrong password elevates nothing', async () => {
   expect(await browser.state()).toMatchObject({ state: 'signed_in', elevated_until: null })
 })
 
-test('a changed password ends all other sessions and opens the next', async () => {
+test('a password is changed by who knows it, and ends all other sessions and opens the next', async () => {
   await using relay = await startDashboard()
   const here = await relay.claim()
   const there = await relay.logIn()
   const next = relay.browser()
   const change = { current: PASSWORD, password: 'battery staple' }
 
+  const refused = [
+    await here.post('/dashboard/password', { ...change, current: 'wrong horse' }),
+    await here.post('/dashboard/password', { ...change, password: 'x'.repeat(11) }),
+    await here.post('/dashboard/password', { ...change, password: 'x'.repeat(201) }),
+  ]
   const answer = await here.post('/dashboard/password', change)
 
+  expect(refused.map(outcome)).toEqual([
+    '401 wrong_password',
+    '400 invalid_request',
+    '400 invalid_request',
+  ])
   expect(answer.body).toMatchObject({ state: 'signed_in' })
   expect([outcome(await here.get(KEYS)), outcome(await there.get(KEYS))]).toEqual([
     '200',
@@ -59,27 +69,4 @@ test('a changed password ends all other sessions and opens the next', async () =
     outcome(await next.post('/dashboard/session', { password: PASSWORD })),
     outcome(await next.post('/dashboard/session', { password: 'battery staple' })),
   ]).toEqual(['401 wrong_password', '200'])
-})
-
-test('a password is changed by who knows it, for one of 12 to 200 characters', async () => {
-  await using relay = await startDashboard()
-  const browser = await relay.claim()
-  const change = (current: string, password: string) =>
-    browser.post('/dashboard/password', { current, password })
-
-  const answers = [
-    await change('wrong horse', 'battery staple'),
-    await change(PASSWORD, 'x'.repeat(11)),
-    await change(PASSWORD, 'x'.repeat(201)),
-    await change(PASSWORD, '123456789012'),
-    await change('123456789012', '\u{1f40e}'.repeat(200)),
-  ]
-
-  expect(answers.map(outcome)).toEqual([
-    '401 wrong_password',
-    '400 invalid_request',
-    '400 invalid_request',
-    '200',
-    '200',
-  ])
 })

@@ -193,17 +193,7 @@ test('the owner reads and changes settings, and sees no URL with a key in it', a
   expect(JSON.stringify(listed.body)).not.toContain('s3cr3t')
 })
 
-test('the owner makes a backup by the dashboard, but names no file of the machine', async () => {
-  await using relay = await startDashboard()
-  const browser = await relay.claim()
-
-  const made = await browser.post('/dashboard/api/backup', {})
-  const named = await browser.post('/dashboard/api/backup', { to: '/x' })
-
-  expect([made.status, named.status]).toEqual([200, 400])
-})
-
-test('the owner downloads a backup that is listed, and no other file', async () => {
+test('the owner makes a backup, and downloads one that is listed, but names no file of the machine', async () => {
   using folder = new ScratchFolder()
   const name = 'hookline-2026-11-21T03-00-00Z.db'
   await Bun.write(folder.file(`backups/${name}`), 'the database')
@@ -212,10 +202,13 @@ test('the owner downloads a backup that is listed, and no other file', async () 
   const browser = await relay.claim()
   const ask = (path: string) => browser.fetch('GET', `/dashboard/api/backups${path}`)
 
+  const made = await browser.post('/dashboard/api/backup', {})
+  const named = await browser.post('/dashboard/api/backup', { to: '/x' })
   const listed = await browser.get('/dashboard/api/backups')
   const taken = await ask(`/${name}`)
   const others = await Promise.all([ask('/secret.key'), ask('/..%2Fsecret.key'), ask('/..')])
 
+  expect([made.status, named.status]).toEqual([200, 400])
   expect(listed.body.data).toMatchObject([{ name, kind: 'daily', size_bytes: 12 }])
   expect(await taken.text()).toBe('the database')
   expect(taken.headers.get('content-disposition')).toBe(`attachment; filename="${name}"`)

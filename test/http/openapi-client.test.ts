@@ -88,13 +88,3 @@ async function run(
   ])
   return { exitCode, output: output + errors }
 }
-
-test('who set a public url finds it in the document, where a client is to ask', async () => {
-  await using relay = await startRelay({
-    environment: { HOOKLINE_PUBLIC_URL: 'https://relay.example.com/sms' },
-  })
-
-  const { body } = await relay.request('GET', '/swagger/json', undefined, { host: 'localhost' })
-
-  expect(body.servers).toEqual([{ url: 'https://relay.example.com/sms' }])
-})

@@ -111,6 +111,8 @@ test('the document has every route with a readable operation id, and no route be
 
 test('clients are made of a document without what only shortcuts call, and know where the relay is', async () => {
   const [api, whole] = [await readDocument('/swagger/json'), await readDocument()]
+  await using rig = await startHttp()
+  const ofPublicUrl = (await (await rig.call('GET', '/swagger/json')).json()) as Document
 
   const left = Object.keys(whole.paths).filter((path) => !(path in api.paths))
 
@@ -118,6 +120,7 @@ test('clients are made of a document without what only shortcuts call, and know 
   expect(Object.keys(api.components.securitySchemes)).toEqual(['apiKey', 'apiSecret'])
   expect(JSON.stringify(api)).not.toContain('Shortcuts"')
   expect(api.servers).toEqual([{ url: 'http://127.0.0.1:4665' }])
+  expect(ofPublicUrl.servers).toEqual([{ url: 'https://relay.example.com/x' }])
   // The page asks the relay that it was loaded from, by the name that the browser knows.
   expect(whole.servers).toEqual([{ url: '/' }])
 })
