@@ -8,27 +8,17 @@ import {
   type LimitLevel,
 } from '../../src/domain/contact-limit.ts'
 
-test('one contact takes one place, however many messages wait for it', () => {
+test('one contact takes one place, which is spent on the day on which its message passes, or comes back', () => {
   const one = stepContact(NO_CONTACT, 'reserve', 10)
   const two = stepContact(one, 'reserve', 10)
+  const spent = stepContact(one, 'spend', 11)
 
-  expect(placeOf(NO_CONTACT)).toBe('none')
-  expect(placeOf(one)).toBe('reserved')
-  expect(placeOf(two)).toBe('reserved')
+  expect([NO_CONTACT, one, two].map(placeOf)).toEqual(['none', 'reserved', 'reserved'])
   expect(placeOf(stepContact(two, 'release', 10))).toBe('reserved')
-})
-
-test('a reserved place is spent on the day on which the message passes', () => {
-  const reserved = stepContact(NO_CONTACT, 'reserve', 10)
-
-  expect(placeOf(stepContact(reserved, 'spend', 11))).toBe(11)
-})
-
-test('a place comes back when the message is proven not sent', () => {
-  const spent = stepContact(stepContact(NO_CONTACT, 'reserve', 10), 'spend', 10)
-
-  expect(placeOf(stepContact(spent, 'return', 10))).toBe('none')
-  expect(placeOf(stepContact(spent, 'requeue', 10))).toBe('reserved')
+  expect(placeOf(spent)).toBe(11)
+  // Proven not sent.
+  expect(placeOf(stepContact(spent, 'return', 11))).toBe('none')
+  expect(placeOf(stepContact(spent, 'requeue', 11))).toBe('reserved')
 })
 
 test('a place stays spent while another message may have left, or once the contact is known', () => {
