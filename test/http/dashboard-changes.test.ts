@@ -155,7 +155,7 @@ test('a delivery is told when it is made, at each attempt, and when somebody ask
   }
 })
 
-test('a key is told when it is made, used and revoked', async () => {
+test('a key that is made, used and revoked, a setting that changes and a browser that logs in are told', async () => {
   await using relay = await watched()
 
   const { body: made } = await relay.post('/api/v1/keys', { name: 'till' })
@@ -168,11 +168,17 @@ test('a key is told when it is made, used and revoked', async () => {
   const used = await relay.hear()
   await relay.request('DELETE', `/api/v1/keys/${made.id}`)
   const revoked = await relay.hear()
+  await relay.browser.put('/dashboard/api/settings/open_metrics', { value: 'on' })
+  const afterSetting = await relay.hear()
+  await relay.logIn()
+  const afterLogIn = await relay.hear()
 
   const key = { what: 'key', id: made.id }
   expect(first).toContainEqual(key)
   expect(used).toContainEqual(key)
   expect(revoked).toContainEqual(key)
+  expect(afterSetting).toEqual([{ what: 'setting', id: 'open_metrics' }])
+  expect(afterLogIn).toEqual([{ what: 'session', id: 'all' }])
 })
 
 test('what is the matter is told when it begins and when it is over, and not in between', async () => {
@@ -189,16 +195,4 @@ test('what is the matter is told when it begins and when it is over, and not in 
 
   const health = [{ what: 'health', id: 'health' }]
   expect([begun, lasting, over]).toEqual([health, [], health])
-})
-
-test('a setting that changes and a browser that logs in are told, for the page that lists them', async () => {
-  await using relay = await watched()
-
-  await relay.browser.put('/dashboard/api/settings/open_metrics', { value: 'on' })
-  const afterSetting = await relay.hear()
-  await relay.logIn()
-  const afterLogIn = await relay.hear()
-
-  expect(afterSetting).toEqual([{ what: 'setting', id: 'open_metrics' }])
-  expect(afterLogIn).toEqual([{ what: 'session', id: 'all' }])
 })

@@ -3,28 +3,9 @@
 import { expect, test } from 'bun:test'
 import { brotliDecompressSync } from 'node:zlib'
 
+import type { Json } from '../support/test-relay.ts'
 import { startHttp } from './http-relay.ts'
 import { readDocument as readAny, type DOCUMENTS } from './openapi-document.ts'
-
-type Operation = {
-  operationId: string
-  summary: string
-  tags: string[]
-  security?: unknown
-  responses: Record<string, { $ref?: string }>
-  parameters: readonly { name: string; schema: { example?: unknown; examples?: unknown } }[]
-  requestBody?: { required: boolean; content: Record<string, { example?: unknown }> }
-}
-type Document = {
-  servers: readonly unknown[]
-  paths: Record<string, Record<string, Operation>>
-  security: unknown
-  components: {
-    securitySchemes: Record<string, unknown>
-    responses: Record<string, { content?: Record<string, { schema: unknown }> }>
-    schemas: Record<string, { properties?: Record<string, { examples?: unknown[] }> }>
-  }
-}
 
 const ROUTES: Readonly<Record<string, string>> = {
   '/api/v1/attachments': 'post uploadAttachment',
@@ -83,26 +64,24 @@ const ROUTES: Readonly<Record<string, string>> = {
 
 const LINE_ID = 'line_01k5c3qv7yfxn8t2w9r4d6m0ab'
 
-async function readDocument(
-  path: (typeof DOCUMENTS)[number] = '/swagger/whole.json',
-): Promise<Document> {
-  // The rules of openapi-rules.test.ts keep its shape.
-  return (await readAny(path)) as unknown as Document
-}
+const readDocument = (path: (typeof DOCUMENTS)[number] = '/swagger/whole.json'): Promise<Json> =>
+  readAny(path)
 
-function operationsOf(document: Document): (readonly [string, Operation])[] {
-  return Object.entries(document.paths).flatMap(([path, operations]) =>
-    Object.entries(operations).map(([method, operation]) => {
-      return [`${method.toUpperCase()} ${path}`, operation] as const
-    }),
+function operationsOf({ paths }: Json): (readonly [route: string, operation: Json])[] {
+  return Object.entries<Json>(paths).flatMap(([path, operations]) =>
+    Object.entries<Json>(operations).map(
+      ([method, operation]) => [`${method.toUpperCase()} ${path}`, operation] as const,
+    ),
   )
 }
 
 test('the document has every route with a readable operation id, and no route besides', async () => {
   const document = await readDocument()
 
-  const routes = Object.entries(document.paths).map(([path, operations]) => {
-    const ids = Object.entries(operations).map(([method, each]) => `${method} ${each.operationId}`)
+  const routes = Object.entries<Json>(document.paths).map(([path, operations]) => {
+    const ids = Object.entries<Json>(operations).map(
+      ([method, each]) => `${method} ${each.operationId}`,
+    )
     return [path, ids.toSorted().join(', ')]
   })
 
@@ -112,7 +91,7 @@ test('the document has every route with a readable operation id, and no route be
 test('clients are made of a document without what only shortcuts call, and know where the relay is', async () => {
   const [api, whole] = [await readDocument('/swagger/json'), await readDocument()]
   await using rig = await startHttp()
-  const ofPublicUrl = (await (await rig.call('GET', '/swagger/json')).json()) as Document
+  const ofPublicUrl: Json = await (await rig.call('GET', '/swagger/json')).json()
 
   const left = Object.keys(whole.paths).filter((path) => !(path in api.paths))
 
@@ -159,7 +138,7 @@ test('bodies are JSON, but for files, and every error has the one shape', async 
   for (const [route, operation] of operationsOf(document)) {
     const body = Object.keys(operation.requestBody?.content ?? { 'application/json': 1 })
     expect([route, body]).toEqual([route, FILE_TYPES[route] ?? ['application/json']])
-    for (const [status, answer] of Object.entries(operation.responses)) {
+    for (const [status, answer] of Object.entries<Json>(operation.responses)) {
       if (Number(status) < 400) continue
       const name = answer.$ref?.split('/').at(-1) ?? ''
       const { content } = document.components.responses[name] ?? {}
@@ -174,10 +153,11 @@ test('bodies are JSON, but for files, and every error has the one shape', async 
 test('a body is required only where it has something that must be said', async () => {
   const document = await readDocument()
 
-  expect(document.paths['/api/v1/keys']?.['post']?.requestBody?.required).toBe(false)
-  expect(document.paths['/api/v1/messages/send']?.['post']?.requestBody?.required).toBe(true)
-  expect(document.paths['/api/v1/webhooks/{id}']?.['put']?.requestBody?.required).toBe(true)
-  expect(document.paths['/api/v1/webhooks/{id}/test']?.['post']?.requestBody).toBeUndefined()
+  const { paths } = document
+  expect(paths['/api/v1/keys'].post.requestBody.required).toBe(false)
+  expect(paths['/api/v1/messages/send'].post.requestBody.required).toBe(true)
+  expect(paths['/api/v1/webhooks/{id}'].put.requestBody.required).toBe(true)
+  expect(paths['/api/v1/webhooks/{id}/test'].post.requestBody).toBeUndefined()
 })
 
 test('spec 2.3: the message of the document has the fields of the specification, with examples', async () => {
