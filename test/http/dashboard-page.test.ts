@@ -5,7 +5,7 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 
 import { bundlePage } from '../../src/http/page-bundle.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
-import { ROOT, sourceFiles } from '../support/source-files.ts'
+import { ROOT } from '../support/source-files.ts'
 import { startHttp, type More } from './http-relay.ts'
 
 const FIRST_BYTES_MAX = 90 * 1_024
@@ -208,19 +208,6 @@ test('browsers can install the page, with an icon', async () => {
   expect(manifest.headers.get('content-type')).toBe('application/manifest+json')
   expect(app).toMatchObject({ name: 'Hookline', start_url: '/', display: 'standalone' })
   expect(icon.headers.get('content-type')).toBe('image/svg+xml')
-})
-
-test('what several scripts need is in one of them', () => {
-  const all = sourceFiles('src/dashboard/words/*.ts').flatMap(({ text }) =>
-    [...text.matchAll(/'([^'\\]{25,})'/g)].map((match) => match[1] ?? ''),
-  )
-  const sentences = all.filter((each) => all.indexOf(each) === all.lastIndexOf(each))
-  const texts = SCRIPTS.map(textOf)
-
-  const twice = sentences.filter((each) => texts.filter((text) => text.includes(each)).length > 1)
-
-  expect(sentences.length).toBeGreaterThan(100)
-  expect(twice).toEqual([])
 })
 
 test('what a page loads when it is opened goes out as the first script does', async () => {

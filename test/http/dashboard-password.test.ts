@@ -7,7 +7,7 @@ import { outcome, PASSWORD, startDashboard } from './dashboard-rig.ts'
 const HOUR = 3_600_000
 const KEYS = '/dashboard/api/keys'
 
-test('the password asked for again opens for another hour what asks for it', async () => {
+test('the right password asked for again opens for another hour what asks for it', async () => {
   await using relay = await startDashboard()
   const browser = await relay.claim()
   const ask = async () => [
@@ -20,25 +20,18 @@ test('the password asked for again opens for another hour what asks for it', asy
   const early = await ask()
   relay.clock.doze(HOUR)
   const late = await ask()
+  const wrong = await browser.post('/dashboard/session/elevate', { password: 'wrong horse' })
+  const state = await browser.state()
+  const still = await ask()
   const elevated = await browser.post('/dashboard/session/elevate', { password: PASSWORD })
   const again = await ask()
 
   expect(early).toEqual(['201', '201', '404 not_found', '200'])
-  expect(late).toEqual(Array(4).fill('403 password_needed'))
+  expect([late, still]).toEqual(Array(2).fill(Array(4).fill('403 password_needed')))
+  expect(outcome(wrong)).toBe('401 wrong_password')
+  expect(state).toMatchObject({ state: 'signed_in', elevated_until: null })
   expect(elevated.body).toMatchObject({ elevated_until: '2026-11-21T12:00:00.000Z' })
   expect(again).toEqual(early)
-})
-
-test('a wrong password elevates nothing', async () => {
-  await using relay = await startDashboard()
-  const browser = await relay.claim()
-  relay.clock.doze(HOUR)
-
-  const answer = await browser.post('/dashboard/session/elevate', { password: 'wrong horse' })
-
-  expect(outcome(answer)).toBe('401 wrong_password')
-  expect(outcome(await browser.post(KEYS, {}))).toBe('403 password_needed')
-  expect(await browser.state()).toMatchObject({ state: 'signed_in', elevated_until: null })
 })
 
 test('a password is changed by who knows it, and ends all other sessions and opens the next', async () => {

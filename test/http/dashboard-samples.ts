@@ -8,13 +8,9 @@ export function finding(told: Partial<HealthFinding> & { readonly code: string }
     why: 'Why.',
     fix: 'Fix.',
     line_id: null,
-    about: aboutOf(told.line_id ?? null),
+    about: told.line_id ? { kind: 'line', id: told.line_id } : { kind: 'relay', id: null },
     since: '2026-11-21T10:00:00.000Z',
     depends_on: null,
     ...told,
   }
-}
-
-function aboutOf(lineId: string | null): HealthFinding['about'] {
-  return lineId === null ? { kind: 'relay', id: null } : { kind: 'line', id: lineId }
 }

@@ -72,11 +72,13 @@ test('webhooks are fine, fail, are paused, or have stopped', () => {
   ])
 })
 
-test('a finding stands under its cause, be it the one of its own line or of the relay', () => {
+test('a finding stands under its cause, of its own line or of the relay, unless that is gone or itself', () => {
   const off = finding({ code: 'device_absent', line_id: 'line_1' })
   const late = finding({ code: 'line_offline', line_id: 'line_1', depends_on: 'device_absent' })
   const other = finding({ code: 'line_offline', line_id: 'line_2', depends_on: 'device_absent' })
   const deeper = finding({ code: 'queue', line_id: 'line_1', depends_on: 'line_offline' })
+  const alone = finding({ code: 'a', depends_on: 'gone' })
+  const itself = finding({ code: 'b', depends_on: 'b' })
 
   expect(branchesOf([late, deeper, off, other])).toEqual([
     {
@@ -92,12 +94,6 @@ test('a finding stands under its cause, be it the one of its own line or of the 
       guide: null,
     },
   ])
-})
-
-test('a finding whose cause is not there, or that explains itself, stands on its own', () => {
-  const alone = finding({ code: 'a', depends_on: 'gone' })
-  const itself = finding({ code: 'b', depends_on: 'b' })
-
   expect(branchesOf([alone, itself]).map(({ cause }) => cause)).toEqual([alone, itself])
 })
 

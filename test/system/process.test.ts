@@ -95,14 +95,24 @@ test('a child that hangs is ended at its time, and killed three seconds later if
 test('what a child has started is ended with it, so that its pipes close at once', async () => {
   using folder = new ScratchFolder()
   const clock = new TestClock()
-  const ready = folder.file('ready')
-  const ending = processRunner(clock)(shell(`sleep 60 & : > ${ready}; wait`), NEVER)
-  await appears(ready)
+  const [ready, other] = [folder.file('ready'), folder.file('other')]
+  const script = (mark: string) => `sleep 60 & : > ${mark}; wait`
+  const ending = processRunner(clock)(shell(script(ready)), NEVER)
+  const living = startReadProcess({
+    path: '/bin/sh',
+    args: ['-c', script(other)],
+    environment: {},
+    onOutput() {},
+  })
+  await Promise.all([ready, other].map(appears))
 
   await clock.advance(35_000)
+  living.kill('SIGTERM')
 
   // The clock stands: a pipe that stays open would be waited for without end.
   expect(await ending).toEqual({ end: 'killed', why: 'timeout', stdout: '', stderr: '' })
+  await living.outputEnded
+  expect(await living.ended).toBeNull()
 })
 
 test('an abort ends a child, with force after three seconds', async () => {
@@ -246,24 +256,6 @@ test('of a child that lives on both outputs are told as they come, and it knows 
   expect([exitCode, said.stderr]).toEqual([3, 'bad\n'])
   expect(said.stdout).toContain('WORD=Grüße\n')
   expect(said.stdout).not.toContain('HOOKLINE')
-})
-
-test('what a child that lives on has started is ended with it', async () => {
-  using folder = new ScratchFolder()
-  const ready = folder.file('ready')
-  const child = startReadProcess({
-    path: '/bin/sh',
-    args: ['-c', `sleep 60 & : > ${ready}; wait`],
-    environment: {},
-    onOutput() {},
-  })
-  await appears(ready)
-
-  child.kill('SIGTERM')
-
-  // The grandchild would hold the outputs open for a minute.
-  await child.outputEnded
-  expect(await child.ended).toBeNull()
 })
 
 function shell(script: string): ProcessOrder {
