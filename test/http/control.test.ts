@@ -20,7 +20,7 @@ test('what only the owner does exists on the control socket only', async () => {
   expect(statuses).toEqual(OWNERS_ONLY.map(() => 404))
 })
 
-test('the control socket asks for no key: a setting is set, a backup made, a line adopted', async () => {
+test('the control socket asks for no key: a setting is set, a backup and a link made, a line adopted', async () => {
   await using rig = await startHttp()
   const ask = async (method: string, path: string, body: object) =>
     (await rig.control(method, `/api/v1${path}`, { body })).json()
@@ -29,6 +29,7 @@ test('the control socket asks for no key: a setting is set, a backup made, a lin
     await ask('PUT', '/settings/open_metrics', { value: 'on' }),
     await ask('POST', '/backup', { to: '/b.db', without_attachments: true }),
     await ask('POST', '/phone-lines/line_y/adopt', { from: 'line_x' }),
+    await ask('POST', '/setup-link', {}),
   ]
   // Bad input is refused as everywhere.
   const refused = [
@@ -41,6 +42,8 @@ test('the control socket asks for no key: a setting is set, a backup made, a lin
     { name: 'open_metrics', value: 'true', from: 'database', is_locked: false },
     { path: '/b.db', size_bytes: 0 },
     { error: { code: 'not_found' } },
+    // The public url of this relay.
+    { url: expect.stringMatching(/^https:\/\/relay\.example\.com\/x\/#\/setup\//) },
   ])
   expect(refused.map(({ status }) => status)).toEqual([400, 400, 400])
 })
