@@ -37,6 +37,7 @@ test('the control socket asks for no key: a setting is set, a backup and a link 
     await rig.control('GET', '/api/v1/settings?x=1'),
     await rig.control('POST', '/api/v1/backup', { body: { file: 'x' } }),
   ]
+  const ofDashboard = await rig.control('GET', '/dashboard/session')
 
   expect(answers).toMatchObject([
     { name: 'open_metrics', value: 'true', from: 'database', is_locked: false },
@@ -46,6 +47,7 @@ test('the control socket asks for no key: a setting is set, a backup and a link 
     { url: expect.stringMatching(/^https:\/\/relay\.example\.com\/x\/#\/setup\//) },
   ])
   expect(refused.map(({ status }) => status)).toEqual([400, 400, 400])
+  expect(ofDashboard.status).toBe(404)
 })
 
 test('the word that it may serve comes by the control socket only', async () => {

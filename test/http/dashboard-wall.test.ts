@@ -6,7 +6,6 @@ import { ScratchFolder } from '../support/scratch-folder.ts'
 import { ScriptedDriver } from '../support/scripted-driver.ts'
 import { OPERATIONS, pathOf } from './dashboard-operations.ts'
 import { outcome, startDashboard } from './dashboard-rig.ts'
-import { startHttp } from './http-relay.ts'
 
 const KEYS = '/dashboard/api/keys'
 
@@ -78,7 +77,7 @@ test('signed in, /dashboard/api is the API, with the dashboard as the caller', a
   expect(read.body).toEqual(await relay.get('/api/v1/messages?limit=1'))
 })
 
-test('errors under /dashboard/api are those of the API', async () => {
+test('errors under /dashboard/api are those of the API, and none of its routes is one of the control socket', async () => {
   await using relay = await startDashboard()
   const browser = await relay.claim()
 
@@ -91,6 +90,13 @@ test('errors under /dashboard/api are those of the API', async () => {
     browser.put('/dashboard/nowhere', {}),
     browser.get('/dashboard/setup'),
   ])
+  // Of the control socket alone.
+  const ofSocket = await Promise.all([
+    browser.get('/dashboard/api/options'),
+    browser.get('/dashboard/api/about'),
+    browser.post('/dashboard/api/setup-link', {}),
+    browser.post('/dashboard/api/judgement', {}),
+  ])
 
   expect(answers.map(outcome)).toEqual([
     '404 not_found',
@@ -102,6 +108,7 @@ test('errors under /dashboard/api are those of the API', async () => {
     '405 method_not_allowed',
   ])
   expect(answers[2]?.headers.get('allow')).toBe('GET, HEAD')
+  expect(ofSocket.map(outcome)).toEqual(Array(4).fill('404 not_found'))
 })
 
 const ELSEWHERE: readonly (readonly [
@@ -149,23 +156,6 @@ test('without Sec-Fetch-Site, an Origin that is the Host may change things, and 
   const read = await browser.ask('GET', KEYS, { headers })
 
   expect([changed, read].map(outcome)).toEqual(['201', '200'])
-})
-
-test('the control socket has no routes of the dashboard, and the dashboard none of the socket', async () => {
-  await using relay = await startDashboard()
-  const browser = await relay.claim()
-  await using rig = await startHttp()
-
-  const onSocket = await rig.control('GET', '/dashboard/session')
-  const onDashboard = [
-    await browser.get('/dashboard/api/options'),
-    await browser.get('/dashboard/api/about'),
-    await browser.post('/dashboard/api/setup-link', {}),
-    await browser.post('/dashboard/api/judgement', {}),
-  ]
-
-  expect(onSocket.status).toBe(404)
-  expect(onDashboard.map(outcome)).toEqual(Array(4).fill('404 not_found'))
 })
 
 test('a relay that stops or starts says so to a browser that is signed in', async () => {

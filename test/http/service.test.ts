@@ -132,7 +132,7 @@ const FILE_TYPES: Readonly<Record<string, string[]>> = {
   'POST /bridge/v1/receive': ['application/json', 'multipart/form-data'],
 }
 
-test('bodies are JSON, but for files, and every error has the one shape', async () => {
+test('bodies are JSON, but for files, required where something must be said, and every error has the one shape', async () => {
   const document = await readDocument()
 
   for (const [route, operation] of operationsOf(document)) {
@@ -148,11 +148,6 @@ test('bodies are JSON, but for files, and every error has the one shape', async 
     const isShut = route.includes('/v1/')
     expect('401' in operation.responses).toBe(isShut)
   }
-})
-
-test('a body is required only where it has something that must be said', async () => {
-  const document = await readDocument()
-
   const { paths } = document
   expect(paths['/api/v1/keys'].post.requestBody.required).toBe(false)
   expect(paths['/api/v1/messages/send'].post.requestBody.required).toBe(true)
