@@ -93,18 +93,6 @@ test('a flag beats the environment, which beats hookline.env, which beats the de
   ])
 })
 
-test('the data directory decides where hookline.env lies, and cannot stand in it', () => {
-  const files = { '/srv/me/other/hookline.env': 'HOOKLINE_HOST=there' }
-
-  const { config } = load({ files, environment: { HOOKLINE_DATA_DIR: 'other' } })
-
-  expect([config.dataDir, config.host]).toEqual(['/srv/me/other', 'there'])
-  const wrong = { '/srv/me/data/hookline.env': 'HOOKLINE_DATA_DIR=/x' }
-  expect(problemsOf({ files: wrong })).toEqual([
-    'hookline.env, line 1: unknown option or invalid line.',
-  ])
-})
-
 test('a variable with _FILE names the file of the value, and an empty one is as if it were not set', () => {
   const files = { '/run/secrets/host': 'relay.local\n' }
   const environment = {
@@ -119,7 +107,7 @@ test('a variable with _FILE names the file of the value, and an empty one is as 
   expect(rows.find(({ name }) => name === 'host')?.from).toBe('HOOKLINE_HOST_FILE')
 })
 
-test('hookline.env takes comments, empty lines, quotes and export', () => {
+test('hookline.env lies in the data directory, and takes comments, empty lines, quotes and export', () => {
   const text = [
     '# the relay',
     '',
@@ -127,10 +115,17 @@ test('hookline.env takes comments, empty lines, quotes and export', () => {
     'HOOKLINE_HOST="::1"',
     "HOOKLINE_BACKUP_FOLDER='/a b'",
   ].join('\r\n')
+  const files = { '/srv/me/other/hookline.env': text }
 
-  const { config } = load({ files: { '/srv/me/data/hookline.env': text } })
+  const { config } = load({ files, environment: { HOOKLINE_DATA_DIR: 'other' } })
 
+  expect(config.dataDir).toBe('/srv/me/other')
   expect([config.port, config.host, config.backupFolder]).toEqual([1, '::1', '/a b'])
+  // Where it lies cannot stand in it.
+  const wrong = { '/srv/me/data/hookline.env': 'HOOKLINE_DATA_DIR=/x' }
+  expect(problemsOf({ files: wrong })).toEqual([
+    'hookline.env, line 1: unknown option or invalid line.',
+  ])
 })
 
 test('all that is wrong is told at once, each with what would be right', () => {

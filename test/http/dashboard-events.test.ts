@@ -17,13 +17,10 @@ import { EventReader } from './event-reader.ts'
 
 const EVENTS = '/dashboard/events'
 const MESSAGE: Change = { what: 'message', id: 'msg_1', conversationId: 'conv_1' }
-const SESSION = {
-  tokenSha256: new Uint8Array(32),
-  elevatedUntil: null,
-  isStale: false,
-  memberId: null,
-}
+const SESSION = { elevatedUntil: null, isStale: false, memberId: null }
 const LINE: Change = { what: 'line', id: 'line_1' }
+
+type Sent = Readonly<Record<string, string>>
 
 /** The route of the stream for one browser that is signed in, and the changes that it watches. */
 function signedIn() {
@@ -34,18 +31,14 @@ function signedIn() {
   const routes = dashboardEventRoutes({ changes, clock, sessions, streamsEnd: stop.signal })
   const lifted: number[] = []
   const liftTimeout = (seconds: number) => void lifted.push(seconds)
-  const fetch = async (
-    method: string,
-    query: string,
-    headers: Readonly<Record<string, string>>,
-  ): Promise<Response> => {
+  const fetch = async (method: string, query: string, headers: Sent): Promise<Response> => {
     const request = new Request(`http://localhost${EVENTS}${query}`, { method, headers })
     setContext(request, {
       requestId: 'req_1',
       peer: { address: '127.0.0.1', isControl: false, liftTimeout },
       address: () => '127.0.0.1',
       caller: { kind: 'dashboard' },
-      session: SESSION,
+      session: { ...SESSION, tokenSha256: new Uint8Array(32) },
       bridge: null,
     })
     const framed = new Elysia()
@@ -54,8 +47,7 @@ function signedIn() {
     return framed.fetch(request)
   }
   const doubtSignal = new Signal()
-  const ask = (query = '', headers: Readonly<Record<string, string>> = {}) =>
-    fetch('GET', query, headers)
+  const ask = (query = '', headers: Sent = {}) => fetch('GET', query, headers)
   return {
     clock,
     changes,
@@ -64,7 +56,7 @@ function signedIn() {
     stop: () => stop.abort(),
     ask,
     head: () => fetch('HEAD', '', {}),
-    open: async (query = '', headers: Readonly<Record<string, string>> = {}) => {
+    open: async (query = '', headers: Sent = {}) => {
       const reader = new EventReader(await ask(query, headers))
       await settle()
       return reader

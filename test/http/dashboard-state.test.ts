@@ -9,7 +9,15 @@ import { finding } from './dashboard-samples.ts'
 const [LINE, WEBHOOK] = [phoneLine(), webhook()]
 const NOTHING = { lines: [LINE], findings: [], webhooks: [] }
 
-test('where all is well, one sentence says so', () => {
+test('where all is well, one sentence says so; a line is ready if a message could go out by it', () => {
+  const lines = [
+    LINE,
+    { ...LINE, status: 'offline' },
+    { ...LINE, is_enabled: false },
+    { ...LINE, imessage_active: false },
+  ] as const
+
+  expect(relayState({ ...NOTHING, lines }).lines).toBe('1 of 4 lines ready')
   expect(relayState(NOTHING)).toEqual({
     tone: 'ok',
     title: 'Everything works',
@@ -38,17 +46,6 @@ test('an error comes before a warning, and no line that is ready before both', (
     'bad: No line can send',
     'warn: No phone line yet',
   ])
-})
-
-test('a line is ready only where a message could go out by it', () => {
-  const lines = [
-    LINE,
-    { ...LINE, status: 'offline' },
-    { ...LINE, is_enabled: false },
-    { ...LINE, imessage_active: false },
-  ] as const
-
-  expect(relayState({ ...NOTHING, lines }).lines).toBe('1 of 4 lines ready')
 })
 
 test('webhooks are fine, fail, are paused, or have stopped', () => {
