@@ -5,7 +5,6 @@ import { createSafeMode } from '../../src/http/safe-mode.ts'
 const MODE = {
   reason: 'The copy is in /data/backups & <elsewhere>.',
   nextStep: 'Run: hookline restore FILE',
-
   code: 'starting' as const,
 }
 const WHOLE =
