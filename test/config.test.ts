@@ -25,7 +25,7 @@ function problemsOf(given: Parameters<typeof load>[0]): readonly string[] {
   return []
 }
 
-test('without anything given every option has its default', () => {
+test('without anything given every option has its default, which nothing can change', () => {
   const { config } = load({})
 
   expect(config).toEqual({
@@ -71,13 +71,7 @@ test('without anything given every option has its default', () => {
     brokerSeed: null,
     lockedSettings: {},
   })
-})
-
-test('a config is frozen', () => {
-  const { config } = load({})
-
-  expect(Object.isFrozen(config)).toBe(true)
-  expect(Object.isFrozen(config.lockedSettings)).toBe(true)
+  expect([config, config.lockedSettings].map(Object.isFrozen)).toEqual([true, true])
 })
 
 test('a flag beats the environment, which beats hookline.env, which beats the default', () => {
@@ -99,34 +93,21 @@ test('a flag beats the environment, which beats hookline.env, which beats the de
   ])
 })
 
-test('the data directory decides where hookline.env lies, and cannot stand in it', () => {
-  const files = { '/srv/me/other/hookline.env': 'HOOKLINE_HOST=there' }
-
-  const { config } = load({ files, environment: { HOOKLINE_DATA_DIR: 'other' } })
-
-  expect([config.dataDir, config.host]).toEqual(['/srv/me/other', 'there'])
-  const wrong = { '/srv/me/data/hookline.env': 'HOOKLINE_DATA_DIR=/x' }
-  expect(problemsOf({ files: wrong })).toEqual([
-    'hookline.env, line 1: unknown option or invalid line.',
-  ])
-})
-
-test('a variable with _FILE names the file that holds the value', () => {
+test('a variable with _FILE names the file of the value, and an empty one is as if it were not set', () => {
   const files = { '/run/secrets/host': 'relay.local\n' }
+  const environment = {
+    HOOKLINE_HOST_FILE: '/run/secrets/host',
+    HOOKLINE_PORT: '',
+    HOOKLINE_PUBLIC_URL: '',
+  }
 
-  const { config, rows } = load({ files, environment: { HOOKLINE_HOST_FILE: '/run/secrets/host' } })
+  const { config, rows } = load({ files, environment })
 
-  expect(config.host).toBe('relay.local')
+  expect([config.host, config.port, config.publicUrl]).toEqual(['relay.local', 4665, null])
   expect(rows.find(({ name }) => name === 'host')?.from).toBe('HOOKLINE_HOST_FILE')
 })
 
-test('an empty variable is as if it were not set', () => {
-  const { config } = load({ environment: { HOOKLINE_PORT: '', HOOKLINE_PUBLIC_URL: '' } })
-
-  expect([config.port, config.publicUrl]).toEqual([4665, null])
-})
-
-test('hookline.env takes comments, empty lines, quotes and export', () => {
+test('hookline.env lies in the data directory, and takes comments, empty lines, quotes and export', () => {
   const text = [
     '# the relay',
     '',
@@ -134,10 +115,17 @@ test('hookline.env takes comments, empty lines, quotes and export', () => {
     'HOOKLINE_HOST="::1"',
     "HOOKLINE_BACKUP_FOLDER='/a b'",
   ].join('\r\n')
+  const files = { '/srv/me/other/hookline.env': text }
 
-  const { config } = load({ files: { '/srv/me/data/hookline.env': text } })
+  const { config } = load({ files, environment: { HOOKLINE_DATA_DIR: 'other' } })
 
+  expect(config.dataDir).toBe('/srv/me/other')
   expect([config.port, config.host, config.backupFolder]).toEqual([1, '::1', '/a b'])
+  // Where it lies cannot stand in it.
+  const wrong = { '/srv/me/data/hookline.env': 'HOOKLINE_DATA_DIR=/x' }
+  expect(problemsOf({ files: wrong })).toEqual([
+    'hookline.env, line 1: unknown option or invalid line.',
+  ])
 })
 
 test('all that is wrong is told at once, each with what would be right', () => {
@@ -182,13 +170,10 @@ test('a set environment variable locks its setting', () => {
 const VALUES: readonly (readonly [keyof Config, string, unknown])[] = [
   ['port', '0', 0],
   ['port', '65535', 65_535],
-  ['port', '-1', 'bad'],
   ['port', '1e3', 'bad'],
   ['port', ' 1', 'bad'],
-  ['port', '4665.5', 'bad'],
   ['host', '0.0.0.0', '0.0.0.0'],
   ['dataDir', 'here', '/srv/me/here'],
-  ['dataDir', '/there', '/there'],
   ['backupFolder', 'b', '/srv/me/b'],
   ['backupFolder', 'none', null],
   ['publicUrl', 'https://relay.example.org/', 'https://relay.example.org'],
@@ -214,16 +199,16 @@ const VALUES: readonly (readonly [keyof Config, string, unknown])[] = [
   ['sendWaitMs', '15 s', 'bad'],
 ]
 
-for (const [name, text, wanted] of VALUES) {
-  test(`${name} ${text} is ${JSON.stringify(wanted)}`, () => {
+test('each kind of value is read as it is meant, or refused', () => {
+  const read = VALUES.map(([name, text]): readonly unknown[] => {
     const flags = { [name]: text }
-
-    const problems = problemsOf({ flags })
-
-    expect(problems.length).toBe(wanted === 'bad' ? 1 : 0)
-    if (wanted !== 'bad') expect(load({ flags }).config[name]).toEqual(wanted as never)
+    const problems = problemsOf({ flags }).length
+    return [name, text, problems === 0 ? load({ flags }).config[name] : 'bad', problems]
   })
-}
+
+  const wanted = VALUES.map((row): readonly unknown[] => [...row, row[2] === 'bad' ? 1 : 0])
+  expect(read).toEqual(wanted)
+})
 
 test('flags and variables follow from the names, and none is there twice', () => {
   const options = Object.values(optionsOf())

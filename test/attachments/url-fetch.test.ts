@@ -4,52 +4,47 @@ import { expect, test } from 'bun:test'
 
 import { createDownload } from '../../src/webhooks/post.ts'
 import { partsWith, resolving, serve } from '../support/post-rig.ts'
-import { startRich } from '../support/rich-relay.ts'
+import { startRich, type RichRelay } from '../support/rich-relay.ts'
 import { TestClock } from '../support/test-clock.ts'
 import { PNG } from './attachment-relay.ts'
 
 const MB = 1_024 * 1_024
 
-/** Sends a message with the file at an address. */
-async function sendUrl(url: string, more: object = {}) {
-  await using relay = await startRich()
-  const answer = await relay.send({
-    to: '+12025550147',
-    text: 'Our menu',
-    attachments: [{ url, ...more }],
-  })
-  const rows = relay.db.sqlite.query('SELECT * FROM attachments').all()
-  const messages = relay.db.sqlite.query('SELECT * FROM messages').all()
-  return { ...answer, rows, messages, given: relay.device.given }
+const MENU = { to: '+12025550147', text: 'Our menu' }
+
+function rowsOf({ db }: RichRelay, table: 'attachments' | 'messages'): readonly unknown[] {
+  return db.sqlite.query(`SELECT * FROM ${table}`).all()
 }
 
-test('a file at an address is fetched before the message is accepted, and named after its path', async () => {
-  const port = serve(() => new Response(PNG, { headers: { 'content-type': 'image/x-own' } }))
+test('a file at an address is fetched, through a redirect too, and named after its path or as is said', async () => {
+  const port = serve(({ url }) => {
+    const { pathname } = new URL(url)
+    if (pathname === '/a') return Response.redirect('/b', 302)
+    if (pathname === '/b') return new Response('the menu')
+    return new Response(PNG, { headers: { 'content-type': 'image/x-own' } })
+  })
+  const address = `http://127.0.0.1:${port}`
+  const files = [
+    { url: `${address}/c/Men%C3%BC.png?v=1` },
+    { url: `${address}/a`, filename: '../menu.txt' },
+  ]
+  await using relay = await startRich()
 
-  const { status, rows } = await sendUrl(`http://127.0.0.1:${port}/a/Men%C3%BC.png?v=1`)
+  const statuses: number[] = []
+  for (const file of files) {
+    statuses.push((await relay.send({ ...MENU, attachments: [file] })).status)
+  }
 
-  expect(status).toBe(200)
-  expect(rows).toMatchObject([
+  expect(statuses).toEqual([200, 200])
+  expect(rowsOf(relay, 'attachments')).toMatchObject([
     {
       filename: 'Menü.png',
       mime_type: 'image/png',
       declared_type: 'image/x-own',
       expires_at: null,
     },
+    { filename: 'menu.txt', size: 8 },
   ])
-})
-
-test('a redirect is followed, and the name may be given', async () => {
-  const port = serve((request) =>
-    new URL(request.url).pathname === '/a'
-      ? Response.redirect('/b', 302)
-      : new Response('the menu'),
-  )
-
-  const { status, rows } = await sendUrl(`http://127.0.0.1:${port}/a`, { filename: '../menu.txt' })
-
-  expect(status).toBe(200)
-  expect(rows).toMatchObject([{ filename: 'menu.txt', size: 8 }])
 })
 
 const REFUSED: Readonly<Record<string, readonly [answer: () => Response, why: string]>> = {
@@ -76,19 +71,20 @@ const REFUSED: Readonly<Record<string, readonly [answer: () => Response, why: st
   ],
 }
 
-for (const [name, [answer, why]] of Object.entries(REFUSED)) {
-  test(`a file whose address ${name} is 422, and nothing is accepted`, async () => {
-    const port = serve(answer)
-    const url = `http://127.0.0.1:${port}/menu.pdf`
+test('a file that cannot be had from its address is 422, and nothing is accepted', async () => {
+  await using relay = await startRich()
 
-    const { status, body, rows, messages, given } = await sendUrl(url)
+  for (const [name, [answer, why]] of Object.entries(REFUSED)) {
+    const url = `http://127.0.0.1:${serve(answer)}/menu.pdf`
+    const { status, body } = await relay.send({ ...MENU, attachments: [{ url }] })
 
-    expect([status, body.error.code]).toEqual([422, 'attachment_fetch_failed'])
-    expect(body.error.message).toContain(why)
+    expect([name, status, body.error.code]).toEqual([name, 422, 'attachment_fetch_failed'])
+    expect([name, body.error.message]).toEqual([name, expect.stringContaining(why)])
     expect(body.error.details).toEqual({ url })
-    expect([rows, messages, given]).toEqual([[], [], []])
-  })
-}
+  }
+  expect([rowsOf(relay, 'attachments'), rowsOf(relay, 'messages')]).toEqual([[], []])
+  expect(relay.device.given).toEqual([])
+})
 
 test('where webhooks may go to public addresses only, so may a fetch, redirects too', async () => {
   const rules = { policy: () => 'public' as const, isOwnListener: () => false }
@@ -101,19 +97,24 @@ test('where webhooks may go to public addresses only, so may a fetch, redirects 
 
 test('an address that drips is given up after 20 seconds', async () => {
   const clock = new TestClock()
+  const drop = new Uint8Array([120])
   const port = serve(() => {
     const body = new ReadableStream({
       async pull(controller) {
         await Bun.sleep(5)
-        controller.enqueue(new Uint8Array([120]))
+        controller.enqueue(drop)
       },
     })
     return new Response(body)
   })
   const download = createDownload(partsWith({ clock }))
+  const { promise: begun, resolve: begin } = Promise.withResolvers<void>()
 
-  const found = download(`http://127.0.0.1:${port}/`, (response) => response.text())
-  await Bun.sleep(50)
+  const found = download(`http://127.0.0.1:${port}/`, (response) => {
+    begin()
+    return response.text()
+  })
+  await begun
   await clock.advance(20_000)
 
   expect(await found).toEqual({ why: 'It took more than 20 seconds.' })

@@ -8,49 +8,28 @@ import {
   type LimitLevel,
 } from '../../src/domain/contact-limit.ts'
 
-test('one contact takes one place, however many messages wait for it', () => {
+test('one contact takes one place, which is spent on the day on which its message passes, or comes back', () => {
   const one = stepContact(NO_CONTACT, 'reserve', 10)
   const two = stepContact(one, 'reserve', 10)
+  const spent = stepContact(one, 'spend', 11)
 
-  expect(placeOf(NO_CONTACT)).toBe('none')
-  expect(placeOf(one)).toBe('reserved')
-  expect(placeOf(two)).toBe('reserved')
+  expect([NO_CONTACT, one, two].map(placeOf)).toEqual(['none', 'reserved', 'reserved'])
   expect(placeOf(stepContact(two, 'release', 10))).toBe('reserved')
+  expect(placeOf(spent)).toBe(11)
+  // Proven not sent.
+  expect(placeOf(stepContact(spent, 'return', 11))).toBe('none')
+  expect(placeOf(stepContact(spent, 'requeue', 11))).toBe('reserved')
 })
 
-test('a reserved place is spent on the day on which the message passes', () => {
-  const reserved = stepContact(NO_CONTACT, 'reserve', 10)
+test('a place stays spent while another message may have left, or once the contact is known', () => {
+  const one = stepContact(stepContact(NO_CONTACT, 'reserve', 10), 'spend', 10)
+  const two = stepContact(stepContact(one, 'reserve', 10), 'spend', 10)
 
-  expect(placeOf(stepContact(reserved, 'spend', 11))).toBe(11)
+  expect(placeOf(stepContact(two, 'return', 10))).toBe(10)
+  expect(placeOf(stepContact({ ...one, knownAt: 1 }, 'return', 10))).toBe(10)
 })
 
-test('a place comes back when the message is proven not sent', () => {
-  const spent = stepContact(stepContact(NO_CONTACT, 'reserve', 10), 'spend', 10)
-
-  expect(placeOf(stepContact(spent, 'return', 10))).toBe('none')
-  expect(placeOf(stepContact(spent, 'requeue', 10))).toBe('reserved')
-})
-
-test('a place stays spent while another message to the contact may have left', () => {
-  const two = stepContact(stepContact(NO_CONTACT, 'reserve', 10), 'reserve', 10)
-  const spent = stepContact(stepContact(two, 'spend', 10), 'spend', 10)
-
-  expect(placeOf(stepContact(spent, 'return', 10))).toBe(10)
-})
-
-test('a contact that became known keeps the place it spent', () => {
-  const spent = stepContact(stepContact(NO_CONTACT, 'reserve', 10), 'spend', 10)
-  const known = { ...spent, knownAt: 1 }
-
-  expect(placeOf(stepContact(known, 'return', 10))).toBe(10)
-})
-
-const LEVELS: readonly (readonly [
-  used: number,
-  limit: number,
-  before: LimitLevel,
-  after: LimitLevel,
-])[] = [
+const LEVELS: readonly (readonly [number, number, before: LimitLevel, after: LimitLevel])[] = [
   [0, 0, 'room', 'room'],
   [3, 0, 'room', 'room'],
   [39, 50, 'room', 'room'],
@@ -69,8 +48,6 @@ const LEVELS: readonly (readonly [
   [34, 50, 'reached', 'room'],
 ]
 
-for (const [used, limit, before, after] of LEVELS) {
-  test(`${used} new contacts of ${limit}, after "${before}": ${after}`, () => {
-    expect(limitLevel({ used, limit }, before)).toBe(after)
-  })
-}
+test.each(LEVELS)('%d new contacts of %d, after "%s": %s', (used, limit, before, after) => {
+  expect(limitLevel({ used, limit }, before)).toBe(after)
+})

@@ -38,12 +38,6 @@ test('an id of 16 bytes is their number in base 32', () => {
   )
 })
 
-test('the same fact gives the same id again', () => {
-  const hash = new Uint8Array(32).fill(7)
-
-  expect(derivedId('msg', timestamp(5), hash)).toBe(derivedId('msg', timestamp(5), hash))
-})
-
 test.each([0, 5, TEST_START, 2 ** 47 + 12_345, 2 ** 48 - 1])(
   'an id made beside one of the moment %d is the one derived from that moment',
   (at) => {
@@ -54,37 +48,37 @@ test.each([0, 5, TEST_START, 2 ** 47 + 12_345, 2 ** 48 - 1])(
   },
 )
 
-test.each(['msg_', 'msg_0123456789abcdefghjkmnpqr', 'conv_0123456789abcdefghjkmnpqrs', 'x'])(
-  '%s is no id of a message',
-  (text) => {
-    expect(parseId('msg', text)).toBeNull()
-  },
-)
+test('what is cut short, too long or of another kind is no id of a message', () => {
+  const texts = ['msg_', 'msg_0123456789abcdefghjkmnpqr', 'conv_0123456789abcdefghjkmnpqrs', 'x']
 
-test.each([
-  ['+12025550101', 'phone'],
-  ['+1234567', 'phone'],
-  ['+123456789012345', 'phone'],
-  ['anna@example.com', 'email'],
-  ['Anna.B+x@Example.CO.UK', 'email'],
-])('%s is a recipient by %s', (text, kind) => {
-  expect(parseRecipient(text)?.kind).toBe(kind as 'phone')
+  expect(texts.map((text) => parseId('msg', text))).toEqual([null, null, null, null])
 })
 
-test.each([
-  '',
-  '12025550101',
-  '+0123456789',
-  '+123456',
-  '+1234567890123456',
-  '+1 202 555 0101',
-  '+1202555010a',
-  '-x@example.com',
-  'a@b',
-  'a b@example.com',
-  '@example.com',
-])('%p is no recipient', (text) => {
-  expect(parseRecipient(text)).toBeNull()
+test('a recipient is a number with its country, or an e-mail address', () => {
+  const phones = ['+12025550101', '+1234567', '+123456789012345']
+  const emails = ['anna@example.com', 'Anna.B+x@Example.CO.UK']
+  const others = [
+    '',
+    '12025550101',
+    '+0123456789',
+    '+123456',
+    '+1234567890123456',
+    '+1 202 555 0101',
+    '+1202555010a',
+    '-x@example.com',
+    'a@b',
+    'a b@example.com',
+    '@example.com',
+  ]
+  const kinds = [phones, emails, others].map((texts) =>
+    texts.map((text) => parseRecipient(text)?.kind),
+  )
+
+  expect(kinds).toEqual([
+    phones.map(() => 'phone'),
+    emails.map(() => 'email'),
+    others.map(() => undefined),
+  ])
 })
 
 test('a masked handle shows four characters at most', () => {

@@ -31,11 +31,11 @@ const OPT_OUTS = [
   ['DÉSABONNER svp', 'DESABONNER'],
 ] as const
 
-for (const [text, keyword] of OPT_OUTS) {
-  test(`${JSON.stringify(text)} opts out`, () => {
-    expect(keywordIn(text)).toEqual({ meaning: 'out', keyword })
-  })
-}
+test('a keyword in capitals, with an accent or among words of politeness opts out', () => {
+  expect(OPT_OUTS.map(([text]) => [text, keywordIn(text)])).toEqual(
+    OPT_OUTS.map(([text, keyword]) => [text, { meaning: 'out', keyword }]),
+  )
+})
 
 const OTHERS = [
   '',
@@ -62,11 +62,9 @@ const OTHERS = [
   `stop${' please'.repeat(40)}`,
 ]
 
-for (const text of OTHERS) {
-  test(`${JSON.stringify(text.slice(0, 40))} is a message like any other`, () => {
-    expect(keywordIn(text)).toBeNull()
-  })
-}
+test('a sentence with such a word in it is a message like any other', () => {
+  expect(OTHERS.filter((text) => keywordIn(text) !== null)).toEqual([])
+})
 
 test('a word of the one list is not in the other', () => {
   const both = KEYWORDS.out.filter((word) => KEYWORDS.in.some((other) => other === word))

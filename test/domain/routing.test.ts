@@ -3,8 +3,6 @@ import { expect, test } from 'bun:test'
 import type { LineId } from '../../src/domain/ids.ts'
 import { chooseLine, type RecipientView, type RoutingLine } from '../../src/domain/routing.ts'
 
-const always = seen()
-
 /** What each line, by its name, has to do with the recipient; all of them have budget. */
 function seen(
   more: {
@@ -34,53 +32,10 @@ function line(id: string, changes: Partial<RoutingLine> = {}): RoutingLine {
   }
 }
 
-test('the first line that is online takes the message', () => {
-  const route = chooseLine([line('a', { isOnline: false }), line('b'), line('c')], always)
-
-  expect(route).toEqual({ route: 'take', lineId: 'b' as LineId })
-})
-
-test('with no line online it is queued on the first available one', () => {
-  const lines = [line('a', { isEnabled: false }), line('b', { isOnline: false })]
-
-  expect(chooseLine(lines, always)).toEqual({ route: 'queue', lineId: 'b' as LineId })
-})
-
-test('a full line is passed over, and full is only said when all are', () => {
-  const lines = [line('a'), line('b', { isOnline: false })]
-
-  expect(chooseLine(lines, seen({ full: 'a' }))).toEqual({ route: 'queue', lineId: 'b' as LineId })
-  expect(chooseLine(lines, seen({ full: 'ab' }))).toEqual({ route: 'full', lineId: 'a' as LineId })
-})
-
-test('a simulated line gets nothing while an enabled line of another kind exists', () => {
-  const simulated = line('s', { isReal: false })
-
-  expect(chooseLine([simulated, line('m', { isOnline: false })], always)).toEqual({
-    route: 'queue',
-    lineId: 'm' as LineId,
-  })
-  expect(chooseLine([simulated, line('m', { isEnabled: false })], always)).toEqual({
-    route: 'take',
-    lineId: 's' as LineId,
-  })
-})
-
-test('a line whose iMessage is not active takes nothing while another one can', () => {
-  const lines = [line('a', { imessageActive: false }), line('b')]
-
-  expect(chooseLine(lines, always)).toEqual({ route: 'take', lineId: 'b' as LineId })
-})
-
-test('lines that this start did not ask for do not count', () => {
-  const lines = [line('s', { isReal: false, isConfigured: false, isOnline: false })]
-
-  expect(chooseLine(lines, always)).toEqual({ route: 'none' })
-  expect(chooseLine([], always)).toEqual({ route: 'none' })
-})
-
 const [A, B, C] = [line('a'), line('b'), line('c')]
 const GONE = line('g', { isOnline: false })
+const OFF = line('x', { isEnabled: false })
+const SIMULATED = line('s', { isReal: false })
 
 const CHOICES: readonly (readonly [
   story: string,
@@ -88,6 +43,25 @@ const CHOICES: readonly (readonly [
   recipient: RecipientView,
   chosen: string,
 ])[] = [
+  ['the first line that is online', [GONE, B, C], seen(), 'take b'],
+  ['none is online: the first available one', [OFF, GONE], seen(), 'queue g'],
+  ['a full line is passed over', [A, GONE], seen({ full: 'a' }), 'queue g'],
+  ['full is only said when all are', [A, GONE], seen({ full: 'ag' }), 'full a'],
+  ['a simulated line beside one of another kind', [SIMULATED, GONE], seen(), 'queue g'],
+  ['a simulated line beside one that is off', [SIMULATED, OFF], seen(), 'take s'],
+  [
+    'a line whose iMessage is not active, while another can',
+    [line('i', { imessageActive: false }), B],
+    seen(),
+    'take b',
+  ],
+  [
+    'a line that this start did not ask for',
+    [line('s', { isReal: false, isConfigured: false, isOnline: false })],
+    seen(),
+    'none',
+  ],
+  ['no line at all', [], seen(), 'none'],
   ['a stranger on a quiet day: the oldest line', [A, B, C], seen(), 'take a'],
   [
     'a stranger: the line with the fewest new contacts today',
@@ -139,10 +113,8 @@ const CHOICES: readonly (readonly [
   ],
 ]
 
-for (const [story, lines, recipient, chosen] of CHOICES) {
-  test(story, () => {
-    const route = chooseLine(lines, recipient)
+test.each(CHOICES)('%s', (_story, lines, recipient, chosen) => {
+  const route = chooseLine(lines, recipient)
 
-    expect(route.route === 'none' ? 'none' : `${route.route} ${route.lineId}`).toBe(chosen)
-  })
-}
+  expect(route.route === 'none' ? 'none' : `${route.route} ${route.lineId}`).toBe(chosen)
+})

@@ -21,16 +21,12 @@ const URLS: readonly (readonly [text: string, value: string | null | undefined])
   ['', undefined],
 ]
 
-for (const [text, value] of URLS) {
-  const name = text.length > 60 ? `${text.slice(0, 30)}, ${text.length} long` : text
-  test(`the heartbeat goes to "${name}", or is refused`, () => {
-    expect(parseSetting('heartbeat_url', text)).toBe(value)
-  })
-}
-
-test('what a URL is parsed to can be stored and read again', () => {
+test('the heartbeat goes to a URL without a name or a part, which can be stored and read again', () => {
   const values = URLS.map(([, value]) => value).filter((value) => typeof value === 'string')
 
+  expect(URLS.map(([text]) => [text, parseSetting('heartbeat_url', text)])).toEqual(
+    URLS.map(([text, value]) => [text, value]),
+  )
   expect(values.map((value) => parseSetting('heartbeat_url', value))).toEqual(values)
 })
 

@@ -36,11 +36,9 @@ const ATTEMPTS: readonly (readonly [what: string, slots: Slots, Given, Partial<S
   ['alone it is', TWENTY, { tookMs: 180, wasAlone: true }, { usualMs: 120 }],
 ]
 
-for (const [what, slots, given, expected] of ATTEMPTS) {
-  test(what, () => {
-    expect(afterAttempt(slots, trial(given))).toMatchObject(expected)
-  })
-}
+test.each(ATTEMPTS)('%s', (_what, slots, given, expected) => {
+  expect(afterAttempt(slots, trial(given))).toMatchObject(expected)
+})
 
 test('sixty-four slots are earned in five rounds', () => {
   let slots = afterAttempt(FIRST_SLOTS, trial({ tookMs: 100 }))
@@ -55,17 +53,13 @@ test('sixty-four slots are earned in five rounds', () => {
   expect(rounds).toEqual([8, 16, 32, 64])
 })
 
-test('a receiver that works on one thing at a time is asked for few things at a time', () => {
-  const counts = [...roundsAt(FIRST_SLOTS, (count) => 100 * count, 20)].slice(10)
-
-  expect(Math.max(...counts.map(({ count }) => count))).toBeLessThanOrEqual(4)
-})
-
-test('a receiver that is slower for good earns its slots again', () => {
+test('a receiver that works on one thing at a time is asked for few, one that is slower for good earns its slots again', () => {
+  const alone = [...roundsAt(FIRST_SLOTS, (count) => 100 * count, 20)].slice(10)
   const [before] = [...roundsAt(FIRST_SLOTS, () => 50, 10)].slice(-1)
 
   const after = [...roundsAt(before ?? FIRST_SLOTS, () => 500, 30)].map(({ count }) => count)
 
+  expect(Math.max(...alone.map(({ count }) => count))).toBeLessThanOrEqual(4)
   expect(before?.count).toBe(64)
   expect(after).toContain(1)
   expect(after.at(-1)).toBe(64)
@@ -91,13 +85,13 @@ const BEGINNINGS: readonly (readonly [number, number, Standing, number, number, 
   [0, 1, 'failing', 191, 0, 'yes'],
 ]
 
-for (const [inFlight, count, standing, all, unproven, answer] of BEGINNINGS) {
-  test(`${inFlight} of ${count}, ${standing}, beside ${all} (${unproven}): ${answer}`, () => {
-    expect(mayBegin(inFlight, { ...TWENTY, count }, standing, { all, unproven })).toBe(
-      answer as 'yes', // One of the three.
-    )
-  })
-}
+test('an attempt begins within its own slots, and within what all may take together', () => {
+  const answers = BEGINNINGS.map(([inFlight, count, standing, all, unproven]) =>
+    mayBegin(inFlight, { ...TWENTY, count }, standing, { all, unproven }),
+  )
+
+  expect(answers.map(String)).toEqual(BEGINNINGS.map(([, , , , , answer]) => answer))
+})
 
 test('however many receivers hold what they can, some is left for those that have nothing', () => {
   for (const webhooks of [1, 2, 3, 16, 60]) {

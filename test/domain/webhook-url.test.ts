@@ -13,6 +13,13 @@ test('a public host without a scheme gets https', () => {
     '8.8.8.8',
     '10.example.com',
     '[2606::1]',
+    // Beside the private ranges.
+    '172.15.0.1',
+    '172.32.0.1',
+    '192.169.0.1',
+    '11.0.0.1',
+    '100.63.0.1',
+    '100.128.0.1',
   ]
 
   expect(schemesOf(...hosts)).toEqual(hosts.map(() => 'https'))
@@ -37,12 +44,6 @@ test('this machine and its own network get http', () => {
   ]
 
   expect(schemesOf(...hosts)).toEqual(hosts.map(() => 'http'))
-})
-
-test('addresses beside the private ranges are public', () => {
-  const hosts = ['172.15.0.1', '172.32.0.1', '192.169.0.1', '11.0.0.1', '100.63.0.1', '100.128.0.1']
-
-  expect(schemesOf(...hosts)).toEqual(hosts.map(() => 'https'))
 })
 
 test('what has a scheme, or is no URL, stays as it was typed', () => {

@@ -4,12 +4,11 @@ import { expect, test } from 'bun:test'
 
 import type { KindInfo } from '../../src/api/dashboard.ts'
 import { ScriptedDriver } from '../support/scripted-driver.ts'
-import { outcome, PASSWORD, startDashboard } from './dashboard-rig.ts'
+import { startDashboard } from './dashboard-rig.ts'
 
 const ABOUT = '/dashboard/about'
 const SESSIONS = '/dashboard/sessions'
 const HOUR = 3_600_000
-const DAY = 24 * HOUR
 
 function kind(name: string, title: string, others: Partial<KindInfo> = {}): KindInfo {
   const needs = {
@@ -57,16 +56,6 @@ test('the relay tells what it is and what it was started with', async () => {
   })
 })
 
-test('a password of the options is told to be one, and is not told', async () => {
-  await using relay = await startDashboard({ environment: { HOOKLINE_ADMIN_PASSWORD: PASSWORD } })
-  const browser = await relay.logIn()
-
-  const { body } = await browser.get(ABOUT)
-
-  expect(body.is_password_locked).toBe(true)
-  expect(JSON.stringify(body)).not.toContain(PASSWORD)
-})
-
 test('every browser that is signed in is listed, the one seen last first', async () => {
   await using relay = await startDashboard()
   const first = await relay.claim()
@@ -96,31 +85,4 @@ test('every browser that is signed in is listed, the one seen last first', async
     },
   ])
   expect(left.body.data).toEqual([own])
-})
-
-test('a browser whose seven days are over is listed no more', async () => {
-  await using relay = await startDashboard()
-  const used = await relay.claim()
-  await relay.logIn()
-  relay.clock.doze(6 * DAY)
-  await used.get(ABOUT)
-  relay.clock.doze(DAY)
-
-  const { body } = await used.get(SESSIONS)
-
-  expect(body.data.map((one: { is_current: boolean }) => one.is_current)).toEqual([true])
-})
-
-test('nobody else learns of either', async () => {
-  await using relay = await startDashboard()
-  await relay.claim()
-  const stranger = relay.browser()
-
-  const answers = [
-    await stranger.get(ABOUT),
-    await stranger.get(SESSIONS),
-    await (await relay.logIn()).get(`${ABOUT}?x=1`),
-  ]
-
-  expect(answers.map(outcome)).toEqual(['401 signed_out', '401 signed_out', '400 invalid_request'])
 })

@@ -44,63 +44,42 @@ async function watched() {
   return { ...relay, browser, device, disk, sink, page, hear, line }
 }
 
-test('a message that is sent is told with its conversation, and the line whose budget it used', async () => {
+test('a message is told with its conversation, and the line if it used some of its budget', async () => {
   await using relay = await watched()
 
-  const { body } = await relay.send({ to: PERSON, text: 'hello' })
+  const { body: first } = await relay.send({ to: PERSON, text: 'hello' })
+  const afterFirst = await relay.hear()
+  const { body: second } = await relay.send({ to: PERSON, text: 'and again' })
+  const afterSecond = await relay.hear()
 
-  const told = await relay.hear()
-  expect(told).toContainEqual({
-    what: 'message',
-    id: body.id,
-    conversation_id: body.conversation_id,
-  })
-  expect(told).toContainEqual({ what: 'conversation', id: body.conversation_id })
-  expect(told).toContainEqual({ what: 'line', id: relay.line.id })
-  expect(told.length).toBe(3)
+  const conversation_id = first.conversation_id
+  const conversation = { what: 'conversation', id: conversation_id }
+  expect(afterFirst).toBeArrayOfSize(3)
+  expect(afterFirst).toContainEqual({ what: 'message', id: first.id, conversation_id })
+  expect(afterFirst).toContainEqual(conversation)
+  expect(afterFirst).toContainEqual({ what: 'line', id: relay.line.id })
+  expect(afterSecond).toEqual([{ what: 'message', id: second.id, conversation_id }, conversation])
 })
 
-test('a further message is told with its conversation, and no line, whose budget stays', async () => {
-  await using relay = await watched()
-  await relay.send({ to: PERSON, text: 'hello' })
-  await relay.hear()
-
-  const { body } = await relay.send({ to: PERSON, text: 'and again' })
-
-  const { id, conversation_id } = body
-  expect(await relay.hear()).toEqual([
-    { what: 'message', id, conversation_id },
-    { what: 'conversation', id: conversation_id },
-  ])
-})
-
-test('what comes of a message later is told, and so is one that a person writes', async () => {
+test('what comes of a message, one that a person writes, and a conversation taken over are told', async () => {
   await using relay = await watched()
   const { body: sent } = await relay.send({ to: PERSON, text: 'hello' })
   await relay.hear()
+  const { id, conversation_id } = sent
 
   await relay.device.report(sent.platform_guid, 'delivered', relay.clock.now())
   const delivered = await relay.hear()
   await relay.device.receive({ guid: '00000000-0000-4000-8000-00000000AAAA' })
   const received = await relay.hear()
   const { data } = await relay.get('/api/v1/messages?direction=inbound')
+  await relay.patch(`/api/v1/conversations/${conversation_id}`, { automation_paused: true })
+  const paused = await relay.hear()
 
-  const { id, conversation_id } = sent
   expect(delivered).toEqual([{ what: 'message', id, conversation_id }])
   const inbound = { id: data[0].id, conversation_id: data[0].conversation_id }
   expect(received).toContainEqual({ what: 'message', ...inbound })
   expect(received).toContainEqual({ what: 'conversation', id: inbound.conversation_id })
-})
-
-test('a conversation that a person takes over is told', async () => {
-  await using relay = await watched()
-  const { body } = await relay.send({ to: PERSON, text: 'hello' })
-  await relay.hear()
-  const id = body.conversation_id
-
-  await relay.patch(`/api/v1/conversations/${id}`, { automation_paused: true })
-
-  expect(await relay.hear()).toContainEqual({ what: 'conversation', id })
+  expect(paused).toContainEqual({ what: 'conversation', id: conversation_id })
 })
 
 test('a line is told when it goes away, when it is back, and when its settings change', async () => {
@@ -121,10 +100,11 @@ test('a line is told when it goes away, when it is back, and when its settings c
   expect(renamed).toContainEqual(line)
 })
 
-test('a webhook is told from its making to its end, with its secrets', async () => {
+test('a webhook is told from its making to its end, with its secrets and what is thought of it', async () => {
   await using relay = await watched()
   const heard: (readonly Json[])[] = []
   const told = async () => heard.push(await relay.hear())
+  relay.sink.answer = () => 500
 
   const { body } = await relay.post('/api/v1/webhooks', { url: HOOK, events: ['message.sent'] })
   await told()
@@ -133,21 +113,27 @@ test('a webhook is told from its making to its end, with its secrets', async () 
   await told()
   await relay.post(`${path}/rotate-secret`, {})
   await told()
+  await relay.send({ to: PERSON, text: 'hello' })
+  const failing = await relay.hear()
+  relay.sink.answer = () => 200
+  await relay.clock.advance(6_000)
+  const well = await relay.hear()
   await relay.request('DELETE', path)
   await told()
 
-  const webhook = [{ what: 'webhook', id: body.id }]
-  expect(heard).toEqual([webhook, webhook, webhook, webhook])
+  const webhook = { what: 'webhook', id: body.id }
+  expect(heard.slice(0, 3)).toEqual([[webhook], [webhook], [webhook]])
+  expect(failing).toContainEqual(webhook)
+  expect(well).toContainEqual(webhook)
+  expect(heard[3]).toContainEqual(webhook)
 })
 
 test('a delivery is told when it is made, at each attempt, and when somebody asks for another', async () => {
   await using relay = await watched()
   relay.sink.answer = (_posted, index) => (index === 1 ? 200 : 'hang')
-  const { body: hook } = await relay.post('/api/v1/webhooks', {
-    url: HOOK,
-    events: ['message.sent'],
-  })
-  const deliveries = async (): Promise<Json> =>
+  const webhook = { url: HOOK, events: ['message.sent'] }
+  const { body: hook } = await relay.post('/api/v1/webhooks', webhook)
+  const read = async (): Promise<Json> =>
     (await relay.get(`/api/v1/webhooks/${hook.id}/deliveries`)).data[0]
   await relay.hear()
 
@@ -155,43 +141,21 @@ test('a delivery is told when it is made, at each attempt, and when somebody ask
   const made = await relay.hear()
   await relay.clock.advance(10_000)
   const timedOut = await relay.hear()
-  const failed = await deliveries()
+  const failed = await read()
   await relay.clock.advance(6_000)
   const again = await relay.hear()
-  const succeeded = await deliveries()
+  const succeeded = await read()
   await relay.post(`/api/v1/webhook-deliveries/${failed.id}/redeliver`, {})
   const asked = await relay.hear()
 
-  const delivery = { what: 'delivery', id: failed.id }
   expect([failed.attempt_count, failed.status]).toEqual([1, 'pending'])
   expect([succeeded.attempt_count, succeeded.status]).toEqual([2, 'succeeded'])
-  expect(made).toContainEqual(delivery)
-  expect(timedOut).toContainEqual(delivery)
-  expect(again).toContainEqual(delivery)
-  expect(asked).toContainEqual(delivery)
+  for (const told of [made, timedOut, again, asked]) {
+    expect(told).toContainEqual({ what: 'delivery', id: failed.id })
+  }
 })
 
-test('a webhook is told whenever the relay thinks otherwise of its receiver', async () => {
-  await using relay = await watched()
-  relay.sink.answer = () => 500
-  const { body: hook } = await relay.post('/api/v1/webhooks', {
-    url: HOOK,
-    events: ['message.sent'],
-  })
-  await relay.hear()
-
-  await relay.send({ to: PERSON, text: 'hello' })
-  const failing = await relay.hear()
-  relay.sink.answer = () => 200
-  await relay.clock.advance(6_000)
-  const well = await relay.hear()
-
-  const webhook = { what: 'webhook', id: hook.id }
-  expect(failing).toContainEqual(webhook)
-  expect(well).toContainEqual(webhook)
-})
-
-test('a key is told when it is made, used and revoked', async () => {
+test('a key that is made, used and revoked, a setting that changes and a browser that logs in are told', async () => {
   await using relay = await watched()
 
   const { body: made } = await relay.post('/api/v1/keys', { name: 'till' })
@@ -204,11 +168,17 @@ test('a key is told when it is made, used and revoked', async () => {
   const used = await relay.hear()
   await relay.request('DELETE', `/api/v1/keys/${made.id}`)
   const revoked = await relay.hear()
+  await relay.browser.put('/dashboard/api/settings/open_metrics', { value: 'on' })
+  const afterSetting = await relay.hear()
+  await relay.logIn()
+  const afterLogIn = await relay.hear()
 
   const key = { what: 'key', id: made.id }
   expect(first).toContainEqual(key)
   expect(used).toContainEqual(key)
   expect(revoked).toContainEqual(key)
+  expect(afterSetting).toEqual([{ what: 'setting', id: 'open_metrics' }])
+  expect(afterLogIn).toEqual([{ what: 'session', id: 'all' }])
 })
 
 test('what is the matter is told when it begins and when it is over, and not in between', async () => {
@@ -225,16 +195,4 @@ test('what is the matter is told when it begins and when it is over, and not in 
 
   const health = [{ what: 'health', id: 'health' }]
   expect([begun, lasting, over]).toEqual([health, [], health])
-})
-
-test('a setting that changes and a browser that logs in are told, for the page that lists them', async () => {
-  await using relay = await watched()
-
-  await relay.browser.put('/dashboard/api/settings/open_metrics', { value: 'on' })
-  const afterSetting = await relay.hear()
-  await relay.logIn()
-  const afterLogIn = await relay.hear()
-
-  expect(afterSetting).toEqual([{ what: 'setting', id: 'open_metrics' }])
-  expect(afterLogIn).toEqual([{ what: 'session', id: 'all' }])
 })

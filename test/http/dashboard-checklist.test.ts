@@ -1,12 +1,13 @@
 import { expect, test } from 'bun:test'
 
+import type { HealthFinding } from '../../src/api/health.ts'
 import type { PhoneLine } from '../../src/api/phone-lines.ts'
 import { checklist as checklistOf } from '../../src/http/dashboard-health.ts'
 import { LINE_KINDS } from '../../src/lines/kinds.ts'
-import { LINE } from './dashboard-samples.ts'
+import { phoneLine } from '../dashboard/samples.ts'
 import { finding } from './dashboard-samples.ts'
 
-function checklist(line: PhoneLine, findings: Parameters<typeof checklistOf>[2]) {
+function checklist(line: PhoneLine, findings: readonly HealthFinding[]) {
   const kind = LINE_KINDS.find(({ name }) => name === line.driver)
   return kind === undefined ? [] : checklistOf({ ...kind, reset: 'midnight UTC' }, line, findings)
 }
@@ -69,67 +70,80 @@ test('an iPhone is asked what it climbs by, and of iMessage that is off it is sa
   ])
 })
 
-test('the machine of a Mac line is part of its checks, each fault on its own', () => {
-  const findings = [finding({ code: 'sleep_enabled' }), finding({ code: 'autorestart_off' })]
+const LINE_ID = phoneLine().id
+const OFFLINE = { driver: 'mac', status: 'offline' } as const
 
-  const checks = checklist(phoneLine({ driver: 'mac' }), findings)
+const FAULTS: readonly (readonly [
+  what: string,
+  line: Partial<PhoneLine>,
+  findings: readonly HealthFinding[],
+  faults: readonly string[],
+])[] = [
+  [
+    'the machine of a Mac line is part of its checks, each fault on its own',
+    { driver: 'mac' },
+    [finding({ code: 'sleep_enabled' }), finding({ code: 'autorestart_off' })],
+    ['warn: About sleep_enabled', 'warn: About autorestart_off'],
+  ],
+  [
+    'another line, and what is not about lines at all, is not told',
+    {},
+    [
+      finding({ code: 'several_numbers', line_id: 'line_other' }),
+      finding({ code: 'storage_full', severity: 'error' }),
+      finding({ code: 'sleep_enabled' }),
+    ],
+    [],
+  ],
+  [
+    'a finding that no check asks for is told after them',
+    { is_enabled: false },
+    [finding({ code: 'possible_loop', line_id: LINE_ID })],
+    ['warn: The line is paused', 'warn: About possible_loop'],
+  ],
+  [
+    'a line at its limit is told once, by the check that asks for room',
+    { new_contacts_today: 50 },
+    [finding({ code: 'limit_reached', line_id: LINE_ID })],
+    ['warn: No new contacts left for today'],
+  ],
+  [
+    'a reason for being offline that has no finding of its own is told',
+    { ...OFFLINE, status_reason: 'device_absent', status_hint: 'Plug it in.' },
+    [finding({ code: 'line_offline', line_id: LINE_ID })],
+    ['bad: The device is not connected'],
+  ],
+  [
+    'a line that is offline for a reason that no check knows says so',
+    { status: 'offline', status_reason: 'simulated_outage' },
+    [finding({ code: 'line_offline', line_id: LINE_ID })],
+    ['warn: About line_offline'],
+  ],
+  [
+    'a full day is a fault',
+    { new_contacts_today: 50 },
+    [],
+    ['warn: No new contacts left for today'],
+  ],
+  [
+    'missing iMessage is a fault',
+    { imessage_active: false },
+    [],
+    ['bad: iMessage is not active on this line'],
+  ],
+  [
+    'a limit of 0 is a choice',
+    { daily_contact_limit: 0 },
+    [],
+    ["info: This line doesn't message new contacts"],
+  ],
+]
 
-  expect(faultsIn(checks)).toEqual(['warn: About sleep_enabled', 'warn: About autorestart_off'])
-})
+test.each(FAULTS)('%s', (_what, line, findings, faults) => {
+  const checks = checklist(phoneLine(line), findings)
 
-test('another line, and what is not about lines at all, is not told', () => {
-  const findings = [
-    finding({ code: 'several_numbers', line_id: 'line_other' }),
-    finding({ code: 'storage_full', severity: 'error' }),
-    finding({ code: 'sleep_enabled' }),
-  ]
-
-  const checks = checklist(phoneLine({ driver: 'simulated' }), findings)
-
-  expect(faultsIn(checks)).toEqual([])
-})
-
-test('a finding that no check asks for is told after them', () => {
-  const line = phoneLine({ driver: 'simulated' })
-
-  const checks = checklist(line, [finding({ code: 'possible_loop', line_id: line.id })])
-
-  expect(checks.at(-1)).toEqual({
-    state: 'warn',
-    title: 'About possible_loop',
-    why: 'Why.',
-    fix: 'Fix.',
-  })
-})
-
-test('a line at its limit is told once, by the check that asks for room', () => {
-  const line = phoneLine({ driver: 'simulated', new_contacts_today: 50, daily_contact_limit: 50 })
-
-  const checks = checklist(line, [finding({ code: 'limit_reached', line_id: line.id })])
-
-  expect(faultsIn(checks)).toEqual(['warn: No new contacts left for today'])
-})
-
-test('a reason for being offline that has no finding of its own is told with its hint', () => {
-  const line = phoneLine({
-    driver: 'mac',
-    status: 'offline',
-    status_reason: 'device_absent',
-    status_hint: 'Plug it in.',
-  })
-
-  const checks = checklist(line, [finding({ code: 'line_offline', line_id: line.id })])
-
-  expect(faultsIn(checks)).toEqual(['bad: The device is not connected'])
-  expect(checks[0]?.fix).toBe('Plug it in.')
-})
-
-test('a line that is offline for a reason that no check knows says so', () => {
-  const line = phoneLine({ status: 'offline', status_reason: 'simulated_outage' })
-
-  const checks = checklist(line, [finding({ code: 'line_offline', line_id: line.id })])
-
-  expect(faultsIn(checks)).toEqual(['warn: About line_offline'])
+  const found = checks.filter(({ state }) => state !== 'ok' && state !== 'unknown')
+  expect(found.map(({ state, title }) => `${state}: ${title}`)).toEqual([...faults])
 })
 
 test('a line by Shortcuts is asked for its bridge and for a shortcut that runs', () => {
@@ -143,27 +157,6 @@ test('a line by Shortcuts is asked for its bridge and for a shortcut that runs',
     'bad: No shortcut has checked for messages recently',
     'ok: New contacts left for today',
   ])
+  expect(silent[1]?.fix).toBe('Start it.')
   expect(removed.map(({ state }) => state)).toEqual(['bad', 'unknown', 'ok'])
 })
-
-test('a pause, a full day and missing iMessage are faults; a limit of 0 is a choice', () => {
-  const paused = checklist(phoneLine({ is_enabled: false }), [])
-  const full = checklist(phoneLine({ new_contacts_today: 50 }), [])
-  const signedOut = checklist(phoneLine({ imessage_active: false }), [])
-  const none = checklist(phoneLine({ daily_contact_limit: 0 }), [])
-
-  expect(faultsIn(paused)).toEqual(['warn: The line is paused'])
-  expect(faultsIn(full)).toEqual(['warn: No new contacts left for today'])
-  expect(faultsIn(signedOut)).toEqual(['bad: iMessage is not active on this line'])
-  expect(faultsIn(none)).toEqual(["info: This line doesn't message new contacts"])
-})
-
-function faultsIn(checks: ReturnType<typeof checklist>): readonly string[] {
-  return checks
-    .filter(({ state }) => state !== 'ok' && state !== 'unknown')
-    .map(({ state, title }) => `${state}: ${title}`)
-}
-
-function phoneLine(told: Partial<PhoneLine>): PhoneLine {
-  return { ...LINE, ...told }
-}

@@ -1,10 +1,13 @@
-// Every operation of the dashboard, and whether it asks for the password again after an hour. One that is
-// new must be named here.
+// Every operation of the dashboard, and whether it asks for the password again after an hour. A change that
+// is new must be named here, and a read that asks.
 
-/** `asks` and `free` with a body that fits; what depends on its body has tests of its own below. */
-export const OPERATIONS: Readonly<
-  Record<string, readonly ['asks' | 'free' | 'depends', body?: unknown]>
-> = {
+import { dashboardRoutes } from '../../src/http/routes.ts'
+import { NO_TOOLS } from './http-relay.ts'
+
+type Told = readonly [word: 'asks' | 'free' | 'depends', body?: unknown]
+
+/** `asks` and `free`, with a body that fits; what depends on its body has tests of its own. */
+export const TABLE: Readonly<Record<string, Told>> = {
   'POST /api/v1/messages/send': ['free', { to: '+12025550123', text: 'x' }],
   'POST /api/v1/messages/:id/resolve': ['free', { status: 'sent' }],
   'POST /api/v1/messages/:id/approve': ['free', {}],
@@ -21,7 +24,7 @@ export const OPERATIONS: Readonly<
   'DELETE /api/v1/attachments/:id': ['asks'],
   'POST /api/v1/conversations/:id/read': ['free', { message_id: 'x' }],
   'PATCH /api/v1/conversations/:id': ['free', { automation_paused: true }],
-  'PATCH /api/v1/phone-lines/:id': ['depends'],
+  'PATCH /api/v1/phone-lines/:id': ['depends', { label: 'x' }],
   'DELETE /api/v1/phone-lines/:id': ['asks'],
   'POST /api/v1/phone-lines/:id/adopt': ['asks', { from: 'line_x' }],
   'POST /api/v1/phone-lines/:id/move': ['asks', { to: 'here' }],
@@ -29,7 +32,7 @@ export const OPERATIONS: Readonly<
   'PATCH /api/v1/boxes/:id': ['asks', { name: 'attic' }],
   'DELETE /api/v1/boxes/:id': ['asks'],
   'POST /api/v1/webhooks': ['asks', { url: 'https://a.example', events: ['message.sent'] }],
-  'PUT /api/v1/webhooks/:id': ['depends'],
+  'PUT /api/v1/webhooks/:id': ['depends', { is_active: false }],
   'DELETE /api/v1/webhooks/:id': ['asks'],
   'POST /api/v1/webhooks/:id/rotate-secret': ['asks', {}],
   'POST /api/v1/webhooks/:id/test': ['free', {}],
@@ -54,7 +57,6 @@ export const OPERATIONS: Readonly<
   'POST /dashboard/restore/start': ['asks', { id: 'x' }],
   'DELETE /dashboard/restore': ['asks'],
   'POST /dashboard/downloads': ['asks', { backup: 'x' }],
-  'GET /dashboard/downloads/:ticket': ['free'],
   'POST /dashboard/setup': ['free', { token: 'x', password: 'x' }],
   'POST /dashboard/session': ['free', { password: 'x' }],
   'POST /dashboard/session/elevate': ['free', { password: 'x' }],
@@ -62,72 +64,18 @@ export const OPERATIONS: Readonly<
   'PUT /dashboard/setup-step': ['free', { step: 'line' }],
   'DELETE /dashboard/session': ['free'],
   'DELETE /dashboard/sessions': ['free'],
-  ...reading(
-    '/api/v1/messages',
-    '/api/v1/messages/:id',
-    '/api/v1/conversations',
-    '/api/v1/conversations/:id',
-    '/api/v1/conversations/:id/export',
-    '/api/v1/contacts/export',
-    '/dashboard/unread',
-    '/api/v1/phone-lines',
-    '/api/v1/webhooks',
-    '/api/v1/webhooks/:id',
-    '/api/v1/webhooks/:id/deliveries',
-    '/api/v1/webhooks/:id/replay',
-    '/api/v1/stats',
-    '/api/v1/attachments/:id',
-    '/api/v1/attachments/:id/content',
-    '/api/v1/recipients/:handle',
-    '/api/v1/contacts',
-    '/api/v1/contacts/:handle',
-    '/api/v1/opt-outs',
-    '/api/v1/search',
-    '/api/v1/webhook-deliveries/:id',
-    '/api/v1/events',
-    '/api/v1/events/stream',
-    '/api/v1/keys',
-    '/api/v1/keys/self',
-    '/api/v1/bridges',
-    '/api/v1/members',
-    '/api/v1/boxes',
-    '/api/v1/broker-users',
-    '/api/v1/audit',
-    '/api/v1/health',
-    '/api/v1/settings',
-    '/api/v1/backups',
-    '/api/v1/log',
-    '/api/v1/update-check',
-    '/dashboard/restore',
-    '/healthz',
-    '/readyz',
-    '/metrics',
-    '/dashboard/session',
-    '/dashboard/sessions',
-    '/dashboard/about',
-    '/dashboard/state',
-    '/dashboard/checks',
-    '/dashboard/attention',
-    '/dashboard/messages/:id/times',
-    '/dashboard/contact-cost',
-    '/dashboard/webhooks/:id/deliveries',
-    '/dashboard/pictures/home',
-    '/dashboard/pictures/line/:id',
-    '/dashboard/pictures/webhook/:id',
-    '/dashboard/webhook-days',
-    '/dashboard/test-inbox',
-    '/dashboard/webhooks/:id/inbox',
-    '/dashboard/webhooks/:id/inbox/:entry',
-    '/dashboard/messages/:id/deliveries',
-    '/dashboard/webhook-deliveries/:id',
-    '/dashboard/webhook-deliveries/:id/request',
-    '/dashboard/qr',
-    '/dashboard/events',
-  ),
 }
 
-function reading(...paths: readonly string[]): Readonly<Record<string, readonly ['free']>> {
-  return Object.fromEntries(paths.map((path) => [`GET ${path}`, ['free'] as const]))
+/** Every operation, as its method and the path of its route. */
+export const ROUTES: readonly string[] = dashboardRoutes(
+  NO_TOOLS,
+  new AbortController().signal,
+).routes.map(({ method, path }) => `${method} ${path}`)
+
+/** The table, and every read that is not in it. */
+export const OPERATIONS: Readonly<Record<string, Told>> = {
+  ...Object.fromEntries(ROUTES.map((route) => [route, ['free'] as const])),
+  ...TABLE,
 }
 
 /** As a browser asks for it, with an id that nothing has. */

@@ -1,12 +1,12 @@
 // How the page goes out: its headers, its forms, its size. What it shows is tested in a browser.
 
-import { expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 
 import { bundlePage } from '../../src/http/page-bundle.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
-import { ROOT, sourceFiles } from '../support/source-files.ts'
-import { startHttp, type More, type HttpRelay } from './http-relay.ts'
+import { ROOT } from '../support/source-files.ts'
+import { startHttp, type More } from './http-relay.ts'
 
 const FIRST_BYTES_MAX = 90 * 1_024
 const PAGE_BYTES_MAX = 25 * 1_024
@@ -16,11 +16,18 @@ const NUMBERS_BYTES_MAX = 122 * 1_024
 const ALL_BYTES_MAX = 268 * 1_024
 
 const FILES = await bundlePage(`${ROOT}/src/dashboard/index.html`)
-const SCRIPTS = pathsOf('.js')
+const SCRIPTS = FILES.map(({ path }) => path).filter((path) => path.endsWith('.js'))
 
-function pathsOf(ending: string): readonly string[] {
-  return FILES.map(({ path }) => path).filter((path) => path.endsWith(ending))
-}
+const rig = await startHttp()
+afterAll(() => rig[Symbol.asyncDispose]())
+
+/** The page as it goes out, asked for once: a run from source bundles it each time that it is opened. */
+const PAGE = await rig.call('GET', '/', { headers: { 'x-api-key': '', 'x-api-secret': '' } })
+const HTML = await PAGE.text()
+const LOADED = [...HTML.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(
+  (match) => match[1] ?? '',
+)
+const SCRIPT = LOADED.find((path) => path.endsWith('.js')) ?? 'The page has no script.'
 
 /** What a file of the page says, as a browser has it. */
 function textOf(path: string): string {
@@ -66,39 +73,13 @@ function sizeOf(paths: readonly string[]): number {
   return sizes.reduce((sum, bytes) => sum + bytes, 0)
 }
 
-function kib(paths: readonly string[]): string {
-  return `${(sizeOf(paths) / 1_024).toFixed(1)} KiB`
-}
-
-function withoutTag(response: Response): Readonly<Record<string, string>> {
-  return Object.fromEntries(Object.entries(headersOf(response)).filter(([name]) => name !== 'etag'))
-}
-
-async function pathsIn(rig: HttpRelay): Promise<readonly string[]> {
-  const text = await (await rig.call('GET', '/')).text()
-  return [...text.matchAll(/(?:src|href)="([^"]+)"/g)]
-    .map((match) => match[1] ?? '')
-    .filter((path) => path !== '/manifest.webmanifest')
-    .filter((path) => !path.startsWith('data:'))
-}
-
-async function scriptPath(rig: HttpRelay): Promise<string> {
-  const path = (await pathsIn(rig)).find((one) => one.endsWith('.js'))
-  if (path === undefined) throw new Error('The page has no script.')
-  return path
-}
-
 function headersOf(response: Response): Readonly<Record<string, string>> {
   return Object.fromEntries([...response.headers].filter(([name]) => name !== 'x-request-id'))
 }
 
-test('the page opens without a key, may load nothing from elsewhere, and is asked for each time', async () => {
-  await using rig = await startHttp()
-
-  const response = await rig.call('GET', '/', { headers: { 'x-api-key': '', 'x-api-secret': '' } })
-
-  expect(response.status).toBe(200)
-  expect(headersOf(response)).toEqual({
+test('the page opens without a key, may load nothing from elsewhere, and is asked for each time', () => {
+  expect(PAGE.status).toBe(200)
+  expect(headersOf(PAGE)).toEqual({
     'content-type': 'text/html;charset=utf-8',
     'cache-control': 'no-cache',
     vary: 'accept-encoding',
@@ -111,38 +92,40 @@ test('the page opens without a key, may load nothing from elsewhere, and is aske
     'cross-origin-opener-policy': 'same-origin',
     'cross-origin-resource-policy': 'same-origin',
   })
+  // Its policy would forbid a script or style of its own inside.
+  expect(HTML).not.toMatch(/<style|\sstyle=|\son[a-z]+=|<script(?![^>]*\ssrc=)/)
 })
 
 test('all that the page loads are files of its own, named after their content and kept for a year', async () => {
-  await using rig = await startHttp()
+  const others = [...HTML.matchAll(/(?:src|href)="([^"]+)"/g)]
+    .map((match) => match[1] ?? '')
+    .filter((path) => !LOADED.includes(path))
 
-  const paths = await pathsIn(rig)
-  const answers = await Promise.all(paths.map((path) => rig.call('GET', path)))
+  const answers = await Promise.all(LOADED.map((path) => rig.call('GET', path)))
 
-  expect(paths.length).toBeGreaterThan(1)
-  for (const path of paths) expect(path).toMatch(/^\/assets\/[a-z]+-[a-z0-9]{8}\.(js|css)$/)
-  expect(answers.map(({ status }) => status)).toEqual(paths.map(() => 200))
-  expect(answers.map(({ headers }) => headers.get('cache-control'))).toEqual(
-    paths.map(() => 'public, max-age=31536000, immutable'),
+  expect(others.filter((path) => !/^(?:\/manifest\.webmanifest$|data:)/.test(path))).toEqual([])
+  expect(LOADED.length).toBeGreaterThan(1)
+  for (const path of LOADED) expect(path).toMatch(/^\/assets\/[a-z]+-[a-z0-9]{8}\.(js|css)$/)
+  expect(
+    answers.map(({ status, headers }) => [
+      status,
+      headers.get('cache-control'),
+      headers.get('content-type')?.split(';')[0],
+    ]),
+  ).toEqual(
+    LOADED.map((path) => [
+      200,
+      'public, max-age=31536000, immutable',
+      path.endsWith('.js') ? 'text/javascript' : 'text/css',
+    ]),
   )
-  expect(answers.map(({ headers }) => headers.get('content-type')?.split(';')[0])).toEqual(
-    paths.map((path) => (path.endsWith('.js') ? 'text/javascript' : 'text/css')),
-  )
-})
-
-test('the page has no script or style of its own inside, which its policy would forbid', async () => {
-  const text = await (await (await startHttp()).call('GET', '/')).text()
-
-  expect(text).not.toMatch(/<style|\sstyle=|\son[a-z]+=|<script(?![^>]*\ssrc=)/)
 })
 
 test('a file comes in the best form that the browser takes, and is the same in each', async () => {
-  await using rig = await startHttp()
-  const path = await scriptPath(rig)
   const accepted = ['br, gzip', 'gzip, deflate', 'GZIP;q=0.5, br;q=0', 'identity', 'br;q=0.0']
 
   const answers = await Promise.all(
-    accepted.map((value) => rig.call('GET', path, { headers: { 'accept-encoding': value } })),
+    accepted.map((value) => rig.call('GET', SCRIPT, { headers: { 'accept-encoding': value } })),
   )
   const forms = answers.map(({ headers }) => headers.get('content-encoding'))
   const [brotli = [], gzip = [], , plain = []] = await Promise.all(
@@ -158,9 +141,8 @@ test('a file comes in the best form that the browser takes, and is the same in e
 })
 
 test('what a browser has already is not sent again, and each form has a tag of its own', async () => {
-  await using rig = await startHttp()
-  const ask = (headers: More['headers']) => rig.call('GET', '/', headers ? { headers } : {})
-  const plain = (await ask({})).headers.get('etag') ?? ''
+  const ask = (headers: More['headers'] = {}) => rig.call('GET', SCRIPT, { headers })
+  const plain = (await ask()).headers.get('etag') ?? ''
   const brotli = (await ask({ 'accept-encoding': 'br' })).headers.get('etag') ?? ''
 
   const answers = await Promise.all([
@@ -171,30 +153,22 @@ test('what a browser has already is not sent again, and each form has a tag of i
     ask({ 'if-none-match': brotli }),
     ask({ 'if-none-match': plain.replaceAll('"', '') }),
   ])
+  const headers = { 'accept-encoding': 'br' }
+  const head = await rig.call('HEAD', SCRIPT, { headers })
+  const whole = await ask(headers)
+  const { byteLength } = await whole.arrayBuffer()
 
   expect(brotli).toBe(plain.replace(/"$/, '-br"'))
   expect(answers.map(({ status }) => status)).toEqual([304, 304, 304, 304, 200, 200])
   expect(await answers[0]?.text()).toBe('')
   expect(answers[0]?.headers.get('etag')).toBe(plain)
   expect(answers[0]?.headers.has('content-encoding')).toBe(false)
-})
-
-test('asked for its head only, a file says how long it is and sends nothing', async () => {
-  await using rig = await startHttp()
-  const headers = { 'accept-encoding': 'br' }
-
-  const head = await rig.call('HEAD', '/', { headers })
-  const whole = await rig.call('GET', '/', { headers })
-  const { byteLength } = await whole.arrayBuffer()
-
-  expect(head.status).toBe(200)
-  expect(await head.text()).toBe('')
+  // Asked for its head only, it says how long it is.
+  expect([head.status, await head.text()]).toEqual([200, ''])
   expect(headersOf(head)).toEqual({ ...headersOf(whole), 'content-length': String(byteLength) })
 })
 
 test('what is no file of the page is no route, and the page takes no other method', async () => {
-  await using rig = await startHttp()
-
   const unknown = await rig.call('GET', '/assets/index-00000000.js')
   const climbing = await rig.call('GET', '/assets/..%2f..%2fpackage.json')
   const post = await rig.call('POST', '/')
@@ -203,86 +177,48 @@ test('what is no file of the page is no route, and the page takes no other metho
   expect(post.headers.get('allow')).toBe('GET, HEAD')
 })
 
-test('a page that rebinds DNS does not get this one', async () => {
-  const response = await (
-    await startHttp()
-  ).call('GET', '/', { headers: { host: 'evil.example.com' } })
-
-  expect(response.status).toBe(421)
-})
-
-test('the first view is one script of at most 90 KiB, minified and not compressed', () => {
-  const loaded = scriptsBehind(importsIn('/'))
-
-  process.stdout.write(
-    `The page: ${kib(loaded)} of script at first, ${kib(SCRIPTS)} with all pages; ` +
-      `${kib(pathsOf('.css'))} of style.\n`,
-  )
-
-  expect(loaded).toHaveLength(1)
-  expect(sizeOf(loaded)).toBeGreaterThan(10_000)
-  expect(sizeOf(loaded)).toBeLessThanOrEqual(FIRST_BYTES_MAX)
-})
-
 const isNumbers = (path: string) => path.startsWith('/assets/phone-numbers-')
 
-test('all pages together have at most 268 KiB of script, and the rules of numbers 122 KiB', () => {
-  const all = sizeOf(SCRIPTS.filter((path) => !isNumbers(path)))
-  expect(all).toBeLessThanOrEqual(ALL_BYTES_MAX)
+test('the first view is one script of at most 90 KiB, and each page, part or dialog 25 KiB more', () => {
+  const first = scriptsBehind(importsIn('/'))
+  const later = pagesBehind(first).map((page): readonly [string, number] => {
+    const more = scriptsBehind([page]).filter((path) => !first.includes(path))
+    return [page, sizeOf(more)]
+  })
+
+  expect(first).toHaveLength(1)
+  expect(sizeOf(first)).toBeWithin(10_000, FIRST_BYTES_MAX + 1)
+  expect(later.length).toBeGreaterThan(15)
+  expect(later.filter(([, bytes]) => bytes > PAGE_BYTES_MAX)).toEqual([])
+  expect(sizeOf(SCRIPTS.filter((path) => !isNumbers(path)))).toBeLessThanOrEqual(ALL_BYTES_MAX)
   expect(sizeOf(SCRIPTS.filter(isNumbers))).toBeLessThanOrEqual(NUMBERS_BYTES_MAX)
 })
 
 test('browsers can install the page, with an icon', async () => {
-  await using rig = await startHttp()
-  expect(await (await rig.call('GET', '/')).text()).toContain('href="/manifest.webmanifest"')
-
   const manifest = await rig.call('GET', '/manifest.webmanifest')
   const { icons, ...app } = (await manifest.json()) as { icons: { src: string }[] }
   const icon = await rig.call('GET', icons[0]?.src ?? '')
 
+  expect(HTML).toContain('href="/manifest.webmanifest"')
   expect(manifest.headers.get('content-type')).toBe('application/manifest+json')
   expect(app).toMatchObject({ name: 'Hookline', start_url: '/', display: 'standalone' })
   expect(icon.headers.get('content-type')).toBe('image/svg+xml')
 })
 
-test('a page, part or dialog that is opened later loads at most 25 KiB more', () => {
-  const first = scriptsBehind(importsIn('/'))
-
-  const sizes = pagesBehind(first).map((page): readonly [string, number] => {
-    const more = scriptsBehind([page]).filter((path) => !first.includes(path))
-    return [page.replace(/-[a-z0-9]{8}\.js$/, ''), sizeOf(more)]
+test('what a page loads when it is opened goes out as the first script does', async () => {
+  const later = scriptsBehind(pagesIn(SCRIPT)).filter((one) => one !== SCRIPT)
+  const withoutTag = ({ status, headers }: Response) => ({
+    status,
+    ...Object.fromEntries(
+      headers.entries().filter(([name]) => !/^(etag|x-request-id)$/.test(name)),
+    ),
   })
 
-  process.stdout.write(
-    `${sizes.map(([page, bytes]) => `${page} ${(bytes / 1_024).toFixed(1)}`).join(', ')}\n`,
-  )
-  expect(sizes.length).toBeGreaterThan(15)
-  expect(sizes.filter(([, bytes]) => bytes > PAGE_BYTES_MAX)).toEqual([])
-})
-
-test('what several scripts need is in one of them', () => {
-  const all = sourceFiles('src/dashboard/words/*.ts').flatMap(({ text }) =>
-    [...text.matchAll(/'([^'\\]{25,})'/g)].map((match) => match[1] ?? ''),
-  )
-  const sentences = all.filter((each) => all.indexOf(each) === all.lastIndexOf(each))
-  const texts = SCRIPTS.map(textOf)
-
-  const twice = sentences.filter((each) => texts.filter((text) => text.includes(each)).length > 1)
-
-  expect(sentences.length).toBeGreaterThan(100)
-  expect(twice).toEqual([])
-})
-
-test('what a page loads when it is opened goes out as the first script does', async () => {
-  await using rig = await startHttp()
-  const path = await scriptPath(rig)
-  const later = scriptsBehind(pagesIn(path)).filter((one) => one !== path)
-
-  const first = await rig.call('GET', path)
+  const first = await rig.call('GET', SCRIPT)
   const answers = await Promise.all(later.map((one) => rig.call('GET', one)))
 
   expect(later.length).toBeGreaterThan(4)
-  expect(answers.map(({ status }) => status)).toEqual(later.map(() => 200))
+  expect(first.status).toBe(200)
   expect(answers.map(withoutTag)).toEqual(later.map(() => withoutTag(first)))
 })
 

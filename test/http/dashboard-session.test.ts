@@ -3,9 +3,7 @@
 import { expect, test } from 'bun:test'
 
 import { keepSession } from '../../src/http/dashboard-auth.ts'
-import { openDatabase } from '../../src/storage/database.ts'
 import { storageFull } from '../../src/storage/sqlite-errors.ts'
-import { TestClock } from '../support/test-clock.ts'
 import { outcome, PASSWORD, startDashboard, type Browser } from './dashboard-rig.ts'
 
 const HOUR = 3_600_000
@@ -26,6 +24,7 @@ test('who signs in is told the state, who does not learns no more than that', as
 
   const inside = await relay.logIn()
   const outside = await relay.browser().state()
+  const elsewhere = await relay.browser({ address: '192.168.1.7' }).state()
 
   expect(fresh).toEqual({ ...SIGNED_OUT, state: 'unclaimed' })
   expect(await inside.state()).toEqual({
@@ -37,14 +36,7 @@ test('who signs in is told the state, who does not learns no more than that', as
   })
   expect(await claimed.state()).toEqual(await inside.state())
   expect(outside).toEqual(SIGNED_OUT)
-})
-
-test('a browser elsewhere is not local', async () => {
-  await using relay = await startDashboard()
-
-  const state = await relay.browser({ address: '192.168.1.7' }).state()
-
-  expect(state.is_local).toBe(false)
+  expect(elsewhere).toEqual({ ...SIGNED_OUT, is_local: false })
 })
 
 test('a wrong password is 401 and sets no cookie', async () => {
@@ -81,6 +73,7 @@ test('a session ends seven days after its last use, and use puts that off', asyn
 
   expect(outcome(await used.get(KEYS))).toBe('200')
   expect(outcome(await unused.get(KEYS))).toBe('401 signed_out')
+  expect((await used.get('/dashboard/sessions')).body.data).toMatchObject([{ is_current: true }])
 })
 
 test('a use after an hour gives the cookie again, and writes once', async () => {
@@ -139,69 +132,32 @@ test('25 browsers stay signed in: the 26th ends the one seen longest ago', async
   expect(outcomes).toEqual(['200', '401 signed_out', ...Array<string>(24).fill('200')])
 })
 
-test('log out ends this session, and takes its cookie away', async () => {
+test('log out ends this session, log out everywhere all of them, and the events that each watches', async () => {
   await using relay = await startDashboard()
-  const here = await relay.claim()
-  const there = await relay.logIn()
-  const { cookie } = here
+  const [gone, here, there] = [await relay.claim(), await relay.logIn(), await relay.logIn()]
+  const browsers = [gone, here, there]
+  const cookies = browsers.map(({ cookie }) => cookie)
+  const streams = [here, there].map((browser) => browser.fetch('GET', '/dashboard/events'))
+  const texts = (await Promise.all(streams)).map((stream) => stream.text())
+  const states = async () => {
+    browsers.forEach((browser, index) => (browser.cookie = cookies[index] ?? null))
+    const answers = await Promise.all(browsers.map((browser) => browser.get(KEYS)))
+    return answers.map(outcome)
+  }
 
-  const answer = await here.delete('/dashboard/session')
-  const again = await here.delete('/dashboard/session')
-  here.cookie = cookie
+  const answer = await gone.delete('/dashboard/session')
+  const again = await gone.delete('/dashboard/session')
+  const afterOne = await states()
+  const everywhere = await here.delete('/dashboard/sessions')
 
-  expect(answer.body).toEqual(SIGNED_OUT)
+  expect([answer.body, everywhere.body]).toEqual([SIGNED_OUT, SIGNED_OUT])
   expect(answer.headers.get('set-cookie')).toBe(
     'hookline_session=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict',
   )
   expect(outcome(again)).toBe('200')
-  expect([outcome(await here.get(KEYS)), outcome(await there.get(KEYS))]).toEqual([
-    '401 signed_out',
-    '200',
-  ])
-})
-
-test('the events that an ended session watches end with it', async () => {
-  await using relay = await startDashboard()
-  const here = await relay.claim()
-  const there = await relay.logIn()
-  const streams = [
-    await here.fetch('GET', '/dashboard/events'),
-    await there.fetch('GET', '/dashboard/events'),
-  ]
-  const texts = streams.map((stream) => stream.text())
-
-  await here.delete('/dashboard/sessions')
-
+  expect(afterOne).toEqual(['401 signed_out', '200', '200'])
   expect(await Promise.all(texts)).toEqual([expect.any(String), expect.any(String)])
-})
-
-test('log out everywhere ends every session', async () => {
-  await using relay = await startDashboard()
-  const here = await relay.claim()
-  const there = await relay.logIn()
-  const { cookie } = here
-
-  const answer = await here.delete('/dashboard/sessions')
-  here.cookie = cookie
-
-  expect(answer.body).toEqual(SIGNED_OUT)
-  expect([outcome(await here.get(KEYS)), outcome(await there.get(KEYS))]).toEqual([
-    '401 signed_out',
-    '401 signed_out',
-  ])
-})
-
-test('a session outlives a restart of the relay', async () => {
-  const database = openDatabase(':memory:', { version: 'test' })
-  const clock = new TestClock()
-  const first = await startDashboard({ database, clock })
-  const before = await first.claim()
-  await first[Symbol.asyncDispose]()
-  await using second = await startDashboard({ database, clock, key: first.key, seed: 2 })
-  const browser = second.browser()
-  browser.continueAs(before)
-
-  expect(await browser.state()).toMatchObject({ state: 'signed_in' })
+  expect(await states()).toEqual(Array(3).fill('401 signed_out'))
 })
 
 test('how far the set-up came is remembered, until it is done', async () => {

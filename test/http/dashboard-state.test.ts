@@ -3,12 +3,21 @@
 import { expect, test } from 'bun:test'
 
 import { branchesOf, relayState } from '../../src/http/dashboard-health.ts'
-import { LINE, WEBHOOK } from './dashboard-samples.ts'
+import { phoneLine, webhook } from '../dashboard/samples.ts'
 import { finding } from './dashboard-samples.ts'
 
+const [LINE, WEBHOOK] = [phoneLine(), webhook()]
 const NOTHING = { lines: [LINE], findings: [], webhooks: [] }
 
-test('where all is well, one sentence says so', () => {
+test('where all is well, one sentence says so; a line is ready if a message could go out by it', () => {
+  const lines = [
+    LINE,
+    { ...LINE, status: 'offline' },
+    { ...LINE, is_enabled: false },
+    { ...LINE, imessage_active: false },
+  ] as const
+
+  expect(relayState({ ...NOTHING, lines }).lines).toBe('1 of 4 lines ready')
   expect(relayState(NOTHING)).toEqual({
     tone: 'ok',
     title: 'Everything works',
@@ -39,17 +48,6 @@ test('an error comes before a warning, and no line that is ready before both', (
   ])
 })
 
-test('a line is ready only where a message could go out by it', () => {
-  const lines = [
-    LINE,
-    { ...LINE, status: 'offline' },
-    { ...LINE, is_enabled: false },
-    { ...LINE, imessage_active: false },
-  ] as const
-
-  expect(relayState({ ...NOTHING, lines }).lines).toBe('1 of 4 lines ready')
-})
-
 test('webhooks are fine, fail, are paused, or have stopped', () => {
   const stopped = { ...WEBHOOK, disabled_reason: 'gone' } as const
   const failing = { ...WEBHOOK, is_failing: true } as const
@@ -71,11 +69,13 @@ test('webhooks are fine, fail, are paused, or have stopped', () => {
   ])
 })
 
-test('a finding stands under its cause, be it the one of its own line or of the relay', () => {
+test('a finding stands under its cause, of its own line or of the relay, unless that is gone or itself', () => {
   const off = finding({ code: 'device_absent', line_id: 'line_1' })
   const late = finding({ code: 'line_offline', line_id: 'line_1', depends_on: 'device_absent' })
   const other = finding({ code: 'line_offline', line_id: 'line_2', depends_on: 'device_absent' })
   const deeper = finding({ code: 'queue', line_id: 'line_1', depends_on: 'line_offline' })
+  const alone = finding({ code: 'a', depends_on: 'gone' })
+  const itself = finding({ code: 'b', depends_on: 'b' })
 
   expect(branchesOf([late, deeper, off, other])).toEqual([
     {
@@ -91,22 +91,10 @@ test('a finding stands under its cause, be it the one of its own line or of the 
       guide: null,
     },
   ])
-})
-
-test('a finding whose cause is not there, or that explains itself, stands on its own', () => {
-  const alone = finding({ code: 'a', depends_on: 'gone' })
-  const itself = finding({ code: 'b', depends_on: 'b' })
-
   expect(branchesOf([alone, itself]).map(({ cause }) => cause)).toEqual([alone, itself])
 })
 
-test('a finding leads to the place of the manual that explains it', () => {
-  const [branch] = branchesOf([finding({ code: 'full_disk_access' })])
-
-  expect(branch?.guide).toBe('/guide/mac#when-a-permission-or-a-connection-is-lost')
-})
-
-test('each finding leads to the page on which it can be mended', () => {
+test('each finding leads to the page on which it can be mended, and to the manual that explains it', () => {
   const findings = [
     finding({ code: 'line_offline', line_id: 'line_1' }),
     finding({ code: 'webhook_failing', about: { kind: 'webhook', id: 'wh_1' } }),
@@ -116,6 +104,9 @@ test('each finding leads to the page on which it can be mended', () => {
     finding({ code: 'sleep_enabled' }),
   ]
 
+  expect(branchesOf([finding({ code: 'full_disk_access' })])[0]?.guide).toBe(
+    '/guide/mac#when-a-permission-or-a-connection-is-lost',
+  )
   expect(branchesOf(findings).map(({ place }) => place.href)).toEqual([
     '#/lines/line_1',
     '#/webhooks/wh_1',

@@ -4,8 +4,8 @@ import { expect, test } from 'bun:test'
 
 import { ScratchFolder } from '../support/scratch-folder.ts'
 import { ScriptedDriver } from '../support/scripted-driver.ts'
+import { OPERATIONS, pathOf } from './dashboard-operations.ts'
 import { outcome, startDashboard } from './dashboard-rig.ts'
-import { startHttp } from './http-relay.ts'
 
 const KEYS = '/dashboard/api/keys'
 
@@ -22,24 +22,41 @@ test('a cookie opens nothing under /api/v1', async () => {
   expect(answers.map(outcome)).toEqual(Array(3).fill('401 unauthorized'))
 })
 
-test('an API key opens nothing of the dashboard', async () => {
+/** Reached under another path, or open before the sign-in: these have tests of their own. */
+const OPEN = / \/(?:healthz|readyz|metrics|dashboard\/(?:session|setup|downloads\/:ticket))$/
+
+test('nothing of the dashboard opens without a cookie and the page key of its session', async () => {
   await using relay = await startDashboard()
-  await relay.claim()
+  const { cookie, pageKey } = await relay.claim()
+  const other = await relay.logIn()
   const headers = { 'x-api-key': relay.key?.key ?? '', 'x-api-secret': relay.key?.secret ?? '' }
-  const browser = relay.browser({ headers })
+  const strangers = {
+    'an API key': { cookie: null, pageKey: null },
+    'the page key alone': { cookie: null, pageKey },
+    'the cookie alone': { cookie, pageKey: null },
+    'an empty page key': { cookie, pageKey: '' },
+    'a wrong page key': { cookie, pageKey: 'x'.repeat(43) },
+    'the page key of another session': { cookie, pageKey: other.pageKey },
+  }
+  const places = ['', '/nowhere', '/api/nowhere'].map((path) => `GET /dashboard${path}`)
+  const guarded = [...Object.keys(OPERATIONS), ...places].filter((each) => !OPEN.test(each))
+  const opened: string[] = []
 
-  const answers = await Promise.all([
-    browser.get(KEYS),
-    browser.get('/dashboard/api/settings'),
-    browser.get('/dashboard/events'),
-    browser.post('/dashboard/api/messages/send', { to: '+12025550123', text: 'x' }),
-    browser.put('/dashboard/setup-step', { step: null }),
-    browser.delete('/dashboard/sessions'),
-    browser.get('/dashboard/nowhere'),
-    browser.get('/dashboard'),
-  ])
+  for (const [who, what] of Object.entries(strangers)) {
+    const browser = relay.browser({ headers })
+    browser.continueAs(what)
+    for (const operation of guarded) {
+      const [method = '', route = ''] = operation.split(' ')
+      const body = OPERATIONS[operation]?.[1]
+      const answer = await browser.ask(method, pathOf(route), { body })
+      if (outcome(answer) !== '401 signed_out') opened.push(`${who}: ${operation}`)
+    }
+    expect(await browser.state()).toMatchObject({ state: 'signed_out', version: null })
+  }
 
-  expect(answers.map(outcome)).toEqual(Array(8).fill('401 signed_out'))
+  expect(opened).toEqual([])
+  expect(guarded.length).toBeGreaterThan(100)
+  expect(await other.state()).toMatchObject({ state: 'signed_in' })
 })
 
 test('signed in, /dashboard/api is the API, with the dashboard as the caller', async () => {
@@ -60,7 +77,7 @@ test('signed in, /dashboard/api is the API, with the dashboard as the caller', a
   expect(read.body).toEqual(await relay.get('/api/v1/messages?limit=1'))
 })
 
-test('errors under /dashboard/api are those of the API', async () => {
+test('errors under /dashboard/api are those of the API, and none of its routes is one of the control socket', async () => {
   await using relay = await startDashboard()
   const browser = await relay.claim()
 
@@ -73,6 +90,13 @@ test('errors under /dashboard/api are those of the API', async () => {
     browser.put('/dashboard/nowhere', {}),
     browser.get('/dashboard/setup'),
   ])
+  // Of the control socket alone.
+  const ofSocket = await Promise.all([
+    browser.get('/dashboard/api/options'),
+    browser.get('/dashboard/api/about'),
+    browser.post('/dashboard/api/setup-link', {}),
+    browser.post('/dashboard/api/judgement', {}),
+  ])
 
   expect(answers.map(outcome)).toEqual([
     '404 not_found',
@@ -84,9 +108,13 @@ test('errors under /dashboard/api are those of the API', async () => {
     '405 method_not_allowed',
   ])
   expect(answers[2]?.headers.get('allow')).toBe('GET, HEAD')
+  expect(ofSocket.map(outcome)).toEqual(Array(4).fill('404 not_found'))
 })
 
-for (const [name, headers] of [
+const ELSEWHERE: readonly (readonly [
+  who: string,
+  headers: Readonly<Record<string, string | null>>,
+])[] = [
   ['another site', { 'sec-fetch-site': 'cross-site' }],
   ['a sibling of the host', { 'sec-fetch-site': 'same-site' }],
   ['the address bar', { 'sec-fetch-site': 'none' }],
@@ -96,77 +124,38 @@ for (const [name, headers] of [
   ['a sibling origin', { 'sec-fetch-site': null, origin: 'http://other.localhost' }],
   ['another port of the host', { 'sec-fetch-site': null, origin: 'http://localhost:8080' }],
   ['an origin that is hidden', { 'sec-fetch-site': null, origin: 'null' }],
-  [
-    'another site that knows the origin',
-    { 'sec-fetch-site': 'cross-site', origin: 'http://localhost' },
-  ],
-] as const) {
-  test(`a change that ${name} asks for is 403, and changes nothing`, async () => {
-    await using relay = await startDashboard()
-    const browser = await relay.claim()
+  ['one that knows the origin', { 'sec-fetch-site': 'cross-site', origin: 'http://localhost' }],
+]
 
+test('a change that no page of this relay asks for is 403, and changes nothing', async () => {
+  await using relay = await startDashboard()
+  const browser = await relay.claim()
+
+  for (const [who, headers] of ELSEWHERE) {
     const answers = [
       await browser.ask('POST', KEYS, { body: {}, headers }),
       await browser.ask('PUT', '/dashboard/setup-step', { body: { step: 'key' }, headers }),
       await browser.ask('DELETE', '/dashboard/sessions', { headers }),
       await browser.ask('POST', '/dashboard/session', { body: { password: 'x' }, headers }),
     ]
+    expect([who, ...answers.map(outcome)]).toEqual([who, ...Array<string>(4).fill('403 forbidden')])
+  }
+  expect(await browser.state()).toMatchObject({ state: 'signed_in', setup_step: 'permissions' })
+  expect((await browser.get(KEYS)).body.data).toHaveLength(1)
+})
 
-    expect(answers.map(outcome)).toEqual(Array(4).fill('403 forbidden'))
-    expect(await browser.state()).toMatchObject({ state: 'signed_in', setup_step: 'permissions' })
-    expect((await browser.get(KEYS)).body.data).toHaveLength(1)
+test('without Sec-Fetch-Site, an Origin that is the Host may change things, and reading needs neither', async () => {
+  await using relay = await startDashboard()
+  const headers = { 'sec-fetch-site': null }
+  const browser = await relay.claim({ host: '127.0.0.1:4665' })
+
+  const changed = await browser.ask('POST', KEYS, {
+    body: {},
+    headers: { ...headers, origin: 'http://127.0.0.1:4665' },
   })
-}
+  const read = await browser.ask('GET', KEYS, { headers })
 
-test('without Sec-Fetch-Site, an Origin that is the Host may change things', async () => {
-  await using relay = await startDashboard()
-  const headers = { 'sec-fetch-site': null, origin: 'http://127.0.0.1:4665' }
-  const place = { host: '127.0.0.1:4665' }
-  const browser = await relay.claim(place)
-
-  const answer = await browser.ask('POST', KEYS, { body: {}, headers })
-
-  expect(outcome(answer)).toBe('201')
-})
-
-test('reading needs neither header', async () => {
-  await using relay = await startDashboard()
-  const browser = await relay.claim()
-
-  const answer = await browser.ask('GET', KEYS, { headers: { 'sec-fetch-site': null } })
-
-  expect(outcome(answer)).toBe('200')
-})
-
-test('a Host that is not ours is 421 before anything else', async () => {
-  await using relay = await startDashboard()
-  const browser = await relay.claim()
-  const headers = { host: 'evil.example' }
-
-  const answers = [
-    await browser.ask('GET', KEYS, { headers }),
-    await browser.ask('GET', '/dashboard/session', { headers }),
-    await browser.ask('POST', KEYS, { body: {}, headers: { ...headers, cookie: null } }),
-  ]
-
-  expect(answers.map(outcome)).toEqual(Array(3).fill('421 misdirected_request'))
-})
-
-test('the control socket has no routes of the dashboard, and the dashboard none of the socket', async () => {
-  await using relay = await startDashboard()
-  const browser = await relay.claim()
-  await using rig = await startHttp()
-
-  const onSocket = await rig.control('GET', '/dashboard/session')
-  const onDashboard = [
-    await browser.get('/dashboard/api/options'),
-    await browser.get('/dashboard/api/about'),
-    await browser.post('/dashboard/api/setup-link', {}),
-    await browser.post('/dashboard/api/judgement', {}),
-  ]
-
-  expect(onSocket.status).toBe(404)
-  expect(onDashboard.map(outcome)).toEqual(Array(4).fill('404 not_found'))
+  expect([changed, read].map(outcome)).toEqual(['201', '200'])
 })
 
 test('a relay that stops or starts says so to a browser that is signed in', async () => {
@@ -194,17 +183,7 @@ test('the owner reads and changes settings, and sees no URL with a key in it', a
   expect(JSON.stringify(listed.body)).not.toContain('s3cr3t')
 })
 
-test('the owner makes a backup by the dashboard, but names no file of the machine', async () => {
-  await using relay = await startDashboard()
-  const browser = await relay.claim()
-
-  const made = await browser.post('/dashboard/api/backup', {})
-  const named = await browser.post('/dashboard/api/backup', { to: '/x' })
-
-  expect([made.status, named.status]).toEqual([200, 400])
-})
-
-test('the owner downloads a backup that is listed, and no other file', async () => {
+test('the owner makes a backup, and downloads one that is listed, but names no file of the machine', async () => {
   using folder = new ScratchFolder()
   const name = 'hookline-2026-11-21T03-00-00Z.db'
   await Bun.write(folder.file(`backups/${name}`), 'the database')
@@ -213,10 +192,13 @@ test('the owner downloads a backup that is listed, and no other file', async () 
   const browser = await relay.claim()
   const ask = (path: string) => browser.fetch('GET', `/dashboard/api/backups${path}`)
 
+  const made = await browser.post('/dashboard/api/backup', {})
+  const named = await browser.post('/dashboard/api/backup', { to: '/x' })
   const listed = await browser.get('/dashboard/api/backups')
   const taken = await ask(`/${name}`)
   const others = await Promise.all([ask('/secret.key'), ask('/..%2Fsecret.key'), ask('/..')])
 
+  expect([made.status, named.status]).toEqual([200, 400])
   expect(listed.body.data).toMatchObject([{ name, kind: 'daily', size_bytes: 12 }])
   expect(await taken.text()).toBe('the database')
   expect(taken.headers.get('content-disposition')).toBe(`attachment; filename="${name}"`)

@@ -2,7 +2,7 @@
 
 import { expect, test } from 'bun:test'
 
-import { isOurHost } from '../../src/http/hosts.ts'
+import { isOurHost, requiresTls } from '../../src/http/hosts.ts'
 import { startHttp, type HttpRelay } from './http-relay.ts'
 
 const OURS = [
@@ -27,44 +27,7 @@ const NOT_OURS = [
   'user@localhost',
   '0',
   '',
-]
-const BEHIND = ['/', '/healthz', '/readyz', '/metrics', '/swagger', '/swagger/json', '/nowhere']
-
-const HOSTS = {
-  hostname: 'Relay.local',
-  publicUrl: 'https://relay.example.com/x',
-  isOwnAddress: (address: string) => address === '192.168.1.5',
-}
-
-for (const host of OURS) {
-  test(`the Host "${host}" is ours`, () => {
-    expect(isOurHost(host, HOSTS)).toBe(true)
-  })
-}
-
-for (const host of NOT_OURS) {
-  test(`the Host "${host}" is not ours: everything but the API is 421`, async () => {
-    await using rig = await startHttp()
-
-    const answers = await Promise.all(
-      BEHIND.map((path) => rig.call('GET', path, { headers: { host } })),
-    )
-
-    for (const answer of answers) {
-      expect(answer.status).toBe(421)
-      expect(await answer.json()).toEqual({
-        error: {
-          code: 'misdirected_request',
-          message: 'This Host is not one of this relay; the option public url names another one.',
-        },
-      })
-    }
-    expect((await rig.call('GET', '/api/v1/keys', { headers: { host } })).status).toBe(200)
-  })
-}
-
-/** Names that look like an address, which a stranger's name server may lead to this machine. */
-const LOOK_ALIKES = [
+  // Names that look like an address, which a stranger's name server may lead to this machine.
   '127.a',
   '127.x:4665',
   '127.attacker.example',
@@ -80,19 +43,48 @@ const LOOK_ALIKES = [
   '0x7f.1.a',
   'localhost.a',
 ]
-const WALLED = [...BEHIND, '/swagger/swagger-ui.css', '/dashboard/session', '/dashboard/events']
+const BEHIND = [
+  '/',
+  '/healthz',
+  '/readyz',
+  '/metrics',
+  '/swagger',
+  '/swagger/json',
+  '/swagger/swagger-ui.css',
+  '/dashboard/session',
+  '/dashboard/events',
+  '/dashboard/api/keys',
+  '/nowhere',
+]
 
-for (const host of LOOK_ALIKES) {
-  test(`the Host "${host}" looks like an address and is none: 421`, async () => {
-    await using relay = await startHttp()
-
-    const answers = await Promise.all(
-      WALLED.map((path) => relay.call('GET', path, { headers: { host } })),
-    )
-
-    expect(answers.map(({ status }) => status)).toEqual(WALLED.map(() => 421))
-  })
+const HOSTS = {
+  hostname: 'Relay.local',
+  publicUrl: 'https://relay.example.com/x',
+  isOwnAddress: (address: string) => address === '192.168.1.5',
 }
+
+test('a Host is ours by a name of this machine, an address of it, or the public url', () => {
+  expect(OURS.filter((host) => !isOurHost(host, HOSTS))).toEqual([])
+})
+
+test('under a Host that is not ours everything but the API is 421', async () => {
+  await using rig = await startHttp()
+  const ask = (host: string, path: string) => rig.call('GET', path, { headers: { host } })
+
+  for (const host of NOT_OURS) {
+    const answers = await Promise.all(BEHIND.map((path) => ask(host, path)))
+    const api = await ask(host, '/api/v1/keys')
+
+    expect([host, ...answers.map(({ status }) => status)]).toEqual([host, ...BEHIND.map(() => 421)])
+    expect(await answers[0]?.json()).toEqual({
+      error: {
+        code: 'misdirected_request',
+        message: 'This Host is not one of this relay; the option public url names another one.',
+      },
+    })
+    expect([host, api.status]).toEqual([host, 200])
+  }
+})
 
 test('a browser at a path that nobody knows gets a page, a program the JSON as ever', async () => {
   await using rig = await startHttp()
@@ -114,20 +106,16 @@ test('a browser at a path that nobody knows gets a page, a program the JSON as e
   }
 })
 
-for (const url of ['http://a/api/v1/keys', 'http://a:1/api/v1/keys?limit=5']) {
-  test(`the API answers under ${url}, however short the host`, async () => {
-    await using rig = await startHttp()
-    const headers = rig.credentials
-    const peer = { address: '127.0.0.1', isControl: false, liftTimeout() {} }
+test('the API answers however short the host in the address is', async () => {
+  await using rig = await startHttp()
+  const peer = { address: '127.0.0.1', isControl: false, liftTimeout() {} }
+  const ask = async (url: string, headers: Readonly<Record<string, string>>) =>
+    (await rig.http.fetch(new Request(url, { headers }), peer)).status
 
-    const answers = await Promise.all([
-      rig.http.fetch(new Request(url, { headers }), peer),
-      rig.http.fetch(new Request(url), peer),
-    ])
-
-    expect(answers.map((answer) => answer.status)).toEqual([200, 401])
-  })
-}
+  for (const url of ['http://a/api/v1/keys', 'http://a:1/api/v1/keys?limit=5']) {
+    expect([await ask(url, rig.credentials), await ask(url, {})]).toEqual([200, 401])
+  }
+})
 
 async function statuses(rig: HttpRelay): Promise<Record<string, number>> {
   const paths = ['/healthz', '/readyz', '/swagger/json', '/swagger', '/api/v1/keys']
@@ -135,86 +123,59 @@ async function statuses(rig: HttpRelay): Promise<Record<string, number>> {
   return Object.fromEntries(paths.map((path, i) => [path, answers[i]?.status ?? 0]))
 }
 
-test('while the relay starts only liveness, readiness and the document of the API answer', async () => {
+test('while the relay starts or stops only liveness, readiness and the document of the API answer', async () => {
   await using opening = await startHttp({ phase: 'starting' })
   await using migrated = await startHttp({ phase: 'checking' })
-  const shut = { '/healthz': 200, '/swagger/json': 200, '/swagger': 503, '/api/v1/keys': 503 }
+  const stopped = await startHttp()
+  await stopped[Symbol.asyncDispose]()
 
+  const refused = await opening.call('GET', '/api/v1/keys')
+
+  const shut = { '/healthz': 200, '/swagger/json': 200, '/swagger': 503, '/api/v1/keys': 503 }
   expect(await statuses(opening)).toEqual({ ...shut, '/readyz': 503 })
   expect(await statuses(migrated)).toEqual({ ...shut, '/readyz': 200 })
-})
-
-test('while the relay stops it is alive and not ready', async () => {
-  const rig = await startHttp()
-  await rig[Symbol.asyncDispose]()
-
-  expect(await statuses(rig)).toEqual({
-    '/healthz': 200,
-    '/readyz': 503,
-    '/swagger/json': 200,
-    '/swagger': 503,
-    '/api/v1/keys': 503,
+  expect(await statuses(stopped)).toEqual({ ...shut, '/readyz': 503 })
+  expect(refused.headers.get('retry-after')).toBe('5')
+  expect(await refused.json()).toEqual({
+    error: { code: 'starting', message: 'The relay is starting: try again in a few seconds.' },
   })
 })
 
-test('a relay that is not up says when to try again', async () => {
-  await using rig = await startHttp({ phase: 'starting' })
+const HTTPS = 'https://relay.example.com'
 
-  const response = await rig.call('GET', '/api/v1/keys')
-
-  expect(response.headers.get('retry-after')).toBe('5')
-  expect(await response.json()).toEqual({
-    error: {
-      code: 'starting',
-      message: 'The relay is starting: try again in a few seconds.',
-    },
-  })
-})
-
-const TRANSPORTS: readonly (readonly [
-  publicUrl: string | null,
-  host: string,
-  sent: string | null,
-])[] = [
-  ['https://relay.example.com', 'relay.example.com', 'max-age=31536000'],
-  ['https://relay.example.com', '127.0.0.1:4665', null],
-  ['https://relay.example.com:8443', 'relay.example.com:8443', null],
-  ['http://relay.example.com', 'relay.example.com', null],
-  [null, 'localhost', null],
-]
-
-for (const [publicUrl, host, sent] of TRANSPORTS) {
-  const words = sent === null ? 'not told' : 'told'
-  test(`a browser that asks ${host} is ${words} to stay with HTTPS where the public url is ${publicUrl}`, async () => {
-    await using rig = await startHttp({ environment: { HOOKLINE_PUBLIC_URL: publicUrl ?? '' } })
-
+test('a browser is told to stay with HTTPS by every answer of an https public url without a port', async () => {
+  await using rig = await startHttp({ environment: { HOOKLINE_PUBLIC_URL: HTTPS } })
+  const askedAs = async (host: string) => {
     const answers = await Promise.all(
       ['/healthz', '/swagger', '/nowhere', '/api/v1/keys'].map((path) =>
         rig.call('GET', path, { headers: { host } }),
       ),
     )
+    return answers.map(({ headers }) => headers.get('strict-transport-security'))
+  }
+  const others = [
+    [`${HTTPS}:8443`, 'relay.example.com:8443'],
+    ['http://relay.example.com', 'relay.example.com'],
+    [null, 'localhost'],
+  ] as const
 
-    const told = answers.map(({ headers }) => headers.get('strict-transport-security'))
-    expect(told).toEqual(answers.map(() => sent))
-  })
-}
+  expect(await askedAs('relay.example.com')).toEqual(Array(4).fill('max-age=31536000'))
+  expect(await askedAs('127.0.0.1:4665')).toEqual(Array(4).fill(null))
+  expect(
+    others.filter(([publicUrl, host]) => requiresTls({ publicUrl }, new Headers({ host }))),
+  ).toEqual([])
+})
 
 test('no page of another site can load an answer, not even one that is refused', async () => {
   await using rig = await startHttp()
-  const paths = [
-    '/',
-    '/swagger',
-    '/swagger/swagger-ui.css',
-    '/healthz',
-    '/nowhere',
-    '/dashboard/session',
-  ]
+  const paths = ['/', '/swagger', '/swagger/swagger-ui.css', '/healthz', '/nowhere']
 
-  const answers = await Promise.all(paths.map((path) => rig.call('GET', path)))
-  const refused = await rig.call('GET', '/', { headers: { host: 'evil.example' } })
+  const answers = await Promise.all([
+    ...[...paths, '/dashboard/session'].map((path) => rig.call('GET', path)),
+    rig.call('GET', '/', { headers: { host: 'evil.example' } }),
+  ])
 
-  const policies = [...answers, refused].map(({ headers }) =>
-    headers.get('cross-origin-resource-policy'),
+  expect(answers.map(({ headers }) => headers.get('cross-origin-resource-policy'))).toEqual(
+    Array(7).fill('same-origin'),
   )
-  expect(policies).toEqual(policies.map(() => 'same-origin'))
 })

@@ -3,7 +3,7 @@
 import type { RouteTools } from '../../src/http/routes.ts'
 import type { LogFields } from '../../src/system/log.ts'
 import { recordingLog } from '../support/recording-log.ts'
-import { startRelay } from '../support/test-relay.ts'
+import { type Json, startRelay } from '../support/test-relay.ts'
 
 const PUBLIC_HOST = 'relay.example.com'
 const TRUSTED_PROXY = '10.0.0.1'
@@ -58,11 +58,9 @@ export async function startHttp(options: Parameters<typeof startRelay>[0] = {}) 
     credentials,
     /** Seconds to which each request had its time-out lifted. */
     lifted,
-    /** Log lines with these messages. */
-    logged: (...messages: readonly string[]): readonly (readonly [string, LogFields])[] =>
-      lines.flatMap(([, message, fields]) =>
-        messages.includes(message) ? [[message, fields]] : [],
-      ),
+    /** Log lines with this message. */
+    logged: (message: string): readonly (readonly [string, LogFields])[] =>
+      lines.flatMap(([, each, fields]) => (each === message ? [[each, fields]] : [])),
     /** Asks with the right credentials, from this machine. */
     call: ask(false),
     /** Asks over the control socket. */
@@ -75,12 +73,9 @@ export type Issues = readonly (readonly [path: string, message: string])[]
 
 /** What a 400 says of each place; nothing for any other answer. */
 export async function issuesIn(response: Response): Promise<Issues> {
-  // The shape that other tests make sure of.
-  const { error } = (await response.json()) as {
-    error: { code: string; details: { issues: { path: string; message: string }[] } }
-  }
+  const { error }: Json = await response.json()
   if (error.code !== 'invalid_request') return []
-  return error.details.issues.map(({ path, message }) => [path, message])
+  return error.details.issues.map(({ path, message }: Json) => [path, message])
 }
 
 /** The part of the tools that is copied, and so has to have what routes are made of. */

@@ -8,8 +8,17 @@ export type Place = { readonly path: string; readonly node: Node }
 /** What clients are made of, and what the page shows: that and the routes for shortcuts. */
 export const DOCUMENTS = ['/swagger/json', '/swagger/whole.json'] as const
 
-export async function readDocument(path: (typeof DOCUMENTS)[number]): Promise<Node> {
-  await using rig = await startHttp()
+const documents = new Map<string, Promise<Node>>()
+
+/** The document of a relay without a public url, made once: that takes longer than all that is asked of it. */
+export function readDocument(path: (typeof DOCUMENTS)[number]): Promise<Node> {
+  const document = documents.get(path) ?? makeDocument(path)
+  documents.set(path, document)
+  return document
+}
+
+async function makeDocument(path: string): Promise<Node> {
+  await using rig = await startHttp({ environment: { HOOKLINE_PUBLIC_URL: '' } })
   const response = await rig.call('GET', path)
   return (await response.json()) as Node
 }

@@ -22,6 +22,17 @@ type Rule = {
   readonly breaches: (document: Node) => readonly string[]
 }
 
+/** The paths of those places of a document that are broken. */
+function where(
+  placesOf: (document: Node) => readonly Place[],
+  isBroken: (place: Place) => boolean,
+) {
+  return (document: Node) =>
+    placesOf(document)
+      .filter(isBroken)
+      .map(({ path }) => path)
+}
+
 /** Go makes a function `NewThing` for every schema `Thing`. */
 const GO_CONSTRUCTOR = /^New[A-Z]/
 
@@ -65,17 +76,17 @@ const RULES: readonly Rule[] = [
   },
   {
     sentence: 'objects in answers are open, and say so',
-    breaches: (document) =>
-      answerSchemas(document)
-        .filter(({ node }) => node['type'] === 'object' && node['additionalProperties'] !== true)
-        .map(({ path }) => path),
+    breaches: where(
+      answerSchemas,
+      ({ node }) => node['type'] === 'object' && node['additionalProperties'] !== true,
+    ),
   },
   {
     sentence: 'objects in requests are closed',
-    breaches: (document) =>
-      requestSchemas(document)
-        .filter(({ node }) => node['type'] === 'object' && node['additionalProperties'] !== false)
-        .map(({ path }) => path),
+    breaches: where(
+      requestSchemas,
+      ({ node }) => node['type'] === 'object' && node['additionalProperties'] !== false,
+    ),
   },
   {
     sentence: 'an answer never holds a closed list of words without any other string beside it',
@@ -92,10 +103,7 @@ const RULES: readonly Rule[] = [
   },
   {
     sentence: 'a list of words has a name',
-    breaches: (document) =>
-      allSchemas(document)
-        .filter(({ node, path }) => 'enum' in node && !isNamed(path))
-        .map(({ path }) => path),
+    breaches: where(allSchemas, ({ node, path }) => 'enum' in node && !isNamed(path)),
   },
   {
     sentence: 'a word of a list has a constant that no word of another list has',
@@ -109,41 +117,31 @@ const RULES: readonly Rule[] = [
   },
   {
     sentence: 'an object has a name',
-    breaches: (document) =>
-      allSchemas(document)
-        .filter(({ node, path }) => 'properties' in node && !isNamed(path) && hasFields(node))
-        .map(({ path }) => path),
+    breaches: where(
+      allSchemas,
+      ({ node, path }) => 'properties' in node && !isNamed(path) && hasFields(node),
+    ),
   },
   {
     sentence: 'what may be null says so by its type, and is described outside of its branches',
-    breaches: (document) =>
-      allSchemas(document)
-        .filter(({ node }) => isWrappedNull(node))
-        .map(({ path }) => path),
+    breaches: where(allSchemas, ({ node }) => isWrappedNull(node)),
   },
   {
     sentence: 'schemas have examples, in their list',
-    breaches: (document) =>
-      allSchemas(document)
-        .filter(
-          ({ node }) =>
-            'example' in node || ('examples' in node && !Array.isArray(node['examples'])),
-        )
-        .map(({ path }) => path),
+    breaches: where(
+      allSchemas,
+      ({ node }) => 'example' in node || ('examples' in node && !Array.isArray(node['examples'])),
+    ),
   },
   {
     sentence: 'no text is empty',
-    breaches: (document) =>
-      placesIn(document)
-        .filter(({ node }) => ['description', 'summary', 'title'].some((key) => isBlank(node[key])))
-        .map(({ path }) => path),
+    breaches: where(placesIn, ({ node }) =>
+      ['description', 'summary', 'title'].some((key) => isBlank(node[key])),
+    ),
   },
   {
     sentence: 'every operation has a summary and a description',
-    breaches: (document) =>
-      operationsIn(document)
-        .filter(({ node }) => !('summary' in node && 'description' in node))
-        .map(({ path }) => path),
+    breaches: where(operationsIn, ({ node }) => !('summary' in node && 'description' in node)),
   },
   {
     sentence: 'error answers stand among the components, once each',
@@ -173,21 +171,18 @@ const RULES: readonly Rule[] = [
   },
   {
     sentence: 'what is wrong with a body is told only where there is one',
-    breaches: (document) =>
-      operationsIn(document)
-        .filter(({ node }) => {
-          const statuses = Object.keys(objectAt(node, 'responses'))
-          const told = statuses.filter((status) => ['413', '415'].includes(status))
-          return told.length !== ('requestBody' in node ? 2 : 0)
-        })
-        .map(({ path }) => path),
+    breaches: where(operationsIn, ({ node }) => {
+      const statuses = Object.keys(objectAt(node, 'responses'))
+      const told = statuses.filter((status) => ['413', '415'].includes(status))
+      return told.length !== ('requestBody' in node ? 2 : 0)
+    }),
   },
   {
     sentence: 'a url says that it is one',
-    breaches: (document) =>
-      allSchemas(document)
-        .filter(({ path, node }) => /_?url$/.test(path) && !/^uri\b/.test(String(node['format'])))
-        .map(({ path }) => path),
+    breaches: where(
+      allSchemas,
+      ({ path, node }) => /_?url$/.test(path) && !/^uri\b/.test(String(node['format'])),
+    ),
   },
   {
     sentence: 'nothing is left of what only the relay reads, and every name that is kept is used',
@@ -198,7 +193,9 @@ const RULES: readonly Rule[] = [
           (name) => `#/components/${kind}/${name}`,
         ),
       )
-      const inner = placesIn(document).filter(({ node }) => 'inDocument' in node)
+      const inner = placesIn(document).filter(
+        ({ node }) => 'inDocument' in node || '~standard' in node,
+      )
       return [...kept.filter((ref) => !used.has(ref)), ...inner.map(({ path }) => path)]
     },
   },

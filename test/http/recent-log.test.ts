@@ -1,24 +1,32 @@
 import { expect, test } from 'bun:test'
 
+import { RecentLines, silentLog } from '../../src/system/log.ts'
+import { TestClock } from '../support/test-clock.ts'
 import { startDashboard } from './dashboard-rig.ts'
 
-test('the owner reads the newest 500 lines of the log in the page, and where all of them are', async () => {
-  await using relay = await startDashboard({ parts: { logPlace: 'The whole log: hookline logs' } })
-  const owner = await relay.claim()
-  for (let count = 0; count < 520; count += 1) {
-    await owner.put('/dashboard/api/settings/backups_kept', { value: String((count % 9) + 1) })
-  }
+test('of the log the newest 500 lines are kept', () => {
+  const recent = new RecentLines(silentLog, new TestClock())
 
-  const { body } = await owner.get('/dashboard/api/log')
+  for (let count = 1; count <= 520; count += 1) recent.log.info('changed', { count })
 
-  expect([body.data.length, body.place]).toEqual([500, 'The whole log: hookline logs'])
-  const { seq, level, message, fields } = body.data.at(-1)
-  expect([level, message, fields.action]).toEqual(['info', 'audit', 'setting.changed'])
-  expect(seq).toBeGreaterThan(500)
+  const { data } = recent.read()
+  expect(data.length).toBe(500)
+  expect([data[0], data.at(-1)]).toMatchObject([
+    { seq: 21, level: 'info', message: 'changed', fields: { count: 21 } },
+    { seq: 520, level: 'info', message: 'changed', fields: { count: 520 } },
+  ])
 })
 
-test('no key reads the log', async () => {
-  await using relay = await startDashboard()
+test('the owner reads the newest lines of the log in the page, and where all of them are; no key does', async () => {
+  await using relay = await startDashboard({ parts: { logPlace: 'The whole log: hookline logs' } })
+  const owner = await relay.claim()
+  await owner.put('/dashboard/api/settings/backups_kept', { value: '3' })
 
-  expect((await relay.request('GET', '/api/v1/log')).status).toBe(404)
+  const { body } = await owner.get('/dashboard/api/log')
+  const byKey = await relay.request('GET', '/api/v1/log')
+
+  expect(body.place).toBe('The whole log: hookline logs')
+  const { level, message, fields } = body.data.at(-1)
+  expect([level, message, fields.action]).toEqual(['info', 'audit', 'setting.changed'])
+  expect(byKey.status).toBe(404)
 })

@@ -5,7 +5,6 @@ import { createSafeMode } from '../../src/http/safe-mode.ts'
 const MODE = {
   reason: 'The copy is in /data/backups & <elsewhere>.',
   nextStep: 'Run: hookline restore FILE',
-
   code: 'starting' as const,
 }
 const WHOLE =
@@ -33,9 +32,13 @@ function ask(path: string, asking: Asking = {}) {
 }
 
 test('every path of the API answers 503 in the one shape, with the reason and the next step', async () => {
-  for (const path of ['/api/v1/messages', '/api/v1/nowhere', '/readyz', '/swagger/json']) {
-    const answer = await ask(path, { headers: { accept: 'application/json' } })
+  // A browser gets JSON of the API too.
+  const asked = { '/api/v1/messages': 'text/html', '/readyz': '*/*', '/swagger/json': '*/*' }
 
+  for (const [path, accept] of Object.entries(asked)) {
+    const answer = await ask(path, { headers: { accept } })
+
+    expect(answer.headers.get('content-type')).toBe('application/json')
     expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '60'])
     expect(answer.headers.get('x-request-id')).toMatch(/^req_/)
     expect(await answer.json()).toEqual({ error: { code: 'starting', message: WHOLE } })
@@ -55,12 +58,6 @@ test('a browser gets one plain page on every path, and nothing in it is taken fo
     expect(html).toContain('/data/backups &amp; &lt;elsewhere&gt;.')
     expect(html).toContain('Run: hookline restore FILE')
   }
-})
-
-test('the API answers a browser in JSON too', async () => {
-  const answer = await ask('/api/v1/messages', { headers: { accept: 'text/html' } })
-
-  expect(answer.headers.get('content-type')).toBe('application/json')
 })
 
 test('the process is alive, and says on this machine what the matter is', async () => {
@@ -84,12 +81,10 @@ const OTHERS: readonly (readonly [who: string, asking: Asking])[] = [
   ['a page whose name was bound to this address', { headers: { host: 'evil.example' } }],
 ]
 
-for (const [who, asking] of OTHERS) {
-  test(`${who} learns no reason and no folder`, async () => {
-    const page = await ask('/', { ...asking, headers: { accept: 'text/html', ...asking.headers } })
-    const answers = [page, await ask('/api/v1/messages', asking), await ask('/healthz', asking)]
+test.each(OTHERS)('%s learns no reason and no folder', async (_who, asking) => {
+  const page = await ask('/', { ...asking, headers: { accept: 'text/html', ...asking.headers } })
+  const answers = [page, await ask('/api/v1/messages', asking), await ask('/healthz', asking)]
 
-    for (const answer of answers) expect(await answer.text()).not.toContain('backups')
-    expect(answers.map(({ status }) => status)).toEqual([503, 503, 200])
-  })
-}
+  for (const answer of answers) expect(await answer.text()).not.toContain('backups')
+  expect(answers.map(({ status }) => status)).toEqual([503, 503, 200])
+})

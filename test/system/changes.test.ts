@@ -52,47 +52,45 @@ test('many changes of one thing are one, and one more after that is another', as
   expect(changes.since(start)?.map(({ change }) => change)).toEqual([MESSAGE, MESSAGE])
 })
 
-test('a watcher is woken by news, and not before there are any', async () => {
+test('a watcher is woken by news, and nothing is taken down before there is one', async () => {
   const clock = new TestClock()
   const changes = new ChangeFeed({ clock, random: seededRandom(1) })
   const wake = new Signal()
-  changes.watch(wake)
 
-  changes.publish([MESSAGE])
-  const wasNotified = wake.isNotified
-  await clock.advance(100)
-
-  expect(wasNotified).toBe(false)
-  expect(wake.isNotified).toBe(true)
-})
-
-test('nothing is taken down while nobody watches, and the first who comes starts anew', async () => {
-  const clock = new TestClock()
-  const changes = new ChangeFeed({ clock, random: seededRandom(1) })
-
-  changes.publish([MESSAGE])
+  changes.publish([LINE])
   const wasWatched = changes.isWatched
-  changes.watch(new Signal())
+  changes.watch(wake)
   await clock.advance(100)
+  const first = changes.position
+  const woken = [wake.isNotified]
+  changes.publish([MESSAGE])
+  woken.push(wake.isNotified)
+  await clock.advance(100)
+  woken.push(wake.isNotified)
 
-  expect(wasWatched).toBe(false)
-  expect(changes.isWatched).toBe(true)
-  expect(changes.position).toMatch(/^[0-9a-f]{12}-0$/)
-  expect(changes.since(changes.position)).toEqual([])
+  expect([wasWatched, changes.isWatched]).toEqual([false, true])
+  expect(first).toMatch(/^[0-9a-f]{12}-0$/)
+  expect(woken).toEqual([false, false, true])
+  expect(changes.since(first)?.map(({ change }) => change)).toEqual([MESSAGE])
 })
 
-test('a watcher that comes back within a minute goes on where it was', async () => {
+test('a watcher that comes back within a minute of the last one goes on where it was', async () => {
   const { clock, changes, unwatch, start } = watched()
+  const unwatchOther = changes.watch(new Signal())
 
   unwatch()
+  unwatch()
+  await clock.advance(120_000)
+  const watchersBefore = changes.watcherCount
+  unwatchOther()
   await clock.advance(59_000)
   changes.publish([MESSAGE])
   await clock.advance(100)
   changes.watch(new Signal())
   await clock.advance(3_600_000)
 
+  expect([watchersBefore, changes.watcherCount, changes.isWatched]).toEqual([1, 1, true])
   expect(changes.since(start)?.map(({ change }) => change)).toEqual([MESSAGE])
-  expect(changes.isWatched).toBe(true)
 })
 
 test('one that comes back later must read afresh: nobody took down what it missed', async () => {
@@ -109,61 +107,30 @@ test('one that comes back later must read afresh: nobody took down what it misse
   expect(changes.since(start)).toBeNull()
 })
 
-test('the last of two watchers ends the watch, not the first', async () => {
-  const { clock, changes, unwatch, start } = watched()
-  const wake = new Signal()
-  changes.watch(wake)
-
-  unwatch()
-  unwatch()
-  await clock.advance(120_000)
-  changes.publish([MESSAGE])
-  await clock.advance(100)
-
-  expect(changes.since(start)?.map(({ change }) => change)).toEqual([MESSAGE])
-  expect(changes.watcherCount).toBe(1)
-})
-
-test('ten thousand changes are told again, and one more is too many', async () => {
+test('ten thousand changes are told again, one more is too many, and they are the right ones ever after', async () => {
   const { clock, changes, start } = watched()
   const [epoch] = start.split('-')
-
-  for (let i = 0; i < 10_000; i += 1_000) {
-    changes.publish(numbered(1_000, i))
-    await clock.advance(100)
+  const publish = async (thousands: number, from: number) => {
+    for (let i = from; i < from + thousands * 1_000; i += 1_000) {
+      changes.publish(numbered(1_000, i))
+      await clock.advance(100)
+    }
   }
+
+  await publish(10, 0)
   const all = changes.since(start)
-  changes.publish([LINE])
-  await clock.advance(100)
+  await publish(25, 10_000)
+  const last = changes.since(`${epoch}-25000`)
 
-  expect(all?.length).toBe(10_000)
-  expect(all?.at(-1)).toEqual({
-    change: { what: 'message', id: 'msg_9999' },
-    position: `${epoch}-10000`,
-  })
-  expect(changes.since(start)).toBeNull()
-  expect(changes.since(`${epoch}-1`)?.at(-1)?.change).toEqual(LINE)
-})
-
-test('however long it runs, the last ten thousand are the right ones', async () => {
-  const { clock, changes, start } = watched()
-  const [epoch] = start.split('-')
-
-  for (let i = 0; i < 35_000; i += 1_000) {
-    changes.publish(numbered(1_000, i))
-    await clock.advance(100)
-  }
-
-  const told = changes.since(`${epoch}-25000`)
-  expect(told?.length).toBe(10_000)
-  expect(told?.[0]).toEqual({
-    change: { what: 'message', id: 'msg_25000' },
-    position: `${epoch}-25001`,
-  })
+  expect([all?.length, last?.length]).toEqual([10_000, 10_000])
+  expect([all?.at(-1), last?.[0]]).toEqual([
+    { change: { what: 'message', id: 'msg_9999' }, position: `${epoch}-10000` },
+    { change: { what: 'message', id: 'msg_25000' }, position: `${epoch}-25001` },
+  ])
   expect(changes.since(`${epoch}-24999`)).toBeNull()
 })
 
-test('a rush is one word, read afresh, and while it lasts that comes once a second', async () => {
+test('a rush is one word, read afresh, once a second while it lasts; then changes come one by one again', async () => {
   const { clock, changes, start } = watched()
 
   changes.publish(numbered(1_001))
@@ -173,24 +140,16 @@ test('a rush is one word, read afresh, and while it lasts that comes once a seco
   await clock.advance(999)
   const meanwhile = changes.since(afterRush)
   await clock.advance(1)
-
-  expect(changes.since(start)).toBeNull()
-  expect(afterRush).not.toBe(start)
-  expect(meanwhile).toEqual([])
-  expect(changes.since(afterRush)).toBeNull()
-})
-
-test('after a rush changes come one by one again', async () => {
-  const { clock, changes } = watched()
-
-  changes.publish(numbered(1_001))
-  await clock.advance(100)
+  const atTheEnd = [start, afterRush].map((position) => changes.since(position))
   changes.publish([LINE])
   await clock.advance(1_000)
   const position = changes.position
   changes.publish([MESSAGE])
   await clock.advance(100)
 
+  expect(afterRush).not.toBe(start)
+  expect(meanwhile).toEqual([])
+  expect(atTheEnd).toEqual([null, null])
   expect(changes.since(position)?.map(({ change }) => change)).toEqual([MESSAGE])
 })
 

@@ -30,42 +30,30 @@ test('a data directory is made for its owner only', () => {
   expect(statSync(directory.backups).mode & 0o777).toBe(0o700)
 })
 
-test('a folder that others can read is refused with the command that mends it', () => {
+test('a folder that others can read, a file, a link, a long path, and what a cloud syncs are refused', () => {
   using folder = new ScratchFolder()
-  const path = folder.file('open')
-  mkdirSync(path)
-  chmodSync(path, 0o755)
-
-  expect(() => openDataDirectory(path)).toThrow(
-    new DataDirectoryError(
-      `${path} has mode 0755: other users could read messages and keys. Run: chmod 700 '${path}'`,
-    ),
-  )
-})
-
-test('a file or a link in its place is refused', () => {
-  using folder = new ScratchFolder()
-  writeFileSync(folder.file('file'), '')
+  const [open, file] = [folder.file('open'), folder.file('file')]
+  const [link, synced] = [folder.file('link'), folder.file('synced')]
+  mkdirSync(open)
+  chmodSync(open, 0o755)
+  writeFileSync(file, '')
   mkdirSync(folder.file('real'), { mode: 0o700 })
-  symlinkSync(folder.file('real'), folder.file('link'))
+  symlinkSync(folder.file('real'), link)
+  mkdirSync(`${synced}/data`, { recursive: true })
+  writeFileSync(`${synced}/.stfolder`, '')
+  const refusals = {
+    [open]: `${open} has mode 0755: other users could read messages and keys. Run: chmod 700 '${open}'`,
+    [file]: 'Cannot create',
+    [link]: 'is not a folder',
+    [`/tmp/${'x'.repeat(100)}`]: 'is too long',
+    [`${synced}/data/hookline`]: 'which syncs to a cloud',
+  }
 
-  expect(() => openDataDirectory(folder.file('file'))).toThrow(DataDirectoryError)
-  expect(() => openDataDirectory(folder.file('link'))).toThrow('is not a folder')
-})
-
-test('a path that is too long for a socket is refused', () => {
-  expect(() => openDataDirectory(`/tmp/${'x'.repeat(100)}`)).toThrow('is too long')
-})
-
-test('a folder that a cloud program looks after is refused', () => {
-  using folder = new ScratchFolder()
-  mkdirSync(folder.file('synced/data'), { recursive: true })
-  writeFileSync(folder.file('synced/.stfolder'), '')
-
-  expect(() => openDataDirectory(folder.file('synced/data/hookline'))).toThrow(
-    'which syncs to a cloud',
-  )
-  expect(existsSync(folder.file('synced/data/hookline'))).toBe(false)
+  for (const [path, why] of Object.entries(refusals)) {
+    expect(() => openDataDirectory(path)).toThrow(DataDirectoryError)
+    expect(() => openDataDirectory(path)).toThrow(why)
+  }
+  expect(existsSync(`${synced}/data/hookline`)).toBe(false)
 })
 
 test('cloud folders are known by name, the desktop only while iCloud has it', () => {
@@ -125,24 +113,20 @@ test('where the data lie by default follows from the system', () => {
   ])
 })
 
-test('the secret key is made once, for its owner only', () => {
+test('the secret key is made once, for its owner only; one that was cut short is refused, not replaced', () => {
   using folder = new ScratchFolder()
   const path = folder.file('secret.key')
 
   const first = readOrMakeSecretKey(path, systemRandom)
   const second = readOrMakeSecretKey(path, systemRandom)
+  const mode = statSync(path).mode & 0o777
+  writeFileSync(path, 'short')
+  const short = readOrMakeSecretKey(path, systemRandom)
 
-  expect(first?.length).toBe(32)
+  expect([first?.length, mode]).toEqual([32, 0o600])
   expect(second).toEqual(first)
-  expect(statSync(path).mode & 0o777).toBe(0o600)
-})
-
-test('a secret key that was cut short is refused, not replaced', () => {
-  using folder = new ScratchFolder()
-  writeFileSync(folder.file('secret.key'), 'short')
-
-  expect(readOrMakeSecretKey(folder.file('secret.key'), systemRandom)).toBeNull()
-  expect(readFileSync(folder.file('secret.key'), 'utf8')).toBe('short')
+  expect(short).toBeNull()
+  expect(readFileSync(path, 'utf8')).toBe('short')
 })
 
 test('a file that is written atomically replaces the old one and leaves nothing beside it', () => {

@@ -7,11 +7,14 @@ import { LastingDatabase } from '../../src/system/lasting-database.ts'
 
 const SQL = 'SELECT $number AS number'
 
-test('a statement is prepared as one that stays, which only a query does', () => {
+test('a statement is prepared as one that stays, which only a query does, and its values are bound', () => {
   using db = new LastingDatabase(':memory:', { strict: true })
   const prepared = db.prepare<{ number: number }, [{ number: number }]>(SQL)
   expect(prepared).toBe(db.query(SQL))
   expect(prepared.get({ number: 7 })).toEqual({ number: 7 })
+  expect(db.prepare<{ number: number }, number[]>('SELECT ? AS number', [7]).all()).toEqual([
+    { number: 7 },
+  ])
 })
 
 test('it outlives the cache of queries that it came from', () => {
@@ -21,12 +24,6 @@ test('it outlives the cache of queries that it came from', () => {
   expect(db.prepare(SQL)).not.toBe(prepared)
   Bun.gc(true)
   expect(prepared.get({ number: 7 })).toEqual({ number: 7 })
-})
-
-test('values that come with the text are bound', () => {
-  using db = new LastingDatabase(':memory:', { strict: true })
-  const prepared = db.prepare<{ number: number }, number[]>('SELECT ? AS number', [7])
-  expect(prepared.all()).toEqual([{ number: 7 }])
 })
 
 test("drizzle's statements are of that kind too", () => {

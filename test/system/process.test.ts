@@ -6,9 +6,11 @@ import {
   ownIds,
   processRunner,
   startProcess,
+  startReadProcess,
   type ProcessEnd,
   type ProcessOrder,
 } from '../../src/system/process.ts'
+import { eventually } from '../support/relay-process.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 import { TestClock } from '../support/test-clock.ts'
 
@@ -17,11 +19,13 @@ const NEVER = new AbortController().signal
 
 const run = processRunner(systemClock)
 
-test('a child reads its input, and its exit code and both outputs come back', async () => {
+test('a child may read its input, and its exit code and both outputs come back', async () => {
   const order = { ...shell('cat; echo bad >&2; exit 3'), input: 'Grüße\n' }
 
   const end = await run(order, NEVER)
+  const unread = await run({ ...shell('exit 0'), input: 'x'.repeat(1_000_000) }, NEVER)
 
+  expect(unread).toEqual(exited([]))
   expect(end).toEqual({ end: 'exited', exitCode: 3, stdout: 'Grüße\n', stderr: 'bad\n' })
 })
 
@@ -60,54 +64,55 @@ test('of a child that prints a megabyte on both outputs, the first bytes are kep
   expect(outputOf(unbounded).length).toBe(65_536)
 })
 
-test('a child that does not read its input holds nothing up', async () => {
-  const end = await run({ ...shell('exit 0'), input: 'x'.repeat(1_000_000) }, NEVER)
-
-  expect(end).toEqual(exited([]))
-})
-
-test('a child that hangs is ended at its time, and not before', async () => {
+test('a child that hangs is ended at its time, and killed three seconds later if it ignores that', async () => {
+  using folder = new ScratchFolder()
   const clock = new TestClock()
-  const ending = watch(processRunner(clock)(shell('exec sleep 60'), NEVER))
+  const willing = watch(processRunner(clock)(shell('exec sleep 60'), NEVER))
+  const unwilling = watch(processRunner(clock)(stubborn(folder), NEVER))
+  const areSettled = () => [willing.isSettled(), unwilling.isSettled()]
+  await appears(folder.file('ready'))
 
   await clock.advance(34_999)
   await anotherChild()
-  const isEarly = ending.isSettled()
+  const early = areSettled()
   await clock.advance(1)
-
-  const end = await ending.promise
-  expect(isEarly).toBe(false)
-  expect(end).toEqual({ end: 'killed', why: 'timeout', stdout: '', stderr: '' })
-})
-
-test('a child that ignores SIGTERM is killed three seconds later', async () => {
-  using folder = new ScratchFolder()
-  const clock = new TestClock()
-  const order = stubborn(folder)
-  const ending = watch(processRunner(clock)(order, NEVER))
-  await appears(folder.file('ready'))
-
-  await clock.advance(37_999)
+  const first = await willing.promise
+  await clock.advance(2_999)
   await anotherChild()
-  const isEarly = ending.isSettled()
+  const between = areSettled()
   await clock.advance(1)
+  const second = await unwilling.promise
 
-  const end = await ending.promise
-  expect(isEarly).toBe(false)
-  expect(end).toEqual({ end: 'killed', why: 'timeout', stdout: 'begun\n', stderr: '' })
+  const killed = { end: 'killed', why: 'timeout', stderr: '' } as const
+  expect([early, between]).toEqual([
+    [false, false],
+    [true, false],
+  ])
+  expect(first).toEqual({ ...killed, stdout: '' })
+  expect(second).toEqual({ ...killed, stdout: 'begun\n' })
 })
 
 test('what a child has started is ended with it, so that its pipes close at once', async () => {
   using folder = new ScratchFolder()
   const clock = new TestClock()
-  const ready = folder.file('ready')
-  const ending = processRunner(clock)(shell(`sleep 60 & : > ${ready}; wait`), NEVER)
-  await appears(ready)
+  const [ready, other] = [folder.file('ready'), folder.file('other')]
+  const script = (mark: string) => `sleep 60 & : > ${mark}; wait`
+  const ending = processRunner(clock)(shell(script(ready)), NEVER)
+  const living = startReadProcess({
+    path: '/bin/sh',
+    args: ['-c', script(other)],
+    environment: {},
+    onOutput() {},
+  })
+  await Promise.all([ready, other].map(appears))
 
   await clock.advance(35_000)
+  living.kill('SIGTERM')
 
   // The clock stands: a pipe that stays open would be waited for without end.
   expect(await ending).toEqual({ end: 'killed', why: 'timeout', stdout: '', stderr: '' })
+  await living.outputEnded
+  expect(await living.ended).toBeNull()
 })
 
 test('an abort ends a child, with force after three seconds', async () => {
@@ -195,12 +200,6 @@ test('a child that somebody else ends is told as killed', async () => {
   expect(end).toEqual({ end: 'killed', why: 'signal', stdout: 'begun\n', stderr: '' })
 })
 
-test('a child is of a group of its own, which a terminal does not interrupt with us', async () => {
-  const end = await run(shell('test "$(ps -o pgid= -p $$)" -eq $$ && echo own'), NEVER)
-
-  expect(end).toEqual(exited(['own\n']))
-})
-
 test('what cannot be started is told by a code that holds nothing of its arguments', async () => {
   using folder = new ScratchFolder()
   writeFileSync(folder.file('plain'), '', { mode: 0o600 })
@@ -230,11 +229,33 @@ test('a child that lives on says how it ended', async () => {
   expect(() => startProcess({ path: '/nowhere/tool', args: [] })).toThrow()
 })
 
-test('this process is known by its id and its user', async () => {
-  const end = await run(shell('echo $PPID; id -u'), NEVER)
+test('a child is of a group of its own, which a terminal does not interrupt with us, and knows us', async () => {
+  const end = await run(
+    shell('test "$(ps -o pgid= -p $$)" -eq $$ && echo own; echo $PPID; id -u'),
+    NEVER,
+  )
 
   const { pid, uid } = ownIds()
-  expect(end).toEqual(exited([`${pid}\n${uid}\n`]))
+  expect(end).toEqual(exited([`own\n${pid}\n${uid}\n`]))
+})
+
+test('of a child that lives on both outputs are told as they come, and it knows nothing else of us', async () => {
+  process.env['HOOKLINE_ADMIN_KEY'] = 'secret'
+  const said = { stdout: '', stderr: '' }
+
+  const child = startReadProcess({
+    path: '/bin/sh',
+    args: ['-c', 'env; echo bad >&2; exit 3'],
+    environment: { WORD: 'Grüße' },
+    onOutput: (chunk, from) => void (said[from] += new TextDecoder().decode(chunk)),
+  })
+  const exitCode = await child.ended
+  await child.outputEnded
+  delete process.env['HOOKLINE_ADMIN_KEY']
+
+  expect([exitCode, said.stderr]).toEqual([3, 'bad\n'])
+  expect(said.stdout).toContain('WORD=Grüße\n')
+  expect(said.stdout).not.toContain('HOOKLINE')
 })
 
 function shell(script: string): ProcessOrder {
@@ -268,6 +289,6 @@ async function anotherChild(): Promise<void> {
 }
 
 /** Resolves once a child has made `path`. */
-async function appears(path: string): Promise<void> {
-  while (!existsSync(path)) await new Promise((resolve) => setImmediate(resolve))
+function appears(path: string): Promise<true> {
+  return eventually(path, () => (existsSync(path) ? true : null))
 }

@@ -17,7 +17,7 @@ test('what is sealed opens again, and looks different every time', () => {
   expect(new Uint8Array(seal.open(second, 'wh_1') ?? [])).toEqual(secret)
 })
 
-test('another key, another owner or one changed bit opens nothing', () => {
+test('another key, another owner or one changed bit opens nothing, and a key has 32 bytes', () => {
   const seal = createSeal(key, systemRandom)
   const sealed = seal.seal(secret, 'wh_1')
   const changed = Uint8Array.from(sealed)
@@ -32,8 +32,5 @@ test('another key, another owner or one changed bit opens nothing', () => {
   ]
 
   expect(opened).toEqual([null, null, null, null, null])
-})
-
-test('a key of any other length is refused', () => {
   expect(() => createSeal(new Uint8Array(16), systemRandom)).toThrow('32 bytes')
 })
