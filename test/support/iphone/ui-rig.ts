@@ -64,7 +64,6 @@ type Told = {
 function line(clock: TestClock, commands: WdaCommands, stored: string | null, told: Told) {
   const life = { isOver: false }
   const memory = TranscriptMemory.fromText(stored, clock.now())
-  const exchange = directExchange(commands)
   const emit = async (event: LineEvent) => {
     if (life.isOver) await new Promise(() => {})
     if (told.refuses) throw new Error('not durable')
@@ -79,10 +78,7 @@ function line(clock: TestClock, commands: WdaCommands, stored: string | null, to
     if ('checkpoint' in event) told.memory = event.checkpoint
   }
   const tools = {
-    agent: PhoneAgent.over(
-      (request, signal) => (life.isOver ? new Promise(() => {}) : exchange(request, signal)),
-      clock,
-    ),
+    agent: PhoneAgent.over(directExchange(commands, life), clock),
     clock,
     memory,
     own: new OwnSends(),
