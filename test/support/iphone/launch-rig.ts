@@ -12,10 +12,10 @@ import {
 } from '../../../src/lines/kinds/iphone/agent/launcher.ts'
 import { processRunner, startReadProcess } from '../../../src/system/process.ts'
 import { recordingLog } from '../recording-log.ts'
+import { eventually } from '../relay-process.ts'
 import { ScratchFolder } from '../scratch-folder.ts'
 import { TestClock } from '../test-clock.ts'
 import { OTHER_UDID, UDID } from './fake-phones.ts'
-import { eventually } from './real-usbmuxd.ts'
 
 const NEVER = new AbortController().signal
 export const BUNDLE = 'com.example.WebDriverAgentRunner.xctrunner'
@@ -88,10 +88,10 @@ export class LaunchRig implements AsyncDisposable {
     const preparing = this.launcher.prepare(phone, signal).finally(() => {
       isOver = true
     })
-    await eventually(async () => {
+    await eventually('the end of the preparations', async () => {
       await this.clock.advance(100)
       return isOver ? true : null
-    }, 'the end of the preparations')
+    })
     return await preparing
   }
 
@@ -101,7 +101,7 @@ export class LaunchRig implements AsyncDisposable {
   }
 
   async calls(count: number): Promise<void> {
-    await eventually(() => (this.tool.calls().length >= count ? true : null), `${count} calls`)
+    await eventually(`${count} calls`, () => (this.tool.calls().length >= count ? true : null))
   }
 
   async stop(): Promise<void> {
@@ -165,14 +165,14 @@ export class FakeTool {
       })
   }
 
-  /** The arguments of all calls. */
   argsOfCalls(): readonly (readonly string[])[] {
     return this.calls().map(({ args }) => args)
   }
 
-  /** Those of its processes that still run. */
-  alive(): readonly number[] {
-    return this.calls().flatMap(({ pid }) => (isAlive(pid) ? [pid] : []))
+  /** Those of its processes that still run; of all commands, or of one. */
+  alive(command: string | null = null): readonly number[] {
+    const calls = this.calls().filter(({ args }) => command === null || args[0] === command)
+    return calls.flatMap(({ pid }) => (isAlive(pid) ? [pid] : []))
   }
 
   /** Makes a file that the script looks for. */

@@ -14,100 +14,65 @@ import {
   PHONE,
   SERIAL,
 } from '../../../../support/iphone/launch-rig.ts'
-import { eventually } from '../../../../support/iphone/real-usbmuxd.ts'
+import { eventually } from '../../../../support/relay-process.ts'
 import { ScratchFolder } from '../../../../support/scratch-folder.ts'
 
 const NEVER = new AbortController().signal
-const PRESETS = ['go-ios', 'xcodebuild'] as const
+const TUNNEL = 'tunnel'
 
-test('the preset go-ios keeps a tunnel, mounts the image, and lets the agent listen on the phone only', async () => {
-  await using rig = new LaunchRig('go-ios')
-
-  const trouble = await rig.prepare()
-  rig.launch()
-  await rig.calls(3)
-
-  const folder = rig.folder.file('data/go-ios')
-  expect(trouble).toBeNull()
-  expect(rig.tool.argsOfCalls()).toEqual([
-    ['tunnel', 'start', '--userspace', `--pair-record-path=${folder}`],
-    ['image', 'auto', `--udid=${SERIAL}`, `--basedir=${folder}/images`],
+/** The commands of a preset, in order. */
+const PRESETS: Readonly<
+  Record<'go-ios' | 'xcodebuild', (rig: LaunchRig) => readonly (readonly string[])[]>
+> = {
+  'go-ios': ({ folder }) => [
+    [TUNNEL, 'start', '--userspace', `--pair-record-path=${folder.file('data/go-ios')}`],
+    ['image', 'auto', `--udid=${SERIAL}`, `--basedir=${folder.file('data/go-ios')}/images`],
     [
       'runwda',
       `--udid=${SERIAL}`,
       `--bundleid=${BUNDLE}`,
       `--testrunnerbundleid=${BUNDLE}`,
       '--xctestconfig=WebDriverAgentRunner.xctest',
+      // The agent listens on the phone only.
       '--env=USE_IP=127.0.0.1',
       '--env=USE_PORT=8123',
     ],
-  ])
-  expect(statSync(folder).mode & 0o777).toBe(0o700)
-})
+  ],
+  xcodebuild: ({ folder }) => [
+    [
+      'test-without-building',
+      '-xctestrun',
+      folder.file('wda.xctestrun'),
+      '-destination',
+      `id=${UDID}`,
+    ],
+  ],
+}
+/** What a program learns of our environment: where it is and who its user is. */
+const KNOWN = ['HOME', 'LANG', 'PATH', 'TMPDIR', 'USER', 'XDG_RUNTIME_DIR']
 
-test('the preset xcodebuild hands the same on to the agent by its environment', async () => {
-  await using rig = new LaunchRig('xcodebuild')
-
-  const trouble = await rig.prepare()
-  rig.launch()
-  await rig.calls(1)
-  const [call] = rig.tool.calls()
-
-  const what = ['-xctestrun', rig.folder.file('wda.xctestrun'), '-destination', `id=${UDID}`]
-  expect(trouble).toBeNull()
-  expect(call?.args).toEqual(['test-without-building', ...what])
-  expect(call?.environment).toMatchObject({
-    TEST_RUNNER_USE_IP: '127.0.0.1',
-    TEST_RUNNER_USE_PORT: '8123',
-  })
-})
-
-test('the command of the owner runs with its values filled in, and so does that of the tunnel', async () => {
-  const folder = new ScratchFolder()
-  const own = new FakeTool(folder.path, 'own', 'exec sleep 60')
-  await using rig = new LaunchRig('attach', {
-    iphoneAgentCommand: [own.path, 'start', '{udid}:{port}', '{serial}', '{bundle}', '$(id)'],
-    iphoneTunnelCommand: [own.path, 'tunnel', '{folder}'],
-  })
-
-  await rig.prepare()
-  rig.launch()
-  await eventually(() => (own.calls().length === 2 ? true : null), 'both commands')
-
-  expect(own.argsOfCalls()).toEqual([
-    ['tunnel', rig.folder.file('data/go-ios')],
-    ['start', `${UDID}:8123`, SERIAL, BUNDLE, '$(id)'],
-  ])
-  folder[Symbol.dispose]()
-})
-
-test('an owner who starts the agents has no launcher', () => {
-  expect(() => new LaunchRig('attach')).toThrow('There is no launcher.')
-})
-
-test('a value that no option gives is named', async () => {
-  await using rig = new LaunchRig('xcodebuild', { iphoneXctestrun: null })
-
-  expect(rig.launcher.launch(PHONE)).toEqual({
-    code: 'launcher_absent',
-    why: 'No option gives a value for {xctestrun}.',
-  })
-})
-
-for (const preset of PRESETS) {
-  test(`${preset} learns nothing of our environment but where it is and who its user is`, async () => {
+for (const preset of ['go-ios', 'xcodebuild'] as const) {
+  test(`${preset} prepares and starts an agent, and learns no secret of our environment`, async () => {
     await using rig = new LaunchRig(preset)
+    const commands = PRESETS[preset](rig)
     process.env['HOOKLINE_ADMIN_PASSWORD'] = 'secret'
 
-    await rig.prepare()
+    const trouble = await rig.prepare()
     rig.launch()
-    await rig.calls(preset === 'go-ios' ? 3 : 1)
+    await rig.calls(commands.length)
     delete process.env['HOOKLINE_ADMIN_PASSWORD']
 
-    const known = ['HOME', 'LANG', 'PATH', 'TMPDIR', 'USER', 'XDG_RUNTIME_DIR']
-    const names = new Set(rig.tool.calls().flatMap(({ environment }) => Object.keys(environment)))
-    const others = [...names].filter((name) => !known.includes(name)).sort()
-    expect(others).toEqual(['TEST_RUNNER_USE_IP', 'TEST_RUNNER_USE_PORT'])
+    const environments = rig.tool.calls().map(({ environment }) => {
+      return Object.fromEntries(
+        Object.entries(environment).filter(([name]) => !KNOWN.includes(name)),
+      )
+    })
+    expect(trouble).toBeNull()
+    expect(rig.tool.argsOfCalls()).toEqual(commands)
+    expect(Object.assign({}, ...environments)).toEqual({
+      TEST_RUNNER_USE_IP: '127.0.0.1',
+      TEST_RUNNER_USE_PORT: '8123',
+    })
   })
 
   test(`${preset} is not started for a UDID that is none`, async () => {
@@ -128,6 +93,39 @@ for (const preset of PRESETS) {
     expect(existsSync(trap)).toBe(false)
   })
 }
+
+test('the command of the owner runs with its values filled in, and so does that of the tunnel, whose folder is private', async () => {
+  const folder = new ScratchFolder()
+  const own = new FakeTool(folder.path, 'own', 'exec sleep 60')
+  await using rig = new LaunchRig('attach', {
+    iphoneAgentCommand: [own.path, 'start', '{udid}:{port}', '{serial}', '{bundle}', '$(id)'],
+    iphoneTunnelCommand: [own.path, 'tunnel', '{folder}'],
+  })
+
+  await rig.prepare()
+  rig.launch()
+  await eventually('both commands', () => (own.calls().length === 2 ? true : null))
+
+  expect(own.argsOfCalls()).toEqual([
+    ['tunnel', rig.folder.file('data/go-ios')],
+    ['start', `${UDID}:8123`, SERIAL, BUNDLE, '$(id)'],
+  ])
+  expect(statSync(rig.folder.file('data/go-ios')).mode & 0o777).toBe(0o700)
+  folder[Symbol.dispose]()
+})
+
+test('an owner who starts the agents has no launcher', () => {
+  expect(() => new LaunchRig('attach')).toThrow('There is no launcher.')
+})
+
+test('a value that no option gives is named', async () => {
+  await using rig = new LaunchRig('xcodebuild', { iphoneXctestrun: null })
+
+  expect(rig.launcher.launch(PHONE)).toEqual({
+    code: 'launcher_absent',
+    why: 'No option gives a value for {xctestrun}.',
+  })
+})
 
 test('an agent runs until it is stopped, and others of its name run on', async () => {
   await using rig = new LaunchRig('xcodebuild')
@@ -151,10 +149,10 @@ test('an agent that does not end by itself is killed after five seconds, with wh
   const file = rig.folder.file('child')
   rig.does({ agent: `trap '' TERM; sleep 60 & echo $! > '${file}'; exec sleep 60` })
   const launched = rig.launch()
-  const child = await eventually(async () => {
+  const child = await eventually('its child', async () => {
     const text = existsSync(file) ? await Bun.file(file).text() : ''
     return text === '' ? null : Number(text)
-  }, 'its child')
+  })
   const [pid = 0] = rig.tool.alive()
 
   const stopping = launched.stop()
@@ -164,7 +162,7 @@ test('an agent that does not end by itself is killed after five seconds, with wh
   await stopping
 
   expect([isLeft, isAlive(pid)]).toEqual([true, false])
-  await eventually(() => (isAlive(child) ? null : true), 'the end of its child')
+  await eventually('the end of its child', () => (isAlive(child) ? null : true))
 })
 
 test('nothing is left when the relay ends, and nothing more is started', async () => {
@@ -172,7 +170,7 @@ test('nothing is left when the relay ends, and nothing more is started', async (
   await rig.prepare()
   rig.launch()
   rig.launch(OTHER)
-  await eventually(() => (rig.tool.alive().length === 3 ? true : null), 'their start')
+  await eventually('their start', () => (rig.tool.alive().length === 3 ? true : null))
 
   await rig.stop()
 
@@ -185,12 +183,12 @@ test('a phone that is pulled out meanwhile leaves nothing under way', async () =
   rig.does({ image: 'exec sleep 60' })
   const pulled = new AbortController()
   const preparing = rig.prepare(PHONE, pulled.signal)
-  await eventually(() => (rig.commands.includes('image') ? true : null), 'the image')
+  await eventually('the image', () => (rig.commands.includes('image') ? true : null))
 
   pulled.abort()
 
   expect(await preparing).toMatchObject({ code: 'launch_failed' })
-  await eventually(() => (rig.tool.alive().length === 1 ? true : null), 'only the tunnel')
+  await eventually('only the tunnel', () => (rig.tool.alive().length === 1 ? true : null))
 })
 
 test('phones are prepared one after the other', async () => {
@@ -221,24 +219,24 @@ test('a program that is not there is said to be missing', async () => {
   expect(troubles).toEqual([trouble, trouble, trouble])
 })
 
-test('an image that is not mounted is named, with the last lines of its command', async () => {
-  await using rig = new LaunchRig('go-ios')
-  rig.does({ image: 'echo no internet >&2; exit 2' })
+test('of a command that fails its exit code and last lines are told, without the ids of the phone', async () => {
+  await using goIos = new LaunchRig('go-ios')
+  await using xcode = new LaunchRig('xcodebuild')
+  goIos.does({ image: 'echo no internet >&2; exit 2' })
+  xcode.does({ agent: `echo one; echo two; echo "no $5" >&2; printf 'last' >&2; exit 65` })
 
-  expect(await rig.prepare()).toEqual({
-    code: 'image_mount_failed',
-    why: 'It ended with exit code 2. Its last lines: no internet',
-  })
-})
+  const troubles = [await goIos.prepare(), await xcode.ended()]
 
-test('the last lines of a command that ended are told, without the ids of the phone', async () => {
-  await using rig = new LaunchRig('xcodebuild')
-  rig.does({ agent: `echo one; echo two; echo "no $5" >&2; printf 'last' >&2; exit 65` })
-
-  expect(await rig.ended()).toEqual({
-    code: 'launch_failed',
-    why: 'It ended with exit code 65. Its last lines: two | no id=… | last',
-  })
+  expect(troubles).toEqual([
+    {
+      code: 'image_mount_failed',
+      why: 'It ended with exit code 2. Its last lines: no internet',
+    },
+    {
+      code: 'launch_failed',
+      why: 'It ended with exit code 65. Its last lines: two | no id=… | last',
+    },
+  ])
 })
 
 test('an agent that has answered may quote the screen, and is not quoted', async () => {
@@ -275,11 +273,11 @@ test('a tunnel that dies is made anew after a second, then ever later, and it is
   rig.does({ tunnel: 'echo address already in use >&2; exit 1' })
 
   await rig.prepare()
-  const tunnels = () => rig.commands.filter((word) => word === 'tunnel').length
-  await eventually(async () => {
+  const tunnels = () => rig.commands.filter((word) => word === TUNNEL).length
+  await eventually('four tunnels', async () => {
     await rig.clock.advance(500)
     return tunnels() === 4 ? true : null
-  }, 'four tunnels')
+  })
 
   const warnings = rig.lines.filter(([level]) => level === 'warn')
   expect(warnings.map(([, message]) => message)).toEqual(['the tunnel command for iPhones ended'])
@@ -299,30 +297,36 @@ test('an agent that ends beside a tunnel that has ended says why both did', asyn
 })
 
 describe('a tunnel that has stood for a minute', () => {
-  const tunnelsAfter = async (rig: LaunchRig) => {
-    await rig.prepare()
-    await rig.clock.advance(60_000)
-    const trouble = await rig.ended()
-    for (let step = 0; step < 10; step += 1) {
-      await rig.clock.advance(1_000)
-      await Bun.sleep(20)
-    }
-    return { code: trouble.code, count: rig.commands.filter((word) => word === 'tunnel').length }
-  }
+  const tunnelsOf = ({ commands }: LaunchRig) => commands.filter((word) => word === TUNNEL).length
 
   test('is made anew when an agent ends that never answered, and is not to blame for that', async () => {
     await using rig = new LaunchRig('go-ios')
     rig.does({ agent: 'exit 1' })
+    await rig.prepare()
+    await rig.clock.advance(60_000)
 
-    expect(await tunnelsAfter(rig)).toEqual({ code: 'launch_failed', count: 2 })
-    expect((await rig.ended()).code).toBe('launch_failed')
+    const trouble = await rig.ended()
+    await eventually('another tunnel', async () => {
+      await rig.clock.advance(100)
+      return tunnelsOf(rig) === 2 ? true : null
+    })
+
+    expect([trouble.code, (await rig.ended()).code]).toEqual(['launch_failed', 'launch_failed'])
   })
 
   test('stays while it carries another agent', async () => {
     await using rig = new LaunchRig('go-ios')
     rig.does({ agent: `case "$*" in *${SERIAL}*) exit 1 ;; esac; exec sleep 60` })
     rig.launch(OTHER)
+    await rig.prepare()
+    await rig.clock.advance(60_000)
+    const [tunnel = 0] = rig.tool.alive(TUNNEL)
 
-    expect(await tunnelsAfter(rig)).toEqual({ code: 'launch_failed', count: 1 })
+    // A tunnel that is made anew has got its signal before the end of its agent is told.
+    const troubles = [await rig.ended(), await rig.ended()]
+    await rig.clock.advance(10_000)
+
+    expect(troubles.map(({ code }) => code)).toEqual(['launch_failed', 'launch_failed'])
+    expect([rig.tool.alive(TUNNEL), tunnelsOf(rig)]).toEqual([[tunnel], 1])
   })
 })

@@ -11,12 +11,8 @@ import { Usbmux } from '../../../../../src/lines/kinds/iphone/cable/usbmux.ts'
 import { systemClock } from '../../../../../src/system/clock.ts'
 import { silentLog } from '../../../../../src/system/log.ts'
 import { type FakePhone, MuxRig, OTHER_UDID, UDID } from '../../../../support/iphone/fake-phones.ts'
-import {
-  canJudge,
-  eventually,
-  RealUsbmuxd,
-  whyNoUsbmuxd,
-} from '../../../../support/iphone/real-usbmuxd.ts'
+import { canJudge, RealUsbmuxd, whyNoUsbmuxd } from '../../../../support/iphone/real-usbmuxd.ts'
+import { eventually } from '../../../../support/relay-process.ts'
 
 const TOOLS = ['idevice_id', 'ideviceinfo', 'iproxy'] as const
 const NEVER = new AbortController().signal
@@ -126,7 +122,7 @@ ifTools('iproxy carries bytes to a port of the phone and back', async () => {
   const quiet = { env, stdout: 'ignore', stderr: 'ignore' } as const
   const iproxy = Bun.spawn(['iproxy', `${port}:8100`], quiet)
 
-  const answer = await eventually(() => said(port, 'hello'), 'an answer')
+  const answer = await eventually('an answer', () => said(port, 'hello'))
 
   iproxy.kill()
   await iproxy.exited
@@ -175,7 +171,7 @@ ifUsbmuxd('a watch over the real usbmuxd notices when it goes and when it is bac
   const end = new AbortController()
   const running = watch.run(end.signal)
   const comesTo = (isThere: boolean) =>
-    eventually(() => ((watch.trouble === null) === isThere ? true : null), 'the change')
+    eventually('the change', () => ((watch.trouble === null) === isThere ? true : null))
 
   await real.start()
   await comesTo(true)
