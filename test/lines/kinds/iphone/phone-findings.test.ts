@@ -1,4 +1,4 @@
-// What the doctor tells of a phone: how far it has come, what stops it, and the screen that nobody knew.
+// What the doctor tells of a phone: how far it has come, and what stops it.
 
 import { describe, expect, test } from 'bun:test'
 
@@ -16,7 +16,7 @@ import { phoneReport } from '../../../../src/lines/kinds/iphone/phone-findings.t
 import { FakeCable } from '../../../support/iphone/fake-cable.ts'
 import { OTHER_UDID, UDID } from '../../../support/iphone/fake-phones.ts'
 import { PhoneHost, PhoneLineRig } from '../../../support/iphone/phone-line-rig.ts'
-import { FRIEND, NEVER, OTHER } from '../../../support/iphone/ui-rig.ts'
+import { NEVER } from '../../../support/iphone/ui-rig.ts'
 
 // The table has no other keys.
 const CODES = Object.keys(BLOCKERS) as readonly BlockerCode[]
@@ -126,39 +126,6 @@ test('facts of the phone are told, and without them what is known of its trouble
   })
   expect(untrusted).toMatchObject({ name: null, ios_version: null, battery_percent: null })
 })
-
-test('a screen that nobody knows is written down without a word of what anybody wrote', async () => {
-  const host = await PhoneHost.online()
-  const { rig } = host
-  const { phone } = rig
-  phone.contacts.set(OTHER, 'Aunt Em')
-  phone.receive(FRIEND, 'the secret word')
-  phone.receive(OTHER, 'hello dear')
-  phone.receive(FRIEND, 'call +1 202 555 0188')
-  const list = phone.tree()
-  await rig.clock.advance(30_000)
-  phone.open(FRIEND)
-  const chat = phone.tree()
-
-  // All that the list and the chat show, where no identifier is known.
-  phone.tree = () => JSON.parse(unknownIds(JSON.stringify({ ...list, children: [list, chat] })))
-  await host.until(() => host.report.unknown_screen !== null)
-
-  const screen = host.report.unknown_screen ?? ''
-  expect(screen).toContain('CollectionView #UnknownList')
-  expect(screen).toMatch(/Cell label:\d+/)
-  for (const part of ['secret', 'word', 'hello', 'dear', 'Aunt', 'Em', '202', '555', 'iMessage,']) {
-    expect(screen).not.toContain(part)
-  }
-  expect(screen).not.toMatch(/\d{4}/)
-})
-
-function unknownIds(tree: string): string {
-  return tree
-    .replaceAll('ConversationList', 'UnknownList')
-    .replaceAll('TranscriptCollectionView', 'UnknownTranscript')
-    .replaceAll('messageBodyField', 'unknownField')
-}
 
 /** What is found about phones of which `udids` shall be lines, and one is plugged in. */
 async function findingsOf(udids: readonly (string | null)[], attached: readonly string[]) {

@@ -16,13 +16,7 @@ import {
   Usbmux,
 } from '../../../../../src/lines/kinds/iphone/cable/usbmux.ts'
 import { normalUdid } from '../../../../../src/lines/kinds/iphone/udid.ts'
-import {
-  BUID,
-  frame,
-  headOnly,
-  type OddAnswer,
-  result,
-} from '../../../../support/iphone/fake-mux.ts'
+import { frame, headOnly, type OddAnswer, result } from '../../../../support/iphone/fake-mux.ts'
 import {
   MuxRig,
   OTHER_UDID,
@@ -143,19 +137,6 @@ test('every answer that is no success has its code', async () => {
   await until(() => rig.mux.connectionCount === 0, 'closed connections')
 })
 
-test('an attachment that is gone, and a port where nobody listens, are told apart', async () => {
-  await using rig = await MuxRig.start()
-  const deviceId = rig.mux.attach(await rig.phone())
-  const mux = clientOf(rig)
-
-  const codes = [
-    await codeOf(mux.connect(deviceId + 1, 62_078, NEVER)),
-    await codeOf(mux.connect(deviceId, 8_100, NEVER)),
-  ]
-
-  expect(codes).toEqual(['bad_device', 'refused'])
-})
-
 test('silence is given up after five seconds, and its connection closed', async () => {
   await using rig = await MuxRig.start()
   const clock = new TestClock()
@@ -220,18 +201,6 @@ test('what a phone sends is all there for one who reads by events, however large
   for await (const chunk of socket) chunks.push(Buffer.from(chunk))
 
   expect(Buffer.concat(chunks).equals(greeting)).toBe(true)
-})
-
-test('a pair record is read by the name that usbmuxd has for the phone; none is no error', async () => {
-  await using rig = await MuxRig.start()
-  rig.mux.attach(await rig.phone())
-  const mux = clientOf(rig)
-
-  const records = [await mux.pairRecord(UDID, NEVER), await mux.pairRecord(OTHER_UDID, NEVER)]
-  const buid = await mux.buid(NEVER)
-
-  expect(records.map((record) => record !== null)).toEqual([true, false])
-  expect(buid).toBe(BUID)
 })
 
 test('a frame longer than any answer is refused before it is waited for', async () => {

@@ -2,6 +2,7 @@
 
 import { expect, test } from 'bun:test'
 
+import { deviceHandle } from '../../../../../src/domain/handle.ts'
 import { timestamp } from '../../../../../src/domain/ids.ts'
 import { pollDelayMs } from '../../../../../src/lines/kinds/iphone/screens/inbound.ts'
 import { FRIEND, GUID, makeUiRig, OTHER } from '../../../../support/iphone/ui-rig.ts'
@@ -45,43 +46,6 @@ test('what was there before the line is no news, and what comes is told with all
   ])
 })
 
-test('what comes in a chat whose composer says so is a text message', async () => {
-  const rig = await makeLine()
-  rig.phone.reach.set(FRIEND, { first: 'SMS', settled: 'SMS', afterMs: 0 })
-
-  rig.phone.receive(FRIEND, 'hello')
-  await rig.poll()
-
-  expect(rig.told.messages.map(({ service }) => service)).toEqual(['SMS'])
-})
-
-test('two equal texts in one minute are two messages', async () => {
-  const rig = await makeLine()
-  rig.phone.receive(FRIEND, 'ok')
-  await rig.poll()
-
-  rig.phone.receive(FRIEND, 'ok')
-  await rig.poll()
-
-  expect(textsOf(rig)).toEqual(['< ok', '< ok'])
-  expect(new Set(rig.told.messages.map(({ guid }) => guid)).size).toBe(2)
-})
-
-test('a restart repeats nothing, and tells what came meanwhile', async () => {
-  const rig = await makeLine()
-  rig.phone.receive(FRIEND, 'one')
-  await rig.poll()
-  const visits = rig.commands.names.length
-  await rig.restart().poll()
-  const again = rig.commands.names.slice(visits).filter((name) => name === 'tap')
-
-  rig.phone.receive(FRIEND, 'two')
-  await rig.restart().poll()
-
-  expect(textsOf(rig)).toEqual(['< one', '< two'])
-  expect(again).toEqual([])
-})
-
 test('a burst of thirty in one chat is told in order, though the screen shows twelve', async () => {
   const rig = await makeLine()
   rig.phone.windowRows = 12
@@ -108,94 +72,20 @@ test('a burst that is longer than the screen goes back leaves a gap, which is re
   expect(textsOf(rig).at(-1)).toBe('< number 79')
 })
 
-test('a tapback on an old message is no message', async () => {
-  const rig = await makeLine()
-  const old = rig.phone.receive(FRIEND, 'nice')
-  const last = rig.phone.receive(FRIEND, 'day')
-  await rig.poll()
-
-  old.tapback = 'Loved by you'
-  last.tapback = 'Liked by you'
-  rig.phone.receive(FRIEND, 'indeed')
-  await rig.poll()
-
-  expect(textsOf(rig)).toEqual(['< nice', '< day', '< indeed'])
-})
-
-test('an edit is no new message, and what comes after it is', async () => {
-  const rig = await makeLine()
-  const edited = rig.phone.receive(FRIEND, 'helo')
-  await rig.poll()
-
-  edited.text = 'hello'
-  await rig.poll()
-  rig.phone.receive(FRIEND, 'there')
-  await rig.poll()
-
-  expect(textsOf(rig)).toEqual(['< helo', '< there'])
-})
-
-test('a chat that was cleared goes on with what is new', async () => {
-  const rig = await makeLine()
-  rig.phone.receive(FRIEND, 'one')
-  await rig.poll()
-  rig.phone.erase(FRIEND)
-  await rig.poll()
-  await rig.clock.advance(120_000)
-
-  rig.phone.receive(FRIEND, 'two')
-  const report = await rig.poll()
-
-  expect(textsOf(rig)).toEqual(['< one', '< two'])
-  expect(report.gaps).toBe(1)
-})
-
-test('groups are counted and left alone', async () => {
-  const rig = await makeLine()
-
-  rig.phone.receive('+1 (202) 555-0123 & +1 (202) 555-0177', 'hi all', {
-    sender: '+1 (202) 555-0177',
-  })
-  const report = await rig.poll()
-  const later = await rig.poll()
-
-  expect([report, later]).toEqual([{ ...QUIET, groups: 1 }, QUIET])
-  expect(rig.told.messages).toEqual([])
-})
-
-test('a chat with a name instead of a number is reported, and never told under a wrong handle', async () => {
-  const rig = await makeLine()
-  rig.phone.contacts.set(OTHER, 'Ann')
-
-  rig.phone.receive(OTHER, 'hi')
-  const report = await rig.poll()
-
-  expect(report).toEqual({ ...QUIET, named: 1 })
-  expect(rig.told.messages).toEqual([])
-})
-
-test('a text that imitates our own label stays inbound', async () => {
-  const rig = await makeLine()
-
-  rig.phone.receive(FRIEND, 'Your iMessage, hi, 1:30 PM')
-  await rig.poll()
-
-  expect(textsOf(rig)).toEqual(['< Your iMessage, hi, 1:30 PM'])
-})
-
-test('a text with commas and a time at its end is whole', async () => {
-  const rig = await makeLine()
-
-  rig.phone.receive(FRIEND, 'at the bar, say, 1:30 PM')
-  await rig.poll()
-
-  expect(textsOf(rig)).toEqual(['< at the bar, say, 1:30 PM'])
-})
-
 test('whatever a stranger writes is told as it is, once', async () => {
   const rig = await makeLine()
   const ofRows = ['Delivered', 'Not Delivered', 'Read 1:31 PM', 'Today 4:35 PM', 'x, Unread']
-  const texts = ['ok', 'ok, Loved by you', '1:05 PM', '\n', '', 'z'.repeat(5_000), ...ofRows]
+  const ofLabels = ['Your iMessage, hi, 1:30 PM', 'at the bar, say, 1:30 PM']
+  const texts = [
+    'ok',
+    'ok, Loved by you',
+    '1:05 PM',
+    '\n',
+    '',
+    'z'.repeat(5_000),
+    ...ofRows,
+    ...ofLabels,
+  ]
 
   for (const text of texts) {
     rig.phone.receive(FRIEND, text)
@@ -206,22 +96,59 @@ test('whatever a stranger writes is told as it is, once', async () => {
   expect(textsOf(rig)).toEqual(texts.map((text) => `< ${text}`))
 })
 
-test('somebody new is told of', async () => {
+type Told = Pick<Rig['told']['messages'][number], 'handle' | 'service' | 'isFromMe'>
+
+const GROUP = '+1 (202) 555-0123 & +1 (202) 555-0177'
+
+test.each<readonly [string, (rig: Rig) => unknown, readonly Told[], Partial<typeof QUIET>]>([
+  [
+    'what comes in a chat whose composer says so is a text message',
+    ({ phone }) => {
+      phone.reach.set(FRIEND, { first: 'SMS', settled: 'SMS', afterMs: 0 })
+      phone.receive(FRIEND, 'hi')
+    },
+    [{ handle: FRIEND, service: 'SMS', isFromMe: false }],
+    { reportedCount: 1 },
+  ],
+  [
+    'somebody new is told of',
+    ({ phone }) => phone.receive('ann@example.com', 'hi'),
+    [{ handle: deviceHandle('ann@example.com'), service: 'iMessage', isFromMe: false }],
+    { reportedCount: 1 },
+  ],
+  [
+    'what a person types on the phone is told as ours',
+    ({ phone }) => phone.write(FRIEND, 'hi'),
+    [{ handle: FRIEND, service: 'iMessage', isFromMe: true }],
+    { reportedCount: 1 },
+  ],
+  [
+    'a chat with a name instead of a number is reported, and never told under a wrong handle',
+    ({ phone }) => {
+      phone.contacts.set(OTHER, 'Ann')
+      phone.receive(OTHER, 'hi')
+    },
+    [],
+    { named: 1 },
+  ],
+  [
+    'a group is counted and left alone',
+    ({ phone }) => phone.receive(GROUP, 'hi', { sender: '+1 (202) 555-0177' }),
+    [],
+    { groups: 1 },
+  ],
+])('%s', async (_what, happens, told, counted) => {
   const rig = await makeLine()
 
-  rig.phone.receive('ann@example.com', 'hi')
-  await rig.poll()
+  happens(rig)
+  const report = await rig.poll()
+  const later = await rig.poll()
 
-  expect(rig.told.messages.map(({ handle }) => String(handle))).toEqual(['ann@example.com'])
-})
-
-test('what a person types on the phone is told as ours', async () => {
-  const rig = await makeLine()
-
-  rig.phone.write(FRIEND, 'typed by hand')
-  await rig.poll()
-
-  expect(textsOf(rig)).toEqual(['> typed by hand'])
+  expect(
+    rig.told.messages.map(({ handle, service, isFromMe }) => ({ handle, service, isFromMe })),
+  ).toEqual([...told])
+  expect(rig.told.messages.every(({ text }) => text === 'hi')).toBe(true)
+  expect([report, later]).toEqual([{ ...QUIET, ...counted }, QUIET])
 })
 
 test('an attachment is a file without bytes, under the words that the phone has for it', async () => {

@@ -11,10 +11,8 @@ import {
   readScreen,
   type TranscriptScreen,
 } from '../../../../../src/lines/kinds/iphone/screens/messages-screen.ts'
-import { MessagesPhone } from '../../../../support/iphone/messages-phone.ts'
 import { type JsonNode, node } from '../../../../support/iphone/messages-tree.ts'
 import { FRIEND } from '../../../../support/iphone/ui-rig.ts'
-import { TestClock } from '../../../../support/test-clock.ts'
 
 const NUMBER = '+1 (202) 555-0123'
 
@@ -65,30 +63,6 @@ const SEND = node('Button', 'sendButton', { label: 'Send' })
 function textsOf({ bubbles }: TranscriptScreen): readonly string[] {
   return bubbles.map(({ isFromMe, text }) => `${isFromMe ? '>' : '<'} ${text}`)
 }
-
-test('the model of the phone is read as it is meant', () => {
-  const phone = new MessagesPhone(new TestClock())
-  phone.receive(FRIEND, 'hello')
-  const list = screenOf(phone.tree())
-  phone.open(FRIEND)
-  const chat = transcriptOf(phone.tree())
-  phone.isLocked = true
-
-  expect(list).toEqual({
-    screen: 'list',
-    cells: [
-      { name: NUMBER, mark: `${NUMBER}, hello\n`, isUnread: true, point: { x: 196.5, y: 138 } },
-    ],
-  })
-  expect(chat).toMatchObject({
-    title: NUMBER,
-    chat: { kind: 'direct', handle: FRIEND },
-    composer: { draft: '', service: 'iMessage', canSend: false },
-    back: { x: 30, y: 72 },
-  })
-  expect(textsOf(chat)).toEqual(['< hello'])
-  expect(screenOf(phone.tree())).toEqual({ screen: 'locked' })
-})
 
 test('an alert hides what is below it, and a screen that nobody knows is unknown', () => {
   const alert = node('Alert', null, { label: 'Software Update' })
@@ -236,7 +210,7 @@ describe('a tree', () => {
       children: Array.from({ length: 20_001 }, () => ({ type: 'Cell' })),
     }
 
-    expect(skeletonOf(parsed(deep)).split('\n')).toHaveLength(100)
+    expect(skeletonOf(tree(deep)).split('\n')).toHaveLength(100)
     expect(parseTree(wide)).toBeNull()
   })
 
@@ -270,7 +244,7 @@ describe('a tree', () => {
       ],
     })
 
-    const skeleton = skeletonOf(parsed(json))
+    const skeleton = skeletonOf(tree(json))
 
     expect(skeleton).toBe(
       [
@@ -286,9 +260,3 @@ describe('a tree', () => {
     )
   })
 })
-
-function parsed(json: unknown) {
-  const root = parseTree(json)
-  if (root === null) throw new Error('The tree of the test is none.')
-  return root
-}

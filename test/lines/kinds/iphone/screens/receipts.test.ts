@@ -224,20 +224,6 @@ test('a chat is looked at after 30 s, 2 and 10 min, 1, 6 and 24 h, until nothing
   expect(looks).toEqual([30, 120, 600, 3_600, 21_600, 86_400])
 })
 
-test('a chat whose message was read is watched no longer', async () => {
-  const rig = makeUiRig()
-  rig.phone.readAfterMs = 500
-  await sendOne(rig, 'hello')
-  const watch = new ReceiptWatch()
-  watch.add(FRIEND, rig.clock.now())
-
-  await rig.clock.advance(1_000)
-  await lookNow(rig)
-  watch.onLook(FRIEND, rig.tools.memory, rig.clock.now())
-
-  expect(watch.due(rig.clock.now() + 86_400_000)).toEqual([])
-})
-
 test('a new life of the line goes on watching, twenty chats at most', async () => {
   const rig = makeUiRig()
   for (let i = 0; i < 21; i += 1) {
