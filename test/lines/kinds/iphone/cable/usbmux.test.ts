@@ -16,7 +16,7 @@ import {
   Usbmux,
 } from '../../../../../src/lines/kinds/iphone/cable/usbmux.ts'
 import { normalUdid } from '../../../../../src/lines/kinds/iphone/udid.ts'
-import { frame, headOnly, type OddAnswer, result } from '../../../../support/iphone/fake-mux.ts'
+import { BUID, frame, headOnly, type OddAnswer, result } from '../../../../support/iphone/fake-mux.ts'
 import {
   MuxRig,
   OTHER_UDID,
@@ -63,10 +63,12 @@ test.each([1, 7, 16, 1_000_000])(
     const event = await listening.next(NEVER)
     listening.close()
     const record = await mux.pairRecord(UDID, NEVER)
+    const buid = await mux.buid(NEVER)
 
     const device = { udid: UDID, serial: UDID, deviceId, transport: 'usb' as const }
     expect(event).toEqual({ event: 'attached', device })
     expect(Buffer.from(record ?? []).toString()).toContain(PAIR_RECORD.HostID)
+    expect(buid).toBe(BUID)
   },
 )
 
