@@ -24,12 +24,14 @@ function textsOf(rig: Rig): readonly string[] {
   return rig.told.messages.map(({ isFromMe, text }) => `${isFromMe ? '>' : '<'} ${text}`)
 }
 
-test('what was there before the line is no news, and what comes is told with all that is known of it', async () => {
+test('what was there before the line is no news, and what comes is told once, with all that is known of it', async () => {
   const rig = await makeLine()
   const before = [...rig.told.messages]
 
   rig.phone.receive(FRIEND, 'hello')
   const report = await rig.poll()
+  const commands = rig.commands.names.length
+  await rig.restart().poll()
 
   expect(before).toEqual([])
   expect(report).toEqual({ ...QUIET, reportedCount: 1 })
@@ -44,6 +46,8 @@ test('what was there before the line is no news, and what comes is told with all
       service: 'iMessage',
     },
   ])
+  // Nor is a chat opened again by the next process.
+  expect(rig.commands.names.slice(commands)).not.toContain('tap')
 })
 
 test('a burst of thirty in one chat is told in order, though the screen shows twelve', async () => {
