@@ -124,24 +124,6 @@ test('calls that pile up are let go, the oldest first', async () => {
   )
 })
 
-test('messages to one person go one after the other, in order', async () => {
-  await using box = await startBridged()
-  const { relay, phone, clock } = box
-  for (const text of ['one', 'two']) await relay.send({ to: FRIEND, text }, ASYNC)
-  const given: string[] = []
-
-  const first = phone.next()
-  await clock.advance(100)
-  given.push((await first).body.message.text)
-  const early = phone.next()
-  await clock.advance(5_000)
-  await phone.done((await first).body.message.id)
-  await clock.advance(100)
-  given.push((await early).body.message.text)
-
-  expect(given).toEqual(['one', 'two'])
-})
-
 test('what the iPhone could not send has failed, and the log tells why without the text, in 200 characters', async () => {
   const { log, lines } = recordingLog()
   await using box = await startBridged({ parts: { log } })

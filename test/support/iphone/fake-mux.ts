@@ -74,11 +74,6 @@ export class FakeMux {
     return this.#clients.size
   }
 
-  /** Those of them on which something is asked, or that go to a phone. */
-  get busyCount(): number {
-    return [...this.#clients].filter(({ state }) => state !== 'listening').length
-  }
-
   requestsOf(type: string): readonly MuxRequest[] {
     return this.requests.filter((request) => request.type === type)
   }

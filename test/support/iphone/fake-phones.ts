@@ -9,7 +9,7 @@ import { ScratchFolder } from '../scratch-folder.ts'
 import { settle } from '../test-clock.ts'
 import { FakeLockdown, HOST_ID } from './fake-lockdown.ts'
 import { BUID, FakeMux } from './fake-mux.ts'
-import { DEVICE, HOST, ROOT } from './test-pairing.ts'
+import { HOST, ROOT } from './test-pairing.ts'
 
 /** A port of the phone: `greeting` goes out in one piece with the news that it is connected. */
 export type FakePort = {
@@ -47,7 +47,7 @@ const VALUES = {
 
 /** The fields of a pair record, as usbmuxd keeps them. */
 export const PAIR_RECORD = {
-  DeviceCertificate: Buffer.from(`${DEVICE.cert}\n`),
+  DeviceCertificate: Buffer.from(`${ROOT.cert}\n`),
   EscrowBag: ESCROW_BAG,
   HostCertificate: Buffer.from(`${HOST.cert}\n`),
   HostID: HOST_ID,
@@ -86,7 +86,7 @@ export async function fakePhone(
 
 /** Whatever of a pairing must be seen nowhere, as it could stand in a text, a property list or a log. */
 export function secretsOfPairing(): readonly string[] {
-  const files = [HOST.key, ROOT.key, HOST.cert, ROOT.cert, DEVICE.cert]
+  const files = [HOST.key, ROOT.key, HOST.cert, ROOT.cert]
   const lines = files.flatMap((pem) => pem.split('\n').filter((line) => !line.startsWith('-----')))
   const whole = [...files.map((pem) => Buffer.from(`${pem}\n`)), ESCROW_BAG]
   return [...lines, HOST_ID, ESCROW_BAG.toString(), ...whole.flatMap(writtenForms)]

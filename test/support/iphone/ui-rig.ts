@@ -53,6 +53,25 @@ export function makeUiRig() {
   }
 }
 
+export type UiRig = ReturnType<typeof makeUiRig>
+
+/** A rig whose list was seen, with a friend in it who wrote before. */
+export async function makeKnownLine(): Promise<UiRig> {
+  const rig = makeUiRig()
+  rig.phone.receive(FRIEND, 'before the line', { agoMs: 3_600_000 })
+  await rig.poll()
+  await rig.clock.advance(120_000)
+  return rig
+}
+
+/** The texts that were told, and whose they are. */
+export function textsOf(rig: UiRig): readonly string[] {
+  return rig.told.messages.map(({ isFromMe, text }) => `${isFromMe ? '>' : '<'} ${text}`)
+}
+
+/** What a poll reports where there is nothing. */
+export const QUIET = { reportedCount: 0, groups: 0, named: 0, gaps: 0 }
+
 type Told = {
   readonly messages: BubbleMessage[]
   readonly receipts: Receipt[]

@@ -14,6 +14,7 @@ import type {
 import {
   type BlockerCode,
   BLOCKERS,
+  type PhoneStage,
   stageIndex,
 } from '../../../../src/lines/kinds/iphone/phone-blockers.ts'
 import { UDID } from '../../../support/iphone/fake-phones.ts'
@@ -21,15 +22,9 @@ import { PhoneHost, type PhoneLineRig } from '../../../support/iphone/phone-line
 
 const ALERT = { text: 'Carrier Settings Update', buttons: ['Update'] }
 
-type Act = (rig: PhoneLineRig) => void
-type Row = {
-  readonly what: string
-  readonly happens: Act
-  readonly code: BlockerCode
-  /** The highest state that is left. */
-  readonly state: string
-  readonly mends: Act
-}
+type Act = (rig: PhoneLineRig) => unknown
+/** What happens, the code, the highest state that is left, and what mends it. */
+type Row = readonly [what: string, happens: Act, code: BlockerCode, state: PhoneStage, mends: Act]
 
 const replug: Act = (rig) => {
   rig.unplug()
@@ -47,6 +42,20 @@ const facts = (told: Partial<PhoneFacts>): Act => {
 }
 const trouble = (code: LaunchTroubleCode): LaunchTrouble => ({ code, why: 'It said so.' })
 
+const prepareWith = (why: LaunchTrouble | null): Act => {
+  return ({ launcher }) => Object.assign(launcher, { prepareTrouble: why })
+}
+const launchWith = (why: LaunchTrouble | null): Act => {
+  return ({ launcher }) => Object.assign(launcher, { launchTrouble: why })
+}
+/** Nobody listens on the port of the agent. */
+const silence = (isUnplugged: boolean): Act => {
+  return ({ commands }) => Object.assign(commands, { isUnplugged })
+}
+const calm: Act = ({ commands }) => {
+  commands.meddle = () => null
+}
+
 const TRUST: readonly PhoneTroubleReason[] = [
   'not_trusted',
   'trust_dialog',
@@ -58,157 +67,135 @@ const TRUST: readonly PhoneTroubleReason[] = [
 const PREPARING = ['launcher_absent', 'image_mount_failed', 'tunnel_failed'] as const
 
 const AT_CABLE: readonly Row[] = [
-  {
-    what: 'the cable is pulled',
-    happens: (rig) => rig.unplug(),
-    code: 'device_absent',
-    state: 'absent',
-    mends: (rig) => rig.plugIn(),
-  },
-  ...TRUST.map((reason): Row => ({
-    what: `a reading of the phone ends with ${reason}`,
-    happens: replugAs((rig) => rig.cable.refuse(UDID, reason)),
-    code: reason,
-    state: 'attached',
-    mends: facts({}),
-  })),
-  {
-    what: 'trust is refused, which holds until the phone is plugged in anew',
-    happens: replugAs((rig) => rig.cable.refuse(UDID, 'trust_denied')),
-    code: 'trust_denied',
-    state: 'attached',
-    mends: replug,
-  },
-  {
-    what: 'the phone has an old iOS',
-    happens: replugAs(facts({ iosVersion: '17.3.1' })),
-    code: 'ios_too_old',
-    state: 'trusted',
-    mends: replugAs(facts({ iosVersion: '17.4.1' })),
-  },
-  {
-    what: 'Developer Mode is off',
-    happens: replugAs(facts({ isDeveloperModeOn: false })),
-    code: 'developer_mode_off',
-    state: 'trusted',
-    mends: replugAs(facts({ isDeveloperModeOn: true })),
-  },
-  {
-    what: 'the phone speaks German',
-    happens: replugAs(facts({ language: 'de-DE' })),
-    code: 'language_not_english',
-    state: 'trusted',
-    mends: facts({ language: 'en-US' }),
-  },
-  {
-    what: 'the battery falls below 8 %',
-    happens: facts({ battery: { percent: 7, isCharging: false } }),
-    code: 'battery_empty',
-    state: 'trusted',
-    mends: facts({ battery: { percent: 7, isCharging: true } }),
-  },
+  ['the cable is pulled', (rig) => rig.unplug(), 'device_absent', 'absent', (rig) => rig.plugIn()],
+  ...TRUST.map((reason): Row => [
+    `a reading of the phone ends with ${reason}`,
+    replugAs((rig) => rig.cable.refuse(UDID, reason)),
+    reason,
+    'attached',
+    facts({}),
+  ]),
+  [
+    'trust is refused, which holds until the phone is plugged in anew',
+    replugAs((rig) => rig.cable.refuse(UDID, 'trust_denied')),
+    'trust_denied',
+    'attached',
+    replug,
+  ],
+  [
+    'the phone has an old iOS',
+    replugAs(facts({ iosVersion: '17.3.1' })),
+    'ios_too_old',
+    'trusted',
+    replugAs(facts({ iosVersion: '17.4.1' })),
+  ],
+  [
+    'Developer Mode is off',
+    replugAs(facts({ isDeveloperModeOn: false })),
+    'developer_mode_off',
+    'trusted',
+    replugAs(facts({ isDeveloperModeOn: true })),
+  ],
+  [
+    'the phone speaks German',
+    replugAs(facts({ language: 'de-DE' })),
+    'language_not_english',
+    'trusted',
+    facts({ language: 'en-US' }),
+  ],
+  [
+    'the battery falls below 8 %',
+    facts({ battery: { percent: 7, isCharging: false } }),
+    'battery_empty',
+    'trusted',
+    facts({ battery: { percent: 7, isCharging: true } }),
+  ],
 ]
 
 const OF_THE_AGENT: readonly Row[] = [
-  ...PREPARING.map((code): Row => ({
-    what: `what has to be there before the agent can start fails with ${code}`,
-    happens: replugAs((rig) => {
-      rig.launcher.prepareTrouble = trouble(code)
-    }),
+  ...PREPARING.map((code): Row => [
+    `what has to be there before the agent can start fails with ${code}`,
+    replugAs(prepareWith(trouble(code))),
     code,
-    state: 'trusted',
-    mends: (rig) => {
-      rig.launcher.prepareTrouble = null
-    },
-  })),
-  {
-    what: 'the start of the agent fails',
-    happens: replugAs((rig) => {
-      rig.launcher.launchTrouble = trouble('launch_failed')
-    }),
-    code: 'launch_failed',
-    state: 'prepared',
-    mends: (rig) => {
-      rig.launcher.launchTrouble = null
-    },
-  },
-  {
-    what: 'the agent ends and nobody listens any more',
-    happens: (rig) => {
-      rig.commands.isUnplugged = true
-    },
-    code: 'agent_down',
-    state: 'prepared',
-    mends: (rig) => {
-      rig.commands.isUnplugged = false
-    },
-  },
-  {
-    what: 'commands take more than a minute',
-    happens: (rig) => {
+    'trusted',
+    prepareWith(null),
+  ]),
+  [
+    'the start of the agent fails',
+    replugAs(launchWith(trouble('launch_failed'))),
+    'launch_failed',
+    'prepared',
+    launchWith(null),
+  ],
+  [
+    'the agent ends and nobody listens any more',
+    silence(true),
+    'agent_down',
+    'prepared',
+    silence(false),
+  ],
+  [
+    'commands take more than a minute',
+    (rig) => {
       rig.commands.meddle = () => ({ how: 'slow', ms: 61_000 })
     },
-    code: 'agent_stuck',
-    state: 'prepared',
-    mends: (rig) => {
-      rig.commands.meddle = () => null
-    },
-  },
-  {
-    what: 'another program takes the session again and again',
-    happens: (rig) => {
+    'agent_stuck',
+    'prepared',
+    calm,
+  ],
+  [
+    'another program takes the session again and again',
+    (rig) => {
       const { commands } = rig
       commands.meddle = (name) => {
         if (name === 'source') commands.takeSession()
         return null
       }
     },
-    code: 'agent_shared',
-    state: 'agent_running',
-    mends: (rig) => {
-      rig.commands.meddle = () => null
-    },
-  },
+    'agent_shared',
+    'agent_running',
+    calm,
+  ],
 ]
 
 const ON_THE_SCREEN: readonly Row[] = [
-  {
-    what: 'the screen is locked with a passcode',
-    happens: (rig) => Object.assign(rig.phone, { isLocked: true, hasPasscode: true }),
-    code: 'locked',
-    state: 'agent_running',
-    mends: (rig) => Object.assign(rig.phone, { isLocked: false }),
-  },
-  {
-    what: 'a question stands on the screen that nobody but the owner may answer',
-    happens: (rig) => {
+  [
+    'the screen is locked with a passcode',
+    (rig) => Object.assign(rig.phone, { isLocked: true, hasPasscode: true }),
+    'locked',
+    'agent_running',
+    (rig) => Object.assign(rig.phone, { isLocked: false }),
+  ],
+  [
+    'a question stands on the screen that nobody but the owner may answer',
+    (rig) => {
       rig.phone.alerts = [ALERT]
       rig.phone.screen = { on: 'elsewhere' }
     },
-    code: 'alert',
-    state: 'agent_running',
-    mends: (rig) => {
+    'alert',
+    'agent_running',
+    (rig) => {
       rig.phone.alerts = []
     },
-  },
-  {
-    what: 'the screen is one that nobody knows',
-    happens: (rig) => {
+  ],
+  [
+    'the screen is one that nobody knows',
+    (rig) => {
       rig.phone.screen = { on: 'elsewhere' }
       rig.phone.activate = () => {}
     },
-    code: 'ui_unknown',
-    state: 'agent_running',
-    mends: (rig) => {
+    'ui_unknown',
+    'agent_running',
+    (rig) => {
       rig.phone.screen = { on: 'list' }
     },
-  },
+  ],
 ]
 
 const ROWS = [...AT_CABLE, ...OF_THE_AGENT, ...ON_THE_SCREEN]
 
 describe('what stops a phone takes its line offline, and is told with what mends it', () => {
-  for (const { what, happens, code, state, mends } of ROWS) {
+  for (const [what, happens, code, state, mends] of ROWS) {
     test(`${what}: ${code}`, async () => {
       const host = await PhoneHost.online()
       const { launcher } = host.rig
@@ -218,9 +205,9 @@ describe('what stops a phone takes its line offline, and is told with what mends
       await host.until(() => host.said.at(-1) === code)
       const reason = host.events.findLast((event) => event.type === 'offline')?.reason
       const finding = (await host.driver.checkup(new AbortController().signal))[0]
-      const seen = { state: host.state ?? '', stop: host.report.stop?.code }
+      const seen = { state: host.state, stop: host.report.stop?.code }
       // The agent is stopped below the stage of a phone whose agent is started.
-      const isStopped = stageIndex(seen.state as never) <= stageIndex('prepared')
+      const isStopped = stageIndex(state) <= stageIndex('prepared')
       expect(launcher.stopped).toEqual(isStopped ? launcher.launched : [])
       mends(host.rig)
       await host.until(() => host.isOnline)
@@ -237,7 +224,7 @@ describe('what stops a phone takes its line offline, and is told with what mends
   test('every stop has its row here or below', () => {
     const elsewhere = ['agent_starting', 'passcode_prompt', 'wrong_chat', 'imessage_off']
 
-    const seen = new Set<string>([...ROWS.map(({ code }) => code), ...elsewhere])
+    const seen = new Set<string>([...ROWS.map(([, , code]) => code), ...elsewhere])
 
     expect(Object.keys(BLOCKERS).filter((code) => !seen.has(code))).toEqual([])
   })

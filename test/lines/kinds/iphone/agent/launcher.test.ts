@@ -118,15 +118,6 @@ test('an owner who starts the agents has no launcher', () => {
   expect(() => new LaunchRig('attach')).toThrow('There is no launcher.')
 })
 
-test('a value that no option gives is named', async () => {
-  await using rig = new LaunchRig('xcodebuild', { iphoneXctestrun: null })
-
-  expect(rig.launcher.launch(PHONE)).toEqual({
-    code: 'launcher_absent',
-    why: 'No option gives a value for {xctestrun}.',
-  })
-})
-
 test('an agent runs until it is stopped, and others of its name run on', async () => {
   await using rig = new LaunchRig('xcodebuild')
   const other = Bun.spawn([rig.tool.path, 'other'], { detached: true })
@@ -201,22 +192,21 @@ test('phones are prepared one after the other', async () => {
   expect(troubles).toEqual([null, null])
 })
 
-test('a program that is not there is said to be missing', async () => {
+test('a program that is not there is said to be missing, and a value that no option gives is named', async () => {
   const path = '/nowhere/tool'
   await using goIos = new LaunchRig('go-ios', { iphoneGoIos: path })
   await using xcode = new LaunchRig('xcodebuild', { iphoneXcodebuild: path })
+  await using unnamed = new LaunchRig('xcodebuild', { iphoneXctestrun: null })
 
   const troubles = [
     await goIos.prepare(),
-    goIos.launcher.launch(PHONE),
-    xcode.launcher.launch(PHONE),
+    ...[goIos, xcode, unnamed].map(({ launcher }) => launcher.launch(PHONE)),
   ]
 
-  const trouble = {
-    code: 'launcher_absent',
-    why: 'The program cannot be started: ENOENT.',
-  } as const
-  expect(troubles).toEqual([trouble, trouble, trouble])
+  const code = 'launcher_absent'
+  const absent = { code, why: 'The program cannot be started: ENOENT.' } as const
+  const missing = { code, why: 'No option gives a value for {xctestrun}.' } as const
+  expect(troubles).toEqual([absent, absent, absent, missing])
 })
 
 test('of a command that fails its exit code and last lines are told, without the ids of the phone', async () => {

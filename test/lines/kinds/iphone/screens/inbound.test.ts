@@ -5,27 +5,18 @@ import { expect, test } from 'bun:test'
 import { deviceHandle } from '../../../../../src/domain/handle.ts'
 import { timestamp } from '../../../../../src/domain/ids.ts'
 import { pollDelayMs } from '../../../../../src/lines/kinds/iphone/screens/inbound.ts'
-import { FRIEND, GUID, makeUiRig, OTHER } from '../../../../support/iphone/ui-rig.ts'
-
-const QUIET = { reportedCount: 0, groups: 0, named: 0, gaps: 0 }
-
-/** A rig whose list was seen, with a friend in it who wrote before. */
-async function makeLine() {
-  const rig = makeUiRig()
-  rig.phone.receive(FRIEND, 'before the line', { agoMs: 3_600_000 })
-  await rig.poll()
-  await rig.clock.advance(120_000)
-  return rig
-}
-
-type Rig = ReturnType<typeof makeUiRig>
-
-function textsOf(rig: Rig): readonly string[] {
-  return rig.told.messages.map(({ isFromMe, text }) => `${isFromMe ? '>' : '<'} ${text}`)
-}
+import {
+  FRIEND,
+  GUID,
+  makeKnownLine,
+  OTHER,
+  QUIET,
+  textsOf,
+  type UiRig,
+} from '../../../../support/iphone/ui-rig.ts'
 
 test('what was there before the line is no news, and what comes is told once, with all that is known of it', async () => {
-  const rig = await makeLine()
+  const rig = await makeKnownLine()
   const before = [...rig.told.messages]
 
   rig.phone.receive(FRIEND, 'hello')
@@ -51,7 +42,7 @@ test('what was there before the line is no news, and what comes is told once, wi
 })
 
 test('a burst of thirty in one chat is told in order, though the screen shows twelve', async () => {
-  const rig = await makeLine()
+  const rig = await makeKnownLine()
   rig.phone.windowRows = 12
   const texts = Array.from({ length: 30 }, (_, index) => `number ${index}`)
 
@@ -63,7 +54,7 @@ test('a burst of thirty in one chat is told in order, though the screen shows tw
 })
 
 test('a burst that is longer than the screen goes back leaves a gap, which is reported', async () => {
-  const rig = await makeLine()
+  const rig = await makeKnownLine()
   rig.phone.receive(FRIEND, 'known')
   await rig.poll()
   await rig.clock.advance(120_000)
@@ -77,7 +68,7 @@ test('a burst that is longer than the screen goes back leaves a gap, which is re
 })
 
 test('whatever a stranger writes is told as it is, once', async () => {
-  const rig = await makeLine()
+  const rig = await makeKnownLine()
   const ofRows = ['Delivered', 'Not Delivered', 'Read 1:31 PM', 'Today 4:35 PM', 'x, Unread']
   const ofLabels = ['Your iMessage, hi, 1:30 PM', 'at the bar, say, 1:30 PM']
   const texts = [
@@ -100,11 +91,11 @@ test('whatever a stranger writes is told as it is, once', async () => {
   expect(textsOf(rig)).toEqual(texts.map((text) => `< ${text}`))
 })
 
-type Told = Pick<Rig['told']['messages'][number], 'handle' | 'service' | 'isFromMe'>
+type Told = Pick<UiRig['told']['messages'][number], 'handle' | 'service' | 'isFromMe'>
 
 const GROUP = '+1 (202) 555-0123 & +1 (202) 555-0177'
 
-test.each<readonly [string, (rig: Rig) => unknown, readonly Told[], Partial<typeof QUIET>]>([
+test.each<readonly [string, (rig: UiRig) => unknown, readonly Told[], Partial<typeof QUIET>]>([
   [
     'what comes in a chat whose composer says so is a text message',
     ({ phone }) => {
@@ -142,7 +133,7 @@ test.each<readonly [string, (rig: Rig) => unknown, readonly Told[], Partial<type
     { groups: 1 },
   ],
 ])('%s', async (_what, happens, told, counted) => {
-  const rig = await makeLine()
+  const rig = await makeKnownLine()
 
   happens(rig)
   const report = await rig.poll()
@@ -156,7 +147,7 @@ test.each<readonly [string, (rig: Rig) => unknown, readonly Told[], Partial<type
 })
 
 test('an attachment is a file without bytes, under the words that the phone has for it', async () => {
-  const rig = await makeLine()
+  const rig = await makeKnownLine()
 
   for (const text of ['Photo', 'hello']) rig.phone.receive(FRIEND, text)
   await rig.poll()
@@ -170,7 +161,7 @@ test('an attachment is a file without bytes, under the words that the phone has 
 })
 
 test('after a poll the list is on the screen, whatever was before', async () => {
-  const rig = await makeLine()
+  const rig = await makeKnownLine()
   rig.phone.receive(FRIEND, 'hello')
   rig.phone.open(FRIEND)
   await rig.poll()
@@ -183,7 +174,7 @@ test('after a poll the list is on the screen, whatever was before', async () => 
 })
 
 test('a chat that is looked at for a text of ours is left again', async () => {
-  const rig = await makeLine()
+  const rig = await makeKnownLine()
   rig.tools.own.leaveDraft(FRIEND)
 
   await rig.poll()
@@ -195,7 +186,7 @@ test('a chat that is looked at for a text of ours is left again', async () => {
 for (const keepsListPlace of [true, false]) {
   const place = keepsListPlace ? 'stays where it was' : 'goes back to its top'
   test(`more chats than the list shows are all read, where the list ${place}`, async () => {
-    const rig = await makeLine()
+    const rig = await makeKnownLine()
     rig.phone.windowCells = 4
     rig.phone.keepsListPlace = keepsListPlace
     const keys = Array.from(

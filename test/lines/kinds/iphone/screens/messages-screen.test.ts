@@ -72,35 +72,26 @@ test('an alert hides what is below it, and a screen that nobody knows is unknown
   expect(screenOf(application(node('Other', 'Something')))).toEqual({ screen: 'unknown' })
 })
 
-describe('the composer', () => {
-  const composerOf = (...nodes: readonly JsonNode[]) => transcriptOf(chatOf([], ...nodes)).composer
+const GREY = node('Button', 'sendButton', { isEnabled: '0' })
 
-  test('is empty while its value is only its placeholder', () => {
-    const composer = composerOf(field('iMessage', 'iMessage'))
+/** The value of an empty field is its placeholder; words that nobody knows name no service. */
+test.each([
+  ['iMessage', 'iMessage', null, { draft: '', service: 'iMessage', canSend: false }],
+  ['iMessage', 'iMessage', SEND, { draft: 'iMessage', service: 'iMessage', canSend: true }],
+  ['hello', 'iMessage', SEND, { draft: 'hello', service: 'iMessage', canSend: true }],
+  ['hello', 'iMessage', GREY, { draft: 'hello', service: 'iMessage', canSend: false }],
+  ['hello', 'Text Message', SEND, { draft: 'hello', service: 'SMS', canSend: true }],
+  ['hello', 'Text Message • RCS', SEND, { draft: 'hello', service: 'SMS', canSend: true }],
+  ['hello', 'Nachricht', SEND, { draft: 'hello', service: null, canSend: true }],
+  ['hello', '', SEND, { draft: 'hello', service: null, canSend: true }],
+] as const)(
+  'the composer with %j over %j is read with its button',
+  (value, placeholder, button, composer) => {
+    const nodes = [field(value, placeholder), ...(button === null ? [] : [button])]
 
-    expect(composer).toEqual({ draft: '', service: 'iMessage', canSend: false })
-  })
-
-  test('holds the very words of its placeholder where there is something to send', () => {
-    const composer = composerOf(field('iMessage', 'iMessage'), SEND)
-
-    expect(composer).toEqual({ draft: 'iMessage', service: 'iMessage', canSend: true })
-  })
-
-  test('names its service by the placeholder, and none by words that nobody knows', () => {
-    const services = ['iMessage', 'Text Message', 'Text Message • RCS', 'Nachricht', ''].map(
-      (placeholder) => composerOf(field('hello', placeholder), SEND)?.service,
-    )
-
-    expect(services).toEqual(['iMessage', 'SMS', 'SMS', null, null])
-  })
-
-  test('cannot be sent by a button that is grey', () => {
-    const grey = node('Button', 'sendButton', { isEnabled: '0' })
-
-    expect(composerOf(field('hello', 'iMessage'), grey)?.canSend).toBe(false)
-  })
-})
+    expect(transcriptOf(chatOf([], ...nodes)).composer).toEqual(composer)
+  },
+)
 
 describe('the rows of a transcript', () => {
   test('a status belongs to the own bubble above it, and text that looks like one to nobody', () => {

@@ -14,11 +14,11 @@ import {
   OTHER,
   run,
   unknown,
+  type UiRig,
 } from '../../../../support/iphone/ui-rig.ts'
 import type { CommandName, Meddling } from '../../../../support/iphone/wda-commands.ts'
 
-type Rig = ReturnType<typeof makeUiRig>
-type Act = (rig: Rig) => void
+type Act = (rig: UiRig) => void
 
 test('a message is typed, sent by one touch, and known by its bubble', async () => {
   const rig = makeUiRig()
@@ -50,7 +50,7 @@ test('the bubble is in the stored memory before the outcome is answered', async 
 
 const SMS = 'SMS'
 
-const touching = (...touches: Rig['phone']['nextTouches']): Act => {
+const touching = (...touches: UiRig['phone']['nextTouches']): Act => {
   return ({ phone }) => {
     phone.nextTouches = touches
   }
