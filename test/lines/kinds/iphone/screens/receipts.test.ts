@@ -156,10 +156,11 @@ test('a receipt that could not be made durable comes again, and once over a rest
   rig.told.refuses = false
 
   await lookNow(rig)
+  const told = kindsOf(rig, guid)
   const next = rig.restart()
   await run(rig.clock, lookForReceipts(next.tools, FRIEND, NEVER))
 
-  expect(kindsOf(rig, guid)).toEqual(['delivered'])
+  expect([told, kindsOf(rig, guid)]).toEqual([['delivered'], ['delivered']])
 })
 
 test('after a send the chat stays open until it is delivered, eight seconds at most', async () => {
