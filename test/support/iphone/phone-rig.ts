@@ -10,6 +10,7 @@ import {
 } from '../../../src/lines/kinds/iphone/cable/mux-connection.ts'
 import { UsbCable } from '../../../src/lines/kinds/iphone/cable/phone-watch.ts'
 import { Usbmux } from '../../../src/lines/kinds/iphone/cable/usbmux.ts'
+import { normalUdid } from '../../../src/lines/kinds/iphone/udid.ts'
 import type { Log } from '../../../src/system/log.ts'
 import { type LogLine, recordingLog } from '../recording-log.ts'
 import { settle, TestClock } from '../test-clock.ts'
@@ -34,13 +35,11 @@ export class PhoneRig implements AsyncDisposable {
     return new PhoneRig(rig, await rig.phone(serial, order))
   }
 
-  async read(signal = NEVER): Promise<PhoneReading> {
+  read(signal = NEVER): Promise<PhoneReading> {
     const mux = new Usbmux(this.rig.mux.address, this.clock)
-    const listening = await mux.listen(NEVER)
-    const event = await listening.next(NEVER)
-    listening.close()
-    if (event.event !== 'attached') throw new Error('No phone is attached.')
-    return readPhone({ mux, clock: this.clock }, event.device, signal)
+    const { serial } = this.phone
+    const device = { udid: normalUdid(serial), serial, deviceId: 1, transport: 'usb' } as const
+    return readPhone({ mux, clock: this.clock }, device, signal)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
