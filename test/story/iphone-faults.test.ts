@@ -60,42 +60,31 @@ test('while the cable is out a message waits that was not touched yet, and goes 
   }
 }, 180_000)
 
-test('of a message whose cable was pulled right after its touch nobody knows, until its bubble is seen', async () => {
-  await using box = await PhoneBox.online()
-  const { relay, screen } = box
+test.each([
+  ['its bubble is seen', 'after', 'read', null, LIFE, 1],
+  ['two looks do not find it', 'before', 'failed', 'unconfirmed', ['message.failed'], 0],
+] as const)(
+  'of a message whose cable was pulled at its touch nobody knows, until %s',
+  async (_what, when, status, code, events, count) => {
+    await using box = await PhoneBox.online()
+    const { relay, screen } = box
 
-  const { body } = await relay.send({ to: FRIEND, text: 'hello' }, ASYNC)
-  await pullAt(box, 'click', 'after')
-  const doubtful = await box.becomes(body.id, 'uncertain')
-  const eventsBefore = box.eventsOf('hello')
-  box.plugIn()
-  const message = await box.becomes(body.id, 'read')
-  await box.passes(A_WHILE_MS)
+    const { body } = await relay.send({ to: FRIEND, text: 'hello' }, ASYNC)
+    await pullAt(box, 'click', when)
+    const doubtful = await box.becomes(body.id, 'uncertain')
+    const eventsBefore = box.eventsOf('hello')
+    box.plugIn()
+    const message = await box.becomes(body.id, status)
+    await box.passes(A_WHILE_MS)
 
-  expect(doubtful.error.code).toBe('outcome_unknown')
-  expect(eventsBefore).toEqual([])
-  expect(message.error).toBeNull()
-  expect(box.eventsOf('hello')).toEqual(LIFE)
-  expect([screen.carried('hello'), screen.touches]).toEqual([1, 1])
-})
-
-test('a message whose touch the pulled cable swallowed has failed once two looks do not find it', async () => {
-  await using box = await PhoneBox.online()
-  const { relay, screen } = box
-
-  const { body } = await relay.send({ to: FRIEND, text: 'hello' }, ASYNC)
-  await pullAt(box, 'click', 'before')
-  const doubtful = await box.becomes(body.id, 'uncertain')
-  box.plugIn()
-  const message = await box.becomes(body.id, 'failed')
-  await box.passes(A_WHILE_MS)
-
-  expect(doubtful.error.code).toBe('outcome_unknown')
-  expect(message.error.code).toBe('unconfirmed')
-  expect(box.eventsOf('hello')).toEqual(['message.failed'])
-  expect([screen.carried('hello'), screen.touches]).toEqual([0, 0])
-  expect(screen.chat(FRIEND).draft).toBe('')
-})
+    expect(doubtful.error.code).toBe('outcome_unknown')
+    expect(eventsBefore).toEqual([])
+    expect(message.error?.code ?? null).toBe(code)
+    expect(box.eventsOf('hello')).toEqual([...events])
+    expect([screen.carried('hello'), screen.touches]).toEqual([count, count])
+    expect(screen.chat(FRIEND).draft).toBe('')
+  },
+)
 
 /** So many commands of the agent after a send, and so much time: the sixteenth is the touch. */
 const MOMENTS = [

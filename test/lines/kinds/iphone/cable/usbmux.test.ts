@@ -98,34 +98,44 @@ test('a port is told with its two bytes changed over', () => {
   expect(ports).toEqual([32_498, 42_015, 20_480, 0x3412])
 })
 
-test('every answer that is no success has its code', async () => {
+/** An answer of `kind`, which is 8 for a property list in XML, and of a version of the protocol. */
+function ofKind(kind: number, version: number): Uint8Array {
+  const answer = result(1, 0)
+  answer.writeUInt32LE(version, 4)
+  answer.writeUInt32LE(kind, 8)
+  return answer
+}
+
+const TOO_LONG = [1_048_577, 4_294_967_295]
+const ANSWERS: readonly (readonly [answer: OddAnswer, code: string])[] = [
+  [{ result: 1 }, 'bad_command'],
+  [{ result: 2 }, 'bad_device'],
+  [{ result: 3 }, 'refused'],
+  [{ result: 6 }, 'protocol'],
+  [{ result: 22 }, 'bad_command'],
+  [{ result: 99 }, 'protocol'],
+  ['close', 'protocol'],
+  [frame(1, { Something: 'else' }), 'protocol'],
+  [frame(1, { MessageType: 'Result', Number: 'zero' }), 'protocol'],
+  [ofKind(1, 1), 'protocol'],
+  [ofKind(1, 0), 'protocol'],
+  [Buffer.concat([headOnly(20), Buffer.from('what')]), 'protocol'],
+  // Shorter than a head, without a list, and longer than any answer, which is not waited for.
+  ...[0, 15, 16, ...TOO_LONG].map((length) => [headOnly(length), 'protocol'] as const),
+]
+
+test('every answer that is no success has its code, and its connection is closed', async () => {
   await using rig = await MuxRig.start()
   rig.mux.attach(await rig.phone())
   const mux = clientOf(rig)
-  const answers: readonly OddAnswer[] = [
-    ...[1, 2, 3, 6, 22, 99].map((number) => ({ result: number })),
-    'close',
-    frame(1, { Something: 'else' }),
-    frame(1, { MessageType: 'Result', Number: 'zero' }),
-  ]
 
   const codes: string[] = []
-  for (const answer of answers) {
+  for (const [answer] of ANSWERS) {
     rig.mux.onRequest = () => answer
     codes.push(await codeOf(mux.connect(1, 62_078, NEVER)))
   }
 
-  expect(codes).toEqual([
-    'bad_command',
-    'bad_device',
-    'refused',
-    'protocol',
-    'bad_command',
-    'protocol',
-    'protocol',
-    'protocol',
-    'protocol',
-  ])
+  expect(codes).toEqual(ANSWERS.map(([, code]) => code))
   await until(() => rig.mux.connectionCount === 0, 'closed connections')
 })
 
@@ -179,43 +189,6 @@ test('bytes that follow the connection at once are not lost, however many, and o
   for await (const chunk of socket) chunks.push(Buffer.from(chunk))
 
   expect(Buffer.concat(chunks).toString()).toBe(`${greeting.toString()}echo of hello`)
-})
-
-test('a frame longer than any answer is refused before it is waited for', async () => {
-  await using rig = await MuxRig.start()
-  const mux = clientOf(rig)
-
-  const codes: string[] = []
-  for (const length of [0, 15, 1_048_577, 4_294_967_295]) {
-    rig.mux.onRequest = () => headOnly(length)
-    codes.push(await codeOf(mux.buid(NEVER)))
-  }
-
-  expect(codes).toEqual(['protocol', 'protocol', 'protocol', 'protocol'])
-})
-
-test('an answer that is no property list in XML is not of the protocol', async () => {
-  await using rig = await MuxRig.start()
-  const mux = clientOf(rig)
-  const binary = headOnly(20)
-  binary.writeUInt32LE(0, 4)
-  binary.writeUInt32LE(1, 8)
-  const otherKind = result(1, 0)
-  otherKind.writeUInt32LE(1, 8)
-  const payloads = [
-    otherKind,
-    Buffer.concat([binary, Buffer.alloc(4)]),
-    Buffer.concat([headOnly(20), Buffer.from('what')]),
-    headOnly(16),
-  ]
-
-  const codes: string[] = []
-  for (const payload of payloads) {
-    rig.mux.onRequest = () => payload
-    codes.push(await codeOf(mux.listen(NEVER)))
-  }
-
-  expect(codes).toEqual(['protocol', 'protocol', 'protocol', 'protocol'])
 })
 
 test('a connection that is never taken is given up after five seconds, and its socket closed', async () => {
