@@ -60,12 +60,19 @@ test('while the cable is out a message waits that was not touched yet, and goes 
   }
 }, 180_000)
 
+const UNCONFIRMED = {
+  status: 'failed',
+  code: 'unconfirmed',
+  events: ['message.failed'],
+  count: 0,
+} as const
+
 test.each([
-  ['its bubble is seen', 'after', 'read', null, LIFE, 1],
-  ['two looks do not find it', 'before', 'failed', 'unconfirmed', ['message.failed'], 0],
+  ['its bubble is seen', 'after', { status: 'read', code: null, events: LIFE, count: 1 }],
+  ['two looks do not find it', 'before', UNCONFIRMED],
 ] as const)(
   'of a message whose cable was pulled at its touch nobody knows, until %s',
-  async (_what, when, status, code, events, count) => {
+  async (_what, when, { status, code, events, count }) => {
     await using box = await PhoneBox.online()
     const { relay, screen } = box
 
