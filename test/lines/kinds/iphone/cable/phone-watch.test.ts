@@ -1,8 +1,10 @@
 // When phones are read, and what is kept of them. How one is read is in lockdown.test.ts.
 
 import { expect, test } from 'bun:test'
+import { once } from 'node:events'
 
 import type { PhoneTroubleReason } from '../../../../../src/lines/kinds/iphone/cable/lockdown.ts'
+import { readExactly } from '../../../../../src/lines/kinds/iphone/cable/mux-connection.ts'
 import {
   type FakePhone,
   NUMBER,
@@ -12,6 +14,8 @@ import {
   until,
 } from '../../../../support/iphone/fake-phones.ts'
 import { PhoneWatchRig, sessionsOf } from '../../../../support/iphone/phone-rig.ts'
+
+const NEVER = new AbortController().signal
 
 const distrust = (phone: FakePhone) => {
   phone.pairRecord = null
@@ -273,6 +277,30 @@ test('at the end no session is left, also where a phone hangs', async () => {
 
   await until(() => rig.rig.mux.connectionCount === 0, 'closed connections')
   expect(sessionsOf(rig.phone)).toBe(1)
+})
+
+test('a port of a phone is reached over its attachment of now; the one before breaks with its cable', async () => {
+  await using rig = await PhoneWatchRig.start(({ ports }) => {
+    ports.set(8_100, { serve: (socket) => socket.on('data', (chunk) => socket.write(chunk)) })
+  })
+  const { mux } = rig.rig
+  const connect = () => rig.cable.connect(UDID, 8_100, NEVER)
+  await rig.isRead()
+
+  const before = await connect()
+  const broken = once(before, 'close')
+  mux.detach(rig.deviceId)
+  await broken
+  await rig.comesTo((now) => now?.device === null)
+  const without = await connect().catch((error: unknown) => error)
+  mux.attach(rig.phone)
+  await rig.comesTo((now) => now?.device?.deviceId === rig.deviceId + 1)
+  const after = await connect()
+  after.write('hello')
+
+  expect(Buffer.from(await readExactly(after, 5, NEVER)).toString()).toBe('hello')
+  expect(without).toHaveProperty('code', 'bad_device')
+  after.destroy()
 })
 
 test('a socket that the system refuses is told as such until it may be opened', async () => {
