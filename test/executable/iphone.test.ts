@@ -63,7 +63,9 @@ test('an iPhone on the cable is a line: one message in, one out, and doctor tell
   const seen = [bytesIn(dir.path), relay.log, doctor.stdout, status.stdout].join('\n')
   expect(line).toMatchObject({ driver: 'iphone', phone_number: NUMBER })
   expect(told()).toEqual(['message.received: hello', 'message.sent: hello yourself'])
-  expect([sent.status, phone.carried('hello yourself'), phone.screen.touches]).toEqual([200, 1, 1])
+  expect([sent.status, phone.screen.carried('hello yourself'), phone.screen.touches]).toEqual([
+    200, 1, 1,
+  ])
   expect(doctor.stdout).toContain(`iPhone …${UDID.slice(-6)}, iOS 18.6.2, battery 87 %: online`)
   expect(JSON.parse(status.stdout)).toMatchObject({ running: true, lines: [line], findings: [] })
   expect([doctor.exitCode, status.exitCode, backup.exitCode]).toEqual([0, 0, 0])

@@ -48,15 +48,18 @@ test('a number has one bridge, until that is removed', async () => {
   expect(second.body.error.code).toBe('bridge_exists')
 })
 
-for (const number of ['12025550147', 'mum@example.com', '+0123456789', '']) {
-  test(`a bridge for ${JSON.stringify(number)} is refused`, async () => {
-    await using relay = await startRelay()
+test('a bridge for what is no number in full is refused', async () => {
+  await using relay = await startRelay()
+  const numbers = ['12025550147', 'mum@example.com', '+0123456789', '']
 
-    const { status, body } = await relay.post('/api/v1/bridges', { phone_number: number })
+  const answers = await Promise.all(
+    numbers.map((number) => relay.post('/api/v1/bridges', { phone_number: number })),
+  )
 
-    expect([status, body.error.details.issues[0].path]).toEqual([400, 'phone_number'])
-  })
-}
+  expect(answers.map(({ status, body }) => [status, body.error.details.issues[0].path])).toEqual(
+    numbers.map(() => [400, 'phone_number']),
+  )
+})
 
 test('a token opens nothing but its three routes, and a key opens none of them', async () => {
   await using box = await startBridged()

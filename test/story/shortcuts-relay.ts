@@ -10,6 +10,8 @@ export const ASYNC = { Prefer: 'respond-async' }
 
 const LAN_PEER = { address: '192.168.1.30', isControl: false, liftTimeout: () => {} }
 const EVENTS = ['message.received', 'message.sent', 'message.failed']
+/** How long a shortcut that asks waits for a message. */
+const WAIT_MS = 25_000
 /** How often a driver is asked for its devices: a new bridge is a line then. */
 const DISCOVERY_MS = 5_000
 
@@ -21,6 +23,7 @@ export async function startBridged(options: Parameters<typeof startRelay>[0] = {
   await relay.post('/api/v1/webhooks', { url: 'https://example.test/', events: EVENTS })
   const made = await relay.post('/api/v1/bridges', { phone_number: NUMBER })
   await clock.advance(DISCOVERY_MS)
+  const phone = phoneOf(relay, made.body.token)
   const line = async (): Promise<Json> => {
     const lines = await relay.lines()
     return lines.find(({ phone_number }) => phone_number === NUMBER)
@@ -31,7 +34,19 @@ export async function startBridged(options: Parameters<typeof startRelay>[0] = {
     clock,
     line,
     bridge: made.body,
-    phone: phoneOf(relay, made.body.token),
+    phone,
+    /** A shortcut asks while there is nothing for it. */
+    idles: async () => {
+      const asked = phone.next()
+      await clock.advance(WAIT_MS)
+      await asked
+    },
+    /** A shortcut asks, and gets what there is to send; gives the id of the message. */
+    takes: async (): Promise<string> => {
+      const asked = phone.next()
+      await clock.advance(100)
+      return (await asked).body.message.id
+    },
     [Symbol.asyncDispose]: () => relay[Symbol.asyncDispose](),
   }
 }

@@ -31,10 +31,6 @@ export class CablePhone implements Disposable {
     return new CablePhone(await fakePhone(serial, { values }), clock)
   }
 
-  get isPluggedIn(): boolean {
-    return this.#attachment !== null
-  }
-
   plugIn(mux: FakeMux): void {
     this.commands.isUnplugged = false
     this.#attachment = { mux, deviceId: mux.attach(this.device) }
@@ -45,17 +41,6 @@ export class CablePhone implements Disposable {
     this.commands.isUnplugged = true
     this.#attachment?.mux.detach(this.#attachment.deviceId)
     this.#attachment = null
-  }
-
-  /** The owner taps Trust. */
-  trust(pairRecord: Uint8Array): void {
-    this.device.pairRecord = pairRecord
-    if (this.#attachment !== null) this.#attachment.mux.announcePaired(this.#attachment.deviceId)
-  }
-
-  /** How many own bubbles say `text`, in all chats. */
-  carried(text: string): number {
-    return this.screen.chats.flatMap(({ key }) => this.screen.sent(key, text)).length
   }
 
   [Symbol.dispose](): void {

@@ -8,7 +8,7 @@ import { createServer, type Server } from 'node:tls'
 
 import { build, parse } from 'plist'
 
-import { DEVICE, ROOT } from './test-pairing.ts'
+import { ROOT } from './test-pairing.ts'
 
 export type LockdownRequest = {
   readonly request: string
@@ -51,7 +51,7 @@ export class FakeLockdown {
   private constructor(version: TlsVersion) {
     const trust = { ca: ROOT.cert, requestCert: true, rejectUnauthorized: true }
     const versions = { minVersion: version, maxVersion: version }
-    this.#tls = createServer({ ...DEVICE, ...trust, ...versions }, (socket) => {
+    this.#tls = createServer({ ...ROOT, ...trust, ...versions }, (socket) => {
       this.#serve(socket, true)
     })
   }

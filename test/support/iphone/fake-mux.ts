@@ -1,6 +1,7 @@
 // usbmuxd, for tests, on a Unix socket. How it answers was measured with usbmuxd 1.1.1 of Debian 12
 // without a device, and read in its client.c where a device is needed for it. It reads and writes frames
-// by itself, not by the code that is tested; libimobiledevice's tools find nothing odd in them.
+// by itself, not by the code that is tested; libimobiledevice's tools find nothing odd in them. What no
+// client should send ends the connection, whatever the real one does then.
 
 import { rmSync } from 'node:fs'
 import { createServer, type Server, type Socket } from 'node:net'
@@ -35,8 +36,6 @@ type Client = {
 }
 
 const HEAD_BYTES = 16
-/** CMD_BUF_SIZE of client.c. */
-const COMMAND_BYTES_MAX = 65_536
 const ENOENT = 2
 const EINVAL = 22
 export const BUID = '4B0E5C9A-0F0E-4B43-8F0E-3A1A4DDE0A11'
@@ -73,11 +72,6 @@ export class FakeMux {
   /** Connections that are open. */
   get connectionCount(): number {
     return this.#clients.size
-  }
-
-  /** Those of them on which something is asked, or that go to a phone. */
-  get busyCount(): number {
-    return [...this.#clients].filter(({ state }) => state !== 'listening').length
   }
 
   requestsOf(type: string): readonly MuxRequest[] {
@@ -148,28 +142,22 @@ export class FakeMux {
 
   #takeFrames(client: Client): void {
     while (client.state !== 'raw' && client.received.byteLength >= HEAD_BYTES) {
-      const [length, version, kind, tag] = [0, 4, 8, 12].map((at) =>
+      const [length = 0, version, kind, tag = 0] = [0, 4, 8, 12].map((at) =>
         client.received.readUInt32LE(at),
       )
-      if (length === undefined || length < HEAD_BYTES || length > COMMAND_BYTES_MAX) {
-        client.socket.destroy()
-        return
-      }
       if (client.received.byteLength < length) return
       const payload = client.received.subarray(HEAD_BYTES, length)
       client.received = client.received.subarray(length)
-      if (version !== 1 || kind !== 8)
-        this.#write(client, binaryResult(tag ?? 0, version === 0 ? 1 : 6))
-      else this.#take(client, tag ?? 0, payload)
+      // Measured: one that listens may ask for nothing more.
+      const isOdd = version !== 1 || kind !== 8 || client.state === 'listening'
+      if (isOdd) return void client.socket.destroy()
+      this.#take(client, tag, payload)
     }
   }
 
   #take(client: Client, tag: number, payload: Buffer): void {
-    // Measured: the connection is closed without an answer.
-    if (client.state === 'listening') return void client.socket.destroy()
-    const values = dictionaryIn(payload)
-    // Measured: silence.
-    if (values === null) return
+    // Clients of usbmuxd send dictionaries.
+    const values = parse(payload.toString('utf8')) as Record<string, unknown>
     const request = { connection: client.number, type: String(values['MessageType']), values }
     this.requests.push(request)
     const odd = this.onRequest(request, tag)
@@ -252,12 +240,6 @@ export function headOnly(length: number): Buffer {
   return head
 }
 
-function binaryResult(tag: number, number: number): Buffer {
-  const payload = Buffer.alloc(4)
-  payload.writeUInt32LE(number)
-  return headed([0, 1, tag], payload)
-}
-
 function headed(words: readonly number[], payload: Buffer): Buffer {
   const head = Buffer.alloc(HEAD_BYTES)
   const all = [HEAD_BYTES + payload.byteLength, ...words]
@@ -277,12 +259,6 @@ function attachedEvent({ phone, deviceId, transport }: Attachment): Record<strin
     ...(transport === 'Network' ? { NetworkAddress: Buffer.alloc(128, 2) } : {}),
   }
   return { MessageType: 'Attached', DeviceID: deviceId, Properties }
-}
-
-function dictionaryIn(payload: Buffer): Readonly<Record<string, unknown>> | null {
-  const text = payload.toString('utf8')
-  if (!text.startsWith('<?xml')) return null
-  return parse(text) as Record<string, unknown> // Clients of usbmuxd send dictionaries.
 }
 
 async function writeInPieces(socket: Socket, bytes: Uint8Array, step: number): Promise<void> {

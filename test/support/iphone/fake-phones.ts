@@ -4,10 +4,12 @@ import type { Socket } from 'node:net'
 
 import { build } from 'plist'
 
+import { eventually } from '../relay-process.ts'
 import { ScratchFolder } from '../scratch-folder.ts'
+import { settle } from '../test-clock.ts'
 import { FakeLockdown, HOST_ID } from './fake-lockdown.ts'
 import { BUID, FakeMux } from './fake-mux.ts'
-import { DEVICE, HOST, ROOT } from './test-pairing.ts'
+import { HOST, ROOT } from './test-pairing.ts'
 
 /** A port of the phone: `greeting` goes out in one piece with the news that it is connected. */
 export type FakePort = {
@@ -45,7 +47,7 @@ const VALUES = {
 
 /** The fields of a pair record, as usbmuxd keeps them. */
 export const PAIR_RECORD = {
-  DeviceCertificate: Buffer.from(`${DEVICE.cert}\n`),
+  DeviceCertificate: Buffer.from(`${ROOT.cert}\n`),
   EscrowBag: ESCROW_BAG,
   HostCertificate: Buffer.from(`${HOST.cert}\n`),
   HostID: HOST_ID,
@@ -57,7 +59,8 @@ export const PAIR_RECORD = {
 }
 
 const LOCKDOWN_PORT = 62_078
-const WAIT_MS_MAX = 4_000
+/** Sockets of one process are mostly through by then. */
+const TURNS_AT_ONCE = 200
 
 /** A phone that trusts this computer, switched on, with a SIM. */
 export async function fakePhone(
@@ -83,7 +86,7 @@ export async function fakePhone(
 
 /** Whatever of a pairing must be seen nowhere, as it could stand in a text, a property list or a log. */
 export function secretsOfPairing(): readonly string[] {
-  const files = [HOST.key, ROOT.key, HOST.cert, ROOT.cert, DEVICE.cert]
+  const files = [HOST.key, ROOT.key, HOST.cert, ROOT.cert]
   const lines = files.flatMap((pem) => pem.split('\n').filter((line) => !line.startsWith('-----')))
   const whole = [...files.map((pem) => Buffer.from(`${pem}\n`)), ESCROW_BAG]
   return [...lines, HOST_ID, ESCROW_BAG.toString(), ...whole.flatMap(writtenForms)]
@@ -130,7 +133,7 @@ export class MuxRig implements AsyncDisposable {
   }
 
   /** A phone that is not plugged in yet. */
-  async phone(...order: Parameters<typeof fakePhone>): Promise<FakePhone> {
+  readonly phone = async (...order: Parameters<typeof fakePhone>): Promise<FakePhone> => {
     const phone = await fakePhone(...order)
     this.#phones.push(phone)
     return phone
@@ -143,11 +146,8 @@ export class MuxRig implements AsyncDisposable {
   }
 }
 
-/** Waits, in turns of the event loop, until something that real sockets bring about has come true. */
+/** Waits until something that real sockets bring about has come true. */
 export async function until(isTrue: () => boolean, what = 'what was waited for'): Promise<void> {
-  const end = performance.now() + WAIT_MS_MAX
-  while (!isTrue()) {
-    if (performance.now() > end) throw new Error(`It did not come to ${what}.`)
-    await new Promise((resolve) => setImmediate(resolve))
-  }
+  for (let turn = 0; turn < TURNS_AT_ONCE && !isTrue(); turn += 1) await settle(1)
+  await eventually(what, () => (isTrue() ? true : null))
 }

@@ -89,9 +89,13 @@ export class FakeWda {
   }
 }
 
+/** Of a process that may be killed: from then on it reaches no phone. */
+export type Life = { isOver: boolean }
+
 /** The same commands without a wire between: what a test of the screens needs of HTTP. */
-export function directExchange(commands: WdaCommands): WdaExchange {
+export function directExchange(commands: WdaCommands, life: Life = { isOver: false }): WdaExchange {
   return async ({ method, path, body }, signal) => {
+    if (life.isOver) throw new AgentError('down', 'The process was killed.')
     const aborted = Promise.withResolvers<never>()
     const abort = () => {
       commands.abandon()

@@ -127,6 +127,11 @@ export class MessagesPhone {
     return this.chat(key).bubbles.filter((bubble) => bubble.isFromMe && bubble.text === text)
   }
 
+  /** How many own bubbles say `text`, in all chats. */
+  carried(text: string): number {
+    return this.#chats.flatMap(({ key }) => this.sent(key, text)).length
+  }
+
   /** Somebody writes, or did so some time ago. What comes into an open chat is read at once. */
   receive(
     key: string,

@@ -5,9 +5,15 @@ import type { Phone as PhoneReport } from '../../../src/api/owner.ts'
 import type { Handle } from '../../../src/domain/handle.ts'
 import type { LineId } from '../../../src/domain/ids.ts'
 import type { OutgoingMessage, Unsettled } from '../../../src/domain/message.ts'
-import type { LineEvent, PointOfNoReturn } from '../../../src/lines/driver.ts'
+import type {
+  DeviceMessage,
+  LineEvent,
+  PointOfNoReturn,
+  Settlement,
+} from '../../../src/lines/driver.ts'
 import type { LaunchPhone, LaunchTrouble } from '../../../src/lines/kinds/iphone/agent/launcher.ts'
 import { PhoneAgent } from '../../../src/lines/kinds/iphone/agent/wda.ts'
+import type { PhoneFacts } from '../../../src/lines/kinds/iphone/cable/lockdown.ts'
 import { createIphoneDriver, type IphoneDriver } from '../../../src/lines/kinds/iphone/kind.ts'
 import type { PhoneChoice } from '../../../src/lines/kinds/iphone/options.ts'
 import type { PhoneLauncher } from '../../../src/lines/kinds/iphone/phone-life.ts'
@@ -18,7 +24,8 @@ import { recordingLog } from '../recording-log.ts'
 import { TestClock } from '../test-clock.ts'
 import { seededRandom } from '../test-relay.ts'
 import { FakeCable } from './fake-cable.ts'
-import { directExchange } from './fake-wda.ts'
+import { OTHER_UDID, UDID } from './fake-phones.ts'
+import { directExchange, type Life } from './fake-wda.ts'
 import { MessagesPhone } from './messages-phone.ts'
 import { FRIEND, messageTo, NEVER, run } from './ui-rig.ts'
 import { WdaCommands } from './wda-commands.ts'
@@ -79,17 +86,35 @@ export class PhoneLineRig {
   readonly launcher = new FakeLauncher()
   readonly log = recordingLog()
   readonly phones: readonly RigPhone[]
+  #life: Life = { isOver: false }
 
-  constructor(udids: readonly string[]) {
+  constructor(udids: readonly string[] = [UDID, OTHER_UDID]) {
     this.phones = udids.map((udid) => {
       const phone = new MessagesPhone(this.clock)
       return { udid, phone, commands: new WdaCommands(phone) }
     })
   }
 
+  /** Two phones, of which the first is plugged in. */
+  static plugged(facts: Partial<PhoneFacts> = {}): PhoneLineRig {
+    const rig = new PhoneLineRig()
+    rig.cable.attach(UDID, facts)
+    return rig
+  }
+
+  /** The screen of the first phone, and what its agent does. */
+  get phone(): MessagesPhone {
+    return this.of().phone
+  }
+
+  get commands(): WdaCommands {
+    return this.of().commands
+  }
+
   /** A driver as a new process makes it. */
   driver(phones: readonly PhoneChoice[] = ALL): IphoneDriver {
     const { clock, cable, launcher, log } = this
+    const life = this.#life
     return createIphoneDriver(
       { phones, agentPort: 8100 },
       {
@@ -98,25 +123,31 @@ export class PhoneLineRig {
         launcher: launcher.isLeftToOwner ? null : launcher,
         log: log.log,
         random: seededRandom(1),
-        agentOf: (udid) => PhoneAgent.over(directExchange(this.of(udid).commands), clock),
+        agentOf: (udid) => PhoneAgent.over(directExchange(this.of(udid).commands, life), clock),
       },
     )
   }
 
-  of(udid: string): RigPhone {
+  of(udid = UDID): RigPhone {
     const phone = this.phones.find((one) => one.udid === udid)
     if (phone === undefined) throw new Error(`No phone ${udid}.`)
     return phone
   }
 
-  unplug(udid: string): void {
+  unplug(udid = UDID): void {
     this.of(udid).commands.isUnplugged = true
     this.cable.detach(udid)
   }
 
-  plugIn(udid: string): void {
+  plugIn(udid = UDID, facts: Partial<PhoneFacts> = {}): void {
     this.of(udid).commands.isUnplugged = false
-    this.cable.attach(udid)
+    this.cable.attach(udid, facts)
+  }
+
+  /** The drivers of now are those of a process that was killed. */
+  cutOff(): void {
+    this.#life.isOver = true
+    this.#life = { isOver: false }
   }
 }
 
@@ -124,6 +155,7 @@ const LINE_ID = 'line_00000000000000000000000000' as LineId // A well-formed id;
 const STEP_MS = 250
 
 type HostOptions = {
+  readonly udid?: string
   readonly driver?: IphoneDriver
   readonly checkpoint?: string | null
   readonly unsettled?: readonly Unsettled[]
@@ -153,10 +185,10 @@ export class PhoneHost {
   readonly #attendance: LineRun
   #ended: Promise<void> = Promise.resolve()
 
-  constructor(rig: PhoneLineRig, udid: string, options: HostOptions = {}) {
+  constructor(rig: PhoneLineRig, options: HostOptions = {}) {
     const { clock, log } = rig
     this.rig = rig
-    this.udid = udid
+    this.udid = options.udid ?? UDID
     this.driver = options.driver ?? rig.driver()
     const nothing = () => {}
     this.#sessions = new LineSessions({
@@ -175,27 +207,19 @@ export class PhoneHost {
   }
 
   /** Attends to a phone until `end`. */
-  static async attend(
-    rig: PhoneLineRig,
-    udid: string,
-    options: HostOptions = {},
-  ): Promise<PhoneHost> {
-    const host = new PhoneHost(rig, udid, options)
+  static async attend(rig: PhoneLineRig, options: HostOptions = {}): Promise<PhoneHost> {
+    const host = new PhoneHost(rig, options)
     const found = await host.driver.discover(NEVER)
-    const number = found.find(({ key }) => key === udid)?.number ?? ''
+    const number = found.find(({ key }) => key === host.udid)?.number ?? ''
     const { checkpoint = null, unsettled = [] } = options
-    const line = { id: LINE_ID, key: udid, number, checkpoint, unsettled, open: [] }
+    const line = { id: LINE_ID, key: host.udid, number, checkpoint, unsettled, open: [] }
     host.#ended = host.#attendance.run(host.driver, line)
     return host
   }
 
   /** The same, until the line is online. */
-  static async online(
-    rig: PhoneLineRig,
-    udid: string,
-    options: HostOptions = {},
-  ): Promise<PhoneHost> {
-    const host = await PhoneHost.attend(rig, udid, options)
+  static async online(rig = PhoneLineRig.plugged(), options: HostOptions = {}): Promise<PhoneHost> {
+    const host = await PhoneHost.attend(rig, options)
     await host.until(() => host.isOnline)
     return host
   }
@@ -229,9 +253,22 @@ export class PhoneHost {
     return all.findLast((checkpoint) => checkpoint !== null) ?? null
   }
 
+  get messages(): readonly DeviceMessage[] {
+    return this.events.flatMap((event) => (event.type === 'message' ? [event.message] : []))
+  }
+
   /** Texts of the messages that were told. */
   get texts(): readonly string[] {
-    return this.events.flatMap((event) => (event.type === 'message' ? [event.message.text] : []))
+    return this.messages.map(({ text }) => text)
+  }
+
+  /** Kinds of the receipts that were told. */
+  get receipts(): readonly string[] {
+    return this.events.flatMap((event) => (event.type === 'receipt' ? [event.receipt.kind] : []))
+  }
+
+  get settled(): readonly Settlement[] {
+    return this.events.flatMap((event) => (event.type === 'settled' ? [event.outcome] : []))
   }
 
   /** Codes of what the health catalogue has of the phone. */

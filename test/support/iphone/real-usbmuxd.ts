@@ -2,10 +2,10 @@
 
 import { existsSync, mkdirSync } from 'node:fs'
 
+import { eventually } from '../relay-process.ts'
 import { ScratchFolder } from '../scratch-folder.ts'
 
 const PATH = `${process.env['PATH'] ?? ''}:/usr/sbin`
-const WAIT_MS_MAX = 10_000
 
 /** Whether tests can run; where not, writes the one line that says what was left out and why. */
 export function canJudge(what: string, whyNot: string | null): boolean {
@@ -39,7 +39,7 @@ export class RealUsbmuxd implements AsyncDisposable {
     const command = ['unshare', '--mount', 'sh', '-c', script, this.#folder.path]
     const quiet = { stdout: 'ignore', stderr: 'ignore', env: { PATH } } as const
     this.#child = Bun.spawn(command, quiet)
-    await eventually(() => this.#isAnswering(), 'an answer of usbmuxd')
+    await eventually('an answer of usbmuxd', () => this.#isAnswering())
   }
 
   async stop(): Promise<void> {
@@ -64,18 +64,4 @@ export class RealUsbmuxd implements AsyncDisposable {
       () => null,
     )
   }
-}
-
-/** What `look` gives once that is something: for what another process brings about. */
-export async function eventually<T>(
-  look: () => Promise<T | null> | T | null,
-  what: string,
-): Promise<T> {
-  const until = performance.now() + WAIT_MS_MAX
-  while (performance.now() < until) {
-    const found = await look()
-    if (found !== null) return found
-    await Bun.sleep(10)
-  }
-  throw new Error(`It did not come to ${what}.`)
 }

@@ -2,7 +2,10 @@
 // are of the form that libimobiledevice makes (RSA with 2,048 bits, empty names, serial number 0), and
 // valid until 2126.
 
-/** Signs the other two, and is made by the computer. */
+/**
+ * Signs the other one, and is made by the computer. Phones show a certificate that it has signed; here they
+ * show it itself, since neither libimobiledevice nor our client looks who signed that.
+ */
 export const ROOT = {
   key: `-----BEGIN RSA PRIVATE KEY-----
 MIIEowIBAAKCAQEAskuFIwx9xmlYO5WBwVTqSxE5+DgQUkb80uApd8kxtE1Zu6lo
@@ -96,54 +99,5 @@ AjhwaA8qjuzGbYQYyvMMEJyFJCtUqQhEy1dmjr47DwwVbO/m47b3c7rFLclFcHA1
 OUn3VN4yVGLwQRhiPj2MppLDRmx++8txxyzk/8eDT2o9ddQ26lbWtK1Kn2WrPG/d
 2LlCUWWRyQDu7AW0N6Ftpi4xLSkJk1su5EPrmzJ6RZ+j47e9zaY5QHPvHUPQrIOR
 a466ES75KRt9AQtOyL9aKBw=
------END CERTIFICATE-----`,
-}
-
-/** Of the phone. */
-export const DEVICE = {
-  key: `-----BEGIN RSA PRIVATE KEY-----
-MIIEpAIBAAKCAQEAsaGuUvybx3CMl6K32pYEgZbrrXqXUE3/dwCuWAjPxVTE/8+E
-pxtVVErmTgUzc6/HkiUP3KlFte68WP4hO8iZlL5j6+GtaPusU/ekHPWd4sR7gpXM
-EF+/sm1Wg6gb3oeoQMT1Jdxtb0XfuMUhmR3DlA0TGgw/cJuPrpXoQmi9hT2rv+V5
-slTXkBaobwBpgiIkQZifuPc16CJ1+VAm+3Ohb2ifBUWnOVmajEhcUUS+rDOUXnyE
-jjvN+Rz6PeFT2pafH6iF3Af8yYsC/NMrRZzmwP0lK4X+73Od3G/rjWKEl2TG8pUr
-LdHtY1yqTRuwypTocgR1ljAcoZwIWmkWFyxSXQIDAQABAoIBACK8i2qPG6eUyumc
-WHfWfmsZKF10a8K4fgy3hWCR2I+uVBfybO6A2d7yBrebLMSiy1Q5CzELqSY62XpN
-uBII2H/N+5xVNaQiE0EYXG+NWKLP6ZdP0+gf0U0DNLfqWAjcXnrMCWSuBniMIYPw
-iPF4cJazN9kQLBfJU//AMPtLoEQ9x6eyo6MLvPgjeCBv0/JsmBKuhCssh3LiT/RL
-CO1vhIxyBxc/bn7u75bgB4HVrAADGgP3H3OJn9jfay5WKSUD/lPvTpeLU85s9tpe
-UpYe0mOgpGEpfqiky5rg5g+eW0/Ctwk0c4s1IPNbjsK+BTTWDI0ug4QEHiYrE92d
-FFjIVgECgYEA3+4dh/n7gfIPOiHH0lMQ3TBRmZyauZk+VN+wSls3/0418Aew0hG1
-lHRSosSCk16cKUikLyxh6wGninzA7CmT1LVrzG31jELrWAntT7q9ISP6D1KAvV6S
-c5OS2gCdrAGWIeAS01wVFpMyccw69f/ub7EUl8YQgz2WsQUQB1tjWeUCgYEAyxIi
-e/5anM+O76ltPLEiU4vfViMPFwGsJHvXhx+VuJUU49vknjdaOcC3b12DkhnVikPY
-Q+kuMYnZtcqwE2nMEnyAbd4NvQkBXC49fSvstKAlwwkAyQipJnS3+eOcrXoKmAzY
-sztaKMfs0KrPT/zsHewufoWBCLnPINPkC2uhrxkCgYEAkxatfyvM8MY3ClA2GQlH
-AoNClkwvtcnbD5T/D1hrp9+PvmLO2q2XQDRIM3Iw8uwqV1PHxNS6XMtxaZ4Yewe0
-evvQGy//Imqye9nJb52Rrbsb/gSLW9hLCm/c/iV5bAp+uzGcLAlIMNPvRqCH+h5q
-WCNRC4CmSA6kdRKGPM7iq6ECgYBB7aBOezS15lj0jCAP7T5Eu4uFrpoukPdvXNmL
-YAC+zX/bvj9J8pSTXXLwb/7QRxzh58blvWWm5adN8wEZPGbptYwIn2f8cFkFsWl7
-IvCVb8zythCQNASenJRCR9hNJesclEciYWmTBd1nnZzyzh1mVZB+uR88Uv7hHInT
-/1yduQKBgQCQLvaCBlyx+7c8Yaz1Iy3zXet3Gr61OvIv886P72pibnnnSBdLQxAn
-DzIv+HtIdAp4YzaimWgi9nE9NNlPUdMMMgiiAk+lQrFcp/c38Ano1PP/RaiQOegB
-31dX2D2PVsoSz9OCW4haH0qjyZd8rPBOBTDYHzYchrTnx5YdAWLeKA==
------END RSA PRIVATE KEY-----`,
-  cert: `-----BEGIN CERTIFICATE-----
-MIIC3TCCAcWgAwIBAgIBADANBgkqhkiG9w0BAQsFADAAMCAXDTI2MTEyMTIwMTYz
-NFoYDzIxMjYxMDI4MjAxNjM0WjAAMIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIB
-CgKCAQEAsaGuUvybx3CMl6K32pYEgZbrrXqXUE3/dwCuWAjPxVTE/8+EpxtVVErm
-TgUzc6/HkiUP3KlFte68WP4hO8iZlL5j6+GtaPusU/ekHPWd4sR7gpXMEF+/sm1W
-g6gb3oeoQMT1Jdxtb0XfuMUhmR3DlA0TGgw/cJuPrpXoQmi9hT2rv+V5slTXkBao
-bwBpgiIkQZifuPc16CJ1+VAm+3Ohb2ifBUWnOVmajEhcUUS+rDOUXnyEjjvN+Rz6
-PeFT2pafH6iF3Af8yYsC/NMrRZzmwP0lK4X+73Od3G/rjWKEl2TG8pUrLdHtY1yq
-TRuwypTocgR1ljAcoZwIWmkWFyxSXQIDAQABo2AwXjAMBgNVHRMBAf8EAjAAMB0G
-A1UdDgQWBBRe1vHRUR6swrHCeJ/0u0LL0mXfnTAOBgNVHQ8BAf8EBAMCBaAwHwYD
-VR0jBBgwFoAU57c3dLvD9JfKjTs4KuohZwUV1eYwDQYJKoZIhvcNAQELBQADggEB
-AHoXSbBqPhsQ0l9wk4OYuDfzWLevRnvM8ET7abZRs7G9JLcGBqPy1HssIlS70hiA
-KBTJo06VEoEm6XSC3uAKkPTD2RIFlmovSN2g0f/M2kr6z4qNlO5O7KJHO9prFAh6
-XkaR8fre66E+LlCjxuTJE8oEnusJcKdWnSgpEZiqFzyOTj/z9yHx79PGpRMiymwo
-161mTutrF2S783XHddn5kQjjNklekU4cc474jUa40QGRkaV3IXyCKgBiIwVltLhx
-xShjTSi6yBLeN+OTW6V6TgikKKM8qICmSRRbXT6h+8GjdyBw97U3F6No84rylhZs
-XQPlnpKjPrzFDb/3Gx6rrFQ=
 -----END CERTIFICATE-----`,
 }

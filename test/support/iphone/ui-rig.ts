@@ -53,6 +53,25 @@ export function makeUiRig() {
   }
 }
 
+export type UiRig = ReturnType<typeof makeUiRig>
+
+/** A rig whose list was seen, with a friend in it who wrote before. */
+export async function makeKnownLine(): Promise<UiRig> {
+  const rig = makeUiRig()
+  rig.phone.receive(FRIEND, 'before the line', { agoMs: 3_600_000 })
+  await rig.poll()
+  await rig.clock.advance(120_000)
+  return rig
+}
+
+/** The texts that were told, and whose they are. */
+export function textsOf(rig: UiRig): readonly string[] {
+  return rig.told.messages.map(({ isFromMe, text }) => `${isFromMe ? '>' : '<'} ${text}`)
+}
+
+/** What a poll reports where there is nothing. */
+export const QUIET = { reportedCount: 0, groups: 0, named: 0, gaps: 0 }
+
 type Told = {
   readonly messages: BubbleMessage[]
   readonly receipts: Receipt[]
@@ -64,7 +83,6 @@ type Told = {
 function line(clock: TestClock, commands: WdaCommands, stored: string | null, told: Told) {
   const life = { isOver: false }
   const memory = TranscriptMemory.fromText(stored, clock.now())
-  const exchange = directExchange(commands)
   const emit = async (event: LineEvent) => {
     if (life.isOver) await new Promise(() => {})
     if (told.refuses) throw new Error('not durable')
@@ -79,10 +97,7 @@ function line(clock: TestClock, commands: WdaCommands, stored: string | null, to
     if ('checkpoint' in event) told.memory = event.checkpoint
   }
   const tools = {
-    agent: PhoneAgent.over(
-      (request, signal) => (life.isOver ? new Promise(() => {}) : exchange(request, signal)),
-      clock,
-    ),
+    agent: PhoneAgent.over(directExchange(commands, life), clock),
     clock,
     memory,
     own: new OwnSends(),

@@ -30,22 +30,63 @@ function inTrouble(reason: PhoneTroubleReason): Partial<Phone> {
   return { trouble: { reading: 'trouble', udid: UDID, name: 'Line one', reason, why: 'seen' } }
 }
 
-/** `warning anchor_absent mac:501` for each finding. */
-function wordsOf(phones: readonly Phone[], lines = [LINE]): readonly string[] {
-  return anchorFindings(lines, phones).map(({ severity, code, key }) => {
-    return `${severity} ${code} ${key ?? '-'}`
-  })
-}
+const OTHER_LINE = { key: 'mac:502', number: OTHER_NUMBER }
+const GONE = phone({ device: null, say: { number: null } })
+const UNKNOWN = phone({ facts: null, numbers: [], ...inTrouble('not_trusted') })
+const STRANGER = phone({ numbers: [OTHER_NUMBER], say: { number: OTHER_NUMBER } })
+const UNTRUSTED = ['not_trusted', 'trust_dialog', 'trust_denied', 'pairing_stale'] as const
+const UNREAD = ['passcode_locked', 'usbmux_denied', 'unreadable'] as const
 
-test('a line whose phone is well, and one without any phone, have nothing to tell', () => {
-  expect(wordsOf([phone()])).toEqual([])
-  expect(wordsOf([])).toEqual([])
+type Row = readonly [
+  what: string,
+  phones: readonly Phone[],
+  words: readonly string[],
+  lines?: (typeof LINE)[],
+]
+
+test.each<Row>([
+  ['a phone that is well', [phone()], []],
+  ['no phone', [], []],
+  ['a number that has moved to another phone', [GONE, phone({ udid: OTHER_UDID })], []],
+  ...UNTRUSTED.map((reason): Row => [
+    reason,
+    [phone(inTrouble(reason))],
+    ['warning anchor_not_trusted mac:501'],
+  ]),
+  ...UNREAD.map((reason): Row => [
+    reason,
+    [phone(inTrouble(reason))],
+    ['warning anchor_unreadable mac:501'],
+  ]),
+  // An info for all lines, once, and none without lines.
+  ['no number yet', [UNKNOWN], ['info anchor_not_trusted -'], [LINE, OTHER_LINE]],
+  ['no number yet, and no lines', [UNKNOWN], [], []],
+  [
+    'no number any more',
+    [phone({ say: { number: null } })],
+    ['warning anchor_number_mismatch mac:501'],
+  ],
+  // One phone with a strange number beside one line; more of either say nothing.
+  ['a strange number', [STRANGER], ['info anchor_number_mismatch mac:501']],
+  ['two strange numbers', [STRANGER, { ...STRANGER, udid: OTHER_UDID }], []],
+  [
+    'a strange number, two lines',
+    [STRANGER],
+    [],
+    [LINE, { key: 'mac:502', number: '+15551110003' }],
+  ],
+  ['a strange phone that is gone', [{ ...STRANGER, device: null }], []],
+  ['iOS 15', [phone({ say: { iosVersion: '15.0' } })], []],
+])('%s', (_what, phones, words, lines = [LINE]) => {
+  const findings = anchorFindings(lines, phones)
+
+  expect(findings.map(({ severity, code, key }) => `${severity} ${code} ${key ?? '-'}`)).toEqual([
+    ...words,
+  ])
 })
 
 test('a phone that is gone is missed by the line whose number it had, and by no other', () => {
-  const lines = [LINE, { key: 'mac:502', number: OTHER_NUMBER }]
-
-  const findings = anchorFindings(lines, [phone({ device: null })])
+  const findings = anchorFindings([LINE, OTHER_LINE], [phone({ device: null })])
 
   expect(findings).toEqual([
     {
@@ -60,37 +101,7 @@ test('a phone that is gone is missed by the line whose number it had, and by no 
   ])
 })
 
-test('a number that has moved to another phone is missed nowhere', () => {
-  const moved = phone({ udid: OTHER_UDID })
-
-  const told = wordsOf([phone({ device: null, say: { number: null } }), moved])
-
-  expect(told).toEqual([])
-})
-
-test.each(['not_trusted', 'trust_dialog', 'trust_denied', 'pairing_stale'] as const)(
-  'a phone of a line whose trust is %s is told at the line',
-  (reason) => {
-    expect(wordsOf([phone(inTrouble(reason))])).toEqual(['warning anchor_not_trusted mac:501'])
-  },
-)
-
-test.each(['passcode_locked', 'usbmux_denied', 'unreadable'] as const)(
-  'a phone of a line that is %s is told as unreadable',
-  (reason) => {
-    expect(wordsOf([phone(inTrouble(reason))])).toEqual(['warning anchor_unreadable mac:501'])
-  },
-)
-
-test('a phone that never told its number is an info for all lines, once, and none without lines', () => {
-  const unknown = phone({ facts: null, numbers: [], ...inTrouble('not_trusted') })
-  const lines = [LINE, { key: 'mac:502', number: OTHER_NUMBER }]
-
-  expect(wordsOf([unknown], lines)).toEqual(['info anchor_not_trusted -'])
-  expect(wordsOf([unknown], [])).toEqual([])
-})
-
-test('a phone that has lost the number of its line, to another or to none, is a warning', () => {
+test('a phone that has another number than its line is a warning', () => {
   const other = phone({ numbers: [NUMBER, OTHER_NUMBER], say: { number: OTHER_NUMBER } })
 
   const findings = anchorFindings([LINE], [other])
@@ -98,19 +109,6 @@ test('a phone that has lost the number of its line, to another or to none, is a 
   expect(findings.map(({ code, severity, why }) => [code, severity, why])).toEqual([
     ['anchor_number_mismatch', 'warning', '"Line one" has a number ending in 0002.'],
   ])
-  expect(wordsOf([phone({ say: { number: null } })])).toEqual([
-    'warning anchor_number_mismatch mac:501',
-  ])
-})
-
-test('one phone with a strange number beside one line is an info; more of either say nothing', () => {
-  const stranger = phone({ numbers: [OTHER_NUMBER], say: { number: OTHER_NUMBER } })
-  const another = { ...stranger, udid: OTHER_UDID }
-
-  expect(wordsOf([stranger])).toEqual(['info anchor_number_mismatch mac:501'])
-  expect(wordsOf([stranger, another])).toEqual([])
-  expect(wordsOf([stranger], [LINE, { key: 'mac:502', number: '+15551110003' }])).toEqual([])
-  expect(wordsOf([{ ...stranger, device: null }])).toEqual([])
 })
 
 test('a low battery and an old iOS are told beside one another', () => {
@@ -133,7 +131,6 @@ test('a low battery and an old iOS are told beside one another', () => {
       '"Line one" runs iOS 14.8.1. Versions from 15 on are known to work.',
     ],
   ])
-  expect(wordsOf([phone({ say: { iosVersion: '15.0' } })])).toEqual([])
 })
 
 test('no finding holds a whole number', () => {

@@ -1,44 +1,46 @@
-// The agent of a phone through its life: that it is stopped on every way down, what its end by itself says,
-// how long its start may take, and what a phone costs that never gets ready.
+// The agent of a phone through its life: that nothing is left of it when the phone is pulled, what its end by
+// itself says, and how long its start may take.
 
 import { describe, expect, test } from 'bun:test'
 
 import type { LaunchTroubleCode } from '../../../../src/lines/kinds/iphone/agent/launcher.ts'
+import { UDID } from '../../../support/iphone/fake-phones.ts'
 import { PhoneHost, PhoneLineRig } from '../../../support/iphone/phone-line-rig.ts'
 
-const UDID = '00008110001A2B3C4D5E001E'
-const OTHER_UDID = '00008110000B2B3C4D5E002E'
 const MINUTE_MS = 60_000
-const HOUR_MS = 3_600_000
+const ENDED = { code: 'launch_failed', why: 'It said so.' } as const
 
 type Act = (rig: PhoneLineRig) => void
 
-function made(): PhoneLineRig {
-  const rig = new PhoneLineRig([UDID, OTHER_UDID])
-  rig.cable.attach(UDID)
-  return rig
-}
-
 /** An agent that is started and does not answer. */
 const silence: Act = (rig) => {
-  rig.of(UDID).commands.isUnplugged = true
+  rig.commands.isUnplugged = true
 }
 const refuse: Act = (rig) => rig.cable.refuse(UDID, 'not_trusted')
 const prepareForEver: Act = (rig) => rig.launcher.preparesForEver.add(UDID)
-const lock: Act = (rig) => Object.assign(rig.of(UDID).phone, { isLocked: true, unlock: () => true })
+const lock: Act = (rig) => Object.assign(rig.phone, { isLocked: true, unlock: () => true })
 const failToLaunch: Act = (rig) => {
-  rig.launcher.launchTrouble = { code: 'launch_failed', why: 'It said so.' }
+  rig.launcher.launchTrouble = ENDED
 }
 
 /** From the nth on descriptions of the screen take half a minute. */
 function slowFrom(nth: number): Act {
   return (rig) => {
     let count = 0
-    rig.of(UDID).commands.meddle = (name) => {
+    rig.commands.meddle = (name) => {
       if (name === 'source') count += 1
       return name === 'source' && count >= nth ? { how: 'slow', ms: 30_000 } : null
     }
   }
+}
+
+/** A line to whose phone `act` has happened, ten seconds after its start. */
+async function attended(act: Act): Promise<PhoneHost> {
+  const rig = PhoneLineRig.plugged()
+  act(rig)
+  const host = await PhoneHost.attend(rig)
+  await rig.clock.advance(10_000)
+  return host
 }
 
 describe('a phone that is unplugged is absent at once, and nothing of its agent is left', () => {
@@ -54,76 +56,39 @@ describe('a phone that is unplugged is absent at once, and nothing of its agent 
     ['while it is online and quiet', 'online', () => {}],
     ['while it is online and read', 'online', slowFrom(3)],
   ])('%s (%s)', async (_when, state, act) => {
-    const rig = made()
-    act(rig)
-    const host = await PhoneHost.attend(rig, UDID)
-    await rig.clock.advance(10_000)
+    const host = await attended(act)
+    const { clock, launcher } = host.rig
     const before = host.state
 
-    rig.unplug(UDID)
-    await rig.clock.advance(0)
-    const after = { said: host.said.at(-1), state: host.state, stopped: [...rig.launcher.stopped] }
-    const asked = rig.launcher.asked.length
-    await rig.clock.advance(10 * MINUTE_MS)
+    host.rig.unplug()
+    await clock.advance(0)
+    const after = { said: host.said.at(-1), state: host.state, stopped: [...launcher.stopped] }
+    const asked = launcher.asked.length
+    await clock.advance(10 * MINUTE_MS)
 
     expect(before).toBe(state)
-    expect(after).toEqual({
-      said: 'device_absent',
-      state: 'absent',
-      stopped: rig.launcher.launched,
-    })
-    expect(rig.launcher.asked.length).toBe(asked)
-    await host.end()
+    expect(after).toEqual({ said: 'device_absent', state: 'absent', stopped: launcher.launched })
+    expect(launcher.asked.length).toBe(asked)
   })
 })
 
-describe('the agent is stopped, and what is left of it ends', () => {
-  test.each<readonly [string, Act, string]>([
-    ['when it does not answer any more', silence, 'agent_down'],
-    [
-      'when the battery is empty',
-      (rig) => rig.cable.tell(UDID, { battery: { percent: 3, isCharging: false } }),
-      'battery_empty',
-    ],
-    [
-      'when it hangs',
-      (rig) => {
-        rig.of(UDID).commands.meddle = () => ({ how: 'slow', ms: 61_000 })
-      },
-      'agent_stuck',
-    ],
-  ])('%s', async (_when, act, code) => {
-    const rig = made()
-    const host = await PhoneHost.online(rig, UDID)
-
-    act(rig)
-    await host.until(() => host.said.at(-1) === code)
-
-    expect(rig.launcher.stopped).toEqual([UDID])
-    await host.end()
-    expect(rig.launcher.stopped).toEqual(rig.launcher.launched)
-  })
-
-  test.each<readonly [string, Act]>([
-    ['while it does not answer yet', silence],
-    ['while it is online', () => {}],
-    ['while its start is waited for', failToLaunch],
-  ])('at the end of the line %s', async (_when, act) => {
-    const rig = made()
-    act(rig)
-    const host = await PhoneHost.attend(rig, UDID)
-    await rig.clock.advance(10_000)
+test.each<readonly [string, Act]>([
+  ['while it does not answer yet', silence],
+  ['while its start is waited for', failToLaunch],
+])(
+  'the agent is stopped at the end of the line %s, and nothing happens any more',
+  async (_when, act) => {
+    const host = await attended(act)
+    const { clock, commands, launcher } = host.rig
 
     await host.end()
-    const commands = rig.of(UDID).commands.requests.length
-    const events = host.events.length
-    await rig.clock.advance(10 * MINUTE_MS)
+    const before = [commands.requests.length, host.events.length]
+    await clock.advance(10 * MINUTE_MS)
 
-    expect(rig.launcher.stopped).toEqual(rig.launcher.launched)
-    expect(rig.of(UDID).commands.requests.length - commands).toBe(0)
-    expect(host.events.length).toBe(events)
-  })
-})
+    expect(launcher.stopped).toEqual(launcher.launched)
+    expect([commands.requests.length, host.events.length]).toEqual(before)
+  },
+)
 
 const CODES: readonly LaunchTroubleCode[] = [
   'launcher_absent',
@@ -134,102 +99,85 @@ const CODES: readonly LaunchTroubleCode[] = [
 
 describe('an agent that ends by itself', () => {
   test.each(CODES)('says why: %s', async (code) => {
-    const rig = made()
-    const host = await PhoneHost.online(rig, UDID)
+    const host = await PhoneHost.online()
+    const { clock, launcher } = host.rig
 
-    rig.launcher.end(UDID, { code, why: 'It said so.' })
-    await rig.clock.advance(0)
+    launcher.end(UDID, { code, why: 'It said so.' })
+    await clock.advance(0)
     const said = { code: host.said.at(-1), why: host.report.stop?.why }
-    await rig.clock.advance(30_000)
+    await clock.advance(30_000)
 
     expect(said).toEqual({ code, why: expect.stringContaining('It said so.') })
-    expect(rig.launcher.launched).toEqual([UDID, UDID])
+    expect(launcher.launched).toEqual([UDID, UDID])
     expect(host.isOnline).toBe(true)
-    await host.end()
   })
 
   test('on a phone that is locked asks for its passcode', async () => {
-    const rig = made()
-    const host = await PhoneHost.online(rig, UDID)
-    rig.cable.tell(UDID, { isLocked: true })
+    const host = await PhoneHost.online()
+    host.rig.cable.tell(UDID, { isLocked: true })
 
-    rig.launcher.end(UDID, { code: 'launch_failed', why: 'It said so.' })
-    await rig.clock.advance(0)
+    host.rig.launcher.end(UDID, ENDED)
+    await host.rig.clock.advance(0)
 
     expect(host.said.at(-1)).toBe('passcode_prompt')
     expect(host.report.stop?.why).toContain('It said so.')
-    await host.end()
   })
 
   test('before it ever answered is not waited for', async () => {
-    const rig = made()
+    const rig = PhoneLineRig.plugged()
     const launch = rig.launcher.launch.bind(rig.launcher)
     rig.launcher.launch = (phone) => {
       const launched = launch(phone)
-      if ('stop' in launched)
-        rig.launcher.end(phone.udid, { code: 'launch_failed', why: 'It said so.' })
+      if ('stop' in launched) rig.launcher.end(phone.udid, ENDED)
       return launched
     }
     silence(rig)
-    const host = await PhoneHost.attend(rig, UDID)
+    const host = await PhoneHost.attend(rig)
 
     await rig.clock.advance(20_000)
 
     expect(host.said).toEqual(['starting', 'launch_failed'])
     expect(rig.launcher.launched.length).toBe(5)
-    await host.end()
   })
 
   test('while something else is waited for is started again', async () => {
-    const rig = made()
-    const host = await PhoneHost.online(rig, UDID)
-    lock(rig)
+    const host = await PhoneHost.online()
+    const { clock, launcher } = host.rig
+    lock(host.rig)
     await host.until(() => host.said.at(-1) === 'locked')
 
-    rig.launcher.end(UDID, { code: 'launch_failed', why: 'It said so.' })
-    await rig.clock.advance(10_000)
+    launcher.end(UDID, ENDED)
+    await clock.advance(10_000)
 
-    expect(rig.launcher.launched).toEqual([UDID, UDID])
-    expect(rig.launcher.stopped).toEqual([UDID])
-    await host.end()
+    expect(launcher.launched).toEqual([UDID, UDID])
+    expect(launcher.stopped).toEqual([UDID])
   })
 })
 
 describe('an agent that is started', () => {
-  test('has three minutes for the first time, and one later', async () => {
-    const rig = made()
+  test('has three minutes for the first time, also after a start that was broken off, and one later', async () => {
+    const rig = PhoneLineRig.plugged()
+    const { clock } = rig
     silence(rig)
-    const host = await PhoneHost.attend(rig, UDID)
-    await rig.clock.advance(179_000)
-    const first = [...host.said]
-    rig.of(UDID).commands.isUnplugged = false
+    const host = await PhoneHost.attend(rig)
+    await clock.advance(20_000)
+    rig.cable.detach(UDID)
+    await clock.advance(1_000)
+    rig.cable.attach(UDID)
+    await clock.advance(178_000)
+    const first = host.said.slice(-2)
+    rig.commands.isUnplugged = false
     await host.until(() => host.isOnline, 5_000)
 
-    rig.unplug(UDID)
+    rig.unplug()
     rig.cable.attach(UDID)
-    await rig.clock.advance(59_000)
+    await clock.advance(59_000)
     const second = host.said.slice(-2)
-    await rig.clock.advance(3_000)
+    await clock.advance(3_000)
 
     expect(first).toEqual(['starting', 'agent_starting'])
     expect(second).toEqual(['starting', 'agent_starting'])
     expect(host.said.at(-1)).toBe('agent_down')
-    await host.end()
-  })
-
-  test('has three minutes also where the first start was broken off', async () => {
-    const rig = made()
-    silence(rig)
-    const host = await PhoneHost.attend(rig, UDID)
-    await rig.clock.advance(20_000)
-    rig.cable.detach(UDID)
-    await rig.clock.advance(1_000)
-    rig.cable.attach(UDID)
-
-    await rig.clock.advance(175_000)
-
-    expect(host.said.slice(-2)).toEqual(['starting', 'agent_starting'])
-    await host.end()
   })
 
   test.each([
@@ -237,10 +185,9 @@ describe('an agent that is started', () => {
     [false, 'agent_down'],
     [null, 'agent_down'],
   ])('and never answers is asked for a passcode if it is locked: %p', async (isLocked, code) => {
-    const rig = made()
-    rig.cable.tell(UDID, { isLocked })
+    const rig = PhoneLineRig.plugged({ isLocked })
     silence(rig)
-    const host = await PhoneHost.attend(rig, UDID)
+    const host = await PhoneHost.attend(rig)
 
     await rig.clock.advance(181_000)
     const stopped = [...rig.launcher.stopped]
@@ -249,23 +196,21 @@ describe('an agent that is started', () => {
     // Nor does what is told change while it is tried again.
     expect(host.said).toEqual(['starting', 'agent_starting', code])
     expect(stopped).toEqual([UDID])
-    await host.end()
   })
 
   test('by somebody else is waited for without an end, and is never stopped for that', async () => {
-    const rig = made()
+    const rig = PhoneLineRig.plugged()
     rig.launcher.isLeftToOwner = true
     silence(rig)
-    const host = await PhoneHost.attend(rig, UDID)
-    await rig.clock.advance(HOUR_MS)
+    const host = await PhoneHost.attend(rig)
+    await rig.clock.advance(60 * MINUTE_MS)
     const said = [...host.said]
 
-    rig.of(UDID).commands.isUnplugged = false
+    rig.commands.isUnplugged = false
     await rig.clock.advance(3_000)
 
     expect(said).toEqual(['starting', 'agent_down'])
     expect(host.isOnline).toBe(true)
     expect(rig.launcher.launched).toEqual([])
-    await host.end()
   })
 })

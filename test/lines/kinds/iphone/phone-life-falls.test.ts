@@ -3,10 +3,9 @@
 
 import { describe, expect, test } from 'bun:test'
 
+import { OTHER_UDID, UDID } from '../../../support/iphone/fake-phones.ts'
 import { PhoneHost, PhoneLineRig } from '../../../support/iphone/phone-line-rig.ts'
 
-const UDID = '00008110001A2B3C4D5E001E'
-const OTHER_UDID = '00008110000B2B3C4D5E002E'
 const MINUTE_MS = 60_000
 const EXPIRED = { code: 'launch_failed', why: 'It said so.' } as const
 const NO_IMAGE = { code: 'image_mount_failed', why: 'It said so.' } as const
@@ -16,13 +15,7 @@ type Costs = { readonly events: number; readonly asked: number; readonly command
 
 /** Nobody listens on the port of the agent. */
 const silence: Act = (rig) => {
-  rig.of(UDID).commands.isUnplugged = true
-}
-
-function made(): PhoneLineRig {
-  const rig = new PhoneLineRig([UDID, OTHER_UDID])
-  rig.cable.attach(UDID)
-  return rig
+  rig.commands.isUnplugged = true
 }
 
 /** The moments of the monotonic clock at which an agent was started. */
@@ -42,7 +35,7 @@ function gaps(times: readonly number[]): readonly number[] {
 
 /** What the phone shows is nothing that anybody knows, until it is given back. */
 function hideScreen(rig: PhoneLineRig): () => void {
-  const { phone } = rig.of(UDID)
+  const { phone } = rig
   const activate = phone.activate.bind(phone)
   phone.screen = { on: 'elsewhere' }
   phone.activate = () => {}
@@ -54,25 +47,24 @@ function hideScreen(rig: PhoneLineRig): () => void {
 
 describe('the wait before the next climb', () => {
   test('grows from one second to a minute', async () => {
-    const rig = made()
+    const rig = PhoneLineRig.plugged()
     rig.launcher.launchTrouble = EXPIRED
     const times = launchTimes(rig)
-    const host = await PhoneHost.attend(rig, UDID)
+    await PhoneHost.attend(rig)
 
     await rig.clock.advance(250_000)
 
     expect(gaps(times)).toEqual([1, 2, 4, 8, 16, 32, 60, 60, 60])
-    await host.end()
   })
 
   test.each([
     [299_000, 8],
     [301_000, 1],
   ])('after %d ms online begins with %d s', async (onlineMs, expectedS) => {
-    const rig = made()
+    const rig = PhoneLineRig.plugged()
     rig.launcher.launchTrouble = EXPIRED
     const times = launchTimes(rig)
-    const host = await PhoneHost.attend(rig, UDID)
+    const host = await PhoneHost.attend(rig)
     await rig.clock.advance(6_500)
     rig.launcher.launchTrouble = null
     while (!host.isOnline) await rig.clock.advance(10)
@@ -83,13 +75,12 @@ describe('the wait before the next climb', () => {
     await rig.clock.advance(30_000)
 
     expect(gaps([endedAt, times.at(-1) ?? 0])).toEqual([expectedS])
-    await host.end()
   })
 
   test('is five minutes where another program drives the phone', async () => {
-    const rig = made()
-    const host = await PhoneHost.online(rig, UDID)
-    const { commands } = rig.of(UDID)
+    const host = await PhoneHost.online()
+    const { rig } = host
+    const { commands } = rig
     commands.meddle = (name) => {
       if (name === 'source') commands.takeSession()
       return null
@@ -106,55 +97,40 @@ describe('the wait before the next climb', () => {
     expect([meanwhile, host.isOnline]).toEqual([0, true])
     // The line's own, and one that was to tell a start of the agent from another program.
     expect(sessions).toBe(2)
-    await host.end()
   })
 
   test('is over at once when the cable says that what stopped the phone is over', async () => {
-    const rig = made()
+    const rig = PhoneLineRig.plugged()
     rig.cable.refuse(UDID, 'not_trusted')
-    const host = await PhoneHost.attend(rig, UDID)
+    const host = await PhoneHost.attend(rig)
     await rig.clock.advance(20 * MINUTE_MS)
 
     rig.cable.tell(UDID, {})
     await rig.clock.advance(1_000)
 
     expect(host.isOnline).toBe(true)
-    await host.end()
   })
 
-  test('is over at once when the phone is plugged in, however long it was away', async () => {
-    const rig = made()
-    const host = await PhoneHost.online(rig, UDID)
-    rig.unplug(UDID)
-    await rig.clock.advance(20 * MINUTE_MS)
-
-    rig.plugIn(UDID)
-    await rig.clock.advance(1_000)
-
-    expect(host.isOnline).toBe(true)
-    await host.end()
-  })
-
-  test('begins anew with one second when the phone is plugged in', async () => {
-    const rig = made()
-    const host = await PhoneHost.online(rig, UDID)
-    rig.unplug(UDID)
+  test('is over at once when the phone is plugged in, however long it was away, and begins anew', async () => {
+    const host = await PhoneHost.online()
+    const { rig } = host
+    rig.unplug()
     await rig.clock.advance(20 * MINUTE_MS)
     rig.launcher.launchTrouble = EXPIRED
     const times = launchTimes(rig)
+    const pluggedAt = rig.clock.monotonic()
 
-    rig.plugIn(UDID)
+    rig.plugIn()
     await rig.clock.advance(10_000)
 
-    expect(gaps(times)).toEqual([1, 2, 4])
-    await host.end()
+    expect(gaps([pluggedAt, ...times])).toEqual([0, 1, 2, 4])
   })
 
   test('is not cut short by readings of this phone or another one that mend nothing', async () => {
-    const rig = made()
+    const rig = PhoneLineRig.plugged()
     rig.cable.attach(OTHER_UDID)
     rig.launcher.prepareTrouble = NO_IMAGE
-    const host = await PhoneHost.attend(rig, UDID)
+    await PhoneHost.attend(rig)
     await rig.clock.advance(5 * MINUTE_MS)
     const before = rig.launcher.asked.length
 
@@ -164,17 +140,16 @@ describe('the wait before the next climb', () => {
     }
 
     expect(rig.launcher.asked.length - before).toBe(10)
-    await host.end()
   })
 })
 
 test('three falls and the agent is started again, six and all is climbed to anew', async () => {
-  const rig = made()
-  const host = await PhoneHost.online(rig, UDID)
+  const host = await PhoneHost.online()
+  const { rig } = host
   const steps = rig.launcher.asked
   steps.length = 0
   const giveBack = hideScreen(rig)
-  rig.of(UDID).commands.meddle = (name) => {
+  rig.commands.meddle = (name) => {
     if (name === 'activate') steps.push('look')
     return null
   }
@@ -188,13 +163,12 @@ test('three falls and the agent is started again, six and all is climbed to anew
   // The first fall is from the top, after two looks.
   const asked = 'look look look look look launch look launch look launch look prepare launch'
   expect(looks).toBe(asked)
-  await host.end()
 })
 
 test('one failed look is none, two are', async () => {
-  const rig = made()
-  const host = await PhoneHost.online(rig, UDID)
-  const { commands } = rig.of(UDID)
+  const host = await PhoneHost.online()
+  const { rig } = host
+  const { commands } = rig
   const drops = { left: 1 }
   commands.meddle = (name) => {
     if (name !== 'source' || drops.left === 0) return null
@@ -214,7 +188,6 @@ test('one failed look is none, two are', async () => {
     'agent_down',
     'online',
   ])
-  await host.end()
 })
 
 describe('an hour of a phone that never gets ready costs little', () => {
@@ -247,15 +220,15 @@ describe('an hour of a phone that never gets ready costs little', () => {
       'with a question on its screen',
       (rig) => {
         hideScreen(rig)
-        rig.of(UDID).phone.alerts = [{ text: 'Trust?', buttons: ['Trust'] }]
+        rig.phone.alerts = [{ text: 'Trust?', buttons: ['Trust'] }]
       },
       { events: 3, asked: 2, commands: 400 },
     ],
   ])('%s', async (_what, act, atMost) => {
-    const rig = made()
+    const rig = PhoneLineRig.plugged()
     rig.cable.attach(OTHER_UDID)
     act(rig)
-    const host = await PhoneHost.attend(rig, UDID)
+    const host = await PhoneHost.attend(rig)
 
     for (let ms = 0; ms < HOUR_MS; ms += 5_000) {
       rig.cable.tell(OTHER_UDID, {})
@@ -265,12 +238,11 @@ describe('an hour of a phone that never gets ready costs little', () => {
     const costs = {
       events: host.events.length,
       asked: rig.launcher.asked.length,
-      commands: rig.of(UDID).commands.requests.length,
+      commands: rig.commands.requests.length,
     }
     for (const what of ['events', 'asked', 'commands'] as const) {
       expect(costs[what]).toBeLessThanOrEqual(atMost[what])
     }
     expect(host.isOnline).toBe(false)
-    await host.end()
   })
 })

@@ -6,20 +6,18 @@ import { expect, test } from 'bun:test'
 import { PhoneAgent } from '../../../../src/lines/kinds/iphone/agent/wda.ts'
 import type { PhoneBlocker } from '../../../../src/lines/kinds/iphone/phone-blockers.ts'
 import { type LifeWork, PhoneLife } from '../../../../src/lines/kinds/iphone/phone-life.ts'
+import { OTHER_UDID, UDID } from '../../../support/iphone/fake-phones.ts'
 import { directExchange } from '../../../support/iphone/fake-wda.ts'
 import { PhoneLineRig } from '../../../support/iphone/phone-line-rig.ts'
 
-const UDID = '00008110-001A2B3C4D5E001E'
-const OTHER_UDID = '00008110-000B2B3C4D5E002E'
 const LOCKED: PhoneBlocker = { code: 'locked', detail: null }
 const DOWN: PhoneBlocker = { code: 'agent_down', detail: null }
 
 function made() {
-  const rig = new PhoneLineRig([UDID, OTHER_UDID])
+  const rig = PhoneLineRig.plugged()
   const { clock, cable, launcher } = rig
-  cable.attach(UDID)
   cable.attach(OTHER_UDID)
-  const agent = PhoneAgent.over(directExchange(rig.of(UDID).commands), clock)
+  const agent = PhoneAgent.over(directExchange(rig.commands), clock)
   const held = Promise.withResolvers<PhoneBlocker>()
   const changes = { count: 0 }
   const work: LifeWork = {

@@ -11,25 +11,24 @@ import type {
   PhoneFacts,
   PhoneTroubleReason,
 } from '../../../../src/lines/kinds/iphone/cable/lockdown.ts'
-import { type BlockerCode, BLOCKERS } from '../../../../src/lines/kinds/iphone/phone-blockers.ts'
-import { PhoneHost, PhoneLineRig } from '../../../support/iphone/phone-line-rig.ts'
+import {
+  type BlockerCode,
+  BLOCKERS,
+  type PhoneStage,
+  stageIndex,
+} from '../../../../src/lines/kinds/iphone/phone-blockers.ts'
+import { UDID } from '../../../support/iphone/fake-phones.ts'
+import { PhoneHost, type PhoneLineRig } from '../../../support/iphone/phone-line-rig.ts'
 
-const UDID = '00008110001A2B3C4D5E001E'
 const ALERT = { text: 'Carrier Settings Update', buttons: ['Update'] }
 
-type Act = (rig: PhoneLineRig) => void
-type Row = {
-  readonly what: string
-  readonly happens: Act
-  readonly code: BlockerCode
-  /** The highest state that is left. */
-  readonly state: string
-  readonly mends: Act
-}
+type Act = (rig: PhoneLineRig) => unknown
+/** What happens, the code, the highest state that is left, and what mends it. */
+type Row = readonly [what: string, happens: Act, code: BlockerCode, state: PhoneStage, mends: Act]
 
 const replug: Act = (rig) => {
-  rig.unplug(UDID)
-  rig.plugIn(UDID)
+  rig.unplug()
+  rig.plugIn()
 }
 /** The phone says this of itself from the next time on that it is plugged in. */
 const replugAs = (say: Act): Act => {
@@ -43,6 +42,20 @@ const facts = (told: Partial<PhoneFacts>): Act => {
 }
 const trouble = (code: LaunchTroubleCode): LaunchTrouble => ({ code, why: 'It said so.' })
 
+const prepareWith = (why: LaunchTrouble | null): Act => {
+  return ({ launcher }) => Object.assign(launcher, { prepareTrouble: why })
+}
+const launchWith = (why: LaunchTrouble | null): Act => {
+  return ({ launcher }) => Object.assign(launcher, { launchTrouble: why })
+}
+/** Nobody listens on the port of the agent. */
+const silence = (isUnplugged: boolean): Act => {
+  return ({ commands }) => Object.assign(commands, { isUnplugged })
+}
+const calm: Act = ({ commands }) => {
+  commands.meddle = () => null
+}
+
 const TRUST: readonly PhoneTroubleReason[] = [
   'not_trusted',
   'trust_dialog',
@@ -54,173 +67,149 @@ const TRUST: readonly PhoneTroubleReason[] = [
 const PREPARING = ['launcher_absent', 'image_mount_failed', 'tunnel_failed'] as const
 
 const AT_CABLE: readonly Row[] = [
-  {
-    what: 'the cable is pulled',
-    happens: (rig) => rig.unplug(UDID),
-    code: 'device_absent',
-    state: 'absent',
-    mends: (rig) => rig.plugIn(UDID),
-  },
-  ...TRUST.map((reason): Row => ({
-    what: `a reading of the phone ends with ${reason}`,
-    happens: replugAs((rig) => rig.cable.refuse(UDID, reason)),
-    code: reason,
-    state: 'attached',
-    mends: facts({}),
-  })),
-  {
-    what: 'trust is refused, which holds until the phone is plugged in anew',
-    happens: replugAs((rig) => rig.cable.refuse(UDID, 'trust_denied')),
-    code: 'trust_denied',
-    state: 'attached',
-    mends: replug,
-  },
-  {
-    what: 'the phone has an old iOS',
-    happens: replugAs(facts({ iosVersion: '17.3.1' })),
-    code: 'ios_too_old',
-    state: 'trusted',
-    mends: replugAs(facts({ iosVersion: '17.4.1' })),
-  },
-  {
-    what: 'Developer Mode is off',
-    happens: replugAs(facts({ isDeveloperModeOn: false })),
-    code: 'developer_mode_off',
-    state: 'trusted',
-    mends: replugAs(facts({ isDeveloperModeOn: true })),
-  },
-  {
-    what: 'the phone speaks German',
-    happens: replugAs(facts({ language: 'de-DE' })),
-    code: 'language_not_english',
-    state: 'trusted',
-    mends: facts({ language: 'en-US' }),
-  },
-  {
-    what: 'the battery falls below 8 %',
-    happens: facts({ battery: { percent: 7, isCharging: false } }),
-    code: 'battery_empty',
-    state: 'trusted',
-    mends: facts({ battery: { percent: 7, isCharging: true } }),
-  },
+  ['the cable is pulled', (rig) => rig.unplug(), 'device_absent', 'absent', (rig) => rig.plugIn()],
+  ...TRUST.map((reason): Row => [
+    `a reading of the phone ends with ${reason}`,
+    replugAs((rig) => rig.cable.refuse(UDID, reason)),
+    reason,
+    'attached',
+    facts({}),
+  ]),
+  [
+    'trust is refused, which holds until the phone is plugged in anew',
+    replugAs((rig) => rig.cable.refuse(UDID, 'trust_denied')),
+    'trust_denied',
+    'attached',
+    replug,
+  ],
+  [
+    'the phone has an old iOS',
+    replugAs(facts({ iosVersion: '17.3.1' })),
+    'ios_too_old',
+    'trusted',
+    replugAs(facts({ iosVersion: '17.4.1' })),
+  ],
+  [
+    'Developer Mode is off',
+    replugAs(facts({ isDeveloperModeOn: false })),
+    'developer_mode_off',
+    'trusted',
+    replugAs(facts({ isDeveloperModeOn: true })),
+  ],
+  [
+    'the phone speaks German',
+    replugAs(facts({ language: 'de-DE' })),
+    'language_not_english',
+    'trusted',
+    facts({ language: 'en-US' }),
+  ],
+  [
+    'the battery falls below 8 %',
+    facts({ battery: { percent: 7, isCharging: false } }),
+    'battery_empty',
+    'trusted',
+    facts({ battery: { percent: 7, isCharging: true } }),
+  ],
 ]
 
 const OF_THE_AGENT: readonly Row[] = [
-  ...PREPARING.map((code): Row => ({
-    what: `what has to be there before the agent can start fails with ${code}`,
-    happens: replugAs((rig) => {
-      rig.launcher.prepareTrouble = trouble(code)
-    }),
+  ...PREPARING.map((code): Row => [
+    `what has to be there before the agent can start fails with ${code}`,
+    replugAs(prepareWith(trouble(code))),
     code,
-    state: 'trusted',
-    mends: (rig) => {
-      rig.launcher.prepareTrouble = null
+    'trusted',
+    prepareWith(null),
+  ]),
+  [
+    'the start of the agent fails',
+    replugAs(launchWith(trouble('launch_failed'))),
+    'launch_failed',
+    'prepared',
+    launchWith(null),
+  ],
+  [
+    'the agent ends and nobody listens any more',
+    silence(true),
+    'agent_down',
+    'prepared',
+    silence(false),
+  ],
+  [
+    'commands take more than a minute',
+    (rig) => {
+      rig.commands.meddle = () => ({ how: 'slow', ms: 61_000 })
     },
-  })),
-  {
-    what: 'the start of the agent fails',
-    happens: replugAs((rig) => {
-      rig.launcher.launchTrouble = trouble('launch_failed')
-    }),
-    code: 'launch_failed',
-    state: 'prepared',
-    mends: (rig) => {
-      rig.launcher.launchTrouble = null
-    },
-  },
-  {
-    what: 'the agent ends and nobody listens any more',
-    happens: (rig) => {
-      rig.of(UDID).commands.isUnplugged = true
-    },
-    code: 'agent_down',
-    state: 'prepared',
-    mends: (rig) => {
-      rig.of(UDID).commands.isUnplugged = false
-    },
-  },
-  {
-    what: 'commands take more than a minute',
-    happens: (rig) => {
-      rig.of(UDID).commands.meddle = () => ({ how: 'slow', ms: 61_000 })
-    },
-    code: 'agent_stuck',
-    state: 'prepared',
-    mends: (rig) => {
-      rig.of(UDID).commands.meddle = () => null
-    },
-  },
-  {
-    what: 'another program takes the session again and again',
-    happens: (rig) => {
-      const { commands } = rig.of(UDID)
+    'agent_stuck',
+    'prepared',
+    calm,
+  ],
+  [
+    'another program takes the session again and again',
+    (rig) => {
+      const { commands } = rig
       commands.meddle = (name) => {
         if (name === 'source') commands.takeSession()
         return null
       }
     },
-    code: 'agent_shared',
-    state: 'agent_running',
-    mends: (rig) => {
-      rig.of(UDID).commands.meddle = () => null
-    },
-  },
+    'agent_shared',
+    'agent_running',
+    calm,
+  ],
 ]
 
 const ON_THE_SCREEN: readonly Row[] = [
-  {
-    what: 'the screen is locked with a passcode',
-    happens: (rig) => Object.assign(rig.of(UDID).phone, { isLocked: true, hasPasscode: true }),
-    code: 'locked',
-    state: 'agent_running',
-    mends: (rig) => Object.assign(rig.of(UDID).phone, { isLocked: false }),
-  },
-  {
-    what: 'a question stands on the screen that nobody but the owner may answer',
-    happens: (rig) => {
-      rig.of(UDID).phone.alerts = [ALERT]
-      rig.of(UDID).phone.screen = { on: 'elsewhere' }
+  [
+    'the screen is locked with a passcode',
+    (rig) => Object.assign(rig.phone, { isLocked: true, hasPasscode: true }),
+    'locked',
+    'agent_running',
+    (rig) => Object.assign(rig.phone, { isLocked: false }),
+  ],
+  [
+    'a question stands on the screen that nobody but the owner may answer',
+    (rig) => {
+      rig.phone.alerts = [ALERT]
+      rig.phone.screen = { on: 'elsewhere' }
     },
-    code: 'alert',
-    state: 'agent_running',
-    mends: (rig) => {
-      rig.of(UDID).phone.alerts = []
+    'alert',
+    'agent_running',
+    (rig) => {
+      rig.phone.alerts = []
     },
-  },
-  {
-    what: 'the screen is one that nobody knows',
-    happens: (rig) => {
-      rig.of(UDID).phone.screen = { on: 'elsewhere' }
-      rig.of(UDID).phone.activate = () => {}
+  ],
+  [
+    'the screen is one that nobody knows',
+    (rig) => {
+      rig.phone.screen = { on: 'elsewhere' }
+      rig.phone.activate = () => {}
     },
-    code: 'ui_unknown',
-    state: 'agent_running',
-    mends: (rig) => {
-      rig.of(UDID).phone.screen = { on: 'list' }
+    'ui_unknown',
+    'agent_running',
+    (rig) => {
+      rig.phone.screen = { on: 'list' }
     },
-  },
+  ],
 ]
 
 const ROWS = [...AT_CABLE, ...OF_THE_AGENT, ...ON_THE_SCREEN]
 
-async function online() {
-  const rig = new PhoneLineRig([UDID])
-  rig.cable.attach(UDID)
-  return { rig, host: await PhoneHost.online(rig, UDID) }
-}
-
 describe('what stops a phone takes its line offline, and is told with what mends it', () => {
-  for (const { what, happens, code, state, mends } of ROWS) {
+  for (const [what, happens, code, state, mends] of ROWS) {
     test(`${what}: ${code}`, async () => {
-      const { rig, host } = await online()
+      const host = await PhoneHost.online()
+      const { launcher } = host.rig
       const { title, fix } = BLOCKERS[code]
 
-      happens(rig)
+      happens(host.rig)
       await host.until(() => host.said.at(-1) === code)
       const reason = host.events.findLast((event) => event.type === 'offline')?.reason
       const finding = (await host.driver.checkup(new AbortController().signal))[0]
       const seen = { state: host.state, stop: host.report.stop?.code }
-      mends(rig)
+      // The agent is stopped below the stage of a phone whose agent is started.
+      const isStopped = stageIndex(state) <= stageIndex('prepared')
+      expect(launcher.stopped).toEqual(isStopped ? launcher.launched : [])
+      mends(host.rig)
       await host.until(() => host.isOnline)
 
       expect(seen).toEqual({ state, stop: code })
@@ -229,23 +218,23 @@ describe('what stops a phone takes its line offline, and is told with what mends
       expect(await host.findings()).toEqual([])
       expect(host.report.stop).toBeNull()
       expect(host.state).toBe('online')
-      await host.end()
     })
   }
 
   test('every stop has its row here or below', () => {
     const elsewhere = ['agent_starting', 'passcode_prompt', 'wrong_chat', 'imessage_off']
 
-    const seen = new Set<string>([...ROWS.map(({ code }) => code), ...elsewhere])
+    const seen = new Set<string>([...ROWS.map(([, , code]) => code), ...elsewhere])
 
     expect(Object.keys(BLOCKERS).filter((code) => !seen.has(code))).toEqual([])
   })
 })
 
 test('the hint of an alert says what it asks, and the log does not', async () => {
-  const { rig, host } = await online()
-  rig.of(UDID).phone.screen = { on: 'elsewhere' }
-  rig.of(UDID).phone.alerts = [ALERT]
+  const host = await PhoneHost.online()
+  const { rig } = host
+  rig.phone.screen = { on: 'elsewhere' }
+  rig.phone.alerts = [ALERT]
 
   await host.until(() => host.said.at(-1) === 'alert')
 
@@ -254,39 +243,37 @@ test('the hint of an alert says what it asks, and the log does not', async () =>
   // What a stranger sends as a flash message is an alert, too.
   expect(JSON.stringify(rig.log.lines)).toContain('"code":"alert"')
   expect(JSON.stringify(rig.log.lines)).not.toContain('Carrier')
-  await host.end()
 })
 
 test('an alert that means nothing is pressed away, and a lock screen without a passcode opened', async () => {
-  const { rig, host } = await online()
-  const { phone } = rig.of(UDID)
+  const host = await PhoneHost.online()
+  const { clock, phone } = host.rig
   const saidBefore = [...host.said]
 
   phone.screen = { on: 'elsewhere' }
   phone.alerts = [{ text: 'Software Update', buttons: ['Install', 'Later'] }]
-  await rig.clock.advance(10_000)
+  await clock.advance(10_000)
   phone.isLocked = true
-  await rig.clock.advance(10_000)
+  await clock.advance(10_000)
 
   expect({ alerts: phone.alerts, isLocked: phone.isLocked }).toEqual({
     alerts: [],
     isLocked: false,
   })
   expect(host.said).toEqual(saidBefore)
-  await host.end()
 })
 
 test('after an update of iOS overnight the phone is climbed to from the bottom', async () => {
-  const { rig, host } = await online()
+  const host = await PhoneHost.online()
+  const { rig } = host
   const before = rig.launcher.asked.length
 
-  rig.unplug(UDID)
+  rig.unplug()
   await rig.clock.advance(1_200_000)
-  rig.plugIn(UDID)
+  rig.plugIn()
   rig.cable.tell(UDID, { iosVersion: '26.1' })
   await host.until(() => host.isOnline, 30_000)
 
   expect(rig.launcher.asked.slice(before)).toEqual(['prepare', 'launch'])
   expect(host.report.ios_version).toBe('26.1')
-  await host.end()
 })

@@ -7,10 +7,9 @@ import * as fc from 'fast-check'
 
 import type { Settlement } from '../../../../src/lines/driver.ts'
 import type { TouchEffect } from '../../../support/iphone/messages-phone.ts'
-import { PhoneHost, PhoneLineRig } from '../../../support/iphone/phone-line-rig.ts'
-import { ACCEPTED, FRIEND, notSent, OTHER, run } from '../../../support/iphone/ui-rig.ts'
+import { PhoneHost } from '../../../support/iphone/phone-line-rig.ts'
+import { FRIEND, OTHER, run } from '../../../support/iphone/ui-rig.ts'
 
-const UDID = '00008110-001A2B3C4D5E001E'
 const STEP_MS = 50
 const TEXT = 'hello'
 
@@ -27,52 +26,51 @@ type Story = {
 
 const ONCE: Story = { atMs: 0, awayMs: 15_000, isKnown: true, touch: 'sends', againMs: null }
 
-async function online(isKnown: boolean) {
-  const rig = new PhoneLineRig([UDID])
-  rig.cable.attach(UDID)
-  const host = await PhoneHost.online(rig, UDID)
+async function online(isKnown: boolean): Promise<PhoneHost> {
+  const host = await PhoneHost.online()
   if (isKnown) {
     await host.send('before')
-    await rig.clock.advance(10_000)
+    await host.rig.clock.advance(10_000)
   }
-  return { rig, host, phone: rig.of(UDID).phone }
+  return host
 }
 
 /** What was answered, what was said of it at last, and what is on the phone. */
 async function tell({ atMs, awayMs, isKnown, touch, againMs }: Story) {
-  const { rig, host, phone } = await online(isKnown)
+  const host = await online(isKnown)
+  const { rig } = host
+  const { clock, phone } = rig
   const touchesBefore = phone.touches
   // A second touch of a button that did not react would send.
   phone.nextTouches = [touch]
 
   const sending = host.begin(TEXT)
-  await rig.clock.advance(atMs)
-  rig.unplug(UDID)
-  await rig.clock.advance(awayMs)
-  rig.plugIn(UDID)
+  await clock.advance(atMs)
+  rig.unplug()
+  await clock.advance(awayMs)
+  rig.plugIn()
   if (againMs !== null) {
-    await rig.clock.advance(againMs)
-    rig.unplug(UDID)
-    await rig.clock.advance(awayMs)
-    rig.plugIn(UDID)
+    await clock.advance(againMs)
+    rig.unplug()
+    await clock.advance(awayMs)
+    rig.plugIn()
   }
-  const { outcome } = await run(rig.clock, sending)
+  const { outcome } = await run(clock, sending)
   phone.receive(OTHER, 'meanwhile')
-  await rig.clock.advance(60_000)
+  await clock.advance(60_000)
 
-  const seen = {
+  return {
     outcome,
-    settled: host.events.flatMap((event) => (event.type === 'settled' ? [event.outcome] : [])),
+    settled: host.settled,
     bubbles: phone.sent(FRIEND, TEXT).length,
     touches: phone.touches - touchesBefore,
     draft: phone.chat(FRIEND).draft,
     texts: host.texts,
     isOnline: host.isOnline,
   }
-  return { rig, host, phone, seen }
 }
 
-type Seen = Awaited<ReturnType<typeof tell>>['seen']
+type Seen = Awaited<ReturnType<typeof tell>>
 
 function check({ outcome, settled, bubbles, touches, draft, texts, isOnline }: Seen): void {
   expect(bubbles).toBeLessThanOrEqual(1)
@@ -92,10 +90,11 @@ const UNSENT = { bubbles: 0, blame: 'line' as const }
 
 /** How long a send takes that nobody disturbs. */
 async function lastsMs(isKnown: boolean): Promise<number> {
-  const { rig, host } = await online(isKnown)
-  const startedAt = rig.clock.monotonic()
-  const sending = host.begin(TEXT).then(() => rig.clock.monotonic() - startedAt)
-  await rig.clock.advance(30_000)
+  const host = await online(isKnown)
+  const { clock } = host.rig
+  const startedAt = clock.monotonic()
+  const sending = host.begin(TEXT).then(() => clock.monotonic() - startedAt)
+  await clock.advance(30_000)
   return await sending
 }
 
@@ -106,7 +105,7 @@ test.each([true, false])(
     const outcomes = new Set<string>()
 
     for (let atMs = 0; atMs <= endMs + STEP_MS; atMs += STEP_MS) {
-      const { seen } = await tell({ ...ONCE, atMs, isKnown })
+      const seen = await tell({ ...ONCE, atMs, isKnown })
       check(seen)
       outcomes.add(seen.outcome.outcome)
     }
@@ -129,47 +128,7 @@ test(`in ${RUNS} sends the cable is pulled somewhere, once or twice, for a while
   })
 
   await fc.assert(
-    fc.asyncProperty(story, async (one) => check((await tell(one)).seen)),
+    fc.asyncProperty(story, async (one) => check(await tell(one))),
     { numRuns: RUNS },
   )
 }, 120_000)
-
-test('a touch whose answer is lost with the cable is found by its bubble', async () => {
-  const { rig, host, phone } = await online(true)
-  rig.of(UDID).commands.meddle = (name) => {
-    if (name !== 'click') return null
-    rig.clock.after(60, () => rig.unplug(UDID))
-    return { how: 'drop', when: 'after' }
-  }
-
-  const { outcome } = await host.send(TEXT)
-  rig.of(UDID).commands.meddle = () => null
-  rig.plugIn(UDID)
-  await rig.clock.advance(30_000)
-
-  expect(outcome).toEqual({ outcome: 'unknown', reason: 'no_answer' })
-  const settled = host.events.flatMap((event) => (event.type === 'settled' ? [event.outcome] : []))
-  expect(settled).toEqual([ACCEPTED])
-  expect(phone.touches).toBe(2)
-  await host.end()
-})
-
-test('a touch that did nothing is not made again, and its text does not stay', async () => {
-  const { host, seen } = await tell({ ...ONCE, atMs: 30_000, touch: 'nothing' })
-
-  expect(seen).toMatchObject({ outcome: notSent('not_touched'), bubbles: 0, touches: 1, draft: '' })
-  await host.end()
-})
-
-test('what was not sent goes out when it is tried again, once', async () => {
-  for (const atMs of [200, 1_000, 2_000]) {
-    const { host, phone, seen } = await tell({ ...ONCE, atMs, isKnown: false })
-
-    const again = await host.send(TEXT)
-
-    expect(seen.outcome).toMatchObject({ outcome: 'not_sent', blame: 'line' })
-    expect(again.outcome.outcome).toBe('accepted')
-    expect(phone.sent(FRIEND, TEXT)).toHaveLength(1)
-    await host.end()
-  }
-})

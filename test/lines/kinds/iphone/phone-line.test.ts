@@ -3,61 +3,12 @@
 
 import { describe, expect, test } from 'bun:test'
 
-import type { DeviceMessage, LineEvent } from '../../../../src/lines/driver.ts'
-import { NUMBER } from '../../../support/iphone/fake-phones.ts'
+import { NUMBER, UDID } from '../../../support/iphone/fake-phones.ts'
 import { PhoneHost, PhoneLineRig } from '../../../support/iphone/phone-line-rig.ts'
-import { ACCEPTED, FRIEND, GUID, notSent, OTHER, run } from '../../../support/iphone/ui-rig.ts'
+import { ACCEPTED, FRIEND, NEVER, notSent, OTHER, run } from '../../../support/iphone/ui-rig.ts'
 
-const UDID = '00008110-001A2B3C4D5E001E'
 const OWNERS_NUMBER = '+12025550111'
-
-function made(): PhoneLineRig {
-  const rig = new PhoneLineRig([UDID])
-  rig.cable.attach(UDID)
-  return rig
-}
-
-async function online() {
-  const rig = made()
-  const host = await PhoneHost.online(rig, UDID)
-  return { rig, host, phone: rig.of(UDID).phone, commands: rig.of(UDID).commands }
-}
-
-function messagesOf(events: readonly LineEvent[]): readonly DeviceMessage[] {
-  return events.flatMap((event) => (event.type === 'message' ? [event.message] : []))
-}
-
-test('a line is starting, and then online with all that it can do', async () => {
-  const { host } = await online()
-
-  const states = host.events.filter(({ type }) => type === 'offline' || type === 'online')
-
-  expect(states).toEqual([
-    {
-      type: 'offline',
-      reason: {
-        code: 'starting',
-        title: 'The line is starting',
-        hint: 'The line is being started; this takes a few seconds.',
-      },
-    },
-    {
-      type: 'online',
-      session: expect.objectContaining({ capacity: 1 }) as never, // Matches any session.
-      number: NUMBER,
-      imessageActive: true,
-      capabilities: {
-        new_contacts: true,
-        choose_service: false,
-        delivered: true,
-        read: true,
-        guid: false,
-        attachments: false,
-      },
-    },
-  ])
-  await host.end()
-})
+const UPDATE = { text: 'Carrier Settings Update', buttons: ['Update'] }
 
 test('of ten phones one hangs and one is never prepared: the others send and receive', async () => {
   const udids = Array.from({ length: 10 }, (_, i) => `00008110${String(i).padStart(16, '0')}`)
@@ -67,7 +18,7 @@ test('of ten phones one hangs and one is never prepared: the others send and rec
   rig.of(hanging).commands.meddle = () => ({ how: 'slow', ms: 3_600_000 })
   rig.launcher.preparesForEver.add(unprepared)
   const driver = rig.driver()
-  const hosts = await Promise.all(udids.map((udid) => PhoneHost.attend(rig, udid, { driver })))
+  const hosts = await Promise.all(udids.map((udid) => PhoneHost.attend(rig, { udid, driver })))
   await rig.clock.advance(10_000)
   const working = hosts.filter(({ udid }) => others.includes(udid))
 
@@ -84,15 +35,14 @@ test('of ten phones one hangs and one is never prepared: the others send and rec
   for (const udid of others) {
     expect(rig.of(udid).phone.sent(FRIEND, `out ${udid}`)).toHaveLength(1)
   }
-  for (const host of hosts) await host.end()
 })
 
 describe('a send that meets trouble', () => {
   test('of the phone says that the line is offline before it answers', async () => {
-    const { host, phone } = await online()
-    phone.alerts = [{ text: 'Carrier Settings Update', buttons: ['Update'] }]
+    const host = await PhoneHost.online()
+    const { clock, phone } = host.rig
+    phone.alerts = [UPDATE]
     host.slownessMs = ({ type }) => (type === 'offline' ? 3_000 : 0)
-    const { clock } = host.rig
 
     const sending = host.begin('hello')
     await host.until(() => !host.isOnline, 2_000)
@@ -107,10 +57,9 @@ describe('a send that meets trouble', () => {
     expect(answeredAt - toldAt).toBeWithin(2_500, 3_001)
     phone.alerts = []
     await host.until(() => host.isOnline)
-    await host.end()
   })
 
-  test.each<readonly [string, (one: Awaited<ReturnType<typeof online>>) => void, string]>([
+  test.each<readonly [string, (rig: PhoneLineRig) => void, string]>([
     [
       'the phone opens other chats',
       ({ phone }) => phone.wrongChats.push(OTHER, OTHER, OTHER),
@@ -124,25 +73,24 @@ describe('a send that meets trouble', () => {
       'ui_unknown',
     ],
   ])('of its chat only is a try, and the line stays: %s', async (_what, happens, reason) => {
-    const one = await online()
-    const { host, phone, rig } = one
-    happens(one)
+    const host = await PhoneHost.online()
+    const { clock, phone } = host.rig
+    happens(host.rig)
 
     const answer = await host.send('hello')
     phone.words = { iMessage: 'iMessage', SMS: 'Text Message' }
-    await rig.clock.advance(60_000)
+    await clock.advance(60_000)
     const other = await host.send('hello', { to: OTHER })
 
     expect(answer).toEqual({ outcome: notSent(reason), isSessionOver: false })
     expect(other.outcome).toEqual(ACCEPTED)
     expect(host.said).toEqual(['starting', 'online'])
     expect(phone.sent(FRIEND, 'hello')).toEqual([])
-    await host.end()
   })
 
   test('is not hidden by a state that cannot be told, and that ends the line', async () => {
-    const { host, phone } = await online()
-    phone.alerts = [{ text: 'Carrier Settings Update', buttons: ['Update'] }]
+    const host = await PhoneHost.online()
+    host.rig.phone.alerts = [UPDATE]
     host.refuses = ({ type }) => type === 'offline'
 
     const answer = await host.send('hello')
@@ -150,20 +98,20 @@ describe('a send that meets trouble', () => {
 
     expect(answer.outcome).toEqual(notSent('alert'))
     expect(host.failures).toEqual(['not durable'])
-    await host.end()
   })
 })
 
 test('between two sends lie four seconds, and a send before that is put off for their rest', async () => {
-  const { rig, host, phone } = await online()
+  const host = await PhoneHost.online()
+  const { clock, phone } = host.rig
   await host.send('one')
   const passed: string[] = []
   const pass = async () => passed.push('asked') > 0
 
   const atOnce = await host.begin('two', { pass })
-  await rig.clock.advance(3_700)
+  await clock.advance(3_700)
   const later = await host.begin('two', { pass })
-  await rig.clock.advance(1_300)
+  await clock.advance(1_300)
   const then = await host.send('two')
 
   const delayMs = expect.any(Number) as unknown as number // Matches any number.
@@ -175,107 +123,80 @@ test('between two sends lie four seconds, and a send before that is put off for 
   expect(passed).toEqual([])
   expect(then.outcome).toEqual(ACCEPTED)
   expect(phone.chat(FRIEND).bubbles.map(({ text }) => text)).toEqual(['one', 'two'])
-  await host.end()
-})
-
-test('what comes in and what is typed on the phone is told, a text message with its service', async () => {
-  const { rig, host, phone } = await online()
-  phone.reach.set(OTHER, { first: 'SMS', settled: 'SMS', afterMs: 0 })
-
-  phone.receive(FRIEND, 'hello')
-  await rig.clock.advance(10_000)
-  phone.receive(OTHER, 'by text')
-  await rig.clock.advance(10_000)
-  phone.write(FRIEND, 'typed')
-  await rig.clock.advance(10_000)
-
-  const at = expect.any(Number) as never // Matches any time.
-  const base = { guid: GUID, at, isHistory: false, isFromMe: false }
-  expect(messagesOf(host.events)).toEqual([
-    { ...base, handle: FRIEND, text: 'hello', service: 'iMessage' },
-    { ...base, handle: OTHER, text: 'by text', service: 'SMS' },
-    { ...base, handle: FRIEND, text: 'typed', service: 'iMessage', isFromMe: true },
-  ])
-  await host.end()
 })
 
 test('a time on the screen is one of the zone of the phone, and not of this computer', async () => {
-  const rig = new PhoneLineRig([UDID])
-  rig.cable.attach(UDID, { timeZone: 'America/New_York' })
-  const { phone } = rig.of(UDID)
+  const rig = PhoneLineRig.plugged({ timeZone: 'America/New_York' })
   // What it writes beside a message is five hours less than UTC.
-  phone.aheadMs = -5 * 3_600_000
-  const host = await PhoneHost.online(rig, UDID)
+  rig.phone.aheadMs = -5 * 3_600_000
+  const host = await PhoneHost.online(rig)
 
-  phone.receive(FRIEND, 'hello')
+  rig.phone.receive(FRIEND, 'hello')
   const at = Math.floor(rig.clock.now() / 60_000) * 60_000
   await rig.clock.advance(10_000)
 
-  expect(messagesOf(host.events).map((message) => Number(message.at))).toEqual([at])
-  await host.end()
+  expect(host.messages.map((message) => Number(message.at))).toEqual([at])
 })
 
 test('what comes in while the line sends is told, and the send is not', async () => {
-  const { rig, host, phone } = await online()
+  const host = await PhoneHost.online()
+  const { clock, phone } = host.rig
 
   const sending = host.begin('out')
   for (let i = 0; i < 8; i += 1) {
     phone.receive(i % 2 === 0 ? FRIEND : OTHER, `in ${i}`)
-    await rig.clock.advance(700)
+    await clock.advance(700)
   }
-  const { outcome } = await run(rig.clock, sending)
-  await rig.clock.advance(60_000)
+  const { outcome } = await run(clock, sending)
+  await clock.advance(60_000)
 
   expect(outcome).toEqual(ACCEPTED)
-  const told = messagesOf(host.events)
   const textsOf = (handle: string) =>
-    told.filter((one) => one.handle === handle).map(({ text }) => text)
+    host.messages.filter((one) => one.handle === handle).map(({ text }) => text)
   expect(textsOf(FRIEND)).toEqual(['in 0', 'in 2', 'in 4', 'in 6'])
   expect(textsOf(OTHER)).toEqual(['in 1', 'in 3', 'in 5', 'in 7'])
-  await host.end()
 })
 
 test('names in the place of numbers are a finding, and their messages are not told', async () => {
-  const { rig, host, phone } = await online()
+  const host = await PhoneHost.online()
+  const { clock, phone } = host.rig
   phone.contacts.set(OTHER, 'Aunt Em')
 
   phone.receive(OTHER, 'hello dear')
-  await rig.clock.advance(10_000)
+  await clock.advance(10_000)
 
   expect(await host.findings()).toEqual(['phone_has_contacts'])
   expect(host.texts).toEqual([])
   expect(host.isOnline).toBe(true)
-  await host.end()
 })
 
 describe('the number of a line', () => {
   test('is that which the owner gave, also where the SIM has another one', async () => {
-    const rig = made()
-    const driver = rig.driver([{ udid: '00008110001a2b3c4d5e001e', number: OWNERS_NUMBER }])
-    const host = await PhoneHost.online(rig, UDID, { driver })
+    const rig = PhoneLineRig.plugged()
+    const udid = UDID.replace('-', '').toLowerCase()
+    const driver = rig.driver([{ udid, number: OWNERS_NUMBER }])
+    const host = await PhoneHost.online(rig, { driver })
 
-    const found = await driver.discover(new AbortController().signal)
+    const found = await driver.discover(NEVER)
 
     expect(found).toEqual([{ key: UDID, number: OWNERS_NUMBER }])
     const told = host.events.findLast((event) => event.type === 'online')
     expect(told?.number).toBe(OWNERS_NUMBER)
     expect(await host.findings()).toEqual(['phone_number_mismatch'])
-    await host.end()
   })
 
   test('is that of the SIM, also while the phone forgets it, and there is no line without one', async () => {
-    const rig = made()
+    const rig = PhoneLineRig.plugged()
     const driver = rig.driver()
-    const { signal } = new AbortController()
 
     rig.cable.tell(UDID, { number: null })
-    const forgotten = await driver.discover(signal)
+    const forgotten = await driver.discover(NEVER)
     rig.cable.attach(UDID, { number: null })
-    const never = await driver.discover(signal)
+    const never = await driver.discover(NEVER)
 
     expect(forgotten).toEqual([{ key: UDID, number: NUMBER }])
     expect(never).toEqual([{ key: UDID, number: null }])
-    const codes = (await driver.checkup(signal)).map(({ code }) => code)
+    const codes = (await driver.checkup(NEVER)).map(({ code }) => code)
     expect(codes).toEqual(['phone_number_unknown'])
   })
 })

@@ -16,7 +16,7 @@ test('of a program that writes a megabyte the last 16 KiB of each output are kep
   expect(lines.join('\n').length).toBeLessThanOrEqual(16_384)
 })
 
-test('a process that not even force ends is left behind after ten seconds, and an ended one gets no signal', async () => {
+test('a process is told to end, forced to after five seconds and left behind after ten; an ended one gets no signal', async () => {
   const clock = new TestClock()
   const signals: string[] = []
   const ended = Promise.withResolvers<number>()
@@ -29,7 +29,9 @@ test('a process that not even force ends is left behind after ten seconds, and a
   })
   const process = new KeptProcess({ clock, start }, ['/bin/sh'])
   const stopping = process.stop()
-  await clock.advance(10_000)
+  await clock.advance(4_999)
+  const early = [...signals]
+  await clock.advance(5_001)
   await stopping
   const sent = [...signals]
 
@@ -39,6 +41,7 @@ test('a process that not even force ends is left behind after ten seconds, and a
   await other.ended
   await other.stop()
 
+  expect(early).toEqual(['SIGTERM'])
   expect(sent).toEqual(['SIGTERM', 'SIGKILL'])
   expect(signals).toEqual(sent)
 })

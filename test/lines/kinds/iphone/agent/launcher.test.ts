@@ -1,35 +1,33 @@
-// The commands that start agents, with real processes: small scripts that stand in for the owner's command,
-// for go-ios and for xcodebuild.
+// The commands that start agents: the owner's command, go-ios and xcodebuild.
 
 import { describe, expect, test } from 'bun:test'
-import { existsSync, statSync, writeFileSync } from 'node:fs'
+import { statSync, writeFileSync } from 'node:fs'
 
-import { OTHER_UDID, UDID } from '../../../../support/iphone/fake-phones.ts'
+import { UDID } from '../../../../support/iphone/fake-phones.ts'
 import {
   BUNDLE,
-  FakeTool,
-  isAlive,
+  exited,
   LaunchRig,
+  NOWHERE,
   OTHER,
   PHONE,
+  type PlayedProcess,
   SERIAL,
+  untilAborted,
 } from '../../../../support/iphone/launch-rig.ts'
-import { eventually } from '../../../../support/iphone/real-usbmuxd.ts'
-import { ScratchFolder } from '../../../../support/scratch-folder.ts'
+import { NEVER } from '../../../../support/iphone/ui-rig.ts'
 
-const NEVER = new AbortController().signal
-const PRESETS = ['go-ios', 'xcodebuild'] as const
+const isTunnel = ({ args }: PlayedProcess) => args[0] === 'tunnel'
 
 test('the preset go-ios keeps a tunnel, mounts the image, and lets the agent listen on the phone only', async () => {
   await using rig = new LaunchRig('go-ios')
 
   const trouble = await rig.prepare()
   rig.launch()
-  await rig.calls(3)
 
   const folder = rig.folder.file('data/go-ios')
   expect(trouble).toBeNull()
-  expect(rig.tool.argsOfCalls()).toEqual([
+  expect(rig.calls).toEqual([
     ['tunnel', 'start', '--userspace', `--pair-record-path=${folder}`],
     ['image', 'auto', `--udid=${SERIAL}`, `--basedir=${folder}/images`],
     [
@@ -50,70 +48,40 @@ test('the preset xcodebuild hands the same on to the agent by its environment', 
 
   const trouble = await rig.prepare()
   rig.launch()
-  await rig.calls(1)
-  const [call] = rig.tool.calls()
 
   const what = ['-xctestrun', rig.folder.file('wda.xctestrun'), '-destination', `id=${UDID}`]
   expect(trouble).toBeNull()
-  expect(call?.args).toEqual(['test-without-building', ...what])
-  expect(call?.environment).toMatchObject({
+  expect(rig.calls).toEqual([['test-without-building', ...what]])
+  expect(rig.started[0]?.environment).toEqual({
     TEST_RUNNER_USE_IP: '127.0.0.1',
     TEST_RUNNER_USE_PORT: '8123',
   })
 })
 
 test('the command of the owner runs with its values filled in, and so does that of the tunnel', async () => {
-  const folder = new ScratchFolder()
-  const own = new FakeTool(folder.path, 'own', 'exec sleep 60')
   await using rig = new LaunchRig('attach', {
-    iphoneAgentCommand: [own.path, 'start', '{udid}:{port}', '{serial}', '{bundle}', '$(id)'],
-    iphoneTunnelCommand: [own.path, 'tunnel', '{folder}'],
+    iphoneAgentCommand: ['/own', 'start', '{udid}:{port}', '{serial}', '{bundle}', '$(id)'],
+    iphoneTunnelCommand: ['/own', 'tunnel', '{folder}'],
   })
 
   await rig.prepare()
   rig.launch()
-  await eventually(() => (own.calls().length === 2 ? true : null), 'both commands')
 
-  expect(own.argsOfCalls()).toEqual([
+  expect(rig.calls).toEqual([
     ['tunnel', rig.folder.file('data/go-ios')],
     ['start', `${UDID}:8123`, SERIAL, BUNDLE, '$(id)'],
   ])
-  folder[Symbol.dispose]()
 })
 
 test('an owner who starts the agents has no launcher', () => {
   expect(() => new LaunchRig('attach')).toThrow('There is no launcher.')
 })
 
-test('a value that no option gives is named', async () => {
-  await using rig = new LaunchRig('xcodebuild', { iphoneXctestrun: null })
-
-  expect(rig.launcher.launch(PHONE)).toEqual({
-    code: 'launcher_absent',
-    why: 'No option gives a value for {xctestrun}.',
-  })
-})
-
-for (const preset of PRESETS) {
-  test(`${preset} learns nothing of our environment but where it is and who its user is`, async () => {
+test.each(['go-ios', 'xcodebuild'] as const)(
+  '%s is not started for a UDID that is none',
+  async (preset) => {
     await using rig = new LaunchRig(preset)
-    process.env['HOOKLINE_ADMIN_PASSWORD'] = 'secret'
-
-    await rig.prepare()
-    rig.launch()
-    await rig.calls(preset === 'go-ios' ? 3 : 1)
-    delete process.env['HOOKLINE_ADMIN_PASSWORD']
-
-    const known = ['HOME', 'LANG', 'PATH', 'TMPDIR', 'USER', 'XDG_RUNTIME_DIR']
-    const names = new Set(rig.tool.calls().flatMap(({ environment }) => Object.keys(environment)))
-    const others = [...names].filter((name) => !known.includes(name)).sort()
-    expect(others).toEqual(['TEST_RUNNER_USE_IP', 'TEST_RUNNER_USE_PORT'])
-  })
-
-  test(`${preset} is not started for a UDID that is none`, async () => {
-    await using rig = new LaunchRig(preset)
-    const trap = rig.folder.file('trap')
-    const bad = [`${UDID}; touch ${trap}`, `$(touch ${trap})`, `${UDID}\n`, `-v ${UDID}`, '-h', '']
+    const bad = [`${UDID}; id`, '$(id)', `${UDID}\n`, `-v ${UDID}`, '-h', '']
     const phones = bad.flatMap((id) => [
       { udid: id, serial: UDID },
       { udid: UDID, serial: id },
@@ -124,47 +92,20 @@ for (const preset of PRESETS) {
 
     const trouble = { code: 'launch_failed', why: 'The phone gives no valid UDID.' } as const
     expect([...prepared, ...launched]).toEqual([...phones, ...phones].map(() => trouble))
-    expect(rig.tool.calls()).toEqual([])
-    expect(existsSync(trap)).toBe(false)
-  })
-}
+    expect(rig.calls).toEqual([])
+  },
+)
 
-test('an agent runs until it is stopped, and others of its name run on', async () => {
+test('an agent runs until it is stopped, and others run on', async () => {
   await using rig = new LaunchRig('xcodebuild')
-  const other = Bun.spawn([rig.tool.path, 'other'], { detached: true })
   const launched = rig.launch()
   rig.launch(OTHER)
-  await rig.calls(3)
-  const pidOf = (udid: string) =>
-    rig.tool.calls().find(({ args }) => args.includes(`id=${udid}`))?.pid ?? 0
 
   await launched.stop()
   await launched.stop()
 
-  const alive = [other.pid, pidOf(UDID), pidOf(OTHER_UDID)].map(isAlive)
-  expect(alive).toEqual([true, false, true])
+  expect(rig.started.map(({ isAlive }) => isAlive)).toEqual([false, true])
   expect(await launched.ended).toEqual({ code: 'launch_failed', why: 'A signal ended it.' })
-})
-
-test('an agent that does not end by itself is killed after five seconds, with what it has started', async () => {
-  await using rig = new LaunchRig('xcodebuild')
-  const file = rig.folder.file('child')
-  rig.does({ agent: `trap '' TERM; sleep 60 & echo $! > '${file}'; exec sleep 60` })
-  const launched = rig.launch()
-  const child = await eventually(async () => {
-    const text = existsSync(file) ? await Bun.file(file).text() : ''
-    return text === '' ? null : Number(text)
-  }, 'its child')
-  const [pid = 0] = rig.tool.alive()
-
-  const stopping = launched.stop()
-  await rig.clock.advance(4_999)
-  const isLeft = isAlive(pid)
-  await rig.clock.advance(1)
-  await stopping
-
-  expect([isLeft, isAlive(pid)]).toEqual([true, false])
-  await eventually(() => (isAlive(child) ? null : true), 'the end of its child')
 })
 
 test('nothing is left when the relay ends, and nothing more is started', async () => {
@@ -172,91 +113,97 @@ test('nothing is left when the relay ends, and nothing more is started', async (
   await rig.prepare()
   rig.launch()
   rig.launch(OTHER)
-  await eventually(() => (rig.tool.alive().length === 3 ? true : null), 'their start')
+  const before = rig.alive.length
 
   await rig.stop()
 
+  expect([before, rig.alive.length]).toEqual([3, 0])
   expect(rig.launcher.launch(PHONE)).toEqual({ code: 'launch_failed', why: 'The relay is ending.' })
-  expect(rig.tool.alive()).toEqual([])
 })
 
 test('a phone that is pulled out meanwhile leaves nothing under way', async () => {
   await using rig = new LaunchRig('go-ios')
-  rig.does({ image: 'exec sleep 60' })
+  rig.mount = untilAborted
   const pulled = new AbortController()
-  const preparing = rig.prepare(PHONE, pulled.signal)
-  await eventually(() => (rig.commands.includes('image') ? true : null), 'the image')
+  const preparing = rig.launcher.prepare(PHONE, pulled.signal)
+  await rig.clock.advance(10_000)
 
   pulled.abort()
 
+  expect(rig.calls.map(([word]) => word)).toEqual(['tunnel', 'image'])
   expect(await preparing).toMatchObject({ code: 'launch_failed' })
-  await eventually(() => (rig.tool.alive().length === 1 ? true : null), 'only the tunnel')
+  expect(rig.alive.map(isTunnel)).toEqual([true])
 })
 
 test('phones are prepared one after the other', async () => {
   await using rig = new LaunchRig('go-ios')
-  const marker = rig.folder.file('busy')
-  rig.does({ image: `mkdir '${marker}' || exit 3; sleep 0.1; rmdir '${marker}'` })
+  const mounted = Promise.withResolvers<void>()
+  rig.mount = async () => {
+    await mounted.promise
+    return exited(0)
+  }
+  const both = [rig.launcher.prepare(PHONE, NEVER), rig.launcher.prepare(OTHER, NEVER)]
+  await rig.clock.advance(60_000)
+  const images = () => rig.calls.filter(([word]) => word === 'image').length
+  const before = images()
 
-  const troubles = await Promise.all([rig.prepare(PHONE), rig.prepare(OTHER)])
+  mounted.resolve()
 
-  expect(troubles).toEqual([null, null])
+  expect(await Promise.all(both)).toEqual([null, null])
+  expect([before, images()]).toEqual([1, 2])
 })
 
-test('a program that is not there is said to be missing', async () => {
-  const path = '/nowhere/tool'
-  await using goIos = new LaunchRig('go-ios', { iphoneGoIos: path })
-  await using xcode = new LaunchRig('xcodebuild', { iphoneXcodebuild: path })
+test('a program that is not there is said to be missing, and a value that no option gives is named', async () => {
+  await using goIos = new LaunchRig('go-ios', { iphoneGoIos: NOWHERE })
+  await using xcode = new LaunchRig('xcodebuild', { iphoneXcodebuild: NOWHERE })
+  await using unnamed = new LaunchRig('xcodebuild', { iphoneXctestrun: null })
 
   const troubles = [
     await goIos.prepare(),
-    goIos.launcher.launch(PHONE),
-    xcode.launcher.launch(PHONE),
+    ...[goIos, xcode, unnamed].map(({ launcher }) => launcher.launch(PHONE)),
   ]
 
-  const trouble = {
-    code: 'launcher_absent',
-    why: 'The program cannot be started: ENOENT.',
-  } as const
-  expect(troubles).toEqual([trouble, trouble, trouble])
+  const code = 'launcher_absent'
+  const absent = { code, why: 'The program cannot be started: ENOENT.' } as const
+  const missing = { code, why: 'No option gives a value for {xctestrun}.' } as const
+  expect(troubles).toEqual([absent, absent, absent, missing])
 })
 
-test('an image that is not mounted is named, with the last lines of its command', async () => {
+test('of a command that fails its exit code and last lines are told, without the ids of the phone', async () => {
   await using rig = new LaunchRig('go-ios')
-  rig.does({ image: 'echo no internet >&2; exit 2' })
+  rig.mount = async () => exited(2, 'no internet')
+  rig.onStart = (process) => {
+    if (isTunnel(process)) return
+    process.says('one\ntwo\n')
+    process.says(`no id=${UDID}, ${SERIAL}\nlast`, 'stderr')
+    process.exit(65)
+  }
 
-  expect(await rig.prepare()).toEqual({
-    code: 'image_mount_failed',
-    why: 'It ended with exit code 2. Its last lines: no internet',
-  })
-})
+  const troubles = [await rig.prepare(), await rig.ended()]
 
-test('the last lines of a command that ended are told, without the ids of the phone', async () => {
-  await using rig = new LaunchRig('xcodebuild')
-  rig.does({ agent: `echo one; echo two; echo "no $5" >&2; printf 'last' >&2; exit 65` })
-
-  expect(await rig.ended()).toEqual({
-    code: 'launch_failed',
-    why: 'It ended with exit code 65. Its last lines: two | no id=… | last',
-  })
+  expect(troubles).toEqual([
+    {
+      code: 'image_mount_failed',
+      why: 'It ended with exit code 2. Its last lines: no internet',
+    },
+    {
+      code: 'launch_failed',
+      why: 'It ended with exit code 65. Its last lines: two | no id=…, … | last',
+    },
+  ])
 })
 
 test('an agent that has answered may quote the screen, and is not quoted', async () => {
   await using rig = new LaunchRig('xcodebuild')
-  const file = rig.folder.file('go')
-  rig.does({
-    agent: `echo early; while [ ! -e '${file}' ]; do sleep 0.02; done; echo late; exit 1`,
-  })
   const launched = rig.launch()
-  await rig.calls(1)
+  const [agent] = rig.started
+  agent?.says('early\n')
 
   launched.ignoreOutput()
-  writeFileSync(file, '')
+  agent?.says('late\n')
+  agent?.exit(1)
 
-  expect(await launched.ended).toEqual({
-    code: 'launch_failed',
-    why: 'It ended with exit code 1.',
-  })
+  expect(await launched.ended).toEqual({ code: 'launch_failed', why: 'It ended with exit code 1.' })
 })
 
 test('a folder that cannot be made is a tunnel that does not stand', async () => {
@@ -267,27 +214,30 @@ test('a folder that cannot be made is a tunnel that does not stand', async () =>
     code: 'tunnel_failed',
     why: 'Its folder cannot be made: ENOTDIR.',
   })
-  expect(rig.tool.calls()).toEqual([])
+  expect(rig.calls).toEqual([])
 })
 
 test('a tunnel that dies is made anew after a second, then ever later, and it is told once', async () => {
   await using rig = new LaunchRig('go-ios')
-  rig.does({ tunnel: 'echo address already in use >&2; exit 1' })
+  rig.onStart = (process) => {
+    process.says('address already in use', 'stderr')
+    process.exit(1)
+  }
 
   await rig.prepare()
-  const tunnels = () => rig.commands.filter((word) => word === 'tunnel').length
-  await eventually(async () => {
-    await rig.clock.advance(500)
-    return tunnels() === 4 ? true : null
-  }, 'four tunnels')
+  await rig.clock.advance(8_000)
 
   const warnings = rig.lines.filter(([level]) => level === 'warn')
+  expect(rig.tunnels.map(({ at }) => at)).toEqual([0, 1_000, 3_000, 7_000])
   expect(warnings.map(([, message]) => message)).toEqual(['the tunnel command for iPhones ended'])
 })
 
 test('an agent that ends beside a tunnel that has ended says why both did', async () => {
   await using rig = new LaunchRig('go-ios')
-  rig.does({ tunnel: 'echo no tunnel today >&2; exit 1', agent: 'echo no way >&2; exit 1' })
+  rig.onStart = (process) => {
+    process.says(isTunnel(process) ? 'no tunnel today' : 'no way', 'stderr')
+    process.exit(1)
+  }
   await rig.prepare()
 
   expect(await rig.ended()).toEqual({
@@ -299,30 +249,28 @@ test('an agent that ends beside a tunnel that has ended says why both did', asyn
 })
 
 describe('a tunnel that has stood for a minute', () => {
-  const tunnelsAfter = async (rig: LaunchRig) => {
+  const failing = async (rig: LaunchRig) => {
+    rig.onStart = (process) => {
+      if (process.args.includes(`--udid=${SERIAL}`)) process.exit(1)
+    }
     await rig.prepare()
     await rig.clock.advance(60_000)
-    const trouble = await rig.ended()
-    for (let step = 0; step < 10; step += 1) {
-      await rig.clock.advance(1_000)
-      await Bun.sleep(20)
-    }
-    return { code: trouble.code, count: rig.commands.filter((word) => word === 'tunnel').length }
+    const { code } = await rig.ended()
+    await rig.clock.advance(10_000)
+    return { code, tunnels: rig.tunnels.map(({ isAlive }) => isAlive) }
   }
 
   test('is made anew when an agent ends that never answered, and is not to blame for that', async () => {
     await using rig = new LaunchRig('go-ios')
-    rig.does({ agent: 'exit 1' })
 
-    expect(await tunnelsAfter(rig)).toEqual({ code: 'launch_failed', count: 2 })
+    expect(await failing(rig)).toEqual({ code: 'launch_failed', tunnels: [false, true] })
     expect((await rig.ended()).code).toBe('launch_failed')
   })
 
   test('stays while it carries another agent', async () => {
     await using rig = new LaunchRig('go-ios')
-    rig.does({ agent: `case "$*" in *${SERIAL}*) exit 1 ;; esac; exec sleep 60` })
     rig.launch(OTHER)
 
-    expect(await tunnelsAfter(rig)).toEqual({ code: 'launch_failed', count: 1 })
+    expect(await failing(rig)).toEqual({ code: 'launch_failed', tunnels: [true] })
   })
 })

@@ -29,10 +29,6 @@ const FOREIGN_RECORD = {
   HostPrivateKey: Buffer.from(SELF_SIGNED.key),
 }
 
-function reasonOf(reading: PhoneReading): PhoneTroubleReason | 'facts' {
-  return reading.reading === 'facts' ? 'facts' : reading.reason
-}
-
 test.each(['TLSv1.2', 'TLSv1.3'] as const)('a phone is read over %s', async (version) => {
   await using rig = await PhoneRig.start({ version })
 
@@ -81,25 +77,24 @@ const WORDS: readonly (readonly [word: string, reason: PhoneTroubleReason])[] = 
   ['InvalidPairRecord', 'pairing_stale'],
   ['MissingPairRecord', 'pairing_stale'],
   ['InvalidService', 'unreadable'],
+  ['Call +15559990000 <now>', 'unreadable'],
 ]
 
-test.each(WORDS)('a session refused with %s means %s', async (word, reason) => {
+test('a session that is refused tells its reason by the word of the phone, which is passed on if it is one', async () => {
   await using rig = await PhoneRig.start()
-  rig.phone.lockdown.refusal = word
+  const readings: PhoneReading[] = []
 
-  const reading = await rig.read()
+  for (const [word] of WORDS) {
+    rig.phone.lockdown.refusal = word
+    readings.push(await rig.read())
+  }
 
-  const why = `The phone refused: ${word}`
-  expect(reading).toEqual({ reading: 'trouble', udid: UDID, name: 'Line one', reason, why })
-})
-
-test('a word of refusal that is none is not passed on', async () => {
-  await using rig = await PhoneRig.start()
-  rig.phone.lockdown.refusal = 'Call +15559990000 <now>'
-
-  const reading = await rig.read()
-
-  expect(reading).toMatchObject({ reason: 'unreadable', why: 'The phone refused: unknown' })
+  expect(readings).toEqual(
+    WORDS.map(([word, reason]) => {
+      const why = `The phone refused: ${word.startsWith('Call') ? 'unknown' : word}`
+      return { reading: 'trouble', udid: UDID, name: 'Line one', reason, why }
+    }),
+  )
 })
 
 test('values that the phone does not have are null, and the rest is read', async () => {
@@ -187,20 +182,24 @@ test('one who leaves while a phone is read is not kept waiting', async () => {
   await until(() => rig.phone.lockdown.openCount === 0, 'closed connections')
 })
 
-const ODD_ANSWERS: readonly (readonly [what: string, answer: Uint8Array])[] = [
-  ['too long', Buffer.from([0x7f, 0xff, 0xff, 0xff])],
-  ['no property list', Buffer.concat([Buffer.from([0, 0, 0, 4]), Buffer.from('what')])],
-  ['no dictionary', lockdownFrame([] as never)], // The writer takes what a phone would not say.
-  ['without a version', lockdownFrame({ Request: 'GetValue' })],
+const ODD_ANSWERS: readonly Uint8Array[] = [
+  Buffer.from([0x7f, 0xff, 0xff, 0xff]),
+  Buffer.concat([Buffer.from([0, 0, 0, 4]), Buffer.from('what')]),
+  lockdownFrame([] as never), // The writer takes what a phone would not say.
+  lockdownFrame({ Request: 'GetValue' }),
 ]
 
-test.each(ODD_ANSWERS)('a phone whose answer is %s is unreadable', async (_, answer) => {
+test('a phone whose answer is too long, no property list, no dictionary, or without a version is unreadable', async () => {
   await using rig = await PhoneRig.start()
-  rig.phone.lockdown.onRequest = () => answer
+  const readings: PhoneReading[] = []
 
-  const reading = await rig.read()
+  for (const answer of ODD_ANSWERS) {
+    rig.phone.lockdown.onRequest = () => answer
+    readings.push(await rig.read())
+  }
 
-  expect(reasonOf(reading)).toBe('unreadable')
+  const unreadable = expect.objectContaining({ reason: 'unreadable' }) as unknown as PhoneReading
+  expect(readings).toEqual(ODD_ANSWERS.map(() => unreadable))
 })
 
 test('a phone without lockdown, and one that has just gone, are unreadable', async () => {
@@ -235,25 +234,18 @@ test('a pair record is taken in binary, by either name, and with the id of usbmu
   expect(rig.rig.mux.requestsOf('ReadBUID')).toHaveLength(1)
 })
 
-const UNUSABLE: readonly (readonly [what: string, record: Uint8Array])[] = [
-  ['lacks its key', recordWith({ HostPrivateKey: null })],
-  ['lacks its id', recordWith({ HostID: null })],
-  ['has a key of another pair', recordWith({ HostPrivateKey: PAIR_RECORD.RootPrivateKey })],
-  ['has a key that is none', recordWith({ HostPrivateKey: Buffer.from('no key') })],
-  ['is no property list', Buffer.from('no list')],
-  ['is of another pairing', recordWith({ HostID: 'AAAAAAAA-0000-0000-0000-000000000000' })],
+const UNUSABLE: readonly Uint8Array[] = [
+  recordWith({ HostPrivateKey: null }),
+  recordWith({ HostID: null }),
+  // A key of another pair.
+  recordWith({ HostPrivateKey: PAIR_RECORD.RootPrivateKey }),
+  recordWith({ HostPrivateKey: Buffer.from('no key') }),
+  Buffer.from('no list'),
+  // Of another pairing.
+  recordWith({ HostID: 'AAAAAAAA-0000-0000-0000-000000000000' }),
 ]
 
-test.each(UNUSABLE)('a pair record that %s is stale', async (_, record) => {
-  await using rig = await PhoneRig.start()
-  rig.phone.pairRecord = record
-
-  const reading = await rig.read()
-
-  expect(reading).toMatchObject({ name: 'Line one', reason: 'pairing_stale' })
-})
-
-test('no key and no certificate is in what is told, however the reading ends', async () => {
+test('a pair record that cannot be used is stale, and no key or certificate is in what is told, however a reading ends', async () => {
   await using rig = await PhoneRig.start()
   const { lockdown } = rig.phone
   const good = rig.phone.pairRecord
@@ -267,9 +259,11 @@ test('no key and no certificate is in what is told, however the reading ends', a
   lockdown.tlsTrouble = 'closes'
   told.push(await rig.read())
   lockdown.tlsTrouble = null
-  for (const [, record] of UNUSABLE) {
+  for (const record of UNUSABLE) {
     rig.phone.pairRecord = record
-    told.push(await rig.read())
+    const stale = await rig.read()
+    expect(stale).toMatchObject({ name: 'Line one', reason: 'pairing_stale' })
+    told.push(stale)
   }
   // Damage that the parser of all XML would quote, and an answer that is cut off within the keys.
   rig.phone.pairRecord = Buffer.from(
@@ -286,7 +280,7 @@ test('no key and no certificate is in what is told, however the reading ends', a
   const text = told.map((one) => Bun.inspect(one, { depth: 10 }) + JSON.stringify(one)).join('\n')
   expect(secrets.filter((secret) => text.includes(secret))).toEqual([])
   expect(printed).toEqual([])
-  expect(secrets.length).toBeGreaterThan(90)
+  expect(secrets.length).toBeGreaterThan(75)
 })
 
 function cutOff(record: Uint8Array | null): Uint8Array {

@@ -3,22 +3,17 @@
 // Where a program is not installed, a line says what was left out.
 
 import { expect, test } from 'bun:test'
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
 import { MuxError } from '../../../../../src/lines/kinds/iphone/cable/mux-connection.ts'
 import { MuxWatch } from '../../../../../src/lines/kinds/iphone/cable/phone-watch.ts'
 import { Usbmux } from '../../../../../src/lines/kinds/iphone/cable/usbmux.ts'
 import { systemClock } from '../../../../../src/system/clock.ts'
 import { silentLog } from '../../../../../src/system/log.ts'
-import { type FakePhone, MuxRig, OTHER_UDID, UDID } from '../../../../support/iphone/fake-phones.ts'
-import {
-  canJudge,
-  eventually,
-  RealUsbmuxd,
-  whyNoUsbmuxd,
-} from '../../../../support/iphone/real-usbmuxd.ts'
+import { MuxRig, OTHER_UDID, UDID } from '../../../../support/iphone/fake-phones.ts'
+import { canJudge, RealUsbmuxd, whyNoUsbmuxd } from '../../../../support/iphone/real-usbmuxd.ts'
+import { eventually } from '../../../../support/relay-process.ts'
 
-const TOOLS = ['idevice_id', 'ideviceinfo', 'iproxy'] as const
+const TOOLS = ['idevice_id', 'ideviceinfo'] as const
 const NEVER = new AbortController().signal
 const WAIT_MS_MAX = 10_000
 
@@ -43,14 +38,6 @@ async function run(rig: MuxRig, ...command: readonly string[]): Promise<string> 
 function valuesOf(output: string): Readonly<Record<string, string>> {
   const pairs = output.split('\n').map((line) => line.split(': ', 2))
   return Object.fromEntries(pairs.filter(([, value]) => value !== undefined))
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo // A server that listens on a port has one.
-  await new Promise((resolve) => server.close(resolve))
-  return port
 }
 
 ifTools(
@@ -116,41 +103,6 @@ ifTools('a phone of the stand-in that refuses the session refuses ideviceinfo to
   expect(output).toContain('(-17)')
 })
 
-ifTools('iproxy carries bytes to a port of the phone and back', async () => {
-  await using rig = await MuxRig.start()
-  const phone = await rig.phone()
-  echoOn(phone, 8_100)
-  rig.mux.attach(phone)
-  const port = await freePort()
-  const env = { ...process.env, USBMUXD_SOCKET_ADDRESS: `UNIX:${rig.path}` }
-  const quiet = { env, stdout: 'ignore', stderr: 'ignore' } as const
-  const iproxy = Bun.spawn(['iproxy', `${port}:8100`], quiet)
-
-  const answer = await eventually(() => said(port, 'hello'), 'an answer')
-
-  iproxy.kill()
-  await iproxy.exited
-  expect(answer).toBe('echo of hello')
-})
-
-function echoOn({ ports }: FakePhone, port: number): void {
-  const serve = (socket: Socket) =>
-    void socket.on('data', (chunk) => socket.write(`echo of ${String(chunk)}`))
-  ports.set(port, { serve })
-}
-
-/** What is answered on `port`; null where nobody listens yet. */
-function said(port: number, text: string): Promise<string | null> {
-  return new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1', () => void socket.write(text))
-    socket.on('error', () => resolve(null))
-    socket.on('data', (chunk) => {
-      resolve(String(chunk))
-      socket.destroy()
-    })
-  })
-}
-
 ifUsbmuxd('the real usbmuxd, without a phone, understands everything that we ask', async () => {
   await using real = new RealUsbmuxd()
   await real.start()
@@ -175,7 +127,7 @@ ifUsbmuxd('a watch over the real usbmuxd notices when it goes and when it is bac
   const end = new AbortController()
   const running = watch.run(end.signal)
   const comesTo = (isThere: boolean) =>
-    eventually(() => ((watch.trouble === null) === isThere ? true : null), 'the change')
+    eventually('the change', () => ((watch.trouble === null) === isThere ? true : null))
 
   await real.start()
   await comesTo(true)

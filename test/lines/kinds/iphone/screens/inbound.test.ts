@@ -2,33 +2,27 @@
 
 import { expect, test } from 'bun:test'
 
+import { deviceHandle } from '../../../../../src/domain/handle.ts'
 import { timestamp } from '../../../../../src/domain/ids.ts'
 import { pollDelayMs } from '../../../../../src/lines/kinds/iphone/screens/inbound.ts'
-import { FRIEND, GUID, makeUiRig, OTHER } from '../../../../support/iphone/ui-rig.ts'
+import {
+  FRIEND,
+  GUID,
+  makeKnownLine,
+  OTHER,
+  QUIET,
+  textsOf,
+  type UiRig,
+} from '../../../../support/iphone/ui-rig.ts'
 
-const QUIET = { reportedCount: 0, groups: 0, named: 0, gaps: 0 }
-
-/** A rig whose list was seen, with a friend in it who wrote before. */
-async function makeLine() {
-  const rig = makeUiRig()
-  rig.phone.receive(FRIEND, 'before the line', { agoMs: 3_600_000 })
-  await rig.poll()
-  await rig.clock.advance(120_000)
-  return rig
-}
-
-type Rig = ReturnType<typeof makeUiRig>
-
-function textsOf(rig: Rig): readonly string[] {
-  return rig.told.messages.map(({ isFromMe, text }) => `${isFromMe ? '>' : '<'} ${text}`)
-}
-
-test('what was there before the line is no news, and what comes is told with all that is known of it', async () => {
-  const rig = await makeLine()
+test('what was there before the line is no news, and what comes is told once, with all that is known of it', async () => {
+  const rig = await makeKnownLine()
   const before = [...rig.told.messages]
 
   rig.phone.receive(FRIEND, 'hello')
   const report = await rig.poll()
+  const commands = rig.commands.names.length
+  await rig.restart().poll()
 
   expect(before).toEqual([])
   expect(report).toEqual({ ...QUIET, reportedCount: 1 })
@@ -43,47 +37,12 @@ test('what was there before the line is no news, and what comes is told with all
       service: 'iMessage',
     },
   ])
-})
-
-test('what comes in a chat whose composer says so is a text message', async () => {
-  const rig = await makeLine()
-  rig.phone.reach.set(FRIEND, { first: 'SMS', settled: 'SMS', afterMs: 0 })
-
-  rig.phone.receive(FRIEND, 'hello')
-  await rig.poll()
-
-  expect(rig.told.messages.map(({ service }) => service)).toEqual(['SMS'])
-})
-
-test('two equal texts in one minute are two messages', async () => {
-  const rig = await makeLine()
-  rig.phone.receive(FRIEND, 'ok')
-  await rig.poll()
-
-  rig.phone.receive(FRIEND, 'ok')
-  await rig.poll()
-
-  expect(textsOf(rig)).toEqual(['< ok', '< ok'])
-  expect(new Set(rig.told.messages.map(({ guid }) => guid)).size).toBe(2)
-})
-
-test('a restart repeats nothing, and tells what came meanwhile', async () => {
-  const rig = await makeLine()
-  rig.phone.receive(FRIEND, 'one')
-  await rig.poll()
-  const visits = rig.commands.names.length
-  await rig.restart().poll()
-  const again = rig.commands.names.slice(visits).filter((name) => name === 'tap')
-
-  rig.phone.receive(FRIEND, 'two')
-  await rig.restart().poll()
-
-  expect(textsOf(rig)).toEqual(['< one', '< two'])
-  expect(again).toEqual([])
+  // Nor is a chat opened again by the next process.
+  expect(rig.commands.names.slice(commands)).not.toContain('tap')
 })
 
 test('a burst of thirty in one chat is told in order, though the screen shows twelve', async () => {
-  const rig = await makeLine()
+  const rig = await makeKnownLine()
   rig.phone.windowRows = 12
   const texts = Array.from({ length: 30 }, (_, index) => `number ${index}`)
 
@@ -95,7 +54,7 @@ test('a burst of thirty in one chat is told in order, though the screen shows tw
 })
 
 test('a burst that is longer than the screen goes back leaves a gap, which is reported', async () => {
-  const rig = await makeLine()
+  const rig = await makeKnownLine()
   rig.phone.receive(FRIEND, 'known')
   await rig.poll()
   await rig.clock.advance(120_000)
@@ -108,94 +67,20 @@ test('a burst that is longer than the screen goes back leaves a gap, which is re
   expect(textsOf(rig).at(-1)).toBe('< number 79')
 })
 
-test('a tapback on an old message is no message', async () => {
-  const rig = await makeLine()
-  const old = rig.phone.receive(FRIEND, 'nice')
-  const last = rig.phone.receive(FRIEND, 'day')
-  await rig.poll()
-
-  old.tapback = 'Loved by you'
-  last.tapback = 'Liked by you'
-  rig.phone.receive(FRIEND, 'indeed')
-  await rig.poll()
-
-  expect(textsOf(rig)).toEqual(['< nice', '< day', '< indeed'])
-})
-
-test('an edit is no new message, and what comes after it is', async () => {
-  const rig = await makeLine()
-  const edited = rig.phone.receive(FRIEND, 'helo')
-  await rig.poll()
-
-  edited.text = 'hello'
-  await rig.poll()
-  rig.phone.receive(FRIEND, 'there')
-  await rig.poll()
-
-  expect(textsOf(rig)).toEqual(['< helo', '< there'])
-})
-
-test('a chat that was cleared goes on with what is new', async () => {
-  const rig = await makeLine()
-  rig.phone.receive(FRIEND, 'one')
-  await rig.poll()
-  rig.phone.erase(FRIEND)
-  await rig.poll()
-  await rig.clock.advance(120_000)
-
-  rig.phone.receive(FRIEND, 'two')
-  const report = await rig.poll()
-
-  expect(textsOf(rig)).toEqual(['< one', '< two'])
-  expect(report.gaps).toBe(1)
-})
-
-test('groups are counted and left alone', async () => {
-  const rig = await makeLine()
-
-  rig.phone.receive('+1 (202) 555-0123 & +1 (202) 555-0177', 'hi all', {
-    sender: '+1 (202) 555-0177',
-  })
-  const report = await rig.poll()
-  const later = await rig.poll()
-
-  expect([report, later]).toEqual([{ ...QUIET, groups: 1 }, QUIET])
-  expect(rig.told.messages).toEqual([])
-})
-
-test('a chat with a name instead of a number is reported, and never told under a wrong handle', async () => {
-  const rig = await makeLine()
-  rig.phone.contacts.set(OTHER, 'Ann')
-
-  rig.phone.receive(OTHER, 'hi')
-  const report = await rig.poll()
-
-  expect(report).toEqual({ ...QUIET, named: 1 })
-  expect(rig.told.messages).toEqual([])
-})
-
-test('a text that imitates our own label stays inbound', async () => {
-  const rig = await makeLine()
-
-  rig.phone.receive(FRIEND, 'Your iMessage, hi, 1:30 PM')
-  await rig.poll()
-
-  expect(textsOf(rig)).toEqual(['< Your iMessage, hi, 1:30 PM'])
-})
-
-test('a text with commas and a time at its end is whole', async () => {
-  const rig = await makeLine()
-
-  rig.phone.receive(FRIEND, 'at the bar, say, 1:30 PM')
-  await rig.poll()
-
-  expect(textsOf(rig)).toEqual(['< at the bar, say, 1:30 PM'])
-})
-
 test('whatever a stranger writes is told as it is, once', async () => {
-  const rig = await makeLine()
+  const rig = await makeKnownLine()
   const ofRows = ['Delivered', 'Not Delivered', 'Read 1:31 PM', 'Today 4:35 PM', 'x, Unread']
-  const texts = ['ok', 'ok, Loved by you', '1:05 PM', '\n', '', 'z'.repeat(5_000), ...ofRows]
+  const ofLabels = ['Your iMessage, hi, 1:30 PM', 'at the bar, say, 1:30 PM']
+  const texts = [
+    'ok',
+    'ok, Loved by you',
+    '1:05 PM',
+    '\n',
+    '',
+    'z'.repeat(5_000),
+    ...ofRows,
+    ...ofLabels,
+  ]
 
   for (const text of texts) {
     rig.phone.receive(FRIEND, text)
@@ -206,26 +91,63 @@ test('whatever a stranger writes is told as it is, once', async () => {
   expect(textsOf(rig)).toEqual(texts.map((text) => `< ${text}`))
 })
 
-test('somebody new is told of', async () => {
-  const rig = await makeLine()
+type Told = Pick<UiRig['told']['messages'][number], 'handle' | 'service' | 'isFromMe'>
 
-  rig.phone.receive('ann@example.com', 'hi')
-  await rig.poll()
+const GROUP = '+1 (202) 555-0123 & +1 (202) 555-0177'
 
-  expect(rig.told.messages.map(({ handle }) => String(handle))).toEqual(['ann@example.com'])
-})
+test.each<readonly [string, (rig: UiRig) => unknown, readonly Told[], Partial<typeof QUIET>]>([
+  [
+    'what comes in a chat whose composer says so is a text message',
+    ({ phone }) => {
+      phone.reach.set(FRIEND, { first: 'SMS', settled: 'SMS', afterMs: 0 })
+      phone.receive(FRIEND, 'hi')
+    },
+    [{ handle: FRIEND, service: 'SMS', isFromMe: false }],
+    { reportedCount: 1 },
+  ],
+  [
+    'somebody new is told of',
+    ({ phone }) => phone.receive('ann@example.com', 'hi'),
+    [{ handle: deviceHandle('ann@example.com'), service: 'iMessage', isFromMe: false }],
+    { reportedCount: 1 },
+  ],
+  [
+    'what a person types on the phone is told as ours',
+    ({ phone }) => phone.write(FRIEND, 'hi'),
+    [{ handle: FRIEND, service: 'iMessage', isFromMe: true }],
+    { reportedCount: 1 },
+  ],
+  [
+    'a chat with a name instead of a number is reported, and never told under a wrong handle',
+    ({ phone }) => {
+      phone.contacts.set(OTHER, 'Ann')
+      phone.receive(OTHER, 'hi')
+    },
+    [],
+    { named: 1 },
+  ],
+  [
+    'a group is counted and left alone',
+    ({ phone }) => phone.receive(GROUP, 'hi', { sender: '+1 (202) 555-0177' }),
+    [],
+    { groups: 1 },
+  ],
+])('%s', async (_what, happens, told, counted) => {
+  const rig = await makeKnownLine()
 
-test('what a person types on the phone is told as ours', async () => {
-  const rig = await makeLine()
+  happens(rig)
+  const report = await rig.poll()
+  const later = await rig.poll()
 
-  rig.phone.write(FRIEND, 'typed by hand')
-  await rig.poll()
-
-  expect(textsOf(rig)).toEqual(['> typed by hand'])
+  expect(
+    rig.told.messages.map(({ handle, service, isFromMe }) => ({ handle, service, isFromMe })),
+  ).toEqual([...told])
+  expect(rig.told.messages.every(({ text }) => text === 'hi')).toBe(true)
+  expect([report, later]).toEqual([{ ...QUIET, ...counted }, QUIET])
 })
 
 test('an attachment is a file without bytes, under the words that the phone has for it', async () => {
-  const rig = await makeLine()
+  const rig = await makeKnownLine()
 
   for (const text of ['Photo', 'hello']) rig.phone.receive(FRIEND, text)
   await rig.poll()
@@ -239,7 +161,7 @@ test('an attachment is a file without bytes, under the words that the phone has 
 })
 
 test('after a poll the list is on the screen, whatever was before', async () => {
-  const rig = await makeLine()
+  const rig = await makeKnownLine()
   rig.phone.receive(FRIEND, 'hello')
   rig.phone.open(FRIEND)
   await rig.poll()
@@ -252,7 +174,7 @@ test('after a poll the list is on the screen, whatever was before', async () => 
 })
 
 test('a chat that is looked at for a text of ours is left again', async () => {
-  const rig = await makeLine()
+  const rig = await makeKnownLine()
   rig.tools.own.leaveDraft(FRIEND)
 
   await rig.poll()
@@ -264,7 +186,7 @@ test('a chat that is looked at for a text of ours is left again', async () => {
 for (const keepsListPlace of [true, false]) {
   const place = keepsListPlace ? 'stays where it was' : 'goes back to its top'
   test(`more chats than the list shows are all read, where the list ${place}`, async () => {
-    const rig = await makeLine()
+    const rig = await makeKnownLine()
     rig.phone.windowCells = 4
     rig.phone.keepsListPlace = keepsListPlace
     const keys = Array.from(

@@ -31,108 +31,47 @@ function inbound(text: string, minutes = 810): ReadLabel {
   return { isFromMe: false, service: null, text, minutes }
 }
 
-const LABELS: readonly (readonly [
-  what: string,
-  label: string,
-  side: Side,
-  expected: ReadLabel | null,
-])[] = [
+function own(text: string, minutes = 810, service: 'iMessage' | 'SMS' = 'iMessage'): ReadLabel {
+  return { isFromMe: true, service, text, minutes }
+}
+
+const WHO = `${NUMBER}, `
+
+const LABELS: readonly (readonly [label: string, side: Side, expected: ReadLabel | null])[] = [
   // The first three were seen on macOS 27.2.
-  [
-    'an own bubble',
-    'Your iMessage, on my way, 12:39\u202FPM',
-    'right',
-    { isFromMe: true, service: 'iMessage', text: 'on my way', minutes: 759 },
-  ],
-  ['a bubble of the other side', `${NUMBER}, hello, 1:30\u202FPM`, 'left', inbound('hello')],
-  [
-    'a picture',
-    `${NUMBER}, Includes picture, 11:05\u202FAM`,
-    'left',
-    inbound('Includes picture', 665),
-  ],
-  [
-    'an own text message',
-    'Your text message, hi, 9:05 AM',
-    'right',
-    { isFromMe: true, service: 'SMS', text: 'hi', minutes: 545 },
-  ],
-  [
-    'a number between marks of direction',
-    `${WRITTEN}, hello, 1:30\u202FPM`,
-    'left',
-    inbound('hello'),
-  ],
-  ['a clock of 24 hours', `${NUMBER}, hello, 13:30`, 'left', inbound('hello')],
-  ['midnight', `${NUMBER}, hello, 12:00 AM`, 'left', inbound('hello', 0)],
-  [
-    'a text with commas and a time at its end',
-    `${NUMBER}, at, say, 1:30 PM, 1:30 PM`,
-    'left',
-    inbound('at, say, 1:30 PM'),
-  ],
-  [
-    'a text of right-to-left letters',
-    `${WRITTEN}, \u200Fשלום, 1:30 PM`,
-    'left',
-    inbound('\u200Fשלום'),
-  ],
-  ['a text of several lines', `${NUMBER}, one\ntwo, 1:30 PM`, 'left', inbound('one\ntwo')],
-  [
-    'an inbound text that imitates an own label',
-    `${NUMBER}, Your iMessage, hi, 1:30 PM, 1:30 PM`,
-    'left',
-    inbound('Your iMessage, hi, 1:30 PM'),
-  ],
-  [
-    'an inbound label that is an own one, word for word',
-    'Your iMessage, hi, 1:30 PM',
-    'left',
-    { isFromMe: false, service: null, text: 'hi', minutes: 810 },
-  ],
-  [
-    'a wide bubble that imitates an own label',
-    `${NUMBER}, Your iMessage, hi, 1:30 PM`,
-    'unclear',
-    inbound('Your iMessage, hi'),
-  ],
-  [
-    'a wide bubble of ours',
-    'Your iMessage, a long text, 1:30 PM',
-    'unclear',
-    { isFromMe: true, service: 'iMessage', text: 'a long text', minutes: 810 },
-  ],
-  [
-    'a bubble whose sender nobody can name',
-    'Message, hello, 1:30 PM',
-    'left',
-    { isFromMe: false, service: null, text: 'hello', minutes: 810 },
-  ],
-  [
-    'another sender than the title says',
-    'Maybe: Ann, hello, there, 1:30 PM',
-    'left',
-    { isFromMe: false, service: null, text: 'hello, there', minutes: 810 },
-  ],
-  ['a bubble of the other side without a text', `${WRITTEN}, 1:30 PM`, 'left', inbound('')],
-  [
-    'an own bubble without a text',
-    'Your iMessage, 1:30 PM',
-    'right',
-    { isFromMe: true, service: 'iMessage', text: '', minutes: 810 },
-  ],
-  ['somebody who is typing', `${NUMBER} is typing`, 'left', null],
-  ['a message that was taken back', `${NUMBER} unsent a message`, 'left', null],
-  ['an hour that does not exist', `${NUMBER}, hello, 25:30`, 'left', null],
+  ['Your iMessage, on my way, 12:39\u202FPM', 'right', own('on my way', 759)],
+  [`${WHO}hello, 1:30\u202FPM`, 'left', inbound('hello')],
+  [`${WHO}Includes picture, 11:05\u202FAM`, 'left', inbound('Includes picture', 665)],
+  ['Your text message, hi, 9:05 AM', 'right', own('hi', 545, 'SMS')],
+  [`${WRITTEN}, hello, 1:30\u202FPM`, 'left', inbound('hello')],
+  [`${WHO}hello, 13:30`, 'left', inbound('hello')],
+  [`${WHO}hello, 12:00 AM`, 'left', inbound('hello', 0)],
+  [`${WHO}at, say, 1:30 PM, 1:30 PM`, 'left', inbound('at, say, 1:30 PM')],
+  [`${WRITTEN}, \u200Fשלום, 1:30 PM`, 'left', inbound('\u200Fשלום')],
+  [`${WHO}one\ntwo, 1:30 PM`, 'left', inbound('one\ntwo')],
+  // Inbound texts that imitate an own label, and an inbound label that is one, word for word.
+  [`${WHO}Your iMessage, hi, 1:30 PM, 1:30 PM`, 'left', inbound('Your iMessage, hi, 1:30 PM')],
+  ['Your iMessage, hi, 1:30 PM', 'left', inbound('hi')],
+  [`${WHO}Your iMessage, hi, 1:30 PM`, 'unclear', inbound('Your iMessage, hi')],
+  ['Your iMessage, a long text, 1:30 PM', 'unclear', own('a long text')],
+  // A sender whom nobody can name, and another one than the title says.
+  ['Message, hello, 1:30 PM', 'left', inbound('hello')],
+  ['Maybe: Ann, hello, there, 1:30 PM', 'left', inbound('hello, there')],
+  // Without a text.
+  [`${WRITTEN}, 1:30 PM`, 'left', inbound('')],
+  ['Your iMessage, 1:30 PM', 'right', own('')],
+  // No messages.
+  [`${NUMBER} is typing`, 'left', null],
+  [`${NUMBER} unsent a message`, 'left', null],
+  [`${WHO}hello, 25:30`, 'left', null],
 ]
 
-describe('a label is read by where its bubble lies first, and by its words second', () => {
-  for (const [what, label, side, expected] of LABELS) {
-    test(what, () => {
-      expect(read(label, side)).toEqual(expected)
-    })
-  }
-})
+test.each(LABELS)(
+  'a label is read by where its bubble lies, and then by its words: %j, %s',
+  (label, side, expected) => {
+    expect(read(label, side)).toEqual(expected)
+  },
+)
 
 /** What a stranger may write so that it looks like something else. */
 const NASTY = [
@@ -240,38 +179,32 @@ test("times are those of the phone's zone, on either side of the change to winte
 })
 
 describe('the title of a chat', () => {
-  const kindOf = (title: string) => readChatTitle(title)
-
-  test('is a handle, a group or a name', () => {
-    expect(kindOf('\u202A+1\u00A0(202)\u00A0555-0123\u202C')).toEqual({
-      kind: 'direct',
-      handle: FRIEND,
-    })
-    expect(kindOf('Ann@Example.com')).toEqual({
-      kind: 'direct',
-      handle: deviceHandle('ann@example.com'),
-    })
-    expect(kindOf('262 966')).toEqual({ kind: 'direct', handle: deviceHandle('262966') })
-    expect(kindOf(`${NUMBER} & +1 (202) 555-0199`)).toEqual({ kind: 'group' })
-    expect(kindOf('4 People')).toEqual({ kind: 'group' })
-    expect(kindOf('Ann Example')).toEqual({ kind: 'named' })
-    expect(kindOf('')).toEqual({ kind: 'named' })
+  test.each([
+    ['\u202A+1\u00A0(202)\u00A0555-0123\u202C', { kind: 'direct', handle: FRIEND }],
+    ['Ann@Example.com', { kind: 'direct', handle: deviceHandle('ann@example.com') }],
+    ['262 966', { kind: 'direct', handle: deviceHandle('262966') }],
+    [`${NUMBER} & +1 (202) 555-0199`, { kind: 'group' }],
+    ['4 People', { kind: 'group' }],
+    ['Ann Example', { kind: 'named' }],
+    ['', { kind: 'named' }],
+  ] as const)('%j is a handle, a group or a name', (title, expected) => {
+    expect(readChatTitle(title)).toEqual(expected)
   })
 
-  test('fits a number in any spelling, and no other number', () => {
-    const fits = (title: string, handle: string) => isTitleOf(kindOf(title), deviceHandle(handle))
-
-    expect(fits(NUMBER, '+12025550123')).toBe(true)
-    expect(fits('(202) 555-0123', '+12025550123')).toBe(true)
-    expect(fits('1 (202) 555-0123', '+12025550123')).toBe(true)
-    expect(fits('ann@example.com', 'ann@example.com')).toBe(true)
-    expect(fits(NUMBER, '+12025550124')).toBe(false)
-    expect(fits('+44 2025550123', '+12025550123')).toBe(false)
-    expect(fits('+20 25550123', '+12025550123')).toBe(false)
-    expect(fits('0123', '+12025550123')).toBe(false)
-    expect(fits('5550123', '+12025550123')).toBe(false)
-    expect(fits('Ann', '+12025550123')).toBe(false)
-    expect(fits('ann@example.com', '+12025550123')).toBe(false)
+  test.each([
+    [NUMBER, '+12025550123', true],
+    ['(202) 555-0123', '+12025550123', true],
+    ['1 (202) 555-0123', '+12025550123', true],
+    ['ann@example.com', 'ann@example.com', true],
+    [NUMBER, '+12025550124', false],
+    ['+44 2025550123', '+12025550123', false],
+    ['+20 25550123', '+12025550123', false],
+    ['0123', '+12025550123', false],
+    ['5550123', '+12025550123', false],
+    ['Ann', '+12025550123', false],
+    ['ann@example.com', '+12025550123', false],
+  ])('%s fits %s, in any spelling and no other: %p', (title, handle, fits) => {
+    expect(isTitleOf(readChatTitle(title), deviceHandle(handle))).toBe(fits)
   })
 })
 

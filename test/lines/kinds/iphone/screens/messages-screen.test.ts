@@ -11,10 +11,8 @@ import {
   readScreen,
   type TranscriptScreen,
 } from '../../../../../src/lines/kinds/iphone/screens/messages-screen.ts'
-import { MessagesPhone } from '../../../../support/iphone/messages-phone.ts'
 import { type JsonNode, node } from '../../../../support/iphone/messages-tree.ts'
 import { FRIEND } from '../../../../support/iphone/ui-rig.ts'
-import { TestClock } from '../../../../support/test-clock.ts'
 
 const NUMBER = '+1 (202) 555-0123'
 
@@ -66,30 +64,6 @@ function textsOf({ bubbles }: TranscriptScreen): readonly string[] {
   return bubbles.map(({ isFromMe, text }) => `${isFromMe ? '>' : '<'} ${text}`)
 }
 
-test('the model of the phone is read as it is meant', () => {
-  const phone = new MessagesPhone(new TestClock())
-  phone.receive(FRIEND, 'hello')
-  const list = screenOf(phone.tree())
-  phone.open(FRIEND)
-  const chat = transcriptOf(phone.tree())
-  phone.isLocked = true
-
-  expect(list).toEqual({
-    screen: 'list',
-    cells: [
-      { name: NUMBER, mark: `${NUMBER}, hello\n`, isUnread: true, point: { x: 196.5, y: 138 } },
-    ],
-  })
-  expect(chat).toMatchObject({
-    title: NUMBER,
-    chat: { kind: 'direct', handle: FRIEND },
-    composer: { draft: '', service: 'iMessage', canSend: false },
-    back: { x: 30, y: 72 },
-  })
-  expect(textsOf(chat)).toEqual(['< hello'])
-  expect(screenOf(phone.tree())).toEqual({ screen: 'locked' })
-})
-
 test('an alert hides what is below it, and a screen that nobody knows is unknown', () => {
   const alert = node('Alert', null, { label: 'Software Update' })
 
@@ -98,35 +72,26 @@ test('an alert hides what is below it, and a screen that nobody knows is unknown
   expect(screenOf(application(node('Other', 'Something')))).toEqual({ screen: 'unknown' })
 })
 
-describe('the composer', () => {
-  const composerOf = (...nodes: readonly JsonNode[]) => transcriptOf(chatOf([], ...nodes)).composer
+const GREY = node('Button', 'sendButton', { isEnabled: '0' })
 
-  test('is empty while its value is only its placeholder', () => {
-    const composer = composerOf(field('iMessage', 'iMessage'))
+/** The value of an empty field is its placeholder; words that nobody knows name no service. */
+test.each([
+  ['iMessage', 'iMessage', null, { draft: '', service: 'iMessage', canSend: false }],
+  ['iMessage', 'iMessage', SEND, { draft: 'iMessage', service: 'iMessage', canSend: true }],
+  ['hello', 'iMessage', SEND, { draft: 'hello', service: 'iMessage', canSend: true }],
+  ['hello', 'iMessage', GREY, { draft: 'hello', service: 'iMessage', canSend: false }],
+  ['hello', 'Text Message', SEND, { draft: 'hello', service: 'SMS', canSend: true }],
+  ['hello', 'Text Message • RCS', SEND, { draft: 'hello', service: 'SMS', canSend: true }],
+  ['hello', 'Nachricht', SEND, { draft: 'hello', service: null, canSend: true }],
+  ['hello', '', SEND, { draft: 'hello', service: null, canSend: true }],
+] as const)(
+  'the composer with %j over %j is read with its button',
+  (value, placeholder, button, composer) => {
+    const nodes = [field(value, placeholder), ...(button === null ? [] : [button])]
 
-    expect(composer).toEqual({ draft: '', service: 'iMessage', canSend: false })
-  })
-
-  test('holds the very words of its placeholder where there is something to send', () => {
-    const composer = composerOf(field('iMessage', 'iMessage'), SEND)
-
-    expect(composer).toEqual({ draft: 'iMessage', service: 'iMessage', canSend: true })
-  })
-
-  test('names its service by the placeholder, and none by words that nobody knows', () => {
-    const services = ['iMessage', 'Text Message', 'Text Message • RCS', 'Nachricht', ''].map(
-      (placeholder) => composerOf(field('hello', placeholder), SEND)?.service,
-    )
-
-    expect(services).toEqual(['iMessage', 'SMS', 'SMS', null, null])
-  })
-
-  test('cannot be sent by a button that is grey', () => {
-    const grey = node('Button', 'sendButton', { isEnabled: '0' })
-
-    expect(composerOf(field('hello', 'iMessage'), grey)?.canSend).toBe(false)
-  })
-})
+    expect(transcriptOf(chatOf([], ...nodes)).composer).toEqual(composer)
+  },
+)
 
 describe('the rows of a transcript', () => {
   test('a status belongs to the own bubble above it, and text that looks like one to nobody', () => {
@@ -236,7 +201,7 @@ describe('a tree', () => {
       children: Array.from({ length: 20_001 }, () => ({ type: 'Cell' })),
     }
 
-    expect(skeletonOf(parsed(deep)).split('\n')).toHaveLength(100)
+    expect(skeletonOf(tree(deep)).split('\n')).toHaveLength(100)
     expect(parseTree(wide)).toBeNull()
   })
 
@@ -270,7 +235,7 @@ describe('a tree', () => {
       ],
     })
 
-    const skeleton = skeletonOf(parsed(json))
+    const skeleton = skeletonOf(tree(json))
 
     expect(skeleton).toBe(
       [
@@ -286,9 +251,3 @@ describe('a tree', () => {
     )
   })
 })
-
-function parsed(json: unknown) {
-  const root = parseTree(json)
-  if (root === null) throw new Error('The tree of the test is none.')
-  return root
-}
