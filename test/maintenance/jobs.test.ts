@@ -3,7 +3,7 @@ import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 
 import type { SettingValues } from '../../src/domain/setting.ts'
 import { dailyBackupJob } from '../../src/maintenance/backups.ts'
-import { retentionJob, statisticsJob } from '../../src/maintenance/maintenance.ts'
+import { retentionJob } from '../../src/maintenance/maintenance.ts'
 import { BackupWorker, dailyBackup } from '../../src/storage/backup.ts'
 import { openDatabase } from '../../src/storage/database.ts'
 import type { Purge } from '../../src/storage/retention.ts'
@@ -94,12 +94,6 @@ test('a retention that is stopped does no further batch', async () => {
   await clock.advance(1_000)
 
   expect([before > 1, batches]).toEqual([true, before])
-})
-
-test('statistics are refreshed through the writer', async () => {
-  const { writer, stop } = openRetention({})
-
-  expect(await statisticsJob({ writer }).run(stop.signal)).toBeUndefined()
 })
 
 test('the nightly backup is made, copied to the second folder, and old ones go', async () => {
