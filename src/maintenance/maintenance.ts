@@ -167,7 +167,7 @@ export function retentionJob(tools: RetentionTools & { readonly purges: readonly
 }
 
 /** Every night: keeps SQLite's statistics fresh. */
-export function statisticsJob(tools: Pick<RetentionTools, 'writer'>): Job {
+function statisticsJob(tools: Pick<RetentionTools, 'writer'>): Job {
   return {
     name: 'statistics',
     pattern: '43 4 * * *',

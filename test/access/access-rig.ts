@@ -1,15 +1,11 @@
 // The access room on a real database and the test clock.
 
 import { createAccess, type Client } from '../../src/access/access.ts'
-import { createAudit } from '../../src/storage/audit.ts'
-import { openDatabase } from '../../src/storage/database.ts'
-import { Writer } from '../../src/storage/writer.ts'
+import type { Writer } from '../../src/storage/writer.ts'
 import { ConfirmedClock } from '../../src/system/confirmed-clock.ts'
 import type { PasswordHash } from '../../src/system/hash.ts'
 import { silentLog } from '../../src/system/log.ts'
-import { LogicalClock } from '../../src/system/logical-clock.ts'
-import { TestClock } from '../support/test-clock.ts'
-import { seededRandom } from '../support/test-relay.ts'
+import { openTestStorage } from '../support/test-storage.ts'
 
 export const HERE: Client = {
   actor: { kind: 'dashboard', id: null },
@@ -37,11 +33,8 @@ export class PlainHash implements PasswordHash {
 }
 
 export function openAccess() {
-  const { db } = openDatabase(':memory:', { version: 'test' })
-  const clock = new TestClock()
-  const random = seededRandom(1)
-  const real = new Writer(db, () => {})
-  const stamps = new LogicalClock(clock, random, 0)
+  const storage = openTestStorage()
+  const { db, clock, writer: real } = storage
   const passwordHash = new PlainHash()
   const faults: Error[] = []
   const write: Writer['write'] = (work) => {
@@ -49,14 +42,11 @@ export function openAccess() {
     return fault === undefined ? real.write(work) : Promise.reject(fault)
   }
   const access = createAccess({
-    db,
+    ...storage,
     clock: new ConfirmedClock(clock, null),
-    random,
     writer: { write, afterCommit: (act) => real.afterCommit(act) },
     passwordHash,
-    audit: createAudit({ writer: real, stamps, log: silentLog }),
     log: silentLog,
-    stamps,
     lockedPassword: null,
   })
   const claim = async (password: string) => {

@@ -7,22 +7,7 @@ import { ConfigError, loadConfig } from '../../src/config.ts'
 
 const PLACE = { flags: {}, defaultDataDir: '/srv/data', folder: '/srv' }
 
-test('it can lie in a file of its own, and is not printed', () => {
-  const environment = { HOOKLINE_ADMIN_PASSWORD_FILE: 'password' }
-  const readText = (path: string) => (path === '/srv/password' ? 'correct horse\n' : null)
-
-  const { config, rows } = loadConfig({ ...PLACE, environment, readText })
-
-  expect(config.adminPassword).toBe('correct horse')
-  expect(rows).toContainEqual({
-    name: 'admin-password',
-    value: '(hidden)',
-    from: 'HOOKLINE_ADMIN_PASSWORD_FILE',
-  })
-  expect(JSON.stringify(rows)).not.toContain('correct horse')
-})
-
-test('one that does not fit is refused without being told', () => {
+test('a password that does not fit is refused without being told', () => {
   const environment = { HOOKLINE_ADMIN_PASSWORD: '1234567' }
 
   const load = () => loadConfig({ ...PLACE, environment, readText: () => null })
@@ -34,6 +19,6 @@ test('one that does not fit is refused without being told', () => {
   )
 })
 
-test('no flag takes it: every user of the machine sees the flags of a process', () => {
+test('no flag takes the password: every user of the machine sees the flags of a process', () => {
   expect(SERVE_COMMAND.options?.map(({ name }) => name)).not.toContain('admin-password')
 })

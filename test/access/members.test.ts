@@ -6,40 +6,33 @@ import { createMembers } from '../../src/access/members.ts'
 import { DashboardSessions } from '../../src/access/sessions.ts'
 import { COMMAND_LINE } from '../../src/domain/audit.ts'
 import { timestamp } from '../../src/domain/ids.ts'
-import { createAudit } from '../../src/storage/audit.ts'
 import { wholeBackup } from '../../src/storage/backup.ts'
 import { savePassword } from '../../src/storage/dashboard-access.ts'
-import { closeDatabase, openDatabase } from '../../src/storage/database.ts'
+import { closeDatabase } from '../../src/storage/database.ts'
 import { restoreBackup } from '../../src/storage/restore.ts'
 import { takeSnapshot } from '../../src/storage/snapshot.ts'
-import { Writer } from '../../src/storage/writer.ts'
 import { ConfirmedClock } from '../../src/system/confirmed-clock.ts'
 import { openDataDirectory } from '../../src/system/data-directory.ts'
-import { silentLog } from '../../src/system/log.ts'
-import { LogicalClock } from '../../src/system/logical-clock.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
-import { TEST_START, TestClock } from '../support/test-clock.ts'
-import { seededRandom } from '../support/test-relay.ts'
+import { TEST_START } from '../support/test-clock.ts'
+import { openTestStorage } from '../support/test-storage.ts'
 import { HERE, openAccess, refusal } from './access-rig.ts'
 
 const PASSWORD = 'correct horse'
 
-function openMembers(path: string, seed: number) {
-  const { db } = openDatabase(path, { version: 'test' })
-  const clock = new TestClock()
-  const random = seededRandom(seed)
-  const stamps = new LogicalClock(clock, random, 0)
-  const writer = new Writer(db, () => {})
-  const audit = createAudit({ writer, stamps, log: silentLog })
-  const tools = { db, clock: new ConfirmedClock(clock, null), random, writer, stamps, audit }
-  const members = createMembers({ ...tools, sessions: new DashboardSessions(tools) })
-  return { db, writer, members }
+function openMembers(path: string) {
+  const storage = openTestStorage(path)
+  const tools = { ...storage, clock: new ConfirmedClock(storage.clock, null) }
+  return {
+    ...storage,
+    members: createMembers({ ...tools, sessions: new DashboardSessions(tools) }),
+  }
 }
 
 test('a restore brings back no member that was removed since, and no link', async () => {
   using folder = new ScratchFolder()
   const directory = openDataDirectory(folder.path)
-  const before = openMembers(directory.database, 1)
+  const before = openMembers(directory.database)
   await before.writer.write((tx) =>
     savePassword(tx, {
       passwordHash: 'hash',
@@ -56,7 +49,7 @@ test('a restore brings back no member that was removed since, and no link', asyn
   const now = timestamp(TEST_START + 1_000)
   restoreBackup({ directory, file: folder.file('backup.db'), version: 'test', now })
 
-  const after = openMembers(directory.database, 2)
+  const after = openMembers(directory.database)
   const found = after.members.list().map(({ name, link_expires_at }) => [name, link_expires_at])
   expect(found).toEqual([['Ben', null]])
   closeDatabase(after.db)

@@ -1,40 +1,16 @@
 import { expect, test } from 'bun:test'
 
 import { COMMAND_LINE } from '../../src/domain/audit.ts'
-import {
-  createFirstKey,
-  createKey,
-  listKeys,
-  revokeKey,
-  type CredentialTools,
-} from '../../src/keys/credentials.ts'
-import { createAuthenticate, type Authenticate } from '../../src/keys/last-used.ts'
-import { createAudit } from '../../src/storage/audit.ts'
-import { openDatabase } from '../../src/storage/database.ts'
-import { Writer } from '../../src/storage/writer.ts'
-import { silentLog } from '../../src/system/log.ts'
-import { LogicalClock } from '../../src/system/logical-clock.ts'
-import { systemRandom } from '../../src/system/random.ts'
-import { TEST_START, TestClock } from '../support/test-clock.ts'
+import { createFirstKey, createKey, listKeys, revokeKey } from '../../src/keys/credentials.ts'
+import { createAuthenticate } from '../../src/keys/last-used.ts'
+import { openTestStorage } from '../support/test-storage.ts'
 
-const NOW = '2026-11-21T10:00:00.000Z'
 const UNNAMED = { name: null, origin: COMMAND_LINE }
 const ALL = { limit: 50, cursor: null }
 
-type Rig = CredentialTools & { readonly clock: TestClock; readonly callerOf: Authenticate }
-
-function createTools(): Rig {
-  const clock = new TestClock()
-  const { db } = openDatabase(':memory:', { version: 'test' })
-  const writer = new Writer(
-    db,
-    () => {},
-    () => {},
-  )
-  const stamps = new LogicalClock(clock, systemRandom, TEST_START)
-  const callerOf = createAuthenticate({ db, clock, lastUsed: { note() {} } })
-  const audit = createAudit({ writer, stamps, log: silentLog })
-  return { db, writer, stamps, audit, random: systemRandom, clock, callerOf }
+function createTools() {
+  const storage = openTestStorage()
+  return { ...storage, callerOf: createAuthenticate({ ...storage, lastUsed: { note() {} } }) }
 }
 
 /** One turn of the event loop. */
@@ -62,59 +38,18 @@ test('spec 5.5: the database holds nothing from which the secret could be read',
   expect(file.includes(key.secret.slice('hl_secret_'.length))).toBe(false)
 })
 
-test('revoking twice answers alike and keeps the first time', async () => {
+test('keys are listed newest first, page by page', async () => {
   const tools = createTools()
-  const key = await createKey(tools, UNNAMED)
-
-  const first = await revokeKey(tools, key.id, COMMAND_LINE)
-  await tools.clock.advance(5_000)
-  const second = await revokeKey(tools, key.id, COMMAND_LINE)
-
-  expect([first, second]).toEqual([
-    { id: key.id, deleted: true },
-    { id: key.id, deleted: true },
-  ])
-  expect(listKeys(tools, ALL).data[0]?.revoked_at).toBe(NOW)
-})
-
-test('keys are listed newest first, page by page, with a hint in place of the key', async () => {
-  const tools = createTools()
-  const made = []
-  for (const name of ['a', 'b', 'c'])
-    made.push(await createKey(tools, { name, origin: COMMAND_LINE }))
+  for (const name of ['a', 'b', 'c']) await createKey(tools, { name, origin: COMMAND_LINE })
 
   const first = listKeys(tools, { limit: 2, cursor: null })
   const second = listKeys(tools, { limit: 2, cursor: first.next_cursor })
 
-  expect(first.data.map((key) => key.name)).toEqual(['c', 'b'])
-  expect(first.has_more).toBe(true)
-  expect(second).toEqual({
-    data: [
-      {
-        id: made[0]?.id ?? '',
-        name: 'a',
-        key_hint: made[0]?.key.slice(0, 14) ?? '',
-        created_by: 'cli',
-        created_at: NOW,
-        last_used_at: null,
-        revoked_at: null,
-      },
-    ],
-    has_more: false,
-    next_cursor: null,
-  })
-})
-
-test('a name has at most 100 characters, counted in code points', async () => {
-  const tools = createTools()
-
-  const long = await createKey(tools, { name: '\u{1F600}'.repeat(100), origin: COMMAND_LINE })
-  const refusal = await createKey(tools, { name: 'x'.repeat(101), origin: COMMAND_LINE }).catch(
-    (error: unknown) => error,
-  )
-
-  expect(Array.from(long.name ?? '').length).toBe(100)
-  expect(refusal).toMatchObject({ code: 'invalid_request' })
+  expect([first, second].map(({ data }) => data.map(({ name }) => name))).toEqual([
+    ['c', 'b'],
+    ['a'],
+  ])
+  expect([first.has_more, second.has_more, second.next_cursor]).toEqual([true, false, null])
 })
 
 test('a first key is made once, and never again, even when it is revoked', async () => {

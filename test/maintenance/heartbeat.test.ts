@@ -1,35 +1,20 @@
 import { expect, test } from 'bun:test'
 
 import { COMMAND_LINE } from '../../src/domain/audit.ts'
-import type { LockedSettings } from '../../src/domain/setting.ts'
 import { Heartbeat, type Beat, type BeatResult } from '../../src/maintenance/heartbeat.ts'
-import { createAudit } from '../../src/storage/audit.ts'
-import { openDatabase } from '../../src/storage/database.ts'
 import { createSettings } from '../../src/storage/settings.ts'
-import { Writer } from '../../src/storage/writer.ts'
-import { silentLog } from '../../src/system/log.ts'
-import { LogicalClock } from '../../src/system/logical-clock.ts'
-import { systemRandom } from '../../src/system/random.ts'
 import { recordingLog } from '../support/recording-log.ts'
-import { TestClock } from '../support/test-clock.ts'
+import { openTestStorage } from '../support/test-storage.ts'
 
 const URL_A = 'https://monitor.example/ping/s3cret?key=s3cret'
 const URL_B = 'http://192.168.1.5:3001/api/push/s3cret'
 const MINUTE_MS = 60_000
 
 /** A heartbeat that runs, with a monitor that notes the seconds of each call and answers as told. */
-async function openHeartbeat(url = URL_A, locked: LockedSettings = {}) {
-  const clock = new TestClock()
-  const { db } = openDatabase(':memory:', { version: 'test' })
-  const writer = new Writer(db, () => {})
-  const stamps = new LogicalClock(clock, systemRandom, 0)
-  const settings = createSettings({
-    db,
-    writer,
-    stamps,
-    audit: createAudit({ writer, stamps, log: silentLog }),
-    locked,
-  })
+async function openHeartbeat(url = URL_A) {
+  const storage = openTestStorage()
+  const { clock } = storage
+  const settings = createSettings({ ...storage, locked: {} })
   await settings.set('heartbeat_url', url, COMMAND_LINE)
   const calls: (readonly [seconds: number, url: string])[] = []
   const monitor = {

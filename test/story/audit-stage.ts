@@ -11,7 +11,7 @@ import { startDashboard, type Browser } from '../http/dashboard-rig.ts'
 import { memoryBroker } from '../support/boxes-rig.ts'
 import { MemoryNetwork } from '../support/memory-link.ts'
 import { recordingLog } from '../support/recording-log.ts'
-import { ScriptedDriver } from '../support/scripted-driver.ts'
+import { accepts, ScriptedDriver } from '../support/scripted-driver.ts'
 import { TestClock } from '../support/test-clock.ts'
 import type { Json } from '../support/test-relay.ts'
 
@@ -97,6 +97,7 @@ export async function openStage(path: string) {
       }
       const sending = relay.send({ to: '+12025550700', text: 'hello' })
       await relay.clock.advance(1_000)
+      device.script = accepts
       return (await sending).body.id
     },
     actor: (way: string) => actorOf(way, relay.key?.id ?? ''),

@@ -162,20 +162,18 @@ test('after 30 days a reader learns what is gone, but never behind the newest ev
   expect((await stage.fetch(`${EVENTS}/stream?after=${UNKNOWN}`)).status).toBe(410)
 })
 
-for (const [query, path] of [
-  ['after=5', 'after'],
-  ['types=message.received,hello', 'types'],
-  ['types=', 'types'],
-  ['limit=0', 'limit'],
-]) {
-  test(`GET /events?${query} is 400 and names ${path}`, async () => {
-    await using stage = await openStage()
+test('a query that does not fit is 400, and names what', async () => {
+  await using stage = await openStage()
+  const asked = { after: '5', types: 'message.received,hello', limit: '0' }
+  const paths: unknown[] = []
 
-    const { status, body } = await stage.request('GET', `${EVENTS}?${query}`)
+  for (const query of [...Object.entries(asked), ['types', '']]) {
+    const { status, body } = await stage.request('GET', `${EVENTS}?${query.join('=')}`)
+    paths.push([status, body.error.details.issues[0].path])
+  }
 
-    expect([status, body.error.details.issues[0].path]).toEqual([400, path])
-  })
-}
+  expect(paths).toEqual(['after', 'types', 'limit', 'types'].map((path) => [400, path]))
+})
 
 test('the stream begins now, gives each event as it is committed, and a comment in a silence', async () => {
   await using stage = await openStage()

@@ -2,16 +2,7 @@
 
 import { expect, test } from 'bun:test'
 
-import {
-  ANNA,
-  BOB,
-  HOUR_MS,
-  errorOf,
-  idsOf,
-  makeKey,
-  openShop,
-  type Caller,
-} from '../support/limited-keys.ts'
+import { ANNA, BOB, HOUR_MS, errorOf, idsOf, makeKey, openShop } from '../support/limited-keys.ts'
 import { ScriptedDriver } from '../support/scripted-driver.ts'
 import { TEST_START } from '../support/test-clock.ts'
 import { startRelay, type Json } from '../support/test-relay.ts'
@@ -52,16 +43,16 @@ test('so many sends an hour, counted once for each message, and also after a res
   const relay = await openShop()
   const key = await makeKey(relay, { rules: { sends_per_hour: 2, sends_per_day: 3 } })
   const once = { 'Idempotency-Key': 'order-1' }
-  const send = (caller: Caller, more: object = {}) =>
-    caller.call('POST', '/messages/send', { to: ANNA, text: 'hi' }, more)
+  const send = (more: object = {}) =>
+    key.call('POST', '/messages/send', { to: ANNA, text: 'hi' }, more)
 
-  const statuses = [await send(key, once), await send(key, once), await send(key)]
-  const third = await send(key)
+  const statuses = [await send(once), await send(once), await send()]
+  const third = await send()
   expect(statuses.map(({ status }) => status)).toEqual([200, 200, 200])
   expect(errorOf(third)).toEqual([429, 'rate_limit_exceeded', { limit: 'key_hour', most: 2 }])
   expect(third.headers.get('retry-after')).toBe('3600')
   // A repeat is answered, whatever the rules say by then.
-  expect((await send(key, once)).status).toBe(200)
+  expect((await send(once)).status).toBe(200)
   await relay[Symbol.asyncDispose]()
 
   const driver = new ScriptedDriver()
@@ -81,13 +72,18 @@ test('so many sends an hour, counted once for each message, and also after a res
   expect(day.body.error.details).toEqual({ limit: 'key_day', most: 3 })
 })
 
-test('sends of a key count for the key that made it', async () => {
+test('sends of a key count for the key that made it, and one that is full stops both', async () => {
   await using relay = await openShop()
   const maker = await makeKey(relay, { rules: { sends_per_hour: 2 } })
   const child = await makeKey(relay, {}, maker)
   const sister = await makeKey(relay, {}, maker)
 
-  const statuses = [await child.send(ANNA), await sister.send(BOB), await maker.send(ANNA)]
+  const answers = [
+    await child.send(ANNA),
+    await sister.send(BOB),
+    await maker.send(ANNA),
+    await child.send(ANNA),
+  ]
 
-  expect(statuses.map(({ status }) => status)).toEqual([200, 200, 429])
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 429, 429])
 })

@@ -15,13 +15,17 @@ export async function openRelay(numbers = ['+12025550801']) {
   const driver = new ScriptedDriver()
   const devices = numbers.map((number) => driver.add(number))
   const relay = await startRelay({ drivers: [driver] })
-  return { relay, devices, device: devices[0] as ScriptedDevice }
+  return { ...relay, devices, device: devices[0] as ScriptedDevice }
 }
 
 let texts = 0
 
-/** Anna, or someone else, texts to a device. */
-export function text(device: ScriptedDevice, words: string, more: Json = {}): Promise<void> {
+/** Anna, or someone else, texts to the device of a relay. */
+export function text(
+  { device }: { readonly device: ScriptedDevice },
+  words: string,
+  more: Json = {},
+): Promise<void> {
   texts += 1
   const handle = deviceHandle(ANNA)
   return device.receive({ guid: guidOf(70_000 + texts), handle, text: words, ...more })

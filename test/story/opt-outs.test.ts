@@ -9,10 +9,9 @@ import { type Json } from '../support/test-relay.ts'
 import { ANNA, BOB, OPT_OUTS, hello, openRelay, set, text } from './opt-outs-stage.ts'
 
 test('after STOP nothing is sent to the person any more, and others are written to as ever', async () => {
-  const { relay, device } = await openRelay()
-  await using _ = relay
+  await using relay = await openRelay()
   await hello(relay)
-  await text(device, 'Stop. Thank you')
+  await text(relay, 'Stop. Thank you')
 
   const refused = await hello(relay)
   const conversation = (await relay.get(`/api/v1/conversations?handle=%2B12025550701`)).data[0]
@@ -28,8 +27,10 @@ test('after STOP nothing is sent to the person any more, and others are written 
     },
   ])
   expect([there.status, other.status]).toEqual([409, 200])
-  expect(device.given.map(({ to }) => String(to))).toEqual([ANNA, BOB])
+  expect(relay.device.given.map(({ to }) => String(to))).toEqual([ANNA, BOB])
   expect(conversation.opted_out).toBe(true)
+  // Changes by hand are in the trail; a person's own word is in the list.
+  expect((await relay.get('/api/v1/audit?about=opt_out')).data).toEqual([])
   const { last_message: message } = conversation
   expect((await relay.get(OPT_OUTS)).data).toEqual([
     {
@@ -44,23 +45,21 @@ test('after STOP nothing is sent to the person any more, and others are written 
 })
 
 test('START ends it, and what was refused meanwhile is not sent', async () => {
-  const { relay, device } = await openRelay()
-  await using _ = relay
-  await text(device, 'STOP')
+  await using relay = await openRelay()
+  await text(relay, 'STOP')
   await hello(relay)
-  await text(device, 'Start, please')
+  await text(relay, 'Start, please')
 
   const sent = await hello(relay)
   const recipient = await relay.get('/api/v1/recipients/%2B12025550701')
 
-  expect([sent.status, device.given.length]).toEqual([200, 1])
+  expect([sent.status, relay.device.given.length]).toEqual([200, 1])
   expect((await relay.get(OPT_OUTS)).data).toEqual([])
   expect(recipient).not.toHaveProperty('opted_out')
 })
 
 test('a sentence with the word in it, an own message, a group and the past mean nothing', async () => {
-  const { relay, device } = await openRelay()
-  await using _ = relay
+  await using relay = await openRelay()
   const [line] = await relay.lines()
   await relay.patch(`/api/v1/phone-lines/${line.id}`, { relay_groups: true })
   const group = {
@@ -70,31 +69,29 @@ test('a sentence with the word in it, an own message, a group and the past mean 
     participants: [],
   }
 
-  await text(device, 'Please stop by at five')
-  await text(device, 'STOP', { isFromMe: true })
-  await text(device, 'STOP', { group: { ...group, participants: [deviceHandle(ANNA)] } })
-  await text(device, 'STOP', { isHistory: true })
+  await text(relay, 'Please stop by at five')
+  await text(relay, 'STOP', { isFromMe: true })
+  await text(relay, 'STOP', { group: { ...group, participants: [deviceHandle(ANNA)] } })
+  await text(relay, 'STOP', { isHistory: true })
 
   expect((await relay.get(OPT_OUTS)).data).toEqual([])
   expect((await hello(relay)).status).toBe(200)
 })
 
 test('a keyword by SMS counts, although SMS is not relayed', async () => {
-  const { relay, device } = await openRelay()
-  await using _ = relay
+  await using relay = await openRelay()
 
-  await text(device, 'STOP', { service: 'SMS' })
+  await text(relay, 'STOP', { service: 'SMS' })
 
   expect(await relay.eventNames()).toEqual(['contact.opted_out'])
   expect((await hello(relay)).status).toBe(409)
 })
 
 test('the events are in the log in order, with the opt-out, and are not repeated', async () => {
-  const { relay, device } = await openRelay()
-  await using _ = relay
+  await using relay = await openRelay()
   const [line] = await relay.lines()
 
-  for (const words of ['STOP', 'unsubscribe', 'unstop', 'start']) await text(device, words)
+  for (const words of ['STOP', 'unsubscribe', 'unstop', 'start']) await text(relay, words)
 
   expect(await relay.eventNames()).toEqual([
     'message.received',
@@ -123,12 +120,11 @@ test('the events are in the log in order, with the opt-out, and are not repeated
 })
 
 test('the opt-out, its event and the message are one transaction', async () => {
-  const { relay, device } = await openRelay()
-  await using _ = relay
+  await using relay = await openRelay()
   relay.db.sqlite.run(`CREATE TEMP TRIGGER no_events BEFORE INSERT ON events
     WHEN NEW.name = 'contact.opted_out' BEGIN SELECT RAISE(ABORT, 'broken'); END`)
 
-  await text(device, 'STOP')
+  await text(relay, 'STOP')
 
   expect((await relay.get(OPT_OUTS)).data).toEqual([])
   expect((await relay.get('/api/v1/messages')).data).toEqual([])
@@ -136,9 +132,8 @@ test('the opt-out, its event and the message are one transaction', async () => {
 })
 
 test('queued, scheduled and held messages fail at once, and those to others stay', async () => {
-  const { relay, devices } = await openRelay(['+12025550801', '+12025550802'])
-  await using _ = relay
-  const [first, second] = devices as [ScriptedDevice, ScriptedDevice]
+  await using relay = await openRelay(['+12025550801', '+12025550802'])
+  const [first, second] = relay.devices as [ScriptedDevice, ScriptedDevice]
   const [line] = await relay.lines()
   await first.goOffline()
   const pin = { phone_line_id: line.id }
@@ -152,7 +147,7 @@ test('queued, scheduled and held messages fail at once, and those to others stay
   const held = await relay.send({ to: ANNA, text: 'held', ...pin }, as)
   const other = await relay.send({ to: BOB, text: 'hello', ...pin })
 
-  await text(second, 'STOP')
+  await text({ device: second }, 'STOP')
   const messages = await Promise.all(
     [queued, behind, scheduled, held, other].map(({ body }) => relay.message(body.id)),
   )
@@ -167,11 +162,10 @@ test('queued, scheduled and held messages fail at once, and those to others stay
 })
 
 test('one that a driver has in hand does not pass its point of no return', async () => {
-  const { relay, device } = await openRelay()
-  await using _ = relay
+  await using relay = await openRelay()
   const stopped = Promise.withResolvers<void>()
   const passed: boolean[] = []
-  device.script = async (_message, pointOfNoReturn) => {
+  relay.device.script = async (_message, pointOfNoReturn) => {
     await stopped.promise
     passed.push(await pointOfNoReturn(null))
     return { outcome: 'not_sent', reason: 'withdrawn', blame: 'line' }
@@ -179,43 +173,41 @@ test('one that a driver has in hand does not pass its point of no return', async
   const sending = hello(relay)
   await settle()
 
-  await text(device, 'STOP')
+  await text(relay, 'STOP')
   stopped.resolve()
   const { status, body } = await sending
   await relay.clock.advance(60_000)
 
   expect([passed, status, body.error.code]).toEqual([[false], 422, 'send_failed'])
   expect(body.error.details.reason).toBe('recipient_opted_out')
-  expect(device.given).toHaveLength(1)
+  expect(relay.device.given).toHaveLength(1)
 })
 
 test('a message that was accepted while opt-outs were only recorded fails before it leaves', async () => {
-  const { relay, device } = await openRelay()
-  await using _ = relay
+  await using relay = await openRelay()
   await set(relay, 'record')
-  await text(device, 'STOP')
+  await text(relay, 'STOP')
   const allowed = await hello(relay)
-  await device.goOffline()
+  await relay.device.goOffline()
   const waiting = await hello(relay)
 
   await set(relay, 'enforce')
-  await device.goOnline()
+  await relay.device.goOnline()
   await relay.clock.advance(10_000)
 
   expect([allowed.status, waiting.status]).toEqual([200, 202])
   expect((await relay.message(waiting.body.id)).error.code).toBe('recipient_opted_out')
-  expect(device.sent).toHaveLength(1)
+  expect(relay.device.sent).toHaveLength(1)
 })
 
 test('while opt-outs are only recorded, what is queued goes out', async () => {
-  const { relay, device } = await openRelay()
-  await using _ = relay
+  await using relay = await openRelay()
   await set(relay, 'record')
-  await device.goOffline()
+  await relay.device.goOffline()
   const waiting = await hello(relay)
 
-  await text(device, 'STOP')
-  await device.goOnline()
+  await text(relay, 'STOP')
+  await relay.device.goOnline()
   await relay.clock.advance(10_000)
 
   expect((await relay.message(waiting.body.id)).status).toBe('sent')
@@ -223,25 +215,23 @@ test('while opt-outs are only recorded, what is queued goes out', async () => {
 })
 
 test('with the setting off no keyword is recorded, and nobody is kept from anything', async () => {
-  const { relay, device } = await openRelay()
-  await using _ = relay
+  await using relay = await openRelay()
   await set(relay, 'off')
 
-  await text(device, 'STOP')
+  await text(relay, 'STOP')
 
   expect(await relay.eventNames()).toEqual(['message.received'])
   expect((await hello(relay)).status).toBe(200)
 })
 
 test('a repeat of what was accepted before STOP gets its first answer', async () => {
-  const { relay, device } = await openRelay()
-  await using _ = relay
+  await using relay = await openRelay()
   const key = { 'Idempotency-Key': 'order-1042' }
   const first = await relay.send({ to: ANNA, text: 'hello' }, key)
-  await text(device, 'STOP')
+  await text(relay, 'STOP')
 
   const again = await relay.send({ to: ANNA, text: 'hello' }, key)
 
   expect([again.status, again.body]).toEqual([200, first.body])
-  expect(device.given).toHaveLength(1)
+  expect(relay.device.given).toHaveLength(1)
 })

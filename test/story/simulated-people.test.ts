@@ -1,24 +1,11 @@
-// Simulated people through the whole relay: a developer sees every outcome of files, groups, reactions,
-// edits and services before there is a device.
+// Simulated people through the whole relay: a developer sees files, groups and changes before there is a device.
+// What each number does is in `test/lines/kinds/simulated-rich.test.ts`.
 
 import { expect, test } from 'bun:test'
 
+import { eventually } from '../support/relay-process.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
-import { TestClock } from '../support/test-clock.ts'
 import { startRelay, type Json } from '../support/test-relay.ts'
-import { WebhookSink } from '../support/webhook-sink.ts'
-
-const EVENTS = [
-  'message.received',
-  'message.sent',
-  'message.failed',
-  'message.reaction',
-  'message.edited',
-  'message.unsent',
-  'attachment.available',
-  'attachment.failed',
-  'group_message.received',
-]
 
 test('a picture comes with its bytes', async () => {
   await using world = await start()
@@ -35,32 +22,6 @@ test('a picture comes with its bytes', async () => {
   })
   expect([status, body.length, body.subarray(0, 3).toHex()]).toEqual([200, file.size, 'ffd8ff'])
 })
-
-test('a picture in HEIC is known by its bytes', async () => {
-  await using world = await start()
-
-  await world.send('+15550000187')
-
-  const [message] = await world.arrived()
-  expect(message.attachments[0]).toMatchObject({ mime_type: 'image/heic', state: 'available' })
-})
-
-const LATE = { '0186': 'attachment.available', '0185': 'attachment.failed' }
-
-for (const [digits, event] of Object.entries(LATE)) {
-  test(`a file of ${digits} is announced with its message, and then: ${event}`, async () => {
-    await using world = await start()
-
-    await world.send(`+1555000${digits}`)
-    await world.relay.clock.advance(14_000)
-    const early = world.eventNames()
-    await world.relay.clock.advance(4_000)
-    await world.until(() => world.eventNames().length > 2)
-
-    expect(early).toEqual(['message.sent', 'message.received'])
-    expect(world.eventNames()).toEqual(['message.sent', 'message.received', event])
-  })
-}
 
 test('a file that was uploaded goes out, comes back as an echo, and is the same', async () => {
   await using world = await start()
@@ -91,42 +52,6 @@ test('0198 takes the first file only, and 0199 says no more', async () => {
   expect(failed.attachments.map((each: Json) => each.sent)).toEqual([true, false])
   expect(uncertain.status).toBe('uncertain')
   expect(uncertain.attachments.map((each: Json) => each.sent)).toEqual([true, null])
-})
-
-test('0192 is reached by SMS where that is asked for, or where auto may turn to it', async () => {
-  await using world = await start()
-
-  const refused = await world.send('+15550000192')
-  const asked = await world.send('+15550000192', { service: 'SMS' })
-  const auto = await world.send('+15550010192', { service: 'auto' })
-  await world.relay.clock.advance(1_000)
-
-  expect(refused.status).toBe(422)
-  const { status, service } = await world.relay.message(asked.body.id)
-  const turned = await world.relay.message(auto.body.id)
-  expect([status, service]).toEqual(['sent', 'SMS'])
-  expect([turned.status, turned.service]).toEqual(['sent', 'SMS'])
-})
-
-test('reactions, edits and unsends come as events', async () => {
-  await using world = await start()
-
-  for (const digits of ['0184', '0183', '0182']) await world.send(`+1555000${digits}`)
-  await world.relay.clock.advance(2_000)
-
-  expect(world.eventNames().filter((name) => name !== 'message.sent')).toEqual([
-    'message.reaction',
-    'message.received',
-    'message.received',
-    'message.edited',
-    'message.unsent',
-  ])
-  const [unsent, edited] = await world.inbound()
-  expect([edited.text, edited.edits.map((edit: Json) => edit.text)]).toEqual([
-    'See you at 8.',
-    ['See you at 7.'],
-  ])
-  expect([unsent.text, unsent.unsent_at === null]).toEqual(['', false])
 })
 
 test('a group writes, is answered, and its people answer there', async () => {
@@ -174,16 +99,11 @@ test('a script plays a whole conversation: a late file, a reply, an edit and a r
 
 async function start() {
   const folder = new ScratchFolder()
-  const clock = new TestClock()
-  const sink = new WebhookSink(clock)
   const relay = await startRelay({
-    clock,
-    post: sink.post,
     drivers: 'own',
     environment: { HOOKLINE_SIMULATED_LINES: '1' },
     folder: folder.path,
   })
-  await relay.post('/api/v1/webhooks', { url: 'https://example.test/', events: EVENTS })
   const [line] = await relay.lines()
   const call = async (path: string, body: string | null) => {
     const { key = '', secret = '' } = relay.key ?? {}
@@ -198,12 +118,11 @@ async function start() {
   const inbound = async (): Promise<readonly Json[]> =>
     (await relay.get('/api/v1/messages?direction=inbound')).data
   /** Files take real time, during which the test's clock goes on. */
-  const until = async (isSo: () => boolean | Promise<boolean>): Promise<void> => {
-    for (let tries = 0; tries < 500 && !(await isSo()); tries += 1) {
-      await Bun.sleep(2)
+  const until = (isSo: () => Promise<boolean>) =>
+    eventually('the files are there', async () => {
       await relay.clock.advance(10)
-    }
-  }
+      return (await isSo()) ? true : null
+    })
   return {
     relay,
     line,
@@ -221,8 +140,6 @@ async function start() {
       const response = await call(path, null)
       return { status: response.status, body: await response.bytes() }
     },
-    eventNames: (): readonly string[] =>
-      sink.posts.map(({ body }) => JSON.parse(body).event as string),
     async [Symbol.asyncDispose]() {
       await relay[Symbol.asyncDispose]()
       folder[Symbol.dispose]()

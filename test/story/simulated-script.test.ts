@@ -63,19 +63,17 @@ const BAD: Readonly<Record<string, readonly [body: object, path: string]>> = {
   ],
 }
 
-for (const [what, [body, path]] of Object.entries(BAD)) {
-  test(`an event ${what} is 400, and says where`, async () => {
-    await using world = await start()
+test('an event that is none is 400, and says where', async () => {
+  await using world = await start()
 
-    const answer = await world.play(body)
+  for (const [what, [event, path]] of Object.entries(BAD)) {
+    const { status, body } = await world.play(event)
 
-    expect(answer.status).toBe(400)
-    expect(answer.body.error.details.issues.map((issue: { path: string }) => issue.path)).toContain(
-      path,
-    )
-    expect(await world.inbound()).toEqual([])
-  })
-}
+    const paths = body.error.details.issues.map((issue: { path: string }) => issue.path)
+    expect([what, status, paths]).toEqual([what, 400, expect.arrayContaining([path])])
+  }
+  expect(await world.inbound()).toEqual([])
+})
 
 test('a line of another kind cannot be played, and an unknown one is not found', async () => {
   const driver = new ScriptedDriver()

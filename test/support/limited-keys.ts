@@ -16,8 +16,6 @@ export async function openShop(options: Parameters<typeof startRelay>[0] = {}): 
   return { ...(await startRelay({ ...options, drivers: [driver] })), devices }
 }
 
-export type Caller = Awaited<ReturnType<typeof makeKey>>
-
 /** Makes a key, by `maker` where one is given; gives its calls. */
 export async function makeKey(
   relay: TestRelay,

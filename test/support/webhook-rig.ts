@@ -141,6 +141,12 @@ export async function startRig(options: Options = {}) {
       stop.abort()
       await running
     },
+    /** Stops it; receivers that hang run into their time-outs. */
+    async [Symbol.asyncDispose](): Promise<void> {
+      stop.abort()
+      await testClock.advance(10_000)
+      await running
+    },
   }
 }
 

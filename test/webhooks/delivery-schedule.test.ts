@@ -6,7 +6,8 @@ import { createHmac } from 'node:crypto'
 import { Webhook } from 'standardwebhooks'
 
 import { settle, TEST_START } from '../support/test-clock.ts'
-import { ALL, OWNER, startRig, type Rig } from '../support/webhook-rig.ts'
+import { ALL, OWNER, startRig } from '../support/webhook-rig.ts'
+import type { Posted } from '../support/webhook-sink.ts'
 
 const SECOND = 1_000
 const MINUTE = 60 * SECOND
@@ -14,7 +15,7 @@ const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
 test('an event reaches its webhook at once, signed, and the attempt is on disk', async () => {
-  const rig = await startRig()
+  await using rig = await startRig()
   const webhook = await rig.webhook()
 
   const message = await rig.event()
@@ -55,11 +56,10 @@ test('an event reaches its webhook at once, signed, and the attempt is on disk',
       },
     ],
   })
-  await rig.stop()
 })
 
 test('twelve attempts over 73 hours, each with a fresh timestamp, then it is exhausted', async () => {
-  const rig = await startRig()
+  await using rig = await startRig()
   const webhook = await rig.webhook()
   let badId = ''
   rig.sink.answer = ({ id }) => (id === badId || badId === '' ? 500 : 200)
@@ -83,33 +83,10 @@ test('twelve attempts over 73 hours, each with a fresh timestamp, then it is exh
   )
   const delivery = rig.deliveries(webhook.id).find(({ event_id }) => event_id === badId)
   expect(delivery).toMatchObject({ status: 'exhausted', attempt_count: 12, next_attempt_at: null })
-  await rig.stop()
-})
-
-test('a receiver that is back after two days gets everything, oldest first', async () => {
-  const rig = await startRig()
-  const webhook = await rig.webhook()
-  rig.sink.answer = () => 503
-  const sent: string[] = []
-  for (let i = 0; i < 30; i += 1) {
-    const message = await rig.event(`c${i}`)
-    sent.push(message.id)
-    await rig.clock.advance(96 * MINUTE)
-  }
-
-  rig.sink.answer = () => 200
-  const before = rig.sink.posts.length
-  await rig.clock.advance(5 * MINUTE)
-
-  const arrived = rig.sink.posts.slice(before).map(({ body }) => JSON.parse(body).message.id)
-  const [probe = '', ...rest] = arrived
-  expect(rest).toEqual(sent.filter((id) => id !== probe))
-  expect(rig.deliveries(webhook.id).every(({ status }) => status === 'succeeded')).toBeTrue()
-  await rig.stop()
 })
 
 test('a secret rotated twice: all three sign for 24 hours, newest first', async () => {
-  const rig = await startRig()
+  await using rig = await startRig()
   const webhook = await rig.webhook()
   const second = await rig.subscriptions.rotateSecret(webhook.id, OWNER)
   await rig.clock.advance(HOUR)
@@ -121,22 +98,17 @@ test('a secret rotated twice: all three sign for 24 hours, newest first', async 
   await rig.clock.advance(HOUR)
   await rig.event('c')
 
-  expect(rig.sink.posts.map((posted) => signersOf(rig, posted))).toEqual([
+  const signatures = rig.sink.posts.map(({ headers }) => headers['webhook-signature'])
+  const signers = [
     [third.secret, second.secret, webhook.secret],
     [third.secret, second.secret],
     [third.secret],
-  ])
-  await rig.stop()
-
-  function signersOf(_: Rig, { id, timestamp, body, headers }: Rig['sink']['posts'][number]) {
-    const known = [webhook.secret, second.secret, third.secret]
-    const signers = (headers['webhook-signature'] ?? '').split(' ')
-    return signers.map((signature) =>
-      known.find((secret) => {
-        return new Webhook(secret).sign(id, new Date(timestamp * SECOND), body) === signature
-      }),
-    )
-  }
+  ]
+  expect(signatures).toEqual(
+    rig.sink.posts.map((posted, place) =>
+      signers[place]?.map((secret) => signatureBy(secret, posted)).join(' '),
+    ),
+  )
 })
 
 test('a webhook whose key is back switches itself on, and what was held goes out', async () => {
@@ -149,7 +121,7 @@ test('a webhook whose key is back switches itself on, and what was held goes out
   const held = second.subscriptions.get(webhook.id)
   await second.stop()
 
-  const rig = await startRig({ db: first.db, clock: first.clock })
+  await using rig = await startRig({ db: first.db, clock: first.clock })
   await settle()
 
   expect(held).toMatchObject({ is_active: false, disabled_reason: 'secret_unreadable' })
@@ -158,7 +130,6 @@ test('a webhook whose key is back switches itself on, and what was held goes out
     disabled_reason: null,
   })
   expect([second.sink.posts.length, rig.sink.posts.length]).toEqual([0, 1])
-  await rig.stop()
 })
 
 test('a secret that cannot be opened holds its webhook until it is rotated; nothing goes unsigned', async () => {
@@ -166,7 +137,7 @@ test('a secret that cannot be opened holds its webhook until it is rotated; noth
   const webhook = await first.webhook()
   await first.stop()
   const otherKey = new Uint8Array(32).fill(9)
-  const rig = await startRig({ db: first.db, clock: first.clock, secretKey: otherKey })
+  await using rig = await startRig({ db: first.db, clock: first.clock, secretKey: otherKey })
   await rig.event()
   const held = rig.subscriptions.get(webhook.id)
   const findings = rig.loop.findings()
@@ -182,16 +153,13 @@ test('a secret that cannot be opened holds its webhook until it is rotated; noth
     is_active: true,
     disabled_reason: null,
   })
-  const [posted] = rig.sink.posts
-  const at = new Date((posted?.timestamp ?? 0) * SECOND)
-  expect(new Webhook(rotated.secret).sign(posted?.id ?? '', at, posted?.body ?? '')).toBe(
-    posted?.headers['webhook-signature'] ?? '',
+  expect(rig.sink.posts.map(({ headers }) => headers['webhook-signature'])).toEqual(
+    rig.sink.posts.map((posted) => signatureBy(rotated.secret, posted)),
   )
-  await rig.stop()
 })
 
 test('a webhook that is made and deleted at once is no false alarm', async () => {
-  const rig = await startRig()
+  await using rig = await startRig()
   const making = rig.subscriptions.create({ url: 'https://brief.example/', events: ALL }, OWNER)
   const removing = making.then(({ id }) => rig.subscriptions.remove(id, OWNER))
 
@@ -199,21 +167,19 @@ test('a webhook that is made and deleted at once is no false alarm', async () =>
   await settle()
 
   expect(rig.logged.filter(([level]) => level === 'error')).toEqual([])
-  await rig.stop()
 })
 
 test('making a webhook opens no secret of another one', async () => {
-  const rig = await startRig()
+  await using rig = await startRig()
   const opening = spyOn(rig.seal, 'open')
 
   for (let i = 0; i < 20; i += 1) await rig.webhook(`https://receiver.example/${i}`)
 
   expect(opening).toHaveBeenCalledTimes(20)
-  await rig.stop()
 })
 
 test('the metrics tell attempts by outcome, and what is pending since when', async () => {
-  const rig = await startRig()
+  await using rig = await startRig()
   await rig.webhook()
   rig.sink.answer = (_, index) => (index === 0 ? 200 : 500)
   await rig.event('a')
@@ -227,12 +193,11 @@ test('the metrics tell attempts by outcome, and what is pending since when', asy
   expect(text).toContain('hookline_webhook_attempt_seconds_count 2\n')
   expect(text).toContain('hookline_webhook_deliveries_pending 1\n')
   expect(text).toContain('hookline_webhook_oldest_pending_seconds 3\n')
-  await rig.stop()
 })
 
 test('a deletion or a pause holds at once, with a long queue and answers still coming in', async () => {
   for (const end of ['remove', 'pause'] as const) {
-    const rig = await startRig()
+    await using rig = await startRig()
     const webhook = await rig.webhook()
     rig.switches.canDeliver = false
     for (let i = 0; i < 40; i += 1) await rig.event(`c${i}`)
@@ -246,6 +211,81 @@ test('a deletion or a pause holds at once, with a long queue and answers still c
     await rig.clock.advance(DAY)
 
     expect([end, before, rig.sink.posts.length]).toEqual([end, 5, 5])
-    await rig.stop()
   }
 })
+
+test('a test is a sample of the first event, from a handle and a line that nobody has', async () => {
+  await using rig = await startRig()
+  const { id } = await rig.webhook('https://receiver.example/hook', [
+    'message.read',
+    'message.delivered',
+  ])
+
+  const delivery = await rig.subscriptions.sendTest(id)
+  await settle()
+
+  const [posted] = rig.sink.posts
+  expect(delivery).toMatchObject({ event: 'message.delivered', message_id: null })
+  expect(delivery.event_id).toMatch(/^evt_test_[0-9a-z]{26}$/)
+  expect(posted?.id).toBe(delivery.event_id)
+  expect(JSON.parse(posted?.body ?? '')).toMatchObject({
+    event: 'message.delivered',
+    phone_line_id: 'line_00000000000000000000000000',
+    message: { handle: '+12025550100', isFromMe: true, isDelivered: true, isRead: false },
+  })
+  expect(rig.delivery(delivery.id)).toMatchObject({
+    status: 'succeeded',
+    attempts: [{ trigger: 'manual', status_code: 200 }],
+  })
+})
+
+test('a redelivery that fails starts the whole schedule anew', async () => {
+  await using rig = await startRig({ scheduleMs: [5_000] })
+  const { id } = await rig.webhook()
+  rig.sink.answer = () => 500
+  await rig.event()
+  await rig.clock.advance(5_000)
+  const [exhausted] = rig.deliveries(id)
+
+  await rig.subscriptions.redeliver(exhausted?.id ?? '')
+  await rig.clock.advance(5_000)
+
+  expect(exhausted?.status).toBe('exhausted')
+  const { status, attempts } = rig.delivery(exhausted?.id)
+  expect(status).toBe('exhausted')
+  const triggers = attempts.map(({ trigger }) => trigger)
+  expect(triggers.filter((trigger) => trigger !== 'probe')).toEqual([
+    'scheduled',
+    'scheduled',
+    'manual',
+    'scheduled',
+  ])
+})
+
+test('what a private target answered is shown to trusted readers only', async () => {
+  await using rig = await startRig()
+  const { id } = await rig.webhook()
+  rig.sink.answer = () => ({
+    result: 'answered',
+    statusCode: 200,
+    excerpt: 'router admin page',
+    retryAfterSeconds: null,
+    isPrivateTarget: true,
+  })
+  await rig.event()
+  const [delivery] = rig.deliveries(id)
+
+  const shown = [true, false].map((isTrusted) =>
+    rig.subscriptions.getDelivery(delivery?.id ?? '', { isTrusted }),
+  )
+
+  expect(shown.map(({ attempts }) => attempts[0]?.response_excerpt)).toEqual([
+    'router admin page',
+    null,
+  ])
+})
+
+/** What a receiver with the reference library expects. */
+function signatureBy(secret: string, { id, timestamp, body }: Posted): string {
+  return new Webhook(secret).sign(id, new Date(timestamp * SECOND), body)
+}

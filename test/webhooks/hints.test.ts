@@ -10,7 +10,7 @@ test('an attempt that was taken needs no hint', () => {
   expect(hints).toEqual([null, null, null])
 })
 
-const CAUSES: readonly (readonly [error: string, title: string, advice: RegExp])[] = [
+const CAUSES: readonly (readonly [cause: string | number, title: string, advice: RegExp])[] = [
   ['timeout', 'No answer within 10 seconds', /right away/],
   ['connection_refused', 'Connection refused', /Nothing is listening/],
   ['connection_reset', 'Connection closed', /speaks https/],
@@ -20,18 +20,7 @@ const CAUSES: readonly (readonly [error: string, title: string, advice: RegExp])
   ['forbidden_target', 'The relay may not call this address', /metadata/],
   ['invalid_url', "The URL can't be used", /settings/],
   ['network_error', 'Connection failed', /relay's log/],
-]
-
-for (const [error, title, advice] of CAUSES) {
-  test(`${error} is told as its cause, and what to do`, () => {
-    const hint = hintFor({ status_code: null, error }, URL_FAR)
-
-    expect(hint?.title).toBe(title)
-    expect(hint?.advice).toMatch(advice)
-  })
-}
-
-const STATUSES: readonly (readonly [status: number, title: string, advice: RegExp])[] = [
+  ['new_kind', 'Connection failed', /relay's log/],
   [302, 'Your endpoint redirects (302)', /not followed/],
   [400, 'Your endpoint refuses (400)', /signature/],
   [401, 'Your endpoint asks for a login (401)', /verify the signature/],
@@ -45,9 +34,11 @@ const STATUSES: readonly (readonly [status: number, title: string, advice: RegEx
   [503, 'Your endpoint failed (503)', /retrying/],
 ]
 
-for (const [status_code, title, advice] of STATUSES) {
-  test(`an answer of ${status_code} is told as its cause, and what to do`, () => {
-    const hint = hintFor({ status_code, error: null }, URL_FAR)
+for (const [cause, title, advice] of CAUSES) {
+  test(`a failure by ${cause} is told as its cause, and what to do`, () => {
+    const [status_code, error] = typeof cause === 'number' ? [cause, null] : [null, cause]
+
+    const hint = hintFor({ status_code, error }, URL_FAR)
 
     expect(hint?.title).toBe(title)
     expect(hint?.advice).toMatch(advice)
@@ -62,10 +53,4 @@ test('whose machine a loopback address means is told where nothing listens there
 
   for (const advice of advices) expect(advice).toEndWith('the machine of the relay itself.')
   expect(hintFor(cause, 'http://127.example.com/')?.advice).not.toContain('relay itself')
-})
-
-test('a failure of a kind that the page does not know is a failed connection', () => {
-  expect(hintFor({ status_code: null, error: 'new_kind' }, URL_FAR)?.title).toBe(
-    'Connection failed',
-  )
 })

@@ -5,7 +5,7 @@ import { expect, spyOn, test } from 'bun:test'
 import type { Lookup } from '../../src/system/network-address.ts'
 import { createGet, type PostResult } from '../../src/webhooks/post.ts'
 import { SELF_SIGNED } from '../fixtures/self-signed.ts'
-import { never, partsWith, postTo, resolving, serve } from '../support/post-rig.ts'
+import { never, partsWith, postTo, resolving, serve, servers } from '../support/post-rig.ts'
 import { TestClock } from '../support/test-clock.ts'
 
 test('what the receiver gets is the body, the headers and the host of the url', async () => {
@@ -55,17 +55,21 @@ test('a redirect is an answer and is not followed', async () => {
 
 test('a body that drips is cut off: the ten seconds are for the whole exchange', async () => {
   const clock = new TestClock()
+  const { promise: dripped, resolve: onDripped } = Promise.withResolvers<void>()
+  let drops = 0
   const port = serve(() => {
     const body = new ReadableStream({
-      async pull(controller) {
-        await Bun.sleep(5)
-        controller.enqueue(new Uint8Array([120]))
+      pull(controller) {
+        drops += 1
+        if (drops <= 3) return controller.enqueue(new Uint8Array([120]))
+        onDripped()
+        return new Promise(() => {})
       },
     })
     return new Response(body)
   })
   const posted = postTo(`http://127.0.0.1:${port}/`, { clock })
-  await Bun.sleep(50)
+  await dripped
 
   await clock.advance(10_000)
 
@@ -74,13 +78,19 @@ test('a body that drips is cut off: the ten seconds are for the whole exchange',
 
 test('a receiver that never answers times out; a stop ends it at once', async () => {
   const clock = new TestClock()
-  const port = serve(() => new Promise<Response>(() => {}))
+  const { promise: bothCame, resolve: onBoth } = Promise.withResolvers<void>()
+  let requests = 0
+  const port = serve(() => {
+    requests += 1
+    if (requests === 2) onBoth()
+    return new Promise<Response>(() => {})
+  })
   const stop = new AbortController()
   const [slow, stopped] = [
     postTo(`http://127.0.0.1:${port}/`, { clock }),
     postTo(`http://127.0.0.1:${port}/`, { clock }, stop.signal),
   ]
-  await Bun.sleep(20)
+  await bothCame
 
   stop.abort()
   const early = await stopped
@@ -267,3 +277,81 @@ test('a call by GET has no body, and goes by the same rules', async () => {
   })
   expect(seen).toEqual([['GET', '/ping', `monitor.example:${port}`, '']])
 })
+
+test('of a huge answer the first KiB is read, and the rest is canceled', async () => {
+  using fetching = spyOn(globalThis, 'fetch')
+  const read = { chunks: 0, isCanceled: false }
+  const source = {
+    pull(controller: ReadableStreamDefaultController) {
+      read.chunks += 1
+      controller.enqueue(new Uint8Array(600).fill(120))
+    },
+    cancel: () => void (read.isCanceled = true),
+  }
+  fetching.mockResolvedValue(new Response(new ReadableStream(source, { highWaterMark: 0 })))
+
+  const result = await postTo('http://127.0.0.1:9/')
+
+  expect(result).toMatchObject({ result: 'answered', excerpt: 'x'.repeat(1_024) })
+  expect(read).toEqual({ chunks: 2, isCanceled: true })
+})
+
+test('an answer without end is let go of, however short it says it is', async () => {
+  const lengths = ['Content-Length: 5\r\nTransfer-Encoding: chunked', 'Transfer-Encoding: chunked']
+  const receivers = [...lengths, ...lengths].map(endless)
+
+  const results = await Promise.all(
+    receivers.map(({ port }) => postTo(`http://127.0.0.1:${port}/`)),
+  )
+
+  const answer = { result: 'answered', statusCode: 200, excerpt: 'x'.repeat(1_024) }
+  expect(results).toMatchObject([answer, answer, answer, answer])
+  await Promise.all(receivers.map(({ closed }) => closed))
+})
+
+test('headers without end break the exchange off', async () => {
+  const { port } = endless('X-More: '.padEnd(10_000_000, 'x'))
+
+  expect(await postTo(`http://127.0.0.1:${port}/`)).toMatchObject({ error: 'network_error' })
+})
+
+test('an answer that is packed stays packed, however much it would unpack to', async () => {
+  const bomb = Bun.gzipSync(new Uint8Array(10_000_000))
+  const port = serve(() => new Response(bomb, { headers: { 'content-encoding': 'gzip' } }))
+
+  const result = await postTo(`http://127.0.0.1:${port}/`)
+
+  const excerpt = new TextDecoder().decode(bomb.subarray(0, 1_024)).replaceAll('\0', '\uFFFD')
+  expect(result).toMatchObject({ result: 'answered', statusCode: 200, excerpt })
+})
+
+/** A receiver that answers with `headers`, and then with chunks until its connection is `closed`. */
+function endless(headers: string): { readonly port: number; readonly closed: Promise<void> } {
+  const { promise: closed, resolve: onClose } = Promise.withResolvers<void>()
+  const chunk = Buffer.from(`10000\r\n${'x'.repeat(65_536)}\r\n`)
+  const bytes = (head: string) => Buffer.concat([Buffer.from(head), chunk])
+  const send = (socket: Bun.Socket<Buffer>) => {
+    for (;;) {
+      const written = Math.max(socket.write(socket.data), 0)
+      if (written < socket.data.length) {
+        socket.data = socket.data.subarray(written)
+        return
+      }
+      socket.data = chunk
+    }
+  }
+  const listener = Bun.listen<Buffer>({
+    hostname: '127.0.0.1',
+    port: 0,
+    socket: {
+      open: (socket) => {
+        socket.data = bytes(`HTTP/1.1 200 OK\r\n${headers}\r\n\r\n`)
+      },
+      data: send,
+      drain: send,
+      close: () => onClose(),
+    },
+  })
+  servers.push(listener)
+  return { port: listener.port, closed }
+}

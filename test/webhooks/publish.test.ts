@@ -4,7 +4,7 @@ import { eventIdOf } from '../../src/webhooks/publish.ts'
 import { OWNER, messageOf, startRig } from '../support/webhook-rig.ts'
 
 test('a second time for the same message and name does nothing', async () => {
-  const rig = await startRig()
+  await using rig = await startRig()
   const webhook = await rig.webhook()
   const message = await rig.event()
 
@@ -12,11 +12,11 @@ test('a second time for the same message and name does nothing', async () => {
 
   expect(rig.deliveries(webhook.id)).toHaveLength(1)
   expect(rig.sink.posts).toHaveLength(1)
-  await rig.stop()
 })
 
 test('the id of an event is the same after a restore, however late it is published again', async () => {
-  const [first, second] = [await startRig(), await startRig()]
+  await using first = await startRig()
+  await using second = await startRig()
   const message = messageOf(1, { conversation: 'a', at: first.clock.now(), stamps: first.stamps })
   await first.webhook()
   await second.webhook()
@@ -28,12 +28,10 @@ test('the id of an event is the same after a restore, however late it is publish
   expect(second.sink.posts.map(({ id }) => id)).toEqual(first.sink.posts.map(({ id }) => id))
   expect(eventIdOf('message.received', message.id).slice(4, 14)).toBe(message.id.slice(4, 14))
   expect(eventIdOf('message.sent', message.id)).not.toBe(eventIdOf('message.read', message.id))
-  await first.stop()
-  await second.stop()
 })
 
 test('a transaction that is undone publishes nothing', async () => {
-  const rig = await startRig()
+  await using rig = await startRig()
   await rig.webhook()
   const message = messageOf(1, { conversation: 'a', at: rig.clock.now(), stamps: rig.stamps })
   const publish = rig.publishIn
@@ -46,11 +44,10 @@ test('a transaction that is undone publishes nothing', async () => {
   expect(undone).rejects.toThrow('undone')
   await rig.clock.advance(60_000)
   expect([rig.eventLog.positionOf('latest'), rig.sink.posts]).toEqual([0, []])
-  await rig.stop()
 })
 
 test('a webhook that was paused in the same commit gets nothing of what follows', async () => {
-  const rig = await startRig()
+  await using rig = await startRig()
   const webhook = await rig.webhook()
   const message = messageOf(1, { conversation: 'a', at: rig.clock.now(), stamps: rig.stamps })
 
@@ -60,5 +57,4 @@ test('a webhook that was paused in the same commit gets nothing of what follows'
   ])
 
   expect(rig.deliveries(webhook.id)).toEqual([])
-  await rig.stop()
 })

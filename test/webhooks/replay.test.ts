@@ -36,6 +36,7 @@ async function afterAFailure() {
 
 test('a replay sends what was given up, and nothing from before the webhook unless that is asked for', async () => {
   const { rig, id, begun } = await afterAFailure()
+  await using _ = rig
 
   const first = await rig.subscriptions.replay(id, { ...EVERYTHING, includesEarlier: false }, OWNER)
   await settle()
@@ -47,11 +48,10 @@ test('a replay sends what was given up, and nothing from before the webhook unle
   expect([first, again, earlier]).toEqual([1, 0, 1])
   expect(firstTexts).toEqual(new Set(['Message 4']))
   expect(textsSince(rig, begun + 1)).toEqual(new Set(['Message 1']))
-  await rig.stop()
 })
 
 test('a replay sends what happened while its owner had the webhook paused', async () => {
-  const rig = await startRig()
+  await using rig = await startRig()
   const { id } = await rig.webhook()
   await rig.clock.advance(1_000)
   await rig.event('told')
@@ -65,11 +65,11 @@ test('a replay sends what happened while its owner had the webhook paused', asyn
 
   expect(count).toBe(1)
   expect([...textsSince(rig, 0)]).toEqual(['Message 1', 'Message 2'])
-  await rig.stop()
 })
 
 test('a retry takes what was given up, whenever that was, and nothing else', async () => {
   const { rig, id, begun } = await afterAFailure()
+  await using _ = rig
   await rig.clock.advance(86_400_000)
   await rig.subscriptions.sendTest(id)
   await settle()
@@ -80,11 +80,13 @@ test('a retry takes what was given up, whenever that was, and nothing else', asy
   expect(count).toBe(1)
   expect(textsSince(rig, begun + 1)).toEqual(new Set(['Message 4']))
   expect(await rig.subscriptions.retryFailed(id, EVERYTHING, OWNER)).toBe(0)
-  await rig.stop()
+  await rig.subscriptions.update(id, { isActive: false }, OWNER)
+  const ofPaused = await codeOf(() => rig.subscriptions.retryFailed(id, EVERYTHING, OWNER))
+  expect(ofPaused).toBe('webhook_inactive')
 })
 
 test('what is counted is what is sent, by the same filters, and counting changes nothing', async () => {
-  const rig = await startRig()
+  await using rig = await startRig()
   for (const conversation of ['a', 'b', 'c']) {
     for (const name of ALL) await rig.event(conversation, name)
   }
@@ -113,11 +115,10 @@ test('what is counted is what is sent, by the same filters, and counting changes
     [0, 0, 3],
     [6, 6, 3],
   ])
-  await rig.stop()
 })
 
 test('what happened twice and was told nobody is counted once, as it is sent once', async () => {
-  const rig = await startRig()
+  await using rig = await startRig()
   const message = await rig.event('a', 'message.sent')
   await rig.publish('message.sent', message)
   const { id } = await rig.webhook(URL)
@@ -125,11 +126,10 @@ test('what happened twice and was told nobody is counted once, as it is sent onc
   const counted = await rig.subscriptions.replay(id, { ...EVERYTHING, isDryRun: true }, OWNER)
 
   expect([counted, await rig.subscriptions.replay(id, EVERYTHING, OWNER)]).toEqual([1, 1])
-  await rig.stop()
 })
 
 test('a line that does not exist is refused, and not taken for one without events', async () => {
-  const rig = await startRig()
+  await using rig = await startRig()
   const { id } = await rig.webhook(URL)
 
   const code = await codeOf(() =>
@@ -137,11 +137,10 @@ test('a line that does not exist is refused, and not taken for one without event
   )
 
   expect(code).toBe('phone_line_not_found')
-  await rig.stop()
 })
 
 test('a stopped replay leaves what is out, gives up what had failed, and forgets what was never tried', async () => {
-  const rig = await startRig({ scheduleMs: [] })
+  await using rig = await startRig({ scheduleMs: [] })
   for (let n = 0; n < 20; n += 1) await rig.event(`before ${n}`)
   const { id } = await rig.webhook(URL)
   rig.sink.answer = () => 500
@@ -164,11 +163,10 @@ test('a stopped replay leaves what is out, gives up what had failed, and forgets
   expect(new Set(rig.deliveries(id).map(({ status }) => status))).toEqual(new Set(['exhausted']))
   rig.sink.answer = () => 200
   expect(await rig.subscriptions.replay(id, EVERYTHING, OWNER)).toBe(24)
-  await rig.stop()
 })
 
 test('what the loop has read ahead does not go out after a stop', async () => {
-  const rig = await startRig({ scheduleMs: [] })
+  await using rig = await startRig({ scheduleMs: [] })
   for (let n = 0; n < 20; n += 1) await rig.event(`before ${n}`)
   const { id } = await rig.webhook(URL)
   rig.sink.answer = () => 'hang'
@@ -180,7 +178,6 @@ test('what the loop has read ahead does not go out after a stop', async () => {
 
   expect(stopped).toBe(19)
   expect(rig.sink.posts).toHaveLength(1)
-  await rig.stop()
 })
 
 test('a stopped replay puts nothing more on its way, and one of another webhook goes on', async () => {
@@ -217,7 +214,7 @@ test('a replay that died half-way is gone on with by the same call', async () =>
 })
 
 test('what no webhook wanted is told to one that comes later, as it would have been told then', async () => {
-  const rig = await startRig()
+  await using rig = await startRig()
   const published: string[] = []
   for (const name of ALL) published.push(payloadOf(name, await rig.event('a', name)))
   const { id } = await rig.webhook(URL)
@@ -226,11 +223,10 @@ test('what no webhook wanted is told to one that comes later, as it would have b
 
   expect(new Set(told)).toEqual(new Set(published))
   expect(await replayed(rig, id)).toEqual([])
-  await rig.stop()
 })
 
 test('an event that nobody is to get keeps no copy of its message, unless it may not be true later', async () => {
-  const rig = await startRig()
+  await using rig = await startRig()
 
   for (const name of ALL) await rig.event('a', name)
 
@@ -238,11 +234,10 @@ test('an event that nobody is to get keeps no copy of its message, unless it may
     .query<{ name: string }, []>('SELECT name FROM events WHERE body IS NOT NULL')
     .all()
   expect(kept).toEqual([{ name: 'message.failed' }])
-  await rig.stop()
 })
 
 test('every webhook gets the bytes that the first one got, whatever became of the message', async () => {
-  const rig = await startRig()
+  await using rig = await startRig()
   const first = await rig.webhook('https://first.example/')
   await rig.event('a', 'message.sent')
   await rig.subscriptions.update(first.id, { isActive: false }, OWNER)
@@ -256,11 +251,10 @@ test('every webhook gets the bytes that the first one got, whatever became of th
 
   expect(toSecond).toHaveLength(2)
   expect(new Set(toThird)).toEqual(new Set(toSecond))
-  await rig.stop()
 })
 
 test('what nobody was told of a deleted message stays untold; what somebody was told can be told again', async () => {
-  const rig = await startRig()
+  await using rig = await startRig()
   await rig.event('a')
   await rig.webhook('https://first.example/')
   await rig.event('b')
@@ -270,11 +264,10 @@ test('what nobody was told of a deleted message stays untold; what somebody was 
   const told = await replayed(rig, id)
 
   expect(told.map((body) => JSON.parse(body).message.text)).toEqual(['Message 2'])
-  await rig.stop()
 })
 
 test('what was told, and happens once more while nobody is to be told, is told once', async () => {
-  const rig = await startRig()
+  await using rig = await startRig()
   const first = await rig.webhook('https://first.example/')
   const message = await rig.event('a', 'message.sent')
   await rig.subscriptions.remove(first.id, OWNER)
@@ -284,5 +277,4 @@ test('what was told, and happens once more while nobody is to be told, is told o
   const told = await replayed(rig, id)
 
   expect(told).toEqual([payloadOf('message.sent', message)])
-  await rig.stop()
 })

@@ -8,28 +8,33 @@ import { ALL, codeOf, EVERYTHING, OWNER, startRig } from '../support/webhook-rig
 const URL = 'https://receiver.example/hook'
 const PAGE = { limit: 50, cursor: null }
 
-test('a creation answers the whole webhook, and its secret this once', async () => {
+test('a webhook has each event once, in the order of all, and may be made paused', async () => {
   const rig = await startRig({ isRunning: false })
-  const caller = { ...OWNER, actor: { kind: 'key', id: 'key_1' } } as const
+  const events = ['message.read', 'message.received', 'message.read']
 
-  const { secret, ...created } = await rig.subscriptions.create(
-    { url: URL, events: ['message.read', 'message.received', 'message.read'] },
-    caller,
+  const created = await rig.subscriptions.create(
+    { url: URL, events, isActive: false, description: 'n8n' },
+    OWNER,
   )
 
-  expect(created).toEqual({
-    id: created.id,
-    url: URL,
+  expect(created).toMatchObject({
     events: ['message.received', 'message.read'],
-    is_active: true,
-    description: null,
-    disabled_reason: null,
-    created_by: 'key_1',
-    created_at: '2026-11-21T10:00:00.000Z',
-    updated_at: '2026-11-21T10:00:00.000Z',
+    is_active: false,
+    description: 'n8n',
   })
-  expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
-  expect(rig.subscriptions.get(created.id)).toEqual(created)
+})
+
+test('a change leaves what it does not name, and one of nothing is refused', async () => {
+  const rig = await startRig({ isRunning: false })
+  const asked = { url: URL, events: ALL, description: 'n8n' }
+  const { secret: _, ...created } = await rig.subscriptions.create(asked, OWNER)
+
+  const changed = await rig.subscriptions.update(created.id, { isActive: false }, OWNER)
+
+  expect(changed).toEqual({ ...created, is_active: false, updated_at: changed.updated_at })
+  expect(await codeOf(() => rig.subscriptions.update(created.id, {}, OWNER))).toBe(
+    'invalid_request',
+  )
 })
 
 test('a secret lies sealed in the database', async () => {
@@ -42,17 +47,6 @@ test('a secret lies sealed in the database', async () => {
   expect(Buffer.from(stored?.sealed ?? []).includes(plain)).toBeFalse()
 })
 
-test('a webhook may be created paused, with a description', async () => {
-  const rig = await startRig({ isRunning: false })
-
-  const created = await rig.subscriptions.create(
-    { url: URL, events: ALL, isActive: false, description: 'n8n' },
-    OWNER,
-  )
-
-  expect(created).toMatchObject({ is_active: false, description: 'n8n' })
-})
-
 test('what does not fit is told with its place, all at once', async () => {
   const rig = await startRig({ isRunning: false })
   const create = (url: string, events: readonly string[]) => () =>
@@ -60,15 +54,7 @@ test('what does not fit is told with its place, all at once', async () => {
 
   expect(await issuesOf(create('nonsense', ['message.eaten']))).toEqual(['url', 'events'])
   expect(await issuesOf(create(URL, []))).toEqual(['events'])
-  for (const url of [
-    'ftp://receiver.example/',
-    'https://user:pass@receiver.example/',
-    'http://169.254.169.254/latest/meta-data/',
-    'http://[::ffff:169.254.169.254]/',
-    'http://0x7f.1:4665/',
-    'http://0.0.0.0/',
-    `https://receiver.example/${'x'.repeat(3_000)}`,
-  ]) {
+  for (const url of ['http://0x7f.1:4665/', `https://receiver.example/${'x'.repeat(3_000)}`]) {
     expect([url, await issuesOf(create(url, ALL))]).toEqual([url, ['url']])
   }
   expect(rig.subscriptions.list(PAGE).data).toEqual([])
@@ -112,7 +98,7 @@ test('a url with a control character is refused', async () => {
 })
 
 test('a url that was stored as it was typed is still called', async () => {
-  const rig = await startRig()
+  await using rig = await startRig()
   const { id } = await rig.webhook()
   rig.db.sqlite.run("UPDATE webhooks SET url = 'http:127.0.0.1:8080/ok' || char(9) || 'x'")
   await rig.subscriptions.update(id, { description: 'typed' }, OWNER)
@@ -120,62 +106,23 @@ test('a url that was stored as it was typed is still called', async () => {
   await rig.event()
 
   expect(rig.sink.posts.map(({ url }) => url)).toEqual(['http:127.0.0.1:8080/ok\tx'])
-  await rig.stop()
-})
-
-test('receivers on the own network and on loopback are allowed', async () => {
-  const rig = await startRig({ isRunning: false })
-
-  for (const url of ['http://127.0.0.1:5678/', 'http://192.168.1.5/x', 'http://localhost:5678/']) {
-    expect(await rig.subscriptions.create({ url, events: ALL }, OWNER)).toMatchObject({ url })
-  }
 })
 
 test('a list is newest first, and its pages neither skip nor repeat', async () => {
   const rig = await startRig({ isRunning: false })
   const ids: string[] = []
-  for (let i = 0; i < 5; i += 1) {
-    ids.unshift((await rig.subscriptions.create({ url: URL, events: ALL }, OWNER)).id)
-  }
+  for (let i = 0; i < 5; i += 1) ids.unshift((await rig.webhook()).id)
 
   const first = rig.subscriptions.list({ limit: 2, cursor: null })
-  await rig.subscriptions.create({ url: URL, events: ALL }, OWNER)
-  const second = rig.subscriptions.list({ limit: 2, cursor: first.next_cursor })
-  const third = rig.subscriptions.list({ limit: 2, cursor: second.next_cursor })
+  await rig.webhook()
+  const rest = rig.subscriptions.list({ limit: 3, cursor: first.next_cursor })
 
-  expect([first, second, third].map(({ data }) => data.map(({ id }) => id))).toEqual([
-    ids.slice(0, 2),
-    ids.slice(2, 4),
-    ids.slice(4),
-  ])
-  expect([first.has_more, second.has_more, third.has_more]).toEqual([true, true, false])
-  expect(third.next_cursor).toBeNull()
-  expect(() => rig.subscriptions.list({ limit: 2, cursor: 'nonsense' })).toThrow('next_cursor')
-})
-
-test('a change leaves out what it does not name, and without any field it is refused', async () => {
-  const rig = await startRig({ isRunning: false })
-  const { id } = await rig.subscriptions.create(
-    { url: URL, events: ['message.received'], description: 'mine' },
-    OWNER,
-  )
-  await rig.clock.advance(1_000)
-
-  const changed = await rig.subscriptions.update(id, { events: ['message.read'] }, OWNER)
-
-  expect(changed).toMatchObject({
-    url: URL,
-    events: ['message.read'],
-    description: 'mine',
-    is_active: true,
-    created_at: '2026-11-21T10:00:00.000Z',
-    updated_at: '2026-11-21T10:00:01.000Z',
-  })
-  expect(await codeOf(() => rig.subscriptions.update(id, {}, OWNER))).toBe('invalid_request')
+  expect([...first.data, ...rest.data].map(({ id }) => id)).toEqual(ids)
+  expect([first.has_more, rest.has_more, rest.next_cursor]).toEqual([true, false, null])
 })
 
 test('an unknown, malformed or deleted webhook is not found, by any way', async () => {
-  const rig = await startRig()
+  await using rig = await startRig()
   const { id } = await rig.webhook()
   await rig.event()
   const [delivery] = rig.deliveries(id)
@@ -196,18 +143,16 @@ test('an unknown, malformed or deleted webhook is not found, by any way', async 
   }
   expect(await codeOf(() => rig.subscriptions.redeliver(delivery?.id ?? ''))).toBe('not_found')
   expect(() => rig.delivery(delivery?.id)).toThrow('no delivery')
-  await rig.stop()
 })
 
 test('eight secrets sign at most, however often one rotates', async () => {
-  const rig = await startRig()
+  await using rig = await startRig()
   const { id } = await rig.webhook()
   for (let i = 0; i < 12; i += 1) await rig.subscriptions.rotateSecret(id, OWNER)
 
   await rig.event()
 
   expect(rig.sink.posts[0]?.headers['webhook-signature']?.split(' ')).toHaveLength(8)
-  await rig.stop()
 })
 
 async function issuesOf(act: () => Promise<unknown>): Promise<readonly string[]> {
