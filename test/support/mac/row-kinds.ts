@@ -1,6 +1,7 @@
 // Every kind of row that Messages writes of what comes in, or is typed on the device, and what a relay is to
 // make of it.
 
+import { toAppleSeconds } from '../../../src/lines/kinds/mac/apple-time.ts'
 import {
   body,
   direct,
@@ -12,6 +13,7 @@ import {
   unjoined,
   type RowKind,
 } from './row-writers.ts'
+import { OWN_NUMBER } from './trace-steps.ts'
 
 const POLL =
   'com.apple.messages.MSMessageExtensionBalloonPlugin:0000000000:com.apple.messages.Polls'
@@ -98,6 +100,8 @@ export const ROW_KINDS: Readonly<Record<string, RowKind>> = {
     since: 'macos27',
   },
   'a transaction is no junk': { write: direct({ filter_action: 4 }), expected: 'announced: hello' },
+
+  'a ghost of what the device sends': { write: unjoined({ is_from_me: 1, attributedBody: null }) },
 
   // Types.
   'type 2': { write: direct({ associated_message_type: 2 }), expected: 'announced: hello' },
@@ -258,6 +262,21 @@ export const ROW_KINDS: Readonly<Record<string, RowKind>> = {
   },
 
   // Time, and what is ours.
+  'a date in seconds, from before macOS 10.13': {
+    write: ({ file, from, at }) => {
+      file.receive({ from, text: 'hello', at, values: { date: toAppleSeconds(at) } })
+    },
+    expected: 'announced: hello',
+  },
+  'a message to oneself, and its echo': {
+    write: ({ file, at }) => {
+      for (const is_from_me of [1, 0]) {
+        const values = { is_from_me, is_sent: is_from_me, destination_caller_id: OWN_NUMBER }
+        file.receive({ from: OWN_NUMBER, text: 'note to self', at, values })
+      }
+    },
+    handle: OWN_NUMBER,
+  },
   '15 days old': { write: direct({}, 15 * DAY_MS), expected: 'kept: hello' },
   'an SMS of 15 days ago': {
     write: direct({ service: 'SMS' }, 15 * DAY_MS),

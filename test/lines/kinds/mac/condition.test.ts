@@ -158,7 +158,7 @@ test('without Full Disk Access the line says so, and the relay starts anew once 
 })
 
 test('Full Disk Access that is missing before the number is known is told all the same', async () => {
-  using rig = makeMacRig({ phoneNumber: null })
+  using rig = makeMacRig({ driver: { phoneNumber: null } })
   rig.fullDiskAccess.relay = false
 
   const found = await rig.driver.discover(NEVER)
@@ -178,7 +178,7 @@ test('the Mac is kept awake for as long as its line is attended', async () => {
 })
 
 test('a number that nobody told is read from the history, and asked for where that is silent', async () => {
-  using rig = makeMacRig({ phoneNumber: null })
+  using rig = makeMacRig({ driver: { phoneNumber: null } })
 
   const before = await rig.driver.discover(NEVER)
   const codes = await codesOf(rig)
@@ -192,7 +192,7 @@ test('a number that nobody told is read from the history, and asked for where th
 })
 
 test('a line whose history stands on another number says so, and goes on', async () => {
-  using rig = makeMacRig({ phoneNumber: '+15550004444' })
+  using rig = makeMacRig({ driver: { phoneNumber: '+15550004444' } })
   rig.model.receive('+15550003333', 'hello')
 
   await using line = await runLine(rig, rig.driver)

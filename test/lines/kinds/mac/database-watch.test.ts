@@ -6,8 +6,8 @@ import { renameSync } from 'node:fs'
 import type { LineEvent } from '../../../../src/lines/driver.ts'
 import { carry, messagesOf, receiptsOf, settledOf, runLine } from '../../../contract/line-rig.ts'
 import { makeMacRig, type MacRig } from '../../../contract/mac-rig.ts'
+import type { Replacement } from '../../../support/mac/chat-db-replacement.ts'
 import { newestRow, writeOwn } from '../../../support/mac/own-rows.ts'
-import type { Replacement } from '../../../support/mac/trace.ts'
 
 const FRIEND = '+15550001111'
 const MINUTE_MS = 60_000
@@ -29,13 +29,7 @@ function receive(rig: MacRig, text: string, at = rig.clock.now()): void {
 
 /** Renumbers the messages of the same file from 1 on: the newest becomes the first, unless an order is given. */
 function rebuild(rig: MacRig, more: Partial<Replacement> = {}): void {
-  const replacement = {
-    op: 'replace',
-    keep: 1_000,
-    order: 'newest_first',
-    into: 'same_file',
-  } as const
-  void rig.model.play([{ t: 0, ...replacement, ...more }])
+  rig.model.replace({ keep: 1_000, order: 'newest_first', into: 'same_file', ...more })
 }
 
 /** A ROWID that no number of JavaScript holds: reading it fails, opening the database does not. */
@@ -196,6 +190,20 @@ test('a copy from before the last messages is noticed, and what comes into it is
   await rig.clock.advance(1_000)
 
   expect(publishedOf(line.events).slice(before)).toEqual(['after the restore'])
+})
+
+test('deleting the newest messages takes nothing back, and hides nothing that comes', async () => {
+  using rig = makeMacRig()
+  await using line = await runLine(rig, rig.driver)
+  for (const text of ['one', 'two']) receive(rig, text)
+  await rig.clock.advance(3_000)
+
+  rig.model.file.db.run('DELETE FROM message')
+  await rig.clock.advance(1_000)
+  receive(rig, 'three')
+  await rig.clock.advance(1_000)
+
+  expect(publishedOf(line.events)).toEqual(['online', 'one', 'two', 'three'])
 })
 
 test('a database of which no row is known is not read from its beginning', async () => {

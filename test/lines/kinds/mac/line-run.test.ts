@@ -35,7 +35,7 @@ test('a database that was replaced while the Mac was asleep is noticed as soon a
   await rig.clock.advance(1_000)
 
   rig.clock.step(HOUR_MS)
-  void rig.model.play([{ t: 0, op: 'replace', keep: 10, order: 'oldest_first', into: 'new_file' }])
+  rig.model.replace({ keep: 10, order: 'oldest_first', into: 'new_file' })
   rig.model.receive(FRIEND, 'good morning')
   await rig.clock.advance(200)
 

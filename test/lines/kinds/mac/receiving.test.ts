@@ -1,15 +1,23 @@
-// Rows of chat.db that a Mac line publishes, when, and as news or history; beside the traces, the borders
-// between one and the other.
+// Rows of chat.db that a Mac line publishes, when, and as news or history. What it makes of each kind of row
+// is in test/story/mac-rows.test.ts.
 
 import { expect, test } from 'bun:test'
 
 import type { LineEvent } from '../../../../src/lines/driver.ts'
+import { checkpointText } from '../../../../src/lines/kinds/mac/reading.ts'
 import { NEVER } from '../../../../src/system/clock.ts'
 import { messagesOf, receiptsOf, runLine } from '../../../contract/line-rig.ts'
 import { makeMacRig } from '../../../contract/mac-rig.ts'
+import { typedOnTheMac, type Fate } from '../../../support/mac/messages-behaviours.ts'
 import { writeOwn } from '../../../support/mac/own-rows.ts'
 
 const FRIEND = '+15550001111'
+const MINUTE_MS = 60_000
+const DAY_MS = 86_400_000
+
+function leftOutOf(events: readonly LineEvent[]): readonly string[] {
+  return events.flatMap((event) => (event.type === 'left_out' ? [event.leftOut.kind] : []))
+}
 
 /** Published texts in order, marked where they are history. */
 function publishedOf(events: readonly LineEvent[]): readonly string[] {
@@ -73,6 +81,59 @@ test('a body may be two seconds late where its row is finished, and ten where it
   }
 
   expect(published).toEqual([[], [finished], [finished], [finished, unfinished]])
+})
+
+/** What a person types on the Mac, by what becomes of it: the messages, then the steps of all. */
+const TYPED: readonly (readonly [Fate, readonly string[], readonly string[]])[] = [
+  ['happy', ['see https://example.com'], ['delivered', 'read']],
+  ['failed22_at_once', [], []],
+  ['failed22_after_2s', [], []],
+  ['fails_then_clears', ['see https://example.com'], ['delivered', 'read']],
+  ['downgraded_to_sms', ['see https://example.com by SMS'], []],
+  ['rcs', ['see https://example.com by RCS'], ['delivered', 'read']],
+  ['ghost_row', [], []],
+  ['misrouted', ['see https://example.com'], ['delivered', 'read']],
+  ['url_split_in_two_rows', ['see', 'https://example.com'], ['delivered', 'read']],
+  ['join_3s_late', ['see https://example.com'], ['delivered', 'read']],
+]
+
+test.each([...TYPED])(
+  'what is typed on the Mac and ends as %s is told',
+  async (fate, texts, steps) => {
+    using rig = makeMacRig()
+    await using line = await runLine(rig, rig.driver)
+
+    const letter = { from: rig.model.number, to: FRIEND, text: 'see https://example.com' }
+    void rig.model.play(typedOnTheMac(fate, letter))
+    await rig.clock.advance(25_000)
+
+    const messages = messagesOf(line.events)
+    const receipts = receiptsOf(line.events).map(({ guid, kind }) => `${guid} ${kind}`)
+    const by = ({ service }: { service: string }) =>
+      service === 'iMessage' ? '' : ` by ${service}`
+    expect(messages.map((message) => message.text + by(message))).toEqual([...texts])
+    expect(messages.every(({ isFromMe, isHistory }) => isFromMe && !isHistory)).toBe(true)
+    expect(receipts.filter((receipt) => !receipt.endsWith('sent')).toSorted()).toEqual(
+      messages.flatMap(({ guid }) => steps.map((step) => `${guid} ${step}`)).toSorted(),
+    )
+    expect(leftOutOf(line.events)).toEqual([])
+  },
+)
+
+test('a message that iCloud writes once more, under another guid, is published once', async () => {
+  using rig = makeMacRig()
+  const now = rig.clock.now()
+  const start = { rowId: 0, incomplete: [], sequence: 0, lastRows: [], lastAt: now, healthyAt: now }
+  const checkpoint = checkpointText({ ...start, since: now - 30 * DAY_MS })
+  await using line = await runLine(rig, rig.driver, { checkpoint })
+
+  // The youngest that was ever reported.
+  for (let count = 0; count < 2; count += 1) {
+    rig.model.file.receive({ from: FRIEND, text: 'hello', at: now - 82 * MINUTE_MS })
+    await rig.clock.advance(10_000)
+  }
+
+  expect(publishedOf(line.events)).toEqual(['hello'])
 })
 
 test('what is typed on the Mac and not sent yet keeps back nothing of whom it is to', async () => {

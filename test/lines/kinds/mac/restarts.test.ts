@@ -5,12 +5,10 @@ import { expect, test } from 'bun:test'
 import type { LineEvent } from '../../../../src/lines/driver.ts'
 import { Condition } from '../../../../src/lines/kinds/mac/condition.ts'
 import { macHost, MessagesApp } from '../../../../src/lines/kinds/mac/mac-host.ts'
-import type { ScriptAnswer } from '../../../../src/lines/kinds/mac/script-runner.ts'
+import { MessagesScript, type ScriptAnswer } from '../../../../src/lines/kinds/mac/script-runner.ts'
 import { silentLog } from '../../../../src/system/log.ts'
-import type { RunProcess } from '../../../../src/system/process.ts'
 import { runLine } from '../../../contract/line-rig.ts'
 import { makeMacRig, type MacRig } from '../../../contract/mac-rig.ts'
-import { makeModelRig } from '../../../support/mac/model-rig.ts'
 import { refused } from '../../../support/mac/script-behaviours.ts'
 import { PATHS } from '../../../support/mac/stand-ins/machine.ts'
 
@@ -95,18 +93,14 @@ test('a Messages that was started again finds its chats before anything is sent'
 
 /** The watch over Messages alone. */
 function makeCondition() {
-  const rig = makeModelRig()
-  const { clock, start, script } = rig
-  const ran: string[] = []
-  const run: RunProcess = (order, signal) => {
-    ran.push(order.path.slice(order.path.lastIndexOf('/') + 1))
-    return rig.run(order, signal)
-  }
+  const rig = makeMacRig()
+  const { clock, run, ran } = rig
+  const tools = { clock, run, log: silentLog }
   const self = { pid: 4_000, uid: 501 }
-  const app = new MessagesApp({ run, start, clock, log: silentLog, self, paths: PATHS })
+  const app = new MessagesApp({ ...tools, start: rig.mac.start, self, paths: PATHS })
   const host = macHost({ run, platform: 'darwin', uid: 501 })
-  const onStarted = () => {}
-  const condition = new Condition({ clock, log: silentLog, script, app, host, onStarted })
+  const script = new MessagesScript({ ...tools, osascriptPath: '/usr/bin/osascript' })
+  const condition = new Condition({ ...tools, script, app, host, onStarted: () => {} })
   const leaving = new AbortController()
   const begin = async () => {
     const running = condition.run(leaving.signal)

@@ -103,7 +103,7 @@ test('a message that fails after its sender has answered is found again in a sec
 test('a wait of more than five seconds is told, a shorter one is waited out', async () => {
   const outcomes: string[] = []
   for (const chance of [0.6, 0.99]) {
-    using rig = makeMacRig({ random: { ...seededRandom(1), chance: () => chance } })
+    using rig = makeMacRig({ driver: { random: { ...seededRandom(1), chance: () => chance } } })
     await using line = await runLine(rig, rig.driver)
 
     await sendTo(rig, line, deviceHandle('+15550009001'))
@@ -235,13 +235,7 @@ test('a row that has our ROWID after a rebuild is not ours', async () => {
   await using line = await runLine(rig, rig.driver)
   rig.model.nextSend('stuck')
   rig.clock.after(2_000, () => {
-    const replacement = {
-      op: 'replace',
-      keep: 10,
-      order: 'newest_first',
-      into: 'same_file',
-    } as const
-    void rig.model.play([{ t: 0, ...replacement }])
+    rig.model.replace({ keep: 10, order: 'newest_first', into: 'same_file' })
   })
 
   const { outcome } = await carry(rig, line, 'hello')
@@ -251,7 +245,8 @@ test('a row that has our ROWID after a rebuild is not ours', async () => {
 
 test('the late row of a message that nobody heard of is told, also where the next one is watched', async () => {
   for (const ms of MOMENTS) {
-    using rig = makeMacRig({ model: { delays: { sentMs: 900 } } })
+    using rig = makeMacRig()
+    rig.model.delays = { ...rig.model.delays, sentMs: 900 }
     await using line = await runLine(rig, rig.driver)
     rig.model.nextSend('no_row', 'happy')
     const lost = await carry(rig, line, 'lost')
