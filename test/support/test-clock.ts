@@ -72,7 +72,7 @@ export class TestClock implements Clock {
       next.wake()
       await settle()
     }
-    this.#move(until)
+    this.#move(Math.max(until, this.#monotonic))
     await settle()
   }
 

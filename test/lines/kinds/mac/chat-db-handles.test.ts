@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'bun:test'
 
-import { VARIANTS } from '../../../support/mac/chat-db-mutations.ts'
+import { MAIN_VARIANTS } from '../../../support/mac/chat-db-mutations.ts'
 import { OpenedChatDb } from '../../../support/mac/opened-chat-db.ts'
 import { TEST_START as AT } from '../../../support/test-clock.ts'
 
@@ -12,7 +12,7 @@ const SECOND = 1_000
 const DAY = 86_400_000
 const OURS = { is_from_me: 1, is_sent: 1 }
 
-for (const variant of VARIANTS) {
+for (const variant of MAIN_VARIANTS) {
   const has = (column: string) => !variant.lacks.includes(column)
 
   describe(variant.name, () => {

@@ -6,7 +6,7 @@ import { expect, test } from 'bun:test'
 import type { MessageRow, OwnState } from '../../../../src/lines/kinds/mac/chat-db-rows.ts'
 import { ChatDb } from '../../../../src/lines/kinds/mac/chat-db.ts'
 import { ChatDbFile, type MessageValues } from '../../../support/mac/chat-db-file.ts'
-import { VARIANTS } from '../../../support/mac/chat-db-mutations.ts'
+import { MAIN_VARIANTS, VARIANTS } from '../../../support/mac/chat-db-mutations.ts'
 import { OpenedChatDb, openedVariant } from '../../../support/mac/opened-chat-db.ts'
 import { ScratchFolder } from '../../../support/scratch-folder.ts'
 import { TEST_START as AT } from '../../../support/test-clock.ts'
@@ -175,7 +175,9 @@ for (const variant of VARIANTS) {
     expect(rows).toEqual([row])
     expect(chatDb.statesAt([rowId])).toEqual([state])
   })
+}
 
+for (const variant of MAIN_VARIANTS) {
   test(`${variant.name}: a row of which nearly everything is NULL is read`, () => {
     using rig = new OpenedChatDb(variant)
     const { rowId, guid } = rig.file.addMessage({ at: AT })

@@ -4,7 +4,7 @@
 import { describe, expect, test } from 'bun:test'
 
 import type { MessageRow } from '../../../../src/lines/kinds/mac/chat-db-rows.ts'
-import { VARIANTS } from '../../../support/mac/chat-db-mutations.ts'
+import { MAIN_VARIANTS } from '../../../support/mac/chat-db-mutations.ts'
 import { OpenedChatDb } from '../../../support/mac/opened-chat-db.ts'
 import { TEST_START as AT } from '../../../support/test-clock.ts'
 
@@ -14,7 +14,7 @@ const SECOND = 1_000
 const DAY = 86_400_000
 const OURS = { is_from_me: 1, is_sent: 1 }
 
-for (const variant of VARIANTS) {
+for (const variant of MAIN_VARIANTS) {
   const has = (column: string) => !variant.lacks.includes(column)
 
   describe(variant.name, () => {

@@ -7,7 +7,7 @@ import type { LineEvent } from '../../../../src/lines/driver.ts'
 import { checkpointText } from '../../../../src/lines/kinds/mac/reading.ts'
 import { NEVER } from '../../../../src/system/clock.ts'
 import { messagesOf, receiptsOf, runLine } from '../../../contract/line-rig.ts'
-import { makeMacRig } from '../../../contract/mac-rig.ts'
+import { makeMacRig, type MacRig } from '../../../contract/mac-rig.ts'
 import { typedOnTheMac, type Fate } from '../../../support/mac/messages-behaviours.ts'
 import { writeOwn } from '../../../support/mac/own-rows.ts'
 
@@ -91,7 +91,6 @@ const TYPED: readonly (readonly [Fate, readonly string[], readonly string[]])[] 
   ['fails_then_clears', ['see https://example.com'], ['delivered', 'read']],
   ['downgraded_to_sms', ['see https://example.com by SMS'], []],
   ['rcs', ['see https://example.com by RCS'], ['delivered', 'read']],
-  ['ghost_row', [], []],
   ['misrouted', ['see https://example.com'], ['delivered', 'read']],
   ['url_split_in_two_rows', ['see', 'https://example.com'], ['delivered', 'read']],
   ['join_3s_late', ['see https://example.com'], ['delivered', 'read']],
@@ -120,20 +119,41 @@ test.each([...TYPED])(
   },
 )
 
+/** Of a line that has been well for a month, up to now. */
+function goodCheckpoint({ clock }: MacRig): string {
+  const now = clock.now()
+  const start = { rowId: 0, incomplete: [], sequence: 0, lastRows: [], lastAt: now, healthyAt: now }
+  return checkpointText({ ...start, since: now - 30 * DAY_MS })
+}
+
 test('a message that iCloud writes once more, under another guid, is published once', async () => {
   using rig = makeMacRig()
-  const now = rig.clock.now()
-  const start = { rowId: 0, incomplete: [], sequence: 0, lastRows: [], lastAt: now, healthyAt: now }
-  const checkpoint = checkpointText({ ...start, since: now - 30 * DAY_MS })
-  await using line = await runLine(rig, rig.driver, { checkpoint })
+  const at = rig.clock.now() - 82 * MINUTE_MS
+  await using line = await runLine(rig, rig.driver, { checkpoint: goodCheckpoint(rig) })
 
   // The youngest that was ever reported.
   for (let count = 0; count < 2; count += 1) {
-    rig.model.file.receive({ from: FRIEND, text: 'hello', at: now - 82 * MINUTE_MS })
+    rig.model.file.receive({ from: FRIEND, text: 'hello', at })
     await rig.clock.advance(10_000)
   }
 
   expect(publishedOf(line.events)).toEqual(['hello'])
+})
+
+test('of many old messages at once none is news, and what comes after them is', async () => {
+  using rig = makeMacRig()
+  const at = rig.clock.now() - 120 * MINUTE_MS
+  await using line = await runLine(rig, rig.driver, { checkpoint: goodCheckpoint(rig) })
+  const texts = Array.from({ length: 60 }, (_, index) => `long ago ${index}`)
+
+  const { file } = rig.model
+  file.db.transaction(() => texts.forEach((text) => file.receive({ from: FRIEND, text, at })))()
+  await rig.clock.advance(1_000)
+  rig.model.receive(FRIEND, 'and now')
+  await rig.clock.advance(1_000)
+
+  const history = texts.map((text) => `${text} (history)`)
+  expect(publishedOf(line.events)).toEqual([...history, 'and now'])
 })
 
 test('what is typed on the Mac and not sent yet keeps back nothing of whom it is to', async () => {
