@@ -10,7 +10,7 @@ const ASYNC = { Prefer: 'respond-async' }
 
 type Listed = { readonly id: string; readonly status: string; readonly text: string }
 
-/** Crashes `ms` after the send, and lists two minutes later what the relay has. */
+/** Crashes `ms` after the send, and lists half a minute later what the relay has. */
 async function crashed(behaviour: Behaviour, text: string, ms: number) {
   using box = new MacBox()
   const before = await box.start()
@@ -20,13 +20,13 @@ async function crashed(behaviour: Behaviour, text: string, ms: number) {
   await box.clock.advance(ms)
   box.crash()
   const { relay } = await box.start()
-  await box.clock.advance(120_000)
+  await box.clock.advance(30_000)
   const { data } = await asOwner(relay, 'GET', '/messages?limit=200')
   const messages = (data as readonly Listed[]).map(({ status, text: told }) => `${status}: ${told}`)
   return { messages, carried: box.model.carried(text) }
 }
 
-for (const ms of [200, 1_000, 1_500, 2_000]) {
+for (const ms of [200, 1_000, 2_000]) {
   test(`a crash ${ms} ms after a send whose first row failed does not hide that the second went`, async () => {
     const { messages, carried } = await crashed('failed_then_clean_row', 'hello', ms)
 

@@ -58,8 +58,11 @@ test('whom Messages knows is no new contact, also where the relay never wrote to
   expect(stranger.status).toBe(429)
 })
 
-/** Every so often through the life of one message, from before it is accepted to after it is read. */
-const CRASHES_MS = Array.from({ length: 40 }, (_, index) => Math.round(index * index * 2))
+/**
+ * Moments of one message: accepted, while Messages is asked, while the script sends it, without a row, without a
+ * chat, with both, sent, delivered, read.
+ */
+const CRASHES_MS = [0, 50, 105, 150, 200, 227, 242, 338, 512, 968, 1_458, 2_312]
 
 test('a crash at any moment neither loses nor repeats a message, and tells each step once', async () => {
   for (const ms of CRASHES_MS) {
@@ -90,7 +93,7 @@ test('a crash at any moment neither loses nor repeats a message, and tells each 
     expect({ moment, ids: ids.size }).toEqual({ moment, ids: life.length + 1 })
     expect(eventsOf(first).filter((event) => event !== 'message.received')).toEqual([...life])
   }
-}, 180_000)
+})
 
 test('what came while the relay was down for two days is announced, however old it is by then', async () => {
   using box = new MacBox()
@@ -131,14 +134,14 @@ test('old messages that iCloud fills in are listed and never announced', async (
   await using _ = relay
   await box.clock.advance(1_000)
 
-  for (let i = 0; i < 80; i += 1) {
+  for (let i = 0; i < 60; i += 1) {
     const at = box.clock.now() - 40 * HOUR_MS + i
     box.model.file.receive({ from: FRIEND, text: `long ago ${i}`, at })
   }
   await box.clock.advance(5_000)
 
   const { data } = await relay.get('/api/v1/messages?limit=200')
-  expect(data.length).toBe(80)
+  expect(data.length).toBe(60)
   expect(sink.posts).toEqual([])
 })
 

@@ -49,28 +49,6 @@ test('a row that turns out to be of no use is not waited for any more, also afte
   expect(publishedOf(line.events)).toEqual([])
 })
 
-test('of rows without a chat two hundred are held at once, and none is passed over', async () => {
-  using rig = makeMacRig()
-  await using line = await runLine(rig, rig.driver)
-  const { file } = rig.model
-  const people = Array.from({ length: 310 }, (_, index) => `+1555100${1_000 + index}`)
-
-  const rows = file.db.transaction(() =>
-    people.map((from) => {
-      return file.addMessage({ at: rig.clock.now(), text: from, handle_id: file.addHandle(from) })
-    }),
-  )()
-  await rig.clock.advance(1_000)
-  const held = readCheckpoint(line.checkpoint())?.incomplete.length
-  for (const [index, from] of people.entries()) {
-    file.joinChat(rows[index]?.rowId ?? 0, file.directChat(from))
-  }
-  await rig.clock.advance(1_000)
-
-  expect(held).toBe(200)
-  expect(publishedOf(line.events)).toEqual(people)
-})
-
 test('who wrote a row without a chat is kept back for ten seconds, and nobody for longer', async () => {
   using rig = makeMacRig()
   await using line = await runLine(rig, rig.driver)
@@ -114,31 +92,6 @@ test('a row that waits for its chat is waited for after a crash too, and told on
     { text: 'of nobody knows', withheld: 'unplaced' },
   ])
   expect(checkpoint?.incomplete).toEqual([])
-})
-
-test('where two hundred rows wait for their chats, further ones wait ten seconds only, and none keeps others back', async () => {
-  using rig = makeMacRig()
-  await using line = await runLine(rig, rig.driver)
-  const { file } = rig.model
-
-  file.db.transaction(() => {
-    for (let n = 0; n < 250; n += 1) {
-      const from = `+1555100${1_000 + n}`
-      file.addMessage({ at: rig.clock.now(), text: from, handle_id: file.addHandle(from) })
-    }
-  })()
-  await rig.clock.advance(12_000)
-  file.receive({ from: FRIEND, text: 'with a chat', at: rig.clock.now() })
-  await rig.clock.advance(1_000)
-  const held = readCheckpoint(line.checkpoint())?.incomplete.length
-  const published = [messagesOf(line.events).length]
-  for (const ms of [10_000, 40_000]) {
-    await rig.clock.advance(ms)
-    published.push(messagesOf(line.events).length)
-  }
-
-  expect(held).toBe(250)
-  expect(published).toEqual([1, 51, 251])
 })
 
 test('an old row that is looked at again and again is no back-fill', async () => {
