@@ -76,17 +76,6 @@ test('failures are counted anew once the database could be read', async () => {
   expect(publishedOf(line.events)).toEqual(['online'])
 })
 
-test('what came while the Mac was asleep is told as soon as it is awake', async () => {
-  using rig = makeMacRig()
-  await using line = await runLine(rig, rig.driver)
-
-  rig.clock.step(HOUR_MS)
-  receive(rig, 'good morning')
-  await rig.clock.advance(200)
-
-  expect(publishedOf(line.events)).toEqual(['online', 'good morning'])
-})
-
 test('a Mac that wakes up looks at once for a database that was not there', async () => {
   using rig = makeMacRig()
   renameSync(rig.chatDbPath, `${rig.chatDbPath}.away`)

@@ -42,19 +42,6 @@ test('a database that was replaced while the Mac was asleep is noticed as soon a
   expect(messagesOf(line.events).at(-1)?.text).toBe('good morning')
 })
 
-test('an event that could not be made durable ends the line at once, and says why', async () => {
-  using rig = makeMacRig()
-  await using line = await runLine(rig, rig.driver)
-  let ended: unknown = 'not yet'
-  void line.ended().then((error) => (ended = error))
-
-  line.refuse(({ type }) => type === 'message')
-  await rig.receive('hello')
-  await rig.clock.advance(200)
-
-  expect(ended).toEqual(new Error('not durable'))
-})
-
 test('nothing is told after an event that could not be made durable, also not of a send', async () => {
   using rig = makeMacRig()
   await using line = await runLine(rig, rig.driver)

@@ -48,18 +48,6 @@ test('the same text twice within a second is two messages', async () => {
   expect(publishedOf(line.events)).toEqual(['ok', 'ok'])
 })
 
-test('a row that names no handle is from whom its chat is with', async () => {
-  using rig = makeMacRig()
-  await using line = await runLine(rig, rig.driver)
-
-  const { file } = rig.model
-  const row = file.addMessage({ at: rig.clock.now(), text: 'hello' })
-  file.joinChat(row.rowId, file.directChat(FRIEND))
-  await rig.clock.advance(1_000)
-
-  expect(messagesOf(line.events)).toMatchObject([{ handle: FRIEND, text: 'hello' }])
-})
-
 test('a body may be two seconds late where its row is finished, and ten where it is not', async () => {
   using rig = makeMacRig()
   await using line = await runLine(rig, rig.driver)
@@ -167,17 +155,6 @@ test('what is typed on the Mac and not sent yet keeps back nothing of whom it is
   await rig.clock.advance(1_000)
 
   expect(publishedOf(line.events)).toEqual(['hello'])
-})
-
-test('many messages at once are told at once', async () => {
-  using rig = makeMacRig()
-  await using line = await runLine(rig, rig.driver)
-  const texts = Array.from({ length: 250 }, (_, index) => `number ${index}`)
-
-  rig.model.file.db.transaction(() => texts.forEach((text) => rig.model.receive(FRIEND, text)))()
-  await rig.clock.advance(1_000)
-
-  expect(publishedOf(line.events)).toEqual(texts)
 })
 
 test('no receipts are told of what was typed long ago', async () => {

@@ -71,35 +71,6 @@ test('a message that was withdrawn at the last moment keeps nothing back that so
   expect(messagesOf(line.events)).toMatchObject([{ text: 'hello', isFromMe: true }])
 })
 
-test('a send that Messages did not answer says so of the line', async () => {
-  using rig = makeMacRig()
-  await using line = await runLine(rig, rig.driver)
-  rig.model.nextSend('hang')
-
-  const outcome = await line.send('hello', async () => true)
-
-  expect(outcome).toEqual({ outcome: 'unknown', reason: 'no_answer' })
-  expect(offlineCodesOf(line.events)).toEqual(['messages_not_answering'])
-})
-
-test('a message that fails after its sender has answered is found again in a second row', async () => {
-  using rig = makeMacRig()
-  await using line = await runLine(rig, rig.driver)
-  rig.model.nextSend('stuck')
-  const { message, outcome } = await carry(rig, line, 'hello')
-
-  const { file } = rig.model
-  file.set(newestRow(file), { error: 6, is_finished: 1 })
-  await rig.clock.advance(1_000)
-  const second = writeOwn(file, { to: rig.recipient, text: 'hello', at: rig.clock.now() })
-  await rig.clock.advance(60_000)
-
-  const published = line.events.filter(({ type }) => !['online', 'checkpoint'].includes(type))
-  const accepted = { outcome: 'accepted', guid: second.guid, service: 'iMessage' } as const
-  expect(outcome).toMatchObject({ outcome: 'held' })
-  expect(published).toEqual([{ type: 'settled', messageId: message.id, outcome: accepted }])
-})
-
 test('a wait of more than five seconds is told, a shorter one is waited out', async () => {
   const outcomes: string[] = []
   for (const chance of [0.6, 0.99]) {

@@ -146,30 +146,6 @@ test('what the second run of the script reports before its stage send is proven 
   expect(rig.carried('hello')).toBe(0)
 })
 
-test('a send asks for the account, finds the recipient, and hands the text over once', async () => {
-  using rig = makeMacRig()
-  await using line = await runLine(rig, rig.driver)
-
-  await line.send('hello', async () => true)
-
-  const modes = rig.model.calls.map(({ mode }) => mode)
-  expect(modes).toEqual(['account', 'check', 'send'])
-})
-
-test('whom Messages has a chat with is written to in that chat, anyone else as a participant', async () => {
-  using rig = makeMacRig()
-  await using line = await runLine(rig, rig.driver)
-
-  await line.send('first', async () => true)
-  await line.send('second', async () => true)
-
-  const sends = rig.model.calls.filter(({ mode }) => mode === 'send')
-  expect(sends.map(({ route, key }) => [route, key])).toEqual([
-    ['participant', rig.recipient],
-    ['chat', `any;-;${rig.recipient}`],
-  ])
-})
-
 test('a recipient who is not on iMessage is remembered for seven days', async () => {
   using rig = makeMacRig()
   await using line = await runLine(rig, rig.driver)
