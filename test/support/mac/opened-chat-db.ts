@@ -9,8 +9,11 @@ export class OpenedChatDb implements Disposable {
   readonly chatDb: ChatDb
   readonly #folder = new ScratchFolder()
 
-  constructor({ schema, options }: Pick<Variant, 'schema' | 'options'>) {
-    this.file = ChatDbFile.create(this.#folder.file('chat.db'), schema, options)
+  constructor(variant: Variant | string = 'macos26a') {
+    const found =
+      typeof variant === 'string' ? VARIANTS.find(({ name }) => name === variant) : variant
+    if (found === undefined) throw new Error(`No variant: ${String(variant)}`)
+    this.file = ChatDbFile.create(this.#folder.file('chat.db'), found.schema, found.options)
     this.chatDb = ChatDb.open(this.file.path)
   }
 
@@ -19,10 +22,4 @@ export class OpenedChatDb implements Disposable {
     this.file.close()
     this.#folder[Symbol.dispose]()
   }
-}
-
-export function openedVariant(name: string): OpenedChatDb {
-  const variant = VARIANTS.find((one) => one.name === name)
-  if (variant === undefined) throw new Error(`No variant: ${name}`)
-  return new OpenedChatDb(variant)
 }

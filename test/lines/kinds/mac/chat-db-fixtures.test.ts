@@ -5,7 +5,7 @@ import { expect, test } from 'bun:test'
 
 import { OPTIONAL_NAMES, VARIANTS } from '../../../support/mac/chat-db-mutations.ts'
 import { SCHEMAS } from '../../../support/mac/chat-db-schemas.ts'
-import { OpenedChatDb, openedVariant } from '../../../support/mac/opened-chat-db.ts'
+import { OpenedChatDb } from '../../../support/mac/opened-chat-db.ts'
 import { TEST_START as AT } from '../../../support/test-clock.ts'
 
 const ANNA = '+15550001'
@@ -14,7 +14,7 @@ test('the tables grow with macOS as the systems are known to', () => {
   const tables = ['message', 'chat', 'handle', 'attachment']
 
   const counts = SCHEMAS.map((schema) => {
-    using rig = new OpenedChatDb({ schema, options: {} })
+    using rig = new OpenedChatDb(schema)
     return [schema, ...tables.map((table) => namesOf(rig.file.db, table).length)]
   })
 
@@ -30,8 +30,8 @@ test('the tables grow with macOS as the systems are known to', () => {
 })
 
 test('two machines with macOS 26 differ in a column and in the order of the others', () => {
-  using one = openedVariant('macos26a')
-  using other = openedVariant('macos26b')
+  using one = new OpenedChatDb()
+  using other = new OpenedChatDb('macos26b')
 
   const names = namesOf(one.file.db, 'message')
   const others = namesOf(other.file.db, 'message')
@@ -41,7 +41,7 @@ test('two machines with macOS 26 differ in a column and in the order of the othe
 })
 
 test('the triggers keep what they keep on a Mac', () => {
-  using rig = openedVariant('macos27')
+  using rig = new OpenedChatDb('macos27')
   const { db } = rig.file
   const group = rig.file.addChat({ identifier: 'chat7', style: 43 })
   const { rowId, guid } = rig.file.receive({ from: ANNA, text: 'x', at: AT, chat: group })
@@ -75,11 +75,11 @@ test('each database lacks those optional columns that it says', () => {
 })
 
 test('mutations move columns, add unknown ones, and change the types of what is stored', () => {
-  using shuffled = openedVariant('with shuffled columns')
-  using unknown = openedVariant('with unknown columns')
-  using texts = openedVariant('with bodies of type TEXT')
-  using seconds = openedVariant('with dates in seconds')
-  using plain = openedVariant('macos26a')
+  using shuffled = new OpenedChatDb('with shuffled columns')
+  using unknown = new OpenedChatDb('with unknown columns')
+  using texts = new OpenedChatDb('with bodies of type TEXT')
+  using seconds = new OpenedChatDb('with dates in seconds')
+  using plain = new OpenedChatDb()
   for (const { file } of [texts, seconds]) file.receive({ from: ANNA, text: 'x', at: AT })
   const stored = 'SELECT typeof(attributedBody) AS type, date < 1e11 AS isSeconds FROM message'
 

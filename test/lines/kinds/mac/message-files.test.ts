@@ -235,7 +235,7 @@ test('a file whose row is still to come is pending by its name in the body', asy
 })
 
 test('after ten minutes a file is looked for every hour, and after a day it has failed', async () => {
-  using opened = new OpenedChatDb({ schema: 'macos26a', options: {} })
+  using opened = new OpenedChatDb()
   using folder = new ScratchFolder()
   const clock = new TestClock()
   const files = new MessageFiles({ clock, folder: folder.path })

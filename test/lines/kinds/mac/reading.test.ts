@@ -11,7 +11,7 @@ import { OpenedChatDb } from '../../../support/mac/opened-chat-db.ts'
 import { TEST_START, TestClock } from '../../../support/test-clock.ts'
 
 test('a row that was deleted while it waited is not looked for any more', () => {
-  using db = new OpenedChatDb({ schema: 'macos26a', options: {} })
+  using db = new OpenedChatDb()
   const rowIds = [1, 2].map(() => db.file.addMessage({ at: TEST_START, text: 'hello' }).rowId)
   const waiting = new IncompleteRows(new TestClock(), rowIds)
 
@@ -22,7 +22,7 @@ test('a row that was deleted while it waited is not looked for any more', () => 
 })
 
 test('a row that is not complete yet waits since it was seen first', async () => {
-  using db = new OpenedChatDb({ schema: 'macos26a', options: {} })
+  using db = new OpenedChatDb()
   const clock = new TestClock()
   const waiting = new IncompleteRows(clock, [])
   const { rowId } = db.file.addMessage({ at: TEST_START, text: 'hello' })
@@ -43,7 +43,7 @@ class ReadingRig implements Disposable {
   readonly clock = new TestClock()
   readonly texts: string[] = []
   readonly reading: Reading
-  readonly #db = new OpenedChatDb({ schema: 'macos26a', options: {} })
+  readonly #db = new OpenedChatDb()
 
   constructor() {
     const now = this.clock.now()
@@ -131,7 +131,7 @@ const YOUNG_MS = 10 * MINUTE_MS
 
 /** `count` rows that are `ageMs` old, as they come in at once. */
 function rowsOf(count: number, ageMs: number) {
-  using db = new OpenedChatDb({ schema: 'macos26a', options: {} })
+  using db = new OpenedChatDb()
   db.file.db.transaction(() => {
     for (let i = 0; i < count; i += 1) db.file.addMessage({ at: TEST_START - ageMs, text: 'hello' })
   })()

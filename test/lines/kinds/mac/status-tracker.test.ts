@@ -17,7 +17,7 @@ const FOLLOWED_MAX = 20_000
 /** A tracker on a database of the test's, at times that the test says. */
 class TrackerRig implements Disposable {
   readonly tracker = new StatusTracker()
-  readonly #opened = new OpenedChatDb({ schema: 'macos26a', options: {} })
+  readonly #opened = new OpenedChatDb()
 
   get file() {
     return this.#opened.file
