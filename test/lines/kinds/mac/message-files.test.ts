@@ -96,21 +96,17 @@ test('files come in the order of the text, which is not that of their rows', asy
   expect(filesOf(line.events).map(({ guid }) => guid)).toEqual(['c', 'a', 'b'])
 })
 
-const LEFT_OUT: readonly (readonly [string, Columns])[] = [
-  [
-    'the preview of a link',
-    { filename: '~/Library/Messages/Attachments/x.pluginPayloadAttachment' },
-  ],
-  ['a hidden file', { hide_attachment: 1 }],
-]
-
-test.each([...LEFT_OUT])('%s is no file of the message', async (_name, columns) => {
+test('neither the preview of a link nor a hidden file is a file of the message', async () => {
   using rig = makeMacRig()
   writeBytes(rig, PATH)
   await using line = await runLine(rig, rig.driver)
 
+  const rows = [
+    { ...PHOTO, filename: '~/Library/Messages/Attachments/x.pluginPayloadAttachment' },
+    { ...PHOTO, guid: 'H', hide_attachment: 1 },
+  ]
   const values = { attributedBody: encodeAttributedBody('look: https://example.com') }
-  receiveFiles(rig, [], [{ ...PHOTO, total_bytes: 4, ...columns }], values)
+  receiveFiles(rig, [], rows, values)
   await rig.clock.advance(1_000)
 
   expect(messagesOf(line.events)).toMatchObject([
@@ -147,52 +143,39 @@ test('an inline emoji is a word of the text, and no file', async () => {
   expect(messagesOf(line.events)).toMatchObject([{ text: 'hi (cat)', attachments: undefined }])
 })
 
-const OUTSIDE: readonly (readonly [string, (rig: MacRig) => string])[] = [
-  ['a path that climbs out', () => '~/Library/Messages/Attachments/../../../secret'],
-  ['a path elsewhere', () => '/etc/passwd'],
-  ['a path beside', ({ folder }) => `${folder}-beside/secret`],
-  ['another home', () => '~/Documents/secret'],
-  ['a relative path', () => 'Attachments/photo'],
-  ['a link to a file elsewhere', linkTo('/etc/passwd', 'passwd')],
-  ['a link to a folder elsewhere', linkTo('/etc', 'etc/passwd')],
-  [
-    'a folder',
-    ({ folder }) => (
-      mkdirSync(join(folder, 'Attachments/dir')),
-      '~/Library/Messages/Attachments/dir'
-    ),
-  ],
-  ['nothing', () => '~/Library/Messages/Attachments/none'],
+/** Paths below which nothing is read, and one that nobody knows. */
+const OUTSIDE = [
+  '~/Library/Messages/Attachments/../../../secret',
+  '/etc/passwd',
+  '~/Documents/secret',
+  'Attachments/photo',
+  '~/Library/Messages/Attachments/link-to-file',
+  '~/Library/Messages/Attachments/link-to-folder/passwd',
+  '~/Library/Messages/Attachments/folder',
+  '~/Library/Messages/Attachments/none',
+  // iCloud has taken it back.
+  null,
 ]
 
-function linkTo(target: string, inner: string) {
-  return ({ folder }: MacRig) => {
-    symlinkSync(target, join(folder, 'Attachments', inner.split('/')[0] ?? ''))
-    return `~/Library/Messages/Attachments/${inner}`
+test('no file elsewhere is ever read, nor a folder: each is missing', async () => {
+  using rig = makeMacRig()
+  const attachments = join(rig.folder, 'Attachments')
+  mkdirSync(join(attachments, 'folder'), { recursive: true })
+  symlinkSync('/etc/passwd', join(attachments, 'link-to-file'))
+  symlinkSync('/etc', join(attachments, 'link-to-folder'))
+  await using line = await runLine(rig, rig.driver)
+
+  const filenames = [...OUTSIDE, `${rig.folder}-beside/secret`]
+  for (const [index, filename] of filenames.entries()) {
+    receiveFiles(rig, [`P${index}`], [{ ...PHOTO, guid: `P${index}`, filename }])
   }
-}
-
-test.each([...OUTSIDE])('%s is never read: the file is missing', async (_name, pathIn) => {
-  using rig = makeMacRig()
-  mkdirSync(join(rig.folder, 'Attachments'), { recursive: true })
-  const filename = pathIn(rig)
-  await using line = await runLine(rig, rig.driver)
-
-  receiveFiles(rig, ['P'], [{ ...PHOTO, filename }])
   await rig.clock.advance(15_000)
 
-  expect(filesOf(line.events)).toMatchObject([{ file: { state: 'pending' } }])
-  expect(laterFilesOf(line.events)).toMatchObject([{ guid: 'P', file: { state: 'missing' } }])
-})
-
-test('a file that iCloud has taken back has no path, and is missing', async () => {
-  using rig = makeMacRig()
-  await using line = await runLine(rig, rig.driver)
-
-  receiveFiles(rig, ['P'], [{ ...PHOTO, filename: null }])
-  await rig.clock.advance(15_000)
-
-  expect(laterFilesOf(line.events)).toMatchObject([{ file: { state: 'missing' } }])
+  const later = laterFilesOf(line.events).toSorted((a, b) => a.guid.localeCompare(b.guid))
+  const states = (state: string) =>
+    filenames.map((_, index) => ({ guid: `P${index}`, file: { state } }))
+  expect(filesOf(line.events)).toMatchObject(states('pending'))
+  expect(later).toMatchObject(states('missing'))
 })
 
 test('a file on its way is pending, and reported once it is there and its size stands still', async () => {
