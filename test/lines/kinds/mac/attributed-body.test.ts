@@ -125,20 +125,10 @@ const BODIES: Readonly<Record<string, Body>> = {
   'with the right name as a value': ['\uFFFC', one({ note: GUID, other: 'at_0' })],
   'with a guid that is a number': ['\uFFFC', one({ [GUID]: 7 })],
   'with a guid of 256 bytes': ['\uFFFC', one({ [GUID]: 'x'.repeat(256) })],
-  // Beyond 110 objects, references to names and classes, and to the C strings of numbers.
-  'of 130 objects': beyond({ padding: 60 }),
-  'of 250 objects': beyond({ padding: 120 }),
-  'of ten thousand objects': beyond({ padding: 5_000 }),
-  'with wide references': beyond({ padding: 20, references: 'int16' }),
-  'with the widest references': beyond({ padding: 200, references: 'int32' }),
 }
 
 function one(attributes: Attributes): EncodeOptions {
   return { runs: [{ length: 1, attributes }] }
-}
-
-function beyond(options: EncodeOptions): Body {
-  return ['first\uFFFCthird', { ...options, attachments: ['at_1'] }, ['at_1']]
 }
 
 for (const [what, [text, options, attachmentGuids = []]] of Object.entries(BODIES)) {

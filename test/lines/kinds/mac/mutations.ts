@@ -15,9 +15,9 @@ export const WHOLE = [
   ATTACHMENT_THEN_TEXT,
   BARE_STRING,
   encodeAttributedBody(''),
-  encodeAttributedBody('\uFFFCa\uFFFCb', { attachments: ['at_0', 'at_2'], references: 'int16' }),
+  encodeAttributedBody('\uFFFCa\uFFFCb', { attachments: ['at_0', 'at_2'] }),
   encodeAttributedBody('x'.repeat(300), { root: 'NSMutableString' }),
-  encodeAttributedBody('\u{1F600} \u0623\u0647', { padding: 12, references: 'int32' }),
+  encodeAttributedBody('\u{1F600} \u0623\u0647'),
 ]
 
 /** What is put in place of how many bytes, at a place that chance says. */

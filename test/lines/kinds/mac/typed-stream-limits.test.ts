@@ -90,51 +90,51 @@ for (const [encoding, problem] of Object.entries(BAD_ENCODINGS)) {
   })
 }
 
-test('values may be nested 64 levels deep, and not 65', () => {
-  const nested = (levels: number) =>
-    bytesOf([
-      ...OPEN,
-      ...Array.from({ length: levels - 1 }, () => [AT, 0x84, CLASS_A]).flat(),
-      ...Array.from({ length: levels }, () => END),
-    ])
+const OBJECT: Parts = [AT, 0x84, CLASS_A]
 
-  expect([64, 65].map((levels) => problemOf(nested(levels)))).toEqual([
-    null,
+/** Of how many what a stream may have, and not one more. */
+const LIMITS: Readonly<
+  Record<string, readonly [max: number, streamOf: (count: number) => Parts, problem: string]>
+> = {
+  'levels of values': [
+    64,
+    (count) => [...repeated(count - 1, OBJECT), ...repeated(count - 1, [END])],
     'values are nested too deep',
-  ])
-})
-
-test('structs and arrays count as levels too', () => {
-  const nested = (levels: number) => {
-    const encoding = `${'{?='.repeat(levels - 1)}${'}'.repeat(levels - 1)}`
-    return bytesOf([
-      ...OPEN,
-      0x84,
-      0x81,
-      encoding.length % 256,
-      encoding.length >> 8,
-      encoding,
-      END,
-    ])
-  }
-
-  expect([64, 65].map((levels) => problemOf(nested(levels)))).toEqual([
-    null,
+  ],
+  'levels of structs and arrays': [
+    64,
+    (count) => {
+      const encoding = `${'{?='.repeat(count - 1)}${'}'.repeat(count - 1)}`
+      return [0x84, 0x81, encoding.length % 256, encoding.length >> 8, encoding]
+    },
     'values are nested too deep',
-  ])
-})
-
-test('a stream may have 20,000 objects and classes, and not 20,001', () => {
-  const many = (count: number) => {
-    const objects = Array.from({ length: count - 2 }, () => [AT, 0x84, CLASS_A, END])
-    return bytesOf([...OPEN, ...objects.flat(), END])
-  }
-
-  expect([20_000, 20_001].map((count) => problemOf(many(count)))).toEqual([
-    null,
+  ],
+  'objects and classes': [
+    20_000,
+    (count) => repeated(count - 2, [...OBJECT, END]),
     'there are too many objects',
-  ])
-})
+  ],
+  // The root takes six steps, the first group without a value two, and each that is like it one.
+  steps: [
+    100_000,
+    (count) => [0x84, 0, ...repeated(count - 8, [0x94])],
+    'the stream takes too much work',
+  ],
+}
+
+function repeated(count: number, parts: Parts): Parts {
+  return Array.from({ length: count }, () => parts).flat()
+}
+
+for (const [what, [max, streamOf, problem]] of Object.entries(LIMITS)) {
+  test(`a stream may have ${max} ${what}, and not one more`, () => {
+    const problems = [max, max + 1].map((count) =>
+      problemOf(bytesOf([...OPEN, ...streamOf(count), END])),
+    )
+
+    expect(problems).toEqual([null, problem])
+  })
+}
 
 test('a class may have 15 above it, and not 16, whether they come at once or by reference', () => {
   const chain = (length: number) => Array.from({ length }, () => [0x84, 0x84, 1, 'B', 0]).flat()
@@ -146,17 +146,6 @@ test('a class may have 15 above it, and not 16, whether they come at once or by 
 
   const tooMany = 'a class has too many above it'
   expect(problems).toEqual([null, tooMany, null, tooMany])
-})
-
-test('a stream may take 100,000 steps, and not one more', () => {
-  // The root takes six steps, the first group without a value two, and each that is like it one.
-  const stream = (steps: number) =>
-    bytesOf([...OPEN, 0x84, 0, ...Array.from({ length: steps - 8 }, () => 0x94), END])
-
-  expect([100_000, 100_001].map((steps) => problemOf(stream(steps)))).toEqual([
-    null,
-    'the stream takes too much work',
-  ])
 })
 
 test('a stream may have 1 MiB, and not a byte more', () => {
