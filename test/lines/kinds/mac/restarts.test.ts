@@ -102,53 +102,55 @@ function makeCondition() {
   const script = new MessagesScript({ ...tools, osascriptPath: '/usr/bin/osascript' })
   const condition = new Condition({ ...tools, script, app, host, onStarted: () => {} })
   const leaving = new AbortController()
-  const begin = async () => {
-    const running = condition.run(leaving.signal)
-    await clock.advance(1_000)
-    return running
+  const end = () => {
+    leaving.abort()
+    rig.close()
   }
-  return { rig, clock, condition, ran, begin, end: () => leaving.abort() }
+  return {
+    rig,
+    clock,
+    condition,
+    ran,
+    begin: () => void condition.run(leaving.signal),
+    [Symbol.dispose]: end,
+  }
 }
 
 test('two silences in a row start Messages again, an answer between them does not', async () => {
   const restarts: number[] = []
   for (const between of [[], [{ answer: 'done' }] satisfies ScriptAnswer[]]) {
-    const { rig, clock, condition, ran, begin, end } = makeCondition()
-    for (const answer of [SILENT, ...between, SILENT]) condition.record(answer)
-    void begin()
-    await clock.advance(20_000)
-    restarts.push(restartsOf(ran))
-    end()
-    rig[Symbol.dispose]()
+    using watch = makeCondition()
+    for (const answer of [SILENT, ...between, SILENT]) watch.condition.record(answer)
+    watch.begin()
+    await watch.clock.advance(20_000)
+    restarts.push(restartsOf(watch.ran))
   }
 
   expect(restarts).toEqual([1, 0])
 })
 
 test('after a restart the silences are counted anew', async () => {
-  const { rig, clock, condition, ran, begin, end } = makeCondition()
+  using watch = makeCondition()
+  const { rig, clock, condition, ran } = watch
   rig.model.automation = 'denied'
   for (const answer of [SILENT, SILENT]) condition.record(answer)
-  void begin()
+  watch.begin()
   await clock.advance(620_000)
 
   condition.record(SILENT)
   await clock.advance(20_000)
 
   expect(restartsOf(ran)).toBe(1)
-  end()
-  rig[Symbol.dispose]()
 })
 
 test('an account that nobody can ask for has no connection that is known', async () => {
-  const { rig, clock, condition, begin, end } = makeCondition()
-  void begin()
+  using watch = makeCondition()
+  const { clock, condition } = watch
+  watch.begin()
   await clock.advance(2_000)
   const before = condition.isConnected
 
   condition.record({ answer: 'refused', stage: 'account', number: -1743 })
 
   expect([before, condition.isConnected]).toEqual([true, false])
-  end()
-  rig[Symbol.dispose]()
 })
