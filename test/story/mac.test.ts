@@ -20,29 +20,6 @@ function textsOf(posts: readonly Posted[]): readonly string[] {
   return posts.map(({ body }) => JSON.parse(body).message.text as string)
 }
 
-test('a text leaves through Messages, and its life is told; an answer comes in', async () => {
-  using box = new MacBox()
-  const { relay, sink } = await box.start()
-  await using _ = relay
-  await relay.clock.advance(1_000)
-
-  const sending = relay.send({ to: FRIEND, text: 'hello' })
-  await relay.clock.advance(1_000)
-  const answer = await sending
-  await relay.clock.advance(3_000)
-  box.model.receive(FRIEND, 'hello yourself')
-  await relay.clock.advance(1_000)
-
-  const message = await relay.message(answer.body.id)
-  const [line] = await relay.lines()
-  expect(answer.status).toBe(200)
-  expect(message).toMatchObject({ status: 'read', service: 'iMessage', from: box.model.number })
-  expect(message.platform_guid).toMatch(/^[0-9A-F-]{36}$/)
-  expect(eventsOf(sink.posts)).toEqual([...LIFE, 'message.received'])
-  expect(line).toMatchObject({ driver: 'mac', status: 'online', imessage_active: true })
-  expect(box.model.carried('hello')).toBe(1)
-})
-
 test('whom Messages knows is no new contact, also where the relay never wrote to them', async () => {
   using box = new MacBox()
   box.model.receive(FRIEND, 'long before the relay')

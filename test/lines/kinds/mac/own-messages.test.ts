@@ -29,9 +29,8 @@ const PREVIEW = { balloon_bundle_id: 'com.apple.messages.URLBalloonProvider' }
 const FAILED = { error: 6, is_sent: 0, is_finished: 1 }
 
 /** What was given to Messages, and the rows that it writes. */
-class OwnRig implements Disposable {
+class OwnRig extends OpenedChatDb {
   readonly own = new OwnMessages(() => false)
-  readonly #opened = new OpenedChatDb()
 
   /** A message to FRIEND, which is under way. */
   expect(text: string, more: Partial<Expectation> = {}): void {
@@ -42,25 +41,21 @@ class OwnRig implements Disposable {
 
   /** A row of ours `ms` later. */
   row(text: string, values: MessageValues & { readonly to?: string } = {}, ms = 0): MessageRow {
-    const { rowId } = writeOwn(this.#opened.file, { to: FRIEND, text, ...values, at: NOW + ms })
+    const { rowId } = writeOwn(this.file, { to: FRIEND, text, ...values, at: NOW + ms })
     return this.#rowAt(rowId)
   }
 
   /** A row of ours without text and chat. */
   bareRow(handle: string): MessageRow {
-    const { file } = this.#opened
+    const { file } = this
     const bare = { is_from_me: 1, is_delivered: 0, handle_id: file.addHandle(handle) }
     return this.#rowAt(file.addMessage({ at: NOW, ...bare }).rowId)
   }
 
   #rowAt(rowId: number): MessageRow {
-    const [row] = this.#opened.chatDb.rowsAt([rowId])
+    const [row] = this.chatDb.rowsAt([rowId])
     if (row === undefined) throw new Error('The row is not there.')
     return row
-  }
-
-  [Symbol.dispose](): void {
-    this.#opened[Symbol.dispose]()
   }
 }
 

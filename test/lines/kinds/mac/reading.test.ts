@@ -39,13 +39,13 @@ test('a row that is not complete yet waits since it was seen first', async () =>
 })
 
 /** A reading that looks when the test says so. */
-class ReadingRig implements Disposable {
+class ReadingRig extends OpenedChatDb {
   readonly clock = new TestClock()
   readonly texts: string[] = []
   readonly reading: Reading
-  readonly #db = new OpenedChatDb()
 
   constructor() {
+    super()
     const now = this.clock.now()
     const start = { rowId: 0, incomplete: [], sequence: 0, lastRows: [], lastAt: now }
     const tools = {
@@ -65,7 +65,7 @@ class ReadingRig implements Disposable {
 
   /** A row of each person that is joined to no chat, the text is who wrote it; joins them. */
   write(people: readonly string[]): () => void {
-    const { file } = this.#db
+    const { file } = this
     const at = this.clock.now()
     const write = file.db.transaction(() =>
       people.map((from) => file.addMessage({ at, text: from, handle_id: file.addHandle(from) })),
@@ -81,12 +81,8 @@ class ReadingRig implements Disposable {
   /** Looks `ms` later; how many rows it waits for then. */
   async look(ms: number): Promise<number> {
     await this.clock.advance(ms)
-    await this.reading.tick(this.#db.chatDb, NEVER)
+    await this.reading.tick(this.chatDb, NEVER)
     return this.reading.checkpoint.incomplete.length
-  }
-
-  [Symbol.dispose](): void {
-    this.#db[Symbol.dispose]()
   }
 }
 

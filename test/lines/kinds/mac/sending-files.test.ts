@@ -244,27 +244,6 @@ test('a slow last part is held, and its receipt settles the message', async () =
   expect(kinds.map(({ kind }) => kind)).toEqual(['sent', 'delivered', 'read'])
 })
 
-test('after a crash each part is claimed by its own row: all of them are the message', async () => {
-  using rig = makeMacRig()
-  await using first = await runLine(rig, rig.driver)
-  const order = withFiles(rig, 'the menu', ['a.jpg', 'b.jpg'])
-  const { message, note } = await carryMessage(rig, first, order)
-  await first.end()
-
-  // Of that it was settled, nothing is known.
-  const more = { checkpoint: first.checkpoint(), unsettled: [{ message, note }] }
-  await using second = await runLine(rig, rig.restart(), more)
-  await rig.clock.advance(10_000)
-
-  const outcomes = settledOf(second.events).map(({ outcome }) => outcome)
-  expect(outcomes.at(-1)).toMatchObject({ outcome: 'accepted', guid: expect.any(String) })
-  expect(outcomes.slice(0, -1)).toMatchObject([
-    { outcome: 'unknown', sent: ['att_a.jpg'] },
-    { outcome: 'unknown', sent: ['att_a.jpg', 'att_b.jpg'] },
-  ])
-  expect(messagesOf(second.events)).toEqual([])
-})
-
 test('after a crash between two parts the first is proven, and the rest stays uncertain', async () => {
   using rig = makeMacRig()
   await using first = await runLine(rig, rig.driver)
