@@ -12,7 +12,7 @@ import { driverOn, fakeMac, type FakeMac } from '../support/mac/fake-mac.ts'
 import { MessagesModel } from '../support/mac/messages-model.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 import { TestClock } from '../support/test-clock.ts'
-import type { LineRig } from './line-rig.ts'
+import { type LineRig, runLine } from './line-rig.ts'
 
 export type MacRig = LineRig &
   Disposable & {
@@ -102,6 +102,17 @@ export function makeMacRig(options: Options = {}): MacRig {
     ran,
     restarts,
   }
+}
+
+/** Such a Mac with its line, which runs until the end of the test. */
+export async function attendedMac(options: Options = {}) {
+  const rig = makeMacRig(options)
+  const line = await runLine(rig, rig.driver)
+  const end = async () => {
+    await line.end()
+    rig.close()
+  }
+  return { ...rig, line, [Symbol.asyncDispose]: end }
 }
 
 function hashOf(path: string): string {

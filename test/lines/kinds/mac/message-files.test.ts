@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path'
 import type { LineEvent } from '../../../../src/lines/driver.ts'
 import { MessageFiles } from '../../../../src/lines/kinds/mac/message-files.ts'
 import { messagesOf, runLine } from '../../../contract/line-rig.ts'
-import { makeMacRig, type MacRig } from '../../../contract/mac-rig.ts'
+import { attendedMac, makeMacRig, type MacRig } from '../../../contract/mac-rig.ts'
 import { encodeAttributedBody } from '../../../support/mac/attributed-body-encoder.ts'
 import type { MessageValues } from '../../../support/mac/chat-db-file.ts'
 import { OpenedChatDb } from '../../../support/mac/opened-chat-db.ts'
@@ -126,8 +126,7 @@ test('a message without a body has the files of its rows', async () => {
 })
 
 test('an inline emoji is a word of the text, and no file', async () => {
-  using rig = makeMacRig()
-  await using line = await runLine(rig, rig.driver)
+  await using rig = await attendedMac()
 
   const emoji = { __kIMFileTransferGUIDAttributeName: 'E', __kIMEmojiImageAttributeName: 1 }
   const attributedBody = encodeAttributedBody('hi \uFFFC', {
@@ -140,7 +139,7 @@ test('an inline emoji is a word of the text, and no file', async () => {
   receiveFiles(rig, [], [row], { attributedBody })
   await rig.clock.advance(1_000)
 
-  expect(messagesOf(line.events)).toMatchObject([{ text: 'hi (cat)', attachments: undefined }])
+  expect(messagesOf(rig.line.events)).toMatchObject([{ text: 'hi (cat)', attachments: undefined }])
 })
 
 /** Paths below which nothing is read, and one that nobody knows. */
@@ -179,23 +178,22 @@ test('no file elsewhere is ever read, nor a folder: each is missing', async () =
 })
 
 test('a file on its way is pending, and reported once it is there and its size stands still', async () => {
-  using rig = makeMacRig()
-  await using line = await runLine(rig, rig.driver)
+  await using rig = await attendedMac()
   const { guid, attachments } = receiveFiles(rig, ['P'], [{ ...PHOTO, transfer_state: 3 }])
   await rig.clock.advance(60_000)
-  const before = laterFilesOf(line.events)
+  const before = laterFilesOf(rig.line.events)
 
   const path = writeBytes(rig, PATH, 10)
   rig.model.file.setAttachment(attachments[0] ?? 0, { transfer_state: 5 })
   await rig.clock.advance(200)
   truncateSync(path, 20)
   await rig.clock.advance(600)
-  const growing = laterFilesOf(line.events)
+  const growing = laterFilesOf(rig.line.events)
   await rig.clock.advance(2_000)
 
-  expect(filesOf(line.events)).toMatchObject([{ file: { state: 'pending' } }])
+  expect(filesOf(rig.line.events)).toMatchObject([{ file: { state: 'pending' } }])
   expect([before, growing]).toEqual([[], []])
-  const events = line.events.filter(({ type }) => type === 'attachment')
+  const events = rig.line.events.filter(({ type }) => type === 'attachment')
   expect(events).toMatchObject([
     { messageGuid: guid, attachment: { guid: 'P', file: { state: 'available', path } } },
   ])

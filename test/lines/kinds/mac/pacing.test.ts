@@ -9,7 +9,7 @@ import {
 } from '../../../../src/lines/kinds/mac/pacing.ts'
 import { NEVER } from '../../../../src/system/clock.ts'
 import { runLine } from '../../../contract/line-rig.ts'
-import { makeMacRig, type MacRig } from '../../../contract/mac-rig.ts'
+import { attendedMac, type MacRig } from '../../../contract/mac-rig.ts'
 import { OpenedChatDb } from '../../../support/mac/opened-chat-db.ts'
 import { writeOwn } from '../../../support/mac/own-rows.ts'
 import type { Behaviour } from '../../../support/mac/script-behaviours.ts'
@@ -160,16 +160,15 @@ async function findingsOf(rig: MacRig): Promise<readonly string[]> {
 const quits = (rig: MacRig) => rig.ran.filter((name) => name === 'kill').length
 
 test('Messages is started again after the second, and the line is offline after the third', async () => {
-  using rig = makeMacRig()
-  await using line = await runLine(rig, rig.driver)
+  await using rig = await attendedMac()
 
-  await sendEach(rig, line, ['no_row'])
+  await sendEach(rig, rig.line, ['no_row'])
   const afterOne = [quits(rig), await findingsOf(rig)]
-  await sendEach(rig, line, ['ghost_row'])
+  await sendEach(rig, rig.line, ['ghost_row'])
   const afterTwo = [quits(rig), await findingsOf(rig)]
   rig.model.nextSend('no_row')
-  const third = await line.send('the third', async () => true)
-  const states = statesOf(line.events)
+  const third = await rig.line.send('the third', async () => true)
+  const states = statesOf(rig.line.events)
 
   expect(afterOne).toEqual([0, []])
   expect(afterTwo).toEqual([1, ['warning sends_vanish']])
@@ -198,16 +197,15 @@ test('with a row the count begins anew, and a send that Messages did not answer 
 })
 
 test('after ten minutes one message is tried, and where it vanishes too the line rests again', async () => {
-  using rig = makeMacRig()
-  await using line = await runLine(rig, rig.driver)
+  await using rig = await attendedMac()
 
-  await sendEach(rig, line, ['no_row', 'no_row', 'no_row'])
+  await sendEach(rig, rig.line, ['no_row', 'no_row', 'no_row'])
   await rig.clock.advance(REST_MS)
   const onTrial = await findingsOf(rig)
-  await sendEach(rig, line, ['no_row'])
+  await sendEach(rig, rig.line, ['no_row'])
 
   const states = ['online', 'sends_vanish', 'online', 'sends_vanish']
-  expect(statesOf(line.events)).toEqual(states)
+  expect(statesOf(rig.line.events)).toEqual(states)
   expect(onTrial).toEqual(['warning sends_vanish'])
 })
 
@@ -232,15 +230,14 @@ test('each trial that vanishes doubles the rest, up to an hour, and Messages is 
 })
 
 test('a row that comes late brings the line back at once', async () => {
-  using rig = makeMacRig()
-  await using line = await runLine(rig, rig.driver)
-  await sendEach(rig, line, ['no_row', 'no_row', 'no_row'])
-  const before = statesOf(line.events)
+  await using rig = await attendedMac()
+  await sendEach(rig, rig.line, ['no_row', 'no_row', 'no_row'])
+  const before = statesOf(rig.line.events)
 
   writeOwn(rig.model.file, { to: rig.recipient, text: 'message 2', at: rig.clock.now() })
   await rig.clock.advance(10_000)
 
   expect(before.at(-1)).toBe('sends_vanish')
-  expect(statesOf(line.events).at(-1)).toBe('online')
+  expect(statesOf(rig.line.events).at(-1)).toBe('online')
   expect(await findingsOf(rig)).toEqual([])
 })

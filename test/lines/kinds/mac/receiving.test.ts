@@ -7,7 +7,7 @@ import type { LineEvent } from '../../../../src/lines/driver.ts'
 import { checkpointText, readCheckpoint } from '../../../../src/lines/kinds/mac/reading.ts'
 import { NEVER } from '../../../../src/system/clock.ts'
 import { messagesOf, receiptsOf, runLine } from '../../../contract/line-rig.ts'
-import { makeMacRig, type MacRig } from '../../../contract/mac-rig.ts'
+import { attendedMac, makeMacRig, type MacRig } from '../../../contract/mac-rig.ts'
 import { typedOnTheMac, type Fate } from '../../../support/mac/messages-behaviours.ts'
 import { writeOwn } from '../../../support/mac/own-rows.ts'
 
@@ -37,20 +37,18 @@ test('what was on its way when the line was set up is news, what is older is his
 })
 
 test('the same text twice within a second is two messages', async () => {
-  using rig = makeMacRig()
-  await using line = await runLine(rig, rig.driver)
+  await using rig = await attendedMac()
 
   for (const ms of [0, 500]) {
     rig.model.file.receive({ from: FRIEND, text: 'ok', at: rig.clock.now() + ms })
   }
   await rig.clock.advance(1_000)
 
-  expect(publishedOf(line.events)).toEqual(['ok', 'ok'])
+  expect(publishedOf(rig.line.events)).toEqual(['ok', 'ok'])
 })
 
 test('a body may be two seconds late where its row is finished, and ten where it is not', async () => {
-  using rig = makeMacRig()
-  await using line = await runLine(rig, rig.driver)
+  await using rig = await attendedMac()
 
   const { file } = rig.model
   const [finished, unfinished] = ['+15550002222', '+15550003333']
@@ -65,7 +63,7 @@ test('a body may be two seconds late where its row is finished, and ten where it
   const published: string[][] = []
   for (const ms of [1_900, 300, 7_500, 500]) {
     await rig.clock.advance(ms)
-    published.push(messagesOf(line.events).map(({ handle }) => handle))
+    published.push(messagesOf(rig.line.events).map(({ handle }) => handle))
   }
 
   expect(published).toEqual([[], [finished], [finished], [finished, unfinished]])
@@ -87,15 +85,14 @@ const TYPED: readonly (readonly [Fate, readonly string[], readonly string[]])[] 
 test.each([...TYPED])(
   'what is typed on the Mac and ends as %s is told',
   async (fate, texts, steps) => {
-    using rig = makeMacRig()
-    await using line = await runLine(rig, rig.driver)
+    await using rig = await attendedMac()
 
     const letter = { from: rig.model.number, to: FRIEND, text: 'see https://example.com' }
     void rig.model.play(typedOnTheMac(fate, letter))
     await rig.clock.advance(25_000)
 
-    const messages = messagesOf(line.events)
-    const receipts = receiptsOf(line.events).map(({ guid, kind }) => `${guid} ${kind}`)
+    const messages = messagesOf(rig.line.events)
+    const receipts = receiptsOf(rig.line.events).map(({ guid, kind }) => `${guid} ${kind}`)
     const by = ({ service }: { service: string }) =>
       service === 'iMessage' ? '' : ` by ${service}`
     expect(messages.map((message) => message.text + by(message))).toEqual([...texts])
@@ -103,7 +100,7 @@ test.each([...TYPED])(
     expect(receipts.filter((receipt) => !receipt.endsWith('sent')).toSorted()).toEqual(
       messages.flatMap(({ guid }) => steps.map((step) => `${guid} ${step}`)).toSorted(),
     )
-    expect(leftOutOf(line.events)).toEqual([])
+    expect(leftOutOf(rig.line.events)).toEqual([])
   },
 )
 
@@ -145,8 +142,7 @@ test('of many old messages at once none is news, and what comes after them is', 
 })
 
 test('what is typed on the Mac and not sent yet keeps back nothing of whom it is to', async () => {
-  using rig = makeMacRig()
-  await using line = await runLine(rig, rig.driver)
+  await using rig = await attendedMac()
 
   const { file } = rig.model
   const at = rig.clock.now()
@@ -154,31 +150,29 @@ test('what is typed on the Mac and not sent yet keeps back nothing of whom it is
   file.receive({ from: FRIEND, text: 'hello', at })
   await rig.clock.advance(1_000)
 
-  expect(publishedOf(line.events)).toEqual(['hello'])
+  expect(publishedOf(rig.line.events)).toEqual(['hello'])
 })
 
 test('no receipts are told of what was typed long ago', async () => {
-  using rig = makeMacRig()
-  await using line = await runLine(rig, rig.driver)
+  await using rig = await attendedMac()
 
   const at = rig.clock.now() - 48 * 3_600_000
   writeOwn(rig.model.file, { to: FRIEND, text: 'long ago', at, is_delivered: 1 })
   await rig.clock.advance(1_000)
 
-  expect(publishedOf(line.events)).toEqual(['long ago (history)'])
-  expect(receiptsOf(line.events)).toEqual([])
+  expect(publishedOf(rig.line.events)).toEqual(['long ago (history)'])
+  expect(receiptsOf(rig.line.events)).toEqual([])
 })
 
 test('a text that cannot be read is told without it, and counted', async () => {
-  using rig = makeMacRig()
-  await using line = await runLine(rig, rig.driver)
+  await using rig = await attendedMac()
 
   const body = new Uint8Array([1, 2, 3])
   rig.model.receive(FRIEND, '', { attributedBody: body })
   await rig.clock.advance(3_000)
   const findings = await rig.driver.checkup(NEVER)
 
-  expect(publishedOf(line.events)).toEqual([''])
+  expect(publishedOf(rig.line.events)).toEqual([''])
   expect(findings.map(({ code }) => code)).toEqual(['undecodable_bodies'])
 })
 
@@ -202,8 +196,7 @@ test('what we wrote from another address of ours is our own, also where that cam
 // Which rows are waited for, for how long, and whom that keeps back.
 
 test('a row that waits for its chat keeps back who wrote it, and nobody else', async () => {
-  using rig = makeMacRig()
-  await using line = await runLine(rig, rig.driver)
+  await using rig = await attendedMac()
 
   const { file } = rig.model
   const at = rig.clock.now()
@@ -212,32 +205,30 @@ test('a row that waits for its chat keeps back who wrote it, and nobody else', a
   writeOwn(file, { to: FRIEND, text: 'typed', at })
   file.receive({ from: '+15550002222', text: 'somebody else', at })
   await rig.clock.advance(1_000)
-  const early = publishedOf(line.events)
+  const early = publishedOf(rig.line.events)
   file.joinChat(waiting.rowId, file.directChat(FRIEND))
   await rig.clock.advance(1_000)
 
   expect(early).toEqual(['typed', 'somebody else'])
-  expect(publishedOf(line.events).slice(2)).toEqual(['first', 'second'])
+  expect(publishedOf(rig.line.events).slice(2)).toEqual(['first', 'second'])
 })
 
 test('a row that turns out to be of no use is not waited for any more, also after a crash', async () => {
-  using rig = makeMacRig()
-  await using line = await runLine(rig, rig.driver)
+  await using rig = await attendedMac()
 
   const { file } = rig.model
   const row = file.addMessage({ at: rig.clock.now(), text: 'hello', handle_id: 0 })
   await rig.clock.advance(1_000)
-  const before = readCheckpoint(line.checkpoint())?.incomplete
+  const before = readCheckpoint(rig.line.checkpoint())?.incomplete
   file.joinChat(row.rowId, file.addChat({ identifier: 'chat831', style: 43 }))
   await rig.clock.advance(1_000)
 
-  expect([before, readCheckpoint(line.checkpoint())?.incomplete]).toEqual([[row.rowId], []])
-  expect(publishedOf(line.events)).toEqual([])
+  expect([before, readCheckpoint(rig.line.checkpoint())?.incomplete]).toEqual([[row.rowId], []])
+  expect(publishedOf(rig.line.events)).toEqual([])
 })
 
 test('who wrote a row without a chat is kept back for ten seconds, and nobody for longer', async () => {
-  using rig = makeMacRig()
-  await using line = await runLine(rig, rig.driver)
+  await using rig = await attendedMac()
 
   const { file } = rig.model
   const at = rig.clock.now()
@@ -246,7 +237,7 @@ test('who wrote a row without a chat is kept back for ten seconds, and nobody fo
   const published: (readonly string[])[] = []
   for (const ms of [9_800, 400, 49_500, 500]) {
     await rig.clock.advance(ms)
-    published.push(publishedOf(line.events))
+    published.push(publishedOf(rig.line.events))
   }
 
   expect(published).toEqual([[], ['with one'], ['with one'], ['with one', 'without a chat']])

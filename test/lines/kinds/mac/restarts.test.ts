@@ -8,7 +8,7 @@ import { macHost, MessagesApp } from '../../../../src/lines/kinds/mac/mac-host.t
 import { MessagesScript, type ScriptAnswer } from '../../../../src/lines/kinds/mac/script-runner.ts'
 import { silentLog } from '../../../../src/system/log.ts'
 import { runLine } from '../../../contract/line-rig.ts'
-import { makeMacRig, type MacRig } from '../../../contract/mac-rig.ts'
+import { attendedMac, makeMacRig, type MacRig } from '../../../contract/mac-rig.ts'
 import { refused } from '../../../support/mac/script-behaviours.ts'
 import { PATHS } from '../../../support/mac/stand-ins/machine.ts'
 
@@ -23,10 +23,9 @@ function codesOf(events: readonly LineEvent[]): readonly string[] {
 }
 
 test('a message that does not leave for three minutes makes Messages start again, once', async () => {
-  using rig = makeMacRig()
-  await using line = await runLine(rig, rig.driver)
+  await using rig = await attendedMac()
   rig.model.nextSend('stuck')
-  await line.send('hello', async () => true)
+  await rig.line.send('hello', async () => true)
 
   await rig.clock.advance(170_000)
   const early = restartsOf(rig.ran)
@@ -36,27 +35,25 @@ test('a message that does not leave for three minutes makes Messages start again
 })
 
 test('a send that Messages did not answer does not start it again while it answers otherwise', async () => {
-  using rig = makeMacRig()
-  await using line = await runLine(rig, rig.driver)
+  await using rig = await attendedMac()
 
   for (const text of ['one', 'two']) {
     rig.model.nextSend('hang')
-    await line.send(text, async () => true)
+    await rig.line.send(text, async () => true)
     await rig.clock.advance(10_000)
   }
 
-  expect(codesOf(line.events)).toEqual(['messages_not_answering', 'messages_not_answering'])
+  expect(codesOf(rig.line.events)).toEqual(['messages_not_answering', 'messages_not_answering'])
   expect(restartsOf(rig.ran)).toBe(0)
 })
 
 test('an account that cannot be asked for takes the line offline, whatever the number', async () => {
-  using rig = makeMacRig()
-  await using line = await runLine(rig, rig.driver)
+  await using rig = await attendedMac()
   rig.model.nextSend(refused('account', -10_000))
 
-  await line.send('hello', async () => true)
+  await rig.line.send('hello', async () => true)
 
-  expect(codesOf(line.events)).toEqual(['messages_not_answering'])
+  expect(codesOf(rig.line.events)).toEqual(['messages_not_answering'])
 })
 
 /** Route to a person with whom Messages has a chat. */

@@ -3,8 +3,8 @@
 import { expect, test } from 'bun:test'
 
 import type { LineEvent } from '../../../../src/lines/driver.ts'
-import { runLine, changesOf, messagesOf } from '../../../contract/line-rig.ts'
-import { makeMacRig, type MacRig } from '../../../contract/mac-rig.ts'
+import { changesOf, messagesOf } from '../../../contract/line-rig.ts'
+import { attendedMac, type MacRig } from '../../../contract/mac-rig.ts'
 import type { MessageValues } from '../../../support/mac/chat-db-file.ts'
 
 const FRIEND = '+15550001111'
@@ -13,11 +13,14 @@ const FAMILY = { identifier: 'chat831', style: 43, name: 'Family', groupId: 'G-1
 
 /** Events of rows that `write` adds, `ms` later. */
 async function eventsOf(write: (rig: MacRig) => void, ms = 3_000) {
-  using rig = makeMacRig({ schema: 'macos27' })
-  await using line = await runLine(rig, rig.driver)
+  await using rig = await attendedMac({ schema: 'macos27' })
   write(rig)
   await rig.clock.advance(ms)
-  return { messages: messagesOf(line.events), changes: changesOf(line.events), events: line.events }
+  return {
+    messages: messagesOf(rig.line.events),
+    changes: changesOf(rig.line.events),
+    events: rig.line.events,
+  }
 }
 
 /** A row from FRIEND in the direct chat. */

@@ -18,7 +18,7 @@ import {
   runLine,
   settledOf,
 } from '../../../contract/line-rig.ts'
-import { makeMacRig, type MacRig } from '../../../contract/mac-rig.ts'
+import { attendedMac, makeMacRig, type MacRig } from '../../../contract/mac-rig.ts'
 import { eventually } from '../../../support/relay-process.ts'
 
 const DAY_MS = 86_400_000
@@ -57,10 +57,13 @@ function sentBy(rig: MacRig): readonly string[] {
 }
 
 test('files go first, in order, and the text after them; the text gives the guid', async () => {
-  using rig = makeMacRig()
-  await using line = await runLine(rig, rig.driver)
+  await using rig = await attendedMac()
 
-  const { outcome } = await carryMessage(rig, line, withFiles(rig, 'the menu', ['a.jpg', 'b.pdf']))
+  const { outcome } = await carryMessage(
+    rig,
+    rig.line,
+    withFiles(rig, 'the menu', ['a.jpg', 'b.pdf']),
+  )
   await rig.clock.advance(10_000)
 
   expect(sentBy(rig)).toEqual(['a.jpg', 'b.pdf', 'the menu'])
@@ -70,24 +73,22 @@ test('files go first, in order, and the text after them; the text gives the guid
     .all()
     .map(({ guid }) => guid)
   expect(outcome).toMatchObject({ guid: guids[2], partGuids: guids.slice(0, 2) })
-  expect(messagesOf(line.events)).toEqual([])
+  expect(messagesOf(rig.line.events)).toEqual([])
 })
 
 test('a file alone is a message, and its own guid', async () => {
-  using rig = makeMacRig()
-  await using line = await runLine(rig, rig.driver)
+  await using rig = await attendedMac()
 
-  const { outcome } = await carryMessage(rig, line, withFiles(rig, '', ['a.jpg']))
+  const { outcome } = await carryMessage(rig, rig.line, withFiles(rig, '', ['a.jpg']))
 
   expect(sentBy(rig)).toEqual(['a.jpg'])
   expect(outcome).toMatchObject({ outcome: 'accepted', partGuids: [] })
 })
 
 test('Messages gets a copy of the bytes, which only the owner can read, and keeps it', async () => {
-  using rig = makeMacRig()
-  await using line = await runLine(rig, rig.driver)
+  await using rig = await attendedMac()
 
-  await carryMessage(rig, line, withFiles(rig, '', ['a.jpg']))
+  await carryMessage(rig, rig.line, withFiles(rig, '', ['a.jpg']))
 
   const [letter] = rig.model.letters
   const path = letter?.file ?? ''
@@ -106,25 +107,23 @@ const NAMES: readonly (readonly [name: string, shown: string])[] = [
 ]
 
 test.each([...NAMES])('a file that is called %j is one file of its folder', async (name, shown) => {
-  using rig = makeMacRig()
-  await using line = await runLine(rig, rig.driver)
+  await using rig = await attendedMac()
   const attachment = { ...storedFile(rig, 'a.jpg'), filename: name }
 
-  await carryMessage(rig, line, { ...messageOf(rig, ''), attachments: [attachment] })
+  await carryMessage(rig, rig.line, { ...messageOf(rig, ''), attachments: [attachment] })
 
   expect(stagedNames(rig)).toEqual([shown])
   expect(sentBy(rig)).toEqual([shown])
 })
 
 test('a file that is gone, or shorter than it was, sends nothing and leaves nothing', async () => {
-  using rig = makeMacRig()
-  await using line = await runLine(rig, rig.driver)
+  await using rig = await attendedMac()
   const gone = { ...storedFile(rig, 'b.jpg'), path: join(rig.folder, 'nowhere') }
   const short = { ...storedFile(rig, 'c.jpg'), size: 6 }
 
   for (const broken of [gone, short]) {
     const attachments = [storedFile(rig, 'a.jpg'), broken]
-    const { outcome, note } = await carryMessage(rig, line, {
+    const { outcome, note } = await carryMessage(rig, rig.line, {
       ...messageOf(rig, 'hi'),
       attachments,
     })
@@ -150,43 +149,43 @@ test('where the folder of Messages takes no file, the line is to blame, and doct
 })
 
 test('without the point of no return no copy is left', async () => {
-  using rig = makeMacRig()
-  await using line = await runLine(rig, rig.driver)
+  await using rig = await attendedMac()
 
-  const refused = line.session().send(withFiles(rig, 'hi', ['a.jpg']), async () => false, NEVER)
+  const refused = rig.line.session().send(withFiles(rig, 'hi', ['a.jpg']), async () => false, NEVER)
 
   expect(await inTime(rig, refused)).toMatchObject({ outcome: 'not_sent', reason: 'withdrawn' })
   expect(stagedNames(rig)).toEqual([])
 })
 
 test('a file whose row comes minutes later is waited for, and the text waits for the file', async () => {
-  using rig = makeMacRig()
-  await using line = await runLine(rig, rig.driver)
+  await using rig = await attendedMac()
   rig.model.nextSend('row_5min_late')
 
-  const { outcome } = await carryMessage(rig, line, withFiles(rig, 'the menu', ['a.jpg']))
+  const { outcome } = await carryMessage(rig, rig.line, withFiles(rig, 'the menu', ['a.jpg']))
 
   expect(sentBy(rig)).toEqual(['a.jpg', 'the menu'])
   expect(outcome).toMatchObject({ outcome: 'accepted' })
 })
 
 test('the text waits for a file that is slow to leave', async () => {
-  using rig = makeMacRig()
-  await using line = await runLine(rig, rig.driver)
+  await using rig = await attendedMac()
   rig.model.nextSend('slow_sending')
 
-  const { outcome } = await carryMessage(rig, line, withFiles(rig, 'the menu', ['a.jpg']))
+  const { outcome } = await carryMessage(rig, rig.line, withFiles(rig, 'the menu', ['a.jpg']))
 
   expect(sentBy(rig)).toEqual(['a.jpg', 'the menu'])
   expect(outcome).toMatchObject({ outcome: 'accepted', partGuids: [expect.any(String)] })
 })
 
 test('a file that never has a row ends uncertain after twenty minutes, and the text never leaves', async () => {
-  using rig = makeMacRig()
-  await using line = await runLine(rig, rig.driver)
+  await using rig = await attendedMac()
   rig.model.nextSend('happy', 'no_row')
 
-  const { outcome } = await carryMessage(rig, line, withFiles(rig, 'the menu', ['a.jpg', 'b.jpg']))
+  const { outcome } = await carryMessage(
+    rig,
+    rig.line,
+    withFiles(rig, 'the menu', ['a.jpg', 'b.jpg']),
+  )
 
   expect(sentBy(rig)).toEqual(['a.jpg'])
   expect(outcome).toEqual({ outcome: 'unknown', reason: 'no_row', sent: ['att_a.jpg' as never] })
@@ -195,13 +194,12 @@ test('a file that never has a row ends uncertain after twenty minutes, and the t
 test('a first file that is refused fails the message, a later one leaves it partly sent', async () => {
   const outcomes: unknown[] = []
   for (const before of [[], ['happy'], ['happy', 'happy']] as const) {
-    using rig = makeMacRig()
-    await using line = await runLine(rig, rig.driver)
+    await using rig = await attendedMac()
     rig.model.nextSend(...before, 'failed25_after_2s')
 
     const { outcome } = await carryMessage(
       rig,
-      line,
+      rig.line,
       withFiles(rig, 'the menu', ['a.jpg', 'b.jpg']),
     )
     outcomes.push(outcome)
@@ -217,8 +215,7 @@ test('a first file that is refused fails the message, a later one leaves it part
 })
 
 test('a file that was deleted from its folder meanwhile fails, as in the sandbox of Messages', async () => {
-  using rig = makeMacRig()
-  await using line = await runLine(rig, rig.driver)
+  await using rig = await attendedMac()
   const message = withFiles(rig, '', ['a.jpg'])
   const pass = async () => {
     const [folder = ''] = readdirSync(rig.stagingFolder)
@@ -226,21 +223,20 @@ test('a file that was deleted from its folder meanwhile fails, as in the sandbox
     return true
   }
 
-  const outcome = await inTime(rig, line.session().send(message, pass, NEVER))
+  const outcome = await inTime(rig, rig.line.session().send(message, pass, NEVER))
 
   expect(outcome).toMatchObject({ outcome: 'not_sent', reason: 'attachment_failed' })
 })
 
 test('a slow last part is held, and its receipt settles the message', async () => {
-  using rig = makeMacRig()
-  await using line = await runLine(rig, rig.driver)
+  await using rig = await attendedMac()
   rig.model.nextSend('happy', 'slow_sending')
 
-  const { outcome } = await carryMessage(rig, line, withFiles(rig, 'the menu', ['a.jpg']))
+  const { outcome } = await carryMessage(rig, rig.line, withFiles(rig, 'the menu', ['a.jpg']))
   await rig.clock.advance(60_000)
 
   expect(outcome).toMatchObject({ outcome: 'held', partGuids: [expect.any(String)] })
-  const kinds = receiptsOf(line.events).filter(({ guid }) => guid === guidOf(outcome))
+  const kinds = receiptsOf(rig.line.events).filter(({ guid }) => guid === guidOf(outcome))
   expect(kinds.map(({ kind }) => kind)).toEqual(['sent', 'delivered', 'read'])
 })
 
@@ -269,17 +265,16 @@ test('after a crash between two parts the first is proven, and the rest stays un
 })
 
 test('a row that comes after the relay gave up on it proves its file, though others of that name went since', async () => {
-  using rig = makeMacRig()
-  await using line = await runLine(rig, rig.driver)
+  await using rig = await attendedMac()
   const ending = new AbortController()
   rig.model.nextSend('row_5min_late', 'row_5min_late')
   const first = { ...withFiles(rig, 'one', ['a.jpg']), id: 'msg_first' as never }
-  const sending = line.session().send(first, async () => true, ending.signal)
+  const sending = rig.line.session().send(first, async () => true, ending.signal)
   await untilFilesSent(rig, 1)
   ending.abort()
   const outcome = await inTime(rig, sending)
   await rig.clock.advance(MINUTE_MS)
-  const second = await carryMessage(rig, line, withFiles(rig, '', ['a.jpg']))
+  const second = await carryMessage(rig, rig.line, withFiles(rig, '', ['a.jpg']))
   await rig.clock.advance(MINUTE_MS)
 
   expect(outcome).toEqual({ outcome: 'unknown', reason: 'no_row', sent: [] })
@@ -288,14 +283,14 @@ test('a row that comes after the relay gave up on it proves its file, though oth
     .query<{ guid: string }, []>('SELECT guid FROM message ORDER BY ROWID DESC LIMIT 1')
     .get()
   expect(second.outcome).toMatchObject({ outcome: 'accepted', guid: newest?.guid })
-  expect(settledOf(line.events)).toEqual([
+  expect(settledOf(rig.line.events)).toEqual([
     {
       type: 'settled',
       messageId: first.id,
       outcome: { outcome: 'partly_sent', reason: 'interrupted', sent: ['att_a.jpg' as never] },
     },
   ])
-  expect(messagesOf(line.events)).toEqual([])
+  expect(messagesOf(rig.line.events)).toEqual([])
 })
 
 test('an unsettled message with files and without a note proves nothing by its text', async () => {

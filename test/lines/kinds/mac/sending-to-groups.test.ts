@@ -7,7 +7,7 @@ import type { OutgoingMessage } from '../../../../src/domain/message.ts'
 import type { SendOutcome } from '../../../../src/lines/driver.ts'
 import { NEVER } from '../../../../src/system/clock.ts'
 import { messageOf, messagesOf, receiptsOf, runLine } from '../../../contract/line-rig.ts'
-import { makeMacRig, type MacRig } from '../../../contract/mac-rig.ts'
+import { attendedMac, makeMacRig, type MacRig } from '../../../contract/mac-rig.ts'
 import type { SchemaName } from '../../../support/mac/chat-db-schemas.ts'
 import { refused } from '../../../support/mac/script-behaviours.ts'
 
@@ -137,13 +137,12 @@ test('SMS goes by the account of SMS, to the person, and the row says so', async
 })
 
 test('SMS reaches somebody who is not on iMessage', async () => {
-  using rig = makeMacRig()
-  await using line = await runLine(rig, rig.driver)
+  await using rig = await attendedMac()
   rig.model.behave(rig.recipient, 'failed22_at_once')
 
-  const first = await send(rig, line, {})
-  const second = await send(rig, line, { id: 'msg_second' as never })
-  const third = await send(rig, line, { service: 'SMS', id: 'msg_third' as never })
+  const first = await send(rig, rig.line, {})
+  const second = await send(rig, rig.line, { id: 'msg_second' as never })
+  const third = await send(rig, rig.line, { service: 'SMS', id: 'msg_third' as never })
 
   const reason = 'not_on_imessage'
   expect([first, second]).toMatchObject([{ reason }, { reason }])
@@ -151,21 +150,20 @@ test('SMS reaches somebody who is not on iMessage', async () => {
 })
 
 test('a line chooses its service while Messages has an account of SMS, and says when that ends', async () => {
-  using rig = makeMacRig()
-  await using line = await runLine(rig, rig.driver)
+  await using rig = await attendedMac()
 
   rig.model.hasSms = false
-  const gone = await send(rig, line, { service: 'SMS' })
+  const gone = await send(rig, rig.line, { service: 'SMS' })
   await rig.clock.advance(310_000)
-  const outcome = await send(rig, line, { service: 'SMS', id: 'msg_again' as never })
+  const outcome = await send(rig, rig.line, { service: 'SMS', id: 'msg_again' as never })
 
-  const chosen = line.events.flatMap((event) =>
+  const chosen = rig.line.events.flatMap((event) =>
     event.type === 'online' ? [event.capabilities.choose_service] : [],
   )
   expect(chosen).toEqual([true, false])
   expect(gone).toMatchObject({ outcome: 'not_sent', reason: 'messages_refused', blame: 'line' })
   expect(outcome).toEqual({ outcome: 'not_sent', reason: 'not_supported', blame: 'line' })
-  expect(line.events.filter(({ type }) => type === 'offline')).toEqual([])
+  expect(rig.line.events.filter(({ type }) => type === 'offline')).toEqual([])
   expect(rig.carried('hello')).toBe(0)
 })
 

@@ -14,7 +14,7 @@ import {
   sendTo,
   runLine,
 } from '../../../contract/line-rig.ts'
-import { makeMacRig } from '../../../contract/mac-rig.ts'
+import { attendedMac, makeMacRig } from '../../../contract/mac-rig.ts'
 import { newestRow } from '../../../support/mac/own-rows.ts'
 import { refused, type Behaviour } from '../../../support/mac/script-behaviours.ts'
 
@@ -69,17 +69,16 @@ describe('a send ends as Messages makes it end', () => {
   const text = 'look at https://example.com/page'
   for (const [behaviour, outcome, carried, later] of EXPECTED) {
     test(`${nameOf(behaviour)} is ${outcome.outcome}`, async () => {
-      using rig = makeMacRig()
-      await using line = await runLine(rig, rig.driver)
+      await using rig = await attendedMac()
       rig.model.nextSend(behaviour)
 
-      const sent = await carry(rig, line, text)
+      const sent = await carry(rig, rig.line, text)
       await rig.clock.advance(90_000)
 
       expect(sent.outcome).toEqual(outcome)
       expect(rig.carried(text)).toBe(carried)
-      expect(newsOf(line.events)).toEqual(later)
-      expect(messagesOf(line.events)).toEqual([])
+      expect(newsOf(rig.line.events)).toEqual(later)
+      expect(messagesOf(rig.line.events)).toEqual([])
     })
   }
 })
@@ -98,16 +97,15 @@ function newsOf(events: readonly LineEvent[]): readonly string[] {
 }
 
 test('what the second run of the script reports before its stage send is proven unsent', async () => {
-  using rig = makeMacRig()
-  await using line = await runLine(rig, rig.driver)
+  await using rig = await attendedMac()
 
-  const outcome = await line.send('hello', async () => {
+  const outcome = await rig.line.send('hello', async () => {
     rig.model.account.exists = false
     return true
   })
 
   expect(outcome).toEqual({ outcome: 'not_sent', reason: 'messages_refused', blame: 'line' })
-  expect(line.events.at(-1)).toMatchObject({
+  expect(rig.line.events.at(-1)).toMatchObject({
     type: 'offline',
     reason: { code: 'messages_signed_out' },
   })
@@ -115,18 +113,17 @@ test('what the second run of the script reports before its stage send is proven 
 })
 
 test('a recipient who is not on iMessage is remembered for seven days', async () => {
-  using rig = makeMacRig()
-  await using line = await runLine(rig, rig.driver)
+  await using rig = await attendedMac()
   rig.model.nextSend('failed22_at_once')
-  await line.send('hello', async () => true)
+  await rig.line.send('hello', async () => true)
 
   let asked = 0
-  const again = await line.send('again', async () => {
+  const again = await rig.line.send('again', async () => {
     asked += 1
     return true
   })
   rig.model.receive(rig.recipient, 'I have an iPhone now')
-  const later = await line.send('now', async () => true)
+  const later = await rig.line.send('now', async () => true)
 
   expect(again).toEqual(failed('not_on_imessage'))
   expect(asked).toBe(0)
@@ -134,19 +131,18 @@ test('a recipient who is not on iMessage is remembered for seven days', async ()
 })
 
 test('after five recipients in an hour who are not on iMessage nobody new is written to', async () => {
-  using rig = makeMacRig()
-  await using line = await runLine(rig, rig.driver)
+  await using rig = await attendedMac()
   const friend = deviceHandle('+15550007777')
   rig.model.receive(friend, 'hello')
   for (let i = 0; i < 5; i += 1) {
     rig.model.nextSend('failed22_at_once')
-    await sendTo(rig, line, deviceHandle(`+1555000800${i}`))
+    await sendTo(rig, rig.line, deviceHandle(`+1555000800${i}`))
   }
   await rig.clock.advance(10_000)
 
-  const toSomebodyNew = await sendTo(rig, line, deviceHandle('+15550008009'))
-  const toFriend = await sendTo(rig, line, friend)
-  const online = line.events.findLast((event) => event.type === 'online')
+  const toSomebodyNew = await sendTo(rig, rig.line, deviceHandle('+15550008009'))
+  const toFriend = await sendTo(rig, rig.line, friend)
+  const online = rig.line.events.findLast((event) => event.type === 'online')
   const findings = await rig.driver.checkup(NEVER)
 
   expect(toSomebodyNew).toMatchObject({ outcome: 'postponed', reason: 'pacing' })
@@ -156,11 +152,10 @@ test('after five recipients in an hour who are not on iMessage nobody new is wri
 })
 
 test('a message that Messages sends once more by SMS, seconds after it was sent, is told with it', async () => {
-  using rig = makeMacRig()
-  await using line = await runLine(rig, rig.driver)
+  await using rig = await attendedMac()
   const { file } = rig.model
   rig.model.nextSend('stuck')
-  const sending = carry(rig, line, 'hello')
+  const sending = carry(rig, rig.line, 'hello')
   await rig.clock.advance(1_000)
   const row = newestRow(file)
   file.set(row, { is_sent: 1 })
@@ -170,7 +165,7 @@ test('a message that Messages sends once more by SMS, seconds after it was sent,
   file.set(row, { service: 'SMS', was_downgraded: 1, is_finished: 1 })
   await rig.clock.advance(20_000)
 
-  const receipts = receiptsOf(line.events).map(({ kind, service }) => ({ kind, service }))
+  const receipts = receiptsOf(rig.line.events).map(({ kind, service }) => ({ kind, service }))
   expect(outcome).toEqual(ACCEPTED)
   expect(receipts).toEqual([{ kind: 'sent', service: 'SMS' }])
 })
@@ -191,18 +186,17 @@ test('a message that changed its service while the relay was away is told when i
 })
 
 test('messages leave about a second apart, and more between people written to for the first time', async () => {
-  using rig = makeMacRig()
-  await using line = await runLine(rig, rig.driver)
+  await using rig = await attendedMac()
   const at: number[] = []
   const timed = async () => {
     at.push(rig.clock.monotonic())
     return true
   }
 
-  for (const text of ['one', 'two', 'three']) await line.send(text, timed)
+  for (const text of ['one', 'two', 'three']) await rig.line.send(text, timed)
   const strangers: number[] = []
   for (let i = 0; i < 3; i += 1) {
-    await sendTo(rig, line, deviceHandle(`+1555000900${i}`), async () => {
+    await sendTo(rig, rig.line, deviceHandle(`+1555000900${i}`), async () => {
       strangers.push(rig.clock.monotonic())
       return true
     })
