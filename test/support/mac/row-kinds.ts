@@ -6,6 +6,7 @@ import {
   announced,
   body,
   direct,
+  from,
   genmoji,
   inGroup,
   kept,
@@ -38,35 +39,10 @@ export const ROW_KINDS: Readonly<Record<string, RowKind>> = {
   'no service': announced({ service: null }),
 
   // Senders.
-  'a short code': {
-    write: ({ file, at }) =>
-      void file.receive({ from: '22395(smsft)', text: 'code', at, values: { service: 'SMS' } }),
-    handle: '22395',
-    expected: 'kept: code',
-    counts: 'sms',
-  },
-  'an alphanumeric sender': {
-    write: ({ file, at }) =>
-      void file.receive({
-        from: 'AXISBK-S(smsft_fi)',
-        text: 'code',
-        at,
-        values: { service: 'SMS' },
-      }),
-    handle: 'AXISBK-S',
-    expected: 'kept: code',
-    counts: 'sms',
-  },
-  'business chat': announced(
-    ({ file, at }) => void file.receive({ from: 'urn:biz:5af3', text: 'hello', at }),
-    'hello',
-    { handle: 'urn:biz:5af3' },
-  ),
-  'a mail address': announced(
-    ({ file, at }) => void file.receive({ from: 'Ann@Example.com', text: 'hello', at }),
-    'hello',
-    { handle: 'ann@example.com' },
-  ),
+  'a short code': from('22395(smsft)', { handle: '22395', service: 'SMS' }),
+  'an alphanumeric sender': from('AXISBK-S(smsft_fi)', { handle: 'AXISBK-S', service: 'SMS' }),
+  'business chat': from('urn:biz:5af3', { handle: 'urn:biz:5af3' }),
+  'a mail address': from('Ann@Example.com', { handle: 'ann@example.com' }),
   'no handle in a direct chat': announced(({ file, from, at }) => {
     const { rowId } = file.addMessage({ at, text: 'hello' })
     file.joinChat(rowId, file.directChat(from))

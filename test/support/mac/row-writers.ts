@@ -43,6 +43,17 @@ export function silent(written: Written, counts?: string, more: More = {}): RowK
   return { write: writeOf(written), counts, ...more }
 }
 
+/** A message from another sender, and as whom the relay lists it. */
+export function from(
+  sender: string,
+  { handle, service = 'iMessage' }: { readonly handle: string; readonly service?: string },
+): RowKind {
+  const write: RowKind['write'] = ({ file, at }) => {
+    file.receive({ from: sender, text: 'hello', at, values: { service } })
+  }
+  return service === 'SMS' ? kept(write, 'sms', { handle }) : announced(write, 'hello', { handle })
+}
+
 function writeOf(written: Written): RowKind['write'] {
   return typeof written === 'function' ? written : direct(written)
 }
