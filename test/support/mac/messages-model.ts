@@ -3,7 +3,6 @@
 // nobody has seen is the worse of what may be.
 
 import { existsSync } from 'node:fs'
-import { basename } from 'node:path'
 
 import { MESSAGES_SCRIPT } from '../../../src/lines/kinds/mac/script.ts'
 import type { Clock } from '../../../src/system/clock.ts'
@@ -96,11 +95,6 @@ export class MessagesModel {
   /** How often a text really went out to the network. */
   carried(text: string): number {
     return this.#carried.filter((letter) => letter.text === text).length
-  }
-
-  /** How often a file of that name really went out. */
-  carriedFile(name: string): number {
-    return this.#carried.filter(({ file }) => file !== undefined && basename(file) === name).length
   }
 
   /** How the next sends end, one each; a check before a send finds the same. */

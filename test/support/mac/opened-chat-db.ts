@@ -10,9 +10,7 @@ export class OpenedChatDb implements Disposable {
   readonly #folder = new ScratchFolder()
 
   constructor(variant: Variant | string = 'macos26a') {
-    const found =
-      typeof variant === 'string' ? VARIANTS.find(({ name }) => name === variant) : variant
-    if (found === undefined) throw new Error(`No variant: ${String(variant)}`)
+    const found = typeof variant === 'string' ? variantOf(variant) : variant
     this.file = ChatDbFile.create(this.#folder.file('chat.db'), found.schema, found.options)
     this.chatDb = ChatDb.open(this.file.path)
   }
@@ -22,4 +20,10 @@ export class OpenedChatDb implements Disposable {
     this.file.close()
     this.#folder[Symbol.dispose]()
   }
+}
+
+function variantOf(name: string): Variant {
+  const found = VARIANTS.find((variant) => variant.name === name)
+  if (found === undefined) throw new Error(`No variant: ${name}`)
+  return found
 }

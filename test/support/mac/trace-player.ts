@@ -74,14 +74,8 @@ export class TracePlayer {
     // A row that a replaced database has lost cannot change any more.
     const rowId = this.#rowIdOf(stage.guids.get(step.row) ?? '')
     if (rowId === null) return
-    switch (step.op) {
-      case 'update':
-        return this.#file.set(rowId, this.#columns(step.set, stage))
-      case 'join':
-        return this.#file.joinChat(rowId, this.#chatOf(step.chat))
-      case 'delete':
-        return deleteMessage(this.#file, rowId)
-    }
+    if (step.op === 'update') this.#file.set(rowId, this.#columns(step.set, stage))
+    else this.#file.joinChat(rowId, this.#chatOf(step.chat))
   }
 
   #columns(set: RowValues, stage: Stage): MessageValues {
@@ -128,9 +122,4 @@ function attach(file: ChatDbFile, rowId: number, path: string): void {
 
 function transferGuid(path: string): string {
   return `at_0_${Bun.hash(path).toString(16)}`
-}
-
-function deleteMessage({ db }: ChatDbFile, rowId: number): void {
-  db.query('DELETE FROM chat_message_join WHERE message_id = $rowId').run({ rowId })
-  db.query('DELETE FROM message WHERE ROWID = $rowId').run({ rowId })
 }

@@ -1,4 +1,4 @@
-// A trace: what Messages writes into chat.db, and when. What a real Mac wrote is read by recorded-trace.ts.
+// A trace: what Messages writes into chat.db, and when.
 
 /** A column's value. A date is `at` milliseconds from the beginning of the trace, mostly below 0. */
 export type TraceValue = number | string | null | { readonly at: number }
@@ -16,6 +16,4 @@ export type TraceStep = { readonly t: number; readonly row: string } & (
   | { readonly op: 'update'; readonly table: 'message'; readonly set: RowValues }
   /** Into the direct chat with a handle, or into a group where the name begins with `chat`. */
   | { readonly op: 'join'; readonly table: 'chat_message_join'; readonly chat: string }
-  /** A person deletes it, with its joins. */
-  | { readonly op: 'delete'; readonly table: 'message' }
 )

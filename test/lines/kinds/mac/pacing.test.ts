@@ -8,7 +8,7 @@ import {
   VanishingSends,
 } from '../../../../src/lines/kinds/mac/pacing.ts'
 import { NEVER } from '../../../../src/system/clock.ts'
-import { runLine } from '../../../contract/line-rig.ts'
+import type { runLine } from '../../../contract/line-rig.ts'
 import { attendedMac, type MacRig } from '../../../contract/mac-rig.ts'
 import { OpenedChatDb } from '../../../support/mac/opened-chat-db.ts'
 import { writeOwn } from '../../../support/mac/own-rows.ts'

@@ -11,13 +11,9 @@ import {
 } from '../../../../src/lines/kinds/mac/trace.ts'
 import { NEVER } from '../../../../src/system/clock.ts'
 import type { Random } from '../../../../src/system/random.ts'
-import { makeMacRig } from '../../../contract/mac-rig.ts'
 import { encodeAttributedBody } from '../../../support/mac/attributed-body-encoder.ts'
 import { ChatDbFile } from '../../../support/mac/chat-db-file.ts'
 import { SCHEMAS } from '../../../support/mac/chat-db-schemas.ts'
-import { typedOnTheMac } from '../../../support/mac/messages-behaviours.ts'
-import { traceOfRecording } from '../../../support/mac/recorded-trace.ts'
-import { insert, join } from '../../../support/mac/trace-steps.ts'
 import { ScratchFolder } from '../../../support/scratch-folder.ts'
 import { TEST_START, TestClock } from '../../../support/test-clock.ts'
 
@@ -243,38 +239,6 @@ test('while it follows, it keeps Messages from nothing', async () => {
     expect(busy).toBe(0)
   })
 })
-
-test('what is recorded of a Mac can be played as a trace', async () => {
-  using recorded = makeMacRig()
-  using replayed = makeMacRig()
-  const lines: string[] = []
-  const { clock, chatDbPath: path } = recorded
-  const write = (entry: object) => lines.push(JSON.stringify(entry))
-
-  const ended = recordTrace({ path, forMs: 60_000, clock, random: RANDOM, write }, NEVER)
-  const letter = { from: OWN_ADDRESS, to: ANNA, text: 'hello' }
-  void recorded.model.play(typedOnTheMac('happy', letter))
-  await clock.advance(10_000)
-  const rename = { handle: ANNA, item_type: 2, group_title: 'Picnic', is_from_me: 0 }
-  void recorded.model.play([insert(0, 'name', rename), join(0, 'name', 'chat831')])
-  await clock.advance(60_000)
-  await ended
-  void replayed.model.play(traceOfRecording(lines.join('\n')))
-  await replayed.clock.advance(60_000)
-
-  const [was, is] = [recorded, replayed].map(({ model }) => shapesOf(model.file))
-  expect(is).toEqual(was ?? [])
-  expect(was).toHaveLength(2)
-})
-
-/** What a recording keeps of the rows, with their dates (in ms) from that of the first. */
-function shapesOf({ db }: ChatDbFile): readonly unknown[] {
-  const sql = `SELECT item_type, group_action_type, is_from_me, is_sent, is_delivered, is_read, error,
-      style, (date - min(date) OVER ()) / 1000000, (date_read - min(date) OVER ()) / 1000000
-    FROM message m JOIN chat_message_join j ON j.message_id = m.ROWID
-    JOIN chat c ON c.ROWID = j.chat_id ORDER BY m.ROWID`
-  return db.query(sql).values()
-}
 
 /** Plays while the database is followed; what is written last is recorded, too. */
 async function recorded(
