@@ -11,6 +11,7 @@
 //   bun scripts/torture.ts clock                    a wall clock that jumps 25 h, 8 d and 400 d (Linux, cc)
 //   bun scripts/torture.ts readers --count 1000     readers of events that are cut and resume
 //   bun scripts/torture.ts damage --count 1000      databases with flipped bits and overwritten pages
+//   bun scripts/torture.ts bodies --count 1000000   bodies of messages on a Mac with damage
 //   bun scripts/torture.ts boxes-model --steps 1000000   the protocol of several boxes, on a hostile network
 //
 // `--seed N` repeats what a run drew by chance.
@@ -29,6 +30,7 @@ import { cutPower, recordLoad } from '../test/executable/torture/power.ts'
 import { cutReaders } from '../test/executable/torture/readers.ts'
 import { compileShim } from '../test/executable/torture/recording.ts'
 import { runWipes } from '../test/executable/torture/wipes.ts'
+import { problemsOfDamaged } from '../test/lines/kinds/mac/mutations.ts'
 import { ScratchFolder } from '../test/support/scratch-folder.ts'
 
 /** Result on one line, and all faults. */
@@ -71,6 +73,7 @@ const TORTURES: Readonly<Record<string, () => Promise<Result>>> = {
   clock,
   damage,
   readers,
+  bodies,
   'boxes-model': () => runModel(steps ?? 0, seed ?? 0),
 }
 const torture = TORTURES[positionals[0] ?? '']
@@ -79,6 +82,12 @@ const { line, faults } = await torture()
 console.log(`${line}; ${faults.length} faults`)
 for (const fault of faults.slice(0, FAULTS_SHOWN)) console.log(`  ${fault}`)
 process.exitCode = faults.length > 0 ? 1 : 0
+
+async function bodies(): Promise<Result> {
+  const problems = problemsOfDamaged(count ?? 0, seed ?? 0)
+  const faults = [...problems].filter((problem) => problem.includes('reader itself'))
+  return { line: `${count} bodies, refused for ${problems.size} reasons`, faults }
+}
 
 async function boxes(): Promise<Result> {
   const all = count ?? 0

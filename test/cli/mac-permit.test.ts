@@ -5,9 +5,9 @@ import { expect, test } from 'bun:test'
 
 import { askForAutomation } from '../../src/cli/mac.ts'
 import { askMessages } from '../../src/lines/kinds/mac/kind.ts'
+import { makeMacRig } from '../contract/mac-rig.ts'
 import { Mac } from '../hosting/mac-rig.ts'
 import { NEVER } from '../hosting/recording-tools.ts'
-import { makeModelRig } from '../support/mac/model-rig.ts'
 import { recordedOutput } from './recorded-output.ts'
 
 function ask(mac: Mac, codes: readonly string[]) {
@@ -35,13 +35,17 @@ test('where nothing was refused, nobody is asked', async () => {
 })
 
 test('the app only asks for the account', async () => {
-  using mac = makeModelRig()
-  const tools = { run: mac.run, clock: mac.clock, osascriptPath: '/usr/bin/osascript' }
+  using mac = makeMacRig()
+  const { run, clock } = mac
+  const ask = async () => {
+    const asking = askMessages({ run, clock, osascriptPath: '/usr/bin/osascript' }, NEVER)
+    await clock.advance(1_000)
+    return asking
+  }
 
-  const granted = await mac.ask(askMessages(tools, NEVER))
+  const granted = await ask()
   mac.model.automation = 'denied'
-  const denied = await mac.ask(askMessages(tools, NEVER))
 
-  expect([granted, denied]).toEqual([true, false])
+  expect([granted, await ask()]).toEqual([true, false])
   expect(mac.model.calls.map(({ mode }) => mode)).toEqual(['account', 'account'])
 })

@@ -23,7 +23,7 @@ type Run = Awaited<ReturnType<typeof runLine>>
 /** What a line can do beyond texts between two, it does; what it cannot, it refuses, and never halves. */
 export const ABILITY_PROMISES: Readonly<Record<string, Check>> = {
   'a line can do no more than its kind says': async (rig) => {
-    const run = await runLine(rig, rig.driver)
+    await using run = await runLine(rig, rig.driver)
 
     const kind = LINE_KINDS.find(({ name }) => name === rig.driver.kind)
     const abilities = new Map(Object.entries(kind?.abilities ?? {}))
@@ -32,14 +32,13 @@ export const ABILITY_PROMISES: Readonly<Record<string, Check>> = {
     )
 
     expect(beyond).toEqual([])
-    await run.end()
   },
 
   'files go before the text, each with a row of its own, or the message is refused': async (
     rig,
   ) => {
     using folder = new ScratchFolder()
-    const run = await runLine(rig, rig.driver)
+    await using run = await runLine(rig, rig.driver)
     const attachments = filesIn(folder)
 
     const { outcome, note } = await carryMessage(rig, run, {
@@ -60,12 +59,11 @@ export const ABILITY_PROMISES: Readonly<Record<string, Check>> = {
       expect(rig.carried('menu')).toBe(0)
     }
     expect(messagesOf(run.events)).toEqual([])
-    await run.end()
   },
 
   'a file that is not what it was is refused, and no part of its message leaves': async (rig) => {
     using folder = new ScratchFolder()
-    const run = await runLine(rig, rig.driver)
+    await using run = await runLine(rig, rig.driver)
     const attachments = filesIn(folder)
     writeFileSync(attachments[1]?.path ?? '', '')
 
@@ -74,7 +72,6 @@ export const ABILITY_PROMISES: Readonly<Record<string, Check>> = {
 
     expect(outcome).toMatchObject({ outcome: 'not_sent', blame: 'message' })
     expect([rig.carried('menu'), rig.sentFiles?.('menu') ?? []]).toEqual([0, []])
-    await run.end()
   },
 
   'an unsettled message with files is found with all of its parts, or left open': async (rig) => {
@@ -86,18 +83,17 @@ export const ABILITY_PROMISES: Readonly<Record<string, Check>> = {
     await first.end()
 
     const unsettled = note === null ? [] : [{ message, note }]
-    const second = await runLine(rig, rig.restart(), { checkpoint, unsettled })
+    await using second = await runLine(rig, rig.restart(), { checkpoint, unsettled })
     await rig.clock.advance(rig.settleMs)
 
     const isFound = rig.canBeAsked && note !== null
     const ends: readonly unknown[] = settledOf(second.events).map((event) => event.outcome)
     expect(ends.at(-1)).toEqual(isFound ? outcome : undefined)
     expect(messagesOf(second.events)).toEqual([])
-    await second.end()
   },
 
   'a message goes by the service that was asked for, or not at all': async (rig) => {
-    const run = await runLine(rig, rig.driver)
+    await using run = await runLine(rig, rig.driver)
 
     const order = { ...messageOf(rig, 'hello'), service: 'SMS' as const }
     const { outcome } = await carryMessage(rig, run, order)
@@ -108,11 +104,10 @@ export const ABILITY_PROMISES: Readonly<Record<string, Check>> = {
       expect(outcome).toMatchObject(NOT_SUPPORTED)
     }
     expect(rig.carried('hello')).toBe(capabilitiesOf(run).choose_service ? 1 : 0)
-    await run.end()
   },
 
   'a group that is not there is never exchanged for a person': async (rig) => {
-    const run = await runLine(rig, rig.driver)
+    await using run = await runLine(rig, rig.driver)
 
     const order = { ...messageOf(rig, 'hello all'), chatGuid: 'iMessage;+;chat999' }
     const { outcome } = await carryMessage(rig, run, order)
@@ -120,11 +115,10 @@ export const ABILITY_PROMISES: Readonly<Record<string, Check>> = {
 
     expect(outcome).toMatchObject({ outcome: 'not_sent', blame: 'message' })
     expect(rig.carried('hello all')).toBe(0)
-    await run.end()
   },
 
   'a message comes with its group, and one between two comes without': async (rig) => {
-    const run = await runLine(rig, rig.driver)
+    await using run = await runLine(rig, rig.driver)
     const canHaveGroups = capabilitiesOf(run).groups !== undefined
 
     await rig.receive('for you')
@@ -139,11 +133,10 @@ export const ABILITY_PROMISES: Readonly<Record<string, Check>> = {
       undefined,
       canHaveGroups ? identifier : undefined,
     ])
-    await run.end()
   },
 
   'a file comes with its bytes where the line gets them, and else without': async (rig) => {
-    const run = await runLine(rig, rig.driver)
+    await using run = await runLine(rig, rig.driver)
     const bytes = new TextEncoder().encode('%PDF-1.4 of a menu')
     const hasBytes = capabilitiesOf(run).receives_attachments === true
     if (hasBytes) required(rig.receiveFile)
@@ -153,7 +146,6 @@ export const ABILITY_PROMISES: Readonly<Record<string, Check>> = {
 
     const expected = hasBytes ? '%PDF-1.4 of a menu' : null
     expect(run.contents).toEqual(rig.receiveFile === undefined ? [] : [expected])
-    await run.end()
   },
 }
 

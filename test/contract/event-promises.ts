@@ -16,13 +16,12 @@ const EVENTS_AT_ONCE_MAX = 128
 export const EVENT_PROMISES: Readonly<Record<string, Check>> = {
   'a line goes online before it reports a message': async (rig) => {
     await rig.receive('first')
-    const attended = await runLine(rig, rig.driver)
+    await using attended = await runLine(rig, rig.driver)
 
     await rig.clock.advance(rig.settleMs)
 
     const reported = attended.events.filter(({ type }) => type === 'online' || type === 'message')
     expect(reported[0]?.type).toBe('online')
-    await attended.end()
   },
 
   'a line says that it is online, or why it is not, before it reports what came meanwhile': async (
@@ -33,14 +32,13 @@ export const EVENT_PROMISES: Readonly<Record<string, Check>> = {
     await rig.receive('first')
 
     const checkpoint = first.checkpoint()
-    const second = await runLine(rig, rig.restart(), { checkpoint })
+    await using second = await runLine(rig, rig.restart(), { checkpoint })
     await rig.clock.advance(rig.settleMs)
 
     const types = second.events.map(({ type }) => type)
     const statedAt = types.findIndex((type) => type === 'online' || type === 'offline')
     expect(statedAt).toBeGreaterThanOrEqual(0)
     expect(types.indexOf('message')).toBeGreaterThan(statedAt)
-    await second.end()
   },
 
   'a run ends when its signal aborts, and no event follows it': async (rig) => {
@@ -55,13 +53,12 @@ export const EVENT_PROMISES: Readonly<Record<string, Check>> = {
   },
 
   'our own message is not reported as one typed on the device': async (rig) => {
-    const attended = await runLine(rig, rig.driver)
+    await using attended = await runLine(rig, rig.driver)
 
     await attended.send('hello', async () => true)
     await rig.clock.advance(rig.settleMs)
 
     expect(messagesOf(attended.events)).toEqual([])
-    await attended.end()
   },
 
   'an abort in the middle of many events is the end of them': async (rig) => {
@@ -81,7 +78,7 @@ export const EVENT_PROMISES: Readonly<Record<string, Check>> = {
   },
 
   'a message that arrives is reported with its text, live': async (rig) => {
-    const attended = await runLine(rig, rig.driver)
+    await using attended = await runLine(rig, rig.driver)
 
     await rig.receive('who is there?')
     await rig.clock.advance(rig.settleMs)
@@ -91,7 +88,6 @@ export const EVENT_PROMISES: Readonly<Record<string, Check>> = {
     })
     const text = 'who is there?'
     expect(reported).toEqual([{ text, isFromMe: false, isHistory: false, service: 'iMessage' }])
-    await attended.end()
   },
 
   'what arrives while nobody attends is reported from the checkpoint on, once': async (rig) => {
@@ -102,11 +98,10 @@ export const EVENT_PROMISES: Readonly<Record<string, Check>> = {
     await rig.receive('two')
     await rig.clock.advance(rig.settleMs)
 
-    const second = await runLine(rig, rig.restart(), { checkpoint: first.checkpoint() })
+    await using second = await runLine(rig, rig.restart(), { checkpoint: first.checkpoint() })
     await rig.clock.advance(rig.settleMs)
 
     expect(messagesOf(second.events).map(({ text }) => text)).toEqual(['two'])
-    await second.end()
   },
 
   'an older checkpoint reports the same facts again, where the device can be asked': async (
@@ -118,12 +113,11 @@ export const EVENT_PROMISES: Readonly<Record<string, Check>> = {
     await rig.clock.advance(rig.settleMs)
     await first.end()
 
-    const second = await runLine(rig, rig.restart(), { checkpoint: older })
+    await using second = await runLine(rig, rig.restart(), { checkpoint: older })
     await rig.clock.advance(rig.settleMs)
 
     const facts = rig.canBeAsked ? messagesOf(first.events) : []
     expect(messagesOf(second.events)).toEqual(facts)
-    await second.end()
   },
 
   'without a checkpoint what was there before is history': async (rig) => {
@@ -133,11 +127,10 @@ export const EVENT_PROMISES: Readonly<Record<string, Check>> = {
     await rig.clock.advance(rig.settleMs)
     await first.end()
 
-    const fresh = await runLine(rig, rig.restart())
+    await using fresh = await runLine(rig, rig.restart())
     await rig.clock.advance(rig.settleMs)
 
     expect(messagesOf(fresh.events).every(({ isHistory }) => isHistory)).toBe(true)
-    await fresh.end()
   },
 
   'an event that could not be made durable is reported again': async (rig) => {
@@ -147,12 +140,11 @@ export const EVENT_PROMISES: Readonly<Record<string, Check>> = {
     await rig.receive('one')
     await rig.clock.advance(rig.settleMs)
 
-    await first.ended()
-    const second = await runLine(rig, rig.driver, { checkpoint })
+    expect(await first.ended()).toEqual(new Error('not durable'))
+    await using second = await runLine(rig, rig.driver, { checkpoint })
     await rig.clock.advance(rig.settleMs)
 
     expect(messagesOf(second.events).map(({ text }) => text)).toEqual(['one'])
-    await second.end()
   },
 
   'one event among others that could not be made durable is not passed over': async (rig) => {
@@ -162,15 +154,14 @@ export const EVENT_PROMISES: Readonly<Record<string, Check>> = {
     await rig.clock.advance(rig.settleMs)
     await first.ended()
 
-    const second = await runLine(rig, rig.restart(), { checkpoint: first.checkpoint() })
+    await using second = await runLine(rig, rig.restart(), { checkpoint: first.checkpoint() })
     await rig.clock.advance(rig.settleMs)
 
     expect(messagesOf(second.events).map(({ text }) => text)).toContain('two')
-    await second.end()
   },
 
   'a driver waits for its listener': async (rig) => {
-    const attended = await runLine(rig, rig.driver)
+    await using attended = await runLine(rig, rig.driver)
     attended.hold()
     const count = Math.min(EVENTS_AT_ONCE_MAX * 2, rig.burst)
     for (let i = 0; i < count; i += 1) await rig.receive(`message ${i}`)
@@ -183,7 +174,6 @@ export const EVENT_PROMISES: Readonly<Record<string, Check>> = {
     expect(messagesOf(attended.events).map(({ text }) => text)).toEqual(
       Array.from({ length: count }, (_, i) => `message ${i}`),
     )
-    await attended.end()
   },
 
   'an unsettled message that left is found before anything new is reported, or left open': async (
@@ -196,7 +186,7 @@ export const EVENT_PROMISES: Readonly<Record<string, Check>> = {
     await rig.receive('news')
 
     const unsettled = [{ message: sent.message, note: sent.note }]
-    const second = await runLine(rig, rig.restart(), { checkpoint, unsettled })
+    await using second = await runLine(rig, rig.restart(), { checkpoint, unsettled })
     await rig.clock.advance(rig.settleMs)
 
     const reported = second.events.filter(({ type }) => type === 'settled' || type === 'message')
@@ -206,7 +196,6 @@ export const EVENT_PROMISES: Readonly<Record<string, Check>> = {
     expect(reported[0]?.type).toBe(rig.canBeAsked ? 'settled' : 'message')
     expect(settledOf(second.events)).toEqual(rig.canBeAsked ? [settled] : [])
     expect(rig.carried('hello')).toBe(1)
-    await second.end()
   },
 
   'an unsettled message that never left is proven unsent, or left open': async (rig) => {
@@ -216,24 +205,22 @@ export const EVENT_PROMISES: Readonly<Record<string, Check>> = {
 
     const message = messageOf(rig, 'never sent')
     const unsettled = [{ message, note: sent.note }]
-    const second = await runLine(rig, rig.restart(), { unsettled })
+    await using second = await runLine(rig, rig.restart(), { unsettled })
     await rig.clock.advance(rig.settleMs)
 
     const settled = settledOf(second.events)
     const reported = settled.map(({ messageId, outcome }) => [messageId, outcome.outcome])
     expect(reported).toEqual(rig.provesUnsent ? [[message.id, 'not_sent']] : [])
     expect(rig.carried('never sent')).toBe(0)
-    await second.end()
   },
 
   'an unsettled message without a note is never called unsent': async (rig) => {
     const unsettled = [{ message: messageOf(rig, 'from a back-up'), note: null }]
 
-    const attended = await runLine(rig, rig.driver, { unsettled })
+    await using attended = await runLine(rig, rig.driver, { unsettled })
     await rig.clock.advance(rig.settleMs)
 
     const outcomes = settledOf(attended.events).map(({ outcome }) => outcome.outcome)
     expect(outcomes).not.toContain('not_sent')
-    await attended.end()
   },
 }

@@ -12,7 +12,8 @@ import type {
   SendOutcome,
 } from '../../src/lines/driver.ts'
 import { NEVER } from '../../src/system/clock.ts'
-import { settle, type TestClock } from '../support/test-clock.ts'
+import { eventually } from '../support/relay-process.ts'
+import type { TestClock } from '../support/test-clock.ts'
 
 export type LineRig = {
   readonly clock: TestClock
@@ -164,21 +165,21 @@ export function sendTo(
   return inTime(rig, attended.session().send(message, pointOfNoReturn, NEVER))
 }
 
-const STEP_MS = 10
-const SEND_MS_MAX = 90_000
-
-/** Lets time pass for as long as the device takes, and no longer. */
-async function inTime(rig: LineRig, sending: Promise<SendOutcome>): Promise<SendOutcome> {
+/**
+ * Lets time pass for as long as the device takes, and no longer. Where it copies files on the real disk, the
+ * clock goes on meanwhile.
+ */
+export async function inTime<T>({ clock }: Pick<LineRig, 'clock'>, asked: Promise<T>): Promise<T> {
   const state = { isOver: false }
   const over = () => {
     state.isOver = true
   }
-  sending.then(over, over)
-  await settle()
-  for (let ms = 0; ms < SEND_MS_MAX && !state.isOver; ms += STEP_MS) {
-    await rig.clock.advance(STEP_MS)
-  }
-  return sending
+  asked.then(over, over)
+  await eventually('the device is done', async () => {
+    await clock.advanceUntil(() => state.isOver, 60_000)
+    return state.isOver ? true : null
+  })
+  return asked
 }
 
 export function messageOf(rig: LineRig, text: string): OutgoingMessage {

@@ -2,23 +2,17 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 
 import { deviceHandle } from '../../src/domain/handle.ts'
-import type { LineDriver } from '../../src/lines/driver.ts'
 import { ChatDb, ChatDbError } from '../../src/lines/kinds/mac/chat-db.ts'
-import { createMacDriver } from '../../src/lines/kinds/mac/kind.ts'
 import { sha256 } from '../../src/system/hash.ts'
-import { silentLog } from '../../src/system/log.ts'
 import type { RunProcess } from '../../src/system/process.ts'
-import type { Random } from '../../src/system/random.ts'
 import { encodeAttributedBody } from '../support/mac/attributed-body-encoder.ts'
 import { ChatDbFile } from '../support/mac/chat-db-file.ts'
 import { type SchemaName } from '../support/mac/chat-db-schemas.ts'
-import { fakeMac, type FakeMac } from '../support/mac/fake-mac.ts'
-import { MessagesModel, type ModelOptions } from '../support/mac/messages-model.ts'
-import { OWN_NUMBER } from '../support/mac/trace-steps.ts'
+import { driverOn, fakeMac, type FakeMac } from '../support/mac/fake-mac.ts'
+import { MessagesModel } from '../support/mac/messages-model.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 import { TestClock } from '../support/test-clock.ts'
-import { seededRandom } from '../support/test-relay.ts'
-import type { LineRig } from './line-rig.ts'
+import { type LineRig, runLine } from './line-rig.ts'
 
 export type MacRig = LineRig &
   Disposable & {
@@ -30,6 +24,8 @@ export type MacRig = LineRig &
     readonly stagingFolder: string
     /** Whether macOS lets the relay read chat.db, and whether it lets a child that starts now. */
     readonly fullDiskAccess: { relay: boolean; child: boolean }
+    /** Runs a program of the Mac. */
+    readonly run: RunProcess
     /** The names of the programs that were run, in order. */
     readonly ran: readonly string[]
     /** Reasons why the driver asked for a restart. */
@@ -38,10 +34,7 @@ export type MacRig = LineRig &
 
 type Options = {
   readonly schema?: SchemaName | undefined
-  readonly model?: ModelOptions | undefined
-  /** Null where the number is read from the history of Messages. */
-  readonly phoneNumber?: string | null | undefined
-  readonly random?: Random | undefined
+  readonly driver?: Parameters<typeof driverOn>[2]
 }
 
 const SENDER = '+12025550166'
@@ -52,8 +45,7 @@ export function makeMacRig(options: Options = {}): MacRig {
   const chatDbPath = folder.file('chat.db')
   const clock = new TestClock()
   const file = ChatDbFile.create(chatDbPath, options.schema ?? 'macos26a')
-  const sleep = (ms: number) => clock.step(ms)
-  const model = new MessagesModel(file, clock, { sleep, ...options.model })
+  const model = new MessagesModel(file, clock)
   const mac = fakeMac(model)
   const restarts: string[] = []
   const fullDiskAccess = { relay: true, child: true }
@@ -68,30 +60,12 @@ export function makeMacRig(options: Options = {}): MacRig {
     const isAllowed = fullDiskAccess.child && order.args.includes(chatDbPath)
     return { end: 'exited', exitCode: isAllowed ? 0 : 1, stdout: '', stderr: '' }
   }
-  const make = (): LineDriver =>
-    createMacDriver(
-      {
-        macChatDb: chatDbPath,
-        macStaging: 'messages',
-        macPhoneNumber: options.phoneNumber === undefined ? OWN_NUMBER : options.phoneNumber,
-        macOsascript: '/usr/bin/osascript',
-        macOpen: '/usr/bin/open',
-        macPgrep: '/usr/bin/pgrep',
-        macCaffeinate: '/usr/bin/caffeinate',
-      },
-      {
-        clock,
-        random: options.random ?? seededRandom(1),
-        log: silentLog,
-        run,
-        openChatDb,
-        start: mac.start,
-        self: { pid: 4711, uid: 501 },
-        platform: 'darwin',
-        homeFolder: '/',
-        restart: (why) => restarts.push(why),
-      },
-    )
+  const make = () =>
+    driverOn({ ...mac, run }, chatDbPath, {
+      openChatDb,
+      restart: (why) => restarts.push(why),
+      ...options.driver,
+    })
   const close = () => {
     model.close()
     folder[Symbol.dispose]()
@@ -124,9 +98,21 @@ export function makeMacRig(options: Options = {}): MacRig {
     chatDbPath,
     folder: dirname(chatDbPath),
     stagingFolder: folder.file('Attachments/Hookline'),
+    run,
     ran,
     restarts,
   }
+}
+
+/** Such a Mac with its line, which runs until the end of the test. */
+export async function attendedMac(options: Options = {}) {
+  const rig = makeMacRig(options)
+  const line = await runLine(rig, rig.driver)
+  const end = async () => {
+    await line.end()
+    rig.close()
+  }
+  return { ...rig, line, [Symbol.asyncDispose]: end }
 }
 
 function hashOf(path: string): string {

@@ -5,7 +5,7 @@ import { runLine, guidOf, receiptsOf, type Check } from './line-rig.ts'
 
 export const SENDING_PROMISES: Readonly<Record<string, Check>> = {
   'the point of no return is asked once, before anything leaves': async (rig) => {
-    const attended = await runLine(rig, rig.driver)
+    await using attended = await runLine(rig, rig.driver)
     const carriedWhenAsked: number[] = []
 
     const outcome = await attended.send('hello', async () => {
@@ -16,44 +16,40 @@ export const SENDING_PROMISES: Readonly<Record<string, Check>> = {
     expect(carriedWhenAsked).toEqual([0])
     expect(outcome.outcome).toBe('accepted')
     expect(rig.carried('hello')).toBe(1)
-    await attended.end()
   },
 
   'without the point of no return nothing leaves': async (rig) => {
-    const attended = await runLine(rig, rig.driver)
+    await using attended = await runLine(rig, rig.driver)
 
     const outcome = await attended.send('hello', async () => false)
     await rig.clock.advance(rig.settleMs)
 
     expect(outcome).toEqual(WITHDRAWN)
     expect(rig.carried('hello')).toBe(0)
-    await attended.end()
   },
 
   'a point of no return that fails is none': async (rig) => {
-    const attended = await runLine(rig, rig.driver)
+    await using attended = await runLine(rig, rig.driver)
 
     const outcome = await attended.send('hello', () => Promise.reject(new Error('disk full')))
     await rig.clock.advance(rig.settleMs)
 
     expect(outcome).toEqual(WITHDRAWN)
     expect(rig.carried('hello')).toBe(0)
-    await attended.end()
   },
 
   'a session that is over sends nothing': async (rig) => {
-    const attended = await runLine(rig, rig.driver)
+    await using attended = await runLine(rig, rig.driver)
 
     const outcome = await attended.send('hello', async () => true, AbortSignal.abort())
     await rig.clock.advance(rig.settleMs)
 
     expect(outcome.outcome).toBe('not_sent')
     expect(rig.carried('hello')).toBe(0)
-    await attended.end()
   },
 
   'an abort after the point of no return does not hide what happened': async (rig) => {
-    const attended = await runLine(rig, rig.driver)
+    await using attended = await runLine(rig, rig.driver)
     const controller = new AbortController()
 
     const outcome = await attended.send(
@@ -69,11 +65,10 @@ export const SENDING_PROMISES: Readonly<Record<string, Check>> = {
     const isUnsent = outcome.outcome === 'not_sent' && rig.carried('hello') === 0
     const mayBeSent = outcome.outcome !== 'not_sent' && rig.carried('hello') === 1
     expect(isUnsent || mayBeSent).toBe(true)
-    await attended.end()
   },
 
   'a whole capacity of sends goes at once, each with a guid of its own or none': async (rig) => {
-    const attended = await runLine(rig, rig.driver)
+    await using attended = await runLine(rig, rig.driver)
     const texts = Array.from({ length: attended.session().capacity }, (_, i) => `hello ${i}`)
 
     const sends = texts.map((text) => attended.send(text, async () => true))
@@ -84,11 +79,10 @@ export const SENDING_PROMISES: Readonly<Record<string, Check>> = {
     expect(new Set(guids).size).toBe(rig.canBeAsked ? texts.length : 1)
     expect(guids.includes(null)).toBe(!rig.canBeAsked)
     expect(texts.map(rig.carried)).toEqual(texts.map(() => 1))
-    await attended.end()
   },
 
   'receipts name the guid, and come after the outcome, if they come at all': async (rig) => {
-    const attended = await runLine(rig, rig.driver)
+    await using attended = await runLine(rig, rig.driver)
 
     const outcome = await attended.send('hello', async () => true)
     const before = receiptsOf(attended.events)
@@ -98,17 +92,15 @@ export const SENDING_PROMISES: Readonly<Record<string, Check>> = {
     expect(before).toEqual([])
     expect(after.map(({ kind }) => kind)).toEqual(rig.canBeAsked ? ['delivered', 'read'] : [])
     expect(after.every(({ guid }) => guid === guidOf(outcome))).toBe(true)
-    await attended.end()
   },
 
   'a line that can be asked knows whom it wrote to, and nobody else': async (rig) => {
-    const attended = await runLine(rig, rig.driver)
+    await using attended = await runLine(rig, rig.driver)
 
     const before = await attended.session().knows(rig.recipient)
     await attended.send('hello', async () => true)
     const after = await attended.session().knows(rig.recipient)
 
     expect([before, after]).toEqual([false, rig.canBeAsked])
-    await attended.end()
   },
 }

@@ -4,13 +4,11 @@
 import { copyFileSync, existsSync } from 'node:fs'
 
 import type { LineDriver } from '../../src/lines/driver.ts'
-import { createMacDriver } from '../../src/lines/kinds/mac/kind.ts'
 import { closeDatabase, openDatabase } from '../../src/storage/database.ts'
-import { silentLog } from '../../src/system/log.ts'
 import type { RunProcess } from '../../src/system/process.ts'
 import { ChatDbFile } from '../support/mac/chat-db-file.ts'
 import { type SchemaName } from '../support/mac/chat-db-schemas.ts'
-import { fakeMac } from '../support/mac/fake-mac.ts'
+import { driverOn, fakeMac } from '../support/mac/fake-mac.ts'
 import { MessagesModel } from '../support/mac/messages-model.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 import { TestClock } from '../support/test-clock.ts'
@@ -31,7 +29,7 @@ export class MacBox {
 
   constructor(schema: SchemaName = 'macos26a') {
     const file = ChatDbFile.create(this.#folder.file('chat.db'), schema)
-    this.model = new MessagesModel(file, this.clock, { sleep: (ms) => this.clock.step(ms) })
+    this.model = new MessagesModel(file, this.clock)
     this.#mac = fakeMac(this.model)
   }
 
@@ -93,28 +91,8 @@ export class MacBox {
     const alive = this.#isAlive
     const run: RunProcess = (order, signal) =>
       alive.value ? this.#mac.run(order, signal) : new Promise(() => {})
-    return createMacDriver(
-      {
-        macChatDb: this.#folder.file('chat.db'),
-        macStaging: 'messages',
-        macPhoneNumber: this.model.number,
-        macOsascript: '/usr/bin/osascript',
-        macOpen: '/usr/bin/open',
-        macPgrep: '/usr/bin/pgrep',
-        macCaffeinate: '/usr/bin/caffeinate',
-      },
-      {
-        clock: this.clock,
-        random: seededRandom(7),
-        log: silentLog,
-        run,
-        start: this.#mac.start,
-        self: { pid: 4711, uid: 501 },
-        platform: 'darwin',
-        homeFolder: '/',
-        restart: null,
-      },
-    )
+    const path = this.#folder.file('chat.db')
+    return driverOn({ ...this.#mac, run }, path, { random: seededRandom(7) })
   }
 }
 

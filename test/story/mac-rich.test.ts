@@ -5,6 +5,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 
 import { EVENT_NAMES } from '../../src/domain/webhook.ts'
+import { inTime } from '../contract/line-rig.ts'
 import { encodeAttributedBody } from '../support/mac/attributed-body-encoder.ts'
 import { eventually } from '../support/relay-process.ts'
 import type { Json, TestRelay } from '../support/test-relay.ts'
@@ -35,14 +36,6 @@ async function upload({ app, key }: TestRelay, filename: string, content: string
     { address: '127.0.0.1', isControl: false, liftTimeout: () => {} },
   )
   return response.json()
-}
-
-/** Lets time pass on the clock and on the disk, on which files are copied. */
-async function pass(relay: TestRelay, ms: number): Promise<void> {
-  for (let passed = 0; passed < ms; passed += 100) {
-    await relay.clock.advance(100)
-    await Bun.sleep(1)
-  }
 }
 
 /** The first posts to the webhook, once a disk that others use too has taken the files. */
@@ -90,9 +83,9 @@ test('an uploaded file leaves before its text, and both are proven', async () =>
   box.model.receive(FRIEND, 'the menu, please')
   const { id } = await upload(relay, 'menu.pdf', '%PDF')
 
-  const sending = relay.send({ to: FRIEND, text: 'here it is', attachments: [{ id }] })
-  await pass(relay, 20_000)
-  const { body } = await sending
+  const order = { to: FRIEND, text: 'here it is', attachments: [{ id }] }
+  const { body } = await inTime(relay, relay.send(order))
+  await relay.clock.advance(3_000)
 
   const sent = box.model.letters.map(({ text, file }) => (file ? basename(file) : text))
   expect(sent).toEqual(['menu.pdf', 'here it is'])
@@ -108,14 +101,17 @@ test('after a crash between two parts the message is uncertain, one file is sent
   const files = [await upload(first.relay, 'a.pdf', 'a'), await upload(first.relay, 'b.pdf', 'b')]
   box.model.nextSend('happy', 'no_row')
   const attachments = files.map(({ id }: Json) => ({ id }))
-  const sending = first.relay.send({ to: FRIEND, text: 'both', attachments })
-  await pass(first.relay, 40_000)
-  const { body } = await sending
+  const async = { Prefer: 'respond-async' }
+  const { body } = await first.relay.send({ to: FRIEND, text: 'both', attachments }, async)
+  await eventually('both files are handed over', async () => {
+    await first.relay.clock.advance(1_000)
+    return box.model.calls.filter(({ mode }) => mode === 'send_file').length === 2 ? true : null
+  })
   box.crash()
 
   const { relay } = await box.start()
   await using _ = relay
-  await pass(relay, 60_000)
+  await relay.clock.advance(60_000)
 
   expect(box.model.letters.map(({ file }) => basename(file ?? ''))).toEqual(['a.pdf'])
   const message = await relay.message(body.id)
@@ -130,17 +126,14 @@ test('a group is read and answered, and what is gone of it is unreachable', asyn
   const { file } = box.model
   const chat = file.addChat({ identifier: 'chat831', style: 43, name: 'Family', members: [FRIEND] })
   file.receive({ from: FRIEND, text: 'dinner?', at: relay.clock.now(), chat })
-  await pass(relay, 2_000)
+  await relay.clock.advance(2_000)
 
   const { data } = await relay.get('/api/v1/conversations?type=group')
   const path = `/api/v1/conversations/${data[0].id}/messages`
-  const answering = relay.post(path, { text: 'yes' })
-  await pass(relay, 10_000)
-  const answer = await answering
+  const answer = await inTime(relay, relay.post(path, { text: 'yes' }))
   box.model.nextSend('resolve_not_found_chat')
-  const losing = relay.post(path, { text: 'hello?' })
-  await pass(relay, 10_000)
-  await losing
+  await inTime(relay, relay.post(path, { text: 'hello?' }))
+  await relay.clock.advance(1_000)
 
   expect(bodies().map(({ event }) => event)).toEqual([
     'group_message.received',
@@ -160,19 +153,19 @@ test('reactions, edits and unsends are events of the message that they are about
   await using _ = relay
   const { file } = box.model
   const { rowId, guid } = box.model.receive(FRIEND, 'see you at eigth')
-  await pass(relay, 2_000)
+  await relay.clock.advance(2_000)
 
   const about = { associated_message_type: 2_001, associated_message_guid: `p:0/${guid}` }
   box.model.receive(FRIEND, 'Liked a message', about)
-  await pass(relay, 2_000)
+  await relay.clock.advance(2_000)
   file.set(rowId, { text: 'see you at eight', date_edited: file.date(relay.clock.now()) })
-  await pass(relay, 2_000)
+  await relay.clock.advance(2_000)
   file.set(rowId, {
     attributedBody: null,
     is_empty: 1,
     date_edited: file.date(relay.clock.now()),
   })
-  await pass(relay, 2_000)
+  await relay.clock.advance(2_000)
 
   const names = ['message.received', 'message.reaction', 'message.edited', 'message.unsent']
   expect(bodies().map(({ event }) => event)).toEqual(names)

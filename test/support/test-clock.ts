@@ -55,10 +55,16 @@ export class TestClock implements Clock {
   }
 
   /** Moves both clocks on by `ms`, waking whoever sleeps until then. */
-  async advance(ms: number): Promise<void> {
+  advance(ms: number): Promise<void> {
+    return this.advanceUntil(() => false, ms)
+  }
+
+  /** Moves both clocks on, from one sleeper to the next, until it is over, and by `ms` at most. */
+  async advanceUntil(isOver: () => boolean, ms: number): Promise<void> {
     const until = this.#monotonic + ms
     await settle()
     for (;;) {
+      if (isOver()) return
       const next = this.#nextSleeper(until)
       if (next === undefined) break
       this.#move(Math.max(next.at, this.#monotonic))
@@ -66,7 +72,7 @@ export class TestClock implements Clock {
       next.wake()
       await settle()
     }
-    this.#move(until)
+    this.#move(Math.max(until, this.#monotonic))
     await settle()
   }
 

@@ -1,6 +1,6 @@
 // The column `attributedBody` as Messages writes it.
 
-import { TypedStreamWriter, type ArchivedClass, type ReferenceForm } from './typed-stream-writer.ts'
+import { TypedStreamWriter, type ArchivedClass } from './typed-stream-writer.ts'
 
 /** A stretch of the text; stretches with the very same attributes share one set. */
 export type AttributedRun = {
@@ -18,9 +18,6 @@ export type EncodeOptions = {
   readonly runs?: readonly AttributedRun[] | undefined
   /** The transfer guids of the U+FFFC in the text, in their order. */
   readonly attachments?: readonly string[] | undefined
-  /** So many attributes more in the first run: each is two objects of its own. */
-  readonly padding?: number | undefined
-  readonly references?: ReferenceForm | undefined
 }
 
 const OBJECT = { name: 'NSObject', version: 0, parent: null }
@@ -51,16 +48,13 @@ const UTF8 = new TextEncoder()
 /** `text` (well-formed) as a typedstream. */
 export function encodeAttributedBody(text: string, options: EncodeOptions = {}): Uint8Array {
   const root = ROOTS[options.root ?? 'NSAttributedString']
-  const writer = new TypedStreamWriter(options.references)
+  const writer = new TypedStreamWriter()
   writer.types('@')
   if (root.self === root.string) {
     writeString(writer, text, root.self)
     return writer.bytes
   }
-  const runs = padded(
-    options.runs ?? partsOf(text, options.attachments ?? []),
-    options.padding ?? 0,
-  )
+  const runs = options.runs ?? partsOf(text, options.attachments ?? [])
   writer.object(Symbol('root'), root.self, () => {
     writer.types('@')
     writeString(writer, text, root.string)
@@ -79,17 +73,6 @@ function partsOf(text: string, guids: readonly string[]): readonly AttributedRun
       const attributes = guid === undefined ? { [PART]: index } : { [GUID]: guid, [PART]: index }
       return { length: part.length, attributes }
     })
-}
-
-function padded(runs: readonly AttributedRun[], count: number): readonly AttributedRun[] {
-  const [first, ...rest] = runs
-  if (first === undefined || count === 0) return runs
-  const padding = Array.from(
-    { length: count },
-    (_, at) => [`padding ${at}`, `value ${at}`] as const,
-  )
-  const attributes = { ...Object.fromEntries(padding), ...first.attributes }
-  return [{ ...first, attributes }, ...rest]
 }
 
 function writeRuns(writer: TypedStreamWriter, runs: readonly AttributedRun[]): void {

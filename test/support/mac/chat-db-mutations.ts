@@ -65,6 +65,9 @@ export const VARIANTS: readonly Variant[] = [
   variant('with dates in seconds', [], { areDatesSeconds: true }),
 ]
 
+/** Each but those that lack a single column. */
+export const MAIN_VARIANTS = VARIANTS.filter(({ name }) => !name.includes('.'))
+
 const TABLES = ['message', 'handle', 'chat', 'chat_message_join', 'attachment']
 
 function variant(name: string, lacks: readonly string[], options: FileOptions = {}): Variant {

@@ -1,9 +1,19 @@
 import { renameSync, rmSync } from 'node:fs'
 
 import { ChatDbFile } from './chat-db-file.ts'
-import type { Replacement } from './trace.ts'
 
 const JOINS = ['chat_message_join', 'message_attachment_join']
+
+/**
+ * Another file takes the place of chat.db, with the newest `keep` messages and their ROWIDs counted from
+ * 1; `newest_first` gives the oldest message the highest ROWID. `same_file` writes the same into the
+ * file that is there.
+ */
+export type Replacement = {
+  readonly keep: number
+  readonly order: 'oldest_first' | 'newest_first'
+  readonly into: 'new_file' | 'same_file'
+}
 
 /** The database after a restore or a rebuild; the old one is closed where a new file took its place. */
 export function replaceChatDb(file: ChatDbFile, replacement: Replacement): ChatDbFile {

@@ -1,22 +1,28 @@
 import { basename } from 'node:path'
 
+import type { LineDriver } from '../../../src/lines/driver.ts'
+import { createMacDriver, type MacTools } from '../../../src/lines/kinds/mac/kind.ts'
 import type { Clock } from '../../../src/system/clock.ts'
+import { silentLog } from '../../../src/system/log.ts'
 import type {
   ProcessEnd,
   ProcessOrder,
   RunProcess,
   StartProcess,
 } from '../../../src/system/process.ts'
+import { seededRandom } from '../test-relay.ts'
 import type { MessagesModel } from './messages-model.ts'
+import { OWN_NUMBER } from './trace-steps.ts'
 
-export type FakeMacOptions = {
-  readonly uid?: number | undefined
-  /** Whether a child that hangs ends at SIGKILL only. */
-  readonly ignoresTerm?: boolean | undefined
+/** What a relay is told of its Mac, and may be told otherwise. */
+type DriverMore = Partial<MacTools> & {
+  /** Null where the number is read from the history of Messages. */
+  readonly phoneNumber?: string | null | undefined
 }
 
 /** The child processes of a Mac, on the model's clock, without a process. */
 export type FakeMac = {
+  readonly clock: Clock
   readonly run: RunProcess
   readonly start: StartProcess
   /** Whether a caffeinate is running. */
@@ -30,20 +36,20 @@ type Tool = (order: ProcessOrder) => Exit | 'hang' | Promise<Exit | 'hang'>
 
 /** Any will do, but never that of a process of ours. */
 const FIRST_PID = 4_000_001
-const KILL_AFTER_ABORT_MS = 3_000
+const UID = 501
 const PLATFORM_UUID = '01234567-89AB-CDEF-0123-456789ABCDEF'
 
-export function fakeMac(model: MessagesModel, options: FakeMacOptions = {}): FakeMac {
-  const { uid = 501, ignoresTerm = false } = options
+export function fakeMac(model: MessagesModel): FakeMac {
   const { clock } = model
   const awake = new Set<number>()
   let pid = FIRST_PID
   const mac: FakeMac = {
+    clock,
     run: async (order, signal) => {
       if (signal.aborted) return { end: 'not_started', why: 'aborted' }
       const tool = tools[basename(order.path)]
       if (tool === undefined) return { end: 'not_started', why: 'ENOENT' }
-      return ending(tool(order), { clock, order, signal, ignoresTerm })
+      return ending(tool(order), { clock, order, signal })
     },
     start: ({ path }) => {
       if (basename(path) !== 'caffeinate') throw new Error('ENOENT')
@@ -76,39 +82,64 @@ export function fakeMac(model: MessagesModel, options: FakeMacOptions = {}): Fak
       return exit(0)
     },
     ioreg: () => exit(0, `  |   "IOPlatformUUID" = "${PLATFORM_UUID}"\n`),
-    stat: () => exit(0, `${mac.hasGuiSession ? uid : 0}\n`),
+    stat: () => exit(0, `${mac.hasGuiSession ? UID : 0}\n`),
     launchctl: () => exit(mac.hasGuiSession ? 0 : 113),
   }
   return mac
+}
+
+/** A driver as each process of a relay makes it, on a Mac whose chat.db is at that path. */
+export function driverOn(
+  { run, start, clock }: FakeMac,
+  macChatDb: string,
+  { phoneNumber = OWN_NUMBER, ...more }: DriverMore = {},
+): LineDriver {
+  return createMacDriver(
+    {
+      macChatDb,
+      macStaging: 'messages',
+      macPhoneNumber: phoneNumber,
+      macOsascript: '/usr/bin/osascript',
+      macOpen: '/usr/bin/open',
+      macPgrep: '/usr/bin/pgrep',
+      macCaffeinate: '/usr/bin/caffeinate',
+    },
+    {
+      clock,
+      random: seededRandom(1),
+      log: silentLog,
+      run,
+      start,
+      self: { pid: 4711, uid: UID },
+      platform: 'darwin',
+      homeFolder: '/',
+      restart: null,
+      ...more,
+    },
+  )
 }
 
 type Limits = {
   readonly clock: Clock
   readonly order: ProcessOrder
   readonly signal: AbortSignal
-  readonly ignoresTerm: boolean
 }
 
 /** The end of a child: its own, that of its time, or that of an abort. */
 async function ending(answer: ReturnType<Tool>, limits: Limits): Promise<ProcessEnd> {
-  const { clock, order, signal, ignoresTerm } = limits
+  const { clock, order, signal } = limits
   const { promise, resolve } = Promise.withResolvers<ProcessEnd>()
   const kill = (why: 'timeout' | 'aborted') =>
     resolve({ end: 'killed', why, stdout: '', stderr: '' })
-  const cancels = [
-    clock.after(ignoresTerm ? order.killAfterMs : order.timeoutMs, () => kill('timeout')),
-  ]
-  const abort = () => {
-    if (!ignoresTerm) return kill('aborted')
-    cancels.push(clock.after(KILL_AFTER_ABORT_MS, () => kill('aborted')))
-  }
+  const cancel = clock.after(order.timeoutMs, () => kill('timeout'))
+  const abort = () => kill('aborted')
   signal.addEventListener('abort', abort)
   const ended = async (): Promise<ProcessEnd> => {
     const exited = await answer
     return exited === 'hang' ? promise : { end: 'exited', ...exited }
   }
   const end = await Promise.race([promise, ended()])
-  for (const cancel of cancels) cancel()
+  cancel()
   signal.removeEventListener('abort', abort)
   return end
 }

@@ -16,27 +16,13 @@ export type MessagesRig = AsyncDisposable & {
   /** Options of the relay. */
   readonly environment: Readonly<Record<string, string>>
   readonly control: MessagesControl
-  readonly pid: number
   /** Ends it, and Messages with it. */
   readonly close: () => Promise<void>
 }
 
 const PROCESS_PATH = fileURLToPath(import.meta.resolve('./messages-process.ts'))
 
-const ORDER_NAMES: readonly OrderName[] = [
-  'receive',
-  'nextSend',
-  'behave',
-  'play',
-  'setDelays',
-  'setState',
-  'carried',
-  'letters',
-  'calls',
-  'checkpoint',
-  'reopen',
-  'replace',
-]
+const ORDER_NAMES: readonly OrderName[] = ['receive', 'behave', 'play', 'setDelays', 'letters']
 
 /** Starts Messages on a new database in `folder`; it also ends when this process does. */
 export async function startMessages(folder: string, schema: SchemaName): Promise<MessagesRig> {
@@ -65,7 +51,6 @@ export async function startMessages(folder: string, schema: SchemaName): Promise
       HOOKLINE_MAC_PHONE_NUMBER: OWN_NUMBER,
     },
     control: controlOf(socket),
-    pid: child.pid,
     close,
     [Symbol.asyncDispose]: close,
   }

@@ -52,7 +52,7 @@ export type SendStep =
 export type Fate = keyof typeof FATES
 
 /** Another person, into whose chat a misrouted message goes. */
-export const OTHER_PERSON = '+15550006666'
+const OTHER_PERSON = '+15550006666'
 /** FZErrorType 22: the recipient does not exist on iMessage. */
 const NOT_ON_IMESSAGE = 22
 /** FZErrorType 6: no network. */

@@ -1,36 +1,18 @@
 // What a test asks of Messages in a process of its own, over the Unix socket in its folder.
 
 import type { Delays, CarriedText } from './messages-behaviours.ts'
-import type { MessagesModel, ScriptCall, ScriptEnd } from './messages-model.ts'
+import type { ScriptEnd } from './messages-model.ts'
 import type { Behaviour } from './script-behaviours.ts'
-import type { Replacement, TraceStep } from './trace.ts'
-
-/** Values of columns that go through JSON. */
-export type PlainValues = Readonly<Record<string, string | number | null>>
-
-type ModelState = {
-  readonly account: MessagesModel['account']
-  readonly automation: MessagesModel['automation']
-  readonly isAnswering: boolean
-  readonly isRunning: boolean
-}
+import type { TraceStep } from './trace.ts'
 
 /** Every order: what it takes, and what it answers. */
 export type Orders = {
-  receive: [{ readonly from: string; readonly text: string; readonly values?: PlainValues }, string]
-  nextSend: [readonly Behaviour[], null]
+  receive: [{ readonly from: string; readonly text: string }, null]
   behave: [{ readonly handle: string; readonly behaviour: Behaviour }, null]
   /** Answered once its last step is written. */
   play: [readonly TraceStep[], null]
   setDelays: [Partial<Delays>, null]
-  /** Changes what it names; `isRunning` is the process that pgrep finds. */
-  setState: [Partial<ModelState>, null]
-  carried: [{ readonly text: string }, number]
   letters: [null, readonly CarriedText[]]
-  calls: [null, readonly ScriptCall[]]
-  checkpoint: [null, null]
-  reopen: [null, null]
-  replace: [Omit<Replacement, 'op'>, null]
 }
 export type OrderName = keyof Orders
 

@@ -3,19 +3,12 @@
 // nobody has seen is the worse of what may be.
 
 import { existsSync } from 'node:fs'
-import { basename } from 'node:path'
 
 import { MESSAGES_SCRIPT } from '../../../src/lines/kinds/mac/script.ts'
 import type { Clock } from '../../../src/system/clock.ts'
 import type { ChatDbFile, MessageValues, Received } from './chat-db-file.ts'
-import {
-  delayedBy,
-  DELAYS,
-  fateOf,
-  type Delays,
-  type CarriedText,
-  type Stage,
-} from './messages-behaviours.ts'
+import { replaceChatDb, type Replacement } from './chat-db-replacement.ts'
+import { delayedBy, DELAYS, fateOf, type CarriedText, type Stage } from './messages-behaviours.ts'
 import {
   courseOf,
   EVENT_TIMEOUT_MS,
@@ -24,22 +17,9 @@ import {
   type Behaviour,
   type Course,
 } from './script-behaviours.ts'
-import { TracePlayer, type Play } from './trace-player.ts'
+import { TracePlayer } from './trace-player.ts'
 import { OWN_NUMBER } from './trace-steps.ts'
 import type { TraceStep } from './trace.ts'
-
-export type ModelOptions = {
-  /** The number of the line. */
-  readonly number?: string | undefined
-  readonly delays?: Partial<Delays> | undefined
-  /** Sends the Mac to sleep: on a test clock, `(ms) => clock.step(ms)`. */
-  readonly sleep?: ((ms: number) => void) | undefined
-  /**
-   * Whether a message that was given to a hung Messages.app is lost when the app is ended. Nobody has
-   * tried, so it is not.
-   */
-  readonly isQueueLostAtQuit?: boolean | undefined
-}
 
 /** What osascript ends with; `hang` is no end. */
 export type ScriptEnd =
@@ -69,7 +49,10 @@ const NOT_UNDERSTOOD = -1708
 
 export class MessagesModel {
   readonly clock: Clock
-  readonly number: string
+  /** The database, which another one may replace. */
+  file: ChatDbFile
+  /** The number of the line. */
+  readonly number = OWN_NUMBER
   /** The iMessage account, which `exists` where a user is signed in. */
   account = { exists: true, isEnabled: true, isConnected: true }
   /** False where no iPhone forwards its text messages. */
@@ -82,32 +65,22 @@ export class MessagesModel {
   automation: 'granted' | 'denied' = 'granted'
   /** False while Messages.app shows a dialog or is busy: Apple events time out. */
   isAnswering = true
-  delays: Delays
+  delays = DELAYS
   /** Every call of the script, in order. */
   readonly calls: ScriptCall[] = []
   readonly #player: TracePlayer
-  readonly #options: ModelOptions
   readonly #carried: CarriedText[] = []
   readonly #next: Behaviour[] = []
   readonly #behaviours = new Map<string, Behaviour>()
   readonly #closing = new AbortController()
-  /** Messages that a hung Messages.app will send later. */
-  #late: Play[] = []
   #isRunning = true
   #launchedAt = -Infinity
 
-  constructor(file: ChatDbFile, clock: Clock, options: ModelOptions = {}) {
+  constructor(file: ChatDbFile, clock: Clock) {
+    this.file = file
     this.clock = clock
-    this.number = options.number ?? OWN_NUMBER
-    this.delays = { ...DELAYS, ...options.delays }
-    this.#options = options
     const onCarry = (letter: CarriedText) => void this.#carried.push(letter)
-    this.#player = new TracePlayer(file, { clock, onCarry, sleep: options.sleep })
-  }
-
-  /** The database, which a trace may replace. */
-  get file(): ChatDbFile {
-    return this.#player.file
+    this.#player = new TracePlayer({ clock, file: () => this.file, onCarry })
   }
 
   get isRunning(): boolean {
@@ -122,11 +95,6 @@ export class MessagesModel {
   /** How often a text really went out to the network. */
   carried(text: string): number {
     return this.#carried.filter((letter) => letter.text === text).length
-  }
-
-  /** How often a file of that name really went out. */
-  carriedFile(name: string): number {
-    return this.#carried.filter(({ file }) => file !== undefined && basename(file) === name).length
   }
 
   /** How the next sends end, one each; a check before a send finds the same. */
@@ -148,20 +116,20 @@ export class MessagesModel {
 
   /** Writes a trace from now on; resolves with its last step. */
   play(steps: readonly TraceStep[]): Promise<void> {
-    return this.#player.play(steps).ended
+    return this.#player.play(steps)
   }
 
-  /** Closes the database and opens it again. */
-  reopen(): void {
-    this.#player.reopen()
+  /** Restores or rebuilds the database. */
+  replace(how: Replacement): void {
+    this.file = replaceChatDb(this.file, how)
   }
 
-  /** A person ends Messages.app, or a signal does. */
+  /**
+   * A person ends Messages.app, or a signal does. Whether it loses what it was given while it hung, nobody
+   * has tried: here it does not.
+   */
   quit(): void {
     this.#isRunning = false
-    if (this.#options.isQueueLostAtQuit !== true) return
-    for (const play of this.#late) play.cancel()
-    this.#late = []
   }
 
   launch(): void {
@@ -175,6 +143,7 @@ export class MessagesModel {
   close(): void {
     this.#closing.abort()
     this.#player.close()
+    this.file.close()
   }
 
   /** What osascript does with these arguments and this standard input. */
@@ -219,8 +188,7 @@ export class MessagesModel {
     this.#next.shift()
     if (course.fate !== null) {
       const delays = delayedBy(course.fateAfterMs, this.delays)
-      const play = this.#player.play(fateOf(course.fate, letter, delays))
-      if (course.fateAfterMs > 0) this.#late.push(play)
+      void this.#player.play(fateOf(course.fate, letter, delays))
     }
     await this.#wait(course.sendTakesMs)
     if (course.send === 'hang') return 'hang'

@@ -18,12 +18,10 @@ import {
 } from './messages-control.ts'
 import { MessagesModel } from './messages-model.ts'
 
-/** The process that `pgrep -x Messages` finds: it does nothing, and ends with us. */
-type App = { readonly pid: number; readonly end: () => void }
-
 class MessagesProcess {
   readonly #model: MessagesModel
-  #app: App | null = null
+  /** The pid that `pgrep -x Messages` finds, of a process that does nothing, and ends with us. */
+  #pid: number | null = null
 
   constructor(model: MessagesModel) {
     this.#model = model
@@ -41,8 +39,8 @@ class MessagesProcess {
       return { exitCode: 0, stdout: '', stderr: '' }
     },
     pgrep: async () => {
-      if (this.#app === null) return { exitCode: 1, stdout: '', stderr: '' }
-      return { exitCode: 0, stdout: `${this.#app.pid}\n`, stderr: '' }
+      if (this.#pid === null) return { exitCode: 1, stdout: '', stderr: '' }
+      return { exitCode: 0, stdout: `${this.#pid}\n`, stderr: '' }
     },
   }
 
@@ -51,42 +49,30 @@ class MessagesProcess {
       asked: Orders[Name][0],
     ) => Orders[Name][1] | Promise<Orders[Name][1]>
   } = {
-    receive: ({ from, text, values = {} }) => this.#model.receive(from, text, values).guid,
-    nextSend: (behaviours) => done(this.#model.nextSend(...behaviours)),
+    receive: ({ from, text }) => done(this.#model.receive(from, text)),
     behave: ({ handle, behaviour }) => done(this.#model.behave(handle, behaviour)),
     play: async (steps) => done(await this.#model.play(steps)),
     setDelays: (delays) => {
       this.#model.delays = { ...this.#model.delays, ...delays }
       return null
     },
-    setState: ({ isRunning, ...state }) => {
-      Object.assign(this.#model, state)
-      if (isRunning === true) this.#launch()
-      if (isRunning === false) this.#app?.end()
-      return null
-    },
-    carried: ({ text }) => this.#model.carried(text),
     letters: () => this.#model.letters,
-    calls: () => this.#model.calls,
-    checkpoint: () => done(this.#model.file.checkpoint()),
-    reopen: () => done(this.#model.reopen()),
-    replace: async (how) => done(await this.#model.play([{ t: 0, op: 'replace', ...how }])),
   }
 
   #launch(): void {
-    if (this.#app !== null) return
+    if (this.#pid !== null) return
     const child = Bun.spawn(['/bin/cat'], { stdin: 'pipe', stdout: 'ignore', stderr: 'ignore' })
     const gone = () => {
-      this.#app = null
+      this.#pid = null
       this.#model.quit()
     }
-    this.#app = { pid: child.pid, end: () => child.kill() }
+    this.#pid = child.pid
     void child.exited.then(gone)
     this.#model.launch()
   }
 }
 
-function done(_nothing: void): null {
+function done(_nothing: unknown): null {
   return null
 }
 

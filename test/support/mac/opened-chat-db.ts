@@ -9,8 +9,9 @@ export class OpenedChatDb implements Disposable {
   readonly chatDb: ChatDb
   readonly #folder = new ScratchFolder()
 
-  constructor({ schema, options }: Pick<Variant, 'schema' | 'options'>) {
-    this.file = ChatDbFile.create(this.#folder.file('chat.db'), schema, options)
+  constructor(variant: Variant | string = 'macos26a') {
+    const found = typeof variant === 'string' ? variantOf(variant) : variant
+    this.file = ChatDbFile.create(this.#folder.file('chat.db'), found.schema, found.options)
     this.chatDb = ChatDb.open(this.file.path)
   }
 
@@ -21,8 +22,8 @@ export class OpenedChatDb implements Disposable {
   }
 }
 
-export function openedVariant(name: string): OpenedChatDb {
-  const variant = VARIANTS.find((one) => one.name === name)
-  if (variant === undefined) throw new Error(`No variant: ${name}`)
-  return new OpenedChatDb(variant)
+function variantOf(name: string): Variant {
+  const found = VARIANTS.find((variant) => variant.name === name)
+  if (found === undefined) throw new Error(`No variant: ${name}`)
+  return found
 }

@@ -24,6 +24,40 @@ export type RowKind = {
   readonly since?: SchemaName | undefined
 }
 
+/** How it is written, or the values of a row in the direct chat. */
+type Written = RowKind['write'] | MessageValues
+type More = Pick<RowKind, 'since' | 'handle'>
+
+/** What the relay announces with that text. */
+export function announced(written: Written, text = 'hello', more: More = {}): RowKind {
+  return { write: writeOf(written), expected: `announced: ${text}`, ...more }
+}
+
+/** What it lists and does not announce. */
+export function kept(written: Written, counts?: string, more: More = {}): RowKind {
+  return { write: writeOf(written), expected: 'kept: hello', counts, ...more }
+}
+
+/** What it publishes nothing of. */
+export function silent(written: Written, counts?: string, more: More = {}): RowKind {
+  return { write: writeOf(written), counts, ...more }
+}
+
+/** A message from another sender, and as whom the relay lists it. */
+export function from(
+  sender: string,
+  { handle, service = 'iMessage' }: { readonly handle: string; readonly service?: string },
+): RowKind {
+  const write: RowKind['write'] = ({ file, at }) => {
+    file.receive({ from: sender, text: 'hello', at, values: { service } })
+  }
+  return service === 'SMS' ? kept(write, 'sms', { handle }) : announced(write, 'hello', { handle })
+}
+
+function writeOf(written: Written): RowKind['write'] {
+  return typeof written === 'function' ? written : direct(written)
+}
+
 /** A row in the direct chat with who wrote it. */
 export function direct(values: MessageValues, ageMs = 0): RowKind['write'] {
   return ({ file, from, at }) => void file.receive({ from, text: 'hello', at: at - ageMs, values })

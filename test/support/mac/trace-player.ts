@@ -1,25 +1,19 @@
 import { basename } from 'node:path'
 
-import { toAppleSeconds } from '../../../src/lines/kinds/mac/apple-time.ts'
 import type { Clock } from '../../../src/system/clock.ts'
 import { encodeAttributedBody } from './attributed-body-encoder.ts'
-import { ChatDbFile, type ColumnValue, type MessageValues } from './chat-db-file.ts'
-import { replaceChatDb } from './chat-db-replacement.ts'
+import type { ChatDbFile, ColumnValue, MessageValues } from './chat-db-file.ts'
 import type { CarriedText, SendStep } from './messages-behaviours.ts'
-import type { RowStep, RowValues, TraceValue } from './trace.ts'
+import type { RowValues, TraceStep, TraceValue } from './trace.ts'
 
-export type PlayerTools = {
+type PlayerTools = {
   readonly clock: Clock
+  /** The database as it is now, which another one may replace. */
+  readonly file: () => ChatDbFile
   /** Called when the network takes a message. */
   readonly onCarry: (letter: CarriedText) => void
-  /** Sends the Mac to sleep; without it a `sleep` only moves what follows. */
-  readonly sleep?: ((ms: number) => void) | undefined
 }
 
-/** A trace that is being played. */
-export type Play = { readonly ended: Promise<void>; readonly cancel: () => void }
-
-type TimedRowStep = RowStep & { readonly t: number }
 /** When the play began, and the guids of its rows by their names. */
 type Stage = { readonly start: number; readonly guids: Map<string, string> }
 
@@ -28,100 +22,48 @@ const GROUP = 43
 /** Writes traces into chat.db, each step at its time. */
 export class TracePlayer {
   readonly #tools: PlayerTools
-  readonly #cancels = new Set<() => void>()
-  #file: ChatDbFile
+  #isClosed = false
 
-  constructor(file: ChatDbFile, tools: PlayerTools) {
-    this.#file = file
+  constructor(tools: PlayerTools) {
     this.#tools = tools
   }
 
-  get file(): ChatDbFile {
-    return this.#file
-  }
-
-  /** What is due at once is written before it returns. */
-  play(steps: readonly SendStep[]): Play {
+  /** What is due at once is written before it returns; it resolves with the last step. */
+  play(steps: readonly SendStep[]): Promise<void> {
     const { clock } = this.#tools
     const stage: Stage = { start: clock.now(), guids: new Map() }
-    const moments = [...this.#moments(steps)]
     const { promise, resolve } = Promise.withResolvers<void>()
-    const cancels: (() => void)[] = []
-    const cancel = () => {
-      for (const take of cancels) take()
-      this.#cancels.delete(cancel)
-      resolve()
+    const inOrder = [...steps].sort((a, b) => a.t - b.t)
+    for (const [t, group] of Map.groupBy(inOrder, (step) => step.t)) {
+      const act = () => {
+        if (this.#isClosed) return
+        this.#act(group, stage)
+        if (t === inOrder.at(-1)?.t) resolve()
+      }
+      if (t <= 0) act()
+      else clock.after(t, act)
     }
-    this.#cancels.add(cancel)
-    let left = moments.length
-    const act = (group: readonly SendStep[]) => {
-      this.#act(group, stage)
-      left -= 1
-      if (left === 0) cancel()
-    }
-    for (const [t, group] of moments) {
-      if (t <= 0) act(group)
-      else cancels.push(clock.after(t, () => act(group)))
-    }
-    if (moments.length === 0) cancel()
-    return { ended: promise, cancel }
-  }
-
-  /** Messages closes its database and opens it again, as it does when it starts. */
-  reopen(): void {
-    const { path, schema } = this.#file
-    this.#file.close()
-    this.#file = ChatDbFile.create(path, schema)
+    return promise
   }
 
   /** Nothing is written after it. */
   close(): void {
-    for (const cancel of this.#cancels) cancel()
-    this.#file.close()
+    this.#isClosed = true
   }
 
-  /** The steps by their times, which a Mac that cannot be sent to sleep puts off. */
-  #moments(steps: readonly SendStep[]): ReadonlyMap<number, readonly SendStep[]> {
-    const moments = new Map<number, SendStep[]>()
-    let sleptMs = 0
-    for (const step of [...steps].sort((a, b) => a.t - b.t)) {
-      const t = step.t + sleptMs
-      moments.set(t, [...(moments.get(t) ?? []), step])
-      if (step.op === 'sleep' && this.#tools.sleep === undefined) sleptMs += step.ms
-    }
-    return moments
+  get #file(): ChatDbFile {
+    return this.#tools.file()
   }
 
-  /** The rows of one moment are one commit; what else happens then comes after them. */
+  /** The rows of one moment are one commit; what the network takes then comes after them. */
   #act(group: readonly SendStep[], stage: Stage): void {
-    const rows = group.filter(isRowStep)
-    if (rows.length > 0) {
-      this.#file.db.transaction(() => {
-        for (const step of rows) this.#write(step, stage)
-      })()
-    }
-    for (const step of group) this.#happen(step)
+    this.#file.db.transaction(() => {
+      for (const step of group) if (step.op !== 'carry') this.#write(step, stage)
+    })()
+    for (const step of group) if (step.op === 'carry') this.#tools.onCarry(step.letter)
   }
 
-  #happen(step: SendStep): void {
-    switch (step.op) {
-      case 'insert':
-      case 'update':
-      case 'join':
-      case 'delete':
-        return
-      case 'carry':
-        return this.#tools.onCarry(step.letter)
-      case 'checkpoint':
-        return this.#file.checkpoint()
-      case 'sleep':
-        return this.#tools.sleep?.(step.ms)
-      case 'replace':
-        this.#file = replaceChatDb(this.#file, step)
-    }
-  }
-
-  #write(step: TimedRowStep, stage: Stage): void {
+  #write(step: TraceStep, stage: Stage): void {
     if (step.op === 'insert') {
       const at = stage.start + step.t
       const { rowId, guid } = this.#file.addMessage({ ...this.#columns(step.set, stage), at })
@@ -132,14 +74,8 @@ export class TracePlayer {
     // A row that a replaced database has lost cannot change any more.
     const rowId = this.#rowIdOf(stage.guids.get(step.row) ?? '')
     if (rowId === null) return
-    switch (step.op) {
-      case 'update':
-        return this.#file.set(rowId, this.#columns(step.set, stage))
-      case 'join':
-        return this.#file.joinChat(rowId, this.#chatOf(step.chat))
-      case 'delete':
-        return deleteMessage(this.#file, rowId)
-    }
+    if (step.op === 'update') this.#file.set(rowId, this.#columns(step.set, stage))
+    else this.#file.joinChat(rowId, this.#chatOf(step.chat))
   }
 
   #columns(set: RowValues, stage: Stage): MessageValues {
@@ -156,11 +92,9 @@ export class TracePlayer {
     return columns
   }
 
-  #valueOf(value: TraceValue, { start, guids }: Stage): ColumnValue {
-    if (typeof value !== 'object' || value === null) return value
-    if ('guidOf' in value) return `${value.before}${guids.get(value.guidOf) ?? ''}`
-    const ms = start + value.at
-    return value.unit === 's' ? toAppleSeconds(ms) : this.#file.date(ms)
+  #valueOf(value: TraceValue, { start }: Stage): ColumnValue {
+    const isPlain = typeof value !== 'object' || value === null
+    return isPlain ? value : this.#file.date(start + value.at)
   }
 
   #rowIdOf(guid: string): number | null {
@@ -188,13 +122,4 @@ function attach(file: ChatDbFile, rowId: number, path: string): void {
 
 function transferGuid(path: string): string {
   return `at_0_${Bun.hash(path).toString(16)}`
-}
-
-function deleteMessage({ db }: ChatDbFile, rowId: number): void {
-  db.query('DELETE FROM chat_message_join WHERE message_id = $rowId').run({ rowId })
-  db.query('DELETE FROM message WHERE ROWID = $rowId').run({ rowId })
-}
-
-function isRowStep(step: SendStep): step is TimedRowStep {
-  return 'row' in step
 }

@@ -34,8 +34,3 @@ export function inboundRow(t: number, text: string | null, more: RowValues = {})
     ...more,
   }
 }
-
-/** A message of FRIEND that arrives at `t`, in one commit with its join. */
-export function arrives(t: number, row: string, text: string, more: RowValues = {}): TraceStep[] {
-  return [insert(t, row, inboundRow(t, text, more)), join(t, row)]
-}

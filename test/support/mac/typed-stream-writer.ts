@@ -1,8 +1,5 @@
 // Writes typedstreams as NSArchiver does on a current macOS: the counterpart of the driver's reader.
 
-/** How references are written: the shortest form that fits, or always wider. */
-export type ReferenceForm = 'shortest' | 'int16' | 'int32'
-
 /** A class with its version, and the classes that it is made from. */
 export type ArchivedClass = {
   readonly name: string
@@ -18,11 +15,9 @@ export class TypedStreamWriter {
   readonly #strings = new Map<string, number>()
   /** Numbers by what was written: objects and classes by identity, C strings by their text. */
   readonly #numbers = new Map<unknown, number>()
-  readonly #references: ReferenceForm
   #numbered = 0
 
-  constructor(references: ReferenceForm = 'shortest') {
-    this.#references = references
+  constructor() {
     this.#bytes.push(4, 11, ...UTF8.encode('streamtyped'))
     this.integer(1_000)
   }
@@ -105,10 +100,7 @@ export class TypedStreamWriter {
   }
 
   #reference(number: number): void {
-    const value = number + FIRST_REFERENCE
-    if (this.#references === 'int16') return this.#tagged(0x81, 16, value)
-    if (this.#references === 'int32') return this.#tagged(0x82, 32, value)
-    this.integer(value)
+    this.integer(number + FIRST_REFERENCE)
   }
 
   #tagged(tag: number, bits: number, value: number | bigint): void {

@@ -64,140 +64,78 @@ for (const byteCount of [0, 1, 31, 32, 126, 127, 128, 145, 146, 255, 256, 32_768
   })
 }
 
-const TEXTS: Readonly<Record<string, string>> = {
-  'whose length is a printable byte': 'The length of this is 0x20: ok?!',
-  'from the supplementary planes': '\u{1D58D}\u{1D58A}\u{1D591}\u{1D591}\u{1D594}',
-  'of emoji that are joined':
+/** What is encoded, how, and the guids of its attachments. */
+type Body = readonly [text: string, options?: EncodeOptions, guids?: readonly string[]]
+
+const GUIDS = ['at_0_Z', 'at_2_A', '5B9D1A8E-3C4F-4E0B-9A53-0D7C1E2F3A4B']
+const NINETEEN = Array.from({ length: 19 }, (_, at) => `at_${at}`)
+const SHARED = { [GUID]: 'at_0' }
+const ANY_KIND = {
+  IMAudioTranscription: 'what was said',
+  __kIMDataDetectedAttributeName: bytesOf(['bplist00', 0x84, 0x86, 0x86, 0xff]),
+  __kIMBaseWritingDirectionAttributeName: -1,
+  __kIMOneTimeCodeAttributeName: 'code',
+  wide: -9_000_000_000_000_000_000n,
+  ...SHARED,
+}
+
+const BODIES: Readonly<Record<string, Body>> = {
+  'whose length is a printable byte': ['The length of this is 0x20: ok?!'],
+  'from the supplementary planes': ['\u{1D58D}\u{1D58A}\u{1D591}\u{1D591}\u{1D594}'],
+  'of emoji that are joined': [
     '\u{1F468}\u200D\u{1F469}\u200D\u{1F467} \u{1F1E8}\u{1F1ED} \u{1F44D}\u{1F3FD}',
-  'from right to left': '\u0623\u0647\u0644\u0627\u064B \u200F\u05E9\u05DC\u05D5\u05DD',
-  'with all kinds of line ends': 'a\rb\nc\r\nd\u2028e\u2029f',
-  'with blanks that do not break': ' a\u00A0b\u202Fc ',
-  'that begins with a byte order mark': '\uFEFFa',
-  'with a NUL and other controls': 'a\0b\u0001\u001B[0m',
-  'with the words of the format': 'NSString NSObject streamtyped + iI @ \u0084\u0085\u0086\u0092',
-  'that is the head of a stream': '\u0004\u000Bstreamtyped\u0081',
-  'with marks that are no attachments': 'a\uFFFCb\uFFFC',
-}
-
-for (const [what, text] of Object.entries(TEXTS)) {
-  test(`a text ${what} comes back`, () => {
-    expect(decodeAttributedBody(encodeAttributedBody(text))).toEqual({
-      ok: true,
-      text,
-      attachmentGuids: [],
-    })
-  })
-}
-
-test('a text of the bytes of the tags comes back', () => {
+  ],
+  'from right to left': ['\u0623\u0647\u0644\u0627\u064B \u200F\u05E9\u05DC\u05D5\u05DD'],
+  'with all kinds of line ends': ['a\rb\nc\r\nd\u2028e\u2029f'],
+  'with blanks that do not break': [' a\u00A0b\u202Fc '],
+  'that begins with a byte order mark': ['\uFEFFa'],
+  'with a NUL and other controls': ['a\0b\u0001\u001B[0m'],
+  'with the words of the format': ['NSString NSObject streamtyped + iI @ \u0084\u0085\u0086\u0092'],
+  'that is the head of a stream': ['\u0004\u000Bstreamtyped\u0081'],
+  'with marks that are no attachments': ['a\uFFFCb\uFFFC'],
   // In UTF-8 these have 0x80 to 0x9F as their second byte, after 0xC2; 0x2B is "+".
-  const text = Array.from({ length: 32 }, (_, at) => `+${String.fromCodePoint(0x80 + at)}`).join('')
-
-  expect(decodeAttributedBody(encodeAttributedBody(text))).toEqual({
-    ok: true,
-    text,
-    attachmentGuids: [],
-  })
-})
-
-test('attachments are told in the order of the text', () => {
-  const attachments = ['at_0_Z', 'at_2_A', '5B9D1A8E-3C4F-4E0B-9A53-0D7C1E2F3A4B']
-  const text = '\uFFFCfirst\uFFFC\uFFFClast'
-
-  expect(decodeAttributedBody(encodeAttributedBody(text, { attachments }))).toEqual({
-    ok: true,
-    text,
-    attachmentGuids: attachments,
-  })
-})
-
-test('nineteen attachments and no word are a message', () => {
-  const attachments = Array.from({ length: 19 }, (_, at) => `at_${at}`)
-  const text = '\uFFFC'.repeat(19)
-
-  expect(decodeAttributedBody(encodeAttributedBody(text, { attachments }))).toEqual({
-    ok: true,
-    text,
-    attachmentGuids: attachments,
-  })
-})
-
-test('an attachment whose run is split, or comes up again, is told once', () => {
-  const shared = { [GUID]: 'at_0' }
-  const runs = [
-    { length: 1, attributes: shared },
-    { length: 1, attributes: { [GUID]: 'at_1' } },
-    { length: 1, attributes: { [GUID]: 'at_0', __kIMTextBoldAttributeName: 1 } },
-    { length: 1, attributes: shared },
-  ]
-
-  expect(decodeAttributedBody(encodeAttributedBody('\uFFFC'.repeat(4), { runs }))).toMatchObject({
-    attachmentGuids: ['at_0', 'at_1'],
-  })
-})
-
-test('attributes of any kind are passed over', () => {
-  const attributes = {
-    IMAudioTranscription: 'what was said',
-    __kIMDataDetectedAttributeName: bytesOf(['bplist00', 0x84, 0x86, 0x86, 0xff]),
-    __kIMBaseWritingDirectionAttributeName: -1,
-    __kIMOneTimeCodeAttributeName: 'code',
-    wide: -9_000_000_000_000_000_000n,
-    [GUID]: 'at_0',
-  }
-  const runs = [{ length: 1, attributes }]
-
-  expect(decodeAttributedBody(encodeAttributedBody('\uFFFC', { runs }))).toEqual({
-    ok: true,
-    text: '\uFFFC',
-    attachmentGuids: ['at_0'],
-  })
-})
-
-const NOT_A_GUID: Readonly<Record<string, Attributes>> = {
-  'under a name as long as the right one': { [GUID.replace('GUID', 'NAME')]: 'at_0' },
-  'with the right name as its value': { note: GUID, other: 'at_0' },
-  'that is a number': { [GUID]: 7 },
-  'of 256 bytes': { [GUID]: 'x'.repeat(256) },
+  'of the bytes of the tags': [
+    Array.from({ length: 32 }, (_, at) => `+${String.fromCodePoint(0x80 + at)}`).join(''),
+  ],
+  'with attachments, in the order of the text': [
+    '\uFFFCfirst\uFFFC\uFFFClast',
+    { attachments: GUIDS },
+    GUIDS,
+  ],
+  'of nineteen attachments and no word': ['\uFFFC'.repeat(19), { attachments: NINETEEN }, NINETEEN],
+  'with a guid of 255 bytes': ['\uFFFC', { attachments: ['x'.repeat(255)] }, ['x'.repeat(255)]],
+  'with an attachment whose run is split, or comes up again': [
+    '\uFFFC'.repeat(4),
+    {
+      runs: [
+        { length: 1, attributes: SHARED },
+        { length: 1, attributes: { [GUID]: 'at_1' } },
+        { length: 1, attributes: { ...SHARED, __kIMTextBoldAttributeName: 1 } },
+        { length: 1, attributes: SHARED },
+      ],
+    },
+    ['at_0', 'at_1'],
+  ],
+  'with attributes of any kind': ['\uFFFC', one(ANY_KIND), ['at_0']],
+  // What names no attachment, and keeps its text.
+  'with a name as long as the right one': [
+    '\uFFFC',
+    one({ [GUID.replace('GUID', 'NAME')]: 'at_0' }),
+  ],
+  'with the right name as a value': ['\uFFFC', one({ note: GUID, other: 'at_0' })],
+  'with a guid that is a number': ['\uFFFC', one({ [GUID]: 7 })],
+  'with a guid of 256 bytes': ['\uFFFC', one({ [GUID]: 'x'.repeat(256) })],
 }
 
-for (const [what, attributes] of Object.entries(NOT_A_GUID)) {
-  test(`an attribute ${what} names no attachment, and the text is kept`, () => {
-    const runs = [{ length: 1, attributes }]
-
-    expect(decodeAttributedBody(encodeAttributedBody('\uFFFC', { runs }))).toEqual({
-      ok: true,
-      text: '\uFFFC',
-      attachmentGuids: [],
-    })
-  })
+function one(attributes: Attributes): EncodeOptions {
+  return { runs: [{ length: 1, attributes }] }
 }
 
-test('a guid may have 255 bytes', () => {
-  const attachments = ['x'.repeat(255)]
+for (const [what, [text, options, attachmentGuids = []]] of Object.entries(BODIES)) {
+  test(`a text ${what} comes back`, () => {
+    const body = decodeAttributedBody(encodeAttributedBody(text, options))
 
-  expect(decodeAttributedBody(encodeAttributedBody('\uFFFC', { attachments }))).toEqual({
-    ok: true,
-    text: '\uFFFC',
-    attachmentGuids: attachments,
-  })
-})
-
-const MANY: readonly EncodeOptions[] = [
-  { padding: 60 },
-  { padding: 120 },
-  { padding: 5_000 },
-  { padding: 20, references: 'int16' },
-  { padding: 200, references: 'int32' },
-]
-
-for (const options of MANY) {
-  test(`beyond 110 objects references still hold: ${JSON.stringify(options)}`, () => {
-    // The second part refers to names and classes, the third to the C strings of numbers.
-    const text = 'first\uFFFCthird'
-    const body = encodeAttributedBody(text, { ...options, attachments: ['at_1'] })
-
-    expect(decodeAttributedBody(body)).toEqual({ ok: true, text, attachmentGuids: ['at_1'] })
+    expect(body).toEqual({ ok: true, text, attachmentGuids })
   })
 }
 

@@ -10,39 +10,36 @@ import {
 } from '../../../../src/lines/kinds/mac/chat-db-open.ts'
 import { ChatDb, ChatDbError } from '../../../../src/lines/kinds/mac/chat-db.ts'
 import { ChatDbFile } from '../../../support/mac/chat-db-file.ts'
-import { SCHEMAS } from '../../../support/mac/chat-db-schemas.ts'
-import { OpenedChatDb, openedVariant } from '../../../support/mac/opened-chat-db.ts'
+import { OpenedChatDb } from '../../../support/mac/opened-chat-db.ts'
 import { ScratchFolder } from '../../../support/scratch-folder.ts'
 import { TEST_START as AT } from '../../../support/test-clock.ts'
 
 const ANNA = '+15550001'
 
-for (const schema of SCHEMAS) {
-  test(`${schema}: the data version changes with each commit and checkpoint of Messages, not by reading`, () => {
-    using rig = new OpenedChatDb({ schema, options: {} })
-    const { file, chatDb } = rig
-    const versions = [chatDb.dataVersion()]
-    const steps = [
-      () => file.receive({ from: ANNA, text: 'hello', at: AT }),
-      () => file.set(1, { is_read: 1 }),
-      () => file.checkpoint(),
-    ]
+test('the data version changes with each commit and checkpoint of Messages, not by reading', () => {
+  using rig = new OpenedChatDb()
+  const { file, chatDb } = rig
+  const versions = [chatDb.dataVersion()]
+  const steps = [
+    () => file.receive({ from: ANNA, text: 'hello', at: AT }),
+    () => file.set(1, { is_read: 1 }),
+    () => file.checkpoint(),
+  ]
 
-    for (const step of steps) {
-      step()
-      versions.push(chatDb.dataVersion())
-    }
-    chatDb.rowsAfter(0, 10)
-    chatDb.lastRows()
-    const after = chatDb.dataVersion()
+  for (const step of steps) {
+    step()
+    versions.push(chatDb.dataVersion())
+  }
+  chatDb.rowsAfter(0, 10)
+  chatDb.lastRows()
+  const after = chatDb.dataVersion()
 
-    expect(new Set(versions).size).toBe(4)
-    expect(after).toBe(versions.at(-1) ?? 0)
-  })
-}
+  expect(new Set(versions).size).toBe(4)
+  expect(after).toBe(versions.at(-1) ?? 0)
+})
 
 test('what Messages has not committed is not read', () => {
-  using rig = openedVariant('macos26a')
+  using rig = new OpenedChatDb()
   const { file, chatDb } = rig
   const before = chatDb.dataVersion()
 
@@ -56,7 +53,7 @@ test('what Messages has not committed is not read', () => {
 })
 
 test('reading leaves the file as it is', () => {
-  using rig = openedVariant('macos26a')
+  using rig = new OpenedChatDb()
   rig.file.receive({ from: ANNA, text: 'hello', at: AT })
   rig.file.checkpoint()
   const before = readFileSync(rig.file.path)
@@ -68,7 +65,7 @@ test('reading leaves the file as it is', () => {
 })
 
 test('what was read keeps no checkpoint waiting', () => {
-  using rig = openedVariant('macos26a')
+  using rig = new OpenedChatDb()
   for (const text of ['one', 'two']) rig.file.receive({ from: ANNA, text, at: AT })
 
   rig.chatDb.rowsAfter(0, 1)
@@ -80,7 +77,7 @@ test('what was read keeps no checkpoint waiting', () => {
 })
 
 test('a file is the same after a checkpoint, and when Messages was closed and opened', () => {
-  using rig = openedVariant('macos26a')
+  using rig = new OpenedChatDb()
   const { file, chatDb } = rig
   file.receive({ from: ANNA, text: 'hello', at: AT })
   file.checkpoint()
@@ -93,7 +90,7 @@ test('a file is the same after a checkpoint, and when Messages was closed and op
 })
 
 test('a file that was replaced, or is gone, is not the same', () => {
-  using rig = openedVariant('macos26a')
+  using rig = new OpenedChatDb()
   const { file, chatDb } = rig
   using other = ChatDbFile.create(`${file.path}-restored`, 'macos26a')
   other.close()
@@ -110,7 +107,7 @@ test('a file that was replaced, or is gone, is not the same', () => {
 })
 
 test('a file is known by its device, its inode and its birth', () => {
-  using rig = openedVariant('macos26a')
+  using rig = new OpenedChatDb()
 
   const { dev, ino, birthtimeMs } = statSync(rig.file.path)
 
@@ -134,7 +131,7 @@ test('a reader that is closed lets go of the file', () => {
 })
 
 test('a reader finds its file damaged, and says so', () => {
-  using rig = openedVariant('macos26a')
+  using rig = new OpenedChatDb()
   for (let index = 0; index < 100; index += 1) {
     rig.file.receive({ from: ANNA, text: 'x'.repeat(4_000), at: AT + index })
   }

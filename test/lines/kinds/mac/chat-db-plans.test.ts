@@ -6,7 +6,7 @@ import { expect, test } from 'bun:test'
 import { probeSchema } from '../../../../src/lines/kinds/mac/chat-db-open.ts'
 import { queriesOf } from '../../../../src/lines/kinds/mac/chat-db-queries.ts'
 import { VARIANTS } from '../../../support/mac/chat-db-mutations.ts'
-import { OpenedChatDb, openedVariant } from '../../../support/mac/opened-chat-db.ts'
+import { OpenedChatDb } from '../../../support/mac/opened-chat-db.ts'
 
 /** One row; the lists that we ask for; the chats of what was deleted; the one value of a subquery. */
 const SMALL = /^SCAN (sqlite_sequence|json_each|recoverable_chat|CONSTANT ROW)\b/
@@ -27,7 +27,7 @@ for (const variant of VARIANTS) {
 }
 
 test('whatever is read by date, by handle or in order of ROWID is sorted by its index', () => {
-  using rig = openedVariant('macos26b')
+  using rig = new OpenedChatDb('macos26b')
   const { db } = rig.file
   fill(db)
   const queries = Object.entries(queriesOf(schemaOf(db)))
@@ -39,7 +39,7 @@ test('whatever is read by date, by handle or in order of ROWID is sorted by its 
 })
 
 test('a statement that scans is found', () => {
-  using rig = openedVariant('macos26b')
+  using rig = new OpenedChatDb('macos26b')
   const sql = 'SELECT ROWID FROM message WHERE date_read > $ms'
 
   expect(scansOf(rig.file.db, 'slow', sql)).toEqual(['slow: SCAN message'])

@@ -7,7 +7,7 @@ import { renameSync } from 'node:fs'
 import type { LineEvent } from '../../../../src/lines/driver.ts'
 import { NEVER } from '../../../../src/system/clock.ts'
 import { messagesOf, runLine } from '../../../contract/line-rig.ts'
-import { makeMacRig, type MacRig } from '../../../contract/mac-rig.ts'
+import { attendedMac, makeMacRig, type MacRig } from '../../../contract/mac-rig.ts'
 
 /** The line's states in order: `online`, `online without iMessage`, or the code of a reason. */
 function statesOf(events: readonly LineEvent[]): readonly string[] {
@@ -23,40 +23,37 @@ async function codesOf(rig: MacRig): Promise<readonly string[]> {
 }
 
 test('a denied Automation permission stops sending, says so, and receiving goes on', async () => {
-  using rig = makeMacRig()
-  await using line = await runLine(rig, rig.driver)
+  await using rig = await attendedMac()
 
   rig.model.automation = 'denied'
   await rig.clock.advance(301_000)
   await rig.receive('still there?')
   await rig.clock.advance(1_000)
-  const denied = statesOf(line.events)
+  const denied = statesOf(rig.line.events)
   const codes = await codesOf(rig)
   rig.model.automation = 'granted'
   await rig.clock.advance(31_000)
 
   expect(denied).toEqual(['online', 'automation_denied'])
   expect(codes).toEqual(['automation_denied'])
-  expect(messagesOf(line.events).map(({ text }) => text)).toEqual(['still there?'])
-  expect(statesOf(line.events)).toEqual(['online', 'automation_denied', 'online'])
+  expect(messagesOf(rig.line.events).map(({ text }) => text)).toEqual(['still there?'])
+  expect(statesOf(rig.line.events)).toEqual(['online', 'automation_denied', 'online'])
 })
 
 test('a send that meets a denied permission takes the line offline before it answers', async () => {
-  using rig = makeMacRig()
-  await using line = await runLine(rig, rig.driver)
+  await using rig = await attendedMac()
 
   // Between two looks of the line, which would publish it, too.
   await rig.clock.advance(20)
   rig.model.automation = 'denied'
-  const outcome = await line.send('hello', async () => true)
+  const outcome = await rig.line.send('hello', async () => true)
 
   expect(outcome).toMatchObject({ outcome: 'not_sent', blame: 'line' })
-  expect(statesOf(line.events)).toEqual(['online', 'automation_denied'])
+  expect(statesOf(rig.line.events)).toEqual(['online', 'automation_denied'])
 })
 
 test('an account that is signed out takes the line offline, one that is not connected does not', async () => {
-  using rig = makeMacRig()
-  await using line = await runLine(rig, rig.driver)
+  await using rig = await attendedMac()
 
   rig.model.account.isConnected = false
   await rig.clock.advance(301_000)
@@ -69,7 +66,7 @@ test('an account that is signed out takes the line offline, one that is not conn
 
   const out = 'messages_signed_out'
   const states = ['online', 'online without iMessage', out, 'online', out]
-  expect(statesOf(line.events)).toEqual(states)
+  expect(statesOf(rig.line.events)).toEqual(states)
 })
 
 test('an old account that is switched off beside a living one changes nothing', async () => {
@@ -158,7 +155,7 @@ test('without Full Disk Access the line says so, and the relay starts anew once 
 })
 
 test('Full Disk Access that is missing before the number is known is told all the same', async () => {
-  using rig = makeMacRig({ phoneNumber: null })
+  using rig = makeMacRig({ driver: { phoneNumber: null } })
   rig.fullDiskAccess.relay = false
 
   const found = await rig.driver.discover(NEVER)
@@ -178,7 +175,7 @@ test('the Mac is kept awake for as long as its line is attended', async () => {
 })
 
 test('a number that nobody told is read from the history, and asked for where that is silent', async () => {
-  using rig = makeMacRig({ phoneNumber: null })
+  using rig = makeMacRig({ driver: { phoneNumber: null } })
 
   const before = await rig.driver.discover(NEVER)
   const codes = await codesOf(rig)
@@ -192,7 +189,7 @@ test('a number that nobody told is read from the history, and asked for where th
 })
 
 test('a line whose history stands on another number says so, and goes on', async () => {
-  using rig = makeMacRig({ phoneNumber: '+15550004444' })
+  using rig = makeMacRig({ driver: { phoneNumber: '+15550004444' } })
   rig.model.receive('+15550003333', 'hello')
 
   await using line = await runLine(rig, rig.driver)

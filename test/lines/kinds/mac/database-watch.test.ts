@@ -5,9 +5,9 @@ import { renameSync } from 'node:fs'
 
 import type { LineEvent } from '../../../../src/lines/driver.ts'
 import { carry, messagesOf, receiptsOf, settledOf, runLine } from '../../../contract/line-rig.ts'
-import { makeMacRig, type MacRig } from '../../../contract/mac-rig.ts'
+import { attendedMac, makeMacRig, type MacRig } from '../../../contract/mac-rig.ts'
+import type { Replacement } from '../../../support/mac/chat-db-replacement.ts'
 import { newestRow, writeOwn } from '../../../support/mac/own-rows.ts'
-import type { Replacement } from '../../../support/mac/trace.ts'
 
 const FRIEND = '+15550001111'
 const MINUTE_MS = 60_000
@@ -29,13 +29,7 @@ function receive(rig: MacRig, text: string, at = rig.clock.now()): void {
 
 /** Renumbers the messages of the same file from 1 on: the newest becomes the first, unless an order is given. */
 function rebuild(rig: MacRig, more: Partial<Replacement> = {}): void {
-  const replacement = {
-    op: 'replace',
-    keep: 1_000,
-    order: 'newest_first',
-    into: 'same_file',
-  } as const
-  void rig.model.play([{ t: 0, ...replacement, ...more }])
+  rig.model.replace({ keep: 1_000, order: 'newest_first', into: 'same_file', ...more })
 }
 
 /** A ROWID that no number of JavaScript holds: reading it fails, opening the database does not. */
@@ -52,25 +46,23 @@ function mend({ model }: MacRig): void {
 }
 
 test('a database that cannot be read takes the line offline at its third failure, until it can be', async () => {
-  using rig = makeMacRig()
-  await using line = await runLine(rig, rig.driver)
+  await using rig = await attendedMac()
 
   spoil(rig)
   await rig.clock.advance(1_900)
-  const early = publishedOf(line.events)
+  const early = publishedOf(rig.line.events)
   await rig.clock.advance(20_000)
-  const during = publishedOf(line.events)
+  const during = publishedOf(rig.line.events)
   mend(rig)
   await rig.clock.advance(2_000)
 
   expect(early).toEqual(['online'])
   expect(during).toEqual(['online', 'chat_db_unreadable'])
-  expect(publishedOf(line.events)).toEqual(['online', 'chat_db_unreadable', 'online'])
+  expect(publishedOf(rig.line.events)).toEqual(['online', 'chat_db_unreadable', 'online'])
 })
 
 test('failures are counted anew once the database could be read', async () => {
-  using rig = makeMacRig()
-  await using line = await runLine(rig, rig.driver)
+  await using rig = await attendedMac()
 
   for (let i = 0; i < 4; i += 1) {
     spoil(rig)
@@ -79,18 +71,7 @@ test('failures are counted anew once the database could be read', async () => {
     await rig.clock.advance(2_000)
   }
 
-  expect(publishedOf(line.events)).toEqual(['online'])
-})
-
-test('what came while the Mac was asleep is told as soon as it is awake', async () => {
-  using rig = makeMacRig()
-  await using line = await runLine(rig, rig.driver)
-
-  rig.clock.step(HOUR_MS)
-  receive(rig, 'good morning')
-  await rig.clock.advance(200)
-
-  expect(publishedOf(line.events)).toEqual(['online', 'good morning'])
+  expect(publishedOf(rig.line.events)).toEqual(['online'])
 })
 
 test('a Mac that wakes up looks at once for a database that was not there', async () => {
@@ -146,25 +127,23 @@ test('after a rebuild the receipts of a message are read from where it is now', 
 })
 
 test('a rebuilt database is read again from ten minutes before the last message on', async () => {
-  using rig = makeMacRig()
-  await using line = await runLine(rig, rig.driver)
+  await using rig = await attendedMac()
   receive(rig, 'first')
   await rig.clock.advance(1_000)
   rig.clock.step(20 * MINUTE_MS)
   receive(rig, 'last')
   await rig.clock.advance(1_000)
-  const before = publishedOf(line.events).length
+  const before = publishedOf(rig.line.events).length
 
   receive(rig, 'missed', rig.clock.now() - 9 * MINUTE_MS)
   rebuild(rig)
   await rig.clock.advance(1_000)
 
-  expect(publishedOf(line.events).slice(before)).toEqual(['missed', 'last'])
+  expect(publishedOf(rig.line.events).slice(before)).toEqual(['missed', 'last'])
 })
 
 test('a row that waited for its chat is not looked for at its old place in a rebuilt database', async () => {
-  using rig = makeMacRig()
-  await using line = await runLine(rig, rig.driver)
+  await using rig = await attendedMac()
   receive(rig, 'old', rig.clock.now() - HOUR_MS)
   const { file } = rig.model
   const handle = file.addHandle('+15550002222')
@@ -174,18 +153,17 @@ test('a row that waited for its chat is not looked for at its old place in a reb
   rebuild(rig)
   await rig.clock.advance(65_000)
 
-  expect(messagesOf(line.events).map(({ text }) => text)).toEqual(['old', 'waits'])
+  expect(messagesOf(rig.line.events).map(({ text }) => text)).toEqual(['old', 'waits'])
 })
 
 test('a copy from before the last messages is noticed, and what comes into it is told', async () => {
-  using rig = makeMacRig()
-  await using line = await runLine(rig, rig.driver)
+  await using rig = await attendedMac()
   for (let i = 0; i < 12; i += 1) receive(rig, `number ${i}`, rig.clock.now() - HOUR_MS + i)
   const { db } = rig.model.file
   // The ROWID that the copy gives next is that of no row that is remembered.
   db.run('DELETE FROM message WHERE ROWID = 10')
   await rig.clock.advance(1_000)
-  const before = publishedOf(line.events).length
+  const before = publishedOf(rig.line.events).length
 
   db.transaction(() => {
     db.run('DELETE FROM message WHERE ROWID > 9')
@@ -195,12 +173,24 @@ test('a copy from before the last messages is noticed, and what comes into it is
   })()
   await rig.clock.advance(1_000)
 
-  expect(publishedOf(line.events).slice(before)).toEqual(['after the restore'])
+  expect(publishedOf(rig.line.events).slice(before)).toEqual(['after the restore'])
+})
+
+test('deleting the newest messages takes nothing back, and hides nothing that comes', async () => {
+  await using rig = await attendedMac()
+  for (const text of ['one', 'two']) receive(rig, text)
+  await rig.clock.advance(3_000)
+
+  rig.model.file.db.run('DELETE FROM message')
+  await rig.clock.advance(1_000)
+  receive(rig, 'three')
+  await rig.clock.advance(1_000)
+
+  expect(publishedOf(rig.line.events)).toEqual(['online', 'one', 'two', 'three'])
 })
 
 test('a database of which no row is known is not read from its beginning', async () => {
-  using rig = makeMacRig()
-  await using line = await runLine(rig, rig.driver)
+  await using rig = await attendedMac()
   receive(rig, 'hello')
   await rig.clock.advance(1_000)
 
@@ -212,5 +202,5 @@ test('a database of which no row is known is not read from its beginning', async
   })()
   await rig.clock.advance(1_000)
 
-  expect(publishedOf(line.events)).toEqual(['online', 'hello', 'and now'])
+  expect(publishedOf(rig.line.events)).toEqual(['online', 'hello', 'and now'])
 })

@@ -3,11 +3,13 @@
 import { expect, test } from 'bun:test'
 
 import { timestamp } from '../../../../src/domain/ids.ts'
-import { editsOf, isWhollyRetracted } from '../../../../src/lines/kinds/mac/edits.ts'
+import { editsOf, EditWatch, isWhollyRetracted } from '../../../../src/lines/kinds/mac/edits.ts'
 import { changesOf, messagesOf, runLine } from '../../../contract/line-rig.ts'
-import { type MacRig, makeMacRig } from '../../../contract/mac-rig.ts'
+import { attendedMac, type MacRig, makeMacRig } from '../../../contract/mac-rig.ts'
 import { binaryPropertyList, type Writable } from '../../../support/iphone/binary-plist-writer.ts'
 import { encodeAttributedBody } from '../../../support/mac/attributed-body-encoder.ts'
+import { OpenedChatDb } from '../../../support/mac/opened-chat-db.ts'
+import { TEST_START } from '../../../support/test-clock.ts'
 
 const FRIEND = '+15550001111'
 const MINUTE_MS = 60_000
@@ -43,11 +45,10 @@ function edit(rig: MacRig, rowId: number, texts: readonly Version[], text: strin
 }
 
 test('an edit is published with the new text and the earlier ones, oldest first', async () => {
-  using rig = makeMacRig()
-  await using line = await runLine(rig, rig.driver)
+  await using rig = await attendedMac()
   const first = rig.clock.now()
   const { rowId, guid } = rig.model.receive(FRIEND, 'see you at eigth')
-  await rig.clock.advance(MINUTE_MS)
+  await rig.clock.advance(1_000)
 
   const second = rig.clock.now()
   edit(
@@ -59,7 +60,7 @@ test('an edit is published with the new text and the earlier ones, oldest first'
     ],
     'see you at eight',
   )
-  await rig.clock.advance(MINUTE_MS)
+  await rig.clock.advance(1_000)
   const third = rig.clock.now()
   const all: Version[] = [
     ['see you at eigth', first],
@@ -67,10 +68,10 @@ test('an edit is published with the new text and the earlier ones, oldest first'
     ['at nine', third],
   ]
   edit(rig, rowId, all, 'at nine')
-  await rig.clock.advance(MINUTE_MS)
+  await rig.clock.advance(1_000)
 
-  expect(messagesOf(line.events)).toHaveLength(1)
-  expect(changesOf(line.events)).toEqual([
+  expect(messagesOf(rig.line.events)).toHaveLength(1)
+  expect(changesOf(rig.line.events)).toEqual([
     {
       kind: 'edited',
       guid: `${guid}:edited:${second}`,
@@ -98,8 +99,7 @@ test('an edit is published with the new text and the earlier ones, oldest first'
 })
 
 test('an unsent message keeps nothing, whether or not its list says so', async () => {
-  using rig = makeMacRig()
-  await using line = await runLine(rig, rig.driver)
+  await using rig = await attendedMac()
   const rows = ['one', 'two'].map((text) => rig.model.receive(FRIEND, text))
   await rig.clock.advance(1_000)
 
@@ -110,15 +110,14 @@ test('an unsent message keeps nothing, whether or not its list says so', async (
   file.set(rows[1]?.rowId ?? 0, { date_edited, attributedBody: null, is_empty: 1 })
   await rig.clock.advance(1_000)
 
-  expect(changesOf(line.events)).toMatchObject([
+  expect(changesOf(rig.line.events)).toMatchObject([
     { kind: 'unsent', targetGuid: rows[0]?.guid, at: rig.clock.now() - 1_000 },
     { kind: 'unsent', targetGuid: rows[1]?.guid },
   ])
 })
 
 test('of a message that was unsent in part the rest is its new text', async () => {
-  using rig = makeMacRig()
-  await using line = await runLine(rig, rig.driver)
+  await using rig = await attendedMac()
   const { rowId } = rig.model.receive(FRIEND, 'one two')
   await rig.clock.advance(1_000)
 
@@ -128,7 +127,7 @@ test('of a message that was unsent in part the rest is its new text', async () =
   file.set(rowId, { text: 'one', date_edited: file.date(rig.clock.now()), message_summary_info })
   await rig.clock.advance(1_000)
 
-  expect(changesOf(line.events)).toMatchObject([{ kind: 'edited', text: 'one', edits: [] }])
+  expect(changesOf(rig.line.events)).toMatchObject([{ kind: 'edited', text: 'one', edits: [] }])
 })
 
 test('what was edited before it was read is no change, nor is it one after a restart', async () => {
@@ -197,12 +196,11 @@ test('what was edited before the line was set up is nobody’s change', async ()
 })
 
 test('an edit of a message in a group names the group, one of our own names our message', async () => {
-  using rig = makeMacRig()
-  await using line = await runLine(rig, rig.driver)
+  await using rig = await attendedMac()
   const { file } = rig.model
   const chat = file.addChat({ identifier: 'chat831', style: 43 })
   const { rowId } = file.receive({ from: FRIEND, text: 'a', at: rig.clock.now(), chat })
-  const outcome = await line.send('hello', async () => true)
+  const outcome = await rig.line.send('hello', async () => true)
   await rig.clock.advance(3_000)
 
   edit(rig, rowId, [['a', rig.clock.now()]], 'b')
@@ -210,24 +208,26 @@ test('an edit of a message in a group names the group, one of our own names our 
   edit(rig, own?.id ?? 0, [['hello', rig.clock.now()]], 'hallo')
   await rig.clock.advance(1_000)
 
-  expect(changesOf(line.events)).toMatchObject([
+  expect(changesOf(rig.line.events)).toMatchObject([
     { kind: 'edited', text: 'b', group: { identifier: 'chat831' } },
     { kind: 'edited', text: 'hallo', targetGuid: outcome.outcome === 'accepted' && outcome.guid },
   ])
 })
 
-test('an edit after twenty minutes is not looked for, and costs nobody a look', async () => {
-  using rig = makeMacRig()
-  await using line = await runLine(rig, rig.driver)
-  const { rowId } = rig.model.receive(FRIEND, 'a')
-  // The window counts from the last healthy moment, which follows after a quarter of an hour.
-  await rig.clock.advance(21 * MINUTE_MS)
+test('an edit is looked for up to twenty minutes after it, and after an outage as long from before that', () => {
+  using db = new OpenedChatDb()
+  const values = { date_edited: db.file.date(TEST_START) }
+  db.file.receive({ from: FRIEND, text: 'a', at: TEST_START, values })
+  const found = (now: number, healthyAt = now) => {
+    return new EditWatch([]).look(db.chatDb, { now, healthyAt, isRead: () => true }).length
+  }
 
-  edit(rig, rowId, [['a', rig.clock.now()]], 'b')
-  await rig.clock.advance(10_000)
+  const inTime = TEST_START + 20 * MINUTE_MS
 
-  expect(changesOf(line.events)).toEqual([])
-}, 180_000)
+  expect([found(inTime), found(inTime + 1), found(inTime + 60 * MINUTE_MS, inTime)]).toEqual([
+    1, 0, 1,
+  ])
+})
 
 test('the history of several parts is in order of time, and what is damaged has none', () => {
   const parts = {

@@ -64,22 +64,13 @@ test('elsewhere the machine is known by its machine-id, and a session is there',
   expect(tools.calls).toEqual([])
 })
 
-test('the user at the console has a session', async () => {
-  const tools = recordingRun({ '/usr/bin/stat': exited(0, '501\n') })
-  const host = macHost({ run: tools.run, platform: 'darwin', uid: 501 })
-
-  const hasSession = await host.hasGuiSession(NEVER)
-
-  expect(hasSession).toBe(true)
-  expect(tools.calls).toEqual([['/usr/bin/stat', '-f', '%u', '/dev/console']])
-})
-
 const SESSIONS: readonly (readonly [
   what: string,
   stat: ProcessEnd,
-  launchctl: ProcessEnd,
+  launchctl: ProcessEnd | null,
   answer: boolean | null,
 ])[] = [
+  ['the user at the console has one', exited(0, '501\n'), null, true],
   ['a session in the background counts', exited(0, '502\n'), exited(0, 'gui/501 = {\n'), true],
   ['a user who is logged out has none', exited(0, '0\n'), exited(113, ''), false],
   ['a user id that is longer is another', exited(0, '5011\n'), exited(113, ''), false],
@@ -92,13 +83,15 @@ const SESSIONS: readonly (readonly [
 
 for (const [what, stat, launchctl, answer] of SESSIONS) {
   test(`whether there is a session: ${what}`, async () => {
-    const tools = recordingRun({ '/usr/bin/stat': stat, '/bin/launchctl': launchctl })
+    const ends = { '/usr/bin/stat': stat, '/bin/launchctl': launchctl ?? NOT_THERE }
+    const tools = recordingRun(ends)
     const host = macHost({ run: tools.run, platform: 'darwin', uid: 501 })
 
     const hasSession = await host.hasGuiSession(NEVER)
 
+    const asked = launchctl === null ? [] : [['/bin/launchctl', 'print', 'gui/501']]
     expect(hasSession).toBe(answer)
-    expect(tools.calls.at(-1)).toEqual(['/bin/launchctl', 'print', 'gui/501'])
+    expect(tools.calls).toEqual([['/usr/bin/stat', '-f', '%u', '/dev/console'], ...asked])
   })
 }
 
@@ -121,16 +114,6 @@ const SELF = { pid: 4_000, uid: 501 }
 const PGREP = ['/usr/bin/pgrep', '-U', '501', '-x', 'Messages']
 const OPEN = ['/usr/bin/open', '-gj', '-a', 'Messages']
 
-test('Messages.app is looked for by its exact name, among the processes of this user', async () => {
-  const { machine, app } = onTestClock()
-  machine.pids = [77]
-
-  const isRunning = await app.isRunning(NEVER)
-
-  expect(isRunning).toBe(true)
-  expect(machine.calls).toEqual([PGREP])
-})
-
 const LOOKS: readonly (readonly [end: ProcessEnd, answer: boolean | null])[] = [
   [exited(0, '77\n'), true],
   [exited(1, ''), false],
@@ -140,15 +123,16 @@ const LOOKS: readonly (readonly [end: ProcessEnd, answer: boolean | null])[] = [
   [{ end: 'killed', why: 'timeout', stdout: '77\n', stderr: '' }, null],
 ]
 
-test('whether Messages.app runs is unknown where pgrep failed', async () => {
+test('Messages.app is looked for by its exact name, among the processes of this user', async () => {
   const answers: (boolean | null)[] = []
+  const { machine, app } = onTestClock()
   for (const [end] of LOOKS) {
-    const { machine, app } = onTestClock()
     machine.answers.set(PATHS.pgrep, end)
     answers.push(await app.isRunning(NEVER))
   }
 
   expect(answers).toEqual(LOOKS.map(([, answer]) => answer))
+  expect(machine.calls).toEqual(LOOKS.map(() => PGREP))
 })
 
 test('Messages.app is opened in the background and hidden, at most once in 10 s', async () => {
@@ -297,85 +281,67 @@ test('with real processes a restart ends the one that pgrep names', async () => 
   expect(open.calls()).toEqual([['-gj', '-a', 'Messages']])
 })
 
-test('the Mac is kept awake for as long as this process lives, or until the abort', async () => {
-  const { machine, app } = onTestClock()
+/** A Mac that is kept awake; `end` leaves it. */
+async function keptAwake(more: Partial<Machine> = {}) {
+  const rig = onTestClock()
+  Object.assign(rig.machine, more)
   const leaving = new AbortController()
-
-  const keeping = app.keepAwake(leaving.signal)
+  const keeping = rig.app.keepAwake(leaving.signal)
   await settle()
-  const begun = [...machine.started]
-  leaving.abort()
-  await keeping
+  const end = () => {
+    leaving.abort()
+    return keeping
+  }
+  return { ...rig, signal: leaving.signal, end }
+}
 
-  expect(begun).toEqual([['/usr/bin/caffeinate', '-i', '-m', '-s', '-w', '4000']])
-  expect(machine.started).toEqual(begun)
-  expect(machine.signals).toEqual(['SIGTERM'])
+test('the Mac is kept awake for as long as this process lives, or until the abort', async () => {
+  const { machine, end } = await keptAwake()
+  const before = [...machine.signals]
+
+  await end()
+
+  expect(machine.started).toEqual([['/usr/bin/caffeinate', '-i', '-m', '-s', '-w', '4000']])
+  expect([before, machine.signals]).toEqual([[], ['SIGTERM']])
 })
 
 test('a caffeinate that ends is started again after 10 s, and told once', async () => {
-  const { machine, app, clock, lines } = onTestClock()
-  const leaving = new AbortController()
+  const { machine, clock, lines, signal, end } = await keptAwake()
 
-  const keeping = app.keepAwake(leaving.signal)
-  await settle()
   machine.endCaffeinate()
   await clock.advance(9_999)
   const early = machine.started.length
   await clock.advance(1)
-  const later = machine.started.length
-  machine.endCaffeinate()
-  await clock.advance(10_000)
-  leaving.abort()
-  await keeping
-
-  const published = 'caffeinate ended or cannot be started: the Mac may fall asleep'
-  expect([early, later, machine.started.length]).toEqual([1, 2, 3])
-  expect(lines).toEqual([['warn', published, {}]])
-})
-
-test('a caffeinate that ends again and again leaves nothing behind', async () => {
-  const { machine, app, clock } = onTestClock()
-  const leaving = new AbortController()
-
-  const keeping = app.keepAwake(leaving.signal)
-  for (let i = 0; i < 5; i += 1) {
-    await settle()
+  for (let i = 0; i < 4; i += 1) {
     machine.endCaffeinate()
     await clock.advance(10_000)
   }
 
+  const published = 'caffeinate ended or cannot be started: the Mac may fall asleep'
+  expect([early, machine.started.length]).toEqual([1, 6])
+  expect(lines).toEqual([['warn', published, {}]])
   // One for the caffeinate that runs now.
-  expect(getEventListeners(leaving.signal, 'abort').length).toBe(1)
-  leaving.abort()
-  await keeping
+  expect(getEventListeners(signal, 'abort').length).toBe(1)
+  await end()
 })
 
 test('where there is no caffeinate, nothing fails, and it is tried again', async () => {
-  const { machine, app, clock, lines } = onTestClock()
-  const leaving = new AbortController()
-  machine.hasCaffeinate = false
+  const { machine, clock, lines, end } = await keptAwake({ hasCaffeinate: false })
 
-  const keeping = app.keepAwake(leaving.signal)
   await clock.advance(5_000)
   machine.hasCaffeinate = true
   await clock.advance(5_000)
-  leaving.abort()
-  await keeping
+  await end()
 
-  expect(machine.started.length).toBe(1)
-  expect(lines.length).toBe(1)
+  expect([machine.started.length, lines.length]).toEqual([1, 1])
 })
 
 test('a caffeinate that does not heed the end is killed after three seconds', async () => {
-  const { machine, app, clock } = onTestClock()
-  const leaving = new AbortController()
-  machine.isCaffeinateStubborn = true
+  const { machine, clock, end } = await keptAwake({ isCaffeinateStubborn: true })
 
-  const keeping = app.keepAwake(leaving.signal)
-  await settle()
-  leaving.abort()
+  const ending = end()
   await clock.advance(3_000)
-  await keeping
+  await ending
 
   expect(machine.signals).toEqual(['SIGTERM', 'SIGKILL'])
 })

@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path'
 import type { LineEvent } from '../../../../src/lines/driver.ts'
 import { MessageFiles } from '../../../../src/lines/kinds/mac/message-files.ts'
 import { messagesOf, runLine } from '../../../contract/line-rig.ts'
-import { makeMacRig, type MacRig } from '../../../contract/mac-rig.ts'
+import { attendedMac, makeMacRig, type MacRig } from '../../../contract/mac-rig.ts'
 import { encodeAttributedBody } from '../../../support/mac/attributed-body-encoder.ts'
 import type { MessageValues } from '../../../support/mac/chat-db-file.ts'
 import { OpenedChatDb } from '../../../support/mac/opened-chat-db.ts'
@@ -96,21 +96,17 @@ test('files come in the order of the text, which is not that of their rows', asy
   expect(filesOf(line.events).map(({ guid }) => guid)).toEqual(['c', 'a', 'b'])
 })
 
-const LEFT_OUT: readonly (readonly [string, Columns])[] = [
-  [
-    'the preview of a link',
-    { filename: '~/Library/Messages/Attachments/x.pluginPayloadAttachment' },
-  ],
-  ['a hidden file', { hide_attachment: 1 }],
-]
-
-test.each([...LEFT_OUT])('%s is no file of the message', async (_name, columns) => {
+test('neither the preview of a link nor a hidden file is a file of the message', async () => {
   using rig = makeMacRig()
   writeBytes(rig, PATH)
   await using line = await runLine(rig, rig.driver)
 
+  const rows = [
+    { ...PHOTO, filename: '~/Library/Messages/Attachments/x.pluginPayloadAttachment' },
+    { ...PHOTO, guid: 'H', hide_attachment: 1 },
+  ]
   const values = { attributedBody: encodeAttributedBody('look: https://example.com') }
-  receiveFiles(rig, [], [{ ...PHOTO, total_bytes: 4, ...columns }], values)
+  receiveFiles(rig, [], rows, values)
   await rig.clock.advance(1_000)
 
   expect(messagesOf(line.events)).toMatchObject([
@@ -130,8 +126,7 @@ test('a message without a body has the files of its rows', async () => {
 })
 
 test('an inline emoji is a word of the text, and no file', async () => {
-  using rig = makeMacRig()
-  await using line = await runLine(rig, rig.driver)
+  await using rig = await attendedMac()
 
   const emoji = { __kIMFileTransferGUIDAttributeName: 'E', __kIMEmojiImageAttributeName: 1 }
   const attributedBody = encodeAttributedBody('hi \uFFFC', {
@@ -144,75 +139,61 @@ test('an inline emoji is a word of the text, and no file', async () => {
   receiveFiles(rig, [], [row], { attributedBody })
   await rig.clock.advance(1_000)
 
-  expect(messagesOf(line.events)).toMatchObject([{ text: 'hi (cat)', attachments: undefined }])
+  expect(messagesOf(rig.line.events)).toMatchObject([{ text: 'hi (cat)', attachments: undefined }])
 })
 
-const OUTSIDE: readonly (readonly [string, (rig: MacRig) => string])[] = [
-  ['a path that climbs out', () => '~/Library/Messages/Attachments/../../../secret'],
-  ['a path elsewhere', () => '/etc/passwd'],
-  ['a path beside', ({ folder }) => `${folder}-beside/secret`],
-  ['another home', () => '~/Documents/secret'],
-  ['a relative path', () => 'Attachments/photo'],
-  ['a link to a file elsewhere', linkTo('/etc/passwd', 'passwd')],
-  ['a link to a folder elsewhere', linkTo('/etc', 'etc/passwd')],
-  [
-    'a folder',
-    ({ folder }) => (
-      mkdirSync(join(folder, 'Attachments/dir')),
-      '~/Library/Messages/Attachments/dir'
-    ),
-  ],
-  ['nothing', () => '~/Library/Messages/Attachments/none'],
+/** Paths below which nothing is read, and one that nobody knows. */
+const OUTSIDE = [
+  '~/Library/Messages/Attachments/../../../secret',
+  '/etc/passwd',
+  '~/Documents/secret',
+  'Attachments/photo',
+  '~/Library/Messages/Attachments/link-to-file',
+  '~/Library/Messages/Attachments/link-to-folder/passwd',
+  '~/Library/Messages/Attachments/folder',
+  '~/Library/Messages/Attachments/none',
+  // iCloud has taken it back.
+  null,
 ]
 
-function linkTo(target: string, inner: string) {
-  return ({ folder }: MacRig) => {
-    symlinkSync(target, join(folder, 'Attachments', inner.split('/')[0] ?? ''))
-    return `~/Library/Messages/Attachments/${inner}`
+test('no file elsewhere is ever read, nor a folder: each is missing', async () => {
+  using rig = makeMacRig()
+  const attachments = join(rig.folder, 'Attachments')
+  mkdirSync(join(attachments, 'folder'), { recursive: true })
+  symlinkSync('/etc/passwd', join(attachments, 'link-to-file'))
+  symlinkSync('/etc', join(attachments, 'link-to-folder'))
+  await using line = await runLine(rig, rig.driver)
+
+  const filenames = [...OUTSIDE, `${rig.folder}-beside/secret`]
+  for (const [index, filename] of filenames.entries()) {
+    receiveFiles(rig, [`P${index}`], [{ ...PHOTO, guid: `P${index}`, filename }])
   }
-}
-
-test.each([...OUTSIDE])('%s is never read: the file is missing', async (_name, pathIn) => {
-  using rig = makeMacRig()
-  mkdirSync(join(rig.folder, 'Attachments'), { recursive: true })
-  const filename = pathIn(rig)
-  await using line = await runLine(rig, rig.driver)
-
-  receiveFiles(rig, ['P'], [{ ...PHOTO, filename }])
   await rig.clock.advance(15_000)
 
-  expect(filesOf(line.events)).toMatchObject([{ file: { state: 'pending' } }])
-  expect(laterFilesOf(line.events)).toMatchObject([{ guid: 'P', file: { state: 'missing' } }])
-})
-
-test('a file that iCloud has taken back has no path, and is missing', async () => {
-  using rig = makeMacRig()
-  await using line = await runLine(rig, rig.driver)
-
-  receiveFiles(rig, ['P'], [{ ...PHOTO, filename: null }])
-  await rig.clock.advance(15_000)
-
-  expect(laterFilesOf(line.events)).toMatchObject([{ file: { state: 'missing' } }])
+  const later = laterFilesOf(line.events).toSorted((a, b) => a.guid.localeCompare(b.guid))
+  const states = (state: string) =>
+    filenames.map((_, index) => ({ guid: `P${index}`, file: { state } }))
+  expect(filesOf(line.events)).toMatchObject(states('pending'))
+  expect(later).toMatchObject(states('missing'))
 })
 
 test('a file on its way is pending, and reported once it is there and its size stands still', async () => {
-  using rig = makeMacRig()
-  await using line = await runLine(rig, rig.driver)
+  await using rig = await attendedMac()
   const { guid, attachments } = receiveFiles(rig, ['P'], [{ ...PHOTO, transfer_state: 3 }])
   await rig.clock.advance(60_000)
-  const before = laterFilesOf(line.events)
+  const before = laterFilesOf(rig.line.events)
 
   const path = writeBytes(rig, PATH, 10)
   rig.model.file.setAttachment(attachments[0] ?? 0, { transfer_state: 5 })
   await rig.clock.advance(200)
   truncateSync(path, 20)
   await rig.clock.advance(600)
-  const growing = laterFilesOf(line.events)
+  const growing = laterFilesOf(rig.line.events)
   await rig.clock.advance(2_000)
 
-  expect(filesOf(line.events)).toMatchObject([{ file: { state: 'pending' } }])
+  expect(filesOf(rig.line.events)).toMatchObject([{ file: { state: 'pending' } }])
   expect([before, growing]).toEqual([[], []])
-  const events = line.events.filter(({ type }) => type === 'attachment')
+  const events = rig.line.events.filter(({ type }) => type === 'attachment')
   expect(events).toMatchObject([
     { messageGuid: guid, attachment: { guid: 'P', file: { state: 'available', path } } },
   ])
@@ -235,7 +216,7 @@ test('a file whose row is still to come is pending by its name in the body', asy
 })
 
 test('after ten minutes a file is looked for every hour, and after a day it has failed', async () => {
-  using opened = new OpenedChatDb({ schema: 'macos26a', options: {} })
+  using opened = new OpenedChatDb()
   using folder = new ScratchFolder()
   const clock = new TestClock()
   const files = new MessageFiles({ clock, folder: folder.path })

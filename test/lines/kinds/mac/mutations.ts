@@ -1,7 +1,24 @@
 // Damage as disks, other programs and enemies do it to a typedstream.
 
-import { bytesOf } from '../../../fixtures/typed-streams.ts'
-import type { SeededRandom } from '../../../support/seeded-random.ts'
+import { decodeAttributedBody } from '../../../../src/lines/kinds/mac/attributed-body.ts'
+import {
+  ATTACHMENT_THEN_TEXT,
+  BARE_STRING,
+  bytesOf,
+  ONE_RUN,
+} from '../../../fixtures/typed-streams.ts'
+import { encodeAttributedBody } from '../../../support/mac/attributed-body-encoder.ts'
+import { SeededRandom } from '../../../support/seeded-random.ts'
+
+export const WHOLE = [
+  ONE_RUN,
+  ATTACHMENT_THEN_TEXT,
+  BARE_STRING,
+  encodeAttributedBody(''),
+  encodeAttributedBody('\uFFFCa\uFFFCb', { attachments: ['at_0', 'at_2'] }),
+  encodeAttributedBody('x'.repeat(300), { root: 'NSMutableString' }),
+  encodeAttributedBody('\u{1F600} \u0623\u0647'),
+]
 
 /** What is put in place of how many bytes, at a place that chance says. */
 type Change = { readonly cut: number; readonly piece: Uint8Array }
@@ -40,7 +57,7 @@ const CHANGES: readonly ((random: SeededRandom, bytes: Uint8Array) => Change)[] 
 ]
 
 /** `stream` with one to four changes. */
-export function mutated(stream: Uint8Array, random: SeededRandom): Uint8Array {
+function mutated(stream: Uint8Array, random: SeededRandom): Uint8Array {
   let bytes = stream
   for (let left = 1 + random.below(CHANGES_MAX); left > 0; left -= 1) {
     const at = random.below(bytes.length + 1)
@@ -48,4 +65,15 @@ export function mutated(stream: Uint8Array, random: SeededRandom): Uint8Array {
     bytes = Buffer.concat([bytes.subarray(0, at), piece, bytes.subarray(at + cut)])
   }
   return bytes
+}
+
+/** Why whole streams are refused once they are damaged, without the place, of `count` of them. */
+export function problemsOfDamaged(count: number, seed: number): ReadonlySet<string> {
+  const random = new SeededRandom(seed)
+  const problems = new Set<string>()
+  for (let left = count; left > 0; left -= 1) {
+    const body = decodeAttributedBody(mutated(random.of(WHOLE), random))
+    if (!body.ok) problems.add(body.problem.replace(/, at byte.*/, ''))
+  }
+  return problems
 }

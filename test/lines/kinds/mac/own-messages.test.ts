@@ -29,9 +29,8 @@ const PREVIEW = { balloon_bundle_id: 'com.apple.messages.URLBalloonProvider' }
 const FAILED = { error: 6, is_sent: 0, is_finished: 1 }
 
 /** What was given to Messages, and the rows that it writes. */
-class OwnRig implements Disposable {
+class OwnRig extends OpenedChatDb {
   readonly own = new OwnMessages(() => false)
-  readonly #opened = new OpenedChatDb({ schema: 'macos26a', options: {} })
 
   /** A message to FRIEND, which is under way. */
   expect(text: string, more: Partial<Expectation> = {}): void {
@@ -42,14 +41,21 @@ class OwnRig implements Disposable {
 
   /** A row of ours `ms` later. */
   row(text: string, values: MessageValues & { readonly to?: string } = {}, ms = 0): MessageRow {
-    const { rowId } = writeOwn(this.#opened.file, { to: FRIEND, text, ...values, at: NOW + ms })
-    const [row] = this.#opened.chatDb.rowsAt([rowId])
-    if (row === undefined) throw new Error('The row is not there.')
-    return row
+    const { rowId } = writeOwn(this.file, { to: FRIEND, text, ...values, at: NOW + ms })
+    return this.#rowAt(rowId)
   }
 
-  [Symbol.dispose](): void {
-    this.#opened[Symbol.dispose]()
+  /** A row of ours without text and chat. */
+  bareRow(handle: string): MessageRow {
+    const { file } = this
+    const bare = { is_from_me: 1, is_delivered: 0, handle_id: file.addHandle(handle) }
+    return this.#rowAt(file.addMessage({ at: NOW, ...bare }).rowId)
+  }
+
+  #rowAt(rowId: number): MessageRow {
+    const [row] = this.chatDb.rowsAt([rowId])
+    if (row === undefined) throw new Error('The row is not there.')
+    return row
   }
 }
 
@@ -189,27 +195,6 @@ function expected(text: string, rowId = 0) {
   return expectationOf(unsettled(text, noteText(HERE, rowId, NOW)), HERE)
 }
 
-/** A row of ours `ms` after the send. */
-function ownRow(
-  db: OpenedChatDb,
-  text: string,
-  ms = 0,
-  values: MessageValues & { to?: string } = {},
-) {
-  const { rowId } = writeOwn(db.file, { to: FRIEND, text, ...values, at: NOW + ms })
-  return rowAt(db, rowId)
-}
-
-function rowAt({ chatDb }: OpenedChatDb, rowId: number): MessageRow {
-  const [row] = chatDb.rowsAt([rowId])
-  if (row === undefined) throw new Error('The row is not there.')
-  return row
-}
-
-function opened(): OpenedChatDb {
-  return new OpenedChatDb({ schema: 'macos26a', options: {} })
-}
-
 test('the newest ROWID of a note counts in the database that it was written for only', () => {
   const others = [HERE, { ...HERE, device: 9 }, { ...HERE, inode: 9 }, { ...HERE, bornMs: 9 }]
 
@@ -221,8 +206,8 @@ test('the newest ROWID of a note counts in the database that it was written for 
 })
 
 test('the row that was the newest before the send is not its row', () => {
-  using db = opened()
-  const [before, after] = [ownRow(db, 'hello'), ownRow(db, 'hello')]
+  using rig = new OwnRig()
+  const [before, after] = [rig.row('hello'), rig.row('hello')]
 
   const expectation = expected('hello', before.rowId)
 
@@ -230,26 +215,26 @@ test('the row that was the newest before the send is not its row', () => {
 })
 
 test('a row is dated from five seconds before the send to ten minutes after it', () => {
-  using db = opened()
+  using rig = new OwnRig()
 
   const fits = [-5_001, -5_000, 600_000, 600_001].map((ms) =>
-    fitOf(expected('hello'), ownRow(db, 'hello', ms)),
+    fitOf(expected('hello'), rig.row('hello', {}, ms)),
   )
 
   expect(fits).toEqual([null, 'whole', 'whole', null])
 })
 
 test('texts are the same where Unicode composes them otherwise', () => {
-  using db = opened()
+  using rig = new OwnRig()
 
-  const row = ownRow(db, 'cafe\u0301')
+  const row = rig.row('cafe\u0301')
 
   expect(fitOf(expected('caf\u00e9'), row)).toBe('whole')
 })
 
 test('the beginning of a text is a part of it only where a link may follow', () => {
-  using db = opened()
-  const row = ownRow(db, 'hello')
+  using rig = new OwnRig()
+  const row = rig.row('hello')
 
   const fits = ['hello there', 'hello https://example.com', 'hello www.example.com'].map((text) =>
     fitOf(expected(text), row),
@@ -259,22 +244,20 @@ test('the beginning of a text is a part of it only where a link may follow', () 
 })
 
 test('the same text to somebody else was misrouted for a minute, then a person typed it', () => {
-  using db = opened()
+  using rig = new OwnRig()
 
   const misrouted = [60_000, 60_001].map((ms) =>
-    isMisrouted(expected('hello'), ownRow(db, 'hello', ms, { to: OTHER_PERSON })),
+    isMisrouted(expected('hello'), rig.row('hello', { to: OTHER_PERSON }, ms)),
   )
 
   expect(misrouted).toEqual([true, false])
 })
 
 test('a bare row is the ghost of a message only where it names its recipient', () => {
-  using db = opened()
+  using rig = new OwnRig()
 
   const ghosts = [FRIEND, OTHER_PERSON].map((handle) => {
-    const bare = { is_from_me: 1, is_delivered: 0, handle_id: db.file.addHandle(handle) }
-    const { rowId } = db.file.addMessage({ at: NOW, ...bare })
-    return isGhost(expected('hello'), rowAt(db, rowId))
+    return isGhost(expected('hello'), rig.bareRow(handle))
   })
 
   expect(ghosts).toEqual([true, false])

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 
-import type { LineEvent } from '../../../../src/lines/driver.ts'
+import type { LineEvent, Settlement } from '../../../../src/lines/driver.ts'
 import {
   Pacer,
   isKnownAbsent,
@@ -8,8 +8,8 @@ import {
   VanishingSends,
 } from '../../../../src/lines/kinds/mac/pacing.ts'
 import { NEVER } from '../../../../src/system/clock.ts'
-import { runLine } from '../../../contract/line-rig.ts'
-import { makeMacRig, type MacRig } from '../../../contract/mac-rig.ts'
+import type { runLine } from '../../../contract/line-rig.ts'
+import { attendedMac, type MacRig } from '../../../contract/mac-rig.ts'
 import { OpenedChatDb } from '../../../support/mac/opened-chat-db.ts'
 import { writeOwn } from '../../../support/mac/own-rows.ts'
 import type { Behaviour } from '../../../support/mac/script-behaviours.ts'
@@ -85,13 +85,9 @@ const MINUTE_MS = 60_000
 const DAY_MS = 86_400_000
 const ABSENT = { error: 22, is_sent: 0, is_finished: 1 }
 
-function opened(): OpenedChatDb {
-  return new OpenedChatDb({ schema: 'macos26a', options: {} })
-}
-
 /** What is known of Anna after a failure `ms` ago, and what `then` wrote. */
 function isAnnaAbsent(ms: number, then: (db: OpenedChatDb) => void): boolean {
-  using db = opened()
+  using db = new OpenedChatDb()
   writeOwn(db.file, { to: ANNA, text: 'hello', at: NOW - ms, ...ABSENT })
   then(db)
   return isKnownAbsent(db.chatDb, ANNA, NOW)
@@ -121,7 +117,7 @@ test('only a message by iMessage, from them or sent to them, says that they are 
 })
 
 test('the pause ends an hour after the fifth of the latest failures', () => {
-  using db = opened()
+  using db = new OpenedChatDb()
   const pauses: number[] = []
 
   for (const minutes of [50, 40, 30, 20, 10, 5]) {
@@ -164,16 +160,15 @@ async function findingsOf(rig: MacRig): Promise<readonly string[]> {
 const quits = (rig: MacRig) => rig.ran.filter((name) => name === 'kill').length
 
 test('Messages is started again after the second, and the line is offline after the third', async () => {
-  using rig = makeMacRig()
-  await using line = await runLine(rig, rig.driver)
+  await using rig = await attendedMac()
 
-  await sendEach(rig, line, ['no_row'])
+  await sendEach(rig, rig.line, ['no_row'])
   const afterOne = [quits(rig), await findingsOf(rig)]
-  await sendEach(rig, line, ['ghost_row'])
+  await sendEach(rig, rig.line, ['ghost_row'])
   const afterTwo = [quits(rig), await findingsOf(rig)]
   rig.model.nextSend('no_row')
-  const third = await line.send('the third', async () => true)
-  const states = statesOf(line.events)
+  const third = await rig.line.send('the third', async () => true)
+  const states = statesOf(rig.line.events)
 
   expect(afterOne).toEqual([0, []])
   expect(afterTwo).toEqual([1, ['warning sends_vanish']])
@@ -182,44 +177,35 @@ test('Messages is started again after the second, and the line is offline after 
   expect([quits(rig), await findingsOf(rig)]).toEqual([1, ['error sends_vanish']])
 })
 
-const ROWS: readonly Behaviour[] = ['happy', 'failed22_at_once', 'slow_sending', 'sms']
+/** What becomes of a send after two that vanished, and whether the next one that vanishes is the third. */
+const OUTCOMES: readonly (readonly [outcome: Settlement, isThird: boolean])[] = [
+  [{ outcome: 'accepted', guid: 'G', service: 'iMessage' }, false],
+  [{ outcome: 'accepted', guid: 'G', service: 'SMS' }, false],
+  [{ outcome: 'held', guid: 'G' }, false],
+  [{ outcome: 'not_sent', reason: 'not_on_imessage', blame: 'message' }, false],
+  [{ outcome: 'unknown', reason: 'no_answer' }, true],
+]
 
-test.each(ROWS)('%s between them leaves a row, and the count begins anew', async (behaviour) => {
-  using rig = makeMacRig()
-  await using line = await runLine(rig, rig.driver)
-  // Known before: no new contact is written to after failures.
-  rig.model.receive(rig.recipient, 'hello')
+test('with a row the count begins anew, and a send that Messages did not answer changes nothing', () => {
+  const resting = OUTCOMES.map(([outcome]) => {
+    const sends = new VanishingSends(new TestClock(), () => {})
+    for (const each of [VANISHED, VANISHED, outcome, VANISHED]) sends.record(each)
+    return sends.isResting
+  })
 
-  await sendEach(rig, line, ['no_row', 'no_row', behaviour])
-
-  expect(statesOf(line.events)).toEqual(['online'])
-  expect(await findingsOf(rig)).toEqual([])
-})
-
-test('a send that Messages did not answer neither adds to the count nor ends it', async () => {
-  using rig = makeMacRig()
-  await using line = await runLine(rig, rig.driver)
-
-  await sendEach(rig, line, ['no_row', 'no_row', 'hang'])
-  await rig.clock.advance(MINUTE_MS)
-  const before = statesOf(line.events)
-  await sendEach(rig, line, ['no_row'])
-
-  expect(before).not.toContain('sends_vanish')
-  expect(statesOf(line.events).at(-1)).toBe('sends_vanish')
+  expect(resting).toEqual(OUTCOMES.map(([, isThird]) => isThird))
 })
 
 test('after ten minutes one message is tried, and where it vanishes too the line rests again', async () => {
-  using rig = makeMacRig()
-  await using line = await runLine(rig, rig.driver)
+  await using rig = await attendedMac()
 
-  await sendEach(rig, line, ['no_row', 'no_row', 'no_row'])
+  await sendEach(rig, rig.line, ['no_row', 'no_row', 'no_row'])
   await rig.clock.advance(REST_MS)
   const onTrial = await findingsOf(rig)
-  await sendEach(rig, line, ['no_row'])
+  await sendEach(rig, rig.line, ['no_row'])
 
   const states = ['online', 'sends_vanish', 'online', 'sends_vanish']
-  expect(statesOf(line.events)).toEqual(states)
+  expect(statesOf(rig.line.events)).toEqual(states)
   expect(onTrial).toEqual(['warning sends_vanish'])
 })
 
@@ -243,28 +229,15 @@ test('each trial that vanishes doubles the rest, up to an hour, and Messages is 
   expect(restarts).toBe(1)
 })
 
-test('a trial that leaves a row brings the line back for good', async () => {
-  using rig = makeMacRig()
-  await using line = await runLine(rig, rig.driver)
-
-  await sendEach(rig, line, ['no_row', 'no_row', 'no_row'])
-  await rig.clock.advance(REST_MS)
-  await sendEach(rig, line, ['happy', 'no_row'])
-
-  expect(statesOf(line.events)).toEqual(['online', 'sends_vanish', 'online'])
-  expect(await findingsOf(rig)).toEqual([])
-})
-
 test('a row that comes late brings the line back at once', async () => {
-  using rig = makeMacRig()
-  await using line = await runLine(rig, rig.driver)
-  await sendEach(rig, line, ['no_row', 'no_row', 'no_row'])
-  const before = statesOf(line.events)
+  await using rig = await attendedMac()
+  await sendEach(rig, rig.line, ['no_row', 'no_row', 'no_row'])
+  const before = statesOf(rig.line.events)
 
   writeOwn(rig.model.file, { to: rig.recipient, text: 'message 2', at: rig.clock.now() })
   await rig.clock.advance(10_000)
 
   expect(before.at(-1)).toBe('sends_vanish')
-  expect(statesOf(line.events).at(-1)).toBe('online')
+  expect(statesOf(rig.line.events).at(-1)).toBe('online')
   expect(await findingsOf(rig)).toEqual([])
 })

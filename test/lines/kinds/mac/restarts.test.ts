@@ -5,12 +5,10 @@ import { expect, test } from 'bun:test'
 import type { LineEvent } from '../../../../src/lines/driver.ts'
 import { Condition } from '../../../../src/lines/kinds/mac/condition.ts'
 import { macHost, MessagesApp } from '../../../../src/lines/kinds/mac/mac-host.ts'
-import type { ScriptAnswer } from '../../../../src/lines/kinds/mac/script-runner.ts'
+import { MessagesScript, type ScriptAnswer } from '../../../../src/lines/kinds/mac/script-runner.ts'
 import { silentLog } from '../../../../src/system/log.ts'
-import type { RunProcess } from '../../../../src/system/process.ts'
 import { runLine } from '../../../contract/line-rig.ts'
-import { makeMacRig, type MacRig } from '../../../contract/mac-rig.ts'
-import { makeModelRig } from '../../../support/mac/model-rig.ts'
+import { attendedMac, makeMacRig, type MacRig } from '../../../contract/mac-rig.ts'
 import { refused } from '../../../support/mac/script-behaviours.ts'
 import { PATHS } from '../../../support/mac/stand-ins/machine.ts'
 
@@ -25,10 +23,9 @@ function codesOf(events: readonly LineEvent[]): readonly string[] {
 }
 
 test('a message that does not leave for three minutes makes Messages start again, once', async () => {
-  using rig = makeMacRig()
-  await using line = await runLine(rig, rig.driver)
+  await using rig = await attendedMac()
   rig.model.nextSend('stuck')
-  await line.send('hello', async () => true)
+  await rig.line.send('hello', async () => true)
 
   await rig.clock.advance(170_000)
   const early = restartsOf(rig.ran)
@@ -38,27 +35,25 @@ test('a message that does not leave for three minutes makes Messages start again
 })
 
 test('a send that Messages did not answer does not start it again while it answers otherwise', async () => {
-  using rig = makeMacRig()
-  await using line = await runLine(rig, rig.driver)
+  await using rig = await attendedMac()
 
   for (const text of ['one', 'two']) {
     rig.model.nextSend('hang')
-    await line.send(text, async () => true)
+    await rig.line.send(text, async () => true)
     await rig.clock.advance(10_000)
   }
 
-  expect(codesOf(line.events)).toEqual(['messages_not_answering', 'messages_not_answering'])
+  expect(codesOf(rig.line.events)).toEqual(['messages_not_answering', 'messages_not_answering'])
   expect(restartsOf(rig.ran)).toBe(0)
 })
 
 test('an account that cannot be asked for takes the line offline, whatever the number', async () => {
-  using rig = makeMacRig()
-  await using line = await runLine(rig, rig.driver)
+  await using rig = await attendedMac()
   rig.model.nextSend(refused('account', -10_000))
 
-  await line.send('hello', async () => true)
+  await rig.line.send('hello', async () => true)
 
-  expect(codesOf(line.events)).toEqual(['messages_not_answering'])
+  expect(codesOf(rig.line.events)).toEqual(['messages_not_answering'])
 })
 
 /** Route to a person with whom Messages has a chat. */
@@ -95,66 +90,64 @@ test('a Messages that was started again finds its chats before anything is sent'
 
 /** The watch over Messages alone. */
 function makeCondition() {
-  const rig = makeModelRig()
-  const { clock, start, script } = rig
-  const ran: string[] = []
-  const run: RunProcess = (order, signal) => {
-    ran.push(order.path.slice(order.path.lastIndexOf('/') + 1))
-    return rig.run(order, signal)
-  }
+  const rig = makeMacRig()
+  const { clock, run, ran } = rig
+  const tools = { clock, run, log: silentLog }
   const self = { pid: 4_000, uid: 501 }
-  const app = new MessagesApp({ run, start, clock, log: silentLog, self, paths: PATHS })
+  const app = new MessagesApp({ ...tools, start: rig.mac.start, self, paths: PATHS })
   const host = macHost({ run, platform: 'darwin', uid: 501 })
-  const onStarted = () => {}
-  const condition = new Condition({ clock, log: silentLog, script, app, host, onStarted })
+  const script = new MessagesScript({ ...tools, osascriptPath: '/usr/bin/osascript' })
+  const condition = new Condition({ ...tools, script, app, host, onStarted: () => {} })
   const leaving = new AbortController()
-  const begin = async () => {
-    const running = condition.run(leaving.signal)
-    await clock.advance(1_000)
-    return running
+  const end = () => {
+    leaving.abort()
+    rig.close()
   }
-  return { rig, clock, condition, ran, begin, end: () => leaving.abort() }
+  return {
+    rig,
+    clock,
+    condition,
+    ran,
+    begin: () => void condition.run(leaving.signal),
+    [Symbol.dispose]: end,
+  }
 }
 
 test('two silences in a row start Messages again, an answer between them does not', async () => {
   const restarts: number[] = []
   for (const between of [[], [{ answer: 'done' }] satisfies ScriptAnswer[]]) {
-    const { rig, clock, condition, ran, begin, end } = makeCondition()
-    for (const answer of [SILENT, ...between, SILENT]) condition.record(answer)
-    void begin()
-    await clock.advance(20_000)
-    restarts.push(restartsOf(ran))
-    end()
-    rig[Symbol.dispose]()
+    using watch = makeCondition()
+    for (const answer of [SILENT, ...between, SILENT]) watch.condition.record(answer)
+    watch.begin()
+    await watch.clock.advance(20_000)
+    restarts.push(restartsOf(watch.ran))
   }
 
   expect(restarts).toEqual([1, 0])
 })
 
 test('after a restart the silences are counted anew', async () => {
-  const { rig, clock, condition, ran, begin, end } = makeCondition()
+  using watch = makeCondition()
+  const { rig, clock, condition, ran } = watch
   rig.model.automation = 'denied'
   for (const answer of [SILENT, SILENT]) condition.record(answer)
-  void begin()
+  watch.begin()
   await clock.advance(620_000)
 
   condition.record(SILENT)
   await clock.advance(20_000)
 
   expect(restartsOf(ran)).toBe(1)
-  end()
-  rig[Symbol.dispose]()
 })
 
 test('an account that nobody can ask for has no connection that is known', async () => {
-  const { rig, clock, condition, begin, end } = makeCondition()
-  void begin()
+  using watch = makeCondition()
+  const { clock, condition } = watch
+  watch.begin()
   await clock.advance(2_000)
   const before = condition.isConnected
 
   condition.record({ answer: 'refused', stage: 'account', number: -1743 })
 
   expect([before, condition.isConnected]).toEqual([true, false])
-  end()
-  rig[Symbol.dispose]()
 })

@@ -31,7 +31,8 @@ async function again(
     await line.end()
     rig.close()
   }
-  return { sent, line, file: model.file, clock, recipient: rig.recipient, end }
+  const found = { sent, line, file: model.file, clock, recipient: rig.recipient }
+  return { ...found, [Symbol.asyncDispose]: end }
 }
 
 function kindsOf(events: readonly LineEvent[]): readonly string[] {
@@ -42,11 +43,12 @@ function kindsOf(events: readonly LineEvent[]): readonly string[] {
 }
 
 test('an open message that failed while nobody looked is proven unsent after ten seconds', async () => {
-  const { sent, line, clock, end } = await again(
+  await using life = await again(
     'stuck',
     ({ model }) => model.file.set(newestRow(model.file), FAILED),
     ({ message, note }) => ({ unsettled: [{ message, note }] }),
   )
+  const { sent, line, clock } = life
 
   await clock.advance(8_000)
   const early = settledOf(line.events)
@@ -55,48 +57,48 @@ test('an open message that failed while nobody looked is proven unsent after ten
   const outcome = { outcome: 'not_sent', reason: 'network_unavailable', blame: 'message' } as const
   expect(early).toEqual([])
   expect(settledOf(line.events)).toEqual([{ type: 'settled', messageId: sent.message.id, outcome }])
-  await end()
 })
 
 test('a failure that was told is the end of a message: a later row is none of it', async () => {
-  const { line, clock, file, recipient, end } = await again(
+  await using life = await again(
     'stuck',
     ({ model }) => model.file.set(newestRow(model.file), FAILED),
     ({ message, note }) => ({ unsettled: [{ message, note }] }),
   )
+  const { line, clock, file, recipient } = life
   await clock.advance(15_000)
 
   writeOwn(file, { to: recipient, text: 'hello', at: clock.now() })
   await clock.advance(1_000)
 
   expect(settledOf(line.events).map(({ outcome }) => outcome.outcome)).toEqual(['not_sent'])
-  await end()
 })
 
 test('a message that Messages still had is followed from there on', async () => {
-  const { line, clock, file, end } = await again(
+  await using life = await again(
     'stuck',
     () => {},
     ({ message, note, outcome }) => ({
       unsettled: [{ message: { ...message, platformGuid: guidOf(outcome) }, note }],
     }),
   )
+  const { line, clock, file } = life
 
   file.set(newestRow(file), { is_sent: 1 })
   await clock.advance(1_000)
 
   expect(kindsOf(line.events)).toEqual(['sent'])
-  await end()
 })
 
 test('a message that Messages still had is found in a second row, where its own fails', async () => {
-  const { sent, line, clock, file, recipient, end } = await again(
+  await using life = await again(
     'stuck',
     ({ model }) => model.file.set(newestRow(model.file), FAILED),
     ({ message, note, outcome }) => ({
       unsettled: [{ message: { ...message, platformGuid: guidOf(outcome) }, note }],
     }),
   )
+  const { sent, line, clock, file, recipient } = life
 
   const second = writeOwn(file, { to: recipient, text: 'hello', at: clock.now() })
   await clock.advance(30_000)
@@ -104,20 +106,19 @@ test('a message that Messages still had is found in a second row, where its own 
   const outcome = { outcome: 'accepted', guid: second.guid, service: 'iMessage' } as const
   const published = line.events.filter(({ type }) => !['online', 'checkpoint'].includes(type))
   expect(published).toEqual([{ type: 'settled', messageId: sent.message.id, outcome }])
-  await end()
 })
 
 test('of a message that was sent before, what came meanwhile is told, and not that it was sent', async () => {
-  const { line, clock, end } = await again(
+  await using life = await again(
     'happy',
     () => {},
     ({ outcome, note }) => ({ open: [{ guid: guidOf(outcome) ?? '', note }] }),
   )
+  const { line, clock } = life
 
   await clock.advance(5_000)
 
   expect(kindsOf(line.events)).toEqual(['delivered', 'read'])
-  await end()
 })
 
 test('of several open messages the oldest is looked for as well', async () => {

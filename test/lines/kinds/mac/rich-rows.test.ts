@@ -2,87 +2,87 @@
 
 import { expect, test } from 'bun:test'
 
-import { runLine, changesOf, messagesOf } from '../../../contract/line-rig.ts'
-import { makeMacRig, type MacRig } from '../../../contract/mac-rig.ts'
+import type { LineEvent } from '../../../../src/lines/driver.ts'
+import { changesOf, messagesOf } from '../../../contract/line-rig.ts'
+import { attendedMac, type MacRig } from '../../../contract/mac-rig.ts'
 import type { MessageValues } from '../../../support/mac/chat-db-file.ts'
 
 const FRIEND = '+15550001111'
 const BEN = '+15550002222'
 const FAMILY = { identifier: 'chat831', style: 43, name: 'Family', groupId: 'G-1' } as const
 
-/** Events of rows that `write` adds, a minute later; those of a direct message are left out. */
-async function eventsOf(write: (rig: MacRig) => void) {
-  using rig = makeMacRig({ schema: 'macos27' })
-  await using line = await runLine(rig, rig.driver)
+/** Events of rows that `write` adds, `ms` later. */
+async function eventsOf(write: (rig: MacRig) => void, ms = 3_000) {
+  await using rig = await attendedMac({ schema: 'macos27' })
   write(rig)
-  await rig.clock.advance(61_000)
-  return { messages: messagesOf(line.events), changes: changesOf(line.events), events: line.events }
-}
-
-function reacts(type: number, values: MessageValues = {}) {
-  return ({ model: { file }, clock }: MacRig) => {
-    const about = { associated_message_type: type, associated_message_guid: 'p:0/TARGET' }
-    file.receive({
-      from: FRIEND,
-      text: 'Loved it',
-      at: clock.now(),
-      values: { ...about, ...values },
-    })
+  await rig.clock.advance(ms)
+  return {
+    messages: messagesOf(rig.line.events),
+    changes: changesOf(rig.line.events),
+    events: rig.line.events,
   }
 }
 
-const REACTIONS: readonly (readonly [name: string, type: number, expected: string])[] = [
-  ['a heart', 2_000, 'love added'],
-  ['a thumb up', 2_001, 'like added'],
-  ['a thumb down', 2_002, 'dislike added'],
-  ['a laugh', 2_003, 'laugh added'],
-  ['exclamation marks', 2_004, 'emphasize added'],
-  ['a question mark', 2_005, 'question added'],
-  ['an emoji', 2_006, 'emoji added'],
-  ['a sticker as a reaction', 2_007, 'sticker added'],
-  ['a heart taken back', 3_000, 'love removed'],
-  ['a thumb up taken back', 3_001, 'like removed'],
-  ['a thumb down taken back', 3_002, 'dislike removed'],
-  ['a laugh taken back', 3_003, 'laugh removed'],
-  ['exclamation marks taken back', 3_004, 'emphasize removed'],
-  ['a question mark taken back', 3_005, 'question removed'],
-  ['an emoji taken back', 3_006, 'emoji removed'],
-  ['a sticker taken back', 3_007, 'sticker removed'],
-  ['a sticker that was put on', 1_000, 'sticker added'],
-]
+/** A row from FRIEND in the direct chat. */
+function direct(...all: readonly MessageValues[]) {
+  return ({ model, clock }: MacRig) => {
+    const at = clock.now()
+    for (const values of all) model.file.receive({ from: FRIEND, text: 'Loved it', at, values })
+  }
+}
 
-test.each([...REACTIONS])('%s (%d) is a reaction: %s', async (_name, type, expected) => {
-  const { changes, messages } = await eventsOf(reacts(type))
+function reaction(type: number, about = 'p:0/TARGET') {
+  return { associated_message_type: type, associated_message_guid: about }
+}
 
+const TYPES: Readonly<Record<string, number>> = {
+  love: 0,
+  like: 1,
+  dislike: 2,
+  laugh: 3,
+  emphasize: 4,
+  question: 5,
+  emoji: 6,
+  sticker: 7,
+}
+
+test('each number of a reaction has its type, and says whether it was added or removed', async () => {
+  const numbers = Object.entries(TYPES)
+  // A sticker that was put onto a message is older than reactions with stickers.
+  const all: readonly (readonly [number, string])[] = [
+    ...numbers.map(([type, number]) => [2_000 + number, `added ${type}`] as const),
+    ...numbers.map(([type, number]) => [3_000 + number, `removed ${type}`] as const),
+    [1_000, 'added sticker'],
+  ]
+
+  const { changes, messages } = await eventsOf(direct(...all.map(([number]) => reaction(number))))
+
+  const base = { kind: 'reaction', targetGuid: 'TARGET', part: 0, handle: FRIEND, isFromMe: false }
   expect(messages).toEqual([])
-  expect(changes).toMatchObject([
-    { kind: 'reaction', targetGuid: 'TARGET', part: 0, handle: FRIEND, isFromMe: false },
-  ])
-  const [change] = changes
-  expect(change?.kind === 'reaction' && `${change.type} ${change.action}`).toBe(expected)
+  expect(changes).toMatchObject(
+    all.map(([, words]) => {
+      const [action, type] = words.split(' ')
+      return { ...base, action, type }
+    }),
+  )
 })
 
-const TARGETS = [
-  ['p:0/GUID', 'GUID', 0],
-  ['p:2/GUID', 'GUID', 2],
-  ['bp:GUID', 'GUID', 0],
-  ['GUID', 'GUID', 0],
-] as const
+test('a reaction is about a message, or about a part of it', async () => {
+  const abouts = ['p:0/GUID', 'p:2/GUID', 'bp:GUID', 'GUID']
 
-test.each([...TARGETS])(
-  'a reaction to %s is about %s, part %d',
-  async (about, targetGuid, part) => {
-    const { changes } = await eventsOf(reacts(2_000, { associated_message_guid: about }))
+  const { changes } = await eventsOf(direct(...abouts.map((about) => reaction(2_000, about))))
 
-    expect(changes).toMatchObject([{ targetGuid, part }])
-  },
-)
+  const parts = [0, 2, 0, 0].map((part) => ({ targetGuid: 'GUID', part }))
+  expect(changes).toMatchObject(parts)
+})
 
 test('an emoji comes with its character, our own reaction as ours', async () => {
-  const { changes } = await eventsOf((rig) => {
-    reacts(2_006, { associated_message_emoji: '🎉' })(rig)
-    reacts(2_001, { is_from_me: 1, is_sent: 1 })(rig)
-  })
+  const { changes } = await eventsOf(
+    direct(
+      { ...reaction(2_006), associated_message_emoji: '🎉' },
+      { ...reaction(2_001), is_from_me: 1, is_sent: 1 },
+    ),
+  )
 
   expect(changes).toMatchObject([
     { type: 'emoji', emoji: '🎉', isFromMe: false, handle: FRIEND },
@@ -92,55 +92,41 @@ test('an emoji comes with its character, our own reaction as ours', async () => 
 
 test('a reaction that was never joined to a chat is left out: it may be of a group', async () => {
   const { changes, events } = await eventsOf(({ model: { file }, clock }) => {
-    const about = { associated_message_type: 2_000, associated_message_guid: 'p:0/TARGET' }
     const handle_id = file.addHandle(FRIEND)
-    file.addMessage({ at: clock.now(), text: 'Loved it', handle_id, ...about })
-  })
+    file.addMessage({ at: clock.now(), text: 'Loved it', handle_id, ...reaction(2_000) })
+  }, 61_000)
 
   expect(changes).toEqual([])
-  expect(events).toContainEqual(
-    expect.objectContaining({
-      type: 'left_out',
-      leftOut: expect.objectContaining({ kind: 'unplaced' }),
-    }),
-  )
+  expect(leftOutOf(events)).toEqual(['unplaced'])
 })
 
-const REPLIES = [
-  ['0:0:5', 0],
-  ['2:0:12', 2],
-  ['1', 1],
-  [null, 0],
-  ['x', 0],
-] as const
+function leftOutOf(events: readonly LineEvent[]): readonly string[] {
+  return events.flatMap((event) => (event.type === 'left_out' ? [event.leftOut.kind] : []))
+}
 
-test.each([...REPLIES])('a reply with the part %p is to part %d', async (text, part) => {
-  const { messages } = await eventsOf(({ model: { file }, clock }) => {
-    const values = { thread_originator_guid: 'FIRST', thread_originator_part: text }
-    file.receive({ from: FRIEND, text: 'yes', at: clock.now(), values })
+test('a reply is to a part of a message, and the message before one is no reply', async () => {
+  const parts = ['0:0:5', '2:0:12', '1', null, 'x']
+  const replies = parts.map((part) => {
+    return { thread_originator_guid: 'FIRST', thread_originator_part: part }
   })
 
-  expect(messages).toMatchObject([{ text: 'yes', replyTo: { guid: 'FIRST', part } }])
+  const { messages } = await eventsOf(direct(...replies, { reply_to_guid: 'BEFORE' }))
+
+  const found = [0, 2, 1, 0, 0].map((part) => ({ guid: 'FIRST', part }))
+  expect(messages.map(({ replyTo }) => replyTo)).toEqual([...found, undefined])
 })
 
-test('the message before one is no reply, though Messages names it', async () => {
-  const { messages } = await eventsOf(({ model: { file }, clock }) => {
-    const values = { reply_to_guid: 'BEFORE' }
-    file.receive({ from: FRIEND, text: 'yes', at: clock.now(), values })
-  })
-
-  expect(messages.map(({ replyTo }) => replyTo)).toEqual([undefined])
-})
-
-function inFamily(values: MessageValues & { readonly from?: string } = {}) {
+/** Rows in a group, from FRIEND unless the values say otherwise. */
+function inFamily(...all: readonly MessageValues[]) {
   return ({ model: { file, number }, clock }: MacRig) => {
     const chat = file.addChat({ ...FAMILY, members: [FRIEND, BEN, number] })
-    file.receive({ from: values.from ?? FRIEND, text: 'hello all', at: clock.now(), chat, values })
+    const at = clock.now()
+    for (const values of all) file.receive({ from: FRIEND, text: 'hello all', at, chat, values })
   }
 }
 
 test('a message of a group has its sender, and the group without us', async () => {
-  const { messages } = await eventsOf(inFamily())
+  const { messages } = await eventsOf(inFamily({}))
 
   expect(messages).toMatchObject([
     {
@@ -157,24 +143,17 @@ test('a message of a group has its sender, and the group without us', async () =
 })
 
 test('our own message of a group is under the identifier of the group, and only ever sent', async () => {
-  const { messages, events } = await eventsOf(
-    inFamily({
-      is_from_me: 1,
-      is_sent: 1,
-      is_delivered: 1,
-      is_read: 1,
-      date_read: 7e17,
-      handle_id: 0,
-    }),
-  )
+  const read = { is_delivered: 1, is_read: 1, date_read: 7e17 }
+  const own = { is_from_me: 1, is_sent: 1, handle_id: 0, ...read }
+
+  const { messages, events } = await eventsOf(inFamily(own))
 
   expect(messages).toMatchObject([{ handle: 'G-1', isFromMe: true }])
   expect(events.filter(({ type }) => type === 'receipt')).toEqual([])
 })
 
 test('a reaction in a group names the group', async () => {
-  const about = { associated_message_type: 2_000, associated_message_guid: 'p:0/TARGET' }
-  const { changes } = await eventsOf(inFamily(about))
+  const { changes } = await eventsOf(inFamily(reaction(2_000)))
 
   expect(changes).toMatchObject([{ kind: 'reaction', group: { identifier: 'G-1' } }])
 })
@@ -188,50 +167,57 @@ test('a group without an identifier of its own goes by that of its chat', async 
   expect(messages).toMatchObject([{ group: { identifier: 'chat7', name: null, participants: [] } }])
 })
 
-const OTHER = { item_type: 1, text: '' }
-
-const GROUP_ROWS: readonly (readonly [string, MessageValues, object | null])[] = [
-  ['somebody comes', { ...OTHER, group_action_type: 0, other_handle: 2 }, added(BEN)],
-  ['somebody is removed', { ...OTHER, group_action_type: 1, other_handle: 2 }, removed(BEN)],
-  ['a name', { item_type: 2, group_title: 'Trip' }, { change: 'renamed', group: { name: 'Trip' } }],
-  ['no name', { item_type: 2, group_title: null }, { change: 'renamed', group: { name: null } }],
-  ['somebody leaves', { item_type: 3, group_action_type: 0 }, { change: 'left', target: FRIEND }],
-  ['a picture', { item_type: 3, group_action_type: 1 }, { change: 'icon_changed', target: null }],
-  ['no picture', { item_type: 3, group_action_type: 2 }, { change: 'icon_changed' }],
-  ['a background', { item_type: 3, group_action_type: 4 }, null],
-  ['no background', { item_type: 3, group_action_type: 6 }, null],
-  ['an unknown action', { item_type: 1, group_action_type: 9 }, null],
+/** Rows of a group, and the change that each makes; BEN is the second handle. */
+const GROUP_ROWS: readonly (readonly [MessageValues, object | null])[] = [
+  [
+    { item_type: 1, group_action_type: 0, other_handle: 2 },
+    { change: 'participant_added', actor: FRIEND, target: BEN },
+  ],
+  [
+    { item_type: 1, group_action_type: 1, other_handle: 2 },
+    { change: 'participant_removed', actor: FRIEND, target: BEN },
+  ],
+  [{ item_type: 1, group_action_type: 9 }, null],
+  [
+    { item_type: 2, group_title: 'Trip' },
+    { change: 'renamed', group: { name: 'Trip' } },
+  ],
+  [
+    { item_type: 2, group_title: null },
+    { change: 'renamed', group: { name: null } },
+  ],
+  [
+    { item_type: 3, group_action_type: 0 },
+    { change: 'left', actor: FRIEND, target: FRIEND },
+  ],
+  [
+    { item_type: 3, group_action_type: 1 },
+    { change: 'icon_changed', target: null },
+  ],
+  [
+    { item_type: 3, group_action_type: 2 },
+    { change: 'icon_changed', target: null },
+  ],
+  // Backgrounds.
+  [{ item_type: 3, group_action_type: 4 }, null],
+  [{ item_type: 3, group_action_type: 6 }, null],
+  // We leave: the owner is nobody of the group.
+  [
+    { item_type: 3, group_action_type: 0, is_from_me: 1, is_sent: 1, handle_id: 0 },
+    { change: 'left', actor: null, target: null },
+  ],
 ]
 
-function added(target: string) {
-  return { change: 'participant_added', actor: FRIEND, target }
-}
+test('people, names and pictures of a group change, and none of it is a message', async () => {
+  const { changes, messages } = await eventsOf(inFamily(...GROUP_ROWS.map(([values]) => values)))
 
-function removed(target: string) {
-  return { change: 'participant_removed', actor: FRIEND, target }
-}
-
-test.each([...GROUP_ROWS])('in a group: %s', async (_name, values, expected) => {
-  const { changes, messages } = await eventsOf(inFamily(values))
-
+  const expected = GROUP_ROWS.flatMap(([, change]) => (change === null ? [] : [change]))
   expect(messages).toEqual([])
-  expect(changes).toMatchObject(expected === null ? [] : [{ kind: 'group', ...expected }])
-  expect(changes).toHaveLength(expected === null ? 0 : 1)
-})
-
-test('we leave, and we are added: the owner is nobody of the group', async () => {
-  const { changes } = await eventsOf((rig) => {
-    inFamily({ item_type: 3, group_action_type: 0, is_from_me: 1, is_sent: 1, handle_id: 0 })(rig)
-  })
-
-  expect(changes).toMatchObject([{ change: 'left', actor: null, target: null }])
+  expect(changes).toMatchObject(expected.map((change) => ({ kind: 'group', ...change })))
 })
 
 test('changes of a group are none of a person, and a direct chat has none', async () => {
-  const { changes, messages } = await eventsOf(({ model: { file }, clock }) => {
-    const values = { item_type: 2, group_title: 'Trip' }
-    file.receive({ from: FRIEND, text: '', at: clock.now(), values })
-  })
+  const { changes, messages } = await eventsOf(direct({ item_type: 2, group_title: 'Trip' }))
 
   expect([changes, messages]).toEqual([[], []])
 })
@@ -244,11 +230,10 @@ test('a row that names a group and is joined to no chat is placed by that name, 
       const handle_id = file.addHandle(FRIEND)
       file.addMessage({ at: clock.now(), text: cache_roomnames, handle_id, cache_roomnames })
     }
-  })
+  }, 61_000)
 
   expect(messages).toMatchObject([{ text: 'chat831', group: { identifier: 'G-1' } }])
-  const leftOut = events.flatMap((event) => (event.type === 'left_out' ? [event.leftOut.kind] : []))
-  expect(leftOut).toEqual(['unplaced'])
+  expect(leftOutOf(events)).toEqual(['unplaced'])
 })
 
 test('a row in a direct chat and in a group is of the group', async () => {
@@ -258,13 +243,4 @@ test('a row in a direct chat and in a group is of the group', async () => {
   })
 
   expect(messages).toMatchObject([{ group: { identifier: 'G-1' } }])
-})
-
-test('somebody with a direct chat, and a row that was never joined: nobody is told', async () => {
-  const { messages } = await eventsOf(({ model: { file }, clock }) => {
-    file.directChat(FRIEND)
-    file.addMessage({ at: clock.now(), text: 'hello', handle_id: file.addHandle(FRIEND) })
-  })
-
-  expect(messages).toMatchObject([{ text: 'hello', withheld: 'unplaced' }])
 })

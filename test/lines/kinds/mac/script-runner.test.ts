@@ -19,6 +19,7 @@ import {
   type RunProcess,
 } from '../../../../src/system/process.ts'
 import { StandIn } from '../../../support/mac/stand-ins/stand-in.ts'
+import { eventually } from '../../../support/relay-process.ts'
 import { ScratchFolder } from '../../../support/scratch-folder.ts'
 import { TestClock } from '../../../support/test-clock.ts'
 
@@ -174,11 +175,10 @@ test('an osascript that hangs is ended after 35 s, and killed after 38 s', async
   using folder = new ScratchFolder()
   const clock = new TestClock()
   const { osascript, script } = realScript(folder, clock)
-  const isReady = () => existsSync(folder.file('ready'))
   osascript.plays(`trap '' TERM; : > ${folder.file('ready')}; exec sleep 60`)
   let answer: ScriptAnswer | null = null
   const sending = script.send(PERSON, 'Hello').then((value) => (answer = value))
-  while (!isReady()) await clock.advance(0)
+  await eventually('it hangs', () => (existsSync(folder.file('ready')) ? true : null))
 
   await clock.advance(37_999)
   const early = answer

@@ -14,7 +14,7 @@ import {
   receiptsOf,
   settledOf,
 } from '../../../contract/line-rig.ts'
-import { makeMacRig, type MacRig } from '../../../contract/mac-rig.ts'
+import { attendedMac, makeMacRig, type MacRig } from '../../../contract/mac-rig.ts'
 import { typedOnTheMac } from '../../../support/mac/messages-behaviours.ts'
 import { newestRow, writeOwn } from '../../../support/mac/own-rows.ts'
 import { seededRandom } from '../../../support/test-relay.ts'
@@ -37,13 +37,12 @@ test('a refusal that does not speak of the chat is not asked for again by anothe
 })
 
 test('a send that is aborted while Messages is asked is withdrawn, and nothing is wrong with the line', async () => {
-  using rig = makeMacRig()
-  await using line = await runLine(rig, rig.driver)
+  await using rig = await attendedMac()
   const leaving = new AbortController()
   rig.clock.after(50, () => leaving.abort())
   let asked = 0
 
-  const outcome = await line.send(
+  const outcome = await rig.line.send(
     'hello',
     async () => {
       asked += 1
@@ -55,59 +54,30 @@ test('a send that is aborted while Messages is asked is withdrawn, and nothing i
 
   expect(outcome).toEqual(WITHDRAWN)
   expect([asked, rig.carried('hello')]).toEqual([0, 0])
-  expect(offlineCodesOf(line.events)).toEqual([])
+  expect(offlineCodesOf(rig.line.events)).toEqual([])
 })
 
 test('a message that was withdrawn at the last moment keeps nothing back that somebody types', async () => {
-  using rig = makeMacRig()
-  await using line = await runLine(rig, rig.driver)
-  await line.send('hello', async () => false)
+  await using rig = await attendedMac()
+  await rig.line.send('hello', async () => false)
 
   const letter = { from: rig.model.number, to: rig.recipient, text: 'hello' }
   const typed = rig.model.play(typedOnTheMac('happy', letter))
   await rig.clock.advance(3_000)
   await typed
 
-  expect(messagesOf(line.events)).toMatchObject([{ text: 'hello', isFromMe: true }])
-})
-
-test('a send that Messages did not answer says so of the line', async () => {
-  using rig = makeMacRig()
-  await using line = await runLine(rig, rig.driver)
-  rig.model.nextSend('hang')
-
-  const outcome = await line.send('hello', async () => true)
-
-  expect(outcome).toEqual({ outcome: 'unknown', reason: 'no_answer' })
-  expect(offlineCodesOf(line.events)).toEqual(['messages_not_answering'])
-})
-
-test('a message that fails after its sender has answered is found again in a second row', async () => {
-  using rig = makeMacRig()
-  await using line = await runLine(rig, rig.driver)
-  rig.model.nextSend('stuck')
-  const { message, outcome } = await carry(rig, line, 'hello')
-
-  const { file } = rig.model
-  file.set(newestRow(file), { error: 6, is_finished: 1 })
-  await rig.clock.advance(1_000)
-  const second = writeOwn(file, { to: rig.recipient, text: 'hello', at: rig.clock.now() })
-  await rig.clock.advance(60_000)
-
-  const published = line.events.filter(({ type }) => !['online', 'checkpoint'].includes(type))
-  const accepted = { outcome: 'accepted', guid: second.guid, service: 'iMessage' } as const
-  expect(outcome).toMatchObject({ outcome: 'held' })
-  expect(published).toEqual([{ type: 'settled', messageId: message.id, outcome: accepted }])
+  expect(messagesOf(rig.line.events)).toMatchObject([{ text: 'hello', isFromMe: true }])
 })
 
 test('a wait of more than five seconds is told, a shorter one is waited out', async () => {
   const outcomes: string[] = []
   for (const chance of [0.6, 0.99]) {
-    using rig = makeMacRig({ random: { ...seededRandom(1), chance: () => chance } })
-    await using line = await runLine(rig, rig.driver)
+    await using rig = await attendedMac({
+      driver: { random: { ...seededRandom(1), chance: () => chance } },
+    })
 
-    await sendTo(rig, line, deviceHandle('+15550009001'))
-    const { outcome } = await sendTo(rig, line, deviceHandle('+15550009002'))
+    await sendTo(rig, rig.line, deviceHandle('+15550009001'))
+    const { outcome } = await sendTo(rig, rig.line, deviceHandle('+15550009002'))
 
     outcomes.push(outcome)
   }
@@ -134,25 +104,23 @@ function settlementsOf(events: readonly LineEvent[]) {
 }
 
 test('an error that cleared is forgotten: the next one has its ten seconds again', async () => {
-  using rig = makeMacRig()
-  await using line = await runLine(rig, rig.driver)
+  await using rig = await attendedMac()
   rig.model.nextSend('stuck')
   later(rig, 1_000, NO_NETWORK)
   later(rig, 5_000, WELL)
   later(rig, 7_000, NO_NETWORK)
   later(rig, 14_000, { ...WELL, is_sent: 1 })
 
-  const { outcome } = await carry(rig, line, 'hello')
+  const { outcome } = await carry(rig, rig.line, 'hello')
 
   expect(outcome).toMatchObject({ outcome: 'accepted' })
 })
 
 test('a second row of an earlier message with the same text is not taken for the one that waits', async () => {
-  using rig = makeMacRig()
-  await using line = await runLine(rig, rig.driver)
+  await using rig = await attendedMac()
   const { file } = rig.model
   rig.model.nextSend('stuck', 'stuck')
-  const first = await carry(rig, line, 'hello')
+  const first = await carry(rig, rig.line, 'hello')
   file.set(newestRow(file), NO_NETWORK)
   later(rig, 2_000, NO_NETWORK)
   let second = ''
@@ -160,32 +128,31 @@ test('a second row of an earlier message with the same text is not taken for the
     second = writeOwn(file, { to: rig.recipient, text: 'hello', at: rig.clock.now() }).guid
   })
 
-  const again = await carry(rig, line, 'hello', 'again')
+  const again = await carry(rig, rig.line, 'hello', 'again')
   await rig.clock.advance(30_000)
 
-  expect(settlementsOf(line.events)).toEqual([
+  expect(settlementsOf(rig.line.events)).toEqual([
     [first.message.id, { outcome: 'accepted', guid: second, service: 'iMessage' }],
   ])
   expect(again.outcome).toMatchObject({ outcome: 'not_sent', reason: 'network_unavailable' })
 })
 
 test('the row of a text that is sent again, after it failed once, is that of the second message', async () => {
-  using rig = makeMacRig()
-  await using line = await runLine(rig, rig.driver)
+  await using rig = await attendedMac()
   rig.model.nextSend('stuck', 'happy')
-  const first = await carry(rig, line, 'hello')
+  const first = await carry(rig, rig.line, 'hello')
   later(rig, 0, NO_NETWORK)
   await rig.clock.advance(30_000)
 
-  const again = await carry(rig, line, 'hello', 'again')
+  const again = await carry(rig, rig.line, 'hello', 'again')
   await rig.clock.advance(30_000)
 
   expect([first.outcome, again.outcome]).toMatchObject([
     { outcome: 'held' },
     { outcome: 'accepted' },
   ])
-  expect(settlementsOf(line.events)).toEqual([])
-  expect(receiptsOf(line.events).map(({ guid, kind }) => [guid, kind])).toEqual([
+  expect(settlementsOf(rig.line.events)).toEqual([])
+  expect(receiptsOf(rig.line.events).map(({ guid, kind }) => [guid, kind])).toEqual([
     [guidOf(first.outcome) ?? '', 'failed'],
     [guidOf(again.outcome) ?? '', 'delivered'],
     [guidOf(again.outcome) ?? '', 'read'],
@@ -193,12 +160,11 @@ test('the row of a text that is sent again, after it failed once, is that of the
 })
 
 test('the row of a text that is sent again, after nobody heard of it, is that of the second message', async () => {
-  using rig = makeMacRig()
-  await using line = await runLine(rig, rig.driver)
+  await using rig = await attendedMac()
   rig.model.nextSend('no_row', 'happy')
-  const first = await carry(rig, line, 'hello')
+  const first = await carry(rig, rig.line, 'hello')
 
-  const again = await carry(rig, line, 'hello', 'again')
+  const again = await carry(rig, rig.line, 'hello', 'again')
   const { guid } = writeOwn(rig.model.file, {
     to: rig.recipient,
     text: 'hello',
@@ -208,22 +174,21 @@ test('the row of a text that is sent again, after nobody heard of it, is that of
 
   expect(first.outcome).toEqual({ outcome: 'unknown', reason: 'no_row' })
   expect(again.outcome).toMatchObject({ outcome: 'accepted' })
-  expect(settlementsOf(line.events)).toEqual([
+  expect(settlementsOf(rig.line.events)).toEqual([
     [first.message.id, { outcome: 'accepted', guid, service: 'iMessage' }],
   ])
 })
 
 test('a database that cannot be read for a moment does not end a send', async () => {
   for (const ms of MOMENTS) {
-    using rig = makeMacRig()
-    await using line = await runLine(rig, rig.driver)
+    await using rig = await attendedMac()
     const { db } = rig.model.file
     rig.model.nextSend('stuck')
     rig.clock.after(ms, () => db.run('ALTER TABLE message RENAME TO away'))
     rig.clock.after(ms + 200, () => db.run('ALTER TABLE away RENAME TO message'))
     later(rig, 4_000, { is_sent: 1 })
 
-    const { outcome } = await carry(rig, line, 'hello')
+    const { outcome } = await carry(rig, rig.line, 'hello')
 
     expect([ms, outcome]).toMatchObject([ms, { outcome: 'accepted' }])
   }
@@ -235,13 +200,7 @@ test('a row that has our ROWID after a rebuild is not ours', async () => {
   await using line = await runLine(rig, rig.driver)
   rig.model.nextSend('stuck')
   rig.clock.after(2_000, () => {
-    const replacement = {
-      op: 'replace',
-      keep: 10,
-      order: 'newest_first',
-      into: 'same_file',
-    } as const
-    void rig.model.play([{ t: 0, ...replacement }])
+    rig.model.replace({ keep: 10, order: 'newest_first', into: 'same_file' })
   })
 
   const { outcome } = await carry(rig, line, 'hello')
@@ -251,7 +210,8 @@ test('a row that has our ROWID after a rebuild is not ours', async () => {
 
 test('the late row of a message that nobody heard of is told, also where the next one is watched', async () => {
   for (const ms of MOMENTS) {
-    using rig = makeMacRig({ model: { delays: { sentMs: 900 } } })
+    using rig = makeMacRig()
+    rig.model.delays = { ...rig.model.delays, sentMs: 900 }
     await using line = await runLine(rig, rig.driver)
     rig.model.nextSend('no_row', 'happy')
     const lost = await carry(rig, line, 'lost')

@@ -14,7 +14,7 @@ import {
   sendTo,
   runLine,
 } from '../../../contract/line-rig.ts'
-import { makeMacRig } from '../../../contract/mac-rig.ts'
+import { attendedMac, makeMacRig } from '../../../contract/mac-rig.ts'
 import { newestRow } from '../../../support/mac/own-rows.ts'
 import { refused, type Behaviour } from '../../../support/mac/script-behaviours.ts'
 
@@ -37,81 +37,48 @@ function unknown(reason: string): SendOutcome {
 }
 
 /** Outcome of a send, count of texts that really went out, and the events after the outcome. */
-type Expected = {
-  readonly behaviour: Behaviour
-  readonly outcome: SendOutcome
-  readonly carried: number
-  readonly later: readonly string[]
-  readonly text?: string
-}
-
-const EXPECTED: readonly Expected[] = [
-  { behaviour: 'happy', outcome: ACCEPTED, carried: 1, later: STEPS },
-  { behaviour: 'sms', outcome: acceptedBy('SMS'), carried: 1, later: [] },
-  { behaviour: 'rcs', outcome: acceptedBy('RCS'), carried: 1, later: STEPS },
-  { behaviour: 'downgraded_to_sms', outcome: acceptedBy('SMS'), carried: 1, later: [] },
-  { behaviour: 'join_3s_late', outcome: ACCEPTED, carried: 1, later: STEPS },
-  { behaviour: 'join_never', outcome: ACCEPTED, carried: 1, later: STEPS },
-  {
-    behaviour: 'url_split_in_two_rows',
-    text: 'look at https://example.com/page',
-    outcome: ACCEPTED,
-    carried: 1,
-    later: STEPS,
-  },
-  {
-    behaviour: 'failed_then_clean_row',
-    outcome: ACCEPTED,
-    carried: 1,
-    later: STEPS,
-  },
-  { behaviour: 'fails_then_clears', outcome: ACCEPTED, carried: 1, later: STEPS },
-  { behaviour: 'failed22_at_once', outcome: failed('not_on_imessage'), carried: 0, later: [] },
-  { behaviour: 'failed22_after_2s', outcome: failed('not_on_imessage'), carried: 0, later: [] },
-  {
-    behaviour: 'account_disabled',
-    outcome: failed('imessage_account_problem'),
-    carried: 0,
-    later: [],
-  },
-  { behaviour: 'ghost_row', outcome: failed('ghost_row'), carried: 0, later: [] },
-  { behaviour: 'misrouted', outcome: failed('misrouted'), carried: 1, later: [] },
-  { behaviour: 'slow_sending', outcome: HELD, carried: 1, later: ['sent', 'delivered', 'read'] },
-  { behaviour: 'stuck', outcome: HELD, carried: 0, later: [] },
-  { behaviour: 'no_row', outcome: unknown('no_row'), carried: 0, later: [] },
-  { behaviour: 'hang', outcome: unknown('no_answer'), carried: 0, later: [] },
-  {
-    behaviour: 'hang_then_deliver_late',
-    outcome: unknown('no_answer'),
-    carried: 1,
-    later: ['held', 'sent', 'delivered', 'read'],
-  },
-  {
-    behaviour: 'timeout_yet_sent',
-    outcome: ACCEPTED,
-    carried: 1,
-    later: STEPS,
-  },
-  { behaviour: refused('send', -1712), outcome: unknown('no_answer'), carried: 0, later: [] },
-  { behaviour: refused('send', -10000), outcome: unknown('no_answer'), carried: 0, later: [] },
-  { behaviour: 'resolve_not_found_chat', outcome: ACCEPTED, carried: 1, later: STEPS },
-  { behaviour: 'resolve_not_found_all', outcome: UNREACHABLE, carried: 0, later: [] },
-]
+const EXPECTED: readonly (readonly [Behaviour, SendOutcome, carried: number, readonly string[]])[] =
+  [
+    ['happy', ACCEPTED, 1, STEPS],
+    ['sms', acceptedBy('SMS'), 1, []],
+    ['rcs', acceptedBy('RCS'), 1, STEPS],
+    ['downgraded_to_sms', acceptedBy('SMS'), 1, []],
+    ['join_3s_late', ACCEPTED, 1, STEPS],
+    ['join_never', ACCEPTED, 1, STEPS],
+    ['url_split_in_two_rows', ACCEPTED, 1, STEPS],
+    ['failed_then_clean_row', ACCEPTED, 1, STEPS],
+    ['fails_then_clears', ACCEPTED, 1, STEPS],
+    ['failed22_at_once', failed('not_on_imessage'), 0, []],
+    ['failed22_after_2s', failed('not_on_imessage'), 0, []],
+    ['account_disabled', failed('imessage_account_problem'), 0, []],
+    ['ghost_row', failed('ghost_row'), 0, []],
+    ['misrouted', failed('misrouted'), 1, []],
+    ['slow_sending', HELD, 1, ['sent', 'delivered', 'read']],
+    ['stuck', HELD, 0, []],
+    ['no_row', unknown('no_row'), 0, []],
+    ['hang', unknown('no_answer'), 0, []],
+    ['hang_then_deliver_late', unknown('no_answer'), 1, ['held', 'sent', 'delivered', 'read']],
+    ['timeout_yet_sent', ACCEPTED, 1, STEPS],
+    [refused('send', -1712), unknown('no_answer'), 0, []],
+    [refused('send', -10000), unknown('no_answer'), 0, []],
+    ['resolve_not_found_chat', ACCEPTED, 1, STEPS],
+    ['resolve_not_found_all', UNREACHABLE, 0, []],
+  ]
 
 describe('a send ends as Messages makes it end', () => {
-  for (const { behaviour, outcome, carried, later, text = 'hello' } of EXPECTED) {
+  const text = 'look at https://example.com/page'
+  for (const [behaviour, outcome, carried, later] of EXPECTED) {
     test(`${nameOf(behaviour)} is ${outcome.outcome}`, async () => {
-      using rig = makeMacRig()
-      await using line = await runLine(rig, rig.driver)
+      await using rig = await attendedMac()
       rig.model.nextSend(behaviour)
 
-      const sent = await carry(rig, line, text)
+      const sent = await carry(rig, rig.line, text)
       await rig.clock.advance(90_000)
 
       expect(sent.outcome).toEqual(outcome)
       expect(rig.carried(text)).toBe(carried)
-      expect(newsOf(line.events)).toEqual(later)
-      expect(messagesOf(line.events)).toEqual([])
+      expect(newsOf(rig.line.events)).toEqual(later)
+      expect(messagesOf(rig.line.events)).toEqual([])
     })
   }
 })
@@ -130,59 +97,33 @@ function newsOf(events: readonly LineEvent[]): readonly string[] {
 }
 
 test('what the second run of the script reports before its stage send is proven unsent', async () => {
-  using rig = makeMacRig()
-  await using line = await runLine(rig, rig.driver)
+  await using rig = await attendedMac()
 
-  const outcome = await line.send('hello', async () => {
+  const outcome = await rig.line.send('hello', async () => {
     rig.model.account.exists = false
     return true
   })
 
   expect(outcome).toEqual({ outcome: 'not_sent', reason: 'messages_refused', blame: 'line' })
-  expect(line.events.at(-1)).toMatchObject({
+  expect(rig.line.events.at(-1)).toMatchObject({
     type: 'offline',
     reason: { code: 'messages_signed_out' },
   })
   expect(rig.carried('hello')).toBe(0)
 })
 
-test('a send asks for the account, finds the recipient, and hands the text over once', async () => {
-  using rig = makeMacRig()
-  await using line = await runLine(rig, rig.driver)
-
-  await line.send('hello', async () => true)
-
-  const modes = rig.model.calls.map(({ mode }) => mode)
-  expect(modes).toEqual(['account', 'check', 'send'])
-})
-
-test('whom Messages has a chat with is written to in that chat, anyone else as a participant', async () => {
-  using rig = makeMacRig()
-  await using line = await runLine(rig, rig.driver)
-
-  await line.send('first', async () => true)
-  await line.send('second', async () => true)
-
-  const sends = rig.model.calls.filter(({ mode }) => mode === 'send')
-  expect(sends.map(({ route, key }) => [route, key])).toEqual([
-    ['participant', rig.recipient],
-    ['chat', `any;-;${rig.recipient}`],
-  ])
-})
-
 test('a recipient who is not on iMessage is remembered for seven days', async () => {
-  using rig = makeMacRig()
-  await using line = await runLine(rig, rig.driver)
+  await using rig = await attendedMac()
   rig.model.nextSend('failed22_at_once')
-  await line.send('hello', async () => true)
+  await rig.line.send('hello', async () => true)
 
   let asked = 0
-  const again = await line.send('again', async () => {
+  const again = await rig.line.send('again', async () => {
     asked += 1
     return true
   })
   rig.model.receive(rig.recipient, 'I have an iPhone now')
-  const later = await line.send('now', async () => true)
+  const later = await rig.line.send('now', async () => true)
 
   expect(again).toEqual(failed('not_on_imessage'))
   expect(asked).toBe(0)
@@ -190,19 +131,18 @@ test('a recipient who is not on iMessage is remembered for seven days', async ()
 })
 
 test('after five recipients in an hour who are not on iMessage nobody new is written to', async () => {
-  using rig = makeMacRig()
-  await using line = await runLine(rig, rig.driver)
+  await using rig = await attendedMac()
   const friend = deviceHandle('+15550007777')
   rig.model.receive(friend, 'hello')
   for (let i = 0; i < 5; i += 1) {
     rig.model.nextSend('failed22_at_once')
-    await sendTo(rig, line, deviceHandle(`+1555000800${i}`))
+    await sendTo(rig, rig.line, deviceHandle(`+1555000800${i}`))
   }
   await rig.clock.advance(10_000)
 
-  const toSomebodyNew = await sendTo(rig, line, deviceHandle('+15550008009'))
-  const toFriend = await sendTo(rig, line, friend)
-  const online = line.events.findLast((event) => event.type === 'online')
+  const toSomebodyNew = await sendTo(rig, rig.line, deviceHandle('+15550008009'))
+  const toFriend = await sendTo(rig, rig.line, friend)
+  const online = rig.line.events.findLast((event) => event.type === 'online')
   const findings = await rig.driver.checkup(NEVER)
 
   expect(toSomebodyNew).toMatchObject({ outcome: 'postponed', reason: 'pacing' })
@@ -212,11 +152,10 @@ test('after five recipients in an hour who are not on iMessage nobody new is wri
 })
 
 test('a message that Messages sends once more by SMS, seconds after it was sent, is told with it', async () => {
-  using rig = makeMacRig()
-  await using line = await runLine(rig, rig.driver)
+  await using rig = await attendedMac()
   const { file } = rig.model
   rig.model.nextSend('stuck')
-  const sending = carry(rig, line, 'hello')
+  const sending = carry(rig, rig.line, 'hello')
   await rig.clock.advance(1_000)
   const row = newestRow(file)
   file.set(row, { is_sent: 1 })
@@ -226,7 +165,7 @@ test('a message that Messages sends once more by SMS, seconds after it was sent,
   file.set(row, { service: 'SMS', was_downgraded: 1, is_finished: 1 })
   await rig.clock.advance(20_000)
 
-  const receipts = receiptsOf(line.events).map(({ kind, service }) => ({ kind, service }))
+  const receipts = receiptsOf(rig.line.events).map(({ kind, service }) => ({ kind, service }))
   expect(outcome).toEqual(ACCEPTED)
   expect(receipts).toEqual([{ kind: 'sent', service: 'SMS' }])
 })
@@ -247,18 +186,17 @@ test('a message that changed its service while the relay was away is told when i
 })
 
 test('messages leave about a second apart, and more between people written to for the first time', async () => {
-  using rig = makeMacRig()
-  await using line = await runLine(rig, rig.driver)
+  await using rig = await attendedMac()
   const at: number[] = []
   const timed = async () => {
     at.push(rig.clock.monotonic())
     return true
   }
 
-  for (const text of ['one', 'two', 'three']) await line.send(text, timed)
+  for (const text of ['one', 'two', 'three']) await rig.line.send(text, timed)
   const strangers: number[] = []
   for (let i = 0; i < 3; i += 1) {
-    await sendTo(rig, line, deviceHandle(`+1555000900${i}`), async () => {
+    await sendTo(rig, rig.line, deviceHandle(`+1555000900${i}`), async () => {
       strangers.push(rig.clock.monotonic())
       return true
     })

@@ -15,17 +15,8 @@ const NO_NETWORK = { error: 6, is_finished: 1 }
 const FOLLOWED_MAX = 20_000
 
 /** A tracker on a database of the test's, at times that the test says. */
-class TrackerRig implements Disposable {
+class TrackerRig extends OpenedChatDb {
   readonly tracker = new StatusTracker()
-  readonly #opened = new OpenedChatDb({ schema: 'macos26a', options: {} })
-
-  get file() {
-    return this.#opened.file
-  }
-
-  get db() {
-    return this.#opened.chatDb
-  }
 
   write(values: Readonly<Record<string, number>> = {}): Written {
     return writeOwn(this.file, { to: FRIEND, text: 'hello', at: NOW, is_sent: 0, ...values })
@@ -33,16 +24,12 @@ class TrackerRig implements Disposable {
 
   /** Receipts `ms` after the beginning. */
   sweep(ms: number): readonly string[] {
-    return this.tracker.sweep(this.db, NOW + ms).map(({ kind }) => kind)
+    return this.tracker.sweep(this.chatDb, NOW + ms).map(({ kind }) => kind)
   }
 
   /** Receipts until each row was looked at. */
   round(): readonly string[] {
     return Array.from({ length: FOLLOWED_MAX / 200 }, () => this.sweep(1)).flat()
-  }
-
-  [Symbol.dispose](): void {
-    this.#opened[Symbol.dispose]()
   }
 }
 
@@ -60,7 +47,7 @@ test('a message with a file is stuck after twenty minutes only: a restart would 
   using rig = new TrackerRig()
   const { rowId } = rig.write()
   rig.file.addAttachment(rowId, { guid: 'P', is_outgoing: 1 })
-  const [row] = rig.db.rowsAt([rowId])
+  const [row] = rig.chatDb.rowsAt([rowId])
   if (row !== undefined) rig.tracker.follow(row, 'held', NOW)
 
   const stuck = [180_001, 1_200_000, 1_200_001].map((ms) => rig.tracker.isStuck(NOW + ms))
@@ -151,7 +138,7 @@ test('a message that moved to another ROWID is followed there only', () => {
   rig.tracker.follow(row, 'held', NOW)
 
   rig.file.db.run('UPDATE message SET ROWID = ROWID + 7')
-  rig.tracker.relocate(rig.db)
+  rig.tracker.relocate(rig.chatDb)
   rig.file.set(row.rowId + 7, { is_sent: 1 })
 
   expect(rig.sweep(0)).toEqual(['sent'])

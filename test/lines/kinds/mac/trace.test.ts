@@ -9,6 +9,7 @@ import {
   type TraceEnd,
   type TraceEntry,
 } from '../../../../src/lines/kinds/mac/trace.ts'
+import { NEVER } from '../../../../src/system/clock.ts'
 import type { Random } from '../../../../src/system/random.ts'
 import { encodeAttributedBody } from '../../../support/mac/attributed-body-encoder.ts'
 import { ChatDbFile } from '../../../support/mac/chat-db-file.ts'
@@ -184,10 +185,9 @@ test('it ends by itself when its time is over, and tells nothing after that', as
   const clock = new TestClock()
   const entries: TraceEntry[] = []
   const write = (entry: TraceEntry) => entries.push(entry)
-  const never = new AbortController().signal
 
   const order = { path: file.path, forMs: 1_000, clock, random: RANDOM, write }
-  const record = recordTrace(order, never)
+  const record = recordTrace(order, NEVER)
   await clock.advance(990)
   file.addMessage(ownMessage(0, 'just in time'))
   await clock.advance(10)
