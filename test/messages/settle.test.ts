@@ -111,6 +111,7 @@ const TABLE: readonly Row[] = [
   ['delivered', 'read', 'read', [READ], 'spent', GOES],
   ['delivered', 'reported as failed', 'delivered', [], 'spent', GOES],
   ['read', 'delivered', 'read', [], 'spent', GOES],
+  ['read', 'reported as failed', 'read', [], 'spent', GOES],
   ['read', 'of unknown outcome', 'read', [], 'spent', GOES],
   ['uncertain', 'accepted', 'sent', [SENT], 'spent', GOES],
   ['uncertain', 'held', 'uncertain', [], 'spent', GOES],

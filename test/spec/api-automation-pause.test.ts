@@ -4,8 +4,8 @@
 import { expect, test } from 'bun:test'
 
 import { asOwner } from '../support/control-socket.ts'
-import { ScriptedDriver } from '../support/scripted-driver.ts'
-import { startRelay, type Answer, type Json, type TestRelay } from '../support/test-relay.ts'
+import { startScripted } from '../support/scripted-relay.ts'
+import { type Answer, type Json, type TestRelay } from '../support/test-relay.ts'
 import { ECHO, READER, startSpecRelay } from './spec-relay.ts'
 
 const CONVERSATIONS = '/api/v1/conversations'
@@ -131,14 +131,12 @@ test('api, automation pause: without the setting a program may send all the same
 for (const isPinned of [false, true]) {
   const how = isPinned ? 'with its phone_line_id' : 'without a phone_line_id'
   test(`api, automation pause: where it is enforced, a send ${how} is 409, and leaves nothing`, async () => {
-    const driver = new ScriptedDriver('mac')
-    const device = driver.add('+12025550801')
-    await using relay = await startRelay({ drivers: [driver] })
+    await using relay = await startScripted({ kind: 'mac' })
     const id = await startPaused(relay)
     await enforce(relay)
     const [line] = await relay.lines()
     const kept = await relay.get('/api/v1/messages')
-    const pin = isPinned ? { phone_line_id: line.id } : {}
+    const pin = isPinned ? { phone_line_id: relay.line.id } : {}
 
     const { status, headers, body } = await relay.send({ ...HELLO, ...pin })
 
@@ -153,7 +151,7 @@ for (const isPinned of [false, true]) {
     })
     expect(await relay.get('/api/v1/messages')).toEqual(kept)
     expect(await relay.lines()).toEqual([line])
-    expect(device.given).toHaveLength(1)
+    expect(relay.device.given).toHaveLength(1)
   })
 }
 
@@ -214,14 +212,12 @@ test('api, automation pause: a send that names no line is judged on the line tha
 })
 
 test('api, automation pause: a message that was accepted before goes out', async () => {
-  const driver = new ScriptedDriver('mac')
-  const device = driver.add('+12025550801', false)
-  await using relay = await startRelay({ drivers: [driver] })
+  await using relay = await startScripted({ lines: ['offline'], kind: 'mac' })
   const { status, body } = await relay.send(HELLO)
   await enforce(relay)
 
   await pause(relay, body.conversation_id)
-  await device.goOnline()
+  await relay.device.goOnline()
   await relay.clock.advance(1_000)
 
   expect([status, (await relay.message(body.id)).status]).toEqual([202, 'sent'])

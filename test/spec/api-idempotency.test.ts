@@ -5,6 +5,7 @@ import { expect, test } from 'bun:test'
 import { closeDatabase, openDatabase } from '../../src/storage/database.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 import { guidOf, refuses, ScriptedDriver } from '../support/scripted-driver.ts'
+import { startScripted } from '../support/scripted-relay.ts'
 import { TestClock } from '../support/test-clock.ts'
 import { startRelay, type Answer, type Json } from '../support/test-relay.ts'
 import {
@@ -44,18 +45,16 @@ test('api, idempotency: a refusal for good is repeated word for word too', async
 })
 
 test('api, idempotency: an answer of 202 is repeated as it was, however far the message came', async () => {
-  const driver = new ScriptedDriver()
-  const device = driver.add('+12025550801', false)
-  await using relay = await startRelay({ drivers: [driver] })
+  await using relay = await startScripted({ lines: ['offline'] })
 
   const first = await relay.send(BODY, KEY)
-  await device.goOnline()
+  await relay.device.goOnline()
   await relay.clock.advance(5_000)
   const again = await relay.send(BODY, KEY)
 
   expect((await relay.message(first.body.id)).status).toBe('sent')
   expect([again.status, again.body, replayed(again)]).toEqual([202, first.body, 'true'])
-  expect(device.sent).toHaveLength(1)
+  expect(relay.device.sent).toHaveLength(1)
 })
 
 test('api, idempotency: the same key with other values is 409, and nothing is sent', async () => {
@@ -109,9 +108,7 @@ test('api, idempotency: twins that ask for different things do not both get an a
 })
 
 test('api, idempotency: what was not accepted is not remembered', async () => {
-  const driver = new ScriptedDriver()
-  const device = driver.add('+12025550801')
-  await using relay = await startRelay({ drivers: [driver] })
+  await using relay = await startScripted()
   await relay.limit(0)
 
   const answers = [
@@ -128,7 +125,7 @@ test('api, idempotency: what was not accepted is not remembered', async () => {
     [429, null],
     [200, null],
   ])
-  expect(device.sent).toHaveLength(1)
+  expect(relay.device.sent).toHaveLength(1)
 })
 
 test('api, idempotency: a key is kept for 7 days, and free after that', async () => {
@@ -218,10 +215,7 @@ test('api, idempotency: a message that a crash left in the queue goes out once, 
 })
 
 test('api, idempotency: what the line refuses again and again is remembered as first answered', async () => {
-  const driver = new ScriptedDriver()
-  const device = driver.add('+12025550801')
-  device.script = refuses
-  await using relay = await startRelay({ drivers: [driver] })
+  await using relay = await startScripted({ script: refuses })
 
   const first = await relay.send(BODY, KEY)
   await relay.clock.advance(120_000)
@@ -230,10 +224,10 @@ test('api, idempotency: what the line refuses again and again is remembered as f
   expect([first.status, first.body.queued_reason]).toEqual([202, 'retry'])
   expect((await relay.message(first.body.id)).status).toBe('failed')
   expect([again.status, again.body]).toEqual([202, first.body])
-  expect(device.given).toHaveLength(4)
+  expect(relay.device.given).toHaveLength(4)
 })
 
-/** A relay with one device on the database file at `path`. */
+/** A relay with one relay.device on the database file at `path`. */
 async function startOn(path: string) {
   const driver = new ScriptedDriver()
   const device = driver.add('+12025550801')

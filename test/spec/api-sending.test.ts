@@ -2,7 +2,8 @@
 
 import { expect, test } from 'bun:test'
 
-import { accepts, ScriptedDriver } from '../support/scripted-driver.ts'
+import { accepts } from '../support/scripted-driver.ts'
+import { startScripted } from '../support/scripted-relay.ts'
 import { startRelay } from '../support/test-relay.ts'
 import {
   NOT_ON_IMESSAGE,
@@ -49,11 +50,9 @@ for (const [name, prefer, status, afterMs] of WAITS) {
 }
 
 test('api, sending: nobody waits longer than 60 seconds', async () => {
-  const driver = new ScriptedDriver()
-  const device = driver.add(OWN_NUMBER)
-  await using relay = await startRelay({ drivers: [driver] })
+  await using relay = await startScripted()
   const { promise: released, resolve: release } = Promise.withResolvers<void>()
-  device.script = async (...send) => {
+  relay.device.script = async (...send) => {
     await released
     return accepts(...send)
   }
@@ -66,9 +65,7 @@ test('api, sending: nobody waits longer than 60 seconds', async () => {
 })
 
 test('api, sending: a message that waits for its line is answered at once, and says why', async () => {
-  const driver = new ScriptedDriver()
-  driver.add(OWN_NUMBER, false)
-  await using relay = await startRelay({ drivers: [driver] })
+  await using relay = await startScripted({ lines: ['offline'] })
 
   const pending = relay.send({ to: READER, text: 'hello' }, { Prefer: 'wait=30' })
   const { answer, afterMs } = await untilAnswered(relay, pending)
@@ -227,10 +224,7 @@ test('api, sending: who is neither a number in E.164 nor an e-mail address is in
 })
 
 test('api, sending: an e-mail address is taken once the line has a conversation with it', async () => {
-  const driver = new ScriptedDriver()
-  const device = driver.add(OWN_NUMBER)
-  driver.add('+12025550802')
-  await using relay = await startRelay({ drivers: [driver] })
+  await using relay = await startScripted({ lines: ['online', 'online'] })
   const [first, second] = await relay.lines()
   const send = async (to: string, lineId?: string) => {
     const answer = await relay.send({ to, text: 'hello', ...(lineId && { phone_line_id: lineId }) })
@@ -238,7 +232,7 @@ test('api, sending: an e-mail address is taken once the line has a conversation 
   }
 
   const before = await send('ann@example.com')
-  await device.receive({ guid: 'in-1', handle: 'ann@example.com' as never })
+  await relay.device.receive({ guid: 'in-1', handle: 'ann@example.com' as never })
 
   expect(before).toEqual([400, 'invalid_recipient'])
   expect(await send('ann@example.com')).toEqual([200, first?.id])
@@ -248,14 +242,12 @@ test('api, sending: an e-mail address is taken once the line has a conversation 
 })
 
 test("api, sending: a real line sends neither to the relay's own lines nor to the test number", async () => {
-  const driver = new ScriptedDriver('mac')
-  const devices = [driver.add(OWN_NUMBER), driver.add('+12025550802')]
-  await using relay = await startRelay({ drivers: [driver] })
+  await using relay = await startScripted({ lines: ['online', 'online'], kind: 'mac' })
 
   for (const to of [OWN_NUMBER, '+12025550802', '+12025550100']) {
     const { status, body } = await relay.send({ to, text: 'hello' })
 
     expect([to, status, body.error.code]).toEqual([to, 400, 'invalid_recipient'])
   }
-  expect(devices.map((device) => device.given)).toEqual([[], []])
+  expect(relay.devices.map((device) => device.given)).toEqual([[], []])
 })

@@ -2,8 +2,7 @@
 
 import { expect, test } from 'bun:test'
 
-import { ScriptedDriver } from '../support/scripted-driver.ts'
-import { startRelay } from '../support/test-relay.ts'
+import { startScripted } from '../support/scripted-relay.ts'
 import { ISO_TIME, LINE_NUMBER, READER, startSpecRelay } from './spec-relay.ts'
 
 const LINES = '/api/v1/phone-lines'
@@ -78,9 +77,7 @@ test('spec 2.2: the label is a name that can be given and taken away', async () 
 })
 
 test('spec 2.2, 3.1: a line whose device goes away is offline, and online when it is back', async () => {
-  const driver = new ScriptedDriver()
-  const device = driver.add('+12025550801')
-  await using relay = await startRelay({ drivers: [driver] })
+  await using relay = await startScripted()
   const states: unknown[] = []
   const look = async () => {
     const [line] = await relay.lines()
@@ -88,9 +85,9 @@ test('spec 2.2, 3.1: a line whose device goes away is offline, and online when i
   }
 
   await look()
-  await device.goOffline('unplugged')
+  await relay.device.goOffline('unplugged')
   await look()
-  await device.goOnline()
+  await relay.device.goOnline()
   await look()
 
   expect(states).toEqual([
@@ -101,12 +98,10 @@ test('spec 2.2, 3.1: a line whose device goes away is offline, and online when i
 })
 
 test('spec 3.1: an online line both sends and receives', async () => {
-  const driver = new ScriptedDriver()
-  const device = driver.add('+12025550801')
-  await using relay = await startRelay({ drivers: [driver] })
+  await using relay = await startScripted()
 
   const sent = await relay.send({ to: READER, text: 'out' })
-  await device.receive({ guid: 'in-1', text: 'in' })
+  await relay.device.receive({ guid: 'in-1', text: 'in' })
 
   expect(sent.status).toBe(200)
   const { data } = await relay.get('/api/v1/messages')
@@ -117,10 +112,8 @@ test('spec 3.1: an online line both sends and receives', async () => {
 })
 
 test('spec 3.1: what is for an offline line is routed to another one, or queued until it is back', async () => {
-  const driver = new ScriptedDriver()
-  const first = driver.add('+12025550801', false)
-  driver.add('+12025550802')
-  await using relay = await startRelay({ drivers: [driver] })
+  await using relay = await startScripted({ lines: ['offline', 'online'] })
+  const { device: first } = relay
   const [offline, online] = await relay.lines()
 
   const routed = await relay.send({ to: READER, text: 'any line' })
@@ -150,7 +143,8 @@ test('spec 2.2, 8: a line takes 50 new contacts a day, and each line has its own
   for (let i = 0; i < 51; i += 1) statuses.push((await send(i, first.id)).status)
   const known = await send(0, first.id)
   const elsewhere = await send(50, second.id)
-  await relay.clock.advance(14 * 3_600_000)
+  relay.clock.doze(14 * 3_600_000)
+  await relay.clock.advance(0)
   const tomorrow = await send(50, first.id)
 
   expect(statuses).toEqual([...Array(50).fill(200), 429])

@@ -2,9 +2,9 @@
 
 import { expect, test } from 'bun:test'
 
-import { ScriptedDriver, type SendScript } from '../support/scripted-driver.ts'
-import { TestClock } from '../support/test-clock.ts'
-import { startRelay, type Json, type TestRelay } from '../support/test-relay.ts'
+import { type SendScript } from '../support/scripted-driver.ts'
+import { startScripted } from '../support/scripted-relay.ts'
+import { type Json, type TestRelay } from '../support/test-relay.ts'
 import { WebhookSink } from '../support/webhook-sink.ts'
 
 const MINUTE = 60_000
@@ -12,10 +12,7 @@ const HOUR = 60 * MINUTE
 const ASYNC = { Prefer: 'respond-async' }
 const HOOK = 'http://192.168.1.20/hook'
 
-async function backlogs(relay: TestRelay): Promise<readonly Json[]> {
-  const { data } = await relay.get('/api/v1/health')
-  return data.filter(({ code }: Json) => code === 'queue_growing')
-}
+const backlogs = (relay: TestRelay) => relay.findings('queue_growing')
 
 /** Lets a device hang in each send until `release` is called. */
 function hanging(): { readonly script: SendScript; readonly release: () => void } {
@@ -28,19 +25,9 @@ function hanging(): { readonly script: SendScript; readonly release: () => void 
   return { script, release: resolve }
 }
 
-async function startLine(isOnline = true) {
-  const driver = new ScriptedDriver()
-  const device = driver.add('+12025550801', isOnline)
-  const relay = await startRelay({ drivers: [driver] })
-  return { relay, device, [Symbol.asyncDispose]: () => relay[Symbol.asyncDispose]() }
-}
-
 test('a line that is online and takes nothing for a quarter of an hour is named, until its queue is gone', async () => {
-  await using rig = await startLine()
-  const { relay, device } = rig
-  const [line] = await relay.lines()
   const { script, release } = hanging()
-  device.script = script
+  await using relay = await startScripted({ script })
   for (const digit of [1, 2, 3]) {
     await relay.send({ to: `+1202555070${digit}`, text: 'hello' }, ASYNC)
   }
@@ -53,7 +40,7 @@ test('a line that is online and takes nothing for a quarter of an hour is named,
   await relay.clock.advance(2 * MINUTE)
 
   expect(early).toEqual([])
-  expect(late).toMatchObject([{ severity: 'warning', about: { kind: 'line', id: line.id } }])
+  expect(late).toMatchObject([{ severity: 'warning', about: { kind: 'line', id: relay.line.id } }])
   expect(late[0].title).toBe('Messages are waiting although line +12025550801 is online')
   expect(late[0].why).toBe(
     'Messages in 2 conversations are waiting for this line, the oldest since 2026-11-21T10:00:00.000Z.',
@@ -62,9 +49,9 @@ test('a line that is online and takes nothing for a quarter of an hour is named,
 })
 
 test('a line that is slow on purpose is named too where its messages wait for so long', async () => {
-  await using rig = await startLine()
-  const { relay, device } = rig
-  device.script = async () => ({ outcome: 'postponed', reason: 'pacing', delayMs: MINUTE })
+  await using relay = await startScripted({
+    script: async () => ({ outcome: 'postponed', reason: 'pacing', delayMs: MINUTE }),
+  })
   await relay.send({ to: '+12025550701', text: 'hello' }, ASYNC)
 
   await relay.clock.advance(16 * MINUTE)
@@ -74,14 +61,13 @@ test('a line that is slow on purpose is named too where its messages wait for so
 })
 
 test('a line that is offline, full for the day, or just back with an old queue is no backlog', async () => {
-  await using rig = await startLine(false)
-  const { relay, device } = rig
+  await using relay = await startScripted({ lines: ['offline'] })
   await relay.limit(1)
   await relay.send({ to: '+12025550701', text: 'hello' }, ASYNC)
   await relay.send({ to: '+12025550702', text: 'hello' }, ASYNC)
   await relay.clock.advance(HOUR)
   const offline = await backlogs(relay)
-  await device.goOnline()
+  await relay.device.goOnline()
   await relay.clock.advance(MINUTE)
   const back = await backlogs(relay)
   await relay.clock.advance(HOUR)
@@ -107,26 +93,21 @@ function oneByOne(workMs: number): WebhookSink['answer'] {
 
 /** A relay with a webhook whose receiver answers as it is told, and a line that receives. */
 async function startHook(answer: WebhookSink['answer']) {
-  const clock = new TestClock()
-  const sink = new WebhookSink(clock)
-  sink.answer = answer
-  const driver = new ScriptedDriver()
-  const device = driver.add('+12025550801')
-  const relay = await startRelay({ clock, drivers: [driver], post: sink.post })
+  const relay = await startScripted()
+  relay.sink.answer = answer
   const hook = await relay.post('/api/v1/webhooks', { url: HOOK, events: ['message.received'] })
   const receive = async (count: number) => {
     for (let i = 0; i < count; i += 1) {
       const handle = `+1202556${String(1_000 + i)}` as never
-      await device.receive({ guid: `in-${i}`, handle })
+      await relay.device.receive({ guid: `in-${i}`, handle })
     }
   }
-  const close = () => relay[Symbol.asyncDispose]()
-  return { relay, id: hook.body.id, receive, [Symbol.asyncDispose]: close }
+  return { ...relay, id: hook.body.id, receive }
 }
 
 test('a webhook that takes its events more slowly than they come is named, and no longer when it has caught up', async () => {
-  await using rig = await startHook(oneByOne(3_000))
-  const { relay, id, receive } = rig
+  await using relay = await startHook(oneByOne(3_000))
+  const { id, receive } = relay
   await receive(500)
   await relay.clock.advance(14 * MINUTE)
   const early = await backlogs(relay)
@@ -142,12 +123,10 @@ test('a webhook that takes its events more slowly than they come is named, and n
 })
 
 test('a webhook that fails has a finding of its own, and no other for its queue', async () => {
-  await using rig = await startHook(() => 500)
-  const { relay, receive } = rig
-  await receive(20)
+  await using relay = await startHook(() => 500)
+  await relay.receive(20)
 
   await relay.clock.advance(HOUR)
 
-  const { data } = await relay.get('/api/v1/health')
-  expect(data.map(({ code }: Json) => code)).toEqual(['webhook_failing'])
+  expect((await relay.findings()).map(({ code }) => code)).toEqual(['webhook_failing'])
 })

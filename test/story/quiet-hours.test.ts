@@ -4,35 +4,22 @@ import { expect, test } from 'bun:test'
 
 import { quietUntil } from '../../src/domain/quiet-hours.ts'
 import { asOwner } from '../support/control-socket.ts'
-import { ScriptedDriver } from '../support/scripted-driver.ts'
-import { startRelay } from '../support/test-relay.ts'
+import { startScripted } from '../support/scripted-relay.ts'
 
 const TO = '+12025550700'
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 
 async function startQuiet(quiet_hours: unknown) {
-  const driver = new ScriptedDriver()
-  const device = driver.add('+12025550801')
-  const relay = await startRelay({ drivers: [driver] })
-  const [{ id }] = await relay.lines()
+  const relay = await startScripted()
   const change = (hours: unknown) =>
-    relay.patch(`/api/v1/phone-lines/${id}`, { quiet_hours: hours })
-  const changed = await change(quiet_hours)
-  const texts = () => device.sent.map(({ text }) => text)
-  return {
-    relay,
-    device,
-    texts,
-    change,
-    changed,
-    [Symbol.asyncDispose]: relay[Symbol.asyncDispose],
-  }
+    relay.patch(`/api/v1/phone-lines/${relay.line.id}`, { quiet_hours: hours })
+  return { ...relay, change, changed: await change(quiet_hours) }
 }
 
 test('messages of quiet hours wait until they end, in order, and an urgent one goes past them', async () => {
-  await using stage = await startQuiet({ from: '09:00', to: '11:30' })
-  const { relay, changed, texts } = stage
+  await using relay = await startQuiet({ from: '09:00', to: '11:30' })
+  const { changed, texts } = relay
 
   const first = await relay.send({ to: TO, text: 'one' }, { Prefer: 'wait=30' })
   await relay.send({ to: TO, text: 'two' })
@@ -49,8 +36,8 @@ test('messages of quiet hours wait until they end, in order, and an urgent one g
 })
 
 test('what still waits when quiet hours begin waits for their end, too', async () => {
-  await using stage = await startQuiet({ from: '11:00', to: '12:00' })
-  const { relay, device, texts } = stage
+  await using relay = await startQuiet({ from: '11:00', to: '12:00' })
+  const { device, texts } = relay
 
   await device.goOffline()
   const { body } = await relay.send({ to: TO, text: 'late' })
@@ -67,8 +54,8 @@ test('what still waits when quiet hours begin waits for their end, too', async (
 })
 
 test('quiet hours that end earlier by a change of them, or of the time zone, let messages go', async () => {
-  await using stage = await startQuiet({ from: '09:00', to: '12:00' })
-  const { relay, texts, change } = stage
+  await using relay = await startQuiet({ from: '09:00', to: '12:00' })
+  const { texts, change } = relay
 
   await relay.send({ to: TO, text: 'one' })
   const off = await change(null)
@@ -85,8 +72,8 @@ test('quiet hours that end earlier by a change of them, or of the time zone, let
 
 test('hours that are no times of day, or begin when they end, are refused', async () => {
   for (const hours of [{ from: '24:00', to: '08:00' }, { from: '9:00', to: '11:00' }, '21-8']) {
-    await using stage = await startQuiet(hours)
-    expect(stage.changed.status).toBe(400)
+    await using relay = await startQuiet(hours)
+    expect(relay.changed.status).toBe(400)
   }
   await using same = await startQuiet({ from: '08:00', to: '08:00' })
   expect(same.changed.body.error.details.issues[0].path).toBe('quiet_hours')

@@ -3,9 +3,8 @@
 import { expect, test } from 'bun:test'
 
 import { openDatabase } from '../../src/storage/database.ts'
-import { ScriptedDriver } from '../support/scripted-driver.ts'
+import { startScripted } from '../support/scripted-relay.ts'
 import { TestClock, TEST_START } from '../support/test-clock.ts'
-import { startRelay } from '../support/test-relay.ts'
 
 const TO = '+12025550700'
 const MINUTE = 60_000
@@ -18,16 +17,9 @@ const TOMORROW = new Date(BEFORE_MIDNIGHT + 40 * MINUTE).toISOString()
 
 const at = (ms: number) => new Date(TEST_START + ms).toISOString()
 
-function oneLine() {
-  const driver = new ScriptedDriver()
-  const device = driver.add('+12025550801')
-  const texts = () => device.sent.map(({ text }) => text)
-  return { drivers: [driver], device, texts }
-}
-
 test('a scheduled message is answered at once, waits, and leaves at its time', async () => {
-  const { drivers, texts } = oneLine()
-  await using relay = await startRelay({ drivers })
+  await using relay = await startScripted()
+  const { texts } = relay
 
   const answer = await relay.send(
     { to: TO, text: 'later', send_at: at(2 * HOUR) },
@@ -52,8 +44,8 @@ test('a scheduled message is answered at once, waits, and leaves at its time', a
 })
 
 test('scheduled messages hold up nobody, and leave in the order of their times', async () => {
-  const { drivers, device, texts } = oneLine()
-  await using relay = await startRelay({ drivers })
+  await using relay = await startScripted()
+  const { device, texts } = relay
 
   await relay.send({ to: TO, text: 'at three', send_at: at(3 * HOUR) })
   await relay.send({ to: TO, text: 'at two', send_at: at(2 * HOUR) })
@@ -71,8 +63,8 @@ test('scheduled messages hold up nobody, and leave in the order of their times',
 })
 
 test('its 24 hours count from its time', async () => {
-  const { drivers, device } = oneLine()
-  await using relay = await startRelay({ drivers })
+  await using relay = await startScripted()
+  const { device } = relay
   const { body } = await relay.send({ to: TO, text: 'later', send_at: at(30 * HOUR) })
   const ordinary = await relay.send({ to: '+12025550701', text: 'sent' })
 
@@ -92,8 +84,8 @@ test('its 24 hours count from its time', async () => {
 })
 
 test('a time that is over, too far ahead or without a zone is refused; a repeat gets its first answer', async () => {
-  const { drivers, texts } = oneLine()
-  await using relay = await startRelay({ drivers })
+  await using relay = await startScripted()
+  const { texts } = relay
   const send = (send_at: string) => relay.send({ to: TO, text: 'later', send_at })
 
   const answers = await Promise.all([at(0), at(90 * DAY + 1), '2026-11-22T10:00:00'].map(send))
@@ -112,8 +104,8 @@ test('a time that is over, too far ahead or without a zone is refused; a repeat 
 })
 
 test('a canceled message never leaves, gives its contact back, and says so', async () => {
-  const { drivers, device, texts } = oneLine()
-  await using relay = await startRelay({ drivers })
+  await using relay = await startScripted()
+  const { device, texts } = relay
   await relay.limit(1)
   const cancel = (id: string) => relay.request('DELETE', `/api/v1/messages/${id}`)
 
@@ -141,7 +133,8 @@ test('a canceled message never leaves, gives its contact back, and says so', asy
 })
 
 test('a message that is canceled while its driver prepares is not sent', async () => {
-  const { drivers, device } = oneLine()
+  await using relay = await startScripted()
+  const { device } = relay
   const { promise: prepared, resolve: prepare } = Promise.withResolvers<void>()
   const granted: boolean[] = []
   device.script = async (_message, pointOfNoReturn) => {
@@ -149,7 +142,6 @@ test('a message that is canceled while its driver prepares is not sent', async (
     granted.push(await pointOfNoReturn(null))
     return { outcome: 'not_sent', reason: 'withdrawn', blame: 'line' }
   }
-  await using relay = await startRelay({ drivers })
 
   const sending = relay.send({ to: TO, text: 'hello' })
   await relay.clock.advance(0)
@@ -167,8 +159,8 @@ test('a message that is canceled while its driver prepares is not sent', async (
 })
 
 test('the place of a new contact is one of the day of sending', async () => {
-  const { drivers, texts } = oneLine()
-  await using relay = await startRelay({ drivers, clock: new TestClock(BEFORE_MIDNIGHT) })
+  await using relay = await startScripted({ clock: new TestClock(BEFORE_MIDNIGHT) })
+  const { texts } = relay
   await relay.limit(1)
   const used = async () => (await relay.lines())[0].new_contacts_today
 
@@ -187,8 +179,8 @@ test('the place of a new contact is one of the day of sending', async () => {
 })
 
 test('a message of today to somebody who is scheduled for tomorrow takes a place of today', async () => {
-  const { drivers, texts } = oneLine()
-  await using relay = await startRelay({ drivers, clock: new TestClock(BEFORE_MIDNIGHT) })
+  await using relay = await startScripted({ clock: new TestClock(BEFORE_MIDNIGHT) })
+  const { texts } = relay
   await relay.limit(1)
 
   await relay.send({ to: TO, text: 'tomorrow', send_at: TOMORROW })
@@ -201,8 +193,8 @@ test('a message of today to somebody who is scheduled for tomorrow takes a place
 })
 
 test('the list finds what is scheduled, as queued and by its reason', async () => {
-  const { drivers, device } = oneLine()
-  await using relay = await startRelay({ drivers })
+  await using relay = await startScripted()
+  const { device } = relay
   await device.goOffline()
   const waiting = await relay.send({ to: TO, text: 'waits' })
   const later = await relay.send({ to: TO, text: 'later', send_at: at(HOUR) })
@@ -220,18 +212,16 @@ test('the list finds what is scheduled, as queued and by its reason', async () =
 /** Counts of messages that left before the relay ended and, after each of `more`, since its next start. */
 async function sentAfterRestart(offMs: number, more: readonly number[]) {
   const database = openDatabase(':memory:', { version: 'test' })
-  const first = oneLine()
-  const before = await startRelay({ drivers: first.drivers, database })
+  const before = await startScripted({ database })
   const { clock, key } = before
   await before.send({ to: TO, text: 'later', send_at: at(2 * HOUR) })
   await before[Symbol.asyncDispose]()
-  const second = oneLine()
-  const life = { drivers: second.drivers, database, key, clock: new TestClock(clock.now() + offMs) }
-  await using relay = await startRelay(life)
-  const sent = [first.texts().length]
+  const now = new TestClock(clock.now() + offMs)
+  await using relay = await startScripted({ database, key, clock: now })
+  const sent = [before.texts().length]
   for (const ms of more) {
     await relay.clock.advance(ms)
-    sent.push(second.texts().length)
+    sent.push(relay.texts().length)
   }
   return sent
 }
@@ -245,8 +235,8 @@ test('after a start with a clock far ahead the message waits until the clock is 
 })
 
 test('a clock that jumps ahead while the relay runs sends nothing early', async () => {
-  const { drivers, texts } = oneLine()
-  await using relay = await startRelay({ drivers })
+  await using relay = await startScripted()
+  const { texts } = relay
   await relay.send({ to: TO, text: 'later', send_at: at(2 * HOUR) })
 
   relay.clock.step(6 * HOUR)

@@ -3,8 +3,7 @@
 import { expect, test } from 'bun:test'
 
 import { asOwner } from '../support/control-socket.ts'
-import { ScriptedDriver } from '../support/scripted-driver.ts'
-import { startRelay } from '../support/test-relay.ts'
+import { startScripted } from '../support/scripted-relay.ts'
 
 const HOUR = 3_600_000
 const KOLKATA = { body: { value: 'Asia/Kolkata' } }
@@ -13,39 +12,34 @@ function recipient(number: number): string {
   return `+1202555${String(1_000 + number)}`
 }
 
-async function oneLine(isOnline = true) {
-  const driver = new ScriptedDriver()
-  const device = driver.add('+12025550801', isOnline)
-  const relay = await startRelay({ drivers: [driver] })
-  await relay.limit(1)
-  return { device, relay }
-}
-
 test('at midnight of the shop the limit begins anew, and its error and finding say when that is', async () => {
-  const { relay } = await oneLine()
-  await using _ = relay
+  await using relay = await startScripted()
+  await relay.limit(1)
   await asOwner(relay, 'PUT', '/settings/time_zone', KOLKATA)
   await relay.send({ to: recipient(1), text: 'hello' })
 
   const refused = await relay.send({ to: recipient(2), text: 'hello' })
-  const findings = await relay.get('/api/v1/health')
-  await relay.clock.advance(8.5 * HOUR - 1_000)
+  const [finding] = await relay.findings('limit_reached')
+  relay.clock.doze(8 * HOUR)
+  await relay.clock.advance(0.5 * HOUR - 1_000)
   const before = await relay.send({ to: recipient(2), text: 'hello' })
   await relay.clock.advance(1_000)
   const after = await relay.send({ to: recipient(2), text: 'hello' })
 
   expect(refused.body.error.details.resets_at).toBe('2026-11-21T18:30:00.000Z')
   expect(refused.headers.get('Retry-After')).toBe(String(8.5 * 3_600))
-  expect(JSON.stringify(findings)).toContain('Wait until midnight in Asia/Kolkata')
+  expect(finding.fix).toContain('Wait until midnight in Asia/Kolkata')
   expect([before.status, after.status]).toEqual([429, 200])
 })
 
 test('a message that waits for its day goes at once where the day of a new zone is another one', async () => {
-  const { device, relay } = await oneLine(false)
-  await using _ = relay
+  await using relay = await startScripted({ lines: ['offline'] })
+  const { device } = relay
+  await relay.limit(1)
   for (const n of [1, 2]) await relay.send({ to: recipient(n), text: 'hello' })
   await device.goOnline()
-  await relay.clock.advance(9 * HOUR)
+  relay.clock.doze(8 * HOUR)
+  await relay.clock.advance(HOUR)
   const sentInUtc = device.sent.length
 
   await asOwner(relay, 'PUT', '/settings/time_zone', KOLKATA)
@@ -55,8 +49,7 @@ test('a message that waits for its day goes at once where the day of a new zone 
 })
 
 test('what is no name of a time zone is refused, and the setting stays', async () => {
-  const { relay } = await oneLine()
-  await using _ = relay
+  await using relay = await startScripted()
 
   const set = await asOwner(relay, 'PUT', '/settings/time_zone', { body: { value: '+02:00' } })
   const asked = await relay.request('GET', '/api/v1/stats?time_zone=Nowhere%2FCity')

@@ -10,10 +10,10 @@ import { LINE_KINDS } from '../../src/lines/kinds.ts'
 import { insertAttachment } from '../../src/storage/attachments.ts'
 import type { Tx } from '../../src/storage/database.ts'
 import { ScratchFolder } from './scratch-folder.ts'
-import { ScriptedDriver, TEXTS_ONLY } from './scripted-driver.ts'
+import { TEXTS_ONLY } from './scripted-driver.ts'
+import { startScripted } from './scripted-relay.ts'
 import { TEST_START, TestClock } from './test-clock.ts'
-import { seededRandom, startRelay, type TestRelay } from './test-relay.ts'
-import { WebhookSink } from './webhook-sink.ts'
+import { seededRandom, type TestRelay } from './test-relay.ts'
 
 export const ABLE: Capabilities = {
   ...TEXTS_ONLY,
@@ -26,43 +26,28 @@ export const ABLE: Capabilities = {
 /** Kinds of which `mac` can do all, also while its line is offline. */
 const KINDS = LINE_KINDS.map((kind) => (kind.name === 'mac' ? { ...kind, abilities: ABLE } : kind))
 
-type Options = {
+type Options = Omit<Exclude<Parameters<typeof startScripted>[0], undefined>, 'folder'> & {
   readonly folder?: ScratchFolder
   /** One number for each device. */
   readonly numbers?: readonly string[]
   /** A life before this one, whose key and clock go on. */
   readonly before?: TestRelay
-  readonly start?: Partial<Parameters<typeof startRelay>[0]>
 }
 
-export async function startRich({ folder, numbers, before, start }: Options = {}) {
+export async function startRich({ folder, numbers, before, parts, ...start }: Options = {}) {
   const own = folder ?? new ScratchFolder()
-  const driver = new ScriptedDriver()
-  const devices = (numbers ?? ['+12025550801']).map((number) => {
-    const device = driver.add(number)
-    device.capabilities = ABLE
-    return device
-  })
-  const clock = before?.clock ?? new TestClock()
-  const sink = new WebhookSink(clock)
-  const relay = await startRelay({
-    drivers: [driver],
-    folder: own.path,
-    clock,
-    key: before?.key ?? null,
-    post: sink.post,
+  const relay = await startScripted({
+    lines: (numbers ?? ['+12025550801']).map(() => 'online' as const),
+    capabilities: ABLE,
+    clock: before?.clock,
+    key: before?.key,
     ...start,
-    parts: { kinds: KINDS, ...start?.parts },
+    folder: own.path,
+    parts: { kinds: KINDS, ...parts },
   })
-  const [device] = devices
-  if (device === undefined) throw new Error('There is no device.')
   return {
     ...relay,
     folder: own,
-    driver,
-    device,
-    devices,
-    sink,
     file: (content: string, name?: string) => storeFile(relay, own, content, name),
     /** Takes the bytes of all files away. */
     loseFiles: () => rmSync(own.file('attachments'), { recursive: true }),
