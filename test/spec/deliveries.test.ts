@@ -23,43 +23,43 @@ test('spec 6.2: an event is an HTTP POST with a JSON body to the registered url,
   expect(Object.keys(JSON.parse(posted?.body ?? ''))).toEqual(['event', 'phone_line_id', 'message'])
 })
 
-for (const status of [200, 201, 202, 204, 299]) {
-  test(`spec 6.3: ${status} is a success, and the event does not come again`, async () => {
-    await using relay = await startSpecRelay()
-    const { id } = await relay.webhook(['message.sent'])
-    relay.sink.answer = () => status
+test('spec 6.3: any 2xx is a success, and the event does not come again', async () => {
+  await using relay = await startSpecRelay()
+  const { id } = await relay.webhook(['message.sent'])
+  const statuses = [200, 201, 202, 204, 299]
+  relay.sink.answer = (_, index) => statuses[index] ?? 500
 
-    await relay.send({ to: READER, text: 'hello' })
-    await relay.clock.advance(60 * MINUTE)
+  for (const _ of statuses) await relay.send({ to: READER, text: 'hello' })
+  await relay.clock.advance(60 * MINUTE)
 
-    expect(relay.sink.posts).toHaveLength(1)
-    const { data } = await relay.get(`/api/v1/webhooks/${id}/deliveries`)
-    expect(data).toMatchObject([{ status: 'succeeded', attempt_count: 1 }])
-  })
-}
+  expect(relay.sink.posts).toHaveLength(statuses.length)
+  const { data } = await relay.get(`/api/v1/webhooks/${id}/deliveries`)
+  expect(data).toMatchObject(statuses.map(() => ({ status: 'succeeded', attempt_count: 1 })))
+})
 
-const FAILURES: readonly (readonly [string, Answer])[] = [
-  ['a redirect', 302],
-  ['404', 404],
-  ['500', 500],
-  ['no answer', 'hang'],
-  ['a closed port', { result: 'failed', error: 'connection_refused', isPrivateTarget: false }],
+const FAILURES: readonly Answer[] = [
+  302,
+  404,
+  500,
+  'hang',
+  { result: 'failed', error: 'connection_refused', isPrivateTarget: false },
 ]
 
-for (const [name, answer] of FAILURES) {
-  test(`spec 6.3, 6.4: ${name} is a failure, and the same event comes again`, async () => {
-    await using relay = await startSpecRelay()
-    await relay.webhook(['message.sent'])
-    relay.sink.answer = (_, index) => (index === 0 ? answer : 200)
+test('spec 6.3, 6.4: any other status, no answer and a closed port are failures, and the same event comes again', async () => {
+  await using relay = await startSpecRelay()
+  await relay.webhook(['message.sent'])
 
+  for (const answer of FAILURES) {
+    const before = relay.sink.posts.length
+    relay.sink.answer = (_, index) => (index === before ? answer : 200)
     await relay.send({ to: READER, text: 'hello' })
-    await relay.clock.advance(60 * MINUTE)
+    await relay.clock.advance(10 * MINUTE)
 
-    expect(relay.sink.posts).toHaveLength(2)
-    const [first, second] = relay.sink.posts
+    const [first, second, ...more] = relay.sink.posts.slice(before)
     expect([second?.body, second?.id, second?.url]).toEqual([first?.body, first?.id, HOOK_URL])
-  })
-}
+    expect(more).toEqual([])
+  }
+})
 
 test('spec 6.4: the waits between the retries grow exponentially', async () => {
   await using relay = await startSpecRelay()
@@ -93,7 +93,7 @@ test('spec 6.4: a receiver that is back after an hour has missed nothing', async
   const before = relay.sink.posts.length
 
   relay.sink.answer = () => 200
-  await relay.clock.advance(6 * 60 * MINUTE)
+  await relay.clock.advance(10 * MINUTE)
 
   const events = relay.posted().slice(before)
   expect(events).toHaveLength(3)
@@ -116,35 +116,24 @@ test('spec 6.4: one receiver that fails delays no other', async () => {
   )
 })
 
-test('spec 6.6: the signing secret proves that a payload is from here, in each attempt', async () => {
+test('spec 6.6: the signing secret proves that a payload is from here, in each attempt, and no other secret does', async () => {
   await using relay = await startSpecRelay()
   const webhook = await relay.webhook(['message.sent'])
-  relay.sink.answer = (_, index) => (index < 2 ? 500 : 200)
+  const other = await relay.webhook(['message.read'], 'https://other.example.com/')
+  relay.sink.answer = ({ url }) => (url === HOOK_URL && relay.sink.to(url).length < 3 ? 500 : 200)
 
   await relay.send({ to: READER, text: 'Grüße 👋' })
   await relay.clock.advance(MINUTE)
 
-  expect(relay.sink.posts).toHaveLength(3)
-  for (const posted of relay.sink.posts) {
-    expect(posted.headers['webhook-signature']).toBe(signatureOf(posted, webhook.secret))
+  const posts = relay.sink.to(HOOK_URL)
+  expect(posts).toHaveLength(3)
+  for (const posted of posts) {
+    const signature = posted.headers['webhook-signature']
+    const forged = { ...posted, body: posted.body.replace('Grüße', 'Grüsse') }
+    expect(signature).toBe(signatureOf(posted, webhook.secret))
+    expect(signature).not.toBe(signatureOf(forged, webhook.secret))
+    expect(signature).not.toBe(signatureOf(posted, other.secret))
   }
-})
-
-test('spec 6.6: neither a changed body nor the secret of another webhook passes', async () => {
-  await using relay = await startSpecRelay()
-  const webhook = await relay.webhook(['message.sent'])
-  const other = await relay.webhook(['message.read'], 'https://other.example.com/')
-
-  await relay.send({ to: READER, text: 'hello' })
-  await relay.clock.advance(0)
-
-  const [posted] = relay.sink.posts
-  if (posted === undefined) throw new Error('Nothing was posted.')
-  const signature = posted.headers['webhook-signature']
-  const forged = { ...posted, body: posted.body.replace('hello', 'hullo') }
-  expect(signature).toBe(signatureOf(posted, webhook.secret))
-  expect(signature).not.toBe(signatureOf(forged, webhook.secret))
-  expect(signature).not.toBe(signatureOf(posted, other.secret))
 })
 
 /** What a receiver with the reference library expects in `webhook-signature`. */
