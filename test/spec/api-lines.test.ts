@@ -2,11 +2,8 @@
 
 import { expect, test } from 'bun:test'
 
-import { createSimulatedDriver } from '../../src/lines/kinds/simulated/kind.ts'
-import { ScratchFolder } from '../support/scratch-folder.ts'
-import { TestClock } from '../support/test-clock.ts'
-import { seededRandom, startRelay } from '../support/test-relay.ts'
-import { credentials, LINE_NUMBER, READER, startSpecRelay } from './spec-relay.ts'
+import { startScripted } from '../support/scripted-relay.ts'
+import { READER, startSpecRelay } from './spec-relay.ts'
 
 const LINES = '/api/v1/phone-lines'
 
@@ -52,55 +49,26 @@ test('api, lines: a full line is passed over, and only when all are full it is 4
   expect(answers[2]?.headers.get('Retry-After')).toBe(String(14 * 3_600))
 })
 
-test('api, lines: simulated lines that this start did not ask for count as none', async () => {
-  using folder = new ScratchFolder()
-  const { before, after, headers } = await startTwice(folder)
-  await using relay = after
+test('api, lines: simulated lines that this start did not ask for count as none, and can be deleted', async () => {
+  const before = await startScripted({ kind: 'simulated' })
+  const { body: sent } = await before.send({ to: READER, text: 'hello' })
+  await before[Symbol.asyncDispose]()
+  const { database, key, clock } = before
+  await using relay = await startScripted({ kind: 'simulated', lines: [], database, key, clock })
+  const { phone_line_id: id, phone_number } = sent
 
-  const answer = await relay.send({ to: READER, text: 'hello' }, headers)
-  const { body } = await relay.request('GET', LINES, undefined, headers)
+  const answer = await relay.send({ to: READER, text: 'hello' })
+  const left = await relay.lines()
+  const deleted = await relay.request('DELETE', `${LINES}/${id}`)
 
   expect([answer.status, answer.body.error.code]).toEqual([503, 'no_phone_line'])
-  expect(body.data).toMatchObject([
-    { id: before.phone_line_id, status: 'offline', status_reason: 'not_configured' },
-  ])
-})
-
-test('api, lines: one of them can be deleted, and its messages keep its id and number', async () => {
-  using folder = new ScratchFolder()
-  const { before, after, headers } = await startTwice(folder)
-  await using relay = after
-
-  const deleted = await relay.request(
-    'DELETE',
-    `${LINES}/${before.phone_line_id}`,
-    undefined,
-    headers,
-  )
-
-  expect([deleted.status, deleted.body]).toEqual([200, { id: before.phone_line_id, deleted: true }])
-  const read = async (path: string) => (await relay.request('GET', path, undefined, headers)).body
-  expect((await read(LINES)).data).toEqual([])
-  expect(await read(`/api/v1/messages/${before.id}`)).toMatchObject({
-    phone_line_id: before.phone_line_id,
-    phone_number: LINE_NUMBER,
-    from: LINE_NUMBER,
+  expect(left).toMatchObject([{ id, status: 'offline', status_reason: 'not_configured' }])
+  expect([deleted.status, deleted.body]).toEqual([200, { id, deleted: true }])
+  expect(await relay.lines()).toEqual([])
+  // Its messages keep its id and its number.
+  expect(await relay.message(sent.id)).toMatchObject({
+    phone_line_id: id,
+    phone_number,
+    from: phone_number,
   })
 })
-
-/** A start with one simulated line that sends a message, and then one without any. */
-async function startTwice(folder: ScratchFolder) {
-  const clock = new TestClock()
-  const ledgerPath = folder.file('simulated.db')
-  const tools = { clock, random: seededRandom(2) }
-  const driversFor = (lineCount: number) => [
-    createSimulatedDriver({ lineCount, delayMs: 400, ledgerPath }, tools),
-  ]
-  const first = await startRelay({ drivers: driversFor(1), clock })
-  const { body: before } = await first.send({ to: READER, text: 'hello' })
-  await first[Symbol.asyncDispose]()
-
-  const { database } = first
-  const after = await startRelay({ drivers: driversFor(0), clock, database })
-  return { before, after, headers: credentials(first.key) }
-}

@@ -19,23 +19,6 @@ const KEYS = '/api/v1/keys'
 const WEBHOOKS = '/api/v1/webhooks'
 const SINCE = { since: '2026-11-21T00:00:00.000Z' }
 
-test('api, keys: revoking again answers 200 again, and keeps the first time', async () => {
-  await using relay = await startSpecRelay()
-  const { body: key } = await relay.post(KEYS, { name: 'old' })
-  const revokedAt = async () =>
-    (await relay.get(KEYS)).data.find(({ id }: Json) => id === key.id).revoked_at
-
-  const first = await relay.request('DELETE', `${KEYS}/${key.id}`)
-  const at = await revokedAt()
-  await relay.clock.advance(60_000)
-  const second = await relay.request('DELETE', `${KEYS}/${key.id}`)
-
-  const answer = { id: key.id, deleted: true }
-  expect([first.status, first.body, second.status, second.body]).toEqual([200, answer, 200, answer])
-  expect(at).toBe('2026-11-21T10:00:00.000Z')
-  expect(await revokedAt()).toBe(at)
-})
-
 test('api, keys: a revocation lists what the key created and what still lives', async () => {
   await using relay = await startSpecRelay()
   const { body: key } = await relay.post(KEYS, { name: 'stolen' })

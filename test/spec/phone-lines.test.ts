@@ -64,16 +64,18 @@ test('spec 2.2: each line has its own id and number', async () => {
   expect(new Set(lines.map((line) => line.id)).size).toBe(3)
 })
 
-test('spec 2.2: the label is a name that can be given and taken away', async () => {
+test('spec 2.2: the label and the other settings can be changed, and the answer is the line as it is now', async () => {
   await using relay = await startSpecRelay()
   const [line] = await relay.lines()
+  const changes = { label: 'Desk', daily_contact_limit: 7, is_enabled: false, relay_sms: true }
 
-  const named = await relay.patch(`${LINES}/${line.id}`, { label: 'Front desk' })
-  const listed = (await relay.lines())[0]
+  const changed = await relay.patch(`${LINES}/${line.id}`, changes)
+  const [listed] = await relay.lines()
   const unnamed = await relay.patch(`${LINES}/${line.id}`, { label: null })
 
-  expect([named.status, named.body.label, listed.label]).toEqual([200, 'Front desk', 'Front desk'])
-  expect([unnamed.status, unnamed.body.label]).toEqual([200, null])
+  expect([changed.status, changed.body]).toEqual([200, { ...line, ...changes }])
+  expect(listed).toEqual(changed.body)
+  expect([unnamed.status, unnamed.body]).toEqual([200, { ...listed, label: null }])
 })
 
 test('spec 2.2, 3.1: a line whose device goes away is offline, and online when it is back', async () => {

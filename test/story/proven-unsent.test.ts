@@ -187,7 +187,7 @@ test('a line has no say about a message that is not its own any more', async () 
   using folder = new ScratchFolder()
   await using after = await endInSend(folder, [{ to: TO, text: 'first' }])
   const other = after.driver.add('+12025550802')
-  after.driver.devicesChanged.notify()
+  after.lookForDevices()
   await after.clock.advance(0)
 
   await other.settle(after.first, PROVEN)

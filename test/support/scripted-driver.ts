@@ -19,7 +19,7 @@ import type {
   SendOutcome,
   Settlement,
 } from '../../src/lines/driver.ts'
-import { Signal } from '../../src/system/signal.ts'
+import type { Signal } from '../../src/system/signal.ts'
 
 export type SendScript = (
   message: OutgoingMessage,
@@ -181,10 +181,9 @@ export class ScriptedDevice {
 export class ScriptedDriver implements LineDriver {
   readonly kind: string
   readonly devices: ScriptedDevice[] = []
-  /** Tells of a device that is added to a relay that runs. */
-  readonly devicesChanged = new Signal()
-  /** The devices are there from the start: looking for them again and again would cost time. */
-  readonly lookEveryMs = 24 * 3_600_000
+  /** Tells of a device that is added to a relay that runs, if it looks seldom. */
+  devicesChanged: Signal | undefined
+  lookEveryMs: number | undefined
 
   constructor(kind: string = 'mac') {
     this.kind = kind

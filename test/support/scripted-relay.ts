@@ -1,7 +1,9 @@
 // A relay with scripted lines and a sink for its webhooks: what most stories begin with.
 
 import type { Capabilities } from '../../src/domain/line.ts'
+import { DAY_MS } from '../../src/domain/time.ts'
 import { closeDatabase, openDatabase } from '../../src/storage/database.ts'
+import { Signal } from '../../src/system/signal.ts'
 import {
   ScriptedDriver,
   TEXTS_ONLY,
@@ -38,6 +40,9 @@ export async function startScripted({
   ...options
 }: Options = {}) {
   const driver = new ScriptedDriver(kind)
+  // The devices are there from the start: a look at them every five seconds would only cost time.
+  const devicesChanged = new Signal()
+  Object.assign(driver, { devicesChanged, lookEveryMs: DAY_MS })
   for (const [place, state] of lines.entries()) {
     const device = driver.add(`+1202555080${place + 1}`, state === 'online')
     device.script = script ?? device.script
@@ -51,6 +56,8 @@ export async function startScripted({
   return {
     ...relay,
     driver,
+    /** Tells of a device that was added since. */
+    lookForDevices: () => devicesChanged.notify(),
     sink,
     device,
     second,
