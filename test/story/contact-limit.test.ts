@@ -1,5 +1,8 @@
+// The limit of new contacts of a day, which begins at midnight of the shop. The clock starts at 10:00 UTC.
+
 import { expect, test } from 'bun:test'
 
+import { asOwner } from '../support/control-socket.ts'
 import { accepts, refuses } from '../support/scripted-driver.ts'
 import { startScripted } from '../support/scripted-relay.ts'
 
@@ -16,19 +19,8 @@ test('two hundred sends at once to new contacts at a limit of fifty: fifty are a
     Array.from({ length: 200 }, (_, i) => relay.send({ to: recipient(i), text: 'hello' })),
   )
 
-  expect(answers.filter((answer) => answer.status === 200)).toHaveLength(50)
-  const refused = answers.filter((answer) => answer.status === 429)
-  expect(refused).toHaveLength(150)
-  expect(refused[0]?.body.error).toMatchObject({
-    code: 'rate_limit_exceeded',
-    details: {
-      limit: 'daily_contacts',
-      daily_limit: 50,
-      used: 50,
-      resets_at: '2026-11-22T00:00:00.000Z',
-    },
-  })
-  expect(refused[0]?.headers.get('Retry-After')).toBe(String(14 * 3600))
+  const statuses = answers.map(({ status }) => status).toSorted((a, b) => a - b)
+  expect(statuses).toEqual([...Array(50).fill(200), ...Array(150).fill(429)])
   expect(relay.device.sent).toHaveLength(50)
 })
 
@@ -134,4 +126,62 @@ test('a place that an earlier message reserved is not taken by one whose line co
   expect([early.body.queued_reason, late.status]).toEqual(['retry', 202])
   expect(relay.texts()).toEqual(['early'])
   expect((await relay.message(late.body.id)).queued_reason).toBe('daily_contact_limit')
+})
+
+const KOLKATA = { body: { value: 'Asia/Kolkata' } }
+
+test('at midnight of the shop the limit begins anew, and its error and finding say when that is', async () => {
+  await using relay = await startScripted()
+  await relay.limit(1)
+  await asOwner(relay, 'PUT', '/settings/time_zone', KOLKATA)
+  await relay.send({ to: recipient(1), text: 'hello' })
+
+  const refused = await relay.send({ to: recipient(2), text: 'hello' })
+  const [finding] = await relay.findings('limit_reached')
+  relay.clock.doze(8 * HOUR)
+  await relay.clock.advance(0.5 * HOUR - 1_000)
+  const before = await relay.send({ to: recipient(2), text: 'hello' })
+  await relay.clock.advance(1_000)
+  const after = await relay.send({ to: recipient(2), text: 'hello' })
+
+  expect(refused.body.error.details.resets_at).toBe('2026-11-21T18:30:00.000Z')
+  expect(refused.headers.get('Retry-After')).toBe(String(8.5 * 3_600))
+  expect(finding.fix).toContain('Wait until midnight in Asia/Kolkata')
+  expect([before.status, after.status]).toEqual([429, 200])
+})
+
+test('a message that waits for its day goes at once where the day of a new zone is another one', async () => {
+  await using relay = await startScripted({ lines: ['offline'] })
+  const { device } = relay
+  await relay.limit(1)
+  for (const n of [1, 2]) await relay.send({ to: recipient(n), text: 'hello' })
+  await device.goOnline()
+  relay.clock.doze(8 * HOUR)
+  await relay.clock.advance(HOUR)
+  const sentInUtc = device.sent.length
+
+  await asOwner(relay, 'PUT', '/settings/time_zone', KOLKATA)
+  await relay.clock.advance(1_000)
+
+  expect([sentInUtc, device.sent.length]).toEqual([1, 2])
+})
+
+test('what is no name of a time zone is refused, and the setting stays', async () => {
+  await using relay = await startScripted()
+
+  const set = await asOwner(relay, 'PUT', '/settings/time_zone', { body: { value: '+02:00' } })
+  const asked = await relay.request('GET', '/api/v1/stats?time_zone=Nowhere%2FCity')
+  const { data } = await asOwner(relay, 'GET', '/settings')
+
+  const message = 'must be the IANA name of a time zone, such as Europe/Berlin or UTC'
+  expect(set.error.details.issues ?? set.error).toMatchObject([{ path: 'value', message }])
+  expect(asked.body.error.details.issues ?? asked.body.error).toMatchObject([
+    { path: 'time_zone', message },
+  ])
+  expect(data).toContainEqual({
+    name: 'time_zone',
+    value: 'UTC',
+    from: 'default',
+    is_locked: false,
+  })
 })

@@ -1,10 +1,11 @@
-// The way out on the test clock: lines that come and go, refuse, answer late or never. Which line a
+// The way out on the test clock: lines that come and go, refuse, postpone, answer late or never. Which line a
 // message takes is in test/spec, what becomes of it in test/messages.
 
 import { expect, test } from 'bun:test'
 
+import type { SendOutcome } from '../../src/lines/driver.ts'
 import { asOwner } from '../support/control-socket.ts'
-import { accepts, refuses, type SendScript } from '../support/scripted-driver.ts'
+import { type SendScript, accepts, refuses } from '../support/scripted-driver.ts'
 import { startScripted } from '../support/scripted-relay.ts'
 
 const TO = '+12025550700'
@@ -150,4 +151,45 @@ test('a repeat gets its first answer also when the message was deleted since', a
   expect((await relay.message(first.body.id)).error.code).toBe('not_found')
   expect([repeated.status, repeated.body]).toEqual([200, first.body])
   expect(repeated.headers.get('Idempotency-Replayed')).toBe('true')
+})
+
+function later(delayMs: number): () => Promise<SendOutcome> {
+  return async () => ({ outcome: 'postponed', reason: 'pacing', delayMs })
+}
+
+test('a line that must not be hurried keeps its message and says pacing at once', async () => {
+  await using relay = await startScripted({ script: later(60_000) })
+
+  const answer = await relay.send({ to: TO, text: 'hello' })
+  relay.device.script = accepts
+  await relay.clock.advance(59_000)
+  const before = await relay.message(answer.body.id)
+  await relay.clock.advance(2_000)
+  const after = await relay.message(answer.body.id)
+
+  expect([answer.status, answer.body.queued_reason]).toEqual([202, 'pacing'])
+  expect(before).toMatchObject({ status: 'queued', queued_reason: 'pacing' })
+  expect(after.status).toBe('sent')
+})
+
+test('a message that is postponed again and again is never refused for it', async () => {
+  await using relay = await startScripted({ script: later(30_000) })
+
+  const answer = await relay.send({ to: TO, text: 'hello' })
+  await relay.clock.advance(3_600_000)
+  relay.device.script = accepts
+  await relay.clock.advance(30_000)
+
+  expect((await relay.message(answer.body.id)).status).toBe('sent')
+})
+
+test('two lines that both postpone are asked once each, then the message waits', async () => {
+  const script: SendScript = later(60_000)
+  await using relay = await startScripted({ lines: ['online', 'online'], script })
+
+  const answer = await relay.send({ to: TO, text: 'hello' })
+  await relay.clock.advance(30_000)
+
+  expect(relay.devices.map(({ given }) => given.length)).toEqual([1, 1])
+  expect(answer.body.queued_reason).toBe('pacing')
 })
