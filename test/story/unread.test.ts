@@ -152,12 +152,7 @@ test('an export has every message of its conversation once, and no formula', asy
   const { data } = await relay.get(`/api/v1/conversations?handle=${encodeURIComponent(handle)}`)
   const path = `/api/v1/conversations/${data[0].id}/export`
   const read = async (query: string) => {
-    const response = await relay.app.http.fetch(
-      new Request(`http://localhost${path}${query}`, {
-        headers: { 'X-API-Key': relay.key?.key ?? '', 'X-API-Secret': relay.key?.secret ?? '' },
-      }),
-      { address: '127.0.0.1', isControl: false, liftTimeout() {} },
-    )
+    const response = await relay.fetch(`${path}${query}`, { headers: relay.credentials })
     return { type: response.headers.get('content-type'), text: await response.text() }
   }
 

@@ -80,25 +80,25 @@ export async function startRelay(options: RelayOptions = {}) {
   await begin(app, options.phase)
   await settle()
 
+  /** A request with what is given and nothing else. */
+  const fetch = (path: string, init: RequestInit = {}) =>
+    app.http.fetch(new Request(`http://localhost${path}`, init), PEER)
+  const credentials = { 'X-API-Key': created?.key ?? '', 'X-API-Secret': created?.secret ?? '' }
   const request = async (
     method: string,
     path: string,
     body?: unknown,
     headers: Readonly<Record<string, string>> = {},
   ): Promise<Answer> => {
-    const response = await app.http.fetch(
-      new Request(`http://localhost${path}`, {
-        method,
-        headers: {
-          'X-API-Key': created?.key ?? '',
-          'X-API-Secret': created?.secret ?? '',
-          ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
-          ...headers,
-        },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      }),
-      PEER,
-    )
+    const response = await fetch(path, {
+      method,
+      headers: {
+        ...credentials,
+        ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
     const text = await response.text()
     return {
       status: response.status,
@@ -115,6 +115,8 @@ export async function startRelay(options: RelayOptions = {}) {
     db,
     database,
     key: created,
+    credentials,
+    fetch,
     request,
     get,
     lines,
