@@ -169,7 +169,7 @@ test('a message that goes from line to line leads every id that it had to where 
   await using relay = await startScripted({ lines: Array(3).fill('online'), script: refuses })
 
   const { body } = await relay.send({ to: TO, text: 'hello' })
-  const ids = relay.db.sqlite.query('SELECT id FROM conversations').values().flat()
+  const ids = relay.db.sqlite.query('SELECT id FROM conversations').values().map(String)
 
   const { conversation_id } = await relay.message(body.id)
   expect(ids).toHaveLength(3)

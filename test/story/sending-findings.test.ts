@@ -7,7 +7,7 @@ import { type SendScript, accepts, ends } from '../support/scripted-driver.ts'
 import { startScripted } from '../support/scripted-relay.ts'
 import { TEST_START, TestClock } from '../support/test-clock.ts'
 import type { Json, TestRelay } from '../support/test-relay.ts'
-import { WebhookSink } from '../support/webhook-sink.ts'
+import type { WebhookSink } from '../support/webhook-sink.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE

@@ -47,11 +47,11 @@ test('what no line can do is refused, and the missing capability is named', asyn
   expect(answers.map(({ status, body }) => `${status} ${body.error.code}`)).toEqual(
     Array(6).fill('422 not_supported'),
   )
-  expect(answers.map(({ body }) => body.error.details)).toEqual([
-    ...Array(2).fill({ capability: 'attachments' }),
-    ...Array(3).fill({ capability: 'choose_service' }),
-    { capability: 'replies' },
-  ])
+  expect(answers.map(({ body }) => body.error.details)).toEqual(
+    [...Array(2).fill('attachments'), ...Array(3).fill('choose_service'), 'replies'].map(
+      (capability) => ({ capability }),
+    ),
+  )
   expect((await relay.get('/api/v1/messages')).data).toEqual([])
 })
 

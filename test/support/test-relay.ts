@@ -83,7 +83,7 @@ export async function startRelay(options: RelayOptions = {}) {
   /** A request with what is given and nothing else. */
   const fetch = (path: string, init: RequestInit = {}) =>
     app.http.fetch(new Request(`http://localhost${path}`, init), PEER)
-  const credentials = { 'X-API-Key': created?.key ?? '', 'X-API-Secret': created?.secret ?? '' }
+  const credentials = credentialsOf(created)
   const request = async (
     method: string,
     path: string,
@@ -151,6 +151,11 @@ export async function startRelay(options: RelayOptions = {}) {
       await stopping
     },
   }
+}
+
+/** The headers of a key; empty ones if there is none. */
+function credentialsOf(created: CreatedKey | null) {
+  return { 'X-API-Key': created?.key ?? '', 'X-API-Secret': created?.secret ?? '' }
 }
 
 /** Starts the relay as far as `phase`. */
