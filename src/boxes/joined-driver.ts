@@ -20,7 +20,7 @@ export function createJoinedDriver(
     kind,
     devicesChanged,
     // Boxes report their devices: without own ones there is nothing to look for in between.
-    ...(local === null && { lookEveryMs: DAY_MS }),
+    lookEveryMs: local === null ? DAY_MS : local.lookEveryMs,
     discover: async (signal) => (await local?.discover(signal)) ?? [],
     checkup: async (signal) => {
       const all = await Promise.all([local?.checkup(signal) ?? [], fleet.checkup(kind)])

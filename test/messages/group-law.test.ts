@@ -16,8 +16,8 @@ import type {
 import { ScriptedDriver, type ScriptedDevice } from '../support/scripted-driver.ts'
 import { startRelay } from '../support/test-relay.ts'
 
-const HISTORIES = 10_000
-const AT_ONCE = 100
+const HISTORIES = 1_000
+const AT_ONCE = 50
 const AT = timestamp(1_795_255_100_000)
 const PEOPLE = ['+12025550771', '+12025550772', '+12025550773'].map(deviceHandle)
 /** The last two have the same members; one has the handle of a person for its identifier. */

@@ -75,18 +75,15 @@ type Row = readonly [
 const MOVED = { line: 2, place: 'free' } as const
 const retry = (afterMs: number, round: number) =>
   ({ reason: 'retry', afterMs, round, place: 'reserved' }) as const
+const ended = (status: MessageStatus, place: 'spent' | 'free', round = 0) =>
+  ({ status, afterMs: null, place, round }) as const
 const pacing = (afterMs: number) => ({ reason: 'pacing', afterMs, place: 'reserved' }) as const
 
 const TABLE: readonly Row[] = [
   ['queued', 'alone', 'refused by its line', retry(1_000, 1)],
   ['queued in its second round', 'alone', 'refused by its line', retry(5_000, 2)],
   ['queued in its third round', 'alone', 'refused by its line', retry(30_000, 3)],
-  [
-    'queued in its last round',
-    'alone',
-    'refused by its line',
-    { status: 'failed', afterMs: null, round: 3, place: 'free' },
-  ],
+  ['queued in its last round', 'alone', 'refused by its line', ended('failed', 'free', 3)],
   ['queued', 'bound to its line', 'refused by its line', retry(1_000, 1)],
   ['queued', 'free to move', 'refused by its line', MOVED],
   [
@@ -97,28 +94,18 @@ const TABLE: readonly Row[] = [
   ],
   ['sending', 'alone', 'refused by its line', retry(1_000, 1)],
   ['sending', 'free to move', 'refused by its line', MOVED],
-  [
-    'sent',
-    'free to move',
-    'refused by its line',
-    { status: 'sent', afterMs: null, place: 'spent' },
-  ],
+  ['sent', 'free to move', 'refused by its line', ended('sent', 'spent')],
   ['queued', 'free to move', 'withdrawn', { afterMs: 1_000, place: 'reserved' }],
   ['queued, not due yet', 'free to move', 'withdrawn', { afterMs: 9_000, place: 'reserved' }],
   ['sending', 'free to move', 'withdrawn', { afterMs: 1_000, place: 'reserved' }],
   ['sending', 'free to move', 'withdrawn with the end of its session', { place: 'reserved' }],
-  ['sent', 'alone', 'withdrawn', { status: 'sent', afterMs: null, place: 'spent' }],
+  ['sent', 'alone', 'withdrawn', ended('sent', 'spent')],
   ['queued', 'alone', 'postponed for a minute', pacing(60_000)],
   ['queued', 'free to move', 'postponed for 5 s', pacing(5_000)],
   ['queued', 'bound to its line', 'postponed for a minute', pacing(60_000)],
   ['queued', 'free to move', 'postponed for a minute', MOVED],
   ['queued, refused by the other line', 'free to move', 'postponed for a minute', pacing(60_000)],
-  [
-    'sending',
-    'free to move',
-    'postponed for a minute',
-    { status: 'sending', afterMs: null, place: 'spent' },
-  ],
+  ['sending', 'free to move', 'postponed for a minute', ended('sending', 'spent')],
   ['uncertain', 'alone', 'proven unsent', retry(1_000, 1)],
   ['uncertain', 'free to move', 'proven unsent', MOVED],
   ['sending', 'bound to its line', 'proven unsent', retry(1_000, 1)],

@@ -111,6 +111,7 @@ const TABLE: readonly Row[] = [
   ['delivered', 'read', 'read', [READ], 'spent', GOES],
   ['delivered', 'reported as failed', 'delivered', [], 'spent', GOES],
   ['read', 'delivered', 'read', [], 'spent', GOES],
+  ['read', 'reported as failed', 'read', [], 'spent', GOES],
   ['read', 'of unknown outcome', 'read', [], 'spent', GOES],
   ['uncertain', 'accepted', 'sent', [SENT], 'spent', GOES],
   ['uncertain', 'held', 'uncertain', [], 'spent', GOES],
@@ -159,24 +160,24 @@ test('a message with the same text waits while the first is uncertain, and goes 
   expect(storedMessage(stage, again)).toMatchObject({ queuedReason: null, dueAt: NOW })
 })
 
-test('receipts that came before the guid are applied with it, the oldest first', () => {
-  const stage = openStage()
-  const { tx, line } = stage
-  const message = STATES.sending(stage, queueMessage(stage))
-  for (const [kind, ms] of [
-    ['read', 2_000],
-    ['delivered', 1_000],
-  ] as const) {
-    const at = timestamp(NOW + ms)
-    keepReceipt(tx, line.id, { guid: GUID, kind, at, reason: null }, NOW)
-  }
+for (const report of ['accepted', 'held'] as const) {
+  test(`receipts that came before the guid of a message that is ${report} are applied with it, the oldest first`, () => {
+    const stage = openStage()
+    const { tx, line } = stage
+    const message = STATES.sending(stage, queueMessage(stage))
+    const receipts = [
+      { kind: 'read', at: timestamp(NOW + 2_000) },
+      { kind: 'delivered', at: timestamp(NOW + 1_000) },
+    ] as const
+    for (const one of receipts) keepReceipt(tx, line.id, { ...one, guid: GUID, reason: null }, NOW)
 
-  REPORTS.accepted(stage, message)
+    REPORTS[report](stage, message)
 
-  expect(stage.events).toEqual([SENT, DELIVERED, READ])
-  expect(storedMessage(stage, message)).toMatchObject({
-    status: 'read',
-    deliveredAt: NOW + 1_000,
-    readAt: NOW + 2_000,
+    expect(stage.events).toEqual([SENT, DELIVERED, READ])
+    expect(storedMessage(stage, message)).toMatchObject({
+      status: 'read',
+      deliveredAt: NOW + 1_000,
+      readAt: NOW + 2_000,
+    })
   })
-})
+}

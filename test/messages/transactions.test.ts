@@ -6,9 +6,16 @@ import { expect, test } from 'bun:test'
 import type { DriverLine, LineDriver, LineListener } from '../../src/lines/driver.ts'
 import { openDatabase, type Db } from '../../src/storage/database.ts'
 import { asOwner } from '../support/control-socket.ts'
-import { accepts, guidOf, ScriptedDriver, type SendScript } from '../support/scripted-driver.ts'
+import {
+  accepts,
+  ends,
+  guidOf,
+  ScriptedDriver,
+  type SendScript,
+} from '../support/scripted-driver.ts'
+import { startScripted, type ScriptedRelay } from '../support/scripted-relay.ts'
 import { TestClock } from '../support/test-clock.ts'
-import { startRelay, type Json, type TestRelay } from '../support/test-relay.ts'
+import { startRelay, type Json } from '../support/test-relay.ts'
 
 const TO = '+12025550700'
 const OTHER = '+12025550701'
@@ -70,11 +77,9 @@ class GuardedDriver extends ScriptedDriver implements LineDriver {
   }
 }
 
-/** Passes the point of no return, and the device is still trying. */
-const holds: SendScript = async (message, pointOfNoReturn) => {
-  await pointOfNoReturn('note')
-  return { outcome: 'held', guid: guidOf(Number(message.text)) }
-}
+/** The device is still trying. */
+const holds: SendScript = (message, ...more) =>
+  ends({ outcome: 'held', guid: guidOf(Number(message.text)) })(message, ...more)
 
 test('no driver is called while a transaction is open: sends, intake, settled, restart', async () => {
   const clock = new TestClock()
@@ -126,7 +131,7 @@ type Refusal = {
   readonly code: string
   readonly body?: Json
   readonly headers?: Readonly<Record<string, string>>
-  prepare?(relay: TestRelay, line: string): Promise<unknown>
+  prepare?(relay: ScriptedRelay): Promise<unknown>
 }
 
 const KEY = { 'Idempotency-Key': 'order-1' }
@@ -161,7 +166,7 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
   },
   'the line is disabled': {
     code: 'no_phone_line',
-    prepare: (relay, line) => relay.patch(`/api/v1/phone-lines/${line}`, { is_enabled: false }),
+    prepare: (relay) => relay.patch(`/api/v1/phone-lines/${relay.line.id}`, { is_enabled: false }),
   },
   'a person answers the conversation': {
     code: 'automation_paused',
@@ -171,6 +176,15 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
       await relay.patch(`/api/v1/conversations/${body.conversation_id}`, {
         automation_paused: true,
       })
+    },
+  },
+  'the day is full, and the device does not know the recipient after all': {
+    code: 'rate_limit_exceeded',
+    headers: KEY,
+    async prepare(relay) {
+      relay.device.knows = () => false
+      await relay.limit(1)
+      await relay.send({ to: TO, text: 'the first' })
     },
   },
   'two programs seem to answer each other': {
@@ -183,8 +197,9 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
 
 for (const [why, refusal] of Object.entries(REFUSALS)) {
   test(`a refusal leaves no trace, though the device knew the recipient: ${why}`, async () => {
-    const { relay, line } = await startKnowing()
-    await refusal.prepare?.(relay, line)
+    await using relay = await startScripted()
+    relay.device.knows = () => true // So that an accepted send first notes that.
+    await refusal.prepare?.(relay)
     await relay.clock.advance(10)
     relay.db.sqlite.run('UPDATE contacts SET known_at = NULL')
     const before = dump(relay.db)
@@ -194,30 +209,5 @@ for (const [why, refusal] of Object.entries(REFUSALS)) {
 
     expect(answer.body.error.code).toBe(refusal.code)
     expect(dump(relay.db)).toBe(before)
-    await relay[Symbol.asyncDispose]()
   })
-}
-
-test('a full day leaves no trace of what it refuses', async () => {
-  const { relay, device } = await startKnowing()
-  device.knows = () => false
-  await relay.limit(1)
-  await relay.send({ to: TO, text: 'the first' })
-  const before = dump(relay.db)
-
-  const answer = await relay.send({ to: OTHER, text: 'the second' }, KEY)
-
-  expect(answer.body.error.code).toBe('rate_limit_exceeded')
-  expect(dump(relay.db)).toBe(before)
-  await relay[Symbol.asyncDispose]()
-})
-
-/** A relay whose device knows everybody, so that an accepted send first notes that. */
-async function startKnowing() {
-  const driver = new ScriptedDriver()
-  const device = driver.add('+12025550801')
-  device.knows = () => true
-  const relay = await startRelay({ drivers: [driver] })
-  const [line] = await relay.lines()
-  return { relay, device, line: line.id as string }
 }

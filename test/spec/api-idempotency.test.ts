@@ -2,18 +2,13 @@
 
 import { expect, test } from 'bun:test'
 
-import { closeDatabase, openDatabase } from '../../src/storage/database.ts'
+import type { MessageId } from '../../src/domain/ids.ts'
+import { copyDatabase, vanishes } from '../support/ended-relay.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
-import { guidOf, refuses, ScriptedDriver } from '../support/scripted-driver.ts'
-import { TestClock } from '../support/test-clock.ts'
-import { startRelay, type Answer, type Json } from '../support/test-relay.ts'
-import {
-  credentials,
-  NOT_ON_IMESSAGE,
-  READER,
-  startSpecRelay,
-  type SpecRelay,
-} from './spec-relay.ts'
+import { ends, guidOf, refuses, type SendScript } from '../support/scripted-driver.ts'
+import { startScripted } from '../support/scripted-relay.ts'
+import { type Answer } from '../support/test-relay.ts'
+import { credentials, NOT_ON_IMESSAGE, READER, startSpecRelay } from './spec-relay.ts'
 
 const KEY = { 'Idempotency-Key': 'order-1042-ready' }
 const BODY = { to: READER, text: 'Your order is ready.' }
@@ -44,18 +39,16 @@ test('api, idempotency: a refusal for good is repeated word for word too', async
 })
 
 test('api, idempotency: an answer of 202 is repeated as it was, however far the message came', async () => {
-  const driver = new ScriptedDriver()
-  const device = driver.add('+12025550801', false)
-  await using relay = await startRelay({ drivers: [driver] })
+  await using relay = await startScripted({ lines: ['offline'] })
 
   const first = await relay.send(BODY, KEY)
-  await device.goOnline()
+  await relay.device.goOnline()
   await relay.clock.advance(5_000)
   const again = await relay.send(BODY, KEY)
 
   expect((await relay.message(first.body.id)).status).toBe('sent')
   expect([again.status, again.body, replayed(again)]).toEqual([202, first.body, 'true'])
-  expect(device.sent).toHaveLength(1)
+  expect(relay.device.sent).toHaveLength(1)
 })
 
 test('api, idempotency: the same key with other values is 409, and nothing is sent', async () => {
@@ -109,9 +102,7 @@ test('api, idempotency: twins that ask for different things do not both get an a
 })
 
 test('api, idempotency: what was not accepted is not remembered', async () => {
-  const driver = new ScriptedDriver()
-  const device = driver.add('+12025550801')
-  await using relay = await startRelay({ drivers: [driver] })
+  await using relay = await startScripted()
   await relay.limit(0)
 
   const answers = [
@@ -128,7 +119,7 @@ test('api, idempotency: what was not accepted is not remembered', async () => {
     [429, null],
     [200, null],
   ])
-  expect(device.sent).toHaveLength(1)
+  expect(relay.device.sent).toHaveLength(1)
 })
 
 test('api, idempotency: a key is kept for 7 days, and free after that', async () => {
@@ -140,7 +131,6 @@ test('api, idempotency: a key is kept for 7 days, and free after that', async ()
   const within = await relay.send(BODY, KEY)
   relay.clock.doze(2 * 3_600_000)
   await relay.clock.advance(3_600_000)
-  await untilForgotten(relay)
   const after = await relay.send(BODY, KEY)
 
   expect([within.body.id, replayed(within)]).toEqual([first.body.id, 'true'])
@@ -148,80 +138,75 @@ test('api, idempotency: a key is kept for 7 days, and free after that', async ()
   expect(after.body.id).not.toBe(first.body.id)
 })
 
-/** The night's back-up goes before it, in a thread of its own and in real time. */
-async function untilForgotten({ clock, db }: SpecRelay): Promise<void> {
-  const count = db.sqlite.query<{ count: number }, []>('SELECT count(*) AS count FROM idempotency')
-  for (let looks = 0; looks < 400 && count.get()?.count !== 0; looks += 1) {
-    await Bun.sleep(10)
-    await clock.advance(1_000)
-  }
-}
-
 test('api, idempotency: a restart forgets nothing', async () => {
-  using folder = new ScratchFolder()
-  const before = await startOn(folder.file('relay.db'))
-  const first = await before.relay.send(BODY, KEY)
-  await before.relay[Symbol.asyncDispose]()
+  const before = await startScripted()
+  const first = await before.send(BODY, KEY)
+  await before[Symbol.asyncDispose]()
 
-  const after = await startOn(folder.file('relay.db'))
-  await using relay = after.relay
-  const headers = { ...KEY, ...credentials(before.relay.key) }
-  const again = await relay.send(BODY, headers)
-  const other = await relay.send({ ...BODY, text: 'Something else.' }, headers)
+  const { database, key } = before
+  await using relay = await startScripted({ database, key })
+  const again = await relay.send(BODY, KEY)
+  const other = await relay.send({ ...BODY, text: 'Something else.' }, KEY)
 
   expect([again.status, replayed(again), again.body]).toEqual([200, 'true', first.body])
   expect(other.status).toBe(409)
-  expect([before.device.sent.length, after.device.given.length]).toEqual([1, 0])
+  expect([before.device.sent.length, relay.device.given.length]).toEqual([1, 0])
 })
 
 test('api, idempotency: a key left open by a crash is answered from the message as it is now', async () => {
   using folder = new ScratchFolder()
-  const { id, headers } = await crashWhileSending(folder, 'crashed.db')
+  await using relay = await crashWhileSending(folder, vanishes)
+  const { device, id } = relay
 
-  const { relay: started, device } = await startOn(folder.file('crashed.db'))
-  await using relay = started
   await device.settle(id, { outcome: 'accepted', guid: guidOf(77) })
   await device.report(guidOf(77), 'delivered', relay.clock.now())
-  const again = await relay.send(BODY, headers)
+  const again = await relay.send(BODY, KEY)
 
-  const read = await relay.request('GET', `/api/v1/messages/${id}`, undefined, headers)
-  expect(read.body.status).toBe('delivered')
+  const message = await relay.message(id)
+  expect(message.status).toBe('delivered')
   expect([again.status, replayed(again)]).toEqual([200, 'true'])
-  expect(again.body).toEqual({ ...read.body, status: 'sent' })
+  expect(again.body).toEqual({ ...message, status: 'sent' })
   expect(device.given).toEqual([])
 })
 
 test('api, idempotency: where nobody can say whether it left before the crash, the repeat says so', async () => {
   using folder = new ScratchFolder()
-  const { id, headers } = await crashWhileSending(folder, 'crashed.db')
+  await using relay = await crashWhileSending(folder, vanishes)
 
-  const { relay: started, device } = await startOn(folder.file('crashed.db'))
-  await using relay = started
-  const again = await relay.send(BODY, headers)
+  const again = await relay.send(BODY, KEY)
   await relay.clock.advance(3_600_000)
 
-  expect([again.status, again.body.id, again.body.status]).toEqual([202, id, 'uncertain'])
+  expect([again.status, again.body.id, again.body.status]).toEqual([202, relay.id, 'uncertain'])
   expect(replayed(again)).toBe('true')
-  expect(device.given).toEqual([])
+  expect(relay.device.given).toEqual([])
 })
 
 test('api, idempotency: a message that a crash left in the queue goes out once, and the repeat reports it', async () => {
   using folder = new ScratchFolder()
-  const { id, headers } = await crashWhileSending(folder, 'crashed.db', { isPast: false })
+  await using relay = await crashWhileSending(folder, () => new Promise(() => {}))
 
-  const { relay: started, device } = await startOn(folder.file('crashed.db'))
-  await using relay = started
-  const again = await relay.send(BODY, headers)
+  const again = await relay.send(BODY, KEY)
 
-  expect([again.status, again.body.id, again.body.status]).toEqual([200, id, 'sent'])
-  expect(device.sent.map((message) => String(message.id))).toEqual([id])
+  expect([again.status, again.body.id, again.body.status]).toEqual([200, relay.id, 'sent'])
+  expect(relay.device.sent.map(({ id }) => id)).toEqual([relay.id])
+})
+
+test('api, idempotency: an answer that says more than that it was sent is repeated too', async () => {
+  const script = ends({ outcome: 'held', guid: guidOf(70) })
+  await using relay = await startScripted({ script })
+
+  const sending = relay.send(BODY, KEY)
+  await relay.clock.advance(10)
+  await relay.device.report(guidOf(70), 'delivered', relay.clock.now())
+  const first = await sending
+  const again = await relay.send(BODY, KEY)
+
+  expect(first.body.delivered_at).not.toBeNull()
+  expect(JSON.stringify(again.body)).toBe(JSON.stringify(first.body))
 })
 
 test('api, idempotency: what the line refuses again and again is remembered as first answered', async () => {
-  const driver = new ScriptedDriver()
-  const device = driver.add('+12025550801')
-  device.script = refuses
-  await using relay = await startRelay({ drivers: [driver] })
+  await using relay = await startScripted({ script: refuses })
 
   const first = await relay.send(BODY, KEY)
   await relay.clock.advance(120_000)
@@ -230,41 +215,18 @@ test('api, idempotency: what the line refuses again and again is remembered as f
   expect([first.status, first.body.queued_reason]).toEqual([202, 'retry'])
   expect((await relay.message(first.body.id)).status).toBe('failed')
   expect([again.status, again.body]).toEqual([202, first.body])
-  expect(device.given).toHaveLength(4)
+  expect(relay.device.given).toHaveLength(4)
 })
 
-/** A relay with one device on the database file at `path`. */
-async function startOn(path: string) {
-  const driver = new ScriptedDriver()
-  const device = driver.add('+12025550801')
-  const database = openDatabase(path, { version: 'test' })
-  const onClose = () => closeDatabase(database.db)
-  const relay = await startRelay({ drivers: [driver], database, onClose, clock: new TestClock() })
-  return { relay, device }
-}
-
-/** Leaves the file `name` as a process does that is killed while its device has a message in hand. */
-async function crashWhileSending(
-  folder: ScratchFolder,
-  name: string,
-  { isPast = true } = {},
-): Promise<{ readonly id: Json; readonly headers: Record<string, string> }> {
-  const { relay, device } = await startOn(folder.file('first.db'))
-  const { promise: released, resolve: release } = Promise.withResolvers<void>()
-  device.script = async (_message, pointOfNoReturn) => {
-    if (isPast) await pointOfNoReturn('note')
-    await released
-    return { outcome: 'not_sent', reason: 'withdrawn', blame: 'line' }
-  }
-  const pending = relay.send(BODY, KEY)
-  await relay.clock.advance(1_000)
-  const { data } = await relay.get('/api/v1/messages')
-  relay.db.sqlite.run(`VACUUM INTO '${folder.file(name)}'`)
-  device.script = refuses
-  release()
-  await relay[Symbol.asyncDispose]()
-  await pending
-  return { id: data[0].id, headers: { ...KEY, ...credentials(relay.key) } }
+/** A relay on what a process left that was killed while its device had a message in hand. */
+async function crashWhileSending(folder: ScratchFolder, script: SendScript) {
+  const before = await startScripted({ path: folder.file('before.db'), script })
+  void before.send(BODY, KEY)
+  await before.clock.advance(1_000)
+  copyDatabase(folder, 'before.db', 'after.db')
+  const relay = await startScripted({ path: folder.file('after.db'), key: before.key })
+  const [{ id }] = (await relay.get('/api/v1/messages')).data
+  return { ...relay, id: id as MessageId }
 }
 
 function replayed({ headers }: Answer): string | null {

@@ -1,9 +1,8 @@
-// Sections 2.2, 3.1, 4.3 and 8: phone lines, their states, and the limit that each has.
+// Sections 2.2, 3.1, 4.3 and 8: phone lines, their states and settings, and the limit that each has.
 
 import { expect, test } from 'bun:test'
 
-import { ScriptedDriver } from '../support/scripted-driver.ts'
-import { startRelay } from '../support/test-relay.ts'
+import { startScripted } from '../support/scripted-relay.ts'
 import { ISO_TIME, LINE_NUMBER, READER, startSpecRelay } from './spec-relay.ts'
 
 const LINES = '/api/v1/phone-lines'
@@ -65,22 +64,22 @@ test('spec 2.2: each line has its own id and number', async () => {
   expect(new Set(lines.map((line) => line.id)).size).toBe(3)
 })
 
-test('spec 2.2: the label is a name that can be given and taken away', async () => {
+test('spec 2.2: the label and the other settings can be changed, and the answer is the line as it is now', async () => {
   await using relay = await startSpecRelay()
   const [line] = await relay.lines()
+  const changes = { label: 'Desk', daily_contact_limit: 7, is_enabled: false, relay_sms: true }
 
-  const named = await relay.patch(`${LINES}/${line.id}`, { label: 'Front desk' })
-  const listed = (await relay.lines())[0]
+  const changed = await relay.patch(`${LINES}/${line.id}`, changes)
+  const [listed] = await relay.lines()
   const unnamed = await relay.patch(`${LINES}/${line.id}`, { label: null })
 
-  expect([named.status, named.body.label, listed.label]).toEqual([200, 'Front desk', 'Front desk'])
-  expect([unnamed.status, unnamed.body.label]).toEqual([200, null])
+  expect([changed.status, changed.body]).toEqual([200, { ...line, ...changes }])
+  expect(listed).toEqual(changed.body)
+  expect([unnamed.status, unnamed.body]).toEqual([200, { ...listed, label: null }])
 })
 
 test('spec 2.2, 3.1: a line whose device goes away is offline, and online when it is back', async () => {
-  const driver = new ScriptedDriver()
-  const device = driver.add('+12025550801')
-  await using relay = await startRelay({ drivers: [driver] })
+  await using relay = await startScripted()
   const states: unknown[] = []
   const look = async () => {
     const [line] = await relay.lines()
@@ -88,9 +87,9 @@ test('spec 2.2, 3.1: a line whose device goes away is offline, and online when i
   }
 
   await look()
-  await device.goOffline('unplugged')
+  await relay.device.goOffline('unplugged')
   await look()
-  await device.goOnline()
+  await relay.device.goOnline()
   await look()
 
   expect(states).toEqual([
@@ -101,12 +100,10 @@ test('spec 2.2, 3.1: a line whose device goes away is offline, and online when i
 })
 
 test('spec 3.1: an online line both sends and receives', async () => {
-  const driver = new ScriptedDriver()
-  const device = driver.add('+12025550801')
-  await using relay = await startRelay({ drivers: [driver] })
+  await using relay = await startScripted()
 
   const sent = await relay.send({ to: READER, text: 'out' })
-  await device.receive({ guid: 'in-1', text: 'in' })
+  await relay.device.receive({ guid: 'in-1', text: 'in' })
 
   expect(sent.status).toBe(200)
   const { data } = await relay.get('/api/v1/messages')
@@ -117,10 +114,8 @@ test('spec 3.1: an online line both sends and receives', async () => {
 })
 
 test('spec 3.1: what is for an offline line is routed to another one, or queued until it is back', async () => {
-  const driver = new ScriptedDriver()
-  const first = driver.add('+12025550801', false)
-  driver.add('+12025550802')
-  await using relay = await startRelay({ drivers: [driver] })
+  await using relay = await startScripted({ lines: ['offline', 'online'] })
+  const { device: first } = relay
   const [offline, online] = await relay.lines()
 
   const routed = await relay.send({ to: READER, text: 'any line' })
@@ -150,7 +145,8 @@ test('spec 2.2, 8: a line takes 50 new contacts a day, and each line has its own
   for (let i = 0; i < 51; i += 1) statuses.push((await send(i, first.id)).status)
   const known = await send(0, first.id)
   const elsewhere = await send(50, second.id)
-  await relay.clock.advance(14 * 3_600_000)
+  relay.clock.doze(14 * 3_600_000)
+  await relay.clock.advance(0)
   const tomorrow = await send(50, first.id)
 
   expect(statuses).toEqual([...Array(50).fill(200), 429])
@@ -179,5 +175,71 @@ test('spec 8: the limit is a field of the line, and it is what the line keeps to
       used: 1,
       resets_at: '2026-11-22T00:00:00.000Z',
     },
+  })
+})
+
+test('api, lines: a line that is in use cannot be deleted, and a limit out of range is refused', async () => {
+  await using relay = await startSpecRelay()
+  const [line] = await relay.lines()
+  const path = `${LINES}/${line.id}`
+
+  const deleted = await relay.request('DELETE', path)
+  const limits = [-1, 100_001, 1.5, '50', null]
+  const patched = await Promise.all(
+    limits.map(async (limit) => (await relay.patch(path, { daily_contact_limit: limit })).status),
+  )
+
+  expect([deleted.status, deleted.body.error.code]).toEqual([409, 'phone_line_in_use'])
+  expect(patched).toEqual(limits.map(() => 400))
+  expect(await relay.lines()).toEqual([line])
+})
+
+test('api, lines: a full line is passed over, and only when all are full it is 429', async () => {
+  await using relay = await startSpecRelay({ lines: 2 })
+  await relay.limit(1)
+  const [first, second] = await relay.lines()
+
+  const answers = [
+    await relay.send({ to: '+15551001001', text: 'hello' }),
+    await relay.send({ to: '+15551001002', text: 'hello' }),
+    await relay.send({ to: '+15551001003', text: 'hello' }),
+    await relay.send({ to: '+15551001001', text: 'known' }),
+  ]
+
+  expect(
+    answers.map(({ status, body }) => [
+      status,
+      body.phone_line_id ?? body.error.details.phone_line_id,
+    ]),
+  ).toEqual([
+    [200, first.id],
+    [200, second.id],
+    [429, first.id],
+    [200, first.id],
+  ])
+  expect(answers[2]?.headers.get('Retry-After')).toBe(String(14 * 3_600))
+})
+
+test('api, lines: simulated lines that this start did not ask for count as none, and can be deleted', async () => {
+  const before = await startScripted({ kind: 'simulated' })
+  const { body: sent } = await before.send({ to: READER, text: 'hello' })
+  await before[Symbol.asyncDispose]()
+  const { database, key, clock } = before
+  await using relay = await startScripted({ kind: 'simulated', lines: [], database, key, clock })
+  const { phone_line_id: id, phone_number } = sent
+
+  const answer = await relay.send({ to: READER, text: 'hello' })
+  const left = await relay.lines()
+  const deleted = await relay.request('DELETE', `${LINES}/${id}`)
+
+  expect([answer.status, answer.body.error.code]).toEqual([503, 'no_phone_line'])
+  expect(left).toMatchObject([{ id, status: 'offline', status_reason: 'not_configured' }])
+  expect([deleted.status, deleted.body]).toEqual([200, { id, deleted: true }])
+  expect(await relay.lines()).toEqual([])
+  // Its messages keep its id and its number.
+  expect(await relay.message(sent.id)).toMatchObject({
+    phone_line_id: id,
+    phone_number,
+    from: phone_number,
   })
 })

@@ -37,8 +37,6 @@ export const HOOK_URL = 'https://shop.example.com/hooks'
 /** The events of the specification, in the order of a message's life. */
 export const EVENTS = ['message.received', 'message.sent', 'message.delivered', 'message.read']
 
-const PEER = { address: '127.0.0.1', isControl: false, liftTimeout: () => {} }
-
 /** Starts a relay with simulated lines, one where nothing else is said, and a sink for webhooks. */
 export async function startSpecRelay({ lines = 1, log, environment }: Options = {}) {
   const folder = new ScratchFolder()
@@ -66,11 +64,11 @@ export async function startSpecRelay({ lines = 1, log, environment }: Options = 
 
 /** A request with the headers that are given and no others. */
 export async function rawRequest(
-  { app }: Pick<TestRelay, 'app'>,
+  { fetch }: Pick<TestRelay, 'fetch'>,
   path: string,
   init: { readonly method?: string; readonly headers?: Record<string, string>; body?: string } = {},
 ): Promise<Answer> {
-  const response = await app.http.fetch(new Request(`http://localhost${path}`, init), PEER)
+  const response = await fetch(path, init)
   const text = await response.text()
   const isJson = response.headers.get('Content-Type') === 'application/json' && text !== ''
   return {

@@ -54,27 +54,27 @@ test('spec 2.5: the signing secret is shown only once', async () => {
   expect(seen).not.toContain(created.secret.slice('whsec_'.length))
 })
 
-const REFUSED: readonly (readonly [string, Record<string, unknown>, string])[] = [
-  ['no url', { events: EVENTS }, 'url'],
-  ['no events', { url: HOOK_URL }, 'events'],
-  ['an empty list of events', { url: HOOK_URL, events: [] }, 'events'],
-  ['an event that is none', { url: HOOK_URL, events: ['message.sent', 'message.gone'] }, 'events'],
-  ['events that are no list', { url: HOOK_URL, events: 'message.sent' }, 'events'],
-  ['a url that is no HTTP', { url: 'ftp://shop.example.com', events: EVENTS }, 'url'],
-  ['a url that is not absolute', { url: '/hooks', events: EVENTS }, 'url'],
+const REFUSED: readonly (readonly [body: Record<string, unknown>, path: string])[] = [
+  [{ events: EVENTS }, 'url'],
+  [{ url: HOOK_URL }, 'events'],
+  [{ url: HOOK_URL, events: [] }, 'events'],
+  [{ url: HOOK_URL, events: ['message.sent', 'message.gone'] }, 'events'],
+  [{ url: HOOK_URL, events: 'message.sent' }, 'events'],
+  [{ url: 'ftp://shop.example.com', events: EVENTS }, 'url'],
+  [{ url: '/hooks', events: EVENTS }, 'url'],
 ]
 
-for (const [name, body, path] of REFUSED) {
-  test(`spec 2.5, 4.6: a webhook with ${name} is refused with 400, and none is made`, async () => {
-    await using relay = await startSpecRelay()
+test('spec 2.5, 4.6: a webhook without a url or events that there are is 400, and none is made', async () => {
+  await using relay = await startSpecRelay()
 
+  for (const [body, path] of REFUSED) {
     const answer = await relay.post(WEBHOOKS, body)
 
-    expect([answer.status, answer.body.error.code]).toEqual([400, 'invalid_request'])
+    expect([body, answer.status, answer.body.error.code]).toEqual([body, 400, 'invalid_request'])
     expect(answer.body.error.details.issues[0].path).toStartWith(path)
-    expect((await relay.get(WEBHOOKS)).data).toEqual([])
-  })
-}
+  }
+  expect((await relay.get(WEBHOOKS)).data).toEqual([])
+})
 
 test('spec 2.5: http urls are taken as https ones are', async () => {
   await using relay = await startSpecRelay()
@@ -118,31 +118,22 @@ test('spec 4.7: a changed url and changed events are what counts from then on', 
   expect(posted).toEqual([[['message.sent', 'before']], [['message.read', 'after']]])
 })
 
-test('spec 3.3, 4.7, 6.5: is_active false stops the deliveries, of that webhook only', async () => {
+test('spec 3.3, 4.7, 6.5: is_active false stops the deliveries of that webhook, and true starts them with what happens then', async () => {
   await using relay = await startSpecRelay()
   const { id } = await relay.webhook(['message.sent'])
   await relay.webhook(['message.sent'], OTHER_URL)
+  const texts = (url: string) => relay.posted(url).map(({ message }) => message.text)
 
   const { body } = await relay.put(`${WEBHOOKS}/${id}`, { is_active: false })
   await relay.send({ to: READER, text: 'unheard' })
-  await relay.clock.advance(3_600_000)
-
-  expect(body.is_active).toBe(false)
-  expect(relay.posted()).toEqual([])
-  expect(relay.posted(OTHER_URL)).toHaveLength(1)
-})
-
-test('spec 3.3, 4.7: is_active true starts them again, with what happens from then on', async () => {
-  await using relay = await startSpecRelay()
-  const { id } = await relay.webhook(['message.sent'])
-  await relay.put(`${WEBHOOKS}/${id}`, { is_active: false })
-  await relay.send({ to: READER, text: 'unheard' })
-
+  await relay.clock.advance(600_000)
+  const whilePaused = texts(HOOK_URL)
   await relay.put(`${WEBHOOKS}/${id}`, { is_active: true })
   await relay.send({ to: READER, text: 'heard' })
-  await relay.clock.advance(3_600_000)
+  await relay.clock.advance(600_000)
 
-  expect(relay.posted().map(({ message }) => message.text)).toEqual(['heard'])
+  expect([body.is_active, whilePaused]).toEqual([false, []])
+  expect([HOOK_URL, OTHER_URL].map(texts)).toEqual([['heard'], ['unheard', 'heard']])
 })
 
 test('spec 3.3: what was pending when the webhook was paused is held, retries too', async () => {

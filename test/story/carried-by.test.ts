@@ -4,56 +4,44 @@
 import { expect, test } from 'bun:test'
 
 import type { SendOutcome } from '../../src/lines/driver.ts'
-import { guidOf, ScriptedDriver } from '../support/scripted-driver.ts'
-import { TestClock } from '../support/test-clock.ts'
-import { startRelay } from '../support/test-relay.ts'
-import { WebhookSink } from '../support/webhook-sink.ts'
+import { ends, guidOf } from '../support/scripted-driver.ts'
+import { startScripted } from '../support/scripted-relay.ts'
 
 const FRIEND = '+12025550777'
 const GUID = guidOf(1)
 
 async function startWithWebhook(outcome: SendOutcome) {
-  const driver = new ScriptedDriver()
-  const device = driver.add('+12025550801')
-  device.script = async (_message, pointOfNoReturn) => {
-    await pointOfNoReturn(null)
-    return outcome
-  }
-  const clock = new TestClock()
-  const sink = new WebhookSink(clock)
-  const relay = await startRelay({ clock, drivers: [driver], post: sink.post })
+  const relay = await startScripted({ script: ends(outcome) })
   const events = ['message.sent', 'message.delivered']
   await relay.post('/api/v1/webhooks', { url: 'https://hooks.example/in', events })
   return {
-    relay,
-    device,
+    ...relay,
     /** The service in the message, in the lists, in the conversation and in the bodies of webhooks. */
     shown: async (id: string) => {
-      await clock.advance(60_000)
+      await relay.clock.advance(60_000)
       const [message, list] = [await relay.message(id), await relay.get('/api/v1/messages')]
       const [conversation] = (await relay.get('/api/v1/conversations')).data
       return {
         message: message.service,
         listed: list.data.map((one: { service: string }) => one.service),
         conversation: [conversation.service, conversation.last_message.service],
-        posted: sink.posts.map(({ body }) => JSON.parse(body).message.service),
+        posted: relay.sink.posts.map(({ body }) => JSON.parse(body).message.service),
       }
     },
   }
 }
 
 test('what left by SMS is shown so everywhere, and the answer of the send says iMessage', async () => {
-  const { relay, shown } = await startWithWebhook({
+  await using relay = await startWithWebhook({
     outcome: 'accepted',
     guid: GUID,
     service: 'SMS',
   })
-  await using _ = relay
 
   const { body } = await relay.send({ to: FRIEND, text: 'hello' })
 
   expect(body).toMatchObject({ status: 'sent', service: 'iMessage' })
-  expect(await shown(body.id)).toEqual({
+  expect(await relay.shown(body.id)).toEqual({
     message: 'SMS',
     listed: ['SMS'],
     conversation: ['SMS', 'SMS'],
@@ -62,12 +50,11 @@ test('what left by SMS is shown so everywhere, and the answer of the send says i
 })
 
 test('a device that names no service leaves the message what it was', async () => {
-  const { relay, shown } = await startWithWebhook({ outcome: 'accepted', guid: null })
-  await using _ = relay
+  await using relay = await startWithWebhook({ outcome: 'accepted', guid: null })
 
   const { body } = await relay.send({ to: FRIEND, text: 'hello' })
 
-  expect(await shown(body.id)).toEqual({
+  expect(await relay.shown(body.id)).toEqual({
     message: 'iMessage',
     listed: ['iMessage'],
     conversation: ['iMessage', 'iMessage'],
@@ -76,15 +63,18 @@ test('a device that names no service leaves the message what it was', async () =
 })
 
 test('a fallback to SMS that comes after the message was sent changes it, and announces nothing twice', async () => {
-  const outcome = { outcome: 'accepted', guid: GUID, service: 'iMessage' } as const
-  const { relay, device, shown } = await startWithWebhook(outcome)
-  await using _ = relay
+  await using relay = await startWithWebhook({
+    outcome: 'accepted',
+    guid: GUID,
+    service: 'iMessage',
+  })
+  const { device } = relay
   const { body } = await relay.send({ to: FRIEND, text: 'hello' })
   await relay.clock.advance(4_000)
 
   await device.report(GUID, 'sent', relay.clock.now(), { service: 'SMS' })
 
-  expect(await shown(body.id)).toEqual({
+  expect(await relay.shown(body.id)).toEqual({
     message: 'SMS',
     listed: ['SMS'],
     conversation: ['SMS', 'SMS'],
@@ -96,38 +86,36 @@ test('a fallback to SMS that comes after the message was sent changes it, and an
 })
 
 test('a message that is held gets its service with the receipt that settles it', async () => {
-  const outcome = { outcome: 'held', guid: GUID, service: 'iMessage' } as const
-  const { relay, device, shown } = await startWithWebhook(outcome)
-  await using _ = relay
+  await using relay = await startWithWebhook({ outcome: 'held', guid: GUID, service: 'iMessage' })
+  const { device } = relay
   const { body } = await relay.send({ to: FRIEND, text: 'hello' }, { Prefer: 'respond-async' })
   await relay.clock.advance(4_000)
 
   await device.report(GUID, 'delivered', relay.clock.now(), { service: 'RCS' })
 
-  expect(await shown(body.id)).toMatchObject({ message: 'RCS', posted: ['RCS', 'RCS'] })
+  expect(await relay.shown(body.id)).toMatchObject({ message: 'RCS', posted: ['RCS', 'RCS'] })
 })
 
 test('receipts that come before their guid keep the service for it', async () => {
-  const { relay, device, shown } = await startWithWebhook({ outcome: 'accepted', guid: GUID })
-  await using _ = relay
+  await using relay = await startWithWebhook({ outcome: 'accepted', guid: GUID })
+  const { device } = relay
   await device.report(GUID, 'sent', relay.clock.now())
   await device.report(GUID, 'sent', relay.clock.now(), { service: 'SMS' })
 
   const { body } = await relay.send({ to: FRIEND, text: 'hello' })
 
-  expect(await shown(body.id)).toMatchObject({ message: 'SMS', conversation: ['SMS', 'SMS'] })
+  expect(await relay.shown(body.id)).toMatchObject({ message: 'SMS', conversation: ['SMS', 'SMS'] })
 })
 
 test('an earlier message that turns out an SMS does not rename a conversation that went on', async () => {
-  const outcome = { outcome: 'accepted', guid: GUID } as const
-  const { relay, device, shown } = await startWithWebhook(outcome)
-  await using _ = relay
+  await using relay = await startWithWebhook({ outcome: 'accepted', guid: GUID })
+  const { device } = relay
   const { body } = await relay.send({ to: FRIEND, text: 'hello' })
   await device.receive({ guid: guidOf(2) })
 
   await device.report(GUID, 'sent', relay.clock.now(), { service: 'SMS' })
 
-  expect(await shown(body.id)).toMatchObject({
+  expect(await relay.shown(body.id)).toMatchObject({
     message: 'SMS',
     listed: ['iMessage', 'SMS'],
     conversation: ['iMessage', 'iMessage'],

@@ -4,10 +4,10 @@
 import { expect, test } from 'bun:test'
 
 import { asOwner } from '../support/control-socket.ts'
-import { refuses, ScriptedDriver } from '../support/scripted-driver.ts'
-import { TEST_START, TestClock } from '../support/test-clock.ts'
-import { startRelay, type TestRelay } from '../support/test-relay.ts'
-import { WebhookSink } from '../support/webhook-sink.ts'
+import { refuses } from '../support/scripted-driver.ts'
+import { startScripted } from '../support/scripted-relay.ts'
+import { TEST_START } from '../support/test-clock.ts'
+import { type TestRelay } from '../support/test-relay.ts'
 
 const TO = '+15550001234'
 const SECOND = 1_000
@@ -15,19 +15,15 @@ const HOUR = 3_600_000
 const DAY = 24 * HOUR
 const ASYNC = { Prefer: 'respond-async' }
 
-async function startWithLine(isOnline = true) {
-  const clock = new TestClock()
-  const sink = new WebhookSink(clock)
-  const driver = new ScriptedDriver()
-  const device = driver.add('+12025550801', isOnline)
-  const relay = await startRelay({ clock, drivers: [driver], post: sink.post })
-  await clock.advance(SECOND)
-  return { relay, clock, device, sink, [Symbol.asyncDispose]: relay[Symbol.asyncDispose] }
+async function startLine(state: 'online' | 'offline' = 'online') {
+  const relay = await startScripted({ lines: [state] })
+  await relay.clock.advance(SECOND)
+  return relay
 }
 
 async function clockFinding(relay: TestRelay) {
-  const { data } = await relay.get('/api/v1/health')
-  return data.find(({ code }: { code: string }) => code === 'clock_jumped') ?? null
+  const [finding = null] = await relay.findings('clock_jumped')
+  return finding
 }
 
 /** Sends `count` messages that wait for their line; gives what reads them. */
@@ -42,26 +38,36 @@ async function queueUp(relay: TestRelay, count: number) {
   }
 }
 
-test('a jump of a day expires nothing that waited for seconds, then or later', async () => {
-  await using box = await startWithLine(false)
-  const { relay, clock, device } = box
+test('a jump of a day expires nothing that waited for seconds, and the health catalogue says so for an hour', async () => {
+  await using relay = await startLine('offline')
+  const { clock, device } = relay
   const statuses = await queueUp(relay, 20)
 
   clock.step(25 * HOUR)
   await clock.advance(60 * SECOND)
   const doubted = await statuses()
+  const finding = await clockFinding(relay)
   await clock.advance(2 * HOUR)
   const believed = await statuses()
+  const later = await clockFinding(relay)
   await device.goOnline()
   await clock.advance(60 * SECOND)
 
   expect([doubted, believed, await statuses()]).toEqual([['queued'], ['queued'], ['sent']])
   expect(device.sent).toHaveLength(20)
+  expect(finding).toMatchObject({
+    severity: 'warning',
+    title: "This machine's clock jumped forward by 25 hours",
+    line_id: null,
+    why: expect.stringMatching(/Until 2026-11-21T11:00:.*no message expires/s),
+    fix: expect.stringContaining('no action is needed'),
+  })
+  expect(later).toBeNull()
 })
 
 test('what waits beside a jump expires after a day that passed', async () => {
-  await using box = await startWithLine(false)
-  const { relay, clock } = box
+  await using relay = await startLine('offline')
+  const { clock } = relay
   const statuses = await queueUp(relay, 3)
 
   clock.step(8 * DAY)
@@ -74,8 +80,8 @@ test('what waits beside a jump expires after a day that passed', async () => {
 })
 
 test('a machine that slept for a day has waited for a day', async () => {
-  await using box = await startWithLine(false)
-  const { relay, clock } = box
+  await using relay = await startLine('offline')
+  const { clock } = relay
   const statuses = await queueUp(relay, 3)
 
   clock.doze(25 * HOUR)
@@ -86,8 +92,8 @@ test('a machine that slept for a day has waited for a day', async () => {
 })
 
 test('a jump of eight days forgets no Idempotency-Key', async () => {
-  await using box = await startWithLine()
-  const { relay, clock, device } = box
+  await using relay = await startLine()
+  const { clock, device } = relay
   const body = { to: TO, text: 'once' }
   const headers = { 'Idempotency-Key': 'once' }
   const first = await relay.send(body, headers)
@@ -104,8 +110,8 @@ test('a jump of eight days forgets no Idempotency-Key', async () => {
 })
 
 test('a jump of five days switches off no webhook that failed for seconds', async () => {
-  await using box = await startWithLine()
-  const { relay, clock, device, sink } = box
+  await using relay = await startLine()
+  const { clock, device, sink } = relay
   const url = 'http://192.168.1.20/hook'
   const { body } = await relay.post('/api/v1/webhooks', { url, events: ['message.received'] })
   sink.answer = () => 500
@@ -127,8 +133,8 @@ test('a jump of five days switches off no webhook that failed for seconds', asyn
 })
 
 test('a jump of 400 days and back leaves no date in the future, and waits last as long as ever', async () => {
-  await using box = await startWithLine()
-  const { relay, clock, device } = box
+  await using relay = await startLine()
+  const { clock, device } = relay
 
   clock.step(400 * DAY)
   await clock.advance(1_500)
@@ -148,8 +154,8 @@ test('a jump of 400 days and back leaves no date in the future, and waits last a
 })
 
 test('a jump of a day and back leaves the contacts of today and of tomorrow as they are', async () => {
-  await using box = await startWithLine()
-  const { relay, clock } = box
+  await using relay = await startLine()
+  const { clock } = relay
   await relay.limit(1)
   const statusOf = async (to: string) => (await relay.send({ to, text: 'hello' })).status
   const today = [await statusOf('+15550001201'), await statusOf('+15550001202')]
@@ -167,8 +173,8 @@ test('a jump of a day and back leaves the contacts of today and of tomorrow as t
 })
 
 test('a new time that stays is dated by after an hour, and nothing grows old by it', async () => {
-  await using box = await startWithLine()
-  const { relay, clock } = box
+  await using relay = await startLine()
+  const { clock } = relay
   const setting = { body: { value: '30' } }
   await asOwner(relay, 'PUT', '/settings/message_retention_days', setting)
   const kept = (await relay.send({ to: TO, text: 'kept' })).body.id
@@ -190,30 +196,9 @@ test('a new time that stays is dated by after an hour, and nothing grows old by 
   expect([before, (await relay.message(kept)).error?.code]).toEqual(['sent', 'not_found'])
 })
 
-test('the health catalogue says what is on hold, until when, and that nothing need be done', async () => {
-  await using box = await startWithLine()
-  const { relay, clock } = box
-
-  clock.step(25 * HOUR)
-  await clock.advance(10 * SECOND)
-  const doubted = await clockFinding(relay)
-  await clock.advance(HOUR + 60 * SECOND)
-  const believed = await clockFinding(relay)
-
-  expect(doubted).toMatchObject({
-    severity: 'warning',
-    title: "This machine's clock jumped forward by 25 hours",
-    line_id: null,
-  })
-  expect(doubted.why).toContain('Until 2026-11-21T11:00:')
-  expect(doubted.why).toContain('no message expires')
-  expect(doubted.fix).toContain('no action is needed')
-  expect(believed).toBeNull()
-})
-
 test('webhooks are signed with the time of the wall clock, which receivers compare with theirs', async () => {
-  await using box = await startWithLine()
-  const { relay, clock, device, sink } = box
+  await using relay = await startLine()
+  const { clock, device, sink } = relay
   const url = 'http://192.168.1.20/hook'
   await relay.post('/api/v1/webhooks', { url, events: ['message.received'] })
 
@@ -226,8 +211,8 @@ test('webhooks are signed with the time of the wall clock, which receivers compa
 })
 
 test('dates that a wrong clock led into the future come back an hour after it is right', async () => {
-  await using box = await startWithLine()
-  const { relay, clock, device } = box
+  await using relay = await startLine()
+  const { clock, device } = relay
   clock.step(400 * DAY)
   await clock.advance(62 * 60 * SECOND)
   const ahead = (await relay.send({ to: TO, text: 'ahead' })).body

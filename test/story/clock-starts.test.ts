@@ -3,11 +3,10 @@
 
 import { expect, test } from 'bun:test'
 
-import { copyDatabase, startOn } from '../support/ended-relay.ts'
+import { copyDatabase } from '../support/ended-relay.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
-import { ScriptedDriver } from '../support/scripted-driver.ts'
+import { startScripted, type ScriptedRelay } from '../support/scripted-relay.ts'
 import { TEST_START, TestClock } from '../support/test-clock.ts'
-import type { TestRelay } from '../support/test-relay.ts'
 
 const TO = '+15550001234'
 const MINUTE = 60_000
@@ -20,30 +19,21 @@ class Box implements AsyncDisposable {
   readonly clock = new TestClock()
   readonly #folder = new ScratchFolder()
   #lives = 0
-  #driver = new ScriptedDriver()
-  #relay: TestRelay | null = null
+  #relay: ScriptedRelay | null = null
 
-  get relay(): TestRelay {
+  get relay(): ScriptedRelay {
     if (this.#relay === null) throw new Error('It is off.')
     return this.#relay
   }
 
-  get device() {
-    const [device] = this.#driver.devices
-    if (device === undefined) throw new Error('It has no device.')
-    return device
-  }
-
   /** Starts it, after the life before was killed. */
-  async start({ isOnline }: { readonly isOnline: boolean }): Promise<void> {
+  async start(state: 'online' | 'offline'): Promise<void> {
     const before = this.#relay
     if (before !== null) copyDatabase(this.#folder, this.#file(), this.#file(this.#lives + 1))
     this.#lives += 1
-    this.#driver = new ScriptedDriver()
-    this.#driver.add('+12025550801', isOnline)
     const clock = new TestClock(this.clock.now())
     const path = this.#folder.file(this.#file())
-    this.#relay = await startOn(path, { clock, driver: this.#driver, key: before?.key ?? null })
+    this.#relay = await startScripted({ lines: [state], path, clock, key: before?.key })
     Object.assign(this, { clock })
     await clock.advance(1_000)
   }
@@ -60,7 +50,7 @@ class Box implements AsyncDisposable {
 
 /** A box that ran for a while with a message in its queue, and is killed. */
 async function runWithQueue(box: Box) {
-  await box.start({ isOnline: false })
+  await box.start('offline')
   const { body } = await box.relay.send({ to: TO, text: 'queued' }, ASYNC)
   await box.clock.advance(11 * MINUTE)
   const state = async () => {
@@ -71,8 +61,8 @@ async function runWithQueue(box: Box) {
 }
 
 async function clockFinding({ relay }: Box) {
-  const { data } = await relay.get('/api/v1/health')
-  return data.find(({ code }: { code: string }) => code === 'clock_jumped') ?? null
+  const [finding = null] = await relay.findings('clock_jumped')
+  return finding
 }
 
 test('a queue that waited while the box was off for two days is not sent, and expires after an hour', async () => {
@@ -80,7 +70,7 @@ test('a queue that waited while the box was off for two days is not sent, and ex
   const { state } = await runWithQueue(box)
 
   box.clock.step(2 * DAY)
-  await box.start({ isOnline: true })
+  await box.start('online')
   await box.clock.advance(MINUTE)
   const held = await state()
   const finding = await clockFinding(box)
@@ -102,7 +92,7 @@ test('a box that starts a week ahead and is set right sends what waited', async 
   const { state } = await runWithQueue(box)
 
   box.clock.step(7 * DAY + 5 * MINUTE)
-  await box.start({ isOnline: true })
+  await box.start('online')
   await box.clock.advance(MINUTE)
   const held = await state()
   box.clock.step(-7 * DAY)
@@ -122,7 +112,7 @@ test('a box that starts years ahead dates nothing in the future', async () => {
   const { state } = await runWithQueue(box)
 
   box.clock.step(10 * 365 * DAY)
-  await box.start({ isOnline: true })
+  await box.start('online')
   await box.clock.advance(MINUTE)
   const { created_at } = (await box.relay.send({ to: '+15550001299', text: 'new' })).body
   const held = await state()
@@ -142,13 +132,13 @@ test('a box that starts in the past goes by what it remembers until its clock is
   const remembered = box.clock.now()
 
   box.clock.step(-300 * DAY)
-  await box.start({ isOnline: false })
+  await box.start('offline')
   await box.clock.advance(MINUTE)
   const early = (await box.relay.send({ to: '+15550001299', text: 'new' })).body.created_at
   const behind = await clockFinding(box)
   box.clock.step(300 * DAY + 25 * HOUR)
   await box.clock.advance(MINUTE)
-  await box.device.goOnline()
+  await box.relay.device.goOnline()
   await box.clock.advance(MINUTE)
   const held = await state()
   await box.clock.advance(HOUR)
@@ -164,7 +154,7 @@ test('a restart of some minutes is nothing to speak of', async () => {
   await runWithQueue(box)
 
   box.clock.step(30 * MINUTE)
-  await box.start({ isOnline: true })
+  await box.start('online')
   const { created_at } = (await box.relay.send({ to: '+15550001299', text: 'new' })).body
 
   expect(await clockFinding(box)).toBeNull()
@@ -177,10 +167,10 @@ test('a jump that the relay saw is none the truer after a restart', async () => 
   box.clock.step(8 * DAY)
   await box.clock.advance(MINUTE)
 
-  await box.start({ isOnline: false })
+  await box.start('offline')
   await box.clock.advance(2 * HOUR)
   const believed = await state()
-  await box.device.goOnline()
+  await box.relay.device.goOnline()
   await box.clock.advance(MINUTE)
 
   expect(believed).toEqual(['queued', 'line_offline'])
@@ -193,7 +183,7 @@ test('a new time that was believed is believed after a restart, and its jump sti
   box.clock.step(8 * DAY)
   await box.clock.advance(61 * MINUTE)
 
-  await box.start({ isOnline: true })
+  await box.start('online')
   await box.clock.advance(MINUTE)
 
   expect(await state()).toEqual(['sent', null])
@@ -206,7 +196,7 @@ test('several short lives make a steady hour', async () => {
   box.clock.step(2 * DAY)
 
   for (let lives = 0; lives < 3; lives += 1) {
-    await box.start({ isOnline: true })
+    await box.start('online')
     await box.clock.advance(25 * MINUTE)
   }
 

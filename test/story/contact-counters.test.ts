@@ -6,24 +6,21 @@ import { expect, test } from 'bun:test'
 import * as fc from 'fast-check'
 
 import type { Db } from '../../src/storage/database.ts'
-import { ScriptedDriver } from '../support/scripted-driver.ts'
-import { startRelay } from '../support/test-relay.ts'
+import { startScripted } from '../support/scripted-relay.ts'
 import { answerWith, STEP, take, type Step } from './line-lives.ts'
 
 const HOUR = 3_600_000
 const LIMIT = 1
 test('what is counted of a line is what its contacts say, and contacts hold what messages hold', async () => {
   await fc.assert(fc.asyncProperty(fc.array(STEP, { minLength: 10, maxLength: 50 }), live), {
-    numRuns: 150,
+    numRuns: 40,
     seed: 20_261_121,
   })
 }, 120_000)
 
 async function live(steps: readonly Step[]): Promise<void> {
-  const driver = new ScriptedDriver()
-  const devices = [driver.add('+12025550801'), driver.add('+12025550802')] as const
-  for (const device of devices) device.capacity = 2
-  await using relay = await startRelay({ drivers: [driver] })
+  await using relay = await startScripted({ lines: ['online', 'online'], capacity: 2 })
+  const devices = [relay.device, relay.second] as const
   await relay.limit(LIMIT)
   const world = { relay, devices, guids: [] as string[], count: 0 }
   for (const step of steps) {

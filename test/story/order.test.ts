@@ -6,11 +6,10 @@ import { expect, test } from 'bun:test'
 import {
   accepts,
   refuses,
-  ScriptedDriver,
   type ScriptedDevice,
   type SendScript,
 } from '../support/scripted-driver.ts'
-import { startRelay } from '../support/test-relay.ts'
+import { startScripted } from '../support/scripted-relay.ts'
 
 const TO = '+12025550700'
 const ASYNC = { Prefer: 'respond-async' }
@@ -19,7 +18,6 @@ const ASYNC = { Prefer: 'respond-async' }
 function watch(devices: readonly ScriptedDevice[], script: SendScript): string[] {
   const left: string[] = []
   for (const device of devices) {
-    device.capacity = 4
     device.script = async (...send) => {
       const outcome = await script(...send)
       if (outcome.outcome === 'accepted')
@@ -31,15 +29,13 @@ function watch(devices: readonly ScriptedDevice[], script: SendScript): string[]
 }
 
 test('a message that two lines refuse is not overtaken by those behind it', async () => {
-  const driver = new ScriptedDriver()
-  const devices = [driver.add('+12025550801'), driver.add('+12025550802')]
+  await using relay = await startScripted({ lines: ['online', 'online'], capacity: 4 })
   let refusals = 2
-  const left = watch(devices, (...send) => {
+  const left = watch(relay.devices, (...send) => {
     if (send[0].text !== 'one' || refusals === 0) return accepts(...send)
     refusals -= 1
     return refuses(...send)
   })
-  await using relay = await startRelay({ drivers: [driver] })
 
   for (const text of ['one', 'two', 'three']) await relay.send({ to: TO, text }, ASYNC)
   await relay.clock.advance(10_000)
@@ -51,20 +47,17 @@ test('a message that two lines refuse is not overtaken by those behind it', asyn
 })
 
 test('those behind a message leave its line with it, as far as one that named the line', async () => {
-  const driver = new ScriptedDriver()
-  const [first, second] = [driver.add('+12025550801', false), driver.add('+12025550802', false)]
-  const left = watch([first, second], accepts)
-  await using relay = await startRelay({ drivers: [driver] })
-  const [line] = await relay.lines()
+  await using relay = await startScripted({ lines: ['offline', 'offline'], capacity: 4 })
+  const left = watch(relay.devices, accepts)
   await relay.send({ to: TO, text: 'one' })
   await relay.send({ to: TO, text: 'two' })
-  await relay.send({ to: TO, text: 'pinned', phone_line_id: line?.id })
+  await relay.send({ to: TO, text: 'pinned', phone_line_id: relay.line.id })
   await relay.send({ to: TO, text: 'three' })
 
-  await second.goOnline()
+  await relay.second.goOnline()
   await relay.clock.advance(1_000)
   const gone = [...left]
-  await first.goOnline()
+  await relay.device.goOnline()
   await relay.clock.advance(1_000)
 
   expect(gone).toEqual(['one from 2', 'two from 2'])
@@ -72,20 +65,18 @@ test('those behind a message leave its line with it, as far as one that named th
 })
 
 test('a message that is being prepared does not pass one that was accepted before it', async () => {
-  const driver = new ScriptedDriver()
-  const [first, second] = [driver.add('+12025550801'), driver.add('+12025550802', false)]
+  await using relay = await startScripted({ lines: ['online', 'offline'], capacity: 4 })
   const ready = { early: Promise.withResolvers<void>(), late: Promise.withResolvers<void>() }
-  const left = watch([second], async (message, ...more) => {
+  const left = watch([relay.second], async (message, ...more) => {
     await (message.text === 'early' ? ready.early : ready.late).promise
     return accepts(message, ...more)
   })
-  first.script = refuses
-  await using relay = await startRelay({ drivers: [driver] })
+  relay.device.script = refuses
   const lines = await relay.lines()
 
   await relay.send({ to: TO, text: 'early' }, ASYNC)
   await relay.clock.advance(100)
-  await second.goOnline()
+  await relay.second.goOnline()
   await relay.send({ to: TO, text: 'late', phone_line_id: lines[1]?.id }, ASYNC)
   await relay.clock.advance(1_000)
   ready.late.resolve()
@@ -99,9 +90,7 @@ test('a message that is being prepared does not pass one that was accepted befor
 })
 
 test('the answer to a message that moved tells where it is', async () => {
-  const driver = new ScriptedDriver()
-  for (const number of ['+12025550801', '+12025550802']) driver.add(number).script = refuses
-  await using relay = await startRelay({ drivers: [driver] })
+  await using relay = await startScripted({ lines: ['online', 'online'], script: refuses })
 
   const answer = await relay.send({ to: TO, text: 'hello' })
   const now = await relay.message(answer.body.id)
@@ -113,15 +102,12 @@ test('the answer to a message that moved tells where it is', async () => {
 })
 
 test('a person who answers a conversation answers it on the line to which its only message goes', async () => {
-  const driver = new ScriptedDriver()
-  driver.add('+12025550801', false)
-  const second = driver.add('+12025550802', false)
-  await using relay = await startRelay({ drivers: [driver] })
+  await using relay = await startScripted({ lines: ['offline', 'offline'] })
   const { body } = await relay.send({ to: TO, text: 'one' })
   const path = `/api/v1/conversations/${body.conversation_id}`
   await relay.patch(path, { automation_paused: true })
 
-  await second.goOnline()
+  await relay.second.goOnline()
   await relay.clock.advance(10_000)
 
   const { data } = await relay.get('/api/v1/conversations')
@@ -130,22 +116,21 @@ test('a person who answers a conversation answers it on the line to which its on
 
 /** Two lines, of which the first one goes offline; a message that it was to send is on the second. */
 async function movedMessage() {
-  const driver = new ScriptedDriver()
-  const first = driver.add('+12025550801', false)
-  const second = driver.add('+12025550802', false)
-  const relay = await startRelay({ drivers: [driver] })
+  const relay = await startScripted({ lines: ['offline', 'offline'] })
   const { body } = await relay.send({ to: TO, text: 'one' })
-  await second.goOnline()
+  await relay.second.goOnline()
   await relay.clock.advance(10_000)
   const message = await relay.message(body.id)
   expect(message.phone_number).toBe('+12025550802')
-  return { relay, first, body, message }
+  return { relay, body, message }
 }
 
-test('the id of a conversation that was handed out stays readable when its message moves', async () => {
-  const { relay, body, message } = await movedMessage()
-  await using _ = relay
+test('the id of a conversation that was handed out stays good when its message moves, also over a restart', async () => {
+  const { relay: before, body, message } = await movedMessage()
   const id = body.conversation_id
+  const { database, key, clock } = before
+  await before.app.stop()
+  await using relay = await startScripted({ lines: [], database, key, clock })
 
   const told = await relay.get(`/api/v1/conversations/${id}`)
   const there = await relay.get(`/api/v1/conversations/${message.conversation_id}`)
@@ -159,31 +144,20 @@ test('the id of a conversation that was handed out stays readable when its messa
   expect(told).toEqual({ ...there, id, moved_to: message.conversation_id })
   expect(listed.map((one: { id: string }) => one.id)).toEqual([message.conversation_id])
   expect([messages, changes].map(({ data }) => data)).toEqual([[message], [message]])
-})
-
-test('it stays so over a restart, and what is changed of it is changed where it is', async () => {
-  const { relay, body, message } = await movedMessage()
-  const path = `/api/v1/conversations/${body.conversation_id}`
-  const { database, key, clock } = relay
-  await relay.app.stop()
-  await using again = await startRelay({ drivers: [new ScriptedDriver()], database, key, clock })
-
-  const changed = await again.patch(path, { automation_paused: true })
-
-  expect(changed.status).toBe(200)
-  expect(await again.get(path)).toEqual(changed.body)
-  const there = await again.get(`/api/v1/conversations/${message.conversation_id}`)
-  expect([there.automation_paused, changed.body.moved_to]).toEqual([true, there.id])
+  const changed = await relay.patch(`/api/v1/conversations/${id}`, { automation_paused: true })
+  expect([changed.status, changed.body]).toEqual([200, { ...told, automation_paused: true }])
+  expect(await relay.get(`/api/v1/conversations/${there.id}`)).toMatchObject({
+    automation_paused: true,
+  })
 })
 
 test('a conversation that gets a message of its own again stands for itself', async () => {
-  const { relay, first, body } = await movedMessage()
+  const { relay, body } = await movedMessage()
   await using _ = relay
   const id = body.conversation_id
-  const [line] = await relay.lines()
 
-  await first.goOnline()
-  await relay.send({ to: TO, text: 'two', phone_line_id: line.id })
+  await relay.device.goOnline()
+  await relay.send({ to: TO, text: 'two', phone_line_id: relay.line.id })
 
   const told = await relay.get(`/api/v1/conversations/${id}`)
   expect(told).not.toHaveProperty('moved_to')
@@ -192,17 +166,10 @@ test('a conversation that gets a message of its own again stands for itself', as
 })
 
 test('a message that goes from line to line leads every id that it had to where it is', async () => {
-  const driver = new ScriptedDriver()
-  const devices = ['+12025550801', '+12025550802', '+12025550803'].map((number) =>
-    driver.add(number),
-  )
-  for (const device of devices) device.script = refuses
-  await using relay = await startRelay({ drivers: [driver] })
+  await using relay = await startScripted({ lines: Array(3).fill('online'), script: refuses })
 
   const { body } = await relay.send({ to: TO, text: 'hello' })
-  const ids = (relay.db.sqlite.query('SELECT id FROM conversations').all() as { id: string }[]).map(
-    ({ id }) => id,
-  )
+  const ids = relay.db.sqlite.query('SELECT id FROM conversations').values().map(String)
 
   const { conversation_id } = await relay.message(body.id)
   expect(ids).toHaveLength(3)
@@ -215,9 +182,8 @@ test('a message that goes from line to line leads every id that it had to where 
 })
 
 test('a message that comes while earlier ones wait for room does not overtake them', async () => {
-  const driver = new ScriptedDriver()
-  const device = driver.add('+12025550801')
-  await using relay = await startRelay({ drivers: [driver] })
+  await using relay = await startScripted()
+  const { device } = relay
   const first = Promise.withResolvers<void>()
   device.script = async (message, pointOfNoReturn, signal) => {
     if (device.given.length === 1) await first.promise
@@ -231,5 +197,5 @@ test('a message that comes while earlier ones wait for room does not overtake th
   first.resolve()
   await Promise.all([...sending, late])
 
-  expect(device.sent.map(({ text }) => text)).toEqual([...texts, 'late'])
+  expect(relay.texts()).toEqual([...texts, 'late'])
 })

@@ -13,12 +13,9 @@ import type {
   DeviceGroup,
   DeviceMessage,
 } from '../../src/lines/driver.ts'
-import { openDatabase } from '../../src/storage/database.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
-import { ScriptedDriver } from '../support/scripted-driver.ts'
-import { TestClock } from '../support/test-clock.ts'
+import { startScripted } from '../support/scripted-relay.ts'
 import { startRelay, type Json } from '../support/test-relay.ts'
-import { WebhookSink } from '../support/webhook-sink.ts'
 
 export const ANNA = deviceHandle('+12025550771')
 export const BEN = deviceHandle('+12025550772')
@@ -40,15 +37,10 @@ type Options = {
 
 export async function startRich({ relaysGroups = true, webhook = {} }: Options = {}) {
   const folder = new ScratchFolder()
-  const database = openDatabase(':memory:', { version: 'test' })
-  const clock = new TestClock()
-  const sink = new WebhookSink(clock)
-  const driver = new ScriptedDriver('simulated')
-  const device = driver.add('+12025550801')
+  const relay = await startScripted({ kind: 'simulated', folder: folder.path })
+  const { clock, database, device, driver, line, sink } = relay
   const start = (key?: Awaited<ReturnType<typeof startRelay>>['key']) =>
     startRelay({ drivers: [driver], clock, database, folder: folder.path, post: sink.post, key })
-  const relay = await start()
-  const [line] = await relay.lines()
   if (relaysGroups) await relay.patch(`/api/v1/phone-lines/${line.id}`, { relay_groups: true })
   await relay.post('/api/v1/webhooks', { url: HOOK, events: EVENT_NAMES, ...webhook })
   return {

@@ -1,11 +1,13 @@
-// Messages that are sent later, and those that are canceled.
+// Messages that are sent later: at a time of theirs, or when the quiet hours of their line are over; and those that
+// are canceled. The clock starts at 10:00 UTC.
 
 import { expect, test } from 'bun:test'
 
+import { quietUntil } from '../../src/domain/quiet-hours.ts'
 import { openDatabase } from '../../src/storage/database.ts'
-import { ScriptedDriver } from '../support/scripted-driver.ts'
-import { TestClock, TEST_START } from '../support/test-clock.ts'
-import { startRelay } from '../support/test-relay.ts'
+import { asOwner } from '../support/control-socket.ts'
+import { startScripted } from '../support/scripted-relay.ts'
+import { TEST_START, TestClock } from '../support/test-clock.ts'
 
 const TO = '+12025550700'
 const MINUTE = 60_000
@@ -18,16 +20,9 @@ const TOMORROW = new Date(BEFORE_MIDNIGHT + 40 * MINUTE).toISOString()
 
 const at = (ms: number) => new Date(TEST_START + ms).toISOString()
 
-function oneLine() {
-  const driver = new ScriptedDriver()
-  const device = driver.add('+12025550801')
-  const texts = () => device.sent.map(({ text }) => text)
-  return { drivers: [driver], device, texts }
-}
-
 test('a scheduled message is answered at once, waits, and leaves at its time', async () => {
-  const { drivers, texts } = oneLine()
-  await using relay = await startRelay({ drivers })
+  await using relay = await startScripted()
+  const { texts } = relay
 
   const answer = await relay.send(
     { to: TO, text: 'later', send_at: at(2 * HOUR) },
@@ -52,8 +47,8 @@ test('a scheduled message is answered at once, waits, and leaves at its time', a
 })
 
 test('scheduled messages hold up nobody, and leave in the order of their times', async () => {
-  const { drivers, device, texts } = oneLine()
-  await using relay = await startRelay({ drivers })
+  await using relay = await startScripted()
+  const { device, texts } = relay
 
   await relay.send({ to: TO, text: 'at three', send_at: at(3 * HOUR) })
   await relay.send({ to: TO, text: 'at two', send_at: at(2 * HOUR) })
@@ -71,8 +66,8 @@ test('scheduled messages hold up nobody, and leave in the order of their times',
 })
 
 test('its 24 hours count from its time', async () => {
-  const { drivers, device } = oneLine()
-  await using relay = await startRelay({ drivers })
+  await using relay = await startScripted()
+  const { device } = relay
   const { body } = await relay.send({ to: TO, text: 'later', send_at: at(30 * HOUR) })
   const ordinary = await relay.send({ to: '+12025550701', text: 'sent' })
 
@@ -92,8 +87,8 @@ test('its 24 hours count from its time', async () => {
 })
 
 test('a time that is over, too far ahead or without a zone is refused; a repeat gets its first answer', async () => {
-  const { drivers, texts } = oneLine()
-  await using relay = await startRelay({ drivers })
+  await using relay = await startScripted()
+  const { texts } = relay
   const send = (send_at: string) => relay.send({ to: TO, text: 'later', send_at })
 
   const answers = await Promise.all([at(0), at(90 * DAY + 1), '2026-11-22T10:00:00'].map(send))
@@ -112,8 +107,8 @@ test('a time that is over, too far ahead or without a zone is refused; a repeat 
 })
 
 test('a canceled message never leaves, gives its contact back, and says so', async () => {
-  const { drivers, device, texts } = oneLine()
-  await using relay = await startRelay({ drivers })
+  await using relay = await startScripted()
+  const { device, texts } = relay
   await relay.limit(1)
   const cancel = (id: string) => relay.request('DELETE', `/api/v1/messages/${id}`)
 
@@ -141,7 +136,8 @@ test('a canceled message never leaves, gives its contact back, and says so', asy
 })
 
 test('a message that is canceled while its driver prepares is not sent', async () => {
-  const { drivers, device } = oneLine()
+  await using relay = await startScripted()
+  const { device } = relay
   const { promise: prepared, resolve: prepare } = Promise.withResolvers<void>()
   const granted: boolean[] = []
   device.script = async (_message, pointOfNoReturn) => {
@@ -149,7 +145,6 @@ test('a message that is canceled while its driver prepares is not sent', async (
     granted.push(await pointOfNoReturn(null))
     return { outcome: 'not_sent', reason: 'withdrawn', blame: 'line' }
   }
-  await using relay = await startRelay({ drivers })
 
   const sending = relay.send({ to: TO, text: 'hello' })
   await relay.clock.advance(0)
@@ -167,8 +162,8 @@ test('a message that is canceled while its driver prepares is not sent', async (
 })
 
 test('the place of a new contact is one of the day of sending', async () => {
-  const { drivers, texts } = oneLine()
-  await using relay = await startRelay({ drivers, clock: new TestClock(BEFORE_MIDNIGHT) })
+  await using relay = await startScripted({ clock: new TestClock(BEFORE_MIDNIGHT) })
+  const { texts } = relay
   await relay.limit(1)
   const used = async () => (await relay.lines())[0].new_contacts_today
 
@@ -187,8 +182,8 @@ test('the place of a new contact is one of the day of sending', async () => {
 })
 
 test('a message of today to somebody who is scheduled for tomorrow takes a place of today', async () => {
-  const { drivers, texts } = oneLine()
-  await using relay = await startRelay({ drivers, clock: new TestClock(BEFORE_MIDNIGHT) })
+  await using relay = await startScripted({ clock: new TestClock(BEFORE_MIDNIGHT) })
+  const { texts } = relay
   await relay.limit(1)
 
   await relay.send({ to: TO, text: 'tomorrow', send_at: TOMORROW })
@@ -201,8 +196,8 @@ test('a message of today to somebody who is scheduled for tomorrow takes a place
 })
 
 test('the list finds what is scheduled, as queued and by its reason', async () => {
-  const { drivers, device } = oneLine()
-  await using relay = await startRelay({ drivers })
+  await using relay = await startScripted()
+  const { device } = relay
   await device.goOffline()
   const waiting = await relay.send({ to: TO, text: 'waits' })
   const later = await relay.send({ to: TO, text: 'later', send_at: at(HOUR) })
@@ -220,18 +215,16 @@ test('the list finds what is scheduled, as queued and by its reason', async () =
 /** Counts of messages that left before the relay ended and, after each of `more`, since its next start. */
 async function sentAfterRestart(offMs: number, more: readonly number[]) {
   const database = openDatabase(':memory:', { version: 'test' })
-  const first = oneLine()
-  const before = await startRelay({ drivers: first.drivers, database })
+  const before = await startScripted({ database })
   const { clock, key } = before
   await before.send({ to: TO, text: 'later', send_at: at(2 * HOUR) })
   await before[Symbol.asyncDispose]()
-  const second = oneLine()
-  const life = { drivers: second.drivers, database, key, clock: new TestClock(clock.now() + offMs) }
-  await using relay = await startRelay(life)
-  const sent = [first.texts().length]
+  const now = new TestClock(clock.now() + offMs)
+  await using relay = await startScripted({ database, key, clock: now })
+  const sent = [before.texts().length]
   for (const ms of more) {
     await relay.clock.advance(ms)
-    sent.push(second.texts().length)
+    sent.push(relay.texts().length)
   }
   return sent
 }
@@ -245,8 +238,8 @@ test('after a start with a clock far ahead the message waits until the clock is 
 })
 
 test('a clock that jumps ahead while the relay runs sends nothing early', async () => {
-  const { drivers, texts } = oneLine()
-  await using relay = await startRelay({ drivers })
+  await using relay = await startScripted()
+  const { texts } = relay
   await relay.send({ to: TO, text: 'later', send_at: at(2 * HOUR) })
 
   relay.clock.step(6 * HOUR)
@@ -257,4 +250,95 @@ test('a clock that jumps ahead while the relay runs sends nothing early', async 
   await relay.clock.advance(HOUR)
 
   expect([before, texts()]).toEqual([[], ['later']])
+})
+
+async function startQuiet(quiet_hours: unknown) {
+  const relay = await startScripted()
+  const change = (hours: unknown) =>
+    relay.patch(`/api/v1/phone-lines/${relay.line.id}`, { quiet_hours: hours })
+  return { ...relay, change, changed: await change(quiet_hours) }
+}
+
+test('messages of quiet hours wait until they end, in order, and an urgent one goes past them', async () => {
+  await using relay = await startQuiet({ from: '09:00', to: '11:30' })
+  const { changed, texts } = relay
+
+  const first = await relay.send({ to: TO, text: 'one' }, { Prefer: 'wait=30' })
+  await relay.send({ to: TO, text: 'two' })
+  const urgent = await relay.send({ to: TO, text: 'fire' }, { Prefer: 'urgent, wait=5' })
+  await relay.clock.advance(1.5 * HOUR - 1)
+  const before = texts()
+  await relay.clock.advance(1)
+
+  expect(changed.body.quiet_hours).toEqual({ from: '09:00', to: '11:30' })
+  expect([first.status, first.body.queued_reason]).toEqual([202, 'quiet_hours'])
+  expect(first.headers.get('preference-applied')).toBe(null)
+  expect([urgent.status, urgent.headers.get('preference-applied')]).toEqual([200, 'urgent'])
+  expect([before, texts()]).toEqual([['fire'], ['fire', 'one', 'two']])
+})
+
+test('what still waits when quiet hours begin waits for their end, too', async () => {
+  await using relay = await startQuiet({ from: '11:00', to: '12:00' })
+  const { device, texts } = relay
+
+  await device.goOffline()
+  const { body } = await relay.send({ to: TO, text: 'late' })
+  await relay.clock.advance(HOUR + MINUTE)
+  await device.goOnline()
+  await relay.clock.advance(MINUTE)
+  const waiting = await relay.message(body.id)
+  const scheduled = new Date(relay.clock.now() + MINUTE).toISOString()
+  await relay.send({ to: TO, text: 'scheduled', send_at: scheduled })
+  await relay.clock.advance(HOUR)
+
+  expect(waiting).toMatchObject({ status: 'queued', queued_reason: 'quiet_hours' })
+  expect(texts()).toEqual(['late', 'scheduled'])
+})
+
+test('quiet hours that end earlier by a change of them, or of the time zone, let messages go', async () => {
+  await using relay = await startQuiet({ from: '09:00', to: '12:00' })
+  const { texts, change } = relay
+
+  await relay.send({ to: TO, text: 'one' })
+  const off = await change(null)
+  await relay.clock.advance(0)
+  await change({ from: '09:00', to: '12:00' })
+  await relay.send({ to: TO, text: 'two' })
+  const before = texts()
+  await asOwner(relay, 'PUT', '/settings/time_zone', { body: { value: 'Asia/Tokyo' } })
+  await relay.clock.advance(0)
+
+  expect(off.body.quiet_hours).toBeUndefined()
+  expect([before, texts()]).toEqual([['one'], ['one', 'two']])
+})
+
+test('hours that are no times of day, or begin when they end, are refused', async () => {
+  for (const hours of [{ from: '24:00', to: '08:00' }, { from: '9:00', to: '11:00' }, '21-8']) {
+    await using relay = await startQuiet(hours)
+    expect(relay.changed.status).toBe(400)
+  }
+  await using same = await startQuiet({ from: '08:00', to: '08:00' })
+  expect(same.changed.body.error.details.issues[0].path).toBe('quiet_hours')
+})
+
+test('they pass midnight and follow summer time', () => {
+  const night = { from: '21:00', to: '08:00' }
+  const ends = [
+    '2026-11-21T20:59:00+01:00',
+    '2026-11-21T21:00:00+01:00',
+    '2026-11-22T07:59:59+01:00',
+    '2026-11-22T08:00:00+01:00',
+    // The clocks go forward in this night, and back in the next one.
+    '2026-03-28T23:00:00+01:00',
+    '2026-10-24T23:00:00+02:00',
+  ].map((time) => quietUntil(night, Date.parse(time), 'Europe/Berlin'))
+
+  expect(ends.map((end) => (end === null ? null : new Date(end).toISOString()))).toEqual([
+    null,
+    '2026-11-22T07:00:00.000Z',
+    '2026-11-22T07:00:00.000Z',
+    null,
+    '2026-03-29T06:00:00.000Z',
+    '2026-10-25T07:00:00.000Z',
+  ])
 })

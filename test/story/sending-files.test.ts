@@ -5,13 +5,12 @@ import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 
 import type { MessageId } from '../../src/domain/ids.ts'
-import type { SendOutcome, Settlement } from '../../src/lines/driver.ts'
+import type { Settlement } from '../../src/lines/driver.ts'
 import { attachmentsOf } from '../../src/storage/attachments.ts'
-import { closeDatabase, openDatabase } from '../../src/storage/database.ts'
 import { copyDatabase, vanishes } from '../support/ended-relay.ts'
-import { ABLE, startRich, type RichRelay } from '../support/rich-relay.ts'
+import { startRich, type RichRelay } from '../support/rich-relay.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
-import { guidOf, ScriptedDriver, type SendScript } from '../support/scripted-driver.ts'
+import { ends, guidOf } from '../support/scripted-driver.ts'
 import { TEST_START } from '../support/test-clock.ts'
 
 const TO = '+15550001234'
@@ -27,14 +26,6 @@ function marks({ db }: RichRelay, id: string): readonly (boolean | null)[] {
 async function twoFiles(relay: RichRelay) {
   return [{ id: await relay.file('one') }, { id: await relay.file('two') }]
 }
-
-/** Passes the point of no return, and ends as it is given. */
-const ends =
-  (outcome: SendOutcome): SendScript =>
-  async (_message, pointOfNoReturn) => {
-    await pointOfNoReturn('note')
-    return outcome
-  }
 
 const wholly = { outcome: 'accepted', guid: TEXT_GUID, partGuids: FILE_GUIDS } as const
 
@@ -62,8 +53,7 @@ test('files go to the device with their bytes, in their order, and the text with
 })
 
 test('the rows of its other parts are no messages, and only their failure says something', async () => {
-  await using relay = await startRich()
-  relay.device.script = ends(wholly)
+  await using relay = await startRich({ script: ends(wholly) })
   const { body } = await relay.send({ to: TO, text: 'hi', attachments: await twoFiles(relay) })
   const statusAfter = async (guid: string, kind: 'delivered' | 'failed') => {
     await relay.device.report(guid, kind, TEST_START + 1_000)
@@ -79,8 +69,7 @@ test('the rows of its other parts are no messages, and only their failure says s
 })
 
 test('a message is delivered when its last part is', async () => {
-  await using relay = await startRich()
-  relay.device.script = ends(wholly)
+  await using relay = await startRich({ script: ends(wholly) })
   const { body } = await relay.send({ to: TO, text: 'hi', attachments: await twoFiles(relay) })
 
   await relay.device.report(TEXT_GUID, 'delivered', TEST_START + 1_000)
@@ -102,17 +91,7 @@ test('a part that fails before the device has named its message makes it partly 
   expect((await relay.message(body.id)).error.code).toBe('partly_sent')
 })
 
-test('files need no text where the recipient knows the line, and are stored with an empty one', async () => {
-  await using relay = await startRich()
-  await relay.device.receive({ guid: guidOf(1), handle: KNOWN as never })
-
-  const { status, body } = await relay.send({ to: KNOWN, attachments: await twoFiles(relay) })
-
-  expect([status, body.text]).toEqual([200, ''])
-  expect(relay.device.sent[0]?.text).toBe('')
-})
-
-test('the first message to a new contact needs a text beside its files', async () => {
+test('the first message to a new contact needs a text beside its files, and later ones need none', async () => {
   await using relay = await startRich()
   const attachments = await twoFiles(relay)
 
@@ -122,13 +101,12 @@ test('the first message to a new contact needs a text beside its files', async (
 
   expect([first.status, first.body.error.code]).toEqual([400, 'attachment_needs_text'])
   expect([withText.status, after.status]).toEqual([200, 200])
-  expect(relay.device.given).toHaveLength(2)
+  expect(after.body.text).toBe('')
+  expect(relay.device.given.map(({ text }) => text)).toEqual(['hello', ''])
 })
 
 test('a practice line takes files without a text for anyone', async () => {
-  const driver = new ScriptedDriver('simulated')
-  driver.add('+12025550101').capabilities = ABLE
-  await using relay = await startRich({ start: { drivers: [driver] } })
+  await using relay = await startRich({ kind: 'simulated' })
 
   expect((await relay.send({ to: TO, attachments: await twoFiles(relay) })).status).toBe(200)
 })
@@ -156,15 +134,12 @@ test('what is no file is refused with its reason, and nothing of the message is 
     await relay.send({ to: TO }),
   ]
 
-  expect(answers.map(({ status, body }) => [status, body.error.code])).toEqual([
-    [404, 'attachment_not_found'],
-    [409, 'attachment_not_ready'],
-    [410, 'attachment_gone'],
-    [410, 'attachment_gone'],
-    [400, 'invalid_request'],
-    [400, 'invalid_request'],
-    [400, 'invalid_request'],
-    [400, 'invalid_request'],
+  expect(answers.map(({ status, body }) => `${status} ${body.error.code}`)).toEqual([
+    '404 attachment_not_found',
+    '409 attachment_not_ready',
+    '410 attachment_gone',
+    '410 attachment_gone',
+    ...Array(4).fill('400 invalid_request'),
   ])
   expect((await relay.get('/api/v1/messages')).data).toEqual([])
 })
@@ -237,8 +212,9 @@ test('files alone do not wait for other files that are uncertain', async () => {
 })
 
 test('what a device holds is proven part by part', async () => {
-  await using relay = await startRich()
-  relay.device.script = ends({ outcome: 'held', guid: TEXT_GUID, partGuids: FILE_GUIDS })
+  await using relay = await startRich({
+    script: ends({ outcome: 'held', guid: TEXT_GUID, partGuids: FILE_GUIDS }),
+  })
   const sending = { to: TO, text: 'hi', attachments: await twoFiles(relay) }
   const first = await relay.send(sending, { Prefer: 'wait=0' })
   await relay.clock.advance(100)
@@ -254,20 +230,22 @@ test('what a device holds is proven part by part', async () => {
 
 /** Ends a relay in the middle of a send with two files, and starts another one on what it left. */
 async function endInSend(folder: ScratchFolder) {
-  const open = (name: string) => {
-    const database = openDatabase(folder.file(name), { version: 'test' })
-    return { database, onClose: () => closeDatabase(database.db) }
-  }
-  const before = await startRich({ folder, start: open('a.db') })
-  before.device.script = vanishes
+  const before = await startRich({ folder, path: folder.file('a.db'), script: vanishes })
   const attachments = await twoFiles(before)
   const asked = { to: TO, text: 'hi', attachments }
   const { body } = await before.send(asked, { Prefer: 'respond-async' })
   await before.clock.advance(10)
   copyDatabase(folder, 'a.db', 'b.db')
-  const after = await startRich({ folder, before, start: open('b.db') })
+  const after = await startRich({ folder, before, path: folder.file('b.db') })
   const [one, two] = attachments
   return { after, id: body.id as MessageId, one: one?.id ?? '', two: two?.id ?? '' }
+}
+
+const PROVEN: Settlement = {
+  outcome: 'not_sent',
+  reason: 'not_carried',
+  blame: 'line',
+  proof: true,
 }
 
 type End = {
@@ -304,7 +282,7 @@ const ENDS: readonly End[] = [
   },
   {
     name: 'nothing was sent, which is proven',
-    settled: () => ({ outcome: 'not_sent', reason: 'not_carried', blame: 'line', proof: true }),
+    settled: () => PROVEN,
     becomes: ['queued', null],
     marks: [null, null],
   },
@@ -338,13 +316,7 @@ test('a message of which a part is proven is never sent again, whatever is said 
     sent: [one as never],
   })
 
-  const proof: Settlement = {
-    outcome: 'not_sent',
-    reason: 'not_carried',
-    blame: 'line',
-    proof: true,
-  }
-  await relay.device.emit({ type: 'settled', messageId: id, outcome: proof })
+  await relay.device.settle(id, PROVEN)
   await relay.clock.advance(60_000)
 
   const { status, error } = await relay.message(id)
@@ -354,8 +326,9 @@ test('a message of which a part is proven is never sent again, whatever is said 
 })
 
 test('a message resolved by hand says so of all its parts', async () => {
-  await using relay = await startRich()
-  relay.device.script = ends({ outcome: 'unknown', reason: 'outcome_unknown' })
+  await using relay = await startRich({
+    script: ends({ outcome: 'unknown', reason: 'outcome_unknown' }),
+  })
   const { body } = await relay.send({ to: TO, text: 'hi', attachments: await twoFiles(relay) })
 
   await relay.post(`/api/v1/messages/${body.id}/resolve`, { status: 'sent' })

@@ -1,27 +1,19 @@
-// What the health catalogue says of a line's messages: its contacts of the day, failures, and messages
-// of which nobody knows whether they left.
+// What the health catalogue says of a line's messages: its contacts of the day, failures, messages of which nobody
+// knows whether they left, and queues that do not move although nothing that is known holds them up.
 
 import { expect, test } from 'bun:test'
 
-import type { SendOutcome } from '../../src/lines/driver.ts'
-import { accepts, ScriptedDriver, type SendScript } from '../support/scripted-driver.ts'
+import { type SendScript, accepts, ends } from '../support/scripted-driver.ts'
+import { startScripted } from '../support/scripted-relay.ts'
 import { TEST_START, TestClock } from '../support/test-clock.ts'
-import { startRelay, type Json, type TestRelay } from '../support/test-relay.ts'
+import type { Json, TestRelay } from '../support/test-relay.ts'
+import type { WebhookSink } from '../support/webhook-sink.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 /** 2026-11-21T23:50:00.000Z */
 const BEFORE_MIDNIGHT = TEST_START + 13 * HOUR + 50 * MINUTE
 const ASYNC = { Prefer: 'respond-async' }
-
-/** A relay with one line; practice lines are of the kind `simulated`. */
-async function startLine(kind: 'mac' | 'simulated' = 'mac', clock = new TestClock()) {
-  const driver = new ScriptedDriver(kind)
-  const device = driver.add('+12025550801')
-  const relay = await startRelay({ drivers: [driver], clock })
-  const [line] = await relay.lines()
-  return { relay, device, line, [Symbol.asyncDispose]: () => relay[Symbol.asyncDispose]() }
-}
 
 function recipient(number: number): string {
   return `+1202555${String(1_000 + number)}`
@@ -33,36 +25,24 @@ async function sendTo(relay: TestRelay, first: number, count: number): Promise<v
   }
 }
 
-async function findings(relay: TestRelay, code?: string): Promise<readonly Json[]> {
-  const { data } = await relay.get('/api/v1/health')
-  return code === undefined ? data : data.filter((one: Json) => one.code === code)
-}
-
 async function codes(relay: TestRelay): Promise<readonly string[]> {
-  return (await findings(relay)).map(({ code }) => code)
-}
-
-function ends(outcome: SendOutcome): SendScript {
-  return async (_message, pointOfNoReturn) => {
-    await pointOfNoReturn('note')
-    return outcome
-  }
+  return (await relay.findings()).map(({ code }) => code)
 }
 
 const FAILS = ends({ outcome: 'not_sent', reason: 'imessage_account_problem', blame: 'message' })
 const UNKNOWN = ends({ outcome: 'unknown', reason: 'timed_out' })
 
 test('a line that comes near its limit is named, and one that reaches it with when it ends and how to raise it', async () => {
-  await using rig = await startLine()
-  const { relay, line } = rig
+  await using relay = await startScripted()
+  const { line } = relay
   await relay.limit(10)
 
   await sendTo(relay, 0, 7)
   const before = await codes(relay)
   await sendTo(relay, 7, 1)
-  const near = await findings(relay)
+  const near = await relay.findings()
   await sendTo(relay, 8, 2)
-  const reached = await findings(relay)
+  const reached = await relay.findings()
 
   expect(before).toEqual([])
   expect(near).toMatchObject([
@@ -78,8 +58,7 @@ test('a line that comes near its limit is named, and one that reaches it with wh
 })
 
 test('midnight UTC, or a higher limit, takes the finding away at once', async () => {
-  await using rig = await startLine('mac', new TestClock(BEFORE_MIDNIGHT))
-  const { relay } = rig
+  await using relay = await startScripted({ clock: new TestClock(BEFORE_MIDNIGHT) })
   await relay.limit(5)
   await sendTo(relay, 0, 5)
   const full = await codes(relay)
@@ -103,8 +82,8 @@ test('midnight UTC, or a higher limit, takes the finding away at once', async ()
 })
 
 test('a place that a failed message gives back does not end the finding, two do', async () => {
-  await using rig = await startLine()
-  const { relay, device, line } = rig
+  await using relay = await startScripted()
+  const { device, line } = relay
   await relay.limit(5)
   await sendTo(relay, 0, 3)
   device.script = UNKNOWN
@@ -113,13 +92,13 @@ test('a place that a failed message gives back does not end the finding, two do'
     lost.push((await relay.send({ to: recipient(number), text: 'hello' })).body.id)
   }
   await relay.clock.advance(MINUTE)
-  const full = await findings(relay)
+  const full = await relay.findings()
   const resolve = (id?: string) =>
     relay.post(`/api/v1/messages/${id}/resolve`, { status: 'failed' })
 
   await resolve(lost[0])
   await relay.clock.advance(MINUTE)
-  const one = await findings(relay)
+  const one = await relay.findings()
   await resolve(lost[1])
   const two = await codes(relay)
 
@@ -131,8 +110,8 @@ test('a place that a failed message gives back does not end the finding, two do'
 })
 
 test('a limit of 0 and a line that is switched off are decisions, and no findings', async () => {
-  await using rig = await startLine()
-  const { relay, line } = rig
+  await using relay = await startScripted()
+  const { line } = relay
   await relay.limit(2)
   await sendTo(relay, 0, 2)
   const full = await codes(relay)
@@ -148,8 +127,8 @@ test('a limit of 0 and a line that is switched off are decisions, and no finding
 })
 
 test('a practice line tells of its limit, but not of failures that its numbers make on purpose', async () => {
-  await using rig = await startLine('simulated')
-  const { relay, device } = rig
+  await using relay = await startScripted({ kind: 'simulated' })
+  const { device } = relay
   device.script = FAILS
   await sendTo(relay, 0, 4)
   device.script = UNKNOWN
@@ -163,16 +142,16 @@ test('a practice line tells of its limit, but not of failures that its numbers m
   expect(await codes(relay)).toEqual(['limit_reached'])
 })
 
-test('three failures among the last sends are a finding with the latest reason, and two are not', async () => {
-  await using rig = await startLine()
-  const { relay, device, line } = rig
+test('three failures among the sends of an hour are a finding with the latest reason, and two are not', async () => {
+  await using relay = await startScripted()
+  const { device, line } = relay
   await sendTo(relay, 0, 4)
   device.script = FAILS
   await sendTo(relay, 4, 2)
   const two = await codes(relay)
   await sendTo(relay, 6, 1)
 
-  const [found, ...others] = await findings(relay)
+  const [found, ...others] = await relay.findings()
 
   expect(two).toEqual([])
   expect(others).toEqual([])
@@ -184,11 +163,13 @@ test('three failures among the last sends are a finding with the latest reason, 
   expect(found.why).toBe(
     '3 of its last 7 messages in the past hour failed. Latest reason: The iMessage account of the line has a problem.',
   )
+  await relay.clock.advance(HOUR)
+  expect(await codes(relay)).toEqual([])
 })
 
 test('a line that sends again stays named until one failure is left among its last ten', async () => {
-  await using rig = await startLine()
-  const { relay, device } = rig
+  await using relay = await startScripted()
+  const { device } = relay
   device.script = FAILS
   await sendTo(relay, 0, 3)
   const failing = await codes(relay)
@@ -204,22 +185,9 @@ test('a line that sends again stays named until one failure is left among its la
   expect(await codes(relay)).toEqual([])
 })
 
-test('failures are forgotten after an hour without a send', async () => {
-  await using rig = await startLine()
-  const { relay, device } = rig
-  device.script = FAILS
-  await sendTo(relay, 0, 3)
-  const failing = await codes(relay)
-
-  await relay.clock.advance(HOUR)
-
-  expect(failing).toEqual(['messages_failing'])
-  expect(await codes(relay)).toEqual([])
-})
-
 test('recipients who are not on iMessage say nothing of the line', async () => {
-  await using rig = await startLine()
-  const { relay, device } = rig
+  await using relay = await startScripted()
+  const { device } = relay
   device.script = ends({ outcome: 'not_sent', reason: 'not_on_imessage', blame: 'message' })
 
   await sendTo(relay, 0, 10)
@@ -227,41 +195,150 @@ test('recipients who are not on iMessage say nothing of the line', async () => {
   expect(await codes(relay)).toEqual([])
 })
 
-test('messages that are uncertain for ten minutes are counted, with the command that settles the oldest', async () => {
-  await using rig = await startLine()
-  const { relay, device, line } = rig
-  device.script = UNKNOWN
-  const first = await relay.send({ to: recipient(1), text: 'one' }, ASYNC)
-  await relay.send({ to: recipient(2), text: 'two' }, ASYNC)
-  await relay.clock.advance(9 * MINUTE)
-  const early = await codes(relay)
-  await relay.clock.advance(2 * MINUTE)
-
-  const [found] = await findings(relay, 'messages_uncertain')
-
-  expect(early).toEqual([])
-  expect(found).toMatchObject({ severity: 'warning', about: { kind: 'line', id: line.id } })
-  expect(found.why).toContain('could not be confirmed as sent: 2.')
-  expect(found.fix).toContain(`hookline messages resolve ${first.body.id} sent|failed`)
-})
-
-test('the finding ends with the last message that somebody settles', async () => {
-  await using rig = await startLine()
-  const { relay, device } = rig
+test('messages that are uncertain for ten minutes are counted, with the command that settles the oldest, until none is left', async () => {
+  await using relay = await startScripted()
+  const { device, line } = relay
   device.script = UNKNOWN
   const sent = [
     await relay.send({ to: recipient(1), text: 'one' }, ASYNC),
     await relay.send({ to: recipient(2), text: 'two' }, ASYNC),
   ]
-  await relay.clock.advance(11 * MINUTE)
-  const whys: unknown[] = []
+  await relay.clock.advance(9 * MINUTE)
+  const early = await codes(relay)
+  await relay.clock.advance(2 * MINUTE)
 
+  const [found] = await relay.findings('messages_uncertain')
+  const whys: unknown[] = []
   for (const { body } of sent) {
     await relay.post(`/api/v1/messages/${body.id}/resolve`, { status: 'sent' })
-    whys.push(
-      (await findings(relay, 'messages_uncertain')).map(({ why }) => why.match(/[0-9]+\./)?.[0]),
-    )
+    const left = await relay.findings('messages_uncertain')
+    whys.push(left.map(({ why }) => why.match(/[0-9]+\./)?.[0]))
   }
 
+  expect(early).toEqual([])
+  expect(found).toMatchObject({ severity: 'warning', about: { kind: 'line', id: line.id } })
+  expect(found.why).toContain('could not be confirmed as sent: 2.')
+  expect(found.fix).toContain(`hookline messages resolve ${sent[0]?.body.id} sent|failed`)
   expect(whys).toEqual([['1.'], []])
+})
+
+const HOOK = 'http://192.168.1.20/hook'
+
+const backlogs = (relay: TestRelay) => relay.findings('queue_growing')
+
+/** Lets a device hang in each send until `release` is called. */
+function hanging(): { readonly script: SendScript; readonly release: () => void } {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const script: SendScript = async (_message, pointOfNoReturn) => {
+    await pointOfNoReturn('note')
+    await promise
+    return { outcome: 'accepted', guid: null }
+  }
+  return { script, release: resolve }
+}
+
+test('a line that is online and takes nothing for a quarter of an hour is named, until its queue is gone', async () => {
+  const { script, release } = hanging()
+  await using relay = await startScripted({ script })
+  for (const digit of [1, 2, 3]) {
+    await relay.send({ to: `+1202555070${digit}`, text: 'hello' }, ASYNC)
+  }
+  await relay.clock.advance(14 * MINUTE)
+  const early = await backlogs(relay)
+  await relay.clock.advance(2 * MINUTE)
+
+  const late = await backlogs(relay)
+  release()
+  await relay.clock.advance(2 * MINUTE)
+
+  expect(early).toEqual([])
+  expect(late).toMatchObject([{ severity: 'warning', about: { kind: 'line', id: relay.line.id } }])
+  expect(late[0].title).toBe('Messages are waiting although line +12025550801 is online')
+  expect(late[0].why).toBe(
+    'Messages in 2 conversations are waiting for this line, the oldest since 2026-11-21T10:00:00.000Z.',
+  )
+  expect(await backlogs(relay)).toEqual([])
+})
+
+test('a line that is slow on purpose is named too where its messages wait for so long', async () => {
+  await using relay = await startScripted({
+    script: async () => ({ outcome: 'postponed', reason: 'pacing', delayMs: MINUTE }),
+  })
+  await relay.send({ to: '+12025550701', text: 'hello' }, ASYNC)
+
+  await relay.clock.advance(16 * MINUTE)
+
+  const [found] = await backlogs(relay)
+  expect(found?.why).toStartWith('Messages in 1 conversation are waiting for this line')
+})
+
+test('a line that is offline, full for the day, or just back with an old queue is no backlog', async () => {
+  await using relay = await startScripted({ lines: ['offline'] })
+  await relay.limit(1)
+  await relay.send({ to: '+12025550701', text: 'hello' }, ASYNC)
+  await relay.send({ to: '+12025550702', text: 'hello' }, ASYNC)
+  await relay.clock.advance(HOUR)
+  const offline = await backlogs(relay)
+  await relay.device.goOnline()
+  await relay.clock.advance(MINUTE)
+  const back = await backlogs(relay)
+  await relay.clock.advance(HOUR)
+
+  const { data } = await relay.get('/api/v1/messages?status=queued')
+
+  expect(data.map((one: Json) => one.queued_reason)).toEqual(['daily_contact_limit'])
+  expect({ offline, back, full: await backlogs(relay) }).toEqual({
+    offline: [],
+    back: [],
+    full: [],
+  })
+})
+
+/** A receiver that works for `workMs` on each event, and on one at a time. */
+function oneByOne(workMs: number): WebhookSink['answer'] {
+  let freeAt = 0
+  return ({ at }) => {
+    freeAt = Math.max(at, freeAt) + workMs
+    return { afterMs: freeAt - at }
+  }
+}
+
+/** A relay with a webhook whose receiver answers as it is told, and a line that receives. */
+async function startHook(answer: WebhookSink['answer']) {
+  const relay = await startScripted()
+  relay.sink.answer = answer
+  const hook = await relay.post('/api/v1/webhooks', { url: HOOK, events: ['message.received'] })
+  const receive = async (count: number) => {
+    for (let i = 0; i < count; i += 1) {
+      const handle = `+1202556${String(1_000 + i)}` as never
+      await relay.device.receive({ guid: `in-${i}`, handle })
+    }
+  }
+  return { ...relay, id: hook.body.id, receive }
+}
+
+test('a webhook that takes its events more slowly than they come is named, and no longer when it has caught up', async () => {
+  await using relay = await startHook(oneByOne(3_000))
+  const { id, receive } = relay
+  await receive(500)
+  await relay.clock.advance(14 * MINUTE)
+  const early = await backlogs(relay)
+  await relay.clock.advance(2 * MINUTE)
+
+  const late = await backlogs(relay)
+  await relay.clock.advance(HOUR)
+
+  expect(early).toEqual([])
+  expect(late).toMatchObject([{ severity: 'warning', about: { kind: 'webhook', id } }])
+  expect(late[0].why).toStartWith('Deliveries waiting for 192.168.1.20: ')
+  expect(await backlogs(relay)).toEqual([])
+})
+
+test('a webhook that fails has a finding of its own, and no other for its queue', async () => {
+  await using relay = await startHook(() => 500)
+  await relay.receive(20)
+
+  await relay.clock.advance(HOUR)
+
+  expect((await relay.findings()).map(({ code }) => code)).toEqual(['webhook_failing'])
 })

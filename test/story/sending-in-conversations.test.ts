@@ -4,9 +4,9 @@
 import { expect, test } from 'bun:test'
 
 import { deviceHandle } from '../../src/domain/handle.ts'
-import type { DeviceGroup, SendOutcome } from '../../src/lines/driver.ts'
+import type { DeviceGroup } from '../../src/lines/driver.ts'
 import { ABLE, startRich } from '../support/rich-relay.ts'
-import { accepts, guidOf, type SendScript } from '../support/scripted-driver.ts'
+import { accepts, ends, guidOf } from '../support/scripted-driver.ts'
 import { TEST_START } from '../support/test-clock.ts'
 import type { Answer } from '../support/test-relay.ts'
 
@@ -20,8 +20,6 @@ const FAMILY: DeviceGroup = {
 }
 const HOOK = 'https://shop.example.com/hooks'
 
-type Rich = Awaited<ReturnType<typeof startRich>>
-
 /** A relay whose line has got one message of a group. */
 async function startWithGroup(group: DeviceGroup = FAMILY, numbers?: readonly string[]) {
   const relay = await startRich(numbers === undefined ? {} : { numbers })
@@ -30,27 +28,15 @@ async function startWithGroup(group: DeviceGroup = FAMILY, numbers?: readonly st
   }
   await relay.device.receive({ guid: guidOf(701), handle: ANNA, group, text: 'hello all' })
   const [conversation] = (await relay.get('/api/v1/conversations?type=group')).data
+  const path = `/api/v1/conversations/${conversation.id}`
   const say = (body: unknown, headers = {}): Promise<Answer> =>
-    relay.request('POST', `/api/v1/conversations/${conversation.id}/messages`, body, headers)
-  const group_ = () => relay.get(`/api/v1/conversations/${conversation.id}`)
-  return { relay, conversation, say, group: group_ }
+    relay.request('POST', `${path}/messages`, body, headers)
+  return { ...relay, conversation, say, group: () => relay.get(path) }
 }
 
-const ends =
-  (outcome: SendOutcome): SendScript =>
-  async (_message, pointOfNoReturn) => {
-    await pointOfNoReturn('note')
-    return outcome
-  }
-
-const findings = async (relay: Rich) =>
-  (await relay.get('/api/v1/health')).data.filter(
-    ({ code }: { code: string }) => code === 'group_not_reachable',
-  )
-
 test('a message to a group goes to the guid that the device has for it, and says that it is one', async () => {
-  const { relay: started, conversation, say } = await startWithGroup()
-  await using relay = started
+  await using relay = await startWithGroup()
+  const { conversation, say } = relay
   await relay.post('/api/v1/webhooks', {
     url: HOOK,
     events: ['message.sent', 'group_message.sent'],
@@ -74,8 +60,8 @@ test('a message to a group goes to the guid that the device has for it, and says
 })
 
 test('the guid is the one that the device gave last', async () => {
-  const { relay: started, say } = await startWithGroup()
-  await using relay = started
+  await using relay = await startWithGroup()
+  const { say } = relay
   const group = { ...FAMILY, chatGuid: 'any;+;chat4711' }
   await relay.device.receive({ guid: guidOf(702), handle: BEN, group })
 
@@ -85,8 +71,8 @@ test('the guid is the one that the device gave last', async () => {
 })
 
 test('a group takes no place among the new contacts of the day, and files need no text', async () => {
-  const { relay: started, say } = await startWithGroup()
-  await using relay = started
+  await using relay = await startWithGroup()
+  const { say } = relay
   await relay.limit(0)
 
   const { status } = await say({ attachments: [{ id: await relay.file('menu') }] })
@@ -98,8 +84,8 @@ test('a group takes no place among the new contacts of the day, and files need n
 })
 
 test('a group that the device does not find fails its message, once, and nobody else gets it', async () => {
-  const { relay: started, say, group } = await startWithGroup()
-  await using relay = started
+  await using relay = await startWithGroup()
+  const { say, group } = relay
   const gone = { outcome: 'not_sent', reason: 'group_not_reachable', blame: 'line' } as const
   relay.device.script = ends(gone)
 
@@ -109,20 +95,19 @@ test('a group that the device does not find fails its message, once, and nobody 
   expect([status, body.error.details.reason]).toEqual([422, 'group_not_reachable'])
   expect(relay.device.given.map(({ chatGuid }) => chatGuid)).toEqual([FAMILY.chatGuid])
   expect((await group()).state).toBe('unreachable')
-  expect((await findings(relay)).map(({ why }: { why: string }) => why)).toEqual([
-    expect.stringContaining('Family'),
+  expect(await relay.findings('group_not_reachable')).toMatchObject([
+    { why: expect.stringContaining('Family') },
   ])
   expect(await relay.eventNames()).toContain('group_message.failed')
 
   await relay.device.receive({ guid: guidOf(703), handle: BEN, group: FAMILY })
   expect((await group()).state).toBe('active')
-  expect(await findings(relay)).toEqual([])
+  expect(await relay.findings('group_not_reachable')).toEqual([])
 })
 
 test('a group whose owner has left, a line that relays no groups and one that cannot are refused', async () => {
-  const { relay: started, say } = await startWithGroup()
-  await using relay = started
-  const [line] = await relay.lines()
+  await using relay = await startWithGroup()
+  const { say } = relay
   const code = async () => (await say({ text: 'dinner?' })).body.error?.details.capability ?? null
 
   relay.device.capabilities = { ...ABLE, groups: 'receive' }
@@ -130,9 +115,9 @@ test('a group whose owner has left, a line that relays no groups and one that ca
   const unable = await code()
   relay.device.capabilities = ABLE
   await relay.device.goOnline()
-  await relay.patch(`/api/v1/phone-lines/${line.id}`, { relay_groups: false })
+  await relay.patch(`/api/v1/phone-lines/${relay.line.id}`, { relay_groups: false })
   const off = await code()
-  await relay.patch(`/api/v1/phone-lines/${line.id}`, { relay_groups: true })
+  await relay.patch(`/api/v1/phone-lines/${relay.line.id}`, { relay_groups: true })
   relay.db.sqlite.run("UPDATE groups SET state = 'left'")
   const left = await code()
   relay.db.sqlite.run("UPDATE groups SET state = 'active'")
@@ -143,8 +128,8 @@ test('a group whose owner has left, a line that relays no groups and one that ca
 
 test('messages to a group stay in order, and wait for its own line', async () => {
   const numbers = ['+12025550801', '+12025550802']
-  const { relay: started, say } = await startWithGroup(FAMILY, numbers)
-  await using relay = started
+  await using relay = await startWithGroup(FAMILY, numbers)
+  const { say } = relay
   await relay.device.goOffline()
 
   const first = await say({ text: 'one' })
@@ -160,8 +145,8 @@ test('messages to a group stay in order, and wait for its own line', async () =>
 })
 
 test('the loop guard counts a group by itself', async () => {
-  const { relay: started, say } = await startWithGroup()
-  await using relay = started
+  await using relay = await startWithGroup()
+  const { say } = relay
   relay.device.capacity = 50
   const statuses: number[] = []
   for (let i = 0; i < 31; i += 1) statuses.push((await say({ text: `${i}` })).status)
@@ -171,8 +156,8 @@ test('the loop guard counts a group by itself', async () => {
 })
 
 test('an uncertain message to a group is announced as a failure of the group', async () => {
-  const { relay: started, say } = await startWithGroup()
-  await using relay = started
+  await using relay = await startWithGroup()
+  const { say } = relay
   relay.device.script = ends({ outcome: 'unknown', reason: 'outcome_unknown' })
 
   const { body } = await say({ text: 'dinner?' })
@@ -211,8 +196,8 @@ test('a message to a person in their conversation goes by its line, in the words
 })
 
 test('a repeat is answered although its conversation is gone', async () => {
-  const { relay: started, say, conversation } = await startWithGroup()
-  await using relay = started
+  await using relay = await startWithGroup()
+  const { say, conversation } = relay
   const headers = { 'Idempotency-Key': 'once' }
   const first = await say({ text: 'hi' }, headers)
   relay.db.sqlite.run('PRAGMA foreign_keys = OFF')
@@ -224,8 +209,7 @@ test('a repeat is answered although its conversation is gone', async () => {
 })
 
 test('a group is no recipient of a send, by no spelling', async () => {
-  const { relay: started } = await startWithGroup()
-  await using relay = started
+  await using relay = await startWithGroup()
   relay.device.script = accepts
 
   for (const to of ['chat4711', FAMILY.chatGuid]) {

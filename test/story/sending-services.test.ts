@@ -2,8 +2,9 @@
 
 import { expect, test } from 'bun:test'
 
+import { deviceHandle } from '../../src/domain/handle.ts'
+import { timestamp } from '../../src/domain/ids.ts'
 import type { SendOutcome } from '../../src/lines/driver.ts'
-import { closeDatabase, openDatabase } from '../../src/storage/database.ts'
 import { copyDatabase } from '../support/ended-relay.ts'
 import { startRich } from '../support/rich-relay.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
@@ -40,9 +41,16 @@ const servicesGiven = ({ device }: Rich) => device.given.map(({ service }) => se
 const recipient = (relay: Rich, handle = TO) =>
   relay.get(`/api/v1/recipients/${encodeURIComponent(handle)}`)
 
+const receive = (
+  { device }: Rich,
+  guid: string,
+  { at, ...more }: { at: number; service?: string },
+) => device.receive({ guid, handle: deviceHandle(TO), at: timestamp(at), ...more })
+
 test('a message without a wish names no service to the device, and is answered as ever', async () => {
-  await using relay = await startRich()
-  relay.device.script = inTurn({ outcome: 'accepted', guid: null, service: 'SMS' })
+  await using relay = await startRich({
+    script: inTurn({ outcome: 'accepted', guid: null, service: 'SMS' }),
+  })
 
   const { body } = await relay.send({ to: TO, text: 'hi' })
 
@@ -74,8 +82,7 @@ test('a message that was asked for as SMS says that it is SMS', async () => {
 })
 
 test('auto takes one try as SMS where iMessage has refused, in one answer and one event', async () => {
-  await using relay = await startRich()
-  relay.device.script = smsOnly
+  await using relay = await startRich({ script: smsOnly })
   const hook = 'https://shop.example.com/hooks'
   await relay.post('/api/v1/webhooks', { url: hook, events: ['message.sent', 'message.failed'] })
 
@@ -94,8 +101,7 @@ test('auto takes one try as SMS where iMessage has refused, in one answer and on
 })
 
 test('the try as SMS is one try: its failure is the end', async () => {
-  await using relay = await startRich()
-  relay.device.script = inTurn(NOT_ON_IMESSAGE, NOT_ON_IMESSAGE)
+  await using relay = await startRich({ script: inTurn(NOT_ON_IMESSAGE, NOT_ON_IMESSAGE) })
 
   const { status } = await relay.send({ to: TO, text: 'hi', service: 'auto' })
   await relay.clock.advance(60_000)
@@ -142,11 +148,7 @@ test('auto does not turn to SMS on a line that cannot choose any more', async ()
 
 test('a message that turned to SMS before a crash goes out as SMS after it', async () => {
   using folder = new ScratchFolder()
-  const open = (name: string) => {
-    const database = openDatabase(folder.file(name), { version: 'test' })
-    return { database, onClose: () => closeDatabase(database.db) }
-  }
-  const before = await startRich({ folder, start: open('a.db') })
+  const before = await startRich({ folder, path: folder.file('a.db') })
   before.device.script = async (message, pointOfNoReturn) => {
     if (message.service === 'SMS') return new Promise(() => {})
     await pointOfNoReturn('note')
@@ -157,7 +159,7 @@ test('a message that turned to SMS before a crash goes out as SMS after it', asy
   await before.clock.advance(10)
   copyDatabase(folder, 'a.db', 'b.db')
 
-  await using after = await startRich({ folder, before, start: open('b.db') })
+  await using after = await startRich({ folder, before, path: folder.file('b.db') })
   await after.clock.advance(1_000)
 
   expect((await after.message(body.id)).status).toBe('sent')
@@ -176,25 +178,13 @@ test('the evidence of a recipient is the newest of what their messages show', as
   await relay.send({ to: TO, text: 'hi' })
   steps.push(await seen())
   await relay.clock.advance(60_000)
-  const at = TEST_START + 30_000
-  await relay.device.receive({
-    guid: guidOf(1),
-    handle: TO as never,
-    at: at as never,
-    service: 'iMessage',
-  })
+  await receive(relay, guidOf(1), { at: TEST_START + 30_000, service: 'iMessage' })
   steps.push(await seen())
   await relay.clock.advance(60_000)
   relay.device.script = inTurn({ outcome: 'accepted', guid: guidOf(2), service: 'SMS' })
   await relay.send({ to: TO, text: 'as SMS' })
   steps.push(await seen())
-  const smsAt = TEST_START + 90_000
-  await relay.device.receive({
-    guid: guidOf(3),
-    handle: TO as never,
-    at: smsAt as never,
-    service: 'SMS',
-  })
+  await receive(relay, guidOf(3), { at: TEST_START + 90_000, service: 'SMS' })
   steps.push(await seen())
   relay.device.script = inTurn({ outcome: 'accepted', guid: guidOf(4) })
   await relay.send({ to: TO, text: 'delivered' })
@@ -213,13 +203,11 @@ test('the evidence of a recipient is the newest of what their messages show', as
 })
 
 test('evidence decides the first try of auto, and an iMessage from them brings it back', async () => {
-  await using relay = await startRich()
-  relay.device.script = smsOnly
+  await using relay = await startRich({ script: smsOnly })
   await relay.send({ to: TO, text: 'one', service: 'auto' })
   await relay.clock.advance(60_000)
   await relay.send({ to: TO, text: 'two', service: 'auto' })
-  const at = TEST_START + 61_000
-  await relay.device.receive({ guid: guidOf(5), handle: TO as never, at: at as never })
+  await receive(relay, guidOf(5), { at: TEST_START + 61_000 })
   await relay.clock.advance(60_000)
   await relay.send({ to: TO, text: 'three', service: 'auto' })
 

@@ -3,22 +3,21 @@
 import { expect, test } from 'bun:test'
 
 import type { SendOutcome } from '../../src/lines/driver.ts'
-import { openDatabase } from '../../src/storage/database.ts'
-import { accepts, guidOf, ScriptedDriver } from '../support/scripted-driver.ts'
-import { TestClock } from '../support/test-clock.ts'
-import { startRelay } from '../support/test-relay.ts'
+import { accepts, ends, guidOf, type SendScript } from '../support/scripted-driver.ts'
+import { startScripted } from '../support/scripted-relay.ts'
 
 const TO = '+12025550700'
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
 
 test('a driver that answers after its session ended is not believed, and nothing is sent twice', async () => {
-  const driver = new ScriptedDriver()
-  const device = driver.add('+12025550801')
+  await using relay = await startScripted()
+  const { device } = relay
   const { promise: late, resolve: answerLate } = Promise.withResolvers<SendOutcome>()
   device.script = async (_message, pointOfNoReturn) => {
     await pointOfNoReturn('note')
     return late
   }
-  await using relay = await startRelay({ drivers: [driver] })
 
   const answer = await relay.send({ to: TO, text: 'hello' }, { Prefer: 'respond-async' })
   await relay.clock.advance(100)
@@ -35,10 +34,8 @@ test('a driver that answers after its session ended is not believed, and nothing
 })
 
 test('a line with an unwritten outcome sends nothing, whatever else of it comes to an end', async () => {
-  const driver = new ScriptedDriver()
-  const device = driver.add('+12025550801')
-  device.capacity = 2
-  await using relay = await startRelay({ drivers: [driver] })
+  await using relay = await startScripted({ capacity: 2 })
+  const { device } = relay
   // Its event carries the text, which no page has room for then.
   const long = 'x'.repeat(15_000)
   const { promise: isFull, resolve: becomeFull } = Promise.withResolvers<void>()
@@ -68,43 +65,11 @@ test('a line with an unwritten outcome sends nothing, whatever else of it comes 
   expect(device.given.length).toBeGreaterThan(2)
 })
 
-test('an uncertain message is announced after ten minutes, and yields to proof later', async () => {
-  const driver = new ScriptedDriver()
-  const device = driver.add('+12025550801')
-  device.script = async (message, pointOfNoReturn) => {
-    await pointOfNoReturn('note')
-    if (message.text !== 'lost') return { outcome: 'accepted', guid: null }
-    return { outcome: 'unknown', reason: 'timed_out' }
-  }
-  await using relay = await startRelay({ drivers: [driver] })
-
-  const answer = await relay.send({ to: TO, text: 'lost' })
-  await relay.clock.advance(599_000)
-  const before = await relay.eventNames()
-  await relay.clock.advance(2_000)
-  const after = await relay.eventNames()
-  await device.settle(answer.body.id, { outcome: 'accepted', guid: guidOf(901) })
-  const settled = await relay.message(answer.body.id)
-
-  expect([answer.status, answer.body.status]).toEqual([202, 'uncertain'])
-  expect(before).toEqual([])
-  expect(after).toEqual(['message.failed'])
-  expect(settled).toMatchObject({ status: 'sent', error: null, platform_guid: guidOf(901) })
-  expect(device.given).toHaveLength(1)
-})
-
 test('only the same text to the same recipient waits for an uncertain message', async () => {
-  const driver = new ScriptedDriver()
-  const device = driver.add('+12025550801')
-  let isFirst = true
-  device.script = async (...send) => {
-    if (!isFirst) return accepts(...send)
-    isFirst = false
-    await send[1]('note')
-    return { outcome: 'unknown', reason: 'timed_out' }
-  }
-  await using relay = await startRelay({ drivers: [driver] })
+  const script = ends({ outcome: 'unknown', reason: 'timed_out' })
+  await using relay = await startScripted({ script })
   const first = await relay.send({ to: TO, text: 'twin' })
+  relay.device.script = accepts
   const other = await relay.send({ to: TO, text: 'another text' })
 
   const twin = await relay.send({ to: TO, text: 'twin' })
@@ -121,12 +86,10 @@ test('only the same text to the same recipient waits for an uncertain message', 
 })
 
 test('a disk that fills between the send and its outcome stops the line until it is written', async () => {
-  const driver = new ScriptedDriver()
-  const device = driver.add('+12025550801')
-  await using relay = await startRelay({ drivers: [driver] })
+  await using relay = await startScripted()
   // Its event carries the text, which no page has room for then.
   const text = 'x'.repeat(15_000)
-  device.script = async (_message, pointOfNoReturn) => {
+  relay.device.script = async (_message, pointOfNoReturn) => {
     if (!(await pointOfNoReturn('note'))) {
       return { outcome: 'not_sent', reason: 'withdrawn', blame: 'line' }
     }
@@ -145,49 +108,46 @@ test('a disk that fills between the send and its outcome stops the line until it
   expect([refused.status, refused.body.error.code]).toEqual([503, 'storage_full'])
   expect((await relay.message(first.body.id)).status).toBe('sent')
   expect(await relay.eventNames()).toEqual(['message.sent'])
-  expect(device.given).toHaveLength(1)
+  expect(relay.device.given).toHaveLength(1)
 })
 
 test('a message that the device holds without a word for a day is uncertain, and holds up nobody', async () => {
-  const driver = new ScriptedDriver()
-  const device = driver.add('+12025550801')
-  device.capacity = 2
-  device.script = async (message, pointOfNoReturn, signal) => {
-    if (message.text !== 'held') return accepts(message, pointOfNoReturn, signal)
-    await pointOfNoReturn('note')
-    return { outcome: 'held', guid: guidOf(910) }
-  }
-  await using relay = await startRelay({ drivers: [driver] })
+  const held = ends({ outcome: 'held', guid: guidOf(910) })
+  const script: SendScript = (...send) => (send[0].text === 'held' ? held : accepts)(...send)
+  await using relay = await startScripted({ capacity: 2, script })
   const respondAsync = { Prefer: 'respond-async' }
-  const held = await relay.send({ to: TO, text: 'held' }, respondAsync)
-  await relay.clock.advance(10 * 3_600_000)
+  const first = await relay.send({ to: TO, text: 'held' }, respondAsync)
+  await relay.clock.advance(MINUTE)
+  relay.clock.doze(10 * HOUR)
   const behind = await relay.send({ to: TO, text: 'behind' }, respondAsync)
-  await relay.clock.advance(13 * 3_600_000)
-  const before = [await relay.message(held.body.id), await relay.message(behind.body.id)]
+  relay.clock.doze(13 * HOUR)
+  await relay.clock.advance(MINUTE)
+  const statuses = async () => [
+    (await relay.message(first.body.id)).status,
+    (await relay.message(behind.body.id)).status,
+  ]
+  const before = await statuses()
 
-  await relay.clock.advance(2 * 3_600_000)
-  const after = [await relay.message(held.body.id), await relay.message(behind.body.id)]
-  await device.report(guidOf(910), 'delivered', relay.clock.now())
+  relay.clock.doze(HOUR)
+  await relay.clock.advance(MINUTE)
+  const after = await statuses()
+  await relay.device.report(guidOf(910), 'delivered', relay.clock.now())
 
-  expect(before.map(({ status }) => status)).toEqual(['sending', 'queued'])
-  expect(after.map(({ status }) => status)).toEqual(['uncertain', 'sent'])
-  expect((await relay.message(held.body.id)).status).toBe('delivered')
+  expect([before, after]).toEqual([
+    ['sending', 'queued'],
+    ['uncertain', 'sent'],
+  ])
+  expect(await statuses()).toEqual(['delivered', 'sent'])
 })
 
 test('what was queued on a line that is deleted has failed, and says so', async () => {
-  const driver = new ScriptedDriver('simulated')
-  driver.add('+12025550101', false)
-  const database = openDatabase(':memory:', { version: 'test' })
-  const clock = new TestClock()
-  const { queued, key } = await (async () => {
-    await using relay = await startRelay({ drivers: [driver], database, clock })
-    return { queued: await relay.send({ to: TO, text: 'hello' }), key: relay.key }
-  })()
-  const nobody = new ScriptedDriver('simulated')
-  await using relay = await startRelay({ drivers: [nobody], database, clock, key })
-  const [line] = await relay.lines()
+  const before = await startScripted({ kind: 'simulated', lines: ['offline'] })
+  const queued = await before.send({ to: TO, text: 'hello' })
+  await before[Symbol.asyncDispose]()
+  const { database, key, clock } = before
+  await using relay = await startScripted({ kind: 'simulated', lines: [], database, clock, key })
 
-  const deleted = await relay.request('DELETE', `/api/v1/phone-lines/${line.id}`)
+  const deleted = await relay.request('DELETE', `/api/v1/phone-lines/${relay.line.id}`)
 
   expect(deleted.status).toBe(200)
   expect(await relay.message(queued.body.id)).toMatchObject({

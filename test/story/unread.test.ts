@@ -6,8 +6,9 @@ import { deviceHandle } from '../../src/domain/handle.ts'
 import type { Timestamp } from '../../src/domain/ids.ts'
 import type { Tx } from '../../src/storage/database.ts'
 import { deleteOldMessages } from '../../src/storage/retention.ts'
-import { accepts, refuses, ScriptedDriver } from '../support/scripted-driver.ts'
-import { seededRandom, startRelay, type Json, type TestRelay } from '../support/test-relay.ts'
+import { accepts, refuses } from '../support/scripted-driver.ts'
+import { startScripted } from '../support/scripted-relay.ts'
+import { seededRandom, type Json, type TestRelay } from '../support/test-relay.ts'
 
 const PEOPLE = ['+12025550701', '+12025550702', '+12025550703'].map(deviceHandle)
 
@@ -66,10 +67,9 @@ for (const seed of [1, 2, 3]) {
   test(`unread counts are those of the messages, in whatever history (${seed})`, async () => {
     const random = seededRandom(seed)
     const pick = <T>(from: readonly T[]): T => from[Math.floor(random.chance() * from.length)] as T // Never empty.
-    const driver = new ScriptedDriver()
-    const first = driver.add('+12025550801')
-    const devices = [first, driver.add('+12025550802')]
-    await using relay = await startRelay({ drivers: [driver], seed })
+    await using relay = await startScripted({ seed })
+    const { device: first } = relay
+    const { devices } = relay
     await relay.limit(1_000)
     const reader = new Reader()
     const steps = [
@@ -114,11 +114,9 @@ for (const seed of [1, 2, 3]) {
 }
 
 test('a mark goes forward only, stays when repeated, and needs a message of the conversation', async () => {
-  const driver = new ScriptedDriver()
-  const device = driver.add('+12025550801')
-  await using relay = await startRelay({ drivers: [driver] })
+  await using relay = await startScripted()
   for (const [place, handle] of [...PEOPLE, ...PEOPLE].entries()) {
-    await device.receive({ guid: `G${place}`, handle, text: 'x' })
+    await relay.device.receive({ guid: `G${place}`, handle, text: 'x' })
   }
   const rows = ledger(relay)
   const [first, other, , second] = rows as [Row, Row, Row, Row] // Six were received.
@@ -140,24 +138,21 @@ test('a mark goes forward only, stays when repeated, and needs a message of the 
 })
 
 test('an export has every message of its conversation once, and no formula', async () => {
-  const driver = new ScriptedDriver()
-  const device = driver.add('+12025550801')
-  await using relay = await startRelay({ drivers: [driver] })
+  await using relay = await startScripted()
   const [handle = deviceHandle('')] = PEOPLE
   const texts = ['=1+1', '+49', '-2', '@SUM(A1)', 'a "quote", and\na line', 'שלום', 'plain']
   for (let n = 0; n < 450; n += 1) {
-    await device.receive({ guid: `G${n}`, handle, text: texts[n % texts.length] ?? '' })
+    await relay.device.receive({ guid: `G${n}`, handle, text: texts[n % texts.length] ?? '' })
   }
-  await device.receive({ guid: 'other', handle: deviceHandle('+12025550799'), text: 'not this' })
+  await relay.device.receive({
+    guid: 'other',
+    handle: deviceHandle('+12025550799'),
+    text: 'not this',
+  })
   const { data } = await relay.get(`/api/v1/conversations?handle=${encodeURIComponent(handle)}`)
   const path = `/api/v1/conversations/${data[0].id}/export`
   const read = async (query: string) => {
-    const response = await relay.app.http.fetch(
-      new Request(`http://localhost${path}${query}`, {
-        headers: { 'X-API-Key': relay.key?.key ?? '', 'X-API-Secret': relay.key?.secret ?? '' },
-      }),
-      { address: '127.0.0.1', isControl: false, liftTimeout() {} },
-    )
+    const response = await relay.fetch(`${path}${query}`, { headers: relay.credentials })
     return { type: response.headers.get('content-type'), text: await response.text() }
   }
 

@@ -2,8 +2,6 @@
 // it behaves: one device, online while it is attended, and every message is accepted.
 
 import type { Finding } from '../../src/domain/finding.ts'
-import type { Capabilities } from '../../src/domain/line.ts'
-import type { OutgoingMessage } from '../../src/domain/message.ts'
 import type {
   DriverLine,
   Found,
@@ -11,9 +9,8 @@ import type {
   LineEvent,
   LineListener,
   LineSession,
-  PointOfNoReturn,
-  SendOutcome,
 } from '../../src/lines/driver.ts'
+import { TEXTS_ONLY, type SendScript } from './scripted-driver.ts'
 
 /** One call of `run`, as the driver sees it. */
 export type Visit = {
@@ -22,20 +19,9 @@ export type Visit = {
   readonly signal: AbortSignal
 }
 
-export type Send = (
-  message: OutgoingMessage,
-  pointOfNoReturn: PointOfNoReturn,
-  signal: AbortSignal,
-) => Promise<SendOutcome>
+export type Send = SendScript
 
-export const CAPABILITIES: Capabilities = {
-  new_contacts: true,
-  choose_service: false,
-  delivered: true,
-  read: true,
-  guid: true,
-  attachments: false,
-}
+export const CAPABILITIES = TEXTS_ONLY
 
 export class MisbehavingDriver implements LineDriver {
   readonly kind: string
@@ -87,7 +73,7 @@ export class MisbehavingDriver implements LineDriver {
       knows: () => this.knowing(),
       send: (...order) => this.sending(...order),
     }
-    return { type: 'online', session, number, imessageActive: true, capabilities: CAPABILITIES }
+    return { type: 'online', session, number, imessageActive: true, capabilities: TEXTS_ONLY }
   }
 }
 

@@ -2,18 +2,13 @@
 
 import { rmSync } from 'node:fs'
 
-import { AttachmentStore } from '../../src/attachments/store.ts'
 import type { AttachmentId } from '../../src/domain/ids.ts'
-import { timestamp } from '../../src/domain/ids.ts'
 import type { Capabilities } from '../../src/domain/line.ts'
 import { LINE_KINDS } from '../../src/lines/kinds.ts'
-import { insertAttachment } from '../../src/storage/attachments.ts'
-import type { Tx } from '../../src/storage/database.ts'
 import { ScratchFolder } from './scratch-folder.ts'
-import { ScriptedDriver, TEXTS_ONLY } from './scripted-driver.ts'
-import { TEST_START, TestClock } from './test-clock.ts'
-import { seededRandom, startRelay, type TestRelay } from './test-relay.ts'
-import { WebhookSink } from './webhook-sink.ts'
+import { TEXTS_ONLY } from './scripted-driver.ts'
+import { startScripted } from './scripted-relay.ts'
+import { type TestRelay } from './test-relay.ts'
 
 export const ABLE: Capabilities = {
   ...TEXTS_ONLY,
@@ -26,44 +21,29 @@ export const ABLE: Capabilities = {
 /** Kinds of which `mac` can do all, also while its line is offline. */
 const KINDS = LINE_KINDS.map((kind) => (kind.name === 'mac' ? { ...kind, abilities: ABLE } : kind))
 
-type Options = {
+type Options = Omit<Exclude<Parameters<typeof startScripted>[0], undefined>, 'folder'> & {
   readonly folder?: ScratchFolder
   /** One number for each device. */
   readonly numbers?: readonly string[]
   /** A life before this one, whose key and clock go on. */
   readonly before?: TestRelay
-  readonly start?: Partial<Parameters<typeof startRelay>[0]>
 }
 
-export async function startRich({ folder, numbers, before, start }: Options = {}) {
+export async function startRich({ folder, numbers, before, parts, ...start }: Options = {}) {
   const own = folder ?? new ScratchFolder()
-  const driver = new ScriptedDriver()
-  const devices = (numbers ?? ['+12025550801']).map((number) => {
-    const device = driver.add(number)
-    device.capabilities = ABLE
-    return device
-  })
-  const clock = before?.clock ?? new TestClock()
-  const sink = new WebhookSink(clock)
-  const relay = await startRelay({
-    drivers: [driver],
-    folder: own.path,
-    clock,
-    key: before?.key ?? null,
-    post: sink.post,
+  const relay = await startScripted({
+    lines: (numbers ?? ['+12025550801']).map(() => 'online' as const),
+    capabilities: ABLE,
+    clock: before?.clock,
+    key: before?.key,
     ...start,
-    parts: { kinds: KINDS, ...start?.parts },
+    folder: own.path,
+    parts: { kinds: KINDS, ...parts },
   })
-  const [device] = devices
-  if (device === undefined) throw new Error('There is no device.')
   return {
     ...relay,
     folder: own,
-    driver,
-    device,
-    devices,
-    sink,
-    file: (content: string, name?: string) => storeFile(relay, own, content, name),
+    file: (content: string, name?: string) => upload(relay, content, name),
     /** Takes the bytes of all files away. */
     loseFiles: () => rmSync(own.file('attachments'), { recursive: true }),
     async [Symbol.asyncDispose]() {
@@ -75,30 +55,15 @@ export async function startRich({ folder, numbers, before, start }: Options = {}
 
 export type RichRelay = Awaited<ReturnType<typeof startRich>>
 
-let files = 0
-
-/** An upload, as if a caller had made it. */
-async function storeFile(
-  { db }: TestRelay,
-  folder: ScratchFolder,
+/** The id of an upload. */
+async function upload(
+  { fetch, credentials }: TestRelay,
   content: string,
   filename = 'menu.txt',
 ): Promise<AttachmentId> {
-  files += 1
-  const tools = { random: seededRandom(files), clock: new TestClock() }
-  const settings = { get: () => 10 } as never // Its quota is the only setting that it asks for.
-  const store = new AttachmentStore({ folder: folder.file('attachments'), ...tools, settings })
-  const limits = { maxBytes: 1_000_000, declaredBytes: null, declaredType: null }
-  const stored = await store.write(new Blob([content]).stream(), limits)
-  const id = `att_${String(files).padStart(26, '0')}` as AttachmentId // The form of an id.
-  const at = timestamp(TEST_START)
-  const declared = {
-    filename,
-    declaredType: null,
-    direction: 'outbound',
-    state: 'available',
-  } as const
-  const links = { messageId: null, deviceGuid: null, uploadKey: null, createdAt: at, expiresAt: at }
-  insertAttachment(db as Tx, { id, ...stored, ...declared, ...links }) // A write of its own.
+  const headers = { ...credentials, 'Content-Type': 'application/octet-stream' }
+  const path = `/api/v1/attachments?filename=${encodeURIComponent(filename)}`
+  const response = await fetch(path, { method: 'POST', headers, body: content })
+  const { id } = (await response.json()) as { readonly id: AttachmentId }
   return id
 }

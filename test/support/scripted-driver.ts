@@ -19,6 +19,7 @@ import type {
   SendOutcome,
   Settlement,
 } from '../../src/lines/driver.ts'
+import type { Signal } from '../../src/system/signal.ts'
 
 export type SendScript = (
   message: OutgoingMessage,
@@ -52,6 +53,14 @@ export const accepts: SendScript = async (_message, pointOfNoReturn) => {
 }
 
 const withdrawn: SendOutcome = { outcome: 'not_sent', reason: 'withdrawn', blame: 'line' }
+
+/** Passes the point of no return, and ends as it is given. */
+export const ends =
+  (outcome: SendOutcome): SendScript =>
+  async (message, pointOfNoReturn) => {
+    await pointOfNoReturn(`note of ${message.text}`)
+    return outcome
+  }
 
 /** The line refuses before anything left. */
 export const refuses: SendScript = async () => ({
@@ -172,6 +181,9 @@ export class ScriptedDevice {
 export class ScriptedDriver implements LineDriver {
   readonly kind: string
   readonly devices: ScriptedDevice[] = []
+  /** Tells of a device that is added to a relay that runs, if it looks seldom. */
+  devicesChanged: Signal | undefined
+  lookEveryMs: number | undefined
 
   constructor(kind: string = 'mac') {
     this.kind = kind

@@ -16,7 +16,7 @@ import type { Random } from '../../src/system/random.ts'
 import type { Post } from '../../src/webhooks/post.ts'
 import { settle, TestClock } from './test-clock.ts'
 
-type Options = {
+export type RelayOptions = {
   /** `own` for those that the relay makes by itself. */
   readonly drivers?: readonly LineDriver[] | 'own' | undefined
   /** `own` for the one that really calls. */
@@ -50,12 +50,12 @@ const NO_FOLDER = '/dev/null/nowhere'
 const PEER = { address: '127.0.0.1', isControl: false, liftTimeout: () => {} }
 
 /** Drivers and calls of the test, where it does not ask for the relay's own. */
-function outermost({ drivers = [], post = neverPost }: Options) {
+function outermost({ drivers = [], post = neverPost }: RelayOptions) {
   return { ...(drivers === 'own' ? {} : { drivers }), ...(post === 'own' ? {} : { post }) }
 }
 
 /** Starts a relay; `await using` stops it at the end of the test. */
-export async function startRelay(options: Options = {}) {
+export async function startRelay(options: RelayOptions = {}) {
   const clock = options.clock ?? new TestClock()
   const database = options.database ?? openDatabase(':memory:', { version: 'test' })
   const { db } = database
@@ -80,25 +80,25 @@ export async function startRelay(options: Options = {}) {
   await begin(app, options.phase)
   await settle()
 
+  /** A request with what is given and nothing else. */
+  const fetch = (path: string, init: RequestInit = {}) =>
+    app.http.fetch(new Request(`http://localhost${path}`, init), PEER)
+  const credentials = credentialsOf(created)
   const request = async (
     method: string,
     path: string,
     body?: unknown,
     headers: Readonly<Record<string, string>> = {},
   ): Promise<Answer> => {
-    const response = await app.http.fetch(
-      new Request(`http://localhost${path}`, {
-        method,
-        headers: {
-          'X-API-Key': created?.key ?? '',
-          'X-API-Secret': created?.secret ?? '',
-          ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
-          ...headers,
-        },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      }),
-      PEER,
-    )
+    const response = await fetch(path, {
+      method,
+      headers: {
+        ...credentials,
+        ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
     const text = await response.text()
     return {
       status: response.status,
@@ -107,13 +107,16 @@ export async function startRelay(options: Options = {}) {
     }
   }
   const get = async (path: string): Promise<Json> => (await request('GET', path)).body
-  const lines = async (): Promise<readonly Json[]> => (await get('/api/v1/phone-lines')).data
+  /** None before the relay may serve. */
+  const lines = async (): Promise<readonly Json[]> => (await get('/api/v1/phone-lines')).data ?? []
   return {
     app,
     clock,
     db,
     database,
     key: created,
+    credentials,
+    fetch,
     request,
     get,
     lines,
@@ -123,6 +126,11 @@ export async function startRelay(options: Options = {}) {
     send: (body: Record<string, unknown>, headers: Readonly<Record<string, string>> = {}) =>
       request('POST', '/api/v1/messages/send', body, headers),
     message: (id: string): Promise<Json> => get(`/api/v1/messages/${id}`),
+    /** What the health catalogue says, of one code where it is given. */
+    async findings(code?: string): Promise<readonly Json[]> {
+      const { data } = await get('/api/v1/health')
+      return code === undefined ? data : data.filter((finding: Json) => finding.code === code)
+    },
     /** Sets the daily contact limit of every line. */
     async limit(dailyContactLimit: number): Promise<void> {
       for (const line of await lines()) {
@@ -145,8 +153,13 @@ export async function startRelay(options: Options = {}) {
   }
 }
 
+/** The headers of a key; empty ones if there is none. */
+function credentialsOf(created: CreatedKey | null) {
+  return { 'X-API-Key': created?.key ?? '', 'X-API-Secret': created?.secret ?? '' }
+}
+
 /** Starts the relay as far as `phase`. */
-async function begin(app: App, phase: Options['phase']): Promise<void> {
+async function begin(app: App, phase: RelayOptions['phase']): Promise<void> {
   if (phase === 'checking') void app.start(new Promise(() => {}))
   if (phase === undefined) await app.start()
 }
