@@ -4,11 +4,11 @@
 import { expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 
-import { hookline } from '../support/executable.ts'
 import { PhoneLineRig } from '../support/iphone/phone-line-rig.ts'
 import { run } from '../support/iphone/ui-rig.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 import { startRelay } from '../support/test-relay.ts'
+import { on } from './command-line.ts'
 import { FakeRelay } from './fake-relay.ts'
 
 const UDID = '00008110-001A2B3C4D5E001E'
@@ -32,7 +32,7 @@ async function askDoctor(before: (rig: PhoneLineRig) => void, args: readonly str
   using _server = new FakeRelay(folder.path, ({ path }) => Response.json({ data: lists.get(path) }))
   const screens = folder.file('screens')
   const told = args.includes('--screens') ? [...args, screens] : args
-  const { stdout } = await hookline(['doctor', ...told], { HOOKLINE_DATA_DIR: folder.path })
+  const { stdout } = await on(folder, ['doctor', ...told])
   const files = existsSync(screens) ? readdirSync(screens) : []
   const texts = files.map((name) => readFileSync(`${screens}/${name}`, 'utf8'))
   return { stdout, files, texts }
