@@ -3,9 +3,9 @@
 import { expect, test } from 'bun:test'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 
+import { on } from '../support/command-line.ts'
 import { RelayProcess } from '../support/relay-process.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
-import { on } from './command-line.ts'
 
 const ECHO = '+12025550196'
 const MENU = 'Soup, fish, cake.'

@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test'
 import { existsSync, writeFileSync } from 'node:fs'
 
+import { hookline, on } from '../support/command-line.ts'
 import { RelayProcess } from '../support/relay-process.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
-import { hookline, on } from './command-line.ts'
 import { FakeRelay } from './fake-relay.ts'
 
 const URL_OF_MONITOR = 'https://monitor.example/ping/s3cret'

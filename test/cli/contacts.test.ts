@@ -3,8 +3,8 @@
 import { expect, test } from 'bun:test'
 
 import { dataDirectoryAt } from '../../src/system/data-directory.ts'
+import { on } from '../support/command-line.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
-import { on } from './command-line.ts'
 import { runBeside, type Asked } from './fake-relay.ts'
 
 const GERMAN_LINE = { id: 'line_de', phone_number: '+491701234500' }

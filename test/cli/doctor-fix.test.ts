@@ -5,9 +5,9 @@ import { chmodSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:
 import { join } from 'node:path'
 
 import { takeInstanceLock } from '../../src/system/instance-lock.ts'
+import { on } from '../support/command-line.ts'
 import { hookline } from '../support/executable.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
-import { on } from './command-line.ts'
 import { FakeRelay } from './fake-relay.ts'
 import { HostingRig } from './hosting-rig.ts'
 

@@ -4,11 +4,11 @@
 import { expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 
+import { on } from '../support/command-line.ts'
 import { PhoneLineRig } from '../support/iphone/phone-line-rig.ts'
 import { run } from '../support/iphone/ui-rig.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 import { startRelay } from '../support/test-relay.ts'
-import { on } from './command-line.ts'
 import { FakeRelay } from './fake-relay.ts'
 
 const UDID = '00008110-001A2B3C4D5E001E'

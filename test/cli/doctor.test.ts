@@ -7,12 +7,12 @@ import type { LineDriver } from '../../src/lines/driver.ts'
 import { createSimulatedDriver } from '../../src/lines/kinds/simulated/kind.ts'
 import { dataDirectoryAt } from '../../src/system/data-directory.ts'
 import { systemRandom } from '../../src/system/random.ts'
+import { on } from '../support/command-line.ts'
 import type { CommandResult } from '../support/executable.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 import { ScriptedDriver } from '../support/scripted-driver.ts'
 import { TestClock } from '../support/test-clock.ts'
 import { startRelay, type TestRelay } from '../support/test-relay.ts'
-import { on } from './command-line.ts'
 import { FakeRelay } from './fake-relay.ts'
 
 const OWNER = { address: null, isControl: true, liftTimeout: () => {} }

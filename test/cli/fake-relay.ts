@@ -1,7 +1,7 @@
 import { dataDirectoryAt } from '../../src/system/data-directory.ts'
+import { on, type CommandText } from '../support/command-line.ts'
 import type { CommandResult } from '../support/executable.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
-import { on, type CommandText } from './command-line.ts'
 
 export type Asked = {
   readonly method: string

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 
-import { hookline } from './command-line.ts'
+import { hookline } from '../support/command-line.ts'
 
 test('the manual page has every command, and is roff that groff formats without a warning', async () => {
   const page = (await hookline('help --man')).stdout

@@ -4,6 +4,7 @@
 import { expect, test } from 'bun:test'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 
+import { hookline as hooklineHere } from '../support/command-line.ts'
 import {
   builtExecutable,
   cleanEnvironment,
@@ -14,7 +15,6 @@ import { ChatDbFile } from '../support/mac/chat-db-file.ts'
 import { eventually } from '../support/relay-process.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 import { TEST_START } from '../support/test-clock.ts'
-import { hookline as hooklineHere } from './command-line.ts'
 
 const ANNA = '+12025550123'
 

@@ -2,8 +2,8 @@
 
 import { expect, test } from 'bun:test'
 
+import { hookline } from '../support/command-line.ts'
 import { RelayProcess, temporaryDataDir } from '../support/relay-process.ts'
-import { hookline } from './command-line.ts'
 
 const PASSWORD = 'correct horse battery'
 

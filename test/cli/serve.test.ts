@@ -4,10 +4,10 @@ import { expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
+import { on } from '../support/command-line.ts'
 import { hookline } from '../support/executable.ts'
 import { eventually, RelayProcess, type ApiKey } from '../support/relay-process.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
-import { on } from './command-line.ts'
 import { FakeRelay } from './fake-relay.ts'
 import { serveAtTerminal } from './terminal.ts'
 

@@ -4,8 +4,8 @@ import { expect, test } from 'bun:test'
 
 import { closeDatabase, openDatabase } from '../../src/storage/database.ts'
 import { MIGRATIONS } from '../../src/storage/migrations.ts'
+import { hookline } from '../support/command-line.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
-import { hookline } from './command-line.ts'
 
 test('an upgrade needs a file to upgrade from, and an executable to upgrade', async () => {
   const without = await hookline('upgrade')

@@ -7,9 +7,9 @@ import { chmodSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { closeDatabase, openDatabase } from '../../src/storage/database.ts'
 import { dataDirectoryAt, openDataDirectory } from '../../src/system/data-directory.ts'
 import { takeInstanceLock } from '../../src/system/instance-lock.ts'
+import { hookline, on } from '../support/command-line.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 import { storeLine, storeMessages } from '../support/stored-rows.ts'
-import { hookline, on } from './command-line.ts'
 
 test('a bare hookline says what it can do, and that this was no command', async () => {
   const bare = await hookline([])

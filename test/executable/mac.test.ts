@@ -21,7 +21,7 @@ import { disagreements, type Ledgers } from './ledgers.ts'
 import { announcedBy, notAskedFor, readMacLedgers, untrueEvents } from './mac-ledgers.ts'
 import { Clients, PEOPLE, Writers } from './mac-traffic.ts'
 
-const KILLS = Number(process.env['HOOKLINE_KILLS'] ?? '15')
+const KILLS = Number(process.env['HOOKLINE_KILLS'] ?? '8')
 const SEED = Number(process.env['HOOKLINE_SEED'] ?? '1')
 const LIFE_MS_MIN = 20
 const LIFE_MS_MAX = 700

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { builtExecutable, cleanEnvironment, hookline } from './executable.ts'
+import { builtExecutable, cleanEnvironment } from './executable.ts'
 
 export type ApiKey = { readonly id: string; readonly key: string; readonly secret: string }
 
@@ -158,15 +158,10 @@ export function temporaryDataDir(): { readonly path: string } & Disposable {
 
 /** Makes a key in a data directory, as an owner does on the command line. */
 export async function createKey(dataDir: string): Promise<ApiKey> {
-  const { exitCode, stdout, stderr } = await hookline([
-    'keys',
-    'create',
-    '--name',
-    'test',
-    '--json',
-    '--data-dir',
-    dataDir,
-  ])
+  // Only here: the command line brings all of the relay's modules.
+  const { hookline } = await import('./command-line.ts')
+  const create = ['keys', 'create', '--name', 'test', '--json', '--data-dir', dataDir]
+  const { exitCode, stdout, stderr } = await hookline(create)
   if (exitCode !== 0) throw new Error(`keys create ended with ${exitCode}: ${stderr}`)
   return JSON.parse(stdout) as ApiKey // What `POST /keys` answers.
 }

@@ -140,6 +140,11 @@ export class Clients {
     return unfound
   }
 
+  /** True once a contact was added and a mark answered. */
+  hasMetAll(): boolean {
+    return this.named.length > 0 && this.reader.marks.some(({ isAnswered }) => isAnswered)
+  }
+
   stop(): void {
     this.#isStopped = true
   }

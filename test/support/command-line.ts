@@ -2,15 +2,20 @@
 // that a process takes. That the executable has the same command line is in test/executable.
 
 import { runCommandLine } from '../../src/cli/run.ts'
-import { wordsOf } from '../hosting/recording-tools.ts'
-import { cleanEnvironment, type CommandResult } from '../support/executable.ts'
-import type { ScratchFolder } from '../support/scratch-folder.ts'
+import { cleanEnvironment, type CommandResult } from './executable.ts'
+import type { ScratchFolder } from './scratch-folder.ts'
 
 /** As a person types it, or in its words. */
 export type CommandText = string | readonly string[]
 
 /** A command restricts what its process creates from then on; this process goes on after it. */
 const UMASK = process.umask()
+
+/** The words of a line, some of them quoted. */
+export function wordsOf(line: string): readonly string[] {
+  const words = line.matchAll(/"((?:[^"\\]|\\.)*)"|(\S+)/g)
+  return [...words].map(([, quoted, plain = '']) => quoted?.replaceAll(/\\(.)/g, '$1') ?? plain)
+}
 
 export async function hookline(
   line: CommandText,
