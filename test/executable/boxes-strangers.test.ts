@@ -54,20 +54,78 @@ async function boxesOf(fleet: Fleet): Promise<readonly BoxRow[]> {
   return data.map(({ name, status }) => ({ name, status }))
 }
 
-withServer('a stranger gets nothing from the broker', async () => {
-  await using fleet = await Fleet.open({ ...SHAPE, boxes: 1 })
-  const { seed } = await makeKey()
+withServer(
+  'strangers get nothing from the broker, a box nothing of another one, and no removed box anything',
+  async () => {
+    await using fleet = await Fleet.open(SHAPE)
+    const [first, second] = fleet.boxes.map(storedBy)
+    if (first === undefined || second === undefined) throw new Error('There are no boxes.')
+    const { seed: strangersSeed } = await makeKey()
 
-  expect(await refusalOf(dial(fleet, seed))).toMatch(/authorization/i)
-  expect(await refusalOf(dial(fleet, null))).toMatch(/authorization/i)
-  expect(await plainTextAnswer(fleet.brokerPort)).toBe('')
-})
+    expect(await refusalOf(dial(fleet, strangersSeed))).toMatch(/authorization/i)
+    expect(await refusalOf(dial(fleet, null))).toMatch(/authorization/i)
+    expect(await plainTextAnswer(fleet.brokerPort)).toBe('')
 
-withServer('a box reads nothing of another, and says nothing in its name', async () => {
-  await using fleet = await Fleet.open(SHAPE)
-  const [first, second] = fleet.boxes.map(storedBy)
-  if (first === undefined || second === undefined) throw new Error('There are no boxes.')
-  await using spy = await dial(fleet, first.seed, inboxOf(first.box_id))
+    const token = await fleet.invite('box-3')
+    const joinAs = (name: string) =>
+      fleet.run(name, [
+        'join',
+        token,
+        '--no-service',
+        '--data-dir',
+        `${fleet.head.dataDir}-${name}`,
+      ])
+    await joinAs('one')
+    await expect(joinAs('other')).rejects.toThrow(/invitation/)
+    await fleet.run('head', ['boxes', 'remove', 'box-3', '--data-dir', fleet.head.dataDir])
+
+    const { heard, refused } = await spyOn(fleet, first, second.box_id)
+    expect(heard).toEqual([])
+    expect(refused.filter((message) => /permissions violation/i.test(message)).length).toBe(6)
+    expect((await boxesOf(fleet)).map(({ status }) => status)).toEqual(['online', 'online'])
+
+    const own = await dial(fleet, first.seed, inboxOf(first.box_id))
+    await fleet.run('head', ['boxes', 'remove', 'box-1', '--data-dir', fleet.head.dataDir])
+    await own.closed()
+    expect(await refusalOf(dial(fleet, first.seed, inboxOf(first.box_id)))).toMatch(
+      /authorization/i,
+    )
+    expect(await boxesOf(fleet)).toEqual([{ name: 'box-2', status: 'online' }])
+    expect(await eventually('its line is offline', () => offlineReason(fleet))).toBe('box_removed')
+  },
+  180_000,
+)
+
+withServer(
+  'a box with the key of another one is not heard as the one it says it is',
+  async () => {
+    await using fleet = await Fleet.open(SHAPE)
+    const [thief, victim] = fleet.boxes
+    if (thief === undefined || victim === undefined) throw new Error('There are no boxes.')
+    await victim.end('SIGTERM')
+    await thief.end('SIGTERM')
+    const path = join(thief.dataDir, 'box.json')
+    const changed = { ...storedBy(thief), box_id: storedBy(victim).box_id }
+    writeFileSync(path, JSON.stringify(changed))
+
+    const statuses = async () => (await boxesOf(fleet)).map(({ status }) => status).join()
+    const areOffline = async () => ((await statuses()) === 'offline,offline' ? true : null)
+    await eventually('both are offline', areOffline, 60_000)
+    thief.start()
+    const isRefused = () => {
+      const log = readFileSync(`${thief.dataDir}.log`, 'utf8')
+      return /permissions violation/i.test(log) ? true : null
+    }
+    await eventually('the broker refuses what it says', isRefused, 60_000)
+
+    expect(await statuses()).toBe('offline,offline')
+  },
+  180_000,
+)
+
+/** Lets the first box listen to, and speak as, the other one, while messages go to both. */
+async function spyOn(fleet: Fleet, { seed, box_id: own }: Stored, other: string) {
+  await using spy = await dial(fleet, seed, inboxOf(own))
   const heard: string[] = []
   const refused: string[] = []
   const watch = async () => {
@@ -76,62 +134,16 @@ withServer('a box reads nothing of another, and says nothing in its name', async
     }
   }
   void watch()
-  const others = ['hl.>', SUBJECTS.to(second.box_id, '*'), SUBJECTS.hello(second.box_id), '>']
-  for (const subject of others) {
+  for (const subject of ['hl.>', SUBJECTS.to(other, '*'), SUBJECTS.hello(other), '>']) {
     spy.subscribe(subject, { callback: (_, message) => void heard.push(message.subject) })
   }
   const hello = { protocol: 1, version: '9.9.9', boot: 'stolen', sessions: [], devices: [] }
-  spy.publish(SUBJECTS.hello(second.box_id), JSON.stringify(hello))
-  spy.publish(SUBJECTS.up('*', second.box_id), '{}')
-  const lines = await fleet.allOnline()
-  for (const { id } of lines) await sendVia(fleet, id)
+  spy.publish(SUBJECTS.hello(other), JSON.stringify(hello))
+  spy.publish(SUBJECTS.up('*', other), '{}')
+  for (const { id } of await fleet.allOnline()) await sendVia(fleet, id)
   await spy.flush()
-
-  expect(heard).toEqual([])
-  expect(refused.filter((message) => /permissions violation/i.test(message)).length).toBe(6)
-  expect((await boxesOf(fleet)).map(({ status }) => status)).toEqual(['online', 'online'])
-})
-
-withServer('a removed box is cut off, and its key opens nothing any more', async () => {
-  await using fleet = await Fleet.open(SHAPE)
-  const { box_id: boxId, seed } = storedBy(fleet.boxes[0])
-  await using own = await dial(fleet, seed, inboxOf(boxId))
-
-  await fleet.run('head', ['boxes', 'remove', 'box-1', '--data-dir', fleet.head.dataDir])
-
-  await own.closed()
-  expect(await refusalOf(dial(fleet, seed, inboxOf(boxId)))).toMatch(/authorization/i)
-  expect(await boxesOf(fleet)).toEqual([{ name: 'box-2', status: 'online' }])
-  const offline = await eventually('its line is offline', () => offlineReason(fleet))
-  expect(offline).toBe('box_removed')
-})
-
-withServer('a box with the key of another one is not heard as the one it says it is', async () => {
-  await using fleet = await Fleet.open(SHAPE)
-  const [thief, victim] = fleet.boxes
-  if (thief === undefined || victim === undefined) throw new Error('There are no boxes.')
-  await victim.end('SIGTERM')
-  await thief.end('SIGTERM')
-  const path = join(thief.dataDir, 'box.json')
-  const changed = { ...storedBy(thief), box_id: storedBy(victim).box_id }
-  writeFileSync(path, JSON.stringify(changed))
-
-  thief.start()
-  await Bun.sleep(3_000)
-
-  expect((await boxesOf(fleet)).map(({ status }) => status)).toEqual(['offline', 'offline'])
-})
-
-withServer('an invitation is good once', async () => {
-  await using fleet = await Fleet.open({ ...SHAPE, boxes: 1 })
-  const token = await fleet.invite('box-2')
-  const joinAs = (name: string) =>
-    fleet.run(name, ['join', token, '--no-service', '--data-dir', `${fleet.head.dataDir}-${name}`])
-
-  await joinAs('one')
-
-  expect(joinAs('other')).rejects.toThrow(/invitation/)
-})
+  return { heard, refused }
+}
 
 async function sendVia(fleet: Fleet, lineId: string): Promise<void> {
   const body = { to: '+12025581000', phone_line_id: lineId, text: 'Soup of the day: 5' }

@@ -15,7 +15,7 @@ const WAYS = ['flipped bits', 'random bytes', 'a zeroed sector', 'a random page'
 const LOAD_MS = 1_000
 const READY_MS_MAX = 60_000
 /** A relay that met damage is to end by then. */
-const END_MS_MAX = 60_000
+const END_MS_MAX = 30_000
 const PAGE_BYTES = 4_096
 const SECTOR_BYTES = 512
 const LISTS = ['messages', 'conversations', 'webhooks', 'keys', 'phone-lines', 'health']
