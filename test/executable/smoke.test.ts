@@ -5,7 +5,6 @@ import { expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 
-import { hookline } from '../support/executable.ts'
 import { Receiver } from '../support/receiver.ts'
 import {
   ApiClient,
@@ -134,17 +133,6 @@ test('an error that nobody caught is logged and ends the process with a failure'
 
   expect(exitCode).toBeGreaterThan(0)
   expect(relay.log).toContain('planted')
-})
-
-test('a back-up of the running relay is made by the thread inside the executable', async () => {
-  using dir = temporaryDataDir()
-  await using _relay = await startWithLines(dir.path, 1)
-  const file = join(dir.path, 'whole-backup.db')
-
-  const backup = await hookline(['backup', '--to', file, '--data-dir', dir.path])
-
-  expect(backup).toMatchObject({ exitCode: 0, stderr: '' })
-  expect(existsSync(file)).toBe(true)
 })
 
 function startWithLines(dataDir: string, count: number, ...more: readonly string[]) {

@@ -263,7 +263,8 @@ type SendBody = {
   readonly error?: { readonly code: string; readonly details?: { readonly message_id?: string } }
 }
 
-function toldBy(status: number, body: unknown, text: string): Told {
+/** What an answer to a send says; throws where it says nothing of a message. */
+export function toldBy(status: number, body: unknown, text: string): Told {
   const answer = body as SendBody // Any other shape throws below.
   if (status === 200 || status === 202) {
     return { messageId: answer.id ?? '', text, status: answer.status ?? '' }
