@@ -1,4 +1,5 @@
-// The texts that systemd and launchd start the relay by, whole.
+// The texts that systemd and launchd start the relay by, whole. The unit has nothing that needs a namespace: Protect,
+// Private, ReadOnly, TemporaryFile, MemoryDeny, SystemCall and CapabilityBounding break it for a user's systemd.
 
 import { expect, test } from 'bun:test'
 
