@@ -108,11 +108,7 @@ test('beside a relay the report follows, and only it decides the exit code', asy
 const INSTALLING = ['enable-linger', 'daemon-reload', 'enable']
 
 test('a service that is stopped is started, one that is outdated is installed again', async () => {
-  using rig = new HostingRig()
-  rig.onStart = () => rig.startRelay()
-  rig.onStop = () => rig.endRelay()
-  await rig.run('up')
-  rig.verbs()
+  using rig = await HostingRig.withService()
 
   const well = await rig.run('doctor --fix --yes')
   const idle = rig.verbs()
@@ -142,9 +138,7 @@ test('a service of another executable, or one that was never installed, is left 
 })
 
 test('a repair that fails leaves the others done', async () => {
-  using rig = new HostingRig()
-  rig.onStart = () => rig.startRelay()
-  await rig.run('up')
+  using rig = await HostingRig.withService()
   rig.endRelay()
   rig.onStart = () => {
     throw new Error('No room for it.')
