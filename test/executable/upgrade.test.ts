@@ -3,13 +3,14 @@
 
 import { expect, test } from 'bun:test'
 import { generateKeyPairSync, type KeyObject } from 'node:crypto'
-import { cpSync, existsSync, readdirSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { minisign, signRelease } from '../../scripts/sign-release.ts'
 import { watchStartup } from '../../src/hosting/startup-check.ts'
 import { MIGRATIONS } from '../../src/storage/migrations.ts'
 import { dataDirectoryAt } from '../../src/system/data-directory.ts'
+import { placeExecutable } from '../support/executable.ts'
 import { NEVER_HEALTHY, RELEASE_KEY, nextVersion } from '../support/next-version.ts'
 import { eventually } from '../support/relay-process.ts'
 import { serveReleases } from '../support/release-server.ts'
@@ -79,7 +80,7 @@ test(
     await using _machine = machine
     using downloads = new ScratchFolder()
     const next = downloads.file('hookline')
-    cpSync(await nextVersion(), next)
+    placeExecutable(await nextVersion(), next)
     const sum = new Bun.CryptoHasher('sha256').update(await Bun.file(next).bytes()).digest('hex')
     writeFileSync(downloads.file('SHA256SUMS'), `${sum}  hookline\n`)
     signRelease(downloads.path, RELEASE_KEY)
@@ -129,25 +130,27 @@ test(
     using releases = new ScratchFolder()
     machine.replace(await nextVersion('9.9.8'))
     const file = await nextVersion()
+    const sum = new Bun.CryptoHasher('sha256').update(await Bun.file(file).bytes()).digest('hex')
     await using server = await serveReleases(releases)
     machine.environment = { NODE_EXTRA_CA_CERTS: releases.file('cert.pem') }
     const publish = (version: string, key = RELEASE_KEY) =>
-      publishAs(releases, { version, key, file })
+      publishAs(releases, { version, key, file, sum })
 
     const unset = await machine.run('upgrade')
     await machine.run('config', 'set', 'release_source', `${server.url.href}latest`)
-    await publish('9.9.9', generateKeyPairSync('ed25519').privateKey)
+    publish('9.9.9', generateKeyPairSync('ed25519').privateKey)
     const forged = await machine.run('upgrade')
-    await publish('9.9.9')
-    await Bun.write(releases.file(RELEASE_FILE), 'evil')
+    publish('9.9.9')
+    rmSync(releases.file(RELEASE_FILE))
+    writeFileSync(releases.file(RELEASE_FILE), 'evil')
     const changed = await machine.run('upgrade')
-    await publish('9.9.7')
+    publish('9.9.7')
     const older = await machine.run('upgrade')
-    await publish('9.9.9')
+    publish('9.9.9')
     const upgraded = await machine.run('upgrade')
     const again = await machine.run('upgrade')
     await machine.run('config', 'set', 'release_source', releases.path)
-    await publish('10.0.0')
+    publish('10.0.0')
     const fromFolder = await machine.run('upgrade')
 
     expect(unset).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('release_source') })
@@ -260,14 +263,19 @@ test(
 /** Name of the executable for this machine. */
 const RELEASE_FILE = `hookline-${process.platform}-${process.arch}`
 
-type Published = { readonly version: string; readonly key: KeyObject; readonly file: string }
+type Published = {
+  readonly version: string
+  readonly key: KeyObject
+  readonly file: string
+  readonly sum: string
+}
 
-/** Publishes `file` in the folder, signed with `key`, as the release `version`. */
-async function publishAs(folder: ScratchFolder, { version, key, file }: Published): Promise<void> {
-  cpSync(file, folder.file(RELEASE_FILE))
-  const sum = new Bun.CryptoHasher('sha256').update(await Bun.file(file).bytes()).digest('hex')
+/** Publishes `file`, whose sum is known, in the folder, signed with `key`, as the release `version`. */
+function publishAs(folder: ScratchFolder, { version, key, file, sum }: Published): void {
+  rmSync(folder.file(RELEASE_FILE), { force: true })
+  placeExecutable(file, folder.file(RELEASE_FILE))
   const sums = `${sum}  ${RELEASE_FILE}\n`
-  await Bun.write(folder.file('SHA256SUMS'), sums)
+  writeFileSync(folder.file('SHA256SUMS'), sums)
   const signature = minisign(key, Buffer.from(sums), `hookline ${version}`)
-  await Bun.write(folder.file('SHA256SUMS.minisig'), signature)
+  writeFileSync(folder.file('SHA256SUMS.minisig'), signature)
 }
