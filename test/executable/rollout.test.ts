@@ -133,7 +133,7 @@ withServer(
     expect(audited.length).toBe(2)
     expect(left).toEqual([])
   },
-  300_000,
+  600_000,
 )
 
 async function join(head: Machine, box: Machine, name: string): Promise<void> {

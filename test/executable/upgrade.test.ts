@@ -22,7 +22,7 @@ const OLD_SCHEMA = MIGRATIONS.length
 const NEXT_SCHEMA = OLD_SCHEMA + 1
 
 /** Compiling the next versions, where no test has done it, takes part of it. */
-const TEST_MS = 300_000
+const TEST_MS = 600_000
 
 test(
   'a service is upgraded: the message that waited leaves once, by the new version',

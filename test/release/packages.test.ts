@@ -26,7 +26,7 @@ type Config = {
 
 const NEXT = '9.9.9'
 /** Compiling the next version, where no test has done it, takes part of it. */
-const TEST_MS = 300_000
+const TEST_MS = 600_000
 const ANN = 1000
 const UNIT = 'usr/lib/systemd/user/hookline.service'
 const DATA = 'home/ann/.local/share/hookline'

@@ -46,7 +46,7 @@ const COPIED = ['src', 'migrations', 'scripts', 'package.json', 'tsconfig.json',
 const STAND_IN = resolve(ROOT, 'test/support/stand-in-systemd.ts')
 const SYSTEM_TOOLS = ['systemctl', 'systemd-run', 'loginctl']
 const ADDS = 'CREATE TABLE notes (id TEXT PRIMARY KEY NOT NULL) STRICT;'
-const COMPILE_MS_MAX = 120_000
+const COMPILE_MS_MAX = 300_000
 
 let state = ''
 
@@ -128,7 +128,7 @@ function patchesOf(version: NextVersion, tools: string): readonly Patch[] {
     ...SYSTEM_TOOLS.map((name): Patch => {
       return ['src/hosting/systemd.ts', `/usr/bin/${name}'`, `${join(tools, name)}'`]
     }),
-    ['src/cli/upgrade.ts', 'BOX_READY_MS = 120_000', 'BOX_READY_MS = 10_000'],
+    ['src/cli/upgrade.ts', 'BOX_READY_MS = 120_000', 'BOX_READY_MS = 20_000'],
     [
       check,
       awaiting,

@@ -166,11 +166,11 @@ export async function createKey(dataDir: string): Promise<ApiKey> {
   return JSON.parse(stdout) as ApiKey // What `POST /keys` answers.
 }
 
-/** Asks again and again until the answer is not null. */
+/** Asks again and again until the answer is not null; the end is for a machine that has other things to do. */
 export async function eventually<T>(
   what: string,
   ask: () => Promise<T | null> | T | null,
-  timeoutMs = 10_000,
+  timeoutMs = 60_000,
 ): Promise<T> {
   const until = performance.now() + timeoutMs
   for (;;) {

@@ -12,6 +12,7 @@ import {
   type BoxFigures,
   type Places,
 } from '../box-ledgers.ts'
+import { carriedIn } from '../ledgers.ts'
 import { Doubts } from './doubts.ts'
 import { pendingFiles, Uploads } from './files.ts'
 import { Fleet, type FleetProcess } from './fleet.ts'
@@ -47,7 +48,12 @@ export async function runBoxKills(options: BoxKillsOptions) {
   const receivers = [well, unwell]
   await using fleet = await Fleet.open({ ...SHAPE, environment: ENVIRONMENT })
   const executioner = new Executioner(fleet)
-  const run = await underLoad(fleet, receivers, () => executioner.run(options))
+  const carriedByBoxes = () => fleet.boxes.flatMap(({ dataDir }) => carriedIn(dataDir)).length
+  const run = await underLoad(fleet, receivers, async () => {
+    await executioner.run(options)
+    const isMuch = () => (carriedByBoxes() > options.kills ? true : null)
+    await eventually('boxes carried more messages than there were kills', isMuch, ARRIVAL_MS_MAX)
+  })
   const { killed, early, stopped } = executioner
   return { killed, early, stopped, ...run }
 }
