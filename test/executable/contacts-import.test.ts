@@ -138,10 +138,10 @@ async function send(api: ApiClient): Promise<number> {
 /** The statuses of sends, one after another, until the end. */
 async function sendsUntil(api: ApiClient, end: Promise<unknown>): Promise<readonly number[]> {
   const statuses: number[] = []
-  let isOver = false
-  const over = end.finally(() => (isOver = true))
-  while (!isOver) statuses.push(await send(api))
-  await over
+  const over = new AbortController()
+  const ended = end.finally(() => over.abort())
+  while (!over.signal.aborted) statuses.push(await send(api))
+  await ended
   return statuses
 }
 
