@@ -28,15 +28,18 @@ export type OutputStyle = Look & {
   readonly isWatched: boolean
 }
 
-export function createOutput(style: OutputStyle): Output {
+/** Standard output and standard error. */
+export type Printer = Pick<Console, 'log' | 'error'>
+
+export function createOutput(style: OutputStyle, to: Printer = console): Output {
   const { isJson, isQuiet } = style
   const isShown = style.isWatched && !isQuiet && !isJson
   const print = (lines: readonly Line[]) => {
-    for (const line of laidOut(lines, style)) console.log(line)
+    for (const line of laidOut(lines, style)) to.log(line)
   }
   return {
     data(json, lines) {
-      if (isJson) console.log(escapeControls(JSON.stringify(json)))
+      if (isJson) to.log(escapeControls(JSON.stringify(json)))
       else print(lines)
     },
     note(line) {
@@ -44,12 +47,12 @@ export function createOutput(style: OutputStyle): Output {
     },
     problem(message, { code, details } = { code: 'failed' }) {
       if (isJson) {
-        console.error(escapeControls(JSON.stringify({ error: { code, message, details } })))
+        to.error(escapeControls(JSON.stringify({ error: { code, message, details } })))
         return
       }
       const name = style.hasColour ? '\u001B[31mhookline:\u001B[0m' : 'hookline:'
       // Only our own messages have several lines: invalid options, or a stack trace.
-      console.error(`${name} ${message.split('\n').map(printable).join('\n')}`)
+      to.error(`${name} ${message.split('\n').map(printable).join('\n')}`)
     },
     bar: (title, size) => (isShown && size ? growingBar(title, size) : NO_BAR),
     during: (title, work) => (isShown ? timed(title, work, style.now) : work),

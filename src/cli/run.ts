@@ -34,7 +34,7 @@ import { MAC_PERMIT_COMMAND, MAC_TRACE_COMMAND } from './mac.ts'
 import { MCP_COMMAND } from './mcp.ts'
 import { MEMBER_COMMANDS } from './members.ts'
 import { MESSAGE_COMMANDS, STATS_COMMAND } from './messages.ts'
-import { type Output, createOutput } from './output.ts'
+import { type Output, type Printer, createOutput } from './output.ts'
 import { type Parsed, parseCommandLine } from './parse.ts'
 import { SERVE_COMMAND } from './serve.ts'
 import { type FindPlace, logsCommand, serviceCommands, thisMachine } from './service.ts'
@@ -44,9 +44,12 @@ import { TAIL_COMMAND } from './tail.ts'
 import { CHECK_MIGRATIONS_COMMAND, upgradeCommand } from './upgrade.ts'
 import { WEBHOOK_COMMANDS } from './webhooks.ts'
 
-export async function runCommandLine(): Promise<ExitCode> {
+/** Runs the command line of `surroundings`, and prints to `to`. */
+export async function runCommandLine(
+  surroundings: Surroundings = readSurroundings(),
+  to: Printer = console,
+): Promise<ExitCode> {
   restrictNewFiles()
-  const surroundings = readSurroundings()
   const { args, environment, columns, isTerminal: isWatched } = surroundings
   const isPlain = (environment['NO_COLOR'] ?? '') !== '' || environment['TERM'] === 'dumb'
   const look = {
@@ -56,12 +59,12 @@ export async function runCommandLine(): Promise<ExitCode> {
     now: () => systemClock.now(),
   }
   // Even an invalid command line gets its error in JSON.
-  let out = createOutput({ ...look, isJson: args.includes('--json'), isQuiet: false })
+  let out = createOutput({ ...look, isJson: args.includes('--json'), isQuiet: false }, to)
   try {
     const known = [...COMMANDS, ...HIDDEN_COMMANDS]
     const parsed = parseCommandLine(withShortForms(args), known)
     const { options } = parsed
-    out = createOutput({ ...look, isJson: options.has('json'), isQuiet: options.has('quiet') })
+    out = createOutput({ ...look, isJson: options.has('json'), isQuiet: options.has('quiet') }, to)
     return await runParsed(parsed, surroundings, out)
   } catch (error) {
     const details = error instanceof RefusedError ? error.details : undefined

@@ -93,7 +93,7 @@ const HEAD = [
   '<plist version="1.0">',
 ]
 
-export function propertyList(root: { readonly [key: string]: PropertyValue }): string {
+function propertyList(root: { readonly [key: string]: PropertyValue }): string {
   return [...HEAD, ...element(root, ''), '</plist>', ''].join('\n')
 }
 

@@ -3,37 +3,32 @@
 import { expect, test } from 'bun:test'
 
 import { dataDirectoryAt } from '../../src/system/data-directory.ts'
-import { hookline } from '../support/executable.ts'
+import { on } from '../support/command-line.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
-import { FakeRelay } from './fake-relay.ts'
+import { runBeside, type Asked } from './fake-relay.ts'
 
 const GERMAN_LINE = { id: 'line_de', phone_number: '+491701234500' }
 const US_LINE = { id: 'line_us', phone_number: '+12025550101' }
 
 /** Runs a send beside a relay with these two lines, the German first. */
-async function sendTo(args: readonly string[]) {
-  using folder = new ScratchFolder()
-  using relay = new FakeRelay(folder.path, ({ path }) =>
-    Response.json(
-      path === '/api/v1/phone-lines'
-        ? { data: [GERMAN_LINE, US_LINE] }
-        : { id: 'msg_a', status: 'sent' },
-    ),
+async function sendTo(words: string) {
+  const { asked, ...finished } = await runBeside(`send ${words}`, ({ path }: Asked) =>
+    path === '/api/v1/phone-lines'
+      ? { data: [GERMAN_LINE, US_LINE] }
+      : { id: 'msg_a', status: 'sent' },
   )
-  const finished = await hookline(['send', ...args], { HOOKLINE_DATA_DIR: folder.path })
-  const sent = relay.asked.find(({ path }) => path === '/api/v1/messages/send')?.body
-  return { ...finished, sent }
+  return { ...finished, sent: asked.find(({ path }) => path === '/api/v1/messages/send')?.body }
 }
 
 test('a national number is understood by the country of the line, and shown before it is sent', async () => {
-  const german = await sendTo(['0170 1234567', 'hi'])
+  const german = await sendTo('"0170 1234567" hi')
   expect(german.sent).toEqual({ to: '+491701234567', text: 'hi' })
   expect(german.stdout).toBe('0170 1234567 → +49 170 1234567\nsent  msg_a\n')
 
-  const american = await sendTo(['(202) 555-0147', 'hi', '--line', 'line_us'])
+  const american = await sendTo('"(202) 555-0147" hi --line line_us')
   expect(american.sent).toMatchObject({ to: '+12025550147', phone_line_id: 'line_us' })
 
-  const wrong = await sendTo(['0170', 'hi'])
+  const wrong = await sendTo('0170 hi')
   expect(wrong.sent).toBeUndefined()
   expect([wrong.exitCode, wrong.stderr]).toEqual([
     2,
@@ -47,7 +42,7 @@ test('a large file is imported in parts, and each bad row keeps its number', asy
   rows[700] = 'Nobody,12'
   await Bun.write(`${folder.path}/people.csv`, ['Name,Phone', ...rows, ''].join('\r\n'))
   const parts: string[] = []
-  using relay = Bun.serve({
+  const relay = Bun.serve({
     unix: dataDirectoryAt(folder.path).controlSocket,
     async fetch(request) {
       if (new URL(request.url).pathname === '/healthz') return new Response('ok')
@@ -59,10 +54,8 @@ test('a large file is imported in parts, and each bad row keeps its number', asy
       return Response.json({ imported: lines.length - 2, updated: 0, skipped: 0, failed, errors })
     },
   })
-  const { exitCode, stdout } = await hookline(['contacts', 'import', `${folder.path}/people.csv`], {
-    HOOKLINE_DATA_DIR: folder.path,
-  })
-  void relay
+  const { exitCode, stdout } = await on(folder, `contacts import ${folder.path}/people.csv`)
+  await relay.stop(true)
 
   expect(parts).toEqual(['Name,Phone', 'Name,Phone', 'Name,Phone'])
   expect(stdout).toContain('1200 imported, 0 updated, 0 unchanged, 1 failed.')
@@ -87,11 +80,9 @@ test('what a search finds is printed in groups, with numbers as people write the
     is_complete: true,
   }
 
-  using folder = new ScratchFolder()
-  using relay = new FakeRelay(folder.path, () => Response.json(found))
-  const { stdout } = await hookline(['search', 'my', 'bicycle'], { HOOKLINE_DATA_DIR: folder.path })
+  const { stdout, asked } = await runBeside('search my bicycle', found)
 
-  expect(relay.asked[0]?.path).toBe('/api/v1/search?q=my+bicycle&limit=20')
+  expect(asked[0]?.path).toBe('/api/v1/search?q=my+bicycle&limit=20')
   expect(stdout).toMatch(/Anna\s+\+1 202 555 0147\s+vip/)
   expect(stdout).toMatch(/conv_a\s+Anna\s+2/)
   expect(stdout).toMatch(/← \+1 202 555 0147\s+my bicycle/)

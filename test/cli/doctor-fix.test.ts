@@ -5,13 +5,14 @@ import { chmodSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:
 import { join } from 'node:path'
 
 import { takeInstanceLock } from '../../src/system/instance-lock.ts'
+import { on } from '../support/command-line.ts'
 import { hookline } from '../support/executable.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 import { FakeRelay } from './fake-relay.ts'
 import { HostingRig } from './hosting-rig.ts'
 
 const NO_RELAY = 3
-const FIX = ['doctor', '--fix', '--yes']
+const FIX = 'doctor --fix --yes'
 
 function modeOf(path: string): number {
   return statSync(path).mode & 0o777
@@ -33,7 +34,7 @@ function openFolder(): ScratchFolder {
 test('a data directory that others can read is closed to them, with its files and backups', async () => {
   using folder = openFolder()
 
-  const { exitCode, stdout } = await hookline(FIX, { HOOKLINE_DATA_DIR: folder.path })
+  const { exitCode, stdout } = await on(folder, FIX)
 
   expect(exitCode).toBe(NO_RELAY)
   expect(stdout).toBe(`fixed  Other users can read ${folder.path}.\n\n`)
@@ -57,9 +58,8 @@ test('without a terminal it repairs nothing unless --yes is given, and says what
 
 test('a socket and a lock that a crash left are deleted, and what a process holds is not', async () => {
   using folder = new ScratchFolder()
-  const environment = { HOOKLINE_DATA_DIR: folder.path }
   const [lock, socket] = [folder.file('hookline.lock'), folder.file('control.sock')]
-  const fix = async () => JSON.parse((await hookline([...FIX, '--json'], environment)).stdout)
+  const fix = async () => JSON.parse((await on(folder, `${FIX} --json`)).stdout)
   writeFileSync(lock, 'garbage '.repeat(1_000), { mode: 0o600 })
 
   const garbage = await fix()
@@ -96,7 +96,7 @@ test('beside a relay the report follows, and only it decides the exit code', asy
   chmodSync(folder.path, 0o750)
   using relay = new FakeRelay(folder.path, () => Response.json({ data: [] }))
 
-  const { exitCode, stdout } = await hookline(FIX, { HOOKLINE_DATA_DIR: folder.path })
+  const { exitCode, stdout } = await on(folder, FIX)
 
   expect([exitCode, modeOf(folder.path)]).toEqual([0, 0o700])
   expect(stdout).toContain(`fixed  Other users can read ${folder.path}.\n`)
@@ -108,11 +108,7 @@ test('beside a relay the report follows, and only it decides the exit code', asy
 const INSTALLING = ['enable-linger', 'daemon-reload', 'enable']
 
 test('a service that is stopped is started, one that is outdated is installed again', async () => {
-  using rig = new HostingRig()
-  rig.onStart = () => rig.startRelay()
-  rig.onStop = () => rig.endRelay()
-  await rig.run('up')
-  rig.verbs()
+  using rig = await HostingRig.withService()
 
   const well = await rig.run('doctor --fix --yes')
   const idle = rig.verbs()
@@ -142,9 +138,7 @@ test('a service of another executable, or one that was never installed, is left 
 })
 
 test('a repair that fails leaves the others done', async () => {
-  using rig = new HostingRig()
-  rig.onStart = () => rig.startRelay()
-  await rig.run('up')
+  using rig = await HostingRig.withService()
   rig.endRelay()
   rig.onStart = () => {
     throw new Error('No room for it.')

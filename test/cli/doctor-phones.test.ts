@@ -4,7 +4,7 @@
 import { expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 
-import { hookline } from '../support/executable.ts'
+import { on } from '../support/command-line.ts'
 import { PhoneLineRig } from '../support/iphone/phone-line-rig.ts'
 import { run } from '../support/iphone/ui-rig.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
@@ -32,7 +32,7 @@ async function askDoctor(before: (rig: PhoneLineRig) => void, args: readonly str
   using _server = new FakeRelay(folder.path, ({ path }) => Response.json({ data: lists.get(path) }))
   const screens = folder.file('screens')
   const told = args.includes('--screens') ? [...args, screens] : args
-  const { stdout } = await hookline(['doctor', ...told], { HOOKLINE_DATA_DIR: folder.path })
+  const { stdout } = await on(folder, ['doctor', ...told])
   const files = existsSync(screens) ? readdirSync(screens) : []
   const texts = files.map((name) => readFileSync(`${screens}/${name}`, 'utf8'))
   return { stdout, files, texts }

@@ -71,17 +71,12 @@ function told(code: string, more: Row = {}): Row {
   }
 }
 
-test('all lines are asked for, not only the first page', async () => {
-  const { asked } = await askOnMac({ findings: [] })
-
-  expect(asked).toEqual(['/api/v1/phone-lines?limit=200', '/api/v1/health', '/api/v1/phones'])
-})
-
-test('only lines that are online are counted as such', async () => {
+test('all lines are asked for, not only the first page, and those that are online are counted as such', async () => {
   const lines = ['online', 'offline', 'online'].map((status) => ({ status }))
 
-  const { printed, exitCode } = await askOnMac({ lines, findings: [] })
+  const { asked, printed, exitCode } = await askOnMac({ lines, findings: [] })
 
+  expect(asked).toEqual(['/api/v1/phone-lines?limit=200', '/api/v1/health', '/api/v1/phones'])
   expect([printed, exitCode]).toEqual([['No issues. 2 lines online.'], 0])
 })
 
@@ -128,19 +123,6 @@ test('findings that explain each other in a circle are each told once', async ()
     '    3.  error: Title of b (caused by 2)',
   ])
   expect([printed.at(-1), exitCode]).toEqual(['3 problems', 5])
-})
-
-test('a text from outside cannot steer the terminal', async () => {
-  const lines = [{ id: 'line_a', phone_number: '+12025550147', label: '\u001B[2J' }]
-  const finding = told('x', { title: 'a\u001B[2J\nb', why: '\u0007c', line_id: 'line_a' })
-
-  const { printed } = await askOnMac({ lines, findings: [finding] })
-
-  expect(printed.slice(0, 3)).toEqual([
-    '1.  error: a [2J b',
-    '    line  +1 202 555 0147 ( [2J)',
-    '    why    c',
-  ])
 })
 
 test('on a Mac the command is shown that opens the pane where it is mended', async () => {
@@ -191,25 +173,21 @@ test('nothing is opened unless asked for, nor where no pane would help', async (
   expect(useless.printed.at(-1)).toBe('note: Nothing to change in System Settings.')
 })
 
-const FAILED_OPENINGS: readonly ProcessEnd[] = [
+test.each<ProcessEnd>([
   { end: 'exited', exitCode: 1, stdout: '', stderr: 'no' },
   { end: 'killed', why: 'timeout', stdout: '', stderr: '' },
   { end: 'not_started', why: 'ENOENT' },
-]
+])('a pane that does not open (%j) is told after the findings', async (opened) => {
+  const findings = [told('full_disk_access')]
 
-for (const opened of FAILED_OPENINGS) {
-  test(`a pane that does not open (${opened.end}) is told after the findings`, async () => {
-    const findings = [told('full_disk_access')]
+  const { printed, exitCode } = await askOnMac({ findings }, { isOpening: true, opened })
 
-    const { printed, exitCode } = await askOnMac({ findings }, { isOpening: true, opened })
-
-    expect([exitCode, ...printed.slice(-2)]).toEqual([
-      5,
-      '1 problem',
-      'problem: System Settings did not open. Try: open "x-apple.systempreferences:com.apple.preference.security?Privacy_AllFiles"',
-    ])
-  })
-}
+  expect([exitCode, ...printed.slice(-2)]).toEqual([
+    5,
+    '1 problem',
+    'problem: System Settings did not open. Try: open "x-apple.systempreferences:com.apple.preference.security?Privacy_AllFiles"',
+  ])
+})
 
 test('a snoozed finding is listed with its time, and fails no check', async () => {
   const snoozed_until = '2026-11-28T10:00:00.000Z'

@@ -7,7 +7,8 @@ import type { LineDriver } from '../../src/lines/driver.ts'
 import { createSimulatedDriver } from '../../src/lines/kinds/simulated/kind.ts'
 import { dataDirectoryAt } from '../../src/system/data-directory.ts'
 import { systemRandom } from '../../src/system/random.ts'
-import { hookline, type CommandResult } from '../support/executable.ts'
+import { on } from '../support/command-line.ts'
+import type { CommandResult } from '../support/executable.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 import { ScriptedDriver } from '../support/scripted-driver.ts'
 import { TestClock } from '../support/test-clock.ts'
@@ -41,7 +42,7 @@ function ailment(code: string, more: Partial<Finding> = {}): Finding {
 /** Runs the command beside a relay with these drivers. */
 async function askRelay(
   drivers: readonly LineDriver[],
-  args: readonly string[] = [],
+  options = '',
   clock = new TestClock(),
 ): Promise<CommandResult & { readonly lines: Awaited<ReturnType<TestRelay['lines']>> }> {
   using folder = new ScratchFolder()
@@ -50,7 +51,7 @@ async function askRelay(
     unix: dataDirectoryAt(folder.path).controlSocket,
     fetch: (request) => relay.app.http.fetch(request, OWNER),
   })
-  const finished = await hookline(['doctor', ...args], { HOOKLINE_DATA_DIR: folder.path })
+  const finished = await on(folder, `doctor ${options}`)
   await server.stop(true)
   return { ...finished, lines: await relay.lines() }
 }
@@ -108,31 +109,23 @@ test('where lines are online and nothing is wrong, all is well', async () => {
   const options = { lineCount: 2, delayMs: 0, ledgerPath: simulatedLedgerPath }
   const drivers = [createSimulatedDriver(options, { clock, random: systemRandom })]
 
-  const { exitCode, stdout, stderr } = await askRelay(drivers, [], clock)
+  const { exitCode, stdout, stderr } = await askRelay(drivers, '', clock)
 
   expect([exitCode, stdout, stderr]).toEqual([0, 'No issues. 2 lines online.\n', ''])
 })
 
-test('what is only good to know is told and fails no check', async () => {
+test.each([
+  ['info', 0, 'No issues. 1 line online.'],
+  ['warning', 5, '1 warning'],
+] as const)('a finding that is %s alone ends with %d: "%s"', async (severity, exits, last) => {
   const driver = new AilingDriver()
   driver.add('+12025550147')
-  driver.ailments = [ailment('number_guessed', { severity: 'info' })]
+  driver.ailments = [ailment('number_guessed', { severity })]
 
   const { exitCode, stdout } = await askRelay([driver])
 
-  expect(stdout).toStartWith('1.  info: Title of number_guessed\n')
-  expect(stdout).toEndWith('\n\nNo issues. 1 line online.\n')
-  expect(exitCode).toBe(0)
-})
-
-test('a warning alone fails the checks', async () => {
-  const driver = new AilingDriver()
-  driver.add('+12025550147')
-  driver.ailments = [ailment('sleep_enabled', { severity: 'warning' })]
-
-  const { exitCode, stdout } = await askRelay([driver])
-
-  expect([exitCode, stdout.split('\n').at(-2)]).toEqual([5, '1 warning'])
+  expect(stdout).toStartWith(`1.  ${severity}: Title of number_guessed\n`)
+  expect([exitCode, stdout.split('\n').at(-2)]).toEqual([exits, last])
 })
 
 test('--json gives lines and findings as the API has them, and fails all the same', async () => {
@@ -140,7 +133,7 @@ test('--json gives lines and findings as the API has them, and fails all the sam
   driver.add('+12025550147')
   driver.ailments = [ailment('full_disk_access', { key: 'device-1' })]
 
-  const { exitCode, stdout, lines } = await askRelay([driver], ['--json'])
+  const { exitCode, stdout, lines } = await askRelay([driver], '--json')
 
   expect(JSON.parse(stdout)).toEqual({
     checks_failed: true,
@@ -163,33 +156,15 @@ test('--json gives lines and findings as the API has them, and fails all the sam
   expect(exitCode).toBe(5)
 })
 
-test('--json without a finding says that no check failed', async () => {
-  const { exitCode, stdout } = await askRelay([], ['--json'])
+test('a relay without a line is told so, and no check failed', async () => {
+  const shown = await askRelay([])
+  const { exitCode, stdout } = await askRelay([], '--json')
 
+  expect(shown.stdout).toBe('No lines yet.\nNo issues. 0 lines online.\n')
   expect([exitCode, JSON.parse(stdout)]).toEqual([
     0,
     { checks_failed: false, lines: [], findings: [], phones: [] },
   ])
-})
-
-test('a relay without a line is told so', async () => {
-  const { stdout } = await askRelay([])
-
-  expect(stdout).toBe('No lines yet.\nNo issues. 0 lines online.\n')
-})
-
-test('without a relay there is nobody to ask', async () => {
-  using folder = new ScratchFolder()
-
-  const run = await hookline(['doctor'], { HOOKLINE_DATA_DIR: folder.path })
-
-  expect(run).toEqual({
-    exitCode: 3,
-    stdout: '',
-    stderr: expect.stringMatching(
-      /^hookline: No relay is running \(data directory \S+\)\. Start one: hookline serve\n$/,
-    ),
-  })
 })
 
 test('a relay that answers with an error is no healthy one', async () => {
@@ -197,7 +172,7 @@ test('a relay that answers with an error is no healthy one', async () => {
   const error = { error: { code: 'starting', message: 'The relay is starting.' } }
   using _relay = new FakeRelay(folder.path, () => Response.json(error, { status: 503 }))
 
-  const run = await hookline(['doctor'], { HOOKLINE_DATA_DIR: folder.path })
+  const run = await on(folder, 'doctor')
 
   expect(run).toEqual({ exitCode: 1, stdout: '', stderr: 'hookline: The relay is starting.\n' })
 })
@@ -207,7 +182,7 @@ test.if(process.platform !== 'darwin')(
   async () => {
     using folder = new ScratchFolder()
 
-    const run = await hookline(['doctor', '--open'], { HOOKLINE_DATA_DIR: folder.path })
+    const run = await on(folder, 'doctor --open')
 
     expect([run.exitCode, run.stderr]).toEqual([2, 'hookline: --open works only on a Mac.\n'])
   },

@@ -1,5 +1,6 @@
 import { dataDirectoryAt } from '../../src/system/data-directory.ts'
-import { hookline } from '../support/executable.ts'
+import { on, type CommandText } from '../support/command-line.ts'
+import type { CommandResult } from '../support/executable.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 
 export type Asked = {
@@ -35,14 +36,13 @@ export class FakeRelay implements Disposable {
   }
 }
 
-/** Runs a command beside a relay that answers `body` to everything. */
-export async function runBeside(
-  args: readonly string[],
-  body: unknown,
-  status = 200,
-): Promise<{ exitCode: number; stdout: string; stderr: string; asked: readonly Asked[] }> {
+type Beside = CommandResult & Pick<FakeRelay, 'asked' | 'headers'>
+
+/** Runs a command beside a relay that answers `body` to everything, or what it gives for each request. */
+export async function runBeside(line: CommandText, body: unknown, status = 200): Promise<Beside> {
   using folder = new ScratchFolder()
-  using relay = new FakeRelay(folder.path, () => Response.json(body, { status }))
-  const finished = await hookline(args, { HOOKLINE_DATA_DIR: folder.path })
-  return { ...finished, asked: relay.asked }
+  const answer = typeof body === 'function' ? body : () => body
+  using relay = new FakeRelay(folder.path, (asked) => Response.json(answer(asked), { status }))
+  const finished = await on(folder, line)
+  return { ...finished, asked: relay.asked, headers: relay.headers }
 }

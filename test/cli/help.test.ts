@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test'
 
-import { hookline } from '../support/executable.ts'
+import { hookline } from '../support/command-line.ts'
 
 test('the manual page has every command, and is roff that groff formats without a warning', async () => {
-  const page = (await hookline(['help', '--man'])).stdout
-  const { data } = JSON.parse((await hookline(['help', '--json'])).stdout)
+  const page = (await hookline('help --man')).stdout
+  const { data } = JSON.parse((await hookline('help --json')).stdout)
 
   const missing = data.filter(({ name }: { name: string }) => {
     return !page.includes(`.B hookline ${name.replaceAll('-', String.raw`\-`)}`)
@@ -29,15 +29,15 @@ test('the manual page has every command, and is roff that groff formats without 
 })
 
 test('--version and -v print the version', async () => {
-  const all = [await hookline(['--version']), await hookline(['-v']), await hookline(['version'])]
+  const all = [await hookline('--version'), await hookline('-v'), await hookline('version')]
 
   expect(new Set(all.map(({ stdout }) => stdout)).size).toBe(1)
   expect(all[0]?.stdout).toMatch(/^hookline \d+\.\d+\.\d+\n$/)
 })
 
 test('the page for agents has each command, the exit codes and what not to do, and is short', async () => {
-  const { stdout, exitCode } = await hookline(['help', '--agents'])
-  const { data } = JSON.parse((await hookline(['help', '--json'])).stdout)
+  const { stdout, exitCode } = await hookline('help --agents')
+  const { data } = JSON.parse((await hookline('help --json')).stdout)
 
   const missing = data.filter(({ usage, sentence }: { usage: string; sentence: string }) => {
     return !stdout.includes(`\n${usage}: ${sentence}\n`)

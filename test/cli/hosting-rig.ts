@@ -58,6 +58,22 @@ export class HostingRig implements Disposable {
     mkdirSync(this.dataDir, { mode: 0o700 })
   }
 
+  /** A machine on which the service is installed and runs, as `up` leaves it. */
+  static async withService(): Promise<HostingRig> {
+    const rig = new HostingRig()
+    rig.onStart = () => rig.startRelay()
+    rig.onStop = () => rig.endRelay()
+    await rig.run('up')
+    rig.verbs()
+    return rig
+  }
+
+  /** Somebody has started a relay, and no service has. */
+  startInForeground(): void {
+    this.startRelay()
+    this.shown = 'MainPID=0\nActiveState=inactive\n'
+  }
+
   /** Runs one command to its end. */
   async run(line: string, environment: Readonly<Record<string, string>> = {}): Promise<Printed> {
     const machine = {

@@ -4,6 +4,7 @@
 import { expect, test } from 'bun:test'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 
+import { hookline as hooklineHere } from '../support/command-line.ts'
 import {
   builtExecutable,
   cleanEnvironment,
@@ -91,51 +92,40 @@ test('it writes over no file', async () => {
   const to = folder.file('thesis.txt')
   await Bun.write(to, 'all my work')
 
-  const finished = await hookline(['mac', 'trace', '--to', to], {
-    HOOKLINE_DATA_DIR: folder.path,
-    HOOKLINE_MAC_CHAT_DB: messages.path,
-  })
+  const { exitCode, stderr } = await trace(folder, messages.path, to)
 
-  expect(finished).toEqual({
-    exitCode: 1,
-    stdout: '',
-    stderr: `hookline: ${to} is there already: name another by --to.\n`,
-  })
+  expect([exitCode, stderr]).toEqual([
+    1,
+    `hookline: ${to} is there already: name another by --to.\n`,
+  ])
   expect(readFileSync(to, 'utf8')).toBe('all my work')
 })
 
-test('where Messages has no database, it says so before it asks', async () => {
+test('where the database of Messages is missing or may not be opened, it says so before it asks', async () => {
   using folder = new ScratchFolder()
   const absent = folder.file('chat.db')
-
-  const finished = await hookline(['mac', 'trace', '--to', folder.file('trace')], {
-    HOOKLINE_DATA_DIR: folder.path,
-    HOOKLINE_MAC_CHAT_DB: absent,
-  })
-
-  expect(finished).toEqual({
-    exitCode: 1,
-    stdout: '',
-    stderr: `hookline: There is no ${absent}: nobody has used Messages here so far.\n`,
-  })
-})
-
-test('where the database may not be opened, it names the permission, with exit code 4', async () => {
-  using folder = new ScratchFolder()
   // A file is in the place of the folder: that fails for every user, also where tests run as root.
   await Bun.write(folder.file('Messages'), '')
-  const unreachable = folder.file('Messages/chat.db')
+  const barred = folder.file('Messages/chat.db')
 
-  const { exitCode, stderr } = await hookline(['mac', 'trace', '--to', folder.file('trace')], {
-    HOOKLINE_DATA_DIR: folder.path,
-    HOOKLINE_MAC_CHAT_DB: unreachable,
-  })
+  const runs = [await trace(folder, absent), await trace(folder, barred)]
 
-  expect(exitCode).toBe(4)
-  expect(stderr).toStartWith(
-    `hookline: ${unreachable} cannot be read. Give this terminal Full Disk`,
+  expect(runs.map(({ exitCode }) => exitCode)).toEqual([1, 4])
+  expect(runs[0]?.stderr).toBe(
+    `hookline: There is no ${absent}: nobody has used Messages here so far.\n`,
+  )
+  expect(runs[1]?.stderr).toStartWith(
+    `hookline: ${barred} cannot be read. Give this terminal Full Disk`,
   )
 })
+
+/** Runs the command where it ends before it asks. */
+function trace(folder: ScratchFolder, chatDb: string, to = folder.file('trace')) {
+  return hooklineHere(['mac', 'trace', '--to', to], {
+    HOOKLINE_DATA_DIR: folder.path,
+    HOOKLINE_MAC_CHAT_DB: chatDb,
+  })
+}
 
 /** The command as it runs at a terminal, beside the database of Messages. */
 class TraceRig implements Disposable {

@@ -1,6 +1,6 @@
 // What strangers write must not steer the owner's terminal, whichever command prints it.
 
-import { expect, spyOn, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 
 import { createOutput } from '../../src/cli/output.ts'
 import { printable, row, table } from '../../src/cli/table.ts'
@@ -11,40 +11,33 @@ const HOSTILE =
   'hi \u001B]0;owned\u0007\u001B[2J\u001B[1;31mfake\u001B]52;c;cm0gLXJm\u0007 \u009B31m\u202Etxt.exe\u2069 \r\nx\u0000'
 const STEERS = /[^\P{Cc}\t\n]|[\u202A-\u202E\u2066-\u2069]/u
 
-/** What is printed by `act`, on either of the two. */
-function printed(act: () => void): string {
+/** An output that keeps what is printed, on either of the two. */
+function recorded(isJson: boolean) {
   const said: string[] = []
-  const spies = (['log', 'error'] as const).map((name) =>
-    spyOn(console, name).mockImplementation((text: unknown) => {
-      said.push(String(text))
-    }),
-  )
-  act()
-  for (const spy of spies) spy.mockRestore()
-  return said.join('\n')
+  const say = (text: unknown) => void said.push(String(text))
+  const style = { ...IN_PIPE, isJson, isQuiet: false, isWatched: false }
+  return { out: createOutput(style, { log: say, error: say }), said }
 }
 
 for (const isJson of [false, true]) {
   test(`nothing that a command prints ${isJson ? 'as JSON ' : ''}steers a terminal`, () => {
-    const out = createOutput({ ...IN_PIPE, isJson, isQuiet: false, isWatched: false })
+    const { out, said } = recorded(isJson)
 
-    const text = printed(() => {
-      out.data({ text: HOSTILE }, [HOSTILE, row(HOSTILE), table([HOSTILE], [[HOSTILE]])])
-      out.note(HOSTILE)
-      out.problem(HOSTILE)
-    })
+    out.data({ text: HOSTILE }, [HOSTILE, row(HOSTILE), table([HOSTILE], [[HOSTILE]])])
+    out.note(HOSTILE)
+    out.problem(HOSTILE)
 
-    expect(text).not.toMatch(STEERS)
-    expect(text).toContain('fake')
+    expect(said.join('\n')).not.toMatch(STEERS)
+    expect(said.join('\n')).toContain('fake')
   })
 }
 
 test('JSON for programs has the same meaning as before', () => {
-  const out = createOutput({ ...IN_PIPE, isJson: true, isQuiet: false, isWatched: false })
+  const { out, said } = recorded(true)
 
-  const text = printed(() => out.data({ text: HOSTILE }, []))
+  out.data({ text: HOSTILE }, [])
 
-  expect(JSON.parse(text)).toEqual({ text: HOSTILE })
+  expect(JSON.parse(said.join())).toEqual({ text: HOSTILE })
 })
 
 test('letters, emoji, right-to-left texts and tabs stay as they are', () => {

@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test'
 
 import { UsageError, valuesOf, type Command } from '../../src/cli/command.ts'
 import { parseCommandLine, usageOf } from '../../src/cli/parse.ts'
+import { wordsOf } from '../support/command-line.ts'
 
 const command = (name: string, more: Partial<Command> = {}): Command => ({
   name,
@@ -24,85 +25,65 @@ const COMMANDS: readonly Command[] = [
   command('help', { args: [{ name: 'COMMAND', isOptional: true }] }),
 ]
 
-function parse(...args: readonly string[]) {
-  const parsed = parseCommandLine(args, COMMANDS)
+function parse(line: string): readonly unknown[] {
+  const parsed = parseCommandLine(wordsOf(line), COMMANDS)
   return [parsed.command?.name ?? null, parsed.args, Object.fromEntries(parsed.options)]
 }
 
-const LINES: readonly (readonly [readonly string[], unknown])[] = [
-  [[], [null, [], {}]],
-  [['--help'], [null, [], { help: 'true' }]],
-  [['-h'], [null, [], { help: 'true' }]],
-  [['config'], ['config', [], {}]],
-  [
-    ['config', 'set', 'a', '1'],
-    ['config set', ['a', '1'], {}],
-  ],
-  [
-    ['keys', 'create', '--name', 'x y'],
-    ['keys create', [], { name: 'x y' }],
-  ],
-  [
-    ['keys', 'create', '--name=a=b'],
-    ['keys create', [], { name: 'a=b' }],
-  ],
-  [
-    ['--data-dir', '/d', 'keys', 'create', '--json'],
-    ['keys create', [], { 'data-dir': '/d', json: 'true' }],
-  ],
-  [
-    ['send', '+1', '--', '--hello'],
-    ['send', ['+1', '--hello'], {}],
-  ],
-  [
-    ['send', '--quiet', '+1', '-'],
-    ['send', ['+1', '-'], { quiet: 'true' }],
-  ],
-  [['help'], ['help', [], {}]],
-  [
-    ['send', '--help'],
-    ['send', [], { help: 'true' }],
-  ],
+const LINES: readonly (readonly [
+  line: string,
+  command: string | null,
+  args: readonly string[],
+  options: object,
+])[] = [
+  ['', null, [], {}],
+  ['--help', null, [], { help: 'true' }],
+  ['-h', null, [], { help: 'true' }],
+  ['config', 'config', [], {}],
+  ['config set a 1', 'config set', ['a', '1'], {}],
+  ['keys create --name "x y"', 'keys create', [], { name: 'x y' }],
+  ['keys create --name=a=b', 'keys create', [], { name: 'a=b' }],
+  ['--data-dir /d keys create --json', 'keys create', [], { 'data-dir': '/d', json: 'true' }],
+  ['send +1 -- --hello', 'send', ['+1', '--hello'], {}],
+  ['send --quiet +1 -', 'send', ['+1', '-'], { quiet: 'true' }],
+  ['help', 'help', [], {}],
+  ['send --help', 'send', [], { help: 'true' }],
 ]
 
-for (const [args, wanted] of LINES) {
-  test(`"hookline ${args.join(' ')}" is understood`, () => {
-    expect(parse(...args) as unknown).toEqual(wanted)
-  })
-}
+test.each(LINES)('"hookline %s" is understood', (line, command, args, options) => {
+  expect(parse(line)).toEqual([command, args, options])
+})
 
-const WRONG: readonly (readonly [readonly string[], string])[] = [
-  [['nosuch'], 'Unknown command "nosuch". All commands: hookline help'],
-  [['sned'], 'Unknown command "sned". Did you mean "hookline send"? All commands: hookline help'],
-  [['key'], 'Unknown command "key". Did you mean "hookline keys"? All commands: hookline help'],
-  [['keys', 'craete'], 'Usage: hookline keys create. Did you mean "hookline keys create"?'],
-  [['upgrade'], 'Usage: hookline upgrade --from FILE'],
-  [['keys'], 'Usage: hookline keys create.'],
-  [['keys', 'nosuch'], 'Usage: hookline keys create.'],
-  [['send', '+1'], 'Usage: hookline send TO TEXT'],
-  [['send', '+1', 'a', 'b'], 'Usage: hookline send TO TEXT'],
+const WRONG: readonly (readonly [line: string, sentence: string])[] = [
+  ['nosuch', 'Unknown command "nosuch". All commands: hookline help'],
+  ['sned', 'Unknown command "sned". Did you mean "hookline send"? All commands: hookline help'],
+  ['key', 'Unknown command "key". Did you mean "hookline keys"? All commands: hookline help'],
+  ['keys craete', 'Usage: hookline keys create. Did you mean "hookline keys create"?'],
+  ['upgrade', 'Usage: hookline upgrade --from FILE'],
+  ['keys', 'Usage: hookline keys create.'],
+  ['keys nosuch', 'Usage: hookline keys create.'],
+  ['send +1', 'Usage: hookline send TO TEXT'],
+  ['send +1 a b', 'Usage: hookline send TO TEXT'],
   [
-    ['send', '+1', '--hello'],
+    'send +1 --hello',
     'Unknown option --hello. Did you mean --help? (Use -- before text that starts with a dash.)',
   ],
-  [['send', '+1', '-x'], 'Unknown option -x. (Use -- before text that starts with a dash.)'],
-  [['keys', 'create', '--name'], '--name needs a value: NAME.'],
-  [['keys', 'create', '--name', 'a', '--name', 'b'], '--name was given twice.'],
-  [['config', '--json=yes'], '--json does not take a value.'],
-  [['config', 'set', 'c', '1'], 'NAME must be one of: a, b.'],
+  ['send +1 -x', 'Unknown option -x. (Use -- before text that starts with a dash.)'],
+  ['keys create --name', '--name needs a value: NAME.'],
+  ['keys create --name a --name b', '--name was given twice.'],
+  ['config --json=yes', '--json does not take a value.'],
+  ['config set c 1', 'NAME must be one of: a, b.'],
 ]
 
-for (const [args, sentence] of WRONG) {
-  test(`"hookline ${args.join(' ')}" is refused`, () => {
-    expect(() => parse(...args)).toThrow(new UsageError(sentence))
-  })
-}
+test.each(WRONG)('"hookline %s" is refused', (line, sentence) => {
+  expect(() => parse(line)).toThrow(new UsageError(sentence))
+})
 
 test('a word that stands alone is short for a command, and elsewhere a text like any other', () => {
   expect(parse('lines')).toEqual(['lines list', [], {}])
-  expect(parse('lines', '--json')).toEqual(['lines list', [], { json: 'true' }])
-  expect(parse('send', '+1', 'lines')).toEqual(['send', ['+1', 'lines'], {}])
-  expect(parse('help', 'lines')).toEqual(['help', ['lines'], {}])
+  expect(parse('lines --json')).toEqual(['lines list', [], { json: 'true' }])
+  expect(parse('send +1 lines')).toEqual(['send', ['+1', 'lines'], {}])
+  expect(parse('help lines')).toEqual(['help', ['lines'], {}])
 })
 
 test('usage shows what is optional', () => {

@@ -1,94 +1,120 @@
 // `hookline serve` from its first line to its last; what the relay does meanwhile is told elsewhere.
 
 import { expect, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
+import { on } from '../support/command-line.ts'
 import { hookline } from '../support/executable.ts'
-import { eventually, RelayProcess } from '../support/relay-process.ts'
+import { eventually, RelayProcess, type ApiKey } from '../support/relay-process.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
+import { FakeRelay } from './fake-relay.ts'
 import { serveAtTerminal } from './terminal.ts'
 
-test('it says where it listens, answers there, and ends with 0 on SIGTERM', async () => {
+/** Starts a second relay where something is in its way. */
+function serve(folder: ScratchFolder, port = 0) {
+  return hookline(['serve', '--port', String(port)], { HOOKLINE_DATA_DIR: folder.path })
+}
+
+test('without a terminal it makes neither key nor link, says how to get them, and logs JSON lines', async () => {
   using folder = new ScratchFolder()
   await using relay = await RelayProcess.start({ dataDir: folder.path })
 
-  const { status } = await fetch(`${relay.url}/healthz`)
-  const exitCode = await relay.end('SIGTERM')
+  const keys = await on(folder, 'keys list --json')
+  const exitCode = await relay.end()
+  const log = await eventually('the log tells of a link', () =>
+    relay.log.includes('link') ? relay.log : null,
+  )
+  const lines = log.trimEnd().split('\n')
+  const messages = lines.map((line) => (JSON.parse(line) as { message: string }).message)
 
-  expect(relay.url).toMatch(/^http:\/\/127\.0\.0\.1:[0-9]+$/)
-  expect([status, exitCode]).toEqual([200, 0])
-})
-
-test('without a terminal it makes no key, says how to make one, and logs JSON lines', async () => {
-  using folder = new ScratchFolder()
-  await using relay = await RelayProcess.start({ dataDir: folder.path })
-
-  const keys = await hookline(['keys', 'list', '--json'], { HOOKLINE_DATA_DIR: folder.path })
-  const messages = await eventually('a log that tells of the key', () => {
-    const lines = relay.log.split('\n').slice(0, -1)
-    const told = lines.map((line) => (JSON.parse(line) as { message: string }).message)
-    return told.some((message) => message.includes('key')) ? told : null
-  })
-
+  expect(exitCode).toBe(0)
   expect(messages).toContain('no API key yet: create one with "hookline keys create"')
+  expect(messages.join()).toContain('get a link with "hookline setup-link"')
+  expect(log).not.toContain('/#/setup/')
   expect(JSON.parse(keys.stdout)).toMatchObject({ data: [] })
 })
 
 test('a key that the command line makes and revokes counts at once', async () => {
   using folder = new ScratchFolder()
   await using relay = await RelayProcess.start({ dataDir: folder.path })
-  const environment = { HOOKLINE_DATA_DIR: folder.path }
-  const key = JSON.parse((await hookline(['keys', 'create', '--json'], environment)).stdout) as {
-    id: string
-    key: string
-    secret: string
-  }
-  const headers = { 'x-api-key': key.key, 'x-api-secret': key.secret }
+  const made = await on(folder, 'keys create --json')
+  const { id, key, secret } = JSON.parse(made.stdout) as ApiKey // As the API answers.
+  const headers = { 'x-api-key': key, 'x-api-secret': secret }
   const ask = async () => (await fetch(`${relay.url}/api/v1/phone-lines`, { headers })).status
 
   const before = await ask()
-  await hookline(['keys', 'revoke', key.id], environment)
-  const after = await ask()
+  await on(folder, `keys revoke ${id}`)
 
-  expect([before, after]).toEqual([200, 401])
+  expect([before, await ask()]).toEqual([200, 401])
 })
 
 test('a second relay on the same data is refused and told who has them', async () => {
   using folder = new ScratchFolder()
   await using relay = await RelayProcess.start({ dataDir: folder.path })
 
-  const second = await hookline(['serve', '--port', '0'], { HOOKLINE_DATA_DIR: folder.path })
+  const second = await serve(folder)
 
   expect([second.exitCode, second.stdout]).toEqual([1, ''])
   expect(second.stderr).toContain(`a relay, process ${relay.pid}, since `)
 })
 
-test('a port that is taken is told in one line', async () => {
+test('a relay is refused though nobody holds the lock, as long as another one answers', async () => {
+  using folder = new ScratchFolder()
+  using _relay = new FakeRelay(folder.path, () => Response.json({}))
+
+  const second = await serve(folder)
+
+  expect(second.exitCode).toBe(1)
+  expect(second.stderr).toContain('A relay is already running on')
+})
+
+test('a lock file that is garbage is named, with what to do', async () => {
+  using folder = new ScratchFolder()
+  writeFileSync(folder.file('hookline.lock'), 'garbage '.repeat(1_000), { mode: 0o600 })
+
+  const started = await serve(folder)
+
+  expect(started.exitCode).toBe(78)
+  expect(started.stderr).toContain('hookline.lock is not a Hookline lock file')
+})
+
+test('a port that is taken is told in one line, and so is each bad option', async () => {
   using folder = new ScratchFolder()
   const taken = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() })
 
-  const run = await hookline(['serve', '--port', String(taken.port), '--quiet'], {
-    HOOKLINE_DATA_DIR: folder.path,
-  })
+  const run = await serve(folder, taken.port)
   await taken.stop(true)
+  const bad = await hookline(['serve', '--port', 'x'], { HOOKLINE_SEND_WAIT: '1' })
 
   expect(run.exitCode).toBe(1)
   expect(run.stderr.split('\n').filter((line) => line.startsWith('hookline:')).length).toBe(1)
   expect(run.stderr).toContain(String(taken.port))
   expect(run.stderr).not.toContain('    at ')
+  expect([bad.exitCode, bad.stdout, bad.stderr.trimEnd().split('\n').length]).toEqual([2, '', 2])
 })
 
-test('the first start at a terminal shows a key once, after a banner of 8 lines at most', async () => {
+const LINK_LINE = /dashboard +http:\/\/127\.0\.0\.1:[0-9]+\/#\/setup\/([A-Za-z0-9_-]+) /
+
+test('the first start at a terminal shows a key once, each one without a password another link, in 8 lines at most', async () => {
   using folder = new ScratchFolder()
 
   const first = await serveAtTerminal(folder)
   const second = await serveAtTerminal(folder)
+  const claimed = await serveAtTerminal(folder, { HOOKLINE_ADMIN_PASSWORD: 'correct horse' })
 
   const [banner = '', key = ''] = first.split('\n\nYour first API key:\n')
-  expect(banner.split('\n').length).toBeLessThanOrEqual(8)
+  const links = [first, second].map((seen) => LINK_LINE.exec(seen)?.[1] ?? '')
+  // Lines of the log, which may come first, begin with a time.
+  expect(banner.replace(/^[^]*?(?=^Hookline)/m, '').split('\n').length).toBeLessThanOrEqual(8)
   expect(key).toMatch(/X-API-Secret +hl_secret_[\w-]{43}\n/)
-  expect(second).toContain('hookline listening on')
-  expect(second).not.toContain('hl_secret_')
+  expect(links.map((link) => link.length)).toEqual([43, 43])
+  expect(links[0]).not.toBe(links[1] ?? '')
+  for (const seen of [second, claimed]) {
+    expect(seen).toContain('hookline listening on')
+    expect(seen).not.toContain('hl_secret_')
+  }
+  expect(claimed).not.toContain('setup')
 })
 
 for (const [what, code, exitCode] of [

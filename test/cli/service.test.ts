@@ -6,40 +6,22 @@ import { HostingRig } from './hosting-rig.ts'
 
 const INSTALLING = ['enable-linger', 'daemon-reload', 'enable']
 
-test('down stops the service and says how it comes back', async () => {
-  using rig = new HostingRig()
-  rig.onStart = () => rig.startRelay()
-  await rig.run('up')
-  rig.verbs()
-  rig.onStop = () => rig.endRelay()
+test('down stops the service and says how it comes back; without one it has nothing to do', async () => {
+  using rig = await HostingRig.withService()
+  using without = new HostingRig()
 
   const down = await rig.run('down')
   const status = await rig.run('status')
+  const idle = await without.run('down')
 
   expect([down.exitCode, down.lines, rig.verbs()]).toEqual([0, ['Relay stopped.'], ['stop']])
   expect(down.notes[0]).toBe('It starts again with the machine. Start it now: hookline up')
   expect(status.lines.at(-1)).toBe('service  systemd user service, stopped')
-})
-
-test('down leaves a relay in the foreground to whoever started it', async () => {
-  using rig = new HostingRig()
-  rig.startRelay()
-  rig.shown = 'MainPID=0\nActiveState=inactive\n'
-
-  const { exitCode, problems } = await rig.run('down')
-
-  expect([exitCode, problems]).toEqual([
-    1,
-    [`A relay is running in the foreground (process ${process.pid}). Stop it with Ctrl-C.`],
+  expect([idle.exitCode, idle.lines, without.verbs()]).toEqual([
+    0,
+    ['The service is not running.'],
+    [],
   ])
-})
-
-test('down without a service has nothing to do', async () => {
-  using rig = new HostingRig()
-
-  const { exitCode, lines } = await rig.run('down')
-
-  expect([exitCode, lines, rig.verbs()]).toEqual([0, ['The service is not running.'], []])
 })
 
 test('service install starts nothing, and service uninstall removes it', async () => {

@@ -59,7 +59,9 @@ test('tail says once that the relay stopped, and goes on behind the last event w
 
   first[Symbol.dispose]()
   await eventually('it noticed', () => (tail.errors === '' ? null : true))
-  await Bun.sleep(2_500)
+  const starting = new FakeRelay(folder.path, () => Response.json({}, { status: 503 }))
+  await eventually('it tried twice', () => (starting.asked.length > 1 ? true : null))
+  starting[Symbol.dispose]()
   using second = relayIn(folder)
   await eventually('it goes on', () => (tail.lines.length >= 3 ? true : null))
 

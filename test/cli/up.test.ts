@@ -87,12 +87,8 @@ test('up opens the link where a person sits at the screen, and not over ssh', as
 })
 
 test('up leaves a relay alone that is what is installed', async () => {
-  using rig = new HostingRig()
-  rig.onStart = () => rig.startRelay()
-  await rig.run('up')
-  rig.verbs()
+  using rig = await HostingRig.withService()
   rig.onStart = () => {}
-  rig.onStop = () => rig.endRelay()
 
   const { exitCode } = await rig.run('up')
 
@@ -100,11 +96,7 @@ test('up leaves a relay alone that is what is installed', async () => {
 })
 
 test('up starts a relay again whose executable was replaced', async () => {
-  using rig = new HostingRig()
-  rig.onStart = () => rig.startRelay()
-  await rig.run('up')
-  rig.verbs()
-  rig.onStop = () => rig.endRelay()
+  using rig = await HostingRig.withService()
   writeFileSync(rig.executable, 'a newer one')
 
   const { exitCode } = await rig.run('up')
@@ -135,19 +127,21 @@ test('up is content with a relay that checks what an upgrade made of its databas
   expect(notes).toEqual(['It is checking its database first. Follow it with: hookline status'])
 })
 
-test('up does not take the place of a relay in the foreground', async () => {
-  using rig = new HostingRig()
-  rig.startRelay()
-  rig.shown = 'MainPID=0\nActiveState=inactive\n'
+test.each(['up', 'restart', 'down'])(
+  '%s leaves a relay in the foreground to whoever started it',
+  async (line) => {
+    using rig = new HostingRig()
+    rig.startInForeground()
 
-  const { exitCode, problems } = await rig.run('up')
+    const { exitCode, problems } = await rig.run(line)
 
-  expect([exitCode, problems]).toEqual([
-    1,
-    [`A relay is running in the foreground (process ${process.pid}). Stop it with Ctrl-C.`],
-  ])
-  expect(rig.verbs()).toEqual([])
-})
+    expect([exitCode, problems]).toEqual([
+      1,
+      [`A relay is running in the foreground (process ${process.pid}). Stop it with Ctrl-C.`],
+    ])
+    expect(rig.verbs()).toEqual([])
+  },
+)
 
 test('a relay that the service did not start is foreign, though the service runs too', async () => {
   using rig = new HostingRig()
@@ -168,35 +162,19 @@ test('up says which options of this shell the service will not see', async () =>
   ])
 })
 
-test('restart stops the service, starts it, and shows how it is', async () => {
-  using rig = new HostingRig()
-  rig.onStart = () => rig.startRelay()
-  await rig.run('up')
-  rig.verbs()
-  rig.onStop = () => rig.endRelay()
+test('restart stops the service, starts it, and shows how it is; without one it says so', async () => {
+  using rig = await HostingRig.withService()
+  using without = new HostingRig()
 
   const { exitCode, lines } = await rig.run('restart')
+  const missing = await without.run('restart')
 
   expect([exitCode, lines[0], rig.verbs()]).toEqual([0, 'relay    running', ['stop', 'start']])
-})
-
-test('restart says so where the relay runs in the foreground, or not as a service at all', async () => {
-  using rig = new HostingRig()
-
-  const without = await rig.run('restart')
-  rig.startRelay()
-  rig.shown = 'MainPID=0\nActiveState=inactive\n'
-  const beside = await rig.run('restart')
-
-  expect([without.exitCode, without.problems]).toEqual([
+  expect([missing.exitCode, missing.problems, without.verbs()]).toEqual([
     3,
     ['No service is installed. Install and start it: hookline up'],
+    [],
   ])
-  expect([beside.exitCode, beside.problems]).toEqual([
-    1,
-    [`A relay is running in the foreground (process ${process.pid}). Stop it with Ctrl-C.`],
-  ])
-  expect(rig.verbs()).toEqual([])
 })
 
 test('open prints the address over ssh, and a link to set the password while there is none', async () => {

@@ -4,20 +4,16 @@ import { expect, test } from 'bun:test'
 
 import { closeDatabase, openDatabase } from '../../src/storage/database.ts'
 import { MIGRATIONS } from '../../src/storage/migrations.ts'
-import { cleanEnvironment, hookline } from '../support/executable.ts'
+import { hookline } from '../support/command-line.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
-import { ROOT } from '../support/source-files.ts'
 
 test('an upgrade needs a file to upgrade from, and an executable to upgrade', async () => {
-  const without = await hookline(['upgrade'])
-  const fromSources = Bun.spawnSync(
-    [process.execPath, `${ROOT}/src/main.ts`, 'upgrade', '--from', '/nowhere/hookline'],
-    { env: cleanEnvironment({}) },
-  )
+  const without = await hookline('upgrade')
+  const fromSources = await hookline('upgrade --from /nowhere/hookline')
 
   expect([without.exitCode, fromSources.exitCode]).toEqual([2, 2])
   expect(without.stderr).toContain('hookline upgrade --from FILE')
-  expect(fromSources.stderr.toString()).toContain('An upgrade needs the built executable.')
+  expect(fromSources.stderr).toContain('An upgrade needs the built executable.')
 })
 
 test('a new executable is asked whether it can migrate a back-up: 0 where it can, 78 where not', async () => {
@@ -25,12 +21,13 @@ test('a new executable is asked whether it can migrate a back-up: 0 where it can
   const path = folder.file('backup.db')
   const { db } = openDatabase(path, { version: '1' })
   closeDatabase(db)
-  const good = await hookline(['check-migrations', path, '--json'])
+  const good = await hookline(`check-migrations ${path} --json`)
   const broken = openDatabase(path, { version: '1' }).db
   broken.sqlite.run('DROP TABLE webhook_secrets')
   closeDatabase(broken)
 
-  const bad = await hookline(['check-migrations', path])
+  const bad = await hookline(`check-migrations ${path}`)
+  const help = await hookline('help')
 
   expect([good.exitCode, JSON.parse(good.stdout)]).toEqual([
     0,
@@ -40,11 +37,7 @@ test('a new executable is asked whether it can migrate a back-up: 0 where it can
     78,
     'hookline: What it is migrated to is not sound. (no such table: webhook_secrets)\n',
   ])
-})
-
-test('what only another executable calls is not in the help', async () => {
-  const help = await hookline(['help'])
-
+  // Only another executable calls it.
   expect(help.stdout).toContain('upgrade')
   expect(help.stdout).not.toContain('check-migrations')
 })

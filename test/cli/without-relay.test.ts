@@ -1,57 +1,48 @@
-// What the command line does while no relay runs: each test is a process of its own.
+// What the command line does while no relay runs.
 
 import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
-import { chmodSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
 
 import { closeDatabase, openDatabase } from '../../src/storage/database.ts'
 import { dataDirectoryAt, openDataDirectory } from '../../src/system/data-directory.ts'
 import { takeInstanceLock } from '../../src/system/instance-lock.ts'
-import { hookline } from '../support/executable.ts'
+import { hookline, on } from '../support/command-line.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 import { storeLine, storeMessages } from '../support/stored-rows.ts'
 
-/** Runs a command on the data directory `folder`. */
-function on(folder: ScratchFolder, ...args: readonly string[]) {
-  return hookline(args, { HOOKLINE_DATA_DIR: folder.path })
-}
-
-test('a bare hookline says what it can do, and that this was no command', async () => {
-  const bare = await hookline([])
+test('a bare hookline says what it can do, and that this was no command; every command has help', async () => {
+  const bare = await hookline('')
+  const help = await hookline('help --json')
+  const one = await hookline('help keys create')
 
   expect(bare.exitCode).toBe(2)
   expect(bare.stdout.trimEnd().split('\n').length).toBeLessThanOrEqual(12)
-})
-
-test('help lists every command, and every command has help', async () => {
-  const help = await hookline(['help', '--json'])
-  const { data } = JSON.parse(help.stdout) as { data: { name: string; usage: string }[] }
-
-  const one = await hookline(['help', 'keys', 'create'])
-
+  const { data } = JSON.parse(help.stdout) as { data: { name: string }[] }
   expect(data.map(({ name }) => name)).toContain('webhooks rotate-secret')
   expect(data.length).toBeGreaterThan(20)
   expect(one.stdout).toStartWith('hookline keys create [--name NAME]\n')
 })
 
-for (const shell of ['bash', 'zsh', 'fish']) {
-  test(`the completions for ${shell} know commands, subcommands and options`, async () => {
-    const { stdout, exitCode } = await hookline(['completions', shell])
+test('the completions of each shell know commands, subcommands and options', async () => {
+  for (const shell of ['bash', 'zsh', 'fish']) {
+    const { stdout, exitCode } = await hookline(`completions ${shell}`)
 
     expect(exitCode).toBe(0)
     for (const word of ['serve', 'rotate-secret', 'simulated-lines']) expect(stdout).toContain(word)
-  })
-}
+  }
+})
 
 /** Every shell asks for ids by a program of this name, which says with what it was called. */
 const STAND_IN = 'printf "key_a\\tBooking: %s\\nkey_b\\tShop\\n" "$*"'
 
-test('the completions for bash offer ids with their names, and one alone without', async () => {
-  const { stdout } = await hookline(['completions', 'bash'])
+test('the completions for bash complete, and offer ids with their names, one alone without', async () => {
+  const { stdout } = await hookline('completions bash')
   const script = `${stdout}\nhookline() { ${STAND_IN}; }
     offer() { COMP_WORDS=(hookline "$@"); COMP_CWORD=$#; _hookline; printf '%s\\n' "\${COMPREPLY[@]}"; }
     offer keys revoke key_; offer keys revoke key_b; offer send --line key_
-    offer --data-dir /x; offer keys revoke --data-dir /x key_a; offer keys list --j`
+    offer --data-dir /x; offer keys revoke --data-dir /x key_a; offer keys list --j
+    offer keys cr; offer webho; offer keys create --na`
 
   const run = Bun.spawnSync(['bash', '-c', script])
 
@@ -64,6 +55,9 @@ test('the completions for bash offer ids with their names, and one alone without
     '',
     'key_a',
     '--json',
+    'create',
+    'webhooks',
+    '--name',
     '',
   ])
 })
@@ -71,7 +65,7 @@ test('the completions for bash offer ids with their names, and one alone without
 test.if(Bun.which('zsh') !== null)(
   'the completions for zsh offer ids with their names',
   async () => {
-    const { stdout } = await hookline(['completions', 'zsh'])
+    const { stdout } = await hookline('completions zsh')
     const script = `compdef() {}; ${stdout}\nhookline() { ${STAND_IN}; }
     _describe() { print -rl -- "\${(@P)2}"; }; compadd() { print -r -- "words $@"; }
     words=(hookline keys revoke --data-dir /x ''); CURRENT=6; _hookline`
@@ -87,7 +81,7 @@ test.if(Bun.which('zsh') !== null)(
 test.if(Bun.which('fish') !== null)(
   'the completions for fish offer ids with their names',
   async () => {
-    const { stdout } = await hookline(['completions', 'fish'])
+    const { stdout } = await hookline('completions fish')
     const standIn = `function hookline; printf 'key_a\\tBooking: %s\\nkey_b\\tShop\\n' "$argv"; end`
     const script = `${stdout}\n${standIn}\ncomplete -C 'hookline keys revoke key_'
     complete -C 'hookline send --line key_'`
@@ -104,55 +98,38 @@ test.if(Bun.which('fish') !== null)(
   },
 )
 
-test('without a relay the completions are silent', async () => {
-  using folder = new ScratchFolder()
-
-  const { exitCode, stdout, stderr } = await on(folder, 'completion-ids', 'keys')
-
-  expect([exitCode, stdout, stderr]).toEqual([0, '', ''])
-})
-
-test('the completions for bash complete', async () => {
-  const { stdout } = await hookline(['completions', 'bash'])
-  const script = `${stdout}\nCOMP_WORDS=(hookline keys cr); COMP_CWORD=2; _hookline
-    echo "\${COMPREPLY[@]}"; COMP_WORDS=(hookline webho); COMP_CWORD=1; _hookline
-    echo "\${COMPREPLY[@]}"; COMP_WORDS=(hookline keys create --na); COMP_CWORD=3; _hookline
-    echo "\${COMPREPLY[@]}"`
-
-  const run = Bun.spawnSync(['bash', '-c', script])
-
-  expect(run.stdout.toString()).toBe('create\nwebhooks\n--name\n')
-})
-
 test('a key is made, listed and revoked in the file itself', async () => {
   using folder = new ScratchFolder()
-  const made = JSON.parse((await on(folder, 'keys', 'create', '--json', '--name', 'a')).stdout) as {
+  const made = JSON.parse((await on(folder, 'keys create --json --name a')).stdout) as {
     id: string
     key: string
     secret: string
   }
 
-  const before = await on(folder, 'keys', 'list')
-  const revoked = await on(folder, 'keys', 'revoke', made.id, '--json')
-  const after = await on(folder, 'keys', 'list', '--json')
+  const before = await on(folder, 'keys list')
+  const revoked = await on(folder, `keys revoke ${made.id} --json`)
+  const unknown = await on(folder, 'keys revoke key_x')
+  const after = await on(folder, 'keys list --json')
 
   expect(made.key).toMatch(/^hl_live_[\w-]{32}$/)
   expect(made.secret).toMatch(/^hl_secret_[\w-]{43}$/)
   expect(before.stdout).toContain(made.id)
   expect(before.stdout).not.toContain(made.secret)
   expect(JSON.parse(revoked.stdout)).toEqual({ id: made.id, deleted: true })
+  const stderr = 'hookline: There is no key with this id.\n'
+  expect(unknown).toEqual({ exitCode: 1, stdout: '', stderr })
   expect(JSON.parse(after.stdout)).toMatchObject({ data: [{ id: made.id, name: 'a' }] })
   expect(after.stdout).not.toContain('"revoked_at":null')
 })
 
 test('what was done in the file itself is in the trail, and audit finds it', async () => {
   using folder = new ScratchFolder()
-  await on(folder, 'config', 'set', 'heartbeat_url', 'https://monitor.example/ping/s3cret')
-  await on(folder, 'keys', 'create', '--name', 'shop')
+  await on(folder, 'config set heartbeat_url https://monitor.example/ping/s3cret')
+  await on(folder, 'keys create --name shop')
 
-  const listed = await on(folder, 'audit', '--limit', '1', '--since', '1h')
-  const settings = await on(folder, 'audit', '--action', 'setting.changed', '--json')
-  const wrong = await on(folder, 'audit', '--since', 'yesterday')
+  const listed = await on(folder, 'audit --limit 1 --since 1h')
+  const settings = await on(folder, 'audit --action setting.changed --json')
+  const wrong = await on(folder, 'audit --since yesterday')
 
   expect(listed.stdout.split('\n')[1]).toMatch(
     /^20\S+Z {2}key\.created {2}key_\w+ {2}cli {4}- {8}name: shop$/,
@@ -167,15 +144,15 @@ test('what was done in the file itself is in the trail, and audit finds it', asy
 
 test('a bridge is made, given another token, removed and listed in the file itself', async () => {
   using folder = new ScratchFolder()
-  const run = async (...args: readonly string[]) => {
-    const { stdout } = await on(folder, 'bridges', ...args, '--json')
+  const run = async (words: string) => {
+    const { stdout } = await on(folder, `bridges ${words} --json`)
     return JSON.parse(stdout) as { id: string; token: string }
   }
-  const made = await run('add', '+12025550147', '--label', 'Shop')
+  const made = await run('add +12025550147 --label Shop')
 
-  const renewed = await run('token', made.id)
-  const removed = await run('remove', made.id)
-  const listed = await on(folder, 'bridges', 'list')
+  const renewed = await run(`token ${made.id}`)
+  const removed = await run(`remove ${made.id}`)
+  const listed = await on(folder, 'bridges list')
 
   expect([made.token, renewed.token].every((token) => /^hlb_[\w-]{43}$/.test(token))).toBe(true)
   expect(renewed).toEqual({ id: made.id, token: expect.not.stringMatching(made.token) })
@@ -185,18 +162,6 @@ test('a bridge is made, given another token, removed and listed in the file itse
   )
   expect(listed.stdout).toEndWith('removed\n')
   expect(listed.stdout).not.toContain(renewed.token)
-})
-
-test('a key that does not exist cannot be revoked', async () => {
-  using folder = new ScratchFolder()
-
-  const run = await on(folder, 'keys', 'revoke', 'key_x')
-
-  expect([run.exitCode, run.stdout, run.stderr]).toEqual([
-    1,
-    '',
-    'hookline: There is no key with this id.\n',
-  ])
 })
 
 test('everything that is made is for the owner only', async () => {
@@ -217,7 +182,7 @@ test('lines are listed as stopped', async () => {
   storeLine(db.sqlite)
   closeDatabase(db)
 
-  const run = await on(folder, 'lines', '--json')
+  const run = await on(folder, 'lines --json')
 
   expect(JSON.parse(run.stdout)).toMatchObject({
     data: [
@@ -231,64 +196,25 @@ test('lines are listed as stopped', async () => {
   })
 })
 
-for (const args of [
-  ['tail'],
-  ['send', '+12025550147', 'hello'],
-  ['webhooks', 'list'],
-  ['lines', 'set', 'line_a', '--label', 'x'],
-  ['messages', 'resolve', 'msg_a', 'sent'],
-]) {
-  test(`hookline ${args.slice(0, 2).join(' ')} needs a relay`, async () => {
-    using folder = new ScratchFolder()
-
-    const run = await on(folder, ...args)
-
-    expect([run.exitCode, run.stderr]).toEqual([
-      3,
-      expect.stringMatching(
-        /^hookline: No relay is running \(data directory \S+\)\. Start one: hookline serve\n$/,
-      ),
-    ])
-  })
-}
-
-test('config shows each value and where it comes from, and makes no database for that', async () => {
-  using folder = new ScratchFolder()
-  writeFileSync(folder.file('hookline.env'), 'HOOKLINE_PORT=5000\n')
-  const environment = { HOOKLINE_DATA_DIR: folder.path, HOOKLINE_OPEN_METRICS: 'true' }
-
-  const run = await hookline(['config', '--json'], environment)
-  const { data } = JSON.parse(run.stdout) as { data: { name: string }[] }
-  const find = (name: string) => data.filter((row) => row.name === name)
-
-  expect([
-    find('port'),
-    find('host'),
-    find('open_metrics'),
-    find('backups_kept'),
-  ] as unknown).toEqual([
-    [{ name: 'port', value: '5000', from: 'hookline.env: HOOKLINE_PORT' }],
-    [{ name: 'host', value: '127.0.0.1', from: 'default' }],
-    [{ name: 'open_metrics', value: 'true', from: 'HOOKLINE_OPEN_METRICS' }],
-    [{ name: 'backups_kept', value: '7', from: 'default' }],
-  ])
-  expect(existsSync(folder.file('hookline.db'))).toBe(false)
-})
-
-test('a setting is changed in the file itself', async () => {
+test.each([
+  'completion-ids keys',
+  'doctor',
+  'lines set line_a --label x',
+  'members',
+  'messages resolve msg_a sent',
+  'send +12025550147 hello',
+  'setup-link',
+  'tail',
+  'webhooks list',
+])('hookline %s needs a relay', async (line) => {
   using folder = new ScratchFolder()
 
-  const run = await on(folder, 'config', 'set', 'backups_kept', '3')
-  const config = await on(folder, 'config')
+  const { exitCode, stdout, stderr } = await on(folder, line)
 
-  expect(run).toEqual({ exitCode: 0, stdout: 'Set backups_kept to 3.\n', stderr: '' })
-  expect(config.stdout).toMatch(/^backups_kept +3 +database$/m)
-})
-
-test('bad options are all told at once', async () => {
-  const run = await hookline(['serve', '--port', 'x'], { HOOKLINE_SEND_WAIT: '1' })
-
-  expect([run.exitCode, run.stdout, run.stderr.trimEnd().split('\n').length]).toEqual([2, '', 2])
+  const isSilent = line.startsWith('completion-ids')
+  const told = `No relay is running (data directory ${folder.path}). Start one: hookline serve\n`
+  expect(stdout).toBe('')
+  expect([exitCode, stderr]).toEqual(isSilent ? [0, ''] : [3, `hookline: ${told}`])
 })
 
 test('a data directory that others can read is refused', async () => {
@@ -305,26 +231,21 @@ test('a data directory that others can read is refused', async () => {
   ])
 })
 
-test('a database of a newer Hookline needs a person', async () => {
-  using folder = new ScratchFolder()
-  const { db } = openDatabase(folder.file('hookline.db'), { version: '9.0.0' })
+test('a database of a newer Hookline needs a person, and so does a file that is no database', async () => {
+  using newer = new ScratchFolder()
+  using other = new ScratchFolder()
+  const { db } = openDatabase(newer.file('hookline.db'), { version: '9.0.0' })
   db.sqlite.run("UPDATE about SET value = '99' WHERE name = 'usable_from'")
   closeDatabase(db)
-
-  const run = await on(folder, 'keys', 'list')
-
-  expect(run.exitCode).toBe(78)
-  expect(run.stderr).toContain('Start Hookline 9.0.0 or newer')
-})
-
-test('a file that is no database needs a person', async () => {
-  using folder = new ScratchFolder()
   writeFileSync(
-    folder.file('hookline.db'),
+    other.file('hookline.db'),
     'this is not a database, but it is long enough'.repeat(99),
   )
 
-  expect((await on(folder, 'keys', 'list')).exitCode).toBe(78)
+  const runs = [await on(newer, 'keys list'), await on(other, 'keys list')]
+
+  expect(runs.map(({ exitCode }) => exitCode)).toEqual([78, 78])
+  expect(runs[0]?.stderr).toContain('Start Hookline 9.0.0 or newer')
 })
 
 test('a back-up goes to one file and comes back', async () => {
@@ -334,9 +255,9 @@ test('a back-up goes to one file and comes back', async () => {
   storeLine(db.sqlite)
   storeMessages(db.sqlite, [{ id: 'msg_a', status: 'queued' }])
   closeDatabase(db)
-  await on(folder, 'backup', '--to', file)
+  await on(folder, `backup --to ${file}`)
 
-  const restored = await on(folder, 'restore', file, '--json')
+  const restored = await on(folder, `restore ${file} --json`)
 
   expect(restored.exitCode).toBe(0)
   expect(JSON.parse(restored.stdout)).toMatchObject({ file, uncertain_messages: 1, files: [] })
@@ -348,12 +269,12 @@ test('a back-up goes to one file and comes back', async () => {
 
 test('a daily back-up can be restored by its bare name', async () => {
   using folder = new ScratchFolder()
-  await on(folder, 'keys', 'create')
+  await on(folder, 'keys create')
   const made = await on(folder, 'backup')
   const name = made.stdout.trim().split('/').at(-1) ?? ''
 
   const listed = await on(folder, 'backups')
-  const restored = await on(folder, 'restore', name)
+  const restored = await on(folder, `restore ${name}`)
 
   expect(listed.stdout).toContain(name)
   expect(restored.exitCode).toBe(0)
@@ -364,7 +285,7 @@ test('while another process has the data directory, a command says who', async (
   const directory = openDataDirectory(folder.path)
   const lock = takeInstanceLock(directory.lock, { since: 0, task: 'relay', address: null })
 
-  const run = await on(folder, 'keys', 'list')
+  const run = await on(folder, 'keys list')
   lock.release()
 
   expect(run.exitCode).toBe(1)

@@ -1,7 +1,7 @@
 // Machines that are not, or no longer, a box of this head, over the compiled executables and the real broker:
 // what each of them gets. The rights of users in detail are in test/boxes/broker.test.ts.
 
-import { expect, test } from 'bun:test'
+import { expect } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -11,11 +11,12 @@ import { inboxOf } from '../../src/boxes/broker-config.ts'
 import { BROKER_NAME } from '../../src/boxes/certificates.ts'
 import { SUBJECTS } from '../../src/boxes/link.ts'
 import { makeKey } from '../../src/boxes/nkeys.ts'
-import { NATS_SERVER } from '../support/nats-server.ts'
-import { eventually } from '../support/relay-process.ts'
+import { eventually } from '../support/eventually.ts'
+import { A_BROKER, NATS_SERVER } from '../support/nats-server.ts'
+import { testNeeding } from '../support/needs.ts'
 import { Fleet, type FleetProcess } from './torture/fleet.ts'
 
-const withServer = test.skipIf(NATS_SERVER === null)
+const withServer = testNeeding(A_BROKER, NATS_SERVER !== null)
 const REFUSED = expect.stringMatching(/authorization/i)
 const SHAPE = { boxes: 2, linesOfBox: 1, ownLines: 0, environment: {} }
 

@@ -3,7 +3,8 @@
 
 import { expect, test } from 'bun:test'
 
-import { builtExecutable, cleanEnvironment, hookline } from '../support/executable.ts'
+import { hookline } from '../support/command-line.ts'
+import { builtExecutable, cleanEnvironment } from '../support/executable.ts'
 import { NATS_SERVER } from '../support/nats-server.ts'
 import { freePort } from '../support/nats.ts'
 import {

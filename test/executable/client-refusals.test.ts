@@ -24,7 +24,7 @@ const TEST_MS = 60_000
 
 describe.each(Object.keys(LANGUAGES) as Language[])('the client in %s', (language) => {
   test(
-    'repeats what is safe to repeat, honours Retry-After, and says what went wrong',
+    'repeats what is safe to repeat, honours Retry-After, says what went wrong, and reads events on from a certain place',
     async () => {
       using programs = await ClientPrograms.layOut(language)
       using relay = new ScriptedRelay()
@@ -62,21 +62,6 @@ describe.each(Object.keys(LANGUAGES) as Language[])('the client in %s', (languag
         'order-1',
         'order-1',
       ])
-    },
-    TEST_MS,
-  )
-
-  test(
-    'makes its place among events certain before it waits, and reads on behind each answer',
-    async () => {
-      using programs = await ClientPrograms.layOut(language)
-      using relay = new ScriptedRelay()
-      await Bun.write(programs.file(`driver.${LANGUAGES[language].extension}`), DRIVERS[language])
-
-      const given = { id: '', key: 'hl_live_key', secret: 'secret', url: relay.url }
-      await using driver = programs.start('driver', given)
-      await driver.end()
-
       const reads = relay.calls.filter(({ path }) => path.startsWith('/events'))
       expect(reads.map(({ path, prefer }) => [after(path), prefer])).toEqual([
         ['latest', null],

@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 import { damageCopies } from './torture/damage.ts'
 
-const COPIES = 12
+const COPIES = 8
 
 test('a damaged database is refused, or ends the relay with words that help, whoever meets it', async () => {
   using folder = new ScratchFolder()

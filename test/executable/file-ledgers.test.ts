@@ -45,50 +45,41 @@ function store(dir: string, bytes: string, name = sha256(bytes).toHex()): void {
   writeFileSync(join(folder, name), bytes)
 }
 
-const SPOILT: Readonly<Record<string, readonly [string, (world: World) => void]>> = {
-  'a part that the network does not have': [
-    'sentWithoutPart',
-    ({ network }) => network.run('DELETE FROM parts'),
-  ],
-  'a part with other bytes': [
-    'sentWithoutPart',
-    ({ network }) => network.run("UPDATE parts SET sha256 = 'other'"),
-  ],
-  'a part of a sent message that nobody claims': [
-    'sentWithoutPart',
-    ({ relay }) => relay.run('UPDATE message_attachments SET is_sent = NULL'),
-  ],
-  'a part that was sent twice': [
-    'partSentTwice',
-    ({ network }) =>
-      network.run('INSERT INTO parts SELECT 2, message_id, attachment_id, sha256 FROM parts'),
-  ],
-  'a part of a message that the relay does not have': [
+const OTHER_ROW = `INSERT INTO attachments VALUES (3, 'att_x', '${'0'.repeat(64)}', 1, 'available')`
+const UNCLAIMED = 'UPDATE message_attachments SET is_sent = NULL'
+const LATE = "UPDATE attachments SET state = 'pending' WHERE seq = 2"
+const TWICE = 'INSERT INTO parts SELECT 2, message_id, attachment_id, sha256 FROM parts'
+
+type Spoil = (world: World) => void
+const inNetwork =
+  (sql: string): Spoil =>
+  ({ network }) =>
+    network.run(sql)
+const inRelay =
+  (sql: string): Spoil =>
+  ({ relay }) =>
+    relay.run(sql)
+
+const SPOILT: readonly (readonly [what: string, fault: string | null, spoil: Spoil])[] = [
+  ['nothing', null, () => {}],
+  ['a part that the network lacks', 'sentWithoutPart', inNetwork('DELETE FROM parts')],
+  ['a part with other bytes', 'sentWithoutPart', inNetwork("UPDATE parts SET sha256 = 'other'")],
+  ['a part of a sent message that nobody claims', 'sentWithoutPart', inRelay(UNCLAIMED)],
+  ['a part that was sent twice', 'partSentTwice', inNetwork(TWICE)],
+  [
+    'a part of a message that the relay lacks',
     'partOfNobody',
-    ({ network }) => network.run("INSERT INTO parts VALUES (2, 'msg_x', 'att_x', 'x')"),
+    inNetwork("INSERT INTO parts VALUES (2, 'msg_x', 'att_x', 'x')"),
   ],
-  'other bytes under a hash': ['rowWithoutBytes', ({ dir }) => store(dir, 'another', HASH)],
-  'a row without a file': [
-    'rowWithoutBytes',
-    ({ relay }) =>
-      relay.run(`INSERT INTO attachments VALUES (3, 'att_x', '${'0'.repeat(64)}', 1, 'available')`),
-  ],
-  'a file without a row': ['orphans', ({ dir }) => store(dir, 'nobody needs it')],
-  'a file that never arrived': [
-    'notArrived',
-    ({ relay }) => relay.run("UPDATE attachments SET state = 'pending' WHERE seq = 2"),
-  ],
-}
+  ['other bytes under a hash', 'rowWithoutBytes', ({ dir }) => store(dir, 'another', HASH)],
+  ['a row without a file', 'rowWithoutBytes', inRelay(OTHER_ROW)],
+  ['a file without a row', 'orphans', ({ dir }) => store(dir, 'nobody needs it')],
+  ['a file that never arrived', 'notArrived', inRelay(LATE)],
+]
 
-test('where all agree there is no fault', () => {
-  expect(faultsAfter(() => {})).toEqual([])
+test.each(SPOILT)('%s is found: %p', (_, fault, spoil) => {
+  expect(faultsAfter(spoil)).toEqual(fault === null ? [] : [fault])
 })
-
-for (const [what, [fault, spoil]] of Object.entries(SPOILT)) {
-  test(`${what} is found`, () => {
-    expect(faultsAfter(spoil)).toEqual([fault])
-  })
-}
 
 test('a file on its way whose end nobody announced is found', () => {
   const message = { id: 'msg_in', text: '', handle: '', attachments: [{ state: 'pending' }] }

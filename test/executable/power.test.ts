@@ -6,13 +6,13 @@ import { ScratchFolder } from '../support/scratch-folder.ts'
 import { cutPower, recordLoad } from './torture/power.ts'
 import { compileShim } from './torture/recording.ts'
 
-const IMAGES = 60
+const IMAGES = 24
 
 test('whatever a power cut leaves of unflushed writes, nothing acknowledged is lost', async () => {
   using folder = new ScratchFolder()
   const library = compileShim(folder)
   if (library === null) return
-  const load = await recordLoad(folder, library, 4)
+  const load = await recordLoad(folder, library, 3)
 
   const cut = cutPower(load, IMAGES, { seed: 1 })
   const control = cutPower(load, IMAGES, {

@@ -5,7 +5,7 @@ import { expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-import { hookline } from '../support/executable.ts'
+import { hookline } from '../support/command-line.ts'
 import {
   ApiClient,
   createKey,
@@ -68,8 +68,17 @@ class Owner {
 
 const SIMULATED = { HOOKLINE_SIMULATED_LINES: '1' }
 
-/** A relay with one message, downloaded as a whole. */
-async function archiveOf(dataDir: string): Promise<Uint8Array<ArrayBuffer>> {
+let archive: Promise<Uint8Array<ArrayBuffer>> | null = null
+
+/** A relay with one message, downloaded as a whole; made once. */
+function theArchive(): Promise<Uint8Array<ArrayBuffer>> {
+  archive ??= downloadAll()
+  return archive
+}
+
+async function downloadAll(): Promise<Uint8Array<ArrayBuffer>> {
+  using dir = temporaryDataDir()
+  const dataDir = dir.path
   const key = await createKey(dataDir)
   await using relay = await RelayProcess.start({ dataDir, environment: SIMULATED })
   await new ApiClient(() => relay.url, key).ask('POST', '/api/v1/messages/send', {
@@ -84,14 +93,12 @@ async function archiveOf(dataDir: string): Promise<Uint8Array<ArrayBuffer>> {
 }
 
 test('the page restores a download: same process, same port, the data and the password of the old relay', async () => {
-  using old = temporaryDataDir()
   using data = temporaryDataDir()
-  const archive = await archiveOf(old.path)
   await using relay = await RelayProcess.start({ dataDir: data.path, environment: SIMULATED })
   const owner = new Owner(relay.url)
   await owner.claim(data.path, 'password of the new Mac')
 
-  await owner.restore(archive)
+  await owner.restore(await theArchive())
   const signedIn = await eventually('the relay is back', async () => {
     const answer = await owner.signIn('password of the old Mac').catch(() => null)
     return answer?.status === 200 ? answer : null
@@ -127,10 +134,10 @@ test('a backup on which no relay can start is taken back: the old data and sessi
 })
 
 test('the command line restores a download too', async () => {
-  using old = temporaryDataDir()
   using data = temporaryDataDir()
-  const file = join(old.path, 'everything.tar')
-  writeFileSync(file, await archiveOf(old.path))
+  using download = temporaryDataDir()
+  const file = join(download.path, 'everything.tar')
+  writeFileSync(file, await theArchive())
 
   const restored = await hookline(['restore', file, '--json', '--data-dir', data.path])
 

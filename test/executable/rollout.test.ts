@@ -2,26 +2,17 @@
 // stand-in for systemd, and a version that does not exist yet. The states of a rollout are in test/boxes.
 
 import { expect, test } from 'bun:test'
-import {
-  chmodSync,
-  cpSync,
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 
 import { minisign } from '../../scripts/sign-release.ts'
 import type { HealthFinding } from '../../src/api/health.ts'
 import { ControlClient } from '../../src/cli/control-client.ts'
-import { cleanEnvironment } from '../support/executable.ts'
+import { cleanEnvironment, placeExecutable } from '../support/executable.ts'
 import { NATS_SERVER } from '../support/nats-server.ts'
-import { RELEASE_KEY, builtOnce, type Patch } from '../support/next-version.ts'
+import { NO_BOX, RELEASE_KEY, nextVersion } from '../support/next-version.ts'
 import { eventually } from '../support/relay-process.ts'
 import { serveReleases } from '../support/release-server.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
-import { ROOT } from '../support/source-files.ts'
 import { freePort } from './upgraded-relay.ts'
 
 const withServer = test.skipIf(NATS_SERVER === null || process.platform !== 'linux')
@@ -39,7 +30,7 @@ class Machine implements AsyncDisposable {
   constructor(executable: string, options: Readonly<Record<string, string>>) {
     mkdirSync(this.folder.file('bin'))
     mkdirSync(this.data, { mode: 0o700 })
-    cpSync(executable, this.executable)
+    placeExecutable(executable, this.executable)
     const lines = Object.entries(options).map(([name, value]) => `${name}=${value}\n`)
     writeFileSync(`${this.data}/hookline.env`, lines.join(''), { mode: 0o600 })
   }
@@ -65,34 +56,6 @@ class Machine implements AsyncDisposable {
   }
 }
 
-/** Starts on a machine without a file `broken` in its data only. */
-const BREAKS: Patch = [
-  'src/cli/box.ts',
-  'const file = readBoxFile(directory.boxFile)',
-  "if (existsSync(directory.path + '/broken')) throw new Error('It is broken.'); const file = readBoxFile(directory.boxFile)",
-]
-
-/** Executables whose systemd is the stand-in, and whose box is given 20 s to start. */
-function versions(folder: ScratchFolder) {
-  const tool = (name: string) => {
-    const path = folder.file(name)
-    const script = `${ROOT}/test/support/stand-in-systemd.ts`
-    writeFileSync(path, `#!/bin/sh\nexec ${process.execPath} ${script} "$0" "$@"\n`)
-    chmodSync(path, 0o755)
-    return path
-  }
-  const patches: readonly Patch[] = [
-    ['src/hosting/systemd.ts', '/usr/bin/systemctl', tool('systemctl')],
-    ['src/hosting/systemd.ts', '/usr/bin/systemd-run', tool('systemd-run')],
-    ['src/hosting/systemd.ts', '/usr/bin/loginctl', tool('loginctl')],
-    ['src/cli/upgrade.ts', 'BOX_READY_MS = 120_000', 'BOX_READY_MS = 20_000'],
-  ]
-  return {
-    old: builtOnce(folder, '1.0.0', patches),
-    next: builtOnce(folder, '1.1.0', [...patches, BREAKS]),
-  }
-}
-
 /** A folder as a release makes it. */
 function publish(folder: ScratchFolder, file: string, version: string): string {
   const { path } = folder
@@ -109,8 +72,8 @@ withServer(
   'a head and two boxes go to the next version; a box that does not come up goes back',
   async () => {
     using builds = new ScratchFolder()
-    const { old, next } = versions(builds)
-    const release = publish(builds, next, '1.1.0')
+    const [old, next] = [await nextVersion('9.9.8'), await nextVersion('9.9.9')]
+    const release = publish(builds, next, '9.9.9')
     await using server = await serveReleases(builds)
     const options = { HOOKLINE_PORT: String(freePort()), HOOKLINE_BROKER_PORT: String(freePort()) }
     await using head = new Machine(old, { ...options, HOOKLINE_NATS_SERVER: NATS_SERVER ?? '' })
@@ -126,7 +89,7 @@ withServer(
     const early = head.run('boxes', 'upgrade', '--from', release)
     await expect(early).rejects.toThrow('Upgrade it first: hookline upgrade')
     await head.run('upgrade', '--from', `${release}/${RELEASE_FILE}`, '--unverified')
-    writeFileSync(`${two.data}/broken`, '')
+    writeFileSync(`${two.data}/${NO_BOX}`, '')
     await linesOnline(head, 'one', 'two')
     head.environment = { NODE_EXTRA_CA_CERTS: builds.file('cert.pem') }
     await head.run('config', 'set', 'release_source', `${server.url.href}latest/`)
@@ -136,7 +99,7 @@ withServer(
     const broken = (await boxes())[1]
     await linesOnline(head, 'one', 'two')
     const afterFailure = await versionsNow()
-    rmSync(`${two.data}/broken`)
+    rmSync(`${two.data}/${NO_BOX}`)
     await head.run('boxes', 'upgrade', '--resume')
     await eventually(
       'the rollout is done',
@@ -157,20 +120,20 @@ withServer(
     const back = await head.run('boxes', 'upgrade', 'one', '--from', old, '--unverified')
     const canceled = await head.run('boxes', 'upgrade', '--cancel')
 
-    expect(started).toMatchObject({ version: '1.1.0', status: 'running', boxes: 2 })
+    expect(started).toMatchObject({ version: '9.9.9', status: 'running', boxes: 2 })
     expect(paused.why).toStartWith('On two. The new version did not start: ')
-    expect(broken?.upgrade).toMatchObject({ to: '1.1.0', state: 'rolled_back' })
-    expect(afterFailure).toEqual(['1.1.0', '1.0.0'])
+    expect(broken?.upgrade).toMatchObject({ to: '9.9.9', state: 'rolled_back' })
+    expect(afterFailure).toEqual(['9.9.9', '9.9.8'])
     expect(upgraded.map(({ version, upgrade }) => [version, upgrade])).toEqual([
-      ['1.1.0', null],
-      ['1.1.0', null],
+      ['9.9.9', null],
+      ['9.9.9', null],
     ])
-    expect(back).toMatchObject({ version: '1.0.0', boxes: 1 })
-    expect(canceled).toMatchObject({ version: '1.0.0', upgraded: 0 })
+    expect(back).toMatchObject({ version: '9.9.8', boxes: 1 })
+    expect(canceled).toMatchObject({ version: '9.9.8', upgraded: 0 })
     expect(audited.length).toBe(2)
     expect(left).toEqual([])
   },
-  300_000,
+  600_000,
 )
 
 async function join(head: Machine, box: Machine, name: string): Promise<void> {

@@ -2,7 +2,7 @@
 
 import { expect, test } from 'bun:test'
 
-import { hookline } from '../support/executable.ts'
+import { hookline } from '../support/command-line.ts'
 import {
   ApiClient,
   createKey,

@@ -1,7 +1,7 @@
 // A machine with the real executable as its service: only systemd is a stand-in, which starts and stops
 // real processes.
 
-import { cpSync, mkdirSync } from 'node:fs'
+import { cpSync, mkdirSync, rmSync } from 'node:fs'
 
 import { EXIT, type Call, type ExitCode } from '../../src/cli/command.ts'
 import { createServiceHost, type Machine } from '../../src/cli/service.ts'
@@ -11,10 +11,15 @@ import { systemClock } from '../../src/system/clock.ts'
 import { processRunner, startDetached, type RunProcess } from '../../src/system/process.ts'
 import { systemRandom } from '../../src/system/random.ts'
 import { recordedOutput } from '../cli/recorded-output.ts'
-import { builtExecutable, cleanEnvironment, type CommandResult } from '../support/executable.ts'
+import {
+  builtExecutable,
+  cleanEnvironment,
+  placeExecutable,
+  type CommandResult,
+} from '../support/executable.ts'
 import { createKey, type ApiKey } from '../support/relay-process.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
-import { UpgradedRelay, freePort } from './upgraded-relay.ts'
+import { UpgradedRelay, freePort, type Started } from './upgraded-relay.ts'
 
 export type Told = {
   readonly exitCode: ExitCode
@@ -23,6 +28,12 @@ export type Told = {
 }
 
 const PERSON = '+12025550123'
+/** Text of the message that waits. */
+const WAITING = 'wait for it'
+
+/** What every machine begins with, made once in a process. */
+type First = { readonly data: ScratchFolder; readonly key: ApiKey }
+let first: Promise<First> | null = null
 
 export class UpgradeMachine implements AsyncDisposable {
   readonly folder = new ScratchFolder()
@@ -31,41 +42,65 @@ export class UpgradeMachine implements AsyncDisposable {
   readonly port = freePort()
   /** Variables of the commands that are run. */
   environment: Readonly<Record<string, string>> = {}
-  /** How many simulated lines the next start has. */
-  lines = 1
   /** The one that runs now, and whether somebody started it by hand. */
   relay: UpgradedRelay | null = null
   isByHand = false
 
   private constructor() {
     for (const name of ['bin', 'data']) mkdirSync(this.folder.file(name), { mode: 0o700 })
-    cpSync(builtExecutable(), this.executable)
+    placeExecutable(builtExecutable(), this.executable)
   }
 
-  /** The old version, with a message that waits: its line is one that the present start did not ask for. */
-  static async create(text: string): Promise<{ machine: UpgradeMachine; key: ApiKey }> {
+  /** The old version, stopped, with a message that waits. */
+  static async create(): Promise<{ machine: UpgradeMachine; key: ApiKey }> {
+    first ??= UpgradeMachine.#createFirst()
+    const { data, key } = await first
     const machine = new UpgradeMachine()
-    const key = await createKey(machine.dataDir)
-    const first = machine.start()
-    await first.until('/readyz', '200')
-    const api = first.client(key)
-    const lines = await api.ask<{ data: { id: string }[] }>('GET', '/api/v1/phone-lines')
-    await machine.stop()
-    machine.lines = 0
-    const second = machine.start()
-    await second.until('/readyz', '200')
-    const body = { to: PERSON, text, phone_line_id: lines.data[0]?.id }
-    const { status } = await second.client(key).request('POST', '/api/v1/messages/send', { body })
-    if (status !== 202) throw new Error(`The message was answered ${status}.`)
-    machine.lines = 1
+    cpSync(data.path, machine.dataDir, { recursive: true })
     return { machine, key }
   }
 
+  /** The same, and its relay runs as a service. */
+  static async createRunning(): Promise<{ machine: UpgradeMachine; key: ApiKey }> {
+    const { machine, key } = await UpgradeMachine.create()
+    await machine.start({ lines: 0 }).until('/readyz', '200')
+    return { machine, key }
+  }
+
+  /** Its message is to a line that the second start did not ask for. */
+  static async #createFirst(): Promise<First> {
+    await using machine = new UpgradeMachine()
+    const key = await createKey(machine.dataDir)
+    const once = machine.start()
+    await once.until('/readyz', '200')
+    const lines = await once
+      .client(key)
+      .ask<{ data: { id: string }[] }>('GET', '/api/v1/phone-lines')
+    await machine.stop()
+    const again = machine.start({ lines: 0 })
+    await again.until('/readyz', '200')
+    const body = { to: PERSON, text: WAITING, phone_line_id: lines.data[0]?.id }
+    const { status } = await again.client(key).request('POST', '/api/v1/messages/send', { body })
+    if (status !== 202) throw new Error(`The message was answered ${status}.`)
+    await machine.stop()
+    const data = new ScratchFolder()
+    process.once('exit', () => data[Symbol.dispose]())
+    cpSync(machine.dataDir, data.path, { recursive: true })
+    return { data, key }
+  }
+
+  /** Puts another version in the executable's place. */
+  replace(executable: string): void {
+    rmSync(this.executable)
+    placeExecutable(executable, this.executable)
+  }
+
   /** Starts what lies in the executable's place, as a service unless told otherwise. */
-  start(more: { readonly isService?: boolean; readonly executable?: string } = {}): UpgradedRelay {
-    const { executable, dataDir, port, lines } = this
+  start(more: Partial<Started> = {}): UpgradedRelay {
+    const { executable, dataDir, port } = this
     this.isByHand = more.isService === false
-    this.relay = new UpgradedRelay({ executable, dataDir, port, lines, isService: true, ...more })
+    const usual = { executable, dataDir, port, lines: 1, isService: true }
+    this.relay = new UpgradedRelay({ ...usual, ...more })
     return this.relay
   }
 

@@ -6,8 +6,12 @@ import { join } from 'node:path'
 
 import { ControlClient } from '../../src/cli/control-client.ts'
 import { SERVICE_ENVIRONMENT } from '../../src/hosting/service-host.ts'
+import { systemRandom } from '../../src/system/random.ts'
 import { cleanEnvironment } from '../support/executable.ts'
 import { ApiClient, eventually, type ApiKey } from '../support/relay-process.ts'
+
+/** For a machine that does other things, too. */
+const START_MS_MAX = 60_000
 
 export type Started = {
   readonly executable: string
@@ -52,10 +56,8 @@ export class UpgradedRelay implements AsyncDisposable {
 
   /** Waits until `path` answers with what begins with `start`. */
   until(path: string, start: string): Promise<true> {
-    return eventually(`${path} answers ${start}`, async () => {
-      const answer = await this.look(path)
-      return answer?.startsWith(start) === true ? true : null
-    })
+    const isAnswered = async () => ((await this.look(path))?.startsWith(start) ? true : null)
+    return eventually(`${path} answers ${start}`, isAnswered, START_MS_MAX)
   }
 
   client(key: ApiKey): ApiClient {
@@ -81,12 +83,20 @@ export class UpgradedRelay implements AsyncDisposable {
   }
 }
 
+/** Below the ports that a system gives away by itself, so that nobody takes it before its relay does. */
+const PORTS = { from: 12_000, count: 18_000 }
+
 /** A port that nobody listens on now. */
 export function freePort(): number {
-  const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() })
-  const { port = 0 } = server
-  void server.stop(true)
-  return port
+  for (;;) {
+    const port = PORTS.from + Math.floor(systemRandom.chance() * PORTS.count)
+    try {
+      void Bun.serve({ port, hostname: '127.0.0.1', fetch: () => new Response() }).stop(true)
+      return port
+    } catch {
+      // Taken.
+    }
+  }
 }
 
 /** The texts that the simulated network carried, in this order. */

@@ -15,8 +15,8 @@ import {
 } from '../support/relay-process.ts'
 import { requestsOf, type ApiDocument, type FuzzRequest } from './requests.ts'
 
-const REQUESTS = Number(process.env['HOOKLINE_FUZZ_REQUESTS'] ?? '20000')
-const SEED = Number(process.env['HOOKLINE_FUZZ_SEED'] ?? String(Date.now() % 2 ** 31))
+const REQUESTS = Number(process.env['HOOKLINE_FUZZ_REQUESTS'] ?? '4000')
+const SEED = Number(process.env['HOOKLINE_FUZZ_SEED'] ?? '1')
 const IN_FLIGHT = 64
 const IDS_MAX = 500
 /** How often the lines are set right again, so that sends go on reaching them. */

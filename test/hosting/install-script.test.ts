@@ -54,118 +54,106 @@ test('on a Mac the quarantine goes, and what was built for Intel is signed', asy
 })
 
 const LINUX: System = { uname: ['Linux', 'x86_64'] }
-
-test('what differs from its published checksum is not installed', async () => {
-  using setup = new Setup(LINUX)
-  setup.publish('hookline-linux-x64', { sum: 'f'.repeat(64) })
-
-  const { exitCode, stderr } = await setup.run()
-
-  expect([exitCode, stderr]).toEqual([
-    1,
-    'hookline: hookline-linux-x64 is not what was published: its SHA-256 differs. ' +
-      'Nothing is installed.\n',
-  ])
-  expect([setup.left(), setup.noted('called')]).toEqual([[], null])
-})
-
+const NAME = 'hookline-linux-x64'
 const UNSIGNED =
-  "hookline: file:///\\S+/SHA256SUMS was not signed with Hookline's release key. Nothing is installed.\n"
+  /^hookline: file:\/\/\S+\/SHA256SUMS was not signed with Hookline's release key\. Nothing is installed\.\n$/
+const DIFFERS =
+  /^hookline: hookline-linux-x64 is not what was published: its SHA-256 differs\. Nothing is installed\.\n$/
 
-test('sums that were changed after they were signed install nothing', async () => {
-  using setup = new Setup(LINUX)
-  setup.publish('hookline-linux-x64')
-  setup.replace('hookline-linux-x64')
+/** Published releases, how the installer is run, and what it says as it installs nothing. */
+const REFUSALS: readonly (readonly [
+  what: string,
+  publish: (setup: Setup) => void,
+  says: RegExp | string,
+  environment?: Readonly<Record<string, string>>,
+])[] = [
+  [
+    'a file that differs from its published checksum',
+    (setup) => setup.publish(NAME, { sum: 'f'.repeat(64) }),
+    DIFFERS,
+  ],
+  [
+    'a file whose sums were changed after they were signed',
+    (setup) => setup.replace(NAME),
+    UNSIGNED,
+  ],
+  [
+    'a file without a published checksum',
+    (setup) => setup.publish('hookline-linux-arm64'),
+    'SHA256SUMS says nothing of hookline-linux-x64.',
+  ],
+  [
+    'a release that cannot be had',
+    () => {},
+    'Cannot get file:///nowhere/SHA256SUMS',
+    { HOOKLINE_RELEASES: 'file:///nowhere' },
+  ],
+  [
+    'a release over plain http',
+    () => {},
+    'not supported',
+    { HOOKLINE_RELEASES: 'http://127.0.0.1:9' },
+  ],
+]
 
-  const { exitCode, stderr } = await setup.run()
+test.each(REFUSALS)(
+  '%s is not installed, and what was there stays',
+  async (_, publish, says, more = {}) => {
+    using setup = new Setup(LINUX)
+    setup.publish(NAME)
+    await setup.run({ HOOKLINE_NO_UP: '1' })
+    const before = readFileSync(setup.program, 'utf8')
+    publish(setup)
 
-  expect(exitCode).toBe(1)
-  expect(stderr).toMatch(new RegExp(`^${UNSIGNED}$`))
-  expect([setup.left(), setup.noted('called')]).toEqual([[], null])
-})
+    const { exitCode, stderr } = await setup.run(more)
+
+    expect(exitCode).toBe(1)
+    if (typeof says === 'string') expect(stderr).toContain(says)
+    else expect(stderr).toMatch(says)
+    expect([readFileSync(setup.program, 'utf8'), setup.left()]).toEqual([before, ['hookline']])
+    expect(setup.noted('called')).toBe('help --man\n')
+  },
+)
 
 test.skipIf(Bun.which('minisign') === null)(
   'where there is no ssh-keygen, minisign tells a signed release from another',
   async () => {
     using setup = new Setup(LINUX)
-    setup.publish('hookline-linux-x64')
+    setup.publish(NAME)
     setup.withoutSsh({ hasMinisign: true })
 
     const genuine = await setup.run({ PATH: setup.toolsOnly })
-    setup.replace('hookline-linux-x64')
+    setup.replace(NAME)
     const changed = await setup.run({ PATH: setup.toolsOnly })
 
     expect([genuine.exitCode, genuine.stderr]).toEqual([0, ''])
-    expect(changed.stderr).toMatch(new RegExp(`^${UNSIGNED}$`))
+    expect(changed.stderr).toMatch(UNSIGNED)
   },
 )
 
 test('where nothing can verify a signature, nothing is installed unless the owner says so', async () => {
   using setup = new Setup(LINUX)
-  setup.publish('hookline-linux-x64')
+  setup.publish(NAME)
+  const keyless = await setup.run({}, `${ROOT}/scripts/install`)
   setup.withoutSsh({ hasMinisign: false })
 
   const careful = await setup.run({ PATH: setup.toolsOnly })
   const left = setup.left()
   const trusting = await setup.run({ PATH: setup.toolsOnly, HOOKLINE_UNVERIFIED: '1' })
 
-  expect(careful.exitCode).toBe(1)
+  // An installer from a checkout without a release key.
+  expect([keyless.exitCode, careful.exitCode]).toEqual([1, 1])
+  expect(keyless.stderr).toContain('has no release key')
   expect(careful.stderr).toContain('neither ssh-keygen nor minisign')
   expect(left).toEqual([])
   expect(trusting.exitCode).toBe(0)
 })
 
-test('an installer from a checkout without a release key installs nothing unverified', async () => {
-  using setup = new Setup(LINUX)
-  setup.publish('hookline-linux-x64')
-
-  const { exitCode, stderr } = await setup.run({}, `${ROOT}/scripts/install`)
-
-  expect(exitCode).toBe(1)
-  expect(stderr).toContain('has no release key')
-  expect(setup.left()).toEqual([])
-})
-
-test('what has no published checksum is not installed', async () => {
-  using setup = new Setup(LINUX)
-  setup.publish('hookline-linux-x64')
-  setup.publish('hookline-linux-arm64')
-
-  const { exitCode, stderr } = await setup.run()
-
-  expect(exitCode).toBe(1)
-  expect(stderr).toContain('SHA256SUMS says nothing of hookline-linux-x64.')
-  expect(setup.left()).toEqual([])
-})
-
-test('a release that cannot be had leaves what was there', async () => {
-  using setup = new Setup(LINUX)
-  setup.publish('hookline-linux-x64')
-  await setup.run({ HOOKLINE_NO_UP: '1' })
-  const before = readFileSync(setup.program, 'utf8')
-
-  const { exitCode, stderr } = await setup.run({ HOOKLINE_RELEASES: 'file:///nowhere' })
-
-  expect(exitCode).toBe(1)
-  expect(stderr).toContain('Cannot get file:///nowhere/SHA256SUMS')
-  expect([readFileSync(setup.program, 'utf8'), setup.left()]).toEqual([before, ['hookline']])
-})
-
-test('nothing is taken over plain http', async () => {
-  using setup = new Setup(LINUX)
-  setup.publish('hookline-linux-x64')
-
-  const { exitCode, stderr } = await setup.run({ HOOKLINE_RELEASES: 'http://127.0.0.1:9' })
-
-  expect(exitCode).toBe(1)
-  expect(stderr).toContain('not supported')
-})
-
 test('a second run puts the newer version in the place of the older', async () => {
   using setup = new Setup(LINUX)
-  setup.publish('hookline-linux-x64')
+  setup.publish(NAME)
   await setup.run()
-  setup.publish('hookline-linux-x64', { version: 'two' })
+  setup.publish(NAME, { version: 'two' })
 
   await setup.run()
 
@@ -178,7 +166,7 @@ test('a second run puts the newer version in the place of the older', async () =
 
 test('who wants no service gets none', async () => {
   using setup = new Setup(LINUX)
-  setup.publish('hookline-linux-x64')
+  setup.publish(NAME)
 
   const { stdout } = await setup.run({ HOOKLINE_NO_UP: '1' })
 
@@ -188,7 +176,7 @@ test('who wants no service gets none', async () => {
 
 test('a folder that is not on the PATH is told, one that is, is not', async () => {
   using setup = new Setup(LINUX)
-  setup.publish('hookline-linux-x64')
+  setup.publish(NAME)
   const bin = `${setup.home}/.local/bin`
 
   const without = await setup.run()
@@ -201,7 +189,7 @@ test('a folder that is not on the PATH is told, one that is, is not', async () =
 
 test('an executable that does not run as a service stays installed, and that is told', async () => {
   using setup = new Setup(LINUX)
-  setup.publish('hookline-linux-x64', { exitCode: 1 })
+  setup.publish(NAME, { exitCode: 1 })
 
   const { exitCode, stderr } = await setup.run()
 
@@ -216,7 +204,7 @@ for (const uname of [
 ] as const) {
   test(`for ${uname.join(' ')} there is none`, async () => {
     using setup = new Setup({ uname })
-    setup.publish('hookline-linux-x64')
+    setup.publish(NAME)
 
     const { exitCode, stderr } = await setup.run()
 
@@ -227,7 +215,7 @@ for (const uname of [
 
 test('a script that came only in part does nothing', async () => {
   using setup = new Setup(LINUX)
-  setup.publish('hookline-linux-x64')
+  setup.publish(NAME)
   const whole = readFileSync(`${ROOT}/scripts/install`, 'utf8')
   const part = whole.slice(0, whole.indexOf('  if [ "${HOOKLINE_NO_UP'))
 

@@ -39,14 +39,14 @@ const BAD = [
   JSON.stringify({ source: GOOD }),
 ]
 
-for (const text of BAD) {
-  test(`a record that says ${JSON.stringify(text)} is as if there were none`, () => {
-    using folder = new ScratchFolder()
+test('a record that says anything else is as if there were none', () => {
+  using folder = new ScratchFolder()
+  for (const text of BAD) {
     writeFileSync(folder.file('service.json'), text)
 
-    expect(readInstallation(folder.path)).toBeNull()
-  })
-}
+    expect([text, readInstallation(folder.path)]).toEqual([text, null])
+  }
+})
 
 test('a file of another size has changed; one of another date may have', () => {
   expect([

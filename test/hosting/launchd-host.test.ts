@@ -38,13 +38,14 @@ const SIGNED = [
     '~/Applications/.hookline-new/Hookline.app',
 ]
 
-test('a first installation makes an identity, signs the bundle with it, and writes the agent', async () => {
+test('a first installation makes an identity, whose password stands in no argument, signs the bundle with it, and writes the agent', async () => {
   using mac = new Mac()
 
   const installed = await mac.install()
+  const taken = mac.taken()
 
   expect(installed).toEqual({ isChanged: true, warnings: [] })
-  expect(mac.taken()).toEqual([
+  expect(taken).toEqual([
     '/usr/bin/openssl req -x509 -newkey rsa:2048 -nodes -sha256 -days 7300 ' +
       '-config SIGNING/certificate-request.cnf -keyout SIGNING/key.pem -out SIGNING/certificate.pem',
     '/usr/bin/openssl pkcs12 -export -name Hookline on this Mac -inkey SIGNING/key.pem ' +
@@ -73,6 +74,20 @@ test('a first installation makes an identity, signs the bundle with it, and writ
     launchAgentText({ executable: mac.inBundle, environment, logPath }),
   )
   expect(existsSync(`${mac.home}/Library/Logs/Hookline`)).toBe(true)
+  const calls = taken.map((call) => call.split(' < '))
+  expect(calls.filter(([args = '']) => args.includes(PASSWORD))).toEqual([])
+  expect(calls.filter(([, input = '']) => input.includes(PASSWORD)).length).toBe(5)
+  // The bundle can be run, and nothing of its making is left.
+  expect(statSync(mac.inBundle).mode & 0o777).toBe(0o755)
+  expect(readdirSync(`${mac.home}/Applications`)).toEqual(['Hookline.app'])
+  expect(readdirSync(mac.signing).sort()).toEqual([
+    'certificate-request.cnf',
+    'certificate-sha1',
+    'keychain-password',
+    'signing.keychain-db',
+  ])
+  expect(statSync(mac.signing).mode & 0o777).toBe(0o700)
+  expect(statSync(`${mac.signing}/keychain-password`).mode & 0o777).toBe(0o600)
 })
 
 test('an installation is current until its agent or the folder of its log is another', async () => {
@@ -92,33 +107,6 @@ test('an installation is current until its agent or the folder of its log is ano
   expect(states).toEqual([true, false, true, false])
 })
 
-test('the password of the keychain stands in no argument', async () => {
-  using mac = new Mac()
-
-  await mac.install()
-
-  const calls = mac.taken().map((call) => call.split(' < '))
-  expect(calls.filter(([args = '']) => args.includes(PASSWORD))).toEqual([])
-  expect(calls.filter(([, input = '']) => input.includes(PASSWORD)).length).toBe(5)
-})
-
-test('the bundle is whole and can be run, and nothing of its making is left', async () => {
-  using mac = new Mac()
-
-  await mac.install()
-
-  expect(statSync(mac.inBundle).mode & 0o777).toBe(0o755)
-  expect(readdirSync(`${mac.home}/Applications`)).toEqual(['Hookline.app'])
-  expect(readdirSync(mac.signing).sort()).toEqual([
-    'certificate-request.cnf',
-    'certificate-sha1',
-    'keychain-password',
-    'signing.keychain-db',
-  ])
-  expect(statSync(mac.signing).mode & 0o777).toBe(0o700)
-  expect(statSync(`${mac.signing}/keychain-password`).mode & 0o777).toBe(0o600)
-})
-
 test('a newer executable is signed by the same certificate', async () => {
   using mac = new Mac()
   await mac.install()
@@ -132,35 +120,21 @@ test('a newer executable is signed by the same certificate', async () => {
   expect(readFileSync(mac.inBundle, 'utf8')).toBe('version two')
 })
 
-test('what is installed already is neither copied nor signed again', async () => {
+test('what is installed already is neither copied nor signed again, also by the bundle itself', async () => {
   using mac = new Mac()
   await mac.install()
   mac.taken()
 
-  const { isChanged } = await mac.install()
+  const again = await mac.install()
+  const byItself = await mac.install({ executable: mac.inBundle })
+  const idle = mac.taken()
+  rmSync(mac.bundle, { recursive: true })
+  const anew = await mac.install()
 
-  expect([isChanged, mac.taken()]).toEqual([false, []])
-})
-
-test('a bundle that somebody threw away is made again', async () => {
-  using mac = new Mac()
-  await mac.install()
-  await Bun.$`rm -r ${mac.bundle}`.quiet()
-
-  const { isChanged } = await mac.install()
-
-  expect([isChanged, readFileSync(mac.inBundle, 'utf8')]).toEqual([true, 'version one'])
-})
-
-test('the bundle itself can be told to install: it stays what it is', async () => {
-  using mac = new Mac()
-  await mac.install()
-  mac.taken()
-
-  const { isChanged } = await mac.install({ executable: mac.inBundle })
-
-  expect([isChanged, mac.taken()]).toEqual([false, []])
+  expect([again.isChanged, byItself.isChanged, idle]).toEqual([false, false, []])
   expect(readInstallation(mac.dataDir)?.source.path).toBe(mac.source)
+  // Somebody threw it away.
+  expect([anew.isChanged, readFileSync(mac.inBundle, 'utf8')]).toEqual([true, 'version one'])
 })
 
 test("the owner's own identity signs, and is kept for later versions", async () => {
@@ -229,22 +203,16 @@ test('an abort while codesign works still gives the owner his keychains back', a
   expect(mac.taken().at(-1)).toBe('/usr/bin/security lock-keychain SIGNING/signing.keychain-db')
 })
 
-test('a list of keychains that cannot be read is not replaced', async () => {
+test('a list of keychains that cannot be read is not replaced, and one that a crash left goes from it', async () => {
   using mac = new Mac()
   mac.keychains = []
-
   await expect(mac.install()).rejects.toThrow("Cannot read this user's list of keychains.")
-
-  expect(mac.taken().filter((call) => call.includes(' -d user -s '))).toEqual([])
-})
-
-test('a keychain that a crash left on the list goes from it', async () => {
-  using mac = new Mac()
+  const replacing = mac.taken().filter((call) => call.includes(' -d user -s '))
   mac.keychains = [LOGIN_KEYCHAIN, `${mac.signing}/signing.keychain-db`]
 
   await mac.install()
 
-  expect(mac.keychains).toEqual([LOGIN_KEYCHAIN])
+  expect([replacing, mac.keychains]).toEqual([[], [LOGIN_KEYCHAIN]])
 })
 
 test('an identity that was left half made is made anew', async () => {
@@ -275,24 +243,19 @@ test('a data directory elsewhere is told to the agent; the identity stays the on
   expect(readInstallation(dataDir)?.version).toBe('1')
 })
 
-test('what is removed is agent, bundle and record; the identity stays for the next time', async () => {
+test('it is installed until it is removed; the identity stays for the next time', async () => {
   using mac = new Mac()
+  const isInstalled = async () => (await mac.host.state(NEVER)).isInstalled
+  const states = [await isInstalled()]
   await mac.install()
+  states.push(await isInstalled())
 
   await mac.host.uninstall(mac.dataDir, NEVER)
 
+  expect([...states, await isInstalled()]).toEqual([false, true, false])
   expect([existsSync(mac.agentPath), existsSync(mac.bundle)]).toEqual([false, false])
   expect(readInstallation(mac.dataDir)).toBeNull()
   expect(existsSync(`${mac.signing}/certificate-sha1`)).toBe(true)
-})
-
-test('it is installed where the agent is there', async () => {
-  using mac = new Mac()
-  const before = await mac.host.state(NEVER)
-  await mac.install()
-  const after = await mac.host.state(NEVER)
-
-  expect([before.isInstalled, after.isInstalled]).toEqual([false, true])
 })
 
 test('a process beside the service is in a session of its own', async () => {

@@ -7,9 +7,10 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { LaunchdHost } from '../../src/hosting/launchd.ts'
 import type { Installed } from '../../src/hosting/service-host.ts'
 import { SELF_SIGNED } from '../fixtures/self-signed.ts'
+import { wordsOf } from '../support/command-line.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 import { TestClock } from '../support/test-clock.ts'
-import { NEVER, RecordingTools, type Called, wordsOf } from './recording-tools.ts'
+import { NEVER, RecordingTools, type Called } from './recording-tools.ts'
 
 /** Of the certificate that openssl is said to make. */
 export const HASH = new X509Certificate(SELF_SIGNED.cert).fingerprint.replaceAll(':', '')

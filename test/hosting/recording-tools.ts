@@ -10,12 +10,6 @@ type Told = {
   readonly stderr?: string
 }
 
-/** The words of a command that `security -i` read. */
-export function wordsOf(input: string): readonly string[] {
-  const words = input.matchAll(/"((?:[^"\\]|\\.)*)"|(\S+)/g)
-  return [...words].map(([, quoted, plain = '']) => quoted?.replaceAll(/\\(.)/g, '$1') ?? plain)
-}
-
 /** What a tool answers to a call, path first; undefined succeeds without a word. */
 export type Answer = (called: Called) => Told | ProcessEnd | undefined
 

@@ -1,6 +1,9 @@
-// The texts that systemd and launchd start the relay by, whole.
+// The texts that systemd and launchd start the relay by, whole. The unit has nothing that needs a namespace: Protect,
+// Private, ReadOnly, TemporaryFile, MemoryDeny, SystemCall and CapabilityBounding break it for a user's systemd.
 
 import { expect, test } from 'bun:test'
+
+import plist from 'plist'
 
 import {
   bundleInfoText,
@@ -47,107 +50,60 @@ WantedBy=default.target
 `)
 })
 
-test('the LaunchAgent is this', () => {
-  const text = launchAgentText({
-    executable: '/Volumes/Home/Applications/Hookline.app/Contents/MacOS/hookline',
-    environment: { HOOKLINE_SERVICE: '1' },
-    logPath: '/Volumes/Home/Library/Logs/Hookline/relay.log',
-  })
+/** A property list as a reader of them has it, and that it is one whole document of XML. */
+function readList(text: string): unknown {
+  expect(text).toStartWith('<?xml version="1.0" encoding="UTF-8"?>\n<!DOCTYPE plist PUBLIC ')
+  expect(text).toEndWith('</plist>\n')
+  return plist.parse(text)
+}
 
-  expect(text).toBe(`${HEAD}
-<dict>
-  <key>Label</key>
-  <string>net.hookline.relay</string>
-  <key>AssociatedBundleIdentifiers</key>
-  <array>
-    <string>net.hookline.relay</string>
-  </array>
-  <key>ProgramArguments</key>
-  <array>
-    <string>/Volumes/Home/Applications/Hookline.app/Contents/MacOS/hookline</string>
-    <string>serve</string>
-  </array>
-  <key>EnvironmentVariables</key>
-  <dict>
-    <key>HOOKLINE_SERVICE</key>
-    <string>1</string>
-  </dict>
-  <key>RunAtLoad</key>
-  <true/>
-  <key>KeepAlive</key>
-  <true/>
-  <key>LimitLoadToSessionType</key>
-  <string>Aqua</string>
-  <key>ProcessType</key>
-  <string>Interactive</string>
-  <key>ThrottleInterval</key>
-  <integer>10</integer>
-  <key>ExitTimeOut</key>
-  <integer>75</integer>
-  <key>Umask</key>
-  <integer>63</integer>
-  <key>SoftResourceLimits</key>
-  <dict>
-    <key>NumberOfFiles</key>
-    <integer>8192</integer>
-  </dict>
-  <key>StandardOutPath</key>
-  <string>/Volumes/Home/Library/Logs/Hookline/relay.log</string>
-  <key>StandardErrorPath</key>
-  <string>/Volumes/Home/Library/Logs/Hookline/relay.log</string>
-</dict>
-</plist>
-`)
+test('the LaunchAgent is this', () => {
+  const executable = '/Volumes/Home/Applications/Hookline.app/Contents/MacOS/hookline'
+  const logPath = '/Volumes/Home/Library/Logs/Hookline/relay.log'
+
+  const environment = { HOOKLINE_SERVICE: '1', HOOKLINE_DATA_DIR: 'a & <b>' }
+  const text = launchAgentText({ executable, environment, logPath })
+
+  expect(readList(text)).toEqual({
+    Label: 'net.hookline.relay',
+    AssociatedBundleIdentifiers: ['net.hookline.relay'],
+    ProgramArguments: [executable, 'serve'],
+    EnvironmentVariables: environment,
+    RunAtLoad: true,
+    KeepAlive: true,
+    LimitLoadToSessionType: 'Aqua',
+    ProcessType: 'Interactive',
+    ThrottleInterval: 10,
+    ExitTimeOut: 75,
+    Umask: 0o77,
+    SoftResourceLimits: { NumberOfFiles: 8_192 },
+    StandardOutPath: logPath,
+    StandardErrorPath: logPath,
+  })
 })
 
 test('the bundle is an app without windows that says why it asks', () => {
-  expect(bundleInfoText('1.2.0-rc.1')).toBe(`${HEAD}
-<dict>
-  <key>CFBundleIdentifier</key>
-  <string>net.hookline.relay</string>
-  <key>CFBundleName</key>
-  <string>Hookline</string>
-  <key>CFBundleDisplayName</key>
-  <string>Hookline</string>
-  <key>CFBundleExecutable</key>
-  <string>hookline</string>
-  <key>CFBundlePackageType</key>
-  <string>APPL</string>
-  <key>CFBundleInfoDictionaryVersion</key>
-  <string>6.0</string>
-  <key>CFBundleShortVersionString</key>
-  <string>1.2.0-rc.1</string>
-  <key>CFBundleVersion</key>
-  <string>1.2.0</string>
-  <key>LSMinimumSystemVersion</key>
-  <string>13.0</string>
-  <key>LSUIElement</key>
-  <true/>
-  <key>LSBackgroundOnly</key>
-  <true/>
-  <key>NSAppleEventsUsageDescription</key>
-  <string>Hookline sends your messages through Messages.</string>
-  <key>NSLocalNetworkUsageDescription</key>
-  <string>Hookline delivers events to programs on your network.</string>
-</dict>
-</plist>
-`)
+  expect(readList(bundleInfoText('1.2.0-rc.1'))).toEqual({
+    CFBundleIdentifier: 'net.hookline.relay',
+    CFBundleName: 'Hookline',
+    CFBundleDisplayName: 'Hookline',
+    CFBundleExecutable: 'hookline',
+    CFBundlePackageType: 'APPL',
+    CFBundleInfoDictionaryVersion: '6.0',
+    CFBundleShortVersionString: '1.2.0-rc.1',
+    CFBundleVersion: '1.2.0',
+    LSMinimumSystemVersion: '13.0',
+    LSUIElement: true,
+    LSBackgroundOnly: true,
+    NSAppleEventsUsageDescription: 'Hookline sends your messages through Messages.',
+    NSLocalNetworkUsageDescription: 'Hookline delivers events to programs on your network.',
+  })
 })
 
 test('the entitlements are those that a Bun executable and Apple events need', () => {
-  expect(entitlementsText()).toBe(`${HEAD}
-<dict>
-  <key>com.apple.security.cs.allow-jit</key>
-  <true/>
-  <key>com.apple.security.cs.allow-unsigned-executable-memory</key>
-  <true/>
-  <key>com.apple.security.automation.apple-events</key>
-  <true/>
-</dict>
-</plist>
-`)
+  expect(readList(entitlementsText())).toEqual({
+    'com.apple.security.cs.allow-jit': true,
+    'com.apple.security.cs.allow-unsigned-executable-memory': true,
+    'com.apple.security.automation.apple-events': true,
+  })
 })
-
-const HEAD = `<?xml version="1.0" encoding="UTF-8"?>
-<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
-<plist version="1.0">`

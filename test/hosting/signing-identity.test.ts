@@ -9,8 +9,9 @@ import { useSecurity, OPENSSL, localIdentity } from '../../src/hosting/code-sign
 import { systemClock } from '../../src/system/clock.ts'
 import { processRunner, type RunProcess } from '../../src/system/process.ts'
 import { systemRandom } from '../../src/system/random.ts'
+import { wordsOf } from '../support/command-line.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
-import { NEVER, RecordingTools, wordsOf } from './recording-tools.ts'
+import { NEVER, RecordingTools } from './recording-tools.ts'
 
 const CODE_SIGNING = '1.3.6.1.5.5.7.3.3'
 

@@ -27,45 +27,33 @@ test('the copy has the bytes, their sum, and may be executed by everyone', () =>
   expect((statSync(folder.file('to')).mode & 0o777).toString(8)).toBe('755')
 })
 
-const SUMS: readonly (readonly [
-  what: string,
-  files: Readonly<Record<string, string>>,
-  sum: string | null,
-])[] = [
-  ['a file of its own', { 'hookline.sha256': `${SUM}  hookline\n` }, SUM],
-  ['a file of its own, bare', { 'hookline.sha256': SUM }, null],
-  ['a file of its own, with another name', { 'hookline.sha256': `${SUM}  any-name\n` }, null],
-  [
-    'a file of its own, in capitals',
-    { 'hookline.sha256': `${SUM.toUpperCase()}  hookline\r\n` },
-    SUM,
-  ],
-  ['its line among others', { SHA256SUMS: `${OTHER}  hookline-x\n${SUM}  hookline\n` }, SUM],
-  ['its line, marked as binary', { SHA256SUMS: `${SUM} *hookline\n` }, SUM],
-  [
-    'both, which differ',
-    { 'hookline.sha256': `${SUM}  hookline`, SHA256SUMS: `${OTHER}  hookline\n` },
-    SUM,
-  ],
+const OWN = 'hookline.sha256'
+const ALL = 'SHA256SUMS'
+const SUMS: readonly (readonly [string, Readonly<Record<string, string>>, string | null])[] = [
+  ['a file of its own', { [OWN]: `${SUM}  hookline\n` }, SUM],
+  ['a file of its own, bare', { [OWN]: SUM }, null],
+  ['a file of its own, with another name', { [OWN]: `${SUM}  any-name\n` }, null],
+  ['a file of its own, in capitals', { [OWN]: `${SUM.toUpperCase()}  hookline\r\n` }, SUM],
+  ['its line among others', { [ALL]: `${OTHER}  hookline-x\n${SUM}  hookline\n` }, SUM],
+  ['its line, marked as binary', { [ALL]: `${SUM} *hookline\n` }, SUM],
+  ['both, which differ', { [OWN]: `${SUM}  hookline`, [ALL]: `${OTHER}  hookline\n` }, SUM],
   [
     'the line among others where its own file names another',
-    { 'hookline.sha256': `${OTHER}  hookline-x\n`, SHA256SUMS: `${SUM}  hookline\n` },
+    { [OWN]: `${OTHER}  hookline-x\n`, [ALL]: `${SUM}  hookline\n` },
     SUM,
   ],
-  ['the line of another file', { SHA256SUMS: `${OTHER}  hookline-x\n` }, null],
-  ['a bare line among the sums', { SHA256SUMS: `${SUM}\nhookline\n` }, null],
-  ['something shorter', { 'hookline.sha256': `${SUM.slice(1)}  hookline` }, null],
+  ['the line of another file', { [ALL]: `${OTHER}  hookline-x\n` }, null],
+  ['a bare line among the sums', { [ALL]: `${SUM}\nhookline\n` }, null],
+  ['something shorter', { [OWN]: `${SUM.slice(1)}  hookline` }, null],
   ['nothing', {}, null],
 ]
 
-for (const [what, files, sum] of SUMS) {
-  test(`the published sum from ${what} is ${sum === null ? 'none' : 'read'}`, () => {
-    using folder = new ScratchFolder()
-    for (const [name, text] of Object.entries(files)) writeFileSync(folder.file(name), text)
+test.each(SUMS)('the published sum is read from %s, or there is none: %j', (_, files, sum) => {
+  using folder = new ScratchFolder()
+  for (const [name, text] of Object.entries(files)) writeFileSync(folder.file(name), text)
 
-    expect(publishedSum(folder.file('hookline'))?.sum ?? null).toBe(sum)
-  })
-}
+  expect(publishedSum(folder.file('hookline'))?.sum ?? null).toBe(sum)
+})
 
 const ANSWERS: readonly (readonly [end: ProcessEnd, about: unknown])[] = [
   [exited(0, '{"version":"1.2.3","schema":4,"bun":"x"}\n'), { version: '1.2.3', schema: 4 }],

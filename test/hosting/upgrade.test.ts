@@ -42,30 +42,51 @@ test('a new version takes the place of the old one and serves', async () => {
   expect([world.messages, world.carried]).toEqual([[['msg_before', 'sent']], ['msg_before']])
 })
 
-const FAILURES: readonly (readonly [how: Build['how'], why: RegExp])[] = [
-  ['is silent', /: it was not ready within 60 seconds\.$/],
-  ['is in safe mode', /: it is in safe mode: It is so\.$/],
-  ['is deaf', /: it did not accept that it may serve \(no\)\.$/],
+type Failure = readonly [
+  what: string,
+  build: Build,
+  why: RegExp,
+  more?: { readonly isAside?: false; readonly why?: string },
 ]
 
-for (const [how, why] of FAILURES) {
-  test(`a new version that ${how} is taken back, and the database with it`, async () => {
-    using world = new UpgradeWorld()
-    world.publish({ ...BREAKING, how })
+/** The old version can use what NEXT leaves: its database stays. */
+const FAILURES: readonly Failure[] = [
+  ['is silent', { ...BREAKING, how: 'is silent' }, /: it was not ready within 60 seconds\.$/],
+  ['is in safe mode', { ...BREAKING, how: 'is in safe mode' }, /: it is in safe mode: It is so\.$/],
+  ['is deaf', { ...BREAKING, how: 'is deaf' }, /: it did not accept that it may serve \(no\)\.$/],
+  [
+    'the service cannot start',
+    { ...BREAKING, how: 'does not start' },
+    /^It does not start\.$/,
+    { isAside: false },
+  ],
+  [
+    'says why it is not ready, and leaves a database for both,',
+    { ...NEXT, how: 'is silent' },
+    /not ready within 60 seconds\. It is offline with Sales\.$/,
+    { isAside: false, why: 'It is offline with Sales.' },
+  ],
+]
 
-    const { result } = await world.upgrade()
+test.each(FAILURES)('a new version that %s is taken back', async (_, build, why, more = {}) => {
+  using world = new UpgradeWorld()
+  world.publish(build)
+  world.why = more.why
 
-    expect(result).toEqual({
-      outcome: 'rolled_back',
-      why: expect.stringMatching(why),
-      aside: expect.stringContaining('rolled-back-'),
-      trouble: null,
-    })
-    expect(world.running).toBe('1.0.0 serves')
-    expect(world.installed).toEqual(['hookline 1.0.0', 'hookline.previous 1.0.0'])
-    expect([world.messages, world.carried]).toEqual([[['msg_before', 'sent']], ['msg_before']])
+  const { steps, result } = await world.upgrade()
+
+  const aside: unknown = (more.isAside ?? true) ? expect.stringContaining('rolled-back-') : null
+  expect(result).toEqual({
+    outcome: 'rolled_back',
+    why: expect.stringMatching(why),
+    aside: aside as string | null,
+    trouble: null,
   })
-}
+  expect(steps.includes('started')).toBe(build.how !== 'does not start')
+  expect(world.running).toBe('1.0.0 serves')
+  expect(world.installed).toEqual(['hookline 1.0.0', 'hookline.previous 1.0.0'])
+  expect([world.messages, world.carried]).toEqual([[['msg_before', 'sent']], ['msg_before']])
+})
 
 test('a large database gets the time to start that its trial took, three times', async () => {
   using world = new UpgradeWorld()
@@ -75,33 +96,6 @@ test('a large database gets the time to start that its trial took, three times',
 
   expect(result).toMatchObject({ outcome: 'upgraded' })
   expect(world.running).toBe('2.0.0 serves')
-})
-
-test('a database that the old version can use stays as the new one left it', async () => {
-  using world = new UpgradeWorld()
-  world.publish({ ...NEXT, how: 'is silent' })
-
-  const { result } = await world.upgrade()
-
-  expect(result).toMatchObject({ outcome: 'rolled_back', aside: null, trouble: null })
-  expect(world.running).toBe('1.0.0 serves')
-  expect([world.messages, world.carried]).toEqual([[['msg_before', 'sent']], ['msg_before']])
-})
-
-test('a new version that the service cannot start is taken back', async () => {
-  using world = new UpgradeWorld()
-  world.publish({ ...BREAKING, how: 'does not start' })
-
-  const { steps, result } = await world.upgrade()
-
-  expect(steps).not.toContain('started')
-  expect(result).toEqual({
-    outcome: 'rolled_back',
-    why: 'It does not start.',
-    aside: null,
-    trouble: null,
-  })
-  expect(world.running).toBe('1.0.0 serves')
 })
 
 const REFUSALS: readonly (readonly [
@@ -150,27 +144,19 @@ for (const [what, prepare, why] of REFUSALS) {
   })
 }
 
-test('without a service a relay in the foreground is left alone', async () => {
+test('without a service a relay in the foreground is left alone; without one the executable is changed and not started', async () => {
   using world = new UpgradeWorld()
   world.isHosted = false
   world.publish(NEXT)
 
-  const { steps, result } = await world.upgrade()
-
-  expect(steps).toEqual([])
-  expect(result).toMatchObject({ outcome: 'refused', why: expect.stringContaining('Ctrl-C') })
-  expect(world.running).toBe('1.0.0 serves')
-})
-
-test('without a service and a relay the executable is changed, and nothing is started', async () => {
-  using world = new UpgradeWorld()
-  world.isHosted = false
+  const { steps, result: early } = await world.upgrade()
+  const running = world.running
   world.powerCut()
-  world.publish(NEXT)
+  const { result: late } = await world.upgrade()
 
-  const { result } = await world.upgrade()
-
-  expect(result).toMatchObject({ outcome: 'upgraded', isRunning: false })
+  expect([steps, running]).toEqual([[], '1.0.0 serves'])
+  expect(early).toMatchObject({ outcome: 'refused', why: expect.stringContaining('Ctrl-C') })
+  expect(late).toMatchObject({ outcome: 'upgraded', isRunning: false })
   expect([world.running, world.installed]).toEqual([
     'nobody',
     ['hookline 2.0.0', 'hookline.previous 1.0.0'],
@@ -272,17 +258,4 @@ test('where there is no database, as on a box, there is nothing to back up or to
 
   expect(steps).toEqual(['staged', 'verified', 'previous_kept', 'placed'])
   expect(result).toMatchObject({ outcome: 'upgraded', to: '2.0.0', backup: null })
-})
-
-test('a start that is not ready in time is taken back with the reason that it gave', async () => {
-  using world = new UpgradeWorld()
-  world.publish({ ...NEXT, how: 'is silent' })
-  world.why = 'It is offline with Sales.'
-
-  const { result } = await world.upgrade()
-
-  expect(result).toMatchObject({
-    outcome: 'rolled_back',
-    why: expect.stringMatching(/not ready within 60 seconds\. It is offline with Sales\.$/),
-  })
 })

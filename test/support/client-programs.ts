@@ -18,6 +18,17 @@ const EXAMPLE = /```(?:ts|python)\n((?:\/\/|#) (\w+\.(?:ts|py))\n[\s\S]*?)```/g
 
 export type Ran = { readonly exitCode: number; readonly output: string }
 
+/** The clients as the executable prints them, each once. */
+const texts: { [Name in Language]?: string } = {}
+
+async function textOf(language: Language): Promise<string> {
+  using folder = new ScratchFolder()
+  const to = folder.file('client')
+  const { exitCode, stderr } = await hookline(['client', language, '--out', to])
+  if (exitCode !== 0) throw new Error(stderr)
+  return readFileSync(to, 'utf8')
+}
+
 /** A folder with the client and the examples, gone at the end of the test. */
 export class ClientPrograms implements Disposable {
   readonly language: Language
@@ -30,9 +41,8 @@ export class ClientPrograms implements Disposable {
   static async layOut(language: Language): Promise<ClientPrograms> {
     const programs = new ClientPrograms(language)
     const { extension } = LANGUAGES[language]
-    const to = programs.file(`hookline.${extension}`)
-    const { exitCode, stderr } = await hookline(['client', language, '--out', to])
-    if (exitCode !== 0) throw new Error(stderr)
+    texts[language] ??= await textOf(language)
+    await Bun.write(programs.file(`hookline.${extension}`), texts[language])
     const guide = readFileSync(`${ROOT}/src/guides/clients.md`, 'utf8')
     for (const [, code = '', name = ''] of guide.matchAll(EXAMPLE)) {
       if (name.endsWith(extension)) await Bun.write(programs.file(name), code)

@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs'
+import { cpSync, linkSync, statSync } from 'node:fs'
 
 import { ROOT } from './source-files.ts'
 
@@ -17,6 +17,18 @@ export function builtExecutable(): string {
   }
   isBuilt = true
   return EXECUTABLE
+}
+
+/**
+ * Puts an executable at `path`: under a second name where one disk has both, for it has 135 MB. So nobody may
+ * write into the file; who wants another in its place removes it first.
+ */
+export function placeExecutable(executable: string, path: string): void {
+  try {
+    linkSync(executable, path)
+  } catch {
+    cpSync(executable, path)
+  }
 }
 
 export type CommandResult = {

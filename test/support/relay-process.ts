@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { builtExecutable, cleanEnvironment, hookline } from './executable.ts'
+import { builtExecutable, cleanEnvironment } from './executable.ts'
 
 export type ApiKey = { readonly id: string; readonly key: string; readonly secret: string }
 
@@ -158,24 +158,19 @@ export function temporaryDataDir(): { readonly path: string } & Disposable {
 
 /** Makes a key in a data directory, as an owner does on the command line. */
 export async function createKey(dataDir: string): Promise<ApiKey> {
-  const { exitCode, stdout, stderr } = await hookline([
-    'keys',
-    'create',
-    '--name',
-    'test',
-    '--json',
-    '--data-dir',
-    dataDir,
-  ])
+  // Only here: the command line brings all of the relay's modules.
+  const { hookline } = await import('./command-line.ts')
+  const create = ['keys', 'create', '--name', 'test', '--json', '--data-dir', dataDir]
+  const { exitCode, stdout, stderr } = await hookline(create)
   if (exitCode !== 0) throw new Error(`keys create ended with ${exitCode}: ${stderr}`)
   return JSON.parse(stdout) as ApiKey // What `POST /keys` answers.
 }
 
-/** Asks again and again until the answer is not null. */
+/** Asks again and again until the answer is not null; the end is for a machine that has other things to do. */
 export async function eventually<T>(
   what: string,
   ask: () => Promise<T | null> | T | null,
-  timeoutMs = 10_000,
+  timeoutMs = 60_000,
 ): Promise<T> {
   const until = performance.now() + timeoutMs
   for (;;) {

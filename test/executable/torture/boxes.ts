@@ -12,6 +12,7 @@ import {
   type BoxFigures,
   type Places,
 } from '../box-ledgers.ts'
+import { carriedIn } from '../ledgers.ts'
 import { Doubts } from './doubts.ts'
 import { pendingFiles, Uploads } from './files.ts'
 import { Fleet, type FleetProcess } from './fleet.ts'
@@ -19,11 +20,10 @@ import { Clients, comeToRest, ENVIRONMENT, prepare } from './load.ts'
 
 const GAP_MS_MIN = 200
 const GAP_MS_MAX = 700
-/** The rest of the kills are those of boxes. */
-const HEAD_SHARE = 0.25
-const BROKER_SHARE = 0.25
-/** The share of kills that are followed by one of the same process while it starts. */
-const EARLY_SHARE = 0.2
+/** Whom the kills meet, in turns. */
+const VICTIMS = ['broker', 'box', 'head', 'box'] as const
+/** Every so many kills, the same process is killed again while it starts. */
+const EARLY_EVERY = 3
 const START_MS_MAX = 400
 /** Longer than a head waits for a hello, so that the process wakes with sessions that are over. */
 const STOP_MS_MIN = 6_500
@@ -48,7 +48,12 @@ export async function runBoxKills(options: BoxKillsOptions) {
   const receivers = [well, unwell]
   await using fleet = await Fleet.open({ ...SHAPE, environment: ENVIRONMENT })
   const executioner = new Executioner(fleet)
-  const run = await underLoad(fleet, receivers, () => executioner.run(options))
+  const carriedByBoxes = () => fleet.boxes.flatMap(({ dataDir }) => carriedIn(dataDir)).length
+  const run = await underLoad(fleet, receivers, async () => {
+    await executioner.run(options)
+    const isMuch = () => (carriedByBoxes() > options.kills ? true : null)
+    await eventually('boxes carried more messages than there were kills', isMuch, ARRIVAL_MS_MAX)
+  })
   const { killed, early, stopped } = executioner
   return { killed, early, stopped, ...run }
 }
@@ -118,34 +123,32 @@ class Executioner {
 
   async run({ kills, stops }: BoxKillsOptions): Promise<void> {
     const sleeps = this.#stopSome(stops)
-    for (let done = 0; done < kills;) {
+    for (let [done, turn] = [0, 1]; done < kills; turn += 1) {
       await Bun.sleep(between(GAP_MS_MIN, GAP_MS_MAX))
-      done += await this.#killOne()
+      done += await this.#killOne(turn)
     }
     await sleeps
   }
 
-  /** Number of kills. */
-  async #killOne(): Promise<number> {
+  /** Number of kills: none where it is the turn of one that sleeps. */
+  async #killOne(turn: number): Promise<number> {
     const { head, boxes } = this.#fleet
-    const chance = systemRandom.chance()
-    if (chance < BROKER_SHARE) {
+    const kind = VICTIMS[turn % VICTIMS.length] ?? 'box'
+    if (kind === 'broker') {
       if (this.#sleeper === 'broker' || !this.#fleet.signalBroker('SIGKILL')) return 0
       this.killed.broker += 1
       return 1
     }
-    const box = oneOf(boxes)
-    const isHead = chance < BROKER_SHARE + HEAD_SHARE
-    const victim = isHead ? head : box
+    const victim = kind === 'head' ? head : oneOf(boxes)
     if (victim === this.#sleeper) return 0
-    const count = systemRandom.chance() < EARLY_SHARE ? 2 : 1
+    const count = turn % EARLY_EVERY === 0 ? 2 : 1
     for (let kill = 0; kill < count; kill += 1) {
       if (kill > 0) await Bun.sleep(between(0, START_MS_MAX))
       await victim.end('SIGKILL')
       victim.start()
     }
     this.early += count - 1
-    this.killed[isHead ? 'head' : 'box'] += count
+    this.killed[kind] += count
     return count
   }
 

@@ -11,10 +11,11 @@ import type { ScratchFolder } from '../../support/scratch-folder.ts'
 import { SeededRandom } from '../../support/seeded-random.ts'
 import { Clients, comeToRest, ENVIRONMENT, prepare, type Page } from './load.ts'
 
-const LOAD_MS = 2_000
-const READY_MS_MAX = 10_000
+const WAYS = ['flipped bits', 'random bytes', 'a zeroed sector', 'a random page'] as const
+const LOAD_MS = 1_000
+const READY_MS_MAX = 60_000
 /** A relay that met damage is to end by then. */
-const END_MS_MAX = 5_000
+const END_MS_MAX = 30_000
 const PAGE_BYTES = 4_096
 const SECTOR_BYTES = 512
 const LISTS = ['messages', 'conversations', 'webhooks', 'keys', 'phone-lines', 'health']
@@ -46,7 +47,7 @@ export async function damageCopies(
   for (let number = 0; number < copies; number += 1) {
     const dataDir = folder.file(`copy-${number}`)
     cpSync(sound.dataDir, dataDir, { recursive: true })
-    const how = damage(join(dataDir, 'hookline.db'), random)
+    const how = damage(join(dataDir, 'hookline.db'), number, random)
     const outcome = await startOn(dataDir, sound)
     rmSync(dataDir, { recursive: true })
     outcomes.push(outcome.is === 'fault' ? { ...outcome, why: `${how}: ${outcome.why}` } : outcome)
@@ -84,10 +85,10 @@ async function makeSound(folder: ScratchFolder): Promise<Sound> {
   return { dataDir, key, answers }
 }
 
-/** Damages a file in one of four ways, and names it. */
-function damage(path: string, random: SeededRandom): string {
+/** Damages a file in one of four ways, in turns, and names it. */
+function damage(path: string, number: number, random: SeededRandom): string {
   const { size } = statSync(path)
-  const way = random.of(['flipped bits', 'random bytes', 'a zeroed sector', 'a random page'])
+  const way = WAYS[number % WAYS.length] ?? 'flipped bits'
   switch (way) {
     case 'flipped bits':
       for (let bit = 0; bit < 3; bit += 1) flip(path, random.below(size), 1 << random.below(8))

@@ -4,6 +4,7 @@
 import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
+import { hookline as hooklineHere } from '../../support/command-line.ts'
 import { builtExecutable, cleanEnvironment, hookline } from '../../support/executable.ts'
 import { NATS_SERVER } from '../../support/nats-server.ts'
 import { freePort } from '../../support/nats.ts'
@@ -105,7 +106,7 @@ export class Fleet implements AsyncDisposable {
     const fleet = new Fleet(folder, options, { key, ports: [await freePort(), await freePort()] })
     try {
       fleet.head.start()
-      await eventually('the head answers', () => fleet.isReady())
+      await eventually('the head answers', () => fleet.isReady(), ALL_ONLINE_MS_MAX)
       for (let number = 1; number <= options.boxes; number += 1) await fleet.addBox(`box-${number}`)
       await fleet.allOnline()
       return fleet
@@ -132,13 +133,14 @@ export class Fleet implements AsyncDisposable {
     return command.slice(command.indexOf('hlj_'))
   }
 
-  /** Output of one command of the executable, run where the process of this name runs. */
+  /** Output of one command, run where the process of this name runs. */
   async run(name: string, args: readonly string[]): Promise<string> {
-    const { stdout, stderr, exitCode } = await hookline(
-      args,
-      this.#environment(0),
-      this.#under(name),
-    )
+    const under = this.#under(name)
+    const environment = this.#environment(0)
+    const { stdout, stderr, exitCode } =
+      under.length === 0
+        ? await hooklineHere(args, environment)
+        : await hookline(args, environment, under)
     if (exitCode !== 0) throw new Error(`${args.slice(0, 2).join(' ')}: ${stdout}${stderr}`)
     return stdout
   }

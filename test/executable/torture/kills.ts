@@ -24,10 +24,14 @@ const LIFE_MS_MAX = 700
 const START_MS_MAX = 150
 /** How many answers of the receiver that is not well are refusals. */
 const REFUSED_SHARE = 0.1
+/** For what clients have yet to meet after the last kill. */
+const MET_MS_MAX = 120_000
 /** The first sweep of files is a minute after a start. */
 const SWEPT_AFTER_MS = 75_000
-/** How many kills come before the relay listens. */
-const EARLY_SHARE = 0.3
+/** Every so many kills, one comes before the relay listens. */
+const EARLY_EVERY = 3
+/** Steps of this length through a range come near every part of it soon. */
+const GOLDEN = (Math.sqrt(5) - 1) / 2
 
 export type KillFigures = {
   readonly kills: number
@@ -67,17 +71,25 @@ export async function runKills(
   const waiting = await Waiting.open(api, key.id, () => relay.url)
   const running = Promise.all([clients.run(), waiting.run(), optOuts.run()])
   const { port } = relay
+  const hasMetAll = () =>
+    clients.hasMetAll() &&
+    optOuts.refusals > 0 &&
+    waiting.hasMetAll() &&
+    clients.told.length > kills
+  const places = placesInTurn()
   for (let done = 0; done < kills; done += 1) {
-    if (systemRandom.chance() < EARLY_SHARE && done > 0) {
-      await killStarting(dir.path, port)
+    if (done % EARLY_EVERY === EARLY_EVERY - 1) {
+      await killStarting(dir.path, port, START_MS_MAX * places.early())
       early += 1
       continue
     }
     if (done > 0) relay = await start(port)
-    await Bun.sleep(between(LIFE_MS_MIN, LIFE_MS_MAX))
+    await Bun.sleep(LIFE_MS_MIN + (LIFE_MS_MAX - LIFE_MS_MIN) * places.late())
     await relay.end('SIGKILL')
   }
   relay = await start(port)
+  // A machine with other things to do may not have come to all of it.
+  await eventually('clients met everything', () => (hasMetAll() ? true : null), MET_MS_MAX)
   clients.stop()
   waiting.stop()
   optOuts.stop()
@@ -131,21 +143,25 @@ async function filesArrived(dataDir: string): Promise<void> {
   )
 }
 
-/** Starts a relay and kills it before it can have said that it listens, or soon after. */
-async function killStarting(dataDir: string, port: number): Promise<void> {
+/** Starts a relay and kills it after a moment: before it can have said that it listens, or soon after. */
+async function killStarting(dataDir: string, port: number, momentMs: number): Promise<void> {
   const serve = ['serve', '--data-dir', dataDir, '--port', String(port)]
   const child = Bun.spawn([builtExecutable(), ...serve], {
     cwd: dataDir,
     env: cleanEnvironment(ENVIRONMENT),
     stdio: ['ignore', 'ignore', 'ignore'],
   })
-  await Bun.sleep(between(0, START_MS_MAX))
+  await Bun.sleep(momentMs)
   child.kill('SIGKILL')
   await child.exited
 }
 
-function between(least: number, most: number): number {
-  return least + systemRandom.chance() * (most - least)
+/** Places in a life, and in a start, from 0 to 1: few of them are spread as evenly as many are. */
+function placesInTurn() {
+  const places = (place = systemRandom.chance()) => {
+    return () => (place = (place + GOLDEN) % 1)
+  }
+  return { early: places(), late: places() }
 }
 
 function refuseSome(): Response {

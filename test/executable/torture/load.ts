@@ -140,6 +140,11 @@ export class Clients {
     return unfound
   }
 
+  /** True once a contact was added and a mark answered. */
+  hasMetAll(): boolean {
+    return this.named.length > 0 && this.reader.marks.some(({ isAnswered }) => isAnswered)
+  }
+
   stop(): void {
     this.#isStopped = true
   }
@@ -258,7 +263,8 @@ type SendBody = {
   readonly error?: { readonly code: string; readonly details?: { readonly message_id?: string } }
 }
 
-function toldBy(status: number, body: unknown, text: string): Told {
+/** What an answer to a send says; throws where it says nothing of a message. */
+export function toldBy(status: number, body: unknown, text: string): Told {
   const answer = body as SendBody // Any other shape throws below.
   if (status === 200 || status === 202) {
     return { messageId: answer.id ?? '', text, status: answer.status ?? '' }

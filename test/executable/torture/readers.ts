@@ -13,11 +13,16 @@ import {
   temporaryDataDir,
   type ApiKey,
 } from '../../support/relay-process.ts'
+import { pendingEvents } from '../box-ledgers.ts'
+import { comeToRest } from './load.ts'
 
 const SENDERS = 4
 const LIFE_MS_MAX = 80
+/** After the last cut a reader stays for a while, as often as there is more to read. */
+const LAST_MS = 200
+const REST_MS_MAX = 60_000
 /** With every so many cuts of the reader the relay is killed. */
-const KILL_EVERY = 10
+const KILL_EVERY = 5
 const ENVIRONMENT = {
   HOOKLINE_SIMULATED_LINES: '2',
   HOOKLINE_SIMULATED_DELAY_MS: '1',
@@ -67,11 +72,19 @@ export async function cutReaders(cuts: number): Promise<ReaderFigures> {
   }
   over.abort()
   await Promise.all(sending)
-  await eventually('the reader has all', async () => {
-    const before = seen.length
-    after = await readFor(1_000, { url: relay.url, key, after, seen })
-    return seen.length === before ? true : null
-  })
+  await comeToRest(api)
+  const isOver = () => (pendingEvents(dir.path) === 0 ? true : null)
+  await eventually('nobody replies any more', isOver, REST_MS_MAX)
+  const { next_cursor: newest } = await api.ask<{ next_cursor: string }>(
+    'GET',
+    '/api/v1/events?after=latest',
+  )
+  const readOn = async () => {
+    after = await readFor(LAST_MS, { url: relay.url, key, after, seen })
+    return after === newest ? true : null
+  }
+  // One that is missing is a fault of the comparison.
+  await eventually('the reader has all', readOn, REST_MS_MAX).catch(() => {})
   await relay.end('SIGTERM')
   return { cuts, kills, events: seen.length, faults: faultsOf(seen, idsIn(dir.path)) }
 }

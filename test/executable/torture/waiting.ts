@@ -78,6 +78,11 @@ export class Waiting {
     await Promise.all(this.#wishes)
   }
 
+  /** True once there was a send of each kind. */
+  hasMetAll(): boolean {
+    return KINDS.every((kind) => this.sends.some((send) => send.kind === kind))
+  }
+
   stop(): void {
     this.#isStopped = true
   }
