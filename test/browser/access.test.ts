@@ -150,7 +150,7 @@ story('one signs in, walks all pages, sends and answers by keyboard alone', asyn
   await watched.bubble('It is by the door.').waitFor()
 
   // Each had the focus before a key could be pressed at its sight.
-  expect(headings).toEqual(PAGES)
+  expect(headings.slice(-PAGES.length)).toEqual(PAGES)
 })
 
 async function setupLink({ dataDir }: Stage): Promise<string> {

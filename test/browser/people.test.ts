@@ -20,6 +20,12 @@ story('somebody is found by keyboard alone, and a message far back at its place'
   await name(scene, PERSON, { name: 'Anna Müller' })
   await say(api, PERSON, 'The red bicycle is ready.', lines[0])
   for (let n = 0; n < 70; n += 1) await say(api, PERSON, `Filler ${n}`, lines[0])
+  // The index follows the messages.
+  await eventually('the message is in the index', async () => {
+    const path = '/api/v1/search?q=bicycle'
+    const { messages } = await api.ask<{ messages: unknown[] }>('GET', path)
+    return messages.length > 0 ? true : null
+  })
   const watched = await stage.page({ viewport: COMPUTER })
   const { page } = watched
   await watched.show('home')
