@@ -27,15 +27,17 @@ storyOn(
 
     await watched.show('conversations')
     const newest = await page.locator(ROW).first().innerText()
-    const atFirst = [...pages]
+    const atFirst = new Set(pages).size
     await watched.scrollList(ROW, ROWS_SEEN)
     const rowsInPage = await page.locator(ROW).count()
 
     expect(newest.replaceAll(' ', '')).toContain('+13030002999')
     // One more is read before the end of the first comes into sight.
-    expect(atFirst.length).toBeLessThanOrEqual(2)
-    expect(pages).toHaveLength(new Set(pages).size)
-    expect(pages.length).toBeLessThanOrEqual(ROWS_SEEN / PAGE + 2)
+    expect(atFirst).toBeLessThanOrEqual(2)
+    // The head is read again when the lines report themselves.
+    const further = pages.filter((cursor) => cursor !== null)
+    expect(further).toHaveLength(new Set(further).size)
+    expect(further.length).toBeLessThanOrEqual(ROWS_SEEN / PAGE + 1)
     expect(rowsInPage).toBeLessThan(100)
   },
 )
