@@ -1,12 +1,11 @@
 // Runs the checks, the build and the tests one after another, and adds up what passed and failed. Its
 // last line is `N passed, N failed`. With arguments it runs the tests that they name, and no checks.
 
-import { existsSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 
 import { spawn, spawnSync } from 'bun'
 
-import { CHROMIUM } from '../test/browser/chromium.ts'
+import { findChromium } from '../test/browser/chromium.ts'
 import { bringMypy } from '../test/support/mypy.ts'
 import { NATS_SERVER } from '../test/support/nats-server.ts'
 
@@ -79,9 +78,10 @@ function allParts(): readonly Part[] {
 
 /** Installs the browser where that is possible; the tests that need it are skipped without it. */
 function bringBrowser(): void {
-  if (!existsSync(CHROMIUM)) install('chromium, for the tests of the dashboard', ['chromium'])
-  if (existsSync(CHROMIUM)) return
-  console.log(`\n${CHROMIUM} is missing: skipping the browser tests of the dashboard.`)
+  const isMissing = () => findChromium() === null
+  if (isMissing()) install('chromium, for the tests of the dashboard', ['chromium-headless-shell'])
+  if (!isMissing()) return
+  console.log('\nChromium is missing: skipping the browser tests of the dashboard.')
 }
 
 /** Installs the programs that verify our stand-ins for iPhones; without them their tests are skipped. */

@@ -12,6 +12,7 @@
 //   bun scripts/torture.ts readers --count 1000     readers of events that are cut and resume
 //   bun scripts/torture.ts damage --count 1000      databases with flipped bits and overwritten pages
 //   bun scripts/torture.ts bodies --count 1000000   bodies of messages on a Mac with damage
+//   bun scripts/torture.ts pages                    every page at all widths, by night, and in all locales (Chromium)
 //   bun scripts/torture.ts boxes-model --steps 1000000   the protocol of several boxes, on a hostile network
 //
 // `--seed N` repeats what a run drew by chance.
@@ -20,6 +21,7 @@ import { parseArgs } from 'node:util'
 
 import { runModel } from '../test/boxes/model/model.ts'
 import { livePartitions } from '../test/boxes/partitions.ts'
+import { lookAtEveryPage } from '../test/browser/every-page.ts'
 import { hasNamespaces } from '../test/executable/torture/box-network.ts'
 import { runBoxKills, type FleetRun } from '../test/executable/torture/boxes.ts'
 import { jumpClock } from '../test/executable/torture/clock.ts'
@@ -74,6 +76,7 @@ const TORTURES: Readonly<Record<string, () => Promise<Result>>> = {
   damage,
   readers,
   bodies,
+  pages,
   'boxes-model': () => runModel(steps ?? 0, seed ?? 0),
 }
 const torture = TORTURES[positionals[0] ?? '']
@@ -172,6 +175,11 @@ async function kills(load: 'texts' | 'files'): Promise<Result> {
 async function readers(): Promise<Result> {
   const { cuts, kills, events, faults } = await cutReaders(count ?? 0)
   return { line: `${cuts} cuts, ${kills} of them with the relay: ${events} events read`, faults }
+}
+
+async function pages(): Promise<Result> {
+  const { views, faults } = await lookAtEveryPage()
+  return { line: `${views} views of pages, dialogs and drawers`, faults }
 }
 
 async function power(): Promise<Result> {

@@ -2,19 +2,14 @@
 
 import { expect } from 'bun:test'
 
-import type { Locator } from 'playwright-core'
-
-import { story } from './browser.ts'
-import { lineIds, say } from './furnished.ts'
 import { FRIEND, messageWith, PICTURE, play } from './rich.ts'
-import { PERSON, Stage } from './stage.ts'
+import { openThread, story } from './story.ts'
 import type { WatchedPage } from './watched-page.ts'
 
 const NOTE = { name: 'note.txt', mimeType: 'text/plain', buffer: Buffer.from('Table four.') }
 
-story('files are attached by button, drop and paste, and sent with the text', async () => {
-  await using stage = await Stage.open()
-  const { watched, thread } = await openThread(stage)
+story('files are attached by button, drop and paste, and sent with the text', async (scene) => {
+  const { watched, thread } = await openThread(scene)
   const files = thread.getByRole('list', { name: 'Attachments' }).getByRole('listitem')
 
   await thread.locator('input[type=file]').setInputFiles([NOTE])
@@ -22,8 +17,8 @@ story('files are attached by button, drop and paste, and sent with the text', as
   await give(watched, 'paste', 'textarea', { name: 'image.png', type: 'image/png' })
   await files.nth(2).waitFor()
   await thread.getByRole('textbox').fill('The plan, and a note.')
-  await thread.getByRole('button', { name: 'Send', exact: true }).click()
-  const own = thread.getByRole('article').filter({ hasText: 'The plan, and a note.' })
+  await watched.button('Send').click()
+  const own = watched.bubble('The plan, and a note.')
   await own.getByText('Read', { exact: true }).waitFor()
   const words = await own.innerText()
 
@@ -31,44 +26,30 @@ story('files are attached by button, drop and paste, and sent with the text', as
   expect(await own.getByRole('button', { name: /^Open / }).count()).toBe(2)
   expect(await files.count()).toBe(0)
   expect(await thread.getByRole('textbox').inputValue()).toBe('')
-  expect(watched.faults).toEqual([])
 })
 
-story('a file is sent without a word, and one that was removed is not sent', async () => {
-  await using stage = await Stage.open()
-  const { watched, thread } = await openThread(stage)
-
-  await thread.locator('input[type=file]').setInputFiles([NOTE, { ...NOTE, name: 'wrong.txt' }])
-  await thread.getByRole('button', { name: 'Remove wrong.txt' }).click()
-  await thread.getByRole('button', { name: 'Send', exact: true }).click()
-  const own = thread.getByRole('article').filter({ hasText: 'note.txt' })
-  await own.getByText('Read', { exact: true }).waitFor()
-
-  expect(await thread.getByText('wrong.txt').count()).toBe(0)
-  expect(watched.faults).toEqual([])
-})
-
-story('more files than a message can have are refused beside the others', async () => {
-  await using stage = await Stage.open()
-  const { watched, thread } = await openThread(stage)
+story('ten files are taken at most, and go without a word, but for one removed', async (scene) => {
+  const { watched, thread } = await openThread(scene)
   const many = Array.from({ length: 12 }, (_, index) => ({ ...NOTE, name: `note-${index}.txt` }))
 
   await thread.locator('input[type=file]').setInputFiles(many)
   await watched.reads('A message can have 10 attachments at most.')
+  const taken = await thread.getByRole('button', { name: /^Remove note/ }).count()
+  await watched.button('Remove note-9.txt').click()
+  await watched.button('Send').click()
+  const own = watched.bubble('note-8.txt')
+  await own.getByText('Read', { exact: true }).waitFor()
 
-  expect(await thread.getByRole('button', { name: /^Remove note/ }).count()).toBe(10)
+  expect(taken).toBe(10)
+  expect(await thread.getByText('note-9.txt').count()).toBe(0)
 })
 
-story('a picture arrives while the conversation is open, and is opened large', async () => {
-  await using stage = await Stage.open()
-  const api = await stage.api()
-  const [line] = await lineIds(api)
-  const { conversation_id } = await say(api, FRIEND, 'Do you have the plan?', line)
-  const watched = await stage.page()
-  await watched.show(`conversations/${conversation_id}`)
+story('a picture arrives while the conversation is open, and is opened large', async (scene) => {
+  const { watched } = await openThread(scene, { to: FRIEND })
 
   const photo = { filename: 'table plan.png', content_base64: PICTURE }
-  await play(api, line, { type: 'message', from: FRIEND, attachments: [photo] })
+  const event = { type: 'message', from: FRIEND, attachments: [photo] }
+  await play(scene.api, scene.lines[0], event)
   const small = watched.page.getByRole('button', { name: 'Open table plan.png' })
   await small.getByRole('img').waitFor()
   await small.click()
@@ -83,56 +64,37 @@ story('a picture arrives while the conversation is open, and is opened large', a
 
   expect(width).toBeGreaterThan(512)
   expect(name).toBe('table plan.png')
-  expect(await watched.page.evaluate('document.activeElement.ariaLabel')).toBe(
-    'Open table plan.png',
-  )
-  expect(watched.faults).toEqual([])
+  expect(await watched.focused()).toBe('Open table plan.png')
 })
 
 const SCRIPT = '<script>window.isHurt = true</script>'
 const NAME = '<img src=x onerror="window.isHurt=true">\u202Egpj.html'
 
-story('what could run in a page is a card to save, and its name stays a text', async () => {
-  await using stage = await Stage.open()
-  const api = await stage.api()
-  const [line] = await lineIds(api)
-  const svg = `<svg xmlns="http://www.w3.org/2000/svg">${SCRIPT}</svg>`
-  const files = [
-    { filename: NAME, content_base64: btoa(`<!doctype html>${SCRIPT}`) },
-    { filename: 'drawing.svg', content_base64: btoa(svg) },
-    { filename: 'photo.png', content_base64: btoa(`<html>${SCRIPT}</html>`) },
-  ]
-  await play(api, line, { type: 'message', from: FRIEND, text: 'Open!', attachments: files })
-  const { conversation_id } = await messageWith(api, 'Open!')
-  const watched = await stage.page()
-  await watched.show(`conversations/${conversation_id}`)
-  const bubble = watched.page.getByRole('article')
-  await bubble.getByRole('button', { name: 'Download' }).nth(2).waitFor()
+story(
+  'what could run in a page is a card to save, and its name stays a text',
+  async ({ stage, api, lines: [line] }) => {
+    const svg = `<svg xmlns="http://www.w3.org/2000/svg">${SCRIPT}</svg>`
+    const files = [
+      { filename: NAME, content_base64: btoa(`<!doctype html>${SCRIPT}`) },
+      { filename: 'drawing.svg', content_base64: btoa(svg) },
+      { filename: 'photo.png', content_base64: btoa(`<html>${SCRIPT}</html>`) },
+    ]
+    await play(api, line, { type: 'message', from: FRIEND, text: 'Open!', attachments: files })
+    const { conversation_id } = await messageWith(api, 'Open!')
+    const watched = await stage.page()
+    await watched.show(`conversations/${conversation_id}`)
+    const bubble = watched.page.getByRole('article')
+    await bubble.getByRole('button', { name: 'Download' }).nth(2).waitFor()
 
-  expect(await bubble.getByRole('button', { name: /^Open/ }).count()).toBe(0)
-  expect(await bubble.innerText()).toContain('<img src=x onerror=')
-  expect(await bubble.innerText()).not.toContain('\u202E')
-  expect(await watched.page.evaluate('["isHurt" in window, document.images.length]')).toEqual([
-    false,
-    0,
-  ])
-  expect(watched.faults).toEqual([])
-})
-
-/** A conversation with a person whose line takes files. */
-async function openThread(
-  stage: Stage,
-): Promise<{ readonly watched: WatchedPage; readonly thread: Locator }> {
-  const api = await stage.api()
-  const [line] = await lineIds(api)
-  const { conversation_id } = await say(api, PERSON, 'Good evening.', line)
-  const watched = await stage.page()
-  await watched.show(`conversations/${conversation_id}`)
-  return {
-    watched,
-    thread: watched.page.getByRole('region', { name: 'Conversation', exact: true }),
-  }
-}
+    expect(await bubble.getByRole('button', { name: /^Open/ }).count()).toBe(0)
+    expect(await bubble.innerText()).toContain('<img src=x onerror=')
+    expect(await bubble.innerText()).not.toContain('\u202E')
+    expect(await watched.page.evaluate('["isHurt" in window, document.images.length]')).toEqual([
+      false,
+      0,
+    ])
+  },
+)
 
 /** Drops or pastes a picture onto an element, as a browser does. */
 async function give(

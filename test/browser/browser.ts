@@ -1,13 +1,8 @@
-// One Chromium for all the tests. Where there is none, they are left out.
-
-import { test } from 'bun:test'
-import { existsSync } from 'node:fs'
+// One Chromium for all the tests of a process.
 
 import { chromium, type Browser } from 'playwright-core'
 
-import { CHROMIUM } from './chromium.ts'
-
-const TIMEOUT_MS = 90_000
+import { findChromium } from './chromium.ts'
 
 /**
  * Features of Chromium that are off. The first two load two pages of its own in each new window, for the list below
@@ -34,7 +29,7 @@ const DISABLED_FEATURES = [
 
 let opened: Promise<Browser> | null = null
 
-/** The browser, a new one where it broke off. It ends with this process, to whose pipe it listens. */
+/** The browser, a new one if the last broke off. It ends with this process, to whose pipe it listens. */
 export function openBrowser(): Promise<Browser> {
   opened ??= launch()
   return opened
@@ -43,12 +38,8 @@ export function openBrowser(): Promise<Browser> {
 async function launch(): Promise<Browser> {
   // As root, which tests in a container are, Chromium runs without its sandbox only.
   const args = ['--no-sandbox', `--disable-features=${DISABLED_FEATURES.join(',')}`]
-  const browser = await chromium.launch({ executablePath: CHROMIUM, args })
+  const executablePath = findChromium() ?? ''
+  const browser = await chromium.launch({ executablePath, args })
   browser.on('disconnected', () => (opened = null))
   return browser
-}
-
-/** A test that needs the browser. */
-export function story(name: string, run: () => Promise<void>, timeoutMs = TIMEOUT_MS): void {
-  test.if(existsSync(CHROMIUM))(name, run, timeoutMs)
 }

@@ -7,7 +7,7 @@ const START = Date.parse('2026-11-21T10:00:00Z')
 const iso = (time: number) => new Date(time).toISOString()
 
 /** With an outage of the first line. */
-export function busyWeeks(lines: readonly string[]): HomePictures {
+function busyWeeks(lines: readonly string[]): HomePictures {
   const latency = { send_p50_ms: 1_000, send_p95_ms: 5_000 }
   return {
     time_zone: 'UTC',
@@ -47,12 +47,17 @@ export function busyWeeks(lines: readonly string[]): HomePictures {
   }
 }
 
-/** Shows the figures on Home in place of its own, in every tab. */
+/**
+ * Shows the figures on Home in place of its own, in every tab. Not by a route: with one, Chromium keeps no files, and
+ * loads every script again with each page.
+ */
 export async function showBusyWeeks(
   { page }: WatchedPage,
   lines: readonly string[],
 ): Promise<void> {
-  await page
-    .context()
-    .route('**/dashboard/pictures/home', (route) => route.fulfill({ json: busyWeeks(lines) }))
+  await page.context().addInitScript(`
+    const realFetch = window.fetch
+    window.fetch = (url, ...more) => url === '/dashboard/pictures/home'
+      ? Promise.resolve(Response.json(${JSON.stringify(busyWeeks(lines))}))
+      : realFetch(url, ...more)`)
 }

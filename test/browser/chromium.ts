@@ -1,2 +1,9 @@
-/** Where Debian's package puts the browser of the tests. */
-export const CHROMIUM = '/usr/bin/chromium'
+import { existsSync } from 'node:fs'
+
+/** Where Debian's packages put the browser. The one without windows needs a quarter less of the processor. */
+const PLACES = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium']
+
+/** The browser of the tests, or null if none is installed. */
+export function findChromium(): string | null {
+  return PLACES.find((path) => existsSync(path)) ?? null
+}

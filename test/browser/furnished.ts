@@ -3,7 +3,7 @@
 
 import { Receiver } from '../support/receiver.ts'
 import { eventually, type ApiClient } from '../support/relay-process.ts'
-import { PERSON, SECOND_LINE, type Stage } from './stage.ts'
+import { PERSON, SECOND_LINE } from './stage.ts'
 
 type Sent = {
   readonly id: string
@@ -24,8 +24,13 @@ const ALL_EVENTS = [
   'message.failed',
 ]
 
-export type Furniture = Disposable & {
+export type Relay = {
   readonly api: ApiClient
+  /** The ids of its two simulated lines, which are online. */
+  readonly lines: readonly [string, string]
+}
+
+export type Furniture = Disposable & {
   /** The conversation with messages both ways. */
   readonly conversationId: string
   /** One of its messages. */
@@ -39,13 +44,11 @@ export type Furniture = Disposable & {
   readonly deliveryId: string
 }
 
-export async function furnish(stage: Stage): Promise<Furniture> {
-  const api = await stage.api()
+export async function furnish({ api, lines: [first, second] }: Relay): Promise<Furniture> {
   const hearing = new Receiver()
   const failing = new Receiver(() => new Response('no such table: bookings', { status: 500 }))
   await addWebhook(api, hearing.url)
   const failingWebhookId = await addWebhook(api, failing.url)
-  const [first, second] = await lineIds(api)
 
   const sent = await say(api, ANSWERS_THE_SAME, 'Is the table by the window free tonight?', first)
   await say(api, SECOND_LINE, 'Table four is ready to be cleaned.', first)
@@ -57,7 +60,6 @@ export async function furnish(stage: Stage): Promise<Furniture> {
     `/api/v1/webhooks/${failingWebhookId}/deliveries?limit=1`,
   )
   return {
-    api,
     conversationId: sent.conversation_id,
     messageId: sent.id,
     lineId: first,

@@ -1,111 +1,74 @@
-// Every page, dialog and drawer on one width, light and dark: nothing sticks out, nothing jumps, nothing is
-// asked of another host, a finger hits everything, and everybody can use it. With `HOOKLINE_SCREENSHOTS=1`,
-// screenshots are kept to be looked at.
-
-import { expect } from 'bun:test'
+// What may be wrong with a page, dialog or drawer: it is wider than its window, a finger misses a control, words
+// are too pale, somebody cannot use it, or it jumps while its data arrive.
 
 import type { Route } from 'playwright-core'
 
 import { eventually } from '../support/relay-process.ts'
-import { story } from './browser.ts'
-import { showBusyWeeks } from './busy-weeks.ts'
-import { lineIds } from './furnished.ts'
-import { EMPTY_PLACES, furnishAll, furnishedPlaces, visit, type Place } from './places.ts'
-import { Stage, type Look } from './stage.ts'
+import { visit, type Place } from './places.ts'
+import { COMPUTER } from './stage.ts'
 import type { WatchedPage } from './watched-page.ts'
+
+/** Says what is wrong with the place that is shown. */
+export type Check = (tab: WatchedPage, name: string) => Promise<readonly string[]>
 
 /** As much as nobody notices, by the measure that browsers have for it. */
 const SHIFT_MAX = 0.05
-/** How many are open at once, to wait for their data together. */
-const TABS = 4
+/**
+ * How many are open at once, to wait for their data together. Each holds one of the six connections that Chromium
+ * makes to a host.
+ */
+const TABS = 3
 const LATER_MS = 80
-const TIMEOUT_MS = 180_000
-/** Conversations with files. */
-const RICH = ['thread', 'group']
 
-/** The stories of every page, on a browser of the width. */
-export function pagesFit(width: string, look: Look): void {
-  story(
-    `every page fits on a ${width}, light and dark, and everybody can use it`,
-    async () => {
-      await using stage = await Stage.open()
-      const watched = await stage.page(look)
-      using rooms = await furnishAll(stage, watched)
-      await showBusyWeeks(watched, await lineIds(rooms.api))
+/** Nothing sticks out, and a finger hits everything on a page that is touched. */
+export const fits: Check = async (tab, name) => [
+  ...(await sticksOut(tab, name)),
+  ...(await tab.smallTargets()),
+]
 
-      const problems = await problemsAt(watched, furnishedPlaces(rooms), width)
-
-      expect(problems).toEqual([])
-    },
-    TIMEOUT_MS,
-  )
-
-  story(
-    `a relay in which nothing happened yet fits on a ${width}, and the sign-in`,
-    async () => {
-      await using stage = await Stage.open({ lines: 0 })
-      const watched = await stage.page(look)
-      const stranger = await stage.strangersPage(look)
-
-      const problems = await problemsAt(watched, EMPTY_PLACES, `empty-${width}`)
-      await stranger.show('home')
-      problems.push(...(await problemsOf(stranger, `sign-in-${width}`)), ...stranger.faults)
-
-      expect(problems.filter((problem) => !isOfUnknown(problem))).toEqual([])
-    },
-    TIMEOUT_MS,
-  )
-
-  story(
-    `no page jumps on a ${width} while its data arrive`,
-    async () => {
-      await using stage = await Stage.open()
-      const first = await stage.page(look)
-      using rooms = await furnishAll(stage, first)
-      // What is made in one tab, or the step of setup, would move things in the others, and a file that never
-      // arrives is asked for again and again.
-      const places = furnishedPlaces(rooms).filter(
-        ({ name, step, press }) => step === null && press.length === 0 && !RICH.includes(name),
-      )
-
-      const problems = await sideBySide(first, places, jumpsOf)
-
-      expect(problems).toEqual([])
-    },
-    TIMEOUT_MS,
-  )
+const sticksOut: Check = async (tab) => {
+  const { px, parts } = await tab.overflow()
+  return px > 0 ? [`${px} px too wide: ${parts.join(', ')}`] : []
 }
 
-/** All that is wrong at the places. */
-async function problemsAt(
-  watched: WatchedPage,
+/** Nothing sticks out on a computer either, once the page has followed its window. */
+export const fitsComputer: Check = async (tab, name) => {
+  await tab.page.setViewportSize(COMPUTER)
+  await tab.drawn()
+  await tab.settle()
+  return sticksOut(tab, name)
+}
+
+/** Everybody can use it, by all that axe-core knows. */
+export const isUsable: Check = (tab) => tab.accessibilityFaults('top')
+
+/** By night the colors are others, and nothing else. */
+export const isReadableByNight: Check = async (tab) => {
+  await tab.page.emulateMedia({ colorScheme: 'dark' })
+  const faults = await tab.accessibilityFaults('contrast')
+  await tab.page.emulateMedia({ colorScheme: 'light' })
+  return faults
+}
+
+/** Goes to the places, and says what is wrong there. */
+export function problemsAt(
+  first: WatchedPage,
   places: readonly Place[],
-  suffix: string,
+  checks: readonly Check[],
 ): Promise<string[]> {
-  return sideBySide(watched, places, async (tab, place) => {
+  return sideBySide(first, places, async (tab, place) => {
+    const found: string[] = []
     await visit(tab, place)
-    return problemsOf(tab, `${place.name}-${suffix}`)
+    await tab.whole(async () => {
+      for (const check of checks) found.push(...(await check(tab, place.name)))
+    })
+    return found
   })
 }
 
-/** Says what is wrong, and takes a picture of the whole, by day and by night. */
-async function problemsOf(watched: WatchedPage, name: string): Promise<string[]> {
-  const found: string[] = []
-  await watched.whole(async () => {
-    const { px, parts } = await watched.overflow()
-    if (px > 0) found.push(`${px} px too wide: ${parts.join(', ')}`)
-    found.push(...(await watched.smallTargets()))
-    // By day all is looked at, by night the colours: nothing else differs.
-    for (const [colorScheme, of] of [
-      ['light', 'all'],
-      ['dark', 'contrast'],
-    ] as const) {
-      await watched.page.emulateMedia({ colorScheme })
-      await watched.keepPicture(`${name}-${colorScheme}`)
-      found.push(...(await watched.accessibilityFaults(of)))
-    }
-  })
-  return found.map((problem) => `${name}: ${problem}`)
+/** Says which of the places jump while their data arrive. What is made there would move things in other tabs. */
+export function jumpsAt(first: WatchedPage, places: readonly Place[]): Promise<string[]> {
+  return sideBySide(first, places, jumpsOf)
 }
 
 /** Goes through the places in several tabs at once, and then through the steps of setup, which the relay counts. */
@@ -115,22 +78,26 @@ async function sideBySide(
   look: (tab: WatchedPage, place: Place) => Promise<readonly string[]>,
 ): Promise<string[]> {
   const problems: string[] = []
+  await first.page.goto('about:blank')
   const walk = async (rest: Place[]) => {
     const tab = await first.another()
     for (let place = rest.shift(); place !== undefined; place = rest.shift()) {
-      problems.push(...(await look(tab, place)))
-      // A dialog may be over it: one closes by its own button only, another at the next address.
-      const isCovered =
-        place.press.length > 0 || (await tab.page.locator('dialog[open]').count()) > 0
-      if (isCovered) await tab.page.goto('about:blank')
+      problems.push(...(await look(tab, place)).map((problem) => `${place.name}: ${problem}`))
+      if (place.press.length > 0) await leave(tab)
     }
-    problems.push(...tab.faults)
     await tab.page.close()
   }
   const anywhere = places.filter(({ step }) => step === null)
   await Promise.all(Array.from({ length: TABS }, () => walk(anywhere)))
   await walk(places.filter(({ step }) => step !== null))
-  return [...problems, ...first.faults]
+  return problems
+}
+
+/** Leaves nothing open: another page takes the place of a menu, and a dialog that shows a secret ends with all. */
+async function leave({ page }: WatchedPage): Promise<void> {
+  await page.keyboard.press('Escape')
+  const isCovered = (await page.locator('dialog[open]').count()) > 0
+  await page.goto(isCovered ? 'about:blank' : '/#/nope')
 }
 
 async function jumpsOf(tab: WatchedPage, place: Place): Promise<readonly string[]> {
@@ -142,7 +109,7 @@ async function jumpsOf(tab: WatchedPage, place: Place): Promise<readonly string[
   const { sum, parts } = await tab.shifts()
   // The list that is refreshed just now is not waited for.
   await tab.page.unrouteAll({ behavior: 'ignoreErrors' })
-  return sum < SHIFT_MAX ? [] : [`${place.name}: ${sum.toFixed(3)} (${parts.join(', ')})`]
+  return sum < SHIFT_MAX ? [] : [`jumps by ${sum.toFixed(3)} (${parts.join(', ')})`]
 }
 
 /**
@@ -161,9 +128,4 @@ async function answerLate({ page }: WatchedPage): Promise<ReadonlySet<Route>> {
     open.delete(route)
   })
   return open
-}
-
-/** Chromium notes each answer that says that there is no such thing. */
-function isOfUnknown(fault: string): boolean {
-  return fault.includes('status of 404') && fault.includes('unknown')
 }

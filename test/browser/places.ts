@@ -2,9 +2,9 @@
 // dialog, menu and drawer.
 
 import { eventually, type ApiClient } from '../support/relay-process.ts'
-import { furnish, lineIds, type Furniture } from './furnished.ts'
+import { furnish, type Furniture, type Relay } from './furnished.ts'
 import { fillRichly, FRIEND } from './rich.ts'
-import { PERSON, type Stage } from './stage.ts'
+import { PERSON } from './stage.ts'
 import type { WatchedPage } from './watched-page.ts'
 
 export type Place = {
@@ -44,17 +44,18 @@ const SETUP_STEPS = ['line', 'message', 'key']
 const ARABIC_NAME = 'محمد الأمين'
 const LONG_NAME = 'Bartholomew Featherstonehaugh-Cholmondeley, Upholstery and Bicycles'
 
-type Rooms = Furniture & {
+export type Rooms = Furniture & {
   readonly richId: string
   readonly groupId: string
   readonly inboxId: string
 }
 
 /** Lets everything happen of which the dashboard shows something. */
-export async function furnishAll(stage: Stage, watched: WatchedPage): Promise<Rooms> {
-  const furniture = await furnish(stage)
-  const { api } = furniture
-  const [first, second] = await lineIds(api)
+export async function furnishAll(
+  { api, lines: [first, second] }: Relay,
+  watched: WatchedPage,
+): Promise<Rooms> {
+  const furniture = await furnish({ api, lines: [first, second] })
   const { personId, groupId } = await fillRichly(api, first)
   const name = (handle: string, fields: object) =>
     api.ask('PUT', `/api/v1/contacts/${encodeURIComponent(handle)}`, fields)
@@ -87,17 +88,8 @@ const MORE = 'summary[title="More"]'
 const named = (name: string) => `role=button[name="${name}"]`
 
 export function furnishedPlaces(rooms: Rooms): readonly Place[] {
-  const {
-    conversationId,
-    richId,
-    groupId,
-    messageId,
-    lineId,
-    failingWebhookId,
-    deliveryId,
-    inboxId,
-  } = rooms
-  const webhook = `webhooks/${failingWebhookId}`
+  const { conversationId, richId, groupId, messageId, lineId, inboxId, deliveryId } = rooms
+  const webhook = `webhooks/${rooms.failingWebhookId}`
   const thread = `conversations/${richId}`
   return [
     ...places({
@@ -145,6 +137,15 @@ export function furnishedPlaces(rooms: Rooms): readonly Place[] {
     }),
     ...SETUP_STEPS.map((step) => ({ name: `setup-${step}`, hash: 'setup', step, press: [] })),
   ]
+}
+
+/** Those of the places that bear one of the names; throws if one is missing. */
+export function placesNamed(all: readonly Place[], names: readonly string[]): readonly Place[] {
+  return names.map((name) => {
+    const place = all.find((each) => each.name === name)
+    if (place === undefined) throw new Error(`No place is named ${name}.`)
+    return place
+  })
 }
 
 /** Goes there, presses what is to be pressed, and waits until all of it is shown. */

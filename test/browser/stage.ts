@@ -1,7 +1,6 @@
 // Where a story plays: a relay of its own from the executable, with simulated lines, and the pages that
 // are open on it.
 
-import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import type { BrowserContext, BrowserContextOptions } from 'playwright-core'
@@ -14,9 +13,9 @@ import {
   type RelayOptions,
 } from '../support/relay-process.ts'
 import { openBrowser } from './browser.ts'
-import { WatchedPage } from './watched-page.ts'
+import { signedIn } from './signed-in.ts'
+import { Faults, WatchedPage } from './watched-page.ts'
 
-export const PASSWORD = 'correct horse battery'
 /** The numbers of the first two simulated lines, and of a person who is none. */
 export const FIRST_LINE = '+12025550101'
 export const SECOND_LINE = '+12025550102'
@@ -31,8 +30,11 @@ export const COMPUTER = { width: 1280, height: 800 }
 /** A browser that is touched. */
 export const TOUCH = { hasTouch: true, isMobile: true }
 
+/** Chromium itself notes each request that found nobody. */
+export const OUTAGE = /ERR_(CONNECTION|INCOMPLETE|EMPTY|NETWORK|ABORTED)|status of 503/
+
 /** Long enough for a machine that has other things to do. */
-const ACTION_TIMEOUT_MS = 20_000
+const ACTION_TIMEOUT_MS = 30_000
 
 export type StageOptions = {
   readonly lines?: number
@@ -71,7 +73,9 @@ export class Stage {
   readonly #start: RelayOptions
   readonly #removeDataDir: () => void
   readonly #contexts: BrowserContext[] = []
+  readonly #faults = new Faults()
   #relay: RelayProcess
+  #api: Promise<ApiClient> | null = null
 
   private constructor(relay: RelayProcess, start: RelayOptions, removeDataDir: () => void) {
     this.dataDir = start.dataDir
@@ -86,8 +90,8 @@ export class Stage {
     const start = {
       dataDir: dir.path,
       arguments: ['--simulated-lines', String(lines), '--simulated-delay-ms', '100'],
-      environment: isClaimed ? { HOOKLINE_ADMIN_PASSWORD_FILE: passwordFile(dir.path) } : {},
     }
+    if (isClaimed) (await signedIn()).copyTo(dir.path)
     await prepare?.(dir.path)
     const relay = await RelayProcess.start(start)
     return new Stage(relay, start, () => dir[Symbol.dispose]())
@@ -97,9 +101,14 @@ export class Stage {
     return this.#relay.url
   }
 
-  /** What the relay wrote since its last start. */
-  get log(): string {
-    return this.#relay.log
+  /** What its pages did so far that they may not. */
+  get faults(): readonly string[] {
+    return this.#faults.list
+  }
+
+  /** From now on its pages may do what is worded so. */
+  excuse(words: RegExp): void {
+    this.#faults.excuse(words)
   }
 
   /** A page in a browser of its own that nobody signed in to, and that shows nothing yet. */
@@ -108,32 +117,30 @@ export class Stage {
     const context = await browser.newContext({ baseURL: this.url, ...look })
     this.#contexts.push(context)
     context.setDefaultTimeout(ACTION_TIMEOUT_MS)
-    return WatchedPage.open(context)
+    return WatchedPage.open(context, this.#faults)
   }
 
   /** A page in a browser of its own that is signed in, and that shows nothing yet. */
   async page(look: Look = {}): Promise<WatchedPage> {
-    const answer = await fetch(`${this.url}/dashboard/session`, {
-      method: 'POST',
-      body: JSON.stringify({ password: PASSWORD }),
-      headers: { 'sec-fetch-site': 'same-origin', 'content-type': 'application/json' },
-    })
-    if (!answer.ok) throw new Error(`The sign-in was refused: ${await answer.text()}`)
-    const { page_key } = (await answer.json()) as { readonly page_key: string }
-    const [cookie = ''] = (answer.headers.get('set-cookie') ?? '').split(';')
-    const [name = '', value = ''] = cookie.split('=')
-    const localStorage = [{ name: 'hookline-page-key', value: page_key }]
+    const { sessions } = await signedIn()
+    const { cookie, pageKey } = sessions[this.#contexts.length === 0 ? 0 : 1]
+    const localStorage = [{ name: 'hookline-page-key', value: pageKey }]
     return this.strangersPage({
       ...look,
       storageState: {
-        cookies: [{ name, value, ...COOKIE }],
+        cookies: [{ ...cookie, ...COOKIE }],
         origins: [{ origin: this.url, localStorage }],
       },
     })
   }
 
-  /** A client of the API with a new key, made over the control socket as `hookline keys create` does. */
-  async api(): Promise<ApiClient> {
+  /** A client of the API with a key that is made over the control socket, as `hookline keys create` does. */
+  api(): Promise<ApiClient> {
+    this.#api ??= this.#createKey()
+    return this.#api
+  }
+
+  async #createKey(): Promise<ApiClient> {
     const answer = await fetch(`${this.url}/api/v1/keys`, {
       unix: join(this.dataDir, 'control.sock'),
       method: 'POST',
@@ -158,10 +165,4 @@ export class Stage {
     await this.#relay.end('SIGKILL')
     this.#removeDataDir()
   }
-}
-
-function passwordFile(dataDir: string): string {
-  const path = `${dataDir}/password-to-take`
-  writeFileSync(path, PASSWORD, { mode: 0o600 })
-  return path
 }

@@ -3,52 +3,33 @@
 import { expect } from 'bun:test'
 
 import { eventually } from '../support/relay-process.ts'
-import { story } from './browser.ts'
-import { lineIds, say } from './furnished.ts'
-import { FIRST_LINE, PERSON, SECOND_LINE, SHOWN_PERSON, Stage } from './stage.ts'
+import { say } from './furnished.ts'
+import { FIRST_LINE, PERSON, SECOND_LINE, SHOWN_PERSON } from './stage.ts'
+import { openThread, story } from './story.ts'
 
-story('an open thread shows what arrives, and that what was sent is read', async () => {
-  await using stage = await Stage.open()
-  const api = await stage.api()
-  const [first, second] = await lineIds(api)
-  const { conversation_id } = await say(api, SECOND_LINE, 'Is the table free?', first)
-  const watched = await stage.page()
-  await watched.show(`conversations/${conversation_id}`)
-  const thread = watched.page.getByRole('region', { name: 'Conversation', exact: true })
-
-  await say(api, FIRST_LINE, 'It is free from eight on.', second)
-  await thread.getByText('It is free from eight on.').waitFor()
-  await thread.getByRole('textbox').fill('We come at eight.')
-  await thread.getByRole('button', { name: 'Send', exact: true }).click()
-  const own = thread.getByRole('article').filter({ hasText: 'We come at eight.' })
-  await own.getByText('Read', { exact: true }).waitFor()
-
-  expect(await own.innerText()).toContain('Dashboard')
-  expect(watched.faults).toEqual([])
-})
-
-story('two tabs show the same, whichever of them is used', async () => {
-  await using stage = await Stage.open()
-  const api = await stage.api()
-  const [first] = await lineIds(api)
-  const { conversation_id } = await say(api, PERSON, 'Your table is ready.', first)
-  const left = await stage.page()
+story('two tabs show what arrives, what is sent, and that it was read', async (scene) => {
+  const { api, lines } = scene
+  const { id, watched: left } = await openThread(scene, { to: SECOND_LINE })
   const right = await left.another()
-  for (const tab of [left, right]) await tab.show(`conversations/${conversation_id}`)
+  await right.show(`conversations/${id}`)
 
   await left.page.getByRole('switch', { name: 'Human takeover' }).click()
   await right.page.getByRole('switch', { name: 'Human takeover', checked: true }).waitFor()
-  await right.page
-    .getByRole('textbox', { name: `Message to ${SHOWN_PERSON}` })
-    .fill('It is by the door.')
+  await say(api, FIRST_LINE, 'We come at eight.', lines[1])
+  await right.bubble('We come at eight.').waitFor()
+  await right.thread.getByRole('textbox').fill('It is by the door.')
   await right.page.keyboard.press('Enter')
-  await left.page.getByRole('article').filter({ hasText: 'It is by the door.' }).waitFor()
-  const bubbles = await Promise.all(
-    [left, right].map((tab) => tab.page.getByRole('article').count()),
-  )
+  for (const tab of [left, right]) {
+    await tab.bubble('It is by the door.').getByText('Read', { exact: true }).waitFor()
+  }
 
-  expect(bubbles).toEqual([2, 2])
-  expect([...left.faults, ...right.faults]).toEqual([])
+  for (const tab of [left, right]) {
+    expect(await tab.page.getByRole('article').allInnerTexts()).toEqual([
+      expect.stringContaining('Your table is ready.'),
+      expect.stringContaining('We come at eight.'),
+      expect.stringMatching(/Dashboard[^]*It is by the door\.|It is by the door\.[^]*Dashboard/),
+    ])
+  }
 })
 
 /** There, back, and once more on a slow machine. */
@@ -64,11 +45,8 @@ const COUNT_MOVES = `{
 
 story(
   'a conversation that moved to another line and back is followed, and stands still',
-  async () => {
-    await using stage = await Stage.open()
-    const api = await stage.api()
-    const [first] = await lineIds(api)
-    const { conversation_id: id } = await say(api, PERSON, 'Your table is ready.', first)
+  async ({ stage, api, lines: [line] }) => {
+    const { conversation_id: id } = await say(api, PERSON, 'Your table is ready.', line)
     const other = id.replace(/.{4}$/, '0000')
     const watched = await stage.page()
     const { page } = watched
@@ -87,46 +65,14 @@ story(
 
     await page.goto(`/#/conversations/${id}`)
     await eventually('it was followed and came back', () => (asked > 2 ? true : null))
-    await page.getByRole('textbox', { name: `Message to ${SHOWN_PERSON}` }).fill('Still here.')
-    await Bun.sleep(1_000)
+    await watched.field(`Message to ${SHOWN_PERSON}`).fill('Still here.')
+    await page.keyboard.press('Enter')
+    await watched.bubble('Still here.').getByText('Read', { exact: true }).waitFor()
 
     expect(await page.evaluate<number>('window.moves')).toBeLessThan(MOVES_MAX)
     expect(new URL(page.url()).hash).toBe(`#/conversations/${id}`)
-    expect(watched.faults).toEqual([])
   },
 )
-
-story('a conversation is printed whole, dark on white and without the page around it', async () => {
-  await using stage = await Stage.open()
-  const api = await stage.api()
-  const [first] = await lineIds(api)
-  const { conversation_id } = await say(api, PERSON, 'The first of many.', first)
-  for (let n = 0; n < 120; n += 1) await say(api, PERSON, `Line ${n}\nand another.`, first)
-  const watched = await stage.page({ colorScheme: 'dark' })
-  const { page } = watched
-  await page.addInitScript('window.print = () => (window.isPrinted = true)')
-  await watched.show(`conversations/${conversation_id}`)
-
-  await page.getByTitle('More').click()
-  await watched.button('Print conversation').click()
-  await eventually('it is printed', async () =>
-    (await page.evaluate('window.isPrinted')) === true ? true : null,
-  )
-  await page.emulateMedia({ media: 'print' })
-  const text = await watched.text()
-  const colors = await page.evaluate<readonly string[]>(PRINTED_COLORS)
-  const pdf = await page.pdf()
-  await page.emulateMedia({ media: null })
-  await page.locator('.print-root').waitFor({ state: 'detached' })
-
-  expect(text).toStartWith(SHOWN_PERSON)
-  expect(text.match(/The first of many|^Line [0-9]+$/gm)).toHaveLength(121)
-  expect(text).not.toContain('Human takeover')
-  expect(await page.evaluate('document.querySelector(".print-root")')).toBeNull()
-  expect(colors).toEqual(['rgb(0, 0, 0)', 'rgb(255, 255, 255)'])
-  expect(pdf.toString('latin1').match(/\/Type \/Page\b/g)?.length).toBeGreaterThan(2)
-  expect(watched.faults).toEqual([])
-})
 
 /** The colors of what is printed, and that of the paper. */
 const PRINTED_COLORS = `[...new Set([
@@ -135,38 +81,58 @@ const PRINTED_COLORS = `[...new Set([
 ])]`
 
 story(
-  'the first message of a conversation is scheduled, and canceled before its time',
-  async () => {
-    await using stage = await Stage.open()
-    const api = await stage.api()
-    await lineIds(api)
-    const watched = await stage.page()
-    const { page } = watched
+  'a conversation is printed whole, dark on white, without the page around it',
+  async (scene) => {
+    const { api, lines } = scene
+    await say(api, PERSON, 'The first of many.', lines[0])
+    for (let n = 0; n < 119; n += 1) await say(api, PERSON, `Line ${n}\nand another.`, lines[0])
+    const look = { colorScheme: 'dark' } as const
+    const { watched, page } = await openThread(scene, { text: 'Line 119\nand another.', look })
+    await page.evaluate('window.print = () => (window.isPrinted = true)')
 
-    await watched.show('conversations')
-    await watched.button('New conversation').first().click()
-    await page.getByLabel('To').fill(PERSON)
-    await page.getByRole('dialog').getByLabel('Text').fill('See you tomorrow.')
-    await watched.button('Send later').click()
-    await page.getByLabel('Send at').fill('')
-    const isUsable = await watched.button('Schedule').isEnabled()
-    await page.getByLabel('Send at').fill('2099-01-01T10:00')
-    await watched.button('Schedule').click()
-    await watched.reads('at most 90 days ahead')
-    await watched.button('Send now instead').click()
-    await watched.button('Send later').click()
-    await watched.button('Schedule').click()
-    await page.getByRole('dialog').waitFor({ state: 'detached' })
-    await watched.reads('Cancel sending')
-    const { data } = await api.ask<{ data: { queued_reason: string }[] }>('GET', '/api/v1/messages')
-    await watched.button('Cancel sending').click()
-    await watched.reads('canceled')
+    await page.getByTitle('More').click()
+    await watched.button('Print conversation').click()
+    await eventually('it is printed', async () =>
+      (await page.evaluate('window.isPrinted')) === true ? true : null,
+    )
+    await page.emulateMedia({ media: 'print' })
+    const text = await watched.text()
+    const colors = await page.evaluate<readonly string[]>(PRINTED_COLORS)
+    const pdf = await page.pdf()
+    await page.emulateMedia({ media: null })
+    await page.locator('.print-root').waitFor({ state: 'detached' })
 
-    expect([isUsable, data.map(({ queued_reason }) => queued_reason)]).toEqual([
-      false,
-      ['scheduled'],
-    ])
-    // The browser's own note of the refusal.
-    expect(watched.faults).toEqual([expect.stringContaining('status of 400')])
+    expect(text).toStartWith(SHOWN_PERSON)
+    expect(text.match(/The first of many|^Line [0-9]+$/gm)).toHaveLength(121)
+    expect(text).not.toContain('Human takeover')
+    expect(colors).toEqual(['rgb(0, 0, 0)', 'rgb(255, 255, 255)'])
+    expect(pdf.toString('latin1').match(/\/Type \/Page\b/g)?.length).toBeGreaterThan(2)
   },
 )
+
+story('a first message is scheduled, and canceled before its time', async ({ stage, api }) => {
+  const watched = await stage.page()
+  const { page } = watched
+  stage.excuse(/status of 400/)
+
+  await watched.show('conversations')
+  await watched.button('New conversation').first().click()
+  await watched.field('To').fill(PERSON)
+  await page.getByRole('dialog').getByLabel('Text').fill('See you tomorrow.')
+  await watched.button('Send later').click()
+  await watched.field('Send at').fill('')
+  const isUsable = await watched.button('Schedule').isEnabled()
+  await watched.field('Send at').fill('2099-01-01T10:00')
+  await watched.button('Schedule').click()
+  await watched.reads('at most 90 days ahead')
+  await watched.button('Send now instead').click()
+  await watched.button('Send later').click()
+  await watched.button('Schedule').click()
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+  await watched.reads('Cancel sending')
+  const { data } = await api.ask<{ data: { queued_reason: string }[] }>('GET', '/api/v1/messages')
+  await watched.button('Cancel sending').click()
+  await watched.reads('canceled')
+
+  expect([isUsable, data.map(({ queued_reason }) => queued_reason)]).toEqual([false, ['scheduled']])
+})

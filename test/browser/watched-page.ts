@@ -49,10 +49,13 @@ const STANDS_STILL = `Promise.allSettled(document.getAnimations()
   .filter((one) => one.effect.getComputedTiming().endTime < Infinity)
   .map((one) => one.finished)).then(() => null)`
 
-const AXE_ALL = `axe.run({ resultTypes: ['violations'] })`
-/** The colours of a page below a modal dialog are those of the page alone, which is a place of its own. */
-const AXE_CONTRAST = `axe.run(document.querySelector('dialog:modal') ?? document,
-  { resultTypes: ['violations'], runOnly: ['color-contrast'] })`
+/** What axe-core looks at: all, or only what is not below a modal dialog, for that is a place of its own. */
+const AXE = {
+  all: `axe.run({ resultTypes: ['violations'] })`,
+  top: `axe.run(document.querySelector('dialog:modal') ?? document, { resultTypes: ['violations'] })`,
+  contrast: `axe.run(document.querySelector('dialog:modal') ?? document,
+    { resultTypes: ['violations'], runOnly: ['color-contrast'] })`,
+}
 
 /** Where pictures of pages are kept to be looked at. */
 const SCREENSHOTS = `${import.meta.dir}/screenshots`
@@ -71,34 +74,48 @@ type AxeViolation = {
   readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[]
 }
 
-export class WatchedPage {
-  readonly page: Page
-  /** What it did that it may not. */
-  readonly faults: string[] = []
+/** What pages did that they may not. */
+export class Faults {
+  readonly list: string[] = []
+  readonly #excused: RegExp[] = []
 
-  private constructor(page: Page) {
-    this.page = page
+  add(fault: string): void {
+    if (!this.#excused.some((words) => words.test(fault))) this.list.push(fault)
   }
 
-  static async open(context: BrowserContext): Promise<WatchedPage> {
+  excuse(words: RegExp): void {
+    this.#excused.push(words)
+  }
+}
+
+export class WatchedPage {
+  readonly page: Page
+  readonly #faults: Faults
+
+  private constructor(page: Page, faults: Faults) {
+    this.page = page
+    this.#faults = faults
+  }
+
+  static async open(context: BrowserContext, faults: Faults): Promise<WatchedPage> {
     const page = await context.newPage()
-    const watched = new WatchedPage(page)
+    const watched = new WatchedPage(page, faults)
     await page.addInitScript(WATCH_SHIFTS)
     page.on('console', (message) => {
       const isBad = message.type() === 'error' || message.type() === 'warning'
       const at = message.location().url
-      if (isBad) watched.faults.push(`${message.type()}: ${message.text()} ${at}`)
+      if (isBad) faults.add(`${message.type()}: ${message.text()} ${at}`)
     })
-    page.on('pageerror', (error) => watched.faults.push(`thrown: ${error.message}`))
+    page.on('pageerror', (error) => faults.add(`thrown: ${error.message}`))
     page.on('request', (request) => {
-      if (watched.#isForeign(request.url())) watched.faults.push(`asked: ${request.url()}`)
+      if (watched.#isForeign(request.url())) faults.add(`asked: ${request.url()}`)
     })
     return watched
   }
 
   /** Another tab of the same browser. */
   another(): Promise<WatchedPage> {
-    return WatchedPage.open(this.page.context())
+    return WatchedPage.open(this.page.context(), this.#faults)
   }
 
   /** Shows `#/…`, and waits until what it shows is there: no skeleton is left. */
@@ -111,6 +128,16 @@ export class WatchedPage {
   async settle(): Promise<void> {
     await this.page.locator('h1').first().waitFor()
     await this.page.locator('.skeleton').first().waitFor({ state: 'detached' })
+  }
+
+  /** Keeps a script back until it is let go. */
+  async hold(glob: string): Promise<() => void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    await this.page.route(glob, async (route) => {
+      await promise
+      await route.continue()
+    })
+    return resolve
   }
 
   /** Waits until what is known is also drawn. */
@@ -150,6 +177,32 @@ export class WatchedPage {
 
   button(name: string): Locator {
     return this.page.getByRole('button', { name, exact: true })
+  }
+
+  field(label: string): Locator {
+    return this.page.getByLabel(label, { exact: true })
+  }
+
+  /** The open conversation. */
+  get thread(): Locator {
+    return this.page.getByRole('region', { name: 'Conversation', exact: true })
+  }
+
+  /** The message of it with these words. */
+  bubble(words: string): Locator {
+    return this.page.getByRole('article').filter({ hasText: words })
+  }
+
+  /** Scrolls the long list to its end again and again, until the row with this number is in the page. */
+  async scrollList(rows: string, place: number): Promise<void> {
+    const list = this.page.locator('.window-list')
+    for (;;) {
+      await list.evaluate((box: { scrollTop: number; scrollHeight: number }) => {
+        box.scrollTop = box.scrollHeight
+      })
+      const last = await this.page.locator(rows).last().getAttribute('aria-posinset')
+      if (Number(last) >= place) return
+    }
   }
 
   /** Waits until the page says so somewhere. */
@@ -215,14 +268,13 @@ export class WatchedPage {
   }
 
   /** What axe-core finds wrong, or only which words are too pale. */
-  async accessibilityFaults(of: 'all' | 'contrast'): Promise<string[]> {
+  async accessibilityFaults(of: keyof typeof AXE): Promise<string[]> {
     const isThere = await this.page.evaluate<boolean>('"axe" in window')
     // Not as a script of the page, which its policy forbids.
     if (!isThere) await this.page.evaluate(axe.source)
-    const run = of === 'all' ? AXE_ALL : AXE_CONTRAST
     await this.page.evaluate(STANDS_STILL)
     const violations = await this.page.evaluate<readonly AxeViolation[]>(
-      `${run}.then(({ violations }) => violations)`,
+      `${AXE[of]}.then(({ violations }) => violations)`,
     )
     return violations.flatMap(({ id, nodes }) =>
       nodes.map(({ html, failureSummary }) => `${id}: ${html.slice(0, 160)} ${failureSummary}`),

@@ -129,31 +129,26 @@ test('a relay that is another version than the page says so', async () => {
   expect([before, session.isOutdated.value]).toEqual([false, true])
 })
 
-test('several that wait for the password wait for one answer', async () => {
-  answers(Response.json(SESSION))
-  const session = new SessionStore()
-  await session.refresh()
+for (const [how, isGiven] of [
+  ['one answer', true],
+  ['the end of the session, which is none', false],
+] as const) {
+  test(`several that wait for the password wait for ${how}`, async () => {
+    answers(Response.json(SESSION))
+    const session = new SessionStore()
+    await session.refresh()
 
-  const waiting = Promise.all([session.askPassword(), session.askPassword()])
-  const isAsked = session.isPasswordAsked.value
-  session.answerPassword(true)
+    const waiting = Promise.all([session.askPassword(), session.askPassword()])
+    const isAsked = session.isPasswordAsked.value
+    if (isGiven) session.answerPassword(true)
+    else session.end()
 
-  expect(isAsked).toBe(true)
-  expect(await waiting).toEqual([true, true])
-  expect(session.isPasswordAsked.value).toBe(false)
-})
-
-test('the end of a session closes the question for its password', async () => {
-  answers(Response.json(SESSION))
-  const session = new SessionStore()
-  await session.refresh()
-
-  const waiting = session.askPassword()
-  session.end()
-
-  expect(await waiting).toBe(false)
-  expect(session.now.value?.state).toBe('signed_out')
-})
+    expect(isAsked).toBe(true)
+    expect(await waiting).toEqual([isGiven, isGiven])
+    expect(session.isPasswordAsked.value).toBe(false)
+    expect(session.now.value?.state).toBe(isGiven ? 'signed_in' : 'signed_out')
+  })
+}
 
 test('a wrong password is an error, and ends no session', async () => {
   answers(Response.json(SESSION), refusal(401, 'wrong_password'))
@@ -214,25 +209,15 @@ const REFUSED: Failure = {
   retryAfterSeconds: null,
 }
 
-test('an error is shown beside the field that it names, and nowhere else', () => {
+test('an error is shown beside the field that it names, that of a password where it is typed', () => {
+  const full: Failure = { ...REFUSED, code: 'storage_full', details: {} }
+  const wrong: Failure = { ...REFUSED, code: 'wrong_password', message: 'No.', details: {} }
+
   expect(fieldError(REFUSED, 'url')).toBe('It must be absolute.')
   expect(fieldError(REFUSED, 'events')).toBeNull()
   expect(fieldError(REFUSED, 'events', 'url')).toBe('It must be absolute.')
-})
-
-test('an error about no field of the form is shown beside none', () => {
-  const full: Failure = { ...REFUSED, code: 'storage_full', details: {} }
-
   expect(fieldError(full, 'url')).toBeNull()
-})
-
-test('a refusal of the password speaks for itself, beside the field in which that is typed', () => {
-  const wrong: Failure = { ...REFUSED, code: 'wrong_password', message: 'No.', details: {} }
-
   expect(fieldError(wrong, 'current', ...OF_PASSWORD)).toBe('No.')
   expect(fieldError(wrong, 'current')).toBeNull()
-})
-
-test('without a failure no field has an error', () => {
   expect(fieldError(null, 'url')).toBeNull()
 })

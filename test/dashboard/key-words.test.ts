@@ -28,33 +28,26 @@ test('the first call works as it stands by a simulated line that is online', () 
   expect(recipient).toStartWith('Works as is')
 })
 
-test('on a real line the number is left for the reader, so that no stranger is written to', () => {
-  const lines = [phoneLine({ id: 'line_mac', driver: 'mac' })]
-
-  const { curl, recipient } = firstCall(CREATED, { lines, kinds: KINDS }, ORIGIN)
-
-  expect(curl).toContain('"to":"NUMBER","text":"Hello from Hookline","phone_line_id":"line_mac"')
-  expect(recipient).toContain('Replace NUMBER')
-})
-
-test('without any line the call names none', () => {
-  const { curl } = firstCall(CREATED, { lines: [], kinds: KINDS }, ORIGIN)
-
-  expect(curl).toContain(`-d '{"to":"NUMBER","text":"Hello from Hookline"}'`)
-})
-
-test('the first call is one that the key may make: it reads, or sends on its own line', () => {
+test('the first call is one that the key may make, and writes to no stranger', () => {
   const lines = [phoneLine({ id: 'line_up' }), phoneLine({ id: 'line_own' })]
-  const call = (limits: object) =>
-    firstCall({ ...CREATED, ...limits }, { lines, kinds: KINDS }, ORIGIN)
+  const mac = [phoneLine({ id: 'line_mac', driver: 'mac' })]
+  const call = (limits: object, of = lines) =>
+    firstCall({ ...CREATED, ...limits }, { lines: of, kinds: KINDS }, ORIGIN)
 
-  const reading = call({ scopes: ['messages:read'] })
-  const own = call({ phone_line_ids: ['line_own'] })
-  const known = call({ rules: { recipients: 'known' } })
+  const real = call({}, mac)
 
-  expect(reading.curl).toStartWith('curl https://relay.example.com/api/v1/messages')
-  expect(own.curl).toContain('"phone_line_id":"line_own"')
-  expect(known.recipient).toBe('Replace NUMBER with someone the key is allowed to write to.')
+  expect(real.curl).toContain(
+    '"to":"NUMBER","text":"Hello from Hookline","phone_line_id":"line_mac"',
+  )
+  expect(real.recipient).toContain('Replace NUMBER')
+  expect(call({}, []).curl).toContain(`-d '{"to":"NUMBER","text":"Hello from Hookline"}'`)
+  expect(call({ scopes: ['messages:read'] }).curl).toStartWith(
+    'curl https://relay.example.com/api/v1/messages',
+  )
+  expect(call({ phone_line_ids: ['line_own'] }).curl).toContain('"phone_line_id":"line_own"')
+  expect(call({ rules: { recipients: 'known' } }).recipient).toBe(
+    'Replace NUMBER with someone the key is allowed to write to.',
+  )
 })
 
 test('the limits of a key read as one sentence', () => {

@@ -82,42 +82,30 @@ test('a message that is not on its way has a reason, and no other has one', () =
 
 const LINE = phoneLine()
 
-test('a text with the code from another number has arrived', () => {
-  const other = message({ id: 'msg_2', text: 'Hello' })
-  const wanted = message({ text: 'Hookline test 482913 ' })
+const CODE = '482913'
+const wanted = message({ text: 'Hookline test 482913 ' })
+const own = message({ id: 'msg_2', handle: LINE.phone_number, text: CODE })
+const OUTCOMES = [
+  ['a text with the code', [message({ text: 'Hello' }), wanted], 'arrived'],
+  ['a text with the code, also after one from the own number', [own, wanted], 'arrived'],
+  ['a text with another code', [message({ text: 'Hookline test 111111' })], 'waiting'],
+  [
+    'what the relay itself sends',
+    [message({ direction: 'outbound', source: 'dashboard', text: CODE })],
+    'waiting',
+  ],
+  ['a text from the own number', [own], 'own'],
+  [
+    'a text typed on the device',
+    [message({ direction: 'outbound', source: 'device', text: CODE })],
+    'own',
+  ],
+] as const
 
-  expect(testOutcome([other, wanted], LINE, '482913')).toEqual({
-    outcome: 'arrived',
-    message: wanted,
+for (const [what, messages, outcome] of OUTCOMES) {
+  test(`the test of a line is ${outcome} by ${what}`, () => {
+    const expected = outcome === 'arrived' ? { outcome, message: wanted } : { outcome }
+
+    expect(testOutcome(messages, LINE, CODE)).toEqual(expected)
   })
-})
-
-test('without the code nothing has come', () => {
-  const messages = [message({ text: 'Hookline test 111111' })]
-
-  expect(testOutcome(messages, LINE, '482913')).toEqual({ outcome: 'waiting' })
-})
-
-test('what the relay itself sends with the code is not the answer', () => {
-  const sent = message({ direction: 'outbound', source: 'dashboard', text: '482913' })
-
-  expect(testOutcome([sent], LINE, '482913')).toEqual({ outcome: 'waiting' })
-})
-
-test('a text from the own number, or typed on the device, says only that reading works', () => {
-  const received = message({ handle: LINE.phone_number, text: '482913' })
-  const typed = message({ direction: 'outbound', source: 'device', text: '482913' })
-
-  expect(testOutcome([received], LINE, '482913')).toEqual({ outcome: 'own' })
-  expect(testOutcome([typed], LINE, '482913')).toEqual({ outcome: 'own' })
-})
-
-test('a text from another number counts, also after one from the own number', () => {
-  const own = message({ id: 'msg_2', handle: LINE.phone_number, text: '482913' })
-  const wanted = message({ text: '482913' })
-
-  expect(testOutcome([own, wanted], LINE, '482913')).toEqual({
-    outcome: 'arrived',
-    message: wanted,
-  })
-})
+}

@@ -1,4 +1,0 @@
-import { pagesFit } from './pages.ts'
-import { COMPUTER } from './stage.ts'
-
-pagesFit('computer', { viewport: COMPUTER })
