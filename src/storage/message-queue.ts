@@ -36,7 +36,10 @@ const dueWhere = (condition: string) =>
 /** The queued messages that a line may take now: the first of each conversation, longest due first. */
 export const dueMessages = messagesWhere(dueWhere(''))
 
-export const movableMessages = ids(`SELECT id FROM messages ${dueWhere('AND is_pinned = 0')}`)
+/** Those of them that another line may take, after one that was looked at before. */
+export const movableMessages = messagesWhere(
+  dueWhere('AND is_pinned = 0 AND (due_at, seq) > (+$dueAt, +$seq)'),
+)
 
 const nextDue = `SELECT due_at FROM messages INDEXED BY messages_due_by_line
      WHERE status = 'queued' AND line_seq = ${LINE_SEQ} AND due_at > +$now ORDER BY due_at LIMIT 1`
@@ -113,20 +116,17 @@ export function lineOnTheWayTo(db: Db, handle: Handle): LineId | null {
   return getRow<{ lineId: LineId }>(db, onTheWay, { handle })?.lineId ?? null
 }
 
-const agedUntil = (condition: string, since: 'waits_from' | 'passed_at') => {
-  const sql = `SELECT id, ${since} AS at FROM messages INDEXED BY messages_by_status
-    WHERE ${condition} ORDER BY seq LIMIT +$limit`
-  const oldest = (db: Db, limit: number) =>
-    getRows<{ readonly id: MessageId; readonly at: number }>(db, sql, { limit })
-  return (db: Db, until: number, limit: number): readonly MessageId[] => {
-    // Most of the time the oldest one is young, and nothing more is read.
-    const [first] = oldest(db, 1)
-    if (first === undefined || first.at > until) return []
-    return oldest(db, limit).flatMap(({ id, at }) => (at <= until ? id : []))
-  }
-}
+const oldestAccepted = `SELECT id, waits_from AS at FROM messages INDEXED BY messages_by_status
+    WHERE status = 'queued' AND waits_from <= created_at ORDER BY seq LIMIT +$limit`
 
-const acceptedUntil = agedUntil("status = 'queued' AND waits_from <= created_at", 'waits_from')
+function acceptedUntil(db: Db, until: number, limit: number): readonly MessageId[] {
+  const oldest = (count: number) =>
+    getRows<{ readonly id: MessageId; readonly at: number }>(db, oldestAccepted, { limit: count })
+  // They wait since they were accepted, in the order of `seq`: while the oldest is young, nothing more is read.
+  const [first] = oldest(1)
+  if (first === undefined || first.at > until) return []
+  return oldest(limit).flatMap(({ id, at }) => (at <= until ? id : []))
+}
 
 const queuedLaterUntil = ids(`SELECT id FROM messages INDEXED BY messages_queued_later
    WHERE status = 'queued' AND waits_from > created_at AND waits_from <= +$until
@@ -138,7 +138,8 @@ export function queuedUntil(db: Db, until: number, limit: number): readonly Mess
 }
 
 /** Messages that passed their point of no return at `until` or before and are still sending. */
-export const heldUntil = agedUntil("status = 'sending'", 'passed_at')
+export const heldUntil = ids(`SELECT id FROM messages INDEXED BY messages_by_status
+   WHERE status = 'sending' AND passed_at <= +$until ORDER BY seq LIMIT +$limit`)
 
 /** Deferred messages of which it is decided again now. */
 export const dueDeferred = ids(`SELECT id FROM messages INDEXED BY messages_deferred
