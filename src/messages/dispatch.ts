@@ -4,7 +4,7 @@
 import type { LineId, MessageId } from '../domain/ids.ts'
 import { HELD_MS_MAX, QUEUED_MS_MAX, type Outbound } from '../domain/message.ts'
 import type { LineSnapshot } from '../lines/line-state.ts'
-import type { Tx } from '../storage/database.ts'
+import type { Db, Tx } from '../storage/database.ts'
 import {
   dueDeferred,
   dueMessages,
@@ -39,6 +39,8 @@ type DispatchTools = AttemptTools & {
 
 const UNKNOWN = { reason: 'outcome_unknown' }
 const BATCH_MAX = 64
+/** Before every message of a line. */
+const BEGINNING = { dueAt: -1, seq: -1 }
 /** An attempt that failed by a fault of ours is not made again at once. */
 const FAILED_MS = 1_000
 /** Longest pause between two ticks; every event that matters notifies the loop. */
@@ -52,13 +54,15 @@ export class Dispatch implements Service {
   readonly #attempts = new Set<Promise<unknown>>()
   /** Messages whose outcome could not be written: their lines send nothing until it is. */
   readonly #unwritten = new Map<MessageId, LineId>()
+  /** The message up to which those of a line were looked at for another line; none at the beginning of a round. */
+  readonly #lookedAt = new Map<LineId, typeof BEGINNING>()
 
   constructor(tools: DispatchTools) {
     this.#tools = tools
-    const { settings, directory, stamps, writer, dispatchSignal } = tools
+    const { settings, directory, clock, writer, dispatchSignal } = tools
     // The day of the limits and the quiet hours begin at another time.
     settings.onSet('time_zone', (tx) => {
-      for (const { line } of directory.lines()) wakeLimited(tx, line.id, stamps.now())
+      for (const { line } of directory.lines()) wakeLimited(tx, line.id, clock.now())
       writer.afterCommit(() => dispatchSignal.notify())
     })
   }
@@ -116,32 +120,47 @@ export class Dispatch implements Service {
     this.#attempts.add(running)
   }
 
-  /** A message that named no line leaves one that cannot take it, as soon as another one can. */
+  /**
+   * A message that named no line leaves one that cannot take it, as soon as another one can. One tick looks at a
+   * batch, and the next one goes on behind it: messages that no other line may take hold up none behind them.
+   */
   async #moveAway({ line }: LineSnapshot): Promise<void> {
-    const { db, stamps, writer, directory } = this.#tools
+    const { db, stamps, writer, directory, dispatchSignal } = this.#tools
     if (!directory.lines().some(takesMessages)) return
-    const ids = movableMessages(db, { lineId: line.id, now: stamps.now(), limit: BATCH_MAX })
-    const free = ids.filter((id) => !this.#inHand.has(id))
-    if (free.length === 0) return
-    const moved = await writer.write((tx) => {
-      const now = stamps.now()
-      let count = 0
-      for (const id of free) {
-        const message = findMessage(tx, id)
-        if (message?.status !== 'queued' || message.lineId !== line.id) continue
-        const route = routeFor(tx, this.#tools, { ...message, now }, [line.id])
-        if (route.route !== 'take') continue
-        moveTo(this.#tools, tx, message, { lineId: route.lineId, now })
-        count += 1
-      }
-      return count
-    })
-    if (moved > 0) this.#tools.dispatchSignal.notify()
+    const now = stamps.now()
+    const after = this.#lookedAt.get(line.id) ?? BEGINNING
+    const batch = movableMessages(db, { lineId: line.id, now, limit: BATCH_MAX, ...after })
+    const isLastBatch = batch.length < BATCH_MAX
+    const { dueAt, seq } = batch.at(-1) ?? {}
+    if (isLastBatch) this.#lookedAt.delete(line.id)
+    else this.#lookedAt.set(line.id, { dueAt: dueAt ?? now, seq: seq ?? 0 })
+    const movable = batch.filter(
+      (message) => !this.#inHand.has(message.id) && this.#otherLineFor(db, message) !== null,
+    )
+    if (movable.length > 0) {
+      await writer.write((tx) => {
+        for (const { id } of movable) this.#move(tx, id, line.id)
+      })
+    }
+    if (movable.length > 0 || !isLastBatch) dispatchSignal.notify()
+  }
+
+  #move(tx: Tx, id: MessageId, from: LineId): void {
+    const message = findMessage(tx, id)
+    if (message?.status !== 'queued' || message.lineId !== from) return
+    const lineId = this.#otherLineFor(tx, message)
+    if (lineId !== null) moveTo(this.#tools, tx, message, { lineId, now: this.#tools.stamps.now() })
+  }
+
+  #otherLineFor(db: Db, message: Outbound): LineId | null {
+    const now = this.#tools.stamps.now()
+    const route = routeFor(db, this.#tools, { ...message, now }, [message.lineId])
+    return route.route === 'take' ? route.lineId : null
   }
 
   #review(): Promise<void> {
-    const { db, stamps } = this.#tools
-    const ids = dueDeferred(db, { now: stamps.now(), limit: BATCH_MAX })
+    const { db, clock } = this.#tools
+    const ids = dueDeferred(db, { now: clock.now(), limit: BATCH_MAX })
     return this.#forEach(ids, (tx, message) => review(this.#tools, tx, message))
   }
 
@@ -156,7 +175,7 @@ export class Dispatch implements Service {
   /** The device took it a day ago and never said more: nobody can say whether it left. */
   #giveUpHeld(): Promise<void> {
     const { db, clock } = this.#tools
-    const ids = heldUntil(db, clock.ago(HELD_MS_MAX), BATCH_MAX)
+    const ids = heldUntil(db, { until: clock.ago(HELD_MS_MAX), limit: BATCH_MAX })
     const silent = ids.filter((id) => !this.#inHand.has(id))
     return this.#forEach(silent, (tx, message) => {
       if (message.status === 'sending') makeUncertain(this.#tools, tx, message, UNKNOWN)
@@ -194,14 +213,13 @@ export class Dispatch implements Service {
   }
 
   #untilNext(): number {
-    const { db, directory, stamps } = this.#tools
+    const { db, directory, stamps, clock } = this.#tools
     const now = stamps.now()
     const dueAt = directory.lines().map(({ line }) => nextDueAt(db, line.id, now) ?? Infinity)
-    const waiting = [nextDeferredAt(db), nextAnnouncementAt(db), changesSettledAt(db)].map(
-      (at) => at ?? Infinity,
-    )
-    const soonest = Math.min(...waiting, ...dueAt)
-    return Math.min(TICK_MS_MAX, Math.max(0, soonest - now))
+    const waiting = [nextAnnouncementAt(db), changesSettledAt(db)].map((at) => at ?? Infinity)
+    const soonestMs = Math.min(...waiting, ...dueAt) - now
+    const deferredMs = (nextDeferredAt(db) ?? Infinity) - clock.now()
+    return Math.min(TICK_MS_MAX, Math.max(0, Math.min(soonestMs, deferredMs)))
   }
 }
 
