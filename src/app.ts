@@ -211,7 +211,7 @@ function createMessageModule(
   { webhooks, kinds, boxes, attachments }: Below,
   { config, life }: Start,
 ) {
-  const { db, clock, writer, stamps, settings, disk, dispatchSignal, health } = runtime
+  const { db, clock, writer, settings, disk, dispatchSignal, health } = runtime
   const lines: LineSupervisor = new LineSupervisor({
     ...runtime,
     kinds: kinds.kinds,
@@ -261,7 +261,7 @@ function createMessageModule(
       ...runtime,
       lines,
       onLimits: (id) =>
-        writer.write((tx) => wakeLimited(tx, id, stamps.now())).then(() => dispatchSignal.notify()),
+        writer.write((tx) => wakeLimited(tx, id, clock.now())).then(() => dispatchSignal.notify()),
       onDeleted: () => failOrphans(tools),
     }),
   }

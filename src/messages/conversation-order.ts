@@ -73,7 +73,7 @@ function positionOfFirst(
 export type DeferralTools = {
   readonly directory: Pick<LineDirectory, 'find'>
   readonly days: Days
-  readonly clock: Pick<ConfirmedClock, 'ageOf' | 'earliest' | 'doubt'>
+  readonly clock: Pick<ConfirmedClock, 'now' | 'ageOf' | 'earliest' | 'doubt'>
 }
 
 /** Reason why a message does not queue now, and the time at which that is decided again. */
@@ -81,17 +81,16 @@ export type Deferral = { readonly reason: QueuedReason; readonly until: Timestam
 
 type Deferrable = Pick<Outbound, 'lineId' | 'conversationId' | 'extras' | 'waitsFrom' | 'seq'>
 
-/** Null where the message may queue, and leave, at `now`. */
-export function deferralOf(
-  tools: DeferralTools,
-  db: Db,
-  message: Deferrable,
-  now: Timestamp,
-): Deferral | null {
+/**
+ * Returns why the message may not queue, or leave, now, or null if it may. The clock decides, not a timestamp:
+ * after a clock that was set back, timestamps are ahead of it, and a message would leave before its time.
+ */
+export function deferralOf(tools: DeferralTools, db: Db, message: Deferrable): Deferral | null {
+  const now = timestamp(tools.clock.now())
   const held = approvalHold(tools, db, message, now)
   if (held !== null) return held
-  const { waitsFrom } = message
-  if (waitsFrom > now) return { reason: 'scheduled', until: waitsFrom }
+  const sendAt = message.extras?.sendAt
+  if (sendAt !== undefined && sendAt > now) return { reason: 'scheduled', until: sendAt }
   return timeInDoubt(tools, message) ?? quietHold(tools, message, now)
 }
 
@@ -149,9 +148,8 @@ export function deferredPosition(
   tools: DeferralTools,
   tx: Tx,
   message: Deferrable,
-  now: Timestamp,
 ): Pick<Outbound, 'status' | 'queuedReason' | 'dueAt'> | null {
-  const deferral = deferralOf(tools, tx, message, now)
+  const deferral = deferralOf(tools, tx, message)
   return deferral && positionOf(deferral)
 }
 

@@ -31,7 +31,7 @@ export function review(tools: SettleTools & DeferralTools, tx: Tx, message: Outb
     return
   }
   const now = tools.stamps.now()
-  const deferral = deferralOf(tools, tx, message, now)
+  const deferral = deferralOf(tools, tx, message)
   if (deferral !== null) {
     saveMessage(tx, { ...message, ...positionOf(deferral) }, now)
     return

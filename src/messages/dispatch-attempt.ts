@@ -57,7 +57,7 @@ export async function attempt(
   const { directory, writer } = tools
   const settledAt = timeOfDoubt(tools, message)
   if (settledAt !== null) return holdBack(tools, message.id, settledAt)
-  if (deferralOf(tools, tools.db, message, tools.stamps.now()) !== null) {
+  if (deferralOf(tools, tools.db, message) !== null) {
     return deferNow(tools, message.id)
   }
   const obstacle = obstacleTo(tools, message)
@@ -108,14 +108,14 @@ async function deferNow(tools: AttemptTools, id: MessageId): Promise<void> {
   await tools.writer.write((tx) => {
     const message = findMessage(tx, id)
     if (message?.status !== 'queued') return
-    const deferral = deferralOf(tools, tx, message, tools.stamps.now())
+    const deferral = deferralOf(tools, tx, message)
     if (deferral !== null) defer(tools, tx, message, deferral)
   })
 }
 
 /** Until when nobody can say whether the message is too old to be sent; null where that is known. */
-function timeOfDoubt({ clock }: AttemptTools, { waitsFrom }: Outbound): Timestamp | null {
-  const doubt = clock.mayBeOlder(waitsFrom, QUEUED_MS_MAX) ? clock.doubt() : null
+function timeOfDoubt({ clock }: AttemptTools, message: Outbound): Timestamp | null {
+  const doubt = clock.mayBeOlder(message, QUEUED_MS_MAX) ? clock.doubt() : null
   return doubt === null ? null : timestamp(Math.ceil(doubt.until))
 }
 
@@ -156,10 +156,10 @@ function passPointOfNoReturn(
   const found = tools.directory.find(what.lineId)
   if (message?.status !== 'queued' || message.lineId !== what.lineId) return false
   if (found === null || !takesMessages(found) || !tools.mayLeave()) return false
-  if (tools.clock.mayBeOlder(message.waitsFrom, QUEUED_MS_MAX)) return false
+  if (tools.clock.mayBeOlder(message, QUEUED_MS_MAX)) return false
   // An earlier message came to the line meanwhile: it goes first.
   if (message.dueAt === null) return false
-  const deferral = deferralOf(tools, tx, message, now)
+  const deferral = deferralOf(tools, tx, message)
   if (deferral !== null) {
     defer(tools, tx, message, deferral)
     return false

@@ -28,6 +28,7 @@ import {
 } from '../storage/idempotency.ts'
 import { findMessage, insertMessage, newMessage } from '../storage/messages.ts'
 import { evidenceOf } from '../storage/recipients.ts'
+import type { ConfirmedClock } from '../system/confirmed-clock.ts'
 import { sha256 } from '../system/hash.ts'
 import type { Random } from '../system/random.ts'
 import type { Signal } from '../system/signal.ts'
@@ -142,7 +143,7 @@ async function acceptNew(
     tools.requireAccepting()
     const now = tools.stamps.now()
     requireAllowed(tools.db, { request, target, histories }, now)
-    lineFor(tools, tools.db, target, startOf(request, now))
+    lineFor(tools, tools.db, target, startOf(request, { now, clock: tools.clock }))
   }
   const { attachments } = request
   const attachmentIds =
@@ -173,10 +174,13 @@ function linesOf({ key }: SendRequest): LineLimit {
   return key?.permissions.lineIds ?? null
 }
 
-/** The time from which the message may go. */
-function startOf({ sendAt }: SendRequest, now: Timestamp): Timestamp {
+type Moment = { readonly now: Timestamp; readonly clock: Pick<ConfirmedClock, 'now'> }
+
+/** The time from which the message may go; the clock says what is in the future. */
+function startOf({ sendAt }: SendRequest, { now, clock }: Moment): Timestamp {
   if (sendAt === undefined) return now
-  if (sendAt > now && sendAt <= now + SCHEDULED_MS_MAX) return sendAt
+  const aheadMs = sendAt - clock.now()
+  if (aheadMs > 0 && aheadMs <= SCHEDULED_MS_MAX) return sendAt
   throw invalidRequest({ path: 'send_at', message: 'must be in the future, at most 90 days ahead' })
 }
 
@@ -213,7 +217,7 @@ function accept(tools: SendTools, tx: Tx, acceptance: Acceptance): Accepted {
   for (const [lineId, isKnown] of histories) {
     if (isKnown === true) markKnown(tx, { lineId, handle }, now)
   }
-  const waitsFrom = startOf(request, now)
+  const waitsFrom = startOf(request, { now, clock: tools.clock })
   requireAllowed(tx, acceptance, now)
   const found = lineFor(tools, tx, target, waitsFrom)
   const { line } = found
@@ -281,7 +285,7 @@ function record(
         extras,
         ...(extras?.wantedService === undefined ? {} : { service: firstService(tx, target) }),
         waitsFrom,
-        ...(deferredPosition(tools, tx, draft, now) ?? initialPosition(tx, draft, now)),
+        ...(deferredPosition(tools, tx, draft) ?? initialPosition(tx, draft, now)),
       },
     ),
   )

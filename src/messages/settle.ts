@@ -28,6 +28,7 @@ import {
 } from '../storage/message-queue.ts'
 import { saveMessage } from '../storage/messages.ts'
 import type { Writer } from '../storage/writer.ts'
+import type { ConfirmedClock } from '../system/confirmed-clock.ts'
 import type { LogicalClock } from '../system/logical-clock.ts'
 import type { Publish } from '../webhooks/publish.ts'
 import { applyChange } from './changes.ts'
@@ -46,6 +47,7 @@ import type { WaitingCallers } from './waiting-callers.ts'
 export type SettleTools = {
   readonly sentenceOf: SentenceOf
   readonly stamps: LogicalClock
+  readonly clock: Pick<ConfirmedClock, 'now'>
   readonly days: Days
   readonly publish: Publish
   readonly callers: WaitingCallers
@@ -244,13 +246,14 @@ export function resolveApproval(
   const { extras } = message
   if (extras?.approval?.state !== 'pending') return message
   const now = tools.stamps.now()
+  const dueAt = timestamp(tools.clock.now())
   const approval = { ...extras.approval, resolvedAt: now, ...decision }
   const resolved = saveMessage(tx, { ...message, extras: { ...extras, approval } }, now)
   tools.publish(tx, 'approval.resolved', resolved)
   for (const behind of heldBeside(tx, message)) {
     if (behind.extras?.approval?.state !== 'approved') continue
     const waitsFrom = timestamp(Math.max(behind.waitsFrom, now))
-    saveMessage(tx, { ...behind, waitsFrom, dueAt: now }, now)
+    saveMessage(tx, { ...behind, waitsFrom, dueAt }, now)
   }
   return resolved
 }

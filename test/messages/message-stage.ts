@@ -31,7 +31,8 @@ export type MessageStage = ReturnType<typeof openStage>
 export function openStage(numbers: readonly string[] = ['+12025550801'], dailyContactLimit = 50) {
   const { db } = openDatabase(':memory:', { version: 'test' })
   const tx = { ...db, changes: null } as unknown as Tx // Nobody else has this database.
-  const stamps = new LogicalClock(new TestClock(), seededRandom(1), 0)
+  const clock = new TestClock()
+  const stamps = new LogicalClock(clock, seededRandom(1), 0)
   const lines = numbers.map((number) =>
     insertLine(tx, stamps, { driver: 'mac', key: number, box: null, number, dailyContactLimit }),
   )
@@ -42,6 +43,7 @@ export function openStage(numbers: readonly string[] = ['+12025550801'], dailyCo
   const tools = {
     sentenceOf: sentencesOf([]),
     stamps,
+    clock,
     days: DAYS,
     publish: Object.assign((_tx: Tx, name: EventName) => void events.push(name), {
       unplacedReaction: () => {},
