@@ -243,6 +243,8 @@ class ClockWatch implements Service {
 
   async run(signal: AbortSignal): Promise<void> {
     const { clock } = this.#tools
+    // What an earlier life held back, with a clock that is right by now.
+    await this.#wakeHeldBack()
     while (!signal.aborted) {
       await clock.settle((memory) => this.#save(memory))
       const doubt = clock.doubt()

@@ -24,6 +24,9 @@
 import { HOUR_MS } from '../domain/time.ts'
 import type { Clock } from './clock.ts'
 
+/** The two dates of a message that waits, in milliseconds since 1970. */
+type Waiting = { readonly createdAt: number; readonly waitsFrom: number }
+
 type Span = { readonly from: number; readonly to: number }
 
 /** State that outlives the process. */
@@ -74,9 +77,13 @@ export class ConfirmedClock implements Clock {
   #steadySince: number
   #jumps: readonly Span[]
   #off: ClockMemory['off']
+  /** What is dated after it was made in this life of the relay. */
+  readonly #lastBefore: number
 
-  constructor(clock: Clock, memory: ClockMemory | null) {
+  /** `lastBefore` is the newest timestamp that is stored. */
+  constructor(clock: Clock, memory: ClockMemory | null, lastBefore = Infinity) {
     this.#clock = clock
+    this.#lastBefore = lastBefore
     this.#awake = clock.uptime() - clock.monotonic()
     this.#steadySince = this.#elapsed()
     this.#wallOffset = clock.now() - this.#elapsed()
@@ -123,11 +130,15 @@ export class ConfirmedClock implements Clock {
     return ageAt(this.now(), at, this.#uncounted())
   }
 
-  /** True where `at` is older than `ms` if doubtful time off counts too. */
-  mayBeOlder(at: number, ms: number): boolean {
+  /**
+   * Returns true if a message that waits since `waitsFrom` is older than `ms` when doubtful time off counts too.
+   * That time was before this life of the relay, so what was accepted in this life does not age by it.
+   */
+  mayBeOlder({ createdAt, waitsFrom }: Waiting, ms: number): boolean {
     const now = this.now()
-    const latest = this.#held === 'was_off' ? this.#clock.now() : now
-    return ageAt(latest, at, this.#jumps) >= ms
+    const isOfEarlierLife = createdAt <= this.#lastBefore
+    const latest = this.#held === 'was_off' && isOfEarlierLife ? this.#clock.now() : now
+    return ageAt(latest, waitsFrom, this.#jumps) >= ms
   }
 
   /** The time that it is at least: time off that is in doubt may not have passed. */

@@ -29,7 +29,7 @@ export class LogicalClock {
   #idAt = 0
   #counter = 0
 
-  /** `last` is the newest timestamp that is stored. */
+  /** No timestamp is before `last`. */
   constructor(clock: Clock, random: Random, last: number) {
     this.#clock = clock
     this.#random = random
