@@ -10,20 +10,14 @@ import {
   type Link,
   type Variant,
 } from '../api/attachments.ts'
-import { UNUSED_UPLOAD_MS_MAX, type Attachment } from '../domain/attachment.ts'
+import type { Attachment } from '../domain/attachment.ts'
 import type { Origin } from '../domain/audit.ts'
 import { RelayError } from '../domain/errors.ts'
 import type { Finding } from '../domain/finding.ts'
 import { parseId, timestamp, type AttachmentId, type Timestamp } from '../domain/ids.ts'
+import type { CallerId } from '../domain/permissions.ts'
 import { DAY_MS } from '../domain/time.ts'
-import {
-  findAttachment,
-  findUpload,
-  insertAttachment,
-  isNeeded,
-  isUnderWay,
-  updateAttachment,
-} from '../storage/attachments.ts'
+import { findAttachment, isNeeded, isUnderWay, updateAttachment } from '../storage/attachments.ts'
 import type { Audit } from '../storage/audit.ts'
 import type { Db, Tx } from '../storage/database.ts'
 import type { Settings } from '../storage/settings.ts'
@@ -34,6 +28,7 @@ import { isoTime } from '../system/iso-time.ts'
 import type { LogicalClock } from '../system/logical-clock.ts'
 import { safeFilename } from './filename.ts'
 import type { StoredFile } from './store.ts'
+import { recordUpload } from './uploads.ts'
 import { Variants, type Form, type VariantTools } from './variants.ts'
 
 export type AttachmentTools = VariantTools & {
@@ -68,6 +63,7 @@ type Upload = {
   readonly leastLength: number
   readonly filename: string | null
   readonly declaredType: string | null
+  readonly caller: CallerId
   readonly idempotencyKey: string | null
 }
 
@@ -93,7 +89,7 @@ function arrivals(tools: AttachmentTools, variants: Variants) {
     /** Stores an upload; `isReplay` where its key brought the same file before. */
     async upload(upload: Upload) {
       disk.requireRoom()
-      const { bytes, declaredType, idempotencyKey } = upload
+      const { bytes, declaredType, caller, idempotencyKey } = upload
       const file = await store.write(bytes, {
         maxBytes: maxBytes(tools),
         declaredBytes: upload.length,
@@ -101,18 +97,18 @@ function arrivals(tools: AttachmentTools, variants: Variants) {
         declaredType,
       })
       const filename = safeFilename(upload.filename)
-      const named = { filename, declaredType, idempotencyKey }
-      const { attachment, isReplay } = await record(tools, file, named)
+      const named = { filename, declaredType, caller, idempotencyKey }
+      const { attachment, isReplay } = await recordUpload(tools, file, named)
       return { resource: resource(attachment, variants), isReplay }
     },
 
     /** Fetches a file for a message; throws `attachment_fetch_failed` where it cannot be had. */
-    async fetch(url: string, filename: string | null, isPublicOnly: boolean): Promise<Attachment> {
+    async fetch({ url, filename, caller, isPublicOnly }: Wanted): Promise<Attachment> {
       disk.requireRoom()
       const { file, declaredType } = await fetchFile(tools, url, isPublicOnly)
       const name = safeFilename(filename ?? lastPart(url))
-      const named = { filename: name, declaredType, idempotencyKey: null }
-      return (await record(tools, file, named)).attachment
+      const named = { filename: name, declaredType, caller, idempotencyKey: null }
+      return (await recordUpload(tools, file, named)).attachment
     },
   }
 }
@@ -252,46 +248,13 @@ function resource(attachment: Attachment, variants: Variants): AttachmentResourc
   }
 }
 
-type Named = Pick<Attachment, 'filename' | 'declaredType'> & {
-  readonly idempotencyKey: string | null
-}
-
-type Recorded = { readonly attachment: Attachment; readonly isReplay: boolean }
-
-function record(
-  { writer, stamps }: Pick<AttachmentTools, 'writer' | 'stamps'>,
-  file: StoredFile,
-  { idempotencyKey, ...named }: Named,
-): Promise<Recorded> {
-  return writer.write((tx): Recorded => {
-    const known = idempotencyKey === null ? null : findUpload(tx, { uploadKey: idempotencyKey })
-    if (known !== null) return { attachment: repeated(tx, known, file), isReplay: true }
-    const createdAt = stamps.now()
-    const attachment: Attachment = {
-      ...file,
-      ...named,
-      id: stamps.id('att'),
-      direction: 'outbound',
-      state: 'available',
-      messageId: null,
-      deviceGuid: null,
-      createdAt,
-      expiresAt: timestamp(createdAt + UNUSED_UPLOAD_MS_MAX),
-    }
-    insertAttachment(tx, { ...attachment, uploadKey: idempotencyKey })
-    return { attachment, isReplay: false }
-  })
-}
-
-/** The first upload of a key, whose bytes are here again where they were gone. */
-function repeated(tx: Tx, known: Attachment, { sha256 }: StoredFile): Attachment {
-  if (known.sha256 !== sha256) {
-    const message = 'This Idempotency-Key was used for an upload with other bytes.'
-    throw new RelayError('idempotency_conflict', message)
-  }
-  if (known.state === 'available') return known
-  updateAttachment(tx, known.id, { state: 'available' })
-  return { ...known, state: 'available' }
+/** A file of a URL that a message names. */
+type Wanted = {
+  readonly url: string
+  readonly filename: string | null
+  readonly caller: CallerId
+  /** Only from addresses of the internet. */
+  readonly isPublicOnly: boolean
 }
 
 type Fetched = { readonly file: StoredFile; readonly declaredType: string | null }

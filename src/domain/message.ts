@@ -4,6 +4,7 @@ import {
   timestamp,
   type AttachmentId,
   type ConversationId,
+  type KeyId,
   type LineId,
   type MessageId,
   type Timestamp,
@@ -265,6 +266,8 @@ export function hasAttachments({ extras }: Pick<Message, 'extras'>): boolean {
 
 /** Fields that only the way out needs. */
 export type Outbound = Message & {
+  /** The API key that sent it, or null. */
+  readonly keyId: KeyId | null
   /** True if the caller named the line. */
   readonly isPinned: boolean
   /** From then on it may go, and its 24 hours count: its acceptance, its `send_at` or its approval. */

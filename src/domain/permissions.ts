@@ -1,7 +1,8 @@
 // What an API key may do: its scopes, phone lines, expiry, and the rules for its sends. No key passes on
 // more than it has.
 
-import type { KeyId, LineId, Timestamp } from './ids.ts'
+import { RelayError } from './errors.ts'
+import type { KeyId, LineId, MemberId, Timestamp } from './ids.ts'
 import type { QuietHours } from './quiet-hours.ts'
 import { includesLine, type LineLimit } from './routing.ts'
 
@@ -98,18 +99,48 @@ export type KeyCaller = {
   readonly permissions: Permissions
 }
 
+type Limits = Pick<Permissions, 'lineIds' | 'rules'>
+
 export type Caller = KeyCaller | { readonly kind: 'cli' } | { readonly kind: 'dashboard' }
+
+/**
+ * Who asked, as it is kept: an API key, a member of the dashboard, or the owner, on the page and on the command line
+ * alike.
+ */
+export type CallerId = KeyId | MemberId | 'owner'
+
+export function callerId(key: KeyCaller | null, memberId: MemberId | null | undefined): CallerId {
+  return key?.keyId ?? memberId ?? 'owner'
+}
 
 export function permissionsOf(caller: Caller): Permissions {
   return caller.kind === 'key' ? caller.permissions : EVERYTHING
 }
 
-/** Rules hold for a key because it has no scope that gets around them. */
-export function hasScope({ scopes, lineIds, rules }: Permissions, scope: Scope): boolean {
-  if (lineIds !== null && OF_WHOLE_RELAY.includes(scope)) return false
-  if (rules.approval !== 'never' && scope === 'approvals:write') return false
-  if (rules.recipients !== 'anyone' && FORGING.includes(scope)) return false
+export function hasScope(permissions: Permissions, scope: Scope): boolean {
+  const { scopes } = permissions
+  if (ruleAgainst(permissions, scope) !== null) return false
   return scopes === null || scopes.includes(scope)
+}
+
+/** Throws `forbidden` without the scope. */
+export function requirePermission(permissions: Permissions, scope: Scope): void {
+  if (hasScope(permissions, scope)) return
+  throw new RelayError('forbidden', `This key does not have the scope ${scope}.`, {
+    details: { required_scope: scope },
+  })
+}
+
+/**
+ * Returns the limit of a key that a scope would empty, or null if there is none: limits hold for a key because it
+ * has no scope that gets around them.
+ */
+export function ruleAgainst({ lineIds, rules }: Limits, scope: Scope): string | null {
+  if (lineIds !== null && OF_WHOLE_RELAY.includes(scope)) return 'phone_line_ids'
+  if (rules.approval !== 'never' && scope === 'approvals:write') return 'rules.approval'
+  if (!FORGING.includes(scope)) return null
+  if (rules.recipients !== 'anyone') return 'rules.recipients'
+  return rules.approval === 'new_contacts' ? 'rules.approval' : null
 }
 
 export function scopesOf(permissions: Permissions): readonly Scope[] {

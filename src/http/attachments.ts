@@ -12,7 +12,7 @@ import { mayTake } from './body.ts'
 import { fileBodyOf } from './file-body.ts'
 import { BY_ID, documentationOf, operation } from './operation.ts'
 import { readQuery } from './query.ts'
-import { callerOf, contextOf, originOf } from './request-context.ts'
+import { callerIdOf, callerOf, contextOf, originOf } from './request-context.ts'
 import { errorResponse, respond } from './respond.ts'
 import { idempotencyKeyOf } from './sending.ts'
 import { isKnown } from './static-file.ts'
@@ -160,12 +160,13 @@ export function linkRoutes({ attachments }: Tools) {
 
 async function upload(request: Request, attachments: Attachments): Promise<Response> {
   const { peer, requestId } = contextOf(request)
+  const caller = callerIdOf(request)
   const query = readQuery(request, UploadQuery)
   const key = idempotencyKeyOf(request.headers)
   peer.liftTimeout(SILENCE_SECONDS)
   const body = await fileBodyOf(request)
   const filename = query.filename ?? body.filename
-  const upload = { ...body, filename, idempotencyKey: key }
+  const upload = { ...body, filename, caller, idempotencyKey: key }
   const { resource, isReplay } = await attachments.upload(upload)
   const headers = isReplay ? { 'idempotency-replayed': 'true' } : {}
   return respond(JSON.stringify(resource), { status: 201, requestId, headers })

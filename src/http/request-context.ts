@@ -2,8 +2,15 @@ import { sessionActor, type DashboardSession } from '../access/sessions.ts'
 import type { Actor, Origin } from '../domain/audit.ts'
 import { RelayError } from '../domain/errors.ts'
 import type { BridgeId } from '../domain/ids.ts'
-import { narrowed, permissionsOf, type Caller } from '../domain/permissions.ts'
+import {
+  callerId,
+  narrowed,
+  permissionsOf,
+  type Caller,
+  type CallerId,
+} from '../domain/permissions.ts'
 import type { LineLimit } from '../domain/routing.ts'
+import type { Viewer } from '../storage/line-limits.ts'
 import type { Random } from '../system/random.ts'
 
 /** A request, and its path just as the router will see it. */
@@ -58,6 +65,16 @@ export function callerOf(request: Request): Caller {
   const { caller } = contextOf(request)
   if (caller === null) throw unauthorized()
   return caller
+}
+
+/** The caller as it is kept with what it made. */
+export function callerIdOf(request: Request): CallerId {
+  const caller = callerOf(request)
+  return callerId(caller.kind === 'key' ? caller : null, contextOf(request).session?.memberId)
+}
+
+export function viewerOf(request: Request): Viewer {
+  return { lineIds: linesOf(request), caller: callerIdOf(request) }
 }
 
 /** The lines that the caller may see, of which it may have asked for one. */

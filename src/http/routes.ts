@@ -15,7 +15,7 @@ import type { SetSnooze } from '../health/snoozes.ts'
 import type { CreatedKinds, DeviceCalls, LineKind } from '../lines/line-kind.ts'
 import type { Restoring } from '../maintenance/restoring.ts'
 import type { Db } from '../storage/database.ts'
-import { isOnLines } from '../storage/line-limits.ts'
+import { isSeenBy } from '../storage/line-limits.ts'
 import type { ChangeFeed } from '../system/change-feed.ts'
 import type { Random } from '../system/random.ts'
 import type { TestInbox } from '../webhooks/test-inbox.ts'
@@ -74,7 +74,7 @@ import {
   restoreRoutes,
 } from './owner-routes.ts'
 import { lineActionRoutes, phoneLineRoutes, type PhoneLineActions } from './phone-lines.ts'
-import { contextOf, linesOf } from './request-context.ts'
+import { contextOf, viewerOf } from './request-context.ts'
 import { type FailureTools, answerToFailure, respond } from './respond.ts'
 import { type SendActions, sendRoutes } from './sending.ts'
 import { type HealthActions, type ListAudit, auditRoutes, healthRoutes } from './service.ts'
@@ -259,7 +259,7 @@ function requireOnLines(
   request: Request,
   { route, id }: { readonly route: string; readonly id?: string | undefined },
 ): void {
-  if (id === undefined || isOnLines(db, linesOf(request), id)) return
+  if (id === undefined || isSeenBy(db, viewerOf(request), id)) return
   const kind = id.slice(0, id.indexOf('_'))
   const isAction = kind === 'line' && !route.startsWith('/api/v1/phone-lines/')
   const code = isAction ? 'phone_line_not_found' : 'not_found'

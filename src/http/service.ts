@@ -8,16 +8,15 @@ import { Alive, type HealthFinding, HealthFindings, Ready } from '../api/health.
 import type { Page, PageRequest } from '../api/paging.ts'
 import { RelayError } from '../domain/errors.ts'
 import { hasScope } from '../domain/permissions.ts'
-import type { LineLimit } from '../domain/routing.ts'
 import type { AuditFilter } from '../storage/audit.ts'
 import type { Db } from '../storage/database.ts'
-import { isOnLines } from '../storage/line-limits.ts'
+import { isSeenBy, type Viewer } from '../storage/line-limits.ts'
 import type { Metrics } from '../system/metrics.ts'
 import type { AuthenticationTools } from './authentication.ts'
 import { type SchemeOptions, isLoopbackOnly } from './hosts.ts'
 import { documentationOf, operation } from './operation.ts'
 import { PAGE_QUERY, pageOfQuery, readQuery, timeParameter } from './query.ts'
-import { contextOf, linesOf } from './request-context.ts'
+import { contextOf, viewerOf } from './request-context.ts'
 import { errorResponse, respond } from './respond.ts'
 
 /** The relay's phase, and its disk. */
@@ -102,9 +101,9 @@ export function healthRoutes(tools: HealthTools) {
     .get(
       '/api/v1/health',
       async ({ request }) => {
-        const lines = linesOf(request)
+        const viewer = viewerOf(request)
         const found = await findings()
-        return { data: found.filter(({ about }) => isShown(tools.db, lines, about)) }
+        return { data: found.filter(({ about }) => isShown(tools.db, viewer, about)) }
       },
       FINDINGS,
     )
@@ -125,9 +124,9 @@ export function healthRoutes(tools: HealthTools) {
 }
 
 /** A caller of certain lines learns nothing of devices without a line. */
-function isShown(db: Db, lines: LineLimit, { kind, id }: HealthFinding['about']): boolean {
-  if (lines === null || kind === 'relay') return true
-  return id !== null && (kind === 'line' || kind === 'webhook') && isOnLines(db, lines, id)
+function isShown(db: Db, viewer: Viewer, { kind, id }: HealthFinding['about']): boolean {
+  if (viewer.lineIds === null || kind === 'relay') return true
+  return id !== null && (kind === 'line' || kind === 'webhook') && isSeenBy(db, viewer, id)
 }
 
 function maySeeMetrics(tools: HealthTools, request: Request): boolean {

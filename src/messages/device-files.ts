@@ -66,7 +66,7 @@ export function recordFiles(
 ): void {
   const ids = eachOnce(files).map((file) => {
     const attachment = attachmentOf(message, file, states.get(file.guid))
-    insertAttachment(tx, { ...attachment, uploadKey: null })
+    insertAttachment(tx, { ...attachment, caller: '', uploadKey: null })
     return attachment.id
   })
   linkAttachments(tx, message.id, ids)

@@ -11,20 +11,26 @@ import {
 } from '../attachments/attachments.ts'
 import type { AttachmentStore } from '../attachments/store.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
-import type { AttachmentId } from '../domain/ids.ts'
+import type { AttachmentId, MemberId } from '../domain/ids.ts'
 import type { Outbound, Progress } from '../domain/message.ts'
-import { hasScope, type KeyCaller } from '../domain/permissions.ts'
-import type { LineLimit } from '../domain/routing.ts'
+import { callerId, hasScope, type CallerId, type KeyCaller } from '../domain/permissions.ts'
 import type { SentParts } from '../lines/driver.ts'
 import { attachmentsOf, linkAttachments, markParts } from '../storage/attachments.ts'
 import type { Db, Tx } from '../storage/database.ts'
 import { rememberGuid, takeReceipts } from '../storage/intake-records.ts'
-import { isOnLines } from '../storage/line-limits.ts'
+import { isSeenBy, type Viewer } from '../storage/line-limits.ts'
 
 export type AttachmentTools = {
   readonly db: Db
   readonly store: Pick<AttachmentStore, 'has'>
   readonly attachments: Pick<Attachments, 'fetch'>
+}
+
+/** Files as a caller names them. */
+type Given = {
+  readonly attachments: readonly SendAttachment[]
+  readonly key: KeyCaller | null
+  readonly memberId?: MemberId | undefined
 }
 
 /**
@@ -33,20 +39,19 @@ export type AttachmentTools = {
  */
 export async function attachmentsFor(
   tools: AttachmentTools,
-  {
-    files: given,
-    key,
-  }: { readonly files: readonly SendAttachment[]; readonly key: KeyCaller | null },
+  { attachments: given, key, memberId }: Given,
   requireTarget: () => void,
 ): Promise<readonly AttachmentId[]> {
-  const lines = key?.permissions.lineIds ?? null
+  const caller = callerId(key, memberId)
+  const viewer = { lineIds: key?.permissions.lineIds ?? null, caller }
   const uploads = given.flatMap((file) => ('id' in file ? file.id : []))
   const twice = uploads.some((id, place) => uploads.indexOf(id) !== place)
   if (twice) throw invalidRequest({ path: 'attachments', message: 'must not name a file twice' })
-  for (const id of uploads) requireFile(tools, id, lines)
+  for (const id of uploads) requireFile(tools, id, viewer)
   if (uploads.length < given.length) requireTarget()
   const isPublicOnly = key !== null && !hasScope(key.permissions, 'webhooks:private')
-  const found = await Promise.allSettled(given.map((file) => idOf(tools, file, isPublicOnly)))
+  const fetching = { caller, isPublicOnly }
+  const found = await Promise.allSettled(given.map((file) => idOf(tools, file, fetching)))
   // Files fetched beside a failure stay uploads that no message uses.
   return found.map((result) => {
     if (result.status === 'rejected') throw result.reason
@@ -63,15 +68,16 @@ export function attach(tx: Tx, message: Pick<Outbound, 'id'>, ids: readonly Atta
 async function idOf(
   { attachments }: AttachmentTools,
   file: SendAttachment,
-  isPublicOnly: boolean,
+  fetching: { readonly caller: CallerId; readonly isPublicOnly: boolean },
 ): Promise<AttachmentId> {
   if ('id' in file) return file.id as AttachmentId // It was found before.
-  const { id } = await attachments.fetch(file.url, file.filename ?? null, isPublicOnly)
+  const { url, filename = null } = file
+  const { id } = await attachments.fetch({ url, filename, ...fetching })
   return id
 }
 
-function requireFile({ db, store }: AttachmentTools, id: string, lines: LineLimit): void {
-  if (!isOnLines(db, lines, id)) throw noAttachment()
+function requireFile({ db, store }: AttachmentTools, id: string, viewer: Viewer): void {
+  if (!isSeenBy(db, viewer, id)) throw noAttachment()
   const { sha256 } = requireBytes(requireAttachment(db, id))
   if (store.has(sha256)) return
   throw new RelayError('attachment_gone', 'The file is not in the data directory.')

@@ -15,7 +15,7 @@ import {
   type MessageSource,
   type Outbound,
 } from '../domain/message.ts'
-import { NO_RULES, type KeyCaller } from '../domain/permissions.ts'
+import { NO_RULES, callerId, type KeyCaller } from '../domain/permissions.ts'
 import type { LineLimit } from '../domain/routing.ts'
 import { markKnown } from '../storage/contacts.ts'
 import { openConversation, noteMessage } from '../storage/conversations.ts'
@@ -24,7 +24,7 @@ import {
   findIdempotency,
   keepFirstAnswer,
   recordRequest,
-  type IdempotencyRecord,
+  type RequestKey,
 } from '../storage/idempotency.ts'
 import { findMessage, insertMessage, newMessage } from '../storage/messages.ts'
 import { evidenceOf } from '../storage/recipients.ts'
@@ -126,9 +126,10 @@ async function repeatKnown(
   request: SendRequest,
   fingerprint: string,
 ): Promise<Accepted | null> {
-  const { idempotencyKey: key, to, attachments } = request
-  if (key === null || (attachments === undefined && typeof to === 'string')) return null
-  if (findIdempotency(tools.db, key) === null) return null
+  const { to, attachments } = request
+  if (attachments === undefined && typeof to === 'string') return null
+  const key = requestKeyOf(request)
+  if (key === null || findIdempotency(tools.db, key) === null) return null
   return tools.writer.write((tx) => repeat(tools, tx, request, fingerprint))
 }
 
@@ -145,11 +146,11 @@ async function acceptNew(
     requireAllowed(tools.db, { request, target, histories }, now)
     lineFor(tools, tools.db, target, startOf(request, { now, clock: tools.clock }))
   }
-  const { attachments } = request
+  const { attachments, key, memberId } = request
   const attachmentIds =
     attachments === undefined
       ? []
-      : await attachmentsFor(tools, { files: attachments, key: request.key }, requireTarget)
+      : await attachmentsFor(tools, { attachments, key, memberId }, requireTarget)
   const acceptance = { request, fingerprint, target, histories, attachmentIds }
   return tools.writer
     .write((tx) => repeat(tools, tx, request, fingerprint) ?? accept(tools, tx, acceptance))
@@ -231,8 +232,8 @@ function accept(tools: SendTools, tx: Tx, acceptance: Acceptance): Accepted {
   const contactHold = isGroup ? 'none' : reserveSlot(tx, line, handle, { history, day, isLater })
   if (contactHold === 'full') throw limitReached(tools, tx, line, { now, at: waitsFrom })
   const message = record(tools, tx, acceptance, { line, contactHold, now, waitsFrom })
-  const key = request.idempotencyKey
-  if (key !== null) recordRequest(tx, { key, fingerprint, messageId: message.id, now })
+  const key = requestKeyOf(request)
+  if (key !== null) recordRequest(tx, { ...key, fingerprint, messageId: message.id, now })
   if (hasRules(request.key)) countByRules(tx, request.key, message.id, now)
   tools.writer.afterCommit(() => tools.dispatchSignal.notify())
   return { message, messageId: message.id, answer: null, isReplay: false }
@@ -279,6 +280,7 @@ function record(
     newMessage(
       { ...party, id, conversationId, text, guid, source, createdAt: now },
       {
+        keyId: request.key?.keyId ?? null,
         isPinned: target.lineId !== null,
         contactHold,
         isGroup,
@@ -308,12 +310,15 @@ function firstService(tx: Tx, { recipient, extras }: Target): 'iMessage' | 'SMS'
 function repeat(
   tools: SendTools,
   tx: Tx,
-  { idempotencyKey: key }: SendRequest,
+  request: SendRequest,
   fingerprint: string,
 ): Accepted | null {
-  const known = key === null ? null : findIdempotency(tx, key)
-  if (key === null || known === null) return null
-  requireSame(known, fingerprint)
+  const key = requestKeyOf(request)
+  if (key === null) return null
+  const known = findIdempotency(tx, key)
+  if (known === null) return null
+  if (known.caller === '') throw conflict('before an upgrade of Hookline')
+  if (known.fingerprint !== fingerprint) throw conflict('with other values')
   const { messageId, answer } = known
   if (answer !== null) return { messageId, isReplay: true, answer }
   const message = findMessage(tx, messageId)
@@ -331,7 +336,7 @@ async function waitForEnd(
   request: SendRequest,
   message: Outbound,
 ): Promise<Answer> {
-  const key = request.idempotencyKey
+  const key = requestKeyOf(request)
   const found = tools.directory.find(message.lineId)
   const isTurn = message.queuedReason === null || message.queuedReason === 'earlier_message'
   const isWorkedOn = found !== null && takesMessages(found) && isTurn && tools.mayLeave()
@@ -352,11 +357,15 @@ function reasonOf(answer: Answer): string | null {
   return resource.error?.code ?? null
 }
 
-function requireSame(known: IdempotencyRecord, fingerprint: string): void {
-  if (known.fingerprint === fingerprint) return
-  throw new RelayError(
+function requestKeyOf(request: SendRequest): RequestKey | null {
+  const { idempotencyKey: key } = request
+  return key === null ? null : { caller: callerId(request.key, request.memberId), key }
+}
+
+function conflict(how: string): RelayError {
+  return new RelayError(
     'idempotency_conflict',
-    'This Idempotency-Key was used with other values: use a new key for a new message.',
+    `This Idempotency-Key was used ${how}: use a new key for a new message.`,
   )
 }
 
@@ -369,6 +378,8 @@ function fingerprintOf(request: SendRequest): string {
     replyTo,
     sendAt,
     lines: linesOf(request) ?? undefined,
+    isUrgent: request.isUrgent || undefined,
+    isConfirmed: request.isConfirmed || undefined,
   })
   const values = [to, text, lineId, ...(later === '{}' ? [] : [later])]
   return Buffer.from(sha256(JSON.stringify(values))).toString('base64url')

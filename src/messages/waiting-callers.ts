@@ -1,13 +1,13 @@
 import type { MessageId } from '../domain/ids.ts'
 import type { Message, AnswerKind } from '../domain/message.ts'
 import type { Db, Tx } from '../storage/database.ts'
-import { keepFirstAnswer, type KeptAnswer } from '../storage/idempotency.ts'
+import { keepFirstAnswer, type KeptAnswer, type RequestKey } from '../storage/idempotency.ts'
 import type { Writer } from '../storage/writer.ts'
 import type { Clock } from '../system/clock.ts'
 import { type WaitReason, messageResource } from './resource.ts'
 
 type Waiting = {
-  readonly idempotencyKey: string | null
+  readonly requestKey: RequestKey | null
   readonly resolve: (answer: Answer | null) => void
 }
 
@@ -32,10 +32,10 @@ export class WaitingCallers {
   }
 
   /** The answer as soon as the message is settled or has to wait; null after `waitMs`. */
-  async wait(id: MessageId, idempotencyKey: string | null, waitMs: number): Promise<Answer | null> {
+  async wait(id: MessageId, requestKey: RequestKey | null, waitMs: number): Promise<Answer | null> {
     if (this.#isStopping || waitMs <= 0) return null
     const { promise, resolve } = Promise.withResolvers<Answer | null>()
-    const waiting = { idempotencyKey, resolve }
+    const waiting = { requestKey, resolve }
     const those = this.#waiting.get(id) ?? new Set()
     this.#waiting.set(id, those.add(waiting))
     const cancel = this.#tools.clock.after(waitMs, () => resolve(null))
@@ -48,9 +48,9 @@ export class WaitingCallers {
 
   /** `message` is settled, or waits for more than its turn, once this transaction is committed. */
   settled(tx: Tx, message: Message): void {
-    for (const { idempotencyKey: key, resolve } of this.#waiting.get(message.id) ?? []) {
+    for (const { requestKey, resolve } of this.#waiting.get(message.id) ?? []) {
       const now = answerOf(tx, message, this.#tools.waitReason)
-      const answer = key === null ? now : keepFirstAnswer(tx, key, now)
+      const answer = requestKey === null ? now : keepFirstAnswer(tx, requestKey, now)
       this.#tools.writer.afterCommit(() => resolve(answer))
     }
   }

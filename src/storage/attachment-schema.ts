@@ -1,11 +1,12 @@
 // The tables of files that travel with messages: see `schema.ts` for the rules.
 
 import { sql } from 'drizzle-orm'
-import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
 
 import { ATTACHMENT_STATES, type AttachmentState } from '../domain/attachment.ts'
 import type { AttachmentId, MessageId } from '../domain/ids.ts'
 import { DIRECTIONS, type Direction } from '../domain/message.ts'
+import type { CallerId } from '../domain/permissions.ts'
 import { at, checkWord, flag } from './columns.ts'
 
 /** Files that travel with messages; their bytes lie in `attachments/` of the data directory. */
@@ -26,13 +27,18 @@ export const attachments = sqliteTable(
     state: text('state').$type<AttachmentState>().notNull(),
     messageId: text('message_id').$type<MessageId>(),
     deviceGuid: text('device_guid'),
-    uploadKey: text('upload_key').unique(),
+    /** Who uploaded it; empty for other files, and for uploads from before callers were kept. */
+    caller: text('caller').$type<CallerId | ''>().notNull().default(''),
+    uploadKey: text('upload_key'),
     createdAt: at('created_at').notNull(),
     expiresAt: at('expires_at'),
   },
   (t) => [
     checkWord('direction', DIRECTIONS),
     checkWord('state', ATTACHMENT_STATES),
+    uniqueIndex('attachments_by_upload_key')
+      .on(t.caller, t.uploadKey)
+      .where(sql`upload_key IS NOT NULL`),
     index('attachments_by_sha256').on(t.sha256),
     index('attachments_by_expiry')
       .on(t.expiresAt)

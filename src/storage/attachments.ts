@@ -2,6 +2,7 @@
 
 import type { Attachment, MessageAttachment } from '../domain/attachment.ts'
 import type { AttachmentId, LineId, MessageId, Timestamp } from '../domain/ids.ts'
+import type { CallerId } from '../domain/permissions.ts'
 import { attachments, messageAttachments } from './attachment-schema.ts'
 import type { Db, Tx } from './database.ts'
 import {
@@ -16,13 +17,13 @@ import {
   type Values,
 } from './statement.ts'
 
-const COLUMNS = columnsOf(attachments, ['seq', 'uploadKey'])
+const COLUMNS = columnsOf(attachments, ['seq', 'caller', 'uploadKey'])
 
 const insertion = `INSERT INTO attachments ${inserted(attachments, columnsOf(attachments, ['seq']))}`
 
 export function insertAttachment(
   tx: Tx,
-  attachment: Attachment & { readonly uploadKey: string | null },
+  attachment: Attachment & { readonly caller: CallerId | ''; readonly uploadKey: string | null },
 ): void {
   execute(tx, insertion, attachment)
 }
@@ -34,7 +35,8 @@ function attachmentWhere(condition: string): (db: Db, values: Values) => Attachm
 
 export const findAttachment = attachmentWhere('id = $id')
 
-export const findUpload = attachmentWhere('upload_key = $uploadKey')
+/** The upload of a caller under an `Idempotency-Key`, or null; a caller that is empty is not known. */
+export const findUpload = attachmentWhere('caller = $caller AND upload_key = $uploadKey')
 
 export const findDeviceAttachment = attachmentWhere(
   `device_guid = $deviceGuid AND seq IN

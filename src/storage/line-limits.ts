@@ -2,7 +2,7 @@
 
 import type { Handle } from '../domain/handle.ts'
 import { parseId, type ConversationId, type Timestamp, type WebhookId } from '../domain/ids.ts'
-import { isSubset } from '../domain/permissions.ts'
+import { isSubset, type CallerId } from '../domain/permissions.ts'
 import { includesLine, type LineLimit } from '../domain/routing.ts'
 import { STOOD_FOR } from './conversations.ts'
 import type { Db } from './database.ts'
@@ -11,23 +11,28 @@ import { firstSeqSince } from './seq-by-time.ts'
 import { CONVERSATION_SEQ, LINE_SEQS, getRow, isOfLines, limitValue } from './statement.ts'
 import { findWebhook } from './webhooks.ts'
 
-/** Of a message, a conversation or a file, by the prefix of its id; a file that no message has is everyone's. */
+/** Of a message, a conversation or a file, by the prefix of its id; a file that no message has is its uploader's. */
 const SEEN: Readonly<Record<string, string>> = {
   msg: `SELECT 1 FROM messages WHERE id = $id AND line_seq IN ${LINE_SEQS}`,
   conv: `SELECT 1 FROM conversations c WHERE c.seq = ${STOOD_FOR.replace('$conversationId', '$id')}
     AND ${isOfLines('c.line_id')}`,
   att: `SELECT 1 FROM attachments a WHERE a.id = $id AND (
-      NOT EXISTS (SELECT 1 FROM message_attachments l WHERE l.attachment_seq = a.seq)
+      (a.caller = $caller AND NOT EXISTS
+        (SELECT 1 FROM message_attachments l WHERE l.attachment_seq = a.seq))
       OR EXISTS (SELECT 1 FROM message_attachments l JOIN messages m ON m.id = l.message_id
         WHERE l.attachment_seq = a.seq AND m.line_seq IN ${LINE_SEQS}))`,
 }
 
-/** True where a thing belongs to the lines, and for things that belong to no line. */
-export function isOnLines(db: Db, limit: LineLimit, id: string): boolean {
+/** Whose view of things it is: the lines of the caller, and who it is, for uploads that no message has yet. */
+export type Viewer = { readonly lineIds: LineLimit; readonly caller: CallerId }
+
+/** Returns true if a thing belongs to the caller's lines, and for things that belong to no line. */
+export function isSeenBy(db: Db, { lineIds: limit, caller }: Viewer, id: string): boolean {
   if (limit === null) return true
   const kind = id.slice(0, Math.max(0, id.indexOf('_')))
   const query = Object.hasOwn(SEEN, kind) ? SEEN[kind] : undefined
-  if (query !== undefined) return getRow(db, query, { id, lineIds: limitValue(limit) }) !== null
+  if (query !== undefined)
+    return getRow(db, query, { id, lineIds: limitValue(limit), caller }) !== null
   if (kind === 'line') return includesLine(limit, id)
   if (kind === 'wh') return isWebhookOn(db, limit, parseId('wh', id))
   if (kind !== 'dlv') return true

@@ -1,8 +1,9 @@
 // One message at a time: read it, decide, save it. Lists are in `message-lists.ts`, the questions of
 // dispatch in `message-queue.ts`.
 
+import { RelayError } from '../domain/errors.ts'
 import { deviceHandle, type Handle } from '../domain/handle.ts'
-import type { ConversationId, LineId, Timestamp } from '../domain/ids.ts'
+import { parseId, type ConversationId, type LineId, type Timestamp } from '../domain/ids.ts'
 import type { MessageExtras } from '../domain/message-extras.ts'
 import type { MessageSource, Outbound } from '../domain/message.ts'
 import type { Db, Tx } from './database.ts'
@@ -64,6 +65,17 @@ export function findMessage(db: Db, id: string): Outbound | null {
   return byId(db, { id })[0] ?? null
 }
 
+/** Returns the message with an id as a caller wrote it; throws `not_found`. */
+export function requireMessage(db: Db, id: string): Outbound {
+  const message = parseId('msg', id) === null ? null : findMessage(db, id)
+  if (message === null) throw noMessage()
+  return message
+}
+
+export function noMessage(): RelayError {
+  return new RelayError('not_found', 'There is no message with this id.')
+}
+
 const insertion = `INSERT INTO messages ${inserted(messages, columnsOf(messages, ['seq']), {
   lineSeq: LINE_SEQ,
   conversationSeq: CONVERSATION_SEQ,
@@ -90,6 +102,7 @@ const FIXED = [
   'guid',
   'isGroup',
   'source',
+  'keyId',
   'isPinned',
   'createdAt',
 ] as const
@@ -158,6 +171,7 @@ export function newMessage(
     sentAt: null,
     deliveredAt: null,
     readAt: null,
+    keyId: null,
     isPinned: false,
     waitsFrom: base.createdAt,
     dueAt: null,

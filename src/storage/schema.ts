@@ -36,6 +36,7 @@ import {
   type StoredStatus,
 } from '../domain/message.ts'
 import type { NotRelayedKind } from '../domain/not-relayed.ts'
+import type { CallerId } from '../domain/permissions.ts'
 import type { KeyRules, Scope } from '../domain/permissions.ts'
 import { at, checkJson, checkName, checkWord, flag } from './columns.ts'
 import { lines } from './line-schema.ts'
@@ -205,6 +206,8 @@ export const messages = sqliteTable(
     /** All that a direct text message does not have: see domain/message-extras. */
     extras: text('extras', { mode: 'json' }).$type<MessageExtras>(),
     source: text('source').$type<MessageSource>().notNull(),
+    /** The API key that sent it. */
+    keyId: text('key_id').$type<KeyId>(),
     /** The caller named the line. */
     isPinned: flag('is_pinned').notNull().default(false),
     queuedReason: text('queued_reason').$type<QueuedReason>(),
@@ -359,12 +362,18 @@ export const notRelayed = sqliteTable(
 export const idempotency = sqliteTable(
   'idempotency',
   {
-    key: text('key').primaryKey(),
+    /** Each caller has keys of its own. Empty if the record was made before callers were kept. */
+    caller: text('caller').$type<CallerId | ''>().notNull().default(''),
+    key: text('key').notNull(),
     fingerprint: text('fingerprint').notNull(),
     messageId: text('message_id').$type<MessageId>().notNull(),
     answer: text('answer').$type<AnswerKind>(),
     body: text('body'),
     createdAt: at('created_at').notNull(),
   },
-  (t) => [checkWord('answer', ANSWER_KINDS), index('idempotency_by_age').on(t.createdAt)],
+  (t) => [
+    primaryKey({ columns: [t.caller, t.key] }),
+    checkWord('answer', ANSWER_KINDS),
+    index('idempotency_by_age').on(t.createdAt),
+  ],
 )

@@ -8,7 +8,7 @@ import { ScratchFolder } from '../support/scratch-folder.ts'
 import { ends, guidOf, refuses, type SendScript } from '../support/scripted-driver.ts'
 import { startScripted } from '../support/scripted-relay.ts'
 import { type Answer } from '../support/test-relay.ts'
-import { credentials, NOT_ON_IMESSAGE, READER, startSpecRelay } from './spec-relay.ts'
+import { NOT_ON_IMESSAGE, READER, startSpecRelay } from './spec-relay.ts'
 
 const KEY = { 'Idempotency-Key': 'order-1042-ready' }
 const BODY = { to: READER, text: 'Your order is ready.' }
@@ -66,16 +66,6 @@ test('api, idempotency: the same key with other values is 409, and nothing is se
     Array(3).fill('409 idempotency_conflict'),
   )
   expect((await relay.get('/api/v1/messages')).data).toHaveLength(1)
-})
-
-test('api, idempotency: keys are one space for the whole relay, whichever API key asks', async () => {
-  await using relay = await startSpecRelay()
-  const { body: other } = await relay.post('/api/v1/keys', {})
-
-  const first = await relay.send(BODY, KEY)
-  const again = await relay.send(BODY, { ...KEY, ...credentials(other) })
-
-  expect([again.body, replayed(again)]).toEqual([first.body, 'true'])
 })
 
 test('api, idempotency: twins at the same moment are one message, with one answer', async () => {

@@ -69,6 +69,7 @@ function store(tx: Tx, id: AttachmentId, sha256: string): void {
     state: 'available',
     messageId: null,
     deviceGuid: null,
+    caller: '',
     uploadKey: null,
     createdAt: NOW,
     expiresAt: null,

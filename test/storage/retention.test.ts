@@ -76,7 +76,9 @@ test('idempotency records are kept for 7 days, receipts for an hour, refusals fo
   const { sqlite, write, read } = openStore()
   const HOUR_MS = DAY_MS / 24
   for (const age of [6.9, 7.1]) {
-    sqlite.run(`INSERT INTO idempotency VALUES ('${age}', 'f', 'm', NULL, NULL, ${at(age)})`)
+    sqlite.run(
+      `INSERT INTO idempotency VALUES ('owner', '${age}', 'f', 'm', NULL, NULL, ${at(age)})`,
+    )
   }
   for (const [guid, age] of [
     ['fresh', 0.9 * HOUR_MS],

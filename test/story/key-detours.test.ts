@@ -30,23 +30,6 @@ test('a message that moves to another line leaves behind those that may not foll
   expect(device?.given.map(({ text }) => text)).toContain('two')
 })
 
-test('the Idempotency-Key of a key with other lines brings no answer about their messages', async () => {
-  await using relay = await openShop()
-  const [first, second] = await idsOf(relay)
-  const once = { 'Idempotency-Key': 'order-1' }
-  const send = async (line: string | undefined) => {
-    const key = await makeKey(relay, { phone_line_ids: [line] })
-    return key.call('POST', '/messages/send', { to: ANNA, text: 'hi' }, once)
-  }
-
-  expect([(await send(first)).status, ...errorOf(await send(second))]).toEqual([
-    200,
-    409,
-    'idempotency_conflict',
-    undefined,
-  ])
-})
-
 test('a name that leads to a private address is not called for a key without the scope', async () => {
   const clock = new TestClock()
   const sink = new WebhookSink(clock)

@@ -157,7 +157,7 @@ test('a thing of another line is unknown to a key, in the words of one that neve
   ])
 })
 
-test('a file of another line is neither read nor sent on by a key', async () => {
+test('a file of another line, or that another key uploaded, is neither read nor sent on by a key', async () => {
   await using relay = await startRich({ numbers: ['+12025550801', '+12025550802'] })
   const [first, second] = await idsOf(relay)
   const file = await relay.file('menu')
@@ -177,7 +177,7 @@ test('a file of another line is neither read nor sent on by a key', async () => 
     [404, 'attachment_not_found'],
     [404, 'attachment_not_found'],
     [404, 'attachment_not_found'],
-    [200, undefined],
+    [404, 'attachment_not_found'],
   ])
 })
 

@@ -3,10 +3,8 @@
 
 import { expect, test } from 'bun:test'
 
-import { sha256 } from '../../src/system/hash.ts'
 import { ABLE, startRich } from '../support/rich-relay.ts'
 import { refuses, ScriptedDriver, TEXTS_ONLY } from '../support/scripted-driver.ts'
-import { startScripted } from '../support/scripted-relay.ts'
 
 const TO = '+15550001234'
 const ASYNC = { Prefer: 'respond-async' }
@@ -201,24 +199,4 @@ test('a URL that cannot be fetched refuses its message, and one to nobody fetche
   ])
   expect(server.requests()).toBe(1)
   expect((await relay.get('/api/v1/messages')).data).toEqual([])
-})
-
-test('a key that an older version recorded still stands for the same request', async () => {
-  await using relay = await startScripted({ lines: [] })
-  const recorded = Buffer.from(sha256(JSON.stringify([TO, 'hello', null]))).toString('base64url')
-  relay.db.sqlite
-    .query(
-      `INSERT INTO idempotency (key, fingerprint, message_id, answer, body, created_at)
-       VALUES ('old', $recorded, 'msg_old', 'sent', '{"id":"msg_old"}', 0)`,
-    )
-    .run({ recorded })
-
-  const same = await relay.send({ to: TO, text: 'hello' }, { 'Idempotency-Key': 'old' })
-  const other = await relay.send(
-    { to: TO, text: 'hello', service: 'auto' },
-    { 'Idempotency-Key': 'old' },
-  )
-
-  expect([same.status, same.body]).toEqual([200, { id: 'msg_old' }])
-  expect(other.body.error.code).toBe('idempotency_conflict')
 })

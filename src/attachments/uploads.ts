@@ -1,0 +1,69 @@
+import { UNUSED_UPLOAD_MS_MAX, type Attachment } from '../domain/attachment.ts'
+import { RelayError } from '../domain/errors.ts'
+import { timestamp } from '../domain/ids.ts'
+import type { CallerId } from '../domain/permissions.ts'
+import { findUpload, insertAttachment, updateAttachment } from '../storage/attachments.ts'
+import type { Tx } from '../storage/database.ts'
+import type { Writer } from '../storage/writer.ts'
+import type { LogicalClock } from '../system/logical-clock.ts'
+import type { StoredFile } from './store.ts'
+
+type Tools = { readonly writer: Pick<Writer, 'write'>; readonly stamps: LogicalClock }
+
+type Named = Pick<Attachment, 'filename' | 'declaredType'> & {
+  readonly caller: CallerId
+  readonly idempotencyKey: string | null
+}
+
+type Recorded = { readonly attachment: Attachment; readonly isReplay: boolean }
+
+/** Stores the row of a file that a caller brought; the same file under the same key again is the first one. */
+export function recordUpload(
+  { writer, stamps }: Tools,
+  file: StoredFile,
+  named: Named,
+): Promise<Recorded> {
+  return writer.write((tx): Recorded => {
+    const known = repeated(tx, file, named)
+    if (known !== null) return { attachment: known, isReplay: true }
+    const createdAt = stamps.now()
+    const { filename, declaredType, caller, idempotencyKey } = named
+    const attachment: Attachment = {
+      ...file,
+      filename,
+      declaredType,
+      id: stamps.id('att'),
+      direction: 'outbound',
+      state: 'available',
+      messageId: null,
+      deviceGuid: null,
+      createdAt,
+      expiresAt: timestamp(createdAt + UNUSED_UPLOAD_MS_MAX),
+    }
+    insertAttachment(tx, { ...attachment, caller, uploadKey: idempotencyKey })
+    return { attachment, isReplay: false }
+  })
+}
+
+/**
+ * Returns the caller's first upload under the key, whose bytes are here again if they were gone, or null if this is
+ * the first one. Throws for another file, and for an upload of which nobody can say whose it was.
+ */
+function repeated(tx: Tx, { sha256 }: StoredFile, named: Named): Attachment | null {
+  const { caller, idempotencyKey: uploadKey } = named
+  if (uploadKey === null) return null
+  if (findUpload(tx, { caller: '', uploadKey }) !== null) {
+    throw conflict('before an upgrade of Hookline')
+  }
+  const known = findUpload(tx, { caller, uploadKey })
+  if (known === null) return null
+  const isSame = known.sha256 === sha256 && known.filename === named.filename
+  if (!isSame) throw conflict('for an upload with other bytes or another name')
+  if (known.state === 'available') return known
+  updateAttachment(tx, known.id, { state: 'available' })
+  return { ...known, state: 'available' }
+}
+
+function conflict(how: string): RelayError {
+  return new RelayError('idempotency_conflict', `This Idempotency-Key was used ${how}.`)
+}
