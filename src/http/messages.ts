@@ -18,6 +18,7 @@ import {
 } from '../api/messages.ts'
 import { enumOf, id } from '../api/schema.ts'
 import { DEFERRAL_REASONS } from '../domain/message.ts'
+import type { Decider } from '../messages/approvals.ts'
 import { EXPORT_FORMATS, type ExportFormat } from '../messages/export.ts'
 import type { ListFilter, createReading } from '../messages/message-service.ts'
 import { mayTake, takes } from './body.ts'
@@ -151,12 +152,12 @@ export function messageRoutes(messages: MessageActions) {
     })
     .post(
       '/:id/approve',
-      ({ request, params, body }) => messages.approve(params.id, body, originOf(request)),
+      ({ request, params, body }) => messages.approve(params.id, body, deciderOf(request)),
       { ...BY_ID, ...mayTake(ApprovalRequest), ...APPROVE },
     )
     .post(
       '/:id/deny',
-      ({ request, params, body }) => messages.deny(params.id, body, originOf(request)),
+      ({ request, params, body }) => messages.deny(params.id, body, deciderOf(request)),
       { ...BY_ID, ...mayTake(DenialRequest), ...DENY },
     )
     .post(
@@ -164,6 +165,11 @@ export function messageRoutes(messages: MessageActions) {
       ({ request, params, body }) => messages.resolve(params.id, body.status, originOf(request)),
       { ...BY_ID, ...takes(Resolution), ...RESOLVE },
     )
+}
+
+function deciderOf(request: Request): Decider {
+  const caller = callerOf(request)
+  return { origin: originOf(request), key: caller.kind === 'key' ? caller : null }
 }
 
 function asksForNames(request: Request, { contact_names }: Static<typeof NamesQuery>): boolean {

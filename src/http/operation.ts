@@ -4,8 +4,8 @@ import { type TObject, type TSchema, Type } from 'typebox'
 
 import { errorAnswers } from '../api/errors.ts'
 import { IdPath, type Shape } from '../api/schema.ts'
-import { RelayError, type ErrorCode } from '../domain/errors.ts'
-import { hasScope, type Scope, permissionsOf } from '../domain/permissions.ts'
+import type { ErrorCode } from '../domain/errors.ts'
+import { requirePermission, type Scope, permissionsOf } from '../domain/permissions.ts'
 import { requireNoQuery } from './query.ts'
 import { bridgeOf, callerOf } from './request-context.ts'
 import { answerSchema, pathSchema, type Bridged } from './typebox.ts'
@@ -72,10 +72,7 @@ export const REQUIRED_SCOPE = 'x-required-scope'
 
 /** Throws `forbidden` for a key without the scope. */
 export function requireScope(request: Request, scope: RouteScope): void {
-  if (scope === 'any' || hasScope(permissionsOf(callerOf(request)), scope)) return
-  throw new RelayError('forbidden', `This key does not have the scope ${scope}.`, {
-    details: { required_scope: scope },
-  })
+  if (scope !== 'any') requirePermission(permissionsOf(callerOf(request)), scope)
 }
 
 export const BY_ID = { params: pathSchema(IdPath) }

@@ -10,6 +10,7 @@ import {
   NO_RULES,
   expandScopes,
   partsAbove,
+  ruleAgainst,
   type KeyRules,
   type Permissions,
 } from '../domain/permissions.ts'
@@ -34,9 +35,20 @@ export function permissionsAsked(tools: Tools, asked: AskedLimits, own: Permissi
     rules: rulesAsked(asked.rules ?? {}, own.rules),
   }
   const above = partsAbove(permissions, own)
-  if (above.length === 0) return permissions
+  if (above.length === 0) return withAllScopes(permissions, scopes)
   const message = `A key cannot give more than it has itself: ${above.join(', ')}.`
   throw new RelayError('forbidden', message, { details: { above } })
+}
+
+/** Throws if the request names a scope that the key could not use beside its other limits. */
+function withAllScopes(permissions: Permissions, named: AskedLimits['scopes'] | null): Permissions {
+  const issues = expandScopes(named ?? []).flatMap((scope) => {
+    const limit = ruleAgainst(permissions, scope)
+    if (limit === null) return []
+    return [{ path: 'scopes', message: `must not have ${scope}, which would get around ${limit}` }]
+  })
+  if (issues.length > 0) throw invalidRequest(...issues)
+  return permissions
 }
 
 function linesIn(db: Db, texts: readonly string[], own: Permissions): readonly LineId[] {

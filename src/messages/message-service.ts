@@ -2,13 +2,12 @@
 
 import type * as api from '../api/messages.ts'
 import { type Page, type PageRequest, decodeCursor, pageOf } from '../api/paging.ts'
-import { makerOf, type AuditAction, type Origin } from '../domain/audit.ts'
+import type { Origin } from '../domain/audit.ts'
 import type { Conversation } from '../domain/conversation.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
 import { deviceHandle } from '../domain/handle.ts'
 import { parseId, type Timestamp, timestamp } from '../domain/ids.ts'
-import type { Approval } from '../domain/message-extras.ts'
-import { mendedText, type Message, type Outbound } from '../domain/message.ts'
+import type { Message } from '../domain/message.ts'
 import type { OptOut } from '../domain/opt-out.ts'
 import { includesLine, type LineLimit } from '../domain/routing.ts'
 import { DAY_MS } from '../domain/time.ts'
@@ -21,7 +20,7 @@ import {
   pauseAutomation,
   type ConversationFilter,
 } from '../storage/conversations.ts'
-import type { Db, Tx } from '../storage/database.ts'
+import type { Db } from '../storage/database.ts'
 import {
   countAttention,
   listChanges,
@@ -30,7 +29,7 @@ import {
   type MessageFilter,
 } from '../storage/message-lists.ts'
 import { countByStatus } from '../storage/message-queue.ts'
-import { findMessage, saveMessage, saveText } from '../storage/messages.ts'
+import { noMessage, requireMessage } from '../storage/messages.ts'
 import { optOutsOf } from '../storage/opt-outs.ts'
 import { evidenceOf } from '../storage/recipients.ts'
 import type { Settings } from '../storage/settings.ts'
@@ -40,7 +39,7 @@ import { isoTimeOrNull } from '../system/iso-time.ts'
 import type { Metrics } from '../system/metrics.ts'
 import type { Signal } from '../system/signal.ts'
 import type { PublishUnplaced } from '../webhooks/publish.ts'
-import { review } from './deferral.ts'
+import { createApprovals } from './approvals.ts'
 import { type ExportFormat, exportConversation } from './export.ts'
 import { type LineDirectory, takesMessages } from './line-directory.ts'
 import { createOptOuts } from './opt-outs.ts'
@@ -52,7 +51,7 @@ import {
 } from './resource.ts'
 import { search } from './search.ts'
 import { checkedRecipient, previewSend } from './send-target.ts'
-import { applyReceipt, failMessage, resolveApproval, type SettleTools } from './settle.ts'
+import { applyReceipt, failMessage, type SettleTools } from './settle.ts'
 
 export type ConversationChanges = { readonly isAutomationPaused: boolean }
 
@@ -85,7 +84,7 @@ export function createReading(tools: Tools) {
     beside: {
       optOuts: createOptOuts(tools),
       search: (q: string, limit: number, lines: LineLimit) => search(tools, q, { limit, lines }),
-      times: (id: string) => ({ handed_over_at: isoTimeOrNull(existing(db, id).passedAt) }),
+      times: (id: string) => ({ handed_over_at: isoTimeOrNull(requireMessage(db, id).passedAt) }),
       attention: () => countAttention(db, timestamp(tools.clock.now() - ATTENTION_MS)),
       recipient: (handle: string, lines: LineLimit) => recipientResource(db, handle, lines),
       previewSend: (send: Parameters<typeof previewSend>[1]) => previewSend(tools, send),
@@ -95,7 +94,7 @@ export function createReading(tools: Tools) {
         filter.updatedSince === undefined
           ? newestFirst(tools, filter, page)
           : changesSince(tools, filter, { ...page, since: filter.updatedSince }),
-      get: (id: string): api.Message => messageResource(db, existing(db, id), waitReason),
+      get: (id: string): api.Message => messageResource(db, requireMessage(db, id), waitReason),
       /** With the name of its person, where the contacts have one. */
       named: (message: api.Message): api.Message => ({
         ...message,
@@ -133,7 +132,7 @@ async function resolveByHand(
   origin: Origin,
 ): Promise<api.Message> {
   await tools.writer.write((tx) => {
-    const message = existing(tx, id)
+    const message = requireMessage(tx, id)
     if (message.status !== 'uncertain') {
       throw new RelayError('not_uncertain', `The message is ${message.status}, not uncertain.`)
     }
@@ -148,13 +147,13 @@ async function resolveByHand(
     })
   })
   tools.dispatchSignal.notify()
-  return messageResource(tools.db, existing(tools.db, id), tools.waitReason)
+  return messageResource(tools.db, requireMessage(tools.db, id), tools.waitReason)
 }
 
 /** One that a driver has in hand and did not let go yet is never sent. */
 async function cancelQueued(tools: Tools, id: string, origin: Origin): Promise<api.Message> {
   await tools.writer.write((tx) => {
-    const message = existing(tx, id)
+    const message = requireMessage(tx, id)
     if (message.status !== 'queued' && message.status !== 'deferred') {
       throw new RelayError('not_queued', `The message is ${message.status}, not queued.`)
     }
@@ -167,77 +166,7 @@ async function cancelQueued(tools: Tools, id: string, origin: Origin): Promise<a
     tools.audit.record(tx, origin, { action: 'message.canceled', about })
   })
   tools.dispatchSignal.notify()
-  return messageResource(tools.db, existing(tools.db, id), tools.waitReason)
-}
-
-/** Decisions of people on messages whose key may not send by itself. */
-function createApprovals(tools: Tools) {
-  return {
-    /** The message may go, with `text` where that is given. */
-    approve: (id: string, { text }: api.ApprovalRequest, origin: Origin) =>
-      decide(tools, { id, origin, action: 'message.approved' }, (tx, message, by) => {
-        const mended = text === undefined ? message.text : mendedText(text)
-        const isChanged = mended !== message.text
-        if (isChanged) saveText(tx, message.seq, mended)
-        const originalText = isChanged ? message.text : null
-        const approved = resolveApproval(
-          tools,
-          tx,
-          { ...message, text: mended },
-          { ...by, state: 'approved', originalText },
-        )
-        const now = tools.stamps.now()
-        const waitsFrom = timestamp(Math.max(approved.waitsFrom, now))
-        review(tools, tx, saveMessage(tx, { ...approved, waitsFrom }, now))
-        markRead(tx, message.conversationId, message.seq)
-        return { is_text_changed: isChanged }
-      }),
-    deny: (id: string, request: api.DenialRequest, origin: Origin) =>
-      decide(tools, { id, origin, action: 'message.denied' }, (tx, message, by) => {
-        const reason = request.reason ?? null
-        const denied = resolveApproval(tools, tx, message, { ...by, state: 'denied', reason })
-        failMessage(tools, tx, denied, 'denied')
-        return { reason }
-      }),
-  }
-}
-
-type Decision = { readonly id: string; readonly origin: Origin; readonly action: AuditAction }
-
-type By = Pick<Approval, 'resolvedBy'>
-
-async function decide(
-  { db, writer, waitReason, dispatchSignal, audit }: Tools,
-  { id, origin, action }: Decision,
-  act: (tx: Tx, message: Outbound, by: By) => Readonly<Record<string, string | boolean | null>>,
-): Promise<api.Message> {
-  await writer.write((tx) => {
-    const message = pending(tx, id)
-    const { requestedBy } = message.extras.approval
-    if (origin.actor.id === requestedBy) {
-      throw new RelayError('forbidden', 'A key does not decide on its own messages.')
-    }
-    const after = act(tx, message, { resolvedBy: makerOf(origin) })
-    const about = { kind: 'message', id: message.id } as const
-    audit.record(tx, origin, { action, about, after: { requested_by: requestedBy, ...after } })
-  })
-  dispatchSignal.notify()
-  return messageResource(db, existing(db, id), waitReason)
-}
-
-type Pending = Outbound & {
-  readonly extras: NonNullable<Outbound['extras']> & { readonly approval: Approval }
-}
-
-function pending(db: Db, id: string): Pending {
-  const message = existing(db, id)
-  const { extras } = message
-  const approval = extras?.approval
-  if (extras !== null && approval?.state === 'pending') {
-    return { ...message, extras: { ...extras, approval } }
-  }
-  const why = approval === undefined ? 'needs no approval' : `is already ${approval.state}`
-  throw new RelayError('not_awaiting_approval', `The message ${why}.`)
+  return messageResource(tools.db, requireMessage(tools.db, id), tools.waitReason)
 }
 
 /** Messages that were accepted before go on: a pause holds nothing back. */
@@ -261,7 +190,7 @@ async function markConversationRead(
   const known = existingConversation(db, id)
   const own = known.movedTo ?? known.id
   await writer.write((tx) => {
-    const message = existing(tx, messageId)
+    const message = requireMessage(tx, messageId)
     if (message.conversationId !== own) throw noMessage()
     markRead(tx, own, message.seq)
   })
@@ -293,12 +222,19 @@ function newestFirst(tools: Tools, filter: ListFilter, page: PageRequest): Page<
 }
 
 /** The bound of a page with the message `around` in its middle; null where that is the first page. */
-function startAround(db: Db, { around, conversationId }: ListFilter, limit: number): number | null {
+function startAround(
+  db: Db,
+  { around, conversationId, lineIds }: ListFilter,
+  limit: number,
+): number | null {
   if (around === undefined) return null
   if (conversationId === undefined) {
     throw invalidRequest({ path: 'around', message: 'needs conversation_id' })
   }
-  const { seq, conversationId: own } = existing(db, around)
+  const { seq, lineId, conversationId: own } = requireMessage(db, around)
+  const asked = getConversation(db, conversationId)
+  const isThere = own === (asked?.movedTo ?? asked?.id) && includesLine(lineIds ?? null, lineId)
+  if (!isThere) throw noMessage()
   const half = Math.floor(limit / 2)
   return messagesAfter(db, { conversationId: own, after: seq, limit: half + 1 })[half]?.seq ?? null
 }
@@ -328,16 +264,6 @@ function cursorParts(cursor: string | null, length: number): readonly number[] |
     path: 'cursor',
     message: 'must be the next_cursor of a page of this list, with the same order',
   })
-}
-
-function existing(db: Db, id: string) {
-  const message = parseId('msg', id) === null ? null : findMessage(db, id)
-  if (message === null) throw noMessage()
-  return message
-}
-
-function noMessage(): RelayError {
-  return new RelayError('not_found', 'There is no message with this id.')
 }
 
 function noConversation(): RelayError {

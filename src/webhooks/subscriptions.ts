@@ -4,7 +4,13 @@ import { makerOf, type AuditFields, type Origin } from '../domain/audit.ts'
 import { CLOSED, forNewUrl } from '../domain/breaker.ts'
 import { invalidRequest, RelayError, type Issue } from '../domain/errors.ts'
 import { parseId } from '../domain/ids.ts'
-import { EVERYTHING, hasScope, isSubset, type Permissions } from '../domain/permissions.ts'
+import {
+  EVERYTHING,
+  hasScope,
+  isSubset,
+  requirePermission,
+  type Permissions,
+} from '../domain/permissions.ts'
 import type { LineLimit } from '../domain/routing.ts'
 import { EVENT_NAMES, WEBHOOKS_MAX, type Webhook } from '../domain/webhook.ts'
 import { auditedUrl, type Audit } from '../storage/audit.ts'
@@ -78,6 +84,7 @@ async function create(
   const lineIds = input.lineIds ?? own.lineIds
   const isPublicOnly = !hasScope(own, 'webhooks:private')
   const checked = { isPublicOnly, ...checkInput(tools, { ...input, lineIds }, own) }
+  requireMayLink(NEW, checked, own)
   return change(tools, (tx) => {
     if (countWebhooks(tx) >= WEBHOOKS_MAX) {
       throw invalidRequest({ path: '', message: `There are at most ${WEBHOOKS_MAX} webhooks.` })
@@ -112,6 +119,7 @@ async function update(
   }
   return change(tools, (tx) => {
     const webhook = webhookById(tx, id)
+    requireMayLink(webhook, checked, own)
     const changes = { ...changesOf(webhook, checked), ...policyAfter(webhook, checked, own) }
     updateWebhook(tx, webhook.id, { ...changes, updatedAt: stamps.now() })
     deliverySignals.changed(webhook.id)
@@ -278,6 +286,13 @@ function policyAfter(
   if (url === undefined) return {}
   if (hasScope(own, 'webhooks:private')) return { isPublicOnly: false }
   return url === before.url ? {} : { isPublicOnly: true }
+}
+
+/** Links to files are sent only for a caller who may read files. */
+function requireMayLink(old: Webhook | typeof NEW, checked: CheckedInput, own: Permissions) {
+  const { url, attachmentLinks } = { ...old, ...checked }
+  const isNew = !old.attachmentLinks || url !== old.url
+  if (attachmentLinks && isNew) requirePermission(own, 'attachments:read')
 }
 
 /** The webhook with an id as a caller wrote it; throws `not_found`. */

@@ -44,7 +44,8 @@ const REACH: Readonly<Record<KeyRules['recipients'], readonly (typeof STATES)[nu
 const may = ({ scopes, lineIds, rules }: Permissions, scope: Scope): boolean => {
   const given = scopes ?? SCOPES
   if (scope === 'approvals:write' && rules.approval !== 'never') return false
-  if (/^(?:lines|bridges):write$/.test(scope) && rules.recipients !== 'anyone') return false
+  const needsKnown = rules.recipients !== 'anyone' || rules.approval === 'new_contacts'
+  if (/^(?:lines|bridges):write$/.test(scope) && needsKnown) return false
   return given.includes(scope) && !(lineIds !== null && WHOLE_RELAY.includes(scope))
 }
 const sees = ({ lineIds }: Permissions, line: string) =>

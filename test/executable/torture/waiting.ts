@@ -63,7 +63,7 @@ export class Waiting {
     const keys: ApiClient[] = []
     for (const wish of [
       { name: 'agent', rules: { approval: 'always' } },
-      { name: 'approver', scopes: ['approvals:write'] },
+      { name: 'approver', scopes: ['approvals:write', 'messages:send'] },
       { name: 'night', rules: { quiet_hours } },
     ]) {
       keys.push(new ApiClient(url, await owner.ask<ApiKey>('POST', '/api/v1/keys', wish)))
