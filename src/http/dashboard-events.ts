@@ -4,12 +4,12 @@ import { Elysia } from 'elysia'
 import { Type } from 'typebox'
 
 import type { DashboardSessions } from '../access/sessions.ts'
-import { RelayError } from '../domain/errors.ts'
 import type { Change, ChangeFeed, PublishedChange } from '../system/change-feed.ts'
 import type { Clock } from '../system/clock.ts'
 import { Signal } from '../system/signal.ts'
 import { HEARTBEAT_MS, STREAM_HEADERS } from './events.ts'
 import { readQuery } from './query.ts'
+import { ReaderSlots } from './reader-slots.ts'
 import { contextOf, sessionOf } from './request-context.ts'
 import { respond, streamOf } from './respond.ts'
 
@@ -23,9 +23,9 @@ export type DashboardEventTools = {
 
 /** Delay after which a browser that lost the stream reconnects. */
 const RETRY_MS = 1_000
-/** Limit over all browsers. */
-const STREAMS_MAX = 100
-const STREAMS_RETRY_SECONDS = 10
+/** Pages that are open at the same time. Those of members take none of the owner's. */
+const PAGES_OF_OWNER = { ofAll: 100, ofOne: 100, retryAfterSeconds: 10 }
+const PAGES_OF_MEMBERS = { ofAll: 100, ofOne: 10, retryAfterSeconds: 10 }
 
 const STILL_HERE = ': still here\n\n'
 
@@ -34,6 +34,8 @@ const EventsQuery = Type.Object({ after: Type.Optional(Type.String()) })
 /** `GET /dashboard/events?after=<position>`, for signed-in browsers. */
 export function dashboardEventRoutes(tools: DashboardEventTools) {
   const { changes, clock, sessions, streamsEnd } = tools
+  const ownersSlots = new ReaderSlots(PAGES_OF_OWNER)
+  const membersSlots = new ReaderSlots(PAGES_OF_MEMBERS)
   return new Elysia().get('/dashboard/events', ({ request }) => {
     const { after } = readQuery(request, EventsQuery)
     const { peer, requestId } = contextOf(request)
@@ -43,22 +45,18 @@ export function dashboardEventRoutes(tools: DashboardEventTools) {
     const signal = AbortSignal.any([request.signal, streamsEnd, sessionEnd])
     // A browser that reconnects by itself sends its position here; its URL is still the old one.
     const position = request.headers.get('last-event-id') ?? after ?? null
-    if (changes.watcherCount >= STREAMS_MAX) throw tooManyStreams()
     peer.liftTimeout(0)
     const isAsked = request.method === 'GET'
     const isShown = session.memberId === null ? () => true : isOfMembers
     const watch = { changes, clock, position, isOpen, isShown }
-    const body = isAsked
-      ? streamOf((end) => changeEvents({ ...watch, signal: end }), signal, 0)
-      : null
+    const open = (end: AbortSignal) => {
+      const { memberId } = session
+      const release =
+        memberId === null ? ownersSlots.take('owner', end) : membersSlots.take(memberId, end)
+      return changeEvents({ ...watch, signal: end, release })
+    }
+    const body = isAsked ? streamOf(open, signal, 0) : null
     return respond(body, { status: 200, requestId, headers: STREAM_HEADERS })
-  })
-}
-
-function tooManyStreams(): RelayError {
-  const message = 'Too many pages are open: close one of them.'
-  return new RelayError('rate_limit_exceeded', message, {
-    retryAfterSeconds: STREAMS_RETRY_SECONDS,
   })
 }
 
@@ -70,6 +68,7 @@ type Watch = Pick<DashboardEventTools, 'changes' | 'clock'> & {
   readonly isOpen: () => boolean
   /** Changes that the watcher may know of. */
   readonly isShown: (change: Change) => boolean
+  readonly release: () => void
 }
 
 /**
@@ -92,6 +91,7 @@ async function* changeEvents(watch: Watch): AsyncGenerator<string, undefined> {
     }
   } finally {
     unwatch()
+    watch.release()
   }
   return undefined
 }

@@ -6,7 +6,7 @@ import { type Static, Type } from 'typebox'
 
 import { EventList } from '../api/events.ts'
 import { id } from '../api/schema.ts'
-import { RelayError, invalidRequest } from '../domain/errors.ts'
+import { invalidRequest } from '../domain/errors.ts'
 import { EVENT_NAMES } from '../domain/webhook.ts'
 import type { EventFilter } from '../storage/events.ts'
 import type { Clock } from '../system/clock.ts'
@@ -15,7 +15,8 @@ import { LATEST, OLDEST, type EventBatch, type EventLog } from '../webhooks/even
 import type { AuthenticationTools } from './authentication.ts'
 import { documentationOf, operation } from './operation.ts'
 import { PAGE_QUERY, readQuery } from './query.ts'
-import { callerOf, contextOf, linesOf, unauthorized } from './request-context.ts'
+import { ReaderSlots } from './reader-slots.ts'
+import { callerIdOf, callerOf, contextOf, linesOf, unauthorized } from './request-context.ts'
 import { respond, streamOf } from './respond.ts'
 import { SILENCE_SECONDS, preferredWaitMs } from './sending.ts'
 
@@ -25,8 +26,7 @@ export type EventTools = Pick<AuthenticationTools, 'authenticate'> & {
 }
 
 /** Readers that wait at the same time. */
-const READERS_MAX = 100
-const READERS_RETRY_SECONDS = 10
+const READERS = { ofAll: 100, ofOne: 10, retryAfterSeconds: 10 }
 /** Keeps silent connections open: Bun's own time-out is lifted, those of proxies are not. */
 export const HEARTBEAT_MS = 15_000
 /** Time that a reader of the stream may take for one piece. */
@@ -81,7 +81,7 @@ const STREAM = documentationOf('Events', {
   description:
     'Server-sent events: `id` is the id of the event, `event` its name, `data` the body that webhooks get. ' +
     'Without `after` it begins now. A reader that reconnects with `Last-Event-ID` misses nothing, and may see ' +
-    'the last event twice. A comment is sent every 15 seconds; 100 readers at most.',
+    'the last event twice. A comment is sent every 15 seconds. A key has 10 readers at most, all keys 100.',
   scope: 'events:read',
   query: StreamQuery,
   headers: Type.Object({
@@ -105,62 +105,74 @@ export const STREAM_HEADERS = {
 }
 
 export function eventRoutes(tools: EventTools, streamsEnd: AbortSignal) {
+  const reading = { ...tools, streamsEnd, slots: new ReaderSlots(READERS) }
   return new Elysia({ prefix: '/api/v1/events' })
-    .get('', ({ request }) => listEvents(tools, request, streamsEnd), LIST)
-    .get('/stream', ({ request }) => streamEvents(tools, request, streamsEnd), {
+    .get('', ({ request }) => listEvents(reading, request), LIST)
+    .get('/stream', ({ request }) => streamEvents(reading, request), {
       beforeHandle: ({ request }) => void callerOf(request),
       detail: { ...STREAM, responses: { ...STREAMED, ...STREAM.responses } },
     })
 }
 
-async function listEvents(
-  tools: EventTools,
-  request: Request,
-  streamsEnd: AbortSignal,
-): Promise<EventList> {
-  const { eventLog } = tools
+type Reading = EventTools & { readonly streamsEnd: AbortSignal; readonly slots: ReaderSlots }
+
+async function listEvents(tools: Reading, request: Request): Promise<EventList> {
+  const { eventLog, streamsEnd } = tools
   const { limit, ...choice } = readQuery(request, EventQuery)
   const waitMs = preferredWaitMs(request.headers) ?? 0
-  const { peer } = contextOf(request)
-  if (waitMs > 0) {
-    requireRoom(eventLog, request)
-    peer.liftTimeout(waitMs / 1_000 + SILENCE_SECONDS)
-  }
   const after = eventLog.positionOf(choice.after ?? OLDEST)
   const reading = { after, filter: filterOf(request, choice), limit, silenceMs: waitMs }
   const signal = AbortSignal.any([request.signal, streamsEnd])
-  for await (const { events, position, hasMore } of eventLog.follow(reading, signal)) {
-    if (waitMs > 0 && !mayGoOn(tools, request)) throw unauthorized()
-    const data = events.map(({ id, createdAt, body }) => {
-      return { id, created_at: isoTime(createdAt), payload: JSON.parse(body) }
-    })
-    return { data, has_more: hasMore, next_cursor: position }
+  const release = waitMs > 0 ? takeSlot(tools, request, signal) : () => {}
+  if (waitMs > 0) contextOf(request).peer.liftTimeout(waitMs / 1_000 + SILENCE_SECONDS)
+  try {
+    for await (const { events, position, hasMore } of eventLog.follow(reading, signal)) {
+      if (waitMs > 0 && !mayGoOn(tools, request)) throw unauthorized()
+      const data = events.map(({ id, createdAt, body }) => {
+        return { id, created_at: isoTime(createdAt), payload: JSON.parse(body) }
+      })
+      return { data, has_more: hasMore, next_cursor: position }
+    }
+    return { data: [], has_more: false, next_cursor: eventLog.afterOf(after) }
+  } finally {
+    release()
   }
-  return { data: [], has_more: false, next_cursor: eventLog.afterOf(after) }
 }
 
-function streamEvents(tools: EventTools, request: Request, streamsEnd: AbortSignal): Response {
-  const { eventLog, clock } = tools
+function streamEvents(tools: Reading, request: Request): Response {
+  const { eventLog, clock, streamsEnd } = tools
   const choice = readQuery(request, StreamQuery)
   const { peer, requestId } = contextOf(request)
-  requireRoom(eventLog, request)
   // A client that reconnects by itself has the old address still.
   const after = request.headers.get('last-event-id') ?? choice.after ?? LATEST
   const filter = filterOf(request, choice)
   const reading = { after: eventLog.positionOf(after), filter, silenceMs: HEARTBEAT_MS }
   peer.liftTimeout(0)
-  const texts = async function* (end: AbortSignal): AsyncGenerator<string, undefined> {
+  const texts = (end: AbortSignal) => {
+    const release = takeSlot(tools, request, end)
+    return textsOf(end, release)
+  }
+  const textsOf = async function* (
+    end: AbortSignal,
+    release: () => void,
+  ): AsyncGenerator<string, undefined> {
     yield opening(eventLog.afterOf(reading.after))
     for await (const batch of eventLog.follow({ ...reading, limit: PIECE_MAX }, end)) {
-      if (!mayGoOn(tools, request)) return undefined
+      if (!mayGoOn(tools, request)) break
       yield pieceOf(batch)
     }
+    release()
     return undefined
   }
   const signal = AbortSignal.any([request.signal, streamsEnd])
   const stall = { clock, ms: STALLED_MS }
   const body = request.method === 'GET' ? streamOf(texts, signal, 0, stall) : null
   return respond(body, { status: 200, requestId, headers: STREAM_HEADERS })
+}
+
+/** The owner on this machine is let in even if programs have taken all places. */
+function takeSlot({ slots }: Reading, request: Request, end: AbortSignal): () => void {
+  return slots.take(callerIdOf(request), end, callerOf(request).kind === 'cli')
 }
 
 /** A key that was revoked meanwhile reads nothing more. */
@@ -182,15 +194,6 @@ function namesIn(types: string | undefined): EventFilter['names'] {
   if (names.length === new Set(given).size) return names
   const message = `must be some of ${EVENT_NAMES.join(', ')}, separated by commas`
   throw invalidRequest({ path: 'types', message })
-}
-
-/** The owner finds room even where programs have taken all. */
-function requireRoom({ readerCount }: EventLog, request: Request): void {
-  if (readerCount < READERS_MAX || callerOf(request).kind === 'cli') return
-  throw new RelayError('rate_limit_exceeded', `${READERS_MAX} readers of events wait already.`, {
-    details: { limit: 'event_readers' },
-    retryAfterSeconds: READERS_RETRY_SECONDS,
-  })
 }
 
 /** The place of the reader without an event: a reader that is cut before the first one resumes there. */

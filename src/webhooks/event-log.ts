@@ -67,10 +67,6 @@ export class EventLog {
     this.#readers = deliverySignals.readers
   }
 
-  get readerCount(): number {
-    return this.#readers.count
-  }
-
   /**
    * The position behind the event `after`, or that of `latest` or `oldest`. Throws `events_gone` where events
    * behind it may be deleted, as they are after 30 days.
