@@ -1,121 +1,133 @@
-// Runs the checks, the build and the tests one after another, and adds up what passed and failed. Its
-// last line is `N passed, N failed`. With arguments it runs the tests that they name, and no checks.
+// Runs everything that a change must pass: the build, and then the tests beside the other checks. Its last
+// line is `N passed, M failed`. With arguments it runs the tests that they name, and no checks.
 
+import { copyFileSync, existsSync, rmSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 
 import { spawn, spawnSync } from 'bun'
 
 import { findChromium } from '../test/browser/chromium.ts'
 import { bringMypy } from '../test/support/mypy.ts'
-import { NATS_SERVER } from '../test/support/nats-server.ts'
+import { readReport, type Report } from './test-report.ts'
 
-type Part = { readonly name: string; readonly command: readonly string[] }
 type Count = { readonly passed: number; readonly failed: number }
 
 /** Many stories walk through days; on a machine that does other things too they take their time. */
 const TEST_MS_MAX = 120_000
 const TEST = ['bun', 'test', '--only-failures', `--timeout=${TEST_MS_MAX}`]
-/**
- * Files of tests run side by side in two processes for each processor, for many of them wait for
- * something outside. Within a process modules are loaded once, for all its files.
- */
-const SIDE_BY_SIDE = [`--parallel=${2 * availableParallelism()}`, '--no-isolate']
-/** Tests that take minutes come last, in two processes: each has a browser or a relay with processes of its own. */
-const HEAVY = [
-  'test/browser/',
-  'test/executable/boxes-kill.test.ts',
-  'test/executable/kill.test.ts',
-  'test/fuzz/',
-]
-const IN_TWO = ['--parallel=2', '--no-isolate']
-/** The file that measures how long a page and the relay work: it wants the machine for itself. */
-const MEASURED = 'test/browser/many-conversations.test.ts'
+/** Two for each processor, for many tests wait for something outside. */
+const WORKERS = 2 * availableParallelism()
+const REPORT = '.tools/tests.xml'
+/** How long each file took here, and, for the first run of a checkout, on the machine of whoever wrote it. */
+const TIMINGS = '.tools/test-timings.json'
+const FIRST_TIMINGS = 'test/timings.json'
+const SLOWEST_SHOWN = 10
 const INSTALL_TIMEOUT_MS = 300_000
 
-const CHECKS: readonly Part[] = [
-  { name: 'types', command: ['bun', 'run', '--silent', 'check:types'] },
-  { name: 'lint', command: ['bun', 'run', '--silent', 'check:lint'] },
-  { name: 'format', command: ['bun', 'run', '--silent', 'check:format'] },
-  { name: 'unused code', command: ['bun', 'run', '--silent', 'check:unused'] },
-  { name: 'build', command: ['bun', 'run', '--silent', 'build'] },
-]
+/** They need no build, and run one after another beside the tests. */
+const CHECKS = ['types', 'lint', 'format', 'unused']
 
 /** Programs that verify our stand-ins for usbmuxd and iPhones, with their Debian packages. */
 const PEERS = ['idevice_id', 'ideviceinfo', 'iproxy', 'usbmuxd']
 const PEER_PACKAGES = ['libimobiledevice-utils', 'libusbmuxd-tools', 'usbmuxd']
 
 const paths = process.argv.slice(2)
-const parts = paths.length > 0 ? [{ name: 'tests', command: [...TEST, ...paths] }] : allParts()
+/** What the hostile requests and the kills draw by chance follows from it; property tests tell their own. */
+const SEED = process.env['HOOKLINE_TEST_SEED'] ?? '1'
 
-if (paths.length === 0 || paths.some((path) => path.includes('browser'))) bringBrowser()
-if (paths.length === 0 || paths.some((path) => path.includes('iphone'))) bringPeers()
-if (paths.length === 0 || paths.some((path) => path.includes('clients'))) bringMypy()
-const wantsBoxes = paths.length === 0 || paths.some((path) => path.includes('boxes'))
-if (wantsBoxes && NATS_SERVER === null) {
-  console.log('\nnats-server 2.10.4 or later is missing: skipping tests of several boxes.')
-}
-
-let passed = 0
-let failed = 0
-for (const part of parts) {
-  const count = await run(part)
-  passed += count.passed
-  failed += count.failed
-}
+bringPrograms()
+const counts = paths.length > 0 ? [await runTests(paths)] : await runEverything()
+const passed = sumOf(counts, ({ passed: count }) => count)
+const failed = sumOf(counts, ({ failed: count }) => count)
 console.log(`\n${passed} passed, ${failed} failed`)
 process.exitCode = failed > 0 ? 1 : 0
 
-function allParts(): readonly Part[] {
-  const ignored = HEAVY.map((path) => `--path-ignore-patterns=${path}**`)
-  const unmeasured = `--path-ignore-patterns=${MEASURED}`
-  return [
-    ...CHECKS,
-    { name: 'tests', command: [...TEST, ...SIDE_BY_SIDE, ...ignored] },
-    { name: HEAVY.join(', '), command: [...TEST, ...IN_TWO, unmeasured, ...HEAVY] },
-    { name: MEASURED, command: [...TEST, MEASURED] },
-  ]
+/** Tests of the executable need the build, so it comes first. */
+async function runEverything(): Promise<readonly Count[]> {
+  const build = await runCheck('build', 'build')
+  if (build.failed > 0) return [build]
+  const [tests, checks] = await Promise.all([runAllTests(), runChecks()])
+  return [build, tests, ...checks]
 }
 
-/** Installs the browser where that is possible; the tests that need it are skipped without it. */
-function bringBrowser(): void {
-  const isMissing = () => findChromium() === null
-  if (isMissing()) install('chromium, for the tests of the dashboard', ['chromium-headless-shell'])
-  if (!isMissing()) return
-  console.log('\nChromium is missing: skipping the browser tests of the dashboard.')
+/** Files run side by side, the slowest first; within a worker a module is loaded once for all its files. */
+async function runAllTests(): Promise<Count> {
+  rmSync(REPORT, { force: true })
+  if (!existsSync(TIMINGS)) copyFileSync(FIRST_TIMINGS, TIMINGS)
+  const count = await runTests([
+    `--parallel=${WORKERS}`,
+    '--no-isolate',
+    `--timings=${TIMINGS}`,
+    '--update-timings',
+    '--reporter=junit',
+    `--reporter-outfile=${REPORT}`,
+  ])
+  if (existsSync(REPORT)) show(readReport(await Bun.file(REPORT).text()))
+  return count
 }
 
-/** Installs the programs that verify our stand-ins for iPhones; without them their tests are skipped. */
-function bringPeers(): void {
-  const PATH = `${process.env['PATH'] ?? ''}:/usr/sbin`
-  const isMissing = () => PEERS.some((name) => Bun.which(name, { PATH }) === null)
-  if (isMissing()) install('libimobiledevice, for the tests of iPhones', PEER_PACKAGES)
-  if (!isMissing()) return
-  console.log(`\nSome of ${PEER_PACKAGES.join(', ')} are missing: skipping tests of iPhones.`)
+async function runChecks(): Promise<readonly Count[]> {
+  const counts: Count[] = []
+  for (const name of CHECKS) counts.push(await runCheck(name, `check:${name}`))
+  return counts
 }
 
-/** Does nothing where this is not the root of a Debian. */
-function install(what: string, packages: readonly string[]): void {
-  if (process.getuid?.() !== 0 || Bun.which('apt-get') === null) return
-  console.log(`\n== ${what}`)
-  const quick = ['-o', 'Acquire::Retries=0', '-o', 'Acquire::http::Timeout=20']
-  for (const step of [['update'], ['install', '--yes', '--no-install-recommends', ...packages]]) {
-    const command = ['apt-get', '--quiet', '--quiet', ...quick, ...step]
-    spawnSync(command, { timeout: INSTALL_TIMEOUT_MS })
-  }
+/** Runs a script of package.json, and shows what it wrote when it is done. */
+async function runCheck(name: string, script: string): Promise<Count> {
+  const child = spawn(['bun', 'run', '--silent', script], { stdout: 'pipe', stderr: 'pipe' })
+  const [output, errors, exitCode] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ])
+  console.log(`\n== ${name}: ${exitCode === 0 ? 'passed' : 'failed'}\n${output}${errors}`.trimEnd())
+  return exitCode === 0 ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 }
 }
 
-/** A check counts as one; a run of tests counts its tests, and a crash of it as one failed. */
-async function run(part: Part): Promise<Count> {
-  console.log(`\n== ${part.name}`)
-  const child = spawn([...part.command], { stdout: 'pipe', stderr: 'pipe' })
+/** Runs `bun test`, shows its output as it comes, and counts; a crash of it is one failed test. */
+async function runTests(more: readonly string[]): Promise<Count> {
+  console.log(`\n== tests (HOOKLINE_TEST_SEED=${SEED})`)
+  const child = spawn([...TEST, ...more], { stdout: 'pipe', stderr: 'pipe' })
   const [output, errors] = await Promise.all([
     passOn(child.stdout, process.stdout),
     passOn(child.stderr, process.stderr),
   ])
   const isGood = (await child.exited) === 0
   const count = countOf(`${output}\n${errors}`)
-  if (count === null) return isGood ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 }
+  if (count === null) return { passed: 0, failed: 1 }
   return isGood || count.failed > 0 ? count : { ...count, failed: 1 }
+}
+
+function show({ files, skipped }: Report): void {
+  console.log('\nSlowest files:')
+  for (const { path, seconds } of files.slice(0, SLOWEST_SHOWN)) {
+    console.log(`${seconds.toFixed(1).padStart(6)} s  ${path}`)
+  }
+  if (skipped.length > 0)
+    console.log(`\nSkipped:\n${skipped.map((each) => `  ${each}`).join('\n')}`)
+}
+
+/** Installs programs that tests need if this is the root of a Debian; without them these tests are skipped. */
+function bringPrograms(): void {
+  const isWanted = (part: string) =>
+    paths.length === 0 || paths.some((path) => path.includes(part) || part.includes(path))
+  for (const name of ['chromium-headless-shell', 'chromium']) {
+    if (isWanted('browser') && findChromium() === null) install([name])
+  }
+  const PATH = `${process.env['PATH'] ?? ''}:/usr/sbin`
+  const isMissing = PEERS.some((name) => Bun.which(name, { PATH }) === null)
+  if (isWanted('iphone') && isMissing) install(PEER_PACKAGES)
+  if (isWanted('clients')) bringMypy()
+}
+
+function install(packages: readonly string[]): void {
+  if (process.getuid?.() !== 0 || Bun.which('apt-get') === null) return
+  console.log(`\n== installing ${packages.join(', ')}`)
+  const quick = ['-o', 'Acquire::Retries=0', '-o', 'Acquire::http::Timeout=20']
+  for (const step of [['update'], ['install', '--yes', '--no-install-recommends', ...packages]]) {
+    const command = ['apt-get', '--quiet', '--quiet', ...quick, ...step]
+    spawnSync(command, { timeout: INSTALL_TIMEOUT_MS })
+  }
 }
 
 /** Shows a child's output as it comes, and gives the whole of it. */
@@ -135,4 +147,8 @@ function countOf(output: string): Count | null {
     Number(new RegExp(`^\\s*(\\d+) ${word}s?$`, 'm').exec(output)?.[1] ?? 0)
   if (!/^Ran \d+ tests? across/m.test(output)) return null
   return { passed: of('pass'), failed: of('fail') + of('error') }
+}
+
+function sumOf<T>(list: readonly T[], of: (each: T) => number): number {
+  return list.reduce((sum, each) => sum + of(each), 0)
 }

@@ -6,8 +6,9 @@ import { showBusyWeeks } from '../test/browser/busy-weeks.ts'
 import { lineIds, say } from '../test/browser/furnished.ts'
 import { messageWith, play } from '../test/browser/rich.ts'
 import { Stage } from '../test/browser/stage.ts'
+import { eventually } from '../test/support/eventually.ts'
 import { Receiver } from '../test/support/receiver.ts'
-import { eventually, type ApiClient } from '../test/support/relay-process.ts'
+import { type ApiClient } from '../test/support/relay-process.ts'
 
 const GUIDES = `${import.meta.dir}/../src/guides`
 const VIEWPORT = { width: 1_120, height: 720 }

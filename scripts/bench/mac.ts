@@ -4,11 +4,11 @@
 import { readFileSync } from 'node:fs'
 
 import { ChatDb } from '../../src/lines/kinds/mac/chat-db.ts'
+import { eventually } from '../../test/support/eventually.ts'
 import { startMessages, type MessagesRig } from '../../test/support/mac/mac-rig.ts'
 import {
   ApiClient,
   createKey,
-  eventually,
   RelayProcess,
   temporaryDataDir,
 } from '../../test/support/relay-process.ts'

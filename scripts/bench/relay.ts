@@ -5,10 +5,10 @@ import { join } from 'node:path'
 
 import { openDatabase } from '../../src/storage/database.ts'
 import { VERSION } from '../../src/system/version.ts'
+import { eventually } from '../../test/support/eventually.ts'
 import {
   ApiClient,
   createKey,
-  eventually,
   RelayProcess,
   type ApiKey,
 } from '../../test/support/relay-process.ts'

@@ -6,7 +6,7 @@ import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import type { AttachmentId, MessageId } from '../../src/domain/ids.ts'
 import { linkAttachments } from '../../src/storage/attachments.ts'
 import type { Tx } from '../../src/storage/database.ts'
-import { eventually } from '../support/relay-process.ts'
+import { eventually } from '../support/eventually.ts'
 import { storeLine, storeMessages } from '../support/stored-rows.ts'
 import { startWithFiles } from './attachment-relay.ts'
 

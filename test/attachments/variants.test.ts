@@ -3,7 +3,8 @@
 import { expect, test } from 'bun:test'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 
-import { eventually } from '../support/relay-process.ts'
+import { eventually } from '../support/eventually.ts'
+import { testNeeding } from '../support/needs.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 import { PNG, startWithFiles } from './attachment-relay.ts'
 
@@ -179,15 +180,18 @@ test('variants go with their original', async () => {
   expect(gone.status).toBe(410)
 })
 
-test.skipIf(Bun.which('ffmpeg') === null)('the real ffmpeg makes a small picture', async () => {
-  await using relay = await startWithFiles({
-    parts: { findTool: (name) => (name === 'ffmpeg' ? Bun.which(name) : null) },
-  })
-  const { body } = await relay.upload(PNG)
+testNeeding('ffmpeg', Bun.which('ffmpeg') !== null)(
+  'the real ffmpeg makes a small picture',
+  async () => {
+    await using relay = await startWithFiles({
+      parts: { findTool: (name) => (name === 'ffmpeg' ? Bun.which(name) : null) },
+    })
+    const { body } = await relay.upload(PNG)
 
-  const response = await relay.content(body.id, { query: '?variant=thumbnail' })
+    const response = await relay.content(body.id, { query: '?variant=thumbnail' })
 
-  const bytes = new Uint8Array(await response.arrayBuffer())
-  expect(response.status).toBe(200)
-  expect([...bytes.subarray(0, 3)]).toEqual([0xff, 0xd8, 0xff])
-})
+    const bytes = new Uint8Array(await response.arrayBuffer())
+    expect(response.status).toBe(200)
+    expect([...bytes.subarray(0, 3)]).toEqual([0xff, 0xd8, 0xff])
+  },
+)

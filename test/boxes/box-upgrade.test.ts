@@ -8,7 +8,7 @@ import { BoxUpgrade, type BoxUpgradeTools } from '../../src/boxes/box-upgrade.ts
 import { LinkError } from '../../src/boxes/link.ts'
 import { CHUNK_BYTES, type Chunk, type Request } from '../../src/boxes/wire.ts'
 import { silentLog } from '../../src/system/log.ts'
-import { eventually } from '../support/relay-process.ts'
+import { eventually } from '../support/eventually.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 import { TestClock, settle } from '../support/test-clock.ts'
 

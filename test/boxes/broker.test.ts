@@ -9,11 +9,12 @@ import { HEAD_INBOX, brokerConfig, inboxOf } from '../../src/boxes/broker-config
 import { findNatsServer } from '../../src/boxes/nats-server.ts'
 import { makeKey } from '../../src/boxes/nkeys.ts'
 import { NEVER } from '../../src/system/clock.ts'
-import { NATS_SERVER } from '../support/nats-server.ts'
+import { A_BROKER, NATS_SERVER } from '../support/nats-server.ts'
 import { BrokerRig, natsTools, until } from '../support/nats.ts'
+import { testNeeding } from '../support/needs.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 
-const withServer = test.skipIf(NATS_SERVER === null)
+const withServer = testNeeding(A_BROKER, NATS_SERVER !== null)
 
 /** The client itself: the link gives no way to do what is forbidden. */
 async function connectRaw(rig: BrokerRig, seed: string, inbox: string): Promise<NatsConnection> {

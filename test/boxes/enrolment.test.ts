@@ -18,11 +18,12 @@ import { makeKey } from '../../src/boxes/nkeys.ts'
 import { timestamp } from '../../src/domain/ids.ts'
 import { NEVER, systemClock } from '../../src/system/clock.ts'
 import { dataDirectoryAt } from '../../src/system/data-directory.ts'
-import { NATS_SERVER } from '../support/nats-server.ts'
+import { A_BROKER, NATS_SERVER } from '../support/nats-server.ts'
 import { BrokerRig, natsTools } from '../support/nats.ts'
+import { testNeeding } from '../support/needs.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 
-const withServer = test.skipIf(NATS_SERVER === null)
+const withServer = testNeeding(A_BROKER, NATS_SERVER !== null)
 const MINUTE_MS = 60_000
 const INVITATION = 'join-box_01m8aj49g7e0084cqdvr6wp4zb'
 const MACHINE = { name: 'studio.local', version: '1.2.3', platform: 'darwin' }

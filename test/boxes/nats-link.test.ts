@@ -6,11 +6,12 @@ import { keepCertificates } from '../../src/boxes/certificates.ts'
 import { connectNats, type NatsLink } from '../../src/boxes/nats-link.ts'
 import { makeKey } from '../../src/boxes/nkeys.ts'
 import { dataDirectoryAt } from '../../src/system/data-directory.ts'
-import { NATS_SERVER } from '../support/nats-server.ts'
+import { A_BROKER, NATS_SERVER } from '../support/nats-server.ts'
 import { BrokerRig, freePort, natsTools, until } from '../support/nats.ts'
+import { testNeeding } from '../support/needs.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 
-const withServer = test.skipIf(NATS_SERVER === null)
+const withServer = testNeeding(A_BROKER, NATS_SERVER !== null)
 const HELLO = 'hl.1.hello.studio'
 
 /** A head and a box that no test harms, at one broker. */

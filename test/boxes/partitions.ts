@@ -217,5 +217,5 @@ class Traffic {
 
 function receivedOf({ id, body }: { readonly id: string; readonly body: string }): Received {
   const { event, phone_line_id: lineId, message } = JSON.parse(body)
-  return { id, event, lineId, message, isSigned: true, at: 0 }
+  return { id, event, lineId, message, isSigned: true }
 }

@@ -2,8 +2,8 @@
 
 import { expect } from 'bun:test'
 
+import { eventually } from '../support/eventually.ts'
 import { hookline } from '../support/executable.ts'
-import { eventually } from '../support/relay-process.ts'
 import { lineIds, say } from './furnished.ts'
 import { PASSWORD } from './signed-in.ts'
 import { PERSON, SHOWN_PERSON, type Stage } from './stage.ts'

@@ -1,8 +1,9 @@
 // A relay in which something has happened: messages of every status, a webhook that hears them, and one
 // that fails.
 
+import { eventually } from '../support/eventually.ts'
 import { Receiver } from '../support/receiver.ts'
-import { eventually, type ApiClient } from '../support/relay-process.ts'
+import { type ApiClient } from '../support/relay-process.ts'
 import { PERSON, SECOND_LINE } from './stage.ts'
 
 type Sent = {

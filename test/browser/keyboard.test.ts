@@ -4,7 +4,7 @@ import { Database } from 'bun:sqlite'
 import { expect } from 'bun:test'
 import { join } from 'node:path'
 
-import { eventually } from '../support/relay-process.ts'
+import { eventually } from '../support/eventually.ts'
 import { showBusyWeeks } from './busy-weeks.ts'
 import { furnish, say } from './furnished.ts'
 import { PERSON, type Stage } from './stage.ts'

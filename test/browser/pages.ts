@@ -3,7 +3,7 @@
 
 import type { Route } from 'playwright-core'
 
-import { eventually } from '../support/relay-process.ts'
+import { eventually } from '../support/eventually.ts'
 import { visit, type Place } from './places.ts'
 import { COMPUTER } from './stage.ts'
 import type { WatchedPage } from './watched-page.ts'

@@ -1,7 +1,8 @@
 // All that the dashboard can show: each page, each part of one that has an address of its own, and each
 // dialog, menu and drawer.
 
-import { eventually, type ApiClient } from '../support/relay-process.ts'
+import { eventually } from '../support/eventually.ts'
+import { type ApiClient } from '../support/relay-process.ts'
 import { furnish, type Furniture, type Relay } from './furnished.ts'
 import { fillRichly, FRIEND } from './rich.ts'
 import { PERSON } from './stage.ts'

@@ -1,6 +1,7 @@
 // Conversations with all that a message can have besides a text: files, reactions, replies, edits, groups.
 
-import { eventually, type ApiClient } from '../support/relay-process.ts'
+import { eventually } from '../support/eventually.ts'
+import { type ApiClient } from '../support/relay-process.ts'
 
 /** People of the conversations below. */
 export const FRIEND = '+12025550140'

@@ -1,7 +1,8 @@
 // A test in the browser. It has a relay of its own, and fails if a page did what no page of ours may do.
 
-import { expect, test } from 'bun:test'
+import { expect } from 'bun:test'
 
+import { testNeeding } from '../support/needs.ts'
 import { findChromium } from './chromium.ts'
 import { lineIds, say, type Relay } from './furnished.ts'
 import { PERSON, Stage, type Look, type StageOptions } from './stage.ts'
@@ -26,7 +27,7 @@ export function storyOn(
   name: string,
   run: (stage: Stage) => Promise<void>,
 ): void {
-  test.if(findChromium() !== null)(
+  testNeeding('Chromium', findChromium() !== null)(
     name,
     async () => {
       await using stage = await Stage.open(options)

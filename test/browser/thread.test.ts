@@ -2,7 +2,7 @@
 
 import { expect } from 'bun:test'
 
-import { eventually } from '../support/relay-process.ts'
+import { eventually } from '../support/eventually.ts'
 import { say } from './furnished.ts'
 import { FIRST_LINE, PERSON, SECOND_LINE, SHOWN_PERSON } from './stage.ts'
 import { openThread, story } from './story.ts'

@@ -9,6 +9,7 @@ import { dataDirectoryAt } from '../../src/system/data-directory.ts'
 import { systemRandom } from '../../src/system/random.ts'
 import { on } from '../support/command-line.ts'
 import type { CommandResult } from '../support/executable.ts'
+import { testNeeding } from '../support/needs.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 import { ScriptedDriver } from '../support/scripted-driver.ts'
 import { TestClock } from '../support/test-clock.ts'
@@ -177,7 +178,7 @@ test('a relay that answers with an error is no healthy one', async () => {
   expect(run).toEqual({ exitCode: 1, stdout: '', stderr: 'hookline: The relay is starting.\n' })
 })
 
-test.if(process.platform !== 'darwin')(
+testNeeding('another system than macOS', process.platform !== 'darwin')(
   '--open is refused where there is no such pane',
   async () => {
     using folder = new ScratchFolder()

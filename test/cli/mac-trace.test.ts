@@ -5,6 +5,7 @@ import { expect, test } from 'bun:test'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 
 import { hookline as hooklineHere } from '../support/command-line.ts'
+import { eventually } from '../support/eventually.ts'
 import {
   builtExecutable,
   cleanEnvironment,
@@ -12,7 +13,6 @@ import {
   type CommandResult,
 } from '../support/executable.ts'
 import { ChatDbFile } from '../support/mac/chat-db-file.ts'
-import { eventually } from '../support/relay-process.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 import { TEST_START } from '../support/test-clock.ts'
 

@@ -2,8 +2,8 @@
 
 import { expect, test } from 'bun:test'
 
+import { eventually } from '../support/eventually.ts'
 import { builtExecutable, cleanEnvironment } from '../support/executable.ts'
-import { eventually } from '../support/relay-process.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 import { FakeRelay } from './fake-relay.ts'
 

@@ -8,6 +8,7 @@ import { closeDatabase, openDatabase } from '../../src/storage/database.ts'
 import { dataDirectoryAt, openDataDirectory } from '../../src/system/data-directory.ts'
 import { takeInstanceLock } from '../../src/system/instance-lock.ts'
 import { hookline, on } from '../support/command-line.ts'
+import { testNeeding } from '../support/needs.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 import { storeLine, storeMessages } from '../support/stored-rows.ts'
 
@@ -62,7 +63,7 @@ test('the completions for bash complete, and offer ids with their names, one alo
   ])
 })
 
-test.if(Bun.which('zsh') !== null)(
+testNeeding('zsh', Bun.which('zsh') !== null)(
   'the completions for zsh offer ids with their names',
   async () => {
     const { stdout } = await hookline('completions zsh')
@@ -78,7 +79,7 @@ test.if(Bun.which('zsh') !== null)(
   },
 )
 
-test.if(Bun.which('fish') !== null)(
+testNeeding('fish', Bun.which('fish') !== null)(
   'the completions for fish offer ids with their names',
   async () => {
     const { stdout } = await hookline('completions fish')

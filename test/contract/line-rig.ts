@@ -12,7 +12,7 @@ import type {
   SendOutcome,
 } from '../../src/lines/driver.ts'
 import { NEVER } from '../../src/system/clock.ts'
-import { eventually } from '../support/relay-process.ts'
+import { eventually } from '../support/eventually.ts'
 import type { TestClock } from '../support/test-clock.ts'
 
 export type LineRig = {

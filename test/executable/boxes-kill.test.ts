@@ -1,11 +1,12 @@
-import { expect, test } from 'bun:test'
+import { expect } from 'bun:test'
 
-import { NATS_SERVER } from '../support/nats-server.ts'
+import { A_BROKER, NATS_SERVER } from '../support/nats-server.ts'
+import { testNeeding } from '../support/needs.ts'
 import { runBoxKills } from './torture/boxes.ts'
 
 const KILLS = 8
 
-test.skipIf(NATS_SERVER === null)(
+testNeeding(A_BROKER, NATS_SERVER !== null)(
   `after ${KILLS} kills of a head, its boxes and its broker nothing is lost or sent twice`,
   async () => {
     const { faults, exitCodes, killed, remote } = await runBoxKills({ kills: KILLS, stops: 1 })

@@ -1,19 +1,15 @@
 // A head and a box as their owner has them: two processes of the executable, the real nats-server between
 // them, from `boxes add` to the removal.
 
-import { expect, test } from 'bun:test'
+import { expect } from 'bun:test'
 
 import { hookline } from '../support/command-line.ts'
+import { eventually } from '../support/eventually.ts'
 import { builtExecutable, cleanEnvironment } from '../support/executable.ts'
-import { NATS_SERVER } from '../support/nats-server.ts'
+import { A_BROKER, NATS_SERVER } from '../support/nats-server.ts'
 import { freePort } from '../support/nats.ts'
-import {
-  ApiClient,
-  createKey,
-  eventually,
-  RelayProcess,
-  temporaryDataDir,
-} from '../support/relay-process.ts'
+import { testNeeding } from '../support/needs.ts'
+import { ApiClient, createKey, RelayProcess, temporaryDataDir } from '../support/relay-process.ts'
 
 const PERSON = '+12025550147'
 const TIMEOUT_MS = 60_000
@@ -24,7 +20,7 @@ type Line = {
   readonly box?: { readonly name: string }
 }
 
-test.skipIf(NATS_SERVER === null)(
+testNeeding(A_BROKER, NATS_SERVER !== null)(
   'a machine joins, its line sends, and it is gone as soon as it stops or is removed',
   async () => {
     using headDir = temporaryDataDir()

@@ -6,15 +6,11 @@ import { describe, expect, test } from 'bun:test'
 import { secretText, signedHeaders } from '../../src/webhooks/signature.ts'
 import { objectAt, readDocument, type Node } from '../http/openapi-document.ts'
 import { ClientPrograms, LANGUAGES, type Language } from '../support/client-programs.ts'
+import { eventually } from '../support/eventually.ts'
 import { hookline } from '../support/executable.ts'
 import { mypyOf } from '../support/mypy.ts'
-import {
-  ApiClient,
-  createKey,
-  eventually,
-  RelayProcess,
-  temporaryDataDir,
-} from '../support/relay-process.ts'
+import { testNeeding } from '../support/needs.ts'
+import { ApiClient, createKey, RelayProcess, temporaryDataDir } from '../support/relay-process.ts'
 import { ROOT } from '../support/source-files.ts'
 import { freePort } from './upgraded-relay.ts'
 
@@ -63,10 +59,7 @@ test('the client in TypeScript and its programs compile at the strictest for Bun
 }, 120_000)
 
 const mypy = mypyOf()
-if (mypy === null)
-  process.stderr.write('Skipped: the client in Python under mypy, which is missing.\n')
-
-test.if(mypy !== null)(
+testNeeding('mypy', mypy !== null)(
   'the client in Python and its programs satisfy mypy at its strictest',
   async () => {
     using programs = await ClientPrograms.layOut('python')

@@ -8,10 +8,10 @@ import { join } from 'node:path'
 
 import type { ImportReport } from '../../src/api/contacts.ts'
 import { hookline } from '../support/command-line.ts'
+import { eventually } from '../support/eventually.ts'
 import {
   ApiClient,
   createKey,
-  eventually,
   RelayProcess,
   temporaryDataDir,
   type ApiKey,

@@ -2,8 +2,8 @@
 
 import { expect, test } from 'bun:test'
 
+import { eventually } from '../support/eventually.ts'
 import { nextVersion } from '../support/next-version.ts'
-import { eventually } from '../support/relay-process.ts'
 import { canMountDisk, SmallDisk } from '../support/small-disk.ts'
 import { UpgradeMachine } from './upgrade-machine.ts'
 import { carriedTexts } from './upgraded-relay.ts'

@@ -5,16 +5,11 @@ import { expect, test } from 'bun:test'
 
 import { systemClock } from '../../src/system/clock.ts'
 import { hookline } from '../support/command-line.ts'
+import { eventually } from '../support/eventually.ts'
 import { CablePhone } from '../support/iphone/cable-phone.ts'
 import { MuxRig, NUMBER, secretsOfPairing, UDID } from '../support/iphone/fake-phones.ts'
 import { Receiver } from '../support/receiver.ts'
-import {
-  ApiClient,
-  createKey,
-  eventually,
-  RelayProcess,
-  temporaryDataDir,
-} from '../support/relay-process.ts'
+import { ApiClient, createKey, RelayProcess, temporaryDataDir } from '../support/relay-process.ts'
 import { bytesIn } from '../support/stored-bytes.ts'
 
 type Line = { readonly driver: string; readonly phone_number: string; readonly status: string }

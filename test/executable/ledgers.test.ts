@@ -29,7 +29,6 @@ const POST: Received = {
   lineId: 'line_1',
   message: { id: 'msg_1', text: 'hello', handle: '+12025550123' },
   isSigned: true,
-  at: 0,
 }
 const AGREED: Ledgers = {
   messages: new Map([['msg_1', MESSAGE]]),

@@ -5,6 +5,7 @@ import { expect, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
 
 import { readMachO, signatureProblem } from '../../scripts/mach-o.ts'
+import { testNeeding } from '../support/needs.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 import { ROOT } from '../support/source-files.ts'
 
@@ -20,11 +21,10 @@ const TARGETS = ['darwin-arm64', 'darwin-x64'] as const
 const BUILD_MS_MAX = 300_000
 
 const built = buildForMacs()
-const whyNot = typeof built === 'string' ? built : null
-if (whyNot !== null) {
-  process.stderr.write(`Skipped: the executables for Macs could not be built here. ${whyNot}\n`)
-}
-const ifBuilt = test.if(whyNot === null)
+const ifBuilt = testNeeding(
+  `Bun for Macs: ${typeof built === 'string' ? built : ''}`,
+  typeof built !== 'string',
+)
 
 ifBuilt(
   'the one for Apple processors runs from macOS 13 on, by an ad hoc signature that holds, and that sees one changed bit',

@@ -4,9 +4,10 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 
+import { eventually } from '../support/eventually.ts'
 import { builtExecutable, cleanEnvironment, hookline } from '../support/executable.ts'
 import { Receiver } from '../support/receiver.ts'
-import { RelayProcess, eventually, temporaryDataDir } from '../support/relay-process.ts'
+import { RelayProcess, temporaryDataDir } from '../support/relay-process.ts'
 
 const FAILING_PERSON = '+12025550189'
 const COLUMNS = 80

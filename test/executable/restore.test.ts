@@ -6,13 +6,8 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { hookline } from '../support/command-line.ts'
-import {
-  ApiClient,
-  createKey,
-  eventually,
-  RelayProcess,
-  temporaryDataDir,
-} from '../support/relay-process.ts'
+import { eventually } from '../support/eventually.ts'
+import { ApiClient, createKey, RelayProcess, temporaryDataDir } from '../support/relay-process.ts'
 import type { Json } from '../support/test-relay.ts'
 
 type Answer = { readonly status: number; readonly body: Json }

@@ -1,21 +1,23 @@
 // The real executable on three machines that share one: a head and two boxes, each with a service of its own by a
 // stand-in for systemd, and a version that does not exist yet. The states of a rollout are in test/boxes.
 
-import { expect, test } from 'bun:test'
+import { expect } from 'bun:test'
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 
 import { minisign } from '../../scripts/sign-release.ts'
 import type { HealthFinding } from '../../src/api/health.ts'
 import { ControlClient } from '../../src/cli/control-client.ts'
+import { eventually } from '../support/eventually.ts'
 import { cleanEnvironment, placeExecutable } from '../support/executable.ts'
-import { NATS_SERVER } from '../support/nats-server.ts'
+import { A_BROKER, NATS_SERVER } from '../support/nats-server.ts'
+import { testNeeding } from '../support/needs.ts'
 import { NO_BOX, RELEASE_KEY, nextVersion } from '../support/next-version.ts'
-import { eventually } from '../support/relay-process.ts'
 import { serveReleases } from '../support/release-server.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 import { freePort } from './upgraded-relay.ts'
 
-const withServer = test.skipIf(NATS_SERVER === null || process.platform !== 'linux')
+const hasAll = NATS_SERVER !== null && process.platform === 'linux'
+const withServer = testNeeding(`${A_BROKER} on Linux`, hasAll)
 const RELEASE_FILE = `hookline-${process.platform}-${process.arch}`
 
 /** A machine with its own home, and the executable that its owner has put there. */

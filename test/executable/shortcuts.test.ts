@@ -3,13 +3,8 @@
 import { expect, test } from 'bun:test'
 
 import { hookline } from '../support/command-line.ts'
-import {
-  ApiClient,
-  createKey,
-  eventually,
-  RelayProcess,
-  temporaryDataDir,
-} from '../support/relay-process.ts'
+import { eventually } from '../support/eventually.ts'
+import { ApiClient, createKey, RelayProcess, temporaryDataDir } from '../support/relay-process.ts'
 
 const NUMBER = '+12025550147'
 const FRIEND = '+12025550123'

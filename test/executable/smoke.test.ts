@@ -5,14 +5,9 @@ import { expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 
+import { eventually } from '../support/eventually.ts'
 import { Receiver } from '../support/receiver.ts'
-import {
-  ApiClient,
-  createKey,
-  eventually,
-  RelayProcess,
-  temporaryDataDir,
-} from '../support/relay-process.ts'
+import { ApiClient, createKey, RelayProcess, temporaryDataDir } from '../support/relay-process.ts'
 
 type Line = { readonly id: string; readonly phone_number: string; readonly status: string }
 type Message = { readonly id: string; readonly status: string }

@@ -7,8 +7,9 @@ import { join } from 'node:path'
 import { ControlClient } from '../../src/cli/control-client.ts'
 import { SERVICE_ENVIRONMENT } from '../../src/hosting/service-host.ts'
 import { systemRandom } from '../../src/system/random.ts'
+import { eventually } from '../support/eventually.ts'
 import { cleanEnvironment } from '../support/executable.ts'
-import { ApiClient, eventually, type ApiKey } from '../support/relay-process.ts'
+import { ApiClient, type ApiKey } from '../support/relay-process.ts'
 
 /** For a machine that does other things, too. */
 const START_MS_MAX = 60_000

@@ -5,10 +5,10 @@ import { expect, test } from 'bun:test'
 
 import * as fc from 'fast-check'
 
+import { eventually } from '../support/eventually.ts'
 import {
   ApiClient,
   createKey,
-  eventually,
   RelayProcess,
   temporaryDataDir,
   type ApiKey,
@@ -16,7 +16,7 @@ import {
 import { requestsOf, type ApiDocument, type FuzzRequest } from './requests.ts'
 
 const REQUESTS = Number(process.env['HOOKLINE_FUZZ_REQUESTS'] ?? '4000')
-const SEED = Number(process.env['HOOKLINE_FUZZ_SEED'] ?? '1')
+const SEED = Number(process.env['HOOKLINE_TEST_SEED'] ?? '1')
 const IN_FLIGHT = 64
 const IDS_MAX = 500
 /** How often the lines are set right again, so that sends go on reaching them. */

@@ -7,7 +7,7 @@ import { ScriptedDriver } from '../support/scripted-driver.ts'
 import { SeededRandom } from '../support/seeded-random.ts'
 import { startRelay, type TestRelay } from '../support/test-relay.ts'
 
-const SEED = Number(process.env['HOOKLINE_FUZZ_SEED'] ?? '1')
+const SEED = Number(process.env['HOOKLINE_TEST_SEED'] ?? '1')
 const QUERIES = 1_000
 const MESSAGES = 60
 const PERSON = '+12025550701'

@@ -9,6 +9,7 @@ import { COMMAND_GROUPS } from '../../src/cli/run.ts'
 import { loadConfig, optionsOf } from '../../src/config.ts'
 import { EVENT_NAMES } from '../../src/domain/webhook.ts'
 import { GUIDES, findGuide } from '../../src/guides/guides.ts'
+import { testNeeding } from '../support/needs.ts'
 import { ScriptedDriver } from '../support/scripted-driver.ts'
 import { TestClock } from '../support/test-clock.ts'
 import { startRelay, type Json } from '../support/test-relay.ts'
@@ -255,24 +256,27 @@ async def main():
 print(json.dumps(asyncio.run(main())))
 `
 
-test.if(python !== null)("Home Assistant's integration judges requests as n8n's node does", () => {
-  const [code] = blocks('home-assistant', 'python')
-  const requests = REQUESTS.map(([, { headers, body, atMs }]) => [
-    { ...delivered.headers, ...headers },
-    body ?? delivered.body,
-    (atMs ?? sentAt) / 1_000,
-  ])
+testNeeding('python3', python !== null)(
+  "Home Assistant's integration judges requests as n8n's node does",
+  () => {
+    const [code] = blocks('home-assistant', 'python')
+    const requests = REQUESTS.map(([, { headers, body, atMs }]) => [
+      { ...delivered.headers, ...headers },
+      body ?? delivered.body,
+      (atMs ?? sentAt) / 1_000,
+    ])
 
-  const run = Bun.spawnSync([python ?? '', '-c', HOME_ASSISTANT], {
-    stdin: Buffer.from(JSON.stringify({ code, secret, requests: [...requests, [{}, '{}', 0]] })),
-  })
+    const run = Bun.spawnSync([python ?? '', '-c', HOME_ASSISTANT], {
+      stdin: Buffer.from(JSON.stringify({ code, secret, requests: [...requests, [{}, '{}', 0]] })),
+    })
 
-  const event = { id: delivered.id, ...JSON.parse(delivered.body) }
-  const right = { statuses: [204, 204], fired: [['hookline', event]] }
-  const wrong = { statuses: [401, 401], fired: [] }
-  const expected = REQUESTS.map(([, { isOurs }]) => (isOurs ? right : wrong))
-  expect(JSON.parse(run.stdout.toString())).toEqual([...expected, wrong])
-})
+    const event = { id: delivered.id, ...JSON.parse(delivered.body) }
+    const right = { statuses: [204, 204], fired: [['hookline', event]] }
+    const wrong = { statuses: [401, 401], fired: [] }
+    const expected = REQUESTS.map(([, { isOurs }]) => (isOurs ? right : wrong))
+    expect(JSON.parse(run.stdout.toString())).toEqual([...expected, wrong])
+  },
+)
 
 test("Home Assistant's files are whole, and its fields are those of a send", () => {
   const yaml = blocks('home-assistant', 'yaml').map((block) => Bun.YAML.parse(block) as Json)
@@ -308,7 +312,7 @@ test('settings for hosts of agents start the server that there is', () => {
   expect(servers.map(({ command }) => command)).toEqual(servers.map(() => 'hookline'))
 })
 
-test.if(caddy !== null)('Caddy takes its files', () => {
+testNeeding('caddy', caddy !== null)('Caddy takes its files', () => {
   const runs = blocks('caddy', 'caddyfile').map((file) =>
     Bun.spawnSync([caddy ?? '', 'adapt', '--config', '-', '--adapter', 'caddyfile'], {
       stdin: Buffer.from(file),

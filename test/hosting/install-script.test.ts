@@ -4,6 +4,7 @@
 import { expect, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
 
+import { testNeeding } from '../support/needs.ts'
 import { ROOT } from '../support/source-files.ts'
 import { Setup, type System } from './install-rig.ts'
 
@@ -115,7 +116,7 @@ test.each(REFUSALS)(
   },
 )
 
-test.skipIf(Bun.which('minisign') === null)(
+testNeeding('minisign', Bun.which('minisign') !== null)(
   'where there is no ssh-keygen, minisign tells a signed release from another',
   async () => {
     using setup = new Setup(LINUX)

@@ -10,12 +10,13 @@ import { systemClock } from '../../src/system/clock.ts'
 import { processRunner, type RunProcess } from '../../src/system/process.ts'
 import { systemRandom } from '../../src/system/random.ts'
 import { wordsOf } from '../support/command-line.ts'
+import { testNeeding } from '../support/needs.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 import { NEVER, RecordingTools } from './recording-tools.ts'
 
 const CODE_SIGNING = '1.3.6.1.5.5.7.3.3'
 
-test.if(existsSync(OPENSSL))(
+testNeeding(OPENSSL, existsSync(OPENSSL))(
   'the certificate is for signing code, and comes packed as old tools can open it',
   async () => {
     using folder = new ScratchFolder()

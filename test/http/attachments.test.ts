@@ -3,7 +3,8 @@ import { readFileSync, statSync } from 'node:fs'
 import { connect } from 'node:net'
 
 import { PNG, startWithFiles } from '../attachments/attachment-relay.ts'
-import { eventually } from '../support/relay-process.ts'
+import { eventually } from '../support/eventually.ts'
+import { testNeeding } from '../support/needs.ts'
 import { canMountDisk, SmallDisk } from '../support/small-disk.ts'
 
 const HASH = '6b7fa434f92a8b80aab02d9bf1a12e49ffcae424e4013a1c4f68b67e3d2bbcd0'
@@ -196,7 +197,7 @@ test('the finding comes at nine tenths of the room', async () => {
   expect(body.data).toMatchObject([{ code: 'attachment_quota', severity: 'warning' }])
 })
 
-test.skipIf(!canMountDisk())(
+testNeeding('root on Linux, to mount a disk', canMountDisk())(
   'a disk that is full half-way is 503, and nothing is kept',
   async () => {
     await using relay = await startWithFiles()

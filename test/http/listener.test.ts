@@ -14,7 +14,7 @@ import {
 } from '../../src/http/listener.ts'
 import type { Http } from '../../src/http/server.ts'
 import { silentLog } from '../../src/system/log.ts'
-import { eventually } from '../support/relay-process.ts'
+import { eventually } from '../support/eventually.ts'
 import { startHttp } from './http-relay.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'hookline-listener-'))

@@ -6,7 +6,7 @@ import { connect } from 'node:tls'
 
 import { TlsWatch } from '../../src/http/tls.ts'
 import { silentLog } from '../../src/system/log.ts'
-import { eventually } from '../support/relay-process.ts'
+import { eventually } from '../support/eventually.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 import { TestClock } from '../support/test-clock.ts'
 import { type Json, startRelay } from '../support/test-relay.ts'

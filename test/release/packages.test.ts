@@ -9,9 +9,11 @@ import { deb } from '../../scripts/release/deb.ts'
 import type { Documents } from '../../scripts/release/documents.ts'
 import { findLibrary, imageLayout } from '../../scripts/release/image.ts'
 import { freePort } from '../executable/upgraded-relay.ts'
+import { eventually } from '../support/eventually.ts'
 import { builtExecutable } from '../support/executable.ts'
+import { testNeeding } from '../support/needs.ts'
 import { nextVersion } from '../support/next-version.ts'
-import { ApiClient, eventually, type ApiKey } from '../support/relay-process.ts'
+import { ApiClient, type ApiKey } from '../support/relay-process.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 import { ROOT } from '../support/source-files.ts'
 import { ARCHITECTURE, SmallRoot, canChangeRoot, type Order } from './small-root.ts'
@@ -39,6 +41,8 @@ const DOCUMENTS: Documents = {
   completions: { bash: 'bash', zsh: 'zsh', fish: 'fish' },
 }
 
+const inSmallRoot = testNeeding('root, unshare and dpkg', canChangeRoot)
+
 const builds = new ScratchFolder()
 afterAll(() => builds[Symbol.dispose]())
 const bytesOf = {
@@ -46,7 +50,7 @@ const bytesOf = {
   next: async () => readFileSync(await nextVersion(NEXT)),
 }
 
-test.skipIf(!canChangeRoot)(
+inSmallRoot(
   'the .deb is installed, started by its unit, sends, is upgraded while it runs, and leaves its data',
   async () => {
     using root = new SmallRoot()
@@ -84,7 +88,7 @@ test.skipIf(!canChangeRoot)(
   TEST_MS,
 )
 
-test.skipIf(!canChangeRoot)(
+inSmallRoot(
   'where the package brings the unit, `service install` enables that and writes none of its own, and dpkg upgrades',
   async () => {
     using root = new SmallRoot()
@@ -111,41 +115,38 @@ test.skipIf(!canChangeRoot)(
   TEST_MS,
 )
 
-test.skipIf(!canChangeRoot)(
-  'an upgrade has the relay of each user restarted, and a removal has it stopped',
-  () => {
-    using root = new SmallRoot()
-    root.makeDebian()
-    const systemctl = `#!/bin/sh
+inSmallRoot('an upgrade has the relay of each user restarted, and a removal has it stopped', () => {
+  using root = new SmallRoot()
+  root.makeDebian()
+  const systemctl = `#!/bin/sh
 case "$*" in
   *list-units*) echo 'user@1000.service loaded'; echo 'user@1001.service loaded' ;;
   *) echo "$*" >>/tmp/calls; exit 1 ;;
 esac
 `
-    root.write('usr/bin/systemctl', systemctl, 0o755)
-    root.write('run/systemd/system/.keep', '')
-    const calls = () => {
-      const text = readFileSync(root.file('tmp/calls'), 'utf8')
-      root.write('tmp/calls', '')
-      return [...(text.match(/(?<=--machine ).*/g) ?? [])]
-    }
+  root.write('usr/bin/systemctl', systemctl, 0o755)
+  root.write('run/systemd/system/.keep', '')
+  const calls = () => {
+    const text = readFileSync(root.file('tmp/calls'), 'utf8')
+    root.write('tmp/calls', '')
+    return [...(text.match(/(?<=--machine ).*/g) ?? [])]
+  }
 
-    root.dpkg('--install', packageOf(builds, '0.1.0', Buffer.from('1')))
-    const installed = calls()
-    root.dpkg('--install', packageOf(builds, '0.2.0-rc.1', Buffer.from('2')))
-    root.dpkg('--install', packageOf(builds, '0.2.0', Buffer.from('3')))
-    const upgraded = calls()
-    root.dpkg('--remove', 'hookline')
+  root.dpkg('--install', packageOf(builds, '0.1.0', Buffer.from('1')))
+  const installed = calls()
+  root.dpkg('--install', packageOf(builds, '0.2.0-rc.1', Buffer.from('2')))
+  root.dpkg('--install', packageOf(builds, '0.2.0', Buffer.from('3')))
+  const upgraded = calls()
+  root.dpkg('--remove', 'hookline')
 
-    const perUser = (verb: string) => [`1000@ ${verb}`, `1001@ ${verb}`]
-    const change = [...perUser('daemon-reload'), ...perUser('try-restart hookline.service')]
-    expect(installed).toEqual(perUser('daemon-reload'))
-    expect(upgraded).toEqual([...change, ...change])
-    expect(calls()).toEqual(perUser('stop hookline.service'))
-  },
-)
+  const perUser = (verb: string) => [`1000@ ${verb}`, `1001@ ${verb}`]
+  const change = [...perUser('daemon-reload'), ...perUser('try-restart hookline.service')]
+  expect(installed).toEqual(perUser('daemon-reload'))
+  expect(upgraded).toEqual([...change, ...change])
+  expect(calls()).toEqual(perUser('stop hookline.service'))
+})
 
-test.skipIf(!canChangeRoot)(
+inSmallRoot(
   'the image is unpacked, started as it says, sends, and the next one goes on with its data',
   async () => {
     const port = freePort()

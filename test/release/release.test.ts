@@ -10,6 +10,7 @@ import { packagesInside, sbom } from '../../scripts/release/sbom.ts'
 import { readLicenses } from '../../src/cli/licenses.macro.ts'
 import { VERSION } from '../../src/system/version.ts'
 import { builtExecutable } from '../support/executable.ts'
+import { testNeeding } from '../support/needs.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 import { ROOT } from '../support/source-files.ts'
 
@@ -273,16 +274,19 @@ test('the image keeps the rules of its specification: types, digests, sizes and 
   expect([...layout.keys()].sort()).toEqual([...seen].sort())
 })
 
-test.skipIf(Bun.which('skopeo') === null)('skopeo copies the image of each processor', async () => {
-  const file = folder.file('image.tar')
-  await Bun.write(file, imageArchive(IMAGE))
+testNeeding('skopeo', Bun.which('skopeo') !== null)(
+  'skopeo copies the image of each processor',
+  async () => {
+    const file = folder.file('image.tar')
+    await Bun.write(file, imageArchive(IMAGE))
 
-  for (const { architecture } of IMAGE.parts) {
-    const from = ['--override-arch', architecture, 'copy', `oci-archive:${file}:${VERSION}`]
-    const copy = Bun.spawnSync(['skopeo', ...from, `dir:${folder.file(architecture)}`])
-    expect([copy.exitCode, copy.stderr.toString()]).toEqual([0, ''])
-  }
-})
+    for (const { architecture } of IMAGE.parts) {
+      const from = ['--override-arch', architecture, 'copy', `oci-archive:${file}:${VERSION}`]
+      const copy = Bun.spawnSync(['skopeo', ...from, `dir:${folder.file(architecture)}`])
+      expect([copy.exitCode, copy.stderr.toString()]).toEqual([0, ''])
+    }
+  },
+)
 
 async function materials(): Promise<Bom> {
   const order = { version: VERSION, seconds: 1_800_000_000, inside: await packagesInside() }

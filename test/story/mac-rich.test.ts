@@ -6,8 +6,8 @@ import { basename, join } from 'node:path'
 
 import { EVENT_NAMES } from '../../src/domain/webhook.ts'
 import { inTime } from '../contract/line-rig.ts'
+import { eventually } from '../support/eventually.ts'
 import { encodeAttributedBody } from '../support/mac/attributed-body-encoder.ts'
-import { eventually } from '../support/relay-process.ts'
 import type { Json, TestRelay } from '../support/test-relay.ts'
 import { FRIEND, MacBox } from './mac-relay.ts'
 

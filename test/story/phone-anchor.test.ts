@@ -3,8 +3,8 @@
 
 import { expect, test } from 'bun:test'
 
+import { eventually } from '../support/eventually.ts'
 import { MuxRig, NUMBER, UDID } from '../support/iphone/fake-phones.ts'
-import { eventually } from '../support/relay-process.ts'
 import { ScriptedDriver } from '../support/scripted-driver.ts'
 import { startRelay } from '../support/test-relay.ts'
 

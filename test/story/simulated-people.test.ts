@@ -3,7 +3,7 @@
 
 import { expect, test } from 'bun:test'
 
-import { eventually } from '../support/relay-process.ts'
+import { eventually } from '../support/eventually.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 import { startRelay, type Json } from '../support/test-relay.ts'
 

@@ -2,6 +2,9 @@ import { findTool } from '../../src/system/process.ts'
 
 const OWN = `${import.meta.dir}/../../.tools/bin/nats-server`
 
+/** What the tests of several boxes need, in words. */
+export const A_BROKER = 'nats-server 2.10.4 or later'
+
 /** Path of a nats-server that is new enough, or null: tests that need it are skipped without. */
 export const NATS_SERVER = [OWN, findTool('nats-server')].find(isUsable) ?? null
 

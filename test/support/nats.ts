@@ -12,8 +12,8 @@ import { readTextOrNull } from '../../src/system/files.ts'
 import { silentLog } from '../../src/system/log.ts'
 import { findTool, processRunner, startReadProcess } from '../../src/system/process.ts'
 import { systemRandom } from '../../src/system/random.ts'
+import { eventually } from './eventually.ts'
 import { NATS_SERVER } from './nats-server.ts'
-import { eventually } from './relay-process.ts'
 import { ScratchFolder } from './scratch-folder.ts'
 
 export const natsTools = {

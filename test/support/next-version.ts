@@ -19,7 +19,7 @@ import { join, resolve } from 'node:path'
 import { minisignPublicKey } from '../../scripts/sign-release.ts'
 import { MIGRATIONS, USABLE_FROM } from '../../src/storage/migrations.ts'
 import { HeldElsewhereError, takeInstanceLock } from '../../src/system/instance-lock.ts'
-import { eventually } from './relay-process.ts'
+import { eventually } from './eventually.ts'
 import { ScratchFolder } from './scratch-folder.ts'
 import { ROOT } from './source-files.ts'
 

@@ -13,8 +13,6 @@ export type Received = {
     readonly attachments?: readonly { readonly state: string }[]
   }
   readonly isSigned: boolean
-  /** By the monotonic clock, in milliseconds. */
-  readonly at: number
 }
 
 type Payload = {
@@ -65,7 +63,6 @@ export class Receiver {
       lineId: payload.phone_line_id,
       message: payload.message ?? keywordOf(payload),
       isSigned: this.#isSigned(headers, body),
-      at: performance.now(),
     }
   }
 

@@ -166,21 +166,6 @@ export async function createKey(dataDir: string): Promise<ApiKey> {
   return JSON.parse(stdout) as ApiKey // What `POST /keys` answers.
 }
 
-/** Asks again and again until the answer is not null; the end is for a machine that has other things to do. */
-export async function eventually<T>(
-  what: string,
-  ask: () => Promise<T | null> | T | null,
-  timeoutMs = 60_000,
-): Promise<T> {
-  const until = performance.now() + timeoutMs
-  for (;;) {
-    const found = await ask()
-    if (found !== null) return found
-    if (performance.now() > until) throw new Error(`It did not happen in time: ${what}`)
-    await Bun.sleep(20)
-  }
-}
-
 async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<string> {
   let rest = ''
   const decoder = new TextDecoder()

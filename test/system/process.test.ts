@@ -10,7 +10,7 @@ import {
   type ProcessEnd,
   type ProcessOrder,
 } from '../../src/system/process.ts'
-import { eventually } from '../support/relay-process.ts'
+import { eventually } from '../support/eventually.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 import { TestClock } from '../support/test-clock.ts'
 

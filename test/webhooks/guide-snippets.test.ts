@@ -5,6 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { signedHeaders } from '../../src/webhooks/signature.ts'
+import { testNeeding } from '../support/needs.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 import { ROOT } from '../support/source-files.ts'
 
@@ -47,7 +48,7 @@ test.each(CASES)(
 
 const python = Bun.which('python3')
 
-test.if(python !== null)('the Python of the guide judges them alike', () => {
+testNeeding('python3', python !== null)('the Python of the guide judges them alike', () => {
   const given = CASES.map(([, body, age]) => [signed(age), body, SECRET_TEXT])
   const call =
     'import json, sys\nprint(json.dumps([is_from_hookline(h, b.encode(), s) for h, b, s in json.load(sys.stdin)]))'

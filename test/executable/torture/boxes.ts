@@ -3,8 +3,8 @@
 // of each box carried, what the head says, and what receivers got.
 
 import { systemRandom } from '../../../src/system/random.ts'
+import { eventually } from '../../support/eventually.ts'
 import { Receiver } from '../../support/receiver.ts'
-import { eventually } from '../../support/relay-process.ts'
 import {
   compareBoxes,
   inboundFaults,

@@ -3,14 +3,9 @@
 
 import { mkdirSync, writeFileSync } from 'node:fs'
 
+import { eventually } from '../../support/eventually.ts'
 import { Receiver } from '../../support/receiver.ts'
-import {
-  ApiClient,
-  createKey,
-  eventually,
-  RelayProcess,
-  type Answer,
-} from '../../support/relay-process.ts'
+import { ApiClient, createKey, RelayProcess, type Answer } from '../../support/relay-process.ts'
 import type { ScratchFolder } from '../../support/scratch-folder.ts'
 import { ENVIRONMENT, prepare, type Line, type Page } from './load.ts'
 

@@ -5,10 +5,11 @@ import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { hookline as hooklineHere } from '../../support/command-line.ts'
+import { eventually } from '../../support/eventually.ts'
 import { builtExecutable, cleanEnvironment, hookline } from '../../support/executable.ts'
 import { NATS_SERVER } from '../../support/nats-server.ts'
 import { freePort } from '../../support/nats.ts'
-import { ApiClient, createKey, eventually, type ApiKey } from '../../support/relay-process.ts'
+import { ApiClient, createKey, type ApiKey } from '../../support/relay-process.ts'
 import { ScratchFolder } from '../../support/scratch-folder.ts'
 import type { Line, Page } from './load.ts'
 

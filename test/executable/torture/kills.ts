@@ -2,12 +2,12 @@
 // of each message: what clients were told, what the simulated network carried, what receivers got.
 
 import { systemRandom } from '../../../src/system/random.ts'
+import { eventually } from '../../support/eventually.ts'
 import { builtExecutable, cleanEnvironment } from '../../support/executable.ts'
 import { Receiver } from '../../support/receiver.ts'
 import {
   ApiClient,
   createKey,
-  eventually,
   RelayProcess,
   temporaryDataDir,
 } from '../../support/relay-process.ts'

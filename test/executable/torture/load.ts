@@ -1,8 +1,8 @@
 // Clients that send one message after another to a relay that dies under them, each until it has an answer.
 
+import { eventually } from '../../support/eventually.ts'
 import type { Receiver } from '../../support/receiver.ts'
 import type { ApiClient, ApiKey } from '../../support/relay-process.ts'
-import { eventually } from '../../support/relay-process.ts'
 import { NOBODY_KNOWS, type Told } from '../ledgers.ts'
 import { FILE_PEOPLE, type Uploads } from './files.ts'
 import { Reader } from './reader.ts'

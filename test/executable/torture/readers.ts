@@ -5,10 +5,10 @@ import { Database } from 'bun:sqlite'
 import { join } from 'node:path'
 
 import { systemRandom } from '../../../src/system/random.ts'
+import { eventually } from '../../support/eventually.ts'
 import {
   ApiClient,
   createKey,
-  eventually,
   RelayProcess,
   temporaryDataDir,
   type ApiKey,

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net'
 
 import { build } from 'plist'
 
-import { eventually } from '../relay-process.ts'
+import { eventually } from '../eventually.ts'
 import { ScratchFolder } from '../scratch-folder.ts'
 import { settle } from '../test-clock.ts'
 import { FakeLockdown, HOST_ID } from './fake-lockdown.ts'

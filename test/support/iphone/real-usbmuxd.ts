@@ -2,23 +2,15 @@
 
 import { existsSync, mkdirSync } from 'node:fs'
 
-import { eventually } from '../relay-process.ts'
+import { eventually } from '../eventually.ts'
 import { ScratchFolder } from '../scratch-folder.ts'
 
 const PATH = `${process.env['PATH'] ?? ''}:/usr/sbin`
 
-/** Whether tests can run; where not, writes the one line that says what was left out and why. */
-export function canJudge(what: string, whyNot: string | null): boolean {
-  if (whyNot !== null) process.stderr.write(`Skipped: ${what}. ${whyNot}\n`)
-  return whyNot === null
-}
-
 /** Its socket has one place only, so it runs in a file system view of its own. */
-export function whyNoUsbmuxd(): string | null {
-  if (process.platform !== 'linux') return 'It is a program of Linux.'
-  if (Bun.which('usbmuxd', { PATH }) === null) return 'usbmuxd not installed.'
-  const isAllowed = Bun.spawnSync(['unshare', '--mount', 'true']).exitCode === 0
-  return isAllowed ? null : 'A mount namespace is not permitted here.'
+export function hasUsbmuxd(): boolean {
+  if (process.platform !== 'linux' || Bun.which('usbmuxd', { PATH }) === null) return false
+  return Bun.spawnSync(['unshare', '--mount', 'true']).exitCode === 0
 }
 
 /** The real usbmuxd, whose /run and /var/lib are folders of ours and who sees no USB bus. */

@@ -4,8 +4,8 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 
+import { eventually } from '../../../support/eventually.ts'
 import { askMessages } from '../../../support/mac/messages-control.ts'
-import { eventually } from '../../../support/relay-process.ts'
 import { ScratchFolder } from '../../../support/scratch-folder.ts'
 
 const RIG_PATH = join(import.meta.dir, '../../../support/mac/mac-rig.ts')

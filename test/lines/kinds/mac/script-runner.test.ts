@@ -18,8 +18,8 @@ import {
   type ProcessOrder,
   type RunProcess,
 } from '../../../../src/system/process.ts'
+import { eventually } from '../../../support/eventually.ts'
 import { StandIn } from '../../../support/mac/stand-ins/stand-in.ts'
-import { eventually } from '../../../support/relay-process.ts'
 import { ScratchFolder } from '../../../support/scratch-folder.ts'
 import { TestClock } from '../../../support/test-clock.ts'
 

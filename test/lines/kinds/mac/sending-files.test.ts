@@ -19,7 +19,7 @@ import {
   settledOf,
 } from '../../../contract/line-rig.ts'
 import { attendedMac, makeMacRig, type MacRig } from '../../../contract/mac-rig.ts'
-import { eventually } from '../../../support/relay-process.ts'
+import { eventually } from '../../../support/eventually.ts'
 
 const DAY_MS = 86_400_000
 const MINUTE_MS = 60_000

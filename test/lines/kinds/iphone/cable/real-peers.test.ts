@@ -2,25 +2,25 @@
 // stand-ins for usbmuxd and lockdown, and the real usbmuxd, which has no phone here, hears our client.
 // Where a program is not installed, a line says what was left out.
 
-import { expect, test } from 'bun:test'
+import { expect } from 'bun:test'
 
 import { MuxError } from '../../../../../src/lines/kinds/iphone/cable/mux-connection.ts'
 import { MuxWatch } from '../../../../../src/lines/kinds/iphone/cable/phone-watch.ts'
 import { Usbmux } from '../../../../../src/lines/kinds/iphone/cable/usbmux.ts'
 import { systemClock } from '../../../../../src/system/clock.ts'
 import { silentLog } from '../../../../../src/system/log.ts'
+import { eventually } from '../../../../support/eventually.ts'
 import { MuxRig, OTHER_UDID, UDID } from '../../../../support/iphone/fake-phones.ts'
-import { canJudge, RealUsbmuxd, whyNoUsbmuxd } from '../../../../support/iphone/real-usbmuxd.ts'
-import { eventually } from '../../../../support/relay-process.ts'
+import { RealUsbmuxd, hasUsbmuxd } from '../../../../support/iphone/real-usbmuxd.ts'
+import { testNeeding } from '../../../../support/needs.ts'
 
 const TOOLS = ['idevice_id', 'ideviceinfo'] as const
 const NEVER = new AbortController().signal
 const WAIT_MS_MAX = 10_000
 
-const missing = TOOLS.filter((name) => Bun.which(name) === null)
-const whyNoTools = missing.length === 0 ? null : `${missing.join(', ')} not installed.`
-const ifTools = test.if(canJudge('the tools of libimobiledevice as judges', whyNoTools))
-const ifUsbmuxd = test.if(canJudge('the real usbmuxd as a judge', whyNoUsbmuxd()))
+const hasTools = TOOLS.every((name) => Bun.which(name) !== null)
+const ifTools = testNeeding('the tools of libimobiledevice', hasTools)
+const ifUsbmuxd = testNeeding('usbmuxd and a mount namespace', hasUsbmuxd())
 
 async function run(rig: MuxRig, ...command: readonly string[]): Promise<string> {
   const env = { ...process.env, USBMUXD_SOCKET_ADDRESS: `UNIX:${rig.path}` }
