@@ -13,6 +13,7 @@
 //   bun scripts/torture.ts damage --count 1000      databases with flipped bits and overwritten pages
 //   bun scripts/torture.ts bodies --count 1000000   bodies of messages on a Mac with damage
 //   bun scripts/torture.ts pages                    every page at all widths, by night, and in all locales (Chromium)
+//   bun scripts/torture.ts chance --count 100       the suite's tests that draw by chance, a hundred times as long
 //   bun scripts/torture.ts boxes-model --steps 1000000   the protocol of several boxes, on a hostile network
 //
 // `--seed N` repeats what a run drew by chance.
@@ -50,6 +51,19 @@ const CLOCK_STAY_MS = 75_000
 const IMAGES_OF_ONE = 2_000
 const RECORDED_LIVES = 8
 const FAULTS_SHOWN = 20
+/** Tests of the suite that try what they draw by chance, each as often as `SCALE` says. */
+const BY_CHANCE = [
+  'test/fuzz',
+  'test/keys/model',
+  'test/messages/group-law',
+  'test/story/contact-counters',
+  'test/story/figures',
+  'test/story/sending-histories',
+  'test/lines/kinds/iphone/phone-line-unplugged',
+  'test/lines/kinds/iphone/screens/inbound-events',
+  'test/lines/kinds/iphone/screens/send-faults',
+  'test/executable/mac.test.ts',
+]
 
 const { values: options, positionals } = parseArgs({
   allowPositionals: true,
@@ -74,6 +88,7 @@ const TORTURES: Readonly<Record<string, () => Promise<Result>>> = {
   power,
   clock,
   damage,
+  chance,
   readers,
   bodies,
   pages,
@@ -211,6 +226,21 @@ async function clock(): Promise<Result> {
     }),
   )
   return { line: `${JUMPS_MS.length} jumps of the wall clock`, faults: all.flat() }
+}
+
+async function chance(): Promise<Result> {
+  const env = {
+    ...process.env,
+    HOOKLINE_TEST_SCALE: String(count),
+    HOOKLINE_TEST_SEED: String(seed),
+  }
+  const timeout = `--timeout=${(count ?? 1) * HOUR_MS}`
+  const child = Bun.spawn([process.execPath, 'test', timeout, ...BY_CHANCE], { env })
+  const failed = await child.exited
+  return {
+    line: `${BY_CHANCE.length} tests, ${count} times as long as in the suite`,
+    faults: failed === 0 ? [] : ['see above'],
+  }
 }
 
 async function damage(): Promise<Result> {

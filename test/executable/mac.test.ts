@@ -11,14 +11,14 @@ import { startMessages, type MessagesRig } from '../support/mac/mac-rig.ts'
 import { FRIEND, OWN_NUMBER } from '../support/mac/trace-steps.ts'
 import { Receiver } from '../support/receiver.ts'
 import { ApiClient, createKey, RelayProcess, temporaryDataDir } from '../support/relay-process.ts'
+import { SCALE, SEED } from '../support/scale.ts'
 import { SeededRandom } from '../support/seeded-random.ts'
 import { disagreements, type Ledgers } from './ledgers.ts'
 import { announcedBy, notAskedFor, readMacLedgers, untrueEvents } from './mac-ledgers.ts'
 import { Clients, PEOPLE, Writers } from './mac-traffic.ts'
 import { comeToRest, type Page } from './torture/load.ts'
 
-const KILLS = Number(process.env['HOOKLINE_KILLS'] ?? '8')
-const SEED = Number(process.env['HOOKLINE_TEST_SEED'] ?? '1')
+const KILLS = 8 * SCALE
 const LIFE_MS_MIN = 20
 const LIFE_MS_MAX = 700
 const EVENTS = [

@@ -13,10 +13,10 @@ import {
   temporaryDataDir,
   type ApiKey,
 } from '../support/relay-process.ts'
+import { SCALE, SEED } from '../support/scale.ts'
 import { requestsOf, type ApiDocument, type FuzzRequest } from './requests.ts'
 
-const REQUESTS = Number(process.env['HOOKLINE_FUZZ_REQUESTS'] ?? '4000')
-const SEED = Number(process.env['HOOKLINE_TEST_SEED'] ?? '1')
+const REQUESTS = 4_000 * SCALE
 const IN_FLIGHT = 64
 const IDS_MAX = 500
 /** How often the lines are set right again, so that sends go on reaching them. */
@@ -46,34 +46,38 @@ type Own = {
 
 type Fault = { readonly what: string; readonly request: FuzzRequest; readonly answer: string }
 
-test(`${REQUESTS} requests made from the document meet no fault and no odd error`, async () => {
-  using dir = temporaryDataDir()
-  const key = await createKey(dir.path)
-  await using relay = await RelayProcess.start({
-    dataDir: dir.path,
-    environment: { HOOKLINE_SIMULATED_LINES: '2', HOOKLINE_SIMULATED_DELAY_MS: '0' },
-  })
-  const document = (await (await fetch(`${relay.url}/swagger/whole.json`)).json()) as ApiDocument
-  const requests = fc.sample(requestsOf(document), { numRuns: REQUESTS, seed: SEED })
-
-  const api = new ApiClient(() => relay.url, key)
-  const lineOf = (kind: string) =>
-    eventually(`a line of ${kind}`, async () => {
-      return (await linesOf(api)).find(({ driver }) => driver === kind) ?? null
+test(
+  `${REQUESTS} requests made from the document meet no fault and no odd error`,
+  async () => {
+    using dir = temporaryDataDir()
+    const key = await createKey(dir.path)
+    await using relay = await RelayProcess.start({
+      dataDir: dir.path,
+      environment: { HOOKLINE_SIMULATED_LINES: '2', HOOKLINE_SIMULATED_DELAY_MS: '0' },
     })
-  const bridge = await api.ask<Bridge>('POST', '/api/v1/bridges', { phone_number: BRIDGED })
-  const [line, bridgedLine] = [await lineOf('simulated'), await lineOf('shortcuts')]
-  const limits = { ...LIMITS, phone_line_ids: [line.id] }
-  const limited = await api.ask<ApiKey>('POST', '/api/v1/keys', limits)
-  const fuzz = new Fuzz(relay.url, { key, limited, bridge, line, bridgedLine })
-  await fuzz.run(requests)
-  const exitCode = await relay.end('SIGTERM')
-  process.stdout.write(`${requests.length} requests, seed ${SEED}: ${fuzz.summary()}\n`)
+    const document = (await (await fetch(`${relay.url}/swagger/whole.json`)).json()) as ApiDocument
+    const requests = fc.sample(requestsOf(document), { numRuns: REQUESTS, seed: SEED })
 
-  expect(fuzz.faults.slice(0, TOLD_MAX)).toEqual([])
-  expect(fuzz.operations.size).toBe(operationCount(document))
-  expect(exitCode).toBe(0)
-}, 600_000)
+    const api = new ApiClient(() => relay.url, key)
+    const lineOf = (kind: string) =>
+      eventually(`a line of ${kind}`, async () => {
+        return (await linesOf(api)).find(({ driver }) => driver === kind) ?? null
+      })
+    const bridge = await api.ask<Bridge>('POST', '/api/v1/bridges', { phone_number: BRIDGED })
+    const [line, bridgedLine] = [await lineOf('simulated'), await lineOf('shortcuts')]
+    const limits = { ...LIMITS, phone_line_ids: [line.id] }
+    const limited = await api.ask<ApiKey>('POST', '/api/v1/keys', limits)
+    const fuzz = new Fuzz(relay.url, { key, limited, bridge, line, bridgedLine })
+    await fuzz.run(requests)
+    const exitCode = await relay.end('SIGTERM')
+    process.stdout.write(`${requests.length} requests, seed ${SEED}: ${fuzz.summary()}\n`)
+
+    expect(fuzz.faults.slice(0, TOLD_MAX)).toEqual([])
+    expect(fuzz.operations.size).toBe(operationCount(document))
+    expect(exitCode).toBe(0)
+  },
+  600_000 * SCALE,
+)
 
 const LIMITS = {
   scopes: ['read', 'send', 'webhooks:read', 'webhooks:write', 'keys:read', 'keys:write'],

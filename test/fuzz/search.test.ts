@@ -3,12 +3,12 @@
 
 import { expect, test } from 'bun:test'
 
+import { SCALE, SEED } from '../support/scale.ts'
 import { ScriptedDriver } from '../support/scripted-driver.ts'
 import { SeededRandom } from '../support/seeded-random.ts'
 import { startRelay, type TestRelay } from '../support/test-relay.ts'
 
-const SEED = Number(process.env['HOOKLINE_TEST_SEED'] ?? '1')
-const QUERIES = 1_000
+const QUERIES = 1_000 * SCALE
 const MESSAGES = 60
 const PERSON = '+12025550701'
 
@@ -50,31 +50,35 @@ async function furnished(random: SeededRandom) {
 const search = (relay: TestRelay, query: string) =>
   relay.request('GET', `/api/v1/search?q=${query}`)
 
-test(`every message is found by its own words, and ${QUERIES} queries of any kind have an answer (seed ${SEED})`, async () => {
-  const random = new SeededRandom(SEED)
-  const { relay, texts } = await furnished(random)
-  await using _ = relay
+test(
+  `every message is found by its own words, and ${QUERIES} queries of any kind have an answer (seed ${SEED})`,
+  async () => {
+    const random = new SeededRandom(SEED)
+    const { relay, texts } = await furnished(random)
+    await using _ = relay
 
-  const unfound: string[] = []
-  for (const text of texts) {
-    const { body } = await search(relay, encodeURIComponent(text))
-    const found: readonly string[] = body.messages.map(
-      ({ message }: { message: { text: string } }) => message.text,
-    )
-    if (!found.includes(text)) unfound.push(text)
-  }
-  expect(unfound).toEqual([])
+    const unfound: string[] = []
+    for (const text of texts) {
+      const { body } = await search(relay, encodeURIComponent(text))
+      const found: readonly string[] = body.messages.map(
+        ({ message }: { message: { text: string } }) => message.text,
+      )
+      if (!found.includes(text)) unfound.push(text)
+    }
+    expect(unfound).toEqual([])
 
-  const faults: string[] = []
-  for (let count = 0; count < QUERIES; count += 1) {
-    const text = random.below(4) === 0 ? random.text(1 + random.below(300)) : textOf(random)
-    const query = encodeURIComponent(text) + (random.below(4) === 0 ? random.of(RAW) : '')
-    const path = random.below(2) === 0 ? '/api/v1/search' : '/api/v1/contacts'
-    const { status } = await relay.request('GET', `${path}?q=${query}`)
-    const isLong = text.length + (query.endsWith('x') ? 10_000 : 0) > 200 - 9
-    const isBroken = /&q=$|%G0$|%$/.test(query)
-    if (status !== 200 && !(status === 400 && (isLong || isBroken)))
-      faults.push(`${status}: ${path} ${query}`)
-  }
-  expect(faults).toEqual([])
-}, 120_000)
+    const faults: string[] = []
+    for (let count = 0; count < QUERIES; count += 1) {
+      const text = random.below(4) === 0 ? random.text(1 + random.below(300)) : textOf(random)
+      const query = encodeURIComponent(text) + (random.below(4) === 0 ? random.of(RAW) : '')
+      const path = random.below(2) === 0 ? '/api/v1/search' : '/api/v1/contacts'
+      const { status } = await relay.request('GET', `${path}?q=${query}`)
+      const isLong = text.length + (query.endsWith('x') ? 10_000 : 0) > 200 - 9
+      const isBroken = /&q=$|%G0$|%$/.test(query)
+      if (status !== 200 && !(status === 400 && (isLong || isBroken)))
+        faults.push(`${status}: ${path} ${query}`)
+    }
+    expect(faults).toEqual([])
+  },
+  120_000 * SCALE,
+)

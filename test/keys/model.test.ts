@@ -19,9 +19,10 @@ import {
   type Permissions,
   type Scope,
 } from '../../src/domain/permissions.ts'
+import { SCALE } from '../support/scale.ts'
 import { SeededRandom } from '../support/seeded-random.ts'
 
-const CHECKS = Number(process.env['HOOKLINE_KEY_CHECKS'] ?? 5_000)
+const CHECKS = 5_000 * SCALE
 
 /** Lines that there are, and one that is still to come. */
 const LINES = ['line_a', 'line_b', 'line_c'] as LineId[]
@@ -118,33 +119,37 @@ function limitsIn(random: Chances): Permissions {
   }
 }
 
-test(`${CHECKS} decisions about keys are those of the tables`, () => {
-  const random = chances(Number(process.env['HOOKLINE_KEY_SEED'] ?? 1))
-  const { one } = random
-  const wrong: unknown[] = []
-  const count = { checks: 0 }
-  const check = (decided: unknown, wanted: unknown, about: () => unknown) => {
-    count.checks += 1
-    if (!Bun.deepEquals(decided, wanted)) wrong.push([decided, wanted, about()])
-  }
-  while (count.checks < CHECKS) {
-    const [asked, own] = [limitsIn(random), limitsIn(random)]
-    const merged = one([own, { ...own, rules: asked.rules }, { ...asked, rules: own.rules }])
-    const parts = Object.keys(BEYOND) as PermissionPart[] // The keys of the record.
-    const above = parts.filter((part) => BEYOND[part](merged, own))
-    check(partsAbove(merged, own), above, () => [merged, own])
-    check(partsAbove(asked, asked), [], () => asked)
-    const [scope, line, handle, state] = [one(SCOPES), one(ANY_LINE), one(ANYBODY), one(STATES)]
-    check(hasScope(asked, scope), may(asked, scope), () => [asked, scope])
-    check(narrowed(asked.lineIds, line), sees(asked, line) ? [line] : [], () => [asked, line])
-    const facts = {
-      handles: [handle],
-      isKnown: () => state !== 'stranger',
-      hasReplied: () => state === 'recent',
+test(
+  `${CHECKS} decisions about keys are those of the tables`,
+  () => {
+    const random = chances(Number(process.env['HOOKLINE_KEY_SEED'] ?? 1))
+    const { one } = random
+    const wrong: unknown[] = []
+    const count = { checks: 0 }
+    const check = (decided: unknown, wanted: unknown, about: () => unknown) => {
+      count.checks += 1
+      if (!Bun.deepEquals(decided, wanted)) wrong.push([decided, wanted, about()])
     }
-    const isReached = reaches(asked.rules, handle, state)
-    check(allowsRecipient(asked.rules, facts), isReached, () => [asked.rules, handle, state])
-  }
+    while (count.checks < CHECKS) {
+      const [asked, own] = [limitsIn(random), limitsIn(random)]
+      const merged = one([own, { ...own, rules: asked.rules }, { ...asked, rules: own.rules }])
+      const parts = Object.keys(BEYOND) as PermissionPart[] // The keys of the record.
+      const above = parts.filter((part) => BEYOND[part](merged, own))
+      check(partsAbove(merged, own), above, () => [merged, own])
+      check(partsAbove(asked, asked), [], () => asked)
+      const [scope, line, handle, state] = [one(SCOPES), one(ANY_LINE), one(ANYBODY), one(STATES)]
+      check(hasScope(asked, scope), may(asked, scope), () => [asked, scope])
+      check(narrowed(asked.lineIds, line), sees(asked, line) ? [line] : [], () => [asked, line])
+      const facts = {
+        handles: [handle],
+        isKnown: () => state !== 'stranger',
+        hasReplied: () => state === 'recent',
+      }
+      const isReached = reaches(asked.rules, handle, state)
+      check(allowsRecipient(asked.rules, facts), isReached, () => [asked.rules, handle, state])
+    }
 
-  expect(wrong.slice(0, 3)).toEqual([])
-}, 240_000)
+    expect(wrong.slice(0, 3)).toEqual([])
+  },
+  240_000 * SCALE,
+)

@@ -6,17 +6,22 @@ import { expect, test } from 'bun:test'
 import * as fc from 'fast-check'
 
 import type { Db } from '../../src/storage/database.ts'
+import { SCALE, SEED } from '../support/scale.ts'
 import { startScripted } from '../support/scripted-relay.ts'
 import { answerWith, STEP, take, type Step } from './line-lives.ts'
 
 const HOUR = 3_600_000
 const LIMIT = 1
-test('what is counted of a line is what its contacts say, and contacts hold what messages hold', async () => {
-  await fc.assert(fc.asyncProperty(fc.array(STEP, { minLength: 10, maxLength: 50 }), live), {
-    numRuns: 40,
-    seed: 20_261_121,
-  })
-}, 120_000)
+test(
+  'what is counted of a line is what its contacts say, and contacts hold what messages hold',
+  async () => {
+    await fc.assert(fc.asyncProperty(fc.array(STEP, { minLength: 10, maxLength: 50 }), live), {
+      numRuns: 40 * SCALE,
+      seed: 20_261_120 + SEED,
+    })
+  },
+  120_000 * SCALE,
+)
 
 async function live(steps: readonly Step[]): Promise<void> {
   await using relay = await startScripted({ lines: ['online', 'online'], capacity: 2 })

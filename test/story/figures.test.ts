@@ -10,6 +10,7 @@ import type { Tx } from '../../src/storage/database.ts'
 import { deleteOldMessages } from '../../src/storage/retention.ts'
 import { startDashboard } from '../http/dashboard-rig.ts'
 import { asOwner } from '../support/control-socket.ts'
+import { SCALE, SEED } from '../support/scale.ts'
 import { ScriptedDriver } from '../support/scripted-driver.ts'
 import { TestClock } from '../support/test-clock.ts'
 import type { Json } from '../support/test-relay.ts'
@@ -59,9 +60,16 @@ const LIFE = fc.record({
   steps: fc.array(NOTED, { minLength: 10, maxLength: 40 }),
 })
 
-test('figures of every zone, pictures and headline are the count of the ledger, whatever happened and was deleted', async () => {
-  await fc.assert(fc.asyncProperty(LIFE, live), { numRuns: 10, seed: 20_261_123 })
-}, 240_000)
+test(
+  'figures of every zone, pictures and headline are the count of the ledger, whatever happened and was deleted',
+  async () => {
+    await fc.assert(fc.asyncProperty(LIFE, live), {
+      numRuns: 10 * SCALE,
+      seed: 20_261_122 + SEED,
+    })
+  },
+  240_000 * SCALE,
+)
 
 type LedgerMessage = {
   readonly id: string

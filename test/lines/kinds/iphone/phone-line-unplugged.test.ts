@@ -9,6 +9,7 @@ import type { Settlement } from '../../../../src/lines/driver.ts'
 import type { TouchEffect } from '../../../support/iphone/messages-phone.ts'
 import { PhoneHost } from '../../../support/iphone/phone-line-rig.ts'
 import { FRIEND, OTHER, run } from '../../../support/iphone/ui-rig.ts'
+import { SCALE } from '../../../support/scale.ts'
 
 const STEP_MS = 50
 const TEXT = 'hello'
@@ -116,7 +117,7 @@ test.each([true, false])(
   60_000,
 )
 
-const RUNS = Number(process.env['HOOKLINE_UNPLUG_RUNS'] ?? '60')
+const RUNS = 60 * SCALE
 
 test(`in ${RUNS} sends the cable is pulled somewhere, once or twice, for a while`, async () => {
   const story = fc.record({

@@ -13,6 +13,7 @@ import {
   run,
   textsOf,
 } from '../../../../support/iphone/ui-rig.ts'
+import { SCALE } from '../../../../support/scale.ts'
 
 describe('while a message is sent', () => {
   test('one that comes in at the same moment is kept, and so is ours', async () => {
@@ -213,7 +214,7 @@ test('a chat that has rested while many others went on tells what is new of it, 
   expect(textsOf(rig).slice(before)).toEqual(['< late'])
 })
 
-const RUNS = Number(process.env['HOOKLINE_INBOUND_RUNS'] ?? '60')
+const RUNS = 60 * SCALE
 const PEOPLE = [FRIEND, OTHER]
 
 const PERSON = fc.constantFrom(...PEOPLE)

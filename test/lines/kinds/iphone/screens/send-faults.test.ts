@@ -17,8 +17,9 @@ import {
   type UiRig,
 } from '../../../../support/iphone/ui-rig.ts'
 import type { Meddling } from '../../../../support/iphone/wda-commands.ts'
+import { SCALE } from '../../../../support/scale.ts'
 
-const RUNS = Number(process.env['HOOKLINE_FAULT_RUNS'] ?? '100')
+const RUNS = 100 * SCALE
 const COMMANDS = 45
 
 const MEDDLING: fc.Arbitrary<Meddling> = fc.oneof(
