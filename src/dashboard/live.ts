@@ -68,6 +68,11 @@ export class Live implements Updates {
     return () => this.#listeners.delete(listener)
   }
 
+  /** True once this page follows changes for all pages of its browser. */
+  get isLeading(): boolean {
+    return this.#led.signal.aborted
+  }
+
   /** Goes on while the page is hidden, until the end of this run. */
   lead(): void {
     this.#led.abort()

@@ -71,7 +71,8 @@ export function notify({ api, clock, live, router, session }: Tools, end: AbortS
     // Members decide on no approvals.
     const held = session.member ? [] : await newlyHeld(api, seenHeld, end)
     seenHeld = held[0]?.created_at ?? seenHeld ?? isoTime(clock.time())
-    if (!document.hidden || (await isAnyVisible())) return
+    // A page that was hidden a moment ago may still look, beside the one that leads.
+    if (!live.isLeading || !document.hidden || (await isAnyVisible())) return
     for (const conversation of fresh) show(conversation)
     for (const message of held) {
       showOne(message.conversation_id, message.handle, NOTIFY.needsApproval, message.id)
