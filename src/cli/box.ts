@@ -48,6 +48,7 @@ import { fields, stateCell, timeCell, type Cell, type Line } from './table.ts'
 export const BOX_COMMAND: Command = {
   name: 'box',
   sentence: 'Run as a box of another relay, in the foreground.',
+  isService: true,
   run: runBox,
 }
 

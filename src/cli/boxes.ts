@@ -75,7 +75,8 @@ async function add(call: Call): Promise<undefined> {
   const name = argument(call, 0)
   const box = await askRelay(call, 'POST /boxes', { body: { name }, ...PATIENCE })
   call.out.note(`Run this on ${name}:`)
-  call.out.data(box, [box.command])
+  const undo = `The box was invited, and nobody has its command. Undo it: hookline boxes remove ${name}`
+  call.out.data(box, [box.command], undo)
   if (box.needs_user) call.out.note('First add its user to your cluster: hookline boxes config')
   else call.out.note('It is good once, for 30 minutes.')
 }

@@ -63,6 +63,8 @@ export type Command = {
   readonly args?: readonly Argument[]
   readonly options?: readonly CommandOption[]
   readonly sentence: string
+  /** True if it goes on although nobody reads what it prints. */
+  readonly isService?: boolean
   /** Exit code; 0 where it is left out. */
   run(call: Call): Promise<ExitCode | undefined>
 }

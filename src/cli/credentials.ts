@@ -152,7 +152,8 @@ async function createApiKey(call: Call): Promise<undefined> {
       return createKey(file, { name, origin: COMMAND_LINE, permissions })
     },
   })
-  call.out.data(key, describeNewKey(key))
+  const undo = `The key was made, and nobody has its secret. Revoke it: hookline keys revoke ${key.id}`
+  call.out.data(key, describeNewKey(key), undo)
 }
 
 const SENDS_MAX = 100_000
@@ -292,7 +293,7 @@ async function addIphone(call: Call): Promise<undefined> {
       }),
     file: (file) => createBridge(file, { number, label, origin: COMMAND_LINE }),
   })
-  call.out.data(bridge, describeToken(bridge))
+  call.out.data(bridge, describeToken(bridge), newTokenFor(bridge.id))
 }
 
 async function renewToken(call: Call): Promise<undefined> {
@@ -301,7 +302,11 @@ async function renewToken(call: Call): Promise<undefined> {
     relay: (client) => client.ask('POST /bridges/:id/token', { id }),
     file: (file) => renewBridgeToken(file, id, COMMAND_LINE),
   })
-  call.out.data(renewed, describeToken(renewed))
+  call.out.data(renewed, describeToken(renewed), newTokenFor(id))
+}
+
+function newTokenFor(id: string): string {
+  return `The token was made, and nobody has it. Make another: hookline bridges token ${id}`
 }
 
 async function removeIphone(call: Call): Promise<undefined> {

@@ -62,7 +62,8 @@ async function renewLink(call: Call): Promise<undefined> {
 
 function printLink(call: Call, invited: InvitedMember): void {
   const { url, lan_url: lanUrl } = invited.link
-  call.out.data(invited, [url, ...(lanUrl === null ? [] : [lanUrl])])
+  const undo = `The link was made, and nobody has it. Make another: hookline members link ${invited.id}`
+  call.out.data(invited, [url, ...(lanUrl === null ? [] : [lanUrl])], undo)
   call.out.note(`For ${invited.name}: valid once, for three days.`)
 }
 

@@ -1,13 +1,17 @@
 import { writeSync } from 'node:fs'
 
+import { codeOf } from '../storage/sqlite-errors.ts'
 import { systemClock } from '../system/clock.ts'
 import { jsonLog, type Log } from '../system/log.ts'
 import { laidOut, printable, type Line, type Look } from './table.ts'
 
 /** The only writer to standard output and standard error. */
 export type Output = {
-  /** Result of the command: `json` with `--json`, else `lines`. */
-  data(json: unknown, lines: readonly Line[]): void
+  /**
+   * Result of the command: `json` with `--json`, else `lines`. Throws an OutputError if it can't be written; `undo` says
+   * what to do then about a secret that nobody has.
+   */
+  data(json: unknown, lines: readonly Line[], undo?: string): void
   /** Hint, left out with `--quiet` and with `--json`. */
   note(line: Line): void
   /** Error, on standard error; with `--json` in the shape of the API's errors. */
@@ -28,19 +32,57 @@ export type OutputStyle = Look & {
   readonly isWatched: boolean
 }
 
-/** Standard output and standard error. */
+/** Standard output and standard error, a line at a time. `log` throws what the system says if it can't be written. */
 export type Printer = Pick<Console, 'log' | 'error'>
 
-export function createOutput(style: OutputStyle, to: Printer = console): Output {
+/** The result of a command could not be written. */
+export class OutputError extends Error {
+  override readonly name = 'OutputError'
+  /** True if the reader has gone, as `head` does when it has its lines, and nothing was lost by that. */
+  readonly isUnread: boolean
+
+  constructor(cause: unknown, undo: string | undefined) {
+    const code = codeOf(cause) ?? String(cause)
+    super(`The output can't be written (${code}).${undo === undefined ? '' : ` ${undo}`}`, {
+      cause,
+    })
+    this.isUnread = code === 'EPIPE' && undo === undefined
+  }
+}
+
+/** The console of Bun drops errors of writing; a full disk must be one. */
+export const STANDARD: Printer = {
+  log: (text: string) => writeAll(1, `${text}\n`),
+  error: (text: string) => writeLogLine(`${text}\n`),
+}
+
+/** For a service, which goes on although nobody reads what it prints. */
+export function unreadPrinter(to: Printer): Printer {
+  const log = (text: string) => {
+    try {
+      to.log(text)
+    } catch (error) {
+      to.error(new OutputError(error, undefined).message)
+    }
+  }
+  return { log, error: to.error }
+}
+
+export function createOutput(style: OutputStyle, to: Printer = STANDARD): Output {
   const { isJson, isQuiet } = style
   const isShown = style.isWatched && !isQuiet && !isJson
-  const print = (lines: readonly Line[]) => {
-    for (const line of laidOut(lines, style)) to.log(line)
+  const write = (texts: Iterable<string>, undo?: string) => {
+    try {
+      for (const text of texts) to.log(text)
+    } catch (error) {
+      throw new OutputError(error, undo)
+    }
   }
+  const print = (lines: readonly Line[], undo?: string) => write(laidOut(lines, style), undo)
   return {
-    data(json, lines) {
-      if (isJson) to.log(escapeControls(JSON.stringify(json)))
-      else print(lines)
+    data(json, lines, undo) {
+      if (isJson) write([escapeControls(JSON.stringify(json))], undo)
+      else print(lines, undo)
     },
     note(line) {
       if (!isQuiet && !isJson) print([line])
@@ -101,15 +143,35 @@ async function timed<T>(title: string, work: Promise<T>, now: () => number): Pro
 
 /** Puts `text` in the place of the terminal's current line. */
 function rewrite(text: string): void {
-  writeSync(2, `\r${text}\u001B[K`)
+  writeError(`\r${text}\u001B[K`)
 }
 
-/** Writes one line of the log to standard error. A closed pipe must not end the relay. */
+/** Writes one line of the log to standard error. */
 export function writeLogLine(line: string): void {
+  writeError(escapeControls(line))
+}
+
+/** A closed pipe must not end the relay. */
+function writeError(text: string): void {
   try {
-    writeSync(2, escapeControls(line))
+    writeAll(2, text)
   } catch {
     // Standard error has no reader any more.
+  }
+}
+
+const PAUSE_MS = 5
+
+/** Writes all of it, however slowly its reader takes it. */
+function writeAll(descriptor: 1 | 2, text: string): void {
+  let rest: Uint8Array = Buffer.from(text)
+  while (rest.length > 0) {
+    try {
+      rest = rest.subarray(writeSync(descriptor, rest))
+    } catch (error) {
+      if (codeOf(error) !== 'EAGAIN') throw error
+      Bun.sleepSync(PAUSE_MS)
+    }
   }
 }
 

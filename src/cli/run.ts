@@ -34,7 +34,14 @@ import { MAC_PERMIT_COMMAND, MAC_TRACE_COMMAND } from './mac.ts'
 import { MCP_COMMAND } from './mcp.ts'
 import { MEMBER_COMMANDS } from './members.ts'
 import { MESSAGE_COMMANDS, STATS_COMMAND } from './messages.ts'
-import { type Output, type Printer, createOutput } from './output.ts'
+import {
+  OutputError,
+  STANDARD,
+  createOutput,
+  unreadPrinter,
+  type Output,
+  type Printer,
+} from './output.ts'
 import { type Parsed, parseCommandLine } from './parse.ts'
 import { SERVE_COMMAND } from './serve.ts'
 import { type FindPlace, logsCommand, serviceCommands, thisMachine } from './service.ts'
@@ -47,7 +54,7 @@ import { WEBHOOK_COMMANDS } from './webhooks.ts'
 /** Runs the command line of `surroundings`, and prints to `to`. */
 export async function runCommandLine(
   surroundings: Surroundings = readSurroundings(),
-  to: Printer = console,
+  to: Printer = STANDARD,
 ): Promise<ExitCode> {
   restrictNewFiles()
   const { args, environment, columns, isTerminal: isWatched } = surroundings
@@ -63,10 +70,12 @@ export async function runCommandLine(
   try {
     const known = [...COMMANDS, ...HIDDEN_COMMANDS]
     const parsed = parseCommandLine(withShortForms(args), known)
-    const { options } = parsed
-    out = createOutput({ ...look, isJson: options.has('json'), isQuiet: options.has('quiet') }, to)
+    const { command, options } = parsed
+    const style = { ...look, isJson: options.has('json'), isQuiet: options.has('quiet') }
+    out = createOutput(style, command?.isService === true ? unreadPrinter(to) : to)
     return await runParsed(parsed, surroundings, out)
   } catch (error) {
+    if (error instanceof OutputError && error.isUnread) return EXIT.ok
     const details = error instanceof RefusedError ? error.details : undefined
     out.problem(describe(error), { code: errorCodeOf(error), details })
     return exitCodeOf(error)

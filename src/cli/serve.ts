@@ -50,6 +50,7 @@ export function serveCommand(table: OptionTable): Command {
       .filter(({ isSecret }) => !isSecret)
       .map(({ name, kind, sentence }) => ({ name, value: kind.placeholder, sentence })),
     sentence: 'Run the relay in the foreground.',
+    isService: true,
     run: serve,
   }
 }

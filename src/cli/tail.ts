@@ -6,6 +6,7 @@ import { systemClock } from '../system/clock.ts'
 import { stopSignal } from '../system/own-process.ts'
 import { EXIT, UsageError, type Call, type Command, type ExitCode } from './command.ts'
 import type { EventPlace } from './control-client.ts'
+import { OutputError } from './output.ts'
 import { runningRelay } from './own-file.ts'
 import { handleOption } from './recipient.ts'
 import { clockCell, row, type Line } from './table.ts'
@@ -47,6 +48,7 @@ async function tail(call: Call): Promise<ExitCode> {
     try {
       for await (const place of client.events(stop, after)) take(place)
     } catch (error) {
+      if (error instanceof OutputError) throw error
       const isGone = error instanceof RefusedError && error.code === 'events_gone'
       // A restored relay may not have the last event.
       if (isGone) after = null

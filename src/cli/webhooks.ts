@@ -198,11 +198,12 @@ async function add(call: Call): Promise<undefined> {
     },
   })
   const notes = isPlainHttp(webhook.url) ? [PLAIN_HTTP] : []
-  call.out.data(webhook, [
-    describe(webhook),
-    "Save the secret now. You won't see it again.",
-    ...notes,
-  ])
+  const saved = "Save the secret now. You won't see it again."
+  call.out.data(webhook, [describe(webhook), saved, ...notes], newSecretFor(webhook.id))
+}
+
+function newSecretFor(id: string): string {
+  return `The secret was made, and nobody has it. Make another: hookline webhooks rotate-secret ${id}`
 }
 
 const PLAIN_HTTP =
@@ -334,8 +335,9 @@ function namesIn(text: string): readonly string[] {
 }
 
 async function act(call: Call, route: Route, body?: object): Promise<undefined> {
-  const answer = await askRelay(call, route, { id: argument(call, 0), body })
-  call.out.data(answer, [describe(answer)])
+  const id = argument(call, 0)
+  const answer = await askRelay(call, route, { id, body })
+  call.out.data(answer, [describe(answer)], 'secret' in answer ? newSecretFor(id) : undefined)
 }
 
 function describe(answer: object): Line {

@@ -1,6 +1,6 @@
-import { lstatSync, mkdirSync, statfsSync, existsSync } from 'node:fs'
+import { existsSync, mkdirSync, readlinkSync, statSync, statfsSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { dirname, join, relative, sep } from 'node:path'
+import { dirname, join, relative, resolve, sep } from 'node:path'
 
 import { readTextOrNull } from './files.ts'
 
@@ -142,6 +142,7 @@ export function openDataDirectory(path: string): DataDirectory {
         'socket. Choose another folder with --data-dir.',
     )
   }
+  refuseLink(path)
   refuseElsewhere(path)
   makeFolder(path)
   requirePrivate(path)
@@ -153,16 +154,31 @@ function makeFolder(path: string): void {
   try {
     mkdirSync(path, { recursive: true, mode: 0o700 })
   } catch (error) {
-    throw new DataDirectoryError(`Cannot create ${path}: ${String(error)}`, { cause: error })
+    if (existsSync(path)) throw noFolder(path)
+    const why = error instanceof Error ? error.message : String(error)
+    throw new DataDirectoryError(`Cannot create ${path}: ${why}`)
   }
 }
 
-function requirePrivate(path: string): void {
-  const stats = lstatSync(path)
-  const user = process.getuid?.() ?? stats.uid
-  if (stats.isSymbolicLink() || !stats.isDirectory()) {
-    throw new DataDirectoryError(`${path} is not a folder. Choose another with --data-dir.`)
+/** A link that is set to another folder would give a running relay other files. */
+function refuseLink(path: string): void {
+  let target: string
+  try {
+    target = readlinkSync(path)
+  } catch {
+    return // It is no link.
   }
+  const folder = resolve(dirname(path), target)
+  throw new DataDirectoryError(`${path} is a symbolic link: name its folder, --data-dir ${folder}`)
+}
+
+function noFolder(path: string): DataDirectoryError {
+  return new DataDirectoryError(`${path} is not a folder. Choose another with --data-dir.`)
+}
+
+function requirePrivate(path: string): void {
+  const stats = statSync(path)
+  const user = process.getuid?.() ?? stats.uid
   if (stats.uid !== user) {
     throw new DataDirectoryError(
       `${path} belongs to another user. Run Hookline as that user, or run: sudo chown -R ${user} '${path}'`,
@@ -197,7 +213,7 @@ function refuseElsewhere(path: string): void {
 
 function nearestExisting(path: string): string {
   let folder = path
-  while (lstatSync(folder, { throwIfNoEntry: false }) === undefined) folder = dirname(folder)
+  while (!existsSync(folder)) folder = dirname(folder)
   return folder
 }
 

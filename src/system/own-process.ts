@@ -28,10 +28,13 @@ export function readSurroundings(): Surroundings {
   }
 }
 
-/** An abort signal for SIGINT and SIGTERM; the second of them ends the process at once. */
+/**
+ * An abort signal for SIGINT and SIGTERM, and for SIGHUP, which a closed terminal sends, unless `nohup` had it ignored;
+ * the second of them ends the process at once.
+ */
 export function stopSignal(): AbortSignal {
   const controller = new AbortController()
-  const stop = (name: 'SIGINT' | 'SIGTERM', exitCode: number) => {
+  const stop = (name: 'SIGINT' | 'SIGTERM' | 'SIGHUP', exitCode: number) => {
     process.on(name, () => {
       if (controller.signal.aborted) process.exit(exitCode)
       controller.abort()
@@ -39,7 +42,19 @@ export function stopSignal(): AbortSignal {
   }
   stop('SIGINT', 130)
   stop('SIGTERM', 143)
+  if (!ignoresHangup()) stop('SIGHUP', 129)
   return controller.signal
+}
+
+/** Signals are numbered from 1, and SIGHUP is the first, in hexadecimal masks. */
+function ignoresHangup(): boolean {
+  const status = readTextOrNull('/proc/self/status')
+  const command = ['/bin/ps', '-o', 'sigignore=', '-p', String(process.pid)]
+  const mask =
+    status === null
+      ? Bun.spawnSync(command, { timeout: 2_000 }).stdout.toString().trim()
+      : (/^SigIgn:\s*([0-9a-f]+)$/m.exec(status)?.[1] ?? '')
+  return (Number.parseInt(mask.slice(-1), 16) & 1) === 1
 }
 
 /** Resolves when standard input has ended. */

@@ -43,8 +43,9 @@ test('a folder that others can read, a file, a link, a long path, and what a clo
   writeFileSync(`${synced}/.stfolder`, '')
   const refusals = {
     [open]: `${open} has mode 0755: other users could read messages and keys. Run: chmod 700 '${open}'`,
-    [file]: 'Cannot create',
-    [link]: 'is not a folder',
+    [file]: 'is not a folder',
+    [`${file}/below`]: 'Cannot create',
+    [link]: `${link} is a symbolic link: name its folder, --data-dir ${folder.file('real')}`,
     [`/tmp/${'x'.repeat(100)}`]: 'is too long',
     [`${synced}/data/hookline`]: 'which syncs to a cloud',
   }
