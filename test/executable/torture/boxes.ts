@@ -123,7 +123,7 @@ class Executioner {
 
   async run({ kills, stops }: BoxKillsOptions): Promise<void> {
     const sleeps = this.#stopSome(stops)
-    for (let [done, turn] = [0, 1]; done < kills; ) {
+    for (let [done, turn] = [0, 1]; done < kills;) {
       await Bun.sleep(between(GAP_MS_MIN, GAP_MS_MAX))
       const count = await this.#killOne(turn)
       done += count
