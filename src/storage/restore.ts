@@ -13,6 +13,7 @@ import { sha256 } from '../system/hash.ts'
 import { bringFilesBack } from './attachment-files.ts'
 import { insertAuditEntry } from './audit.ts'
 import { listBackups, timeForName } from './backup.ts'
+import { ROLLOUT } from './boxes.ts'
 import { closeDatabase, openDatabase, openRaw, removeDatabase, type Db } from './database.ts'
 import { endAgain, type CameBack } from './ended.ts'
 import { requireRestorable } from './integrity.ts'
@@ -139,6 +140,8 @@ function adoptBackup(db: Db, order: RestoreOrder): Pick<Restored, 'uncertainCoun
     // Nothing waits any more, so no place of the day is reserved.
     sqlite.run('UPDATE contacts SET queued = 0 WHERE queued > 0')
     sqlite.run('UPDATE lines SET contacts_reserved = 0 WHERE contacts_reserved > 0')
+    // Nor does it upgrade a box.
+    sqlite.query('DELETE FROM about WHERE name = $name').run({ name: ROLLOUT })
     const cameBack = endAgain(sqlite, directory.database, now)
     keepOptOuts(sqlite, directory.database)
     insertAuditEntry(sqlite, origin, {
