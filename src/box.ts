@@ -77,6 +77,7 @@ export async function startBox(config: Config, file: BoxFile, parts: BoxParts): 
     clock,
     log,
     version: VERSION,
+    acceptsUnsigned: config.acceptUnsigned,
     folder: join(directory.path, 'download'),
     fetch(request, epoch) {
       const subject = SUBJECTS.up(String(Math.max(epoch, journal.fence)), file.box_id)

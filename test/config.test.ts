@@ -68,6 +68,7 @@ test('without anything given every option has its default, which nothing can cha
     brokerPort: 4_666,
     broker: null,
     brokerCa: null,
+    acceptUnsigned: false,
     brokerSeed: null,
     lockedSettings: {},
   })

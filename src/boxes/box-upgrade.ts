@@ -26,6 +26,8 @@ export type BoxUpgradeTools = {
   readonly version: string
   /** Reason why it cannot upgrade itself; null where a service of this machine runs it. */
   readonly obstacle: string | null
+  /** Its owner lets it install executables without a release signature. */
+  readonly acceptsUnsigned: boolean
   /** A part of the executable, from the head of this epoch; rejects with a LinkError where none comes. */
   readonly fetch: (request: Request<'release_file'>, epoch: number) => Promise<Chunk>
   /** Starts the upgrade to `file` as a process of its own, which writes its outputs to the file `output`. */
@@ -42,6 +44,8 @@ export type BoxUpgradeTools = {
 const LAUNCH_MS = 30 * SECOND_MS
 const IDLE_MS = 60 * SECOND_MS
 const SUMS = 'SHA256SUMS'
+const UNSIGNED =
+  'It installs signed releases only. To change that, put HOOKLINE_ACCEPT_UNSIGNED=true into its hookline.env.'
 
 export class BoxUpgrade implements Service {
   readonly name = 'upgrade'
@@ -73,6 +77,7 @@ export class BoxUpgrade implements Service {
       return { isTaken: true }
     }
     if (this.#tools.obstacle !== null) return { refused: this.#tools.obstacle }
+    if (order.isUnverified && !this.#tools.acceptsUnsigned) return { refused: UNSIGNED }
     if (this.report()?.state === 'installing') return null
     for (const name of ['order.json', 'result.json']) rmSync(this.#path(name), { force: true })
     this.#order = order

@@ -3,6 +3,7 @@
 import { option } from '../domain/option.ts'
 import {
   PATH_KIND,
+  SWITCH_KIND,
   integerKind,
   listKind,
   optionalKind,
@@ -42,6 +43,11 @@ export const BROKER_OPTIONS = {
   brokerCa: option('broker-ca', optionalKind(PATH_KIND, 'none'), {
     default: null,
     sentence: 'A file with the certificates that sign those of --broker (PEM), if not public ones.',
+  }),
+  acceptUnsigned: option('accept-unsigned', SWITCH_KIND, {
+    default: false,
+    sentence:
+      'On a box, install executables without a release signature too, if its head orders it.',
   }),
   brokerSeed: option('broker-seed', optionalKind(SEED_KIND, 'none'), {
     default: null,

@@ -1,42 +1,58 @@
 // The order in which a head upgrades its boxes: one first, then a tenth at a time, each batch once the one before is
 // back with its lines. The first failure pauses it, until the owner goes on or cancels it.
 
-import type { Origin } from '../domain/audit.ts'
-import type { BoxId, LineId } from '../domain/ids.ts'
+import { Type } from 'typebox'
+
+import { ACTOR_KINDS } from '../domain/audit.ts'
+import type { BoxId } from '../domain/ids.ts'
 import { lineName, type Line } from '../domain/line.ts'
 import { MINUTE_MS } from '../domain/time.ts'
-import type { Hello } from './wire.ts'
+import { lineId, listOf, nullable, oneOf, sentence, text, type Wire, word } from './wire-values.ts'
+import { type Hello, parsed } from './wire.ts'
 
 /** A box on its way to the new version. */
-export type Step = {
-  readonly box: BoxId
-  readonly state: 'waiting' | 'upgrading' | 'upgraded' | 'failed'
+const step = Type.Object({
+  box: Type.Unsafe<BoxId>(Type.String({ pattern: '^box_[0-9a-z]{1,50}$' })),
+  state: oneOf(['waiting', 'upgrading', 'upgraded', 'failed']),
   /** Orders so far: the last one is that of a box that is upgrading. */
-  readonly orders: number
+  orders: Type.Integer({ minimum: 0, maximum: 1_000_000 }),
   /** Version that it had, and its lines that were online, when it was ordered to upgrade. */
-  readonly from: string | null
-  readonly lines: readonly LineId[]
+  from: nullable(word),
+  lines: listOf(lineId, 1_000),
   /** Monotonic time of its order, or when it was first passed over; null for neither. */
-  readonly since: number | null
-  readonly problem: string | null
-}
+  since: nullable(Type.Number()),
+  problem: nullable(sentence),
+})
+export type Step = Wire<typeof step>
 
-export type Rollout = {
-  readonly id: string
-  readonly version: string
-  /** Executables for platforms such as `linux-x64`. */
-  readonly files: readonly {
-    readonly name: string
-    readonly platform: string
-    readonly sha256: string
-    readonly size: number
-  }[]
+const rollout = Type.Object({
+  id: word,
+  version: word,
+  /** Executables for platforms such as `linux-x64`: the platform names the file. */
+  files: listOf(
+    Type.Object({
+      platform: Type.String({ pattern: '^[a-z0-9-]{1,50}$' }),
+      sha256: Type.String({ pattern: '^[0-9a-f]{64}$' }),
+      size: Type.Integer({ minimum: 0, maximum: 2 ** 31 }),
+    }),
+    20,
+  ),
   /** The file of their checksums, and its signature. */
-  readonly sums: string
-  readonly signature: string | null
-  readonly isUnverified: boolean
-  readonly origin: Origin
-  readonly steps: readonly Step[]
+  sums: text(100_000),
+  signature: nullable(text(10_000)),
+  isUnverified: Type.Boolean(),
+  origin: Type.Object({
+    actor: Type.Object({ kind: oneOf(ACTOR_KINDS), id: nullable(word) }),
+    address: nullable(word),
+    requestId: nullable(word),
+  }),
+  steps: listOf(step, 1_000),
+})
+export type Rollout = Wire<typeof rollout>
+
+/** The rollout that a head stored; null for none, and for what no head stores. */
+export function storedRollout(json: string | null): Rollout | null {
+  return json === null ? null : parsed(rollout, json)
 }
 
 export type BoxView = {

@@ -32,6 +32,7 @@ import {
   resume,
   type Rollout,
   type Step,
+  storedRollout,
   type ViewOf,
 } from './rollout.ts'
 import type { Answer, Chunk, Request } from './wire.ts'
@@ -77,7 +78,7 @@ export class Rollouts implements Service {
 
   constructor(tools: RolloutTools) {
     this.#tools = tools
-    const stored = readRollout(tools.db) as Rollout | null // `#keep` stored it.
+    const stored = storedRollout(readRollout(tools.db))
     // The time was that of another process: each wait begins again.
     const since = tools.clock.monotonic()
     const again = (step: Step) => (step.since === null ? step : { ...step, since })
@@ -131,7 +132,7 @@ export class Rollouts implements Service {
     const file = this.#rollout?.files.find((one) => one.sha256 === sha256)
     return file === undefined
       ? { isMissing: true }
-      : readChunk(join(this.#tools.folder, file.name), offset)
+      : readChunk(join(this.#tools.folder, executableName(file.platform)), offset)
   }
 
   findings(): readonly Finding[] {
@@ -156,9 +157,8 @@ export class Rollouts implements Service {
     const { stamps, folder, version } = this.#tools
     const files = await Promise.all(
       wish.platforms.map(async (platform) => {
-        const name = executableName(platform)
-        const path = join(folder, name)
-        return { name, platform, sha256: await hashFile(path), size: Bun.file(path).size }
+        const path = join(folder, executableName(platform))
+        return { platform, sha256: await hashFile(path), size: Bun.file(path).size }
       }),
     )
     if (this.#rollout !== null) throw refused(UNDER_WAY)
@@ -267,12 +267,12 @@ function requestOf(rollout: Rollout, step: Step, { platform, lines }: BoxView): 
   const file = rollout.files.find((one) => one.platform === platform)
   if (file === undefined) return null
   const { version: to, sums, signature, isUnverified } = rollout
-  const { name, sha256, size } = file
+  const { sha256, size } = file
   const online = lines.filter(({ line }) => step.lines.includes(line.id))
   return {
     order: orderOf(rollout, step),
     to,
-    name,
+    name: executableName(file.platform),
     sha256,
     size,
     sums,

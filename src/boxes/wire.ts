@@ -230,7 +230,8 @@ function fitting<Schema extends TSchema>(schema: Schema, value: unknown): Wire<S
   return validator.Check(value) ? (value as Wire<Schema>) : null // It was checked.
 }
 
-function parsed<Schema extends TSchema>(schema: Schema, json: string): Wire<Schema> | null {
+/** The value in a text, as it fits the schema; null if it is no JSON, or does not. */
+export function parsed<Schema extends TSchema>(schema: Schema, json: string): Wire<Schema> | null {
   try {
     return fitting(schema, JSON.parse(json))
   } catch {

@@ -8,6 +8,7 @@ import { BadBackupError, isArchive, receiveBackup } from '../storage/archive.ts'
 import { filesBeside } from '../storage/attachment-files.ts'
 import { recordedIfRoom } from '../storage/audit.ts'
 import { BackupWorker, backUpTo, createdBackup, listBackups } from '../storage/backup.ts'
+import type { CameBack } from '../storage/ended.ts'
 import { UnusableDatabaseError } from '../storage/migrations.ts'
 import type { EnvironmentChange } from '../storage/restore-environment.ts'
 import { restoreBackup } from '../storage/restore.ts'
@@ -131,7 +132,7 @@ async function restore(call: Call): Promise<ExitCode> {
       restoreBackup({ ...order, takesEnvironment, options: optionsOf() }),
     )
     const restored = await call.out.during('Checking and restoring', restoring)
-    const { aside, uncertainCount, missingCount, files, environment } = restored
+    const { aside, uncertainCount, cameBack, missingCount, files, environment } = restored
     const json = {
       file,
       aside,
@@ -139,6 +140,7 @@ async function restore(call: Call): Promise<ExitCode> {
       missing_attachments: missingCount,
       files,
       environment,
+      came_back: cameBack,
     }
     call.out.data(json, [
       `Restored ${file}.`,
@@ -149,12 +151,27 @@ async function restore(call: Call): Promise<ExitCode> {
         ? []
         : [`Messages now uncertain, because they may have been sent: ${uncertainCount}.`]),
       ...(missingCount === 0 ? [] : [`Attachments whose files are missing: ${missingCount}.`]),
+      ...describeReturns(cameBack),
     ])
     return EXIT.ok
   } finally {
     rmSync(held.directory.incoming, { recursive: true, force: true })
     held.lock.release()
   }
+}
+
+const RETURNS_SHOWN = 100
+
+function describeReturns(cameBack: readonly CameBack[]): readonly string[] {
+  if (cameBack.length === 0) return []
+  const left = cameBack.length - RETURNS_SHOWN
+  return [
+    'The replaced database could not tell what was revoked since the backup. These are valid now; revoke with:',
+    ...cameBack
+      .slice(0, RETURNS_SHOWN)
+      .map(({ kind, name, revoke }) => `  ${revoke}  (${kind} ${name})`),
+    ...(left > 0 ? [`  and ${left} more`] : []),
+  ]
 }
 
 /** Unpacks the download of everything; returns its database. */

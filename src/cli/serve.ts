@@ -210,6 +210,8 @@ async function restoreUploaded(
         return failed(error)
       })
     log.info('a backup was restored', { name, aside: restored.aside })
+    const count = restored.cameBack.length
+    if (count > 0) log.warn('what was revoked since the backup may be valid again', { count })
     const config = { ...call.loadConfig(true).config, port }
     return { ...start, config, restored: { name, problem: null }, undo }
   })

@@ -17,7 +17,7 @@ import { isoTime } from '../system/iso-time.ts'
 import { findTool } from '../system/process.ts'
 import { boxStatus, bringUpBox, showBox } from './box.ts'
 import { EXIT, NoRelayError, type Command, type ExitCode } from './command.ts'
-import type { ControlClient } from './control-client.ts'
+import { ControlClient } from './control-client.ts'
 import { askForAutomation } from './mac.ts'
 import {
   describeState,
@@ -93,6 +93,24 @@ export async function reportOf(
   }
 }
 
+/** Report of the relay of the data directory; null if none runs. */
+async function reportOfService(service: ServiceCall): Promise<RelayReport | null> {
+  return (await reportOf(service.client, service.directory)) ?? reportAtPort(service)
+}
+
+/**
+ * Report of a relay that waits for its data directory, so that it has no control socket there. Another relay may
+ * have the port: the reason of this one names the directory.
+ */
+async function reportAtPort({ call, directory }: ServiceCall): Promise<RelayReport | null> {
+  const { host, port, tlsCert } = call.loadConfig().config
+  const own = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host
+  const address = urlOf(`${tlsCert === null ? '' : 'https://'}${own}:${port}`)
+  const state = await readState(new ControlClient({ url: address, headers: {} })).catch(() => null)
+  if (state?.phase !== 'safe_mode' || !state.reason?.includes(directory.path)) return null
+  return { ...NOT_RUNNING, ...state, address }
+}
+
 /** Running relay and its service, as rows of a name and a value. */
 function rowsOfReport(
   report: RelayReport,
@@ -128,9 +146,9 @@ function jsonOfReport(
 
 async function printStatus(service: ServiceCall): Promise<ExitCode> {
   if (isOfBox(service.directory)) return boxStatus(service)
-  const { call, host, directory, client, signal } = service
+  const { call, host, directory, signal } = service
   const state = await host.state(signal)
-  const report = await reportOf(client, directory)
+  const report = await reportOfService(service)
   const json = jsonOfReport(report, service, state)
   if (report === null) {
     const rows = [
@@ -165,7 +183,7 @@ function placeOf(holder: Holder | null): Pick<RelayReport, 'address' | 'pid' | '
 async function readState(client: ControlClient): Promise<State> {
   const alive = await client.probe('/healthz')
   if (alive.status === 'safe_mode') {
-    return { phase: 'safe_mode', reason: `${alive.reason ?? ''} ${alive.next_step ?? ''}` }
+    return { phase: 'safe_mode', reason: `${alive.reason ?? ''} ${alive.next_step ?? ''}`.trim() }
   }
   const { http, error } = await client.probe('/readyz')
   if (http === 200) return { phase: 'judging', reason: null }
@@ -321,10 +339,10 @@ async function openInBrowser({ call, machine }: ServiceCall, url: string): Promi
 
 /** Report of the relay once it is ready; throws where that takes too long. */
 async function waitUntilReady(service: ServiceCall): Promise<RelayReport> {
-  const { client, directory, machine, signal } = service
+  const { directory, machine, signal } = service
   const until = machine.clock.monotonic() + READY_MS_MAX
   while (machine.clock.monotonic() < until && !signal.aborted) {
-    const report = await reportOf(client, directory)
+    const report = await reportOfService(service)
     if (report !== null && !NOT_READY.includes(report.phase)) return report
     await machine.clock.sleep(POLL_MS, signal)
   }

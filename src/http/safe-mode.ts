@@ -44,9 +44,11 @@ export function listenInSafeMode(
 
 /** Answers every request without a database. */
 export function createSafeMode(
-  mode: SafeMode,
+  { reason, ...rest }: SafeMode,
   options: SchemeOptions & { readonly random: Random },
 ): Http {
+  // A reason may end with a command to copy; the next step is a sentence of its own.
+  const mode = { ...rest, reason: reason.replace(/\.?$/, '.') }
   const nextId = requestIds(options.random)
   return {
     async fetch(request, peer) {

@@ -1,8 +1,6 @@
 // The audit trail. A change and its entry are one transaction, so each change records itself
 // there and then; the log says it too, once it is durable.
 
-import { Database } from 'bun:sqlite'
-
 import { and, count, desc, eq, gt, gte, lt, sql, type Column, type SQL } from 'drizzle-orm'
 
 import type { AuditEntry } from '../api/audit.ts'
@@ -23,7 +21,7 @@ import type { Log } from '../system/log.ts'
 import type { LogicalClock } from '../system/logical-clock.ts'
 import { audit } from './access-schema.ts'
 import { memberName } from './dashboard-access.ts'
-import type { Tx, Db } from './database.ts'
+import { rowsAt, type Tx, type Db } from './database.ts'
 import { columnsOf, inserted, selected, type RawRow, type Values } from './statement.ts'
 import type { Writer } from './writer.ts'
 
@@ -95,24 +93,25 @@ export function insertAuditEntry(sqlite: Sqlite, origin: Origin, change: Stored)
 }
 
 /**
- * Adds the entries of the database at `path` that this one does not have: a restore must not be a way to
- * lose the trail. A database that cannot be read, or is from before there was a trail, adds none.
+ * Adds the entries of the database at `path` that this one does not have, behind the number `above`: a restore must
+ * not be a way to lose the trail. A database that cannot be read, or is from before there was a trail, adds none.
+ * The two are of the same relay if they share an entry.
  */
-export function keepTrail(sqlite: Sqlite, path: string): void {
+export function keepTrail(
+  sqlite: Sqlite,
+  path: string,
+): { readonly above: number; readonly isSame: boolean } {
+  const highest = 'SELECT coalesce(max(seq), 0) AS above FROM audit'
+  const above = sqlite.query<{ above: number }, []>(highest).get()?.above ?? 0
   const add = sqlite.query<null, [Values]>(
     `INSERT OR IGNORE INTO audit ${inserted(audit, COLUMNS)}`,
   )
-  for (const entry of entriesIn(path)) add.run(entry)
-}
-
-function entriesIn(path: string): readonly RawRow<typeof audit>[] {
-  try {
-    using database = new Database(path, { readonly: true })
-    const sql = `SELECT ${selected(audit, COLUMNS, 'audit.')} FROM audit ORDER BY seq`
-    return database.query<RawRow<typeof audit>, []>(sql).all()
-  } catch {
-    return []
+  const entries = `SELECT ${selected(audit, COLUMNS, 'audit.')} FROM audit ORDER BY seq`
+  let isSame = false
+  for (const entry of rowsAt<RawRow<typeof audit>>(path, entries) ?? []) {
+    if (add.run(entry).changes === 0) isSame = true
   }
+  return { above, isSame }
 }
 
 /**

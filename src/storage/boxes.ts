@@ -7,7 +7,7 @@ import type { Db, Tx } from './database.ts'
 import { boxes } from './line-schema.ts'
 
 const EPOCH = 'epoch'
-const ROLLOUT = 'rollout'
+export const ROLLOUT = 'rollout'
 
 /** All boxes, those of the past too, by creation, oldest first. */
 export function listBoxes(db: Db): readonly Box[] {
@@ -42,9 +42,9 @@ export function beginEpoch(tx: Tx, above: number): number {
   return epoch
 }
 
-/** The upgrade of the boxes that is under way, as `saveRollout` stored it; null for none. */
-export function readRollout(db: Db): unknown {
-  return JSON.parse(readAbout(db, ROLLOUT) ?? 'null')
+/** The upgrade of the boxes that is under way, as the JSON that `saveRollout` stored; null for none. */
+export function readRollout(db: Db): string | null {
+  return readAbout(db, ROLLOUT)
 }
 
 export function saveRollout(tx: Tx, rollout: object | null): void {

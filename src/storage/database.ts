@@ -150,3 +150,14 @@ export function openRaw(path: string, access: 'read' | 'write'): Database {
   database.run('PRAGMA busy_timeout = 5000')
   return database
 }
+
+/** Rows of the database at `path`, for a query without parameters; null if it can't be read. */
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- As Bun's `query` has it.
+export function rowsAt<Row>(path: string, sql: string): readonly Row[] | null {
+  try {
+    using database = openRaw(path, 'read')
+    return database.query<Row, []>(sql).all()
+  } catch {
+    return null
+  }
+}

@@ -1,13 +1,11 @@
 // People who want no more messages, of all lines or of one. Neither a deleted message nor a deleted contact
 // takes its opt-out with it.
 
-import { Database } from 'bun:sqlite'
-
 import type { Handle } from '../domain/handle.ts'
 import type { LineId } from '../domain/ids.ts'
 import type { OptOut } from '../domain/opt-out.ts'
 import type { LineLimit } from '../domain/routing.ts'
-import type { Db, Tx } from './database.ts'
+import { rowsAt, type Db, type Tx } from './database.ts'
 import { optOuts } from './people-schema.ts'
 import { touch } from './people.ts'
 import {
@@ -77,16 +75,6 @@ export function listOptOuts(
  */
 export function keepOptOuts(sqlite: Tx['sqlite'], path: string): void {
   const add = sqlite.query<null, [Values]>(insertion)
-  for (const { seq: _seq, ...optOut } of optOutsIn(path)) add.run(optOut)
-}
-
-function optOutsIn(path: string): readonly ListedOptOut[] {
-  try {
-    using database = new Database(path, { readonly: true })
-    return database
-      .query<ListedOptOut, []>(`SELECT ${SELECTED} FROM opt_outs o ORDER BY o.seq`)
-      .all()
-  } catch {
-    return []
-  }
+  const rows = `SELECT ${SELECTED} FROM opt_outs o ORDER BY o.seq`
+  for (const { seq: _seq, ...optOut } of rowsAt<ListedOptOut>(path, rows) ?? []) add.run(optOut)
 }

@@ -11,9 +11,11 @@ import type { DataDirectory } from '../system/data-directory.ts'
 import { flush, readTextOrNull, renameDurably, writeFileAtomically } from '../system/files.ts'
 import { sha256 } from '../system/hash.ts'
 import { bringFilesBack } from './attachment-files.ts'
-import { insertAuditEntry, keepTrail } from './audit.ts'
+import { insertAuditEntry } from './audit.ts'
 import { listBackups, timeForName } from './backup.ts'
+import { ROLLOUT } from './boxes.ts'
 import { closeDatabase, openDatabase, openRaw, removeDatabase, type Db } from './database.ts'
+import { endAgain, type CameBack } from './ended.ts'
 import { requireRestorable } from './integrity.ts'
 import { newestTimestamp } from './messages.ts'
 import { readSchemaState, UnusableDatabaseError, type SchemaState } from './migrations.ts'
@@ -49,6 +51,8 @@ export type Restored = {
   /** The folder in which the replaced files lie now; null where there were none. */
   readonly aside: string | null
   readonly uncertainCount: number
+  /** What may have been revoked since the backup and is valid again; empty if the replaced database has the trail. */
+  readonly cameBack: readonly CameBack[]
   /** The number of files of attachments that neither the store nor the backup has. */
   readonly missingCount: number
   /** The names of the files that came back beside the database. */
@@ -71,15 +75,14 @@ export function restoreBackup(order: RestoreOrder): Restored {
   const staged = join(directory.path, STAGED)
   const aside = join(directory.path, `restored-over-${timeForName(now)}`)
   try {
-    const { uncertainCount, missingCount, files: carried } = stage(order, staged)
+    const { files: carried, ...adopted } = stage(order, staged)
     const { files, environment } = withOwnEnvironment(order, carried)
     const isFirst = !existsSync(directory.database)
     exchange({ directory, staged, aside, files, onStep: order.onStep })
     const names = files.map(({ name }) => name)
     return {
+      ...adopted,
       aside: isFirst && names.length === 0 ? null : aside,
-      uncertainCount,
-      missingCount,
       files: names,
       environment,
     }
@@ -108,13 +111,13 @@ function withOwnEnvironment(
 /**
  * Makes a backup the relay's own past, in one transaction. Since it was written every message in it
  * that had not come to an end may have left, so each becomes `uncertain`: a driver may find its row,
- * dispatch never takes it. A restore thus causes no send. Gives the number of those messages.
+ * dispatch never takes it. A restore thus causes no send. Returns the number of those messages.
  */
-function adoptBackup(db: Db, order: RestoreOrder): number {
+function adoptBackup(db: Db, order: RestoreOrder): Pick<Restored, 'uncertainCount' | 'cameBack'> {
   const { directory, file, now, origin = COMMAND_LINE, name = basename(file) } = order
   const { sqlite } = db
   const adopt = sqlite.transaction(() => {
-    const changed = sqlite
+    const { changes: uncertainCount } = sqlite
       .query(
         `UPDATE messages SET status = 'uncertain', queued_reason = NULL, due_at = $dueAt,
            error_code = 'restored', error_message = $sentence, updated_at = $changedAt,
@@ -131,29 +134,23 @@ function adoptBackup(db: Db, order: RestoreOrder): number {
         dueAt: now + UNCERTAIN_ANNOUNCED_AFTER_MS,
         sentence: FAILURES.restored,
         changedAt: Math.max(now, newestTimestamp(db)),
-      }).changes
+      })
     // Sessions that were signed out since the backup stay so.
     sqlite.run('DELETE FROM dashboard_sessions')
     // Nothing waits any more, so no place of the day is reserved.
     sqlite.run('UPDATE contacts SET queued = 0 WHERE queued > 0')
     sqlite.run('UPDATE lines SET contacts_reserved = 0 WHERE contacts_reserved > 0')
-    keepTrail(sqlite, directory.database)
+    // Nor does it upgrade a box.
+    sqlite.query('DELETE FROM about WHERE name = $name').run({ name: ROLLOUT })
+    const cameBack = endAgain(sqlite, directory.database, now)
     keepOptOuts(sqlite, directory.database)
-    // No sign-in link works twice, and members that were removed since the backup stay so.
-    sqlite.run('UPDATE dashboard_members SET link_sha256 = NULL')
-    sqlite
-      .query(
-        `UPDATE dashboard_members SET removed_at = $now, password_hash = NULL
-         WHERE id IN (SELECT about_id FROM audit WHERE action = 'member.removed')`,
-      )
-      .run({ now })
     insertAuditEntry(sqlite, origin, {
       id: derivedId('aud', now, sha256(file)),
       at: now,
       action: 'backup.restored',
       about: { kind: 'backup', id: name },
     })
-    return changed
+    return { uncertainCount, cameBack }
   })
   return adopt.immediate()
 }
@@ -162,7 +159,7 @@ function adoptBackup(db: Db, order: RestoreOrder): number {
 function stage(
   order: RestoreOrder,
   staged: string,
-): Pick<Restored, 'uncertainCount' | 'missingCount'> & { readonly files: readonly CarriedFile[] } {
+): Omit<Restored, 'aside' | 'environment' | 'files'> & { readonly files: readonly CarriedFile[] } {
   copyFileSync(order.file, staged)
   try {
     requireRestorable(staged)
@@ -173,8 +170,9 @@ function stage(
   const { db } = openDatabase(staged, { version: order.version })
   try {
     const files = takeFiles(db.sqlite).filter(({ name }) => CARRIED_NAMES.includes(name))
+    const adopted = adoptBackup(db, order)
     const missingCount = bringFilesBack(db, order.directory.attachments, order.file)
-    return { uncertainCount: adoptBackup(db, order), missingCount, files }
+    return { ...adopted, missingCount, files }
   } finally {
     closeDatabase(db)
     flush(staged)

@@ -42,6 +42,7 @@ class Machine implements Disposable {
   isHeadThere = true
   hasFile = true
   obstacle: string | null = null
+  acceptsUnsigned = false
   installProblem: string | null = null
   /** Size from which the head gives nothing any more. */
   breaksAt = Infinity
@@ -66,6 +67,7 @@ class Machine implements Disposable {
       folder: this.path,
       version,
       obstacle: this.obstacle,
+      acceptsUnsigned: this.acceptsUnsigned,
       fetch: async ({ offset }, epoch) => this.#chunk(offset, epoch),
       install: async (order) => {
         if (this.installProblem !== null) throw new Error(this.installProblem)
@@ -287,4 +289,19 @@ test('the new version is not ready before the lines of before are online', async
   expect(machine.box.notReady(() => false)).toBe('It is offline with Sales, +12025550100.')
   expect(machine.box.notReady((_, key) => key === 'one')).toBe('It is offline with +12025550100.')
   expect(machine.box.notReady(() => true)).toBeNull()
+})
+
+test('a box takes an order without a signature only if its own start option allows it', async () => {
+  using machine = new Machine()
+
+  const refused = await machine.take({ isUnverified: true, signature: null })
+  const left = [machine.box.report(), [...machine.fetched], [...machine.installed]]
+  machine.acceptsUnsigned = true
+  machine.start('1.0.0')
+  const taken = await machine.take({ isUnverified: true, signature: null })
+
+  expect(refused).toEqual({ refused: expect.stringContaining('HOOKLINE_ACCEPT_UNSIGNED=true') })
+  expect(left).toEqual([undefined, [], []])
+  expect(taken).toEqual({ isTaken: true })
+  expect(machine.installed).toMatchObject([{ isUnverified: true }])
 })

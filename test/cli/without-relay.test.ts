@@ -268,17 +268,19 @@ test('a back-up goes to one file and comes back', async () => {
   ])
 })
 
-test('a daily back-up can be restored by its bare name', async () => {
+test('a daily back-up can be restored by its bare name, over a damaged database', async () => {
   using folder = new ScratchFolder()
   await on(folder, 'keys create')
   const made = await on(folder, 'backup')
   const name = made.stdout.trim().split('/').at(-1) ?? ''
 
   const listed = await on(folder, 'backups')
+  writeFileSync(folder.file('hookline.db'), 'damaged')
   const restored = await on(folder, `restore ${name}`)
 
   expect(listed.stdout).toContain(name)
   expect(restored.exitCode).toBe(0)
+  expect(restored.stdout).toMatch(/hookline keys revoke key_\w+ {2}\(key/)
 })
 
 test('while another process has the data directory, a command says who', async () => {

@@ -92,6 +92,7 @@ test('what was there is set aside, the key comes back, and the backup stays as i
   expect(restored).toEqual({
     aside,
     uncertainCount: 0,
+    cameBack: [],
     missingCount: 0,
     files: ['secret.key'],
     environment: [],

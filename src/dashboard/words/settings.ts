@@ -123,10 +123,11 @@ export const SETTINGS = {
     "It doesn't include the secret key: a backup of another computer can't read its webhook secrets here.",
   replaces:
     'This replaces all data of this relay. The current data is kept in a folder beside it. Messages that were queued in the backup are marked uncertain, and nothing is sent.',
-  signsOut: 'You then sign in with the password from the backup.',
+  signsOut:
+    "You then sign in again. For another relay's backup, use the password from that backup.",
   restoringTitle: 'Restoring…',
   restoring: 'The relay restarts with the backup. This page continues by itself.',
-  restored: 'Backup restored. Sign in with the password from the backup.',
+  restored: 'Backup restored. Sign in again.',
   notRestored: 'The backup was not restored. The previous data is still in place.',
 } as const
 
