@@ -64,6 +64,34 @@ export function isOwnAddress(address: string): boolean {
   return all.some((own) => own.address === address)
 }
 
+/** True if a connection to the host of a URL stays on this machine: an address of it, or a name of one. */
+async function isThisMachine(host: string, lookup: Lookup): Promise<boolean> {
+  const address = host.replace(/^\[|\]$/g, '')
+  if (/(?:^|\.)localhost\.?$/.test(host) || /^(?:0\.0\.0\.0|::)$/.test(address)) return true
+  // A name that only a proxy can resolve is none of this machine.
+  const found =
+    isIP(address) === 0 ? await lookup(host) : { addresses: [address, networkOf(address)] }
+  return 'addresses' in found && found.addresses.some(isOwnAddress)
+}
+
+/**
+ * Name of the variable in `environment` whose proxy a request to `url` must take; null if the request goes straight
+ * to its host, as one to this machine always does: what it carries is for nobody else.
+ */
+export async function proxyVariable(
+  url: URL,
+  environment: Readonly<Record<string, string | undefined>>,
+): Promise<string | null> {
+  const names = [`${url.protocol.slice(0, -1)}_proxy`, 'all_proxy']
+  const given = (name: string) => [name, name.toUpperCase()].find((it) => environment[it])
+  const variable = names.flatMap((name) => given(name) ?? [])[0]
+  if (variable === undefined || (await isThisMachine(url.hostname, systemLookup))) return null
+  const spared = (environment[given('no_proxy') ?? ''] ?? '').split(',').map((name) => name.trim())
+  const isSpared = (name: string) =>
+    name === '*' || url.host === name || `.${url.hostname}`.endsWith(`.${name.replace(/^\./, '')}`)
+  return spared.some((name) => name !== '' && isSpared(name)) ? null : variable
+}
+
 /**
  * Network of one customer: the IPv4 address itself, or the first 64 bits of IPv6, which is what a customer
  * has at least. Any other text stays as it is.
