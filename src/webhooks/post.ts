@@ -3,7 +3,7 @@
 // address in between leads nowhere.
 
 import { RelayError } from '../domain/errors.ts'
-import { deadline, NEVER, whenAborted, type Clock } from '../system/clock.ts'
+import { deadline, NEVER, whenAborted, withTimeout, type Clock } from '../system/clock.ts'
 import { parseHttpDate } from '../system/iso-time.ts'
 import { memoize } from '../system/memoize.ts'
 import type { Lookup } from '../system/network-address.ts'
@@ -63,6 +63,8 @@ export type PostTools = {
 /** For the whole exchange: look-up, connection, headers and body. */
 const POST_MS_MAX = 10_000
 const EXCERPT_BYTES = 1_024
+/** The status is the answer: only so long is its text waited for. */
+const EXCERPT_MS_MAX = 1_000
 const ADDRESSES_MAX = 4
 const TARGETS_MAX = 1_000
 const UTF8 = new TextDecoder()
@@ -73,6 +75,8 @@ const REDIRECTS_MAX = 5
 
 type Init = Pick<RequestInit, 'method' | 'body' | 'keepalive'> & Pick<PostRequest, 'headers'>
 type Call = Pick<PostRequest, 'url' | 'isPublicOnly'> & { readonly init: Init }
+/** An answer whose status is there, and whose body may be on its way. */
+type Arrived = { readonly response: Response; readonly isPrivate: boolean }
 type Address = { readonly address: string; readonly isPrivate: boolean }
 /** A request, and the reader of its answer, whose RelayErrors reach the caller. */
 type Exchange<T> = {
@@ -96,15 +100,18 @@ export function createGet(tools: PostTools): Get {
 function createCallOut(tools: PostTools) {
   // Every attempt of a webhook goes to the same url.
   const targetOf = memoize(TARGETS_MAX, parseTarget)
-  const read = (response: Response, address: Address) => answered(tools.clock, response, address)
+  const read = async (response: Response, { isPrivate }: Address): Promise<Arrived> => ({
+    response,
+    isPrivate,
+  })
   return async (call: Call, signal: AbortSignal): Promise<PostResult> => {
     const limit = deadline(tools.clock, POST_MS_MAX, signal)
     try {
       const order = { init: call.init, target: targetOf(call.url), read }
       const allowed = withinPolicy(tools, call.isPublicOnly)
-      const result = await exchange<PostResult>(allowed, order, limit.signal)
-      if (signal.aborted && result.result !== 'answered') return { result: 'aborted' }
-      return result
+      const result = await exchange<Arrived>(allowed, order, limit.signal)
+      if ('response' in result) return await answered(tools.clock, result)
+      return signal.aborted ? { result: 'aborted' } : result
     } finally {
       limit.clear()
     }
@@ -297,15 +304,12 @@ async function callTo<T>(
   return { failure: failed('timeout', address.isPrivate) }
 }
 
-async function answered(
-  clock: Clock,
-  response: Response,
-  { isPrivate }: Address,
-): Promise<PostResult> {
+/** Whatever becomes of the body: the receiver has said whether it has the event. */
+async function answered(clock: Clock, { response, isPrivate }: Arrived): Promise<PostResult> {
   return {
     result: 'answered',
     statusCode: response.status,
-    excerpt: await excerptOf(response),
+    excerpt: await excerptOf(clock, response),
     retryAfterSeconds: retryAfterOf(response.headers, clock.now()),
     isPrivateTarget: isPrivate,
   }
@@ -315,18 +319,22 @@ async function answered(
  * The start of the answer, as text. It is counted here, because a receiver may claim five bytes in
  * `Content-Length` and send chunks without end.
  */
-async function excerptOf({ body }: Response): Promise<string | null> {
+async function excerptOf(clock: Clock, { body }: Response): Promise<string | null> {
   if (body === null) return null
   const reader = body.getReader()
   const chunks: Uint8Array[] = []
   let length = 0
-  while (length < EXCERPT_BYTES) {
-    const { done, value } = await reader.read()
-    if (done) break
-    chunks.push(value)
-    length += value.length
+  const reading = async () => {
+    while (length < EXCERPT_BYTES) {
+      const { done, value } = await reader.read()
+      if (done) return true
+      chunks.push(value)
+      length += value.length
+    }
+    return false
   }
-  if (length >= EXCERPT_BYTES) await reader.cancel()
+  const isWhole = await withTimeout(clock, EXCERPT_MS_MAX, reading(), false)
+  if (!isWhole) reader.cancel().catch(() => {})
   if (length === 0) return null
   return UTF8.decode(Buffer.concat(chunks).subarray(0, EXCERPT_BYTES)).replaceAll('\0', '\uFFFD')
 }
