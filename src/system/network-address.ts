@@ -1,5 +1,5 @@
 import { lookup } from 'node:dns/promises'
-import { isIP, BlockList } from 'node:net'
+import { BlockList, connect, isIP } from 'node:net'
 import { networkInterfaces } from 'node:os'
 
 import type { Clock } from './clock.ts'
@@ -40,6 +40,45 @@ export function cachedLookup(lookup: Lookup, clock: Clock): Lookup {
     }
     return answer
   }
+}
+
+/** A silent address keeps the next one waiting for so long. */
+const HEAD_START_MS = 250
+
+/**
+ * Index of the first of the addresses that takes a TCP connection, which is closed again: each is called when the one before
+ * it has failed or been silent for a moment. Rejects with an AggregateError of the reasons, in their order.
+ */
+export async function firstToConnect(
+  addresses: readonly string[],
+  port: number,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<number> {
+  const over = new AbortController()
+  const ended = AbortSignal.any([signal, over.signal])
+  let turn: Promise<unknown> = Promise.resolve()
+  const calls = addresses.map((host, index) => {
+    const called = turn.then(() => connected(host, port, ended)).then(() => index)
+    const late = turn.then(() => clock.sleep(HEAD_START_MS, ended))
+    turn = Promise.race([called.catch(() => {}), late])
+    return called
+  })
+  try {
+    return await Promise.any(calls)
+  } finally {
+    over.abort()
+  }
+}
+
+async function connected(host: string, port: number, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) throw new Error('No longer needed.')
+  const socket = connect({ host, port })
+  const answer = Promise.withResolvers<void>()
+  socket.on('connect', answer.resolve).on('error', answer.reject)
+  const giveUp = () => answer.reject(new Error('It was silent.'))
+  signal.addEventListener('abort', giveUp, { once: true })
+  await answer.promise.finally(() => socket.destroy())
 }
 
 /** True for an IP literal of loopback, never for a name. */

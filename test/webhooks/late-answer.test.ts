@@ -26,7 +26,7 @@ function receiver(): Receiver & { readonly asked: Promise<void> } {
     port: listener.port,
     asked: asked.promise,
     answer: (text) => void caller?.write(text),
-    close: () => void caller?.terminate(),
+    close: () => caller?.terminate(),
   }
 }
 
