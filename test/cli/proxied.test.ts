@@ -1,11 +1,14 @@
 // Who else a program that calls a relay could hand its key to: a proxy of the environment, and the target of a redirect.
 
-import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 
 import { ControlClient } from '../../src/cli/control-client.ts'
 import { ownAddresses } from '../../src/system/network-address.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 import { ROOT } from '../support/source-files.ts'
+
+// Programs are started, which a busy machine is slow at.
+setDefaultTimeout(60_000)
 
 const VARIABLES = ['HTTP_PROXY', 'http_proxy', 'ALL_PROXY', 'NO_PROXY', 'no_proxy']
 const CREDENTIALS = { 'x-api-key': 'hl_live_a', 'x-api-secret': 'hl_secret_a' }

@@ -1,11 +1,14 @@
 // Names with several addresses, of which one is dead: every kind of call gets through to the others.
 
-import { afterAll, expect, test } from 'bun:test'
+import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 
 import { createDownload, createGet, createPost } from '../../src/webhooks/post.ts'
 import { testNeeding } from '../support/needs.ts'
 import { never, partsWith, resolving, serve, servers } from '../support/post-rig.ts'
 import { TestClock } from '../support/test-clock.ts'
+
+// Programs are started, which a busy machine is slow at.
+setDefaultTimeout(60_000)
 
 const programs: Bun.Subprocess[] = []
 afterAll(() => programs.forEach((program) => program.kill()))
