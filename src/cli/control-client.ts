@@ -17,6 +17,7 @@ import type { ErrorAnswer } from '../api/errors.ts'
 import type { Answers, Route } from '../api/routes.ts'
 import type { AnyEvent } from '../api/webhooks.ts'
 import { deadline, systemClock } from '../system/clock.ts'
+import { proxyVariable } from '../system/network-address.ts'
 import { NoRelayError } from './command.ts'
 
 /** Answer of `/healthz` or `/readyz`, also in safe mode and while the relay starts or stops. */
@@ -39,7 +40,12 @@ const PROBE_TIMEOUT_MS = 5_000
 /** Path of the control socket of a relay on this machine, or the address of any relay with the headers of a key. */
 type RelayPlace =
   | string
-  | { readonly url: string; readonly headers: Readonly<Record<string, string>> }
+  | {
+      readonly url: string
+      readonly headers: Readonly<Record<string, string>>
+      /** It may name a proxy, which then is given the headers too. */
+      readonly environment: Readonly<Record<string, string | undefined>>
+    }
 
 export class ControlClient {
   readonly #place: RelayPlace
@@ -144,18 +150,45 @@ export class ControlClient {
 
   async #fetch(path: string, init: RequestInit): Promise<Response> {
     const place = this.#place
+    if (typeof place !== 'string') return fetchElsewhere(place, path, init)
     try {
-      if (typeof place === 'string') {
-        return await fetch(`http://localhost${path}`, { ...init, unix: place, proxy: false })
-      }
-      const headers = new Headers([...new Headers(init.headers), ...Object.entries(place.headers)])
-      return await fetch(new URL(path, place.url), { ...init, headers })
+      return await fetch(`http://localhost${path}`, { ...init, unix: place, proxy: false })
     } catch (error) {
       if (!hasNoListener(error)) throw error
-      if (typeof place === 'string') throw new NoRelayError(dirname(place))
-      throw new Error(`No relay answers at ${place.url}.`, { cause: error })
+      throw new NoRelayError(dirname(place))
     }
   }
+}
+
+async function fetchElsewhere(
+  place: Exclude<RelayPlace, string>,
+  path: string,
+  init: RequestInit,
+): Promise<Response> {
+  const url = new URL(path, place.url)
+  const variable = await proxyVariable(url, place.environment)
+  const through =
+    variable === null
+      ? ''
+      : ` The request went through the proxy that ${variable} names. If ${url.hostname} can be reached without it, add ${url.hostname} to NO_PROXY.`
+  const headers = new Headers([...new Headers(init.headers), ...Object.entries(place.headers)])
+  const response = await fetch(url, {
+    ...init,
+    headers,
+    redirect: 'manual',
+    ...(variable === null && { proxy: false }),
+  }).catch((error: unknown) => {
+    if (!hasNoListener(error)) throw error
+    throw new Error(`No relay answers at ${place.url}.${through}`, { cause: error })
+  })
+  const to = response.headers.get('location')
+  if (to !== null)
+    throw new Error(`${place.url} redirects to ${to}, which is given no key. Is --url right?`)
+  const isOfRelay = response.headers.get('content-type')?.startsWith('application/json') === true
+  if (response.ok || isOfRelay || variable === null) return response
+  await response.body?.cancel()
+  const what = `The answer with status ${response.status} is not one of the relay.`
+  throw new Error(`${what}${through}`)
 }
 
 /** A block of server-sent events. */

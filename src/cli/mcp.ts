@@ -38,7 +38,8 @@ function remoteClient({ surroundings }: Call, url: string): ControlClient {
   if (key === undefined || secret === undefined) {
     throw new UsageError(`--url needs an API key: set ${KEY} to KEY:SECRET.`)
   }
-  return new ControlClient({ url, headers: { 'x-api-key': key, 'x-api-secret': secret } })
+  const headers = { 'x-api-key': key, 'x-api-secret': secret }
+  return new ControlClient({ url, headers, environment: surroundings.environment })
 }
 
 async function scopesOf(client: ControlClient): Promise<McpClient['may']> {

@@ -82,8 +82,7 @@ export function afterFailure(
   const isStray = isOpen(breaker) && !isProbe
   const isNews = !isStray && !(isOfEvent && breaker.failingSince === null)
   const failingSince = breaker.failingSince ?? at
-  // A receiver that refuses one of many keeps the others: it must ask twice in a row.
-  const asked = askedMs === null || failuresInRow === 0 ? null : plus(at, askedMs)
+  const asked = askedMs === null ? null : plus(at, askedMs)
   const next: Breaker = {
     failuresInRow: failuresInRow + (isOpen(breaker) === isProbe && !isOfEvent ? 1 : 0),
     failingSince: isNews ? failingSince : breaker.failingSince,

@@ -12,7 +12,10 @@ export type Listener = {
   /** The same on this machine, where it listens on every address. */
   readonly localUrl: string
   readonly port: number
-  /** Serves new connections with another certificate; those that are open go on with theirs. */
+  /**
+   * Serves new connections with another certificate; those that are open go on with theirs. Throws if it cannot
+   * be served, and then new connections get the one before.
+   */
   renew(tls: TlsPair): void
   /** Accepts no more connections, waits `graceMs` for running requests, then closes the rest. */
   stop(graceMs: number): Promise<void>
@@ -86,6 +89,7 @@ export function listen(
     )
   let server = serve(options.port, tls)
   const servers = new Set([server])
+  let served = tls
   const at = server.port ?? options.port
   const host = hostname.includes(':') ? `[${hostname}]` : hostname
   const local = LOOPBACK_OF[host] ?? host
@@ -98,8 +102,15 @@ export function listen(
     renew(pair) {
       const before = server
       void before.stop(false).then(() => servers.delete(before))
-      server = serve(at, pair)
-      servers.add(server)
+      try {
+        server = serve(at, pair)
+        served = pair
+      } catch (error) {
+        server = serve(at, served)
+        throw error
+      } finally {
+        servers.add(server)
+      }
     },
     async stop(graceMs) {
       await Promise.all([...servers].map((one) => stop(http, one, graceMs)))

@@ -2,6 +2,7 @@
 // one is served without a restart.
 
 import { createPrivateKey, X509Certificate } from 'node:crypto'
+import { createSecureContext } from 'node:tls'
 
 import type { Finding } from '../domain/finding.ts'
 import { timestamp } from '../domain/ids.ts'
@@ -43,7 +44,10 @@ export class TlsWatch implements Service {
   #served: Certificate | null
   #problem: string | null = null
 
-  /** `renew` serves another pair from then on. Throws where the present one cannot be served. */
+  /**
+   * `renew` serves another pair from then on, or throws and goes on with the one before. The constructor throws if the
+   * present one cannot be served.
+   */
   constructor(place: Place, tools: Tools, renew: (pair: TlsPair) => void) {
     this.#place = place
     this.#tools = tools
@@ -98,9 +102,8 @@ export class TlsWatch implements Service {
       this.#served = found
       this.#tools.log.info('certificate renewed', { until: isoTime(timestamp(found.until)) })
     } catch (error) {
-      if (!(error instanceof TlsError)) throw error
       if (this.#problem === null) this.#tools.log.warn('certificate not renewed', { error })
-      this.#problem = error.message
+      this.#problem = error instanceof Error ? error.message : String(error)
     }
   }
 }
@@ -120,6 +123,8 @@ function exposureFindings({ host, publicUrl }: Place): readonly Finding[] {
   ]
 }
 
+const PEM_BLOCK = /^-----BEGIN ([A-Z0-9 ]+)-----[^-]+^-----END \1-----/gm
+
 /** Certificate and key of the files; null where none are named. Throws where they cannot be served. */
 export function readTls({ tlsCert, tlsKey }: TlsFiles): Certificate | null {
   if (tlsCert === null && tlsKey === null) return null
@@ -134,6 +139,11 @@ export function readTls({ tlsCert, tlsKey }: TlsFiles): Certificate | null {
   if (!certificate.checkPrivateKey(privateKey)) {
     throw new TlsError(`The key in ${tlsKey} is not that of the first certificate in ${tlsCert}.`)
   }
+  parsedOr(`${tlsCert} is cut off, or holds something else than certificates in PEM.`, () => {
+    // A file that is being written may end anywhere, and a server ignores what has no end.
+    if (/^-/m.test(cert.replaceAll(PEM_BLOCK, ''))) throw new Error('A block has no end.')
+    createSecureContext({ cert, key })
+  })
   const [from, until] = [certificate.validFromDate.getTime(), certificate.validToDate.getTime()]
   return { cert, key, from, until }
 }

@@ -1,5 +1,5 @@
 import { lookup } from 'node:dns/promises'
-import { isIP, BlockList } from 'node:net'
+import { BlockList, connect, isIP } from 'node:net'
 import { networkInterfaces } from 'node:os'
 
 import type { Clock } from './clock.ts'
@@ -42,6 +42,45 @@ export function cachedLookup(lookup: Lookup, clock: Clock): Lookup {
   }
 }
 
+/** A silent address keeps the next one waiting for so long. */
+const HEAD_START_MS = 250
+
+/**
+ * Index of the first of the addresses that takes a TCP connection, which is closed again: each is called when the one before
+ * it has failed or been silent for a moment. Rejects with an AggregateError of the reasons, in their order.
+ */
+export async function firstToConnect(
+  addresses: readonly string[],
+  port: number,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<number> {
+  const over = new AbortController()
+  const ended = AbortSignal.any([signal, over.signal])
+  let turn: Promise<unknown> = Promise.resolve()
+  const calls = addresses.map((host, index) => {
+    const called = turn.then(() => connected(host, port, ended)).then(() => index)
+    const late = turn.then(() => clock.sleep(HEAD_START_MS, ended))
+    turn = Promise.race([called.catch(() => {}), late])
+    return called
+  })
+  try {
+    return await Promise.any(calls)
+  } finally {
+    over.abort()
+  }
+}
+
+async function connected(host: string, port: number, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) throw new Error('No longer needed.')
+  const socket = connect({ host, port })
+  const answer = Promise.withResolvers<void>()
+  socket.on('connect', answer.resolve).on('error', answer.reject)
+  const giveUp = () => answer.reject(new Error('It was silent.'))
+  signal.addEventListener('abort', giveUp, { once: true })
+  await answer.promise.finally(() => socket.destroy())
+}
+
 /** True for an IP literal of loopback, never for a name. */
 export function isLoopbackAddress(address: string): boolean {
   return isIP(address) !== 0 && /^(?:127\.|::1$|::ffff:127\.)/i.test(address)
@@ -62,6 +101,34 @@ export function isOwnAddress(address: string): boolean {
   if (isLoopbackAddress(address)) return true
   const all = Object.values(networkInterfaces()).flatMap((list) => list ?? [])
   return all.some((own) => own.address === address)
+}
+
+/** True if a connection to the host of a URL stays on this machine: an address of it, or a name of one. */
+async function isThisMachine(host: string, lookup: Lookup): Promise<boolean> {
+  const address = host.replace(/^\[|\]$/g, '')
+  if (/(?:^|\.)localhost\.?$/.test(host) || /^(?:0\.0\.0\.0|::)$/.test(address)) return true
+  // A name that only a proxy can resolve is none of this machine.
+  const found =
+    isIP(address) === 0 ? await lookup(host) : { addresses: [address, networkOf(address)] }
+  return 'addresses' in found && found.addresses.some(isOwnAddress)
+}
+
+/**
+ * Name of the variable in `environment` whose proxy a request to `url` must take; null if the request goes straight
+ * to its host, as one to this machine always does: what it carries is for nobody else.
+ */
+export async function proxyVariable(
+  url: URL,
+  environment: Readonly<Record<string, string | undefined>>,
+): Promise<string | null> {
+  const names = [`${url.protocol.slice(0, -1)}_proxy`, 'all_proxy']
+  const given = (name: string) => [name, name.toUpperCase()].find((it) => environment[it])
+  const variable = names.flatMap((name) => given(name) ?? [])[0]
+  if (variable === undefined || (await isThisMachine(url.hostname, systemLookup))) return null
+  const spared = (environment[given('no_proxy') ?? ''] ?? '').split(',').map((name) => name.trim())
+  const isSpared = (name: string) =>
+    name === '*' || url.host === name || `.${url.hostname}`.endsWith(`.${name.replace(/^\./, '')}`)
+  return spared.some((name) => name !== '' && isSpared(name)) ? null : variable
 }
 
 /**

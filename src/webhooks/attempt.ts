@@ -84,7 +84,7 @@ async function postSigned(
     const event = readEvent(db, delivery.eventSeq)
     const keys = signingSecrets(secrets, clock)
     // Excluded by the foreign keys of the database and by the queue; nothing goes out unsigned.
-    if (event === null || keys.length === 0) return { result: 'aborted' }
+    if (event === null || keys.length === 0) throw new Error('The event or the secret is gone.')
     // Receivers compare it with their own clocks.
     const { id, createdAt } = event
     const body = hasLinks ? withLinks(event.body, createdAt, downloadUrl) : event.body

@@ -4,9 +4,9 @@
 
 import { RelayError } from '../domain/errors.ts'
 import { deadline, NEVER, whenAborted, type Clock } from '../system/clock.ts'
-import { parseHttpDate } from '../system/iso-time.ts'
 import { memoize } from '../system/memoize.ts'
-import type { Lookup } from '../system/network-address.ts'
+import { firstToConnect, type Lookup } from '../system/network-address.ts'
+import { excerptOf, retryAfterOf } from './answer.ts'
 import { checkAddress, parseTarget, publicOnly, type Target, type TargetRules } from './targets.ts'
 
 export type PostRequest = {
@@ -62,10 +62,13 @@ export type PostTools = {
 
 /** For the whole exchange: look-up, connection, headers and body. */
 const POST_MS_MAX = 10_000
-const EXCERPT_BYTES = 1_024
 const ADDRESSES_MAX = 4
 const TARGETS_MAX = 1_000
-const UTF8 = new TextDecoder()
+
+/** The address of a host that was called last. */
+type Place = { readonly address: string; readonly hasAnswered: boolean }
+type Places = Map<string, Place>
+type Caller = PostTools & { readonly places: Places }
 
 /** For a whole download, with its redirects, unless its caller says otherwise. */
 const DOWNLOAD_MS_MAX = 20_000
@@ -73,6 +76,8 @@ const REDIRECTS_MAX = 5
 
 type Init = Pick<RequestInit, 'method' | 'body' | 'keepalive'> & Pick<PostRequest, 'headers'>
 type Call = Pick<PostRequest, 'url' | 'isPublicOnly'> & { readonly init: Init }
+/** An answer whose status is there, and whose body may be on its way. */
+type Arrived = { readonly response: Response; readonly isPrivate: boolean }
 type Address = { readonly address: string; readonly isPrivate: boolean }
 /** A request, and the reader of its answer, whose RelayErrors reach the caller. */
 type Exchange<T> = {
@@ -94,17 +99,21 @@ export function createGet(tools: PostTools): Get {
 }
 
 function createCallOut(tools: PostTools) {
+  const places: Places = new Map()
   // Every attempt of a webhook goes to the same url.
   const targetOf = memoize(TARGETS_MAX, parseTarget)
-  const read = (response: Response, address: Address) => answered(tools.clock, response, address)
+  const read = async (response: Response, { isPrivate }: Address): Promise<Arrived> => ({
+    response,
+    isPrivate,
+  })
   return async (call: Call, signal: AbortSignal): Promise<PostResult> => {
     const limit = deadline(tools.clock, POST_MS_MAX, signal)
     try {
       const order = { init: call.init, target: targetOf(call.url), read }
-      const allowed = withinPolicy(tools, call.isPublicOnly)
-      const result = await exchange<PostResult>(allowed, order, limit.signal)
-      if (signal.aborted && result.result !== 'answered') return { result: 'aborted' }
-      return result
+      const allowed = { ...withinPolicy(tools, call.isPublicOnly), places }
+      const result = await exchange<Arrived>(allowed, order, limit.signal)
+      if ('response' in result) return await answered(tools.clock, result)
+      return signal.aborted ? { result: 'aborted' } : result
     } finally {
       limit.clear()
     }
@@ -124,6 +133,7 @@ export type Download = <T>(
 
 /** Follows redirects, each judged by the rules like the first address; a RelayError of `read` is thrown. */
 export function createDownload(tools: PostTools, limitMs = DOWNLOAD_MS_MAX): Download {
+  const places: Places = new Map()
   return async <T>(
     url: string,
     read: (response: Response) => Promise<T>,
@@ -140,7 +150,7 @@ export function createDownload(tools: PostTools, limitMs = DOWNLOAD_MS_MAX): Dow
           read: (it: Response) => followed(it, read),
         }
         const found = await exchange<Followed<T>>(
-          withinPolicy(tools, isPublicOnly),
+          { ...withinPolicy(tools, isPublicOnly), places },
           order,
           limit.signal,
         )
@@ -207,48 +217,80 @@ const SENTENCES: Readonly<Record<Exclude<PostError, 'timeout'>, string>> = {
 }
 
 async function exchange<T>(
-  tools: PostTools,
+  tools: Caller,
   order: Exchange<T>,
   signal: AbortSignal,
 ): Promise<T | Failure> {
   const { target } = order
   if (typeof target === 'string') return failed('invalid_url', false)
-  const { lookup, rules } = tools
-  const { address: literal, hostname } = target
-  const found = literal === null ? await addressesOf(lookup, hostname, signal) : [literal]
+  const { lookup, rules, places } = tools
+  const found = await addressesOf(lookup, target, signal)
   if ('result' in found) return found
-  const allowed = allowedOf(rules, found, target)
-  if ('result' in allowed) return allowed
-
-  let last: Failure = failed('dns_error', false)
-  for (const address of allowed.slice(0, ADDRESSES_MAX)) {
-    const result = await callTo(tools, { ...order, target, address }, signal)
-    if (!('failure' in result)) return result.value
-    const { failure } = result
-    if (!isUnconnected(failure)) return failure
-    // One address without a route, as IPv6 often is, says less than one that refused.
-    if (last.result !== 'failed' || last.error === 'dns_error' || failure.result === 'failed') {
-      last = failure
-    }
-  }
-  return last
+  const last = places.get(target.url.host)
+  const addresses = inTurn(allowedOf(rules, found, target), last).slice(0, ADDRESSES_MAX)
+  // Calls without keepalive are rare: what answered the last one may be gone.
+  const known = order.init.keepalive !== false && last?.hasAnswered ? last.address : null
+  const address = await addressFor(tools, { addresses, target, known }, signal)
+  if ('result' in address) return address
+  const result = await callTo(tools, { ...order, target, address }, signal)
+  if (places.size >= TARGETS_MAX) places.clear()
+  places.set(target.url.host, { address: address.address, hasAnswered: 'value' in result })
+  if ('value' in result) return result.value
+  const mayGoOn = known !== null && addresses.length > 1 && isUnconnected(result.failure)
+  return mayGoOn ? exchange(tools, order, signal) : result.failure
 }
 
-/** Addresses that may be connected to, or the failure where there are none. */
+/** One that answered last begins, and one that did not comes after all others. */
+function inTurn(addresses: readonly Address[], last: Place | undefined): readonly Address[] {
+  const called = addresses.filter(({ address }) => address === last?.address)
+  const others = addresses.filter((address) => !called.includes(address))
+  return last?.hasAnswered === true ? [...called, ...others] : [...others, ...called]
+}
+
+type Choice = {
+  readonly addresses: readonly Address[]
+  readonly target: Target
+  /** It answered the last call. */
+  readonly known: string | null
+}
+
+/** The address to send to, while nothing has been sent to any; the failure that says most if there is none. */
+async function addressFor(
+  { clock, platform }: PostTools,
+  { addresses, target: { port }, known }: Choice,
+  signal: AbortSignal,
+): Promise<Address | Failure> {
+  const [first] = addresses
+  if (first === undefined) return failed('forbidden_target', true)
+  if (addresses.length === 1 || first.address === known) return first
+  const hosts = addresses.map(({ address }) => address)
+  try {
+    const index = await firstToConnect(hosts, port, clock, signal)
+    return addresses[index] ?? first
+  } catch (error) {
+    const isPrivate = addresses.some((address) => address.isPrivate)
+    if (signal.aborted || !(error instanceof AggregateError)) return failed('timeout', isPrivate)
+    const failures = error.errors.map((reason) => failureOf(reason, isPrivate, platform))
+    // One address without a route, as IPv6 often is, says less than one that refused.
+    return failures.findLast(({ result }) => result === 'failed') ?? { result: 'unreachable' }
+  }
+}
+
+/** Addresses that may be connected to. */
 function allowedOf(rules: TargetRules, addresses: readonly string[], target: Target) {
-  const allowed = addresses.flatMap((address): Address[] => {
+  return addresses.flatMap((address): readonly Address[] => {
     const checked = checkAddress(address, target, rules)
     return checked.isAllowed ? [{ address, isPrivate: checked.isPrivate }] : []
   })
-  return allowed.length === 0 ? failed('forbidden_target', true) : allowed
 }
 
 /** The addresses of a name, or the failure where there are none. */
 async function addressesOf(
   lookup: Lookup,
-  hostname: string,
+  { address, hostname }: Target,
   signal: AbortSignal,
 ): Promise<readonly string[] | Failure> {
+  if (address !== null) return [address]
   const found = await Promise.race([lookup(hostname), whenAborted(signal)])
   if (found === null) return failed('timeout', false)
   if (found.answer === 'out_of_reach') return { result: 'unreachable' }
@@ -297,48 +339,15 @@ async function callTo<T>(
   return { failure: failed('timeout', address.isPrivate) }
 }
 
-async function answered(
-  clock: Clock,
-  response: Response,
-  { isPrivate }: Address,
-): Promise<PostResult> {
+/** Whatever becomes of the body: the receiver has said whether it has the event. */
+async function answered(clock: Clock, { response, isPrivate }: Arrived): Promise<PostResult> {
   return {
     result: 'answered',
     statusCode: response.status,
-    excerpt: await excerptOf(response),
+    excerpt: await excerptOf(clock, response),
     retryAfterSeconds: retryAfterOf(response.headers, clock.now()),
     isPrivateTarget: isPrivate,
   }
-}
-
-/**
- * The start of the answer, as text. It is counted here, because a receiver may claim five bytes in
- * `Content-Length` and send chunks without end.
- */
-async function excerptOf({ body }: Response): Promise<string | null> {
-  if (body === null) return null
-  const reader = body.getReader()
-  const chunks: Uint8Array[] = []
-  let length = 0
-  while (length < EXCERPT_BYTES) {
-    const { done, value } = await reader.read()
-    if (done) break
-    chunks.push(value)
-    length += value.length
-  }
-  if (length >= EXCERPT_BYTES) await reader.cancel()
-  if (length === 0) return null
-  return UTF8.decode(Buffer.concat(chunks).subarray(0, EXCERPT_BYTES)).replaceAll('\0', '\uFFFD')
-}
-
-/** `Retry-After` in seconds; a date is counted from the receiver's own `Date` header where it has one. */
-function retryAfterOf(headers: Headers, now: number): number | null {
-  const text = headers.get('retry-after')?.trim() ?? ''
-  if (text === '') return null
-  if (/^[0-9]{1,9}$/.test(text)) return Number(text)
-  const at = parseHttpDate(text)
-  const from = parseHttpDate(headers.get('date') ?? '') ?? now
-  return at === null ? null : Math.max(0, Math.ceil((at - from) / 1_000))
 }
 
 const TLS_CODES =

@@ -90,12 +90,12 @@ test('a success forgives everything, but only that of a probe ends a rest that w
   expect(afterSuccess(CLOSED, false)).toBe(CLOSED)
 })
 
-test('a receiver rests when it asks for it after another failure, and never for less than before', () => {
+test('a receiver rests from the first time that it asks for it, and never for less than before', () => {
   const rest = (breaker: Breaker, askedMs: number | null) =>
     failed(breaker, { statusCode: 429, askedMs }).breaker.restUntil
   const resting = failed(failedTimes(1), { askedMs: MINUTE }).breaker
 
-  expect(rest(CLOSED, MINUTE)).toBeNull()
+  expect(rest(CLOSED, MINUTE)).toBe(timestamp(MINUTE))
   expect(rest(failedTimes(1), null)).toBeNull()
   expect(rest(failedTimes(1), MINUTE)).toBe(timestamp(MINUTE))
   expect(rest(resting, 1_000)).toBe(timestamp(MINUTE))

@@ -117,25 +117,46 @@ test('the breaker outlives a restart', async () => {
   expect([early, second.sink.posts.length]).toEqual([0, 1])
 })
 
-test('Retry-After holds its own delivery, and said twice in a row the whole webhook', async () => {
-  await using rig = await startRig()
-  await rig.webhook()
-  const asks = answered(429, { retryAfterSeconds: 3_600 })
-  rig.sink.answer = (_, index) => ([0, 2, 3].includes(index) ? asks : 200)
-  await rig.event('a')
-  await rig.event('b')
-  const single = textsOf(rig)
-  await rig.event('c')
-  await rig.event('d')
-  await rig.event('e')
+for (const [status, asked, heldMs] of [
+  [429, 3_600, HOUR],
+  [503, 60, MINUTE],
+  [503, 1e8, DAY],
+] as const) {
+  test(`${status} with Retry-After ${asked} holds back every event from the first time, until it is over`, async () => {
+    await using rig = await startRig()
+    await rig.webhook()
+    await rig.event('before')
+    const asks = answered(status, { retryAfterSeconds: asked })
+    rig.sink.answer = (_, index) => (index === 1 ? asks : 200)
+    await rig.event('a')
+    await rig.event('a')
+    await rig.event('b')
 
-  await rig.clock.advance(HOUR - 1)
-  const early = textsOf(rig).slice(single.length)
-  await rig.clock.advance(1)
+    await rig.clock.advance(heldMs - 1)
+    const early = textsOf(rig)
+    await rig.clock.advance(1)
 
-  expect(single).toEqual(['Message 1', 'Message 2'])
-  expect(early).toEqual(['Message 3', 'Message 4'])
-  expect(textsOf(rig).slice(4).toSorted()).toEqual([1, 3, 4, 5].map((n) => `Message ${n}`))
+    expect(early).toEqual(['Message 1', 'Message 2'])
+    expect(textsOf(rig).slice(2).toSorted()).toEqual([2, 3, 4].map((n) => `Message ${n}`))
+  })
+}
+
+test('a rest that a receiver asked for outlives a restart, and holds nothing that its owner sends again', async () => {
+  const first = await startRig()
+  const webhook = await first.webhook()
+  first.sink.answer = () => answered(429, { retryAfterSeconds: 3_600 })
+  await first.event('a')
+  await first.event('b')
+  const [, oldest] = first.deliveries(webhook.id)
+  await first.stop()
+
+  await using second = await startRig({ db: first.db, clock: first.clock })
+  await second.clock.advance(HOUR / 2)
+  const early = second.sink.posts.length
+  await second.subscriptions.redeliver(oldest?.id ?? '')
+  await second.clock.advance(1)
+
+  expect([first.sink.posts.length, early, textsOf(second)]).toEqual([1, 0, ['Message 1']])
 })
 
 test('what a receiver that asks for rest takes meanwhile does not end the rest', async () => {
@@ -143,9 +164,10 @@ test('what a receiver that asks for rest takes meanwhile does not end the rest',
   await rig.webhook()
   await rig.event('first')
   const asks = answered(503, { retryAfterSeconds: 60 })
-  rig.sink.answer = (_, index) => (index < 3 ? asks : 200)
+  rig.sink.answer = (_, index) => [{ afterMs: 100 }, asks][index - 1] ?? 200
   await rig.event('a')
   await rig.event('b')
+  await rig.event('c')
 
   await rig.clock.advance(MINUTE - 1)
   const early = rig.sink.posts.length

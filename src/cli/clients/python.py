@@ -96,7 +96,11 @@ class Hookline:
         self._timeout = timeout
         self._patience = patience
         https = urllib.request.HTTPSHandler(context=tls)
-        self._opener = urllib.request.build_opener(_NoRedirects, https)
+        # A proxy of the environment would be given the credentials, and cannot reach this machine.
+        host = urllib.parse.urlsplit(url).hostname or ""
+        is_here = host in ("localhost", "::1") or host.startswith("127.")
+        proxies = urllib.request.ProxyHandler({} if is_here else None)
+        self._opener = urllib.request.build_opener(_NoRedirects, https, proxies)
 
     def send_once(
         self,
