@@ -9,6 +9,7 @@ import { Deleted } from '../api/schema.ts'
 import type { Attachments, Content } from '../attachments/attachments.ts'
 import { RelayError } from '../domain/errors.ts'
 import { mayTake } from './body.ts'
+import { answerWithBytes } from './file-answer.ts'
 import { fileBodyOf } from './file-body.ts'
 import { BY_ID, documentationOf, operation } from './operation.ts'
 import { readQuery } from './query.ts'
@@ -188,17 +189,15 @@ function sendContent(request: Request, content: Content): Response {
     return respond(null, { status: 304, requestId, headers })
   }
   const range = rangeIn(request.headers, content)
-  if (range === null) return respond(Bun.file(path), { status: 200, requestId, headers })
+  if (range === null)
+    return answerWithBytes(request, { path, first: 0, last: size - 1 }, { headers })
   if (range === 'outside') {
     const error = new RelayError('range_not_satisfiable', `The file has ${size} bytes.`)
     return errorResponse(error, requestId, { 'content-range': `bytes */${size}` })
   }
   const { first, last } = range
-  return respond(Bun.file(path).slice(first, last + 1), {
-    status: 206,
-    requestId,
-    headers: { ...headers, 'content-range': `bytes ${first}-${last}/${size}` },
-  })
+  const partial = { ...headers, 'content-range': `bytes ${first}-${last}/${size}` }
+  return answerWithBytes(request, { path, first, last }, { status: 206, headers: partial })
 }
 
 /** Types that are harmless where a browser ignores all that forbids it to show them. */
