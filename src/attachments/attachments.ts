@@ -31,7 +31,7 @@ import type { Age } from '../system/confirmed-clock.ts'
 import { equalBytes } from '../system/hash.ts'
 import { isoTime } from '../system/iso-time.ts'
 import type { LogicalClock } from '../system/logical-clock.ts'
-import { safeFilename } from './filename.ts'
+import { filenameIn, safeFilename, withEnding } from './filename.ts'
 import type { AttachmentStore, StoredFile } from './store.ts'
 import { recordUpload } from './uploads.ts'
 import { Variants, type Form, type VariantTools } from './variants.ts'
@@ -101,7 +101,7 @@ function arrivals(tools: AttachmentTools, variants: Variants) {
         leastBytes: upload.leastLength,
         declaredType,
       })
-      const filename = safeFilename(upload.filename)
+      const filename = safeFilename(upload.filename, file.mimeType)
       const named = { filename, declaredType, caller, idempotencyKey }
       const { attachment, isReplay } = await recordUpload(tools, file, named)
       return { resource: resource(attachment, variants), isReplay }
@@ -110,9 +110,10 @@ function arrivals(tools: AttachmentTools, variants: Variants) {
     /** Fetches a file for a message; throws `attachment_fetch_failed` where it cannot be had. */
     async fetch({ url, filename, caller, isPublicOnly }: Wanted): Promise<Attachment> {
       disk.requireRoom()
-      const { file, declaredType } = await fetchFile(tools, url, isPublicOnly)
-      const name = safeFilename(filename ?? lastPart(url))
-      const named = { filename: name, declaredType, caller, idempotencyKey: null }
+      const { file, declaredType, name } = await fetchFile(tools, url, isPublicOnly)
+      const found = withEnding(safeFilename(name ?? lastPart(url)), file.mimeType)
+      const given = filename === null ? found : safeFilename(filename, file.mimeType)
+      const named = { filename: given, declaredType, caller, idempotencyKey: null }
       return (await recordUpload(tools, file, named)).attachment
     },
   }
@@ -282,7 +283,12 @@ type Wanted = {
   readonly isPublicOnly: boolean
 }
 
-type Fetched = { readonly file: StoredFile; readonly declaredType: string | null }
+type Fetched = {
+  readonly file: StoredFile
+  readonly declaredType: string | null
+  /** As the answer names it. */
+  readonly name: string | null
+}
 
 async function fetchFile(
   tools: AttachmentTools,
@@ -296,7 +302,8 @@ async function fetchFile(
       if (body === null) return null
       const declaredType = headers.get('content-type')
       try {
-        return { file: await tools.store.write(body, { ...limits, declaredType }), declaredType }
+        const file = await tools.store.write(body, { ...limits, declaredType })
+        return { file, declaredType, name: filenameIn(headers.get('content-disposition') ?? '') }
       } catch (error) {
         throw isOfFile(error) ? fetchFailed(url, error.message) : error
       }
