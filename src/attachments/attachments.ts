@@ -248,10 +248,10 @@ const WHY_GONE: Readonly<Record<Exclude<Attachment['state'], 'pending'>, string>
   deleted: 'The file was deleted.',
 }
 
-export type FilesHere = Pick<AttachmentStore, 'has'>
+type FilesHere = Pick<AttachmentStore, 'has'>
 
 /** With the state by what the store has now: the files can be deleted or put back by hand. */
-export function withTrueState<T extends Attachment>(store: FilesHere, attachment: T): T {
+function withTrueState<T extends Attachment>(store: FilesHere, attachment: T): T {
   const { sha256, state } = attachment
   if (sha256 === null || (state !== 'available' && state !== 'missing')) return attachment
   return { ...attachment, state: store.has(attachment) ? 'available' : 'missing' }

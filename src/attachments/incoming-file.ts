@@ -9,8 +9,6 @@ export class IncomingFile {
   readonly path: string
   readonly #handle: FileHandle
   readonly #hasher = new Bun.CryptoHasher('sha256')
-  readonly #head: Uint8Array[] = []
-  #headLength = 0
   #size = 0
 
   private constructor(path: string, handle: FileHandle) {
@@ -38,8 +36,11 @@ export class IncomingFile {
     return this.#size
   }
 
-  get head(): Uint8Array {
-    return Buffer.concat(this.#head)
+  /** The first bytes, read back: slow uploads keep nothing in memory. */
+  async head(): Promise<Uint8Array> {
+    const head = Buffer.alloc(Math.min(this.#size, HEAD_BYTES))
+    const { bytesRead } = await this.#handle.read(head, 0, head.length, 0)
+    return head.subarray(0, bytesRead)
   }
 
   async append(chunk: Uint8Array): Promise<void> {
@@ -66,10 +67,5 @@ export class IncomingFile {
   #note(chunk: Uint8Array): void {
     this.#hasher.update(chunk)
     this.#size += chunk.length
-    const wanted = HEAD_BYTES - this.#headLength
-    if (wanted <= 0) return
-    const part = chunk.slice(0, wanted)
-    this.#head.push(part)
-    this.#headLength += part.length
   }
 }

@@ -206,7 +206,7 @@ export class AttachmentStore {
 
   /** Gives a whole file its name. It takes the place of an earlier copy, whose bytes may be damaged by now. */
   async #place(incoming: IncomingFile, declaredType: string | null): Promise<StoredFile> {
-    const facts = await factsOf(incoming.head, declaredType)
+    const facts = await factsOf(await incoming.head(), declaredType)
     const { size } = incoming
     const sha256 = await incoming.finish()
     const path = this.pathOf(sha256)

@@ -53,7 +53,7 @@ export function streamOf<T extends string | Uint8Array>(
         if (stall === undefined) return
         cancelStall = stall.clock.after(stall.ms, () => {
           end.abort()
-          // An end would tell the reader of a file that it has everything.
+          // After an end, the reader of a file would believe that it has everything.
           if (stall.breaks) controller.error(new Error('The client took nothing for too long.'))
           else controller.close()
           void pieces.return(undefined)
