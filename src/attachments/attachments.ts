@@ -2,7 +2,6 @@
 // links.
 
 import { createHmac } from 'node:crypto'
-import { statSync } from 'node:fs'
 
 import {
   fileFields,
@@ -17,7 +16,13 @@ import type { Finding } from '../domain/finding.ts'
 import { parseId, timestamp, type AttachmentId, type Timestamp } from '../domain/ids.ts'
 import type { CallerId } from '../domain/permissions.ts'
 import { DAY_MS } from '../domain/time.ts'
-import { findAttachment, isNeeded, isUnderWay, updateAttachment } from '../storage/attachments.ts'
+import {
+  findAttachment,
+  isNeeded,
+  isUnderWay,
+  someFiles,
+  updateAttachment,
+} from '../storage/attachments.ts'
 import type { Audit } from '../storage/audit.ts'
 import type { Db, Tx } from '../storage/database.ts'
 import type { Settings } from '../storage/settings.ts'
@@ -26,8 +31,8 @@ import type { Age } from '../system/confirmed-clock.ts'
 import { equalBytes } from '../system/hash.ts'
 import { isoTime } from '../system/iso-time.ts'
 import type { LogicalClock } from '../system/logical-clock.ts'
-import { safeFilename } from './filename.ts'
-import type { StoredFile } from './store.ts'
+import { filenameIn, safeFilename, withEnding } from './filename.ts'
+import type { AttachmentStore, StoredFile } from './store.ts'
 import { recordUpload } from './uploads.ts'
 import { Variants, type Form, type VariantTools } from './variants.ts'
 
@@ -96,7 +101,7 @@ function arrivals(tools: AttachmentTools, variants: Variants) {
         leastBytes: upload.leastLength,
         declaredType,
       })
-      const filename = safeFilename(upload.filename)
+      const filename = safeFilename(upload.filename, file.mimeType)
       const named = { filename, declaredType, caller, idempotencyKey }
       const { attachment, isReplay } = await recordUpload(tools, file, named)
       return { resource: resource(attachment, variants), isReplay }
@@ -105,9 +110,10 @@ function arrivals(tools: AttachmentTools, variants: Variants) {
     /** Fetches a file for a message; throws `attachment_fetch_failed` where it cannot be had. */
     async fetch({ url, filename, caller, isPublicOnly }: Wanted): Promise<Attachment> {
       disk.requireRoom()
-      const { file, declaredType } = await fetchFile(tools, url, isPublicOnly)
-      const name = safeFilename(filename ?? lastPart(url))
-      const named = { filename: name, declaredType, caller, idempotencyKey: null }
+      const { file, declaredType, name } = await fetchFile(tools, url, isPublicOnly)
+      const found = withEnding(safeFilename(name ?? lastPart(url)), file.mimeType)
+      const given = filename === null ? found : safeFilename(filename, file.mimeType)
+      const named = { filename: given, declaredType, caller, idempotencyKey: null }
       return (await recordUpload(tools, file, named)).attachment
     },
   }
@@ -117,13 +123,13 @@ function arrivals(tools: AttachmentTools, variants: Variants) {
 function departures(tools: AttachmentTools, variants: Variants) {
   const { db, store, writer, settings, audit } = tools
   return {
-    get: (id: string): AttachmentResource => resource(requireAttachment(db, id), variants),
+    get: (id: string): AttachmentResource =>
+      resource(withTrueState(store, requireAttachment(db, id)), variants),
 
     async content(id: string, variant: Variant): Promise<Content> {
-      const { sha256, filename, mimeType } = requireBytes(requireAttachment(db, id))
+      const attachment = requireBytes(store, requireAttachment(db, id))
+      const { sha256, size, filename, mimeType } = attachment
       const path = store.pathOf(sha256)
-      const size = statSync(path, { throwIfNoEntry: false })?.size
-      if (size === undefined) throw new RelayError('attachment_gone', WHY_GONE.available)
       const original = { path, size, mimeType, extension: null }
       const form =
         variant === 'original' ? original : await variants.form({ ...original, sha256 }, variant)
@@ -144,11 +150,16 @@ function departures(tools: AttachmentTools, variants: Variants) {
     sweep: (age: Age, signal: AbortSignal): Promise<void> =>
       store.sweep({ age, isNeeded: (sha256) => isNeeded(db, sha256) }, signal),
 
-    /** A warning while nearly all the room for attachments is used. */
+    /** Warnings while nearly all the room for attachments is used, and while files are gone. */
     findings(): readonly Finding[] {
       const quota = settings.get('attachment_quota_gb') * GB
       const used = store.usedBytes
-      return used < quota * QUOTA_SHARE_WARNED ? [] : [quotaFinding(used, quota)]
+      const looked = someFiles(db)
+      const gone = looked.filter((file) => !store.has(file)).length
+      return [
+        ...(used < quota * QUOTA_SHARE_WARNED ? [] : [quotaFinding(used, quota)]),
+        ...(gone === 0 ? [] : [goneFinding(gone, looked.length)]),
+      ]
     },
   }
 }
@@ -159,7 +170,8 @@ const TOKEN = /^([0-9a-z]{26})\.([0-9a-z]{1,11})\.([A-Za-z0-9_-]{43})$/
  * Ways to the bytes that need no key. A link carries id and end, signed under the relay's secret key: nothing
  * is stored, and a new secret key ends them all.
  */
-function links({ db, writer, stamps, clock, secretKey, serverUrl, audit }: AttachmentTools) {
+function links(tools: AttachmentTools) {
+  const { db, store, writer, stamps, clock, secretKey, serverUrl, audit } = tools
   const key = signature(secretKey, 'attachment-link')
   const urlOf = (id: AttachmentId, expiresAt: Timestamp): string => {
     const signed = `${id.slice(id.indexOf('_') + 1)}.${expiresAt.toString(36)}`
@@ -181,7 +193,7 @@ function links({ db, writer, stamps, clock, secretKey, serverUrl, audit }: Attac
     },
 
     async link(id: string, seconds: number, origin: Origin): Promise<Link> {
-      const attachment = requireBytes(requireAttachment(db, id))
+      const attachment = requireBytes(store, requireAttachment(db, id))
       const expiresAt = timestamp(stamps.now() + seconds * 1_000)
       const expires_at = isoTime(expiresAt)
       const about = aboutOf(attachment)
@@ -211,24 +223,38 @@ export function noAttachment(): RelayError {
   return new RelayError('attachment_not_found', 'There is no attachment with this id.')
 }
 
+type Whole = Attachment & { readonly sha256: string; readonly size: number }
+
 /** Throws for an attachment whose bytes are not here. */
-export function requireBytes(attachment: Attachment): Attachment & { readonly sha256: string } {
-  const { state, sha256 } = attachment
-  if (state === 'available' && sha256 !== null) return { ...attachment, sha256 }
-  if (state === 'pending') {
-    throw new RelayError('attachment_not_ready', 'The file has not arrived on the device yet.', {
-      retryAfterSeconds: 10,
-    })
-  }
+export function requireBytes(store: FilesHere, attachment: Attachment): Whole {
+  const { state, sha256, size } = withTrueState(store, attachment)
+  if (state === 'available' && sha256 !== null && size !== null)
+    return { ...attachment, sha256, size }
+  if (state === 'pending') throw notReady()
   throw new RelayError('attachment_gone', WHY_GONE[state])
+}
+
+function notReady(): RelayError {
+  return new RelayError('attachment_not_ready', 'The file has not arrived on the device yet.', {
+    retryAfterSeconds: 10,
+  })
 }
 
 const WHY_GONE: Readonly<Record<Exclude<Attachment['state'], 'pending'>, string>> = {
   available: 'The file is not in the data directory.',
   failed: 'The device could not get the file.',
-  missing: 'The file is no longer on the device, or not in the restored backup.',
+  missing: 'The file is not in the data directory, and no longer on the device.',
   not_kept: 'The room for attachments was full when the file arrived.',
   deleted: 'The file was deleted.',
+}
+
+type FilesHere = Pick<AttachmentStore, 'has'>
+
+/** With the state by what the store has now: the files can be deleted or put back by hand. */
+function withTrueState<T extends Attachment>(store: FilesHere, attachment: T): T {
+  const { sha256, state } = attachment
+  if (sha256 === null || (state !== 'available' && state !== 'missing')) return attachment
+  return { ...attachment, state: store.has(attachment) ? 'available' : 'missing' }
 }
 
 function resource(attachment: Attachment, variants: Variants): AttachmentResource {
@@ -257,7 +283,12 @@ type Wanted = {
   readonly isPublicOnly: boolean
 }
 
-type Fetched = { readonly file: StoredFile; readonly declaredType: string | null }
+type Fetched = {
+  readonly file: StoredFile
+  readonly declaredType: string | null
+  /** As the answer names it. */
+  readonly name: string | null
+}
 
 async function fetchFile(
   tools: AttachmentTools,
@@ -271,7 +302,8 @@ async function fetchFile(
       if (body === null) return null
       const declaredType = headers.get('content-type')
       try {
-        return { file: await tools.store.write(body, { ...limits, declaredType }), declaredType }
+        const file = await tools.store.write(body, { ...limits, declaredType })
+        return { file, declaredType, name: filenameIn(headers.get('content-disposition') ?? '') }
       } catch (error) {
         throw isOfFile(error) ? fetchFailed(url, error.message) : error
       }
@@ -310,7 +342,7 @@ function maxBytes({ settings }: Pick<AttachmentTools, 'settings'>): number {
 /** Marks an attachment as deleted; gives the hash whose file may go. */
 function deleteBytes(tx: Tx, attachment: Attachment): string | null {
   const { id, state, sha256 } = attachment
-  if (state === 'pending') requireBytes(attachment)
+  if (state === 'pending') throw notReady()
   if (isUnderWay(tx, id)) {
     throw new RelayError('attachment_in_use', 'A message with this attachment is under way.')
   }
@@ -332,6 +364,20 @@ function quotaFinding(used: number, quota: number): Finding {
       `${share} % of ${quota / GB} GB are used. When it is full, uploads are refused, and of received ` +
       'files only name and size are kept.',
     fix: 'Raise the setting attachment_quota_gb, or let files go earlier by attachment_retention_days.',
+    key: null,
+    depends_on: null,
+  }
+}
+
+function goneFinding(gone: number, looked: number): Finding {
+  return {
+    code: 'attachments_missing',
+    severity: 'error',
+    title: 'Files of messages are missing',
+    why:
+      `Of ${looked} files that were looked at, ${gone} are not in the folder "attachments" of the data directory, ` +
+      'or not whole: they were deleted or damaged, or the disk of the folder is not mounted.',
+    fix: 'Mount the disk, or put the files back from a backup. Upload files again that are to be sent.',
     key: null,
     depends_on: null,
   }

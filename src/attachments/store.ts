@@ -1,10 +1,19 @@
 // The bytes of attachments, each file once under its SHA-256. A file is written to another name, flushed,
 // renamed, and its folder flushed, before anyone may store a row about it: there is no row without its bytes.
 
-import { constants, existsSync, renameSync, rmSync, statSync, utimesSync } from 'node:fs'
-import { copyFile, lstat, mkdir, open, readdir, rm, stat, type FileHandle } from 'node:fs/promises'
+import {
+  constants,
+  existsSync,
+  lstatSync,
+  renameSync,
+  rmSync,
+  utimesSync,
+  type Stats,
+} from 'node:fs'
+import { copyFile, mkdir, open, readdir, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 
+import type { Attachment } from '../domain/attachment.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
 import { HOUR_MS } from '../domain/time.ts'
 import { attachmentPath } from '../storage/attachment-files.ts'
@@ -12,7 +21,8 @@ import type { Settings } from '../storage/settings.ts'
 import { isDiskFull, storageFull } from '../storage/sqlite-errors.ts'
 import type { Age } from '../system/confirmed-clock.ts'
 import type { Random } from '../system/random.ts'
-import { HEAD_BYTES, factsOf, type FileFacts } from './file-facts.ts'
+import { factsOf, type FileFacts } from './file-facts.ts'
+import { IncomingFile } from './incoming-file.ts'
 
 export type StoredFile = FileFacts & {
   /** Lower-case hex. */
@@ -47,6 +57,8 @@ export class AttachmentStore {
   readonly #tools: StoreTools
   #used = 0
   #opened: Promise<void> | null = null
+  /** Files without a place yet, whose bytes are counted as far as they are here. */
+  readonly #arriving = new Set<IncomingFile>()
   /** Times by hash at which this process stored a file, for an hour. */
   readonly #touchedAt = new Map<string, number>()
 
@@ -58,8 +70,9 @@ export class AttachmentStore {
     return attachmentPath(this.#tools.folder, sha256, variant)
   }
 
-  has(sha256: string): boolean {
-    return existsSync(this.pathOf(sha256))
+  /** True if the file is here with all its bytes; throws if nobody can say, as its disk cannot be read. */
+  has({ sha256, size }: Pick<Attachment, 'sha256' | 'size'>): boolean {
+    return sha256 !== null && lookAt(this.pathOf(sha256))?.size === size
   }
 
   /**
@@ -70,9 +83,9 @@ export class AttachmentStore {
     const { maxBytes, declaredBytes, declaredType } = limits
     const leastBytes = declaredBytes ?? limits.leastBytes ?? 0
     if (leastBytes > maxBytes) throw tooLarge(maxBytes)
-    await this.#open()
+    const path = await this.newPath()
     if (!this.#hasRoom(leastBytes)) throw quotaReached()
-    const incoming = await IncomingFile.create(await this.newPath())
+    const incoming = await IncomingFile.create(path)
     return this.#taking(incoming, async () => {
       await this.#receive(stream, incoming, maxBytes)
       requireLength(incoming.size, declaredBytes)
@@ -80,18 +93,19 @@ export class AttachmentStore {
     })
   }
 
-  /** Stores a copy of a file of this machine, which must not change meanwhile. Links are not followed. */
+  /**
+   * Stores a copy of a file of this machine, which must not change meanwhile. Links are not followed. It is `missing`
+   * only if it is not there: throws if it cannot be read or stored now.
+   */
   async keep(
     path: string,
     declaredType: string | null = null,
   ): Promise<StoredFile | 'missing' | 'quota'> {
-    const found = await lstat(path).catch(() => null)
+    const found = lookAt(path)
     if (found === null || !found.isFile()) return 'missing'
-    await this.#open()
-    if (!this.#hasRoom(found.size)) return 'quota'
     const copy = await this.newPath()
-    const isCopied = await this.#copied(path, copy)
-    if (!isCopied) return 'missing'
+    if (!this.#hasRoom(found.size)) return 'quota'
+    if (!(await copied(path, copy))) return 'missing'
     const incoming = await IncomingFile.read(copy)
     return this.#taking(incoming, () => {
       this.#used += incoming.size
@@ -101,9 +115,12 @@ export class AttachmentStore {
 
   /** A path for a file that is not whole yet: what is left there is gone after the next start. */
   async newPath(): Promise<string> {
+    const { folder, random } = this.#tools
     await this.#open()
-    const name = Buffer.from(this.#tools.random.bytes(12)).toString('hex')
-    return join(this.#tools.folder, INCOMING, name)
+    // Cleaners of temporary files and of empty folders delete it while the relay runs.
+    const made = await mkdir(join(folder, INCOMING), { recursive: true, mode: 0o700 })
+    if (made !== undefined) await this.#count()
+    return join(folder, INCOMING, Buffer.from(random.bytes(12)).toString('hex'))
   }
 
   /** Puts a variant of a file beside it, with which it goes. */
@@ -131,10 +148,13 @@ export class AttachmentStore {
     await this.#open()
     for (const path of await this.#paths()) {
       if (signal.aborted) return
-      const { mtimeMs } = await stat(path)
-      const isOld = tools.age.ageOf(mtimeMs) >= HOUR_MS && !this.#isFresh(hashOf(path), HOUR_MS)
+      const found = lookAt(path)
+      if (found === null) continue
+      const isOld =
+        tools.age.ageOf(found.mtimeMs) >= HOUR_MS && !this.#isFresh(hashOf(path), HOUR_MS)
       if (isOld) this.#deleteUnlessNeeded(path, tools.isNeeded)
     }
+    await this.#count()
     for (const sha256 of this.#touchedAt.keys()) {
       if (!this.#isFresh(sha256, HOUR_MS)) this.#touchedAt.delete(sha256)
     }
@@ -143,7 +163,7 @@ export class AttachmentStore {
   /** Looks and deletes in one turn: an upload of the same bytes comes before or after it. */
   #deleteUnlessNeeded(path: string, isNeeded: (sha256: string) => boolean): void {
     if (isNeeded(hashOf(path))) return
-    this.#used -= statSync(path, { throwIfNoEntry: false })?.size ?? 0
+    this.#used -= lookAt(path)?.size ?? 0
     rmSync(path, { force: true })
   }
 
@@ -160,10 +180,11 @@ export class AttachmentStore {
 
   /** Puts a file in its place by `take`; whatever fails, nothing of it stays. */
   async #taking(incoming: IncomingFile, take: () => Promise<StoredFile>): Promise<StoredFile> {
+    this.#arriving.add(incoming)
     try {
       return await take()
     } catch (error) {
-      this.#used -= incoming.size
+      if (this.#arriving.delete(incoming)) this.#used -= incoming.size
       throw isDiskFull(error) ? storageFull(error) : error
     } finally {
       await incoming.discard()
@@ -183,16 +204,17 @@ export class AttachmentStore {
     }
   }
 
-  /** Gives a whole file its name, or lets go of it where the store has it already. */
+  /** Gives a whole file its name. It takes the place of an earlier copy, whose bytes may be damaged by now. */
   async #place(incoming: IncomingFile, declaredType: string | null): Promise<StoredFile> {
-    const facts = await factsOf(incoming.head, declaredType)
+    const facts = await factsOf(await incoming.head(), declaredType)
     const { size } = incoming
     const sha256 = await incoming.finish()
     const path = this.pathOf(sha256)
     await makeFolder(dirname(path))
     // Nothing may come between: two uploads of the same bytes count once.
-    if (existsSync(path)) this.#used -= size
-    else renameSync(incoming.path, path)
+    this.#used -= lookAt(path)?.size ?? 0
+    renameSync(incoming.path, path)
+    this.#arriving.delete(incoming)
     this.#touch(path)
     await flushed(dirname(path))
     return { ...facts, sha256, size }
@@ -203,18 +225,6 @@ export class AttachmentStore {
     const seconds = this.#tools.clock.now() / 1_000
     utimesSync(path, seconds, seconds)
     this.#touchedAt.set(basename(path), this.#tools.clock.monotonic())
-  }
-
-  async #copied(from: string, to: string): Promise<boolean> {
-    try {
-      // A clone where the file system can: it takes no time and no room.
-      await copyFile(from, to, constants.COPYFILE_FICLONE)
-      return true
-    } catch (error) {
-      await rm(to, { force: true })
-      if (isDiskFull(error)) throw storageFull(error)
-      return false
-    }
   }
 
   #hasRoom(bytes: number): boolean {
@@ -234,8 +244,13 @@ export class AttachmentStore {
     const incoming = join(this.#tools.folder, INCOMING)
     await rm(incoming, { recursive: true, force: true })
     await mkdir(incoming, { recursive: true, mode: 0o700 })
+    await this.#count()
+  }
+
+  async #count(): Promise<void> {
     let used = 0
-    for (const path of await this.#paths()) used += (await stat(path)).size
+    for (const path of await this.#paths()) used += lookAt(path)?.size ?? 0
+    for (const { size } of this.#arriving) used += size
     this.#used = used
   }
 
@@ -247,6 +262,32 @@ export class AttachmentStore {
     return entries
       .filter((entry) => entry.isFile() && NAME.test(entry.name) && entry.name.startsWith(sha256))
       .map((entry) => join(entry.parentPath, entry.name))
+  }
+}
+
+const GONE = ['ENOENT', 'ENOTDIR', 'ENAMETOOLONG', 'ELOOP', 'ERR_INVALID_ARG_VALUE']
+
+/** What lies at `path`, or null if nothing does; throws if nobody can say. */
+function lookAt(path: string): Stats | null {
+  try {
+    return lstatSync(path)
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && GONE.includes(String(error.code))) return null
+    throw error
+  }
+}
+
+/** Copies a file; false if it went meanwhile. */
+async function copied(from: string, to: string): Promise<boolean> {
+  try {
+    // A clone where the file system can: it takes no time and no room.
+    await copyFile(from, to, constants.COPYFILE_FICLONE)
+    return true
+  } catch (error) {
+    await rm(to, { force: true })
+    if (isDiskFull(error)) throw storageFull(error)
+    if (lookAt(from) === null) return false
+    throw error
   }
 }
 
@@ -289,76 +330,4 @@ function quotaReached(): RelayError {
     details: { limit: 'attachment_quota' },
     retryAfterSeconds: 60,
   })
-}
-
-const READ_BYTES = 256 * 1_024
-
-/** A file on its way into the store: hashed while it is written, and on disk before it has a name. */
-class IncomingFile {
-  readonly path: string
-  readonly #handle: FileHandle
-  readonly #hasher = new Bun.CryptoHasher('sha256')
-  readonly #head: Uint8Array[] = []
-  #headLength = 0
-  #size = 0
-
-  private constructor(path: string, handle: FileHandle) {
-    this.path = path
-    this.#handle = handle
-  }
-
-  /** A new and empty file. */
-  static async create(path: string): Promise<IncomingFile> {
-    return new IncomingFile(path, await open(path, 'wx+', 0o600))
-  }
-
-  /** A file that is there and whole already. */
-  static async read(path: string): Promise<IncomingFile> {
-    const incoming = new IncomingFile(path, await open(path, 'r+'))
-    const buffer = new Uint8Array(READ_BYTES)
-    for (;;) {
-      const { bytesRead } = await incoming.#handle.read(buffer, 0, READ_BYTES, incoming.#size)
-      if (bytesRead === 0) return incoming
-      incoming.#note(buffer.subarray(0, bytesRead))
-    }
-  }
-
-  get size(): number {
-    return this.#size
-  }
-
-  get head(): Uint8Array {
-    return Buffer.concat(this.#head)
-  }
-
-  async append(chunk: Uint8Array): Promise<void> {
-    this.#note(chunk)
-    // A full disk takes the beginning of a chunk, and says so at the next one only.
-    for (let from = 0; from < chunk.length;) {
-      from += (await this.#handle.write(chunk, from, chunk.length - from)).bytesWritten
-    }
-  }
-
-  /** Gives the hash once all bytes are on disk. */
-  async finish(): Promise<string> {
-    await this.#handle.sync()
-    await this.#handle.close()
-    return this.#hasher.digest('hex')
-  }
-
-  /** Deletes the file, unless it has its name in the store. */
-  async discard(): Promise<void> {
-    await this.#handle.close().catch(() => {})
-    await rm(this.path, { force: true })
-  }
-
-  #note(chunk: Uint8Array): void {
-    this.#hasher.update(chunk)
-    this.#size += chunk.length
-    const wanted = HEAD_BYTES - this.#headLength
-    if (wanted <= 0) return
-    const part = chunk.slice(0, wanted)
-    this.#head.push(part)
-    this.#headLength += part.length
-  }
 }

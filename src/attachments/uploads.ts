@@ -2,7 +2,12 @@ import { UNUSED_UPLOAD_MS_MAX, type Attachment } from '../domain/attachment.ts'
 import { RelayError } from '../domain/errors.ts'
 import { timestamp } from '../domain/ids.ts'
 import type { CallerId } from '../domain/permissions.ts'
-import { findUpload, insertAttachment, updateAttachment } from '../storage/attachments.ts'
+import {
+  findUpload,
+  insertAttachment,
+  markFound,
+  updateAttachment,
+} from '../storage/attachments.ts'
 import type { Tx } from '../storage/database.ts'
 import type { Writer } from '../storage/writer.ts'
 import type { LogicalClock } from '../system/logical-clock.ts'
@@ -24,6 +29,7 @@ export function recordUpload(
   named: Named,
 ): Promise<Recorded> {
   return writer.write((tx): Recorded => {
+    markFound(tx, file.sha256)
     const known = repeated(tx, file, named)
     if (known !== null) return { attachment: known, isReplay: true }
     const createdAt = stamps.now()

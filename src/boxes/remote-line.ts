@@ -1,7 +1,7 @@
 // One run of a line on a box, as the head sees it. Items come numbered and are taken in order; what was granted
 // ends by its outcome, or by the journal of the box.
 
-import { rmSync } from 'node:fs'
+import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 
 import type { BoxId } from '../domain/ids.ts'
@@ -236,6 +236,8 @@ export class RemoteLine implements FleetRun {
         if (file.state !== 'available') continue
         const path = join(folder, `${this.session}-${seq}-${made.length}`)
         made.push(path)
+        // It can be deleted while the relay runs.
+        mkdirSync(folder, { recursive: true, mode: 0o700 })
         const isWhole = await fetchFile({ path, size: file.size }, (offset) =>
           askUntil(clock, this.#over.signal, () => {
             const request = { session: this.session, seq, guid, offset }

@@ -9,9 +9,11 @@ import { Deleted } from '../api/schema.ts'
 import type { Attachments, Content } from '../attachments/attachments.ts'
 import { RelayError } from '../domain/errors.ts'
 import { mayTake } from './body.ts'
+import { answerWithBytes } from './file-answer.ts'
 import { fileBodyOf } from './file-body.ts'
 import { BY_ID, documentationOf, operation } from './operation.ts'
 import { readQuery } from './query.ts'
+import { ReaderSlots } from './reader-slots.ts'
 import { callerIdOf, callerOf, contextOf, originOf } from './request-context.ts'
 import { errorResponse, respond } from './respond.ts'
 import { idempotencyKeyOf } from './sending.ts'
@@ -24,6 +26,13 @@ type Tools = { readonly attachments: Attachments }
 const SILENCE_SECONDS = 60
 /** A variant is made first, behind others. */
 const VARIANT_SECONDS = 250
+/** Uploads at the same time: a slow one keeps a file and a connection open. */
+const UPLOADS = {
+  ofAll: 64,
+  ofOne: 16,
+  retryAfterSeconds: 10,
+  of: { limit: 'uploads', noun: 'uploads', doing: 'are running' },
+}
 const BYTES = { type: 'string' as const, format: 'binary' }
 
 const UploadQuery = Type.Object({
@@ -49,13 +58,19 @@ const UPLOAD = {
     summary: 'Upload a file',
     description:
       'The body is the file, under any `Content-Type`, or a form with the one field `file`. An ' +
-      'upload that no message uses is deleted after 24 hours.',
+      'upload that no message uses is deleted after 24 hours. A key has 16 uploads at a time, all keys 64.',
     scope: 'attachments:write',
     query: UploadQuery,
     headers: UploadHeaders,
     answers: { 201: Attachment },
     answerHeaders: { 'Idempotency-Replayed': '`true` where the key brought this file before.' },
-    errors: ['idempotency_conflict', 'payload_too_large', 'unsupported_media_type', 'storage_full'],
+    errors: [
+      'idempotency_conflict',
+      'payload_too_large',
+      'unsupported_media_type',
+      'rate_limit_exceeded',
+      'storage_full',
+    ],
   }),
   // The form is described above: as a second kind of body it makes clients that do not compile.
   requestBody: { required: true, content: { 'application/octet-stream': { schema: BYTES } } },
@@ -119,8 +134,9 @@ const LINK = operation('Attachments', {
 const LINK_SECONDS_DEFAULT = 3_600
 
 export function attachmentRoutes({ attachments }: Tools) {
+  const slots = new ReaderSlots(UPLOADS)
   return new Elysia({ prefix: '/api/v1/attachments' })
-    .post('', ({ request }) => upload(request, attachments), {
+    .post('', ({ request }) => upload(request, attachments, slots), {
       parse: 'none',
       beforeHandle: ({ request }) => void callerOf(request),
       detail: UPLOAD,
@@ -158,18 +174,27 @@ export function linkRoutes({ attachments }: Tools) {
   )
 }
 
-async function upload(request: Request, attachments: Attachments): Promise<Response> {
+async function upload(
+  request: Request,
+  attachments: Attachments,
+  slots: ReaderSlots,
+): Promise<Response> {
   const { peer, requestId } = contextOf(request)
   const caller = callerIdOf(request)
   const query = readQuery(request, UploadQuery)
   const key = idempotencyKeyOf(request.headers)
-  peer.liftTimeout(SILENCE_SECONDS)
-  const body = await fileBodyOf(request)
-  const filename = query.filename ?? body.filename
-  const upload = { ...body, filename, caller, idempotencyKey: key }
-  const { resource, isReplay } = await attachments.upload(upload)
-  const headers = isReplay ? { 'idempotency-replayed': 'true' } : {}
-  return respond(JSON.stringify(resource), { status: 201, requestId, headers })
+  const release = slots.take(caller, request.signal, callerOf(request).kind === 'cli')
+  try {
+    peer.liftTimeout(SILENCE_SECONDS)
+    const body = await fileBodyOf(request)
+    const filename = query.filename ?? body.filename
+    const upload = { ...body, filename, caller, idempotencyKey: key }
+    const { resource, isReplay } = await attachments.upload(upload)
+    const headers = isReplay ? { 'idempotency-replayed': 'true' } : {}
+    return respond(JSON.stringify(resource), { status: 201, requestId, headers })
+  } finally {
+    release()
+  }
 }
 
 async function download(request: Request, attachments: Attachments, id: string): Promise<Response> {
@@ -188,17 +213,15 @@ function sendContent(request: Request, content: Content): Response {
     return respond(null, { status: 304, requestId, headers })
   }
   const range = rangeIn(request.headers, content)
-  if (range === null) return respond(Bun.file(path), { status: 200, requestId, headers })
+  if (range === null)
+    return answerWithBytes(request, { path, first: 0, last: size - 1 }, { headers })
   if (range === 'outside') {
     const error = new RelayError('range_not_satisfiable', `The file has ${size} bytes.`)
     return errorResponse(error, requestId, { 'content-range': `bytes */${size}` })
   }
   const { first, last } = range
-  return respond(Bun.file(path).slice(first, last + 1), {
-    status: 206,
-    requestId,
-    headers: { ...headers, 'content-range': `bytes ${first}-${last}/${size}` },
-  })
+  const partial = { ...headers, 'content-range': `bytes ${first}-${last}/${size}` }
+  return answerWithBytes(request, { path, first, last }, { status: 206, headers: partial })
 }
 
 /** Types that are harmless where a browser ignores all that forbids it to show them. */

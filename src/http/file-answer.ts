@@ -1,23 +1,59 @@
+import { piecesOf } from '../system/files.ts'
 import { contextOf } from './request-context.ts'
 import { respond, streamOf } from './respond.ts'
 
-/** A silent client may be on the move. */
-const SILENCE_SECONDS = 60
+/** A client on the move, or at the end of a slow line, takes this long for what lies in buffers at most. */
+const STALLED_MS = 600_000
+/** A file of this size is handed over at once. */
+const SMALL_BYTES = 16 * 1_024
 
-/** A file for the client to save, made as fast as it is read. `name` has no quotes. */
+type FileAnswer = {
+  readonly status?: number | undefined
+  readonly headers: Readonly<Record<string, string>>
+}
+
+/** Bytes that a client saves, made as fast as it takes them; a client that takes none for long is cut. */
+export function answerWithPieces(
+  request: Request,
+  { status = 200, headers }: FileAnswer,
+  make: (end: AbortSignal) => AsyncGenerator<string | Uint8Array, undefined>,
+): Response {
+  const { peer, requestId, clock } = contextOf(request)
+  peer.liftTimeout(0)
+  const stall = { clock, ms: STALLED_MS, breaks: true }
+  const body = request.method === 'HEAD' ? null : streamOf(make, request.signal, 0, stall)
+  return respond(body, { status, requestId, headers })
+}
+
+/**
+ * The bytes of a file from `first` to `last`. Bun cuts its own answers with a file once the client is silent for ten
+ * seconds, whatever the time-out of the request.
+ */
+export function answerWithBytes(
+  request: Request,
+  { path, first, last }: { readonly path: string; readonly first: number; readonly last: number },
+  answer: FileAnswer,
+): Response {
+  const length = last + 1 - first
+  if (length > SMALL_BYTES && request.method !== 'HEAD') {
+    return answerWithPieces(request, answer, () => piecesOf(path, { from: first, length }))
+  }
+  const { requestId } = contextOf(request)
+  const body = Bun.file(path).slice(first, last + 1)
+  return respond(body, { status: answer.status ?? 200, requestId, headers: answer.headers })
+}
+
+/** Texts as a file for the client to save. `name` has no quotes. */
 export function answerWithFile(
   request: Request,
   { name, type }: { readonly name: string; readonly type: string },
   texts: AsyncGenerator<string, undefined>,
 ): Response {
-  const { peer, requestId } = contextOf(request)
-  peer.liftTimeout(SILENCE_SECONDS)
   const headers = {
     'content-type': `${type}; charset=utf-8`,
     'content-disposition': `attachment; filename="${name}"`,
   }
-  const body = request.method === 'HEAD' ? null : streamOf(() => texts, request.signal)
-  return respond(body, { status: 200, requestId, headers })
+  return answerWithPieces(request, { headers }, () => texts)
 }
 
 /** For the documentation of a route with such an answer. */

@@ -1,6 +1,7 @@
 // The body of an upload: the bytes of a file as they are, or a form with the one field `file`. It is read as
 // a stream, whatever its length.
 
+import { filenameIn, parameterIn } from '../attachments/filename.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
 import { chunksOf } from './body.ts'
 
@@ -134,25 +135,6 @@ function partHeaders(text: string): ReadonlyMap<string, string> {
       return [line.slice(0, colon).trim().toLowerCase(), line.slice(colon + 1).trim()]
     }),
   )
-}
-
-/** RFC 7578 forbids `filename*`, and some clients send it alone. */
-function filenameIn(disposition: string): string | null {
-  const plain = parameterIn(disposition, 'filename')
-  if (plain !== null) return plain
-  const encoded = /;\s*filename\*=utf-8''([^;]+)/i.exec(disposition)?.[1]?.trim()
-  if (encoded === undefined) return null
-  try {
-    return decodeURIComponent(encoded)
-  } catch {
-    return encoded
-  }
-}
-
-/** Browsers write a quotation mark in a name as `%22`. */
-function parameterIn(header: string, name: string): string | null {
-  const match = new RegExp(`;\\s*${name}=(?:"([^"]*)"|([^;\\s]+))`, 'i').exec(header)
-  return (match?.[1] ?? match?.[2])?.replaceAll('%22', '"') ?? null
 }
 
 function badForm(why: string): RelayError {

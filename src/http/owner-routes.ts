@@ -35,12 +35,12 @@ import { sha256 } from '../system/hash.ts'
 import { dropOldest } from '../system/memoize.ts'
 import type { Random } from '../system/random.ts'
 import { mayTake, takes } from './body.ts'
+import { answerWithBytes, answerWithPieces } from './file-answer.ts'
 import { fileBodyOf } from './file-body.ts'
 import { BY_ID, plainCall } from './operation.ts'
 import type { PhoneLineActions } from './phone-lines.ts'
 import { readQuery, requireNoQuery } from './query.ts'
 import { contextOf, originOf } from './request-context.ts'
-import { respond, streamOf } from './respond.ts'
 import { pathSchema } from './typebox.ts'
 
 export type OwnerActions = {
@@ -220,15 +220,13 @@ async function sendBackup(
   tools: Pick<Tools, 'listBackups' | 'noteDownload'>,
   download: { readonly name: string; readonly origin: Origin },
 ): Promise<Response> {
-  const { name, path } = backupNamed(tools.listBackups, download.name)
+  const { name, path, size_bytes: size } = backupNamed(tools.listBackups, download.name)
   await tools.noteDownload(name, download.origin)
-  const { peer, requestId } = contextOf(request)
-  peer.liftTimeout(0)
   const headers = {
     'content-type': 'application/vnd.sqlite3',
     'content-disposition': `attachment; filename="${name}"`,
   }
-  return respond(Bun.file(path), { status: 200, requestId, headers })
+  return answerWithBytes(request, { path, first: 0, last: size - 1 }, { headers })
 }
 
 /** Everything as one archive, streamed as it is made. */
@@ -239,14 +237,11 @@ async function sendArchive(
 ): Promise<Response> {
   const name = tools.archiveName()
   await tools.noteDownload(name, origin)
-  const { peer, requestId } = contextOf(request)
-  peer.liftTimeout(0)
   const headers = {
     'content-type': 'application/x-tar',
     'content-disposition': `attachment; filename="${name}"`,
   }
-  const body = streamOf(tools.archive, request.signal, 0)
-  return respond(body, { status: 200, requestId, headers })
+  return answerWithPieces(request, { headers }, tools.archive)
 }
 
 function namesFile(): RelayError {

@@ -1,10 +1,18 @@
 import { RelayError } from '../domain/errors.ts'
 
-type Limits = { readonly ofAll: number; readonly ofOne: number; readonly retryAfterSeconds: number }
+type Limits = {
+  readonly ofAll: number
+  readonly ofOne: number
+  readonly retryAfterSeconds: number
+  /** What is limited; readers of events unless it says otherwise. */
+  readonly of?: { readonly limit: string; readonly noun: string; readonly doing: string }
+}
+
+const READERS = { limit: 'event_readers', noun: 'readers', doing: 'wait for events' }
 
 /**
- * Places for those that keep a connection open to wait for news. Each caller has a few of them, so that one caller
- * leaves room for all others.
+ * Places for those that keep a connection open: to wait for news, or to upload. Each caller has a few of them, so that
+ * one caller leaves room for all others.
  */
 export class ReaderSlots {
   readonly #limits: Limits
@@ -20,13 +28,13 @@ export class ReaderSlots {
    */
   take(caller: string, end: AbortSignal, isAlwaysLet = false): () => void {
     if (end.aborted) return () => {}
-    const { ofAll, ofOne, retryAfterSeconds } = this.#limits
+    const { ofAll, ofOne, retryAfterSeconds, of = READERS } = this.#limits
     const own = this.#held.get(caller) ?? 0
     const all = [...this.#held.values()].reduce((sum, count) => sum + count, 0)
     if (!isAlwaysLet && (own >= ofOne || all >= ofAll)) {
-      const who = own >= ofOne ? `${ofOne} readers of yours` : `${ofAll} readers`
-      const message = `${who} wait for events already: end one of them.`
-      const details = { limit: 'event_readers' }
+      const who = own >= ofOne ? `${ofOne} ${of.noun} of yours` : `${ofAll} ${of.noun}`
+      const message = `${who} ${of.doing} already: end one of them.`
+      const details = { limit: of.limit }
       throw new RelayError('rate_limit_exceeded', message, { details, retryAfterSeconds })
     }
     this.#held.set(caller, own + 1)

@@ -11,6 +11,7 @@ import {
 } from '../domain/permissions.ts'
 import type { LineLimit } from '../domain/routing.ts'
 import type { Viewer } from '../storage/line-limits.ts'
+import type { Clock } from '../system/clock.ts'
 import type { Random } from '../system/random.ts'
 
 /** A request, and its path just as the router will see it. */
@@ -32,6 +33,7 @@ export type Peer = {
 export type RequestContext = {
   readonly requestId: string
   readonly peer: Peer
+  readonly clock: Clock
   /** The client's IP address, also behind trusted proxies; null on the control socket. */
   readonly address: () => string | null
   /** Null until authenticated, and on routes without a key. */

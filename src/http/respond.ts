@@ -38,7 +38,7 @@ export function streamOf<T extends string | Uint8Array>(
   /** Pieces made before the first read; with 0 that starts the generator, and its reader ends it. */
   highWaterMark = 1,
   /** Cuts a reader that takes longer than this for one piece. */
-  stall?: { readonly clock: Clock; readonly ms: number },
+  stall?: { readonly clock: Clock; readonly ms: number; readonly breaks?: boolean },
 ): ReadableStream<T> {
   const end = new AbortController()
   let cancelStall = () => {}
@@ -53,7 +53,9 @@ export function streamOf<T extends string | Uint8Array>(
         if (stall === undefined) return
         cancelStall = stall.clock.after(stall.ms, () => {
           end.abort()
-          controller.close()
+          // After an end, the reader of a file would believe that it has everything.
+          if (stall.breaks) controller.error(new Error('The client took nothing for too long.'))
+          else controller.close()
           void pieces.return(undefined)
         })
       },

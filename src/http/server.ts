@@ -82,6 +82,7 @@ export function createHttp(tools: HttpTools): Http {
       const context: RequestContext = {
         requestId: nextId(),
         peer,
+        clock: tools.clock,
         address: () => {
           if (peer.address === null) return null
           return clientAddress(request.headers, peer, tools.isTrustedProxy)

@@ -46,8 +46,8 @@ export function createRestoring(tools: RestoringTools) {
     if (left !== null) await rm(join(left.file, '..'), { recursive: true, force: true })
   }
   const current = () => {
-    const isValid = uploaded !== null && uploaded.until > clock.monotonic()
-    return isValid ? uploaded : null
+    if (uploaded === null || uploaded.until <= clock.monotonic()) return null
+    return existsSync(uploaded.file) ? uploaded : null
   }
   return {
     state: (): RestoreState => ({ uploaded: current()?.seen ?? null, outcome: tools.restored }),

@@ -5,7 +5,7 @@ import { hasAttachments, QUEUED_MS_MAX, type Outbound } from '../domain/message.
 import { OPTED_OUT } from '../domain/opt-out.ts'
 import { needsOf } from '../domain/routing.ts'
 import type { SendOutcome } from '../lines/driver.ts'
-import { attachmentsOf } from '../storage/attachments.ts'
+import { attachmentsOf, updateAttachment } from '../storage/attachments.ts'
 import { markKnown } from '../storage/contacts.ts'
 import type { Db, Tx } from '../storage/database.ts'
 import { findGroup, markUnreachable } from '../storage/groups.ts'
@@ -61,7 +61,7 @@ export async function attempt(
     return deferNow(tools, message.id)
   }
   const obstacle = obstacleTo(tools, message)
-  if (obstacle !== null) return stopAt(tools, message.id, obstacle)
+  if (obstacle !== null) return stopAt(tools, message, obstacle)
   if (message.contactHold === 'undecided') await askHistory(tools, message)
   const { lineId } = message
   // The outcome goes to the writer in the turn in which it arrives: outcomes and events keep the
@@ -81,7 +81,8 @@ export async function attempt(
 type Obstacle = 'not_supported' | 'attachment_missing' | 'group_not_reachable'
 
 /** Reason why no driver is given the message at all; a text to a person has none. */
-function obstacleTo({ db, directory, store }: AttemptTools, message: Outbound): Obstacle | null {
+function obstacleTo(tools: AttemptTools, message: Outbound): Obstacle | null {
+  const { db, directory } = tools
   const needs = needsOf(message)
   if (needs.length === 0) return null
   const line = directory.find(message.lineId)
@@ -89,18 +90,26 @@ function obstacleTo({ db, directory, store }: AttemptTools, message: Outbound): 
   if (message.isGroup && findGroup(db, message.conversationId) === null) {
     return 'group_not_reachable'
   }
-  const isHere = ({ sha256 }: Attachment) => sha256 !== null && store.has(sha256)
-  const isMissing = hasAttachments(message) && !attachmentsOf(db, message.id).every(isHere)
-  return isMissing ? 'attachment_missing' : null
+  return filesGone(tools, message).length > 0 ? 'attachment_missing' : null
+}
+
+function filesGone({ db, store }: AttemptTools, message: Outbound): readonly Attachment[] {
+  if (!hasAttachments(message)) return []
+  return attachmentsOf(db, message.id).filter((file) => !store.has(file))
 }
 
 /** Another line may be able to; a file or a group that is gone stays gone. */
-async function stopAt(tools: AttemptTools, id: MessageId, obstacle: Obstacle): Promise<void> {
+async function stopAt(tools: AttemptTools, stopped: Outbound, obstacle: Obstacle): Promise<void> {
+  // The message and its event then say which files are missing.
+  const gone = filesGone(tools, stopped).filter(({ state }) => state === 'available')
   await tools.writer.write((tx) => {
-    const message = findMessage(tx, id)
+    const message = findMessage(tx, stopped.id)
     if (message?.status !== 'queued') return
     if (obstacle === 'not_supported') refuse(tools, tx, message, obstacle)
-    else failMessage(tools, tx, message, obstacle)
+    else {
+      for (const file of gone) updateAttachment(tx, file.id, { state: 'missing' })
+      failMessage(tools, tx, message, obstacle)
+    }
   })
 }
 

@@ -10,12 +10,12 @@ import {
   type Attachments,
 } from '../attachments/attachments.ts'
 import type { AttachmentStore } from '../attachments/store.ts'
-import { RelayError, invalidRequest } from '../domain/errors.ts'
+import { invalidRequest } from '../domain/errors.ts'
 import type { AttachmentId, MemberId } from '../domain/ids.ts'
 import type { Outbound, Progress } from '../domain/message.ts'
 import { callerId, hasScope, type CallerId, type KeyCaller } from '../domain/permissions.ts'
 import type { SentParts } from '../lines/driver.ts'
-import { attachmentsOf, linkAttachments, markParts } from '../storage/attachments.ts'
+import { attachmentsOf, linkAttachments, markFound, markParts } from '../storage/attachments.ts'
 import type { Db, Tx } from '../storage/database.ts'
 import { rememberGuid, takeReceipts } from '../storage/intake-records.ts'
 import { isSeenBy, type Viewer } from '../storage/line-limits.ts'
@@ -59,9 +59,15 @@ export async function attachmentsFor(
   })
 }
 
+/** That the bytes are here was checked before the transaction. */
+const SEEN_BEFORE = { has: () => true }
+
 /** Gives a new message its attachments; throws for one that was deleted meanwhile. */
 export function attach(tx: Tx, message: Pick<Outbound, 'id'>, ids: readonly AttachmentId[]): void {
-  for (const id of ids) requireBytes(requireAttachment(tx, id))
+  for (const id of ids) {
+    const { sha256 } = requireBytes(SEEN_BEFORE, requireAttachment(tx, id))
+    markFound(tx, sha256)
+  }
   linkAttachments(tx, message.id, ids)
 }
 
@@ -78,9 +84,7 @@ async function idOf(
 
 function requireFile({ db, store }: AttachmentTools, id: string, viewer: Viewer): void {
   if (!isSeenBy(db, viewer, id)) throw noAttachment()
-  const { sha256 } = requireBytes(requireAttachment(db, id))
-  if (store.has(sha256)) return
-  throw new RelayError('attachment_gone', 'The file is not in the data directory.')
+  requireBytes(store, requireAttachment(db, id))
 }
 
 export function provenParts(tx: Tx, { id }: Outbound): SentParts {

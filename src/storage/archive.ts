@@ -8,6 +8,7 @@ import { join } from 'node:path'
 
 import { timestamp } from '../domain/ids.ts'
 import type { DataDirectory } from '../system/data-directory.ts'
+import { piecesOf } from '../system/files.ts'
 import { hashFile } from '../system/hash.ts'
 import { isoTime } from '../system/iso-time.ts'
 import { attachmentPath, filesBeside, neededFiles } from './attachment-files.ts'
@@ -37,7 +38,6 @@ const DATABASE = 'hookline.db'
 const ATTACHMENTS = 'attachments/'
 const ATTACHMENT = /^attachments\/[0-9a-f]{64}$/
 const BLOCK = 512
-const READ_BYTES = 256 * 1_024
 const MANIFEST_BYTES_MAX = 65_536
 const SQLITE_MAGIC = 'SQLite format 3\0'
 /** The largest size in eleven octal digits; a larger one is written in binary, as GNU tar does. */
@@ -105,23 +105,13 @@ async function holdFiles(
 }
 
 async function* bytesOf({ path, size }: Entry): AsyncGenerator<Uint8Array> {
-  const handle = await open(path, 'r')
-  try {
-    for (let left = size; left > 0;) {
-      const chunk = Buffer.alloc(Math.min(left, READ_BYTES))
-      const { bytesRead } = await handle.read(chunk, 0, chunk.length, size - left)
-      if (bytesRead === 0) throw new Error(`${path} became shorter while it was read.`)
-      left -= bytesRead
-      yield left === 0 ? padded(chunk.subarray(0, bytesRead), size) : chunk.subarray(0, bytesRead)
-    }
-  } finally {
-    await handle.close()
-  }
+  yield* piecesOf(path, { from: 0, length: size })
+  if (padding(size) > 0) yield Buffer.alloc(padding(size))
 }
 
-/** The last bytes of an entry of `size` bytes, filled up to a whole block. */
-function padded(bytes: Uint8Array, size: number = bytes.length): Uint8Array {
-  return Buffer.concat([bytes, Buffer.alloc(padding(size))])
+/** An entry of these bytes, filled up to a whole block. */
+function padded(bytes: Uint8Array): Uint8Array {
+  return Buffer.concat([bytes, Buffer.alloc(padding(bytes.length))])
 }
 
 function padding(size: number): number {

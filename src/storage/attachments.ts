@@ -108,9 +108,26 @@ export function awaitedAttachments(
 }
 
 export function isNeeded(db: Db, sha256: string): boolean {
-  const sql =
-    "SELECT 1 AS found FROM attachments WHERE sha256 = $sha256 AND state = 'available' LIMIT 1"
+  const sql = `SELECT 1 AS found FROM attachments
+   WHERE sha256 = $sha256 AND state IN ('available', 'missing') LIMIT 1`
   return getRow<{ found: 1 }>(db, sql, { sha256 }) !== null
+}
+
+/** Files that should be in the store: those of the oldest and of the newest rows. */
+export function someFiles(db: Db): readonly Pick<Attachment, 'sha256' | 'size'>[] {
+  const rows = (['ASC', 'DESC'] as const).flatMap((order) => {
+    const sql = `SELECT sha256, size, state FROM attachments WHERE seq > 0 ORDER BY seq ${order} LIMIT 50`
+    return getRows<Pick<Attachment, 'sha256' | 'size' | 'state'>>(db, sql, {})
+  })
+  const available = rows.filter(({ state }) => state === 'available')
+  return [...new Map(available.map((row) => [row.sha256, row])).values()]
+}
+
+/** The bytes are here again: nothing that has them is missing any more. */
+export function markFound(tx: Tx, sha256: string): void {
+  const sql =
+    "UPDATE attachments SET state = 'available' WHERE sha256 = $sha256 AND state = 'missing'"
+  execute(tx, sql, { sha256 })
 }
 
 /** Messages that may still be sent with the attachment `a`. */

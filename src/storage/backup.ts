@@ -102,6 +102,8 @@ export class BackupWorker {
 }
 
 export function dailyBackup(directory: DataDirectory, now: number): SnapshotOrder {
+  // It can be deleted while the relay runs.
+  openBackupFolder(directory.backups)
   const to = join(directory.backups, `hookline-${timeForName(now)}.db`)
   return { from: directory.database, to, files: [] }
 }

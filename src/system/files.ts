@@ -10,6 +10,7 @@ import {
   statfsSync,
   writeFileSync,
 } from 'node:fs'
+import { open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
 import type { Random } from './random.ts'
@@ -50,6 +51,28 @@ export function flush(path: string): void {
   } finally {
     closeSync(descriptor)
   }
+}
+
+const PIECE_BYTES = 64 * 1_024
+
+/** A part of a file in pieces; throws where the file ends before it. */
+export async function* piecesOf(
+  path: string,
+  { from, length }: { readonly from: number; readonly length: number },
+): AsyncGenerator<Uint8Array, undefined> {
+  const handle = await open(path, 'r')
+  try {
+    for (let left = length; left > 0;) {
+      const piece = Buffer.alloc(Math.min(left, PIECE_BYTES))
+      const { bytesRead } = await handle.read(piece, 0, piece.length, from + length - left)
+      if (bytesRead === 0) throw new Error(`${path} became shorter while it was read.`)
+      left -= bytesRead
+      yield piece.subarray(0, bytesRead)
+    }
+  } finally {
+    await handle.close()
+  }
+  return undefined
 }
 
 /** Bytes that the user may still write to the disk of `path`. */

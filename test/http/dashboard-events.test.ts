@@ -35,6 +35,7 @@ function signedIn() {
     const request = new Request(`http://localhost${EVENTS}${query}`, { method, headers })
     setContext(request, {
       requestId: 'req_1',
+      clock,
       peer: { address: '127.0.0.1', isControl: false, liftTimeout },
       address: () => '127.0.0.1',
       caller: { kind: 'dashboard' },

@@ -2,7 +2,14 @@
 // and fails later (Jared, imsg). Its own folder of attachments is the one that most programs use
 // (imsg, BlueBubbles); Pictures is another (imessage-max, imessage-kit).
 
-import { accessSync, constants, createReadStream, createWriteStream, mkdirSync } from 'node:fs'
+import {
+  accessSync,
+  constants,
+  createReadStream,
+  createWriteStream,
+  existsSync,
+  mkdirSync,
+} from 'node:fs'
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
@@ -79,8 +86,8 @@ export class Staging {
       await pipeline(createReadStream(source), written)
       return written.bytesWritten === size ? null : missing
     } catch (error) {
-      if (error instanceof Error && 'path' in error && error.path === source) return missing
       const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+      if (code === 'ENOENT' && !existsSync(source)) return missing
       this.#tools.log.warn('a file cannot be put where Messages reads it', { code })
       return { outcome: 'not_sent', reason: 'staging_failed', blame: 'line' }
     }
