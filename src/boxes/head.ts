@@ -7,7 +7,14 @@ import type { BoxId } from '../domain/ids.ts'
 import type { Line, LineState, OfflineReason } from '../domain/line.ts'
 import { DAY_MS, MINUTE_MS } from '../domain/time.ts'
 import type { Found, LineDriver } from '../lines/driver.ts'
-import { beginEpoch, findBox, listBoxes, updateBox } from '../storage/boxes.ts'
+import {
+  beginEpoch,
+  epochOf,
+  findBox,
+  listBoxes,
+  raiseEpochOf,
+  updateBox,
+} from '../storage/boxes.ts'
 import type { ChangeFeed } from '../system/change-feed.ts'
 import type { Clock } from '../system/clock.ts'
 import type { Log } from '../system/log.ts'
@@ -75,7 +82,8 @@ export function createBoxes(tools: HeadTools): Boxes {
   const fleet = new Fleet({
     ...tools,
     find: (id) => findBox(db, id),
-    raiseEpoch: (above) => writer.write((tx) => beginEpoch(tx, above)),
+    epochOf: (id) => epochOf(db, id),
+    raiseEpoch: (id, above) => writer.write((tx) => raiseEpochOf(tx, id, above)),
     heard: (id, facts) => void noteHeard(tools, id, facts),
     releaseFile: (request) => rollouts.chunk(request),
   })
@@ -147,7 +155,8 @@ function createRollouts(tools: HeadTools, fleet: Fleet, changed: () => void): Ro
     ...tools,
     folder,
     changed,
-    order: (id, order) => fleet.ask(id, 'upgrade', { ...order, epoch: fleet.epoch }, ORDER_MS),
+    order: (id, order) =>
+      fleet.ask(id, 'upgrade', { ...order, epoch: fleet.epochOf(id) }, ORDER_MS),
     viewOf(id) {
       const box = findBox(db, id)
       if (box === null || box.removedAt !== null) return null
@@ -239,7 +248,7 @@ async function live(head: Head, isNeeded: () => boolean, stop: AbortSignal): Pro
 
 /** Answers boxes, and machines that join, in a new epoch. Returns a function that ends it. */
 async function serve({ tools, fleet, broker }: Head, link: Link): Promise<() => void> {
-  const epoch = await tools.writer.write((tx) => beginEpoch(tx, 0))
+  const epoch = await tools.writer.write((tx) => beginEpoch(tx))
   const stopJoins = serveJoins(link, {
     name: tools.name,
     accept: (request) => acceptJoin(tools, request),

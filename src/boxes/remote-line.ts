@@ -66,7 +66,7 @@ export class RemoteLine implements FleetRun {
     this.#fleet = fleet
     this.#order = order
     this.box = order.box
-    this.session = fleet.newSession()
+    this.session = fleet.newSession(order.box)
     this.#boot = fleet.bootOf(order.box) ?? ''
     const { box, session } = this
     const note = { box, boot: this.#boot, session }
