@@ -66,6 +66,8 @@ export type BoxSnapshot = {
 export type FleetRun = {
   readonly session: string
   readonly box: BoxId
+  /** Length of the items that wait for an earlier one. */
+  readonly waitingLength: number
   item(request: Request<'item'>): Promise<Answer<'item'>> | null
   pass(request: Request<'pass'>): Promise<Answer<'pass'>>
   page(request: Request<'page'>): Answer<'page'>
@@ -197,6 +199,11 @@ export class Fleet {
     return this.#peers.get(box)?.boot ?? null
   }
 
+  /** Length of the items that wait in all runs of a box. */
+  waitingLength(box: BoxId): number {
+    return this.#runsOf(box).reduce((sum, run) => sum + run.waitingLength, 0)
+  }
+
   /** Name of a new session on a box. */
   newSession(box: BoxId): string {
     this.#sessionCount += 1
@@ -223,8 +230,10 @@ export class Fleet {
       return run?.box === box ? run : null
     }
     const handlers: Parameters<typeof serve>[2] = {
-      item: async (request, box) =>
-        (await runOf(request.session, box)?.item(request)) ?? { isOver: true },
+      item: async (request, box) => {
+        const run = runOf(request.session, box)
+        return run === null ? { isOver: true } : run.item(request)
+      },
       pass: async (request, box) =>
         (await runOf(request.session, box)?.pass(request)) ?? { isGranted: false },
       page: async (request, box) => runOf(request.session, box)?.page(request) ?? { isOver: true },
@@ -284,9 +293,13 @@ export class Fleet {
   }
 
   /** Another process takes the place of the known one only where it is alive, and that one is not. */
-  async #placeOf(other: string, { id, boot }: Peer): Promise<'is_it' | 'is_second' | 'is_gone'> {
+  async #placeOf(other: string, peer: Peer): Promise<'is_it' | 'is_second' | 'is_gone'> {
+    const { id, boot } = peer
     if (boot === null || boot === other) return 'is_it'
+    if (peer.isDoubted) return 'is_gone'
+    peer.isDoubted = true
     const alive = await Promise.all([boot, other].map((one) => this.#isAlive(id, one)))
+    peer.isDoubted = false
     const [isKnownAlive = false, isOtherAlive = false] = alive
     if (!isOtherAlive || this.bootOf(id) !== boot) return 'is_gone'
     return isKnownAlive ? 'is_second' : 'is_it'

@@ -8,6 +8,8 @@ export type Peer = {
   /** Epoch of its sessions: the head's, unless the box has seen a later one. */
   epoch: number
   isTooFarAhead: boolean
+  /** The head asks whether another process has taken its place. */
+  isDoubted: boolean
   stopServing: () => void
   /** Process that the head listens to. */
   boot: string | null
@@ -30,6 +32,7 @@ export function newPeer(id: BoxId, hello: Hello, epoch: number, lastHeardAt: Tim
     id,
     epoch,
     isTooFarAhead: false,
+    isDoubted: false,
     stopServing: () => {},
     boot: null,
     leftBoot: null,
@@ -43,7 +46,7 @@ export function newPeer(id: BoxId, hello: Hello, epoch: number, lastHeardAt: Tim
   }
 }
 
-/** True if the head has to tell others of what a box says now. */
+/** True if what a box says now is news for the owner. */
 export function isOther(one: Hello, other: Hello): boolean {
   const facts = ({ version, platform, devices, kinds, upgrade }: Hello) =>
     JSON.stringify([version, platform, devices, kinds, upgrade])

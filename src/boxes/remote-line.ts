@@ -34,7 +34,8 @@ export type RemoteOrder = {
   readonly signal: AbortSignal
 }
 
-type Entry = { readonly item: Item } & PromiseWithResolvers<Answer<'item'>>
+/** An item that waits, as text: the length of a text is what it takes, that of an object is not. */
+type Entry = { readonly json: string } & PromiseWithResolvers<Answer<'item'>>
 
 const ASK_MS = 2_000
 const AGAIN_MS = 250
@@ -44,6 +45,9 @@ const FILE_MS = 5_000
 const BUSY_MS_MAX = 120_000
 /** Wait for the box to end its run. */
 const QUIET_MS = 2_000
+/** Longest items that wait for an earlier one, in one run, and in all runs of a box. */
+const WAITING_MAX = 8_000_000
+const WAITING_OF_BOX_MAX = 32_000_000
 const TAKEN = { isTaken: true } as const
 const OVER = { isOver: true } as const
 
@@ -56,6 +60,7 @@ export class RemoteLine implements FleetRun {
   readonly #boot: string
   readonly #sends: RemoteSends
   readonly #entries = new Map<number, Entry>()
+  #waitingLength = 0
   #next = 1
   #isTaking = false
   #device: { readonly number: number; readonly session: LineSession } | null = null
@@ -74,6 +79,10 @@ export class RemoteLine implements FleetRun {
       ask: (request) => this.#askBox('send', request),
       onOver: () => this.finish(new Error('The box has ended the run.')),
     })
+  }
+
+  get waitingLength(): number {
+    return this.#waitingLength
   }
 
   /** Runs until the signal aborts, the box is away, or the box or an event fails. */
@@ -104,6 +113,7 @@ export class RemoteLine implements FleetRun {
     this.#fleet.close(this)
     for (const { resolve } of this.#entries.values()) resolve(OVER)
     this.#entries.clear()
+    this.#waitingLength = 0
     this.#sends.end()
   }
 
@@ -114,17 +124,26 @@ export class RemoteLine implements FleetRun {
     this.#order.listener.onEvent({ type: 'offline', reason }).catch(() => {})
   }
 
-  /** Resolves once the item is taken; null refuses a number that is too early. */
+  /** Resolves once the item is taken; null for one that came too early, and that the box repeats. */
   item({ seq, item }: Request<'item'>): Promise<Answer<'item'>> | null {
     if (this.#over.signal.aborted) return Promise.resolve(OVER)
     const known = this.#entries.get(seq)
     if (known !== undefined) return known.promise
     if (seq < this.#next) return Promise.resolve(TAKEN)
     if (seq >= this.#next + WINDOW) return null
-    const entry = { item, ...Promise.withResolvers<Answer<'item'>>() }
+    const json = JSON.stringify(item)
+    // The next one always comes in: the others wait for it.
+    if (seq > this.#next && !this.#hasRoom(json.length)) return null
+    this.#waitingLength += json.length
+    const entry = { json, ...Promise.withResolvers<Answer<'item'>>() }
     this.#entries.set(seq, entry)
     void this.#take()
     return entry.promise
+  }
+
+  #hasRoom(length: number): boolean {
+    const ofBox = this.#fleet.waitingLength(this.box)
+    return this.#waitingLength + length <= WAITING_MAX && ofBox + length <= WAITING_OF_BOX_MAX
   }
 
   pass({ send, note }: Request<'pass'>): Promise<Answer<'pass'>> {
@@ -184,21 +203,25 @@ export class RemoteLine implements FleetRun {
 
   async #takeSome(): Promise<void> {
     const batch = this.#nextBatch()
-    await Promise.all(batch.map(([seq, { item }]) => this.#takeItem(seq, item)))
-    for (const [seq, { resolve }] of batch) {
-      resolve(TAKEN)
+    await Promise.all(batch.map(([seq, item]) => this.#takeItem(seq, item)))
+    for (const [seq] of batch) {
+      const entry = this.#entries.get(seq)
+      if (entry === undefined) continue
+      entry.resolve(TAKEN)
       this.#entries.delete(seq)
+      this.#waitingLength -= entry.json.length
     }
   }
 
-  #nextBatch(): readonly (readonly [number, Entry])[] {
-    const batch: (readonly [number, Entry])[] = []
+  #nextBatch(): readonly (readonly [number, Item])[] {
+    const batch: (readonly [number, Item])[] = []
     for (;;) {
       const entry = this.#entries.get(this.#next)
       if (entry === undefined) return batch
-      const isAlone = entry.item.type !== 'event' || filesToFetch(entry.item.event).length > 0
+      const item = JSON.parse(entry.json) as Item // It was checked when it came.
+      const isAlone = item.type !== 'event' || filesToFetch(item.event).length > 0
       if (isAlone && batch.length > 0) return batch
-      batch.push([this.#next, entry])
+      batch.push([this.#next, item])
       this.#next += 1
       if (isAlone) return batch
     }

@@ -2,7 +2,8 @@
 
 import type { Link } from '../../src/boxes/link.ts'
 import { SUBJECTS } from '../../src/boxes/link.ts'
-import type { BoxId } from '../../src/domain/ids.ts'
+import type { BoxId, LineId } from '../../src/domain/ids.ts'
+import type { LineEvent } from '../../src/lines/driver.ts'
 import type { BoxRig } from '../support/box-rig.ts'
 
 const HOSTILE = 'box_00000000000000000000000066' as BoxId // Well-formed.
@@ -64,15 +65,35 @@ export class HostileBox {
     })
   }
 
+  /** Runs of lines on it that the head begins, by their keys; returns the events that the relay takes. */
+  async run(key: string, signal: AbortSignal): Promise<LineEvent[]> {
+    const events: LineEvent[] = []
+    const id = 'line_00000000000000000000000066' as LineId // Well-formed.
+    const line = { id, key, number: '+12025550166', box: HOSTILE, checkpoint: null }
+    const onEvent = async (event: LineEvent) => void events.push(event)
+    const whole = { ...line, unsettled: [], open: [] }
+    this.#rig
+      .joined('mac')
+      .run(whole, { onEvent }, signal)
+      .catch(() => {})
+    await this.#rig.clock.advance(0)
+    return events
+  }
+
   /** The head's answer to an item of a session; null if it gives none in time. */
   item(session: string, seq: number, item: Json): Promise<Json | null> {
     const [epoch = ''] = session.split('.')
-    return this.#ask(SUBJECTS.up(epoch, HOSTILE), { op: 'item', session, seq, item })
+    const json = JSON.stringify({ op: 'item', session, seq, item })
+    return this.#link.ask(SUBJECTS.up(epoch, HOSTILE), json, ASK_MS).then(
+      (answer): Json => JSON.parse(answer),
+      () => null,
+    )
   }
 
   async #ask(subject: string, request: Json): Promise<Json | null> {
-    const asked = this.#link.ask(subject, JSON.stringify(request), ASK_MS).then(
-      (json): Json => JSON.parse(json),
+    const json = JSON.stringify(request)
+    const asked = this.#link.ask(subject, json, ASK_MS).then(
+      (answer): Json => JSON.parse(answer),
       () => null,
     )
     await this.#rig.clock.advance(0)
