@@ -30,8 +30,8 @@ type Wanted = {
 }
 
 /**
- * Fetches a file to `path`. False where the other side does not have it, or has other bytes, and where `askFor`
- * gives up with null; rejects where it cannot be written.
+ * Fetches a file to `path`. False if the other side does not have it, or has other or more bytes, and if `askFor`
+ * gives up with null; rejects if the file cannot be written.
  */
 export async function fetchFile(
   { path, size, sha256, isResumed = false }: Wanted,
@@ -45,6 +45,8 @@ export async function fetchFile(
       const chunk = await askFor(offset)
       if (chunk === null || 'isMissing' in chunk) return false
       const bytes = Uint8Array.fromBase64(chunk.data)
+      // More than was announced, or a piece that leads nowhere.
+      if (offset + bytes.length > size || (bytes.length === 0 && !chunk.isLast)) return false
       writeSync(file, bytes)
       hash.update(bytes)
       offset += bytes.length

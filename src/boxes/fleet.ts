@@ -43,6 +43,8 @@ export type FleetTools = {
     id: BoxId,
     facts: { readonly version: string; readonly platform: string },
   ) => void
+  /** True if there is room for a file of this size that was received, beside others of its message. */
+  readonly takesFile: (size: number, others: number) => Promise<boolean>
   /** A part of an executable that boxes are upgraded to. */
   readonly releaseFile?: (request: Request<'release_file'>) => Chunk
 }

@@ -1,6 +1,7 @@
 // The head's side of several boxes as one module: nothing of it runs, and no port is open, until there is a
 // box or an invitation.
 
+import type { AttachmentStore } from '../attachments/store.ts'
 import type { WatchedBox } from '../domain/box.ts'
 import type { Finding } from '../domain/finding.ts'
 import type { BoxId } from '../domain/ids.ts'
@@ -52,6 +53,7 @@ export type HeadTools = Pick<BoxAdminTools, 'db' | 'writer' | 'stamps' | 'audit'
   readonly lines: () => readonly { readonly line: Line; readonly state: LineState }[]
   /** Gets all that may connect now. */
   readonly createBroker: (users: () => ReturnType<typeof brokerUsersOf>) => HeadBroker
+  readonly store: Pick<AttachmentStore, 'takes'>
   readonly drivers: readonly LineDriver[]
   /** Names of the kinds whose devices can be at a box. */
   readonly deviceKinds: readonly string[]
@@ -84,6 +86,7 @@ export function createBoxes(tools: HeadTools): Boxes {
     find: (id) => findBox(db, id),
     epochOf: (id) => epochOf(db, id),
     raiseEpoch: (id, above) => writer.write((tx) => raiseEpochOf(tx, id, above)),
+    takesFile: (size, others) => tools.store.takes(size, others),
     heard: (id, facts) => void noteHeard(tools, id, facts),
     releaseFile: (request) => rollouts.chunk(request),
   })

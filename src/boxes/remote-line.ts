@@ -12,7 +12,7 @@ import { fetchFile, readChunk } from './files.ts'
 import type { Fleet, FleetRun } from './fleet.ts'
 import { LinkError } from './link.ts'
 import { RemoteSends } from './remote-sends.ts'
-import { filesToFetch, unpackEvent } from './wire-events.ts'
+import { type FetchedPaths, filesToFetch, unpackEvent } from './wire-events.ts'
 import {
   type Answer,
   askUntil,
@@ -41,6 +41,8 @@ const ASK_MS = 2_000
 const AGAIN_MS = 250
 const KNOWS_MS = 100
 const FILE_MS = 5_000
+/** Longest wait for all pieces of a file: 100 MB at 60 KB a second. */
+const FILE_MS_MAX = 30 * 60_000
 /** Longest wait for the end of a box's earlier run of the line. */
 const BUSY_MS_MAX = 120_000
 /** Wait for the box to end its run. */
@@ -244,32 +246,49 @@ export class RemoteLine implements FleetRun {
     }
   }
 
-  async #publish(event: WireEvent, paths: ReadonlyMap<string, string>): Promise<void> {
+  async #publish(event: WireEvent, paths: FetchedPaths): Promise<void> {
     const sessionOf = (number: number, capacity: number) => this.#sessionOf(number, capacity)
     await this.#order.listener.onEvent(unpackEvent(event, sessionOf, paths))
   }
 
   /** Fetches the files of an event first; they are removed once they are stored. */
   async #takeLoaded(event: WireEvent, seq: number): Promise<void> {
-    const { folder, clock } = this.#fleet.tools
-    const paths = new Map<string, string>()
+    const { folder, takesFile } = this.#fleet.tools
+    const paths = new Map<string, string | null>()
     const made: string[] = []
+    let others = 0
     try {
       for (const { guid, file } of filesToFetch(event)) {
         if (file.state !== 'available') continue
+        if (!(await takesFile(file.size, others))) {
+          paths.set(guid, null)
+          continue
+        }
         const path = join(folder, `${this.session}-${seq}-${made.length}`)
         made.push(path)
-        const isWhole = await fetchFile({ path, size: file.size }, (offset) =>
-          askUntil(clock, this.#over.signal, () => {
-            const request = { session: this.session, seq, guid, offset }
-            return this.#fleet.ask(this.box, 'received_file', request, FILE_MS)
-          }),
-        )
-        if (isWhole) paths.set(guid, path)
+        others += file.size
+        if (await this.#fetch({ path, size: file.size }, { seq, guid })) paths.set(guid, path)
       }
       if (!this.#over.signal.aborted) await this.#publish(event, paths)
     } finally {
       for (const path of made) rmSync(path, { force: true })
+    }
+  }
+
+  async #fetch(
+    wanted: { readonly path: string; readonly size: number },
+    { seq, guid }: { readonly seq: number; readonly guid: string },
+  ): Promise<boolean> {
+    const { clock } = this.#fleet.tools
+    const limit = deadline(clock, FILE_MS_MAX, this.#over.signal)
+    const ask = (offset: number) => {
+      const request = { session: this.session, seq, guid, offset }
+      return this.#fleet.ask(this.box, 'received_file', request, FILE_MS)
+    }
+    try {
+      return await fetchFile(wanted, (offset) => askUntil(clock, limit.signal, () => ask(offset)))
+    } finally {
+      limit.clear()
     }
   }
 
@@ -326,7 +345,7 @@ export class RemoteLine implements FleetRun {
   }
 }
 
-const NO_PATHS: ReadonlyMap<string, string> = new Map()
+const NO_PATHS: FetchedPaths = new Map()
 
 function pageOf<Item>(all: readonly Item[], from: number) {
   let [to, bytes] = [from, 0]

@@ -61,6 +61,7 @@ export class BoxRig implements Disposable {
   readonly epochs = new Map<BoxId, number>()
   journalDatabase = new Database(':memory:', { strict: true })
   removedAt: Awaited<ReturnType<FleetTools['find']>> = { removedAt: null }
+  takesFile: FleetTools['takesFile'] = async () => true
   /** More boxes that were invited. */
   readonly others = new Map<BoxId, { readonly removedAt: null }>()
   box: BoxProcess | null = null
@@ -80,6 +81,7 @@ export class BoxRig implements Disposable {
         this.epochs.set(id, epoch)
         return epoch
       },
+      takesFile: (size, others) => this.takesFile(size, others),
       heard: (id, facts) => this.heard.push([id, facts]),
     })
     this.fleet.attach(this.network.link(), 1)

@@ -105,6 +105,7 @@ export class Relay {
           disk.boxEpochs.set(id, epoch)
           return epoch
         }),
+      takesFile: async () => true,
       heard: () => {},
     })
     this.#driver = createJoinedDriver(null, KIND, this.#fleet)
