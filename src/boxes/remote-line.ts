@@ -148,8 +148,8 @@ export class RemoteLine implements FleetRun {
     return this.#waitingLength + length <= WAITING_MAX && ofBox + length <= WAITING_OF_BOX_MAX
   }
 
-  pass({ send, note }: Request<'pass'>): Promise<Answer<'pass'>> {
-    return this.#sends.pass(send, note)
+  pass(request: Request<'pass'>): Promise<Answer<'pass'>> {
+    return this.#sends.pass(request)
   }
 
   page({ list, from }: Request<'page'>): Answer<'page'> {
@@ -332,7 +332,8 @@ export class RemoteLine implements FleetRun {
     const order = { session: this.session, kind, key: line.key, boot: this.#boot }
     while (!limit.signal.aborted) {
       const messages = this.#sends.granted()
-      const asked = this.#fleet.ask(this.box, 'end', { ...order, messages }, ASK_MS)
+      const request = { ...order, mark: this.#sends.mark, messages }
+      const asked = this.#fleet.ask(this.box, 'end', request, ASK_MS)
       const answer = await orNull(asked)
       const records = answer !== null && 'records' in answer ? answer.records : null
       for (const record of records ?? []) this.#sends.settleBy(record)

@@ -125,7 +125,16 @@ export const OPERATIONS = {
     ]),
   ),
   item: operation({ session, seq: count, item }, Type.Union([isTaken, isOver])),
-  pass: operation({ session, send: count, note }, Type.Object({ isGranted: Type.Boolean() })),
+  pass: operation(
+    {
+      session,
+      send: count,
+      note,
+      /** Count of the box's journal, raised for this question. */
+      mark: Type.Optional(count),
+    },
+    Type.Object({ isGranted: Type.Boolean() }),
+  ),
   page: operation(
     { session, list: oneOf(['unsettled', 'open', 'awaited']), from: count },
     Type.Union([
@@ -158,6 +167,8 @@ export const OPERATIONS = {
       key: text(500),
       /** Process that the session ran in. */
       boot: word,
+      /** Highest count of that journal that this head was told. */
+      mark: Type.Optional(count),
       messages: listOf(messageId, 10_000),
     },
     Type.Union([
@@ -221,7 +232,7 @@ export type { WireEvent }
 export { EPOCH_MAX, SENTENCE_LENGTH_MAX }
 
 /** The note of a point of no return on a box, as the head stores it. */
-const boxNote = Type.Object({ box: word, boot: word, session, note })
+const boxNote = Type.Object({ box: word, boot: word, session, note, mark: Type.Optional(count) })
 export type BoxNote = Wire<typeof boxNote>
 
 const validators = new Map<TSchema, Validator>()
