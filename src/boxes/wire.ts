@@ -42,8 +42,8 @@ export const WINDOW = 128
 export const CHUNK_BYTES = 524_288
 /** Bytes of entries in one page of a list. */
 export const PAGE_BYTES = 524_288
-/** A box that is silent for longer is away. */
-export const SILENCE_MS = 6_000
+/** A box that is silent for longer is away: more than three times the time between its hellos, so two may be lost. */
+export const SILENCE_MS = 7_000
 /** A box uses no grant that comes later than this after it asked. */
 export const GRANT_MS = 8_000
 /** Longest wait for the outcome of a send after its session is over. */

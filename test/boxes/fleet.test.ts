@@ -13,7 +13,7 @@ import { NUMBER, Stage } from './stage.ts'
 const reasonOf = ({ rig }: Stage) => rig.fleet.absence(BOX)?.code ?? null
 const snapshotOf = ({ rig }: Stage) => rig.fleet.snapshot(BOX)
 
-test('a box is there from its first hello on, with one hello lost too, and away after six seconds of silence', async () => {
+test('a box is there from its first hello on, with two hellos lost too, and away after seven seconds of silence', async () => {
   using stage = new Stage()
   expect(reasonOf(stage)).toBe('box_unreachable')
   await stage.restart()
@@ -22,13 +22,13 @@ test('a box is there from its first hello on, with one hello lost too, and away 
   expect(reasonOf(stage)).toBeNull()
   expect(stage.rig.fleet.devices('mac')).toEqual([{ key: 'device-1', number: NUMBER, box: BOX }])
   await stage.clock.advance(10_000)
-  let lost = 1
+  let lost = 2
   stage.rig.network.loses = ({ text }) => text.includes('"hello"') && lost-- > 0
   await stage.clock.advance(10_000)
   expect(lost).toBeLessThanOrEqual(0)
 
   stage.rig.network.loses = () => true
-  await stage.clock.advance(5_900)
+  await stage.clock.advance(6_900)
   expect(changes).toEqual([])
   await stage.clock.advance(200)
 
