@@ -319,7 +319,7 @@ export class Fleet {
     peer.twiceUntil = now + TWICE_MS
     if (isNews) {
       this.tools.log.warn('two machines are the same box', { box_id: peer.id })
-      this.#changed()
+      this.changed()
     }
     return { refused: 'box_twice' }
   }
@@ -347,7 +347,7 @@ export class Fleet {
       peer.reportedAt = clock.monotonic()
       heard(peer.id, { version: hello.version, platform: hello.platform })
     }
-    if (isNews) this.#changed()
+    if (isNews) this.changed()
   }
 
   #lose(peer: Peer): void {
@@ -356,7 +356,7 @@ export class Fleet {
     peer.isHeard = false
     this.tools.log.warn('box is unreachable', { box_id: peer.id })
     for (const run of this.#runsOf(peer.id)) run.leave(OFFLINE_REASONS.box_unreachable)
-    this.#changed()
+    this.changed()
   }
 
   #endRuns(id: BoxId, error: Error): void {
@@ -367,7 +367,8 @@ export class Fleet {
     return [...this.#runs.values()].filter(({ box }) => box === id)
   }
 
-  #changed(): void {
+  /** Says that boxes or their devices may be others than before. */
+  changed(): void {
     for (const listener of this.#listeners) listener()
   }
 }

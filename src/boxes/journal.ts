@@ -22,7 +22,7 @@ export type JournalRow = {
 type Made = {
   readonly session: string
   readonly boot: string
-  /** Count of the journal at that time; left out by boxes that told none. */
+  /** Count of the journal at that time; left out by boxes that have none. */
   readonly mark?: number | undefined
 }
 
@@ -137,7 +137,7 @@ export class Journal {
   /**
    * What became of a message that was sent as `made` says: its row; `none` as a proof that no device was touched;
    * `lost` if nobody can say. It is a proof if the process has written here, on this machine, up to the last mark
-   * that the head was told, and no row of a message as old was deleted.
+   * that the head knows, and no row of a message as old was deleted.
    */
   said(id: MessageId, made: Made | null): JournalRow | 'none' | 'lost' {
     const isWhole = made !== null && this.#isWhole(made)
@@ -148,7 +148,7 @@ export class Journal {
     return isWhole && id > (this.#fact('pruned_to') ?? '') ? 'none' : 'lost'
   }
 
-  /** False if the file was put back as it was before: the process `boot` has told a higher mark. */
+  /** False if the file was put back as it was before: the head knows a higher mark of the process `boot`. */
   #isWhole({ boot, mark = 0 }: Made): boolean {
     const sql = 'SELECT 1 FROM boots WHERE boot = $boot AND machine = $machine AND mark >= $mark'
     return this.#database.query(sql).get({ boot, machine: this.#machine, mark }) !== null

@@ -37,7 +37,7 @@ export class RemoteSends {
   readonly #tools: Tools
   readonly #sends = new Map<number, Send>()
   #count = 0
-  /** Highest count of the box's journal that a question told. */
+  /** Highest count of the box's journal that came with a question. */
   #mark: number | undefined
   #isOver = false
 
@@ -127,9 +127,9 @@ export class RemoteSends {
     if (send !== undefined && !send.isGranted && !send.isAsking) this.settle(number, WITHDRAWN)
   }
 
-  async #ask(number: number, send: Send, told: Pick<BoxNote, 'note' | 'mark'>): Promise<boolean> {
+  async #ask(number: number, send: Send, asked: Pick<BoxNote, 'note' | 'mark'>): Promise<boolean> {
     send.isAsking = true
-    const stored = writeBoxNote({ ...this.#note, ...told })
+    const stored = writeBoxNote({ ...this.#note, ...asked })
     const mayLeave = await isGranted(send.pointOfNoReturn, stored)
     send.isAsking = false
     if (this.#isOver || send.signal.aborted) this.settle(number, mayLeave ? UNUSED : WITHDRAWN)

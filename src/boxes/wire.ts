@@ -167,7 +167,7 @@ export const OPERATIONS = {
       key: text(500),
       /** Process that the session ran in. */
       boot: word,
-      /** Highest count of that journal that this head was told. */
+      /** Highest count of that journal that this head knows. */
       mark: Type.Optional(count),
       messages: listOf(messageId, 10_000),
     },

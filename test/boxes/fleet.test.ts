@@ -7,7 +7,7 @@ import { NEVER } from '../../src/system/clock.ts'
 import { createRig, grant } from '../lines/supervisor-rig.ts'
 import { BOX, BoxRig } from '../support/box-rig.ts'
 import { ScriptedDriver } from '../support/scripted-driver.ts'
-import { settle, type TestClock } from '../support/test-clock.ts'
+import { settle, TestClock } from '../support/test-clock.ts'
 import { NUMBER, Stage } from './stage.ts'
 
 const reasonOf = ({ rig }: Stage) => rig.fleet.absence(BOX)?.code ?? null
@@ -184,6 +184,7 @@ async function supervised() {
     {
       absence: (box) => boxes.rig?.fleet.absence(box) ?? null,
       devices: (kind) => boxes.rig?.fleet.devices(kind) ?? [],
+      linesMax: () => 10,
     },
   )
   if (boxes.rig === null) throw new Error('It was made.')
@@ -223,5 +224,29 @@ test('a message goes by a line of a box, and is withdrawn where the box goes bef
   boxes.box?.kill()
   await rig.clock.advance(7_000)
   expect(await stuck).toMatchObject({ outcome: { outcome: 'not_sent', reason: 'withdrawn' } })
+  boxes[Symbol.dispose]()
+})
+
+test('a box brings ten lines by itself, and more once the owner allows them', async () => {
+  const mac = new ScriptedDriver()
+  const boxes = new BoxRig(new TestClock())
+  const allowed = { count: 10 }
+  for (let i = 0; i < 30; i += 1) mac.add(`+1202555${1_000 + i}`)
+  const rig = createRig([boxes.joined('mac')], undefined, {
+    absence: (box) => boxes.fleet.absence(box),
+    devices: (kind) => boxes.fleet.devices(kind),
+    linesMax: () => allowed.count,
+  })
+  await boxes.heardFrom(boxes.start([mac]), 'mac')
+
+  await rig.start()
+  await settle()
+  const first = rig.supervisor.lines().length
+  allowed.count = 12
+  boxes.fleet.changed()
+  await settle()
+  await rig.clock.advance(0)
+
+  expect([first, rig.supervisor.lines().length]).toEqual([10, 12])
   boxes[Symbol.dispose]()
 })
