@@ -107,7 +107,7 @@ export const SETTINGS = {
   }),
   box_lines_max: setting(integerKind('N', 1, 1_000), {
     default: 10,
-    sentence: 'Number of lines that a box may bring by itself.',
+    sentence: 'Number of lines a box may bring by itself.',
   }),
   backups_kept: setting(integerKind('N', 1, 365), {
     default: 7,

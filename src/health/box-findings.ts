@@ -85,7 +85,7 @@ function fullFinding(box: WatchedBox): HealthFinding {
   return finding(box, 'box_lines_full', 'warning', {
     title: `The box ${box.name} reports more devices than it may bring lines`,
     why: `${box.refusedDevices} of its devices are no lines: it has as many as the setting box_lines_max allows.`,
-    fix: 'If the devices are yours, allow more lines: hookline settings set box_lines_max N. If not, remove the box: hookline boxes remove NAME',
+    fix: `If the devices are yours, allow more lines: hookline config set box_lines_max N. If not, remove the box: hookline boxes remove ${box.name}`,
   })
 }
 
