@@ -47,6 +47,7 @@ type StoreTools = {
   readonly settings: Pick<Settings, 'get'>
 }
 
+const MB = 1_024 ** 2
 const GB = 1_024 ** 3
 const INCOMING = 'incoming'
 /** Hash, or hash and variant. */
@@ -111,6 +112,14 @@ export class AttachmentStore {
       this.#used += incoming.size
       return this.#place(incoming, declaredType)
     })
+  }
+
+  /** True if a file that has yet to be fetched may be kept, beside others that the store does not have yet. */
+  async takes(size: number, others: number): Promise<boolean> {
+    await this.#open()
+    return (
+      size <= this.#tools.settings.get('attachment_max_mb') * MB && this.#hasRoom(size + others)
+    )
   }
 
   /** A path for a file that is not whole yet: what is left there is gone after the next start. */

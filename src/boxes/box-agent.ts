@@ -11,7 +11,7 @@ import type { Service } from '../system/service.ts'
 import { Signal } from '../system/signal.ts'
 import { BoxLine } from './box-line.ts'
 import type { BoxUpgrade } from './box-upgrade.ts'
-import { rowOf, type Journal } from './journal.ts'
+import type { Journal } from './journal.ts'
 import { type Link, LinkError, SUBJECTS } from './link.ts'
 import {
   type Answer,
@@ -287,7 +287,7 @@ class BoxAgent implements Agent {
   /** Ends a session, and says what became of messages that it may have let go. */
   async #end(request: Request<'end'>): Promise<Answer<'end'>> {
     const { journal } = this.#tools
-    const { session, kind, key, boot, messages } = request
+    const { session, kind, key, boot, mark, messages } = request
     const device = deviceOf(kind, key)
     const newest = this.#newest.get(device)?.session ?? session
     if (!isNewer(newest, session)) this.#newest.set(device, { session, isClosed: true })
@@ -298,10 +298,9 @@ class BoxAgent implements Agent {
     }
     if (this.#isLeaving) this.#reported.add(session)
     const records = messages.map((message) => {
-      const row = rowOf(journal.find(message), session)
-      if (row !== null) return { message, state: 'row', outcome: row.outcome } as const
-      const state = journal.isProof(message, boot) ? 'none' : 'lost'
-      return { message, state, outcome: null } as const
+      const said = journal.said(message, { session, boot, mark })
+      if (typeof said === 'string') return { message, state: said, outcome: null }
+      return { message, state: 'row', outcome: said.outcome } as const
     })
     return { records }
   }

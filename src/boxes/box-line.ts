@@ -14,7 +14,7 @@ import {
 import { NEVER, withTimeout } from '../system/clock.ts'
 import { BoxSend, type BoxSendTools } from './box-send.ts'
 import { readChunk } from './files.ts'
-import { type JournalRow, mayHaveLeft, rowOf } from './journal.ts'
+import { type JournalRow, mayHaveLeft } from './journal.ts'
 import { packEvent } from './wire-events.ts'
 import {
   type Answer,
@@ -226,10 +226,11 @@ export class BoxLine implements LineListener {
   #claim({ message, note }: UnsettledEntry): DriverLine['unsettled'] {
     const { journal } = this.#tools
     const made = this.#ownNote(note)
-    const row = rowOf(journal.find(message.id), made?.session)
-    if (row === null && (made === null || !journal.isProof(message.id, made.boot))) {
+    const said = journal.said(message.id, made)
+    if (said === 'lost') {
       return [{ message: withoutPaths(message), note: made?.note ?? null }]
     }
+    const row = said === 'none' ? null : said
     const outcome = settlementOf(row)
     const isEnd = outcome !== null && outcome.outcome !== 'unknown'
     if (isEnd) {

@@ -121,8 +121,10 @@ export class BoxSend {
     if (this.#grant !== 'unasked' || this.#isAnswered) return false
     this.#grant = 'unused'
     const { clock, journal, log, session, line, isOver } = this.#tools
+    const mark = await this.#raiseMark()
+    if (mark === null) return false
     const askedAt = clock.monotonic()
-    const isGranted = await this.#ask(note)
+    const isGranted = await this.#ask(note, mark)
     if (isGranted === false) this.#grant = 'refused'
     if (isGranted !== true) return false
     const isCurrent = () => {
@@ -140,15 +142,26 @@ export class BoxSend {
     }
   }
 
+  /** Null if the journal cannot be written: then nothing is asked. */
+  async #raiseMark(): Promise<number | null> {
+    try {
+      return await this.#tools.journal.raiseMark()
+    } catch (error) {
+      const { message } = this.#order
+      this.#tools.log.error('journal could not be written', { message_id: message.id, error })
+      return null
+    }
+  }
+
   /** The head's answer; null where it does not come in time. */
-  async #ask(note: string | null): Promise<boolean | null> {
+  async #ask(note: string | null, mark: number): Promise<boolean | null> {
     const { link, clock, over, session, upOf } = this.#tools
     const limit = deadline(clock, GRANT_MS, over)
     const address = { link, subject: upOf(session), timeoutMs: PASS_MS }
     const { send } = this.#order
     try {
       const answer = await askUntil(clock, limit.signal, () =>
-        ask(address, 'pass', { session, send, note }),
+        ask(address, 'pass', { session, send, note, mark }),
       )
       return answer?.isGranted ?? null
     } finally {

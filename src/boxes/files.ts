@@ -30,8 +30,8 @@ type Wanted = {
 }
 
 /**
- * Fetches a file to `path`. False where the other side does not have it, or has other bytes, and where `askFor`
- * gives up with null; rejects where it cannot be written.
+ * Fetches a file to `path`. False if the other side does not have it, or has other or more bytes, and if `askFor`
+ * gives up with null; rejects if the file cannot be written.
  */
 export async function fetchFile(
   { path, size, sha256, isResumed = false }: Wanted,
@@ -42,17 +42,24 @@ export async function fetchFile(
   let offset = fstatSync(file).size
   try {
     for (let isLast = false; !isLast && offset <= size;) {
-      const chunk = await askFor(offset)
-      if (chunk === null || 'isMissing' in chunk) return false
-      const bytes = Uint8Array.fromBase64(chunk.data)
-      writeSync(file, bytes)
-      hash.update(bytes)
-      offset += bytes.length
-      isLast = chunk.isLast
+      const piece = pieceOf(await askFor(offset), size - offset)
+      if (piece === null) return false
+      writeSync(file, piece.bytes)
+      hash.update(piece.bytes)
+      offset += piece.bytes.length
+      isLast = piece.isLast
     }
   } finally {
     closeSync(file)
   }
   if (offset !== size || sha256 === undefined) return offset === size
   return (isResumed ? await hashFile(path) : hash.digest('hex')) === sha256
+}
+
+/** Null if there is none, if it is longer than what is left, and if it leads nowhere. */
+function pieceOf(chunk: Chunk | null, left: number) {
+  if (chunk === null || 'isMissing' in chunk) return null
+  const bytes = Uint8Array.fromBase64(chunk.data)
+  const isEmpty = bytes.length === 0 && !chunk.isLast
+  return isEmpty || bytes.length > left ? null : { bytes, isLast: chunk.isLast }
 }

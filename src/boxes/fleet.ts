@@ -9,10 +9,12 @@ import type { Found } from '../lines/driver.ts'
 import type { Clock } from '../system/clock.ts'
 import type { Log } from '../system/log.ts'
 import { type Link, LinkError, SUBJECTS } from './link.ts'
+import { isBehind, isOther, newPeer, type Peer } from './peer.ts'
 import {
   type Answer,
   ask,
   type Chunk,
+  EPOCH_MAX,
   type Health,
   type Hello,
   type OperationName,
@@ -32,13 +34,17 @@ export type FleetTools = {
   readonly folder: string
   /** A box that was invited, as it is stored. */
   readonly find: (id: BoxId) => { readonly removedAt: Timestamp | null } | null
-  /** Begins an epoch above this one. */
-  readonly raiseEpoch: (above: number) => Promise<number>
+  /** Highest epoch that a box was given for itself; 0 if it has had the head's only. */
+  readonly epochOf: (id: BoxId) => number
+  /** Gives a box an epoch above this one. */
+  readonly raiseEpoch: (id: BoxId, above: number) => Promise<number>
   /** Called when a box is heard again, when its version changes, and each minute. */
   readonly heard: (
     id: BoxId,
     facts: { readonly version: string; readonly platform: string },
   ) => void
+  /** True if there is room for a file of this size that was received, beside others of its message. */
+  readonly takesFile: (size: number, others: number) => Promise<boolean>
   /** A part of an executable that boxes are upgraded to. */
   readonly releaseFile?: (request: Request<'release_file'>) => Chunk
 }
@@ -62,6 +68,8 @@ export type BoxSnapshot = {
 export type FleetRun = {
   readonly session: string
   readonly box: BoxId
+  /** Length of the items that wait for an earlier one. */
+  readonly waitingLength: number
   item(request: Request<'item'>): Promise<Answer<'item'>> | null
   pass(request: Request<'pass'>): Promise<Answer<'pass'>>
   page(request: Request<'page'>): Answer<'page'>
@@ -72,27 +80,12 @@ export type FleetRun = {
   leave(reason: OfflineReason): void
 }
 
-type Peer = {
-  readonly id: BoxId
-  /** Process that the head listens to. */
-  boot: string | null
-  /** Process that has said that it leaves. */
-  leftBoot: string | null
-  hello: Hello
-  isHeard: boolean
-  lastHeardAt: Timestamp
-  reportedAt: number
-  isOutdated: boolean
-  twiceUntil: number
-  forget: () => void
-}
-
 const PING_MS = 1_000
 const TWICE_MS = 10_000
 const CHECKUP_MS = 4_000
 const REPORT_EVERY_MS = 60_000
-/** Minor versions that a box may be behind. */
-const BEHIND_MAX = 2
+/** Lives of a head that a back-up of it may lack. */
+const EPOCH_STEP_MAX = 1_000_000
 
 export class Fleet {
   readonly tools: FleetTools
@@ -103,14 +96,13 @@ export class Fleet {
   #epoch = 0
   #sessionCount = 0
   #stopServing: () => void = () => {}
-  #raising: Promise<void> | null = null
 
   constructor(tools: FleetTools) {
     this.tools = tools
   }
 
-  get epoch(): number {
-    return this.#epoch
+  epochOf(box: BoxId): number {
+    return this.#peers.get(box)?.epoch ?? this.#epoch
   }
 
   /** Listens to boxes from now on; the returned function ends that, and every run on them. */
@@ -119,7 +111,9 @@ export class Fleet {
     rmSync(folder, { recursive: true, force: true })
     mkdirSync(folder, { recursive: true, mode: 0o700 })
     this.#link = link
-    this.#begin(epoch)
+    this.#epoch = epoch
+    for (const peer of this.#peers.values()) peer.epoch = epoch
+    this.#stopServing = this.#serve(link, epoch, '*')
     const stopHellos = serve(link, SUBJECTS.hello('*'), {
       // The broker lets a box publish below its own name only.
       hello: (hello, box) => this.#hello(hello, box),
@@ -128,7 +122,10 @@ export class Fleet {
       stopHellos()
       this.#stopServing()
       this.#link = null
-      for (const peer of this.#peers.values()) this.#lose(peer)
+      for (const peer of this.#peers.values()) {
+        peer.stopServing()
+        this.#lose(peer)
+      }
     }
   }
 
@@ -204,10 +201,15 @@ export class Fleet {
     return this.#peers.get(box)?.boot ?? null
   }
 
-  /** Name of a new session. */
-  newSession(): string {
+  /** Length of the items that wait in all runs of a box. */
+  waitingLength(box: BoxId): number {
+    return this.#runsOf(box).reduce((sum, run) => sum + run.waitingLength, 0)
+  }
+
+  /** Name of a new session on a box. */
+  newSession(box: BoxId): string {
     this.#sessionCount += 1
-    return `${this.#epoch}.${this.#sessionCount}`
+    return `${this.epochOf(box)}.${this.#sessionCount}`
   }
 
   /** The run gets the requests of its box from now on. */
@@ -223,19 +225,17 @@ export class Fleet {
     return [...this.#peers.values()].filter(({ id }) => this.absence(id) === null)
   }
 
-  #begin(epoch: number): void {
-    const link = this.#link
-    if (link === null) return
-    for (const run of this.#runs.values()) run.finish(new Error('The head has begun a new epoch.'))
-    this.#stopServing()
-    this.#epoch = epoch
+  /** Answers the requests of a box, or of all of them (`*`), that name this epoch. */
+  #serve(link: Link, epoch: number, box: string): () => void {
     const runOf = (session: string, box: string) => {
       const run = this.#runs.get(session)
       return run?.box === box ? run : null
     }
     const handlers: Parameters<typeof serve>[2] = {
-      item: async (request, box) =>
-        (await runOf(request.session, box)?.item(request)) ?? { isOver: true },
+      item: async (request, box) => {
+        const run = runOf(request.session, box)
+        return run === null ? { isOver: true } : run.item(request)
+      },
       pass: async (request, box) =>
         (await runOf(request.session, box)?.pass(request)) ?? { isGranted: false },
       page: async (request, box) => runOf(request.session, box)?.page(request) ?? { isOver: true },
@@ -243,7 +243,7 @@ export class Fleet {
         (await runOf(request.session, box)?.file(request)) ?? { isMissing: true },
       release_file: async (request) => this.tools.releaseFile?.(request) ?? { isMissing: true },
     }
-    this.#stopServing = serve(link, SUBJECTS.up(String(epoch), '*'), handlers, BOX_IN_UP)
+    return serve(link, SUBJECTS.up(String(epoch), box), handlers, BOX_IN_UP)
   }
 
   async #hello(hello: Hello, id: BoxId): Promise<Answer<'hello'> | null> {
@@ -251,7 +251,7 @@ export class Fleet {
     if (known === null || known.removedAt !== null) return { refused: 'box_removed' }
     const peer = this.#peer(id, hello)
     if (hello.boot === peer.leftBoot && hello.isLeaving !== true) return null
-    if (hello.fence > this.#epoch) await this.#raise(hello.fence)
+    if (!(await this.#isAbove(peer, hello.fence))) return null
     const place = await this.#placeOf(hello.boot, peer)
     if (place === 'is_gone') return null
     if (place === 'is_second') return this.#refuseSecond(peer)
@@ -259,41 +259,49 @@ export class Fleet {
     this.#take(peer, hello, isOutdated)
     if (isOutdated) return { refused: 'box_outdated' }
     const closed = hello.sessions.filter((session) => this.#runs.get(session)?.box !== id)
-    return { epoch: this.#epoch, closed }
+    return { epoch: peer.epoch, closed }
   }
 
   #peer(id: BoxId, hello: Hello): Peer {
     const known = this.#peers.get(id)
     if (known !== undefined) return known
-    const peer: Peer = {
-      id,
-      boot: null,
-      leftBoot: null,
-      hello,
-      isHeard: false,
-      lastHeardAt: timestamp(this.tools.clock.now()),
-      reportedAt: -Infinity,
-      isOutdated: false,
-      twiceUntil: -Infinity,
-      forget: () => {},
-    }
+    const peer = newPeer(id, hello, this.#epoch, timestamp(this.tools.clock.now()))
     this.#peers.set(id, peer)
     return peer
   }
 
-  /** A box has seen a later epoch: this head's is older than its own database. */
-  async #raise(above: number): Promise<void> {
-    this.#raising ??= this.tools
-      .raiseEpoch(above)
-      .then((epoch) => this.#begin(epoch))
-      .finally(() => (this.#raising = null))
-    await this.#raising
+  /**
+   * Makes the epoch of a box one that it obeys: a head that was restored is behind what its boxes have seen.
+   * The sessions of other boxes go on, since nobody but the box itself may be misled by what it says.
+   */
+  async #isAbove(peer: Peer, fence: number): Promise<boolean> {
+    const { epochOf, raiseEpoch, log } = this.tools
+    const given = epochOf(peer.id)
+    const seen = Math.max(fence, given)
+    const isTooFar = seen >= EPOCH_MAX || seen - Math.max(peer.epoch, given) > EPOCH_STEP_MAX
+    if (isTooFar && !peer.isTooFarAhead)
+      log.warn('box names an epoch too far ahead', { box_id: peer.id, epoch: fence })
+    peer.isTooFarAhead = isTooFar
+    if (isTooFar || seen <= peer.epoch) return !isTooFar
+    const epoch = await raiseEpoch(peer.id, seen)
+    if (this.#link === null) return false
+    if (epoch <= peer.epoch) return true
+    log.warn('box has seen a later epoch', { box_id: peer.id, epoch: seen })
+    this.#endRuns(peer.id, new Error('The box has seen a later epoch.'))
+    peer.stopServing()
+    peer.epoch = epoch
+    peer.stopServing = this.#serve(this.#link, epoch, peer.id)
+    return true
   }
 
   /** Another process takes the place of the known one only where it is alive, and that one is not. */
-  async #placeOf(other: string, { id, boot }: Peer): Promise<'is_it' | 'is_second' | 'is_gone'> {
+  async #placeOf(other: string, peer: Peer): Promise<'is_it' | 'is_second' | 'is_gone'> {
+    const { id, boot } = peer
     if (boot === null || boot === other) return 'is_it'
+    if (peer.isDoubted) return 'is_gone'
+    peer.isDoubted = true
     const alive = await Promise.all([boot, other].map((one) => this.#isAlive(id, one)))
+    peer.isDoubted = false
     const [isKnownAlive = false, isOtherAlive = false] = alive
     if (!isOtherAlive || this.bootOf(id) !== boot) return 'is_gone'
     return isKnownAlive ? 'is_second' : 'is_it'
@@ -311,7 +319,7 @@ export class Fleet {
     peer.twiceUntil = now + TWICE_MS
     if (isNews) {
       this.tools.log.warn('two machines are the same box', { box_id: peer.id })
-      this.#changed()
+      this.changed()
     }
     return { refused: 'box_twice' }
   }
@@ -339,7 +347,7 @@ export class Fleet {
       peer.reportedAt = clock.monotonic()
       heard(peer.id, { version: hello.version, platform: hello.platform })
     }
-    if (isNews) this.#changed()
+    if (isNews) this.changed()
   }
 
   #lose(peer: Peer): void {
@@ -348,7 +356,7 @@ export class Fleet {
     peer.isHeard = false
     this.tools.log.warn('box is unreachable', { box_id: peer.id })
     for (const run of this.#runsOf(peer.id)) run.leave(OFFLINE_REASONS.box_unreachable)
-    this.#changed()
+    this.changed()
   }
 
   #endRuns(id: BoxId, error: Error): void {
@@ -359,29 +367,14 @@ export class Fleet {
     return [...this.#runs.values()].filter(({ box }) => box === id)
   }
 
-  #changed(): void {
+  /** Says that boxes or their devices may be others than before. */
+  changed(): void {
     for (const listener of this.#listeners) listener()
   }
 }
 
 /** Place of the box's id in a subject of `up`. */
 const BOX_IN_UP = 4
-
-function isOther(one: Hello, other: Hello): boolean {
-  const facts = ({ version, platform, devices, kinds, upgrade }: Hello) =>
-    JSON.stringify([version, platform, devices, kinds, upgrade])
-  return facts(one) !== facts(other)
-}
-
-/** True where the box's version is older than what the head's supports. */
-function isBehind(box: string, head: string): boolean {
-  const [[major = 0, minor = 0], [headMajor = 0, headMinor = 0]] = [partsOf(box), partsOf(head)]
-  return major < headMajor || (major === headMajor && minor < headMinor - BEHIND_MAX)
-}
-
-function partsOf(version: string): readonly number[] {
-  return version.split('.').map(Number)
-}
 
 function silent(kind: string): Finding {
   return {

@@ -7,7 +7,15 @@ import type { BoxId } from '../domain/ids.ts'
 import type { Line, LineState, OfflineReason } from '../domain/line.ts'
 import { DAY_MS, MINUTE_MS } from '../domain/time.ts'
 import type { Found, LineDriver } from '../lines/driver.ts'
-import { beginEpoch, findBox, listBoxes, updateBox } from '../storage/boxes.ts'
+import {
+  beginEpoch,
+  epochOf,
+  findBox,
+  listBoxes,
+  raiseEpochOf,
+  updateBox,
+} from '../storage/boxes.ts'
+import type { Settings } from '../storage/settings.ts'
 import type { ChangeFeed } from '../system/change-feed.ts'
 import type { Clock } from '../system/clock.ts'
 import type { Log } from '../system/log.ts'
@@ -45,6 +53,9 @@ export type HeadTools = Pick<BoxAdminTools, 'db' | 'writer' | 'stamps' | 'audit'
   readonly lines: () => readonly { readonly line: Line; readonly state: LineState }[]
   /** Gets all that may connect now. */
   readonly createBroker: (users: () => ReturnType<typeof brokerUsersOf>) => HeadBroker
+  readonly settings: Pick<Settings, 'get'>
+  /** Files that were received. */
+  readonly store: { takes(size: number, others: number): Promise<boolean> }
   readonly drivers: readonly LineDriver[]
   /** Names of the kinds whose devices can be at a box. */
   readonly deviceKinds: readonly string[]
@@ -59,6 +70,8 @@ export type Boxes = {
   /** Devices of a kind that the boxes report. */
   devices(kind: string): readonly Found[]
   watched(): readonly WatchedBox[]
+  /** Lines that a box may bring without the owner's word. */
+  linesMax(): number
   nameOf(box: BoxId): string
   /** Of the broker. */
   findings(): readonly Finding[]
@@ -75,7 +88,9 @@ export function createBoxes(tools: HeadTools): Boxes {
   const fleet = new Fleet({
     ...tools,
     find: (id) => findBox(db, id),
-    raiseEpoch: (above) => writer.write((tx) => beginEpoch(tx, above)),
+    epochOf: (id) => epochOf(db, id),
+    raiseEpoch: (id, above) => writer.write((tx) => raiseEpochOf(tx, id, above)),
+    takesFile: (size, others) => tools.store.takes(size, others),
     heard: (id, facts) => void noteHeard(tools, id, facts),
     releaseFile: (request) => rollouts.chunk(request),
   })
@@ -113,6 +128,7 @@ export function createBoxes(tools: HeadTools): Boxes {
     rollouts,
     absence: (id) => fleet.absence(id),
     devices: (kind) => fleet.devices(kind),
+    linesMax: () => tools.settings.get('box_lines_max'),
     nameOf: (id) => findBox(db, id)?.name ?? id,
     findings: () => broker.findings(),
     watched: () => watchedBoxes(tools, fleet, startedAt),
@@ -121,11 +137,8 @@ export function createBoxes(tools: HeadTools): Boxes {
   return boxes
 }
 
-function watchedBoxes(
-  { db, clock }: HeadTools,
-  fleet: Fleet,
-  startedAt: number,
-): readonly WatchedBox[] {
+function watchedBoxes(tools: HeadTools, fleet: Fleet, startedAt: number): readonly WatchedBox[] {
+  const { db, clock } = tools
   const joined = listBoxes(db).filter((box) => box.joinedAt !== null && box.removedAt === null)
   return joined.map(({ id, name, version }) => {
     const heard = fleet.snapshot(id)
@@ -137,8 +150,21 @@ function watchedBoxes(
       version: heard?.version ?? version,
       freeBytes: heard?.health.freeBytes ?? null,
       isTwice: heard?.problem === 'box_twice',
+      refusedDevices: refusedDevices(tools, fleet, id),
     }
   })
+}
+
+function refusedDevices(
+  { deviceKinds, lines, settings }: HeadTools,
+  fleet: Fleet,
+  box: BoxId,
+): number {
+  const own = lines().filter(({ line }) => line.box === box)
+  if (own.length < settings.get('box_lines_max')) return 0
+  const keys = new Set(own.map(({ line }) => line.key))
+  const found = deviceKinds.flatMap((kind) => fleet.devices(kind))
+  return found.filter((one) => one.box === box && one.number !== null && !keys.has(one.key)).length
 }
 
 function createRollouts(tools: HeadTools, fleet: Fleet, changed: () => void): Rollouts {
@@ -147,7 +173,8 @@ function createRollouts(tools: HeadTools, fleet: Fleet, changed: () => void): Ro
     ...tools,
     folder,
     changed,
-    order: (id, order) => fleet.ask(id, 'upgrade', { ...order, epoch: fleet.epoch }, ORDER_MS),
+    order: (id, order) =>
+      fleet.ask(id, 'upgrade', { ...order, epoch: fleet.epochOf(id) }, ORDER_MS),
     viewOf(id) {
       const box = findBox(db, id)
       if (box === null || box.removedAt !== null) return null
@@ -216,7 +243,7 @@ async function run(head: Head, signal: AbortSignal): Promise<void> {
 
 /** From the first box or invitation to the end of the last one. */
 async function live(head: Head, isNeeded: () => boolean, stop: AbortSignal): Promise<void> {
-  const { tools, broker, wake } = head
+  const { tools, fleet, broker, wake } = head
   const over = new AbortController()
   const serving = broker.run(AbortSignal.any([stop, over.signal]))
   const link = await broker.connect().catch(async (error: unknown) => {
@@ -225,9 +252,12 @@ async function live(head: Head, isNeeded: () => boolean, stop: AbortSignal): Pro
     throw error
   })
   const leave = await serve(head, link)
+  const linesMax = () => tools.settings.get('box_lines_max')
   try {
     while (!stop.aborted && isNeeded()) {
+      const before = linesMax()
       await Promise.race([wake.wait(tools.clock, MINUTE_MS, stop), serving])
+      if (linesMax() !== before) fleet.changed()
     }
   } finally {
     leave()
@@ -239,7 +269,7 @@ async function live(head: Head, isNeeded: () => boolean, stop: AbortSignal): Pro
 
 /** Answers boxes, and machines that join, in a new epoch. Returns a function that ends it. */
 async function serve({ tools, fleet, broker }: Head, link: Link): Promise<() => void> {
-  const epoch = await tools.writer.write((tx) => beginEpoch(tx, 0))
+  const epoch = await tools.writer.write((tx) => beginEpoch(tx))
   const stopJoins = serveJoins(link, {
     name: tools.name,
     accept: (request) => acceptJoin(tools, request),

@@ -18,6 +18,14 @@ export type JournalRow = {
   readonly outcome: SendOutcome | null
 }
 
+/** A send as the head has noted it. */
+type Made = {
+  readonly session: string
+  readonly boot: string
+  /** Count of the journal at that time; left out by boxes that have none. */
+  readonly mark?: number | undefined
+}
+
 type Entry = {
   readonly session: string
   readonly line: LineId
@@ -59,6 +67,9 @@ const SETUP = `
   CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
 `
 
+const HAS_MARK = "SELECT 1 FROM pragma_table_info('boots') WHERE name = 'mark'"
+const ADD_MARK = 'ALTER TABLE boots ADD COLUMN mark INTEGER NOT NULL DEFAULT 0'
+
 /** Opens the journal at `path`; throws where it is damaged, or another process has it. */
 export function openJournal(path: string, tools: Tools): Journal {
   const database = new Database(path, { create: true, readwrite: true, strict: true })
@@ -89,6 +100,7 @@ export class Journal {
     this.#machine = machine
     this.boot = random.bytes(12).toHex()
     database.run(SETUP)
+    if (database.query(HAS_MARK).get() === null) database.run(ADD_MARK)
     const { boot } = this
     database.transaction(() => {
       database
@@ -123,13 +135,32 @@ export class Journal {
   }
 
   /**
-   * True where a message without a row was not handed to a device by the process `boot`: it has written here,
-   * on this machine, so that it is over or this one, and no row of a message as old was deleted.
+   * What became of a message that was sent as `made` says: its row; `none` as a proof that no device was touched;
+   * `lost` if nobody can say. It is a proof if the process has written here, on this machine, up to the last mark
+   * that the head knows, and no row of a message as old was deleted.
    */
-  isProof(id: MessageId, boot: string): boolean {
-    const sql = 'SELECT 1 FROM boots WHERE boot = $boot AND machine = $machine'
-    const isKnown = this.#database.query(sql).get({ boot, machine: this.#machine }) !== null
-    return isKnown && id > (this.#fact('pruned_to') ?? '')
+  said(id: MessageId, made: Made | null): JournalRow | 'none' | 'lost' {
+    const isWhole = made !== null && this.#isWhole(made)
+    const row = this.find(id)
+    // An earlier row, of which nothing was left, says nothing of a later send.
+    const speaks = row !== null && (mayHaveLeft(row) || (isWhole && row.session === made.session))
+    if (speaks) return row
+    return isWhole && id > (this.#fact('pruned_to') ?? '') ? 'none' : 'lost'
+  }
+
+  /** False if the file was put back as it was before: the head knows a higher mark of the process `boot`. */
+  #isWhole({ boot, mark = 0 }: Made): boolean {
+    const sql = 'SELECT 1 FROM boots WHERE boot = $boot AND machine = $machine AND mark >= $mark'
+    return this.#database.query(sql).get({ boot, machine: this.#machine, mark }) !== null
+  }
+
+  /** Counts on before the head is asked for a message; resolves with the count once it is on disk. */
+  raiseMark(): Promise<number> {
+    return this.#write(() => {
+      const sql = 'UPDATE boots SET mark = mark + 1 WHERE boot = $boot RETURNING mark'
+      const row = this.#database.query<{ mark: number }, [{ boot: string }]>(sql)
+      return row.get({ boot: this.boot })?.mark ?? 0
+    })
   }
 
   /**
@@ -235,9 +266,4 @@ export class Journal {
 /** False only for a promise of the driver that the device holds nothing of it. */
 export function mayHaveLeft({ outcome }: JournalRow): boolean {
   return outcome?.outcome !== 'not_sent' || outcome.blame !== 'line'
-}
-
-/** The row that speaks of a send of `session`: an earlier one, of which nothing was left, does not. */
-export function rowOf(row: JournalRow | null, session: string | undefined): JournalRow | null {
-  return row !== null && (mayHaveLeft(row) || row.session === session) ? row : null
 }

@@ -12,7 +12,7 @@ import { fetchFile, readChunk } from './files.ts'
 import type { Fleet, FleetRun } from './fleet.ts'
 import { LinkError } from './link.ts'
 import { RemoteSends } from './remote-sends.ts'
-import { filesToFetch, unpackEvent } from './wire-events.ts'
+import { type FetchedPaths, filesToFetch, unpackEvent } from './wire-events.ts'
 import {
   type Answer,
   askUntil,
@@ -34,16 +34,22 @@ export type RemoteOrder = {
   readonly signal: AbortSignal
 }
 
-type Entry = { readonly item: Item } & PromiseWithResolvers<Answer<'item'>>
+/** An item that waits, as text: the length of a text is what it takes, that of an object is not. */
+type Entry = { readonly json: string } & PromiseWithResolvers<Answer<'item'>>
 
 const ASK_MS = 2_000
 const AGAIN_MS = 250
 const KNOWS_MS = 100
 const FILE_MS = 5_000
+/** Longest wait for all pieces of a file: 100 MB at 60 KB a second. */
+const FILE_MS_MAX = 30 * 60_000
 /** Longest wait for the end of a box's earlier run of the line. */
 const BUSY_MS_MAX = 120_000
 /** Wait for the box to end its run. */
 const QUIET_MS = 2_000
+/** Longest items that wait for an earlier one, in one run, and in all runs of a box. */
+const WAITING_MAX = 8_000_000
+const WAITING_OF_BOX_MAX = 32_000_000
 const TAKEN = { isTaken: true } as const
 const OVER = { isOver: true } as const
 
@@ -56,6 +62,7 @@ export class RemoteLine implements FleetRun {
   readonly #boot: string
   readonly #sends: RemoteSends
   readonly #entries = new Map<number, Entry>()
+  #waitingLength = 0
   #next = 1
   #isTaking = false
   #device: { readonly number: number; readonly session: LineSession } | null = null
@@ -66,7 +73,7 @@ export class RemoteLine implements FleetRun {
     this.#fleet = fleet
     this.#order = order
     this.box = order.box
-    this.session = fleet.newSession()
+    this.session = fleet.newSession(order.box)
     this.#boot = fleet.bootOf(order.box) ?? ''
     const { box, session } = this
     const note = { box, boot: this.#boot, session }
@@ -74,6 +81,10 @@ export class RemoteLine implements FleetRun {
       ask: (request) => this.#askBox('send', request),
       onOver: () => this.finish(new Error('The box has ended the run.')),
     })
+  }
+
+  get waitingLength(): number {
+    return this.#waitingLength
   }
 
   /** Runs until the signal aborts, the box is away, or the box or an event fails. */
@@ -104,6 +115,7 @@ export class RemoteLine implements FleetRun {
     this.#fleet.close(this)
     for (const { resolve } of this.#entries.values()) resolve(OVER)
     this.#entries.clear()
+    this.#waitingLength = 0
     this.#sends.end()
   }
 
@@ -114,21 +126,30 @@ export class RemoteLine implements FleetRun {
     this.#order.listener.onEvent({ type: 'offline', reason }).catch(() => {})
   }
 
-  /** Resolves once the item is taken; null refuses a number that is too early. */
+  /** Resolves once the item is taken; null for one that came too early, and that the box repeats. */
   item({ seq, item }: Request<'item'>): Promise<Answer<'item'>> | null {
     if (this.#over.signal.aborted) return Promise.resolve(OVER)
     const known = this.#entries.get(seq)
     if (known !== undefined) return known.promise
     if (seq < this.#next) return Promise.resolve(TAKEN)
     if (seq >= this.#next + WINDOW) return null
-    const entry = { item, ...Promise.withResolvers<Answer<'item'>>() }
+    const json = JSON.stringify(item)
+    // The next one always comes in: the others wait for it.
+    if (seq > this.#next && !this.#hasRoom(json.length)) return null
+    this.#waitingLength += json.length
+    const entry = { json, ...Promise.withResolvers<Answer<'item'>>() }
     this.#entries.set(seq, entry)
     void this.#take()
     return entry.promise
   }
 
-  pass({ send, note }: Request<'pass'>): Promise<Answer<'pass'>> {
-    return this.#sends.pass(send, note)
+  #hasRoom(length: number): boolean {
+    const ofBox = this.#fleet.waitingLength(this.box)
+    return this.#waitingLength + length <= WAITING_MAX && ofBox + length <= WAITING_OF_BOX_MAX
+  }
+
+  pass(request: Request<'pass'>): Promise<Answer<'pass'>> {
+    return this.#sends.pass(request)
   }
 
   page({ list, from }: Request<'page'>): Answer<'page'> {
@@ -184,21 +205,25 @@ export class RemoteLine implements FleetRun {
 
   async #takeSome(): Promise<void> {
     const batch = this.#nextBatch()
-    await Promise.all(batch.map(([seq, { item }]) => this.#takeItem(seq, item)))
-    for (const [seq, { resolve }] of batch) {
-      resolve(TAKEN)
+    await Promise.all(batch.map(([seq, item]) => this.#takeItem(seq, item)))
+    for (const [seq] of batch) {
+      const entry = this.#entries.get(seq)
+      if (entry === undefined) continue
+      entry.resolve(TAKEN)
       this.#entries.delete(seq)
+      this.#waitingLength -= entry.json.length
     }
   }
 
-  #nextBatch(): readonly (readonly [number, Entry])[] {
-    const batch: (readonly [number, Entry])[] = []
+  #nextBatch(): readonly (readonly [number, Item])[] {
+    const batch: (readonly [number, Item])[] = []
     for (;;) {
       const entry = this.#entries.get(this.#next)
       if (entry === undefined) return batch
-      const isAlone = entry.item.type !== 'event' || filesToFetch(entry.item.event).length > 0
+      const item = JSON.parse(entry.json) as Item // It was checked when it came.
+      const isAlone = item.type !== 'event' || filesToFetch(item.event).length > 0
       if (isAlone && batch.length > 0) return batch
-      batch.push([this.#next, entry])
+      batch.push([this.#next, item])
       this.#next += 1
       if (isAlone) return batch
     }
@@ -221,34 +246,51 @@ export class RemoteLine implements FleetRun {
     }
   }
 
-  async #publish(event: WireEvent, paths: ReadonlyMap<string, string>): Promise<void> {
+  async #publish(event: WireEvent, paths: FetchedPaths): Promise<void> {
     const sessionOf = (number: number, capacity: number) => this.#sessionOf(number, capacity)
     await this.#order.listener.onEvent(unpackEvent(event, sessionOf, paths))
   }
 
   /** Fetches the files of an event first; they are removed once they are stored. */
   async #takeLoaded(event: WireEvent, seq: number): Promise<void> {
-    const { folder, clock } = this.#fleet.tools
-    const paths = new Map<string, string>()
+    const { folder, takesFile } = this.#fleet.tools
+    const paths = new Map<string, string | null>()
     const made: string[] = []
+    let others = 0
     try {
       for (const { guid, file } of filesToFetch(event)) {
         if (file.state !== 'available') continue
+        if (!(await takesFile(file.size, others))) {
+          paths.set(guid, null)
+          continue
+        }
         const path = join(folder, `${this.session}-${seq}-${made.length}`)
         made.push(path)
-        // It can be deleted while the relay runs.
+        // The folder can be deleted while the relay runs.
         mkdirSync(folder, { recursive: true, mode: 0o700 })
-        const isWhole = await fetchFile({ path, size: file.size }, (offset) =>
-          askUntil(clock, this.#over.signal, () => {
-            const request = { session: this.session, seq, guid, offset }
-            return this.#fleet.ask(this.box, 'received_file', request, FILE_MS)
-          }),
-        )
-        if (isWhole) paths.set(guid, path)
+        others += file.size
+        if (await this.#fetch({ path, size: file.size }, { seq, guid })) paths.set(guid, path)
       }
       if (!this.#over.signal.aborted) await this.#publish(event, paths)
     } finally {
       for (const path of made) rmSync(path, { force: true })
+    }
+  }
+
+  async #fetch(
+    wanted: { readonly path: string; readonly size: number },
+    { seq, guid }: { readonly seq: number; readonly guid: string },
+  ): Promise<boolean> {
+    const { clock } = this.#fleet.tools
+    const limit = deadline(clock, FILE_MS_MAX, this.#over.signal)
+    const ask = (offset: number) => {
+      const request = { session: this.session, seq, guid, offset }
+      return this.#fleet.ask(this.box, 'received_file', request, FILE_MS)
+    }
+    try {
+      return await fetchFile(wanted, (offset) => askUntil(clock, limit.signal, () => ask(offset)))
+    } finally {
+      limit.clear()
     }
   }
 
@@ -292,7 +334,8 @@ export class RemoteLine implements FleetRun {
     const order = { session: this.session, kind, key: line.key, boot: this.#boot }
     while (!limit.signal.aborted) {
       const messages = this.#sends.granted()
-      const asked = this.#fleet.ask(this.box, 'end', { ...order, messages }, ASK_MS)
+      const request = { ...order, mark: this.#sends.mark, messages }
+      const asked = this.#fleet.ask(this.box, 'end', request, ASK_MS)
       const answer = await orNull(asked)
       const records = answer !== null && 'records' in answer ? answer.records : null
       for (const record of records ?? []) this.#sends.settleBy(record)
@@ -305,7 +348,7 @@ export class RemoteLine implements FleetRun {
   }
 }
 
-const NO_PATHS: ReadonlyMap<string, string> = new Map()
+const NO_PATHS: FetchedPaths = new Map()
 
 function pageOf<Item>(all: readonly Item[], from: number) {
   let [to, bytes] = [from, 0]

@@ -37,6 +37,8 @@ export class RemoteSends {
   readonly #tools: Tools
   readonly #sends = new Map<number, Send>()
   #count = 0
+  /** Highest count of the box's journal that came with a question. */
+  #mark: number | undefined
   #isOver = false
 
   constructor(note: Omit<BoxNote, 'note'>, tools: Tools) {
@@ -73,15 +75,20 @@ export class RemoteSends {
     }
   }
 
+  get mark(): number | undefined {
+    return this.#mark
+  }
+
   message(send: number): OutgoingMessage | null {
     return this.#sends.get(send)?.message ?? null
   }
 
   /** The first question is asked of the relay; its repeats get the same answer. */
-  async pass(number: number, note: string | null): Promise<Answer<'pass'>> {
+  async pass({ send: number, note, mark }: Request<'pass'>): Promise<Answer<'pass'>> {
     const send = this.#sends.get(number)
+    if (mark !== undefined) this.#mark = Math.max(this.#mark ?? 0, mark)
     if (this.#isOver || send === undefined) return { isGranted: false }
-    send.grant ??= this.#ask(number, send, note)
+    send.grant ??= this.#ask(number, send, { note, mark })
     return { isGranted: await send.grant }
   }
 
@@ -120,9 +127,9 @@ export class RemoteSends {
     if (send !== undefined && !send.isGranted && !send.isAsking) this.settle(number, WITHDRAWN)
   }
 
-  async #ask(number: number, send: Send, note: string | null): Promise<boolean> {
+  async #ask(number: number, send: Send, asked: Pick<BoxNote, 'note' | 'mark'>): Promise<boolean> {
     send.isAsking = true
-    const stored = writeBoxNote({ ...this.#note, note })
+    const stored = writeBoxNote({ ...this.#note, ...asked })
     const mayLeave = await isGranted(send.pointOfNoReturn, stored)
     send.isAsking = false
     if (this.#isOver || send.signal.aborted) this.settle(number, mayLeave ? UNUSED : WITHDRAWN)

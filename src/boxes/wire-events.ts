@@ -64,6 +64,8 @@ function leftOut(event: LineEvent): LineEvent | null {
   return { type: 'left_out', leftOut: { guid, at, kind: 'not_understood' }, checkpoint }
 }
 
+export type FetchedPaths = ReadonlyMap<string, string | null>
+
 /** Files of an event whose bytes are to be fetched. */
 export function filesToFetch(event: WireEvent): readonly WireFile[] {
   if (event.type !== 'message' && event.type !== 'attachment') return []
@@ -73,12 +75,12 @@ export function filesToFetch(event: WireEvent): readonly WireFile[] {
 
 /**
  * The event as the relay takes it. `sessionOf` gives the session of an `online`; `paths` are those of the
- * fetched files, by their guids: one that is not among them is missing.
+ * fetched files, by their guids: null for one without room, and one that is not among them is missing.
  */
 export function unpackEvent(
   event: WireEvent,
   sessionOf: (number: number, capacity: number) => LineSession,
-  paths: ReadonlyMap<string, string>,
+  paths: FetchedPaths,
 ): LineEvent {
   const unpack = (attachment: WireFile): DeviceAttachment => {
     return { ...attachment, file: fileOf(attachment, paths) }
@@ -94,8 +96,9 @@ export function unpackEvent(
   return { ...event, message: { ...message, attachments: message.attachments?.map(unpack) } }
 }
 
-function fileOf({ guid, file }: WireFile, paths: ReadonlyMap<string, string>): DeviceFile {
+function fileOf({ guid, file }: WireFile, paths: FetchedPaths): DeviceFile {
   if (file.state !== 'available') return file
   const path = paths.get(guid)
+  if (path === null) return { state: 'not_kept' }
   return path === undefined ? { state: 'missing' } : { state: 'available', path }
 }

@@ -10,6 +10,7 @@ import type { AttachmentId, LineId, MessageId, Timestamp } from '../domain/ids.t
 import { EXCHANGES, GROUP_ABILITIES } from '../domain/line.ts'
 import { REACTION_TYPES } from '../domain/message-extras.ts'
 import { RECEIPT_KINDS } from '../domain/message.ts'
+import { DAY_MS } from '../domain/time.ts'
 
 /** Readonly all the way down, as the types of the domain are; what may be left out may be undefined. */
 export type Frozen<T> = T extends string | number | boolean | null | undefined
@@ -25,6 +26,8 @@ export const NOTE_LENGTH_MAX = 16_000
 export const SENTENCE_LENGTH_MAX = 2_000
 const CHECKPOINT_LENGTH_MAX = 400_000
 const FILES_MAX = 1_000
+/** End of the year 9999. */
+const TIMESTAMP_MAX = 253_402_300_799_999
 
 export const text = (maxLength: number) => Type.String({ maxLength })
 export const oneOf = <Word extends string>(words: readonly Word[]) =>
@@ -41,7 +44,14 @@ export const kinded = <Word extends string, Fields extends TProperties>(
 
 export const word = text(200)
 export const sentence = text(SENTENCE_LENGTH_MAX)
-export const count = Type.Integer({ minimum: 0 })
+const upTo = (maximum: number) => Type.Integer({ minimum: 0, maximum })
+/** Nine digits, as an epoch has in the name of a session: no number of a box leads out of the protocol. */
+export const EPOCH_MAX = 999_999_999
+export const count = upTo(EPOCH_MAX)
+/** Bytes of a file, or of a disk. */
+export const bytes = upTo(2 ** 50)
+/** Messages that a device takes at once. */
+const capacity = upTo(1_000)
 export const note = nullable(text(NOTE_LENGTH_MAX))
 export const checkpoint = nullable(text(CHECKPOINT_LENGTH_MAX))
 export const guid = text(1_000)
@@ -55,7 +65,9 @@ export const lineId = Type.Unsafe<LineId>(id('line'))
 export const messageId = Type.Unsafe<MessageId>(id('msg'))
 const attachmentId = Type.Unsafe<AttachmentId>(id('att'))
 // Whole milliseconds: the brand's meaning.
-const timestamp = Type.Unsafe<Timestamp>(Type.Integer())
+export const timestamp = Type.Unsafe<Timestamp>(
+  Type.Integer({ minimum: 0, maximum: TIMESTAMP_MAX }),
+)
 // A handle is normalised where making it again changes nothing.
 export const handle = Type.Unsafe<Handle>(
   Type.Refine(Type.String({ maxLength: 255 }), (value) => deviceHandle(value) === value),
@@ -74,7 +86,7 @@ export const outgoingMessage = Type.Object({
         id: attachmentId,
         filename: sentence,
         mimeType: text(500),
-        size: count,
+        size: bytes,
         sha256: text(64),
       }),
       FILES_MAX,
@@ -100,7 +112,10 @@ const settlements = [
   outcomeOf('unknown', { reason: word, sent: optional(sentParts) }),
 ] as const
 const settlement = Type.Union([...settlements])
-const postponed = { reason: Type.Literal('pacing'), delayMs: Type.Number({ minimum: 0 }) }
+const postponed = {
+  reason: Type.Literal('pacing'),
+  delayMs: Type.Number({ minimum: 0, maximum: 7 * DAY_MS }),
+}
 export const sendOutcome = Type.Union([...settlements, outcomeOf('postponed', postponed)])
 
 const exchange = optional(oneOf(EXCHANGES))
@@ -122,10 +137,10 @@ const deviceAttachment = Type.Object({
   guid,
   filename: sentence,
   declaredType: nullable(text(500)),
-  size: nullable(count),
+  size: nullable(bytes),
   file: Type.Union([
     /** Its bytes are fetched from the box, `size` of them. */
-    Type.Object({ state: Type.Literal('available'), size: count }),
+    Type.Object({ state: Type.Literal('available'), size: bytes }),
     Type.Object({ state: oneOf(['pending', 'failed', 'missing', 'not_kept']) }),
   ]),
 })
@@ -191,7 +206,7 @@ export const lineEvent = Type.Union([
   kinded('online', {
     /** Number of the driver's session object: the same one published again has the same number. */
     deviceSession: count,
-    capacity: count,
+    capacity,
     number: word,
     imessageActive: Type.Boolean(),
     capabilities,

@@ -8,8 +8,10 @@ import type { BoxId } from '../domain/ids.ts'
 import type { Clock } from '../system/clock.ts'
 import { type Link, LinkError, PAYLOAD_BYTES_MAX } from './link.ts'
 import {
+  bytes,
   checkpoint,
   count,
+  EPOCH_MAX,
   finding,
   guid,
   handle,
@@ -27,6 +29,7 @@ import {
   sendOutcome,
   sentence,
   text,
+  timestamp,
   type Wire,
   type WireEvent,
   word,
@@ -39,8 +42,8 @@ export const WINDOW = 128
 export const CHUNK_BYTES = 524_288
 /** Bytes of entries in one page of a list. */
 export const PAGE_BYTES = 524_288
-/** A box that is silent for longer is away. */
-export const SILENCE_MS = 6_000
+/** A box that is silent for longer is away: more than three times the time between its hellos, so two may be lost. */
+export const SILENCE_MS = 7_000
 /** A box uses no grant that comes later than this after it asked. */
 export const GRANT_MS = 8_000
 /** Longest wait for the outcome of a send after its session is over. */
@@ -55,7 +58,7 @@ export const UNUSED = {
 } as const
 
 /** `<epoch>.<count>`: one run of one line on a box. */
-const session = Type.String({ pattern: '^\\d{1,10}\\.\\d{1,15}$' })
+const session = Type.String({ pattern: '^\\d{1,9}\\.\\d{1,9}$' })
 const line = Type.Object({ id: lineId, key: text(500), number: word, checkpoint })
 const chunk = Type.Union([
   Type.Object({ data: text(700_000), isLast: Type.Boolean() }),
@@ -76,10 +79,10 @@ const awaited = Type.Object({ messageGuid: guid, attachmentGuid: guid })
 const pageOf = <Item extends TSchema>(entry: Item) => listOf(entry, 100_000)
 
 export const health = Type.Object({
-  freeBytes: Type.Optional(count),
+  freeBytes: Type.Optional(bytes),
   system: Type.Optional(word),
   isOnBattery: Type.Optional(Type.Boolean()),
-  startedAt: Type.Optional(count),
+  startedAt: Type.Optional(timestamp),
 })
 
 const operation = <Request extends TProperties, Answer extends TSchema>(
@@ -87,8 +90,8 @@ const operation = <Request extends TProperties, Answer extends TSchema>(
   answer: Answer,
 ) => ({ request: Type.Object(request), answer })
 
-/** Every request with its answer, by name. */
-const OPERATIONS = {
+/** Every request with its answer, by name. Every number in them has a maximum. */
+export const OPERATIONS = {
   hello: operation(
     {
       protocol: count,
@@ -122,7 +125,16 @@ const OPERATIONS = {
     ]),
   ),
   item: operation({ session, seq: count, item }, Type.Union([isTaken, isOver])),
-  pass: operation({ session, send: count, note }, Type.Object({ isGranted: Type.Boolean() })),
+  pass: operation(
+    {
+      session,
+      send: count,
+      note,
+      /** Count of the box's journal, raised for this question. */
+      mark: Type.Optional(count),
+    },
+    Type.Object({ isGranted: Type.Boolean() }),
+  ),
   page: operation(
     { session, list: oneOf(['unsettled', 'open', 'awaited']), from: count },
     Type.Union([
@@ -137,7 +149,7 @@ const OPERATIONS = {
     ]),
   ),
   /** A file of a message that a session was given. */
-  outgoing_file: operation({ session, send: count, sha256: text(64), offset: count }, chunk),
+  outgoing_file: operation({ session, send: count, sha256: text(64), offset: bytes }, chunk),
   /** Asks for nothing: an answer shows that the process is alive. */
   ping: operation({}, Type.Object({})),
   run: operation(
@@ -155,6 +167,8 @@ const OPERATIONS = {
       key: text(500),
       /** Process that the session ran in. */
       boot: word,
+      /** Highest count of that journal that this head knows. */
+      mark: Type.Optional(count),
       messages: listOf(messageId, 10_000),
     },
     Type.Union([
@@ -190,7 +204,7 @@ const OPERATIONS = {
       to: word,
       name: Type.String({ pattern: '^[A-Za-z0-9][\\w.-]{0,99}$' }),
       sha256: text(64),
-      size: count,
+      size: bytes,
       /** Content of the file of checksums beside it, and its signature. */
       sums: text(100_000),
       signature: nullable(text(10_000)),
@@ -201,9 +215,9 @@ const OPERATIONS = {
     Type.Union([isTaken, Type.Object({ refused: sentence })]),
   ),
   /** A part of that executable. */
-  release_file: operation({ sha256: text(64), offset: count }, chunk),
+  release_file: operation({ sha256: text(64), offset: bytes }, chunk),
   /** A file of an item that is not answered yet. */
-  received_file: operation({ session, seq: count, guid, offset: count }, chunk),
+  received_file: operation({ session, seq: count, guid, offset: bytes }, chunk),
 } as const
 
 type Operations = typeof OPERATIONS
@@ -215,10 +229,10 @@ export type Hello = Request<'hello'>
 export type Health = Wire<typeof health>
 export type Chunk = Wire<typeof chunk>
 export type { WireEvent }
-export { SENTENCE_LENGTH_MAX }
+export { EPOCH_MAX, SENTENCE_LENGTH_MAX }
 
 /** The note of a point of no return on a box, as the head stores it. */
-const boxNote = Type.Object({ box: word, boot: word, session, note })
+const boxNote = Type.Object({ box: word, boot: word, session, note, mark: Type.Optional(count) })
 export type BoxNote = Wire<typeof boxNote>
 
 const validators = new Map<TSchema, Validator>()

@@ -106,7 +106,9 @@ async function reportAtPort({ call, directory }: ServiceCall): Promise<RelayRepo
   const { host, port, tlsCert } = call.loadConfig().config
   const own = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host
   const address = urlOf(`${tlsCert === null ? '' : 'https://'}${own}:${port}`)
-  const state = await readState(new ControlClient({ url: address, headers: {}, environment: {} })).catch(() => null)
+  const state = await readState(
+    new ControlClient({ url: address, headers: {}, environment: {} }),
+  ).catch(() => null)
   if (state?.phase !== 'safe_mode' || !state.reason?.includes(directory.path)) return null
   return { ...NOT_RUNNING, ...state, address }
 }

@@ -38,4 +38,6 @@ export type WatchedBox = {
   readonly freeBytes: number | null
   /** Two machines run as this box. */
   readonly isTwice: boolean
+  /** Devices that it reports, and that became no line: it has as many as it may bring. */
+  readonly refusedDevices: number
 }

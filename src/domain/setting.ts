@@ -105,6 +105,10 @@ export const SETTINGS = {
     default: 10,
     sentence: 'Time for which a received message waits for its files before it is announced.',
   }),
+  box_lines_max: setting(integerKind('N', 1, 1_000), {
+    default: 10,
+    sentence: 'Number of lines a box may bring by itself.',
+  }),
   backups_kept: setting(integerKind('N', 1, 365), {
     default: 7,
     sentence: 'Number of daily backups to keep.',

@@ -85,6 +85,7 @@ const CODES_BY_PLACE: Readonly<Record<string, readonly string[]>> = {
   ],
   'operations#backups': ['storage_full'],
   'several-boxes#when-something-breaks': [
+    'box_lines_full',
     'box_storage_full',
     'box_removed',
     'box_twice',

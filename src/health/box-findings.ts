@@ -47,6 +47,7 @@ export function boxFindings(
   return boxes.flatMap((box) => [
     ...absenceOf(box, broker),
     ...(box.isTwice ? [twiceFinding(box)] : []),
+    ...(box.refusedDevices > 0 ? [fullFinding(box)] : []),
     ...((box.freeBytes ?? Infinity) < FREE_BYTES_MIN ? [diskFinding(box)] : []),
   ])
 }
@@ -77,6 +78,14 @@ function twiceFinding(box: WatchedBox): HealthFinding {
     title: `Two machines are the box ${box.name}`,
     why: 'Both use the data directory of one box, as after a copy of its disk. The second one is refused.',
     fix: 'Stop Hookline on one of them, and delete its data directory there. It can join as a box of its own: hookline boxes add NAME',
+  })
+}
+
+function fullFinding(box: WatchedBox): HealthFinding {
+  return finding(box, 'box_lines_full', 'warning', {
+    title: `The box ${box.name} reports more devices than it may bring lines`,
+    why: `${box.refusedDevices} of its devices are no lines: it has as many as the setting box_lines_max allows.`,
+    fix: `If the devices are yours, allow more lines: hookline config set box_lines_max N. If not, remove the box: hookline boxes remove ${box.name}`,
   })
 }
 

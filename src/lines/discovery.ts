@@ -63,6 +63,21 @@ export function discoveryOf(
   return { present, absent, takeOvers, arrivals }
 }
 
+/** The devices that become lines: one of a box only while the box has fewer lines than `most`. */
+export function admitted(
+  arrivals: readonly Device[],
+  lines: readonly Line[],
+  most: number,
+): readonly Device[] {
+  const counts = new Map<BoxId | null, number>()
+  for (const { box } of lines) counts.set(box, (counts.get(box) ?? 0) + 1)
+  return arrivals.filter(({ box }) => {
+    const count = (counts.get(box) ?? 0) + 1
+    counts.set(box, count)
+    return box === null || count <= most
+  })
+}
+
 /** A line at a box, or one that moves between machines. */
 function isElsewhere({ box, movesTo }: Line): boolean {
   return box !== null || movesTo !== null

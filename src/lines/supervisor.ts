@@ -10,6 +10,7 @@ import { whenAborted, withTimeout } from '../system/clock.ts'
 import type { LogicalClock } from '../system/logical-clock.ts'
 import type { Service } from '../system/service.ts'
 import {
+  admitted,
   type BoxAbsence,
   discoveryOf,
   type Discovery,
@@ -31,6 +32,8 @@ export type SupervisorTools = RegistryTools & {
     readonly absence: BoxAbsence
     /** Devices of a kind that the boxes report: no failing driver of this machine holds them up. */
     readonly devices: (kind: string) => readonly Found[]
+    /** Lines that a box may bring without the owner's word. */
+    readonly linesMax: () => number
   }
 }
 
@@ -168,13 +171,14 @@ export class LineSupervisor implements Service {
     { takeOvers, arrivals }: Discovery,
     places: Places,
   ): Promise<void> {
-    const { writer, stamps, log } = this.#tools
+    const { writer, stamps, log, boxes } = this.#tools
     const lines = await writer.write((tx): readonly Line[] => {
       const taken = takeOvers.flatMap(
         ({ id, ...device }) => updateLine(tx, id, { ...device, movesTo: null }) ?? [],
       )
       const limit = { dailyContactLimit: DEFAULT_DAILY_CONTACT_LIMIT }
-      const fresh = arrivals.map((device) =>
+      const coming = admitted(arrivals, listLines(tx), boxes.linesMax())
+      const fresh = coming.map((device) =>
         insertLine(tx, stamps, { driver: kind, ...device, ...limit }),
       )
       return [...taken, ...fresh]

@@ -35,10 +35,24 @@ export function updateBox(tx: Tx, id: BoxId, changes: Partial<Omit<Box, 'id'>>):
   tx.changes?.push({ what: 'box', id })
 }
 
-/** The count of this head's lives, above every one before: it names the sessions of a life. */
-export function beginEpoch(tx: Tx, above: number): number {
-  const epoch = Math.max(Number(readAbout(tx, EPOCH) ?? 0), above) + 1
-  writeAbout(tx, EPOCH, String(epoch))
+/** The count of this head's lives: it names the sessions of a life. */
+export function beginEpoch(tx: Tx): number {
+  return raised(tx, EPOCH, 0)
+}
+
+/** Highest epoch that a box was given for itself; 0 for none. */
+export function epochOf(db: Db, id: BoxId): number {
+  return Number(readAbout(db, `${EPOCH} ${id}`) ?? 0)
+}
+
+/** Gives a box an epoch above `above`, and above every one that it was given before. */
+export function raiseEpochOf(tx: Tx, id: BoxId, above: number): number {
+  return raised(tx, `${EPOCH} ${id}`, above)
+}
+
+function raised(tx: Tx, name: string, above: number): number {
+  const epoch = Math.max(Number(readAbout(tx, name) ?? 0), above) + 1
+  writeAbout(tx, name, String(epoch))
   return epoch
 }
 

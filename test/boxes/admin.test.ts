@@ -96,6 +96,7 @@ const BOX: WatchedBox = {
   version: '0.1.0',
   freeBytes: 50_000_000_000,
   isTwice: false,
+  refusedDevices: 0,
 }
 
 test('a box that works has no finding, and each trouble has one', () => {
@@ -109,6 +110,7 @@ test('a box that works has no finding, and each trouble has one', () => {
     ['box_unreachable', 'error'],
   ])
   expect(codesOf({ absence: box_outdated })).toEqual([['box_outdated', 'error']])
+  expect(codesOf({ refusedDevices: 1 })).toEqual([['box_lines_full', 'warning']])
   expect(codesOf({ isTwice: true, freeBytes: 100 })).toEqual([
     ['box_twice', 'error'],
     ['box_storage_full', 'error'],

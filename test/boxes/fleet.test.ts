@@ -7,13 +7,13 @@ import { NEVER } from '../../src/system/clock.ts'
 import { createRig, grant } from '../lines/supervisor-rig.ts'
 import { BOX, BoxRig } from '../support/box-rig.ts'
 import { ScriptedDriver } from '../support/scripted-driver.ts'
-import { settle, type TestClock } from '../support/test-clock.ts'
+import { settle, TestClock } from '../support/test-clock.ts'
 import { NUMBER, Stage } from './stage.ts'
 
 const reasonOf = ({ rig }: Stage) => rig.fleet.absence(BOX)?.code ?? null
 const snapshotOf = ({ rig }: Stage) => rig.fleet.snapshot(BOX)
 
-test('a box is there from its first hello on, with one hello lost too, and away after six seconds of silence', async () => {
+test('a box is there from its first hello on, with two hellos lost too, and away after seven seconds of silence', async () => {
   using stage = new Stage()
   expect(reasonOf(stage)).toBe('box_unreachable')
   await stage.restart()
@@ -22,13 +22,13 @@ test('a box is there from its first hello on, with one hello lost too, and away 
   expect(reasonOf(stage)).toBeNull()
   expect(stage.rig.fleet.devices('mac')).toEqual([{ key: 'device-1', number: NUMBER, box: BOX }])
   await stage.clock.advance(10_000)
-  let lost = 1
+  let lost = 2
   stage.rig.network.loses = ({ text }) => text.includes('"hello"') && lost-- > 0
   await stage.clock.advance(10_000)
   expect(lost).toBeLessThanOrEqual(0)
 
   stage.rig.network.loses = () => true
-  await stage.clock.advance(5_900)
+  await stage.clock.advance(6_900)
   expect(changes).toEqual([])
   await stage.clock.advance(200)
 
@@ -92,14 +92,14 @@ test('a box that is too old is outdated, and one that was removed is removed', a
   expect(stage.rig.box?.agent.status().refused).toBe('box_removed')
 })
 
-test('a box that has seen a later epoch makes the head begin one above it', async () => {
+test('a box that has seen a later epoch is given one above it', async () => {
   using stage = new Stage()
   const box = stage.rig.start([])
   await box.journal.raiseFence(7)
   await stage.clock.advance(4_000)
 
-  expect(stage.rig.epochs).toEqual([8])
-  expect(stage.rig.fleet.epoch).toBe(8)
+  expect([...stage.rig.epochs.values()]).toEqual([8])
+  expect(stage.rig.fleet.epochOf(BOX)).toBe(8)
   expect(box.agent.status()).toMatchObject({ epoch: 8, isHeard: true })
 })
 
@@ -184,6 +184,7 @@ async function supervised() {
     {
       absence: (box) => boxes.rig?.fleet.absence(box) ?? null,
       devices: (kind) => boxes.rig?.fleet.devices(kind) ?? [],
+      linesMax: () => 10,
     },
   )
   if (boxes.rig === null) throw new Error('It was made.')
@@ -223,5 +224,29 @@ test('a message goes by a line of a box, and is withdrawn where the box goes bef
   boxes.box?.kill()
   await rig.clock.advance(7_000)
   expect(await stuck).toMatchObject({ outcome: { outcome: 'not_sent', reason: 'withdrawn' } })
+  boxes[Symbol.dispose]()
+})
+
+test('a box brings ten lines by itself, and more once the owner allows them', async () => {
+  const mac = new ScriptedDriver()
+  const boxes = new BoxRig(new TestClock())
+  const allowed = { count: 10 }
+  for (let i = 0; i < 30; i += 1) mac.add(`+1202555${1_000 + i}`)
+  const rig = createRig([boxes.joined('mac')], undefined, {
+    absence: (box) => boxes.fleet.absence(box),
+    devices: (kind) => boxes.fleet.devices(kind),
+    linesMax: () => allowed.count,
+  })
+  await boxes.heardFrom(boxes.start([mac]), 'mac')
+
+  await rig.start()
+  await settle()
+  const first = rig.supervisor.lines().length
+  allowed.count = 12
+  boxes.fleet.changed()
+  await settle()
+  await rig.clock.advance(0)
+
+  expect([first, rig.supervisor.lines().length]).toEqual([10, 12])
   boxes[Symbol.dispose]()
 })

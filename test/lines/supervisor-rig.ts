@@ -24,7 +24,7 @@ export type SupervisorRig = ReturnType<typeof createRig>
 export function createRig(
   drivers: readonly LineDriver[] | ((clock: TestClock) => readonly LineDriver[]),
   db: Db = memory(),
-  boxes: SupervisorTools['boxes'] = { absence: () => null, devices: () => [] },
+  boxes: SupervisorTools['boxes'] = { absence: () => null, devices: () => [], linesMax: () => 10 },
 ) {
   const clock = new TestClock()
   const writer = new Writer(db, () => {})

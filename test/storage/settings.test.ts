@@ -35,6 +35,7 @@ test('every setting has a default', () => {
     ['attachment_quota_gb', '10', 'default'],
     ['attachment_retention_days', 'as-messages', 'default'],
     ['attachment_wait_seconds', '10', 'default'],
+    ['box_lines_max', '10', 'default'],
     ['backups_kept', '7', 'default'],
     ['heartbeat_url', 'none', 'default'],
     ['release_source', 'none', 'default'],

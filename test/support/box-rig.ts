@@ -57,9 +57,13 @@ export class BoxRig implements Disposable {
   readonly fleet: Fleet
   readonly folder = new ScratchFolder()
   readonly heard: unknown[] = []
-  epochs: number[] = []
+  /** Epochs that boxes were given for themselves. */
+  readonly epochs = new Map<BoxId, number>()
   journalDatabase = new Database(':memory:', { strict: true })
   removedAt: Awaited<ReturnType<FleetTools['find']>> = { removedAt: null }
+  takesFile: FleetTools['takesFile'] = async () => true
+  /** More boxes that were invited. */
+  readonly others = new Map<BoxId, { readonly removedAt: null }>()
   box: BoxProcess | null = null
 
   constructor(clock: TestClock) {
@@ -70,11 +74,14 @@ export class BoxRig implements Disposable {
       log: silentLog,
       version: VERSION,
       folder: this.folder.file('received'),
-      find: (id) => (id === BOX ? this.removedAt : null),
-      raiseEpoch: async (above) => {
-        this.epochs.push(above + 1)
-        return above + 1
+      find: (id) => (id === BOX ? this.removedAt : (this.others.get(id) ?? null)),
+      epochOf: (id) => this.epochs.get(id) ?? 0,
+      raiseEpoch: async (id, above) => {
+        const epoch = Math.max(this.epochs.get(id) ?? 0, above) + 1
+        this.epochs.set(id, epoch)
+        return epoch
       },
+      takesFile: (size, others) => this.takesFile(size, others),
       heard: (id, facts) => this.heard.push([id, facts]),
     })
     this.fleet.attach(this.network.link(), 1)

@@ -46,6 +46,8 @@ export class Disk {
   readonly messages = new Map<MessageId, Message>()
   readonly lines: readonly Line[]
   epoch = 0
+  /** Epochs that boxes were given for themselves. */
+  readonly boxEpochs = new Map<string, number>()
   /** Times at which nothing can be written. */
   isFull = false
 
@@ -96,7 +98,14 @@ export class Relay {
       version: '1.0.0',
       folder,
       find: () => ({ removedAt: null }),
-      raiseEpoch: (above) => this.#commit(() => (disk.epoch = Math.max(disk.epoch, above) + 1)),
+      epochOf: (id) => disk.boxEpochs.get(id) ?? 0,
+      raiseEpoch: (id, above) =>
+        this.#commit(() => {
+          const epoch = Math.max(disk.boxEpochs.get(id) ?? 0, above) + 1
+          disk.boxEpochs.set(id, epoch)
+          return epoch
+        }),
+      takesFile: async () => true,
       heard: () => {},
     })
     this.#driver = createJoinedDriver(null, KIND, this.#fleet)
