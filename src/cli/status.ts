@@ -98,17 +98,13 @@ async function reportOfService(service: ServiceCall): Promise<RelayReport | null
   return (await reportOf(service.client, service.directory)) ?? reportAtPort(service)
 }
 
-/**
- * Report of a relay that waits for its data directory, so that it has no control socket there. Another relay may
- * have the port: the reason of this one names the directory.
- */
+/** Report of a relay that waits for its data directory, and has no socket there; its reason names the directory. */
 async function reportAtPort({ call, directory }: ServiceCall): Promise<RelayReport | null> {
   const { host, port, tlsCert } = call.loadConfig().config
   const own = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host
   const address = urlOf(`${tlsCert === null ? '' : 'https://'}${own}:${port}`)
-  const state = await readState(
-    new ControlClient({ url: address, headers: {}, environment: {} }),
-  ).catch(() => null)
+  const client = new ControlClient({ url: address, headers: {}, environment: {} })
+  const state = await readState(client).catch(() => null)
   if (state?.phase !== 'safe_mode' || !state.reason?.includes(directory.path)) return null
   return { ...NOT_RUNNING, ...state, address }
 }
