@@ -1,6 +1,6 @@
 import type { Database } from 'bun:sqlite'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
-import { basename, isAbsolute, join } from 'node:path'
+import { basename, dirname, isAbsolute, join } from 'node:path'
 
 import type { BackupContents } from '../api/owner.ts'
 import type { AuditedChange } from '../domain/audit.ts'
@@ -47,6 +47,7 @@ export class BackupWorker {
   }
 
   async take(order: SnapshotOrder): Promise<Snapshot> {
+    if (order.makesFolder === true) openBackupFolder(dirname(order.to))
     const snapshot = await this.#ask((id) => ({ id, order }))
     assert(snapshot !== null && 'path' in snapshot, 'who asks for a copy gets one')
     return snapshot
@@ -102,10 +103,8 @@ export class BackupWorker {
 }
 
 export function dailyBackup(directory: DataDirectory, now: number): SnapshotOrder {
-  // It can be deleted while the relay runs.
-  openBackupFolder(directory.backups)
   const to = join(directory.backups, `hookline-${timeForName(now)}.db`)
-  return { from: directory.database, to, files: [] }
+  return { from: directory.database, to, files: [], makesFolder: true }
 }
 
 /** The order for one file with all that a restore needs: database, keys, and `hookline.env`. */

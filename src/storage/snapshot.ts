@@ -12,6 +12,8 @@ export type SnapshotOrder = {
   readonly to: string
   /** Files that the copy takes along, by name: see `takeFiles`. */
   readonly files: readonly CarriedFile[]
+  /** The folder is the relay's own, and is made again if it was deleted while the relay runs. */
+  readonly makesFolder?: true
 }
 
 export type CarriedFile = { readonly name: string; readonly content: Uint8Array }
