@@ -67,11 +67,14 @@ export function filesOfOneSend(): readonly string[] {
 function coveredLines(folder: string, send: string): ReadonlyMap<string, ReadonlySet<number>> {
   const to = join(folder, send)
   const options = ['--coverage', '--coverage-reporter=lcov', `--coverage-dir=${to}`]
-  const { exitCode, stderr } = spawnSync(['bun', 'test', ...options, './test/tidy/one-send.ts'], {
-    cwd: ROOT,
-    env: { ...process.env, SEND: send },
-    stderr: 'pipe',
-  })
+  const { exitCode, stderr } = spawnSync(
+    [process.execPath, 'test', ...options, './test/tidy/one-send.ts'],
+    {
+      cwd: ROOT,
+      env: { ...process.env, SEND: send },
+      stderr: 'pipe',
+    },
+  )
   if (exitCode !== 0) throw new Error(stderr.toString())
   return readLcov(readFileSync(join(to, 'lcov.info'), 'utf8'))
 }
