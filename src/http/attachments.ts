@@ -9,11 +9,11 @@ import { Deleted } from '../api/schema.ts'
 import type { Attachments, Content } from '../attachments/attachments.ts'
 import { RelayError } from '../domain/errors.ts'
 import { mayTake } from './body.ts'
+import { CallerSlots } from './caller-slots.ts'
 import { answerWithBytes } from './file-answer.ts'
 import { fileBodyOf } from './file-body.ts'
 import { BY_ID, documentationOf, operation } from './operation.ts'
 import { readQuery } from './query.ts'
-import { ReaderSlots } from './reader-slots.ts'
 import { callerIdOf, callerOf, contextOf, originOf } from './request-context.ts'
 import { errorResponse, respond } from './respond.ts'
 import { idempotencyKeyOf } from './sending.ts'
@@ -134,7 +134,7 @@ const LINK = operation('Attachments', {
 const LINK_SECONDS_DEFAULT = 3_600
 
 export function attachmentRoutes({ attachments }: Tools) {
-  const slots = new ReaderSlots(UPLOADS)
+  const slots = new CallerSlots(UPLOADS)
   return new Elysia({ prefix: '/api/v1/attachments' })
     .post('', ({ request }) => upload(request, attachments, slots), {
       parse: 'none',
@@ -177,7 +177,7 @@ export function linkRoutes({ attachments }: Tools) {
 async function upload(
   request: Request,
   attachments: Attachments,
-  slots: ReaderSlots,
+  slots: CallerSlots,
 ): Promise<Response> {
   const { peer, requestId } = contextOf(request)
   const caller = callerIdOf(request)

@@ -7,9 +7,9 @@ import type { DashboardSessions } from '../access/sessions.ts'
 import type { Change, ChangeFeed, PublishedChange } from '../system/change-feed.ts'
 import type { Clock } from '../system/clock.ts'
 import { Signal } from '../system/signal.ts'
+import { CallerSlots } from './caller-slots.ts'
 import { HEARTBEAT_MS, STREAM_HEADERS } from './events.ts'
 import { readQuery } from './query.ts'
-import { ReaderSlots } from './reader-slots.ts'
 import { contextOf, sessionOf } from './request-context.ts'
 import { respond, streamOf } from './respond.ts'
 
@@ -23,9 +23,10 @@ export type DashboardEventTools = {
 
 /** Delay after which a browser that lost the stream reconnects. */
 const RETRY_MS = 1_000
+const OPEN_PAGES = { limit: 'event_readers', noun: 'pages', doing: 'are open' }
 /** Pages that are open at the same time. Those of members take none of the owner's. */
-const PAGES_OF_OWNER = { ofAll: 100, ofOne: 100, retryAfterSeconds: 10 }
-const PAGES_OF_MEMBERS = { ofAll: 100, ofOne: 10, retryAfterSeconds: 10 }
+const PAGES_OF_OWNER = { ofAll: 100, ofOne: 100, retryAfterSeconds: 10, of: OPEN_PAGES }
+const PAGES_OF_MEMBERS = { ofAll: 100, ofOne: 10, retryAfterSeconds: 10, of: OPEN_PAGES }
 
 const STILL_HERE = ': still here\n\n'
 
@@ -34,8 +35,8 @@ const EventsQuery = Type.Object({ after: Type.Optional(Type.String()) })
 /** `GET /dashboard/events?after=<position>`, for signed-in browsers. */
 export function dashboardEventRoutes(tools: DashboardEventTools) {
   const { changes, clock, sessions, streamsEnd } = tools
-  const ownersSlots = new ReaderSlots(PAGES_OF_OWNER)
-  const membersSlots = new ReaderSlots(PAGES_OF_MEMBERS)
+  const ownersSlots = new CallerSlots(PAGES_OF_OWNER)
+  const membersSlots = new CallerSlots(PAGES_OF_MEMBERS)
   return new Elysia().get('/dashboard/events', ({ request }) => {
     const { after } = readQuery(request, EventsQuery)
     const { peer, requestId } = contextOf(request)

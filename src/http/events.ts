@@ -13,9 +13,9 @@ import type { Clock } from '../system/clock.ts'
 import { isoTime } from '../system/iso-time.ts'
 import { LATEST, OLDEST, type EventBatch, type EventLog } from '../webhooks/event-log.ts'
 import type { AuthenticationTools } from './authentication.ts'
+import { CallerSlots } from './caller-slots.ts'
 import { documentationOf, operation } from './operation.ts'
 import { PAGE_QUERY, readQuery } from './query.ts'
-import { ReaderSlots } from './reader-slots.ts'
 import { callerIdOf, callerOf, contextOf, linesOf, unauthorized } from './request-context.ts'
 import { respond, streamOf } from './respond.ts'
 import { SILENCE_SECONDS, preferredWaitMs } from './sending.ts'
@@ -105,7 +105,7 @@ export const STREAM_HEADERS = {
 }
 
 export function eventRoutes(tools: EventTools, streamsEnd: AbortSignal) {
-  const reading = { ...tools, streamsEnd, slots: new ReaderSlots(READERS) }
+  const reading = { ...tools, streamsEnd, slots: new CallerSlots(READERS) }
   return new Elysia({ prefix: '/api/v1/events' })
     .get('', ({ request }) => listEvents(reading, request), LIST)
     .get('/stream', ({ request }) => streamEvents(reading, request), {
@@ -114,7 +114,7 @@ export function eventRoutes(tools: EventTools, streamsEnd: AbortSignal) {
     })
 }
 
-type Reading = EventTools & { readonly streamsEnd: AbortSignal; readonly slots: ReaderSlots }
+type Reading = EventTools & { readonly streamsEnd: AbortSignal; readonly slots: CallerSlots }
 
 async function listEvents(tools: Reading, request: Request): Promise<EventList> {
   const { eventLog, streamsEnd } = tools
@@ -156,12 +156,15 @@ function streamEvents(tools: Reading, request: Request): Response {
     end: AbortSignal,
     release: () => void,
   ): AsyncGenerator<string, undefined> {
-    yield opening(eventLog.afterOf(reading.after))
-    for await (const batch of eventLog.follow({ ...reading, limit: PIECE_MAX }, end)) {
-      if (!mayGoOn(tools, request)) break
-      yield pieceOf(batch)
+    try {
+      yield opening(eventLog.afterOf(reading.after))
+      for await (const batch of eventLog.follow({ ...reading, limit: PIECE_MAX }, end)) {
+        if (!mayGoOn(tools, request)) break
+        yield pieceOf(batch)
+      }
+    } finally {
+      release()
     }
-    release()
     return undefined
   }
   const signal = AbortSignal.any([request.signal, streamsEnd])

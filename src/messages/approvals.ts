@@ -30,7 +30,7 @@ type Tools = SettleTools &
 /** Decisions of people on messages whose key may not send by itself. */
 export function createApprovals(tools: Tools) {
   return {
-    /** The message may go, with `text` where that is given. */
+    /** The message may go, with `text` if that is given. */
     approve: (id: string, { text }: api.ApprovalRequest, decider: Decider) =>
       decide(tools, { id, ...decider, action: 'message.approved' }, (tx, message, by) => {
         const mended = text === undefined ? message.text : mendedText(text)

@@ -55,7 +55,7 @@ export function flush(path: string): void {
 
 const PIECE_BYTES = 64 * 1_024
 
-/** A part of a file in pieces; throws where the file ends before it. */
+/** A part of a file in pieces; throws if the file ends too early. */
 export async function* piecesOf(
   path: string,
   { from, length }: { readonly from: number; readonly length: number },
@@ -81,14 +81,14 @@ export function freeBytes(path: string): number {
   return bavail * bsize
 }
 
-/** The bytes of `secret.key`, or null where they are no key; made where there is no file yet. */
+/** The bytes of `secret.key`, or null if they are no key; made if there is no file yet. */
 export function readOrMakeSecretKey(path: string, random: Random): Uint8Array | null {
   if (!existsSync(path)) makeOnce(path, random.bytes(SECRET_KEY_LENGTH))
   const key = new Uint8Array(readFileSync(path))
   return key.length === SECRET_KEY_LENGTH ? key : null
 }
 
-/** A hard link fails where the file exists: of two processes, one creates the key that counts. */
+/** A hard link fails if the file exists: of two processes, one creates the key that counts. */
 function makeOnce(path: string, content: Uint8Array): void {
   const temporary = `${path}.${process.pid}`
   writeFileSync(temporary, content, { mode: 0o600, flush: true })

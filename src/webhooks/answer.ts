@@ -32,7 +32,7 @@ export async function excerptOf(clock: Clock, { body }: Response): Promise<strin
   return UTF8.decode(Buffer.concat(chunks).subarray(0, EXCERPT_BYTES)).replaceAll('\0', '\uFFFD')
 }
 
-/** `Retry-After` in seconds; a date is counted from the receiver's own `Date` header where it has one. */
+/** `Retry-After` in seconds; a date is counted from the receiver's own `Date` header if it has one. */
 export function retryAfterOf(headers: Headers, now: number): number | null {
   const text = headers.get('retry-after')?.trim() ?? ''
   if (text === '') return null

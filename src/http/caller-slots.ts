@@ -14,7 +14,7 @@ const READERS = { limit: 'event_readers', noun: 'readers', doing: 'wait for even
  * Places for those that keep a connection open: to wait for news, or to upload. Each caller has a few of them, so that
  * one caller leaves room for all others.
  */
-export class ReaderSlots {
+export class CallerSlots {
   readonly #limits: Limits
   readonly #held = new Map<string, number>()
 
