@@ -245,12 +245,15 @@ class ClockWatch implements Service {
     const { clock } = this.#tools
     // What an earlier life held back, with a clock that is right by now.
     await this.#wakeHeldBack()
+    let setAt = clock.lastSetAt()
     while (!signal.aborted) {
       await clock.settle((memory) => this.#save(memory))
       const doubt = clock.doubt()
       const isNew = !isSame(doubt, this.#doubt)
       if (isNew || this.#isDue(doubt)) await this.#save(clock.memory())
-      if (isNew) await this.#log(doubt)
+      if (isNew) this.#log(doubt)
+      if (isNew || clock.lastSetAt() !== setAt) await this.#wakeHeldBack()
+      setAt = clock.lastSetAt()
       if (this.#isAhead && doubt === null && clock.isSteady()) await this.#bringBack()
       await clock.sleep(LOOK_MS, signal)
     }
@@ -288,15 +291,14 @@ class ClockWatch implements Service {
     this.#savedAt = this.#tools.clock.monotonic()
   }
 
-  async #log(doubt: ClockDoubt | null): Promise<void> {
+  #log(doubt: ClockDoubt | null): void {
     const { log } = this.#tools
     this.#doubt = doubt
     if (doubt === null) log.info('the clock is no longer in doubt')
     else log.warn('the clock is in doubt', { doubt: doubt.doubt, ms: Math.round(doubt.ms) })
-    await this.#wakeHeldBack()
   }
 
-  /** Messages that were held back go out, expire or are held back again. */
+  /** Messages that were held back because of the time go out, expire or are held back again. */
   async #wakeHeldBack(): Promise<void> {
     const { clock, writer, onChange } = this.#tools
     await writer.write((tx) => wakeHeldBack(tx, timestamp(clock.now())))

@@ -73,7 +73,7 @@ function positionOfFirst(
 export type DeferralTools = {
   readonly directory: Pick<LineDirectory, 'find'>
   readonly days: Days
-  readonly clock: Pick<ConfirmedClock, 'now' | 'ageOf' | 'earliest' | 'doubt'>
+  readonly clock: Pick<ConfirmedClock, 'now' | 'wall' | 'ageOf' | 'earliest' | 'doubt'>
 }
 
 /** Reason why a message does not queue now, and the time at which that is decided again. */
@@ -91,7 +91,7 @@ export function deferralOf(tools: DeferralTools, db: Db, message: Deferrable): D
   if (held !== null) return held
   const sendAt = message.extras?.sendAt
   if (sendAt !== undefined && sendAt > now) return { reason: 'scheduled', until: sendAt }
-  return timeInDoubt(tools, message) ?? quietHold(tools, message, now)
+  return timeInDoubt(tools, message) ?? quietHold(tools, message)
 }
 
 /** After time off that is not confirmed, its time may not have come. */
@@ -101,18 +101,21 @@ function timeInDoubt({ clock }: DeferralTools, { extras, waitsFrom }: Deferrable
   return doubt && { reason: 'clock_jumped', until: timestamp(Math.ceil(doubt.until)) }
 }
 
-/** An urgent message goes in the quiet hours of its line, but not in those of its key. */
+/**
+ * An urgent message goes in the quiet hours of its line, but not in those of its key. While the wall clock is in doubt,
+ * it may be right: hours that are quiet by it are quiet too.
+ */
 function quietHold(
-  { directory, days }: DeferralTools,
+  { clock, directory, days }: DeferralTools,
   { extras, lineId }: Deferrable,
-  now: Timestamp,
 ): Deferral | null {
+  const now = clock.now()
   const ofLine = extras?.isUrgent === true ? null : directory.find(lineId)?.line.quietHours
-  const ends = [ofLine, extras?.quietHours].map((hours) =>
-    hours ? (quietUntil(hours, now, days.zone()) ?? 0) : 0,
+  const lefts = [ofLine, extras?.quietHours].flatMap((hours) =>
+    [now, clock.wall()].map((at) => (hours ? (quietUntil(hours, at, days.zone()) ?? at) - at : 0)),
   )
-  const until = Math.max(...ends)
-  return until === 0 ? null : { reason: 'quiet_hours', until: timestamp(until) }
+  const leftMs = Math.max(...lefts)
+  return leftMs === 0 ? null : { reason: 'quiet_hours', until: timestamp(now + leftMs) }
 }
 
 /** The approval that a message of this key needs; null for none. Known contacts hold no place of the day. */

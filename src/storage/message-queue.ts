@@ -197,11 +197,11 @@ export function nextAnnouncementAt(db: Db): number | null {
   return getRow<{ due_at: number }>(db, nextAnnouncement)?.due_at ?? null
 }
 
-/** Lets what waited for the clock to be settled go on at once. */
+/** Lets the messages that wait for a doubtful clock, or for a time of day, be decided again at once. */
 export function wakeHeldBack(tx: Tx, now: number): void {
   const sql = `UPDATE messages INDEXED BY messages_by_status SET due_at = $now
        WHERE status IN ('queued', 'deferred') AND due_at IS NOT NULL
-         AND queued_reason = 'clock_jumped'`
+         AND queued_reason IN ('clock_jumped', 'quiet_hours')`
   execute(tx, sql, { now })
 }
 

@@ -141,15 +141,21 @@ export class ConfirmedClock implements Clock {
     return ageAt(latest, waitsFrom, this.#jumps) >= ms
   }
 
-  /** The time that it is at least: time off that is in doubt may not have passed. */
+  /** The time that it is at least: doubtful time off may not have passed, and a wall clock that is behind may be right. */
   earliest(): number {
-    return this.now() - (this.#off === null ? 0 : this.#off.to - this.#off.from)
+    const offMs = this.#off === null ? 0 : this.#off.to - this.#off.from
+    return Math.min(this.now(), this.wall()) - offMs
   }
 
-  /** True where the wall clock ran for an hour as the monotonic one did. */
+  /** True if the wall clock ran for an hour as the monotonic one did. */
   isSteady(): boolean {
+    return this.#elapsed() - this.lastSetAt() >= STEADY_MS
+  }
+
+  /** Moment at which the wall clock was last set, or the relay began, in elapsed milliseconds. */
+  lastSetAt(): number {
     this.#look()
-    return this.#elapsed() - this.#steadySince >= STEADY_MS
+    return this.#steadySince
   }
 
   doubt(): ClockDoubt | null {

@@ -231,3 +231,20 @@ test('dates that a wrong clock led into the future come back an hour after it is
   expect(device.sent).toHaveLength(2)
   expect(await clockFinding(relay)).toBeNull()
 })
+
+test('while a jump is in doubt, a message waits for the end of hours that are quiet by the wall clock', async () => {
+  await using relay = await startLine()
+  const { clock, device } = relay
+  const [line] = await relay.lines()
+  await relay.patch(`/api/v1/phone-lines/${line.id}`, {
+    quiet_hours: { from: '11:00', to: '11:30' },
+  })
+
+  clock.step(25 * HOUR)
+  const { body } = await relay.send({ to: TO, text: 'by the wall clock' }, ASYNC)
+  await clock.advance(29 * 60 * SECOND)
+  const early = device.sent.length
+  await clock.advance(2 * 60 * SECOND)
+
+  expect([body.queued_reason, early, device.sent.length]).toEqual(['quiet_hours', 0, 1])
+})

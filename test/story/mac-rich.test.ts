@@ -84,13 +84,15 @@ test('an uploaded file leaves before its text, and both are proven', async () =>
   const { id } = await upload(relay, 'menu.pdf', '%PDF')
 
   const order = { to: FRIEND, text: 'here it is', attachments: [{ id }] }
-  const { body } = await inTime(relay, relay.send(order))
-  await relay.clock.advance(3_000)
+  const { body } = await relay.send(order, { Prefer: 'respond-async' })
+  const message = await eventually('both parts are read', async () => {
+    await relay.clock.advance(100)
+    const { status, attachments } = await relay.message(body.id)
+    return status === 'read' ? { attachments } : null
+  })
 
   const sent = box.model.letters.map(({ text, file }) => (file ? basename(file) : text))
   expect(sent).toEqual(['menu.pdf', 'here it is'])
-  const message = await relay.message(body.id)
-  expect(message.status).toBe('read')
   expect(message.attachments).toMatchObject([{ id, sent: true }])
 })
 

@@ -6,6 +6,7 @@ import { copyFileSync, existsSync, rmSync } from 'node:fs'
 import type { CreatedKey } from '../../src/api/keys.ts'
 import type { LineDriver } from '../../src/lines/driver.ts'
 import { closeDatabase, openDatabase } from '../../src/storage/database.ts'
+import type { Post } from '../../src/webhooks/post.ts'
 import type { ScratchFolder } from './scratch-folder.ts'
 import type { SendScript } from './scripted-driver.ts'
 import type { TestClock } from './test-clock.ts'
@@ -30,10 +31,11 @@ type Start = {
   readonly driver: LineDriver
   /** The key of the life before. */
   readonly key?: CreatedKey | null
+  readonly post?: Post
 }
 
-export async function startOn(path: string, { clock, driver, key = null }: Start) {
+export async function startOn(path: string, { driver, key = null, ...start }: Start) {
   const database = openDatabase(path, { version: 'test' })
   const onClose = () => closeDatabase(database.db)
-  return startRelay({ clock, database, drivers: [driver], key, onClose })
+  return startRelay({ ...start, database, drivers: [driver], key, onClose })
 }
