@@ -8,7 +8,7 @@
 //   bun scripts/torture.ts days --count 200         partitions of up to a day, on a test clock
 //   bun scripts/torture.ts wipes --count 50         the broker's disk wiped (nats-server)
 //   bun scripts/torture.ts power --images 100000    power cuts, put together from recordings (Linux, cc)
-//   bun scripts/torture.ts clock                    a wall clock that jumps 25 h, 8 d and 400 d (Linux, cc)
+//   bun scripts/torture.ts clock                    a wall clock set by -1 h, -1 d, 25 h, 40 d and 400 d (Linux, cc)
 //   bun scripts/torture.ts readers --count 1000     readers of events that are cut and resume
 //   bun scripts/torture.ts damage --count 1000      databases with flipped bits and overwritten pages
 //   bun scripts/torture.ts bodies --count 1000000   bodies of messages on a Mac with damage
@@ -40,7 +40,7 @@ import { ScratchFolder } from '../test/support/scratch-folder.ts'
 type Result = { readonly line: string; readonly faults: readonly string[] }
 
 const HOUR_MS = 3_600_000
-const JUMPS_MS = [25 * HOUR_MS, 8 * 24 * HOUR_MS, 400 * 24 * HOUR_MS]
+const JUMPS_MS = [-1, -24, 25, 40 * 24, 400 * 24].map((hours) => hours * HOUR_MS)
 /** Kills for each process that is stopped for a while. */
 const KILLS_OF_STOP = 40
 /** Partitions of one relay, before its events are so old that it deletes them. */
@@ -222,7 +222,7 @@ async function clock(): Promise<Result> {
   const all = await Promise.all(
     JUMPS_MS.map(async (jumpMs) => {
       const faults = await jumpClock(folder, library, { jumpMs, stayMs: CLOCK_STAY_MS })
-      return faults.map((fault) => `${jumpMs / HOUR_MS} h ahead: ${fault}`)
+      return faults.map((fault) => `by ${jumpMs / HOUR_MS} h: ${fault}`)
     }),
   )
   return { line: `${JUMPS_MS.length} jumps of the wall clock`, faults: all.flat() }

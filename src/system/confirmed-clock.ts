@@ -2,9 +2,9 @@
 // with a wrong one; a monotonic clock has no date. The rules that join them:
 //
 // - Age counts only time that the monotonic clock saw pass, time asleep, and time off.
-// - The wall clock is followed where it moves by less than a minute more than the monotonic one, and
-//   where it steps back. Anything else needs a confirmation: the wall clock is still there after an hour
-//   in which it ran as fast as the monotonic clock and was not set.
+// - The wall clock is followed if it moves by less than a minute more than the monotonic one, if it steps
+//   back, and if it returns within an hour from a step back. Anything else needs a confirmation: the wall
+//   clock is still there after an hour in which it ran as fast as the monotonic clock and was not set.
 // - A jump forward while the relay runs is in doubt for that hour: time goes on as if it had not been, so
 //   no timestamp is in the future. Then the relay dates by the new time, and the jump is kept as a span
 //   in which nothing grew older: nothing grows old at once, then or later.
@@ -73,6 +73,8 @@ export class ConfirmedClock implements Clock {
   #wallOffset: number
   #offset: number
   #held: ClockDoubt['doubt'] | null = null
+  /** Offset of the relay before the wall clock was set back less than an hour ago. */
+  #setBackFrom: number | null = null
   /** Last time that the wall clock was set. */
   #steadySince: number
   #jumps: readonly Span[]
@@ -225,17 +227,24 @@ export class ConfirmedClock implements Clock {
   /** The wall clock was set, forward or back. */
   #takeStep(): void {
     const aheadMs = this.#clock.now() - this.#now()
+    if (this.#elapsed() - this.#steadySince >= STEADY_MS) this.#setBackFrom = null
     this.#steadySince = this.#elapsed()
     if (this.#off !== null) this.#off = { ...this.#off, steadyMs: 0 }
     if (this.#held === 'is_behind' || this.#held === 'was_off') return this.#takeTimeOff(aheadMs)
-    if (aheadMs >= STEP_MS_MIN) {
+    if (aheadMs >= STEP_MS_MIN && !this.#isSetForthAgain()) {
       this.#held = 'jumped'
       return
     }
+    if (aheadMs <= -STEP_MS_MIN) this.#setBackFrom ??= this.#offset
     this.#follow()
     if (this.#off === null) return
     const to = Math.min(this.#off.to, this.#now())
     this.#off = to - this.#off.from > OFF_MS_COUNTED ? { ...this.#off, to } : null
+  }
+
+  #isSetForthAgain(): boolean {
+    const from = this.#setBackFrom
+    return from !== null && Math.abs(this.#wallOffset - from) < STEP_MS_MIN
   }
 
   #follow(): void {

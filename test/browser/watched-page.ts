@@ -44,10 +44,16 @@ const SMALL_TARGETS = `(() => {
     .map((one) => 'too small for a finger: ' + one.outerHTML.slice(0, 160))
 })()`
 
-/** A dialog that still fades in is pale. */
-const STANDS_STILL = `Promise.allSettled(document.getAnimations()
-  .filter((one) => one.effect.getComputedTiming().endTime < Infinity)
-  .map((one) => one.finished)).then(() => null)`
+/** A dialog that still fades in is pale. An animation may follow on another, or begin with the next frame. */
+const STANDS_STILL = `(async () => {
+  for (;;) {
+    await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))
+    const running = document.getAnimations().filter((one) =>
+      one.playState === 'running' && one.effect.getComputedTiming().endTime < Infinity)
+    if (running.length === 0) return null
+    await Promise.allSettled(running.map((one) => one.finished))
+  }
+})()`
 
 /** What axe-core looks at: all, or only what is not below a modal dialog, for that is a place of its own. */
 const AXE = {

@@ -35,6 +35,29 @@ test('what was slept through and what was jumped over are told apart', async () 
   expect(clock.doubt()).toMatchObject({ doubt: 'jumped', ms: DAY })
 })
 
+const RETURNS = [
+  { name: 'to where it was', back: -HOUR, afterMs: HOUR - SECOND, forth: HOUR, isTrusted: true },
+  { name: 'beyond where it was', back: -HOUR, afterMs: SECOND, forth: 2 * HOUR, isTrusted: false },
+  { name: 'after an hour', back: -HOUR, afterMs: HOUR, forth: HOUR, isTrusted: false },
+  { name: 'on half of the way', back: -DAY, afterMs: SECOND, forth: DAY / 2, isTrusted: false },
+]
+
+for (const { name, back, afterMs, forth, isTrusted } of RETURNS) {
+  test(`a clock that was set back and returns ${name} is ${isTrusted ? 'followed' : 'in doubt'}`, async () => {
+    const wall = new TestClock()
+    const clock = new ConfirmedClock(wall, null)
+    wall.step(back)
+    clock.now()
+    await wall.advance(afterMs)
+    clock.now()
+
+    wall.step(forth)
+
+    expect(clock.now()).toBe(isTrusted ? wall.now() : wall.now() - forth)
+    expect(clock.doubt()?.doubt ?? null).toBe(isTrusted ? null : 'jumped')
+  })
+}
+
 test('ages are right across jumps that were believed, each on its own', async () => {
   const wall = new TestClock()
   const clock = new ConfirmedClock(wall, null)
