@@ -73,13 +73,13 @@ test('no text of the checkout names an address of this project', () => {
 })
 
 test.each([
-  'curl -fsSL https://github.com/hookline/hookline/releases/latest/download/install | sh',
-  'HTTPS://GitHub.com/Hookline/Hookline',
-  'import api "github.com/hookline/client"',
-  'podman pull ghcr.io/hookline/hookline:0.1.0',
+  'curl -fsSL https://github.com/ann/hookline/releases/latest/download/install | sh',
+  'HTTPS://GitHub.com/Ann/Hookline',
+  'import api "github.com/ann/client"',
+  'podman pull ghcr.io/ann/hookline:0.1.0',
   'https://raw.githubusercontent.com/ann/hookline/main/scripts/install',
-  'Maintainer: Hookline <hookline@users.noreply.github.com>',
-  'pkg:github/hookline/hookline@v0.1.0',
+  'Maintainer: Hookline <ann@users.noreply.github.com>',
+  'pkg:github/hookline/relay@v0.1.0',
   'see https://docs.hookline.dev/start',
   'npm install @hookline/client',
 ])('%s is found', (text) => {
