@@ -1,6 +1,6 @@
 // Builds the executable: `dist/hookline` for this machine, or with `--all` one for each target, with
-// their checksums; `--target NAME` builds some of them, `--to FOLDER` elsewhere. Bun fetches the runtime
-// of another target from the package registry, once.
+// their checksums; `--target NAME` builds some of them, `--to FOLDER` elsewhere. With `--repository`, guides
+// name its releases. Bun fetches the runtime of another target from the package registry, once.
 
 import { mkdir, rm } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
@@ -8,6 +8,7 @@ import { parseArgs } from 'node:util'
 import { bundlePage } from '../src/http/page-bundle.ts'
 import { swaggerFile } from '../src/http/swagger-files.ts'
 import { readMachO, signatureProblem } from './mach-o.ts'
+import { namedInGuides, repositoryUrl } from './release/repository.ts'
 import { TARGETS, targetsOf, type TargetName } from './release/targets.ts'
 
 const ROOT = `${import.meta.dir}/..`
@@ -16,9 +17,12 @@ const { values: options } = parseArgs({
     all: { type: 'boolean', default: false },
     target: { type: 'string', multiple: true, default: [] },
     to: { type: 'string', default: `${ROOT}/dist` },
+    repository: { type: 'string' },
   },
 })
 const DIST = options.to
+const guides =
+  options.repository === undefined ? [] : [namedInGuides(repositoryUrl(options.repository))]
 
 /**
  * The page is bundled on its own and replaces its HTML file. Bundled with the server it would keep its
@@ -128,7 +132,7 @@ async function build(outfile: string, target?: Bun.Build.CompileTarget): Promise
     bytecode: true,
     // Not minified: without its white space Elysia's compiled handlers break.
     minify: false,
-    plugins: [embeddedPage, embeddedSwagger, embeddedMcp],
+    plugins: [embeddedPage, embeddedSwagger, embeddedMcp, ...guides],
     sourcemap: 'linked',
     define: { 'process.env.NODE_ENV': '"production"' },
     compile: {

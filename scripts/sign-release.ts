@@ -1,7 +1,8 @@
 // Signs a release, so that `hookline upgrade` and the installer can verify its origin:
 //
-//   bun scripts/sign-release.ts --make-key FILE      a new key, once: FILE is the secret half
-//   bun scripts/sign-release.ts FOLDER --key FILE    signs FOLDER/SHA256SUMS, and adds the installer
+//   bun scripts/sign-release.ts --make-key FILE       a new key, once: FILE is the secret half
+//   bun scripts/sign-release.ts FOLDER --key FILE --repository OWNER/NAME
+//                                                     signs FOLDER/SHA256SUMS, and adds the installer
 //
 // The public half goes to `.release-key.pub`, which every build carries. SHA256SUMS is signed twice with
 // the same Ed25519 key: as minisign does it, and as ssh-keygen does it, which each Mac has.
@@ -19,11 +20,12 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 
 import { VERSION } from '../src/system/version.ts'
+import { nameReleases, repositoryUrl } from './release/repository.ts'
 
 const ROOT = `${import.meta.dir}/..`
 const SSH_ALGORITHM = 'ssh-ed25519'
 const SSH_NAMESPACE = 'hookline'
-const RELEASES = 'https://github.com/hookline/hookline/releases/latest/download'
+const TEXT = { type: 'string' } as const
 
 /** The public half of `key` as minisign writes it: a comment, and the key in base64. */
 export function minisignPublicKey(key: KeyObject): string {
@@ -64,9 +66,9 @@ export function sshSignature(key: KeyObject, content: Uint8Array): string {
 
 /**
  * Signs SHA256SUMS of `folder`, and writes the installer beside it that trusts `key` and takes releases from
- * `url`, else from where it always does.
+ * `repository`, which is an address.
  */
-export function signRelease(folder: string, key: KeyObject, url?: string): void {
+export function signRelease(folder: string, key: KeyObject, repository: string): void {
   const path = join(folder, 'SHA256SUMS')
   const sums = readFileSync(path)
   writeFileSync(`${path}.minisig`, minisign(key, sums, `hookline ${VERSION}`))
@@ -76,8 +78,8 @@ export function signRelease(folder: string, key: KeyObject, url?: string): void 
   const installer = readFileSync(`${ROOT}/scripts/install`, 'utf8')
     .replace("minisign_key=''", `minisign_key='${publicKey}'`)
     .replace("ssh_key=''", `ssh_key='${ssh}'`)
-    .replaceAll(RELEASES, url ?? RELEASES)
-  writeFileSync(join(folder, 'install'), installer)
+    .replace("own_releases=''", "own_releases='<releases>'")
+  writeFileSync(join(folder, 'install'), nameReleases(installer, repository))
 }
 
 function rawPublicKey(key: KeyObject): Buffer {
@@ -113,12 +115,15 @@ function makeKey(file: string): void {
 if (import.meta.main) {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
-    options: { 'make-key': { type: 'string' }, key: { type: 'string' } },
+    options: { 'make-key': TEXT, key: TEXT, repository: TEXT },
   })
   const [folder] = positionals
   if (values['make-key'] !== undefined) makeKey(values['make-key'])
-  else if (folder !== undefined && values.key !== undefined) {
-    signRelease(folder, createPrivateKey(readFileSync(values.key)))
+  else if (folder !== undefined && values.key !== undefined && values.repository !== undefined) {
+    const key = createPrivateKey(readFileSync(values.key))
+    signRelease(folder, key, repositoryUrl(values.repository))
   } else
-    throw new Error('Usage: sign-release.ts FOLDER --key FILE, or sign-release.ts --make-key FILE')
+    throw new Error(
+      'Usage: sign-release.ts FOLDER --key FILE --repository OWNER/NAME, or --make-key FILE',
+    )
 }

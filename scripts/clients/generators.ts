@@ -119,7 +119,7 @@ function openApiGenerators({ jar, npm, python }: Tools): readonly Generator[] {
   }
   const withoutTests = 'apiTests=false,modelTests=false,apiDocs=false,modelDocs=false'
   const here = ['--output', '.', '--global-property', withoutTests]
-  const names = ['--git-user-id', 'hookline', '--git-repo-id', 'client']
+  const names = '--git-host example.com --git-user-id hookline --git-repo-id client'.split(' ')
   const classpath = `${DEPENDENCY_PLUGIN}:build-classpath`
   return [
     {

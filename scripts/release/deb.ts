@@ -12,6 +12,8 @@ import type { Packaged } from './targets.ts'
 export type DebOrder = {
   /** Version as semver writes it. */
   readonly version: string
+  /** Address of the repository that publishes it, if one does. */
+  readonly repository: string | null
   readonly architecture: Packaged
   readonly executable: Uint8Array
   readonly documents: Documents
@@ -91,19 +93,19 @@ function filesOf({ executable, documents }: DebOrder): readonly Entry[] {
   ]
 }
 
-function controlOf({ version, architecture }: DebOrder, files: readonly Entry[]): string {
+function controlOf(order: DebOrder, files: readonly Entry[]): string {
+  const { version, repository, architecture } = order
   const bytes = files.reduce((sum, { content = '' }) => sum + Buffer.byteLength(content), 0)
   return `Package: hookline
 Version: ${debVersion(version)}
 Architecture: ${architecture}
-Maintainer: Hookline <hookline@users.noreply.github.com>
+Maintainer: Hookline
 Installed-Size: ${Math.ceil(bytes / KIB)}
 Depends: libc6 (>= 2.17)
 Recommends: dbus-user-session, libpam-systemd
 Section: net
 Priority: optional
-Homepage: https://github.com/hookline/hookline
-Description: self-hosted iMessage relay
+${repository === null ? '' : `Homepage: ${repository}\n`}Description: self-hosted iMessage relay
  Programs send and receive messages through your own phone lines, over an
  HTTP API. To start it as a service of yours, run: hookline up
 `

@@ -2,8 +2,8 @@ import type { TargetName } from './targets.ts'
 
 export type FormulaOrder = {
   readonly version: string
-  /** Folder of the files of this version. */
-  readonly url: string
+  /** Address of the repository that publishes it. */
+  readonly repository: string
   /** SHA-256 of each executable that there is. */
   readonly sums: ReadonlyMap<TargetName, string>
 }
@@ -18,7 +18,8 @@ const PROCESSORS = [
 ] as const
 
 /** A formula of Homebrew that installs the executables of a release as they are. */
-export function formula({ version, url, sums }: FormulaOrder): string {
+export function formula({ version, repository, sums }: FormulaOrder): string {
+  const url = `${repository}/releases/download/v${version}`
   const systems = SYSTEMS.map(([system, ours]) => {
     const blocks = PROCESSORS.flatMap(([processor, name]) => {
       const target = `${ours}-${name}` as const
@@ -34,7 +35,7 @@ export function formula({ version, url, sums }: FormulaOrder): string {
   })
   return `class Hookline < Formula
   desc "Self-hosted iMessage relay"
-  homepage "https://github.com/hookline/hookline"
+  homepage "${repository}"
   version "${version}"
   license "MIT"
 ${systems.join('')}

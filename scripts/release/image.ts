@@ -9,6 +9,8 @@ import type { Packaged } from './targets.ts'
 
 export type ImageOrder = {
   readonly version: string
+  /** Address of the repository that publishes it, if one does. */
+  readonly repository: string | null
   readonly documents: Documents
   /** Date of every file, in seconds since 1970. */
   readonly seconds: number
@@ -39,7 +41,6 @@ const DATA = '/data'
 const PORT = 4665
 /** Of no account on a host; the user `nonroot` of distroless images. */
 const USER = 65_532
-const SOURCE = 'https://github.com/hookline/hookline'
 const LIBRARY_FILES = ['libc.so.6', 'libm.so.6', 'libpthread.so.0', 'libdl.so.2'] as const
 /** Folder of libraries on Debian, and the dynamic linker as executables name it. */
 const PLACES = {
@@ -96,7 +97,7 @@ export function imageLayout(order: ImageOrder): ReadonlyMap<string, Uint8Array> 
 }
 
 function addImage(layout: Layout, order: ImageOrder, part: ImagePart): Descriptor {
-  const { version, level, seconds } = order
+  const { version, repository, level, seconds } = order
   const files = tar(layerEntries(order, part), { seconds })
   const layer = addBlob(layout, `${OCI}.layer.v1.tar+gzip`, gzip(files, level))
   const created = `${new Date(seconds * 1_000).toISOString().slice(0, 19)}Z`
@@ -104,7 +105,7 @@ function addImage(layout: Layout, order: ImageOrder, part: ImagePart): Descripto
     'org.opencontainers.image.title': 'Hookline',
     'org.opencontainers.image.version': version,
     'org.opencontainers.image.licenses': 'MIT',
-    'org.opencontainers.image.source': SOURCE,
+    ...(repository !== null && { 'org.opencontainers.image.source': repository }),
   }
   const config = {
     created,

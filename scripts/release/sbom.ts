@@ -19,6 +19,8 @@ type Node = { readonly component: Component; readonly dependsOn: readonly string
 
 export type SbomOrder = {
   readonly version: string
+  /** Address of the repository that publishes it, if one does. */
+  readonly repository: string | null
   readonly seconds: number
   /** Folders below node_modules of which a file is in the executable. */
   readonly inside: ReadonlySet<string>
@@ -59,8 +61,8 @@ export async function packagesInside(): Promise<ReadonlySet<string>> {
   return new Set([...folders.flat(), 'swagger-ui-dist'])
 }
 
-export function sbom({ version, seconds, inside }: SbomOrder): string {
-  const own = `pkg:github/hookline/hookline@v${version}`
+export function sbom({ version, repository, seconds, inside }: SbomOrder): string {
+  const own = `pkg:generic/hookline@${version}`
   const lock = readLock()
   const nodes = packagesOf(lock.packages, inside)
   const wanted = Object.keys(lock.workspaces[''].dependencies)
@@ -76,6 +78,7 @@ export function sbom({ version, seconds, inside }: SbomOrder): string {
     version,
     purl: own,
     licenses: [{ license: { id: 'MIT' } }],
+    ...(repository !== null && { externalReferences: [{ type: 'vcs', url: repository }] }),
   }
   const graph = [{ component: product, dependsOn: [...direct, BUN] }, ...all]
   const bom = {

@@ -128,7 +128,9 @@ export function downloadOf(machine: Machine) {
 
 /** Value of release_source where the owner named none. */
 const NO_SOURCE = 'none'
-const NO_FILE = 'To have releases downloaded: hookline config set release_source URL'
+const NO_FILE =
+  'release_source is empty. In a clone: git pull && ./scripts/install. ' +
+  'Where releases are published: hookline config set release_source URL'
 /** A hundred megabytes over a slow line. */
 const DOWNLOAD_MS_MAX = 1_800_000
 /** The owner's own choice may be in the own network. */

@@ -49,7 +49,10 @@ export function createUpdateCheck(tools: UpdateTools) {
   async function checkUpdate(): Promise<UpdateState> {
     const place = source()
     if (place === null) {
-      throw invalidRequest({ path: 'release_source', message: 'is not set: set it first' })
+      throw invalidRequest({
+        path: 'release_source',
+        message: 'is empty: set it to where releases are published',
+      })
     }
     const found = await newestRelease(place, tools).then(
       ({ version, isNewer }) => {

@@ -47,7 +47,7 @@ const UploadHeaders = Type.Object({
       minLength: 1,
       maxLength: 255,
       description: 'Retries with the same bytes get the same attachment.',
-      example: 'menu-2026-11',
+      example: 'berlin-menu-2026-11',
     }),
   ),
 })

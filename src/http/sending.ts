@@ -40,7 +40,7 @@ const SendHeaders = Type.Object({
       minLength: 1,
       maxLength: 255,
       description: 'Retries of the same request get the first answer again, for 7 days.',
-      example: 'order-1042-ready',
+      example: 'berlin-order-1042-ready',
     }),
   ),
   Prefer: Type.Optional(

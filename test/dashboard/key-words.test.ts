@@ -5,7 +5,7 @@ import { creatorWords, firstCall, keyName, keySentence } from '../../src/dashboa
 import { expandScopes } from '../../src/domain/permissions.ts'
 import { KINDS, phoneLine } from './samples.ts'
 
-const CREATED = { key: 'hl_live_k', secret: 'hl_secret_s' }
+const CREATED = { id: 'key_k', key: 'hl_live_k', secret: 'hl_secret_s' }
 const ORIGIN = 'https://relay.example.com'
 
 test('the first call works as it stands by a simulated line that is online', () => {
@@ -21,7 +21,7 @@ test('the first call works as it stands by a simulated line that is online', () 
     `curl -X POST https://relay.example.com/api/v1/messages/send \\
   -H 'X-API-Key: hl_live_k' \\
   -H 'X-API-Secret: hl_secret_s' \\
-  -H "Idempotency-Key: hello-$(date +%s)" \\
+  -H 'Idempotency-Key: key_k-hello-1' \\
   -H 'Content-Type: application/json' \\
   -d '{"to":"+12025550123","text":"Hello from Hookline","phone_line_id":"line_up"}'`,
   )

@@ -18,6 +18,7 @@ import { ScratchFolder } from '../support/scratch-folder.ts'
 import { UpgradeMachine } from './upgrade-machine.ts'
 import { carriedTexts, schemaOf } from './upgraded-relay.ts'
 
+const REPOSITORY = 'https://releases.example/ann/hookline'
 const OLD_SCHEMA = MIGRATIONS.length
 const NEXT_SCHEMA = OLD_SCHEMA + 1
 
@@ -83,7 +84,7 @@ test(
     placeExecutable(await nextVersion(), next)
     const sum = new Bun.CryptoHasher('sha256').update(await Bun.file(next).bytes()).digest('hex')
     writeFileSync(downloads.file('SHA256SUMS'), `${sum}  hookline\n`)
-    signRelease(downloads.path, RELEASE_KEY)
+    signRelease(downloads.path, RELEASE_KEY, REPOSITORY)
     const upgradeTo = (from: string, ...more: readonly string[]) =>
       machine.run('upgrade', '--from', from, ...more)
 
@@ -93,7 +94,7 @@ test(
     const late = await upgradeTo(next, '--unverified', '--json')
     const now = await machine.run('version')
     const genuine = await upgradeTo(next)
-    signRelease(downloads.path, generateKeyPairSync('ed25519').privateKey)
+    signRelease(downloads.path, generateKeyPairSync('ed25519').privateKey, REPOSITORY)
     const forged = await upgradeTo(next)
     const previous = `${machine.executable}.previous`
     const back = await upgradeTo(previous)
@@ -153,7 +154,10 @@ test(
     publish('10.0.0')
     const fromFolder = await machine.run('upgrade')
 
-    expect(unset).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('release_source') })
+    expect(unset).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringMatching(/release_source is empty\. .*\.\/scripts\/install/),
+    })
     expect(forged).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('is not signed') })
     expect(changed).toMatchObject({
       exitCode: 1,

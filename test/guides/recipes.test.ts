@@ -2,13 +2,13 @@
 // that check signatures do so with deliveries of a real relay.
 
 import { afterAll, expect, test } from 'bun:test'
-import { createContext, runInContext } from 'node:vm'
 
 import { parseCommandLine } from '../../src/cli/parse.ts'
 import { COMMAND_GROUPS } from '../../src/cli/run.ts'
 import { loadConfig, optionsOf } from '../../src/config.ts'
 import { EVENT_NAMES } from '../../src/domain/webhook.ts'
 import { GUIDES, findGuide } from '../../src/guides/guides.ts'
+import { blocks, evaluate, node, runCode, workflow } from '../support/guide-recipes.ts'
 import { testNeeding } from '../support/needs.ts'
 import { ScriptedDriver } from '../support/scripted-driver.ts'
 import { TestClock } from '../support/test-clock.ts'
@@ -19,14 +19,6 @@ const COMMANDS = COMMAND_GROUPS.flatMap(({ commands }) => commands)
 const RECIPES = ['n8n', 'home-assistant', 'openclaw', 'mcp', 'caddy', 'tailscale', 'grafana']
 const python = Bun.which('python3')
 const caddy = Bun.which('caddy')
-
-/** The fenced blocks of a guide in one language, in their order. */
-function blocks(name: string, language: string): readonly string[] {
-  const text = findGuide(name)?.text ?? ''
-  return [...text.matchAll(new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\`$`, 'gm'))].map(
-    ([, block]) => block ?? '',
-  )
-}
 
 const clock = new TestClock()
 const driver = new ScriptedDriver()
@@ -109,21 +101,6 @@ test('recipes name the port on which the relay listens, and routes that it has',
   }
 })
 
-/** An n8n workflow, as far as these tests read it. */
-type Workflow = {
-  readonly id: string
-  readonly nodes: readonly { readonly name: string; readonly parameters: Json }[]
-  readonly connections: Readonly<Record<string, Json>>
-}
-
-function workflow(): Workflow {
-  return JSON.parse(blocks('n8n', 'json')[0] ?? '')
-}
-
-function node(name: string): Json {
-  return workflow().nodes.find((one) => one.name === name)?.parameters
-}
-
 test("the n8n workflow is what the guide's command writes, and each of its connections has its node", () => {
   const command = /^hookline guide n8n \| (sed [^>]+) >/m.exec(findGuide('n8n')?.text ?? '')?.[1]
   const run = Bun.spawnSync(['sh', '-c', command ?? ''], {
@@ -140,19 +117,22 @@ test("the n8n workflow is what the guide's command writes, and each of its conne
   expect(ends.filter((name) => !names.includes(name))).toEqual([])
 })
 
-/** The code of n8n's node, in a context that has as little as n8n's: `Buffer`, and no `crypto`. */
+/** What n8n's node says of a request. */
 async function checkInN8n(
   headers: Readonly<Record<string, string>>,
   body: string,
   atMs: number,
-  pasted = secret,
+  pasted = { id: webhook.body.id, secret },
 ): Promise<Json> {
-  const code = node('Check the signature').jsCode.replace('whsec_…', pasted)
-  const helpers = { getBinaryDataBuffer: async () => Buffer.from(body) }
-  const $input = { first: () => ({ json: { headers } }) }
-  const context = createContext({ Buffer, $input, self: { helpers }, Date: { now: () => atMs } })
-  const wrapped = `(async function () {${code}\n}).call(self)`
-  const [item]: Json = await runInContext(wrapped, context)
+  const code = node('Check the signature').jsCode
+  const [item]: Json = await runCode(
+    code.replace("'wh_…'", `'${pasted.id}'`).replace('whsec_…', pasted.secret),
+    {
+      helpers: { getBinaryDataBuffer: async () => Buffer.from(body) },
+      $input: { first: () => ({ json: { headers } }) },
+      Date: { now: () => atMs },
+    },
+  )
   return item.json
 }
 
@@ -189,23 +169,23 @@ test.each(REQUESTS)(
       ...(isOurs ? JSON.parse(delivered.body) : {}),
       isGenuine: isOurs,
       id: given['webhook-id'],
+      idempotency_key: `reply-${webhook.body.id}-${given['webhook-id']}`,
     })
   },
 )
 
-test("n8n's node takes no request without headers, and none before it has its secret", async () => {
+test("n8n's node takes no request without headers, and none before it has its webhook's id and secret", async () => {
   const bare = await checkInN8n({}, delivered.body, sentAt)
-  const unset = checkInN8n(delivered.headers, delivered.body, sentAt, 'whsec_…')
 
-  expect(bare).toEqual({ isGenuine: false, id: '' })
-  await expect(unset).rejects.toThrow('Put the signing secret')
+  expect(bare).toMatchObject({ isGenuine: false, id: '' })
+  for (const pasted of [
+    { id: webhook.body.id, secret: 'whsec_…' },
+    { id: 'wh_…', secret },
+  ]) {
+    const unset = checkInN8n(delivered.headers, delivered.body, sentAt, pasted)
+    await expect(unset).rejects.toThrow('Put the id and the signing secret')
+  }
 })
-
-/** The value of an n8n expression, `={{ … }}`. */
-function evaluate(expression: string, variables: Json): string {
-  const inner = /^=\{\{(.*)\}\}$/.exec(expression)?.[1] ?? ''
-  return runInContext(inner, createContext(variables))
-}
 
 test("n8n's replies go to the person who wrote, once for an event that comes twice", async () => {
   const $json = await checkInN8n(delivered.headers, delivered.body, sentAt)

@@ -3,6 +3,7 @@
 import { generateKeyPairSync } from 'node:crypto'
 import {
   chmodSync,
+  copyFileSync,
   existsSync,
   mkdirSync,
   readFileSync,
@@ -13,6 +14,7 @@ import {
 
 import { signRelease } from '../../scripts/sign-release.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
+import { ROOT } from '../support/source-files.ts'
 
 export type System = {
   readonly uname: readonly [system: string, processor: string]
@@ -54,7 +56,7 @@ export class Setup implements Disposable {
       `${this.#releases}/SHA256SUMS`,
       `${'0'.repeat(64)}  hookline-other\n${hash}  ${name}\n`,
     )
-    signRelease(this.#releases, this.#key)
+    signRelease(this.#releases, this.#key, 'https://releases.example/ann/hookline')
   }
 
   /** Changes the sums after they were signed, so that they fit a file of somebody else's making. */
@@ -83,14 +85,36 @@ export class Setup implements Disposable {
     for (const name of names) symlinkSync(Bun.which(name) ?? name, `${this.#tools}/${name}`)
   }
 
+  /**
+   * A clone with the installer and stand-ins for what sets it up and for Bun, which builds an executable that
+   * notes what it is called with. The path of the installer.
+   */
+  makeClone({ canBuild = true } = {}): string {
+    const root = this.folder.file('a clone')
+    const bun = canBuild
+      ? 'echo "$PWD $*" >>"$HOME/tools"; mkdir -p "$3"; cp built "$3/hookline"'
+      : 'echo no room; exit 1'
+    for (const path of ['scripts', '.tools/bin']) mkdirSync(`${root}/${path}`, { recursive: true })
+    this.#script(`${root}/scripts/setup`, 'echo setup >>"$HOME/tools"')
+    this.#script(`${root}/.tools/bin/bun`, bun)
+    this.#script(`${root}/built`, 'echo "$*" >>"$HOME/called"')
+    writeFileSync(`${root}/scripts/build.ts`, '')
+    copyFileSync(`${ROOT}/scripts/install`, `${root}/scripts/install`)
+    return `${root}/scripts/install`
+  }
+
   translated(): void {
     this.#tool('sysctl', 'echo 1')
   }
 
-  async run(environment: Readonly<Record<string, string>> = {}, script = this.#installer) {
-    const child = Bun.spawn(['/bin/sh'], {
-      // As `curl ... | sh` has it.
-      stdin: Bun.file(script),
+  /** Runs a script as `curl ... | sh` does, or as the file of a clone. */
+  async run(
+    environment: Readonly<Record<string, string>> = {},
+    script = this.#installer,
+    as: 'pipe' | 'file' = 'pipe',
+  ) {
+    const child = Bun.spawn(as === 'pipe' ? ['/bin/sh'] : [script], {
+      stdin: as === 'pipe' ? Bun.file(script) : 'ignore',
       stdout: 'pipe',
       stderr: 'pipe',
       env: {
@@ -123,8 +147,12 @@ export class Setup implements Disposable {
   }
 
   #tool(name: string, script: string): void {
-    writeFileSync(`${this.#tools}/${name}`, `#!/bin/sh\n${script}\n`)
-    chmodSync(`${this.#tools}/${name}`, 0o755)
+    this.#script(`${this.#tools}/${name}`, script)
+  }
+
+  #script(path: string, script: string): void {
+    writeFileSync(path, `#!/bin/sh\n${script}\n`)
+    chmodSync(path, 0o755)
   }
 
   [Symbol.dispose](): void {

@@ -2,7 +2,7 @@
 // and stand-ins for the tools that tell and sign.
 
 import { expect, test } from 'bun:test'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
 
 import { testNeeding } from '../support/needs.ts'
 import { ROOT } from '../support/source-files.ts'
@@ -227,4 +227,67 @@ test('a script that came only in part does nothing', async () => {
 
   expect(run.exitCode).not.toBe(0)
   expect(setup.left()).toEqual([])
+})
+
+const CLONED: readonly (readonly [System, string])[] = [
+  [{ uname: ['Darwin', 'arm64'] }, ''],
+  [{ uname: ['Darwin', 'x86_64'] }, 'codesign --force --sign - hookline-darwin-x64\n'],
+  [{ uname: ['Linux', 'x86_64'] }, ''],
+]
+
+test.each(CLONED)(
+  'in a clone on %j the installer builds what it installs',
+  async (system, signed) => {
+    using setup = new Setup(system)
+    const installer = setup.makeClone()
+
+    const { exitCode, stdout, stderr } = await setup.run(
+      { HOOKLINE_RELEASES: '' },
+      installer,
+      'file',
+    )
+
+    expect([exitCode, stderr, setup.noted('called')]).toEqual([0, '', 'help --man\nup\n'])
+    expect(stdout).toContain(`Installed ${setup.program}\n`)
+    const [first, build, ...more] = (setup.noted('tools') ?? '').split(/(?<=\n)/)
+    expect([first, build?.replace(/^.*(?=\/a clone)/, '').replace(/ \S+\n$/, '')]).toEqual([
+      'setup\n',
+      '/a clone scripts/build.ts --to',
+    ])
+    const signing = more.filter((line) => line.startsWith('codesign'))
+    expect(signing.join('').replaceAll(/\S*\/(?=hookline)/g, '')).toBe(signed)
+    expect(setup.left()).toEqual(['hookline'])
+  },
+)
+
+test('in a clone, who wants no service gets none, and a build that fails installs nothing', async () => {
+  using setup = new Setup(LINUX)
+  const environment = { HOOKLINE_RELEASES: '', HOOKLINE_NO_UP: '1' }
+
+  const failed = await setup.run(environment, setup.makeClone({ canBuild: false }), 'file')
+  const left = setup.left()
+  const built = await setup.run(environment, setup.makeClone(), 'file')
+
+  expect([failed.exitCode, failed.stderr, left]).toEqual([
+    1,
+    'no room\nhookline: It cannot be built; see above. Nothing is installed.\n',
+    [],
+  ])
+  expect([built.exitCode, setup.noted('called')]).toEqual([0, 'help --man\n'])
+})
+
+test('an installer of no release that stands in no clone says what to do', async () => {
+  using setup = new Setup(LINUX)
+  const installer = setup.makeClone()
+  rmSync(installer.replace(/install$/, 'build.ts'))
+
+  for (const as of ['pipe', 'file'] as const) {
+    const { exitCode, stderr } = await setup.run({ HOOKLINE_RELEASES: '' }, installer, as)
+
+    expect(exitCode).toBe(1)
+    expect(stderr).toStartWith('hookline: This installer belongs to no published release: run ')
+    expect(stderr).toContain('./scripts/install in a clone')
+    expect(stderr).toContain('HOOKLINE_RELEASES')
+  }
+  expect([setup.noted('tools'), setup.left()]).toEqual([null, []])
 })

@@ -198,7 +198,14 @@ function packageOf(folder: ScratchFolder, version: string, executable: Uint8Arra
   const architecture = ARCHITECTURE
   const file = folder.file(`hookline_${version}_${executable.length}.deb`)
   if (!existsSync(file)) {
-    const order = { version, architecture, executable, documents: DOCUMENTS, ...QUICK }
+    const order = {
+      version,
+      repository: null,
+      architecture,
+      executable,
+      documents: DOCUMENTS,
+      ...QUICK,
+    }
     Bun.spawnSync(['sh', '-c', 'cat >"$0"', file], { stdin: deb(order) })
   }
   return file
@@ -225,7 +232,7 @@ function unpack(root: SmallRoot, version: string, executable: Uint8Array): Confi
   const library = findLibrary(ARCHITECTURE)
   if (library === null) throw new Error('There is no C library.')
   const parts = [{ architecture: ARCHITECTURE, executable, library }]
-  const layout = imageLayout({ version, documents: DOCUMENTS, parts, ...QUICK })
+  const layout = imageLayout({ version, repository: null, documents: DOCUMENTS, parts, ...QUICK })
   const blob = (descriptor: { readonly digest: string }) =>
     Buffer.from(layout.get(`blobs/${descriptor.digest.replace(':', '/')}`) ?? '')
   const json = (bytes: Uint8Array) => JSON.parse(Buffer.from(bytes).toString())

@@ -5,7 +5,9 @@ import { afterAll, expect, test } from 'bun:test'
 import { chmodSync, cpSync, mkdirSync, readFileSync, readdirSync, symlinkSync } from 'node:fs'
 import { gunzipSync } from 'node:zlib'
 
+import { deb } from '../../scripts/release/deb.ts'
 import { imageArchive, imageLayout, type ImageOrder } from '../../scripts/release/image.ts'
+import { namedInGuides } from '../../scripts/release/repository.ts'
 import { packagesInside, sbom } from '../../scripts/release/sbom.ts'
 import { readLicenses } from '../../src/cli/licenses.macro.ts'
 import { VERSION } from '../../src/system/version.ts'
@@ -18,11 +20,14 @@ const folder = new ScratchFolder()
 afterAll(() => folder[Symbol.dispose]())
 const CHECKOUT = folder.file('checkout')
 const BUILT = folder.file('built')
+const REPOSITORY = 'https://github.com/ann/hookline'
+const RELEASES = `${REPOSITORY}/releases`
 const TARGETS = ['darwin-arm64', 'linux-arm64', 'linux-x64'] as const
 const STAND_IN = '#!/bin/sh\necho hookline\n'
 const PART = { executable: Buffer.from(STAND_IN), library: { release: '2.36', files: [] } }
 const IMAGE: ImageOrder = {
   version: VERSION,
+  repository: REPOSITORY,
   seconds: 1_800_000_000,
   documents: {
     licenses: '',
@@ -65,11 +70,16 @@ function release(out: string, ...more: readonly string[]) {
   return run('release.ts', '--built', BUILT, '--out', out, ...more)
 }
 
-test('a release without a key is refused, and so is one with a key that no executable trusts', () => {
+test('a release without a key is refused, one with a key that no executable trusts, and one without a repository', () => {
   const none = release(folder.file('none'))
   const other = release(folder.file('none'), '--key', folder.file('other'))
+  const key = ['--key', folder.file('key')]
+  const nowhere = release(folder.file('none'), ...key)
+  const wrong = release(folder.file('none'), ...key, '--repository', 'http://example.org/ann')
 
-  expect([none.exitCode, other.exitCode]).toEqual([1, 1])
+  expect([none, other, nowhere, wrong].map(({ exitCode }) => exitCode)).toEqual([1, 1, 1, 1])
+  expect(nowhere.stderr).toBe('A release says where it is published: --repository OWNER/NAME.\n')
+  expect(wrong.stderr).toStartWith('http://example.org/ann is not a repository: --repository ')
   expect(none.stderr).toStartWith('A release is signed: --key FILE.')
   expect(other.stderr).toContain('is not the secret half of .release-key.pub')
 }, 180_000)
@@ -78,8 +88,8 @@ test('two releases of one commit are the same, signed, and what the installer in
   const targets = ['--targets', TARGETS.join(','), '--key', folder.file('key')]
   const [one, two] = [folder.file('one'), folder.file('two')]
 
-  const made = release(one, ...targets, '--url', 'https://example.org/releases')
-  release(two, ...targets, '--url', 'https://example.org/releases')
+  const made = release(one, ...targets, '--repository', 'ann/hookline')
+  release(two, ...targets, '--repository', REPOSITORY)
   const sums = readFileSync(`${one}/SHA256SUMS`, 'utf8')
   const check = Bun.spawnSync(['sha256sum', '--check', '--quiet', 'SHA256SUMS'], { cwd: one })
   const home = folder.file('home')
@@ -117,12 +127,12 @@ test('two releases of one commit are the same, signed, and what the installer in
   expect([install.stderr.toString(), install.exitCode]).toEqual(['', 0])
   expect(readFileSync(`${home}/.local/bin/hookline`, 'utf8')).toBe(STAND_IN)
   const installer = readFileSync(`${one}/install`, 'utf8')
-  expect(installer).toContain('https://example.org/releases/latest/download')
-  expect(installer).not.toContain('github.com')
+  expect(installer).toContain(`\nown_releases='${RELEASES}/latest/download'\n`)
+  expect(installer).toContain(`#   curl -fsSL ${RELEASES}/latest/download/install | sh\n`)
   // The formula names the address and the sum of each executable.
   const formula = readFileSync(`${one}/hookline.rb`, 'utf8')
   const published = [...formula.matchAll(/url "(.+)"\n +sha256 "(.+)"/g)].map(([, url, sum]) => {
-    return `${sum}  ${url?.replace(`https://example.org/releases/download/v${VERSION}/`, '')}`
+    return `${sum}  ${url?.replace(`${RELEASES}/download/v${VERSION}/`, '')}`
   })
   expect(published.sort()).toEqual(
     sums
@@ -131,6 +141,42 @@ test('two releases of one commit are the same, signed, and what the installer in
       .sort(),
   )
 }, 180_000)
+
+test('each part of a release names the repository that publishes it, and a try without one names none', async () => {
+  const order = { executable: Buffer.from(STAND_IN), documents: IMAGE.documents, seconds: 0 }
+  const named = async (repository: string | null) => {
+    const version = VERSION
+    return [
+      unpacked(deb({ ...order, version, repository, architecture: 'amd64' })),
+      Buffer.from(imageArchive({ ...IMAGE, repository })).toString(),
+      sbom({ version, repository, seconds: 0, inside: await packagesInside() }),
+    ].map((text) => text.split(REPOSITORY).length - 1)
+  }
+  const tried = release(folder.file('tried'), '--unsigned', '--targets', 'linux-x64')
+
+  expect(await named(REPOSITORY)).toEqual([1, 4, 1])
+  expect(await named(null)).toEqual([0, 0, 0])
+  expect(tried.stdout).toContain(`files of Hookline ${VERSION}`)
+  expect(readdirSync(folder.file('tried'))).not.toContain('hookline.rb')
+}, 180_000)
+
+test('the guides of a release name its files, and those of a clone a place to fill in', async () => {
+  const texts = async (plugins: Bun.BunPlugin[]) => {
+    const entrypoints = [`${ROOT}/src/guides/guides.ts`]
+    const { outputs } = await Bun.build({ entrypoints, target: 'bun', plugins })
+    return (await outputs[0]?.text()) ?? ''
+  }
+  const install = 'curl -fsSL <releases>/install | sh'
+  const source = 'hookline config set release_source <releases>'
+
+  const [cloned, released] = [await texts([]), await texts([namedInGuides(REPOSITORY)])]
+
+  for (const command of [install, source]) {
+    expect(cloned).toContain(command)
+    expect(released).toContain(command.replace('<releases>', `${RELEASES}/latest/download`))
+  }
+  expect(released).not.toContain('<releases>')
+})
 
 test('a target that cannot be made is named, and the release says that it is not whole', () => {
   const unknown = release(folder.file('none'), '--unsigned', '--targets', 'plan9-x64')
@@ -289,8 +335,19 @@ testNeeding('skopeo', Bun.which('skopeo') !== null)(
 )
 
 async function materials(): Promise<Bom> {
-  const order = { version: VERSION, seconds: 1_800_000_000, inside: await packagesInside() }
-  return JSON.parse(sbom(order))
+  const inside = await packagesInside()
+  return JSON.parse(
+    sbom({ version: VERSION, repository: REPOSITORY, seconds: 1_800_000_000, inside }),
+  )
+}
+
+/** The texts of the archive of control files in a .deb. */
+function unpacked(archive: Buffer): string {
+  const start = archive.indexOf('control.tar.gz')
+  const gzipped = archive.subarray(archive.indexOf(Buffer.from([0x1f, 0x8b]), start))
+  return Buffer.from(
+    gunzipSync(gzipped.subarray(0, Number(archive.toString('latin1', start + 48, start + 58)))),
+  ).toString()
 }
 
 function sha256(bytes: Uint8Array): string {

@@ -5,10 +5,15 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs'
 
 import { ROOT } from '../support/source-files.ts'
 
+type Step = {
+  readonly uses?: string
+  readonly run?: string
+  readonly env?: Readonly<Record<string, string>>
+}
 type Job = {
   readonly permissions?: Readonly<Record<string, string>>
   readonly uses?: string
-  readonly steps?: readonly { readonly uses?: string; readonly run?: string }[]
+  readonly steps?: readonly Step[]
 }
 type Workflow = {
   readonly permissions: Readonly<Record<string, string>>
@@ -27,6 +32,13 @@ test('tests run for each change, and a release only behind them', () => {
   expect(files).toEqual(['release.yml', 'test.yml'])
   expect(jobs.map(([name]) => name)).toEqual(['test', 'release', 'linux', 'mac'])
   expect(workflows[0]?.jobs['release']).toMatchObject({ needs: 'test' })
+})
+
+test('a release points at the repository whose workflow makes it', () => {
+  const make = steps.find(({ run }) => run?.includes('scripts/release.ts --key'))
+
+  expect(make?.run).toContain('--repository "$REPOSITORY"')
+  expect(make?.env?.['REPOSITORY']).toBe('${{ github.server_url }}/${{ github.repository }}')
 })
 
 test('only the job that publishes may write', () => {

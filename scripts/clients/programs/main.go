@@ -8,7 +8,7 @@ import (
 	"os"
 	"strings"
 
-	api "github.com/hookline/client"
+	api "example.com/hookline/client"
 )
 
 func check(what string, isRight bool) {

@@ -113,8 +113,8 @@ class Hookline:
     ) -> Message:
         """Send one message, however often it has to be tried: every attempt has the same idempotency key.
 
-        Pass a `key` of your own, such as an order's number, and the message stays one message over restarts of
-        your program, too (for 7 days).
+        Pass a `key` of your own, such as your shop's name and an order's number, and the message stays one
+        message over restarts of your program, too (for 7 days).
         """
         return self.send_message(
             request,

@@ -172,11 +172,11 @@ type FirstCall = {
  * real line the reader fills in a number first.
  */
 export function firstCall(
-  created: Pick<CreatedKey, 'key' | 'secret' | 'scopes' | 'phone_line_ids' | 'rules'>,
+  created: Pick<CreatedKey, 'id' | 'key' | 'secret' | 'scopes' | 'phone_line_ids' | 'rules'>,
   { lines: all, kinds }: { readonly lines: readonly PhoneLine[]; readonly kinds: Kinds },
   origin: string,
 ): FirstCall {
-  const { key, secret, scopes, phone_line_ids: ids } = created
+  const { id: keyId, key, secret, scopes, phone_line_ids: ids } = created
   const lines = all.filter(({ id }) => ids?.includes(id) !== false)
   const headers = `  -H 'X-API-Key: ${key}' \\\n  -H 'X-API-Secret: ${secret}'`
   if (scopes?.includes('messages:send') === false) {
@@ -191,7 +191,7 @@ export function firstCall(
   const curl = [
     `curl -X POST ${origin}/api/v1/messages/send \\`,
     `${headers} \\`,
-    `  -H "Idempotency-Key: hello-$(date +%s)" \\`,
+    `  -H 'Idempotency-Key: ${keyId}-hello-1' \\`,
     `  -H 'Content-Type: application/json' \\`,
     `  -d '${body}'`,
   ].join('\n')
