@@ -43,7 +43,11 @@ const WEBHOOK_SETTINGS = {
     description: 'The events to deliver, and no others.',
     example: ['message.received', 'message.delivered'],
   }),
-  is_active: Type.Boolean({ description: 'False pauses: new events are not queued for it.' }),
+  is_active: Type.Boolean({
+    description:
+      'False pauses: nothing is delivered, and new events are not queued. The answer that resumes it has ' +
+      'their number in `events_while_paused`.',
+  }),
   description: nullable(Type.String({ maxLength: DESCRIPTION_LENGTH_MAX })),
   attachment_links: Type.Boolean({
     description: 'Payloads have a `download_url` for each file, which needs no key for 7 days.',
@@ -79,7 +83,10 @@ const WEBHOOK_FIELDS = {
   events: Type.Array(EventName, { example: ['message.received'] }),
   is_active: Type.Boolean(),
   is_failing: Type.Optional(
-    Type.Boolean({ description: 'True where the last attempt failed; left out otherwise.' }),
+    Type.Boolean({
+      description:
+        'True after five failures in a row, and if this machine has no way to it. Left out otherwise.',
+    }),
   ),
   description: nullable(Type.String()),
   attachment_links: Type.Optional(Type.Literal(true)),
@@ -98,6 +105,17 @@ const WEBHOOK_FIELDS = {
       DISABLED_REASONS,
       'Why the relay stopped delivering: 410 twice, days without success, or a lost secret key.',
     ),
+  ),
+  paused_at: Type.Optional(
+    time('When it was paused, while it is and in the answer that resumes it. Left out otherwise.'),
+  ),
+  events_while_paused: Type.Optional(
+    Type.Integer({
+      maximum: 100_000,
+      description:
+        'How many events came since `paused_at`, up to 100,000; in the answers of `getWebhook` and ' +
+        '`updateWebhook` only. To send them, replay the webhook with `paused_at` as `since`.',
+    }),
   ),
   created_by: Type.String({ description: "A key's id, `cli` or `dashboard`." }),
   created_at: time('When it was created.'),

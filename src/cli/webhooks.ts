@@ -1,6 +1,7 @@
 import type { Route } from '../api/routes.ts'
 import type { Delivery, Webhook } from '../api/webhooks.ts'
 import { countWords } from '../domain/number-words.ts'
+import { webhookStateOf } from '../domain/webhook-state.ts'
 import { withScheme } from '../domain/webhook-url.ts'
 import { DELIVERY_STATUSES } from '../domain/webhook.ts'
 import { systemClock } from '../system/clock.ts'
@@ -176,10 +177,9 @@ async function list(call: Call): Promise<undefined> {
 }
 
 /** State in the dashboard's words, with the reason of a stopped webhook. */
-function stateOf({ disabled_reason, is_active, is_failing = false }: Webhook): string {
-  if (disabled_reason !== null) return `stopped (${disabled_reason})`
-  if (!is_active) return 'paused'
-  return is_failing ? 'failing' : 'active'
+function stateOf(webhook: Webhook): string {
+  const { disabled_reason: reason } = webhook
+  return reason === null ? webhookStateOf(webhook) : `stopped (${reason})`
 }
 
 async function add(call: Call): Promise<undefined> {

@@ -1,5 +1,6 @@
 // Sentences of the views of webhooks, and the words for their states.
 
+import { type WebhookState, webhookStateOf } from '../../domain/webhook-state.ts'
 import type { StateWords } from '../components/drawings.ts'
 import { durationWords, shareWords } from '../figure-words.ts'
 import type { Webhook, WebhookDay, WebhookStrip } from '../resources.ts'
@@ -76,12 +77,14 @@ export const WEBHOOK_TEST = {
   useUrl: 'Use this URL',
 } as const
 
-export function webhookState({ is_active, disabled_reason, is_failing }: Webhook): StateWords {
-  if (disabled_reason !== null) return { text: 'Stopped', tone: 'bad', icon: 'cross' }
-  if (!is_active) return { text: 'Paused', tone: 'plain', icon: 'pause' }
-  if (is_failing === true) return { text: 'Failing', tone: 'warn', icon: 'warning' }
-  return { text: 'Active', tone: 'ok', icon: 'check' }
+const STATES: Readonly<Record<WebhookState, StateWords>> = {
+  stopped: { text: 'Stopped', tone: 'bad', icon: 'cross' },
+  paused: { text: 'Paused', tone: 'plain', icon: 'pause' },
+  failing: { text: 'Failing', tone: 'warn', icon: 'warning' },
+  active: { text: 'Active', tone: 'ok', icon: 'check' },
 }
+
+export const webhookState = (webhook: Webhook) => STATES[webhookStateOf(webhook)]
 
 /** The share that was delivered, with the response times; empty without any attempt. */
 export function figureWords({ cells, p50_ms, p95_ms }: WebhookStrip): string {

@@ -1,0 +1,80 @@
+import type * as api from '../api/webhooks.ts'
+import type { Timestamp, WebhookId } from '../domain/ids.ts'
+import type { Webhook } from '../domain/webhook.ts'
+import type { Db } from '../storage/database.ts'
+import { countMissed, newestEvent } from '../storage/events.ts'
+import { firstSeqSince } from '../storage/seq-by-time.ts'
+import type { StoredWebhook } from '../storage/webhooks.ts'
+import { nextTurn } from '../system/clock.ts'
+import { isoTime } from '../system/iso-time.ts'
+import { isFailing } from './findings.ts'
+
+export type ResourceTools = {
+  readonly db: Db
+  /** True if this machine has no way to the receiver of the webhook. */
+  readonly isUnreachable: (id: WebhookId) => boolean
+}
+
+export function resourceOf(
+  { isUnreachable }: Pick<ResourceTools, 'isUnreachable'>,
+  webhook: StoredWebhook,
+): api.Webhook {
+  const pausedAt = pausedSince(webhook)
+  return {
+    id: webhook.id,
+    url: webhook.url,
+    events: webhook.events,
+    is_active: webhook.isActive,
+    ...(isFailing(webhook, isUnreachable(webhook.id)) ? { is_failing: true } : {}),
+    description: webhook.description,
+    ...(webhook.attachmentLinks ? { attachment_links: true as const } : {}),
+    ...(webhook.lineIds === null ? {} : { phone_line_ids: webhook.lineIds }),
+    ...(webhook.isPublicOnly ? { is_public_only: true as const } : {}),
+    disabled_reason: webhook.disabledReason,
+    ...(pausedAt === null ? {} : { paused_at: isoTime(pausedAt) }),
+    created_by: webhook.createdBy,
+    created_at: isoTime(webhook.createdAt),
+    updated_at: isoTime(webhook.updatedAt),
+  }
+}
+
+/** With the number of events since `pausedAt`, when its user paused it; null if it was active. */
+export async function countedResource(
+  tools: ResourceTools,
+  webhook: StoredWebhook,
+  pausedAt: Timestamp | null,
+): Promise<api.Webhook> {
+  const resource = resourceOf(tools, webhook)
+  if (pausedAt === null) return resource
+  const events_while_paused = await eventsSince(tools.db, webhook, pausedAt)
+  return { ...resource, paused_at: isoTime(pausedAt), events_while_paused }
+}
+
+/** When its user paused it; null if it is active, and if the relay deactivated it. */
+export function pausedSince(
+  webhook: Pick<Webhook, 'isActive' | 'disabledReason' | 'pausedAt' | 'updatedAt'>,
+): Timestamp | null {
+  if (webhook.isActive || webhook.disabledReason !== null) return null
+  // An earlier version may have paused it, and noted no time but that of the change.
+  return webhook.pausedAt ?? webhook.updatedAt
+}
+
+/** As many as one call of a replay sends. */
+const COUNTED_MAX = 100_000
+
+/**
+ * The events since `at` that a replay would send to the webhook, counted up to 100,000 in steps between which
+ * others have their turn.
+ */
+async function eventsSince(db: Db, webhook: Webhook, at: Timestamp): Promise<number> {
+  const last = newestEvent(db)?.seq ?? 0
+  let after = firstSeqSince(db, 'events', at) - 1
+  let count = 0
+  while (after < last && count < COUNTED_MAX) {
+    const step = countMissed(db, webhook, after)
+    count += step.count
+    after = step.upTo
+    await nextTurn()
+  }
+  return Math.min(count, COUNTED_MAX)
+}
