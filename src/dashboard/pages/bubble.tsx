@@ -12,7 +12,6 @@ import { LongText, PersonText } from '../components/text.tsx'
 import { useAction } from '../components/use-action.ts'
 import { useDashboard } from '../dashboard.ts'
 import type { Feed } from '../feed.ts'
-import { draftOf, sendOnce } from '../outbox.ts'
 import { personColor, personName } from '../people.ts'
 import type { Message, SessionState } from '../resources.ts'
 import { absoluteTime, clockTime } from '../time-words.ts'
@@ -26,6 +25,7 @@ import {
   whyNot,
 } from '../words/message-states.ts'
 import { MessageFiles } from './message-files.tsx'
+import { useSendAgain } from './send-again.ts'
 
 const APPROVAL_ACTIONS = lazyPart(async () => (await import('./approval.tsx')).ApprovalActions)
 
@@ -227,14 +227,12 @@ function NextSteps({ message, onChanged }: Props) {
     (call: () => Promise<Answer<Message>>) => call(),
     (changed) => {
       onChanged(changed)
-      notices.done(changed.id === message.id ? BUBBLE.saved : BUBBLE.sentAgain)
+      notices.done(BUBBLE.saved)
     },
     (failure) => notices.failed(failure.message),
   )
   const resolve = (status: 'sent' | 'failed') => () =>
     start(() => api.post(`messages/${message.id}/resolve`, { status }))
-  // The key comes from the message, which is sent again once, however many pages are open.
-  const sendAgain = () => start(() => sendOnce(api, draftOf(message), `again-${message.id}`))
   if (!isOpenTo(session.member, message)) return null
   if (message.status === 'uncertain') {
     return (
@@ -268,11 +266,19 @@ function NextSteps({ message, onChanged }: Props) {
   if (message.status !== 'failed' && message.status !== 'expired') return null
   return (
     <div class="actions bubble-actions">
-      <Button icon="again" isBusy={isBusy} onClick={sendAgain}>
-        {message.attachments?.some(({ sent }) => sent === true)
-          ? BUBBLE.sendRest
-          : BUBBLE.sendAgain}
-      </Button>
+      <SendAgain message={message} onChanged={onChanged} />
     </div>
+  )
+}
+
+function SendAgain({ message, onChanged }: Props) {
+  const { notices } = useDashboard()
+  const { words, call, onDone } = useSendAgain(message, onChanged)
+  const { isBusy, start } = useAction(call, onDone, (failure) => notices.failed(failure.message))
+  const isRest = message.attachments?.some(({ sent }) => sent === true) === true
+  return (
+    <Button icon="again" isBusy={isBusy} onClick={start}>
+      {isRest ? BUBBLE.sendRest : words.act}
+    </Button>
   )
 }

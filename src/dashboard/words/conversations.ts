@@ -57,11 +57,9 @@ export const BUBBLE = {
   reactions: 'Reactions',
   edited: 'Edited',
   saved: 'Saved.',
-  sentAgain: 'Sent again. See the end of the thread.',
   markSent: 'Mark as sent',
   markFailed: 'Mark as failed',
   sendRest: 'Send the rest',
-  sendAgain: 'Send again',
   cancel: 'Cancel sending',
 } as const
 

@@ -98,7 +98,7 @@ export const LINES = {
   ],
   simulateIncoming: 'Simulate an incoming message',
   mustBeOnline: 'The line must be online, with sending turned on.',
-  waitingForReply: 'Sent. Waiting for the reply…',
+  waitingForReply: 'Waiting for the reply…',
   testAgain: 'Test again',
   arrived: 'Message received',
   receives: 'This line receives messages.',
