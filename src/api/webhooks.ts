@@ -4,6 +4,7 @@ import { Type } from 'typebox'
 
 import { GROUP_CHANGES } from '../domain/conversation.ts'
 import { REACTION_TYPES } from '../domain/message-extras.ts'
+import { MISSED_MAX } from '../domain/webhook-state.ts'
 import {
   ATTEMPT_TRIGGERS,
   DELIVERY_STATUSES,
@@ -111,7 +112,7 @@ const WEBHOOK_FIELDS = {
   ),
   events_while_paused: Type.Optional(
     Type.Integer({
-      maximum: 100_000,
+      maximum: MISSED_MAX,
       description:
         'How many events came since `paused_at`, up to 100,000; in the answers of `getWebhook` and ' +
         '`updateWebhook` only. To send them, replay the webhook with `paused_at` as `since`.',

@@ -1,5 +1,6 @@
 import type * as api from '../api/webhooks.ts'
 import type { Timestamp, WebhookId } from '../domain/ids.ts'
+import { MISSED_MAX } from '../domain/webhook-state.ts'
 import type { Webhook } from '../domain/webhook.ts'
 import type { Db } from '../storage/database.ts'
 import { countMissed, newestEvent } from '../storage/events.ts'
@@ -59,9 +60,6 @@ export function pausedSince(
   return webhook.pausedAt ?? webhook.updatedAt
 }
 
-/** As many as one call of a replay sends. */
-const COUNTED_MAX = 100_000
-
 /**
  * The events since `at` that a replay would send to the webhook, counted up to 100,000 in steps between which
  * others have their turn.
@@ -70,11 +68,11 @@ async function eventsSince(db: Db, webhook: Webhook, at: Timestamp): Promise<num
   const last = newestEvent(db)?.seq ?? 0
   let after = firstSeqSince(db, 'events', at) - 1
   let count = 0
-  while (after < last && count < COUNTED_MAX) {
+  while (after < last && count < MISSED_MAX) {
     const step = countMissed(db, webhook, after)
     count += step.count
     after = step.upTo
     await nextTurn()
   }
-  return Math.min(count, COUNTED_MAX)
+  return Math.min(count, MISSED_MAX)
 }

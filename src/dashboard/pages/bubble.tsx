@@ -80,7 +80,7 @@ export function Bubble({ message, onChanged, isFirst }: Props & { readonly isFir
     >
       {isFirst && <Sender message={message} />}
       <Quote message={message} />
-      <span class="visually-hidden">{isOwn ? BUBBLE.sent : BUBBLE.received} </span>
+      <span class="visually-hidden">{isOwn ? BUBBLE.outgoing : BUBBLE.incoming} </span>
       <MessageFiles message={message} />
       <Words message={message} />
       <Reactions message={message} />

@@ -3,6 +3,7 @@
 import { useSignal, type Signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 
+import { missedWords } from '../../domain/webhook-state.ts'
 import type { Answer } from '../api.ts'
 import { ActionDialog } from '../components/dialog.tsx'
 import { SelectField, Switch, TextField } from '../components/form.tsx'
@@ -86,6 +87,28 @@ export function SendPastEvents({ webhook, onClose }: Props) {
   )
 }
 
+/** For a webhook that was just resumed: the events that came while it was paused. */
+export function SendMissed({ webhook, onClose }: Props) {
+  const { api } = useDashboard()
+  const { events_while_paused: count = 0, paused_at: since } = webhook
+  return (
+    <CountedDialog
+      title={missedWords(count)}
+      webhook={webhook}
+      what={REPLAY.event}
+      count={count}
+      cancel={REPLAY.dontSend}
+      call={async () => {
+        const answer = await api.post<ReplayAnswer>(`webhooks/${webhook.id}/replay`, { since })
+        return counted(answer, ({ replayed }) => replayed)
+      }}
+      onClose={onClose}
+    >
+      {null}
+    </CountedDialog>
+  )
+}
+
 /** An event and a line; empty for all. */
 type Choice = { readonly event: Signal<string>; readonly line: Signal<string> }
 
@@ -130,6 +153,9 @@ type CountedProps = Props & {
   readonly title: string
   readonly what: string
   readonly isReady?: boolean | undefined
+  /** Left out if it must be counted first. */
+  readonly count?: number | undefined
+  readonly cancel?: string | undefined
   /** Counts in a dry run, and sends otherwise. */
   readonly call: (isDryRun: boolean) => Promise<Answer<number>>
   /** The choice, replaced by the count. */
@@ -140,7 +166,7 @@ type CountedProps = Props & {
 function CountedDialog(props: CountedProps) {
   const { title, webhook, what, isReady = true, onClose, children } = props
   const { notices } = useDashboard()
-  const found = useSignal<number | null>(null)
+  const found = useSignal<number | null>(props.count ?? null)
   const typed = useSignal('')
   const count = useAction(
     () => props.call(true),
@@ -168,6 +194,7 @@ function CountedDialog(props: CountedProps) {
       key="count"
       title={title}
       confirm={value === 0 ? REPLAY.send : REPLAY.sendCount(countWords(value, what))}
+      cancel={props.cancel}
       action={send}
       isReady={value > 0 && isConfirmed(typed.value, value)}
       onClose={onClose}
@@ -177,6 +204,7 @@ function CountedDialog(props: CountedProps) {
           ? REPLAY.nothing
           : REPLAY.willSend(countWords(value, what), hostAndPathOf(webhook.url))}
       </p>
+      {props.count !== undefined && <p>{REPLAY.missedHint}</p>}
       {wanted !== null && <TextField label={REPLAY.typeToConfirm(wanted)} isFirst bind={typed} />}
     </ActionDialog>
   )

@@ -17,6 +17,7 @@ import { useWebhookDay, useWebhookDays, useWebhookPictures, useWebhooks } from '
 import { causesWords, figureWords, probeWords, WEBHOOKS, webhookState } from '../words/webhooks.ts'
 import { Attempts } from './pictures.tsx'
 import { OutOfReach } from './webhook-parts.tsx'
+import { PauseButton } from './webhook-pause.tsx'
 
 const DELIVERIES = lazyPage(null, async () => (await import('./deliveries.tsx')).Deliveries)
 const SETTINGS = lazyPage(
@@ -54,7 +55,12 @@ function WebhookView({ id, tab, delivery }: ViewProps) {
       head={(webhook) => (
         <PageHead
           title={<PersonText>{webhookName(webhook)}</PersonText>}
-          actions={<Badge of={webhookState(webhook)} />}
+          actions={
+            <>
+              <Badge of={webhookState(webhook)} />
+              <PauseButton webhook={webhook} />
+            </>
+          }
         >
           <span class="webhook-url">
             <PersonText>{webhook.url}</PersonText>
@@ -138,18 +144,18 @@ function Trouble({ webhook, tab }: Props & { readonly tab: string }) {
       </>
     )
   }
+  if (webhook.disabled_reason === null) {
+    return (
+      <Callout tone="plain" title={WEBHOOKS.isPaused}>
+        {WEBHOOKS.isPausedHint}
+      </Callout>
+    )
+  }
   const actions = tab !== 'settings' && (
     <LinkButton href={href('webhooks', [webhook.id, 'settings'])}>
       {WEBHOOKS.openSettings}
     </LinkButton>
   )
-  if (webhook.disabled_reason === null) {
-    return (
-      <Callout tone="plain" title={WEBHOOKS.isPaused} actions={actions}>
-        {WEBHOOKS.isPausedHint}
-      </Callout>
-    )
-  }
   return (
     <Callout tone="bad" title={WEBHOOKS.isStopped} actions={actions}>
       {day?.stopped}

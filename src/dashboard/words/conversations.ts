@@ -49,8 +49,8 @@ export const CONVERSATIONS = {
 } as const
 
 export const BUBBLE = {
-  sent: 'Sent:',
-  received: 'Received:',
+  outgoing: 'Outgoing:',
+  incoming: 'Incoming:',
   replyTo: 'In reply to: ',
   someMessage: 'A message',
   unsent: 'Message unsent',

@@ -16,7 +16,7 @@ export const LINES = {
   today: 'Today',
   resets: (time: string, timeZone: string | null) => `Resets at ${time} (midnight ${timeZone}).`,
   lastReceived: 'Last received',
-  lastSent: 'Last sent',
+  lastOutgoing: 'Last outgoing',
   queued: 'Queued',
   never: 'Never',
   messages: (count: number, isMore: boolean) => {
