@@ -97,6 +97,7 @@ export function SendMissed({ webhook, onClose }: Props) {
       webhook={webhook}
       what={REPLAY.event}
       count={count}
+      ask={REPLAY.askMissed(hostAndPathOf(webhook.url))}
       cancel={REPLAY.dontSend}
       call={async () => {
         const answer = await api.post<ReplayAnswer>(`webhooks/${webhook.id}/replay`, { since })
@@ -155,6 +156,8 @@ type CountedProps = Props & {
   readonly isReady?: boolean | undefined
   /** Left out if it must be counted first. */
   readonly count?: number | undefined
+  /** In place of the sentence about what will be sent. */
+  readonly ask?: string | undefined
   readonly cancel?: string | undefined
   /** Counts in a dry run, and sends otherwise. */
   readonly call: (isDryRun: boolean) => Promise<Answer<number>>
@@ -188,6 +191,7 @@ function CountedDialog(props: CountedProps) {
       </ActionDialog>
     )
   }
+  const target = hostAndPathOf(webhook.url)
   const wanted = confirmation(value)
   return (
     <ActionDialog
@@ -200,11 +204,9 @@ function CountedDialog(props: CountedProps) {
       onClose={onClose}
     >
       <p>
-        {value === 0
-          ? REPLAY.nothing
-          : REPLAY.willSend(countWords(value, what), hostAndPathOf(webhook.url))}
+        {value > 0 && (props.ask ?? REPLAY.willSend(countWords(value, what), target))}
+        {value === 0 && REPLAY.nothing}
       </p>
-      {props.count !== undefined && <p>{REPLAY.missedHint}</p>}
       {wanted !== null && <TextField label={REPLAY.typeToConfirm(wanted)} isFirst bind={typed} />}
     </ActionDialog>
   )

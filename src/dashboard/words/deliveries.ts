@@ -73,7 +73,8 @@ export const REPLAY = {
   past: 'Send past events',
   pastHint:
     "Sends events that this webhook missed or that failed. Delivered events aren't sent again.",
-  missedHint: 'Or later, for 30 days: Deliveries, Send past events….',
+  askMissed: (url: string) =>
+    `Send them to ${url} now? Events are kept for 30 days, so you can also choose "Send past events…" later.`,
   dontSend: "Don't send",
   open: (act: string) => `${act}…`,
   event: 'event',
