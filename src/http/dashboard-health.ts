@@ -195,7 +195,7 @@ export type LineNeeds = Pick<LineKind, 'checklist' | 'reasons'> & {
 const PAUSED: Check = {
   state: 'warn',
   title: 'The line is paused',
-  why: 'When off, it still receives. Outgoing messages wait up to 24 hours.',
+  why: 'It still receives. New messages through it are refused; those already queued wait up to 24 hours.',
   fix: 'Turn on "Send messages" in its settings.',
 }
 

@@ -63,7 +63,8 @@ export const LINES = {
   limitError: 'Enter a whole number from 0 to 100,000.',
   limitHint: "Apple blocks lines that message many strangers. Existing contacts don't count.",
   sending: 'Send messages',
-  sendingHint: 'When off, it still receives. Outgoing messages wait up to 24 hours.',
+  sendingHint:
+    'When off, it still receives. New messages through it are refused; those already queued wait up to 24 hours.',
   sms: 'Relay SMS and RCS',
   smsHint:
     'When on, webhooks fire for SMS and RCS as well. When off, they only appear in the history, and stay there if you turn this on later.',

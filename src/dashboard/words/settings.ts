@@ -139,7 +139,8 @@ export const FIELDS = {
   webhook_targets_hint:
     'Apps on your own network, such as n8n or Home Assistant, have private addresses.',
   open_metrics: 'Public metrics',
-  open_metrics_hint: 'When off, only this computer can read /metrics.',
+  open_metrics_hint:
+    'When off, only this computer and keys that may read the health of all lines can read /metrics.',
   announce_device_messages: 'Include messages sent from the device',
   announce_device_messages_hint: 'Webhooks also fire for these.',
   enforce_automation_pause: 'Block API sends during human takeover',
