@@ -45,9 +45,7 @@ const WEBHOOK_SETTINGS = {
     example: ['message.received', 'message.delivered'],
   }),
   is_active: Type.Boolean({
-    description:
-      'False pauses: nothing is delivered, and new events are not queued. The answer that resumes it has ' +
-      'their number in `events_while_paused`.',
+    description: 'False pauses: nothing is delivered. Resuming answers `events_while_paused`.',
   }),
   description: nullable(Type.String({ maxLength: DESCRIPTION_LENGTH_MAX })),
   attachment_links: Type.Boolean({
@@ -114,8 +112,7 @@ const WEBHOOK_FIELDS = {
     Type.Integer({
       maximum: MISSED_MAX,
       description:
-        'How many events came since `paused_at`, up to 100,000; in the answers of `getWebhook` and ' +
-        '`updateWebhook` only. To send them, replay the webhook with `paused_at` as `since`.',
+        'Events since `paused_at`, 100,000 at most; left out in lists. A replay sends them.',
     }),
   ),
   created_by: Type.String({ description: "A key's id, `cli` or `dashboard`." }),

@@ -1,4 +1,4 @@
-import { isOpen } from '../domain/breaker.ts'
+import { isFailing } from '../domain/breaker.ts'
 import type { Finding } from '../domain/finding.ts'
 import type { WebhookId } from '../domain/ids.ts'
 import { grouped } from '../domain/number-words.ts'
@@ -17,11 +17,6 @@ export function findingsOf(
     const trouble = troubleOf(webhook, isUnreachable(webhook.id))
     return trouble === null ? [] : [{ ...trouble, key: webhook.id, depends_on: null }]
   })
-}
-
-/** What "failing" means, here and wherever else a state of webhooks is shown. */
-export function isFailing({ isActive, breaker }: StoredWebhook, isUnreachable: boolean): boolean {
-  return isActive && (isUnreachable || isOpen(breaker))
 }
 
 function troubleOf(webhook: StoredWebhook, isUnreachable: boolean): Trouble | null {

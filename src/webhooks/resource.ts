@@ -1,4 +1,5 @@
 import type * as api from '../api/webhooks.ts'
+import { isFailing } from '../domain/breaker.ts'
 import type { Timestamp, WebhookId } from '../domain/ids.ts'
 import { MISSED_MAX } from '../domain/webhook-state.ts'
 import type { Webhook } from '../domain/webhook.ts'
@@ -8,7 +9,6 @@ import { firstSeqSince } from '../storage/seq-by-time.ts'
 import type { StoredWebhook } from '../storage/webhooks.ts'
 import { nextTurn } from '../system/clock.ts'
 import { isoTime } from '../system/iso-time.ts'
-import { isFailing } from './findings.ts'
 
 export type ResourceTools = {
   readonly db: Db
@@ -39,15 +39,28 @@ export function resourceOf(
   }
 }
 
-/** With the number of events since `pausedAt`, when its user paused it; null if it was active. */
+/**
+ * With the number of events that came since `pausedAt`, when its user paused it: those that a replay would send,
+ * counted up to its maximum in steps between which others have their turn. Null if it was active.
+ */
 export async function countedResource(
   tools: ResourceTools,
   webhook: StoredWebhook,
   pausedAt: Timestamp | null,
 ): Promise<api.Webhook> {
+  const { db } = tools
   const resource = resourceOf(tools, webhook)
   if (pausedAt === null) return resource
-  const events_while_paused = await eventsSince(tools.db, webhook, pausedAt)
+  const last = newestEvent(db)?.seq ?? 0
+  let after = firstSeqSince(db, 'events', pausedAt) - 1
+  let count = 0
+  while (after < last && count < MISSED_MAX) {
+    const step = countMissed(db, webhook, after)
+    count += step.count
+    after = step.upTo
+    await nextTurn()
+  }
+  const events_while_paused = Math.min(count, MISSED_MAX)
   return { ...resource, paused_at: isoTime(pausedAt), events_while_paused }
 }
 
@@ -58,21 +71,4 @@ export function pausedSince(
   if (webhook.isActive || webhook.disabledReason !== null) return null
   // An earlier version may have paused it, and noted no time but that of the change.
   return webhook.pausedAt ?? webhook.updatedAt
-}
-
-/**
- * The events since `at` that a replay would send to the webhook, counted up to 100,000 in steps between which
- * others have their turn.
- */
-async function eventsSince(db: Db, webhook: Webhook, at: Timestamp): Promise<number> {
-  const last = newestEvent(db)?.seq ?? 0
-  let after = firstSeqSince(db, 'events', at) - 1
-  let count = 0
-  while (after < last && count < MISSED_MAX) {
-    const step = countMissed(db, webhook, after)
-    count += step.count
-    after = step.upTo
-    await nextTurn()
-  }
-  return Math.min(count, MISSED_MAX)
 }

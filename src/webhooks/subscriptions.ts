@@ -64,12 +64,8 @@ export function createSubscriptions(tools: SubscriptionTools) {
       const most = lines === null ? page.limit + 1 : WEBHOOKS_MAX
       const rows = listWebhooks(tools.db, most, cursorSeq(page.cursor))
       const seen = rows.filter(({ lineIds }) => isSubset(lineIds, lines)).slice(0, page.limit + 1)
-      return pageOf(
-        seen,
-        page.limit,
-        (row) => resourceOf(tools, row),
-        ({ seq }) => [seq],
-      )
+      const resource = (row: StoredWebhook) => resourceOf(tools, row)
+      return pageOf(seen, page.limit, resource, ({ seq }) => [seq])
     },
     get: (id: string): api.Webhook => resourceOf(tools, webhookById(tools.db, id)),
     /** The same with the number of events since a pause. */

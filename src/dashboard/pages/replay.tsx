@@ -104,9 +104,7 @@ export function SendMissed({ webhook, onClose }: Props) {
         return counted(answer, ({ replayed }) => replayed)
       }}
       onClose={onClose}
-    >
-      {null}
-    </CountedDialog>
+    />
   )
 }
 
@@ -162,7 +160,7 @@ type CountedProps = Props & {
   /** Counts in a dry run, and sends otherwise. */
   readonly call: (isDryRun: boolean) => Promise<Answer<number>>
   /** The choice, replaced by the count. */
-  readonly children: ComponentChildren
+  readonly children?: ComponentChildren
 }
 
 /** Counts, shows the number, and sends after a confirmation; a large number must be typed. */

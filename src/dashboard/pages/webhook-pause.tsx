@@ -7,7 +7,7 @@ import { lazyDialog } from '../components/lazy-page.tsx'
 import { useAction } from '../components/use-action.ts'
 import { useDashboard } from '../dashboard.ts'
 import type { Webhook } from '../resources.ts'
-import { WEBHOOKS as WORDS, pauseWords } from '../words/webhooks.ts'
+import { WEBHOOKS as WORDS } from '../words/webhooks.ts'
 
 const SEND_MISSED = lazyDialog(async () => (await import('./replay.tsx')).SendMissed)
 
@@ -25,7 +25,7 @@ export function PauseButton({ webhook }: { readonly webhook: Webhook }) {
   return (
     <>
       <Button icon={webhook.is_active ? 'pause' : undefined} isBusy={isBusy} onClick={start}>
-        {pauseWords(webhook)}
+        {webhook.is_active ? WORDS.pause : WORDS.resume}
       </Button>
       {resumed.value !== null && (
         <SEND_MISSED.View webhook={resumed.value} onClose={() => (resumed.value = null)} />

@@ -70,7 +70,7 @@ function WebhookView({ id, tab, delivery }: ViewProps) {
     >
       {(webhook) => (
         <>
-          <Trouble webhook={webhook} tab={tab} />
+          <Trouble webhook={webhook} />
           <Tabs id={id} tab={tab} />
           <Tab webhook={webhook} tab={tab} delivery={delivery} />
         </>
@@ -134,7 +134,7 @@ function WebhookFigures({ webhook }: Props) {
 }
 
 /** The reason why events do not arrive; nothing while they do. */
-function Trouble({ webhook, tab }: Props & { readonly tab: string }) {
+function Trouble({ webhook }: Props) {
   const day = useWebhookDay(webhook.id)
   if (webhook.disabled_reason === null && webhook.is_active) {
     return (
@@ -151,13 +151,8 @@ function Trouble({ webhook, tab }: Props & { readonly tab: string }) {
       </Callout>
     )
   }
-  const actions = tab !== 'settings' && (
-    <LinkButton href={href('webhooks', [webhook.id, 'settings'])}>
-      {WEBHOOKS.openSettings}
-    </LinkButton>
-  )
   return (
-    <Callout tone="bad" title={WEBHOOKS.isStopped} actions={actions}>
+    <Callout tone="bad" title={WEBHOOKS.isStopped}>
       {day?.stopped}
     </Callout>
   )

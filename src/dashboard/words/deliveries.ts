@@ -136,7 +136,7 @@ export function nextTryWords(
 /** The reason why a test, redelivery or replay was refused, beside its button. */
 export function refusalWords({ code, message }: Failure): string {
   if (code !== 'webhook_inactive') return message
-  return "This webhook isn't active. Turn it on first."
+  return "This webhook isn't active. Resume it first."
 }
 
 /** Host and path, without the query, which may contain a secret. */

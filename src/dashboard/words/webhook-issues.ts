@@ -6,8 +6,6 @@ export const WEBHOOK_ISSUES = {
   since: 'first failed',
   waiting: (count: number) => `${grouped(count)} waiting`,
   open: 'Open',
-  pause: 'Pause',
-  paused: (name: string) => `${name} is paused. Nothing is delivered until you resume it.`,
   retry: 'Retry now',
   retrying: (name: string) => `Retrying ${name}.`,
 } as const

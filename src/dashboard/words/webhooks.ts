@@ -46,13 +46,11 @@ export const WEBHOOKS = {
   cause: (words: string, count: number) => `${words}: ${grouped(count)}`,
   sections: 'Webhook sections',
   tabs: { deliveries: 'Deliveries', inbox: 'Test inbox', settings: 'Settings', test: 'Test' },
-  openSettings: 'Open settings',
   isPaused: 'This webhook is paused',
   isPausedHint:
     'Nothing is delivered to it. When you resume it, you are asked whether to send the events that came meanwhile.',
   pause: 'Pause',
   resume: 'Resume',
-  turnOn: 'Turn back on',
   paused: 'Webhook paused. Nothing is delivered until you resume it.',
   resumed: 'Webhook resumed.',
   isStopped: 'The relay stopped delivering events',
@@ -91,11 +89,6 @@ const STATES: Readonly<Record<WebhookState, StateWords>> = {
 }
 
 export const webhookState = (webhook: Webhook) => STATES[webhookStateOf(webhook)]
-
-export function pauseWords({ is_active, disabled_reason }: Webhook): string {
-  if (is_active) return WEBHOOKS.pause
-  return disabled_reason === null ? WEBHOOKS.resume : WEBHOOKS.turnOn
-}
 
 /** The share that was delivered, with the response times; empty without any attempt. */
 export function figureWords({ cells, p50_ms, p95_ms }: WebhookStrip): string {
