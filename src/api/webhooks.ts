@@ -44,9 +44,7 @@ const WEBHOOK_SETTINGS = {
     description: 'The events to deliver, and no others.',
     example: ['message.received', 'message.delivered'],
   }),
-  is_active: Type.Boolean({
-    description: 'False pauses: nothing is delivered. Resuming answers `events_while_paused`.',
-  }),
+  is_active: Type.Boolean({ description: 'False pauses: nothing is delivered meanwhile.' }),
   description: nullable(Type.String({ maxLength: DESCRIPTION_LENGTH_MAX })),
   attachment_links: Type.Boolean({
     description: 'Payloads have a `download_url` for each file, which needs no key for 7 days.',
@@ -105,14 +103,11 @@ const WEBHOOK_FIELDS = {
       'Why the relay stopped delivering: 410 twice, days without success, or a lost secret key.',
     ),
   ),
-  paused_at: Type.Optional(
-    time('When it was paused, while it is and in the answer that resumes it. Left out otherwise.'),
-  ),
+  paused_at: Type.Optional(time('When it was paused. Along with `events_while_paused` only.')),
   events_while_paused: Type.Optional(
     Type.Integer({
+      description: 'Events since then, while there are any and in the answer that resumes it.',
       maximum: MISSED_MAX,
-      description:
-        'Events since `paused_at`, 100,000 at most; left out in lists. A replay sends them.',
     }),
   ),
   created_by: Type.String({ description: "A key's id, `cli` or `dashboard`." }),

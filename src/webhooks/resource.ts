@@ -20,7 +20,6 @@ export function resourceOf(
   { isUnreachable }: Pick<ResourceTools, 'isUnreachable'>,
   webhook: StoredWebhook,
 ): api.Webhook {
-  const pausedAt = pausedSince(webhook)
   return {
     id: webhook.id,
     url: webhook.url,
@@ -32,7 +31,6 @@ export function resourceOf(
     ...(webhook.lineIds === null ? {} : { phone_line_ids: webhook.lineIds }),
     ...(webhook.isPublicOnly ? { is_public_only: true as const } : {}),
     disabled_reason: webhook.disabledReason,
-    ...(pausedAt === null ? {} : { paused_at: isoTime(pausedAt) }),
     created_by: webhook.createdBy,
     created_at: isoTime(webhook.createdAt),
     updated_at: isoTime(webhook.updatedAt),
@@ -60,6 +58,7 @@ export async function countedResource(
     after = step.upTo
     await nextTurn()
   }
+  if (count === 0 && !webhook.isActive) return resource
   const events_while_paused = Math.min(count, MISSED_MAX)
   return { ...resource, paused_at: isoTime(pausedAt), events_while_paused }
 }

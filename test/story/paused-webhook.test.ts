@@ -59,11 +59,9 @@ test('resuming says how many events came since the pause, and a replay sends exa
   const { replayed } = await at.replay({ since: resumed.paused_at })
   await at.relay.clock.advance(1_000)
 
-  expect(paused).toMatchObject({ is_active: false, paused_at: paused.updated_at })
-  expect(paused.events_while_paused).toBeUndefined()
-  const since = { paused_at: paused.paused_at, events_while_paused: 3 }
+  const since = { paused_at: paused.updated_at, events_while_paused: 3 }
   expect([whilePaused, again, resumed]).toMatchObject([since, since, since])
-  expect([listed.paused_at, listed.events_while_paused]).toEqual([paused.paused_at, undefined])
+  expect(listed).not.toHaveProperty('events_while_paused')
   expect([twice.paused_at, twice.events_while_paused]).toEqual([undefined, undefined])
   expect([before, silent, replayed, at.posts.length]).toEqual([1, 1, 3, 4])
 })
@@ -161,12 +159,11 @@ test('a pause by an earlier version, which noted no time, counts from the change
   await using at = await stage()
   await at.change({ is_active: false })
   at.relay.db.sqlite.run('UPDATE webhooks SET paused_at = NULL')
-  const before = await at.read()
+  const { updated_at } = await at.read()
   await send(at.relay, 2)
   await at.change({ description: 'ERP' })
 
   const resumed = await at.change({ is_active: true })
 
-  expect(before.paused_at).toBe(before.updated_at)
-  expect(resumed).toMatchObject({ paused_at: before.paused_at, events_while_paused: 2 })
+  expect(resumed).toMatchObject({ paused_at: updated_at, events_while_paused: 2 })
 })

@@ -31,8 +31,7 @@ test('a change leaves what it does not name, and one of nothing is refused', asy
 
   const changed = await rig.subscriptions.update(created.id, { isActive: false }, OWNER)
 
-  const { updated_at } = changed
-  expect(changed).toEqual({ ...created, is_active: false, paused_at: updated_at, updated_at })
+  expect(changed).toEqual({ ...created, is_active: false, updated_at: changed.updated_at })
   expect(await codeOf(() => rig.subscriptions.update(created.id, {}, OWNER))).toBe(
     'invalid_request',
   )

@@ -25,9 +25,9 @@ import {
   whyNot,
 } from '../words/message-states.ts'
 import { MessageFiles } from './message-files.tsx'
-import { useSendAgain } from './send-again.ts'
 
 const APPROVAL_ACTIONS = lazyPart(async () => (await import('./approval.tsx')).ApprovalActions)
+const SEND_AGAIN = lazyPart(async () => (await import('./send-again.tsx')).SendAgain)
 
 type Props = {
   readonly message: Message
@@ -266,19 +266,7 @@ function NextSteps({ message, onChanged }: Props) {
   if (message.status !== 'failed' && message.status !== 'expired') return null
   return (
     <div class="actions bubble-actions">
-      <SendAgain message={message} onChanged={onChanged} />
+      <SEND_AGAIN.View message={message} onChanged={onChanged} />
     </div>
-  )
-}
-
-function SendAgain({ message, onChanged }: Props) {
-  const { notices } = useDashboard()
-  const { words, call, onDone } = useSendAgain(message, onChanged)
-  const { isBusy, start } = useAction(call, onDone, (failure) => notices.failed(failure.message))
-  const isRest = message.attachments?.some(({ sent }) => sent === true) === true
-  return (
-    <Button icon="again" isBusy={isBusy} onClick={start}>
-      {isRest ? BUBBLE.sendRest : words.act}
-    </Button>
   )
 }

@@ -26,7 +26,7 @@ import { messageExcerpt } from '../words/attachments.ts'
 import { lineOption } from '../words/line-states.ts'
 import { statusWords, whyNot } from '../words/message-states.ts'
 import { MESSAGES as WORDS } from '../words/messages.ts'
-import { useSendAgain } from './send-again.ts'
+import { useSendAgain } from './send-again.tsx'
 
 const MESSAGE = lazyDialog(async () => (await import('./message.tsx')).MessageView)
 
@@ -247,7 +247,7 @@ function Row({ message, filters, onChanged }: MessageProps & FilterProps) {
 /** What the owner can do about a message that failed or is uncertain; nothing for all others. */
 function Remedies({ message, onChanged }: MessageProps) {
   const { api, notices } = useDashboard()
-  const { words, ...again } = useSendAgain(message, onChanged)
+  const { words, ...again } = useSendAgain({ message, onChanged })
   const { isBusy, start } = useAction(
     (status: 'sent' | 'failed') => api.post<Message>(`messages/${message.id}/resolve`, { status }),
     (changed) => {

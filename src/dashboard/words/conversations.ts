@@ -59,7 +59,6 @@ export const BUBBLE = {
   saved: 'Saved.',
   markSent: 'Mark as sent',
   markFailed: 'Mark as failed',
-  sendRest: 'Send the rest',
   cancel: 'Cancel sending',
 } as const
 

@@ -31,6 +31,7 @@ export const MESSAGES = {
   ask: (act: string) => `${act}…`,
   again: { act: 'Send again', title: 'Send this message again?' },
   asSms: { act: 'Send as SMS', title: 'Send this message as SMS?' },
+  rest: 'Send the rest',
   againText: 'It will be sent as a new message, to the same recipient from the same line.',
   markSent: 'Mark as sent',
   markFailed: 'Mark as failed',

@@ -1,5 +1,7 @@
 // Sends a message that failed once more, and says how far it came.
 
+import { Button } from '../components/button.tsx'
+import { useAction } from '../components/use-action.ts'
 import { useDashboard } from '../dashboard.ts'
 import { sendAgain } from '../outbox.ts'
 import type { Message } from '../resources.ts'
@@ -7,7 +9,9 @@ import { useLines } from '../sources.ts'
 import { againWords, goesAsSms } from '../words/message-states.ts'
 import { MESSAGES as WORDS } from '../words/messages.ts'
 
-export function useSendAgain(message: Message, onChanged: (message: Message) => void) {
+type Props = { readonly message: Message; readonly onChanged: (message: Message) => void }
+
+export function useSendAgain({ message, onChanged }: Props) {
   const { api, notices } = useDashboard()
   const line = useLines().value?.data.find(({ id }) => id === message.phone_line_id)
   const service = goesAsSms(message, line) ? 'SMS' : undefined
@@ -21,4 +25,17 @@ export function useSendAgain(message: Message, onChanged: (message: Message) => 
       else notices.done(text)
     },
   }
+}
+
+/** In a thread, without a question before it. */
+export function SendAgain(props: Props) {
+  const { notices } = useDashboard()
+  const { words, call, onDone } = useSendAgain(props)
+  const { isBusy, start } = useAction(call, onDone, (failure) => notices.failed(failure.message))
+  const isRest = props.message.attachments?.some(({ sent }) => sent === true) === true
+  return (
+    <Button icon="again" isBusy={isBusy} onClick={start}>
+      {isRest ? WORDS.rest : words.act}
+    </Button>
+  )
 }
