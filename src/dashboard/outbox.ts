@@ -89,7 +89,7 @@ export function draftOf(message: Message): Draft {
 export async function sendAgain(
   api: Pick<Api, 'get' | 'post'>,
   message: Message,
-  service?: 'SMS' | undefined,
+  service?: 'SMS',
 ): Promise<Answer<Message>> {
   const draft = { ...draftOf(message), ...(service && { service }) }
   const answer = await sendOnce(api, draft, `${service ?? 'again'}-${message.id}`)

@@ -107,7 +107,7 @@ export const LINES = {
   text: 'Text',
   event: 'Event',
   simulate: 'Simulate',
-  simulated: 'Simulated. See Conversations.',
+  simulated: 'Simulated. What this line relays is in Conversations.',
   exampleText: 'Is my table ready?',
   exampleGroup: 'Weekend',
   scenes: {
