@@ -31,7 +31,8 @@ const LINE_SETTINGS = {
   daily_contact_limit: Type.Integer({
     minimum: 0,
     maximum: DAILY_CONTACT_LIMIT_MAX,
-    description: 'Maximum new contacts per UTC day. Existing contacts are never limited.',
+    description:
+      'Maximum new contacts per day in the setting `time_zone`. Existing contacts are never limited.',
     example: 50,
   }),
   is_enabled: Type.Boolean({ description: 'False stops sending; the line still receives.' }),

@@ -4,6 +4,7 @@ import { Type } from 'typebox'
 
 import { GROUP_CHANGES } from '../domain/conversation.ts'
 import { REACTION_TYPES } from '../domain/message-extras.ts'
+import { MISSED_MAX } from '../domain/webhook-state.ts'
 import {
   ATTEMPT_TRIGGERS,
   DELIVERY_STATUSES,
@@ -43,7 +44,7 @@ const WEBHOOK_SETTINGS = {
     description: 'The events to deliver, and no others.',
     example: ['message.received', 'message.delivered'],
   }),
-  is_active: Type.Boolean({ description: 'False pauses: new events are not queued for it.' }),
+  is_active: Type.Boolean({ description: 'False pauses: nothing is delivered meanwhile.' }),
   description: nullable(Type.String({ maxLength: DESCRIPTION_LENGTH_MAX })),
   attachment_links: Type.Boolean({
     description: 'Payloads have a `download_url` for each file, which needs no key for 7 days.',
@@ -79,7 +80,10 @@ const WEBHOOK_FIELDS = {
   events: Type.Array(EventName, { example: ['message.received'] }),
   is_active: Type.Boolean(),
   is_failing: Type.Optional(
-    Type.Boolean({ description: 'True where the last attempt failed; left out otherwise.' }),
+    Type.Boolean({
+      description:
+        'True after five failures in a row, and if this machine has no way to it. Left out otherwise.',
+    }),
   ),
   description: nullable(Type.String()),
   attachment_links: Type.Optional(Type.Literal(true)),
@@ -98,6 +102,13 @@ const WEBHOOK_FIELDS = {
       DISABLED_REASONS,
       'Why the relay stopped delivering: 410 twice, days without success, or a lost secret key.',
     ),
+  ),
+  paused_at: Type.Optional(time('When it was paused. Along with `events_while_paused` only.')),
+  events_while_paused: Type.Optional(
+    Type.Integer({
+      description: 'Events since then, while there are any and in the answer that resumes it.',
+      maximum: MISSED_MAX,
+    }),
   ),
   created_by: Type.String({ description: "A key's id, `cli` or `dashboard`." }),
   created_at: time('When it was created.'),

@@ -1,6 +1,7 @@
 import type { Route } from '../api/routes.ts'
 import type { Delivery, Webhook } from '../api/webhooks.ts'
 import { countWords } from '../domain/number-words.ts'
+import { missedWords, webhookStateOf } from '../domain/webhook-state.ts'
 import { withScheme } from '../domain/webhook-url.ts'
 import { DELIVERY_STATUSES } from '../domain/webhook.ts'
 import { systemClock } from '../system/clock.ts'
@@ -78,13 +79,13 @@ export const WEBHOOK_COMMANDS: readonly Command[] = [
   {
     name: 'webhooks pause',
     args: ID,
-    sentence: 'Pause a webhook: no new events are queued for it.',
+    sentence: 'Pause a webhook: nothing is delivered to it until it is resumed.',
     run: (call) => update(call, { is_active: false }),
   },
   {
     name: 'webhooks resume',
     args: ID,
-    sentence: 'Turn a paused or stopped webhook back on.',
+    sentence: 'Turn a paused or stopped webhook back on, and say what it missed.',
     run: (call) => update(call, { is_active: true }),
   },
   {
@@ -176,10 +177,9 @@ async function list(call: Call): Promise<undefined> {
 }
 
 /** State in the dashboard's words, with the reason of a stopped webhook. */
-function stateOf({ disabled_reason, is_active, is_failing = false }: Webhook): string {
-  if (disabled_reason !== null) return `stopped (${disabled_reason})`
-  if (!is_active) return 'paused'
-  return is_failing ? 'failing' : 'active'
+function stateOf(webhook: Webhook): string {
+  const { disabled_reason: reason } = webhook
+  return reason === null ? webhookStateOf(webhook) : `stopped (${reason})`
 }
 
 async function add(call: Call): Promise<undefined> {
@@ -255,6 +255,7 @@ async function show(call: Call): Promise<undefined> {
   const webhook = await client.ask('GET /webhooks/:id', { id })
   const page = await client.ask('GET /webhooks/:id/deliveries', { id, query: { limit: '10' } })
   const { url, description, events, phone_line_ids: lines, created_at: createdAt } = webhook
+  const { paused_at: pausedAt } = webhook
   call.out.data({ ...webhook, deliveries: page.data }, [
     fields([
       ['id', webhook.id],
@@ -263,15 +264,28 @@ async function show(call: Call): Promise<undefined> {
       ['description', description],
       ['events', events.join(', ')],
       ...(lines === undefined ? [] : [['lines', lines.join(', ')] as const]),
+      ...(pausedAt === undefined ? [] : [['paused', timeCell(pausedAt)] as const]),
       ['created', timeCell(createdAt)],
     ]),
+    ...missedLines(webhook),
     ...(page.data.length === 0 ? [] : ['', 'Latest deliveries:', deliveryTable(page.data)]),
   ])
 }
 
 async function update(call: Call, body: object): Promise<undefined> {
   const webhook = await askRelay(call, 'PUT /webhooks/:id', { id: argument(call, 0), body })
-  call.out.data(webhook, [`${webhook.id} (${webhook.url}) is ${stateOf(webhook)}.`])
+  call.out.data(webhook, [
+    `${webhook.id} (${webhook.url}) is ${stateOf(webhook)}.`,
+    ...missedLines(webhook),
+  ])
+}
+
+/** The number of events that came during a pause, and the command that sends them once it is over. */
+function missedLines({ id, is_active, paused_at, events_while_paused: count }: Webhook): string[] {
+  if (count === undefined) return []
+  const came = `${missedWords(count)}.`
+  if (!is_active || count === 0) return [came]
+  return [came, `Send them: hookline webhooks replay ${id} --since ${paused_at}`]
 }
 
 /** Changes in the shape of the API; throws where there are none. */

@@ -82,6 +82,22 @@ export function draftOf(message: Message): Draft {
   }
 }
 
+/**
+ * Sends a message that failed once more, by SMS if that is asked for: once, however many pages are open. Gives the
+ * new message as it is now, because a repetition gets the answer of the first time.
+ */
+export async function sendAgain(
+  api: Pick<Api, 'get' | 'post'>,
+  message: Message,
+  service?: 'SMS',
+): Promise<Answer<Message>> {
+  const draft = { ...draftOf(message), ...(service && { service }) }
+  const answer = await sendOnce(api, draft, `${service ?? 'again'}-${message.id}`)
+  if (!answer.ok) return answer
+  const now = await api.get<Message>(`messages/${answer.value.id}`)
+  return now.ok ? now : answer
+}
+
 function randomKey(): string {
   return `dashboard-${crypto.getRandomValues(new Uint32Array(KEY_NUMBERS)).join('-')}`
 }

@@ -54,6 +54,14 @@ export function isOpen(breaker: Breaker): boolean {
   return breaker.failuresInRow >= OPENS_AT_FAILURES
 }
 
+/** What "failing" means wherever the state of a webhook is shown. */
+export function isFailing(
+  { isActive, breaker }: { readonly isActive: boolean; readonly breaker: Breaker },
+  isUnreachable: boolean,
+): boolean {
+  return isActive && (isUnreachable || isOpen(breaker))
+}
+
 /** True when it is time to check whether the receiver is back. */
 export function isProbeDue(breaker: Breaker, now: number): boolean {
   const { probeAt } = breaker

@@ -58,6 +58,8 @@ export type Webhook = {
   /** No private address, whatever the setting. */
   readonly isPublicOnly: boolean
   readonly disabledReason: DisabledReason | null
+  /** Set while its user has it paused, but for a pause by an earlier version. */
+  readonly pausedAt: Timestamp | null
   readonly createdBy: string
   readonly createdAt: Timestamp
   readonly updatedAt: Timestamp

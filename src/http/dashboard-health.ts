@@ -11,6 +11,7 @@ import type { Days } from '../domain/days.ts'
 import { isCovered } from '../domain/finding.ts'
 import { OFFLINE_REASONS, isReady } from '../domain/line.ts'
 import { countWords } from '../domain/number-words.ts'
+import { webhookStateOf } from '../domain/webhook-state.ts'
 import { guideOf } from '../guides/finding-guides.ts'
 import { type FindingTree, findingTrees, isAt } from '../health/causes.ts'
 import type { ChecklistStep, LineKind } from '../lines/line-kind.ts'
@@ -106,16 +107,10 @@ function lineWords(ready: number, all: number): string {
 function webhookWords(webhooks: readonly Webhook[]): string {
   if (webhooks.length === 0) return 'no webhooks'
   const parts = ['stopped', 'paused', 'failing'].flatMap((state) => {
-    const count = webhooks.filter((webhook) => stateOf(webhook) === state).length
+    const count = webhooks.filter((webhook) => webhookStateOf(webhook) === state).length
     return count === 0 ? [] : [shareWords(count, webhooks.length, state)]
   })
   return parts.join(', ') || 'all webhooks working'
-}
-
-function stateOf({ disabled_reason, is_active, is_failing }: Webhook): string {
-  if (disabled_reason !== null) return 'stopped'
-  if (!is_active) return 'paused'
-  return is_failing === true ? 'failing' : 'working'
 }
 
 function shareWords(count: number, all: number, what: string): string {
@@ -200,7 +195,7 @@ export type LineNeeds = Pick<LineKind, 'checklist' | 'reasons'> & {
 const PAUSED: Check = {
   state: 'warn',
   title: 'The line is paused',
-  why: 'When off, it still receives. Outgoing messages wait up to 24 hours.',
+  why: 'It still receives. New messages through it are refused; those already queued wait up to 24 hours.',
   fix: 'Turn on "Send messages" in its settings.',
 }
 

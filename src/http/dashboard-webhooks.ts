@@ -85,14 +85,14 @@ const LOOKED_AT = 50
 /** While a receiver fails, the newest deliveries wait untried behind the failing ones. */
 const LOOKED_AT_FOR_TRIED = 200
 
-const RESUME = 'Events are kept for 30 days. Fix the problem, and turn the webhook back on.'
+const RESUME = 'Events are kept for 30 days. Fix the problem, and resume the webhook.'
 
 const STOPPED: Readonly<Record<DisabledReason, string>> = {
   gone: `Endpoint returned 410 Gone twice. ${RESUME}`,
   failing: `The endpoint accepted nothing for five days. ${RESUME}`,
   secret_unreadable:
-    "The file secret.key doesn't match its signing secret. Restore the old file and turn the webhook " +
-    'back on, or create a new secret.',
+    "The file secret.key doesn't match its signing secret. Restore the old file and resume the webhook, " +
+    'or create a new secret.',
 }
 
 export function daysOf({ webhooks }: DayTools): readonly WebhookDay[] {

@@ -131,7 +131,7 @@ export function webhookRoutes(webhooks: WebhookActions) {
       { ...takes(WebhookCreation), ...CREATE },
     )
     .get('', ({ request }) => webhooks.list(readPage(request), linesOf(request)), LIST)
-    .get('/:id', ({ params }) => webhooks.get(params.id), { ...BY_ID, ...GET })
+    .get('/:id', ({ params }) => webhooks.read(params.id), { ...BY_ID, ...GET })
     .put(
       '/:id',
       ({ request, params, body }) =>

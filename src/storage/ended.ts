@@ -49,7 +49,7 @@ const ENDS: readonly string[] = [
   'UPDATE boxes SET public_key = NULL WHERE joined_at IS NULL',
   `UPDATE webhooks SET deleted_at = $now, is_active = 0, updated_at = $now
    WHERE deleted_at IS NULL AND id IN ${ever('webhook.deleted')}`,
-  `UPDATE webhooks SET is_active = 0, disabled_reason = NULL
+  `UPDATE webhooks SET is_active = 0, disabled_reason = NULL, paused_at = coalesce(paused_at, $now)
    WHERE id IN ${about(['webhook.changed'], NARROWED)}`,
   `DELETE FROM webhook_secrets WHERE webhook_id IN ${ever('webhook.deleted')}
    OR webhook_id IN ${since('webhook.secret_rotated')}`,

@@ -1,7 +1,7 @@
 import type { Handle } from '../domain/handle.ts'
 import { timeOf, type EventId, type MessageId, type Timestamp } from '../domain/ids.ts'
 import type { LineLimit } from '../domain/routing.ts'
-import type { EventName } from '../domain/webhook.ts'
+import type { EventName, Webhook } from '../domain/webhook.ts'
 import type { Db, Tx } from './database.ts'
 import {
   columnsOf,
@@ -97,10 +97,11 @@ const STEP_ROWS_MAX = 2_000
 const LINE_OF_EVENT = `coalesce(e.body ->> '$.phone_line_id',
      (SELECT l.id FROM messages m JOIN lines l ON l.seq = m.line_seq WHERE m.id = e.message_id))`
 
-const listing = `SELECT ${selected(events, columnsOf(events), 'e.')} FROM events e
+const wanted = `FROM events e
    WHERE e.seq > $after AND e.seq <= $last AND e.id NOT GLOB 'evt_test_*'
-     AND (+$names IS NULL OR instr(+$names, '"' || e.name || '"') > 0) AND ${isOfLines(LINE_OF_EVENT)}
-   ORDER BY e.seq LIMIT $limit`
+     AND (+$names IS NULL OR instr(+$names, '"' || e.name || '"') > 0) AND ${isOfLines(LINE_OF_EVENT)}`
+
+const listing = `SELECT ${selected(events, columnsOf(events), 'e.')} ${wanted} ORDER BY e.seq LIMIT $limit`
 
 /** At most `limit` events after the seq `after`, in the order of their commits; tests are left out. */
 export function listEvents(
@@ -120,6 +121,29 @@ export function listEvents(
   })
   const upTo = found.length < limit ? last : (found.at(-1)?.seq ?? last)
   return { events: found, upTo, isEnd: upTo >= newest }
+}
+
+const missing = `SELECT count(*) AS count ${wanted} AND e.created_at > $createdAt
+     AND (e.body IS NOT NULL OR EXISTS (SELECT 1 FROM messages m WHERE m.id = e.message_id))
+     AND NOT EXISTS (SELECT 1 FROM deliveries d
+       WHERE d.event_seq = e.seq AND d.webhook_id = +$webhookId AND d.status <> 'exhausted')`
+
+/** One step from the seq `after` on: the events that a replay would send to the webhook. */
+export function countMissed(
+  db: Db,
+  { id: webhookId, events: names, lineIds, createdAt }: Webhook,
+  after: number,
+): { readonly count: number; readonly upTo: number } {
+  const last = after + STEP_ROWS_MAX
+  const found = getRow<{ count: number }>(db, missing, {
+    after,
+    last,
+    webhookId,
+    createdAt,
+    names: JSON.stringify(names),
+    lineIds: limitValue(lineIds),
+  })
+  return { count: found?.count ?? 0, upTo: last }
 }
 
 type EventPlace = { readonly seq: number; readonly id: EventId }

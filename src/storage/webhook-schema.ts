@@ -37,6 +37,8 @@ export const webhooks = sqliteTable(
     /** A key without the scope for private addresses gave its address. */
     isPublicOnly: flag('is_public_only').notNull().default(false),
     disabledReason: text('disabled_reason').$type<DisabledReason>(),
+    /** When its user paused it; null for any other, and after a pause by an earlier version. */
+    pausedAt: at('paused_at'),
     createdBy: text('created_by').notNull(),
     createdAt: at('created_at').notNull(),
     updatedAt: at('updated_at').notNull(),

@@ -20,6 +20,7 @@ export type WebhookChanges = Pick<Webhook, 'updatedAt'> & {
       | 'lineIds'
       | 'isPublicOnly'
       | 'disabledReason'
+      | 'pausedAt'
   ]?: Webhook[K] | undefined
 } & { readonly breaker?: Breaker | undefined; readonly deletedAt?: Timestamp | undefined }
 

@@ -1,4 +1,4 @@
-import { isOpen } from '../domain/breaker.ts'
+import { isFailing } from '../domain/breaker.ts'
 import type { Finding } from '../domain/finding.ts'
 import type { WebhookId } from '../domain/ids.ts'
 import { grouped } from '../domain/number-words.ts'
@@ -11,17 +11,17 @@ type Trouble = Pick<Finding, 'code' | 'severity' | 'title' | 'why' | 'fix'>
 /** One finding for each webhook whose events do not arrive. */
 export function findingsOf(
   webhooks: readonly StoredWebhook[],
-  unreachable: ReadonlySet<WebhookId>,
+  isUnreachable: (id: WebhookId) => boolean,
 ): readonly Finding[] {
   return webhooks.flatMap((webhook) => {
-    const trouble = troubleOf(webhook, unreachable.has(webhook.id))
+    const trouble = troubleOf(webhook, isUnreachable(webhook.id))
     return trouble === null ? [] : [{ ...trouble, key: webhook.id, depends_on: null }]
   })
 }
 
 function troubleOf(webhook: StoredWebhook, isUnreachable: boolean): Trouble | null {
   if (webhook.disabledReason !== null) return deactivated(webhook.disabledReason, webhook)
-  if (!webhook.isActive) return null
+  if (!isFailing(webhook, isUnreachable)) return null
   if (isUnreachable) {
     return {
       code: 'webhook_out_of_reach',
@@ -31,7 +31,6 @@ function troubleOf(webhook: StoredWebhook, isUnreachable: boolean): Trouble | nu
       fix: 'Check the network of this machine. On a Mac, also allow Hookline in System Settings, Privacy & Security, Local Network. Hookline retries every minute; no event is lost.',
     }
   }
-  if (!isOpen(webhook.breaker)) return null
   return {
     code: 'webhook_failing',
     severity: 'warning',

@@ -97,16 +97,18 @@ export class DeliveryLoop implements Service {
   }
 
   findings(): readonly Finding[] {
-    const unreachable = this.#queues.all().filter((queue) => queue.isUnreachable)
-    return findingsOf(
-      listWebhooks(this.#tools.db, WEBHOOKS_MAX, null),
-      new Set(unreachable.map((queue) => queue.id)),
-    )
+    const webhooks = listWebhooks(this.#tools.db, WEBHOOKS_MAX, null)
+    return findingsOf(webhooks, (id) => this.isUnreachable(id))
+  }
+
+  /** This machine has no way to the webhook's receiver. */
+  isUnreachable(id: WebhookId): boolean {
+    return this.#queues.of(id)?.isUnreachable === true
   }
 
   /** Deliveries of a webhook whose requests are out, or not recorded yet, by their seq. */
   inFlight(id: WebhookId): ReadonlySet<number> {
-    return this.#queues.all().find((queue) => queue.id === id)?.pending.busy ?? new Set()
+    return this.#queues.of(id)?.pending.busy ?? new Set()
   }
 
   /** Attempts in flight get ten seconds; those that were made are written. */
@@ -254,6 +256,10 @@ class WebhookQueues {
   /** Newest first: the owner who just made a webhook waits for its first delivery. */
   all(): readonly WebhookQueue[] {
     return this.#all
+  }
+
+  of(id: WebhookId): WebhookQueue | undefined {
+    return this.#queues.get(id)
   }
 
   /** A wall clock that steps back takes all times along, or they would be hours away. */

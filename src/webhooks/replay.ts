@@ -12,6 +12,7 @@ import {
   type WebhookId,
 } from '../domain/ids.ts'
 import { narrowed } from '../domain/permissions.ts'
+import { MISSED_MAX } from '../domain/webhook-state.ts'
 import type { EventName } from '../domain/webhook.ts'
 import type { Audit } from '../storage/audit.ts'
 import type { Db, Tx } from '../storage/database.ts'
@@ -57,7 +58,7 @@ export type ReplayRequest = RetryRequest & {
 const BATCH = 500
 const STOP_BATCH = 5_000
 /** Deliveries that one call puts on its way at most; a second call goes on with the rest. */
-const CALL_MAX = 100_000
+const CALL_MAX = MISSED_MAX
 
 export function createReplay(tools: ReplayTools) {
   const running = new Set<Run>()

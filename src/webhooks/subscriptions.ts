@@ -3,7 +3,7 @@ import type * as api from '../api/webhooks.ts'
 import { makerOf, type AuditFields, type Origin } from '../domain/audit.ts'
 import { CLOSED, forNewUrl } from '../domain/breaker.ts'
 import { invalidRequest, RelayError, type Issue } from '../domain/errors.ts'
-import { parseId } from '../domain/ids.ts'
+import { parseId, type Timestamp } from '../domain/ids.ts'
 import {
   EVERYTHING,
   hasScope,
@@ -30,17 +30,16 @@ import {
   type WebhookChanges,
 } from '../storage/webhooks.ts'
 import type { Writer } from '../storage/writer.ts'
-import { isoTime } from '../system/iso-time.ts'
 import type { LogicalClock } from '../system/logical-clock.ts'
 import type { Random } from '../system/random.ts'
 import type { Seal } from '../system/seal.ts'
 import type { Subscribers } from './publish.ts'
+import { countedResource, pausedSince, resourceOf, type ResourceTools } from './resource.ts'
 import type { DeliverySignals } from './signals.ts'
 import { newSecret, SECRETS_MAX, secretText } from './signature.ts'
 import { checkAddress, parseTarget, publicOnly, type TargetRules } from './targets.ts'
 
-export type SubscriptionTools = {
-  readonly db: Db
+export type SubscriptionTools = ResourceTools & {
   readonly writer: Writer
   readonly stamps: LogicalClock
   readonly random: Random
@@ -65,9 +64,15 @@ export function createSubscriptions(tools: SubscriptionTools) {
       const most = lines === null ? page.limit + 1 : WEBHOOKS_MAX
       const rows = listWebhooks(tools.db, most, cursorSeq(page.cursor))
       const seen = rows.filter(({ lineIds }) => isSubset(lineIds, lines)).slice(0, page.limit + 1)
-      return pageOf(seen, page.limit, webhookResource, ({ seq }) => [seq])
+      const resource = (row: StoredWebhook) => resourceOf(tools, row)
+      return pageOf(seen, page.limit, resource, ({ seq }) => [seq])
     },
-    get: (id: string): api.Webhook => webhookResource(webhookById(tools.db, id)),
+    get: (id: string): api.Webhook => resourceOf(tools, webhookById(tools.db, id)),
+    /** The same with the number of events since a pause. */
+    read: (id: string): Promise<api.Webhook> => {
+      const webhook = webhookById(tools.db, id)
+      return countedResource(tools, webhook, pausedSince(webhook))
+    },
     update: (id: string, input: WebhookInput, origin: Origin, own = EVERYTHING) =>
       update(tools, id, input, { origin, own }),
     remove: (id: string, origin: Origin) => remove(tools, id, origin),
@@ -91,7 +96,7 @@ async function create(
     }
     const webhook = webhookOf(checked, stamps, makerOf(origin))
     const secret = newSecret(random)
-    insertWebhook(tx, webhook)
+    const stored = insertWebhook(tx, webhook)
     insertSecret(tx, {
       webhookId: webhook.id,
       sealed: seal.seal(secret, webhook.id),
@@ -100,7 +105,7 @@ async function create(
     deliverySignals.changed(webhook.id)
     const after = auditedFields(webhook)
     audit.record(tx, origin, { action: 'webhook.created', about: aboutOf(webhook), after })
-    return { ...webhookResource(webhook), secret: secretText(secret) }
+    return { ...resourceOf(tools, stored), secret: secretText(secret) }
   })
 }
 
@@ -117,11 +122,12 @@ async function update(
   if (Object.keys(checked).length === 0) {
     throw invalidRequest({ path: '', message: 'The body must name at least one field to change.' })
   }
-  return change(tools, (tx) => {
+  const { changed, wasPausedAt } = await change(tools, (tx) => {
     const webhook = webhookById(tx, id)
     requireMayLink(webhook, checked, own)
-    const changes = { ...changesOf(webhook, checked), ...policyAfter(webhook, checked, own) }
-    updateWebhook(tx, webhook.id, { ...changes, updatedAt: stamps.now() })
+    const now = stamps.now()
+    const changes = { ...changesOf(webhook, checked, now), ...policyAfter(webhook, checked, own) }
+    updateWebhook(tx, webhook.id, { ...changes, updatedAt: now })
     deliverySignals.changed(webhook.id)
     const changed = webhookById(tx, id)
     audit.record(tx, origin, {
@@ -130,8 +136,9 @@ async function update(
       before: auditedFields(webhook),
       after: auditedFields(changed),
     })
-    return webhookResource(changed)
+    return { changed, wasPausedAt: pausedSince(webhook) }
   })
+  return countedResource(tools, changed, wasPausedAt)
 }
 
 /** A deleted webhook is unknown and gets nothing; retention deletes its rows. */
@@ -238,41 +245,26 @@ function webhookOf(
   createdBy: string,
 ): Webhook {
   const now = stamps.now()
-  const rest = { disabledReason: null, createdBy, createdAt: now, updatedAt: now }
+  const pausedAt = checked.isActive === false ? now : null
+  const rest = { disabledReason: null, pausedAt, createdBy, createdAt: now, updatedAt: now }
   return { id: stamps.id('wh'), ...NEW, ...checked, ...rest }
 }
 
 /** `is_active` is the user's decision, and ends that of the relay. */
 function changesOf(
   webhook: StoredWebhook,
-  { isActive, ...checked }: CheckedInput,
+  { isActive, ...input }: CheckedInput,
+  now: Timestamp,
 ): Omit<WebhookChanges, 'updatedAt'> {
-  const isMoved = checked.url !== undefined && checked.url !== webhook.url
+  const isMoved = input.url !== undefined && input.url !== webhook.url
   const moved = isMoved ? { breaker: forNewUrl(webhook.breaker) } : {}
-  if (isActive === undefined) return { ...checked, ...moved }
-  if (!isActive) return { ...checked, ...moved, isActive: false, disabledReason: null }
+  const pausedAt = pausedSince(webhook)
+  const checked = { ...input, ...moved, pausedAt }
+  if (isActive === undefined) return checked
+  if (!isActive)
+    return { ...checked, isActive: false, disabledReason: null, pausedAt: pausedAt ?? now }
   const wasDisabled = webhook.disabledReason !== null
-  return { ...checked, ...moved, ...(wasDisabled ? ACTIVE : { isActive: true }) }
-}
-
-/** A new webhook has no breaker yet. */
-function webhookResource(webhook: Webhook & Partial<Pick<StoredWebhook, 'breaker'>>): api.Webhook {
-  const isFailing = webhook.isActive && (webhook.breaker?.failuresInRow ?? 0) > 0
-  return {
-    id: webhook.id,
-    url: webhook.url,
-    events: webhook.events,
-    is_active: webhook.isActive,
-    ...(isFailing ? { is_failing: true } : {}),
-    description: webhook.description,
-    ...(webhook.attachmentLinks ? { attachment_links: true as const } : {}),
-    ...(webhook.lineIds === null ? {} : { phone_line_ids: webhook.lineIds }),
-    ...(webhook.isPublicOnly ? { is_public_only: true as const } : {}),
-    disabled_reason: webhook.disabledReason,
-    created_by: webhook.createdBy,
-    created_at: isoTime(webhook.createdAt),
-    updated_at: isoTime(webhook.updatedAt),
-  }
+  return { ...checked, ...(wasDisabled ? ACTIVE : { isActive: true }), pausedAt: null }
 }
 
 type Author = { readonly origin: Origin; readonly own: Permissions }

@@ -21,7 +21,7 @@ export function createWebhooks(runtime: Tools) {
     publish: createPublish(tools),
     actions: {
       inbox: new TestInbox(tools),
-      ...createSubscriptions(tools),
+      ...createSubscriptions({ ...tools, isUnreachable: (id) => loop.isUnreachable(id) }),
       ...createRedelivery(tools),
       ...createReplay({ ...tools, inFlight: (id) => loop.inFlight(id) }),
     },

@@ -117,7 +117,7 @@ export function furnishedPlaces(rooms: Rooms): readonly Place[] {
       messages: ['messages'],
       'messages-failed': ['messages?status=failed'],
       message: [`messages/${messageId}`],
-      'message-again': ['messages?status=failed', named('Send again…')],
+      'message-again': ['messages?status=failed', named('Send as SMS…')],
       webhooks: ['webhooks'],
       'webhook-new': ['webhooks', named('Add webhook')],
       'webhook-deliveries': [webhook, '.delivery-filters > summary'],

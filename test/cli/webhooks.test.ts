@@ -50,6 +50,28 @@ test('webhooks are listed with the state that the dashboard shows', async () => 
   ])
 })
 
+test('a webhook that is resumed says what it missed, and the command that sends it', async () => {
+  const webhook = {
+    id: 'wh_a',
+    url: 'https://a.example/',
+    is_active: true,
+    disabled_reason: null,
+    paused_at: '2026-11-21T10:00:00.000Z',
+  }
+  const resumed = async (fields: object) =>
+    (await run('webhooks resume wh_a', { ...webhook, ...fields })).stdout.split('\n').slice(1, -1)
+
+  const missed = await resumed({ events_while_paused: 3 })
+  const nothing = await resumed({ events_while_paused: 0 })
+  const notPaused = await resumed({})
+
+  expect(missed).toEqual([
+    '3 events came while it was paused.',
+    'Send them: hookline webhooks replay wh_a --since 2026-11-21T10:00:00.000Z',
+  ])
+  expect([nothing, notPaused]).toEqual([['0 events came while it was paused.'], []])
+})
+
 test('a webhook is limited to lines, to others, and to none', async () => {
   const webhook = { id: 'wh_a', url: 'https://a.example/', is_active: true, disabled_reason: null }
   const lines = [

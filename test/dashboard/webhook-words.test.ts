@@ -80,7 +80,7 @@ test('a refusal because of the pause says where to end it; any other speaks for 
   const paused = refusalWords({ ...failure, code: 'webhook_inactive', message: 'Not active.' })
   const full = refusalWords({ ...failure, code: 'storage_full', message: 'The disk is full.' })
 
-  expect(paused).toContain('Turn it on in its settings first')
+  expect(paused).toContain('Resume it first')
   expect(full).toBe('The disk is full.')
 })
 

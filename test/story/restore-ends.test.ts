@@ -115,6 +115,10 @@ test('keys, bridges, tokens, webhooks and boxes that were ended since the backup
 
   await using after = await startWithBoxes({ database: open(directory), clock, key })
   const works = await working(after, made, newToken)
+  const pausedAt = after.relay.db.sqlite
+    .query<{ at: number }, [string]>('SELECT paused_at AS at FROM webhooks WHERE id = ?')
+    .get(made.moved.id)
+  expect(pausedAt).toEqual({ at: TEST_START + 3_600_000 })
   expect([before.keys, before.active]).toEqual([
     [401, 200],
     [false, true, false, true, true],

@@ -90,7 +90,11 @@ export async function startRig(options: Options = {}) {
     canDeliver: () => switches.canDeliver,
   })
   const subscriptions = {
-    ...createSubscriptions({ ...room, rules: ANY_PRIVATE }),
+    ...createSubscriptions({
+      ...room,
+      rules: ANY_PRIVATE,
+      isUnreachable: (id) => loop.isUnreachable(id),
+    }),
     ...createRedelivery(room),
     ...createReplay({ ...room, inFlight: (id) => loop.inFlight(id) }),
   }

@@ -49,6 +49,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'domain/number-words',
     'domain/permissions',
     'people/phone-numbers',
+    'domain/webhook-state',
     'domain/webhook-url',
   ],
   runtime: [

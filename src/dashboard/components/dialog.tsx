@@ -21,6 +21,8 @@ type ActionProps = {
   readonly confirm: string
   readonly look?: 'main' | 'danger' | undefined
   readonly action: Action<[]>
+  /** The words of the button that does nothing. */
+  readonly cancel?: string | undefined
   /** The fields and error codes whose errors are shown beside their field. */
   readonly but?: readonly string[] | undefined
   readonly isReady?: boolean | undefined
@@ -40,7 +42,7 @@ export function ActionDialog(props: ActionProps) {
       onSubmit={() => isReady && onSubmit()}
       actions={
         <>
-          <Button onClick={onClose}>{COMMON.cancel}</Button>
+          <Button onClick={onClose}>{props.cancel ?? COMMON.cancel}</Button>
           <Button type="submit" look={look} isBusy={action.isBusy} isDisabled={!isReady}>
             {confirm}
           </Button>

@@ -12,7 +12,6 @@ import { LongText, PersonText } from '../components/text.tsx'
 import { useAction } from '../components/use-action.ts'
 import { useDashboard } from '../dashboard.ts'
 import type { Feed } from '../feed.ts'
-import { draftOf, sendOnce } from '../outbox.ts'
 import { personColor, personName } from '../people.ts'
 import type { Message, SessionState } from '../resources.ts'
 import { absoluteTime, clockTime } from '../time-words.ts'
@@ -28,6 +27,7 @@ import {
 import { MessageFiles } from './message-files.tsx'
 
 const APPROVAL_ACTIONS = lazyPart(async () => (await import('./approval.tsx')).ApprovalActions)
+const SEND_AGAIN = lazyPart(async () => (await import('./send-again.tsx')).SendAgain)
 
 type Props = {
   readonly message: Message
@@ -80,7 +80,7 @@ export function Bubble({ message, onChanged, isFirst }: Props & { readonly isFir
     >
       {isFirst && <Sender message={message} />}
       <Quote message={message} />
-      <span class="visually-hidden">{isOwn ? BUBBLE.sent : BUBBLE.received} </span>
+      <span class="visually-hidden">{isOwn ? BUBBLE.outgoing : BUBBLE.incoming} </span>
       <MessageFiles message={message} />
       <Words message={message} />
       <Reactions message={message} />
@@ -227,14 +227,12 @@ function NextSteps({ message, onChanged }: Props) {
     (call: () => Promise<Answer<Message>>) => call(),
     (changed) => {
       onChanged(changed)
-      notices.done(changed.id === message.id ? BUBBLE.saved : BUBBLE.sentAgain)
+      notices.done(BUBBLE.saved)
     },
     (failure) => notices.failed(failure.message),
   )
   const resolve = (status: 'sent' | 'failed') => () =>
     start(() => api.post(`messages/${message.id}/resolve`, { status }))
-  // The key comes from the message, which is sent again once, however many pages are open.
-  const sendAgain = () => start(() => sendOnce(api, draftOf(message), `again-${message.id}`))
   if (!isOpenTo(session.member, message)) return null
   if (message.status === 'uncertain') {
     return (
@@ -268,11 +266,7 @@ function NextSteps({ message, onChanged }: Props) {
   if (message.status !== 'failed' && message.status !== 'expired') return null
   return (
     <div class="actions bubble-actions">
-      <Button icon="again" isBusy={isBusy} onClick={sendAgain}>
-        {message.attachments?.some(({ sent }) => sent === true)
-          ? BUBBLE.sendRest
-          : BUBBLE.sendAgain}
-      </Button>
+      <SEND_AGAIN.View message={message} onChanged={onChanged} />
     </div>
   )
 }

@@ -209,7 +209,7 @@ function RecentRow({ message }: { readonly message: Message }) {
     <a class="recent-row" href={href('conversations', [message.conversation_id])}>
       <span class={`recent-sign ${isInbound ? 'recent-in' : ''}`}>
         <Icon name={isInbound ? 'arrow-in' : 'send'} />
-        <span class="visually-hidden">{isInbound ? WORDS.receivedFrom : WORDS.sentTo}</span>
+        <span class="visually-hidden">{isInbound ? WORDS.from : WORDS.to}</span>
       </span>
       <span class="recent-words">
         <span class="one-line recent-handle">

@@ -64,7 +64,7 @@ export function LineTraffic({ line }: Props) {
       of={[
         [WORDS.lastReceived, value && <LatestMessage message={value.received.data[0]} />],
         [
-          WORDS.lastSent,
+          WORDS.lastOutgoing,
           value && (
             <LatestMessage message={sent}>
               {sent && ` · ${statusWords(sent.status).text}`}

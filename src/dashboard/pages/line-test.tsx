@@ -15,6 +15,7 @@ import type { Message, Page, PhoneLine } from '../resources.ts'
 import { useKinds } from '../sources.ts'
 import { practiceNumbers, type TestOutcome, isReady, testOutcome } from '../words/line-states.ts'
 import { LINES as WORDS } from '../words/lines.ts'
+import { whyNot } from '../words/message-states.ts'
 
 /** A busy line receives others meanwhile. */
 const LATEST = 50
@@ -118,15 +119,15 @@ async function drawQr(text: string, signal: AbortSignal): Promise<string | null>
 
 function SimulatedTest({ line, text, echo }: TextProps & { readonly echo: string }) {
   const { api } = useDashboard()
-  const isSent = useSignal(false)
+  const sent = useSignal<Message | null>(null)
   const { isBusy, failure, start } = useAction(
     () => {
       const message = { to: echo, text, phone_line_id: line.id }
       // Pressed twice, it is still one message.
       const headers = { 'idempotency-key': `${text} ${line.id}`.replaceAll(' ', '-') }
-      return api.post('messages/send', message, { headers })
+      return api.post<Message>('messages/send', message, { headers })
     },
-    () => (isSent.value = true),
+    (message) => (sent.value = message),
   )
   return (
     <>
@@ -140,7 +141,7 @@ function SimulatedTest({ line, text, echo }: TextProps & { readonly echo: string
         </Button>
         <span class="small quiet">
           {!isReady(line) && WORDS.mustBeOnline}
-          {isReady(line) && isSent.value && WORDS.waitingForReply}
+          {isReady(line) && sent.value && (whyNot(sent.value) ?? WORDS.waitingForReply)}
         </span>
       </div>
       <FailureNote failure={failure} />

@@ -18,7 +18,6 @@ import { EmptyState, Skeleton } from '../components/when-ready.tsx'
 import { useDashboard } from '../dashboard.ts'
 import { type FeedSource, HEAD_MAX } from '../feed.ts'
 import { endOfDay, startOfDay } from '../figure-words.ts'
-import { draftOf, sendOnce } from '../outbox.ts'
 import { counterpart } from '../people.ts'
 import type { Message } from '../resources.ts'
 import { useLines, useTimeZone } from '../sources.ts'
@@ -27,6 +26,7 @@ import { messageExcerpt } from '../words/attachments.ts'
 import { lineOption } from '../words/line-states.ts'
 import { statusWords, whyNot } from '../words/message-states.ts'
 import { MESSAGES as WORDS } from '../words/messages.ts'
+import { useSendAgain } from './send-again.tsx'
 
 const MESSAGE = lazyDialog(async () => (await import('./message.tsx')).MessageView)
 
@@ -247,6 +247,7 @@ function Row({ message, filters, onChanged }: MessageProps & FilterProps) {
 /** What the owner can do about a message that failed or is uncertain; nothing for all others. */
 function Remedies({ message, onChanged }: MessageProps) {
   const { api, notices } = useDashboard()
+  const { words, ...again } = useSendAgain({ message, onChanged })
   const { isBusy, start } = useAction(
     (status: 'sent' | 'failed') => api.post<Message>(`messages/${message.id}/resolve`, { status }),
     (changed) => {
@@ -272,18 +273,13 @@ function Remedies({ message, onChanged }: MessageProps) {
     <div class="actions remedies">
       <ConfirmButton
         icon="again"
-        text={WORDS.sendAgainAsk}
-        title={WORDS.sendAgainTitle}
-        confirm={WORDS.sendAgain}
+        text={WORDS.ask(words.act)}
+        title={words.title}
+        confirm={words.act}
         look="main"
-        // The key comes from the message, which is sent again once, however many pages are open.
-        call={() => sendOnce(api, draftOf(message), `again-${message.id}`)}
-        onDone={(sent) => {
-          onChanged(sent)
-          notices.done(WORDS.sentAgain)
-        }}
+        {...again}
       >
-        {WORDS.sendAgainText}
+        {WORDS.againText}
       </ConfirmButton>
     </div>
   )

@@ -3,6 +3,7 @@
 import { useSignal, type Signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 
+import { missedWords } from '../../domain/webhook-state.ts'
 import type { Answer } from '../api.ts'
 import { ActionDialog } from '../components/dialog.tsx'
 import { SelectField, Switch, TextField } from '../components/form.tsx'
@@ -86,6 +87,27 @@ export function SendPastEvents({ webhook, onClose }: Props) {
   )
 }
 
+/** For a webhook that was just resumed: the events that came while it was paused. */
+export function SendMissed({ webhook, onClose }: Props) {
+  const { api } = useDashboard()
+  const { events_while_paused: count = 0, paused_at: since } = webhook
+  return (
+    <CountedDialog
+      title={missedWords(count)}
+      webhook={webhook}
+      what={REPLAY.event}
+      count={count}
+      ask={REPLAY.askMissed(hostAndPathOf(webhook.url))}
+      cancel={REPLAY.dontSend}
+      call={async () => {
+        const answer = await api.post<ReplayAnswer>(`webhooks/${webhook.id}/replay`, { since })
+        return counted(answer, ({ replayed }) => replayed)
+      }}
+      onClose={onClose}
+    />
+  )
+}
+
 /** An event and a line; empty for all. */
 type Choice = { readonly event: Signal<string>; readonly line: Signal<string> }
 
@@ -130,17 +152,22 @@ type CountedProps = Props & {
   readonly title: string
   readonly what: string
   readonly isReady?: boolean | undefined
+  /** Left out if it must be counted first. */
+  readonly count?: number | undefined
+  /** In place of the sentence about what will be sent. */
+  readonly ask?: string | undefined
+  readonly cancel?: string | undefined
   /** Counts in a dry run, and sends otherwise. */
   readonly call: (isDryRun: boolean) => Promise<Answer<number>>
   /** The choice, replaced by the count. */
-  readonly children: ComponentChildren
+  readonly children?: ComponentChildren
 }
 
 /** Counts, shows the number, and sends after a confirmation; a large number must be typed. */
 function CountedDialog(props: CountedProps) {
   const { title, webhook, what, isReady = true, onClose, children } = props
   const { notices } = useDashboard()
-  const found = useSignal<number | null>(null)
+  const found = useSignal<number | null>(props.count ?? null)
   const typed = useSignal('')
   const count = useAction(
     () => props.call(true),
@@ -162,20 +189,21 @@ function CountedDialog(props: CountedProps) {
       </ActionDialog>
     )
   }
+  const target = hostAndPathOf(webhook.url)
   const wanted = confirmation(value)
   return (
     <ActionDialog
       key="count"
       title={title}
       confirm={value === 0 ? REPLAY.send : REPLAY.sendCount(countWords(value, what))}
+      cancel={props.cancel}
       action={send}
       isReady={value > 0 && isConfirmed(typed.value, value)}
       onClose={onClose}
     >
       <p>
-        {value === 0
-          ? REPLAY.nothing
-          : REPLAY.willSend(countWords(value, what), hostAndPathOf(webhook.url))}
+        {value > 0 && (props.ask ?? REPLAY.willSend(countWords(value, what), target))}
+        {value === 0 && REPLAY.nothing}
       </p>
       {wanted !== null && <TextField label={REPLAY.typeToConfirm(wanted)} isFirst bind={typed} />}
     </ActionDialog>

@@ -12,6 +12,7 @@ import type { HealthFinding, Webhook, WebhookDay } from '../resources.ts'
 import { useWebhookDays, useWebhooks } from '../sources.ts'
 import { WEBHOOK_ISSUES } from '../words/webhook-issues.ts'
 import { Snooze } from './snooze.tsx'
+import { PauseButton } from './webhook-pause.tsx'
 
 /** A row for each of these findings about webhooks; nothing where there is none. */
 export function WebhookIssues({ findings }: { readonly findings: readonly HealthFinding[] }) {
@@ -44,10 +45,6 @@ function Issue({ finding, webhook, day }: IssueProps) {
   const { api, notices } = useDashboard()
   const name = webhookName(webhook)
   const { failing, failing_since, waiting, stopped } = day
-  const pause = useAction(
-    () => api.put<Webhook>(`webhooks/${webhook.id}`, { is_active: false }),
-    () => notices.done(WEBHOOK_ISSUES.paused(name)),
-  )
   const retry = useAction(
     () => api.post(`webhook-deliveries/${failing?.id}/redeliver`),
     () => notices.done(WEBHOOK_ISSUES.retrying(name)),
@@ -73,9 +70,7 @@ function Issue({ finding, webhook, day }: IssueProps) {
         <LinkButton href={href('webhooks', [webhook.id])}>{WEBHOOK_ISSUES.open}</LinkButton>
         {webhook.is_active && (
           <>
-            <Button icon="pause" isBusy={pause.isBusy} onClick={pause.start}>
-              {WEBHOOK_ISSUES.pause}
-            </Button>
+            <PauseButton webhook={webhook} />
             <Button icon="again" isBusy={retry.isBusy} onClick={retry.start}>
               {WEBHOOK_ISSUES.retry}
             </Button>
@@ -83,7 +78,7 @@ function Issue({ finding, webhook, day }: IssueProps) {
         )}
         <Snooze finding={finding} />
       </div>
-      <FailureNote failure={pause.failure ?? retry.failure} />
+      <FailureNote failure={retry.failure} />
     </li>
   )
 }

@@ -1,11 +1,11 @@
-// The settings of a webhook: its form, a pause, its secret, and its end.
+// The settings of a webhook: its form, its secret, and its end.
 
 import { useSignal } from '@preact/signals'
 
 import { Button } from '../components/button.tsx'
 import { FailureNote } from '../components/callout.tsx'
 import { ConfirmButton, DeleteCard } from '../components/dialog.tsx'
-import { Form, Switch } from '../components/form.tsx'
+import { Form } from '../components/form.tsx'
 import { Card } from '../components/page.tsx'
 import { Ago } from '../components/text.tsx'
 import { useAction } from '../components/use-action.ts'
@@ -21,7 +21,6 @@ export function WebhookSettings({ webhook }: Props) {
     <div class="columns">
       <WebhookForm key={webhook.updated_at} webhook={webhook} />
       <div class="stack">
-        <Pause webhook={webhook} />
         <Secret webhook={webhook} />
         <DeleteCard
           page="webhooks"
@@ -64,25 +63,6 @@ function WebhookForm({ webhook }: Props) {
           </Button>
         </div>
       </Form>
-    </Card>
-  )
-}
-
-function Pause({ webhook }: Props) {
-  const { api, notices } = useDashboard()
-  const { failure, start } = useAction(
-    (is_active: boolean) => api.put<Webhook>(`webhooks/${webhook.id}`, { is_active }),
-    ({ is_active }) => notices.done(is_active ? WEBHOOK_FORM.resumed : WEBHOOK_FORM.paused),
-  )
-  return (
-    <Card title={WEBHOOK_FORM.status}>
-      <Switch
-        label={WEBHOOK_FORM.deliver}
-        isOn={webhook.is_active && webhook.disabled_reason === null}
-        hint={WEBHOOK_FORM.deliverHint}
-        onChange={start}
-      />
-      <FailureNote failure={failure} />
     </Card>
   )
 }

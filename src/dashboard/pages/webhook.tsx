@@ -17,6 +17,7 @@ import { useWebhookDay, useWebhookDays, useWebhookPictures, useWebhooks } from '
 import { causesWords, figureWords, probeWords, WEBHOOKS, webhookState } from '../words/webhooks.ts'
 import { Attempts } from './pictures.tsx'
 import { OutOfReach } from './webhook-parts.tsx'
+import { PauseButton } from './webhook-pause.tsx'
 
 const DELIVERIES = lazyPage(null, async () => (await import('./deliveries.tsx')).Deliveries)
 const SETTINGS = lazyPage(
@@ -54,7 +55,12 @@ function WebhookView({ id, tab, delivery }: ViewProps) {
       head={(webhook) => (
         <PageHead
           title={<PersonText>{webhookName(webhook)}</PersonText>}
-          actions={<Badge of={webhookState(webhook)} />}
+          actions={
+            <>
+              <Badge of={webhookState(webhook)} />
+              <PauseButton webhook={webhook} />
+            </>
+          }
         >
           <span class="webhook-url">
             <PersonText>{webhook.url}</PersonText>
@@ -64,7 +70,7 @@ function WebhookView({ id, tab, delivery }: ViewProps) {
     >
       {(webhook) => (
         <>
-          <Trouble webhook={webhook} tab={tab} />
+          <Trouble webhook={webhook} />
           <Tabs id={id} tab={tab} />
           <Tab webhook={webhook} tab={tab} delivery={delivery} />
         </>
@@ -128,7 +134,7 @@ function WebhookFigures({ webhook }: Props) {
 }
 
 /** The reason why events do not arrive; nothing while they do. */
-function Trouble({ webhook, tab }: Props & { readonly tab: string }) {
+function Trouble({ webhook }: Props) {
   const day = useWebhookDay(webhook.id)
   if (webhook.disabled_reason === null && webhook.is_active) {
     return (
@@ -138,20 +144,15 @@ function Trouble({ webhook, tab }: Props & { readonly tab: string }) {
       </>
     )
   }
-  const actions = tab !== 'settings' && (
-    <LinkButton href={href('webhooks', [webhook.id, 'settings'])}>
-      {WEBHOOKS.openSettings}
-    </LinkButton>
-  )
   if (webhook.disabled_reason === null) {
     return (
-      <Callout tone="plain" title={WEBHOOKS.isPaused} actions={actions}>
+      <Callout tone="plain" title={WEBHOOKS.isPaused}>
         {WEBHOOKS.isPausedHint}
       </Callout>
     )
   }
   return (
-    <Callout tone="bad" title={WEBHOOKS.isStopped} actions={actions}>
+    <Callout tone="bad" title={WEBHOOKS.isStopped}>
       {day?.stopped}
     </Callout>
   )

@@ -49,19 +49,16 @@ export const CONVERSATIONS = {
 } as const
 
 export const BUBBLE = {
-  sent: 'Sent:',
-  received: 'Received:',
+  outgoing: 'Outgoing:',
+  incoming: 'Incoming:',
   replyTo: 'In reply to: ',
   someMessage: 'A message',
   unsent: 'Message unsent',
   reactions: 'Reactions',
   edited: 'Edited',
   saved: 'Saved.',
-  sentAgain: 'Sent again. See the end of the thread.',
   markSent: 'Mark as sent',
   markFailed: 'Mark as failed',
-  sendRest: 'Send the rest',
-  sendAgain: 'Send again',
   cancel: 'Cancel sending',
 } as const
 

@@ -73,6 +73,9 @@ export const REPLAY = {
   past: 'Send past events',
   pastHint:
     "Sends events that this webhook missed or that failed. Delivered events aren't sent again.",
+  askMissed: (url: string) =>
+    `Send them to ${url} now? Events are kept for 30 days, so you can also choose "Send past events…" later.`,
+  dontSend: "Don't send",
   open: (act: string) => `${act}…`,
   event: 'event',
   since: 'Since',
@@ -133,7 +136,7 @@ export function nextTryWords(
 /** The reason why a test, redelivery or replay was refused, beside its button. */
 export function refusalWords({ code, message }: Failure): string {
   if (code !== 'webhook_inactive') return message
-  return "This webhook isn't active. Turn it on in its settings first."
+  return "This webhook isn't active. Resume it first."
 }
 
 /** Host and path, without the query, which may contain a secret. */

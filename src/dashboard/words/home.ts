@@ -14,6 +14,6 @@ export const HOME = {
   allMessages: 'View all messages',
   noMessages: 'No messages yet',
   noMessagesHint: 'Send one from here, or text one of your lines from a phone.',
-  receivedFrom: 'Received from',
-  sentTo: 'Sent to',
+  from: 'Incoming from',
+  to: 'Outgoing to',
 } as const

@@ -25,7 +25,7 @@ export const ISSUES = {
   snoozedUntil: (time: string) => `Snoozed until ${time}`,
   snoozeDone: 'Snoozed.',
   showAgain: 'Show now',
-  attention: 'Needs attention',
+  attention: 'Messages to look at',
   attentionCounts: {
     approval: 'to approve',
     failed: 'failed',

@@ -16,7 +16,7 @@ export const LINES = {
   today: 'Today',
   resets: (time: string, timeZone: string | null) => `Resets at ${time} (midnight ${timeZone}).`,
   lastReceived: 'Last received',
-  lastSent: 'Last sent',
+  lastOutgoing: 'Last outgoing',
   queued: 'Queued',
   never: 'Never',
   messages: (count: number, isMore: boolean) => {
@@ -63,7 +63,8 @@ export const LINES = {
   limitError: 'Enter a whole number from 0 to 100,000.',
   limitHint: "Apple blocks lines that message many strangers. Existing contacts don't count.",
   sending: 'Send messages',
-  sendingHint: 'When off, it still receives. Outgoing messages wait up to 24 hours.',
+  sendingHint:
+    'When off, it still receives. New messages through it are refused; those already queued wait up to 24 hours.',
   sms: 'Relay SMS and RCS',
   smsHint:
     'When on, webhooks fire for SMS and RCS as well. When off, they only appear in the history, and stay there if you turn this on later.',
@@ -98,7 +99,7 @@ export const LINES = {
   ],
   simulateIncoming: 'Simulate an incoming message',
   mustBeOnline: 'The line must be online, with sending turned on.',
-  waitingForReply: 'Sent. Waiting for the reply…',
+  waitingForReply: 'Waiting for the reply…',
   testAgain: 'Test again',
   arrived: 'Message received',
   receives: 'This line receives messages.',
@@ -106,7 +107,7 @@ export const LINES = {
   text: 'Text',
   event: 'Event',
   simulate: 'Simulate',
-  simulated: 'Simulated. See Conversations.',
+  simulated: 'Simulated. What this line relays is in Conversations.',
   exampleText: 'Is my table ready?',
   exampleGroup: 'Weekend',
   scenes: {

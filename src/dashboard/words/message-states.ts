@@ -74,6 +74,21 @@ export function whyNot({ status, queued_reason, send_at, error }: Message): stri
   return error?.message ?? (status === 'uncertain' ? UNCERTAIN : null)
 }
 
+/** What became of a message that was sent again, as far as is known. */
+export function againWords(message: Message): { readonly isBad: boolean; readonly text: string } {
+  if (hasLeft(message)) return { isBad: false, text: 'Sent again as a new message.' }
+  const why = whyNot(message)
+  const isBad = isSettled(message)
+  const state = isBad ? statusWords(message.status).text : 'Queued as a new message'
+  return { isBad, text: why === null ? `${state}.` : `${state}: ${why}` }
+}
+
+/** True if the message would fail again as it was, and its line can send it as SMS. */
+export function goesAsSms({ error, handle }: Message, line: PhoneLine | undefined): boolean {
+  const canSms = line?.capabilities.choose_service === true && handle.startsWith('+')
+  return canSms && error?.code === 'not_on_imessage'
+}
+
 /** The service that was asked for, and the turn to SMS; null where the device was left to choose. */
 export function serviceWords({ service_requested, downgraded_at }: Message): string | null {
   if (downgraded_at !== undefined) return 'Not on iMessage, switched to SMS'

@@ -10,7 +10,7 @@ export const PASSWORD = {
   showPassword: 'Show password',
   choose: 'Choose a password',
   chooseNew: 'Choose a new password',
-  chooseLead: 'Everyone who uses this dashboard signs in with it.',
+  chooseLead: 'You sign in to this dashboard with it.',
   chooseNewLead: 'This signs out all other browsers.',
   /** The directions of two scripts stay apart. */
   memberLead: (name: string) =>

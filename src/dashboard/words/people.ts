@@ -4,7 +4,7 @@ import { countWords, grouped } from './common.ts'
 
 export const PEOPLE = {
   title: 'People',
-  lead: 'Names for the people you write with. Only you see them; webhooks never carry them.',
+  lead: 'Names for the people you write with. People who answer see them here, and keys that may read contacts; webhooks never carry them.',
   add: 'Add contact',
   edit: 'Edit contact',
   save: 'Save',

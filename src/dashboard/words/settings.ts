@@ -51,7 +51,7 @@ export const SETTINGS = {
   passwordLockedAfter: ' or its file. Change it there, and restart the relay.',
   passwordHint: 'Changing your password signs out all other browsers.',
   changePassword: 'Change password',
-  health: ['Health', 'Get notified when something is wrong.'],
+  health: ['Health', 'A heartbeat for your monitoring service, and where problems are shown.'],
   heartbeatCalled: (url: string) => `Called every 5 minutes: ${url}. Keys in it are hidden.`,
   removeUrl: 'Remove URL',
   home: 'Home',
@@ -139,7 +139,8 @@ export const FIELDS = {
   webhook_targets_hint:
     'Apps on your own network, such as n8n or Home Assistant, have private addresses.',
   open_metrics: 'Public metrics',
-  open_metrics_hint: 'When off, only this computer can read /metrics.',
+  open_metrics_hint:
+    'When off, only this computer and keys that may read the health of all lines can read /metrics.',
   announce_device_messages: 'Include messages sent from the device',
   announce_device_messages_hint: 'Webhooks also fire for these.',
   enforce_automation_pause: 'Block API sends during human takeover',
@@ -158,7 +159,7 @@ export const FIELDS = {
     'Older files are deleted; their messages stay. Leave empty to keep both as long.',
   heartbeat_url: 'Heartbeat URL',
   heartbeat_url_hint:
-    'Called every 5 minutes while everything works. Your monitoring service alerts you when a call is missing.',
+    'Called every 5 minutes while the relay works. It stops only if the relay, its computer or its network does, or if the disk is almost full: not for a line that is offline or a webhook that fails.',
   release_source: 'Release source',
   release_source_hint:
     'A folder on that computer or an https URL with SHA256SUMS and its signature. Checked once a day. Leave empty to turn this off.',

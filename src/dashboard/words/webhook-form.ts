@@ -20,11 +20,6 @@ export const WEBHOOK_FORM = {
   settings: 'Events and URL',
   save: 'Save',
   saved: 'Saved.',
-  status: 'Status',
-  deliver: 'Deliver events',
-  deliverHint: "When off, new events aren't queued, and pending ones are on hold.",
-  resumed: 'Webhook resumed.',
-  paused: 'Webhook paused.',
   secretTitle: 'Signing secret',
   secretHint: "Signs every event. If it's lost or someone else may know it, create a new one.",
   newSecret: 'New secret…',
@@ -42,7 +37,7 @@ export const WEBHOOK_FORM = {
   deleteNoun: 'webhook',
   deleteConsequence: "Its pending events and its secret will be deleted. This can't be undone.",
   addedAt: 'Added',
-  deleteHint: 'To stop events for a while, turn it off instead.',
+  deleteHint: 'To stop events for a while, pause it instead.',
 } as const
 
 type EventGroup =

@@ -1,5 +1,6 @@
 // Sentences of the views of webhooks, and the words for their states.
 
+import { type WebhookState, webhookStateOf } from '../../domain/webhook-state.ts'
 import type { StateWords } from '../components/drawings.ts'
 import { durationWords, shareWords } from '../figure-words.ts'
 import type { Webhook, WebhookDay, WebhookStrip } from '../resources.ts'
@@ -45,9 +46,13 @@ export const WEBHOOKS = {
   cause: (words: string, count: number) => `${words}: ${grouped(count)}`,
   sections: 'Webhook sections',
   tabs: { deliveries: 'Deliveries', inbox: 'Test inbox', settings: 'Settings', test: 'Test' },
-  openSettings: 'Open settings',
   isPaused: 'This webhook is paused',
-  isPausedHint: "New events aren't queued for it, and pending ones are on hold.",
+  isPausedHint:
+    'Nothing is delivered to it. When you resume it, you are asked whether to send the events that came meanwhile.',
+  pause: 'Pause',
+  resume: 'Resume',
+  paused: 'Webhook paused. Nothing is delivered until you resume it.',
+  resumed: 'Webhook resumed.',
   isStopped: 'The relay stopped delivering events',
   viewDelivery: 'View delivery',
   queued: 'New events are queued meanwhile.',
@@ -76,12 +81,14 @@ export const WEBHOOK_TEST = {
   useUrl: 'Use this URL',
 } as const
 
-export function webhookState({ is_active, disabled_reason, is_failing }: Webhook): StateWords {
-  if (disabled_reason !== null) return { text: 'Stopped', tone: 'bad', icon: 'cross' }
-  if (!is_active) return { text: 'Paused', tone: 'plain', icon: 'pause' }
-  if (is_failing === true) return { text: 'Failing', tone: 'warn', icon: 'warning' }
-  return { text: 'Active', tone: 'ok', icon: 'check' }
+const STATES: Readonly<Record<WebhookState, StateWords>> = {
+  stopped: { text: 'Stopped', tone: 'bad', icon: 'cross' },
+  paused: { text: 'Paused', tone: 'plain', icon: 'pause' },
+  failing: { text: 'Failing', tone: 'warn', icon: 'warning' },
+  active: { text: 'Active', tone: 'ok', icon: 'check' },
 }
+
+export const webhookState = (webhook: Webhook) => STATES[webhookStateOf(webhook)]
 
 /** The share that was delivered, with the response times; empty without any attempt. */
 export function figureWords({ cells, p50_ms, p95_ms }: WebhookStrip): string {

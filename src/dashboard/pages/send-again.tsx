@@ -1,0 +1,41 @@
+// Sends a message that failed once more, and says how far it came.
+
+import { Button } from '../components/button.tsx'
+import { useAction } from '../components/use-action.ts'
+import { useDashboard } from '../dashboard.ts'
+import { sendAgain } from '../outbox.ts'
+import type { Message } from '../resources.ts'
+import { useLines } from '../sources.ts'
+import { againWords, goesAsSms } from '../words/message-states.ts'
+import { MESSAGES as WORDS } from '../words/messages.ts'
+
+type Props = { readonly message: Message; readonly onChanged: (message: Message) => void }
+
+export function useSendAgain({ message, onChanged }: Props) {
+  const { api, notices } = useDashboard()
+  const line = useLines().value?.data.find(({ id }) => id === message.phone_line_id)
+  const service = goesAsSms(message, line) ? 'SMS' : undefined
+  return {
+    words: service === undefined ? WORDS.again : WORDS.asSms,
+    call: () => sendAgain(api, message, service),
+    onDone: (sent: Message) => {
+      onChanged(sent)
+      const { isBad, text } = againWords(sent)
+      if (isBad) notices.failed(text)
+      else notices.done(text)
+    },
+  }
+}
+
+/** In a thread, without a question before it. */
+export function SendAgain(props: Props) {
+  const { notices } = useDashboard()
+  const { words, call, onDone } = useSendAgain(props)
+  const { isBusy, start } = useAction(call, onDone, (failure) => notices.failed(failure.message))
+  const isRest = props.message.attachments?.some(({ sent }) => sent === true) === true
+  return (
+    <Button icon="again" isBusy={isBusy} onClick={start}>
+      {isRest ? WORDS.rest : words.act}
+    </Button>
+  )
+}

@@ -1,0 +1,35 @@
+// Pausing a webhook, and resuming it, which asks what to do with the events that came meanwhile.
+
+import { useSignal } from '@preact/signals'
+
+import { Button } from '../components/button.tsx'
+import { lazyDialog } from '../components/lazy-page.tsx'
+import { useAction } from '../components/use-action.ts'
+import { useDashboard } from '../dashboard.ts'
+import type { Webhook } from '../resources.ts'
+import { WEBHOOKS as WORDS } from '../words/webhooks.ts'
+
+const SEND_MISSED = lazyDialog(async () => (await import('./replay.tsx')).SendMissed)
+
+export function PauseButton({ webhook }: { readonly webhook: Webhook }) {
+  const { api, notices } = useDashboard()
+  const resumed = useSignal<Webhook | null>(null)
+  const { isBusy, start } = useAction(
+    () => api.put<Webhook>(`webhooks/${webhook.id}`, { is_active: !webhook.is_active }),
+    (changed) => {
+      notices.done(changed.is_active ? WORDS.resumed : WORDS.paused)
+      if (changed.is_active && (changed.events_while_paused ?? 0) > 0) resumed.value = changed
+    },
+    (failure) => notices.failed(failure.message),
+  )
+  return (
+    <>
+      <Button icon={webhook.is_active ? 'pause' : undefined} isBusy={isBusy} onClick={start}>
+        {webhook.is_active ? WORDS.pause : WORDS.resume}
+      </Button>
+      {resumed.value !== null && (
+        <SEND_MISSED.View webhook={resumed.value} onClose={() => (resumed.value = null)} />
+      )}
+    </>
+  )
+}

@@ -1,0 +1,78 @@
+// What the page says after an act is what became of it.
+
+import { expect } from 'bun:test'
+
+import { eventually } from '../support/eventually.ts'
+import { Receiver } from '../support/receiver.ts'
+import { say } from './furnished.ts'
+import { PERSON } from './stage.ts'
+import { openThread, story } from './story.ts'
+
+/** Of the simulated network: on SMS only, and on nothing at all. */
+const ON_SMS = '+12025550192'
+const NOWHERE = '+12025550189'
+
+story(
+  'resuming a webhook says how many events came while it was paused, and sends them if asked',
+  async ({ stage, api, lines: [line] }) => {
+    using receiver = new Receiver()
+    const body = { url: receiver.url, events: ['message.sent'] }
+    const { id } = await api.ask<{ id: string }>('POST', '/api/v1/webhooks', body)
+    const watched = await stage.page()
+    const { page } = watched
+    const pauseAnd = async (texts: readonly string[]) => {
+      await watched.button('Pause').click()
+      await watched.reads('This webhook is paused')
+      for (const text of texts) {
+        const said = await say(api, PERSON, text, line)
+        const read = () => api.ask<{ sent_at: string | null }>('GET', `/api/v1/messages/${said.id}`)
+        await eventually('it was sent', async () => (await read()).sent_at)
+      }
+      await watched.button('Resume').click()
+    }
+
+    await watched.show(`webhooks/${id}`)
+    await pauseAnd([])
+    await watched.reads('Webhook resumed.')
+    await pauseAnd(['One.'])
+    await page.getByRole('dialog', { name: '1 event came while it was paused' }).waitFor()
+    await watched.button("Don't send").click()
+    await pauseAnd(['Two.', 'Three.'])
+    await page.getByRole('dialog', { name: '2 events came while it was paused' }).waitFor()
+    await watched.keepPicture('resume')
+    await watched.button('Send 2 events').click()
+    await watched.reads('Sending 2 events.')
+    await eventually('two events arrived', () => receiver.received[1] ?? null)
+
+    const texts = receiver.received.map(({ message }) => message.text)
+    expect(texts.toSorted()).toEqual(['Three.', 'Two.'])
+  },
+)
+
+story(
+  'a number without iMessage is offered SMS, and a message that fails again is never told as sent',
+  async (scene) => {
+    const { stage, watched, thread } = {
+      stage: scene.stage,
+      ...(await openThread(scene, { to: ON_SMS })),
+    }
+    await watched.button('Send as SMS').click()
+    await watched.bubble('Your table is ready.').nth(1).getByText('SMS', { exact: true }).waitFor()
+    const { conversation_id: nowhere } = await say(
+      scene.api,
+      NOWHERE,
+      'Are you there?',
+      scene.lines[0],
+    )
+
+    await watched.show(`conversations/${nowhere}`)
+    await watched.button('Send as SMS').click()
+    const failed = thread.getByText('Failed', { exact: true })
+    await failed.nth(1).waitFor()
+    await watched.button('Send as SMS').click()
+    await watched.reads(/^Failed: /)
+
+    expect(await failed.count()).toBe(2)
+    expect(stage.faults).toEqual([])
+  },
+)
