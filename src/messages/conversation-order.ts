@@ -101,14 +101,14 @@ function timeInDoubt({ clock }: DeferralTools, { extras, waitsFrom }: Deferrable
   return doubt && { reason: 'clock_jumped', until: timestamp(Math.ceil(doubt.until)) }
 }
 
-/** An urgent message goes in the quiet hours of its line, but not in those of its key. */
+/** An urgent message goes in the quiet hours of its line, but not in those of the key that wrote it. */
 function quietHold(
   { directory, days }: DeferralTools,
   { extras, lineId }: Deferrable,
   now: Timestamp,
 ): Deferral | null {
   const ofLine = extras?.isUrgent === true ? null : directory.find(lineId)?.line.quietHours
-  const ends = [ofLine, extras?.quietHours].map((hours) =>
+  const ends = [ofLine, extras?.quietHours, extras?.approval?.quietHours].map((hours) =>
     hours ? (quietUntil(hours, now, days.zone()) ?? 0) : 0,
   )
   const until = Math.max(...ends)

@@ -15,6 +15,7 @@ import type { LineLimit } from '../domain/routing.ts'
 import { EVENT_NAMES, WEBHOOKS_MAX, type Webhook } from '../domain/webhook.ts'
 import { auditedUrl, type Audit } from '../storage/audit.ts'
 import type { Db, Tx } from '../storage/database.ts'
+import { exhaustBeyond } from '../storage/deliveries.ts'
 import { linesNamed } from '../storage/lines.ts'
 import {
   deleteSecrets,
@@ -124,6 +125,9 @@ async function update(
     updateWebhook(tx, webhook.id, { ...changes, updatedAt: stamps.now() })
     deliverySignals.changed(webhook.id)
     const changed = webhookById(tx, id)
+    // What it has waited for with more lines goes nowhere any more.
+    const isElsewhere = checked.url !== undefined || checked.lineIds !== undefined
+    if (isElsewhere) exhaustBeyond(tx, changed, stamps.now())
     audit.record(tx, origin, {
       action: 'webhook.changed',
       about: aboutOf(webhook),
