@@ -239,7 +239,7 @@ const exhaustionBeyond = `UPDATE deliveries INDEXED BY deliveries_by_webhook_and
    WHERE webhook_id = +$webhookId AND status = 'pending'
      AND NOT EXISTS (SELECT 1 FROM events e WHERE e.seq = event_seq AND ${IS_FOR_LINES})`
 
-/** Gives up the pending deliveries of a webhook that are not of its lines any more. */
+/** Gives up what a webhook has waited for with more lines: it goes nowhere any more, wherever the webhook moves. */
 export function exhaustBeyond(tx: Tx, { id, lineIds }: Webhook, now: Timestamp): void {
   if (lineIds === null) return
   execute(tx, exhaustionBeyond, { webhookId: id, lineIds: limitValue(lineIds), now })

@@ -125,9 +125,7 @@ async function update(
     updateWebhook(tx, webhook.id, { ...changes, updatedAt: stamps.now() })
     deliverySignals.changed(webhook.id)
     const changed = webhookById(tx, id)
-    // What it has waited for with more lines goes nowhere any more.
-    const isElsewhere = checked.url !== undefined || checked.lineIds !== undefined
-    if (isElsewhere) exhaustBeyond(tx, changed, stamps.now())
+    exhaustBeyond(tx, changed, stamps.now())
     audit.record(tx, origin, {
       action: 'webhook.changed',
       about: aboutOf(webhook),
@@ -344,8 +342,7 @@ function checkInput(
     if (message !== null) issues.push({ path, message })
   }
   if (url !== undefined) {
-    const isFree = hasScope(own, 'webhooks:private')
-    report('url', wrongUrl(url, isFree ? rules : publicOnly(rules)))
+    report('url', wrongUrl(url, hasScope(own, 'webhooks:private') ? rules : publicOnly(rules)))
   }
   if (events !== undefined) report('events', wrongEvents(events))
   if ((description?.length ?? 0) > DESCRIPTION_LENGTH_MAX) {

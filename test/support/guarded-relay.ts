@@ -8,7 +8,7 @@ import { TestClock } from './test-clock.ts'
 import { startRelay, type Json, type TestRelay } from './test-relay.ts'
 import { WebhookSink } from './webhook-sink.ts'
 
-export const WALNUT = 'walnut'
+const WALNUT = 'walnut'
 /** Nobody has ever written with this person. */
 export const STRANGER = '+12025550704'
 /** Wrote to the second line, and wants nothing more of it. */
