@@ -28,9 +28,8 @@ async function scopes(): Promise<ReadonlyMap<string, unknown>> {
 
 test('each operation of the API, and each tool, has attempts to get past a limit', async () => {
   await using world = await startGuarded()
-  const listing = { jsonrpc: '2.0', id: 0, method: 'tools/list', params: {} }
 
-  const { text } = await world.ask(mcp(listing), await world.prober({}))
+  const { text } = await world.ask(request('tools/list', {}), await world.prober({}))
   const tools = [...text.matchAll(/"name":"([a-z_]+)","title"/g)].map(([, name = '']) => name)
 
   expect(Object.keys(ATTEMPTS).sort()).toEqual([...(await scopes()).keys()].sort())
@@ -58,12 +57,16 @@ test('a key of one line is told nothing of another one, and changes nothing of i
   expect(posted.some((body) => body.includes('apples'))).toBe(true)
 })
 
-test('nor by any tool of the MCP server', async () => {
+test('nor by any tool or resource of the MCP server', async () => {
   await using world = await startGuarded()
   const prober = await world.prober({ phone_line_ids: [world.first] })
   const before = await world.secrets()
 
-  for (const call of toolCalls(world)) {
+  const uris = [`conversations/${world.conversation}`, `attachments/${world.foreignFile}`]
+  const resources = uris.map((path) => request('resources/read', { uri: `hookline://${path}` }))
+  const calls = [...toolCalls(world), ...resources, request('resources/list', {})]
+
+  for (const call of calls) {
     const { status, told } = await tried(world, prober, call)
     expect([call.body, status, told]).toEqual([call.body, 200, []])
   }
@@ -71,6 +74,31 @@ test('nor by any tool of the MCP server', async () => {
   expect(await world.secrets()).toBe(before)
   expect(await world.recipientsOf(OWN_WORDS)).toEqual([])
 })
+
+test('a key of every line is told of the other one by the same attempts', async () => {
+  await using world = await startGuarded()
+  const prober = await world.prober({})
+  const silent: string[] = []
+
+  for (const [id, { calls }] of Object.entries(ATTEMPTS)) {
+    const reads = calls(world, prober).filter(({ method }) => method === 'GET')
+    const told = []
+    for (const call of reads) told.push(...(await tried(world, prober, call)).told)
+    if (reads.length > 0 && told.length === 0) silent.push(id)
+  }
+
+  expect(silent).toEqual(SAY_NOTHING_OF_LINES)
+})
+
+/** Reads that have nothing of the second line in this world. */
+const SAY_NOTHING_OF_LINES = [
+  'listBridges',
+  'getReplay',
+  'getOwnKey',
+  'listHealthFindings',
+  'getLiveness',
+  'getReadiness',
+]
 
 type Rule = {
   readonly rules: object
@@ -194,17 +222,18 @@ function childOf({ text }: Answered): Prober {
   return proberOf({ headers: { 'X-API-Key': key, 'X-API-Secret': secret } })
 }
 
-let toolCallCount = 0
-
 function toolCalls(world: Guarded): readonly Call[] {
-  return Object.entries(TOOL_ARGUMENTS).map(([name, argumentsFor]) => {
-    toolCallCount += 1
-    const params = { name, arguments: argumentsFor(world) }
-    return mcp({ jsonrpc: '2.0', id: toolCallCount, method: 'tools/call', params })
-  })
+  return Object.entries(TOOL_ARGUMENTS).map(([name, argumentsFor]) =>
+    request('tools/call', { name, arguments: argumentsFor(world) }),
+  )
 }
 
-function mcp(body: object): Call {
+/** Of each request of the MCP server another one: a repeated id is the same call again. */
+let requestId = 0
+
+function request(method: string, params: object): Call {
+  requestId += 1
+  const body = { jsonrpc: '2.0', id: requestId, method, params }
   const headers = { accept: 'application/json, text/event-stream', 'mcp-session-id': 'session' }
   return { method: 'POST', path: '/mcp', body, headers }
 }

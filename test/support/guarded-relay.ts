@@ -147,6 +147,8 @@ async function furnish(relay: TestRelay) {
     /** Texts that no key of the first line may be told. */
     marks: [
       WALNUT,
+      // As MCP gives a file.
+      btoa(`${WALNUT}s`),
       second,
       SECOND_NUMBER,
       BOB,
