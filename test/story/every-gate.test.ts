@@ -75,6 +75,37 @@ test('nor by any tool or resource of the MCP server', async () => {
   expect(await world.recipientsOf(OWN_WORDS)).toEqual([])
 })
 
+const SPELLINGS: Readonly<Record<string, (path: string) => string>> = {
+  'a slash at its end': (path) => path.replace(/\?|$/, '/$&'),
+  'a folder of its own': (path) => path.replace('/v1/', '/v1/%2e/'),
+  'two slashes': (path) => path.replace('/v1/', '/v1//'),
+  'an encoded letter': (path) => path.replace('/v1/', '/%761/'),
+  'an encoded id': (path) => path.replaceAll(/_(?=[0-9a-z]{26})/g, '%5f'),
+  'an id in upper case': (path) =>
+    path.replaceAll(/[a-z]+_[0-9a-z]{26}/g, (id) => id.toUpperCase()),
+}
+
+test('nor by any spelling of a path', async () => {
+  await using world = await startGuarded()
+  const prober = await world.prober({ phone_line_ids: [world.first] })
+  const before = await world.secrets()
+  const calls = Object.values(ATTEMPTS).flatMap(({ calls, ofLine }) =>
+    calls(world, prober).map((call, index) => ({ call, isRefused: (ofLine[index] ?? 0) >= 400 })),
+  )
+
+  const open: string[] = []
+  for (const [how, spelled] of Object.entries(SPELLINGS)) {
+    for (const { call, isRefused } of calls) {
+      const { status, told } = await tried(world, prober, { ...call, path: spelled(call.path) })
+      const isOpen = (isRefused && status < 400) || told.length > 0
+      if (isOpen) open.push(`${call.method} ${call.path} by ${how}`)
+    }
+  }
+
+  expect(open).toEqual([])
+  expect(await world.secrets()).toBe(before)
+})
+
 test('a key of every line is told of the other one by the same attempts', async () => {
   await using world = await startGuarded()
   const prober = await world.prober({})
