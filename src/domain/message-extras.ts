@@ -57,6 +57,8 @@ export type Approval = {
   readonly reason: string | null
   /** Text of the request, where it was approved with another one. */
   readonly originalText: string | null
+  /** Of the key that wrote the other text. */
+  readonly quietHours?: QuietHours | undefined
 }
 
 export type MessageExtras = {

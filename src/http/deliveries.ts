@@ -25,7 +25,7 @@ import type { createReplay } from '../webhooks/replay.ts'
 import { mayTake, takes } from './body.ts'
 import { BY_ID, operation } from './operation.ts'
 import { PAGE_QUERY, pageOfQuery, readHandle, readQuery, timeParameter } from './query.ts'
-import { callerOf, originOf } from './request-context.ts'
+import { callerOf, linesOf, originOf } from './request-context.ts'
 
 export type DeliveryActions = ReturnType<typeof createRedelivery>
 export type ReplayActions = ReturnType<typeof createReplay>
@@ -104,7 +104,8 @@ export function deliveryRoutes(deliveries: DeliveryActions) {
       '/webhooks/:id/deliveries',
       ({ request, params }) => {
         const query = readQuery(request, DeliveryQuery)
-        return deliveries.listDeliveries(params.id, deliveryFilter(query), pageOfQuery(query))
+        const filter = { ...deliveryFilter(query), lineIds: linesOf(request) }
+        return deliveries.listDeliveries(params.id, filter, pageOfQuery(query))
       },
       { ...BY_ID, ...LIST },
     )

@@ -35,13 +35,13 @@ export function createApprovals(tools: Tools) {
       decide(tools, { id, ...decider, action: 'message.approved' }, (tx, message, by) => {
         const mended = text === undefined ? message.text : mendedText(text)
         const isChanged = mended !== message.text
-        if (isChanged) requireAuthor(tools, tx, message, decider)
+        const extras = isChanged ? limitedByAuthor(tools, tx, message, decider) : message.extras
         if (isChanged) saveText(tx, message.seq, mended)
         const originalText = isChanged ? message.text : null
         const approved = resolveApproval(
           tools,
           tx,
-          { ...message, text: mended },
+          { ...message, text: mended, extras },
           { ...by, state: 'approved', originalText },
         )
         const now = tools.stamps.now()
@@ -63,16 +63,23 @@ export function createApprovals(tools: Tools) {
 /** Who decides: the key is null for the owner and for members. */
 export type Decider = { readonly origin: Origin; readonly key: KeyCaller | null }
 
-/** Other words are a send by the key that wrote them, which must be allowed to send them. */
-function requireAuthor(tools: Tools, tx: Tx, message: Outbound, { key }: Decider): void {
-  if (key === null) return
-  requirePermission(key.permissions, 'messages:send')
+/**
+ * Other words are a send by the key that wrote them, which must be allowed to send them. Throws if it is not; else
+ * returns the extras of the message, which keeps to the lines and the quiet hours of that key as well.
+ */
+function limitedByAuthor(tools: Tools, tx: Tx, message: Pending, { key }: Decider) {
   const { extras, conversationId } = message
-  const lines = key.permissions.lineIds
+  if (key === null) return extras
+  requirePermission(key.permissions, 'messages:send')
+  const { lineIds: lines, rules } = key.permissions
   const target = { ...conversationTarget(tx, conversationId), lines, extras }
   const now = tools.stamps.now()
   requireByRules(tx, { key, target, histories: NO_HISTORIES }, now)
   countByRules(tx, key, message.id, now)
+  const lineIds =
+    lines === null ? extras.lineIds : (extras.lineIds ?? lines).filter((id) => lines.includes(id))
+  const approval = { ...extras.approval, quietHours: rules.quietHours ?? undefined }
+  return { ...extras, lineIds, approval }
 }
 
 const NO_HISTORIES: Histories = new Map()
@@ -84,7 +91,7 @@ type By = Pick<Approval, 'resolvedBy'>
 async function decide(
   { db, writer, waitReason, dispatchSignal, audit }: Tools,
   { id, origin, action }: Decision,
-  act: (tx: Tx, message: Outbound, by: By) => Readonly<Record<string, string | boolean | null>>,
+  act: (tx: Tx, message: Pending, by: By) => Readonly<Record<string, string | boolean | null>>,
 ): Promise<api.Message> {
   await writer.write((tx) => {
     const message = pending(tx, id)

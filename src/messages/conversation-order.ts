@@ -102,8 +102,8 @@ function timeInDoubt({ clock }: DeferralTools, { extras, waitsFrom }: Deferrable
 }
 
 /**
- * An urgent message goes in the quiet hours of its line, but not in those of its key. While the wall clock is in doubt,
- * it may be right: hours that are quiet by it are quiet too.
+ * An urgent message goes in the quiet hours of its line, but not in those of the key that wrote it. While the wall
+ * clock is in doubt, it may be right: hours that are quiet by it are quiet too.
  */
 function quietHold(
   { clock, directory, days }: DeferralTools,
@@ -111,7 +111,7 @@ function quietHold(
 ): Deferral | null {
   const now = clock.now()
   const ofLine = extras?.isUrgent === true ? null : directory.find(lineId)?.line.quietHours
-  const lefts = [ofLine, extras?.quietHours].flatMap((hours) =>
+  const lefts = [ofLine, extras?.quietHours, extras?.approval?.quietHours].flatMap((hours) =>
     [now, clock.wall()].map((at) => (hours ? (quietUntil(hours, at, days.zone()) ?? at) - at : 0)),
   )
   const leftMs = Math.max(...lefts)

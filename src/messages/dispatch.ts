@@ -172,12 +172,11 @@ export class Dispatch implements Service {
     })
   }
 
-  /** The device took it a day ago and never said more: nobody can say whether it left. */
+  /** The device or its driver took it a day ago and never said more: nobody can say whether it left. */
   #giveUpHeld(): Promise<void> {
     const { db, clock } = this.#tools
     const ids = heldUntil(db, { until: clock.ago(HELD_MS_MAX), limit: BATCH_MAX })
-    const silent = ids.filter((id) => !this.#inHand.has(id))
-    return this.#forEach(silent, (tx, message) => {
+    return this.#forEach(ids, (tx, message) => {
       if (message.status === 'sending') makeUncertain(this.#tools, tx, message, UNKNOWN)
     })
   }

@@ -12,18 +12,20 @@ import {
   type SQL,
 } from 'drizzle-orm'
 
-import type { DeliveryId, LineId, MessageId, Timestamp, WebhookId } from '../domain/ids.ts'
+import type { DeliveryId, MessageId, Timestamp, WebhookId } from '../domain/ids.ts'
+import type { LineLimit } from '../domain/routing.ts'
 import {
   DELIVERY_STATUSES,
   type Delivery,
   type DeliveryStatus,
   type EventName,
+  type Webhook,
 } from '../domain/webhook.ts'
 import { conversationsOf } from './conversations.ts'
 import type { Db, Tx } from './database.ts'
-import { seqsOfMessage } from './events.ts'
+import { IS_FOR_LINES, lineOfEvent, seqsOfMessage, type EventFilter } from './events.ts'
 import { firstSeqSince } from './seq-by-time.ts'
-import { columnsOf, execute, getRow, getRows, inserted } from './statement.ts'
+import { columnsOf, execute, getRow, getRows, inserted, limitValue } from './statement.ts'
 import { attempts, deliveries, events, webhooks } from './webhook-schema.ts'
 
 export type StoredDelivery = Delivery & {
@@ -89,6 +91,7 @@ export type DeliveryChoice = {
   /** Both exclusive. */
   readonly createdAfter?: Timestamp | undefined
   readonly createdBefore?: Timestamp | undefined
+  readonly lineIds?: LineLimit | undefined
 }
 
 /**
@@ -101,12 +104,13 @@ export function listDeliveries(
   choice: DeliveryChoice,
   page: { readonly limit: number; readonly before: number | null },
 ): StoredDelivery[] {
-  const { status, event, handle, messageId, createdAfter, createdBefore } = choice
+  const { status, event, handle, messageId, createdAfter, createdBefore, lineIds = null } = choice
   const seqSince = (at: number) => firstSeqSince(db, 'deliveries', at)
   const beside = and(
     page.before === null ? undefined : lt(deliveries.seq, page.before),
     createdAfter === undefined ? undefined : gte(deliveries.seq, seqSince(createdAfter + 1)),
     createdBefore === undefined ? undefined : lt(deliveries.seq, seqSince(createdBefore)),
+    lineIds === null ? undefined : isForLines(lineIds),
   )
   return rangesOf(db, { status, event, handle, messageId })
     .flatMap((range) =>
@@ -118,6 +122,12 @@ export function listDeliveries(
     )
     .sort((a, b) => b.seq - a.seq)
     .slice(0, page.limit)
+}
+
+/** As `IS_FOR_LINES`, in a built query. */
+function isForLines(lineIds: LineLimit): SQL {
+  const line = sql.raw(lineOfEvent('events'))
+  return sql`(${events.id} GLOB 'evt_test_*' OR instr(${limitValue(lineIds)}, '"' || ${line} || '"') > 0)`
 }
 
 /** Conditions that an index has in order of seq; behind a plus, no other one takes its place. */
@@ -176,17 +186,11 @@ function touch(tx: Tx, id: DeliveryId): void {
   tx.changes?.push({ what: 'delivery', id })
 }
 
-/** Deliveries wanted: of these events, of this line; null for all. */
-export type DeliveryFilter = {
-  readonly events: readonly EventName[] | null
-  readonly lineId: LineId | null
-}
-
 /** At most `limit` exhausted deliveries of messages, from `fromSeq` on, oldest first. */
 export function listExhausted(
   db: Db,
   webhookId: WebhookId,
-  { events, lineId }: DeliveryFilter,
+  { names, lineIds }: EventFilter,
   page: { readonly fromSeq: number; readonly limit: number },
 ): readonly { readonly seq: number; readonly id: DeliveryId }[] {
   const sql = `SELECT d.seq, d.id
@@ -194,14 +198,14 @@ export function listExhausted(
        JOIN events e ON e.seq = d.event_seq
        WHERE d.webhook_id = $webhookId AND d.status = 'exhausted' AND d.seq >= $fromSeq
          AND e.message_id IS NOT NULL
-         ${events === null ? '' : 'AND d.event IN (SELECT value FROM json_each($events))'}
-         ${lineId === null ? '' : "AND e.body ->> '$.phone_line_id' = $lineId"}
+         ${names === null ? '' : 'AND d.event IN (SELECT value FROM json_each($names))'}
+         ${lineIds === null ? '' : `AND ${IS_FOR_LINES}`}
        ORDER BY d.seq LIMIT $limit`
   return getRows<{ seq: number; id: DeliveryId }>(db, sql, {
     webhookId,
     ...page,
-    ...(events === null ? {} : { events: JSON.stringify(events) }),
-    ...(lineId === null ? {} : { lineId }),
+    ...(names === null ? {} : { names: JSON.stringify(names) }),
+    ...(lineIds === null ? {} : { lineIds: limitValue(lineIds) }),
   })
 }
 
@@ -230,6 +234,16 @@ type WaitingRow = { readonly seq: number; readonly isUntouched: 0 | 1 }
 /** The end of a delivery that is given up, in an UPDATE. */
 export const EXHAUSTED = `SET status = 'exhausted', completed_at = $now, next_attempt_at = NULL,
   requested_at = NULL`
+
+const exhaustionBeyond = `UPDATE deliveries INDEXED BY deliveries_by_webhook_and_status ${EXHAUSTED}
+   WHERE webhook_id = +$webhookId AND status = 'pending'
+     AND NOT EXISTS (SELECT 1 FROM events e WHERE e.seq = event_seq AND ${IS_FOR_LINES})`
+
+/** Gives up what a webhook has waited for with more lines: it goes nowhere any more, wherever the webhook moves. */
+export function exhaustBeyond(tx: Tx, { id, lineIds }: Webhook, now: Timestamp): void {
+  if (lineIds === null) return
+  execute(tx, exhaustionBeyond, { webhookId: id, lineIds: limitValue(lineIds), now })
+}
 
 const exhaustion = `UPDATE deliveries ${EXHAUSTED} WHERE seq = $seq`
 

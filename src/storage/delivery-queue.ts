@@ -107,6 +107,12 @@ function outcomeOf({ statusCode, error }: DeliveryRecord['attempt']): AttemptOut
   return statusCode >= 400 ? 'http_4xx' : 'http_other'
 }
 
+/** False once a delivery was given up, while its attempt may still be out. */
+export function isPending(tx: Tx, seq: number): boolean {
+  const sql = "SELECT 1 FROM deliveries WHERE seq = $seq AND status = 'pending'"
+  return getRow(tx, sql, { seq }) !== null
+}
+
 /** Writes an attempt of the webhook's and its delivery; nothing where the delivery is gone. */
 export function recordAttempt(tx: Tx, webhookSeq: number, record: DeliveryRecord): void {
   const { attempt, ...after } = record

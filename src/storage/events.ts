@@ -94,12 +94,18 @@ export type EventStep = {
 /** Rows that one step goes through at most. */
 const STEP_ROWS_MAX = 2_000
 
-const LINE_OF_EVENT = `coalesce(e.body ->> '$.phone_line_id',
-     (SELECT l.id FROM messages m JOIN lines l ON l.seq = m.line_seq WHERE m.id = e.message_id))`
+/** The line of an event, in a query that has `table` for its row. */
+export const lineOfEvent = (table: string) => `coalesce(${table}.body ->> '$.phone_line_id',
+     (SELECT l.id FROM messages m JOIN lines l ON l.seq = m.line_seq WHERE m.id = ${table}.message_id))`
+
+const IS_OF_LINES = isOfLines(lineOfEvent('e'))
+
+/** True for an event `e` of one of the lines, and for a test, which is of none. */
+export const IS_FOR_LINES = `(e.id GLOB 'evt_test_*' OR ${IS_OF_LINES})`
 
 const wanted = `FROM events e
    WHERE e.seq > $after AND e.seq <= $last AND e.id NOT GLOB 'evt_test_*'
-     AND (+$names IS NULL OR instr(+$names, '"' || e.name || '"') > 0) AND ${isOfLines(LINE_OF_EVENT)}`
+     AND (+$names IS NULL OR instr(+$names, '"' || e.name || '"') > 0) AND ${IS_OF_LINES}`
 
 const listing = `SELECT ${selected(events, columnsOf(events), 'e.')} ${wanted} ORDER BY e.seq LIMIT $limit`
 

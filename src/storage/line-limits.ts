@@ -7,11 +7,15 @@ import { includesLine, type LineLimit } from '../domain/routing.ts'
 import { STOOD_FOR } from './conversations.ts'
 import type { Db } from './database.ts'
 import { findDelivery } from './deliveries.ts'
+import { IS_FOR_LINES } from './events.ts'
 import { firstSeqSince } from './seq-by-time.ts'
 import { CONVERSATION_SEQ, LINE_SEQS, getRow, isOfLines, limitValue } from './statement.ts'
 import { findWebhook } from './webhooks.ts'
 
-/** Of a message, a conversation or a file, by the prefix of its id; a file that no message has is its uploader's. */
+/**
+ * Of a message, a conversation, a file or a delivery, by the prefix of its id. A file that no message has is its
+ * uploader's, and a webhook may have deliveries from a time when it had more lines.
+ */
 const SEEN: Readonly<Record<string, string>> = {
   msg: `SELECT 1 FROM messages WHERE id = $id AND line_seq IN ${LINE_SEQS}`,
   conv: `SELECT 1 FROM conversations c WHERE c.seq = ${STOOD_FOR.replace('$conversationId', '$id')}
@@ -21,6 +25,7 @@ const SEEN: Readonly<Record<string, string>> = {
         (SELECT 1 FROM message_attachments l WHERE l.attachment_seq = a.seq))
       OR EXISTS (SELECT 1 FROM message_attachments l JOIN messages m ON m.id = l.message_id
         WHERE l.attachment_seq = a.seq AND m.line_seq IN ${LINE_SEQS}))`,
+  dlv: `SELECT 1 FROM deliveries d JOIN events e ON e.seq = d.event_seq WHERE d.id = $id AND ${IS_FOR_LINES}`,
 }
 
 /** Whose view of things it is: the lines of the caller, and who it is, for uploads that no message has yet. */
@@ -31,8 +36,8 @@ export function isSeenBy(db: Db, { lineIds: limit, caller }: Viewer, id: string)
   if (limit === null) return true
   const kind = id.slice(0, Math.max(0, id.indexOf('_')))
   const query = Object.hasOwn(SEEN, kind) ? SEEN[kind] : undefined
-  if (query !== undefined)
-    return getRow(db, query, { id, lineIds: limitValue(limit), caller }) !== null
+  const values = { id, lineIds: limitValue(limit), caller }
+  if (query !== undefined && getRow(db, query, values) === null) return false
   if (kind === 'line') return includesLine(limit, id)
   if (kind === 'wh') return isWebhookOn(db, limit, parseId('wh', id))
   if (kind !== 'dlv') return true

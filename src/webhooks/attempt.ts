@@ -125,10 +125,13 @@ function delayAfter(
 }
 
 /** The attempt as it is stored, with the state of its delivery after it. */
-export function recordOf(result: AttemptResult, now: number): DeliveryRecord {
+export function recordOf(
+  result: AttemptResult,
+  { now, isGivenUp }: { readonly now: number; readonly isGivenUp: () => boolean },
+): DeliveryRecord {
   const { attempt, startedAt, durationMs, answer, delayMs } = result
   const ofSchedule = isOfSchedule(attempt, startedAt)
-  const isOver = isSuccess(result) || (ofSchedule && delayMs === null)
+  const isOver = isSuccess(result) || (ofSchedule && delayMs === null) || isGivenUp()
   const answered = answer.result === 'answered'
   return {
     deliverySeq: attempt.delivery.seq,

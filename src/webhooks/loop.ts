@@ -6,6 +6,7 @@ import { WEBHOOKS_MAX, type DisabledReason } from '../domain/webhook.ts'
 import type { Tx } from '../storage/database.ts'
 import {
   clampDeliveries,
+  isPending,
   moveDeliveriesBack,
   pendingDeliveries,
   recordAttempt,
@@ -210,14 +211,14 @@ export class DeliveryLoop implements Service {
     { result, change }: { readonly result: AttemptResult; readonly change: ReceiverChange | null },
   ): Timestamp | null {
     const now = this.#tools.clock.now()
-    const record = recordOf(result, now)
+    const { seq, nextAttemptAt } = result.attempt.delivery
+    const record = recordOf(result, { now, isGivenUp: () => !isPending(tx, seq) })
     recordAttempt(tx, queue.webhook.seq, record)
     if (change !== null) {
       this.#queues.save(tx, { id: queue.id, version: result.attempt.version }, change)
     }
     if (change?.isReleased === true) releaseDeliveries(tx, queue.id, now)
     // An attempt ahead of its time leaves that time as it is, and it may have come meanwhile.
-    const { nextAttemptAt } = result.attempt.delivery
     return record.status === 'pending' ? (record.nextAttemptAt ?? nextAttemptAt) : null
   }
 

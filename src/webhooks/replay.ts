@@ -23,9 +23,13 @@ import {
   listExhausted,
   restartDelivery,
   stopReplayed,
-  type DeliveryFilter,
 } from '../storage/deliveries.ts'
-import { listEvents, writeEventBody, type StoredEvent } from '../storage/events.ts'
+import {
+  listEvents,
+  writeEventBody,
+  type EventFilter,
+  type StoredEvent,
+} from '../storage/events.ts'
 import { everyLineId } from '../storage/lines.ts'
 import { firstSeqSince } from '../storage/seq-by-time.ts'
 import type { StoredWebhook } from '../storage/webhooks.ts'
@@ -84,7 +88,8 @@ export function createReplay(tools: ReplayTools) {
         action: 'webhook.retried',
         after: auditedFields(request),
         choose(tx, { webhook, fromSeq, run }) {
-          const rows = listExhausted(tx, webhook.id, run.filter, { fromSeq, limit: BATCH })
+          const places = { fromSeq, limit: BATCH }
+          const rows = listExhausted(tx, webhook.id, filterOf(webhook, run), places)
           return { sends: rows.map((row) => restart(tx, row.id)), nextSeq: seqAfter(rows) }
         },
       }),
@@ -100,8 +105,7 @@ export function createReplay(tools: ReplayTools) {
         },
         choose(tx, { webhook, fromSeq, run }) {
           const from = fromSeq === 0 ? firstSeqSince(tx, 'events', request.since) : fromSeq
-          const { events: names, lineId } = run.filter
-          const filter = { names, lineIds: narrowed(webhook.lineIds, lineId ?? undefined) }
+          const filter = filterOf(webhook, run)
           const { events, upTo, isEnd } = listEvents(tx, from - 1, filter, BATCH)
           const sends = events.flatMap((event) => sendOfMissed(tx, event, webhook, request) ?? [])
           return { sends, nextSeq: isEnd ? null : upTo + 1 }
@@ -115,7 +119,13 @@ export function createReplay(tools: ReplayTools) {
   }
 }
 
-type Run = { readonly webhookId: WebhookId; readonly filter: DeliveryFilter; isStopped: boolean }
+type Filter = Pick<RetryRequest, 'events' | 'lineId'>
+type Run = { readonly webhookId: WebhookId; readonly filter: Filter; isStopped: boolean }
+
+/** Of the lines that a run names, those that its webhook has. */
+function filterOf({ lineIds }: StoredWebhook, { filter }: Run): EventFilter {
+  return { names: filter.events, lineIds: narrowed(lineIds, filter.lineId ?? undefined) }
+}
 
 /** Puts one delivery on its way. A dry run counts it and does not call it. */
 type Send = (at: {

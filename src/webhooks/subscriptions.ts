@@ -15,6 +15,7 @@ import type { LineLimit } from '../domain/routing.ts'
 import { EVENT_NAMES, WEBHOOKS_MAX, type Webhook } from '../domain/webhook.ts'
 import { auditedUrl, type Audit } from '../storage/audit.ts'
 import type { Db, Tx } from '../storage/database.ts'
+import { exhaustBeyond } from '../storage/deliveries.ts'
 import { linesNamed } from '../storage/lines.ts'
 import {
   deleteSecrets,
@@ -130,6 +131,7 @@ async function update(
     updateWebhook(tx, webhook.id, { ...changes, updatedAt: now })
     deliverySignals.changed(webhook.id)
     const changed = webhookById(tx, id)
+    exhaustBeyond(tx, changed, stamps.now())
     audit.record(tx, origin, {
       action: 'webhook.changed',
       about: aboutOf(webhook),
@@ -332,8 +334,7 @@ function checkInput(
     if (message !== null) issues.push({ path, message })
   }
   if (url !== undefined) {
-    const isFree = hasScope(own, 'webhooks:private')
-    report('url', wrongUrl(url, isFree ? rules : publicOnly(rules)))
+    report('url', wrongUrl(url, hasScope(own, 'webhooks:private') ? rules : publicOnly(rules)))
   }
   if (events !== undefined) report('events', wrongEvents(events))
   if ((description?.length ?? 0) > DESCRIPTION_LENGTH_MAX) {
