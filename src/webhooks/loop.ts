@@ -98,11 +98,10 @@ export class DeliveryLoop implements Service {
   }
 
   findings(): readonly Finding[] {
-    const webhooks = listWebhooks(this.#tools.db, WEBHOOKS_MAX, null)
-    return findingsOf(webhooks, (id) => this.isUnreachable(id))
+    const all = listWebhooks(this.#tools.db, WEBHOOKS_MAX, null)
+    return findingsOf(all, (id) => this.isUnreachable(id))
   }
 
-  /** This machine has no way to the webhook's receiver. */
   isUnreachable(id: WebhookId): boolean {
     return this.#queues.of(id)?.isUnreachable === true
   }

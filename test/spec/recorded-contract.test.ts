@@ -12,7 +12,10 @@ import { type Json } from '../support/test-relay.ts'
 import { playContract, type Exchange } from './contract-script.ts'
 
 /** Fields, headers and metrics that this version says beyond: the operation, and the name. */
-const ADDITIONS: readonly string[] = []
+const ADDITIONS: readonly string[] = [
+  'PUT /api/v1/webhooks/ID events_while_paused',
+  'PUT /api/v1/webhooks/ID paused_at',
+]
 
 /** Operations that have come since: no old client calls them. */
 const ADDED_OPERATIONS: readonly string[] = []
