@@ -1,17 +1,6 @@
-import {
-  and,
-  asc,
-  desc,
-  eq,
-  getTableColumns,
-  gte,
-  inArray,
-  isNull,
-  lt,
-  sql,
-  type SQL,
-} from 'drizzle-orm'
+import { and, asc, desc, eq, getTableColumns, inArray, isNull } from 'drizzle-orm'
 
+import type { Found } from '../api/paging.ts'
 import type { DeliveryId, LineId, MessageId, Timestamp, WebhookId } from '../domain/ids.ts'
 import {
   DELIVERY_STATUSES,
@@ -22,8 +11,9 @@ import {
 import { conversationsOf } from './conversations.ts'
 import type { Db, Tx } from './database.ts'
 import { seqsOfMessage } from './events.ts'
+import { inSteps, scan, type Examined } from './scan.ts'
 import { firstSeqSince } from './seq-by-time.ts'
-import { columnsOf, execute, getRow, getRows, inserted } from './statement.ts'
+import { columnsOf, execute, getRow, getRows, inserted, type Values } from './statement.ts'
 import { attempts, deliveries, events, webhooks } from './webhook-schema.ts'
 
 export type StoredDelivery = Delivery & {
@@ -91,54 +81,66 @@ export type DeliveryChoice = {
   readonly createdBefore?: Timestamp | undefined
 }
 
+type Place = Examined & { readonly seq: number }
+
 /**
  * The deliveries of a webhook, newest first. Every index has them in this order for one status, and for
- * one conversation: the newest of all are among the newest of each.
+ * one conversation: their newest are merged.
  */
 export function listDeliveries(
   db: Db,
   webhookId: WebhookId,
   choice: DeliveryChoice,
   page: { readonly limit: number; readonly before: number | null },
-): StoredDelivery[] {
-  const { status, event, handle, messageId, createdAfter, createdBefore } = choice
-  const seqSince = (at: number) => firstSeqSince(db, 'deliveries', at)
-  const beside = and(
-    page.before === null ? undefined : lt(deliveries.seq, page.before),
-    createdAfter === undefined ? undefined : gte(deliveries.seq, seqSince(createdAfter + 1)),
-    createdBefore === undefined ? undefined : lt(deliveries.seq, seqSince(createdBefore)),
-  )
-  return rangesOf(db, { status, event, handle, messageId })
-    .flatMap((range) =>
-      select(db)
-        .where(and(eq(deliveries.webhookId, webhookId), range, beside))
-        .orderBy(desc(deliveries.seq))
-        .limit(page.limit)
-        .all(),
+): Found<StoredDelivery> {
+  const { createdAfter: after, createdBefore: before } = choice
+  const from = after === undefined ? 0 : firstSeqSince(db, 'deliveries', after + 1)
+  const until = before === undefined ? Infinity : firstSeqSince(db, 'deliveries', before)
+  const start = Math.min(until, page.before ?? Infinity, Number.MAX_SAFE_INTEGER)
+  const sources = rangesOf(db, choice).map(({ by, fits, values }) => {
+    const sql = `SELECT seq, seq AS place, (${fits}) AS fits FROM deliveries ${by}
+        AND webhook_id = +$webhookId AND seq >= +$from AND seq < +$to
+      ORDER BY seq DESC LIMIT +$limit`
+    return inSteps<Place>((last, limit) =>
+      getRows<Place>(db, sql, { ...values, webhookId, from, to: last?.seq ?? start, limit }),
     )
-    .sort((a, b) => b.seq - a.seq)
-    .slice(0, page.limit)
+  })
+  const { rows, last } = scan(sources, page.limit)
+  const seqs = rows.map(({ seq }) => seq)
+  const found = select(db).where(inArray(deliveries.seq, seqs)).orderBy(desc(deliveries.seq))
+  return { rows: found.all(), upTo: last && [last.seq] }
 }
 
-/** Conditions that an index has in order of seq; behind a plus, no other one takes its place. */
-function rangesOf(
-  db: Db,
-  { status, event, handle, messageId }: DeliveryChoice,
-): (SQL | undefined)[] {
-  if (handle === undefined && messageId === undefined) {
-    const ofEvent = event && eq(deliveries.event, event)
-    const statuses = status === undefined ? DELIVERY_STATUSES : [status]
-    return statuses.map((each) => and(eq(deliveries.status, each), ofEvent))
+/** Deliveries that an index has in order of seq, and the condition that is left to be compared. */
+type Range = { readonly by: string; readonly fits: string; readonly values: Values }
+
+const WITH_STATUS = 'INDEXED BY deliveries_by_webhook_and_status WHERE status = +$status'
+const WITH_NAME = 'INDEXED BY deliveries_by_name WHERE event = +$event AND status = +$status'
+const OF_CONVERSATION =
+  'INDEXED BY deliveries_by_conversation WHERE conversation_id = +$conversationId'
+const OF_EVENT = 'INDEXED BY deliveries_by_event WHERE event_seq = +$eventSeq'
+const IS_CHOSEN = `(+$status IS NULL OR status = +$status) AND (+$event IS NULL OR event = +$event)`
+const IS_OF_HANDLE = `(+$handle IS NULL OR conversation_id IN (
+  SELECT c.id FROM conversations c WHERE c.handle = +$handle))`
+
+function rangesOf(db: Db, choice: DeliveryChoice): readonly Range[] {
+  const { status = null, event = null, handle = null, messageId } = choice
+  if (messageId !== undefined) {
+    return seqsOfMessage(db, messageId).map((eventSeq) => {
+      const values = { eventSeq, status, event, handle }
+      return { by: OF_EVENT, fits: `${IS_CHOSEN} AND ${IS_OF_HANDLE}`, values }
+    })
   }
-  const rest = and(
-    status && sql`+${deliveries.status} = ${status}`,
-    event && sql`+${deliveries.event} = ${event}`,
-  )
-  const ofMessage = messageId && inArray(deliveries.eventSeq, seqsOfMessage(db, messageId))
-  if (handle === undefined) return [and(ofMessage, rest)]
-  return conversationsOf(db, handle).map((id) =>
-    and(eq(deliveries.conversationId, id), ofMessage, rest),
-  )
+  if (handle !== null) {
+    return conversationsOf(db, handle).map((conversationId) => {
+      const values = { conversationId, status, event }
+      return { by: OF_CONVERSATION, fits: IS_CHOSEN, values }
+    })
+  }
+  return (status === null ? DELIVERY_STATUSES : [status]).map((each) => {
+    if (event === null) return { by: WITH_STATUS, fits: 'TRUE', values: { status: each } }
+    return { by: WITH_NAME, fits: 'TRUE', values: { status: each, event } }
+  })
 }
 
 export function listAttempts(db: Db, deliverySeq: number): StoredAttempt[] {

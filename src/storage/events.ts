@@ -3,6 +3,7 @@ import { timeOf, type EventId, type MessageId, type Timestamp } from '../domain/
 import type { LineLimit } from '../domain/routing.ts'
 import type { EventName } from '../domain/webhook.ts'
 import type { Db, Tx } from './database.ts'
+import { EXAMINED_MAX } from './scan.ts'
 import {
   columnsOf,
   execute,
@@ -91,9 +92,6 @@ export type EventStep = {
   readonly isEnd: boolean
 }
 
-/** Rows that one step goes through at most. */
-const STEP_ROWS_MAX = 2_000
-
 const LINE_OF_EVENT = `coalesce(e.body ->> '$.phone_line_id',
      (SELECT l.id FROM messages m JOIN lines l ON l.seq = m.line_seq WHERE m.id = e.message_id))`
 
@@ -110,7 +108,7 @@ export function listEvents(
   limit: number,
 ): EventStep {
   const newest = newestEvent(db)?.seq ?? 0
-  const last = Math.max(after, Math.min(after + STEP_ROWS_MAX, newest))
+  const last = Math.max(after, Math.min(after + EXAMINED_MAX, newest))
   const found = getRows<StoredEvent>(db, listing, {
     after,
     last,

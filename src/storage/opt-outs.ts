@@ -1,6 +1,7 @@
 // People who want no more messages, of all lines or of one. Neither a deleted message nor a deleted contact
 // takes its opt-out with it.
 
+import type { Found } from '../api/paging.ts'
 import type { Handle } from '../domain/handle.ts'
 import type { LineId } from '../domain/ids.ts'
 import type { OptOut } from '../domain/opt-out.ts'
@@ -8,6 +9,7 @@ import type { LineLimit } from '../domain/routing.ts'
 import { rowsAt, type Db, type Tx } from './database.ts'
 import { optOuts } from './people-schema.ts'
 import { touch } from './people.ts'
+import { inSteps, scan, type Examined } from './scan.ts'
 import {
   columnsOf,
   execute,
@@ -47,11 +49,14 @@ export function deleteOptOut(tx: Tx, { seq, handle }: Pick<ListedOptOut, 'seq' |
   touch(tx, handle)
 }
 
-const listing = `SELECT ${SELECTED} FROM opt_outs o
-   WHERE o.seq < $before AND (+$handle IS NULL OR o.handle = +$handle) AND (
-     ${isOfLines('o.line_id')} OR (o.line_id IS NULL AND EXISTS (SELECT 1 FROM conversations c
-       WHERE c.handle = o.handle AND c.last_seq > 0 AND ${isOfLines('c.line_id')})))
-   ORDER BY o.seq DESC LIMIT +$limit`
+const IS_OF_LINES = `(${isOfLines('o.line_id')} OR (o.line_id IS NULL AND EXISTS (
+  SELECT 1 FROM conversations c
+  WHERE c.handle = o.handle AND c.last_seq > 0 AND ${isOfLines('c.line_id')})))`
+
+const listingOf = (rows: string) => `SELECT ${SELECTED}, o.seq AS place, ${IS_OF_LINES} AS fits
+   FROM opt_outs o ${rows} AND o.seq < +$to ORDER BY o.seq DESC LIMIT +$limit`
+const listing = listingOf('NOT INDEXED WHERE TRUE')
+const listingOfHandle = listingOf('INDEXED BY opt_outs_by_handle WHERE o.handle = +$handle')
 
 const ofHandle = `SELECT ${SELECTED} FROM opt_outs o WHERE o.handle = $handle ORDER BY o.seq`
 
@@ -64,9 +69,15 @@ export function listOptOuts(
   db: Db,
   filter: { readonly handle: string | null; readonly lines: LineLimit },
   page: { readonly limit: number; readonly before: number },
-): readonly ListedOptOut[] {
+): Found<ListedOptOut> {
   const { handle, lines } = filter
-  return getRows<ListedOptOut>(db, listing, { ...page, handle, lineIds: limitValue(lines) })
+  const values: Values = { lineIds: limitValue(lines), ...(handle !== null && { handle }) }
+  const sql = handle === null ? listing : listingOfHandle
+  const source = inSteps<ListedOptOut & Examined>((last, limit) =>
+    getRows<ListedOptOut & Examined>(db, sql, { ...values, to: last?.seq ?? page.before, limit }),
+  )
+  const { rows, last } = scan([source], page.limit)
+  return { rows, upTo: last && [last.seq] }
 }
 
 /**

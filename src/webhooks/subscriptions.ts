@@ -1,4 +1,4 @@
-import { cursorSeq, pageOf, type Page, type PageRequest } from '../api/paging.ts'
+import { allFound, cursorSeq, pageOf, type Page, type PageRequest } from '../api/paging.ts'
 import type * as api from '../api/webhooks.ts'
 import { makerOf, type AuditFields, type Origin } from '../domain/audit.ts'
 import { CLOSED, forNewUrl } from '../domain/breaker.ts'
@@ -65,7 +65,7 @@ export function createSubscriptions(tools: SubscriptionTools) {
       const most = lines === null ? page.limit + 1 : WEBHOOKS_MAX
       const rows = listWebhooks(tools.db, most, cursorSeq(page.cursor))
       const seen = rows.filter(({ lineIds }) => isSubset(lineIds, lines)).slice(0, page.limit + 1)
-      return pageOf(seen, page.limit, webhookResource, ({ seq }) => [seq])
+      return pageOf(allFound(seen), page.limit, webhookResource, ({ seq }) => [seq])
     },
     get: (id: string): api.Webhook => webhookResource(webhookById(tools.db, id)),
     update: (id: string, input: WebhookInput, origin: Origin, own = EVERYTHING) =>
