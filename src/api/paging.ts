@@ -61,21 +61,3 @@ export function pageOf<R, T>(
     next_cursor: end && encodeCursor(end),
   }
 }
-
-/**
- * The first `limit` entries of a list, for whoever reads no further: a page may have fewer entries, or none, and a
- * place to go on from.
- */
-export async function firstEntries<T>(
-  read: (page: PageRequest) => Page<T> | Promise<Page<T>>,
-  limit: number,
-): Promise<Page<T>> {
-  const data: T[] = []
-  let cursor: string | null = null
-  for (;;) {
-    const page: Page<T> = await read({ limit: limit - data.length, cursor })
-    data.push(...page.data)
-    cursor = page.next_cursor
-    if (cursor === null || data.length >= limit) return { ...page, data }
-  }
-}

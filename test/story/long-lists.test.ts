@@ -3,6 +3,7 @@
 
 import { expect, test } from 'bun:test'
 
+import { callRoute } from '../../src/api/client.ts'
 import { LONG, askOf, numberOf, openLongLists, pagesOf } from '../support/long-lists.ts'
 import { SeededRandom } from '../support/seeded-random.ts'
 import type { Json } from '../support/test-relay.ts'
@@ -138,4 +139,20 @@ test('pages of any filter are, one behind the other, what the whole list has of 
     const wanted = all.filter((message) => filter.every(([name, value]) => message[name] === value))
     expect([query.toString(), idsIn(pages)]).toEqual([query.toString(), wanted.map(({ id }) => id)])
   }
+})
+
+test('whoever shows one page, as the command line and agents do, gets it full, in as many requests as that takes', async () => {
+  const { relay } = await openLongLists()
+  await using _ = relay
+  const asked: string[] = []
+  const fetch = (path: string, { method }: RequestInit) => {
+    asked.push(path)
+    return relay.fetch(`/api/v1${path}`, { ...(method && { method }), headers: relay.credentials })
+  }
+  const query = { service: 'SMS', limit: '20' }
+
+  const { body } = await callRoute(fetch, 'GET /messages', { query })
+
+  expect(body).toMatchObject({ data: [{ service: 'SMS' }], has_more: false, next_cursor: null })
+  expect(asked.length).toBe(3)
 })
