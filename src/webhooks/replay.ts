@@ -55,7 +55,6 @@ export type ReplayRequest = RetryRequest & {
 }
 
 const BATCH = 500
-const STOP_BATCH = 5_000
 /** Deliveries that one call puts on its way at most; a second call goes on with the rest. */
 const CALL_MAX = 100_000
 
@@ -219,7 +218,7 @@ async function stopReplay(
   let batch: number
   do {
     batch = await writer.write((tx) => {
-      const stop = { now: stamps.now(), inFlight: inFlight(webhook.id), limit: STOP_BATCH }
+      const stop = { now: stamps.now(), inFlight: inFlight(webhook.id), limit: BATCH }
       if (isFirst) {
         const about = { kind: 'webhook', id: webhook.id } as const
         audit.record(tx, origin, { action: 'webhook.replay_stopped', about })
@@ -232,7 +231,7 @@ async function stopReplay(
     })
     stopped += batch
     isFirst = false
-  } while (batch === STOP_BATCH)
+  } while (batch === BATCH)
   return stopped
 }
 
