@@ -80,7 +80,7 @@ function pageOfContacts(
   { q, tag = '', lines }: ContactFilter,
   page: PageRequest,
 ): Page<Contact> {
-  const before = cursorSeq(page.cursor) ?? Number.MAX_SAFE_INTEGER
+  const before = cursorSeq(page.cursor)
   const bounds = { limit: page.limit + 1, before, lines }
   const asked = tag === '' ? null : tag
   const found =
@@ -94,7 +94,7 @@ const EXPORT_PAGE = 500
 
 async function* tableOfContacts(db: Db, lines: LineLimit): AsyncGenerator<string, undefined> {
   yield BYTE_ORDER_MARK + csvRecord(['name', 'handle', 'note', 'tags'])
-  for (let before: number | undefined = Number.MAX_SAFE_INTEGER; before !== undefined;) {
+  for (let before: number | null | undefined = null; before !== undefined;) {
     const { rows, upTo } = listPeople(db, null, { limit: EXPORT_PAGE, before, lines })
     yield rows
       .map(({ name, handle, note, tags }) => csvRecord([name, handle, note ?? '', tags.join(',')]))

@@ -22,8 +22,8 @@ import type { LogicalClock } from '../system/logical-clock.ts'
 import { audit } from './access-schema.ts'
 import { memberName } from './dashboard-access.ts'
 import { rowsAt, type Tx, type Db } from './database.ts'
-import { inSteps, scan, type Examined } from './scan.ts'
-import { columnsOf, getRows, inserted, selected, type RawRow, type Values } from './statement.ts'
+import { scanRanges } from './scan.ts'
+import { columnsOf, inserted, selected, type RawRow, type Values } from './statement.ts'
 import type { Writer } from './writer.ts'
 
 export type Audit = {
@@ -176,24 +176,16 @@ export function listAudit(
   }
   const given = Object.keys(values) as (keyof typeof values)[]
   const conditions = ['TRUE', ...given.map((name) => CONDITIONS[name])].join(' AND ')
-  const sql = `SELECT seq, seq AS place, (${conditions}) AS fits FROM audit NOT INDEXED
-    WHERE seq < +$to ORDER BY seq DESC LIMIT +$most`
-  const start = cursorSeq(cursor) ?? Number.MAX_SAFE_INTEGER
-  const source = inSteps<Place>((last, most) =>
-    getRows<Place>(db, sql, { ...values, to: last?.seq ?? start, most }),
-  )
-  const { rows, last } = scan([source], limit + 1)
-  const seqs = rows.map(({ seq }) => seq)
+  const range = { from: 'audit NOT INDEXED WHERE TRUE', fits: conditions, values }
+  const { seqs, upTo } = scanRanges(db, [range], { limit: limit + 1, before: cursorSeq(cursor) })
   const found = db.orm.select().from(audit).where(inArray(audit.seq, seqs)).orderBy(desc(audit.seq))
   return pageOf(
-    { rows: found.all(), upTo: last && [last.seq] },
+    { rows: found.all(), upTo },
     limit,
     (row) => resourceOf(db, row),
     ({ seq }) => [seq],
   )
 }
-
-type Place = Examined & { readonly seq: number }
 
 const CONDITIONS = {
   since: 'last_at >= $since',

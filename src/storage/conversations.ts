@@ -8,7 +8,7 @@ import type { LogicalClock } from '../system/logical-clock.ts'
 import type { Db, Tx } from './database.ts'
 import { everyLineId } from './lines.ts'
 import { messageAt } from './messages.ts'
-import { inSteps, scan, type Examined } from './scan.ts'
+import { scanRanges, type ListPage } from './scan.ts'
 import { conversations, groups } from './schema.ts'
 import {
   columnsOf,
@@ -170,36 +170,30 @@ const UNANSWERED = 'is_unanswered = 1'
 export function listConversations(
   db: Db,
   filter: ConversationFilter,
-  { limit, before }: { readonly limit: number; readonly before: number | null },
+  { limit, before }: ListPage,
 ): Found<ListedConversation> {
   const { lineIds, handle, type, isUnread = false, isUnanswered = false } = filter
-  const start = before ?? Number.MAX_SAFE_INTEGER
   const both = `${isUnread ? UNREAD : 'TRUE'} AND ${isUnanswered ? UNANSWERED : 'TRUE'}`
   if (handle !== undefined) {
     const query = conversationsWhere(
       `c.handle = $handle AND ${isOfLines('c.line_id')} AND c.last_seq > 0
        AND c.last_seq < $start AND ${OF_TYPE[type]} AND ${both}`,
     )
+    const start = before ?? Number.MAX_SAFE_INTEGER
     const found = query(db, { handle, lineIds: limitValue(lineIds), start })
     return allFound(found.toSorted((a, b) => b.lastSeq - a.lastSeq).slice(0, limit))
   }
   // Those of all lines are merged: that spares every message an index over all of them, in which its
   // conversation would have to move.
-  const sql = `SELECT seq, last_seq AS place, (${OF_TYPE[type]} AND ${both}) AS fits
-    FROM conversations c ${rangeOf(isUnread, isUnanswered)}
-      AND line_id = +$lineId AND last_seq > 0 AND last_seq < +$to
-    ORDER BY last_seq DESC LIMIT +$limit`
-  const sources = (lineIds ?? everyLineId(db)).map((lineId) =>
-    inSteps<Place>((last, most) =>
-      getRows<Place>(db, sql, { lineId, to: last?.place ?? start, limit: most }),
-    ),
-  )
-  const { rows, last } = scan(sources, limit)
-  const seqs = rows.map(({ seq }) => seq)
-  return { rows: conversationsWithSeqs(db, seqs), upTo: last && [last.place] }
+  const ranges = (lineIds ?? everyLineId(db)).map((lineId) => ({
+    from: `conversations c ${rangeOf(isUnread, isUnanswered)} AND line_id = +$lineId AND last_seq > 0`,
+    fits: `${OF_TYPE[type]} AND ${both}`,
+    values: { lineId },
+    place: 'last_seq',
+  }))
+  const { seqs, upTo } = scanRanges(db, ranges, { limit, before })
+  return { rows: conversationsWithSeqs(db, seqs), upTo }
 }
-
-type Place = Examined & { readonly seq: number }
 
 /** The index with the fewest rows beside those of the filter. */
 function rangeOf(isUnread: boolean, isUnanswered: boolean): string {

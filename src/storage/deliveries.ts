@@ -11,9 +11,9 @@ import {
 import { conversationsOf } from './conversations.ts'
 import type { Db, Tx } from './database.ts'
 import { seqsOfMessage } from './events.ts'
-import { inSteps, scan, type Examined } from './scan.ts'
+import { scanRanges, type ListPage, type Range } from './scan.ts'
 import { firstSeqSince } from './seq-by-time.ts'
-import { columnsOf, execute, getRow, getRows, inserted, type Values } from './statement.ts'
+import { columnsOf, execute, getRow, getRows, inserted } from './statement.ts'
 import { attempts, deliveries, events, webhooks } from './webhook-schema.ts'
 
 export type StoredDelivery = Delivery & {
@@ -81,8 +81,6 @@ export type DeliveryChoice = {
   readonly createdBefore?: Timestamp | undefined
 }
 
-type Place = Examined & { readonly seq: number }
-
 /**
  * The deliveries of a webhook, newest first. Every index has them in this order for one status, and for
  * one conversation: their newest are merged.
@@ -91,28 +89,23 @@ export function listDeliveries(
   db: Db,
   webhookId: WebhookId,
   choice: DeliveryChoice,
-  page: { readonly limit: number; readonly before: number | null },
+  page: ListPage,
 ): Found<StoredDelivery> {
   const { createdAfter: after, createdBefore: before } = choice
   const from = after === undefined ? 0 : firstSeqSince(db, 'deliveries', after + 1)
   const until = before === undefined ? Infinity : firstSeqSince(db, 'deliveries', before)
   const start = Math.min(until, page.before ?? Infinity, Number.MAX_SAFE_INTEGER)
-  const sources = rangesOf(db, choice).map(({ by, fits, values }) => {
-    const sql = `SELECT seq, seq AS place, (${fits}) AS fits FROM deliveries ${by}
-        AND webhook_id = +$webhookId AND seq >= +$from AND seq < +$to
-      ORDER BY seq DESC LIMIT +$limit`
-    return inSteps<Place>((last, limit) =>
-      getRows<Place>(db, sql, { ...values, webhookId, from, to: last?.seq ?? start, limit }),
-    )
-  })
-  const { rows, last } = scan(sources, page.limit)
-  const seqs = rows.map(({ seq }) => seq)
+  const ranges = rangesOf(db, choice).map(({ by, fits, values }) => ({
+    from: `deliveries ${by} AND webhook_id = +$webhookId AND seq >= +$from`,
+    fits,
+    values: { ...values, webhookId, from },
+  }))
+  const { seqs, upTo } = scanRanges(db, ranges, { limit: page.limit, before: start })
   const found = select(db).where(inArray(deliveries.seq, seqs)).orderBy(desc(deliveries.seq))
-  return { rows: found.all(), upTo: last && [last.seq] }
+  return { rows: found.all(), upTo }
 }
 
-/** Deliveries that an index has in order of seq, and the condition that is left to be compared. */
-type Range = { readonly by: string; readonly fits: string; readonly values: Values }
+type DeliveryRange = Pick<Range, 'fits' | 'values'> & { readonly by: string }
 
 const WITH_STATUS = 'INDEXED BY deliveries_by_webhook_and_status WHERE status = +$status'
 const WITH_NAME = 'INDEXED BY deliveries_by_name WHERE event = +$event AND status = +$status'
@@ -123,7 +116,7 @@ const IS_CHOSEN = `(+$status IS NULL OR status = +$status) AND (+$event IS NULL 
 const IS_OF_HANDLE = `(+$handle IS NULL OR conversation_id IN (
   SELECT c.id FROM conversations c WHERE c.handle = +$handle))`
 
-function rangesOf(db: Db, choice: DeliveryChoice): readonly Range[] {
+function rangesOf(db: Db, choice: DeliveryChoice): readonly DeliveryRange[] {
   const { status = null, event = null, handle = null, messageId } = choice
   if (messageId !== undefined) {
     return seqsOfMessage(db, messageId).map((eventSeq) => {

@@ -13,7 +13,7 @@ import type { LineLimit } from '../domain/routing.ts'
 import { STOOD_FOR } from './conversations.ts'
 import type { Db } from './database.ts'
 import { messageAt, messagesWhere } from './messages.ts'
-import { inSteps, scan, type Examined } from './scan.ts'
+import { inSteps, scan, scanRanges, type Examined, type ListPage } from './scan.ts'
 import { firstSeqSince } from './seq-by-time.ts'
 import {
   CONVERSATION_SEQ,
@@ -40,36 +40,22 @@ export type MessageFilter = {
   readonly createdBefore?: Timestamp | undefined
 }
 
-/** The size of a page, and its start; `before` is the cursor's seq. */
-export type Newest = { readonly limit: number; readonly before: number | null }
-
-export function listMessages(db: Db, filter: MessageFilter, page: Newest): Found<Message> {
+export function listMessages(db: Db, filter: MessageFilter, page: ListPage): Found<Message> {
   const { createdAfter: after, createdBefore: before } = filter
   const from = after === undefined ? 0 : firstSeqSince(db, 'messages', after + 1)
   const until = before === undefined ? Infinity : firstSeqSince(db, 'messages', before)
   const start = Math.min(until, page.before ?? Infinity, Number.MAX_SAFE_INTEGER)
-  const sources = rangesOf(db, filter).map(({ by, value, rest }) => {
-    const sql = `SELECT seq, seq AS place, (${conditionsOf(rest)}) AS fits
-      FROM messages ${by} AND seq >= +$from AND seq < +$to ORDER BY seq DESC LIMIT +$limit`
-    const values = { ...valuesOf(rest), value, from }
-    return inSteps<Place>((last, limit) =>
-      getRows<Place>(db, sql, { ...values, to: last?.seq ?? start, limit }),
-    )
-  })
-  const { rows, last } = scan(sources, page.limit)
-  return {
-    rows: messagesWithSeqs(
-      db,
-      rows.map(({ seq }) => seq),
-    ),
-    upTo: last && [last.seq],
-  }
+  const ranges = rangesOf(db, filter).map(({ by, value, rest }) => ({
+    from: `messages ${by} AND seq >= +$from`,
+    fits: conditionsOf(rest),
+    values: { ...valuesOf(rest), value, from },
+  }))
+  const { seqs, upTo } = scanRanges(db, ranges, { limit: page.limit, before: start })
+  return { rows: messagesWithSeqs(db, seqs), upTo }
 }
 
-type Place = Examined & { readonly seq: number }
-
 /** Messages that an index has in the order of recording, and the filter that it leaves to be compared. */
-type Range = {
+type MessageRange = {
   readonly by: string
   readonly value: number | string | null
   readonly rest: MessageFilter
@@ -95,7 +81,7 @@ const ALL = 'NOT INDEXED WHERE +$value IS NULL'
  * A handle has one conversation on each line: their newest are the handle's newest. So it is with groups,
  * if they are few, and with lines. That spares every message an index of its own for this.
  */
-function rangesOf(db: Db, filter: MessageFilter): readonly Range[] {
+function rangesOf(db: Db, filter: MessageFilter): readonly MessageRange[] {
   const { handle, conversationId, type, status, queuedReason, lineIds, direction } = filter
   const seqs = (sql: string, values: Values) =>
     getRows<{ seq: number }>(db, sql, values).map(({ seq }) => seq)
@@ -174,7 +160,7 @@ export function sendsInSince(
 
 export type ChangeCursor = { readonly updatedAt: number; readonly revision: number }
 
-type ChangePlace = Place & ChangeCursor
+type ChangePlace = Examined & ChangeCursor & { readonly seq: number }
 
 /**
  * Messages by their latest change, oldest change first, from `since` (inclusive) or after `cursor`.

@@ -9,7 +9,7 @@ import type { LineLimit } from '../domain/routing.ts'
 import { rowsAt, type Db, type Tx } from './database.ts'
 import { optOuts } from './people-schema.ts'
 import { touch } from './people.ts'
-import { inSteps, scan, type Examined } from './scan.ts'
+import { scanRanges, type ListPage } from './scan.ts'
 import {
   columnsOf,
   execute,
@@ -53,11 +53,6 @@ const IS_OF_LINES = `(${isOfLines('o.line_id')} OR (o.line_id IS NULL AND EXISTS
   SELECT 1 FROM conversations c
   WHERE c.handle = o.handle AND c.last_seq > 0 AND ${isOfLines('c.line_id')})))`
 
-const listingOf = (rows: string) => `SELECT ${SELECTED}, o.seq AS place, ${IS_OF_LINES} AS fits
-   FROM opt_outs o ${rows} AND o.seq < +$to ORDER BY o.seq DESC LIMIT +$limit`
-const listing = listingOf('NOT INDEXED WHERE TRUE')
-const listingOfHandle = listingOf('INDEXED BY opt_outs_by_handle WHERE o.handle = +$handle')
-
 const ofHandle = `SELECT ${SELECTED} FROM opt_outs o WHERE o.handle = $handle ORDER BY o.seq`
 
 export function optOutsOf(db: Db, handle: Handle): readonly ListedOptOut[] {
@@ -68,17 +63,18 @@ export function optOutsOf(db: Db, handle: Handle): readonly ListedOptOut[] {
 export function listOptOuts(
   db: Db,
   filter: { readonly handle: string | null; readonly lines: LineLimit },
-  page: { readonly limit: number; readonly before: number },
+  page: ListPage,
 ): Found<ListedOptOut> {
   const { handle, lines } = filter
-  const values: Values = { lineIds: limitValue(lines), ...(handle !== null && { handle }) }
-  const sql = handle === null ? listing : listingOfHandle
-  const source = inSteps<ListedOptOut & Examined>((last, limit) =>
-    getRows<ListedOptOut & Examined>(db, sql, { ...values, to: last?.seq ?? page.before, limit }),
-  )
-  const { rows, last } = scan([source], page.limit)
-  return { rows, upTo: last && [last.seq] }
+  const by = handle === null ? 'NOT INDEXED WHERE TRUE' : OF_HANDLE
+  const values = { lineIds: limitValue(lines), ...(handle !== null && { handle }) }
+  const range = { from: `opt_outs o ${by}`, fits: IS_OF_LINES, values }
+  const { seqs, upTo } = scanRanges(db, [range], page)
+  return { rows: seqs.flatMap((seq) => getRows<ListedOptOut>(db, bySeq, { seq })), upTo }
 }
+
+const OF_HANDLE = 'INDEXED BY opt_outs_by_handle WHERE handle = +$handle'
+const bySeq = `SELECT ${SELECTED} FROM opt_outs o WHERE o.seq = $seq`
 
 /**
  * Adds those of the database at `path`: a restore must not write to people who opted out since the backup. A

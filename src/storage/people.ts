@@ -9,7 +9,7 @@ import { folded } from '../domain/search-text.ts'
 import { conversationsOf } from './conversations.ts'
 import type { Db, Tx } from './database.ts'
 import { people } from './people-schema.ts'
-import { inSteps, scan, type Examined } from './scan.ts'
+import { scanRanges, type ListPage } from './scan.ts'
 import {
   assigned,
   columnsOf,
@@ -96,10 +96,7 @@ export function tagValue(tag: string | null): string | null {
   return tag === null ? null : JSON.stringify(tag)
 }
 
-export type PersonPlace = Examined & { readonly seq: number }
-
-/** `before` is the cursor's seq. */
-type PeoplePage = { readonly limit: number; readonly before: number; readonly lines: LineLimit }
+type PeoplePage = ListPage & { readonly lines: LineLimit }
 
 /** Latest entries first. */
 export function listPeople(db: Db, tag: string | null, page: PeoplePage): Found<ListedPerson> {
@@ -111,23 +108,19 @@ export function latestPeople(
   db: Db,
   condition: string,
   values: Values,
-  { limit, before, lines }: PeoplePage,
+  page: PeoplePage,
 ): Found<ListedPerson> {
-  const sql = `SELECT p.seq, p.seq AS place, (${condition} AND ${HAS_WRITTEN}) AS fits
-    FROM people p NOT INDEXED WHERE p.seq < +$to ORDER BY p.seq DESC LIMIT +$most`
-  const bounds = { ...values, lineIds: limitValue(lines) }
-  const source = inSteps<PersonPlace>((last, most) =>
-    getRows<PersonPlace>(db, sql, { ...bounds, to: last?.seq ?? before, most }),
-  )
-  const { rows, last } = scan([source], limit)
-  return { rows: peopleWithSeqs(db, rows), upTo: last && [last.seq] }
+  const range = {
+    from: 'people p NOT INDEXED WHERE TRUE',
+    fits: `${condition} AND ${HAS_WRITTEN}`,
+    values: { ...values, lineIds: limitValue(page.lines) },
+  }
+  const { seqs, upTo } = scanRanges(db, [range], page)
+  return { rows: peopleWithSeqs(db, seqs), upTo }
 }
 
 const bySeq = `SELECT ${PERSON} FROM people p WHERE p.seq = $seq`
 
-export function peopleWithSeqs(
-  db: Db,
-  places: readonly { readonly seq: number }[],
-): readonly ListedPerson[] {
-  return places.flatMap(({ seq }) => getRows<PersonRow>(db, bySeq, { seq }).map(toPerson))
+export function peopleWithSeqs(db: Db, seqs: readonly number[]): readonly ListedPerson[] {
+  return seqs.flatMap((seq) => getRows<PersonRow>(db, bySeq, { seq }).map(toPerson))
 }

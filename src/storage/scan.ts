@@ -1,6 +1,9 @@
 // How a list with filters is read: by an index, in the order of the list, and up to a number of rows. A
 // filter that leaves nothing then costs as much as any other one, and never the whole table.
 
+import type { Db } from './database.ts'
+import { getRows, type Values } from './statement.ts'
+
 /** Rows that one page goes through at most, whatever its filters leave of them: some ten milliseconds. */
 export const EXAMINED_MAX = 5_000
 
@@ -47,6 +50,33 @@ export function inSteps<Row>(read: (after: Row | null, limit: number) => readonl
       after = last
     }
   }
+}
+
+/** Rows that an index has in the order of a list, and the condition of a filter that is left to be compared. */
+export type Range = {
+  /** Table, index and conditions of the index. */
+  readonly from: string
+  readonly fits: string
+  readonly values: Values
+  /** Column of the order; `seq` if it is left out. */
+  readonly place?: string
+}
+
+/** `before` is the place of a cursor; null for the beginning of the list. */
+export type ListPage = { readonly limit: number; readonly before: number | null }
+
+/** Seqs of the rows of a page, highest place first, and the place behind which the next one goes on. */
+export function scanRanges(db: Db, ranges: readonly Range[], { limit, before }: ListPage) {
+  const start = before ?? Number.MAX_SAFE_INTEGER
+  const sources = ranges.map(({ from, fits, values, place = 'seq' }) => {
+    const sql = `SELECT seq, ${place} AS place, (${fits}) AS fits FROM ${from} AND ${place} < +$to
+      ORDER BY ${place} DESC LIMIT +$most`
+    return inSteps<Examined & { readonly seq: number }>((last, most) =>
+      getRows(db, sql, { ...values, to: last?.place ?? start, most }),
+    )
+  })
+  const { rows, last } = scan(sources, limit)
+  return { seqs: rows.map(({ seq }) => seq), upTo: last && [last.place] }
 }
 
 function* merged<Row extends Examined>(

@@ -15,10 +15,9 @@ import {
   tagValue,
   toPerson,
   type ListedPerson,
-  type PersonPlace,
   type PersonRow,
 } from './people.ts'
-import { scan, type Examined } from './scan.ts'
+import { scan, type Examined, type ListPage } from './scan.ts'
 import {
   LINE_SEQS,
   eachRow,
@@ -95,12 +94,7 @@ const BEGINS_SO = `(p.name_key >= $name AND p.name_key < $nameEnd
 export function searchPeople(
   db: Db,
   query: Query,
-  page: {
-    readonly limit: number
-    readonly before: number
-    readonly tag: string | null
-    readonly lines: LineLimit
-  },
+  page: ListPage & { readonly tag: string | null; readonly lines: LineLimit },
 ): Found<ListedPerson> {
   const { limit, before, tag, lines } = page
   if (query.text === '') return allFound([])
@@ -109,7 +103,7 @@ export function searchPeople(
     return latestPeople(db, BEGINS_SO, { ...prefixes(query), tag: tagValue(tag) }, page)
   }
   const source = function* () {
-    const values = { match, before, lineIds: limitValue(lines) }
+    const values = { match, before: before ?? Number.MAX_SAFE_INTEGER, lineIds: limitValue(lines) }
     const found = eachRow<PersonRow & { readonly hasWritten: 0 | 1 }>(db, peopleByWords, values)
     for (const { hasWritten, ...row } of found) {
       const person = toPerson(row)
@@ -145,7 +139,7 @@ export function bestPeople(db: Db, query: Query, shown: Shown): readonly ListedP
 }
 
 function otherPeople(db: Db, query: Query, shown: Shown): readonly ListedPerson[] {
-  const bounds = { ...shown, before: Number.MAX_SAFE_INTEGER, tag: null }
+  const bounds = { ...shown, before: null, tag: null }
   if (query.names !== null) return searchPeople(db, query, bounds).rows
   if (query.digits === null) return []
   const { number, numberEnd } = prefixes(query)
@@ -159,7 +153,11 @@ function peopleIn(
   { limit, lines }: Shown,
 ): readonly ListedPerson[] {
   const asked = { ...values, lineIds: limitValue(lines) }
-  return peopleWithSeqs(db, scan([() => eachRow<PersonPlace>(db, sql, asked)], limit).rows)
+  const { rows } = scan([() => eachRow<Examined & { readonly seq: number }>(db, sql, asked)], limit)
+  return peopleWithSeqs(
+    db,
+    rows.map(({ seq }) => seq),
+  )
 }
 
 /** Conversations that are compared: those that began last. */

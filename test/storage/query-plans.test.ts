@@ -37,7 +37,7 @@ const ALLOWED: readonly Exception[] = [
     why: 'A page without a delivery: no row is read.',
   },
   {
-    sql: /FROM opt_outs o INDEXED BY opt_outs_by_handle WHERE o\.handle = \+\$handle/,
+    sql: /FROM opt_outs o INDEXED BY opt_outs_by_handle WHERE handle = \+\$handle/,
     step: /^USE TEMP B-TREE FOR ORDER BY$/,
     why: 'A person has an opt-out for each line at most, and one for all.',
   },
