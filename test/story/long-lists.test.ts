@@ -156,3 +156,22 @@ test('whoever shows one page, as the command line and agents do, gets it full, i
   expect(body).toMatchObject({ data: [{ service: 'SMS' }], has_more: false, next_cursor: null })
   expect(asked.length).toBe(3)
 })
+
+test('a replay that ends at its 100,000 says that more may wait, and a smaller one does not', async () => {
+  const { relay, webhook } = await openLongLists()
+  await using _ = relay
+  const replay = async (request: object) =>
+    (await relay.post(`/api/v1/webhooks/${webhook}/replay`, { dry_run: true, ...request })).body
+  const all = { since: '1970-01-01T00:00:00Z', include_earlier: true }
+  relay.db.sqlite.run(
+    `WITH RECURSIVE n(i) AS (SELECT 20001 UNION ALL SELECT i + 1 FROM n WHERE i < 120001)
+     INSERT INTO events (seq, id, name, body, created_at)
+     SELECT i, printf('evt_%026d', i), 'message.sent', body, created_at + i FROM n, events e WHERE e.seq = 1`,
+  )
+
+  const whole = await replay(all)
+  const some = await replay({ ...all, events: ['message.failed'] })
+
+  expect(whole).toEqual({ replayed: 0, would_replay: 100_000, has_more: true })
+  expect(some.has_more).toBeUndefined()
+})
