@@ -70,13 +70,8 @@ export class DiskWatch implements Service {
     const wasHeld = this.#isLogHeld
     this.#logBytes = this.#tools.logBytes()
     if (this.#isLogHeld === wasHeld) return
-    const fields = { log_bytes: this.#logBytes }
-    if (wasHeld) this.#tools.log.info('the log of the database is emptied again', fields)
-    else
-      this.#tools.log.warn(
-        'another program keeps the log of the database from being emptied',
-        fields,
-      )
+    const fields = { is_held: this.#isLogHeld, log_bytes: this.#logBytes }
+    this.#tools.log.warn('another program holds the log of the database', fields)
   }
 
   /** A disk whose free space cannot be read counts as full. */

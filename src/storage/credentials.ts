@@ -147,14 +147,14 @@ export function listCredentials<K extends CredentialKind>(
 ): Found<ListedCredential<K>> {
   const sql = `${LISTED} WHERE kind = $kind AND rowid < $before ORDER BY rowid DESC`
   const values = { kind, before: before ?? Number.MAX_SAFE_INTEGER }
-  const source = function* () {
+  const list = function* () {
     for (const row of eachRow<ListedRow<K>>(db, sql, values)) {
       const credential = listed(row)
-      yield { ...credential, place: credential.seq, fits: isShown(credential) }
+      yield { ...credential, fits: isShown(credential) }
     }
   }
-  const { rows, last } = scan([source], limit)
-  return { rows, upTo: last && [last.place] }
+  const { rows, last } = scan(list(), limit)
+  return { rows, upTo: last && [last.seq] }
 }
 
 const replacing = `UPDATE credentials SET ${assigned(credentials, SECRET)} WHERE id = $id`

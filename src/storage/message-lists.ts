@@ -13,7 +13,7 @@ import type { LineLimit } from '../domain/routing.ts'
 import { STOOD_FOR } from './conversations.ts'
 import type { Db } from './database.ts'
 import { messageAt, messagesWhere } from './messages.ts'
-import { inSteps, scan, scanRanges, type Examined, type ListPage } from './scan.ts'
+import { EXAMINED_MAX, inSteps, scan, scanRanges, type ListPage } from './scan.ts'
 import { firstSeqSince } from './seq-by-time.ts'
 import {
   CONVERSATION_SEQ,
@@ -160,7 +160,7 @@ export function sendsInSince(
 
 export type ChangeCursor = { readonly updatedAt: number; readonly revision: number }
 
-type ChangePlace = Examined & ChangeCursor & { readonly seq: number }
+type ChangePlace = ChangeCursor & { readonly seq: number; readonly fits: 0 | 1 }
 
 /**
  * Messages by their latest change, oldest change first, from `since` (inclusive) or after `cursor`.
@@ -172,16 +172,16 @@ export function listChanges(
   page: { readonly limit: number; readonly since: Timestamp; readonly cursor: ChangeCursor | null },
 ): Found<Message & ChangeCursor> {
   const start = page.cursor ?? { updatedAt: page.since, revision: 0 }
-  const sql = `SELECT seq, updated_at AS updatedAt, revision, 0 AS place, (${conditionsOf(filter)}) AS fits
+  const sql = `SELECT seq, updated_at AS updatedAt, revision, (${conditionsOf(filter)}) AS fits
     FROM messages INDEXED BY messages_by_change
     WHERE (updated_at, revision) > (+$updatedAt, +$revision)
     ORDER BY updated_at, revision LIMIT +$limit`
-  const values = valuesOf(filter)
-  const source = inSteps<ChangePlace>((last, limit) => {
-    const { updatedAt, revision } = last ?? start
-    return getRows<ChangePlace>(db, sql, { ...values, updatedAt, revision, limit })
+  const values = { ...valuesOf(filter), limit: page.limit }
+  const list = inSteps<ChangePlace>(page.limit, (after) => {
+    const { updatedAt, revision } = after ?? start
+    return getRows<ChangePlace>(db, sql, { ...values, updatedAt, revision })
   })
-  const { rows, last } = scan([source], page.limit)
+  const { rows, last } = scan(list, page.limit)
   const seqs = rows.map(({ seq }) => seq)
   return { rows: messagesWithSeqs(db, seqs), upTo: last && [last.updatedAt, last.revision] }
 }
@@ -280,7 +280,7 @@ export function countAttention(db: Db, since: Timestamp): Attention {
 }
 
 const approvals = `SELECT count(*) AS count FROM (
-     SELECT 1 FROM messages INDEXED BY messages_by_status
+     SELECT 1 FROM messages INDEXED BY messages_deferred_by_reason
      WHERE status = 'deferred' AND queued_reason = 'approval' LIMIT ${COUNTED_MAX})`
 
 type UncertainRow = { readonly id: MessageId; readonly lineId: LineId }
@@ -305,10 +305,12 @@ export function longUncertain(
 
 export type Waiting = { readonly count: number; readonly oldest: Timestamp }
 
-const waitingOnLine = `SELECT created_at AS createdAt FROM messages INDEXED BY messages_due_by_line
-   WHERE status = 'queued' AND line_seq = ${LINE_SEQ} AND due_at IS NOT NULL
-     AND queued_reason IS NOT 'daily_contact_limit'
-   ORDER BY due_at LIMIT ${COUNTED_MAX}`
+// Those that wait for the daily limit are due tomorrow, behind the others.
+const waitingOnLine = `SELECT createdAt FROM (
+     SELECT created_at AS createdAt, queued_reason FROM messages INDEXED BY messages_due_by_line
+     WHERE status = 'queued' AND line_seq = ${LINE_SEQ} AND due_at IS NOT NULL
+     ORDER BY due_at LIMIT ${EXAMINED_MAX})
+   WHERE queued_reason IS NOT 'daily_contact_limit' LIMIT ${COUNTED_MAX}`
 
 /**
  * Conversations whose next message waits for the line, and the time of the oldest such message. The daily

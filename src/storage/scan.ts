@@ -7,29 +7,19 @@ import { getRows, type Values } from './statement.ts'
 /** Rows that one page goes through at most, whatever its filters leave of them: some ten milliseconds. */
 export const EXAMINED_MAX = 5_000
 
-/** A row at its place in the list; `fits` is false if a filter leaves it out. */
-export type Examined = { readonly place: number; readonly fits: 0 | 1 | boolean | null }
+/** A row in the order of a list; `fits` is false if a filter leaves it out. */
+type Examined = { readonly fits: 0 | 1 | boolean | null }
 
-/** Rows of one index, highest place first, that reads `step` of them at a time. */
-export type Source<Row> = (step: number) => Iterable<Row>
-
-export type Scanned<Row> = {
-  readonly rows: readonly Row[]
-  /** The last row that was examined, if the list goes on behind it; null at its end. */
-  readonly last: Row | null
-}
-
-/** The first `wanted` rows that fit, of all sources in one order; fewer if they are far apart. */
+/** The first `wanted` rows that fit, or fewer; `last` is where the look ended if the list goes on behind it. */
 export function scan<Row extends Examined>(
-  sources: readonly Source<Row>[],
+  list: Iterable<Row>,
   wanted: number,
-): Scanned<Row> {
-  // What is read ahead of each source counts too.
-  const step = Math.max(1, Math.min(wanted, Math.floor(EXAMINED_MAX / 2 / sources.length)))
-  let left = Math.max(1, EXAMINED_MAX - step * sources.length)
+  most = EXAMINED_MAX,
+): { readonly rows: readonly Row[]; readonly last: Row | null } {
   const rows: Row[] = []
+  let left = most
   let last: Row | null = null
-  for (const row of merged(sources.map((source) => source(step)))) {
+  for (const row of list) {
     if (left === 0) return { rows, last }
     left -= 1
     last = row
@@ -39,16 +29,17 @@ export function scan<Row extends Examined>(
   return { rows, last: null }
 }
 
-/** A source that asks for the next rows after the last one, or after null for the first ones. */
-export function inSteps<Row>(read: (after: Row | null, limit: number) => readonly Row[]) {
-  return function* (step: number): Generator<Row, undefined> {
-    for (let after: Row | null = null; ;) {
-      const rows: readonly Row[] = read(after, step)
-      yield* rows
-      const last = rows.at(-1)
-      if (last === undefined || rows.length < step) return undefined
-      after = last
-    }
+/** The rows of a list, `step` of them at a time: `read` gives those after one, or after null the first ones. */
+export function* inSteps<Row>(
+  step: number,
+  read: (after: Row | null) => readonly Row[],
+): Generator<Row, undefined> {
+  for (let after: Row | null = null; ;) {
+    const rows: readonly Row[] = read(after)
+    yield* rows
+    const last = rows.at(-1)
+    if (last === undefined || rows.length < step) return undefined
+    after = last
   }
 }
 
@@ -65,42 +56,32 @@ export type Range = {
 /** `before` is the place of a cursor; null for the beginning of the list. */
 export type ListPage = { readonly limit: number; readonly before: number | null }
 
+type Place = Examined & { readonly seq: number; readonly place: number }
+
 /** Seqs of the rows of a page, highest place first, and the place behind which the next one goes on. */
 export function scanRanges(db: Db, ranges: readonly Range[], { limit, before }: ListPage) {
+  // What is read ahead of each range counts too.
+  const step = Math.max(1, Math.min(limit, Math.floor(EXAMINED_MAX / 2 / ranges.length)))
+  const most = Math.max(1, EXAMINED_MAX - step * ranges.length)
   const start = before ?? Number.MAX_SAFE_INTEGER
-  const sources = ranges.map(({ from, fits, values, place = 'seq' }) => {
+  const lists = ranges.map(({ from, fits, values, place = 'seq' }) => {
     const sql = `SELECT seq, ${place} AS place, (${fits}) AS fits FROM ${from} AND ${place} < +$to
-      ORDER BY ${place} DESC LIMIT +$most`
-    return inSteps<Examined & { readonly seq: number }>((last, most) =>
-      getRows(db, sql, { ...values, to: last?.place ?? start, most }),
+      ORDER BY ${place} DESC LIMIT +$step`
+    return inSteps<Place>(step, (last) =>
+      getRows(db, sql, { ...values, to: last?.place ?? start, step }),
     )
   })
-  const { rows, last } = scan(sources, limit)
+  const { rows, last } = scan(merged(lists), limit, most)
   return { seqs: rows.map(({ seq }) => seq), upTo: last && [last.place] }
 }
 
-function* merged<Row extends Examined>(
-  sources: readonly Iterable<Row>[],
-): Generator<Row, undefined> {
-  const [only] = sources
-  if (only !== undefined && sources.length === 1) {
-    yield* only
-    return undefined
-  }
-  const readers = sources.map((source) => {
-    const rows = source[Symbol.iterator]()
-    return { rows, head: rows.next() }
-  })
+function* merged(lists: readonly Iterator<Place, undefined>[]): Generator<Place, undefined> {
+  const readers = lists.map((rows) => ({ rows, head: rows.next().value }))
   for (;;) {
-    let first: (typeof readers)[number] | null = null
-    for (const reader of readers)
-      if (placeOf(reader) > (first ? placeOf(first) : -1)) first = reader
-    if (first === null || first.head.done === true) return undefined
-    yield first.head.value
-    first.head = first.rows.next()
+    let first: (typeof readers)[number] | undefined
+    for (const one of readers) if ((one.head?.place ?? -1) > (first?.head?.place ?? -1)) first = one
+    if (first?.head === undefined) return undefined
+    yield first.head
+    first.head = first.rows.next().value
   }
-}
-
-function placeOf({ head }: { readonly head: IteratorResult<Examined> }): number {
-  return head.done === true ? -1 : head.value.place
 }

@@ -17,7 +17,7 @@ import {
   type ListedPerson,
   type PersonRow,
 } from './people.ts'
-import { scan, type Examined, type ListPage } from './scan.ts'
+import { scan, type ListPage } from './scan.ts'
 import {
   LINE_SEQS,
   eachRow,
@@ -102,21 +102,21 @@ export function searchPeople(
   if (match === null) {
     return latestPeople(db, BEGINS_SO, { ...prefixes(query), tag: tagValue(tag) }, page)
   }
-  const source = function* () {
+  const list = function* () {
     const values = { match, before: before ?? Number.MAX_SAFE_INTEGER, lineIds: limitValue(lines) }
     const found = eachRow<PersonRow & { readonly hasWritten: 0 | 1 }>(db, peopleByWords, values)
     for (const { hasWritten, ...row } of found) {
       const person = toPerson(row)
       const { name, handle, tags } = person
       const isFound = hasWritten === 1 && fits(query, [name, handle, ...tags].join(' '), handle)
-      yield { ...person, place: person.seq, fits: isFound && (tag === null || tags.includes(tag)) }
+      yield { ...person, fits: isFound && (tag === null || tags.includes(tag)) }
     }
   }
-  const { rows, last } = scan([source], limit)
+  const { rows, last } = scan(list(), limit)
   return { rows, upTo: last && [last.seq] }
 }
 
-const PLACE = `p.seq, 0 AS place, ${HAS_WRITTEN} AS fits`
+const PLACE = `p.seq, ${HAS_WRITTEN} AS fits`
 
 const peopleByName = `SELECT ${PLACE} FROM people p INDEXED BY people_by_name
    WHERE p.name_key >= $name AND p.name_key < $nameEnd ORDER BY p.name_key`
@@ -153,7 +153,7 @@ function peopleIn(
   { limit, lines }: Shown,
 ): readonly ListedPerson[] {
   const asked = { ...values, lineIds: limitValue(lines) }
-  const { rows } = scan([() => eachRow<Examined & { readonly seq: number }>(db, sql, asked)], limit)
+  const { rows } = scan(eachRow<{ seq: number; fits: 0 | 1 }>(db, sql, asked), limit)
   return peopleWithSeqs(
     db,
     rows.map(({ seq }) => seq),
@@ -163,14 +163,15 @@ function peopleIn(
 /** Conversations that are compared: those that began last. */
 const CONVERSATIONS_MAX = 500
 
-type ConversationRow = Examined & {
+type ConversationRow = {
+  readonly fits: 0 | 1
   readonly seq: number
   readonly handle: string
   readonly name: string | null
   readonly lastSeq: number
 }
 
-const CONVERSATION = `c.seq, c.handle, g.name, c.last_seq AS lastSeq, 0 AS place,
+const CONVERSATION = `c.seq, c.handle, g.name, c.last_seq AS lastSeq,
   (c.last_seq > 0 AND ${isOfLines('c.line_id')}) AS fits`
 
 const conversationsByWords = `SELECT ${CONVERSATION} FROM conversation_search s CROSS JOIN conversations c ON c.seq = s.rowid
@@ -208,7 +209,7 @@ export function searchConversations(
   if (query.text === '') return []
   const rows: Rows = (sql, values = {}) => {
     const asked = { ...values, lineIds: limitValue(lines) }
-    return scan([() => eachRow<ConversationRow>(db, sql, asked)], CONVERSATIONS_MAX).rows
+    return scan(eachRow<ConversationRow>(db, sql, asked), CONVERSATIONS_MAX).rows
   }
   const found = [
     ...persons.flatMap(({ handle }) => rows(ofHandle, { handle })),

@@ -93,7 +93,7 @@ test('a log above 256 MiB is a finding until it is emptied, and to blame for a f
   expect(watch.findings()[1]?.fix).toContain('Close that program')
   disk.log = 0
   expect(look()).toEqual([['storage_full', null]])
-  expect(lines.map(([level]) => level)).toEqual(['warn', 'error', 'info'])
+  expect(lines.map(([level]) => level)).toEqual(['warn', 'error', 'warn'])
 })
 
 test('a disk that cannot be asked counts as full until it can', () => {
