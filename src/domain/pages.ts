@@ -1,5 +1,5 @@
 // A page of a list with filters may have fewer entries than its limit, or none, and the list goes on all the
-// same: the relay goes through a bounded number of rows for each page. Whoever shows one page asks on.
+// same: the relay goes through a bounded number of rows for each page. A reader of one page asks on.
 
 type CutPage = { readonly data: readonly unknown[]; readonly next_cursor: string }
 

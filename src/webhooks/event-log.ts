@@ -109,8 +109,7 @@ export class EventLog {
         const leftMs = silentAt - this.#clock.monotonic()
         if (events.length === 0 && leftMs > 0) {
           // Others have their turn before the next step.
-          if (isEnd) await wake.wait(this.#clock, leftMs, signal)
-          else await nextTurn()
+          await (isEnd ? wake.wait(this.#clock, leftMs, signal) : nextTurn())
           continue
         }
         yield { events, position: this.afterOf(upTo), hasMore: !isEnd }
