@@ -175,3 +175,33 @@ test('a replay that ends at its 100,000 says that more may wait, and a smaller o
   expect(whole).toEqual({ replayed: 0, would_replay: 100_000, has_more: true })
   expect(some.has_more).toBeUndefined()
 })
+
+test('the messages of groups come newest first, each once, of few groups and of many', async () => {
+  for (const apart of [400, 80]) {
+    const { relay } = await openLongLists()
+    await using _ = relay
+    relay.db.sqlite.run(`UPDATE messages SET is_group = seq % ${apart} < 2 AND seq > 2`)
+    relay.db.sqlite.run(
+      `INSERT OR REPLACE INTO groups SELECT seq, 'chat' || seq, NULL, '[]', 'active' FROM messages WHERE is_group = 1`,
+    )
+    const all = (await pagesOf(askOf(relay), 'messages?type=all')).flatMap(({ data }) => data)
+
+    const pages = await pagesOf(askOf(relay), 'messages?type=group&service=iMessage')
+
+    const wanted = all.filter((message: Json) => message.conversation_type === 'group')
+    expect(idsIn(pages)).toEqual(wanted.map(({ id }: Json) => id))
+    expect(wanted.length).toBeGreaterThan(50)
+  }
+})
+
+test('messages of a person whose conversation moved to another line are listed once', async () => {
+  const { relay } = await openLongLists()
+  await using _ = relay
+  relay.db.sqlite.run(`UPDATE conversations SET handle = '${numberOf(1)}' WHERE seq = 7`)
+  relay.db.sqlite.run('UPDATE messages SET conversation_seq = 7 WHERE seq = 1')
+  relay.db.sqlite.run('UPDATE conversations SET moved_to = 7, last_seq = 0 WHERE seq = 1')
+
+  const pages = await pagesOf(askOf(relay), `messages?handle=${HANDLE}`)
+
+  expect(idsIn(pages)).toEqual([idOf('msg', 7), idOf('msg', 1)])
+})
