@@ -95,6 +95,7 @@ export function openRuntime(config: Config, parts: Partial<Parts>) {
     clock,
     log,
     freeBytes: parts.freeBytes ?? (() => freeBytes(directory.path)),
+    logBytes: () => Bun.file(`${directory.database}-wal`).size,
     requireInPlace: () => db.guard.requireInPlace(),
     onLost: (error) => fail(error),
     onChange: () => notifyAll([dispatchSignal, deliverySignals.signal, healthSignal]),

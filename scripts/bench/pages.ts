@@ -38,7 +38,24 @@ export async function pages(): Promise<readonly Figure[]> {
     const other = { bench: small, path: smallPages.get(what) ?? '' }
     figures.push(figureOf(what, await compare({ bench: large, path }, other)))
   }
-  return figures
+  return [...figures, await withoutMatch(large)]
+}
+
+/** The first page of a filter that fits no message against the same page without it: a page examines 5,000 rows. */
+async function withoutMatch(bench: BenchRelay): Promise<Figure> {
+  const plain = `/api/v1/messages?limit=${PAGE}`
+  const [ms, yardstick] = await compare(
+    { bench, path: `${plain}&service=SMS` },
+    { bench, path: plain },
+  )
+  return atMost({
+    id: 'd',
+    what: `page of ${PAGE} at a million messages, a filter without a match against none`,
+    measured: `${ms.toFixed(2)} ms`,
+    yardstick: `${yardstick.toFixed(2)} ms`,
+    value: ms / yardstick,
+    floor: 10,
+  })
 }
 
 function figureOf(what: string, [ms, yardstick]: readonly [number, number]): Figure {

@@ -1,5 +1,6 @@
 // Calls of the API's routes, typed by their answers, for every program that makes them by a `fetch` of its own.
 
+import { filledPage } from '../domain/pages.ts'
 import type { ErrorAnswer } from './errors.ts'
 import type { Answers, Route } from './routes.ts'
 
@@ -35,8 +36,23 @@ export type RouteAnswer<R extends Route> = { readonly body: Answers[R]; readonly
 /** Takes a path below `/api/v1`. */
 export type RelayFetch = (path: string, init: RequestInit) => Promise<Response>
 
-/** The answer of a route; throws a RefusedError where the relay refuses. */
+/** The answer of a route, with a page as full as it may be; throws a RefusedError where the relay refuses. */
 export async function callRoute<R extends Route>(
+  fetch: RelayFetch,
+  route: R,
+  request: RouteRequest,
+): Promise<RouteAnswer<R>> {
+  const { body, isReplay } = await callOnce(fetch, route, request)
+  // A page of events goes on by `after`, and is read by who keeps that place.
+  const limit = route === 'GET /events' ? 0 : Number(request.query?.['limit'] ?? 0)
+  const next = async (cursor: string, left: number) => {
+    const query = { ...request.query, cursor, limit: String(left) }
+    return (await callOnce(fetch, route, { ...request, query })).body
+  }
+  return { body: await filledPage(body, limit, next), isReplay }
+}
+
+async function callOnce<R extends Route>(
   fetch: RelayFetch,
   route: R,
   { id = '', query, body, text, headers }: RouteRequest,

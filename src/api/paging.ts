@@ -33,19 +33,31 @@ export function cursorSeq(cursor: string | null): number | null {
   throw invalidRequest({ path: 'cursor', message: 'must be a next_cursor of this list' })
 }
 
-/** The page of `rows`, which are one more than `limit` where another page follows. */
+/** The rows for a page, one more than its limit if another page follows. */
+export type Found<R> = {
+  readonly rows: readonly R[]
+  /** Where the look for rows ended before there were enough of them: the next page goes on there. */
+  readonly upTo: readonly number[] | null
+}
+
+/** Rows that were looked for in the whole list. */
+export function allFound<R>(rows: readonly R[]): Found<R> {
+  return { rows, upTo: null }
+}
+
+/** The page of what was found; it is short, or empty, if its next page goes on behind `upTo`. */
 export function pageOf<R, T>(
-  rows: readonly R[],
+  { rows, upTo }: Found<R>,
   limit: number,
   resource: (row: R) => T,
   position: (row: R) => readonly number[],
 ): Page<T> {
   const shown = rows.slice(0, limit)
   const last = shown.at(-1)
-  const hasMore = rows.length > limit && last !== undefined
+  const end = rows.length > limit && last !== undefined ? position(last) : upTo
   return {
     data: shown.map(resource),
-    has_more: hasMore,
-    next_cursor: hasMore ? encodeCursor(position(last)) : null,
+    has_more: end !== null,
+    next_cursor: end && encodeCursor(end),
   }
 }

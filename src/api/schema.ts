@@ -69,7 +69,9 @@ export function id(prefix: string, description: string) {
 export function listOf<T extends TObject>(title: string, resource: T) {
   return objectSchema(title, {
     data: Type.Array(resource),
-    has_more: Type.Boolean({ description: 'Whether another page follows.' }),
+    has_more: Type.Boolean({
+      description: 'Whether another page follows, also if this one is short or empty.',
+    }),
     next_cursor: nullable(Type.String({ description: 'The `cursor` of the next page.' })),
   })
 }

@@ -150,6 +150,11 @@ const RETRY_CHOICE = {
   dry_run: Type.Optional(Type.Boolean({ description: 'True only counts what would be sent.' })),
 }
 const WOULD = 'How many would be sent; in the answer to a dry run only.'
+const MORE = Type.Optional(
+  Type.Literal(true, {
+    description: 'The call ended at 100,000, and more may wait: call it again.',
+  }),
+)
 
 export const RetryRequest = objectSchema('RetryFailedRequest', RETRY_CHOICE)
 export type RetryRequest = Shape<typeof RetryRequest>
@@ -157,6 +162,7 @@ export type RetryRequest = Shape<typeof RetryRequest>
 export const RetryAnswer = objectSchema('RetryFailed', {
   retried: Type.Integer({ description: 'How many deliveries are pending again.' }),
   would_retry: Type.Optional(Type.Integer({ description: WOULD })),
+  has_more: MORE,
 })
 export type RetryAnswer = Shape<typeof RetryAnswer>
 
@@ -174,6 +180,7 @@ export const ReplayRequest = objectSchema('ReplayRequest', {
 export const ReplayAnswer = objectSchema('Replay', {
   replayed: Type.Integer({ description: 'How many deliveries are pending now.' }),
   would_replay: Type.Optional(Type.Integer({ description: WOULD })),
+  has_more: MORE,
 })
 export type ReplayAnswer = Shape<typeof ReplayAnswer>
 

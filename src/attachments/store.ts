@@ -19,6 +19,7 @@ import { HOUR_MS } from '../domain/time.ts'
 import { attachmentPath } from '../storage/attachment-files.ts'
 import type { Settings } from '../storage/settings.ts'
 import { isDiskFull, storageFull } from '../storage/sqlite-errors.ts'
+import { inSlices } from '../system/clock.ts'
 import type { Age } from '../system/confirmed-clock.ts'
 import type { Random } from '../system/random.ts'
 import { factsOf, type FileFacts } from './file-facts.ts'
@@ -155,7 +156,7 @@ export class AttachmentStore {
   ): Promise<void> {
     if (!existsSync(this.#tools.folder)) return
     await this.#open()
-    for (const path of await this.#paths()) {
+    for await (const path of inSlices(await this.#paths(), this.#tools.clock)) {
       if (signal.aborted) return
       const found = lookAt(path)
       if (found === null) continue
@@ -257,10 +258,13 @@ export class AttachmentStore {
   }
 
   async #count(): Promise<void> {
+    const paths = await this.#paths()
+    const before = this.#used
     let used = 0
-    for (const path of await this.#paths()) used += lookAt(path)?.size ?? 0
     for (const { size } of this.#arriving) used += size
-    this.#used = used
+    for await (const path of inSlices(paths, this.#tools.clock)) used += lookAt(path)?.size ?? 0
+    // What came or went meanwhile is counted already.
+    this.#used += used - before
   }
 
   /** The paths of all files, or of one with its variants. */

@@ -1,6 +1,7 @@
 import type { AuditEntry } from '../api/audit.ts'
 import { AUDIT_ACTIONS, type AuditAction } from '../domain/audit.ts'
 import type { Timestamp } from '../domain/ids.ts'
+import { filledPage } from '../domain/pages.ts'
 import { listAudit } from '../storage/audit.ts'
 import { isoTime } from '../system/iso-time.ts'
 import {
@@ -50,7 +51,10 @@ async function list(call: Call): Promise<undefined> {
   const limit = numberOption(call, 'limit', { fallback: LIMIT_DEFAULT, max: LIMIT_MAX })
   const page = await throughRelayOrFile(call, {
     relay: (client) => client.ask('GET /audit', { query: queryOf({ ...filter, limit }) }),
-    file: ({ db }) => listAudit(db, filter, { limit, cursor: null }),
+    file: ({ db }) =>
+      filledPage(listAudit(db, filter, { limit, cursor: null }), limit, async (cursor, left) =>
+        listAudit(db, filter, { limit: left, cursor }),
+      ),
   })
   const head = ['TIME', 'ACTION', 'SUBJECT', 'ACTOR', 'ADDRESS', 'CHANGE']
   call.out.data(page, [table(head, page.data.map(rowOf))])

@@ -2,6 +2,7 @@
 // `api.get('phone-lines')`, `api.post('keys', { name })`. A path with a leading slash is one of the
 // dashboard's own: `api.get('/dashboard/about')`.
 
+import { filledPage } from '../domain/pages.ts'
 import { pageKey } from './browser-storage.ts'
 import { COMMON } from './words/common.ts'
 
@@ -78,7 +79,8 @@ export function createApi(tools: Tools): Api {
     return inSession(() => request<T>({ ...asked, path: rooted(asked.path) }))
   }
   return {
-    get: (path, signal) => call({ method: 'GET', path, signal }),
+    get: <T>(path: string, signal?: AbortSignal) =>
+      filled<T>(path, (asked) => call({ method: 'GET', path: asked, signal })),
     post: (path, body, options = {}) => call({ method: 'POST', path, body, ...options }),
     patch: (path, body) => call({ method: 'PATCH', path, body }),
     put: (path, body) => call({ method: 'PUT', path, body }),
@@ -90,6 +92,24 @@ export function createApi(tools: Tools): Api {
       }),
     upload: (path, file, options) => inSession(() => tools.sendFile(rooted(path), file, options)),
   }
+}
+
+/** The answer at `path`, a page of a list with as many entries as it may have. */
+async function filled<T>(
+  path: string,
+  ask: (path: string) => Promise<Answer<T>>,
+): Promise<Answer<T>> {
+  const first = await ask(path)
+  if (!first.ok) return first
+  const [list = '', search] = path.split('?')
+  const query = new URLSearchParams(search)
+  const next = async (cursor: string, limit: number) => {
+    query.set('cursor', cursor)
+    query.set('limit', String(limit))
+    const answer = await ask(`${list}?${query.toString()}`)
+    return answer.ok ? answer.value : null
+  }
+  return { ok: true, value: await filledPage(first.value, Number(query.get('limit')), next) }
 }
 
 function rooted(path: string): string {

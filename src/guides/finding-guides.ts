@@ -83,7 +83,7 @@ const CODES_BY_PLACE: Readonly<Record<string, readonly string[]>> = {
     'linger_off',
     'sleep_enabled',
   ],
-  'operations#backups': ['storage_full'],
+  'operations#backups': ['log_held', 'storage_full'],
   'several-boxes#when-something-breaks': [
     'box_lines_full',
     'box_storage_full',

@@ -21,7 +21,7 @@ import { invalidRequest } from '../domain/errors.ts'
 import type { Timestamp } from '../domain/ids.ts'
 import { parseIsoTime } from '../system/iso-time.ts'
 import type { createRedelivery } from '../webhooks/deliveries.ts'
-import type { createReplay } from '../webhooks/replay.ts'
+import { CALL_MAX, type createReplay } from '../webhooks/replay.ts'
 import { mayTake, takes } from './body.ts'
 import { BY_ID, operation } from './operation.ts'
 import { PAGE_QUERY, pageOfQuery, readHandle, readQuery, timeParameter } from './query.ts'
@@ -173,6 +173,8 @@ const STOP = operation('Webhooks', {
   errors: ['not_found', 'storage_full'],
 })
 
+const moreAfter = (count: number) => (count < CALL_MAX ? {} : { has_more: true as const })
+
 export function replayRoutes(replays: ReplayActions) {
   return new Elysia({ prefix: '/api/v1/webhooks/:id' })
     .post(
@@ -180,9 +182,9 @@ export function replayRoutes(replays: ReplayActions) {
       async ({ request, params, body, set }) => {
         const retry = retryIn(body)
         const count = await replays.retryFailed(params.id, retry, originOf(request))
-        if (retry.isDryRun) return { retried: 0, would_retry: count }
+        if (retry.isDryRun) return { retried: 0, would_retry: count, ...moreAfter(count) }
         set.status = 202
-        return { retried: count }
+        return { retried: count, ...moreAfter(count) }
       },
       { ...BY_ID, ...mayTake(RetryRequest), ...RETRY },
     )
@@ -192,9 +194,9 @@ export function replayRoutes(replays: ReplayActions) {
         const includesEarlier = body.include_earlier ?? false
         const replay = { ...retryIn(body), since: sinceIn(body.since), includesEarlier }
         const count = await replays.replay(params.id, replay, originOf(request))
-        if (replay.isDryRun) return { replayed: 0, would_replay: count }
+        if (replay.isDryRun) return { replayed: 0, would_replay: count, ...moreAfter(count) }
         set.status = 202
-        return { replayed: count }
+        return { replayed: count, ...moreAfter(count) }
       },
       { ...BY_ID, ...takes(ReplayRequest), ...REPLAY },
     )

@@ -329,13 +329,13 @@ function list<K extends CredentialKind, T>(
   { limit, cursor }: PageRequest,
   resource: (credential: Credential<K>) => T,
 ): Page<T> {
-  const rows = listCredentials(db, kind, { limit: limit + 1, before: cursorSeq(cursor), isShown })
-  const latest = rows.map((row) => {
+  const found = listCredentials(db, kind, { limit: limit + 1, before: cursorSeq(cursor), isShown })
+  const rows = found.rows.map((row) => {
     const use = lastUsed?.of(row.id) ?? null
     if (use === null) return row
     return { ...row, lastUsedAt: timestamp(Math.max(use, row.lastUsedAt ?? 0)) }
   })
-  return pageOf(latest, limit, resource, ({ seq }) => [seq])
+  return pageOf({ ...found, rows }, limit, resource, ({ seq }) => [seq])
 }
 
 function requireCredential<K extends CredentialKind>(

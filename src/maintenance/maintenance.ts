@@ -8,7 +8,7 @@ import { timestamp } from '../domain/ids.ts'
 import { DAY_MS } from '../domain/time.ts'
 import { saveClockMemory } from '../storage/about.ts'
 import { packArchive } from '../storage/archive.ts'
-import { deleteOldFiles, deleteUnusedUploads } from '../storage/attachments.ts'
+import { deleteUnusedUploads, oldFilesPurge } from '../storage/attachments.ts'
 import { type Audit, recordedIfRoom } from '../storage/audit.ts'
 import {
   type BackupWish,
@@ -36,6 +36,7 @@ import type { Settings } from '../storage/settings.ts'
 import { FIGURE_PURGES } from '../storage/stats.ts'
 import type { Writer } from '../storage/writer.ts'
 import type { ChangeFeed } from '../system/change-feed.ts'
+import { SLICE_MS } from '../system/clock.ts'
 import type { Age, ClockDoubt, ClockMemory, ConfirmedClock } from '../system/confirmed-clock.ts'
 import type { DataDirectory } from '../system/data-directory.ts'
 import { isoTime } from '../system/iso-time.ts'
@@ -137,7 +138,8 @@ export type RetentionTools = {
   }
 }
 
-const BATCH_ROWS = 500
+/** Rows of a first batch, and of any. */
+const BATCH_ROWS = { first: 50, max: 500 }
 /** Between two batches, so that no send or delivery is held up by more than one of them. */
 const PAUSE_MS = 20
 const SEE_LOG = 'Check the log for the error. The usual cause is a full or failing disk.'
@@ -147,7 +149,7 @@ export function retentionJob(tools: RetentionTools & { readonly purges: readonly
   const purges: readonly Purge[] = [
     (tx, age, limit) => deleteMessages(tools, tx, age, limit),
     (tx, age, limit) => deleteUnusedUploads(tx, timestamp(age.ago(UNUSED_UPLOAD_MS_MAX)), limit),
-    (tx, age, limit) => deleteFiles(tools, tx, age, limit),
+    deleteFiles(tools),
     deleteOldIdempotency,
     deleteWaitingReceipts,
     deleteRejectedEvents,
@@ -182,9 +184,18 @@ async function purgeAll(
   purge: Purge,
   signal: AbortSignal,
 ): Promise<void> {
+  let limit = BATCH_ROWS.first
   while (!signal.aborted) {
-    const passed = await writer.write((tx) => purge(tx, clock, BATCH_ROWS))
-    if (passed < BATCH_ROWS) return
+    const rows = limit
+    const { passed, ms } = await writer.write((tx) => {
+      const startedAt = clock.monotonic()
+      const passed = purge(tx, clock, rows)
+      return { passed, ms: clock.monotonic() - startedAt }
+    })
+    if (passed < rows) return
+    // As many as fit into a slice: a row with its words in the index takes a hundred times as long as another.
+    const fitting = Math.floor((rows * SLICE_MS) / Math.max(ms, 1))
+    limit = Math.max(1, Math.min(fitting, 2 * rows, BATCH_ROWS.max))
     await clock.sleep(PAUSE_MS, signal)
   }
 }
@@ -203,14 +214,12 @@ function deleteMessages(
 }
 
 /** Files of attachments that are older than the setting allows. */
-function deleteFiles(
-  { settings }: Pick<RetentionTools, 'settings'>,
-  tx: Tx,
-  age: Age,
-  limit: number,
-): number {
-  const days = settings.get('attachment_retention_days')
-  return days === null ? 0 : deleteOldFiles(tx, timestamp(age.ago(days * DAY_MS)), limit)
+function deleteFiles({ settings }: Pick<RetentionTools, 'settings'>): Purge {
+  const purge = oldFilesPurge()
+  return (tx, age, limit) => {
+    const days = settings.get('attachment_retention_days')
+    return days === null ? 0 : purge(tx, timestamp(age.ago(days * DAY_MS)), limit)
+  }
 }
 
 export type ClockWatchTools = {

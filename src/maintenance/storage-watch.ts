@@ -8,6 +8,9 @@ import type { Signal } from '../system/signal.ts'
 /** Below it no message is accepted or passes its point of no return, and no event is delivered. */
 export const FREE_BYTES_MIN = 256 * 1024 * 1024
 
+/** A log is emptied at some 50 MiB, unless a program goes on reading what the database was before. */
+const LOG_BYTES_MAX = 256 * 1024 * 1024
+
 const INTERVAL_MS = 10_000
 
 /**
@@ -18,6 +21,7 @@ export class DiskWatch implements Service {
   readonly name = 'disk-watch'
   readonly #tools: DiskWatchTools
   #free = Number.POSITIVE_INFINITY
+  #logBytes = 0
 
   constructor(tools: DiskWatchTools) {
     this.#tools = tools
@@ -39,7 +43,12 @@ export class DiskWatch implements Service {
     throw storageFull(undefined, 'The disk of the relay has no room for it.')
   }
 
+  get #isLogHeld(): boolean {
+    return this.#logBytes > LOG_BYTES_MAX
+  }
+
   check(): void {
+    this.#checkLog()
     const wasLow = this.isLow
     this.#free = this.#readFree()
     if (this.isLow === wasLow) return
@@ -55,6 +64,14 @@ export class DiskWatch implements Service {
       this.#requireInPlace()
       await this.#tools.clock.sleep(INTERVAL_MS, signal)
     }
+  }
+
+  #checkLog(): void {
+    const wasHeld = this.#isLogHeld
+    this.#logBytes = this.#tools.logBytes()
+    if (this.#isLogHeld === wasHeld) return
+    const fields = { is_held: this.#isLogHeld, log_bytes: this.#logBytes }
+    this.#tools.log.warn('another program holds the log of the database', fields)
   }
 
   /** A disk whose free space cannot be read counts as full. */
@@ -78,19 +95,40 @@ export class DiskWatch implements Service {
   }
 
   findings(): readonly Finding[] {
-    if (!this.isLow) return []
-    return [
-      {
-        code: 'storage_full',
-        severity: 'error',
-        title: 'The disk is almost full',
-        why: `${Math.floor(this.#free / 1024 / 1024)} MiB are free. Hookline needs 256 MiB.`,
-        fix: 'Free up space on the disk of the data directory, or move the directory to another disk.',
-        key: null,
-        depends_on: null,
-      },
-    ]
+    const log = this.#isLogHeld ? heldLog(this.#logBytes) : null
+    const disk = this.isLow ? fullDisk(this.#free, log) : null
+    return [log, disk].filter((finding) => finding !== null)
   }
+}
+
+function heldLog(bytes: number): Finding {
+  return {
+    code: 'log_held',
+    severity: 'warning',
+    title: "The database's log can't be emptied: another program reads the database",
+    why: `hookline.db-wal has ${mib(bytes)}, and grows with each write for as long as a program, such as a sqlite3 shell or a backup tool, keeps the database open in the middle of a read.`,
+    fix: 'Close that program: "lsof hookline.db" in the data directory lists it. Hookline then empties the log by itself. For a copy, use "hookline backup".',
+    key: null,
+    depends_on: null,
+  }
+}
+
+function fullDisk(free: number, log: Finding | null): Finding {
+  return {
+    code: 'storage_full',
+    severity: 'error',
+    title: 'The disk is almost full',
+    why: `${mib(free)} are free. Hookline needs 256 MiB.`,
+    fix:
+      log?.fix ??
+      'Free up space on the disk of the data directory, or move the directory to another disk.',
+    key: null,
+    depends_on: log?.code ?? null,
+  }
+}
+
+function mib(bytes: number): string {
+  return `${Math.floor(bytes / 1024 / 1024)} MiB`
 }
 
 export type DiskWatchTools = {
@@ -98,6 +136,8 @@ export type DiskWatchTools = {
   readonly log: Log
   /** The bytes that are free for the data directory. */
   readonly freeBytes: () => number
+  /** The size of the database's log. */
+  readonly logBytes: () => number
   /** Throws where a file of the data directory is no longer the one that the relay has open. */
   readonly requireInPlace: () => void
   /** Called with its error: the process must end. */

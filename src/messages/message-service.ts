@@ -209,16 +209,16 @@ function pageOfConversations(
   page: PageRequest,
 ): Page<api.Conversation> {
   const [before = null] = cursorParts(page.cursor, 1) ?? []
-  const rows = listConversations(db, filter, { limit: page.limit + 1, before })
+  const found = listConversations(db, filter, { limit: page.limit + 1, before })
   const resource = (row: Conversation) => conversationResource(db, row, waitReason)
-  return pageOf(rows, page.limit, resource, (row) => [row.lastSeq])
+  return pageOf(found, page.limit, resource, (row) => [row.lastSeq])
 }
 
 function newestFirst(tools: Tools, filter: ListFilter, page: PageRequest): Page<api.Message> {
   const [before = startAround(tools.db, filter, page.limit)] = cursorParts(page.cursor, 1) ?? []
-  const rows = listMessages(tools.db, filter, { limit: page.limit + 1, before })
+  const found = listMessages(tools.db, filter, { limit: page.limit + 1, before })
   const resource = (row: Message) => messageResource(tools.db, row, tools.waitReason)
-  return pageOf(rows, page.limit, resource, (row) => [row.seq])
+  return pageOf(found, page.limit, resource, (row) => [row.seq])
 }
 
 /** The bound of a page with the message `around` in its middle; null where that is the first page. */
@@ -247,12 +247,12 @@ function changesSince(
   const [updatedAt, revision] = cursorParts(page.cursor, 2) ?? []
   const cursor = updatedAt === undefined || revision === undefined ? null : { updatedAt, revision }
   const { since, limit } = page
-  const rows = listChanges(tools.db, filter, { limit: limit + 1, since, cursor })
+  const found = listChanges(tools.db, filter, { limit: limit + 1, since, cursor })
   return pageOf(
-    rows,
+    found,
     limit,
-    (row) => messageResource(tools.db, row.message, tools.waitReason),
-    (row) => [row.cursor.updatedAt, row.cursor.revision],
+    (row) => messageResource(tools.db, row, tools.waitReason),
+    (row) => [row.updatedAt, row.revision],
   )
 }
 

@@ -73,10 +73,10 @@ export function createOptOuts(tools: Tools) {
   }
   return {
     list({ handle, lines }: OptOutFilter, page: PageRequest): Page<OptOutResource> {
-      const before = cursorSeq(page.cursor) ?? Number.MAX_SAFE_INTEGER
+      const before = cursorSeq(page.cursor)
       const filter = { handle: handle === undefined ? null : handleIn(handle), lines }
-      const rows = listOptOuts(db, filter, { limit: page.limit + 1, before })
-      return pageOf(rows, page.limit, resourceOf, ({ seq }) => [seq])
+      const found = listOptOuts(db, filter, { limit: page.limit + 1, before })
+      return pageOf(found, page.limit, resourceOf, ({ seq }) => [seq])
     },
     /** `line` is null for all lines. */
     async put(written: string, line: string | null, origin: Origin): Promise<OptOutResource> {

@@ -21,6 +21,7 @@ import {
 } from '../storage/people.ts'
 import { parseQuery, searchPeople } from '../storage/search.ts'
 import type { Writer } from '../storage/writer.ts'
+import { nextTurn } from '../system/clock.ts'
 import type { LogicalClock } from '../system/logical-clock.ts'
 import type { Card } from './card.ts'
 import { decodeContacts, readContacts } from './contact-file.ts'
@@ -79,29 +80,29 @@ function pageOfContacts(
   { q, tag = '', lines }: ContactFilter,
   page: PageRequest,
 ): Page<Contact> {
-  const before = cursorSeq(page.cursor) ?? Number.MAX_SAFE_INTEGER
+  const before = cursorSeq(page.cursor)
   const bounds = { limit: page.limit + 1, before, lines }
   const asked = tag === '' ? null : tag
-  const rows =
+  const found =
     q === undefined
       ? listPeople(db, asked, bounds)
       : searchPeople(db, parseQuery(q), { ...bounds, tag: asked })
-  return pageOf(rows, page.limit, contactResource, ({ seq }) => [seq])
+  return pageOf(found, page.limit, contactResource, ({ seq }) => [seq])
 }
 
 const EXPORT_PAGE = 500
 
 async function* tableOfContacts(db: Db, lines: LineLimit): AsyncGenerator<string, undefined> {
   yield BYTE_ORDER_MARK + csvRecord(['name', 'handle', 'note', 'tags'])
-  for (let before = Number.MAX_SAFE_INTEGER; ;) {
-    const page = listPeople(db, null, { limit: EXPORT_PAGE, before, lines })
-    const last = page.at(-1)
-    if (last === undefined) return undefined
-    yield page
+  for (let before: number | null | undefined = null; before !== undefined;) {
+    const { rows, upTo } = listPeople(db, null, { limit: EXPORT_PAGE, before, lines })
+    yield rows
       .map(({ name, handle, note, tags }) => csvRecord([name, handle, note ?? '', tags.join(',')]))
       .join('')
-    before = last.seq
+    before = rows.length < EXPORT_PAGE ? upTo?.[0] : rows.at(-1)?.seq
+    await nextTurn()
   }
+  return undefined
 }
 
 function noContact(): RelayError {

@@ -158,12 +158,22 @@ export function deleteAttachmentsOf(tx: Tx, messageId: MessageId): void {
   for (const { seq } of linked) execute(tx, deletion, { seq })
 }
 
-const fileDeletion = `UPDATE attachments SET state = 'deleted' WHERE seq IN (
-     SELECT seq FROM attachments a
-     WHERE state = 'available' AND created_at < $before AND expires_at IS NULL
-       AND NOT EXISTS (${UNDER_WAY}) LIMIT $limit)`
+const fileDeletion = `UPDATE attachments AS a SET state = 'deleted'
+   WHERE seq > $after AND seq <= $last AND state = 'available' AND created_at < $before
+     AND expires_at IS NULL AND NOT EXISTS (${UNDER_WAY})`
 
-/** Marks files from before `before` as deleted, but for those of messages under way. */
-export function deleteOldFiles(tx: Tx, before: Timestamp, limit: number): number {
-  return execute(tx, fileDeletion, { before, limit }).changes
+/**
+ * Marks files from before a time as deleted, but for those of messages under way. Most rows have files that are
+ * kept, so each step goes on where the one before it ended, and after the last one from the beginning.
+ */
+export function oldFilesPurge() {
+  let after = 0
+  return (tx: Tx, before: Timestamp, limit: number): number => {
+    const sql = 'SELECT seq FROM attachments WHERE seq > $after ORDER BY seq LIMIT $limit'
+    const passed = getRows<{ seq: number }>(tx, sql, { after, limit })
+    const last = passed.at(-1)?.seq ?? after
+    execute(tx, fileDeletion, { after, last, before })
+    after = passed.length < limit ? 0 : last
+    return passed.length
+  }
 }

@@ -1,3 +1,4 @@
+import { allFound, type Found } from '../api/paging.ts'
 import type { Conversation, ConversationType } from '../domain/conversation.ts'
 import type { Handle } from '../domain/handle.ts'
 import type { ConversationId, LineId, Timestamp } from '../domain/ids.ts'
@@ -7,6 +8,7 @@ import type { LogicalClock } from '../system/logical-clock.ts'
 import type { Db, Tx } from './database.ts'
 import { everyLineId } from './lines.ts'
 import { messageAt } from './messages.ts'
+import { scanRanges, type ListPage } from './scan.ts'
 import { conversations, groups } from './schema.ts'
 import {
   columnsOf,
@@ -159,52 +161,45 @@ export type ConversationFilter = {
   readonly isUnanswered?: boolean | undefined
 }
 
-type Place = { readonly seq: number; readonly lastSeq: number }
-
 const IS_GROUP = 'EXISTS (SELECT 1 FROM groups g WHERE g.seq = c.seq)'
 const OF_TYPE = { direct: `NOT ${IS_GROUP}`, group: IS_GROUP, all: 'TRUE' } as const
-
-function conditionsOf({ type, isUnread, isUnanswered }: ConversationFilter): string {
-  const unread = isUnread === true ? ' AND unread_count > 0' : ''
-  return `${OF_TYPE[type]}${unread}${isUnanswered === true ? ' AND is_unanswered = 1' : ''}`
-}
+const UNREAD = 'unread_count > 0'
+const UNANSWERED = 'is_unanswered = 1'
 
 /** Conversations by their latest message, newest first; `before` is the cursor's last_seq. */
 export function listConversations(
   db: Db,
   filter: ConversationFilter,
-  { limit, before }: { readonly limit: number; readonly before: number | null },
-): readonly (Conversation & { readonly lastSeq: number })[] {
-  const { lineIds, handle = null } = filter
-  const bound = before ?? Number.MAX_SAFE_INTEGER
-  if (handle === null)
-    return conversationsWithSeqs(db, latest(db, filter, { limit, before: bound }))
-  const query = conversationsWhere(
-    `c.handle = $handle AND ${isOfLines('c.line_id')} AND c.last_seq > 0
-     AND c.last_seq < $bound AND ${conditionsOf(filter)}`,
-  )
-  const found = query(db, { handle, lineIds: limitValue(lineIds), bound })
-  return found.toSorted((a, b) => b.lastSeq - a.lastSeq).slice(0, limit)
+  { limit, before }: ListPage,
+): Found<ListedConversation> {
+  const { lineIds, handle, type, isUnread = false, isUnanswered = false } = filter
+  const both = `${isUnread ? UNREAD : 'TRUE'} AND ${isUnanswered ? UNANSWERED : 'TRUE'}`
+  if (handle !== undefined) {
+    const query = conversationsWhere(
+      `c.handle = $handle AND ${isOfLines('c.line_id')} AND c.last_seq > 0
+       AND c.last_seq < $start AND ${OF_TYPE[type]} AND ${both}`,
+    )
+    const start = before ?? Number.MAX_SAFE_INTEGER
+    const found = query(db, { handle, lineIds: limitValue(lineIds), start })
+    return allFound(found.toSorted((a, b) => b.lastSeq - a.lastSeq).slice(0, limit))
+  }
+  // Those of all lines are merged: that spares every message an index over all of them, in which its
+  // conversation would have to move.
+  const ranges = (lineIds ?? everyLineId(db)).map((lineId) => ({
+    from: `conversations c ${rangeOf(isUnread, isUnanswered)} AND line_id = +$lineId AND last_seq > 0`,
+    fits: `${OF_TYPE[type]} AND ${both}`,
+    values: { lineId },
+    place: 'last_seq',
+  }))
+  const { seqs, upTo } = scanRanges(db, ranges, { limit, before })
+  return { rows: conversationsWithSeqs(db, seqs), upTo }
 }
 
-/**
- * The numbers of the latest conversations. Those of all lines are among the latest of each: that spares every
- * message an index over all of them, in which its conversation would have to move.
- */
-function latest(
-  db: Db,
-  filter: ConversationFilter,
-  page: { readonly limit: number; readonly before: number },
-): readonly number[] {
-  // A query with a filter goes by the partial index of that filter.
-  const sql = `SELECT seq, last_seq AS lastSeq FROM conversations c
-    WHERE line_id = $lineId AND last_seq > 0 AND last_seq < +$before AND ${conditionsOf(filter)}
-    ORDER BY last_seq DESC LIMIT +$limit`
-  return (filter.lineIds ?? everyLineId(db))
-    .flatMap((id) => getRows<Place>(db, sql, { lineId: id, ...page }))
-    .sort((a, b) => b.lastSeq - a.lastSeq)
-    .slice(0, page.limit)
-    .map(({ seq }) => seq)
+/** The index with the fewest rows beside those of the filter. */
+function rangeOf(isUnread: boolean, isUnanswered: boolean): string {
+  if (isUnread) return `INDEXED BY conversations_unread WHERE ${UNREAD}`
+  if (isUnanswered) return `INDEXED BY conversations_unanswered WHERE ${UNANSWERED}`
+  return 'INDEXED BY conversations_by_line_and_last WHERE TRUE'
 }
 
 /** The seq of the conversation that `$conversationId` stands for, in a query. */

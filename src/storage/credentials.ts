@@ -1,9 +1,11 @@
 import { and, eq, isNull, sql } from 'drizzle-orm'
 
+import type { Found } from '../api/paging.ts'
 import type { Credential, CredentialId, CredentialKind } from '../domain/credential.ts'
 import type { BridgeId, KeyId, LineId, Timestamp } from '../domain/ids.ts'
 import { NO_RULES, type KeyRules, type Permissions, type Scope } from '../domain/permissions.ts'
 import type { Db, Tx } from './database.ts'
+import { scan } from './scan.ts'
 import { credentials } from './schema.ts'
 import {
   assigned,
@@ -142,16 +144,17 @@ export function listCredentials<K extends CredentialKind>(
     readonly before: number | null
     readonly isShown?: ((credential: ListedCredential<K>) => boolean) | undefined
   },
-): readonly ListedCredential<K>[] {
+): Found<ListedCredential<K>> {
   const sql = `${LISTED} WHERE kind = $kind AND rowid < $before ORDER BY rowid DESC`
   const values = { kind, before: before ?? Number.MAX_SAFE_INTEGER }
-  const found: ListedCredential<K>[] = []
-  for (const row of eachRow<ListedRow<K>>(db, sql, values)) {
-    const credential = listed(row)
-    if (isShown(credential)) found.push(credential)
-    if (found.length === limit) break
+  const list = function* () {
+    for (const row of eachRow<ListedRow<K>>(db, sql, values)) {
+      const credential = listed(row)
+      yield { ...credential, fits: isShown(credential) }
+    }
   }
-  return found
+  const { rows, last } = scan(list(), limit)
+  return { rows, upTo: last && [last.seq] }
 }
 
 const replacing = `UPDATE credentials SET ${assigned(credentials, SECRET)} WHERE id = $id`

@@ -1,17 +1,6 @@
-import {
-  and,
-  asc,
-  desc,
-  eq,
-  getTableColumns,
-  gte,
-  inArray,
-  isNull,
-  lt,
-  sql,
-  type SQL,
-} from 'drizzle-orm'
+import { and, asc, desc, eq, getTableColumns, inArray, isNull } from 'drizzle-orm'
 
+import type { Found } from '../api/paging.ts'
 import type { DeliveryId, MessageId, Timestamp, WebhookId } from '../domain/ids.ts'
 import type { LineLimit } from '../domain/routing.ts'
 import {
@@ -23,7 +12,8 @@ import {
 } from '../domain/webhook.ts'
 import { conversationsOf } from './conversations.ts'
 import type { Db, Tx } from './database.ts'
-import { IS_FOR_LINES, lineOfEvent, seqsOfMessage, type EventFilter } from './events.ts'
+import { IS_FOR_LINES, seqsOfMessage, type EventFilter } from './events.ts'
+import { scanRanges, type ListPage, type Range } from './scan.ts'
 import { firstSeqSince } from './seq-by-time.ts'
 import { columnsOf, execute, getRow, getRows, inserted, limitValue } from './statement.ts'
 import { attempts, deliveries, events, webhooks } from './webhook-schema.ts'
@@ -96,59 +86,58 @@ export type DeliveryChoice = {
 
 /**
  * The deliveries of a webhook, newest first. Every index has them in this order for one status, and for
- * one conversation: the newest of all are among the newest of each.
+ * one conversation: their newest are merged.
  */
 export function listDeliveries(
   db: Db,
   webhookId: WebhookId,
   choice: DeliveryChoice,
-  page: { readonly limit: number; readonly before: number | null },
-): StoredDelivery[] {
-  const { status, event, handle, messageId, createdAfter, createdBefore, lineIds = null } = choice
-  const seqSince = (at: number) => firstSeqSince(db, 'deliveries', at)
-  const beside = and(
-    page.before === null ? undefined : lt(deliveries.seq, page.before),
-    createdAfter === undefined ? undefined : gte(deliveries.seq, seqSince(createdAfter + 1)),
-    createdBefore === undefined ? undefined : lt(deliveries.seq, seqSince(createdBefore)),
-    lineIds === null ? undefined : isForLines(lineIds),
-  )
-  return rangesOf(db, { status, event, handle, messageId })
-    .flatMap((range) =>
-      select(db)
-        .where(and(eq(deliveries.webhookId, webhookId), range, beside))
-        .orderBy(desc(deliveries.seq))
-        .limit(page.limit)
-        .all(),
-    )
-    .sort((a, b) => b.seq - a.seq)
-    .slice(0, page.limit)
+  page: ListPage,
+): Found<StoredDelivery> {
+  const { createdAfter: after, createdBefore: before, lineIds = null } = choice
+  const from = after === undefined ? 0 : firstSeqSince(db, 'deliveries', after + 1)
+  const until = before === undefined ? Infinity : firstSeqSince(db, 'deliveries', before)
+  const start = Math.min(until, page.before ?? Infinity, Number.MAX_SAFE_INTEGER)
+  const ranges = rangesOf(db, choice).map(({ by, fits, values }) => ({
+    from: `deliveries ${by} AND webhook_id = +$webhookId AND seq >= +$from`,
+    fits: lineIds === null ? fits : `${fits} AND ${HAS_EVENT_FOR_LINES}`,
+    values: { ...values, webhookId, from, ...(lineIds && { lineIds: limitValue(lineIds) }) },
+  }))
+  const { seqs, upTo } = scanRanges(db, ranges, { limit: page.limit, before: start })
+  const found = select(db).where(inArray(deliveries.seq, seqs)).orderBy(desc(deliveries.seq))
+  return { rows: found.all(), upTo }
 }
 
-/** As `IS_FOR_LINES`, in a built query. */
-function isForLines(lineIds: LineLimit): SQL {
-  const line = sql.raw(lineOfEvent('events'))
-  return sql`(${events.id} GLOB 'evt_test_*' OR instr(${limitValue(lineIds)}, '"' || ${line} || '"') > 0)`
-}
+type DeliveryRange = Pick<Range, 'fits' | 'values'> & { readonly by: string }
 
-/** Conditions that an index has in order of seq; behind a plus, no other one takes its place. */
-function rangesOf(
-  db: Db,
-  { status, event, handle, messageId }: DeliveryChoice,
-): (SQL | undefined)[] {
-  if (handle === undefined && messageId === undefined) {
-    const ofEvent = event && eq(deliveries.event, event)
-    const statuses = status === undefined ? DELIVERY_STATUSES : [status]
-    return statuses.map((each) => and(eq(deliveries.status, each), ofEvent))
+const WITH_STATUS = 'INDEXED BY deliveries_by_webhook_and_status WHERE status = +$status'
+const WITH_NAME = 'INDEXED BY deliveries_by_name WHERE event = +$event AND status = +$status'
+const OF_CONVERSATION =
+  'INDEXED BY deliveries_by_conversation WHERE conversation_id = +$conversationId'
+const OF_EVENT = 'INDEXED BY deliveries_by_event WHERE event_seq = +$eventSeq'
+const IS_CHOSEN = `(+$status IS NULL OR status = +$status) AND (+$event IS NULL OR event = +$event)`
+const HAS_EVENT_FOR_LINES = `EXISTS (SELECT 1 FROM events e WHERE e.seq = event_seq AND ${IS_FOR_LINES})`
+const IS_OF_HANDLE = `(+$handle IS NULL OR conversation_id IN (
+  SELECT c.id FROM conversations c WHERE c.handle = +$handle))`
+
+function rangesOf(db: Db, choice: DeliveryChoice): readonly DeliveryRange[] {
+  const { status = null, event = null, handle = null, messageId } = choice
+  if (messageId !== undefined) {
+    return seqsOfMessage(db, messageId).map((eventSeq) => {
+      const values = { eventSeq, status, event, handle }
+      return { by: OF_EVENT, fits: `${IS_CHOSEN} AND ${IS_OF_HANDLE}`, values }
+    })
   }
-  const rest = and(
-    status && sql`+${deliveries.status} = ${status}`,
-    event && sql`+${deliveries.event} = ${event}`,
-  )
-  const ofMessage = messageId && inArray(deliveries.eventSeq, seqsOfMessage(db, messageId))
-  if (handle === undefined) return [and(ofMessage, rest)]
-  return conversationsOf(db, handle).map((id) =>
-    and(eq(deliveries.conversationId, id), ofMessage, rest),
-  )
+  if (handle !== null) {
+    return conversationsOf(db, handle).map((conversationId) => {
+      const values = { conversationId, status, event }
+      return { by: OF_CONVERSATION, fits: IS_CHOSEN, values }
+    })
+  }
+  return (status === null ? DELIVERY_STATUSES : [status]).map((each) => {
+    if (event === null) return { by: WITH_STATUS, fits: 'TRUE', values: { status: each } }
+    return { by: WITH_NAME, fits: 'TRUE', values: { status: each, event } }
+  })
 }
 
 export function listAttempts(db: Db, deliverySeq: number): StoredAttempt[] {
@@ -237,7 +226,7 @@ export const EXHAUSTED = `SET status = 'exhausted', completed_at = $now, next_at
 
 const exhaustionBeyond = `UPDATE deliveries INDEXED BY deliveries_by_webhook_and_status ${EXHAUSTED}
    WHERE webhook_id = +$webhookId AND status = 'pending'
-     AND NOT EXISTS (SELECT 1 FROM events e WHERE e.seq = event_seq AND ${IS_FOR_LINES})`
+     AND NOT ${HAS_EVENT_FOR_LINES}`
 
 /** Gives up what a webhook has waited for with more lines: it goes nowhere any more, wherever the webhook moves. */
 export function exhaustBeyond(tx: Tx, { id, lineIds }: Webhook, now: Timestamp): void {

@@ -3,6 +3,7 @@ import { timeOf, type EventId, type MessageId, type Timestamp } from '../domain/
 import type { LineLimit } from '../domain/routing.ts'
 import type { EventName, Webhook } from '../domain/webhook.ts'
 import type { Db, Tx } from './database.ts'
+import { EXAMINED_MAX } from './scan.ts'
 import {
   columnsOf,
   execute,
@@ -91,14 +92,8 @@ export type EventStep = {
   readonly isEnd: boolean
 }
 
-/** Rows that one step goes through at most. */
-const STEP_ROWS_MAX = 2_000
-
-/** The line of an event, in a query that has `table` for its row. */
-export const lineOfEvent = (table: string) => `coalesce(${table}.body ->> '$.phone_line_id',
-     (SELECT l.id FROM messages m JOIN lines l ON l.seq = m.line_seq WHERE m.id = ${table}.message_id))`
-
-const IS_OF_LINES = isOfLines(lineOfEvent('e'))
+const IS_OF_LINES = isOfLines(`coalesce(e.body ->> '$.phone_line_id',
+     (SELECT l.id FROM messages m JOIN lines l ON l.seq = m.line_seq WHERE m.id = e.message_id))`)
 
 /** True for an event `e` of one of the lines, and for a test, which is of none. */
 export const IS_FOR_LINES = `(e.id GLOB 'evt_test_*' OR ${IS_OF_LINES})`
@@ -117,7 +112,7 @@ export function listEvents(
   limit: number,
 ): EventStep {
   const newest = newestEvent(db)?.seq ?? 0
-  const last = Math.max(after, Math.min(after + STEP_ROWS_MAX, newest))
+  const last = Math.max(after, Math.min(after + EXAMINED_MAX, newest))
   const found = getRows<StoredEvent>(db, listing, {
     after,
     last,
@@ -140,7 +135,7 @@ export function countMissed(
   { id: webhookId, events: names, lineIds, createdAt }: Webhook,
   after: number,
 ): { readonly count: number; readonly upTo: number } {
-  const last = after + STEP_ROWS_MAX
+  const last = after + EXAMINED_MAX
   const found = getRow<{ count: number }>(db, missing, {
     after,
     last,

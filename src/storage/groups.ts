@@ -61,12 +61,6 @@ function save(tx: Tx, conversationId: ConversationId, group: Group): void {
   tx.changes?.push({ what: 'conversation', id: conversationId })
 }
 
-/** The conversations of every group, whatever its line. */
-export function groupConversations(db: Db): readonly ConversationId[] {
-  const sql = 'SELECT c.id FROM groups g JOIN conversations c ON c.seq = g.seq'
-  return getRows<{ id: ConversationId }>(db, sql).map((row) => row.id)
-}
-
 /** The device does not find the group any more; its next row makes it active again. */
 export function markUnreachable(tx: Tx, id: ConversationId): void {
   const sql = `UPDATE groups SET state = 'unreachable'

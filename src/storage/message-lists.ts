@@ -1,4 +1,5 @@
 import type { Attention } from '../api/dashboard.ts'
+import type { Found } from '../api/paging.ts'
 import type { ConversationType } from '../domain/conversation.ts'
 import {
   timestamp,
@@ -9,10 +10,10 @@ import {
 } from '../domain/ids.ts'
 import type { DeferralReason, Message } from '../domain/message.ts'
 import type { LineLimit } from '../domain/routing.ts'
-import { STOOD_FOR, conversationsOf } from './conversations.ts'
+import { STOOD_FOR } from './conversations.ts'
 import type { Db } from './database.ts'
-import { groupConversations } from './groups.ts'
 import { messageAt, messagesWhere } from './messages.ts'
+import { EXAMINED_MAX, inSteps, scan, scanRanges, type ListPage } from './scan.ts'
 import { firstSeqSince } from './seq-by-time.ts'
 import {
   CONVERSATION_SEQ,
@@ -39,41 +40,71 @@ export type MessageFilter = {
   readonly createdBefore?: Timestamp | undefined
 }
 
-/** The size of a page, and its start; `before` is the cursor's seq. */
-export type Newest = { readonly limit: number; readonly before: number | null }
-
-export function listMessages(db: Db, filter: MessageFilter, page: Newest): readonly Message[] {
-  // One list by its index for each stored status: SQLite would sort all of both.
-  const statuses = filter.status === 'queued' ? ['queued', 'deferred'] : [filter.status]
-  return filtersOf(db, filter)
-    .flatMap((each) => statuses.flatMap((status) => newest(db, { ...each, status }, page)))
-    .sort((a, b) => b.seq - a.seq)
-    .slice(0, page.limit)
-}
-
-/**
- * A handle has one conversation on each line: their newest are the handle's newest. So it is with groups,
- * which are few, and with lines. That spares every message an index of its own for this.
- */
-function filtersOf(db: Db, filter: MessageFilter): readonly MessageFilter[] {
-  const { handle, ...others } = filter
-  const { conversationId, type, lineIds } = filter
-  const inEach = (ids: readonly ConversationId[]) =>
-    ids.map((id) => ({ ...others, conversationId: id }))
-  if (conversationId !== undefined) return [filter]
-  if (handle !== undefined) return inEach(conversationsOf(db, handle))
-  if (type === 'group') return inEach(groupConversations(db))
-  return lineIds === null ? [filter] : lineIds.map((id) => ({ ...filter, lineIds: [id] }))
-}
-
-function newest(db: Db, filter: MessageFilter, page: Newest): readonly Message[] {
+export function listMessages(db: Db, filter: MessageFilter, page: ListPage): Found<Message> {
   const { createdAfter: after, createdBefore: before } = filter
   const from = after === undefined ? 0 : firstSeqSince(db, 'messages', after + 1)
   const until = before === undefined ? Infinity : firstSeqSince(db, 'messages', before)
-  const to = Math.min(until, page.before ?? Infinity, Number.MAX_SAFE_INTEGER)
-  const conditions = ['seq >= $from', 'seq < $to', ...conditionsOf(filter)].join(' AND ')
-  const query = messagesWhere(`WHERE ${conditions} ORDER BY seq DESC LIMIT $limit`)
-  return query(db, { ...valuesOf(filter), from, to, limit: page.limit })
+  const start = Math.min(until, page.before ?? Infinity, Number.MAX_SAFE_INTEGER)
+  const ranges = rangesOf(db, filter).map(({ by, value, rest }) => ({
+    from: `messages ${by} AND seq >= +$from`,
+    fits: conditionsOf(rest),
+    values: { ...valuesOf(rest), value, from },
+  }))
+  const { seqs, upTo } = scanRanges(db, ranges, { limit: page.limit, before: start })
+  return { rows: messagesWithSeqs(db, seqs), upTo }
+}
+
+/** Messages that an index has in the order of recording, and the filter that it leaves to be compared. */
+type MessageRange = {
+  readonly by: string
+  readonly value: number | string | null
+  readonly rest: MessageFilter
+}
+
+/** Groups whose messages are merged; the messages of more of them are looked for among all. */
+const MERGED_GROUPS_MAX = 100
+
+const stoodFor = `SELECT seq FROM conversations WHERE seq = ${STOOD_FOR}`
+const ofHandle = 'SELECT seq FROM conversations WHERE handle = $handle'
+const someGroups = `SELECT seq FROM groups ORDER BY seq LIMIT ${MERGED_GROUPS_MAX + 1}`
+
+const BY_CONVERSATION = 'INDEXED BY messages_by_conversation WHERE conversation_seq = +$value'
+const BY_STATUS = 'INDEXED BY messages_by_status WHERE status = +$value'
+const BY_REASON = `INDEXED BY messages_deferred_by_reason
+  WHERE status = 'deferred' AND queued_reason = +$value`
+const BY_LINE = `INDEXED BY messages_by_line
+  WHERE line_seq = (SELECT l.seq FROM lines l WHERE l.id = +$value)`
+const BY_DIRECTION = 'INDEXED BY messages_by_direction WHERE direction = +$value'
+const ALL = 'NOT INDEXED WHERE +$value IS NULL'
+
+/**
+ * A handle has one conversation on each line: their newest are the handle's newest. So it is with groups,
+ * if they are few, and with lines. That spares every message an index of its own for this.
+ */
+function rangesOf(db: Db, filter: MessageFilter): readonly MessageRange[] {
+  const { handle, conversationId, type, status, queuedReason, lineIds, direction } = filter
+  const seqs = (sql: string, values: Values) =>
+    getRows<{ seq: number }>(db, sql, values).map(({ seq }) => seq)
+  if (conversationId !== undefined) {
+    const rest = { ...filter, conversationId: undefined }
+    return seqs(stoodFor, { conversationId }).map((value) => ({ by: BY_CONVERSATION, value, rest }))
+  }
+  if (handle !== undefined) {
+    const rest = { ...filter, handle: undefined }
+    return seqs(ofHandle, { handle }).map((value) => ({ by: BY_CONVERSATION, value, rest }))
+  }
+  const groups = type === 'group' ? seqs(someGroups, {}) : null
+  if (groups !== null && groups.length <= MERGED_GROUPS_MAX)
+    return groups.map((value) => ({ by: BY_CONVERSATION, value, rest: filter }))
+  if (queuedReason !== undefined) return [{ by: BY_REASON, value: queuedReason, rest: filter }]
+  if (status !== undefined) {
+    // A deferred message is shown as queued.
+    const stored = status === 'queued' ? ['queued', 'deferred'] : [status]
+    return stored.map((value) => ({ by: BY_STATUS, value, rest: filter }))
+  }
+  if (lineIds !== null) return lineIds.map((value) => ({ by: BY_LINE, value, rest: filter }))
+  if (direction !== undefined) return [{ by: BY_DIRECTION, value: direction, rest: filter }]
+  return [{ by: ALL, value: null, rest: filter }]
 }
 
 /** Messages of a conversation behind the seq `after`, oldest first. */
@@ -81,8 +112,8 @@ export const messagesAfter = messagesWhere(
   `WHERE conversation_seq = ${CONVERSATION_SEQ} AND seq > +$after ORDER BY seq LIMIT +$limit`,
 )
 
-export function messagesWithSeqs(db: Db, seqs: readonly number[]): readonly Message[] {
-  return seqs.toSorted((a, b) => b - a).flatMap((seq) => messageAt(db, { seq }))
+export function messagesWithSeqs(db: Db, seqs: readonly number[]) {
+  return seqs.flatMap((seq) => messageAt(db, { seq }))
 }
 
 /** Count of the messages to a handle since then, without those of practice lines, and the first's time. */
@@ -129,32 +160,31 @@ export function sendsInSince(
 
 export type ChangeCursor = { readonly updatedAt: number; readonly revision: number }
 
+type ChangePlace = ChangeCursor & { readonly seq: number; readonly fits: 0 | 1 }
+
 /**
  * Messages by their latest change, oldest change first, from `since` (inclusive) or after `cursor`.
- * Each comes with its cursor. Revisions grow with every change, so a reader leaves no gap.
+ * Revisions grow with every change, so a reader leaves no gap.
  */
 export function listChanges(
   db: Db,
   filter: MessageFilter,
   page: { readonly limit: number; readonly since: Timestamp; readonly cursor: ChangeCursor | null },
-): readonly { readonly message: Message; readonly cursor: ChangeCursor }[] {
-  const from = page.cursor ?? { updatedAt: page.since, revision: 0 }
-  // Behind a plus, no filter takes the place of the index that has the order.
-  const others = conditionsOf(filter).map((condition) => {
-    return ` AND +(${condition === CONDITIONS.status ? SHOWN_STATUS : condition})`
+): Found<Message & ChangeCursor> {
+  const start = page.cursor ?? { updatedAt: page.since, revision: 0 }
+  const sql = `SELECT seq, updated_at AS updatedAt, revision, (${conditionsOf(filter)}) AS fits
+    FROM messages INDEXED BY messages_by_change
+    WHERE (updated_at, revision) > (+$updatedAt, +$revision)
+    ORDER BY updated_at, revision LIMIT +$limit`
+  const values = { ...valuesOf(filter), limit: page.limit }
+  const list = inSteps<ChangePlace>(page.limit, (after) => {
+    const { updatedAt, revision } = after ?? start
+    return getRows<ChangePlace>(db, sql, { ...values, updatedAt, revision })
   })
-  const query = messagesWhere(
-    `WHERE (updated_at, revision) > ($updatedAt, $revision)${others.join('')}
-     ORDER BY updated_at, revision LIMIT $limit`,
-  )
-  const { updatedAt, revision } = from
-  const found = query(db, { ...valuesOf(filter), updatedAt, revision, limit: page.limit })
-  return found.map((message) => {
-    return { message, cursor: { updatedAt: message.updatedAt, revision: message.revision } }
-  })
+  const { rows, last } = scan(list, page.limit)
+  const seqs = rows.map(({ seq }) => seq)
+  return { rows: messagesWithSeqs(db, seqs), upTo: last && [last.updatedAt, last.revision] }
 }
-
-const SHOWN_STATUS = "iif(status = 'deferred', 'queued', status) = $status"
 
 const CONDITIONS = {
   lineId: `line_seq = ${LINE_SEQ}`,
@@ -162,15 +192,15 @@ const CONDITIONS = {
   conversationId: `conversation_seq = ${STOOD_FOR}`,
   handle: 'handle = $handle',
   direction: 'direction = $direction',
-  status: 'status = $status',
+  status: "iif(status = 'deferred', 'queued', status) = $status",
   queuedReason: "status = 'deferred' AND queued_reason = $queuedReason",
   service: 'service = $service',
 }
 
-function conditionsOf(filter: MessageFilter): readonly string[] {
+function conditionsOf(filter: MessageFilter): string {
   const given = Object.keys(valuesOf(filter)) as (keyof typeof CONDITIONS)[] // They are all in `valuesOf`.
-  const ofType = { all: [], direct: ['is_group = 0'], group: ['is_group = 1'] }[filter.type]
-  return [...given.map((name) => CONDITIONS[name]), ...ofType]
+  const ofType = { all: 'TRUE', direct: 'is_group = 0', group: 'is_group = 1' }[filter.type]
+  return [...given.map((name) => CONDITIONS[name]), ofType].join(' AND ')
 }
 
 /** Ids from outside are only compared, so any string may stand for one. */
@@ -250,7 +280,7 @@ export function countAttention(db: Db, since: Timestamp): Attention {
 }
 
 const approvals = `SELECT count(*) AS count FROM (
-     SELECT 1 FROM messages INDEXED BY messages_by_status
+     SELECT 1 FROM messages INDEXED BY messages_deferred_by_reason
      WHERE status = 'deferred' AND queued_reason = 'approval' LIMIT ${COUNTED_MAX})`
 
 type UncertainRow = { readonly id: MessageId; readonly lineId: LineId }
@@ -275,10 +305,12 @@ export function longUncertain(
 
 export type Waiting = { readonly count: number; readonly oldest: Timestamp }
 
-const waitingOnLine = `SELECT created_at AS createdAt FROM messages INDEXED BY messages_due_by_line
-   WHERE status = 'queued' AND line_seq = ${LINE_SEQ} AND due_at IS NOT NULL
-     AND queued_reason IS NOT 'daily_contact_limit'
-   ORDER BY due_at LIMIT ${COUNTED_MAX}`
+// Those that wait for the daily limit are due tomorrow, behind the others.
+const waitingOnLine = `SELECT createdAt FROM (
+     SELECT created_at AS createdAt, queued_reason FROM messages INDEXED BY messages_due_by_line
+     WHERE status = 'queued' AND line_seq = ${LINE_SEQ} AND due_at IS NOT NULL
+     ORDER BY due_at LIMIT ${EXAMINED_MAX})
+   WHERE queued_reason IS NOT 'daily_contact_limit' LIMIT ${COUNTED_MAX}`
 
 /**
  * Conversations whose next message waits for the line, and the time of the oldest such message. The daily

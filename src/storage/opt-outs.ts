@@ -1,6 +1,7 @@
 // People who want no more messages, of all lines or of one. Neither a deleted message nor a deleted contact
 // takes its opt-out with it.
 
+import type { Found } from '../api/paging.ts'
 import type { Handle } from '../domain/handle.ts'
 import type { LineId } from '../domain/ids.ts'
 import type { OptOut } from '../domain/opt-out.ts'
@@ -8,6 +9,7 @@ import type { LineLimit } from '../domain/routing.ts'
 import { rowsAt, type Db, type Tx } from './database.ts'
 import { optOuts } from './people-schema.ts'
 import { touch } from './people.ts'
+import { scanRanges, type ListPage } from './scan.ts'
 import {
   columnsOf,
   execute,
@@ -47,11 +49,9 @@ export function deleteOptOut(tx: Tx, { seq, handle }: Pick<ListedOptOut, 'seq' |
   touch(tx, handle)
 }
 
-const listing = `SELECT ${SELECTED} FROM opt_outs o
-   WHERE o.seq < $before AND (+$handle IS NULL OR o.handle = +$handle) AND (
-     ${isOfLines('o.line_id')} OR (o.line_id IS NULL AND EXISTS (SELECT 1 FROM conversations c
-       WHERE c.handle = o.handle AND c.last_seq > 0 AND ${isOfLines('c.line_id')})))
-   ORDER BY o.seq DESC LIMIT +$limit`
+const IS_OF_LINES = `(${isOfLines('o.line_id')} OR (o.line_id IS NULL AND EXISTS (
+  SELECT 1 FROM conversations c
+  WHERE c.handle = o.handle AND c.last_seq > 0 AND ${isOfLines('c.line_id')})))`
 
 const ofHandle = `SELECT ${SELECTED} FROM opt_outs o WHERE o.handle = $handle ORDER BY o.seq`
 
@@ -63,11 +63,18 @@ export function optOutsOf(db: Db, handle: Handle): readonly ListedOptOut[] {
 export function listOptOuts(
   db: Db,
   filter: { readonly handle: string | null; readonly lines: LineLimit },
-  page: { readonly limit: number; readonly before: number },
-): readonly ListedOptOut[] {
+  page: ListPage,
+): Found<ListedOptOut> {
   const { handle, lines } = filter
-  return getRows<ListedOptOut>(db, listing, { ...page, handle, lineIds: limitValue(lines) })
+  const by = handle === null ? 'NOT INDEXED WHERE TRUE' : OF_HANDLE
+  const values = { lineIds: limitValue(lines), ...(handle !== null && { handle }) }
+  const range = { from: `opt_outs o ${by}`, fits: IS_OF_LINES, values }
+  const { seqs, upTo } = scanRanges(db, [range], page)
+  return { rows: seqs.flatMap((seq) => getRows<ListedOptOut>(db, bySeq, { seq })), upTo }
 }
+
+const OF_HANDLE = 'INDEXED BY opt_outs_by_handle WHERE handle = +$handle'
+const bySeq = `SELECT ${SELECTED} FROM opt_outs o WHERE o.seq = $seq`
 
 /**
  * Adds those of the database at `path`: a restore must not write to people who opted out since the backup. A

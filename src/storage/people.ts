@@ -1,5 +1,6 @@
 // The owner's address book. The table `contacts` is another thing: the bookkeeping of the daily limit.
 
+import type { Found } from '../api/paging.ts'
 import type { Handle } from '../domain/handle.ts'
 import type { Timestamp } from '../domain/ids.ts'
 import type { Person } from '../domain/person.ts'
@@ -8,6 +9,7 @@ import { folded } from '../domain/search-text.ts'
 import { conversationsOf } from './conversations.ts'
 import type { Db, Tx } from './database.ts'
 import { people } from './people-schema.ts'
+import { scanRanges, type ListPage } from './scan.ts'
 import {
   assigned,
   columnsOf,
@@ -87,21 +89,38 @@ export function touch(tx: Tx, handle: Handle): void {
   for (const id of conversationsOf(tx, handle)) tx.changes.push({ what: 'conversation', id })
 }
 
-const TAG_IS_ASKED = '($tag IS NULL OR instr(p.tags, $tag) > 0)'
+/** Of the person `p`: true if no tag is asked for, or the person has it. */
+export const HAS_TAG = '(+$tag IS NULL OR instr(p.tags, +$tag) > 0)'
 
-const listing = `SELECT ${PERSON} FROM people p WHERE p.seq < $before AND ${TAG_IS_ASKED} AND ${HAS_WRITTEN}
-   ORDER BY p.seq DESC LIMIT +$limit`
+export function tagValue(tag: string | null): string | null {
+  return tag === null ? null : JSON.stringify(tag)
+}
 
-/** Latest entries first; `before` is the cursor's seq. */
-export function listPeople(
+type PeoplePage = ListPage & { readonly lines: LineLimit }
+
+/** Latest entries first. */
+export function listPeople(db: Db, tag: string | null, page: PeoplePage): Found<ListedPerson> {
+  return latestPeople(db, HAS_TAG, { tag: tagValue(tag) }, page)
+}
+
+/** People of whom a condition is true, latest entries first. */
+export function latestPeople(
   db: Db,
-  tag: string | null,
-  {
-    lines,
-    ...page
-  }: { readonly limit: number; readonly before: number; readonly lines: LineLimit },
-): readonly ListedPerson[] {
-  const asked = tag === null ? null : JSON.stringify(tag)
-  const values: Values = { ...page, tag: asked, lineIds: limitValue(lines) }
-  return getRows<PersonRow>(db, listing, values).map(toPerson)
+  condition: string,
+  values: Values,
+  page: PeoplePage,
+): Found<ListedPerson> {
+  const range = {
+    from: 'people p NOT INDEXED WHERE TRUE',
+    fits: `${condition} AND ${HAS_WRITTEN}`,
+    values: { ...values, lineIds: limitValue(page.lines) },
+  }
+  const { seqs, upTo } = scanRanges(db, [range], page)
+  return { rows: peopleWithSeqs(db, seqs), upTo }
+}
+
+const bySeq = `SELECT ${PERSON} FROM people p WHERE p.seq = $seq`
+
+export function peopleWithSeqs(db: Db, seqs: readonly number[]): readonly ListedPerson[] {
+  return seqs.flatMap((seq) => getRows<PersonRow>(db, bySeq, { seq }).map(toPerson))
 }

@@ -174,6 +174,7 @@ export function exhaustHeldDeliveries(
   const held = listWebhooks(tx, WEBHOOKS_MAX, null).filter(
     (webhook) => webhook.disabledReason !== null,
   )
+  const young = firstSeqSince(tx, 'deliveries', age.ago(EVENTS_KEPT_MS))
   let exhausted = 0
   for (const { id } of held) {
     if (exhausted >= limit) break
@@ -182,14 +183,12 @@ export function exhaustHeldDeliveries(
       tx,
       `UPDATE deliveries ${EXHAUSTED} WHERE seq IN (
          SELECT seq FROM deliveries INDEXED BY deliveries_by_webhook_and_status
-         WHERE webhook_id = $id AND status = 'pending'
-           AND (created_at < $before OR seq <= $lastTooMany)
+         WHERE webhook_id = $id AND status = 'pending' AND seq < $kept
          ORDER BY seq LIMIT $limit)`,
       {
         id,
         now: age.now(),
-        before: age.ago(EVENTS_KEPT_MS),
-        lastTooMany: lastTooMany(tx, id, heldMax),
+        kept: Math.max(young, lastTooMany(tx, id, heldMax) + 1),
         limit: limit - exhausted,
       },
     ).changes

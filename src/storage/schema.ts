@@ -255,6 +255,9 @@ export const messages = sqliteTable(
     index('messages_deferred')
       .on(t.dueAt)
       .where(sql`status = 'deferred'`),
+    index('messages_deferred_by_reason')
+      .on(t.queuedReason)
+      .where(sql`status = 'deferred'`),
     // Of all other messages the order of recording is that of their age.
     index('messages_queued_later')
       .on(t.waitsFrom)

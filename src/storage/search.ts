@@ -2,16 +2,27 @@
 // is compared with the query as it is now. So an index that is behind hides nothing that is read besides,
 // and shows nothing that is not there. The tables are in the initial migration.
 
+import { allFound, type Found } from '../api/paging.ts'
 import type { LineLimit } from '../domain/routing.ts'
 import { WORD_LENGTH_MIN, digitsIn, folded, wordsOf } from '../domain/search-text.ts'
 import type { Db, Tx } from './database.ts'
-import { HAS_WRITTEN, PERSON, toPerson, type ListedPerson, type PersonRow } from './people.ts'
+import {
+  HAS_TAG,
+  HAS_WRITTEN,
+  PERSON,
+  latestPeople,
+  peopleWithSeqs,
+  tagValue,
+  toPerson,
+  type ListedPerson,
+  type PersonRow,
+} from './people.ts'
+import { scan, type ListPage } from './scan.ts'
 import {
   LINE_SEQS,
   eachRow,
   execute,
   getRow,
-  getRows,
   isOfLines,
   limitValue,
   type Values,
@@ -72,111 +83,114 @@ function prefixes({ text, digits }: Query) {
   return { name: text, nameEnd: text + LAST, number, numberEnd: number + LAST }
 }
 
-const peopleByWords = `SELECT ${PERSON} FROM people_search s CROSS JOIN people p ON p.seq = s.rowid
-   WHERE people_search MATCH $match AND s.rowid < $before AND ${HAS_WRITTEN} ORDER BY s.rowid DESC`
+const peopleByWords = `SELECT ${PERSON}, ${HAS_WRITTEN} AS hasWritten
+   FROM people_search s CROSS JOIN people p ON p.seq = s.rowid
+   WHERE people_search MATCH $match AND s.rowid < $before ORDER BY s.rowid DESC`
 
-const peopleByPrefix = `SELECT ${PERSON} FROM people p
-   WHERE (p.name_key >= $name AND p.name_key < $nameEnd
-     OR p.handle >= $number AND p.handle < $numberEnd) AND p.seq < $before AND ${HAS_WRITTEN}
-   ORDER BY p.seq DESC`
+const BEGINS_SO = `(p.name_key >= $name AND p.name_key < $nameEnd
+     OR p.handle >= $number AND p.handle < $numberEnd) AND ${HAS_TAG}`
 
 /** People by name, tag or number, latest entries first; `before` is the cursor's seq. */
 export function searchPeople(
   db: Db,
   query: Query,
-  {
-    limit,
-    before,
-    tag,
-    lines,
-  }: {
-    readonly limit: number
-    readonly before: number
-    readonly tag: string | null
-    readonly lines: LineLimit
-  },
-): readonly ListedPerson[] {
-  if (query.text === '') return []
+  page: ListPage & { readonly tag: string | null; readonly lines: LineLimit },
+): Found<ListedPerson> {
+  const { limit, before, tag, lines } = page
+  if (query.text === '') return allFound([])
   const match = query.names
-  const bounds = { before, lineIds: limitValue(lines) }
-  const rows =
-    match === null
-      ? eachRow<PersonRow>(db, peopleByPrefix, { ...prefixes(query), ...bounds })
-      : eachRow<PersonRow>(db, peopleByWords, { match, ...bounds })
-  const found: ListedPerson[] = []
-  for (const row of rows) {
-    const person = toPerson(row)
-    const { name, handle, tags } = person
-    const isFound = match === null || fits(query, [name, handle, ...tags].join(' '), handle)
-    if (isFound && (tag === null || tags.includes(tag))) found.push(person)
-    if (found.length === limit) break
+  if (match === null) {
+    return latestPeople(db, BEGINS_SO, { ...prefixes(query), tag: tagValue(tag) }, page)
   }
-  return found
+  const list = function* () {
+    const values = { match, before: before ?? Number.MAX_SAFE_INTEGER, lineIds: limitValue(lines) }
+    const found = eachRow<PersonRow & { readonly hasWritten: 0 | 1 }>(db, peopleByWords, values)
+    for (const { hasWritten, ...row } of found) {
+      const person = toPerson(row)
+      const { name, handle, tags } = person
+      const isFound = hasWritten === 1 && fits(query, [name, handle, ...tags].join(' '), handle)
+      yield { ...person, fits: isFound && (tag === null || tags.includes(tag)) }
+    }
+  }
+  const { rows, last } = scan(list(), limit)
+  return { rows, upTo: last && [last.seq] }
 }
 
-const peopleByName = `SELECT ${PERSON} FROM people p INDEXED BY people_by_name
-   WHERE p.name_key >= $name AND p.name_key < $nameEnd AND ${HAS_WRITTEN}
-   ORDER BY p.name_key LIMIT +$limit`
+const PLACE = `p.seq, ${HAS_WRITTEN} AS fits`
 
-const peopleByNumber = `SELECT ${PERSON} FROM people p
-   WHERE p.handle >= $number AND p.handle < $numberEnd AND ${HAS_WRITTEN} LIMIT +$limit`
+const peopleByName = `SELECT ${PLACE} FROM people p INDEXED BY people_by_name
+   WHERE p.name_key >= $name AND p.name_key < $nameEnd ORDER BY p.name_key`
+
+const peopleByNumber = `SELECT ${PLACE} FROM people p
+   WHERE p.handle >= $number AND p.handle < $numberEnd`
 
 type Shown = { readonly limit: number; readonly lines: LineLimit }
 
 /** People by name, tag or number: first the query as the whole name, then as its beginning, then the latest. */
 export function bestPeople(db: Db, query: Query, shown: Shown): readonly ListedPerson[] {
   if (query.text === '') return []
-  const { limit, lines } = shown
+  const { limit } = shown
   const { name, nameEnd } = prefixes(query)
-  const values = { name, nameEnd, limit, lineIds: limitValue(lines) }
-  const named = getRows<PersonRow>(db, peopleByName, values).map(toPerson)
+  const named = peopleIn(db, peopleByName, { name, nameEnd }, shown)
   if (named.length === limit) return named
   const places = new Set(named.map(({ seq }) => seq))
   const others = otherPeople(db, query, shown).filter(({ seq }) => !places.has(seq))
   return [...named, ...others].slice(0, limit)
 }
 
-function otherPeople(db: Db, query: Query, { limit, lines }: Shown): readonly ListedPerson[] {
-  const bounds = { limit, lines, before: Number.MAX_SAFE_INTEGER, tag: null }
-  if (query.names !== null) return searchPeople(db, query, bounds)
+function otherPeople(db: Db, query: Query, shown: Shown): readonly ListedPerson[] {
+  const bounds = { ...shown, before: null, tag: null }
+  if (query.names !== null) return searchPeople(db, query, bounds).rows
   if (query.digits === null) return []
   const { number, numberEnd } = prefixes(query)
-  const values = { number, numberEnd, limit, lineIds: limitValue(lines) }
-  return getRows<PersonRow>(db, peopleByNumber, values).map(toPerson)
+  return peopleIn(db, peopleByNumber, { number, numberEnd }, shown)
 }
 
-/** Conversations that are looked at: those that began last. */
+function peopleIn(
+  db: Db,
+  sql: string,
+  values: Values,
+  { limit, lines }: Shown,
+): readonly ListedPerson[] {
+  const asked = { ...values, lineIds: limitValue(lines) }
+  const { rows } = scan(eachRow<{ seq: number; fits: 0 | 1 }>(db, sql, asked), limit)
+  return peopleWithSeqs(
+    db,
+    rows.map(({ seq }) => seq),
+  )
+}
+
+/** Conversations that are compared: those that began last. */
 const CONVERSATIONS_MAX = 500
 
 type ConversationRow = {
+  readonly fits: 0 | 1
   readonly seq: number
   readonly handle: string
   readonly name: string | null
   readonly lastSeq: number
 }
 
-const IS_SHOWN = `c.last_seq > 0 AND ${isOfLines('c.line_id')}`
-const CONVERSATION = 'c.seq, c.handle, g.name, c.last_seq AS lastSeq'
+const CONVERSATION = `c.seq, c.handle, g.name, c.last_seq AS lastSeq,
+  (c.last_seq > 0 AND ${isOfLines('c.line_id')}) AS fits`
 
 const conversationsByWords = `SELECT ${CONVERSATION} FROM conversation_search s CROSS JOIN conversations c ON c.seq = s.rowid
      LEFT JOIN groups g ON g.seq = c.seq
-   WHERE conversation_search MATCH $match AND ${IS_SHOWN}
-   ORDER BY s.rowid DESC LIMIT ${CONVERSATIONS_MAX}`
+   WHERE conversation_search MATCH $match ORDER BY s.rowid DESC`
 
 /** Those that the index does not have yet. */
 const latestConversations = `SELECT ${CONVERSATION} FROM conversations c LEFT JOIN groups g ON g.seq = c.seq
-   WHERE c.seq > (SELECT seq FROM search_progress WHERE name = 'conversations') AND ${IS_SHOWN}
-   ORDER BY c.seq DESC LIMIT ${CONVERSATIONS_MAX}`
+   WHERE c.seq > (SELECT seq FROM search_progress WHERE name = 'conversations')
+   ORDER BY c.seq DESC`
 
 const conversationsByNumber = `SELECT ${CONVERSATION} FROM conversations c LEFT JOIN groups g ON g.seq = c.seq
-   WHERE c.handle >= $number AND c.handle < $numberEnd AND ${IS_SHOWN}
-   LIMIT ${CONVERSATIONS_MAX}`
+   WHERE c.handle >= $number AND c.handle < $numberEnd`
 
 const namedGroups = `SELECT ${CONVERSATION} FROM groups g CROSS JOIN conversations c ON c.seq = g.seq
-   WHERE g.name IS NOT NULL AND ${IS_SHOWN} ORDER BY g.seq DESC LIMIT ${CONVERSATIONS_MAX}`
+   ORDER BY g.seq DESC`
 
 const ofHandle = `SELECT ${CONVERSATION} FROM conversations c LEFT JOIN groups g ON g.seq = c.seq
-   WHERE c.handle = $handle AND ${IS_SHOWN}`
+   WHERE c.handle = $handle`
 
 /** Seqs of conversations by number or group name, and of those with `persons`; the latest message first. */
 export function searchConversations(
@@ -193,8 +207,10 @@ export function searchConversations(
   },
 ): readonly number[] {
   if (query.text === '') return []
-  const rows = (sql: string, values: Values = {}) =>
-    getRows<ConversationRow>(db, sql, { ...values, lineIds: limitValue(lines) })
+  const rows: Rows = (sql, values = {}) => {
+    const asked = { ...values, lineIds: limitValue(lines) }
+    return scan(eachRow<ConversationRow>(db, sql, asked), CONVERSATIONS_MAX).rows
+  }
   const found = [
     ...persons.flatMap(({ handle }) => rows(ofHandle, { handle })),
     ...(query.names === null ? byPrefix(rows, query) : byWords(rows, query, query.names)),
@@ -219,16 +235,17 @@ function byPrefix(rows: Rows, query: Query): readonly ConversationRow[] {
   ]
 }
 
-type TextRow = { readonly seq: number; readonly text: string }
+/** Without a text if it is of a line that is not asked for: such rows take time too. */
+type TextRow = { readonly seq: number; readonly text: string | null }
 
-const IS_ON_LINES = `(+$lineIds IS NULL OR m.line_seq IN ${LINE_SEQS})`
+const TEXT = `m.seq, iif(+$lineIds IS NULL OR m.line_seq IN ${LINE_SEQS}, m.text, NULL) AS text`
 
-const LATEST_TEXTS = `SELECT m.seq, m.text FROM messages m
-  WHERE m.seq > $from AND m.seq <= $to AND ${IS_ON_LINES} ORDER BY m.seq DESC`
+const LATEST_TEXTS = `SELECT ${TEXT} FROM messages m
+  WHERE m.seq > $from AND m.seq <= $to ORDER BY m.seq DESC`
 
-const TEXTS_BY_WORDS = `SELECT m.seq, m.text
+const TEXTS_BY_WORDS = `SELECT ${TEXT}
   FROM message_search s CROSS JOIN messages m ON m.seq = s.rowid
-  WHERE message_search MATCH $match AND s.rowid > $from AND s.rowid <= $to AND ${IS_ON_LINES}
+  WHERE message_search MATCH $match AND s.rowid > $from AND s.rowid <= $to
   ORDER BY s.rowid DESC`
 
 /** Messages between two looks at the time (10 ms at most; each look reads the index from its end), and texts. */
@@ -291,8 +308,8 @@ function collect(
 ): boolean {
   let texts = 0
   for (const { seq, text } of rows) {
-    const compared = folded(text)
-    if (words.every((word) => compared.includes(word))) seqs.push(seq)
+    const compared = text === null ? null : folded(text)
+    if (compared !== null && words.every((word) => compared.includes(word))) seqs.push(seq)
     if (seqs.length === limit) return true
     texts += 1
     if (texts % TEXTS_PER_LOOK === 0 && isTimeUp()) return false

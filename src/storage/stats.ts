@@ -192,7 +192,7 @@ export const FIGURE_PURGES: readonly Purge[] = [
   purge(
     'line_states',
     'line_seq, at',
-    `line_seq IN (SELECT seq FROM lines) AND at < (SELECT max(at) FROM line_states later
+    `line_seq IN (SELECT seq FROM lines) AND at < $before AND at < (SELECT max(at) FROM line_states later
            WHERE later.line_seq = line_states.line_seq AND later.at <= $before)`,
   ),
   purge('queue_samples', 'at', 'at < $before', SAMPLES_KEPT_MS),

@@ -14,6 +14,9 @@ export type Clock = {
   after(ms: number, act: () => void): () => void
 }
 
+/** Work that need not be done at once leaves others their turn after this time. */
+export const SLICE_MS = 10
+
 export const NEVER: AbortSignal = new AbortController().signal
 
 const TIMER_MS_MAX = 2 ** 31 - 1
@@ -74,6 +77,22 @@ function followersOf(signal: AbortSignal): Set<AbortController> {
 /** Resolves in the next turn of the event loop, after everything queued in this one. */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
+}
+
+/** The items of a long work: others have their turn whenever a slice of time is over. */
+export async function* inSlices<T>(
+  items: Iterable<T>,
+  clock: Pick<Clock, 'monotonic'>,
+): AsyncGenerator<T, undefined> {
+  let startedAt = clock.monotonic()
+  for (const item of items) {
+    if (clock.monotonic() - startedAt >= SLICE_MS) {
+      await nextTurn()
+      startedAt = clock.monotonic()
+    }
+    yield item
+  }
+  return undefined
 }
 
 export function whenAborted(signal: AbortSignal): Promise<null> {

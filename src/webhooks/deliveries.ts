@@ -1,7 +1,7 @@
 // Requests about single deliveries: list them, send them again, send a test.
 
 import type { SeenDelivery, WebhookDay } from '../api/dashboard.ts'
-import { cursorSeq, pageOf, type Page, type PageRequest } from '../api/paging.ts'
+import { allFound, cursorSeq, pageOf, type Page, type PageRequest } from '../api/paging.ts'
 import type { Attempt, Delivery, DeliveryWithAttempts } from '../api/webhooks.ts'
 import { isOpen, later } from '../domain/breaker.ts'
 import { RelayError } from '../domain/errors.ts'
@@ -55,8 +55,9 @@ export function createRedelivery(tools: RedeliveryTools) {
         filter.messageId === undefined ? undefined : parseId('msg', filter.messageId)
       const places = { limit: page.limit + 1, before: cursorSeq(page.cursor) }
       const choice = { ...filter, messageId: messageId ?? undefined }
-      const rows = messageId === null ? [] : listDeliveries(db, webhook.id, choice, places)
-      return pageOf(rows, page.limit, deliveryResource, ({ seq }) => [seq])
+      const found =
+        messageId === null ? allFound([]) : listDeliveries(db, webhook.id, choice, places)
+      return pageOf(found, page.limit, deliveryResource, ({ seq }) => [seq])
     },
     /** The answer of a private target is shown to a trusted reader only. */
     getDelivery(id: string, reader: { readonly isTrusted: boolean }): DeliveryWithAttempts {

@@ -104,11 +104,12 @@ export class EventLog {
     let silentAt = this.#clock.monotonic() + silenceMs
     try {
       while (!signal.aborted) {
-        const { events, upTo, isEnd } = await this.#read(position, filter, limit)
+        const { events, upTo, isEnd } = this.#read(position, filter, limit)
         position = upTo
         const leftMs = silentAt - this.#clock.monotonic()
         if (events.length === 0 && leftMs > 0) {
-          await wake.wait(this.#clock, leftMs, signal)
+          // Others have their turn before the next step.
+          await (isEnd ? wake.wait(this.#clock, leftMs, signal) : nextTurn())
           continue
         }
         yield { events, position: this.afterOf(upTo), hasMore: !isEnd }
@@ -120,21 +121,15 @@ export class EventLog {
     return undefined
   }
 
-  /** As many events as wanted or recorded, in steps between which others have their turn. */
-  async #read(after: Position, filter: EventFilter, limit: number): Promise<Found> {
-    const events: LoggedEvent[] = []
-    let step = { upTo: after, isEnd: false }
-    while (!step.isEnd && events.length < limit) {
-      if (step.upTo > after) await nextTurn()
-      const next = listEvents(this.#db, step.upTo, filter, limit - events.length)
-      for (const event of next.events) {
-        const body = bodyOf(this.#db, event)
-        const { id, name, createdAt } = event
-        if (body !== null) events.push({ id, name, createdAt, body })
-      }
-      step = next
-    }
-    return { ...step, events }
+  /** The events that are wanted of the next rows: none, if they are all others. */
+  #read(after: Position, filter: EventFilter, limit: number): Found {
+    const { events, upTo, isEnd } = listEvents(this.#db, after, filter, limit)
+    const logged = events.flatMap((event) => {
+      const { id, name, createdAt } = event
+      const body = bodyOf(this.#db, event)
+      return body === null ? [] : [{ id, name, createdAt, body }]
+    })
+    return { events: logged, upTo, isEnd }
   }
 }
 

@@ -60,9 +60,8 @@ export type ReplayRequest = RetryRequest & {
 }
 
 const BATCH = 500
-const STOP_BATCH = 5_000
 /** Deliveries that one call puts on its way at most; a second call goes on with the rest. */
-const CALL_MAX = MISSED_MAX
+export const CALL_MAX = MISSED_MAX
 
 export function createReplay(tools: ReplayTools) {
   const running = new Set<Run>()
@@ -87,10 +86,11 @@ export function createReplay(tools: ReplayTools) {
         origin,
         action: 'webhook.retried',
         after: auditedFields(request),
-        choose(tx, { webhook, fromSeq, run }) {
-          const places = { fromSeq, limit: BATCH }
-          const rows = listExhausted(tx, webhook.id, filterOf(webhook, run), places)
-          return { sends: rows.map((row) => restart(tx, row.id)), nextSeq: seqAfter(rows) }
+        choose(tx, { webhook, fromSeq, limit, run }) {
+          const rows = listExhausted(tx, webhook.id, filterOf(webhook, run), { fromSeq, limit })
+          const last = rows.length < limit ? undefined : rows.at(-1)
+          const nextSeq = last === undefined ? null : last.seq + 1
+          return { sends: rows.map((row) => restart(tx, row.id)), nextSeq }
         },
       }),
     /** Sends what was exhausted since a time, and events that the webhook has no delivery of. */
@@ -103,10 +103,10 @@ export function createReplay(tools: ReplayTools) {
           since: isoTime(request.since),
           include_earlier: request.includesEarlier,
         },
-        choose(tx, { webhook, fromSeq, run }) {
+        choose(tx, { webhook, fromSeq, limit, run }) {
           const from = fromSeq === 0 ? firstSeqSince(tx, 'events', request.since) : fromSeq
           const filter = filterOf(webhook, run)
-          const { events, upTo, isEnd } = listEvents(tx, from - 1, filter, BATCH)
+          const { events, upTo, isEnd } = listEvents(tx, from - 1, filter, limit)
           const sends = events.flatMap((event) => sendOfMissed(tx, event, webhook, request) ?? [])
           return { sends, nextSeq: isEnd ? null : upTo + 1 }
         },
@@ -141,7 +141,12 @@ type Act = Pick<AuditedChange, 'action' | 'after'> & {
   /** A batch from `fromSeq` on, which is 0 for the first one; `nextSeq` is null after the last. */
   readonly choose: (
     tx: Tx,
-    from: { readonly webhook: StoredWebhook; readonly fromSeq: number; readonly run: Run },
+    from: {
+      readonly webhook: StoredWebhook
+      readonly fromSeq: number
+      readonly limit: number
+      readonly run: Run
+    },
   ) => { readonly sends: readonly Send[]; readonly nextSeq: number | null }
 }
 
@@ -158,11 +163,12 @@ async function runToEnd(
   let count = 0
   while (fromSeq !== null && count < CALL_MAX) {
     const start: number = fromSeq
+    const limit = Math.min(BATCH, CALL_MAX - count)
     const batch = await writer.write((tx) => {
       if (run.isStopped) return { count: 0, nextSeq: null }
       const webhook = webhookById(tx, run.webhookId)
       requireActive(webhook)
-      const { sends, nextSeq } = act.choose(tx, { webhook, fromSeq: start, run })
+      const { sends, nextSeq } = act.choose(tx, { webhook, fromSeq: start, limit, run })
       if (isDryRun) return { count: sends.length, nextSeq }
       if (start === 0) {
         const about = { kind: 'webhook', id: webhook.id } as const
@@ -180,11 +186,6 @@ async function runToEnd(
     fromSeq = batch.nextSeq
   }
   return count
-}
-
-function seqAfter(rows: readonly { readonly seq: number }[]): number | null {
-  const last = rows.at(-1)
-  return last === undefined || rows.length < BATCH ? null : last.seq + 1
 }
 
 function restart(tx: Tx, id: DeliveryId): Send {
@@ -230,7 +231,7 @@ async function stopReplay(
   let batch: number
   do {
     batch = await writer.write((tx) => {
-      const stop = { now: stamps.now(), inFlight: inFlight(webhook.id), limit: STOP_BATCH }
+      const stop = { now: stamps.now(), inFlight: inFlight(webhook.id), limit: BATCH }
       if (isFirst) {
         const about = { kind: 'webhook', id: webhook.id } as const
         audit.record(tx, origin, { action: 'webhook.replay_stopped', about })
@@ -243,7 +244,7 @@ async function stopReplay(
     })
     stopped += batch
     isFirst = false
-  } while (batch === STOP_BATCH)
+  } while (batch === BATCH)
   return stopped
 }
 

@@ -1,4 +1,4 @@
-import { cursorSeq, pageOf, type Page, type PageRequest } from '../api/paging.ts'
+import { allFound, cursorSeq, pageOf, type Page, type PageRequest } from '../api/paging.ts'
 import type * as api from '../api/webhooks.ts'
 import { makerOf, type AuditFields, type Origin } from '../domain/audit.ts'
 import { CLOSED, forNewUrl } from '../domain/breaker.ts'
@@ -66,7 +66,7 @@ export function createSubscriptions(tools: SubscriptionTools) {
       const rows = listWebhooks(tools.db, most, cursorSeq(page.cursor))
       const seen = rows.filter(({ lineIds }) => isSubset(lineIds, lines)).slice(0, page.limit + 1)
       const resource = (row: StoredWebhook) => resourceOf(tools, row)
-      return pageOf(seen, page.limit, resource, ({ seq }) => [seq])
+      return pageOf(allFound(seen), page.limit, resource, ({ seq }) => [seq])
     },
     get: (id: string): api.Webhook => resourceOf(tools, webhookById(tools.db, id)),
     /** The same with the number of events since a pause. */

@@ -43,6 +43,33 @@ test('a call whose question is closed is not repeated', async () => {
   expect(asked).toHaveLength(1)
 })
 
+test('a page that goes on although it is short is read on, up to its limit or the first failure', async () => {
+  const page = (data: readonly string[], next_cursor: string | null) =>
+    Response.json({ data, has_more: next_cursor !== null, next_cursor })
+  const asked = answers(
+    page([], 'a'),
+    page(['x'], 'b'),
+    page(['y', 'z'], 'c'),
+    page([], 'a'),
+    refusal(429, 'busy'),
+  )
+  const { api } = apiRig(true)
+
+  const full = await api.get('messages?service=SMS&limit=3')
+  const cut = await api.get('messages?limit=3')
+
+  const value = { data: ['x', 'y', 'z'], has_more: true, next_cursor: 'c' }
+  expect(full).toEqual({ ok: true, value })
+  expect(cut).toEqual({ ok: true, value: { data: [], has_more: true, next_cursor: 'a' } })
+  expect(asked).toEqual([
+    'GET /dashboard/api/messages?service=SMS&limit=3',
+    'GET /dashboard/api/messages?service=SMS&limit=3&cursor=a',
+    'GET /dashboard/api/messages?service=SMS&limit=2&cursor=b',
+    'GET /dashboard/api/messages?limit=3',
+    'GET /dashboard/api/messages?limit=3&cursor=a',
+  ])
+})
+
 test('a session that ended leads to sign-in', async () => {
   answers(refusal(401, 'signed_out'))
   const { api, signedOut } = apiRig(true)

@@ -27,8 +27,24 @@ function settingsOf(values: Partial<SettingValues>) {
   }
 }
 
-function openRetention(values: Partial<SettingValues>, purges: readonly Purge[] = []) {
-  const clock = new TestClock()
+/** A clock that goes on within a turn too, as it does while a statement runs. */
+class SlowClock extends TestClock {
+  #spentMs = 0
+
+  spend(ms: number): void {
+    this.#spentMs += ms
+  }
+
+  override monotonic(): number {
+    return super.monotonic() + this.#spentMs
+  }
+}
+
+function openRetention(
+  values: Partial<SettingValues>,
+  purges: readonly Purge[] = [],
+  clock = new TestClock(),
+) {
   const { db } = openDatabase(':memory:', { version: 'test' })
   storeLine(db.sqlite)
   const writer = new Writer(db, () => {})
@@ -61,7 +77,7 @@ test('messages are kept for ever, or for as long as the owner says', async () =>
   expect(kept).toEqual([['ancient', 'old', 'new'], ['new']])
 })
 
-test('what is old goes in batches of 500, with a pause between two', async () => {
+test('what is old goes in batches of up to 500, with a pause between two', async () => {
   const asked: number[][] = []
   let left = 1_200
   const purge: Purge = (_tx, age, limit) => {
@@ -77,10 +93,52 @@ test('what is old goes in batches of 500, with a pause between two', async () =>
   await running
 
   expect(asked).toEqual([
-    [0, 500],
-    [20, 500],
+    [0, 50],
+    [20, 100],
     [40, 200],
+    [60, 400],
+    [80, 450],
   ])
+})
+
+test('a batch that takes long makes the next one as small as fits in ten milliseconds', async () => {
+  const clock = new SlowClock()
+  const asked: number[] = []
+  // Milliseconds for a row: rows with words in the index, then some that are cheap, then one that is not.
+  const costs = [1, 1, 0.02, 40, 40]
+  const purge: Purge = (_tx, _age, limit) => {
+    const cost = costs[asked.length]
+    if (cost === undefined) return 0
+    asked.push(limit)
+    clock.spend(limit * cost)
+    return limit
+  }
+  const { job, stop } = openRetention({}, [purge], clock)
+
+  const running = job.run(stop.signal)
+  await clock.advance(1_000)
+  await running
+
+  expect(asked).toEqual([50, 10, 10, 20, 1])
+})
+
+test('between two batches of a retention others write', async () => {
+  const order: string[] = []
+  let left = 3
+  const purge: Purge = (_tx, _age, limit) => {
+    order.push('batch')
+    left -= 1
+    return left === 0 ? 0 : limit
+  }
+  const { clock, writer, job, stop } = openRetention({}, [purge])
+
+  const running = job.run(stop.signal)
+  await clock.advance(0)
+  await writer.write(() => void order.push('send'))
+  await clock.advance(1_000)
+  await running
+
+  expect(order).toEqual(['batch', 'send', 'batch', 'batch'])
 })
 
 test('a retention that is stopped does no further batch', async () => {

@@ -6,7 +6,7 @@ import { recordingLog } from '../support/recording-log.ts'
 import { TestClock } from '../support/test-clock.ts'
 
 function openWatch(free: number) {
-  const disk = { free, isLost: false }
+  const disk = { free, isLost: false, log: 0 }
   const lost: unknown[] = []
   const clock = new TestClock()
   const { log, lines } = recordingLog()
@@ -18,6 +18,7 @@ function openWatch(free: number) {
       if (Number.isNaN(disk.free)) throw new Error('no such directory')
       return disk.free
     },
+    logBytes: () => disk.log,
     requireInPlace: () => {
       if (disk.isLost) throw new Error('moved away')
     },
@@ -71,6 +72,28 @@ test('a full disk is a finding for as long as it is full', () => {
 
   expect(found).toEqual([['storage_full', 'error', '10 MiB are free. Hookline needs 256 MiB.']])
   expect(watch.findings()).toEqual([])
+})
+
+test('a log above 256 MiB is a finding until it is emptied, and to blame for a full disk', () => {
+  const { watch, disk, lines } = openWatch(FREE_BYTES_MIN)
+  const look = () => {
+    watch.check()
+    return watch.findings().map(({ code, depends_on }) => [code, depends_on])
+  }
+
+  disk.log = 256 * 1024 * 1024
+  expect(look()).toEqual([])
+  disk.log += 1
+  expect(look()).toEqual([['log_held', null]])
+  disk.free = 1
+  expect(look()).toEqual([
+    ['log_held', null],
+    ['storage_full', 'log_held'],
+  ])
+  expect(watch.findings()[1]?.fix).toContain('Close that program')
+  disk.log = 0
+  expect(look()).toEqual([['storage_full', null]])
+  expect(lines.map(([level]) => level)).toEqual(['warn', 'error', 'warn'])
 })
 
 test('a disk that cannot be asked counts as full until it can', () => {

@@ -39,7 +39,7 @@ test('the conversations of all lines come in one order, page by page, also those
   let before: number | null = null
 
   for (;;) {
-    const page: ReturnType<typeof listConversations> = listConversations(
+    const { rows: page }: ReturnType<typeof listConversations> = listConversations(
       db,
       { type: 'direct', lineIds: null },
       { limit: 3, before },
@@ -58,7 +58,8 @@ test('those of one line, or with one handle, come in the same order', () => {
     const { handle, lineId } = filter
     const lineIds = narrowed(null, lineId)
     const page = { limit: COUNT, before: null }
-    return listConversations(db, { handle, lineIds, type: 'all' }, page).map(({ id }): string => id)
+    const { rows } = listConversations(db, { handle, lineIds, type: 'all' }, page)
+    return rows.map(({ id }): string => id)
   }
 
   const ofLine = NEWEST_FIRST.filter((id) => Number(id.slice('conv_'.length)) % 3 === 1)

@@ -47,6 +47,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   dashboard: [
     'api',
     'domain/number-words',
+    'domain/pages',
     'domain/permissions',
     'people/phone-numbers',
     'domain/webhook-state',

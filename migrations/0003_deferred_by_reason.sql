@@ -1,0 +1,1 @@
+CREATE INDEX `messages_deferred_by_reason` ON `messages` (`queued_reason`) WHERE status = 'deferred';
