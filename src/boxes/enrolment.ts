@@ -247,6 +247,8 @@ function problemWords(link: NatsLink, { kind, addresses }: JoinToken): string {
     case 'untrusted':
       return `The machine at ${places} is not the one that made this token: its certificate differs.`
     case 'unreachable':
+    case 'shared_account':
+    case 'unknown_account':
     case null:
       return `Nothing answers at ${places}. Check that the head runs and that its port is open to this network.`
   }

@@ -7,7 +7,7 @@ import type { Finding } from '../domain/finding.ts'
 import { NEVER, whenAborted } from '../system/clock.ts'
 import { dataDirectoryAt } from '../system/data-directory.ts'
 import { ownAddresses } from '../system/network-address.ts'
-import { HEAD_INBOX, usersBlock, type BrokerUsers } from './broker-config.ts'
+import { accountBlock, HEAD_INBOX, type BrokerUsers } from './broker-config.ts'
 import { Broker, type BrokerTools } from './broker.ts'
 import { joinAddresses, type JoinToken } from './enrolment.ts'
 import type { Link } from './link.ts'
@@ -73,7 +73,7 @@ function ownBroker(
     connect: async () => connected(await broker.access(), tools),
     async users() {
       const { publicKey: head } = await broker.access()
-      return usersBlock({ ...users(), head })
+      return accountBlock({ ...users(), head })
     },
   }
 }
@@ -100,9 +100,9 @@ function clusterOf(
     },
     async connect() {
       const way = { servers, ca: ca(), serverName: null, seed: seed(), inboxPrefix: HEAD_INBOX }
-      return (link = await connected(way, tools))
+      return (link = await connected({ ...way, needsOwnAccount: true }, tools))
     },
-    users: async () => usersBlock({ ...users(), head: await publicKeyOf(seed()) }),
+    users: async () => accountBlock({ ...users(), head: await publicKeyOf(seed()) }),
     findings() {
       const problem = link?.status().problem ?? null
       return problem === null ? [] : [clusterFinding(problem, servers)]
@@ -119,15 +119,27 @@ const CLUSTER_PROBLEMS = {
   unreachable: 'None of its servers answers.',
   untrusted: 'Its certificate is not signed by an authority that this machine trusts.',
   refused: "It refuses the relay's key.",
+  shared_account:
+    'Its users share one account: every program there could read all messages and give orders to boxes.',
+  unknown_account:
+    'It does not say in which account the relay is, so others could read all messages.',
 } as const
 
 function clusterFinding(
   problem: keyof typeof CLUSTER_PROBLEMS,
   servers: readonly string[],
 ): Finding {
+  const why = `${CLUSTER_PROBLEMS[problem]} (${servers.join(', ')})`
+  if (problem === 'shared_account' || problem === 'unknown_account') {
+    return brokerFinding('broker_shared', {
+      title: 'The broker of your boxes is not used: its account is not the relay’s own',
+      why,
+      fix: 'Put the account that "hookline boxes config" prints into each server, in place of the users from before, and reload the servers.',
+    })
+  }
   return brokerFinding('broker_unreachable', {
     title: 'The broker of your boxes can’t be reached',
-    why: `${CLUSTER_PROBLEMS[problem]} (${servers.join(', ')})`,
+    why,
     fix: 'Check the cluster, its users ("hookline boxes config") and the options that begin with HOOKLINE_BROKER.',
   })
 }

@@ -9,15 +9,26 @@ import {
   type NatsConnection,
   type Subscription,
 } from '@nats-io/transport-node'
+import { Type } from 'typebox'
 
 import { timestamp, type Timestamp } from '../domain/ids.ts'
 import { withTimeout, type Clock } from '../system/clock.ts'
 import type { Log } from '../system/log.ts'
 import type { Random } from '../system/random.ts'
+import { ACCOUNT_SUBJECT } from './broker-config.ts'
 import { LinkError, type Link } from './link.ts'
+import { parsed } from './wire.ts'
 
-/** The newest failure to connect: no answer, a certificate of someone else, or a key without rights. */
-export type LinkProblem = 'unreachable' | 'untrusted' | 'refused'
+/**
+ * The newest failure to connect: no answer, a certificate of someone else, a key without rights, an account
+ * that all users without one share, or an account that the server does not tell.
+ */
+export type LinkProblem =
+  | 'unreachable'
+  | 'untrusted'
+  | 'refused'
+  | 'shared_account'
+  | 'unknown_account'
 
 export type LinkStatus = {
   readonly isConnected: boolean
@@ -47,6 +58,8 @@ export type NatsOptions = {
   readonly inboxPrefix: string
   /** Name of the connection, for the broker's log. */
   readonly name: string
+  /** Uses a connection only if the server says that its user is in an account of its own. */
+  readonly needsOwnAccount?: boolean | undefined
   /** Interval of the client's pings; after two without an answer the connection is given up. */
   readonly pingMs?: number | undefined
 }
@@ -59,6 +72,7 @@ type Served = {
   subscription: Subscription | null
 }
 
+const USER_INFO = Type.Object({ data: Type.Object({ account: Type.String() }) })
 const DIAL_MS = 2_000
 /** Time that the address which worked last has for itself. */
 const HEAD_START_MS = 250
@@ -69,7 +83,15 @@ const PATIENT_RETRY_MS = 1_000
 const PING_MS = 3_000
 const PINGS_OUT_MAX = 2
 const TLS_ERROR = /CERT|SELF_SIGNED|UNABLE_TO_|DEPTH_ZERO|ERR_TLS_|ERR_SSL_|HOSTNAME_MISMATCH/
-const BY_WEIGHT: readonly LinkProblem[] = ['refused', 'untrusted', 'unreachable']
+const BY_WEIGHT: readonly LinkProblem[] = [
+  'shared_account',
+  'unknown_account',
+  'refused',
+  'untrusted',
+  'unreachable',
+]
+/** Accounts that every server has: for users without one, and for its operators. */
+const COMMON_ACCOUNTS = ['$G', '$SYS']
 
 /** Connects for as long as it takes, again after each loss, until `close`. */
 export function connectNats(options: NatsOptions, tools: Tools): NatsLink {
@@ -231,13 +253,14 @@ class Connector implements NatsLink {
 
   async #dial(server: string): Promise<NatsConnection | null> {
     const { ca, serverName, seed, inboxPrefix, name, pingMs = PING_MS } = this.#options
+    const { needsOwnAccount = false } = this.#options
     const tls = {
       handshakeFirst: true,
       ...(ca !== null && { ca }),
       ...(serverName !== null && { servername: serverName }),
     }
     try {
-      return await connect({
+      const connection = await connect({
         servers: [server],
         tls,
         authenticator: nkeyAuthenticator(new TextEncoder().encode(seed)),
@@ -250,14 +273,21 @@ class Connector implements NatsLink {
         ignoreClusterUpdates: true,
         noAsyncTraces: true,
       })
+      const problem = needsOwnAccount ? await accountProblem(connection) : null
+      if (problem === null) return connection
+      await connection.close()
+      return this.#failed(server, problem)
     } catch (error) {
-      const problem = problemOf(error)
-      if (this.#problems.get(server) === problem) return null
-      this.#problems.set(server, problem)
-      this.#tools.log.info('broker not reached', { server, problem, error })
-      for (const listener of this.#listeners) listener()
-      return null
+      return this.#failed(server, problemOf(error), error)
     }
+  }
+
+  #failed(server: string, problem: LinkProblem, error: unknown = null): null {
+    if (this.#problems.get(server) === problem) return null
+    this.#problems.set(server, problem)
+    this.#tools.log.info('broker not reached', { server, problem, error })
+    for (const listener of this.#listeners) listener()
+    return null
   }
 
   #subscribe(connection: NatsConnection, served: Served): void {
@@ -285,6 +315,19 @@ async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promi
     return await Promise.race([promise, aborted.promise])
   } finally {
     signal.removeEventListener('abort', end)
+  }
+}
+
+async function accountProblem(connection: NatsConnection): Promise<LinkProblem | null> {
+  try {
+    const answer = await connection.request(ACCOUNT_SUBJECT, '', { timeout: DIAL_MS })
+    const account = parsed(USER_INFO, answer.string())?.data.account
+    if (account === undefined) return 'unknown_account'
+    return COMMON_ACCOUNTS.includes(account) ? 'shared_account' : null
+  } catch {
+    // A server that does not know the question, or does not let this user ask it. If the connection
+    // broke meanwhile, the next one is asked.
+    return connection.isClosed() ? 'unreachable' : 'unknown_account'
   }
 }
 

@@ -94,6 +94,7 @@ const CODES_BY_PLACE: Readonly<Record<string, readonly string[]>> = {
     'number_twice',
   ],
   'several-boxes#from-one-mac-to-three': ['broker_missing', 'broker_outdated'],
+  'several-boxes#a-cluster-of-your-own': ['broker_shared'],
   'several-boxes#firewall': ['broker_failed', 'broker_unreachable'],
   'several-boxes#moving-a-number': ['line_moving'],
   'several-boxes#upgrades': ['box_outdated'],
