@@ -294,13 +294,15 @@ export class Fleet {
     return true
   }
 
-  /** Another process takes the place of the known one only where it is alive, and that one is not. */
+  /** A process that was not heard takes the place of the known one only if it is alive, and that one is not. */
   async #placeOf(other: string, peer: Peer): Promise<'is_it' | 'is_second' | 'is_gone'> {
     const { id, boot } = peer
-    if (boot === null || boot === other) return 'is_it'
+    if (boot === other) return 'is_it'
     if (peer.isDoubted) return 'is_gone'
     peer.isDoubted = true
-    const alive = await Promise.all([boot, other].map((one) => this.#isAlive(id, one)))
+    const alive = await Promise.all(
+      [boot, other].map((one) => one !== null && this.#isAlive(id, one)),
+    )
     peer.isDoubted = false
     const [isKnownAlive = false, isOtherAlive = false] = alive
     if (!isOtherAlive || this.bootOf(id) !== boot) return 'is_gone'

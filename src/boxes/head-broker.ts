@@ -17,10 +17,12 @@ import { publicKeyOf } from './nkeys.ts'
 
 export type HeadBroker = {
   /** Facts for a token; throws `broker_unavailable` where no box could connect. */
-  prepare(): Promise<Pick<JoinToken, 'kind' | 'addresses' | 'ca'>>
+  prepare(): Promise<Omit<JoinToken, 'id' | 'seed'>>
   /** Runs what it needs until `signal` aborts. */
   run(signal: AbortSignal): Promise<void>
   connect(): Promise<Link>
+  /** Nkey of the head, by which boxes know it. */
+  key(): Promise<{ readonly seed: string; readonly publicKey: string }>
   /** Lets the boxes of now connect, and cuts off all others; false where that failed. */
   apply(): Promise<boolean>
   /** The users of the configuration. */
@@ -68,9 +70,10 @@ function ownBroker(
       if ('code' in found) throw unavailable(`${found.title}. ${found.why} ${found.fix}`)
       const { ca } = await broker.access()
       const addresses = joinAddresses(ownAddresses(), port, publicUrl)
-      return { kind: 'invitation', addresses, ca }
+      return { kind: 'invitation', addresses, ca, headKey: null }
     },
     connect: async () => connected(await broker.access(), tools),
+    key: () => broker.access(),
     async users() {
       const { publicKey: head } = await broker.access()
       return accountBlock({ ...users(), head })
@@ -89,20 +92,22 @@ function clusterOf(
     if (brokerSeed !== null) return brokerSeed
     throw unavailable('HOOKLINE_BROKER needs HOOKLINE_BROKER_SEED: make one with "nk -gen user".')
   }
+  const key = async () => ({ seed: seed(), publicKey: await publicKeyOf(seed()) })
   const ca = () => (brokerCa === null ? null : readFileSync(brokerCa, 'utf8'))
   return {
     // Its owner changes the users.
     apply: async () => true,
     run: async (signal) => void (await whenAborted(signal)),
     async prepare() {
-      seed()
-      return { kind: 'direct', addresses: servers, ca: ca() }
+      const { publicKey: headKey } = await key()
+      return { kind: 'direct', addresses: servers, ca: ca(), headKey }
     },
+    key,
     async connect() {
       const way = { servers, ca: ca(), serverName: null, seed: seed(), inboxPrefix: HEAD_INBOX }
       return (link = await connected({ ...way, needsOwnAccount: true }, tools))
     },
-    users: async () => accountBlock({ ...users(), head: await publicKeyOf(seed()) }),
+    users: async () => accountBlock({ ...users(), head: (await key()).publicKey }),
     findings() {
       const problem = link?.status().problem ?? null
       return problem === null ? [] : [clusterFinding(problem, servers)]
