@@ -100,7 +100,12 @@ const CODES_BY_PLACE: Readonly<Record<string, readonly string[]>> = {
   'several-boxes#upgrades': ['box_outdated'],
   'several-boxes#upgrading-boxes': ['rollout_paused'],
   'keys#expiry': ['keys_expire'],
-  'security#on-a-network': ['certificate_expires', 'certificate_not_renewed', 'lan_without_tls'],
+  'security#on-a-network': [
+    'certificate_expires',
+    'certificate_not_renewed',
+    'lan_without_tls',
+    'tls_key_readable',
+  ],
   'security#the-dashboards-password': ['short_password'],
 }
 

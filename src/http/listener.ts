@@ -62,6 +62,19 @@ export function listenEverywhere(
   }
 }
 
+/**
+ * Of TLS 1.2, those with forward secrecy and authenticated encryption (Mozilla's "intermediate" list): with others, who
+ * gets the key later can read what was recorded before. TLS 1.3 has no others.
+ */
+const CIPHERS = [
+  'ECDHE-ECDSA-AES128-GCM-SHA256',
+  'ECDHE-RSA-AES128-GCM-SHA256',
+  'ECDHE-ECDSA-AES256-GCM-SHA384',
+  'ECDHE-RSA-AES256-GCM-SHA384',
+  'ECDHE-ECDSA-CHACHA20-POLY1305',
+  'ECDHE-RSA-CHACHA20-POLY1305',
+].join(':')
+
 /** Listens on a port, by HTTPS where there is a certificate. Port 0 takes a free one. */
 export function listen(
   http: Http,
@@ -82,7 +95,7 @@ export function listen(
         idleTimeout: IDLE_SECONDS,
         // Two relays on one port would share its requests.
         reusePort: false,
-        ...(pair === null ? {} : { tls: { cert: pair.cert, key: pair.key } }),
+        ...(pair === null ? {} : { tls: { cert: pair.cert, key: pair.key, ciphers: CIPHERS } }),
         fetch: (request, server) =>
           http.fetch(request, new PortPeer(request, server, pair !== null)),
       }),

@@ -5,8 +5,10 @@ import {
   linkSync,
   openSync,
   readFileSync,
+  realpathSync,
   renameSync,
   rmSync,
+  statSync,
   statfsSync,
   writeFileSync,
 } from 'node:fs'
@@ -20,6 +22,20 @@ const SECRET_KEY_LENGTH = 32
 /** Makes every file of this process readable by its owner only. */
 export function restrictNewFiles(): void {
   process.umask(0o077)
+}
+
+/** True if every user of this machine can read a file: its mode and that of each folder above it let them. */
+export function isReadableByAll(path: string): boolean {
+  try {
+    const file = realpathSync(path)
+    if ((statSync(file).mode & 0o004) === 0) return false
+    for (let folder = dirname(file); ; folder = dirname(folder)) {
+      if ((statSync(folder).mode & 0o001) === 0) return false
+      if (folder === dirname(folder)) return true
+    }
+  } catch {
+    return false
+  }
 }
 
 export function readTextOrNull(path: string): string | null {
