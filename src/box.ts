@@ -74,7 +74,14 @@ export async function startBox(config: Config, file: BoxFile, parts: BoxParts): 
     .map((driver, index) => shared(driver, index === 0 ? parts.checkHost : async () => []))
   const journal = openJournal(directory.boxDatabase, { clock, random, machine: machineName() })
   const connection = await connect(file, parts)
-  const link = await signed(connection, { file, path: directory.boxFile }, parts)
+  const own = { seed: file.seed, publicKey: await publicKeyOf(file.seed) }
+  let headKey = file.head_key ?? null
+  // The first head that signs for good is the only one, if none was known from joining.
+  const trust = {
+    peer: () => ({ key: headKey, mustSign: headKey !== null }),
+    insist: (_: string, key: string) => keepHeadKey(directory.boxFile, file, (headKey = key)),
+  }
+  const link = new SignedLink(connection, own, trust, parts)
   const upgrade = new BoxUpgrade({
     ...parts.selfUpgrade,
     clock,
@@ -167,29 +174,6 @@ async function connect(file: BoxFile, tools: BoxParts): Promise<NatsLink> {
   return connectNats({ servers, ca, serverName, seed, inboxPrefix: inboxOf(name), name }, tools)
 }
 
-/** The first head that signs for good is the only one, if none was known from joining. */
-async function signed(
-  connection: NatsLink,
-  { file, path }: { readonly file: BoxFile; readonly path: string },
-  { clock, random, log }: BoxParts,
-): Promise<SignedLink> {
-  const { seed } = file
-  let { head_key: head = null } = file
-  const trust = {
-    peer: () => ({ key: head, mustSign: head !== null }),
-    insist(_box: string, key: string) {
-      head = key
-      try {
-        keepHeadKey(path, file, key)
-      } catch (error) {
-        log.warn('key of the head is not stored', { error })
-      }
-    },
-  }
-  const key = { seed, publicKey: await publicKeyOf(seed) }
-  return new SignedLink(connection, key, trust, { clock, random, log })
-}
-
 type SharedDriver = LineDriver & { readonly found: () => readonly Found[] }
 
 /** A driver that the head and the owner ask: it has one question of each kind at a time. */
@@ -221,7 +205,7 @@ async function reportOf({ file, connection, link, agent, drivers }: Reported): P
   const found = await Promise.all(drivers.map((driver) => driver.checkup(limit).catch(() => [])))
   const { isHeard, since, refused, sessions } = agent.status()
   const { isConnected, server, since: connectedSince, problem } = connection.status()
-  const strange = !isHeard && link.refusedAt.size > 0 ? 'unsigned' : refused
+  const strange = !isHeard && link.refusedAt > 0 ? 'unsigned' : refused
   const why = isConnected ? strange : (problem ?? 'connecting')
   const isReached = isConnected && isHeard && refused === null
   const own = isReached ? [] : [unreached(file, why ?? 'silent')]

@@ -33,7 +33,7 @@ export type JoinToken = {
   readonly seed: string
   /** PEM; null where public authorities sign the certificates of a cluster. */
   readonly ca: string | null
-  /** Public nkey of the head; null where its answer tells it. */
+  /** Public nkey of the head; null if its answer has it. */
   readonly headKey: string | null
 }
 
@@ -263,8 +263,7 @@ function problemWords(link: NatsLink, { kind, addresses }: JoinToken): string {
     case 'untrusted':
       return `The machine at ${places} is not the one that made this token: its certificate differs.`
     case 'unreachable':
-    case 'shared_account':
-    case 'unknown_account':
+    case 'shared':
     case null:
       return `Nothing answers at ${places}. Check that the head runs and that its port is open to this network.`
   }

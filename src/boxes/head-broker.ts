@@ -13,7 +13,7 @@ import { joinAddresses, type JoinToken } from './enrolment.ts'
 import type { Link } from './link.ts'
 import type { NatsLink, NatsOptions } from './nats-link.ts'
 import { brokerFinding, findNatsServer } from './nats-server.ts'
-import { publicKeyOf } from './nkeys.ts'
+import { type NkeyPair, publicKeyOf } from './nkeys.ts'
 
 export type HeadBroker = {
   /** Facts for a token; throws `broker_unavailable` where no box could connect. */
@@ -22,7 +22,7 @@ export type HeadBroker = {
   run(signal: AbortSignal): Promise<void>
   connect(): Promise<Link>
   /** Nkey of the head, by which boxes know it. */
-  key(): Promise<{ readonly seed: string; readonly publicKey: string }>
+  key(): Promise<NkeyPair>
   /** Lets the boxes of now connect, and cuts off all others; false where that failed. */
   apply(): Promise<boolean>
   /** The users of the configuration. */
@@ -124,28 +124,18 @@ const CLUSTER_PROBLEMS = {
   unreachable: 'None of its servers answers.',
   untrusted: 'Its certificate is not signed by an authority that this machine trusts.',
   refused: "It refuses the relay's key.",
-  shared_account:
-    'Its users share one account: every program there could read all messages and give orders to boxes.',
-  unknown_account:
-    'It does not say in which account the relay is, so others could read all messages.',
+  shared:
+    'It does not say that the relay has an account of its own. In a shared one, every program could read all messages and give orders to boxes.',
 } as const
 
 function clusterFinding(
   problem: keyof typeof CLUSTER_PROBLEMS,
   servers: readonly string[],
 ): Finding {
-  const why = `${CLUSTER_PROBLEMS[problem]} (${servers.join(', ')})`
-  if (problem === 'shared_account' || problem === 'unknown_account') {
-    return brokerFinding('broker_shared', {
-      title: 'The broker of your boxes is not used: its account is not the relay’s own',
-      why,
-      fix: 'Put the account that "hookline boxes config" prints into each server, in place of the users from before, and reload the servers.',
-    })
-  }
-  return brokerFinding('broker_unreachable', {
-    title: 'The broker of your boxes can’t be reached',
-    why,
-    fix: 'Check the cluster, its users ("hookline boxes config") and the options that begin with HOOKLINE_BROKER.',
+  return brokerFinding(problem === 'shared' ? 'broker_shared' : 'broker_unreachable', {
+    title: 'The broker of your boxes can’t be used',
+    why: `${CLUSTER_PROBLEMS[problem]} (${servers.join(', ')})`,
+    fix: 'Check the cluster, its account HOOKLINE ("hookline boxes config") and the options that begin with HOOKLINE_BROKER.',
   })
 }
 

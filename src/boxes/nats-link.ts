@@ -20,15 +20,10 @@ import { LinkError, type Link } from './link.ts'
 import { parsed } from './wire.ts'
 
 /**
- * The newest failure to connect: no answer, a certificate of someone else, a key without rights, an account
- * that all users without one share, or an account that the server does not tell.
+ * The newest failure to connect: no answer, a certificate of someone else, a key without rights, or an account of
+ * which the server does not say that it is the user's own.
  */
-export type LinkProblem =
-  | 'unreachable'
-  | 'untrusted'
-  | 'refused'
-  | 'shared_account'
-  | 'unknown_account'
+export type LinkProblem = 'unreachable' | 'untrusted' | 'refused' | 'shared'
 
 export type LinkStatus = {
   readonly isConnected: boolean
@@ -83,13 +78,7 @@ const PATIENT_RETRY_MS = 1_000
 const PING_MS = 3_000
 const PINGS_OUT_MAX = 2
 const TLS_ERROR = /CERT|SELF_SIGNED|UNABLE_TO_|DEPTH_ZERO|ERR_TLS_|ERR_SSL_|HOSTNAME_MISMATCH/
-const BY_WEIGHT: readonly LinkProblem[] = [
-  'shared_account',
-  'unknown_account',
-  'refused',
-  'untrusted',
-  'unreachable',
-]
+const BY_WEIGHT: readonly LinkProblem[] = ['shared', 'refused', 'untrusted', 'unreachable']
 /** Accounts that every server has: for users without one, and for its operators. */
 const COMMON_ACCOUNTS = ['$G', '$SYS']
 
@@ -273,8 +262,8 @@ class Connector implements NatsLink {
         ignoreClusterUpdates: true,
         noAsyncTraces: true,
       })
-      const problem = needsOwnAccount ? await accountProblem(connection) : null
-      if (problem === null) return connection
+      if (!needsOwnAccount || (await hasOwnAccount(connection))) return connection
+      const problem = connection.isClosed() ? 'unreachable' : 'shared'
       await connection.close()
       return this.#failed(server, problem)
     } catch (error) {
@@ -318,16 +307,13 @@ async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promi
   }
 }
 
-async function accountProblem(connection: NatsConnection): Promise<LinkProblem | null> {
+/** True if the server says so; some do not know the question, or do not let a user ask it. */
+async function hasOwnAccount(connection: NatsConnection): Promise<boolean> {
   try {
     const answer = await connection.request(ACCOUNT_SUBJECT, '', { timeout: DIAL_MS })
-    const account = parsed(USER_INFO, answer.string())?.data.account
-    if (account === undefined) return 'unknown_account'
-    return COMMON_ACCOUNTS.includes(account) ? 'shared_account' : null
+    return !COMMON_ACCOUNTS.includes(parsed(USER_INFO, answer.string())?.data.account ?? '$G')
   } catch {
-    // A server that does not know the question, or does not let this user ask it. If the connection
-    // broke meanwhile, the next one is asked.
-    return connection.isClosed() ? 'unreachable' : 'unknown_account'
+    return false
   }
 }
 

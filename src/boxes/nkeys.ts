@@ -5,14 +5,14 @@ import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto'
 
 import { memoize } from '../system/memoize.ts'
 
+/** A seed `SU…` with its public nkey `U…`. */
+export type NkeyPair = { readonly seed: string; readonly publicKey: string }
+
 const KEYS_KEPT = 1_000
 const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
-/** What stands before the 32 bytes of a key in DER (RFC 8410). */
-const PUBLIC_DER = '302a300506032b6570032100'
-const PRIVATE_DER = '302e020100300506032b657004220420'
 
 /** Key of a new user. Its seed is stored by its owner only. */
-export async function makeKey(): Promise<{ readonly seed: string; readonly publicKey: string }> {
+export async function makeKey(): Promise<NkeyPair> {
   const { nkeys } = await import('./nats-link.ts')
   const pair = nkeys.createUser()
   return { seed: new TextDecoder().decode(pair.getSeed()), publicKey: pair.getPublicKey() }
@@ -24,20 +24,24 @@ export async function publicKeyOf(seed: string): Promise<string> {
   return nkeys.fromSeed(new TextEncoder().encode(seed)).getPublicKey()
 }
 
-/** The key of a seed `SU…`, whose two first bytes say what it is. */
-export function privateKeyIn(seed: string): KeyObject {
-  const key = Buffer.from(PRIVATE_DER + bytesIn(seed).subarray(2, 34).toHex(), 'hex')
-  return createPrivateKey({ key, format: 'der', type: 'pkcs8' })
-}
-
-/** The key of a public nkey `U…`, whose first byte says what it is. */
-export const publicKeyIn = memoize(KEYS_KEPT, (nkey): KeyObject => {
-  const key = Buffer.from(PUBLIC_DER + bytesIn(nkey).subarray(1, 33).toHex(), 'hex')
-  return createPublicKey({ key, format: 'der', type: 'spki' })
+const keyIn = (nkey: string, prefixBytes: number) => ({
+  kty: 'OKP',
+  crv: 'Ed25519',
+  x: bytesIn(nkey)
+    .subarray(prefixBytes, prefixBytes + 32)
+    .toString('base64url'),
 })
 
-function bytesIn(base32: string): Uint8Array {
+export const publicKeyIn = memoize(KEYS_KEPT, (nkey): KeyObject =>
+  createPublicKey({ key: keyIn(nkey, 1), format: 'jwk' }),
+)
+
+export function privateKeyOf({ seed, publicKey }: NkeyPair): KeyObject {
+  return createPrivateKey({ key: { ...keyIn(publicKey, 1), d: keyIn(seed, 2).x }, format: 'jwk' })
+}
+
+function bytesIn(base32: string): Buffer {
   const bits = [...base32].map((letter) => BASE32.indexOf(letter).toString(2).padStart(5, '0'))
   const bytes = bits.join('').match(/.{8}/g) ?? []
-  return Uint8Array.from(bytes, (byte) => Number.parseInt(byte, 2))
+  return Buffer.from(bytes.map((byte) => Number.parseInt(byte, 2)))
 }

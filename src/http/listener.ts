@@ -62,18 +62,8 @@ export function listenEverywhere(
   }
 }
 
-/**
- * Of TLS 1.2, those with forward secrecy and authenticated encryption (Mozilla's "intermediate" list): with others, who
- * gets the key later can read what was recorded before. TLS 1.3 has no others.
- */
-const CIPHERS = [
-  'ECDHE-ECDSA-AES128-GCM-SHA256',
-  'ECDHE-RSA-AES128-GCM-SHA256',
-  'ECDHE-ECDSA-AES256-GCM-SHA384',
-  'ECDHE-RSA-AES256-GCM-SHA384',
-  'ECDHE-ECDSA-CHACHA20-POLY1305',
-  'ECDHE-RSA-CHACHA20-POLY1305',
-].join(':')
+/** Of TLS 1.2, those with forward secrecy: with others, who gets the key can read what was recorded before. */
+const CIPHERS = 'ECDHE+AESGCM:ECDHE+CHACHA20'
 
 /** Listens on a port, by HTTPS where there is a certificate. Port 0 takes a free one. */
 export function listen(

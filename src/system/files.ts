@@ -24,18 +24,11 @@ export function restrictNewFiles(): void {
   process.umask(0o077)
 }
 
-/** True if every user of this machine can read a file: its mode and that of each folder above it let them. */
+/** True if every user of this machine can read a file: its mode and those of all folders above it let them. */
 export function isReadableByAll(path: string): boolean {
-  try {
-    const file = realpathSync(path)
-    if ((statSync(file).mode & 0o004) === 0) return false
-    for (let folder = dirname(file); ; folder = dirname(folder)) {
-      if ((statSync(folder).mode & 0o001) === 0) return false
-      if (folder === dirname(folder)) return true
-    }
-  } catch {
-    return false
-  }
+  const lets = (one: string, bit: number): boolean =>
+    (statSync(one).mode & bit) !== 0 && (one === dirname(one) || lets(dirname(one), 0o001))
+  return existsSync(path) && lets(realpathSync(path), 0o004)
 }
 
 export function readTextOrNull(path: string): string | null {

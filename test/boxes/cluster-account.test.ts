@@ -48,11 +48,11 @@ async function linkOf() {
 type Given = Awaited<ReturnType<typeof startHead>>
 const REFUSED: readonly (readonly [string, (given: Given) => readonly [string, string], string])[] =
   [
-    ['beside other users', ({ list }) => ['', `, ${list}`], 'share one account'],
+    ['beside other users', ({ list }) => ['', `, ${list}`], 'does not say'],
     [
       'in an account, without the right to ask for it',
       ({ printed }) => [printed.replace('"$SYS.REQ.USER.INFO", ', ''), ''],
-      'does not say in which account',
+      'does not say',
     ],
   ]
 
