@@ -11,6 +11,8 @@ import { ScratchFolder } from './scratch-folder.ts'
 
 /** A program of the owner, in the account that all users without one have. */
 const APP = { user: 'app', pass: 'app' }
+/** A user who was put into the relay's own account, and has all rights there. */
+export const INTRUDER = { user: 'intruder', pass: 'intruder' }
 
 export class NatsCluster implements AsyncDisposable {
   readonly port: number
@@ -64,12 +66,12 @@ export class NatsCluster implements AsyncDisposable {
     return [`localhost:${this.port}`]
   }
 
-  /** A connection of the program, or of a user with a seed. */
-  dial(seed: string | null = null, inboxPrefix = '_INBOX'): Promise<NatsConnection> {
+  /** A connection of a user by password, or with a seed. */
+  dial(user: string | typeof INTRUDER = APP, inboxPrefix = '_INBOX'): Promise<NatsConnection> {
     const tls = { handshakeFirst: true, ca: this.ca }
-    const key = () => nkeyAuthenticator(new TextEncoder().encode(seed ?? ''))
-    const user = seed === null ? APP : { authenticator: key() }
-    return connect({ servers: [...this.servers], tls, ...user, inboxPrefix, reconnect: false })
+    const key = (seed: string) => nkeyAuthenticator(new TextEncoder().encode(seed))
+    const own = typeof user === 'string' ? { authenticator: key(user) } : user
+    return connect({ servers: [...this.servers], tls, ...own, inboxPrefix, reconnect: false })
   }
 
   async #read(stream: ReadableStream<Uint8Array>): Promise<void> {
