@@ -74,14 +74,7 @@ export async function startBox(config: Config, file: BoxFile, parts: BoxParts): 
     .map((driver, index) => shared(driver, index === 0 ? parts.checkHost : async () => []))
   const journal = openJournal(directory.boxDatabase, { clock, random, machine: machineName() })
   const connection = await connect(file, parts)
-  const own = { seed: file.seed, publicKey: await publicKeyOf(file.seed) }
-  let headKey = file.head_key ?? null
-  // The first head that signs for good is the only one, if none was known from joining.
-  const trust = {
-    peer: () => ({ key: headKey, mustSign: headKey !== null }),
-    insist: (_: string, key: string) => keepHeadKey(directory.boxFile, file, (headKey = key)),
-  }
-  const link = new SignedLink(connection, own, trust, parts)
+  const link = await signed(connection, file, directory.boxFile, parts)
   const upgrade = new BoxUpgrade({
     ...parts.selfUpgrade,
     clock,
@@ -174,6 +167,17 @@ async function connect(file: BoxFile, tools: BoxParts): Promise<NatsLink> {
   return connectNats({ servers, ca, serverName, seed, inboxPrefix: inboxOf(name), name }, tools)
 }
 
+/** The first head that signs for good is the only one, if none was known from joining. */
+async function signed(connection: NatsLink, file: BoxFile, path: string, tools: BoxParts) {
+  const own = { seed: file.seed, publicKey: await publicKeyOf(file.seed) }
+  let { head_key: head = null } = file
+  const trust = {
+    peer: () => ({ key: head, mustSign: head !== null }),
+    insist: (_: string, key: string) => keepHeadKey(path, file, (head = key)),
+  }
+  return new SignedLink(connection, own, trust, tools)
+}
+
 type SharedDriver = LineDriver & { readonly found: () => readonly Found[] }
 
 /** A driver that the head and the owner ask: it has one question of each kind at a time. */
@@ -200,24 +204,32 @@ type Reported = {
   readonly drivers: readonly SharedDriver[]
 }
 
-async function reportOf({ file, connection, link, agent, drivers }: Reported): Promise<BoxReport> {
+/** Reason why the head does not use the box; null for none. */
+function problemOf({ agent, connection, link }: Reported): string | null {
+  const { isConnected, problem } = connection.status()
+  if (!isConnected) return problem ?? 'connecting'
+  const { isHeard, refused } = agent.status()
+  if (isHeard) return refused
+  return link.refusedAt > 0 ? 'unsigned' : 'silent'
+}
+
+async function reportOf(reported: Reported): Promise<BoxReport> {
+  const { file, connection, agent, drivers } = reported
   const limit = AbortSignal.timeout(REPORT_MS)
   const found = await Promise.all(drivers.map((driver) => driver.checkup(limit).catch(() => [])))
-  const { isHeard, since, refused, sessions } = agent.status()
-  const { isConnected, server, since: connectedSince, problem } = connection.status()
-  const strange = !isHeard && link.refusedAt > 0 ? 'unsigned' : refused
-  const why = isConnected ? strange : (problem ?? 'connecting')
-  const isReached = isConnected && isHeard && refused === null
-  const own = isReached ? [] : [unreached(file, why ?? 'silent')]
+  const { since, sessions } = agent.status()
+  const { isConnected, server, since: connectedSince } = connection.status()
+  const problem = problemOf(reported)
+  const own = problem === null ? [] : [unreached(file, problem)]
   return {
     id: file.box_id,
     version: VERSION,
     head: {
       name: file.head_name,
-      is_reached: isReached,
+      is_reached: problem === null,
       address: server,
       since: isConnected ? isoTime(timestamp(since)) : isoTimeOrNull(connectedSince),
-      problem: isReached ? null : (why ?? 'silent'),
+      problem,
       ca_fingerprint: file.ca === null ? null : new X509Certificate(file.ca).fingerprint256,
     },
     lines_running: sessions.length,

@@ -147,6 +147,11 @@ export function readToken(pasted: string): JoinToken | JoinProblem {
   if (end < 0 || !checksumOf(content).equals(whole.subarray(1, 1 + CHECKSUM_BYTES))) {
     return { problem: 'The token is incomplete: copy all of it.' }
   }
+  return tokenIn(content, end, isKeyed)
+}
+
+/** The token in a content whose lines of text go to `end`. */
+function tokenIn(content: Buffer, end: number, isKeyed: boolean): JoinToken {
   const [number, id = '', seed = '', ...more] = content.toString('utf8', 0, end).split('\n')
   const [headKey = null] = isKeyed ? more : []
   const addresses = more.slice(isKeyed ? 1 : 0)

@@ -300,17 +300,15 @@ export class Fleet {
     if (boot === other) return 'is_it'
     if (peer.isDoubted) return 'is_gone'
     peer.isDoubted = true
-    const alive = await Promise.all(
-      [boot, other].map((one) => one !== null && this.#isAlive(id, one)),
-    )
+    const alive = await Promise.all([boot, other].map((one) => this.#isAlive(id, one)))
     peer.isDoubted = false
     const [isKnownAlive = false, isOtherAlive = false] = alive
     if (!isOtherAlive || this.bootOf(id) !== boot) return 'is_gone'
     return isKnownAlive ? 'is_second' : 'is_it'
   }
 
-  async #isAlive(box: BoxId, boot: string): Promise<boolean> {
-    if (this.#link === null) return false
+  async #isAlive(box: BoxId, boot: string | null): Promise<boolean> {
+    if (this.#link === null || boot === null) return false
     const address = { link: this.#link, subject: SUBJECTS.to(box, boot), timeoutMs: PING_MS }
     return (await orNull(ask(address, 'ping', {}))) !== null
   }

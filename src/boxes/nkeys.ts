@@ -41,7 +41,7 @@ export function privateKeyOf({ seed, publicKey }: NkeyPair): KeyObject {
 }
 
 function bytesIn(base32: string): Buffer {
-  const bits = [...base32].map((letter) => BASE32.indexOf(letter).toString(2).padStart(5, '0'))
+  const bits = Array.from(base32, (letter) => BASE32.indexOf(letter).toString(2).padStart(5, '0'))
   const bytes = bits.join('').match(/.{8}/g) ?? []
   return Buffer.from(bytes.map((byte) => Number.parseInt(byte, 2)))
 }
