@@ -27,6 +27,7 @@ import { hasNamespaces } from '../test/executable/torture/box-network.ts'
 import { runBoxKills, type FleetRun } from '../test/executable/torture/boxes.ts'
 import { jumpClock } from '../test/executable/torture/clock.ts'
 import { damageCopies } from '../test/executable/torture/damage.ts'
+import { runHostileBox } from '../test/executable/torture/hostile-box.ts'
 import { runKills } from '../test/executable/torture/kills.ts'
 import { runPartitions } from '../test/executable/torture/partitions.ts'
 import { cutPower, recordLoad } from '../test/executable/torture/power.ts'
@@ -43,6 +44,7 @@ const HOUR_MS = 3_600_000
 const JUMPS_MS = [-1, -24, 25, 40 * 24, 400 * 24].map((hours) => hours * HOUR_MS)
 /** Kills for each process that is stopped for a while. */
 const KILLS_OF_STOP = 40
+const HOSTILE_SECONDS = 20
 /** Partitions of one relay, before its events are so old that it deletes them. */
 const PARTITIONS_OF_ONE = 10
 /** Longer than the relay waits before it deletes old rows. */
@@ -111,12 +113,18 @@ async function boxes(): Promise<Result> {
   const all = count ?? 0
   const run = await runBoxKills({ kills: all, stops: Math.ceil(all / KILLS_OF_STOP) })
   const { killed, stopped } = run
-  return fleetResult(
+  const result = fleetResult(
     `${killed.head + killed.box + killed.broker} kills (head ${killed.head}, box ${killed.box}, ` +
       `broker ${killed.broker}), ${run.early} of them in a start, ${stopped.box} boxes and ` +
       `${stopped.broker} brokers stopped for a while`,
     run,
   )
+  const { asked, files, peakMb, memoryMb, diskMb, faults } = await runHostileBox(HOSTILE_SECONDS)
+  const cost = `${peakMb.toFixed(0)} MB of memory, ${memoryMb.toFixed(0)} MB lasting, ${diskMb.toFixed(1)} MB on disk`
+  return {
+    line: `${result.line}; a hostile box for ${HOSTILE_SECONDS} s (${asked} items, ${files} pieces): ${cost}`,
+    faults: [...result.faults, ...faults],
+  }
 }
 
 async function partitions(): Promise<Result> {

@@ -8,12 +8,14 @@ import { join } from 'node:path'
 
 import type { BoxFinding, BoxReport } from './api/boxes.ts'
 import { createAgent, type Agent } from './boxes/box-agent.ts'
-import type { BoxFile } from './boxes/box-file.ts'
+import { keepHeadKey, type BoxFile } from './boxes/box-file.ts'
 import { BoxUpgrade, type BoxUpgradeTools } from './boxes/box-upgrade.ts'
 import { inboxOf } from './boxes/broker-config.ts'
 import { openJournal } from './boxes/journal.ts'
 import { SUBJECTS } from './boxes/link.ts'
 import type { NatsLink } from './boxes/nats-link.ts'
+import { publicKeyOf } from './boxes/nkeys.ts'
+import { SignedLink } from './boxes/signed-link.ts'
 import { ask } from './boxes/wire.ts'
 import type { Config } from './config.ts'
 import { createLineKinds } from './devices.ts'
@@ -71,7 +73,8 @@ export async function startBox(config: Config, file: BoxFile, parts: BoxParts): 
     .filter(({ kind }) => kinds.deviceKinds.includes(kind))
     .map((driver, index) => shared(driver, index === 0 ? parts.checkHost : async () => []))
   const journal = openJournal(directory.boxDatabase, { clock, random, machine: machineName() })
-  const link = await connect(file, parts)
+  const connection = await connect(file, parts)
+  const link = await signed(connection, file, directory.boxFile, parts)
   const upgrade = new BoxUpgrade({
     ...parts.selfUpgrade,
     clock,
@@ -99,7 +102,7 @@ export async function startBox(config: Config, file: BoxFile, parts: BoxParts): 
   })
   const services = [...kinds.services, ...companions, agent, upgrade]
   const running = runServices(services, { clock, log })
-  const report = () => reportOf({ file, link, agent, drivers })
+  const report = () => reportOf({ file, connection, link, agent, drivers })
   const socket = answerOwner(directory.controlSocket, report, () => notReady(agent, upgrade))
   return {
     report,
@@ -164,6 +167,17 @@ async function connect(file: BoxFile, tools: BoxParts): Promise<NatsLink> {
   return connectNats({ servers, ca, serverName, seed, inboxPrefix: inboxOf(name), name }, tools)
 }
 
+/** The first head that signs for good is the only one, if none was known from joining. */
+async function signed(connection: NatsLink, file: BoxFile, path: string, tools: BoxParts) {
+  const own = { seed: file.seed, publicKey: await publicKeyOf(file.seed) }
+  let { head_key: head = null } = file
+  const trust = {
+    peer: () => ({ key: head, mustSign: head !== null }),
+    insist: (_: string, key: string) => keepHeadKey(path, file, (head = key)),
+  }
+  return new SignedLink(connection, own, trust, tools)
+}
+
 type SharedDriver = LineDriver & { readonly found: () => readonly Found[] }
 
 /** A driver that the head and the owner ask: it has one question of each kind at a time. */
@@ -184,28 +198,38 @@ function shared(driver: LineDriver, checkMore: LineDriver['checkup']): SharedDri
 
 type Reported = {
   readonly file: BoxFile
-  readonly link: NatsLink
+  readonly connection: NatsLink
+  readonly link: SignedLink
   readonly agent: Agent
   readonly drivers: readonly SharedDriver[]
 }
 
-async function reportOf({ file, link, agent, drivers }: Reported): Promise<BoxReport> {
+/** Reason why the head does not use the box; null for none. */
+function problemOf({ agent, connection, link }: Reported): string | null {
+  const { isConnected, problem } = connection.status()
+  if (!isConnected) return problem ?? 'connecting'
+  const { isHeard, refused } = agent.status()
+  if (isHeard) return refused
+  return link.refusedAt > 0 ? 'unsigned' : 'silent'
+}
+
+async function reportOf(reported: Reported): Promise<BoxReport> {
+  const { file, connection, agent, drivers } = reported
   const limit = AbortSignal.timeout(REPORT_MS)
   const found = await Promise.all(drivers.map((driver) => driver.checkup(limit).catch(() => [])))
-  const { isHeard, since, refused, sessions } = agent.status()
-  const { isConnected, server, since: connectedSince, problem } = link.status()
-  const why = isConnected ? refused : (problem ?? 'connecting')
-  const isReached = isConnected && isHeard && refused === null
-  const own = isReached ? [] : [unreached(file, why ?? 'silent')]
+  const { since, sessions } = agent.status()
+  const { isConnected, server, since: connectedSince } = connection.status()
+  const problem = problemOf(reported)
+  const own = problem === null ? [] : [unreached(file, problem)]
   return {
     id: file.box_id,
     version: VERSION,
     head: {
       name: file.head_name,
-      is_reached: isReached,
+      is_reached: problem === null,
       address: server,
       since: isConnected ? isoTime(timestamp(since)) : isoTimeOrNull(connectedSince),
-      problem: isReached ? null : (why ?? 'silent'),
+      problem,
       ca_fingerprint: file.ca === null ? null : new X509Certificate(file.ca).fingerprint256,
     },
     lines_running: sessions.length,
@@ -223,6 +247,7 @@ const PROBLEMS: Readonly<Record<string, string>> = {
   untrusted: 'Another machine answers: its certificate is not that of the head.',
   refused: 'The broker refuses the key of this box: it was removed.',
   silent: 'The broker answers, and the head behind it does not.',
+  unsigned: 'Whoever answers in place of the head does not sign with its key.',
   box_removed: 'The head has removed this box.',
   box_twice: 'Another machine runs as this box: a copy of its data directory.',
   box_outdated: 'The head needs a newer version of Hookline here.',
@@ -233,6 +258,8 @@ const FIXES: Readonly<Record<string, string>> = {
   box_removed: 'To join again, run on the head: hookline boxes add NAME',
   box_twice: 'Stop one of the two. Join the other one as a box of its own.',
   box_outdated: 'Run: hookline upgrade',
+  unsigned:
+    'If the head has a new key (HOOKLINE_BROKER_SEED) or an old version, give it the one from before. Or join again: hookline boxes add NAME, on the head.',
 }
 
 function unreached({ addresses, head_name }: BoxFile, problem: string): BoxFinding {

@@ -62,7 +62,7 @@ const NAME = Type.String({ minLength: 1, maxLength: 40 })
 
 export const NewBox = objectSchema('NewBox', { name: NAME })
 
-/** The users of the broker, for the configuration of a cluster of the owner's. */
+/** The account of the relay and its boxes, for the configuration of a cluster of the owner's. */
 export type BrokerUsersBlock = { readonly users: string }
 
 /** For the owner: `to` is `here`, the name or id of a box, or null to stay. */

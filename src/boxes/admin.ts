@@ -8,7 +8,14 @@ import { timestamp, type BoxId } from '../domain/ids.ts'
 import type { OfflineReason } from '../domain/line.ts'
 import { MINUTE_MS } from '../domain/time.ts'
 import type { Audit } from '../storage/audit.ts'
-import { findBox, findLiveBox, insertBox, listBoxes, updateBox } from '../storage/boxes.ts'
+import {
+  findBox,
+  findLiveBox,
+  insertBox,
+  insistOnSignature,
+  listBoxes,
+  updateBox,
+} from '../storage/boxes.ts'
 import type { Db, Tx } from '../storage/database.ts'
 import type { Writer } from '../storage/writer.ts'
 import { isoTime, isoTimeOrNull } from '../system/iso-time.ts'
@@ -41,7 +48,7 @@ export type BoxAdminTools = {
   readonly stamps: LogicalClock
   readonly audit: Pick<Audit, 'record'>
   /** Throws `broker_unavailable` where no box could connect. */
-  readonly prepare: () => Promise<Pick<JoinToken, 'kind' | 'addresses' | 'ca'>>
+  readonly prepare: () => Promise<Omit<JoinToken, 'id' | 'seed'>>
   /** Lets the boxes of now connect, and cuts off all others; false where the broker does not. */
   readonly apply: () => Promise<boolean>
   readonly brokerUsers: () => Promise<string>
@@ -107,6 +114,8 @@ async function addBox(tools: BoxAdminTools, name: string, origin: Origin): Promi
     }
     if (known === null) insertBox(tx, box)
     else updateBox(tx, box.id, box)
+    // A version that can read its token signs.
+    if (isDirect) insistOnSignature(tx, box.id, publicKey)
     audit.record(tx, origin, { action: 'box.invited', about: thing(box.id), after: { name } })
     return box
   })
@@ -164,6 +173,7 @@ export function acceptJoin(
     if (!isFree) return { refused: `The name ${wanted} is in use, or no name of a box.` }
     const joinedAt = stamps.now()
     updateBox(tx, box.id, { name: wanted, publicKey, version, platform, joinedAt })
+    if (request.signs) insistOnSignature(tx, box.id, publicKey)
     const after = { name: wanted, platform, version }
     audit.record(tx, RELAY_ITSELF, { action: 'box.joined', about: thing(box.id), after })
     return { boxId: box.id }

@@ -19,6 +19,8 @@ const BoxFile = Type.Object({
   server_name: orNull,
   /** PEM; null for public authorities. */
   ca: orNull,
+  /** Public nkey of the head; null, or left out, until it is known. */
+  head_key: Type.Optional(orNull),
   /** The box's nkey: a secret. */
   seed: text,
   /** SHA-256 of the token that it joined with. */
@@ -42,10 +44,20 @@ export function readBoxFile(path: string): BoxFile | null {
 }
 
 export function writeBoxFile(path: string, joined: Joined, token: string): BoxFile {
-  const { boxId: box_id, headName: head_name, serverName: server_name, ...rest } = joined
-  const file = { box_id, head_name, server_name, ...rest, token }
-  writeFileAtomically(path, `${JSON.stringify(file, null, 2)}\n`)
+  const { boxId, headName, serverName, headKey: head_key, ...rest } = joined
+  const ids = { box_id: boxId, head_name: headName, server_name: serverName }
+  const file = { ...ids, ...rest, head_key, token }
+  write(path, file)
   return file
+}
+
+/** The head with this key is the only one from now on. */
+export function keepHeadKey(path: string, file: BoxFile, head_key: string): void {
+  write(path, { ...file, head_key })
+}
+
+function write(path: string, file: BoxFile): void {
+  writeFileAtomically(path, `${JSON.stringify(file, null, 2)}\n`)
 }
 
 const KeyFile = Type.Object({ token: text, seed: text, publicKey: text })

@@ -38,6 +38,11 @@ const ANSWERS = '{ max: 1, expires: "2m" }'
 const WRITE_DEADLINE = '5s'
 const PING_INTERVAL = '5s'
 const CONNECTIONS_MAX = 4_096
+/** Connections of the account in a cluster: a few for each user, since a dead one is noticed late. */
+const CONNECTIONS_OF_USER = 8
+const ACCOUNT = 'HOOKLINE'
+/** Answers a user with its account. */
+export const ACCOUNT_SUBJECT = '$SYS.REQ.USER.INFO'
 
 export function brokerConfig({ port, files, head, boxes, invitations }: BrokerSettings): string {
   const quote = (text: string) => JSON.stringify(text)
@@ -64,12 +69,20 @@ ${usersBlock({ head, boxes, invitations })}
 `
 }
 
-/** The users of a cluster that others run: each of them in its configuration, under `authorization`. */
-export function usersBlock({
-  head,
-  boxes,
-  invitations,
-}: Pick<BrokerSettings, 'head' | 'boxes' | 'invitations'>): string {
+type Users = Pick<BrokerSettings, 'head' | 'boxes' | 'invitations'>
+
+/** The account of the relay in a cluster of its owner: nobody else is in it, and nothing leads in or out. */
+export function accountBlock(users: Users): string {
+  const count = 1 + users.boxes.length + users.invitations.length
+  return `accounts {
+${ACCOUNT} {
+  limits { max_connections: ${count * CONNECTIONS_OF_USER} }
+${usersBlock(users)}
+}
+}`
+}
+
+function usersBlock({ head, boxes, invitations }: Users): string {
   const users = [...boxes, ...invitations]
   return `  users: [
 ${[userOfHead(head, users), ...boxes.map(userOfBox), ...invitations.map(userOfInvitation)].join('\n')}
@@ -83,7 +96,7 @@ ${[userOfHead(head, users), ...boxes.map(userOfBox), ...invitations.map(userOfIn
 function userOfHead(nkey: string, users: readonly BrokerUser[]): string {
   const all = 'hl.1.>'
   const inboxes = users.map(({ id }) => `${inboxOf(plain(id))}.>`)
-  const publish = [all, ...inboxes]
+  const publish = [all, ACCOUNT_SUBJECT, ...inboxes]
   return userOf(nkey, { publish, subscribe: [all, `${HEAD_INBOX}.>`], answers: false })
 }
 

@@ -33,6 +33,8 @@ export type JoinToken = {
   readonly seed: string
   /** PEM; null where public authorities sign the certificates of a cluster. */
   readonly ca: string | null
+  /** Public nkey of the head; null if its answer has it. */
+  readonly headKey: string | null
 }
 
 /** The facts that a box stores; complete, or not there. */
@@ -50,6 +52,8 @@ export type JoinRequest = {
   readonly name: string
   readonly version: string
   readonly platform: string
+  /** False for a version that signs nothing. */
+  readonly signs: boolean
 }
 
 export type JoinAnswer = { readonly boxId: string } | { readonly refused: string }
@@ -70,6 +74,8 @@ const ASK_AGAIN_MS = SECOND_MS
 
 const PREFIX = 'hlj_'
 const VERSION = 1
+/** With the key of the head. */
+const KEYED_VERSION = 2
 const CHECKSUM_BYTES = 4
 const KINDS = ['invitation', 'direct'] as const
 
@@ -84,12 +90,14 @@ const REQUEST = Compile(
     public_key: Type.String({ pattern: '^U[A-Z2-7]{55}$' }),
     version: text(50),
     platform: text(50),
+    signs: Type.Optional(Type.Boolean()),
   }),
 )
 const ANSWER = Compile(
   Type.Object({
     box: Type.Optional(Type.String({ pattern: '^[\\w-]{1,64}$' })),
     head: Type.Optional(text(200)),
+    key: Type.Optional(Type.String({ pattern: '^U[A-Z2-7]{55}$' })),
     refused: Type.Optional(text(500)),
   }),
 )
@@ -114,12 +122,14 @@ export function joinAddresses(
 }
 
 /** Version and checksum, lines of text that end with a zero, then the certificates in DER. */
-export function writeToken({ kind, addresses, id, seed, ca }: JoinToken): string {
-  const lines = [String(KINDS.indexOf(kind)), id, seed, ...addresses].join('\n')
+export function writeToken({ kind, addresses, id, seed, ca, headKey }: JoinToken): string {
+  const keys = headKey === null ? [seed] : [seed, headKey]
+  const lines = [String(KINDS.indexOf(kind)), id, ...keys, ...addresses].join('\n')
   const certificates = (ca ?? '').matchAll(/-----BEGIN CERTIFICATE-----([^-]+)-----END/g)
   const ders = [...certificates].map(([, base64 = '']) => Buffer.from(base64, 'base64'))
   const content = Buffer.concat([new TextEncoder().encode(`${lines}\0`), ...ders])
-  const whole = Buffer.concat([Uint8Array.of(VERSION), checksumOf(content), content])
+  const version = headKey === null ? VERSION : KEYED_VERSION
+  const whole = Buffer.concat([Uint8Array.of(version), checksumOf(content), content])
   return PREFIX + whole.toString('base64url')
 }
 
@@ -130,16 +140,24 @@ export function readToken(pasted: string): JoinToken | JoinProblem {
     return { problem: `This is no token to join with: it starts with ${PREFIX}.` }
   const whole = Buffer.from(plain.slice(PREFIX.length), 'base64url')
   const content = whole.subarray(1 + CHECKSUM_BYTES)
-  const isNewer = whole.length > 0 && whole[0] !== VERSION
+  const isKeyed = whole[0] === KEYED_VERSION
+  const isNewer = whole.length > 0 && whole[0] !== VERSION && !isKeyed
   if (isNewer) return { problem: 'The token is from a newer Hookline. Upgrade this one first.' }
   const end = content.indexOf(0)
   if (end < 0 || !checksumOf(content).equals(whole.subarray(1, 1 + CHECKSUM_BYTES))) {
     return { problem: 'The token is incomplete: copy all of it.' }
   }
-  const [number, id = '', seed = '', ...addresses] = content.toString('utf8', 0, end).split('\n')
+  return tokenIn(content, end, isKeyed)
+}
+
+/** The token in a content whose lines of text go to `end`. */
+function tokenIn(content: Buffer, end: number, isKeyed: boolean): JoinToken {
+  const [number, id = '', seed = '', ...more] = content.toString('utf8', 0, end).split('\n')
+  const [headKey = null] = isKeyed ? more : []
+  const addresses = more.slice(isKeyed ? 1 : 0)
   const kind = KINDS[Number(number)] ?? 'invitation'
   const pems = certificatesIn(content.subarray(end + 1)).map(pemOf)
-  return { kind, addresses, id, seed, ca: pems.length > 0 ? pems.join('') : null }
+  return { kind, addresses, id, seed, ca: pems.length > 0 ? pems.join('') : null, headKey }
 }
 
 /** Each begins with the tag of a sequence and a length of two bytes. */
@@ -171,6 +189,8 @@ export function serveJoins(
   link: Link,
   head: {
     readonly name: string
+    /** Its public nkey. */
+    readonly key: string
     /** One transaction: it decides, and stores the new box and the use of the invitation. */
     readonly accept: (request: JoinRequest) => Promise<JoinAnswer>
     /** Lets the box connect (`Broker.apply`); false where that failed. */
@@ -180,12 +200,13 @@ export function serveJoins(
   return link.serve(SUBJECTS.join('*'), async (body, subject) => {
     const request = parse(body)
     if (!REQUEST.Check(request)) return JSON.stringify({ refused: 'The request is malformed.' })
-    const { name, public_key: publicKey, version, platform } = request
+    const { name, public_key: publicKey, version, platform, signs = false } = request
     const invitation = subject.slice(subject.lastIndexOf('.') + 1)
-    const answer = await head.accept({ invitation, publicKey, name, version, platform })
+    const answer = await head.accept({ invitation, publicKey, name, version, platform, signs })
     if ('refused' in answer) return JSON.stringify(answer)
     // Without an answer the machine asks again.
-    return (await head.apply()) ? JSON.stringify({ box: answer.boxId, head: head.name }) : null
+    if (!(await head.apply())) return null
+    return JSON.stringify({ box: answer.boxId, head: head.name, key: head.key })
   })
 }
 
@@ -202,7 +223,7 @@ export async function join(
   const token = readToken(pasted)
   if ('problem' in token) return token
   const { connectNats } = await import('./nats-link.ts')
-  const { kind, addresses, ca, id, seed } = token
+  const { kind, addresses, ca, id, seed, headKey } = token
   const serverName = kind === 'invitation' ? BROKER_NAME : null
   const { clock } = tools
   const link = connectNats(
@@ -212,7 +233,7 @@ export async function join(
   try {
     if (!(await isConnected(link, clock, signal))) return { problem: problemWords(link, token) }
     const facts = { addresses, ca, serverName }
-    if (kind === 'direct') return { ...facts, boxId: id, headName: null, seed }
+    if (kind === 'direct') return { ...facts, boxId: id, headName: null, headKey, seed }
     const answer = await askToJoin(link, id, machine, { clock, signal })
     return 'problem' in answer ? answer : { ...facts, ...answer, seed: machine.key.seed }
   } finally {
@@ -247,6 +268,7 @@ function problemWords(link: NatsLink, { kind, addresses }: JoinToken): string {
     case 'untrusted':
       return `The machine at ${places} is not the one that made this token: its certificate differs.`
     case 'unreachable':
+    case 'shared':
     case null:
       return `Nothing answers at ${places}. Check that the head runs and that its port is open to this network.`
   }
@@ -257,16 +279,17 @@ async function askToJoin(
   invitation: string,
   { name, version, platform, key }: Machine,
   { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
-): Promise<{ readonly boxId: string; readonly headName: string | null } | JoinProblem> {
-  const request = JSON.stringify({ name, version, platform, public_key: key.publicKey })
+): Promise<Pick<Joined, 'boxId' | 'headName' | 'headKey'> | JoinProblem> {
+  const facts = { name, version, platform, public_key: key.publicKey, signs: true }
+  const request = JSON.stringify(facts)
   for (let asked = 0; asked < ASKS_MAX && !signal.aborted; asked += 1) {
     if (asked > 0) await clock.sleep(ASK_AGAIN_MS, signal)
     const reply = await link.ask(SUBJECTS.join(invitation), request, ASK_MS).catch(() => '')
     const answer = parse(reply)
     if (!ANSWER.Check(answer)) continue
-    const { box, head = null, refused } = answer
+    const { box, head = null, key: headKey = null, refused } = answer
     if (refused !== undefined) return { problem: refused }
-    if (box !== undefined) return { boxId: box, headName: head }
+    if (box !== undefined) return { boxId: box, headName: head, headKey }
   }
   return { problem: 'The head did not answer. Run the same command again.' }
 }

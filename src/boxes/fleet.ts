@@ -294,10 +294,10 @@ export class Fleet {
     return true
   }
 
-  /** Another process takes the place of the known one only where it is alive, and that one is not. */
+  /** A process that was not heard takes the place of the known one only if it is alive, and that one is not. */
   async #placeOf(other: string, peer: Peer): Promise<'is_it' | 'is_second' | 'is_gone'> {
     const { id, boot } = peer
-    if (boot === null || boot === other) return 'is_it'
+    if (boot === other) return 'is_it'
     if (peer.isDoubted) return 'is_gone'
     peer.isDoubted = true
     const alive = await Promise.all([boot, other].map((one) => this.#isAlive(id, one)))
@@ -307,8 +307,8 @@ export class Fleet {
     return isKnownAlive ? 'is_second' : 'is_it'
   }
 
-  async #isAlive(box: BoxId, boot: string): Promise<boolean> {
-    if (this.#link === null) return false
+  async #isAlive(box: BoxId, boot: string | null): Promise<boolean> {
+    if (this.#link === null || boot === null) return false
     const address = { link: this.#link, subject: SUBJECTS.to(box, boot), timeoutMs: PING_MS }
     return (await orNull(ask(address, 'ping', {}))) !== null
   }

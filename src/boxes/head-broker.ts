@@ -7,20 +7,22 @@ import type { Finding } from '../domain/finding.ts'
 import { NEVER, whenAborted } from '../system/clock.ts'
 import { dataDirectoryAt } from '../system/data-directory.ts'
 import { ownAddresses } from '../system/network-address.ts'
-import { HEAD_INBOX, usersBlock, type BrokerUsers } from './broker-config.ts'
+import { accountBlock, HEAD_INBOX, type BrokerUsers } from './broker-config.ts'
 import { Broker, type BrokerTools } from './broker.ts'
 import { joinAddresses, type JoinToken } from './enrolment.ts'
 import type { Link } from './link.ts'
 import type { NatsLink, NatsOptions } from './nats-link.ts'
 import { brokerFinding, findNatsServer } from './nats-server.ts'
-import { publicKeyOf } from './nkeys.ts'
+import { type NkeyPair, publicKeyOf } from './nkeys.ts'
 
 export type HeadBroker = {
   /** Facts for a token; throws `broker_unavailable` where no box could connect. */
-  prepare(): Promise<Pick<JoinToken, 'kind' | 'addresses' | 'ca'>>
+  prepare(): Promise<Omit<JoinToken, 'id' | 'seed'>>
   /** Runs what it needs until `signal` aborts. */
   run(signal: AbortSignal): Promise<void>
   connect(): Promise<Link>
+  /** Nkey of the head, by which boxes know it. */
+  key(): Promise<NkeyPair>
   /** Lets the boxes of now connect, and cuts off all others; false where that failed. */
   apply(): Promise<boolean>
   /** The users of the configuration. */
@@ -68,12 +70,13 @@ function ownBroker(
       if ('code' in found) throw unavailable(`${found.title}. ${found.why} ${found.fix}`)
       const { ca } = await broker.access()
       const addresses = joinAddresses(ownAddresses(), port, publicUrl)
-      return { kind: 'invitation', addresses, ca }
+      return { kind: 'invitation', addresses, ca, headKey: null }
     },
     connect: async () => connected(await broker.access(), tools),
+    key: () => broker.access(),
     async users() {
       const { publicKey: head } = await broker.access()
-      return usersBlock({ ...users(), head })
+      return accountBlock({ ...users(), head })
     },
   }
 }
@@ -89,20 +92,22 @@ function clusterOf(
     if (brokerSeed !== null) return brokerSeed
     throw unavailable('HOOKLINE_BROKER needs HOOKLINE_BROKER_SEED: make one with "nk -gen user".')
   }
+  const key = async () => ({ seed: seed(), publicKey: await publicKeyOf(seed()) })
   const ca = () => (brokerCa === null ? null : readFileSync(brokerCa, 'utf8'))
   return {
     // Its owner changes the users.
     apply: async () => true,
     run: async (signal) => void (await whenAborted(signal)),
     async prepare() {
-      seed()
-      return { kind: 'direct', addresses: servers, ca: ca() }
+      const { publicKey: headKey } = await key()
+      return { kind: 'direct', addresses: servers, ca: ca(), headKey }
     },
+    key,
     async connect() {
       const way = { servers, ca: ca(), serverName: null, seed: seed(), inboxPrefix: HEAD_INBOX }
-      return (link = await connected(way, tools))
+      return (link = await connected({ ...way, needsOwnAccount: true }, tools))
     },
-    users: async () => usersBlock({ ...users(), head: await publicKeyOf(seed()) }),
+    users: async () => accountBlock({ ...users(), head: (await key()).publicKey }),
     findings() {
       const problem = link?.status().problem ?? null
       return problem === null ? [] : [clusterFinding(problem, servers)]
@@ -119,16 +124,18 @@ const CLUSTER_PROBLEMS = {
   unreachable: 'None of its servers answers.',
   untrusted: 'Its certificate is not signed by an authority that this machine trusts.',
   refused: "It refuses the relay's key.",
+  shared:
+    'It does not say that the relay has an account of its own. In a shared one, every program could read all messages and give orders to boxes.',
 } as const
 
 function clusterFinding(
   problem: keyof typeof CLUSTER_PROBLEMS,
   servers: readonly string[],
 ): Finding {
-  return brokerFinding('broker_unreachable', {
-    title: 'The broker of your boxes can’t be reached',
+  return brokerFinding(problem === 'shared' ? 'broker_shared' : 'broker_unreachable', {
+    title: 'The broker of your boxes can’t be used',
     why: `${CLUSTER_PROBLEMS[problem]} (${servers.join(', ')})`,
-    fix: 'Check the cluster, its users ("hookline boxes config") and the options that begin with HOOKLINE_BROKER.',
+    fix: 'Check the cluster, its account HOOKLINE ("hookline boxes config") and the options that begin with HOOKLINE_BROKER.',
   })
 }
 

@@ -11,7 +11,9 @@ import {
   beginEpoch,
   epochOf,
   findBox,
+  insistOnSignature,
   listBoxes,
+  mustSign,
   raiseEpochOf,
   updateBox,
 } from '../storage/boxes.ts'
@@ -20,6 +22,7 @@ import type { ChangeFeed } from '../system/change-feed.ts'
 import type { Clock } from '../system/clock.ts'
 import type { Log } from '../system/log.ts'
 import type { Metrics } from '../system/metrics.ts'
+import type { Random } from '../system/random.ts'
 import type { Service } from '../system/service.ts'
 import { Signal } from '../system/signal.ts'
 import {
@@ -35,9 +38,11 @@ import type { HeadBroker } from './head-broker.ts'
 import { createJoinedDriver } from './joined-driver.ts'
 import type { Link } from './link.ts'
 import { Rollouts } from './rollouts.ts'
+import { SignedLink, type Trust } from './signed-link.ts'
 
 export type HeadTools = Pick<BoxAdminTools, 'db' | 'writer' | 'stamps' | 'audit'> & {
   readonly clock: Clock
+  readonly random: Random
   readonly log: Log
   readonly changes: Pick<ChangeFeed, 'publish'>
   readonly healthSignal: Signal
@@ -267,15 +272,32 @@ async function live(head: Head, isNeeded: () => boolean, stop: AbortSignal): Pro
   }
 }
 
+/** A box is known by the key that it joined with. */
+function trustIn({ db, writer, log }: HeadTools): Trust {
+  return {
+    peer(id) {
+      const box = findBox(db, id as BoxId) // Only compared with ids.
+      const key = box?.publicKey ?? null
+      return box === null || key === null ? null : { key, mustSign: mustSign(db, box.id, key) }
+    },
+    insist: (id, key) =>
+      void writer
+        .write((tx) => insistOnSignature(tx, id as BoxId, key)) // `peer` found it.
+        .catch((error: unknown) => log.warn('key of a box is not stored', { box_id: id, error })),
+  }
+}
+
 /** Answers boxes, and machines that join, in a new epoch. Returns a function that ends it. */
 async function serve({ tools, fleet, broker }: Head, link: Link): Promise<() => void> {
   const epoch = await tools.writer.write((tx) => beginEpoch(tx))
+  const key = await broker.key()
   const stopJoins = serveJoins(link, {
     name: tools.name,
+    key: key.publicKey,
     accept: (request) => acceptJoin(tools, request),
     apply: () => broker.apply(),
   })
-  const detach = fleet.attach(link, epoch)
+  const detach = fleet.attach(new SignedLink(link, key, trustIn(tools), tools), epoch)
   return () => {
     stopJoins()
     detach()

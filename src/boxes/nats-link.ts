@@ -9,15 +9,21 @@ import {
   type NatsConnection,
   type Subscription,
 } from '@nats-io/transport-node'
+import { Type } from 'typebox'
 
 import { timestamp, type Timestamp } from '../domain/ids.ts'
 import { withTimeout, type Clock } from '../system/clock.ts'
 import type { Log } from '../system/log.ts'
 import type { Random } from '../system/random.ts'
+import { ACCOUNT_SUBJECT } from './broker-config.ts'
 import { LinkError, type Link } from './link.ts'
+import { parsed } from './wire.ts'
 
-/** The newest failure to connect: no answer, a certificate of someone else, or a key without rights. */
-export type LinkProblem = 'unreachable' | 'untrusted' | 'refused'
+/**
+ * The newest failure to connect: no answer, a certificate of someone else, a key without rights, or an account of
+ * which the server does not say that it is the user's own.
+ */
+export type LinkProblem = 'unreachable' | 'untrusted' | 'refused' | 'shared'
 
 export type LinkStatus = {
   readonly isConnected: boolean
@@ -47,6 +53,8 @@ export type NatsOptions = {
   readonly inboxPrefix: string
   /** Name of the connection, for the broker's log. */
   readonly name: string
+  /** Uses a connection only if the server says that its user is in an account of its own. */
+  readonly needsOwnAccount?: boolean | undefined
   /** Interval of the client's pings; after two without an answer the connection is given up. */
   readonly pingMs?: number | undefined
 }
@@ -59,6 +67,7 @@ type Served = {
   subscription: Subscription | null
 }
 
+const USER_INFO = Type.Object({ data: Type.Object({ account: Type.String() }) })
 const DIAL_MS = 2_000
 /** Time that the address which worked last has for itself. */
 const HEAD_START_MS = 250
@@ -69,7 +78,9 @@ const PATIENT_RETRY_MS = 1_000
 const PING_MS = 3_000
 const PINGS_OUT_MAX = 2
 const TLS_ERROR = /CERT|SELF_SIGNED|UNABLE_TO_|DEPTH_ZERO|ERR_TLS_|ERR_SSL_|HOSTNAME_MISMATCH/
-const BY_WEIGHT: readonly LinkProblem[] = ['refused', 'untrusted', 'unreachable']
+const BY_WEIGHT: readonly LinkProblem[] = ['shared', 'refused', 'untrusted', 'unreachable']
+/** Accounts that every server has: for users without one, and for its operators. */
+const COMMON_ACCOUNTS = ['$G', '$SYS']
 
 /** Connects for as long as it takes, again after each loss, until `close`. */
 export function connectNats(options: NatsOptions, tools: Tools): NatsLink {
@@ -231,13 +242,14 @@ class Connector implements NatsLink {
 
   async #dial(server: string): Promise<NatsConnection | null> {
     const { ca, serverName, seed, inboxPrefix, name, pingMs = PING_MS } = this.#options
+    const { needsOwnAccount = false } = this.#options
     const tls = {
       handshakeFirst: true,
       ...(ca !== null && { ca }),
       ...(serverName !== null && { servername: serverName }),
     }
     try {
-      return await connect({
+      const connection = await connect({
         servers: [server],
         tls,
         authenticator: nkeyAuthenticator(new TextEncoder().encode(seed)),
@@ -250,14 +262,21 @@ class Connector implements NatsLink {
         ignoreClusterUpdates: true,
         noAsyncTraces: true,
       })
+      if (!needsOwnAccount || (await hasOwnAccount(connection))) return connection
+      const problem = connection.isClosed() ? 'unreachable' : 'shared'
+      await connection.close()
+      return this.#failed(server, problem)
     } catch (error) {
-      const problem = problemOf(error)
-      if (this.#problems.get(server) === problem) return null
-      this.#problems.set(server, problem)
-      this.#tools.log.info('broker not reached', { server, problem, error })
-      for (const listener of this.#listeners) listener()
-      return null
+      return this.#failed(server, problemOf(error), error)
     }
+  }
+
+  #failed(server: string, problem: LinkProblem, error: unknown = null): null {
+    if (this.#problems.get(server) === problem) return null
+    this.#problems.set(server, problem)
+    this.#tools.log.info('broker not reached', { server, problem, error })
+    for (const listener of this.#listeners) listener()
+    return null
   }
 
   #subscribe(connection: NatsConnection, served: Served): void {
@@ -285,6 +304,16 @@ async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promi
     return await Promise.race([promise, aborted.promise])
   } finally {
     signal.removeEventListener('abort', end)
+  }
+}
+
+/** True if the server says so; some do not know the question, or do not let a user ask it. */
+async function hasOwnAccount(connection: NatsConnection): Promise<boolean> {
+  try {
+    const answer = await connection.request(ACCOUNT_SUBJECT, '', { timeout: DIAL_MS })
+    return !COMMON_ACCOUNTS.includes(parsed(USER_INFO, answer.string())?.data.account ?? '$G')
+  } catch {
+    return false
   }
 }
 

@@ -40,6 +40,8 @@ export const PROTOCOL = 1
 export const WINDOW = 128
 /** Bytes of a file in one answer. */
 export const CHUNK_BYTES = 524_288
+/** Room for the signature of a text. */
+const SIGNATURE_BYTES_MAX = 300
 /** Bytes of entries in one page of a list. */
 export const PAGE_BYTES = 524_288
 /** A box that is silent for longer is away: more than three times the time between its hellos, so two may be lost. */
@@ -257,7 +259,7 @@ export function parsed<Schema extends TSchema>(schema: Schema, json: string): Wi
 function written(schema: TSchema, value: unknown, name: string | null = null): string {
   if (fitting(schema, value) === null) throw new Error(`${name ?? 'An answer'} has the wrong form.`)
   const json = JSON.stringify(name === null ? value : { op: name, ...(value as object) }) // It fits an object.
-  if (Buffer.byteLength(json) > PAYLOAD_BYTES_MAX)
+  if (Buffer.byteLength(json) > PAYLOAD_BYTES_MAX - SIGNATURE_BYTES_MAX)
     throw new Error(`${name ?? 'An answer'} is too long.`)
   return json
 }

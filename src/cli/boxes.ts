@@ -37,7 +37,7 @@ export const BOX_COMMANDS: readonly Command[] = [
   },
   {
     name: 'boxes config',
-    sentence: 'Print the users of the broker, for a NATS cluster of your own.',
+    sentence: 'Print the account of the relay and its boxes, for a NATS cluster of your own.',
     run: config,
   },
 ]

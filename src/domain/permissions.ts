@@ -143,6 +143,11 @@ export function ruleAgainst({ lineIds, rules }: Limits, scope: Scope): string | 
   return rules.approval === 'new_contacts' ? 'rules.approval' : null
 }
 
+/** True for a key whose sends have rules: it decides on messages of its own only, since others' may break them. */
+export function hasRules({ rules }: Pick<Permissions, 'rules'>): boolean {
+  return JSON.stringify({ ...NO_RULES, ...rules }) !== JSON.stringify(NO_RULES)
+}
+
 export function scopesOf(permissions: Permissions): readonly Scope[] {
   return SCOPES.filter((scope) => hasScope(permissions, scope))
 }

@@ -94,12 +94,18 @@ const CODES_BY_PLACE: Readonly<Record<string, readonly string[]>> = {
     'number_twice',
   ],
   'several-boxes#from-one-mac-to-three': ['broker_missing', 'broker_outdated'],
+  'several-boxes#a-cluster-of-your-own': ['broker_shared'],
   'several-boxes#firewall': ['broker_failed', 'broker_unreachable'],
   'several-boxes#moving-a-number': ['line_moving'],
   'several-boxes#upgrades': ['box_outdated'],
   'several-boxes#upgrading-boxes': ['rollout_paused'],
   'keys#expiry': ['keys_expire'],
-  'security#on-a-network': ['certificate_expires', 'certificate_not_renewed', 'lan_without_tls'],
+  'security#on-a-network': [
+    'certificate_expires',
+    'certificate_not_renewed',
+    'lan_without_tls',
+    'tls_key_readable',
+  ],
   'security#the-dashboards-password': ['short_password'],
 }
 

@@ -62,6 +62,9 @@ export function listenEverywhere(
   }
 }
 
+/** Of TLS 1.2, those with forward secrecy: with others, who gets the key can read what was recorded before. */
+const CIPHERS = 'ECDHE+AESGCM:ECDHE+CHACHA20'
+
 /** Listens on a port, by HTTPS where there is a certificate. Port 0 takes a free one. */
 export function listen(
   http: Http,
@@ -82,7 +85,7 @@ export function listen(
         idleTimeout: IDLE_SECONDS,
         // Two relays on one port would share its requests.
         reusePort: false,
-        ...(pair === null ? {} : { tls: { cert: pair.cert, key: pair.key } }),
+        ...(pair === null ? {} : { tls: { cert: pair.cert, key: pair.key, ciphers: CIPHERS } }),
         fetch: (request, server) =>
           http.fetch(request, new PortPeer(request, server, pair !== null)),
       }),

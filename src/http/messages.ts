@@ -146,7 +146,7 @@ export function messageRoutes(messages: MessageActions) {
       },
       { ...BY_ID, ...GET },
     )
-    .delete('/:id', ({ request, params }) => messages.cancel(params.id, originOf(request)), {
+    .delete('/:id', ({ request, params }) => messages.cancel(params.id, deciderOf(request)), {
       ...BY_ID,
       ...CANCEL,
     })
@@ -162,7 +162,7 @@ export function messageRoutes(messages: MessageActions) {
     )
     .post(
       '/:id/resolve',
-      ({ request, params, body }) => messages.resolve(params.id, body.status, originOf(request)),
+      ({ request, params, body }) => messages.resolve(params.id, body.status, deciderOf(request)),
       { ...BY_ID, ...takes(Resolution), ...RESOLVE },
     )
 }

@@ -8,7 +8,7 @@ import type { Finding } from '../domain/finding.ts'
 import { timestamp } from '../domain/ids.ts'
 import { DAY_MS, MINUTE_MS } from '../domain/time.ts'
 import { type Clock, whenAborted } from '../system/clock.ts'
-import { readTextOrNull } from '../system/files.ts'
+import { isReadableByAll, readTextOrNull } from '../system/files.ts'
 import { isoTime } from '../system/iso-time.ts'
 import type { Log } from '../system/log.ts'
 import { isLoopbackAddress } from '../system/network-address.ts'
@@ -89,7 +89,12 @@ export class TlsWatch implements Service {
       why: `The certificate in ${this.#place.tlsCert} is valid until ${end}.`,
       fix: 'Renew it. The new files are served within a minute, without a restart.',
     }
-    return [...(this.#problem === null ? [] : [notRenewed]), ...(isSoon ? [expires] : [])]
+    const { tlsKey } = this.#place
+    return [
+      ...(this.#problem === null ? [] : [notRenewed]),
+      ...(isSoon ? [expires] : []),
+      ...(tlsKey !== null && isReadableByAll(tlsKey) ? [readableKey(tlsKey)] : []),
+    ]
   }
 
   #check(): void {
@@ -105,6 +110,16 @@ export class TlsWatch implements Service {
       if (this.#problem === null) this.#tools.log.warn('certificate not renewed', { error })
       this.#problem = error instanceof Error ? error.message : String(error)
     }
+  }
+}
+
+function readableKey(tlsKey: string): Finding {
+  return {
+    ...WARNING,
+    code: 'tls_key_readable',
+    title: 'Every user of this machine can read the key of the certificate',
+    why: `With ${tlsKey}, another program can answer in place of this relay.`,
+    fix: `Run: chmod o-rwx '${tlsKey}'`,
   }
 }
 

@@ -7,8 +7,9 @@ import type { Conversation } from '../domain/conversation.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
 import { deviceHandle } from '../domain/handle.ts'
 import { parseId, type Timestamp, timestamp } from '../domain/ids.ts'
-import type { Message } from '../domain/message.ts'
+import type { Message, Outbound } from '../domain/message.ts'
 import type { OptOut } from '../domain/opt-out.ts'
+import { hasRules, type KeyCaller } from '../domain/permissions.ts'
 import { includesLine, type LineLimit } from '../domain/routing.ts'
 import { DAY_MS } from '../domain/time.ts'
 import type { Audit } from '../storage/audit.ts'
@@ -39,7 +40,7 @@ import { isoTimeOrNull } from '../system/iso-time.ts'
 import type { Metrics } from '../system/metrics.ts'
 import type { Signal } from '../system/signal.ts'
 import type { PublishUnplaced } from '../webhooks/publish.ts'
-import { createApprovals } from './approvals.ts'
+import { createApprovals, type Decider } from './approvals.ts'
 import { type ExportFormat, exportConversation } from './export.ts'
 import { type LineDirectory, takesMessages } from './line-directory.ts'
 import { createOptOuts } from './opt-outs.ts'
@@ -100,9 +101,9 @@ export function createReading(tools: Tools) {
         ...message,
         ...contactFields(db, deviceHandle(message.handle)),
       }),
-      resolve: (id: string, status: 'sent' | 'failed', origin: Origin) =>
-        resolveByHand(tools, id, status, origin),
-      cancel: (id: string, origin: Origin) => cancelQueued(tools, id, origin),
+      resolve: (id: string, status: 'sent' | 'failed', decider: Decider) =>
+        resolveByHand(tools, id, status, decider),
+      cancel: (id: string, decider: Decider) => cancelQueued(tools, id, decider),
       ...createApprovals(tools),
     },
     conversations: {
@@ -129,13 +130,14 @@ async function resolveByHand(
   tools: Tools,
   id: string,
   status: 'sent' | 'failed',
-  origin: Origin,
+  { origin, key }: Decider,
 ): Promise<api.Message> {
   await tools.writer.write((tx) => {
     const message = requireMessage(tx, id)
     if (message.status !== 'uncertain') {
       throw new RelayError('not_uncertain', `The message is ${message.status}, not uncertain.`)
     }
+    requireOwn(message, key)
     const at = tools.stamps.now()
     if (status === 'sent') applyReceipt(tools, tx, message, { kind: 'sent', at, reason: null })
     else failMessage(tools, tx, message, 'resolved_by_hand')
@@ -150,8 +152,17 @@ async function resolveByHand(
   return messageResource(tools.db, requireMessage(tools.db, id), tools.waitReason)
 }
 
+function requireOwn(message: Outbound, key: KeyCaller | null): void {
+  if (key === null || message.keyId === key.keyId || !hasRules(key.permissions)) return
+  throw new RelayError('forbidden', 'A key with rules decides only on its own messages.')
+}
+
 /** One that a driver has in hand and did not let go yet is never sent. */
-async function cancelQueued(tools: Tools, id: string, origin: Origin): Promise<api.Message> {
+async function cancelQueued(
+  tools: Tools,
+  id: string,
+  { origin, key }: Decider,
+): Promise<api.Message> {
   await tools.writer.write((tx) => {
     const message = requireMessage(tx, id)
     if (message.status !== 'queued' && message.status !== 'deferred') {
@@ -161,6 +172,7 @@ async function cancelQueued(tools: Tools, id: string, origin: Origin): Promise<a
     if (kind === 'member' && message.extras?.memberId !== by) {
       throw new RelayError('forbidden', 'Members cancel only their own messages.')
     }
+    requireOwn(message, key)
     failMessage(tools, tx, message, 'canceled')
     const about = { kind: 'message', id: message.id } as const
     tools.audit.record(tx, origin, { action: 'message.canceled', about })

@@ -7,6 +7,7 @@ import type { Db, Tx } from './database.ts'
 import { boxes } from './line-schema.ts'
 
 const EPOCH = 'epoch'
+const SIGNS = 'signs'
 export const ROLLOUT = 'rollout'
 
 /** All boxes, those of the past too, by creation, oldest first. */
@@ -48,6 +49,15 @@ export function epochOf(db: Db, id: BoxId): number {
 /** Gives a box an epoch above `above`, and above every one that it was given before. */
 export function raiseEpochOf(tx: Tx, id: BoxId, above: number): number {
   return raised(tx, `${EPOCH} ${id}`, above)
+}
+
+/** True if nothing is taken from a box without a signature by this key. */
+export function mustSign(db: Db, id: BoxId, key: string): boolean {
+  return readAbout(db, `${SIGNS} ${id}`) === key
+}
+
+export function insistOnSignature(tx: Tx, id: BoxId, key: string): void {
+  writeAbout(tx, `${SIGNS} ${id}`, key)
 }
 
 function raised(tx: Tx, name: string, above: number): number {

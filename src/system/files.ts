@@ -5,8 +5,10 @@ import {
   linkSync,
   openSync,
   readFileSync,
+  realpathSync,
   renameSync,
   rmSync,
+  statSync,
   statfsSync,
   writeFileSync,
 } from 'node:fs'
@@ -20,6 +22,13 @@ const SECRET_KEY_LENGTH = 32
 /** Makes every file of this process readable by its owner only. */
 export function restrictNewFiles(): void {
   process.umask(0o077)
+}
+
+/** True if every user of this machine can read a file: its mode and those of all folders above it let them. */
+export function isReadableByAll(path: string): boolean {
+  const lets = (one: string, bit: number): boolean =>
+    (statSync(one).mode & bit) !== 0 && (one === dirname(one) || lets(dirname(one), 0o001))
+  return existsSync(path) && lets(realpathSync(path), 0o004)
 }
 
 export function readTextOrNull(path: string): string | null {

@@ -36,8 +36,8 @@ test('an invitation is good for one machine, which may ask again', async () => {
   const other = await ask(stage, id, second.publicKey)
 
   expect([joined, again]).toEqual([
-    { box: id, head: expect.any(String) },
-    { box: id, head: expect.any(String) },
+    { box: id, head: expect.any(String), key: expect.any(String) },
+    { box: id, head: expect.any(String), key: expect.any(String) },
   ])
   expect(other).toEqual({ refused: 'The invitation was used already. Create a new one.' })
   expect(listBoxes(stage.relay.db)).toMatchObject([{ id, publicKey: first.publicKey }])

@@ -48,7 +48,7 @@ async function invite(given: {
   readonly ca: string | null
 }) {
   const { seed, publicKey } = await makeKey()
-  return { publicKey, token: writeToken({ kind: 'invitation', seed, ...given }) }
+  return { publicKey, token: writeToken({ kind: 'invitation', seed, headKey: null, ...given }) }
 }
 
 /** A head with its broker, its invitations and its boxes in memory. */
@@ -66,7 +66,8 @@ class Head implements AsyncDisposable {
     const head = new Head(await BrokerRig.start())
     const link = await head.rig.connect({})
     const accept = async (request: JoinRequest) => head.#accept(request)
-    serveJoins(link, { name: 'office', accept, apply: () => head.rig.broker.apply() })
+    const { publicKey: key } = await head.rig.broker.access()
+    serveJoins(link, { name: 'office', key, accept, apply: () => head.rig.broker.apply() })
     return head
   }
 
@@ -116,9 +117,10 @@ withServer(
     // Its time never ends: it is the broker's word that ends the wait.
     const unknown = await joinWith(key, { ...systemClock, monotonic: () => 0 })
 
-    expect(joined).toMatchObject({ boxId: 'box_1', headName: 'office', seed: key.seed })
+    const { publicKey: headKey } = await head.rig.broker.access()
+    expect(joined).toMatchObject({ boxId: 'box_1', headName: 'office', headKey, seed: key.seed })
     expect(box.status().isConnected).toBe(true)
-    const request = { invitation: INVITATION, publicKey: key.publicKey, ...MACHINE }
+    const request = { invitation: INVITATION, publicKey: key.publicKey, ...MACHINE, signs: true }
     expect(head.requests[0]).toEqual(request)
     expect(token).not.toContain(key.seed)
     expect(again).toEqual(joined)
@@ -141,7 +143,14 @@ withServer('another machine at the address, and none at all, are problems in wor
   }
   const { ca } = await rig.broker.access()
   // The token of a cluster, whose certificate has the name of its address: ours has another one.
-  const direct = writeToken({ kind: 'direct', addresses: [address], id: 'b', seed, ca })
+  const direct = writeToken({
+    kind: 'direct',
+    addresses: [address],
+    id: 'b',
+    seed,
+    ca,
+    headKey: key.publicKey,
+  })
 
   const others = [
     await joinAt(otherAuthority()),
@@ -177,16 +186,19 @@ test('a token is short, survives wrapping, and says when a part of it is missing
   const changed = token.replace(/(?<=^.{300})./, (one) => (one === 'A' ? 'B' : 'A'))
   expect(problemOf(changed)).toBe('The token is incomplete: copy all of it.')
   expect(problemOf('hlk_x')).toBe('This is no token to join with: it starts with hlj_.')
-  expect(problemOf(`hlj_${Buffer.of(2, 1, 1).toString('base64url')}`)).toContain('newer Hookline')
+  expect(problemOf(`hlj_${Buffer.of(3, 1, 1).toString('base64url')}`)).toContain('newer Hookline')
 })
 
-test('a token may carry several certificates, or none', async () => {
-  const { seed } = await makeKey()
+test('a token may carry several certificates and the key of its head, or none', async () => {
+  const { seed, publicKey } = await makeKey()
   const token = { kind: 'direct', addresses: ['a:1'], id: 'one', seed } as const
-  const two = otherAuthority() + otherAuthority()
 
-  expect(readToken(writeToken({ ...token, ca: two }))).toEqual({ ...token, ca: two })
-  expect(readToken(writeToken({ ...token, ca: null }))).toEqual({ ...token, ca: null })
+  for (const headKey of [publicKey, null]) {
+    for (const ca of [otherAuthority() + otherAuthority(), null]) {
+      const whole = { ...token, ca, headKey }
+      expect(readToken(writeToken(whole))).toEqual(whole)
+    }
+  }
 })
 
 test('a token names the addresses that another machine may reach', () => {
@@ -212,7 +224,7 @@ test('a token names the addresses that another machine may reach', () => {
 
 test('an invitation is good once and for its time, and its answer stays', () => {
   const invitation: Invitation = { expiresAt: timestamp(MINUTE_MS), usedBy: null }
-  const request = { invitation: INVITATION, publicKey: 'UA', ...MACHINE }
+  const request = { invitation: INVITATION, publicKey: 'UA', ...MACHINE, signs: true }
   const used = { ...invitation, usedBy: { publicKey: 'UA', boxId: 'box_1' } }
   const at = (ms: number) => timestamp(invitation.expiresAt + ms)
 

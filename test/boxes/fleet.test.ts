@@ -76,6 +76,30 @@ test('a hello of a process that is gone changes nothing', async () => {
   expect(snapshotOf(stage)?.problem).toBeNull()
 })
 
+test('a head that starts hears no box by a hello that was said again, and the box by its own', async () => {
+  using stage = await Stage.open()
+  const hellos: [string, string][] = []
+  stage.rig.network.loses = ({ direction, subject, text }) => {
+    if (direction === 'request' && text.includes('"hello"')) hellos.push([subject, text])
+    return false
+  }
+  await stage.clock.advance(2_000)
+  stage.rig.box?.kill()
+  using started = new BoxRig(stage.clock)
+  const [subject, text] = hellos[0] ?? ['', '']
+
+  const late = started.network
+    .link()
+    .ask(subject, text, 1_000)
+    .catch(() => 'none')
+  await stage.clock.advance(1_000)
+  const whileAway = [await late, started.fleet.absence(BOX)?.code]
+  await started.heardFrom(started.start([stage.driver]), 'mac')
+
+  expect(whileAway).toEqual(['none', 'box_unreachable'])
+  expect(started.fleet.absence(BOX)).toBeNull()
+})
+
 test('a box that is too old is outdated, and one that was removed is removed', async () => {
   using stage = new Stage()
   stage.rig.start([stage.driver], { version: '1.1.9' })

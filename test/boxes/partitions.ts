@@ -96,7 +96,7 @@ async function startBox(stage: BoxesRelay, name: string, folder: string): Promis
   const journal = openJournal(join(folder, 'box.db'), { ...tools, machine: name })
   const oneLine = { lineCount: 1, delayMs: 30, ledgerPath: join(folder, 'simulated.db') }
   const box = launchBox({
-    network,
+    link: network.link(),
     clock,
     journal,
     boxId: id,

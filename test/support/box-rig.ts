@@ -29,12 +29,11 @@ export type BoxProcess = {
 }
 
 type Launch = Pick<AgentTools, 'boxId' | 'drivers' | 'journal' | 'clock' | 'folder' | 'version'> & {
-  readonly network: MemoryNetwork
+  readonly link: Link
 }
 
 /** Starts a process of a box. */
-export function launchBox({ network, ...tools }: Launch): BoxProcess {
-  const link = network.link()
+export function launchBox({ link, ...tools }: Launch): BoxProcess {
   const health = () => ({ freeBytes: 50_000_000_000 })
   const more = { link, log: silentLog, platform: 'darwin', health }
   const agent = createAgent({ ...tools, ...more })
@@ -106,10 +105,11 @@ export class BoxRig implements Disposable {
       database = this.journalDatabase,
     }: { readonly version?: string; readonly machine?: string; readonly database?: Database } = {},
   ): BoxProcess {
-    const { clock, network } = this
+    const { clock } = this
+    const link = this.network.link()
     const journal = new Journal(database, { clock, random: systemRandom, machine })
     const folder = this.folder.file(`outgoing-${journal.boot}`)
-    return launchBox({ network, clock, boxId: BOX, drivers, journal, version, folder })
+    return launchBox({ link, clock, boxId: BOX, drivers, journal, version, folder })
   }
 
   /** Resolves when the head listens to the process, with all of its devices. */

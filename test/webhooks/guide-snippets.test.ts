@@ -17,6 +17,7 @@ const CASES = [
   ['as it was sent', BODY, 0, true],
   ['with another body', BODY.replace('sent', 'read'), 0, false],
   ['an hour old', BODY, -3_600, false],
+  ['whose time is no number', BODY, Number.NaN, false],
 ] as const
 
 function signed(ageSeconds: number): Record<string, string> {

@@ -1,0 +1,161 @@
+// The link between a head and its boxes, signed: another user of their broker can neither give orders nor report
+// events, nor repeat those of others. The signature is the last field of a text. A version before this one
+// ignores it and has none, so it is accepted without until it has shown that it signs for good.
+
+import { createHash, type KeyObject, sign, verify } from 'node:crypto'
+
+import { MINUTE_MS } from '../domain/time.ts'
+import type { Clock } from '../system/clock.ts'
+import type { Log } from '../system/log.ts'
+import { dropOldest } from '../system/memoize.ts'
+import type { Random } from '../system/random.ts'
+import { type Link, LinkError } from './link.ts'
+import { type NkeyPair, privateKeyOf, publicKeyIn } from './nkeys.ts'
+
+export type Trust = {
+  /** The box of this id, or the head of this box, whose key is null until it signs; null for nobody. */
+  peer(box: string): { readonly key: string | null; readonly mustSign: boolean } | null
+  /** Called with the key of a peer that signs for good: nothing without its signature is taken from now on. */
+  insist(box: string, key: string): void
+}
+
+type Tools = { readonly clock: Clock; readonly random: Random; readonly log: Log }
+
+/** Counts of one process that came, the highest of them as the lowest bit (RFC 4303, 3.4.3). */
+type Window = { readonly top: number; readonly bits: bigint }
+
+/** Longer than a new version is on trial: one that is taken back must find its peers as they were. */
+const TRIAL_MS = 10 * MINUTE_MS
+const MARK = '"signed":"'
+/** Key, stream, count, whether it is for good; and the signature. */
+const FIELD = /^((U[A-Z2-7]{55})\.([\da-f]{16})\.(\d{1,15})\.([01]))\.([\w-]{86})"\}$/
+const STREAM_BYTES = 8
+const STREAMS_MAX = 8
+const WINDOW_BITS = 1_024
+const ALL_CAME = (1n << BigInt(WINDOW_BITS)) - 1n
+
+export class SignedLink implements Link {
+  /** Monotonic time at which a text was last refused. */
+  refusedAt = -Infinity
+  readonly #link: Link
+  readonly #key: string
+  readonly #secret: KeyObject
+  readonly #trust: Trust
+  readonly #tools: Tools
+  readonly #startedAt: number
+  /** Name of the counts of this process. */
+  readonly #stream: string
+  readonly #came = new Map<string, Map<string, Window>>()
+  #count = 0
+
+  constructor(link: Link, own: NkeyPair, trust: Trust, tools: Tools) {
+    this.#link = link
+    this.#key = own.publicKey
+    this.#secret = privateKeyOf(own)
+    this.#trust = trust
+    this.#tools = tools
+    this.#startedAt = tools.clock.monotonic()
+    this.#stream = tools.random.bytes(STREAM_BYTES).toHex()
+  }
+
+  async ask(subject: string, request: string, timeoutMs: number): Promise<string> {
+    const own = this.#sign(subject, request)
+    const answer = read(await this.#link.ask(subject, own.text, timeoutMs))
+    if (this.#isGood(subject, answer, own.signature)) return answer.body
+    throw new LinkError('The answer is not signed by the other side.')
+  }
+
+  serve(subject: string, answer: Parameters<Link['serve']>[1]): () => void {
+    return this.#link.serve(subject, async (text, asked) => {
+      const request = read(text)
+      if (!this.#isGood(asked, request) || !this.#isFirst(asked, request)) return null
+      const body = await answer(request.body, asked)
+      const { signature } = request
+      return body === null || signature === null ? body : this.#sign(asked, body, signature).text
+    })
+  }
+
+  close(): Promise<void> {
+    return this.#link.close()
+  }
+
+  /** `request` is the signature of the request that the text answers. */
+  #sign(subject: string, body: string, request = '') {
+    const isForGood = this.#tools.clock.monotonic() - this.#startedAt >= TRIAL_MS
+    this.#count += 1
+    const stamp = [this.#key, this.#stream, this.#count, Number(isForGood)].join('.')
+    const hash = hashOf(subject, request, stamp, body)
+    const signature = sign(null, hash, this.#secret).toString('base64url')
+    const comma = body === '{}' ? '' : ','
+    return { text: `${body.slice(0, -1)}${comma}${MARK}${stamp}.${signature}"}`, signature }
+  }
+
+  #isGood(subject: string, { stamp, claimed, signature, ...text }: Text, request = ''): boolean {
+    const box = boxIn(subject)
+    const peer = this.#trust.peer(box)
+    const key = peer?.key ?? claimed
+    const hash = hashOf(subject, request, stamp, text.body)
+    const isSigned =
+      signature !== null &&
+      verify(null, hash, publicKeyIn(key), Buffer.from(signature, 'base64url'))
+    const isGood = peer !== null && (isSigned || (signature === null && !peer.mustSign))
+    if (!isGood) this.#refuse(box, subject)
+    else if (isSigned && text.isForGood && !peer.mustSign) this.#trust.insist(box, key)
+    return isGood
+  }
+
+  #refuse(box: string, subject: string): void {
+    const { clock, log } = this.#tools
+    const before = this.refusedAt
+    this.refusedAt = clock.monotonic()
+    if (this.refusedAt - before < MINUTE_MS) return
+    log.warn('text without the right signature', { box_id: box, subject })
+  }
+
+  /** False for a request that came before, and for one that comes too late to know. */
+  #isFirst(subject: string, { signature, stream, count }: Text): boolean {
+    if (signature === null) return true
+    const streams = this.#came.get(boxIn(subject)) ?? new Map<string, Window>()
+    const window = streams.get(stream) ?? { top: count - 1, bits: ALL_CAME }
+    this.#came.set(boxIn(subject), streams)
+    const ahead = Math.max(-WINDOW_BITS, Math.min(count - window.top, WINDOW_BITS))
+    const bit = 1n << BigInt(Math.max(0, -ahead))
+    const bits = (window.bits << BigInt(Math.max(0, ahead))) & ALL_CAME
+    if (ahead === -WINDOW_BITS || (bits & bit) !== 0n) return false
+    streams.set(stream, { top: Math.max(window.top, count), bits: bits | bit })
+    dropOldest(streams, STREAMS_MAX)
+    return true
+  }
+}
+
+/** Covers what a text is good for: one subject, and for an answer one request. */
+function hashOf(...parts: readonly string[]): Buffer {
+  const hash = createHash('sha256')
+  for (const part of ['hookline link 1', ...parts]) hash.update(`${part.length}\n`).update(part)
+  return hash.digest()
+}
+
+type Text = ReturnType<typeof read>
+
+function read(text: string) {
+  const at = text.lastIndexOf(MARK)
+  const field = at < 1 ? null : FIELD.exec(text.slice(at + MARK.length))
+  const [, stamp = '', claimed = '', stream = '', count, isForGood, signature = null] = field ?? []
+  const signed = `${text.slice(0, text[at - 1] === ',' ? at - 1 : at)}}`
+  const body = field === null ? text : signed
+  return {
+    body,
+    stamp,
+    claimed,
+    stream,
+    count: Number(count),
+    isForGood: isForGood === '1',
+    signature,
+  }
+}
+
+/** `hl.1.up.<epoch>.<box>`, or the box behind the third word. */
+function boxIn(subject: string): string {
+  const words = subject.split('.')
+  return words[words[2] === 'up' ? 4 : 3] ?? ''
+}
