@@ -87,8 +87,7 @@ export function openRuntime(config: Config, parts: Partial<Parts>) {
   const outer = { clock: wallClock, random, log, options: parts.options ?? [] }
   const data = parts.data ?? openData(config, { ...outer, version: VERSION })
   const { db, directory } = data
-  const lastBefore = newestTimestamp(db)
-  const clock = new ConfirmedClock(wallClock, readClockMemory(db), lastBefore)
+  const clock = new ConfirmedClock(wallClock, readClockMemory(db), newestTimestamp(db))
   const signals = createSignals()
   const { dispatchSignal, healthSignal, doubtSignal, deliverySignals } = signals
   const disk = new DiskWatch({
@@ -111,7 +110,7 @@ export function openRuntime(config: Config, parts: Partial<Parts>) {
   db.guard.onDamage(onDamage)
   const backupWorker = parts.backupWorker ?? new BackupWorker(onDamage)
   const assertIntact = () => backupWorker.assertIntact(directory.database)
-  const stamps = new LogicalClock(clock, random, lastBefore + 1)
+  const stamps = new LogicalClock(clock, random, clock.lastBefore + 1)
   const audit = createAudit({ writer, stamps, log })
   const settings = createSettings({ db, writer, stamps, audit, locked: config.lockedSettings })
   return {

@@ -79,13 +79,12 @@ export class ConfirmedClock implements Clock {
   #steadySince: number
   #jumps: readonly Span[]
   #off: ClockMemory['off']
-  /** What is dated after it was made in this life of the relay. */
-  readonly #lastBefore: number
+  /** Newest timestamp that was stored before this life of the relay. */
+  readonly lastBefore: number
 
-  /** `lastBefore` is the newest timestamp that is stored. */
   constructor(clock: Clock, memory: ClockMemory | null, lastBefore = Infinity) {
     this.#clock = clock
-    this.#lastBefore = lastBefore
+    this.lastBefore = lastBefore
     this.#awake = clock.uptime() - clock.monotonic()
     this.#steadySince = this.#elapsed()
     this.#wallOffset = clock.now() - this.#elapsed()
@@ -138,7 +137,7 @@ export class ConfirmedClock implements Clock {
    */
   mayBeOlder({ createdAt, waitsFrom }: Waiting, ms: number): boolean {
     const now = this.now()
-    const isOfEarlierLife = createdAt <= this.#lastBefore
+    const isOfEarlierLife = createdAt <= this.lastBefore
     const latest = this.#held === 'was_off' && isOfEarlierLife ? this.#clock.now() : now
     return ageAt(latest, waitsFrom, this.#jumps) >= ms
   }
