@@ -11,6 +11,7 @@ import { isoTime } from '../system/iso-time.ts'
 import type { LogicalClock } from '../system/logical-clock.ts'
 import type { Service } from '../system/service.ts'
 import type { Signal } from '../system/signal.ts'
+import { findingsIn, findingTrees } from './causes.ts'
 
 /** A finding with its line, where it has one. Without `about` it is about that line, or the relay. */
 export type HealthFinding = Omit<Finding, 'key' | 'box'> & {
@@ -94,8 +95,9 @@ export class HealthCatalogue {
     const findings = [...found.flat(), ...this.#stillReported()]
     this.#remember(findings)
     const snoozes = this.#snoozes()
-    return findings
-      .map((finding) => this.#resource(finding, snoozes.get(nameOf(finding))))
+    const listed = findings.map((finding) => this.#resource(finding, snoozes.get(nameOf(finding))))
+    return findingTrees(listed)
+      .flatMap((tree) => findingsIn(tree))
       .toSorted(byUrgency)
   }
 

@@ -1,4 +1,5 @@
 import type { HealthFinding } from '../api/health.ts'
+import { isCovered } from '../domain/finding.ts'
 
 /** A finding and those that follow from it. */
 export type FindingTree = {
@@ -19,6 +20,17 @@ export function findingTrees(findings: readonly HealthFinding[]): readonly Findi
   const roots = findings.filter((finding) => causes.get(finding) === null).map(treeOf)
   // Findings that explain each other in a circle have no first one.
   return [...roots, ...unplaced(findings).flatMap((one) => (placed.has(one) ? [] : [treeOf(one)]))]
+}
+
+/** All findings in a tree. What follows from a snoozed one is snoozed along with it, unless it is worse. */
+export function findingsIn(
+  { finding, consequences }: FindingTree,
+  cause: HealthFinding = finding,
+): readonly HealthFinding[] {
+  const { snoozed_until: until } = cause
+  const isAlong = until !== undefined && isCovered(finding.severity, cause.severity)
+  const found = isAlong ? { ...finding, snoozed_until: finding.snoozed_until ?? until } : finding
+  return [found, ...consequences.flatMap((tree) => findingsIn(tree, found))]
 }
 
 /**

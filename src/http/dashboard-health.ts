@@ -8,12 +8,11 @@ import type { HealthFinding } from '../api/health.ts'
 import type { PhoneLine } from '../api/phone-lines.ts'
 import type { Webhook } from '../api/webhooks.ts'
 import type { Days } from '../domain/days.ts'
-import { isCovered } from '../domain/finding.ts'
 import { OFFLINE_REASONS, isReady } from '../domain/line.ts'
 import { countWords } from '../domain/number-words.ts'
 import { webhookStateOf } from '../domain/webhook-state.ts'
 import { guideOf } from '../guides/finding-guides.ts'
-import { type FindingTree, findingTrees, isAt } from '../health/causes.ts'
+import { findingsIn, findingTrees, isAt } from '../health/causes.ts'
 import type { ChecklistStep, LineKind } from '../lines/line-kind.ts'
 import { plainCall } from './operation.ts'
 import type { PhoneLineActions } from './phone-lines.ts'
@@ -67,7 +66,7 @@ export function relayState({ lines, webhooks, findings }: Known): RelayState {
     ...result(
       lines.length,
       ready,
-      shown.flatMap(({ cause, consequences }) => [cause, ...consequences]),
+      findings.filter((finding) => finding.snoozed_until === undefined),
     ),
     lines: lineWords(ready, lines.length),
     webhooks: webhookWords(webhooks),
@@ -76,10 +75,9 @@ export function relayState({ lines, webhooks, findings }: Known): RelayState {
   }
 }
 
-/** True where the cause is snoozed, and nothing that follows from it is worse. */
+/** True if the cause and all that follows from it is snoozed. */
 function isSnoozed({ cause, consequences }: FindingBranch): boolean {
-  const isWorse = consequences.some(({ severity }) => !isCovered(severity, cause.severity))
-  return cause.snoozed_until !== undefined && !isWorse
+  return [cause, ...consequences].every(({ snoozed_until: until }) => until !== undefined)
 }
 
 function result(
@@ -120,21 +118,17 @@ function shareWords(count: number, all: number, what: string): string {
 
 /** Causes in the order of the findings, each with all that follows from it. */
 export function branchesOf(findings: readonly HealthFinding[]): readonly FindingBranch[] {
-  return findingTrees(findings).map(({ finding, consequences }) => ({
-    cause: finding,
-    consequences: findingsIn(consequences),
-    place: placeOf(finding),
-    guide: guidePathOf(finding),
+  return findingTrees(findings).map((tree) => ({
+    cause: tree.finding,
+    consequences: findingsIn(tree).slice(1),
+    place: placeOf(tree.finding),
+    guide: guidePathOf(tree.finding),
   }))
 }
 
 function guidePathOf({ code }: HealthFinding): string | null {
   const guide = guideOf(code)
   return guide === null ? null : `/guide/${guide}`
-}
-
-function findingsIn(trees: readonly FindingTree[]): readonly HealthFinding[] {
-  return trees.flatMap(({ finding, consequences }) => [finding, ...findingsIn(consequences)])
 }
 
 /** Findings about messages, by the status of those messages. */

@@ -116,21 +116,3 @@ test('each finding leads to the page on which it can be mended, and to the manua
     '#/lines',
   ])
 })
-
-test('a snoozed cause is put off with what follows from it, unless that is worse', () => {
-  const snoozed_until = '2026-11-22T10:00:00.000Z'
-  const cause = { ...finding({ code: 'phone_locked' }), snoozed_until }
-  const follows = (severity: 'warning' | 'error') =>
-    finding({ code: 'line_offline', depends_on: 'phone_locked', severity })
-
-  const states = (['warning', 'error'] as const).map((severity) =>
-    relayState({ ...NOTHING, findings: [cause, follows(severity)] }),
-  )
-
-  expect(
-    states.map(({ title, findings, snoozed }) => [title, findings.length, snoozed.length]),
-  ).toEqual([
-    ['Everything works', 0, 1],
-    ['2 issues need attention', 1, 0],
-  ])
-})

@@ -1,0 +1,49 @@
+// How many issues there are, by Home and by the command line, if some of them are snoozed.
+
+import { expect, test } from 'bun:test'
+
+import { findingWords } from '../../src/domain/finding.ts'
+import { timestamp } from '../../src/domain/ids.ts'
+import { findingName, HealthCatalogue, ofRelay } from '../../src/health/catalogue.ts'
+import { relayState } from '../../src/http/dashboard-health.ts'
+import { LogicalClock } from '../../src/system/logical-clock.ts'
+import { systemRandom } from '../../src/system/random.ts'
+import { phoneLine } from '../dashboard/samples.ts'
+import { TEST_START, TestClock } from '../support/test-clock.ts'
+
+const DAY_MS = 86_400_000
+
+/** A warning, what follows from it, and what is worse and follows from that. */
+const FOUND = [
+  { code: 'cause', severity: 'warning', depends_on: null },
+  { code: 'along', severity: 'warning', depends_on: 'cause' },
+  { code: 'worse', severity: 'error', depends_on: 'along' },
+  { code: 'alone', severity: 'warning', depends_on: null },
+] as const
+
+const ROWS: readonly { snoozed: readonly string[]; home: string; command: string | null }[] = [
+  { snoozed: [], home: '4 issues need attention', command: '1 problem, 3 warnings' },
+  { snoozed: ['alone'], home: '3 issues need attention', command: '1 problem, 2 warnings' },
+  { snoozed: ['along'], home: '3 issues need attention', command: '1 problem, 2 warnings' },
+  { snoozed: ['cause'], home: '2 issues need attention', command: '1 problem, 1 warning' },
+  { snoozed: ['cause', 'worse'], home: '1 issue needs attention', command: '1 warning' },
+  { snoozed: ['cause', 'worse', 'alone'], home: 'Everything works', command: null },
+]
+
+for (const { snoozed, home, command } of ROWS) {
+  test(`with ${snoozed.join(', ') || 'nothing'} snoozed, Home and the command line count alike`, async () => {
+    const stamps = new LogicalClock(new TestClock(), systemRandom, 0)
+    const snoozes = FOUND.filter(({ code }) => snoozed.includes(code)).map(({ code, severity }) => {
+      const finding = findingName(code, { kind: 'relay', id: null })
+      return [finding, { finding, severity, until: timestamp(TEST_START + DAY_MS) }] as const
+    })
+    const health = new HealthCatalogue(stamps, () => new Map(snoozes))
+    const words = { title: 'Title', why: 'Why.', fix: 'Fix.', key: null }
+    health.include(async () => FOUND.map((one) => ofRelay({ ...one, ...words })))
+
+    const findings = await health.list()
+
+    expect(relayState({ lines: [phoneLine()], webhooks: [], findings }).title).toBe(home)
+    expect(findingWords(findings)).toBe(command)
+  })
+}
