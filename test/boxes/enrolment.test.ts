@@ -18,6 +18,7 @@ import { makeKey } from '../../src/boxes/nkeys.ts'
 import { timestamp } from '../../src/domain/ids.ts'
 import { NEVER, systemClock } from '../../src/system/clock.ts'
 import { dataDirectoryAt } from '../../src/system/data-directory.ts'
+import { eventually } from '../support/eventually.ts'
 import { A_BROKER, NATS_SERVER } from '../support/nats-server.ts'
 import { BrokerRig, natsTools } from '../support/nats.ts'
 import { testNeeding } from '../support/needs.ts'
@@ -152,18 +153,23 @@ withServer('another machine at the address, and none at all, are problems in wor
     headKey: key.publicKey,
   })
 
+  const silent = `Nothing answers at ${address}. Check that the head runs and that its port is open to this network.`
+  // A busy machine may take longer to answer than the fast clock waits.
+  const answered = (what: string, attempt: () => ReturnType<typeof join>) =>
+    eventually(what, async () => {
+      const result = await attempt()
+      return 'problem' in result && result.problem === silent ? null : result
+    })
   const others = [
-    await joinAt(otherAuthority()),
-    await join(direct, { ...MACHINE, key }, tools, NEVER),
+    await answered('an invitation of another machine', () => joinAt(otherAuthority())),
+    await answered('a token of a cluster', () => join(direct, { ...MACHINE, key }, tools, NEVER)),
   ]
   await rig.stop()
   const nobody = await joinAt(ca)
 
   const problem = `The machine at ${address} is not the one that made this token: its certificate differs.`
   expect(others).toEqual([{ problem }, { problem }])
-  expect(nobody).toEqual({
-    problem: `Nothing answers at ${address}. Check that the head runs and that its port is open to this network.`,
-  })
+  expect(nobody).toEqual({ problem: silent })
 })
 
 test('a token is short, survives wrapping, and says when a part of it is missing', async () => {
