@@ -205,12 +205,12 @@ type Reported = {
 }
 
 /** Reason why the head does not use the box; null for none. */
-function problemOf({ agent, connection, link }: Reported): string | null {
+function problemOf({ file, agent, connection, link }: Reported): string | null {
   const { isConnected, problem } = connection.status()
   if (!isConnected) return problem ?? 'connecting'
   const { isHeard, refused } = agent.status()
   if (isHeard) return refused
-  return link.refusedAt > 0 ? 'unsigned' : 'silent'
+  return link.refuses(file.box_id) ? 'unsigned' : 'silent'
 }
 
 async function reportOf(reported: Reported): Promise<BoxReport> {
