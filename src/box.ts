@@ -205,12 +205,12 @@ type Reported = {
 }
 
 /** Reason why the head does not use the box; null for none. */
-function problemOf({ agent, connection, link }: Reported): string | null {
+function problemOf({ file, agent, connection, link }: Reported): string | null {
   const { isConnected, problem } = connection.status()
   if (!isConnected) return problem ?? 'connecting'
   const { isHeard, refused } = agent.status()
   if (isHeard) return refused
-  return link.refusedAt > 0 ? 'unsigned' : 'silent'
+  return link.refuses(file.box_id) ? 'unsigned' : 'silent'
 }
 
 async function reportOf(reported: Reported): Promise<BoxReport> {
@@ -259,7 +259,7 @@ const FIXES: Readonly<Record<string, string>> = {
   box_twice: 'Stop one of the two. Join the other one as a box of its own.',
   box_outdated: 'Run: hookline upgrade',
   unsigned:
-    'If the head has a new key (HOOKLINE_BROKER_SEED) or an old version, give it the one from before. Or join again: hookline boxes add NAME, on the head.',
+    'If the head has a new key (HOOKLINE_BROKER_SEED) or an old version, give it the one from before. Or join again, after two commands on the head: hookline boxes remove BOX, hookline boxes add NAME.',
 }
 
 function unreached({ addresses, head_name }: BoxFile, problem: string): BoxFinding {

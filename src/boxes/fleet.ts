@@ -129,6 +129,10 @@ export class Fleet {
     }
   }
 
+  refuses(id: BoxId): boolean {
+    return this.#link?.refuses?.(id) === true
+  }
+
   /** Reason why nothing can be asked of a box now; null where it can. */
   absence(id: BoxId): OfflineReason | null {
     const known = this.tools.find(id)

@@ -135,7 +135,10 @@ function clusterFinding(
   return brokerFinding(problem === 'shared' ? 'broker_shared' : 'broker_unreachable', {
     title: 'The broker of your boxes can’t be used',
     why: `${CLUSTER_PROBLEMS[problem]} (${servers.join(', ')})`,
-    fix: 'Check the cluster, its account HOOKLINE ("hookline boxes config") and the options that begin with HOOKLINE_BROKER.',
+    fix:
+      problem === 'shared'
+        ? 'Put what "hookline boxes config" prints into the configuration of each server, in place of the users with the same keys (under "authorization", or in another account). Then reload the servers. The boxes stay joined.'
+        : 'Check the cluster, its account HOOKLINE ("hookline boxes config") and the options that begin with HOOKLINE_BROKER.',
   })
 }
 

@@ -155,6 +155,7 @@ function watchedBoxes(tools: HeadTools, fleet: Fleet, startedAt: number): readon
       version: heard?.version ?? version,
       freeBytes: heard?.health.freeBytes ?? null,
       isTwice: heard?.problem === 'box_twice',
+      isUnsigned: fleet.refuses(id),
       refusedDevices: refusedDevices(tools, fleet, id),
     }
   })

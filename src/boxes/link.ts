@@ -15,6 +15,8 @@ export type Link = {
     subject: string,
     answer: (request: string, subject: string) => Promise<string | null>,
   ): () => void
+  /** True if the box, or its head, is not silent, but what it says is refused; left out if nothing is. */
+  refuses?(box: string): boolean
   /** Ends it; open requests reject. */
   close(): Promise<void>
 }

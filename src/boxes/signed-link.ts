@@ -11,6 +11,7 @@ import { dropOldest } from '../system/memoize.ts'
 import type { Random } from '../system/random.ts'
 import { type Link, LinkError } from './link.ts'
 import { type NkeyPair, privateKeyOf, publicKeyIn } from './nkeys.ts'
+import { SILENCE_MS } from './wire.ts'
 
 export type Trust = {
   /** The box of this id, or the head of this box, whose key is null until it signs; null for nobody. */
@@ -35,8 +36,6 @@ const WINDOW_BITS = 1_024
 const ALL_CAME = (1n << BigInt(WINDOW_BITS)) - 1n
 
 export class SignedLink implements Link {
-  /** Monotonic time at which a text was last refused. */
-  refusedAt = -Infinity
   readonly #link: Link
   readonly #key: string
   readonly #secret: KeyObject
@@ -46,6 +45,9 @@ export class SignedLink implements Link {
   /** Name of the counts of this process. */
   readonly #stream: string
   readonly #came = new Map<string, Map<string, Window>>()
+  /** Monotonic time at which a text of a box, or of its head, was last refused. */
+  readonly #refusedAt = new Map<string, number>()
+  #warnedAt = -Infinity
   #count = 0
 
   constructor(link: Link, own: NkeyPair, trust: Trust, tools: Tools) {
@@ -79,6 +81,10 @@ export class SignedLink implements Link {
     return this.#link.close()
   }
 
+  refuses(box: string): boolean {
+    return this.#tools.clock.monotonic() - (this.#refusedAt.get(box) ?? -Infinity) < SILENCE_MS
+  }
+
   /** `request` is the signature of the request that the text answers. */
   #sign(subject: string, body: string, request = '') {
     const isForGood = this.#tools.clock.monotonic() - this.#startedAt >= TRIAL_MS
@@ -99,17 +105,17 @@ export class SignedLink implements Link {
       signature !== null &&
       verify(null, hash, publicKeyIn(key), Buffer.from(signature, 'base64url'))
     const isGood = peer !== null && (isSigned || (signature === null && !peer.mustSign))
-    if (!isGood) this.#refuse(box, subject)
+    if (!isGood) this.#refuse(box, subject, peer !== null)
     else if (isSigned && text.isForGood && !peer.mustSign) this.#trust.insist(box, key)
     return isGood
   }
 
-  #refuse(box: string, subject: string): void {
-    const { clock, log } = this.#tools
-    const before = this.refusedAt
-    this.refusedAt = clock.monotonic()
-    if (this.refusedAt - before < MINUTE_MS) return
-    log.warn('text without the right signature', { box_id: box, subject })
+  #refuse(box: string, subject: string, isKnown: boolean): void {
+    const now = this.#tools.clock.monotonic()
+    if (isKnown) this.#refusedAt.set(box, now)
+    if (now - this.#warnedAt < MINUTE_MS) return
+    this.#warnedAt = now
+    this.#tools.log.warn('text without the right signature', { box_id: box, subject })
   }
 
   /** False for a request that came before, and for one that comes too late to know. */

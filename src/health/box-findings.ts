@@ -53,7 +53,7 @@ export function boxFindings(
 }
 
 function absenceOf(box: WatchedBox, broker: string | null): readonly HealthFinding[] {
-  const { absence, name, silentMs, version } = box
+  const { absence, name, silentMs, version, isUnsigned } = box
   const { box_unreachable, box_outdated } = OFFLINE_REASONS
   if (absence?.code === box_outdated.code) {
     const words = {
@@ -64,14 +64,21 @@ function absenceOf(box: WatchedBox, broker: string | null): readonly HealthFindi
     return [finding(box, box_outdated.code, 'error', words)]
   }
   if (absence?.code !== box_unreachable.code) return []
-  const words = {
-    title: `The box ${name} is unreachable`,
-    why: 'It has not been heard. Messages for its lines wait for up to 24 hours, or go out on other lines.',
-    fix: 'Check its power and its network. On the box, "hookline doctor" says whether it reaches this machine.',
-  }
+  const [why, fix] = isUnsigned ? UNSIGNED : UNHEARD
+  const wait = 'Messages for its lines wait for up to 24 hours, or go out on other lines.'
+  const words = { title: `The box ${name} is unreachable`, why: `${why} ${wait}`, fix }
   const severity = silentMs < MINUTE_MS ? 'warning' : 'error'
   return [{ ...finding(box, box_unreachable.code, severity, words), depends_on: broker }]
 }
+
+const UNHEARD = [
+  'It has not been heard.',
+  'Check its power and its network. On the box, "hookline doctor" says whether it reaches this machine.',
+] as const
+const UNSIGNED = [
+  'What is said in its name is not signed with its key, so nothing of it is taken.',
+  'If it went back to an older version, run on it: hookline upgrade. Otherwise remove it here, and let it join again: hookline boxes remove BOX, hookline boxes add NAME',
+] as const
 
 function twiceFinding(box: WatchedBox): HealthFinding {
   return finding(box, 'box_twice', 'error', {

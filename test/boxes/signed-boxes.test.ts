@@ -91,6 +91,7 @@ test('a box without signatures works until its upgrade has lasted, and only with
   await stage.clock.advance(11 * MINUTES)
   const { headKey } = box
   const older = await again(false)
+  const { body: health } = await stage.owner('GET', '/health')
 
   expect({ old, upgraded, takenBack, lasting }).toEqual({
     old: 1,
@@ -100,6 +101,11 @@ test('a box without signatures works until its upgrade has lasted, and only with
   })
   expect(headKey).toStartWith('U')
   expect(older).toBe(0)
+  expect(health.data[0]).toMatchObject({
+    code: 'box_unreachable',
+    why: expect.stringContaining('not signed with its key'),
+    fix: expect.stringContaining('run on it: hookline upgrade'),
+  })
   expect(await helloOf(stage, box.id, 'signed')).toBeNull()
   expect(await again(true)).toBe(1)
 })

@@ -43,7 +43,7 @@ class Stage {
     own: Key,
     other: Key | null,
     mustSign = other !== null,
-  ): Link & { readonly known: () => unknown } {
+  ): SignedLink & { readonly known: () => unknown } {
     const tools = { clock: this.clock, random: systemRandom, log: silentLog }
     let peer = { key: other?.publicKey ?? null, mustSign }
     const trust = {
@@ -204,4 +204,16 @@ test('a request that another one overtakes is taken, and one of long ago is not'
 
   expect(JSON.parse(overtaken)).toMatchObject({ isRunning: true })
   expect(await stage.ask(stage.old(), TO, held[1])).toBe('none')
+})
+
+test('a refusal is told while the other side says something, and not once it is silent', async () => {
+  const stage = new Stage()
+  const box = stage.side(BOX, HEAD)
+  stage.serve(box, TO)
+  const before = box.refuses('studio')
+  await stage.ask(stage.old(), TO)
+  const after = box.refuses('studio')
+  await stage.clock.advance(10_000)
+
+  expect([before, after, box.refuses('studio')]).toEqual([false, true, false])
 })
