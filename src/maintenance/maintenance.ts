@@ -27,7 +27,7 @@ import {
   deleteOldMessages,
   deleteRejectedEvents,
   deleteWaitingReceipts,
-  exhaustHeldDeliveries,
+  heldDeliveriesPurge,
   oldEventsPurge,
   refreshStatistics,
   type Purge,
@@ -85,7 +85,7 @@ export function createMaintenance(tools: MaintenanceTools) {
     deleteFinishedDeliveries,
     oldEventsPurge(),
     (tx, _age, limit) => deleteDeletedWebhooks(tx, limit),
-    exhaustHeldDeliveries,
+    heldDeliveriesPurge(),
     ...FIGURE_PURGES,
   ]
   const jobs = [

@@ -172,11 +172,14 @@ export function listChanges(
   page: { readonly limit: number; readonly since: Timestamp; readonly cursor: ChangeCursor | null },
 ): Found<Message & ChangeCursor> {
   const start = page.cursor ?? { updatedAt: page.since, revision: 0 }
-  const sql = `SELECT seq, updated_at AS updatedAt, revision, (${conditionsOf(filter)}) AS fits
+  const { createdAfter = null, createdBefore = null } = filter
+  const sql = `SELECT seq, updated_at AS updatedAt, revision, (${conditionsOf(filter)}
+      AND (+$createdAfter IS NULL OR created_at > +$createdAfter)
+      AND (+$createdBefore IS NULL OR created_at < +$createdBefore)) AS fits
     FROM messages INDEXED BY messages_by_change
     WHERE (updated_at, revision) > (+$updatedAt, +$revision)
     ORDER BY updated_at, revision LIMIT +$limit`
-  const values = { ...valuesOf(filter), limit: page.limit }
+  const values = { ...valuesOf(filter), createdAfter, createdBefore, limit: page.limit }
   const list = inSteps<ChangePlace>(page.limit, (after) => {
     const { updatedAt, revision } = after ?? start
     return getRows<ChangePlace>(db, sql, { ...values, updatedAt, revision })

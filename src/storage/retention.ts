@@ -163,38 +163,37 @@ export function deleteDeletedWebhooks(tx: Tx, limit: number): number {
 
 /**
  * Exhausts deliveries that waited for 30 days, or beyond the newest 100,000, for a webhook that the relay
- * deactivated. Those of a webhook that its user paused wait without limit.
+ * deactivated. Those of a webhook that its user paused wait without limit. Counting those of a webhook takes
+ * milliseconds, so each step goes on with the webhook at which the one before it ended.
  */
-export function exhaustHeldDeliveries(
-  tx: Tx,
-  age: Age,
-  limit: number,
-  heldMax: number = HELD_MAX,
-): number {
-  const held = listWebhooks(tx, WEBHOOKS_MAX, null).filter(
-    (webhook) => webhook.disabledReason !== null,
-  )
-  const young = firstSeqSince(tx, 'deliveries', age.ago(EVENTS_KEPT_MS))
-  let exhausted = 0
-  for (const { id } of held) {
-    if (exhausted >= limit) break
-    tx.changes?.push({ what: 'webhook', id })
-    exhausted += execute(
-      tx,
-      `UPDATE deliveries ${EXHAUSTED} WHERE seq IN (
-         SELECT seq FROM deliveries INDEXED BY deliveries_by_webhook_and_status
-         WHERE webhook_id = $id AND status = 'pending' AND seq < $kept
-         ORDER BY seq LIMIT $limit)`,
-      {
+export function heldDeliveriesPurge(heldMax: number = HELD_MAX): Purge {
+  let before: number | null = null
+  return (tx, age, limit) => {
+    const held = listWebhooks(tx, WEBHOOKS_MAX, before).filter(
+      (webhook) => webhook.disabledReason !== null,
+    )
+    const young = firstSeqSince(tx, 'deliveries', age.ago(EVENTS_KEPT_MS))
+    let exhausted = 0
+    for (const { id, seq } of held) {
+      if (exhausted >= limit) break
+      before = seq + 1
+      tx.changes?.push({ what: 'webhook', id })
+      exhausted += execute(tx, heldExhaustion, {
         id,
         now: age.now(),
         kept: Math.max(young, lastTooMany(tx, id, heldMax) + 1),
         limit: limit - exhausted,
-      },
-    ).changes
+      }).changes
+    }
+    if (exhausted < limit) before = null
+    return exhausted
   }
-  return exhausted
 }
+
+const heldExhaustion = `UPDATE deliveries ${EXHAUSTED} WHERE seq IN (
+   SELECT seq FROM deliveries INDEXED BY deliveries_by_webhook_and_status
+   WHERE webhook_id = $id AND status = 'pending' AND seq < $kept
+   ORDER BY seq LIMIT $limit)`
 
 /** The newest pending delivery beyond the limit; 0 where there are not that many. */
 function lastTooMany(db: Db, id: WebhookId, heldMax: number): number {

@@ -175,7 +175,8 @@ async function rotateSecret(
     )
     deleteSecrets(tx, useless)
     const active = webhook.disabledReason === 'secret_unreadable' ? ACTIVE : {}
-    updateWebhook(tx, webhook.id, { ...active, updatedAt: now })
+    const pausedAt = pausedSince(webhook)
+    updateWebhook(tx, webhook.id, { ...active, pausedAt, updatedAt: now })
     tools.deliverySignals.changed(webhook.id)
     audit.record(tx, origin, { action: 'webhook.secret_rotated', about: aboutOf(webhook) })
     return { id: webhook.id, secret: secretText(secret) }

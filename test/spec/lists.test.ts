@@ -245,6 +245,9 @@ test('api, lists: updated_since is inclusive and comes oldest change first', asy
   expect(await changes('2026-11-21T00:00:00.000Z')).toEqual(['one', 'two', 'three'])
   expect(await changes(two.updated_at)).toEqual(['two', 'three'])
   expect(await changes('2026-11-21T10:30:00.000Z')).toEqual([])
+  const since = '2026-11-21T00:00:00.000Z'
+  expect(await changes(`${since}&created_after=${two.created_at}`)).toEqual(['three'])
+  expect(await changes(`${since}&created_before=${two.created_at}`)).toEqual(['one'])
 })
 
 test('api, lists: a client that was away catches up by updated_since without a gap', async () => {

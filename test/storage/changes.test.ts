@@ -7,7 +7,7 @@ import { timestamp } from '../../src/domain/ids.ts'
 import { forgetMessage } from '../../src/storage/conversations.ts'
 import { openDatabase, type Tx } from '../../src/storage/database.ts'
 import { restartDelivery } from '../../src/storage/deliveries.ts'
-import { exhaustHeldDeliveries, deleteOldMessages } from '../../src/storage/retention.ts'
+import { deleteOldMessages, heldDeliveriesPurge } from '../../src/storage/retention.ts'
 import { Writer } from '../../src/storage/writer.ts'
 import type { Change } from '../../src/system/change-feed.ts'
 import { ConfirmedClock } from '../../src/system/confirmed-clock.ts'
@@ -58,7 +58,7 @@ const TOLD: readonly Told[] = [
   [
     'a webhook is told when what waited for it too long is given up',
     { what: 'webhook', id: 'wh_a' },
-    (tx) => exhaustHeldDeliveries(tx, CLOCK, 500),
+    (tx) => heldDeliveriesPurge()(tx, CLOCK, 500),
   ],
 ]
 

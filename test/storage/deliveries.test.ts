@@ -8,9 +8,10 @@ import type { Purge } from '../../src/storage/retention.ts'
 import {
   deleteDeletedWebhooks,
   deleteFinishedDeliveries,
-  exhaustHeldDeliveries,
+  heldDeliveriesPurge,
   oldEventsPurge,
 } from '../../src/storage/retention.ts'
+import type { Change } from '../../src/system/change-feed.ts'
 import { settle } from '../support/test-clock.ts'
 import { OWNER, startRig, type Rig } from '../support/webhook-rig.ts'
 
@@ -130,8 +131,8 @@ test('what waits for a deactivated webhook is exhausted after 30 days, or beyond
   await rig.subscriptions.update(paused.id, { isActive: false }, OWNER)
 
   await rig.clock.advance(10 * DAY + 1)
-  const byAge = await purge(rig, exhaustHeldDeliveries, 10)
-  const byCount = await purge(rig, (tx, age, limit) => exhaustHeldDeliveries(tx, age, limit, 2), 10)
+  const byAge = await purge(rig, heldDeliveriesPurge(), 10)
+  const byCount = await purge(rig, heldDeliveriesPurge(2), 10)
 
   const statuses = rig.deliveries(held.id).map(({ status }) => status)
   expect([byAge, byCount]).toEqual([1, 3])
@@ -144,6 +145,36 @@ test('what waits for a deactivated webhook is exhausted after 30 days, or beyond
     'exhausted',
   ])
   expect(rig.deliveries(paused.id).every(({ status }) => status === 'pending')).toBeTrue()
+})
+
+test('a step over deactivated webhooks goes on with the webhook at which the one before it ended', async () => {
+  const rig = await startRig({ isRunning: false })
+  const first = await rig.webhook()
+  const second = await rig.webhook()
+  for (let i = 0; i < 2; i += 1) await rig.event(`c${i}`)
+  rig.db.sqlite.run("UPDATE webhooks SET is_active = 0, disabled_reason = 'gone'")
+  const held = heldDeliveriesPurge(0)
+  const steps: string[][] = []
+  const step: Purge = (tx, age, limit) => {
+    const changes: Change[] = []
+    const passed = held({ ...tx, changes }, age, limit)
+    steps.push(changes.map(({ id }) => (id === first.id ? 'first' : 'second')))
+    return passed
+  }
+
+  const counts: number[] = []
+  for (let i = 0; i < 6; i += 1) counts.push(await purge(rig, step, 1))
+
+  expect(counts).toEqual([1, 1, 1, 1, 0, 0])
+  expect(steps).toEqual([
+    ['second'],
+    ['second'],
+    ['second', 'first'],
+    ['first'],
+    ['first'],
+    ['second', 'first'],
+  ])
+  expect(rig.deliveries(second.id).every(({ status }) => status === 'exhausted')).toBeTrue()
 })
 
 async function purge(rig: Rig, work: Purge, limit: number): Promise<number> {

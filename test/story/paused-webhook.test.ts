@@ -161,6 +161,7 @@ test('a pause by an earlier version, which noted no time, counts from the change
   at.relay.db.sqlite.run('UPDATE webhooks SET paused_at = NULL')
   const { updated_at } = await at.read()
   await send(at.relay, 2)
+  await at.relay.post(`/api/v1/webhooks/${at.id}/rotate-secret`, {})
   await at.change({ description: 'ERP' })
 
   const resumed = await at.change({ is_active: true })
