@@ -79,8 +79,8 @@ export class BrokerRig implements AsyncDisposable {
   }
 
   /** As a box or another user; without `seed` and `inboxPrefix` as the head. */
-  async connect(more: Partial<NatsOptions>): Promise<NatsLink> {
-    const link = connectNats({ ...(await this.broker.access()), name: 'test', ...more }, natsTools)
+  async connect(more: Partial<NatsOptions>, tools = natsTools): Promise<NatsLink> {
+    const link = connectNats({ ...(await this.broker.access()), name: 'test', ...more }, tools)
     this.#links.push(link)
     return link
   }
