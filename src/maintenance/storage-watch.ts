@@ -70,8 +70,10 @@ export class DiskWatch implements Service {
     const wasHeld = this.#isLogHeld
     this.#logBytes = this.#tools.logBytes()
     if (this.#isLogHeld === wasHeld) return
-    const fields = { is_held: this.#isLogHeld, log_bytes: this.#logBytes }
-    this.#tools.log.warn('another program holds the log of the database', fields)
+    const { log } = this.#tools
+    const fields = { log_bytes: this.#logBytes }
+    if (wasHeld) log.info('the log of the database was emptied', fields)
+    else log.warn('another program holds the log of the database', fields)
   }
 
   /** A disk whose free space cannot be read counts as full. */

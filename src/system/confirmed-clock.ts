@@ -142,7 +142,7 @@ export class ConfirmedClock implements Clock {
     return ageAt(latest, waitsFrom, this.#jumps) >= ms
   }
 
-  /** The time that it is at least: doubtful time off may not have passed, and a wall clock that is behind may be right. */
+  /** The earliest time that it may be: doubtful time off may not have passed, a wall clock that is behind may be right. */
   earliest(): number {
     const offMs = this.#off === null ? 0 : this.#off.to - this.#off.from
     return Math.min(this.now(), this.wall()) - offMs

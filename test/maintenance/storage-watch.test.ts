@@ -93,7 +93,11 @@ test('a log above 256 MiB is a finding until it is emptied, and to blame for a f
   expect(watch.findings()[1]?.fix).toContain('Close that program')
   disk.log = 0
   expect(look()).toEqual([['storage_full', null]])
-  expect(lines.map(([level]) => level)).toEqual(['warn', 'error', 'warn'])
+  expect(lines.map(([level, message]) => [level, message])).toEqual([
+    ['warn', 'another program holds the log of the database'],
+    ['error', 'disk almost full: nothing is accepted'],
+    ['info', 'the log of the database was emptied'],
+  ])
 })
 
 test('a disk that cannot be asked counts as full until it can', () => {
