@@ -1,6 +1,6 @@
 // Shell completion: a script for each shell, and the ids that the scripts ask the running relay for.
 
-import { groupedNumber } from '../people/phone-numbers.ts'
+import { groupedNumber } from '../domain/handle.ts'
 import { systemClock, withTimeout } from '../system/clock.ts'
 import { GLOBAL_OPTIONS, argument, type Command, type IdKind, type Call } from './command.ts'
 import type { ControlClient } from './control-client.ts'

@@ -1,10 +1,10 @@
 import { resolve } from 'node:path'
 
 import type { Contact, ImportReport, OptOut, SearchResult } from '../api/contacts.ts'
+import { groupedNumber } from '../domain/handle.ts'
 import { countWords } from '../domain/number-words.ts'
 import type { Card, ContactFile } from '../people/card.ts'
 import { decodeContacts, readContacts } from '../people/contact-file.ts'
-import { groupedNumber } from '../people/phone-numbers.ts'
 import {
   EXIT,
   UsageError,

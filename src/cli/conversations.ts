@@ -1,6 +1,6 @@
 import type { Conversation } from '../api/messages.ts'
 import { CONVERSATION_TYPES } from '../domain/conversation.ts'
-import { groupedNumber } from '../people/phone-numbers.ts'
+import { groupedNumber } from '../domain/handle.ts'
 import { SAVE_OPTIONS, saveFile } from './attachments.ts'
 import { argument, choiceOption, numberOption, type Call, type Command } from './command.ts'
 import { excerptOf, withOf } from './message-lines.ts'

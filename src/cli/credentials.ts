@@ -4,6 +4,7 @@
 import type { BridgeToken } from '../api/bridges.ts'
 import type { CreatedKey, Key, KeyCreation, KeyRules } from '../api/keys.ts'
 import { COMMAND_LINE } from '../domain/audit.ts'
+import { groupedNumber } from '../domain/handle.ts'
 import { countWords } from '../domain/number-words.ts'
 import {
   APPROVAL_RULES,
@@ -26,7 +27,6 @@ import {
   revokeKey,
 } from '../keys/credentials.ts'
 import { permissionsAsked } from '../keys/permissions.ts'
-import { groupedNumber } from '../people/phone-numbers.ts'
 import { systemClock } from '../system/clock.ts'
 import { isoTime, parseIsoTime } from '../system/iso-time.ts'
 import {

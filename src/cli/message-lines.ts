@@ -1,7 +1,7 @@
 // A message as lines of text.
 
 import type { Message } from '../api/messages.ts'
-import { groupedNumber } from '../people/phone-numbers.ts'
+import { groupedNumber } from '../domain/handle.ts'
 import { fields, sizeCell, stateCell, table, timeCell, type Cell, type Line } from './table.ts'
 
 /** Its text on one line, or what it has instead. */

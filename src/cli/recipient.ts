@@ -4,7 +4,7 @@ import {
   homeOfNumber,
   understandRecipient,
   type Home,
-} from '../people/phone-numbers.ts'
+} from '../domain/handle.ts'
 import { UsageError, type Call } from './command.ts'
 import type { ControlClient } from './control-client.ts'
 

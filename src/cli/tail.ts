@@ -1,7 +1,7 @@
 import { RefusedError } from '../api/client.ts'
 import type { AnyEvent } from '../api/webhooks.ts'
+import { groupedNumber } from '../domain/handle.ts'
 import { EVENT_NAMES } from '../domain/webhook.ts'
-import { groupedNumber } from '../people/phone-numbers.ts'
 import { systemClock } from '../system/clock.ts'
 import { stopSignal } from '../system/own-process.ts'
 import { EXIT, UsageError, type Call, type Command, type ExitCode } from './command.ts'

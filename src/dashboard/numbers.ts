@@ -3,7 +3,7 @@
 
 import { signal } from '@preact/signals'
 
-import type * as Library from '../people/phone-numbers.ts'
+import type * as Library from '../domain/handle.ts'
 import { isWhole, tidyHandle } from './outbox.ts'
 import type { PhoneLine } from './resources.ts'
 
@@ -11,7 +11,7 @@ const library = signal<typeof Library | null>(null)
 
 /** Loads the library, once; false where that failed. */
 export async function loadNumbers(): Promise<boolean> {
-  library.value ??= await import('../people/phone-numbers.ts').catch(() => null)
+  library.value ??= await import('../domain/handle.ts').catch(() => null)
   return library.value !== null
 }
 

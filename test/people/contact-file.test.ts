@@ -4,9 +4,9 @@ import { expect, test } from 'bun:test'
 
 import * as fc from 'fast-check'
 
+import { commonHome, groupedNumber, understandRecipient } from '../../src/domain/handle.ts'
 import type { Card } from '../../src/people/card.ts'
 import { decodeContacts, readContacts } from '../../src/people/contact-file.ts'
-import { commonHome, groupedNumber, understandRecipient } from '../../src/people/phone-numbers.ts'
 
 type Person = { readonly name: string; readonly number: string; readonly note: string }
 

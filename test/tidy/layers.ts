@@ -49,7 +49,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'domain/number-words',
     'domain/pages',
     'domain/permissions',
-    'people/phone-numbers',
+    'domain/handle',
     'domain/webhook-state',
     'domain/webhook-url',
   ],
@@ -120,7 +120,7 @@ const PACKAGE_PLACES: Readonly<Record<string, readonly string[]>> = {
   '@preact/signals': ['dashboard/'],
   uqr: ['http/'],
   'file-type': ['attachments/'],
-  'libphonenumber-js': ['people/'],
+  'libphonenumber-js': ['domain/handle.ts'],
   // Property lists in XML, in which usbmuxd and iPhones speak.
   plist: ['lines/kinds/iphone/'],
 }
@@ -199,7 +199,8 @@ function isDriverAllowed(place: string, target: string): boolean {
 }
 
 function isPackageAllowed(place: string, target: string): boolean {
-  if (moduleOf(place) === 'domain') return false
+  const isDomain = moduleOf(place) === 'domain'
+  if (isDomain && !target.startsWith('libphonenumber-js/')) return false
   if (/^(bun|node:.+)$/.test(target)) return moduleOf(place) !== 'dashboard'
   const name = target
     .split('/')
