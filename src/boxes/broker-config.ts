@@ -38,7 +38,7 @@ const ANSWERS = '{ max: 1, expires: "2m" }'
 const WRITE_DEADLINE = '5s'
 const PING_INTERVAL = '5s'
 const CONNECTIONS_MAX = 4_096
-/** Connections of the account in a cluster: a few for each user, since a dead one is noticed late. */
+/** Connections of the account: a few for each user, since a dead one is noticed late. */
 const CONNECTIONS_OF_USER = 8
 const ACCOUNT = 'HOOKLINE'
 /** Answers a user with its account. */
@@ -62,16 +62,14 @@ tls {
   handshake_first: true
   timeout: 5
 }
-authorization {
-  timeout: 5
-${usersBlock({ head, boxes, invitations })}
-}
+authorization { timeout: 5 }
+${accountBlock({ head, boxes, invitations })}
 `
 }
 
 type Users = Pick<BrokerSettings, 'head' | 'boxes' | 'invitations'>
 
-/** The account of the relay in a cluster of its owner: nobody else is in it, and nothing leads in or out. */
+/** The account of the relay, also in a cluster of its owner: nobody else is in it, and nothing leads in or out. */
 export function accountBlock(users: Users): string {
   const count = 1 + users.boxes.length + users.invitations.length
   return `accounts {

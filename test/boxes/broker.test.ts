@@ -237,6 +237,24 @@ withServer('a port that another program uses is a finding, until it is free', as
   expect(finding?.why).toContain(`uses port ${rig.port}.`)
 })
 
+withServer('a box that connects without end gets a few connections for each user', async () => {
+  await using rig = await BrokerRig.start()
+  const seed = await rig.addBox('one')
+  const first = await rig.connectBox('one', seed)
+  const opened: NatsConnection[] = []
+  const open = () => connectRaw(rig, seed, inboxOf('one')).then((one) => opened.push(one))
+
+  await expect(
+    (async () => {
+      for (let count = 0; count < 100; count += 1) await open()
+    })(),
+  ).rejects.toThrow()
+
+  expect(opened.length).toBeWithin(8, 16)
+  expect(first.status().isConnected).toBeTrue()
+  await Promise.all(opened.map((one) => one.close()))
+})
+
 test('a server that is missing or too old is a finding with the line that installs one', async () => {
   using folder = new ScratchFolder()
   const script = (name: string, text: string) => {
