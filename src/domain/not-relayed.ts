@@ -8,6 +8,10 @@ export const NOT_RELAYED_KINDS = [
   /** The device does not say which conversation it belongs to. */
   'unplaced',
   'not_understood',
+  /** It came from the line's own number or address. */
+  'own',
+  /** A second one of the same content within seconds, made by a device that did its work twice. */
+  'repeated',
 ] as const
 
 export type NotRelayedKind = (typeof NOT_RELAYED_KINDS)[number]
@@ -16,10 +20,10 @@ export type NotRelayedKind = (typeof NOT_RELAYED_KINDS)[number]
 export type Withheld = Extract<NotRelayedKind, 'spam' | 'unplaced'>
 
 /** Rows that never become a message: they are counted and nothing else. */
-export type LeftOut = Extract<NotRelayedKind, 'group' | 'unplaced' | 'not_understood'>
+export type LeftOut = Exclude<NotRelayedKind, 'sms' | 'rcs' | 'spam'>
 
-/** A message came from a contact's name, to which nobody can answer. */
-export type Rejection = 'sender_is_a_name'
+/** A message came from a name, to which nobody can answer. */
+export type Concern = 'sender_is_a_name'
 
 /**
  * The kind of a message that `relay_sms` decides about; null for iMessage and its family: iMessage by
@@ -84,5 +88,15 @@ export const NOT_RELAYED_WORDS: Readonly<Record<NotRelayedKind, Words>> = {
     title: 'Messages of an unknown kind were left out',
     why: 'They are not stored; they stay in Messages.',
     hint: 'Upgrade Hookline; where that does not help, record "hookline mac trace" and report it.',
+  },
+  own: {
+    title: 'Messages from the line itself were left out',
+    why: "They came from the line's own number or address. They are not stored; they stay in Messages.",
+    hint: 'No action is needed: a message to oneself is no message of somebody else.',
+  },
+  repeated: {
+    title: 'Messages that came twice were taken once',
+    why: 'Each had the sender, words and file of one that came within five seconds before it.',
+    hint: 'No action is needed if the automation of the iPhone ran twice. See that it exists once only.',
   },
 }

@@ -2,12 +2,10 @@
 // comes in by the HTTP calls of its shortcuts.
 
 import type { Finding } from '../../../domain/finding.ts'
-import { deviceHandle, type Handle, parseRecipient } from '../../../domain/handle.ts'
 import { timestamp, type Timestamp } from '../../../domain/ids.ts'
 import { type Capabilities, NO_CAPABILITIES, type OfflineReason } from '../../../domain/line.ts'
 import type { OutgoingMessage } from '../../../domain/message.ts'
 import type { Clock } from '../../../system/clock.ts'
-import { sha256 } from '../../../system/hash.ts'
 import type { Log } from '../../../system/log.ts'
 import { Signal } from '../../../system/signal.ts'
 import {
@@ -34,6 +32,7 @@ import type {
 } from '../../line-kind.ts'
 import { HandedOut, HandOver } from './hand-over.ts'
 import { IncomingFiles } from './incoming-files.ts'
+import { Arrivals, type Incoming, readIncoming } from './incoming.ts'
 
 type ShortcutsLineTools = {
   readonly clock: Clock
@@ -53,7 +52,6 @@ const SILENT_MS = 900_000
 const CHECK_EVERY_MS = 3_600_000
 /** Incoming events on their way to the disk, at most. */
 const INCOMING_MAX = 100
-const NAMES_MAX = 1_000
 /** Bounds within which the time given by a shortcut is believed. */
 const AGE_MS_MAX = 30 * 86_400_000
 const AHEAD_MS_MAX = 600_000
@@ -75,8 +73,7 @@ class ShortcutsLineRun {
   readonly #handedOut: HandedOut
   readonly #session: LineSession
   readonly #wakeUp = new Signal()
-  /** Ids of messages refused for their sender: each is counted once. */
-  readonly #refusedIds = new Set<string>()
+  readonly #arrivals: Arrivals
   /** Last time a shortcut asked, by the monotonic clock. */
   #askedAt = -Infinity
   /** Last state that was published; null at first. */
@@ -95,6 +92,7 @@ class ShortcutsLineRun {
     this.#events = new LineEvents(listener, signal)
     this.#handOver = new HandOver(tools.clock)
     this.#handedOut = new HandedOut(tools.clock, line.unsettled)
+    this.#arrivals = new Arrivals(tools.clock)
     this.#session = this.#createSession()
   }
 
@@ -127,43 +125,59 @@ class ShortcutsLineRun {
     }
   }
 
-  /** Resolves with `stored` once the message is durable, with its file. */
-  async receive(message: DeviceMessage): Promise<'stored' | 'name' | NotReady> {
+  /** Resolves with `stored` once the message is durable, with its file, or counted as left out. */
+  async receive(message: DeviceMessage): Promise<'stored' | 'no_sender' | NotReady> {
+    const incoming = await readIncoming(message, this.#line.number)
+    if (incoming === null) return 'no_sender'
+    const earlier = this.#arrivals.earlier(incoming)
+    const isRepeated = earlier !== null && (await earlier)
+    const kind = incoming.leftOut ?? (isRepeated ? ('repeated' as const) : null)
+    const at = this.#believedTime(message.at)
+    if (kind !== null) {
+      const leftOut = { guid: incoming.guid, kind, at }
+      const isCounted = await this.#publishIncoming({ type: 'left_out', leftOut, checkpoint: null })
+      return isCounted ? 'stored' : NOT_READY
+    }
+    const isStored = this.#store(message, incoming, at)
+    this.#arrivals.note(incoming, isStored)
+    return (await isStored) ? 'stored' : NOT_READY
+  }
+
+  async #store(message: DeviceMessage, incoming: Incoming, at: Timestamp): Promise<boolean> {
     const { file = null } = message
-    if (file === null) return this.#receive(message, [])
+    if (file === null) return this.#publishMessage(message, incoming, { at })
     const path = await this.#tools.files.write(file)
     // Without room for the file, the shortcut tries again.
-    if (path === null) return NOT_READY
+    if (path === null) return false
     try {
-      return await this.#receive(message, [attachmentOf(file, path)])
+      const attachments = [attachmentOf(file, path)]
+      return await this.#publishMessage(message, incoming, { at, attachments })
     } finally {
       await this.#tools.files.remove(path)
     }
   }
 
-  async #receive(
-    { id, from, text, at }: DeviceMessage,
-    attachments: readonly DeviceAttachment[],
-  ): Promise<'stored' | 'name' | NotReady> {
-    const sender = readSender(from)
-    if (sender === null) return this.#refuseName(id)
-    const guid = `shortcut-${Buffer.from(sha256(id)).toString('hex').slice(0, 32)}`
-    const isStored = await this.#publishIncoming({
+  #publishMessage(
+    { text }: DeviceMessage,
+    { guid, formerGuid, handle, isName }: Incoming,
+    rest: { readonly at: Timestamp; readonly attachments?: readonly DeviceAttachment[] },
+  ): Promise<boolean> {
+    return this.#publishIncoming({
       type: 'message',
       message: {
         guid,
-        handle: sender,
+        formerGuid,
+        handle,
         text,
         isFromMe: false,
         // The shortcut does not say; SMS reach the same automation.
         service: 'iMessage',
-        at: this.#believedTime(at),
         isHistory: false,
-        ...(attachments.length === 0 ? {} : { attachments }),
+        ...(isName && { concern: 'sender_is_a_name' }),
+        ...rest,
       },
       checkpoint: null,
     })
-    return isStored ? 'stored' : NOT_READY
   }
 
   /** A message to send, or nothing after `asker.waitMs`. */
@@ -196,15 +210,6 @@ class ShortcutsLineRun {
 
   get #isOver(): boolean {
     return this.#signal.aborted || this.#events.failure !== null
-  }
-
-  async #refuseName(id: string): Promise<'name' | NotReady> {
-    if (this.#refusedIds.has(id)) return 'name'
-    const isStored = await this.#publishIncoming({ type: 'rejected', reason: 'sender_is_a_name' })
-    if (!isStored) return NOT_READY
-    if (this.#refusedIds.size >= NAMES_MAX) this.#refusedIds.clear()
-    this.#refusedIds.add(id)
-    return 'name'
   }
 
   #createSession(): LineSession {
@@ -282,22 +287,6 @@ function withoutMessage(error: string, { to, text }: OutgoingMessage): string {
   const quoteAt = error.indexOf(text.slice(0, QUOTE_LENGTH))
   const kept = quoteAt === -1 ? error : `${error.slice(0, quoteAt)}…`
   return kept.replaceAll(to, '…').replaceAll(LOOKS_LIKE_NUMBER, '…').slice(0, ERROR_LENGTH_MAX)
-}
-
-/** Characters that people and iOS write between digits: spaces, dashes, marks of direction. */
-const BETWEEN_DIGITS = /[\s().\-/\u200e\u200f\u2010-\u2015\u202a-\u202e\u2066-\u2069]/g
-/** Short codes of companies have three digits or more; E.164 ends at fifteen. */
-const NUMBER = /^\+?[0-9]{3,15}$/
-
-/**
- * Sender of a message, or null for a name: where the sender is among the contacts of the iPhone,
- * Shortcuts may give the contact's name only.
- */
-function readSender(from: string): Handle | null {
-  const number = from.replaceAll(BETWEEN_DIGITS, '')
-  if (NUMBER.test(number)) return deviceHandle(number)
-  const recipient = parseRecipient(from.trim())
-  return recipient?.kind === 'email' ? recipient.handle : null
 }
 
 /** iPhones without a cable, whose shortcuts call the relay. */
