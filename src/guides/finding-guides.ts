@@ -61,6 +61,7 @@ const CODES_BY_PLACE: Readonly<Record<string, readonly string[]>> = {
   'iphone#limits': ['messages_may_be_missing'],
   'iphone#unknown-screens': ['ui_unknown'],
   shortcuts: ['sender_is_a_name'],
+  'shortcuts#receiving': ['messages_repeated', 'own_messages_left_out'],
   'shortcuts#limits': ['shortcut_silent'],
   'api#what-becomes-of-a-message': ['clock_jumped', 'messages_uncertain'],
   'api#conventions': ['limit_near', 'limit_reached', 'possible_loop'],

@@ -50,7 +50,8 @@ const NEXT = operation('Shortcuts', {
 const DONE = operation('Shortcuts', {
   id: 'bridgeDone',
   summary: 'Report the outcome of a message',
-  description: 'Counts whenever it arrives; repeating it changes nothing.',
+  description:
+    'Counts whenever it arrives. The first one counts: repeating it changes nothing, and another outcome is logged.',
   asksFor: 'bridge_token',
   answers: { 200: NotedReport },
   errors: ['not_found'],

@@ -191,12 +191,16 @@ class ShortcutsLineRun {
   /** Resolves with `noted` once the outcome is durable. */
   async done(report: DeviceReport): Promise<'noted' | 'unknown' | NotReady> {
     const pending = this.#handedOut.find(report.id)
-    if (pending === 'closed') return 'noted'
     if (pending === null) return this.#isOver ? NOT_READY : 'unknown'
-    const { message } = pending
     const outcome: Settlement = report.isSent
       ? { outcome: 'accepted', guid: null }
       : { outcome: 'not_sent', reason: 'refused_by_phone', blame: 'message' }
+    if (typeof pending === 'string') {
+      const told = { line_id: this.#line.id, message_id: report.id, first: pending }
+      if (pending !== outcome.outcome) this.#tools.log.warn('iPhone changed its report', told)
+      return 'noted'
+    }
+    const { message } = pending
     if (!report.isSent) this.#logRefusal(message, report.error)
     const isStored = await this.#publishIncoming({
       type: 'settled',
