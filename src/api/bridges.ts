@@ -66,8 +66,7 @@ const PHONE_MESSAGE = {
     nullable(
       Type.String({
         description:
-          'To whom it went, one a line; a message to several is of a group: it is counted in `not_relayed` and not stored.',
-        example: '+12025550147',
+          'To whom it went, one a line. A message to several is of a group: counted in `not_relayed`, not stored.',
       }),
     ),
   ),

@@ -22,9 +22,6 @@ export type Withheld = Extract<NotRelayedKind, 'spam' | 'unplaced'>
 /** Rows that never become a message: they are counted and nothing else. */
 export type LeftOut = Exclude<NotRelayedKind, 'sms' | 'rcs' | 'spam'>
 
-/** A message came from a name, to which nobody can answer. */
-export type Concern = 'sender_is_a_name'
-
 /**
  * The kind of a message that `relay_sms` decides about; null for iMessage and its family: iMessage by
  * satellite (`iMessageLite`), and services that nobody has named yet.

@@ -9,7 +9,6 @@ import type { SentenceOf } from '../domain/message.ts'
 import {
   NOT_RELAYED_WORDS,
   type NotRelayedKind,
-  type Concern,
   hintFor,
   isRelayedNow,
 } from '../domain/not-relayed.ts'
@@ -174,7 +173,7 @@ function rejectedFindings(db: Db): readonly HealthFinding[] {
 }
 
 function rejectedWords(
-  reason: Concern | null,
+  reason: 'sender_is_a_name' | null,
   count: number,
 ): Words & Pick<HealthFinding, 'code'> {
   if (reason === 'sender_is_a_name') {

@@ -10,17 +10,10 @@ import { requestSchema, requestSchemaBy, requestSchemaByType } from './typebox.t
 type JsonObject = Readonly<Record<string, unknown>>
 
 const BODY_BYTES_MAX = 256 * 1_024
+/** What came to a device is cut and mended: to refuse it would be to lose it. */
+const DEVICE_BODY_BYTES_MAX = 4 * 1_024 * 1_024
 /** A file of 25 MB, and the fields around it. */
 const FORM_BYTES_MAX = 25 * 1_024 * 1_024 + BODY_BYTES_MAX
-
-type Limits = {
-  readonly bytesMax: number
-  /** Text that cannot be stored is mended when it is taken in, not refused. */
-  readonly isMended: boolean
-}
-const OF_PROGRAMS: Limits = { bytesMax: BODY_BYTES_MAX, isMended: false }
-/** What came to a device is cut and mended: to refuse it would be to lose it. */
-const OF_DEVICES: Limits = { bytesMax: 4 * 1_024 * 1_024, isMended: true }
 
 const JSON_TYPE = /^application\/json\s*(?:;\s*charset\s*=\s*"?utf-?8"?\s*)?;?$/i
 const FORM_TYPE = /^multipart\/form-data\s*;/i
@@ -57,7 +50,7 @@ export function mayTake<T extends TSchema>(schema: T) {
 }
 
 async function jsonBody({ request }: { readonly request: Request }): Promise<JsonObject> {
-  return requireObject(await readObject(request, OF_PROGRAMS))
+  return requireObject(await readObject(request))
 }
 
 function requireObject(body: JsonObject | null): JsonObject {
@@ -73,7 +66,7 @@ export function anyBody(request: Request): Promise<Uint8Array> {
 async function jsonOrFormBody({ request }: { readonly request: Request }): Promise<JsonObject> {
   const type = request.headers.get('content-type') ?? ''
   if (!FORM_TYPE.test(type) || request.body === null) {
-    return requireObject(await readObject(request, OF_DEVICES))
+    return requireObject(await readObject(request, true))
   }
   const bytes = await bytesUpTo(request, FORM_BYTES_MAX, () => formTooLarge())
   const fields = await new Response(bytes, { headers: { 'content-type': type } })
@@ -88,11 +81,11 @@ function hasFile(body: object): boolean {
 }
 
 async function optionalJsonBody({ request }: { readonly request: Request }): Promise<JsonObject> {
-  return (await readObject(request, OF_PROGRAMS)) ?? {}
+  return (await readObject(request)) ?? {}
 }
 
-async function readObject(request: Request, limits: Limits): Promise<JsonObject | null> {
-  const { bytesMax, isMended } = limits
+async function readObject(request: Request, isOfDevice = false): Promise<JsonObject | null> {
+  const bytesMax = isOfDevice ? DEVICE_BODY_BYTES_MAX : BODY_BYTES_MAX
   const bytes = await bytesUpTo(request, bytesMax, () => tooLarge(bytesMax))
   if (bytes.length === 0) return null
   requireJsonType(request.headers)
@@ -102,7 +95,7 @@ async function readObject(request: Request, limits: Limits): Promise<JsonObject 
     throw invalidRequest({ path: '', message: 'The body must be a JSON object.' })
   }
   // Only an escape can bring these in: the decoder and the parser refuse them as they are.
-  if (!isMended && text.includes('\\u')) requireStorableText(value)
+  if (!isOfDevice && text.includes('\\u')) requireStorableText(value)
   return value as JsonObject // Checked above.
 }
 

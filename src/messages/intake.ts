@@ -17,6 +17,7 @@ import { findGroup } from '../storage/groups.ts'
 import {
   keepReceipt,
   messageIdOfGuid,
+  NAMED,
   rejectEvent,
   rememberGuid,
   countNotRelayed,
@@ -165,7 +166,7 @@ function takeMessage(
   if (typeof outcome === 'object') countNotRelayed(tx, line.id, outcome.kind, message.createdAt)
   else if (outcome !== 'recorded' && !waits) tools.publish(tx, outcome, message)
   if (!device.isHistory) takeKeyword(tools, tx, message)
-  if (device.concern !== undefined) rejectEvent(tx, line.id, device.concern, message.createdAt)
+  if (device.isName === true) rejectEvent(tx, line.id, NAMED, message.createdAt)
   applyWaitingChanges(tools, tx, message, device.guid)
 }
 

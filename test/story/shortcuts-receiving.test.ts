@@ -41,7 +41,9 @@ test('a text of any length comes in, cut to what a message may have, as on a Mac
   const whole = '👍'.repeat(20_000)
   const texts = [whole, `${whole}x`, `${'b'.repeat(20_000)}${'c'.repeat(500_000)}`, 'a\0b\ud83d']
 
-  const answers = await Promise.all(texts.map((text, id) => box.phone.receive({ id: `${id}`, text })))
+  const answers = await Promise.all(
+    texts.map((text, id) => box.phone.receive({ id: `${id}`, text })),
+  )
 
   const { data } = await box.relay.get('/api/v1/messages')
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200])
@@ -83,7 +85,8 @@ test('every sender is heard: a number in any spelling is its person, and anythin
   }
 
   const answers = []
-  for (const from of Object.keys(senders)) answers.push(await box.phone.receive({ id: from.slice(0, 200), from }))
+  for (const from of Object.keys(senders))
+    answers.push(await box.phone.receive({ id: from.slice(0, 200), from }))
 
   const { data } = await box.relay.get('/api/v1/messages')
   expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200))
@@ -97,7 +100,9 @@ test('a message from a name is kept under the name, and counted once in the heal
   for (const id of ['1', '1', '2', '3', '4']) {
     const from = { 2: 'R2-D2', 3: '72345', 4: '\u200e \u200f' }[id] ?? 'Aunt Polly'
     const { status, body } = await phone.receive({ id, from })
-    expect([status, body.error?.code]).toEqual(id === '4' ? [422, 'invalid_sender'] : [200, undefined])
+    expect([status, body.error?.code]).toEqual(
+      id === '4' ? [422, 'invalid_sender'] : [200, undefined],
+    )
   }
   await clock.advance(1_000)
 

@@ -142,10 +142,27 @@ test('a run whose message could not be stored is no reason to leave out the next
   relay.freeDisk()
   await clock.advance(4_000)
   const stored = await phone.receive({ id: '2', text })
+  const again = await phone.receive({ id: '1', text })
 
-  expect([refused.status, stored.status]).toEqual([503, 200])
+  expect([refused, stored, again].map(({ status }) => status)).toEqual([503, 200, 200])
   expect((await listed(box)).length).toBe(1)
-  expect(await leftOut(box)).toEqual({})
+  expect(await leftOut(box)).toEqual({ repeated: 1 })
+})
+
+test('a run whose second try is stored is the message, and the other run is counted', async () => {
+  await using box = await startBridged()
+  const { relay, phone, clock } = box
+  const text = 'x'.repeat(15_000)
+  relay.fillDisk()
+
+  await phone.receive({ id: '1', text })
+  relay.freeDisk()
+  await clock.advance(2_000)
+  const answers = [await phone.receive({ id: '1', text }), await phone.receive({ id: '2', text })]
+
+  expect(outcomes(answers)).toEqual([STORED, STORED])
+  expect((await listed(box)).length).toBe(1)
+  expect(await leftOut(box)).toEqual({ repeated: 1 })
 })
 
 test("what comes from the line's own number is left out, in any spelling", async () => {

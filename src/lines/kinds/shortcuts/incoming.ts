@@ -36,9 +36,10 @@ export async function readIncoming(
   if (!VISIBLE.test(from)) return null
   const home = homeOfNumber(number)
   const handle = personOf(from, home)
-  const others = recipientsIn(recipients ?? '').map((one) => personOf(one, home))
-  // iOS does not say whether it lists the line itself: one recipient may be the owner in any spelling.
-  const isGroup = new Set(others.filter((one) => one !== handle)).size > 1
+  // A list of Shortcuts in a text has one item a line. A single one may be the owner, in whatever spelling.
+  const listed = (recipients ?? '').split('\n', RECIPIENTS_MAX)
+  const people = new Set(listed.map((one) => personOf(one.trim(), home)))
+  const isGroup = [...people].filter((one) => one !== '' && one !== handle).length > 1
   const fileHash = file === null ? null : hex(new Uint8Array(await file.arrayBuffer()))
   const ownReason = handle === number ? 'own' : null
   return {
@@ -48,16 +49,10 @@ export async function readIncoming(
     isName: parseRecipient(handle) === null && NAME.test(handle),
     leftOut: isGroup ? 'group' : ownReason,
     content:
-      text.trim() === '' && file === null ? null : hex(JSON.stringify([handle, text, fileHash, at])),
+      text.trim() === '' && file === null
+        ? null
+        : hex(JSON.stringify([handle, text, fileHash, at])),
   }
-}
-
-/** A list of Shortcuts in a text has one item a line. */
-function recipientsIn(text: string): readonly string[] {
-  return text
-    .split('\n', RECIPIENTS_MAX)
-    .map((line) => line.trim())
-    .filter((line) => line !== '')
 }
 
 function guidOf(identity: string): string {
@@ -92,12 +87,13 @@ export class Arrivals {
     return arrival === null || arrival.guid === guid ? null : arrival.isStored
   }
 
-  /** Notes the first arrival of a message, whose repeats are not counted from anew. */
+  /** Notes the arrival of a message. Its time is that of its first try. */
   note({ content, guid }: Incoming, isStored: Promise<boolean>): void {
+    if (content === null) return
     const known = this.#recent(content)
-    if (content === null || known?.guid === guid) return
+    const at = known?.guid === guid ? known.at : this.#clock.monotonic()
     this.#arrivals.delete(content)
-    this.#arrivals.set(content, { guid, at: this.#clock.monotonic(), isStored })
+    this.#arrivals.set(content, { guid, at, isStored })
     dropOldest(this.#arrivals, ARRIVALS_MAX)
   }
 

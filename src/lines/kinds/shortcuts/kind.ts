@@ -143,41 +143,27 @@ class ShortcutsLineRun {
     return (await isStored) ? 'stored' : NOT_READY
   }
 
-  async #store(message: DeviceMessage, incoming: Incoming, at: Timestamp): Promise<boolean> {
-    const { file = null } = message
-    if (file === null) return this.#publishMessage(message, incoming, { at })
-    const path = await this.#tools.files.write(file)
-    // Without room for the file, the shortcut tries again.
-    if (path === null) return false
-    try {
-      const attachments = [attachmentOf(file, path)]
-      return await this.#publishMessage(message, incoming, { at, attachments })
-    } finally {
-      await this.#tools.files.remove(path)
-    }
-  }
-
-  #publishMessage(
-    { text }: DeviceMessage,
+  async #store(
+    { text, file = null }: DeviceMessage,
     { guid, formerGuid, handle, isName }: Incoming,
-    rest: { readonly at: Timestamp; readonly attachments?: readonly DeviceAttachment[] },
+    at: Timestamp,
   ): Promise<boolean> {
-    return this.#publishIncoming({
-      type: 'message',
-      message: {
-        guid,
-        formerGuid,
-        handle,
-        text,
-        isFromMe: false,
-        // The shortcut does not say; SMS reach the same automation.
-        service: 'iMessage',
-        isHistory: false,
-        ...(isName && { concern: 'sender_is_a_name' }),
-        ...rest,
-      },
-      checkpoint: null,
-    })
+    const path = file === null ? null : await this.#tools.files.write(file)
+    const attachments = file === null || path === null ? [] : [attachmentOf(file, path)]
+    // Without room for the file, the shortcut tries again.
+    if (file !== null && path === null) return false
+    // The shortcut does not say which service it was; SMS reach the same automation.
+    const message = { guid, formerGuid, handle, text, service: 'iMessage', at, attachments }
+    const facts = { isFromMe: false, isHistory: false, isName }
+    try {
+      return await this.#publishIncoming({
+        type: 'message',
+        message: { ...message, ...facts },
+        checkpoint: null,
+      })
+    } finally {
+      if (path !== null) await this.#tools.files.remove(path)
+    }
   }
 
   /** A message to send, or nothing after `asker.waitMs`. */
