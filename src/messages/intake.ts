@@ -148,8 +148,7 @@ function takeMessage(
   { line, states }: Source,
   device: DeviceMessage,
 ): void {
-  if (messageIdOfGuid(tx, line.id, device.guid) !== null) return
-  if (isStoredAsBefore(tx, line, device, states)) return
+  if (isStored(tx, device, { line, states })) return
   const conversationId = conversationOf(tools, tx, line, device)
   if (typeof conversationId === 'object') {
     takeLeftOut(tools, tx, line, { ...device, ...conversationId })
@@ -170,13 +169,10 @@ function takeMessage(
   applyWaitingChanges(tools, tx, message, device.guid)
 }
 
-/** True if an earlier version stored the message under its former guid, which said nothing of the content. */
-function isStoredAsBefore(
-  tx: Tx,
-  line: Line,
-  { formerGuid, text, handle }: DeviceMessage,
-  states: FileStates,
-): boolean {
+/** True if the guid is known, or an earlier version stored the same content under the former one. */
+function isStored(tx: Tx, device: DeviceMessage, { line, states }: Source): boolean {
+  const { guid, formerGuid, text, handle } = device
+  if (messageIdOfGuid(tx, line.id, guid) !== null) return true
   const id = formerGuid === undefined ? null : messageIdOfGuid(tx, line.id, formerGuid)
   const known = id === null ? null : findMessage(tx, id)
   if (known === null || known.text !== mendedText(text)) return false

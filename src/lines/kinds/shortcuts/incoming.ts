@@ -14,7 +14,7 @@ export type Incoming = {
   /** The guid that an earlier version gave it, by the id alone. */
   readonly formerGuid: string
   readonly handle: Handle
-  /** True if the sender is a name: that of a contact or of a company, which iOS does not tell apart. */
+  /** True if the sender is a name: that of a contact or of a company, which look the same. */
   readonly isName: boolean
   /** The reason to leave it out; null for a message to the line. */
   readonly leftOut: Extract<LeftOut, 'own' | 'group'> | null
@@ -25,7 +25,7 @@ export type Incoming = {
 /** Marks of direction and spaces alone are no sender. */
 const VISIBLE = /[^\p{Cf}\s]/u
 const NAME = /[\p{L}\n]/u
-/** The most recipients of which a message is told apart from one to the line. */
+/** Recipients that are looked at. */
 const RECIPIENTS_MAX = 100
 
 /** Reads what a shortcut has posted to the line with `number`; null if it names no sender. */

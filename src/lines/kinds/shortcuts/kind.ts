@@ -182,8 +182,8 @@ class ShortcutsLineRun {
       ? { outcome: 'accepted', guid: null }
       : { outcome: 'not_sent', reason: 'refused_by_phone', blame: 'message' }
     if (typeof pending === 'string') {
-      const told = { line_id: this.#line.id, message_id: report.id, first: pending }
-      if (pending !== outcome.outcome) this.#tools.log.warn('iPhone changed its report', told)
+      const fields = { line_id: this.#line.id, message_id: report.id, first: pending }
+      if (pending !== outcome.outcome) this.#tools.log.warn('iPhone changed its report', fields)
       return 'noted'
     }
     const { message } = pending
