@@ -8,7 +8,7 @@ export const NOT_RELAYED_KINDS = [
   /** The device does not say which conversation it belongs to. */
   'unplaced',
   'not_understood',
-  /** It came from the line's own number or address. */
+  /** From an address of the line itself: an echo of the owner's own words, or a note to themselves. */
   'own',
   /** A second one of the same content within seconds, made by a device that did its work twice. */
   'repeated',
@@ -87,9 +87,11 @@ export const NOT_RELAYED_WORDS: Readonly<Record<NotRelayedKind, Words>> = {
     hint: 'Upgrade Hookline; where that does not help, record "hookline mac trace" and report it.',
   },
   own: {
-    title: 'Messages from the line itself were left out',
-    why: "They came from the line's own number or address. They are not stored; they stay in Messages.",
-    hint: 'No action is needed: a message to oneself is no message of somebody else.',
+    title: "Messages from this line's own addresses were left out",
+    why: 'They came from a number or an email address that this device itself sends from or receives on.',
+    hint:
+      'Notes to yourself and copies of your own messages need no action. If somebody else uses that ' +
+      'address now, sign it out in the settings of Messages; six weeks after its last use here it counts as theirs.',
   },
   repeated: {
     title: 'Messages that came twice were taken once',
