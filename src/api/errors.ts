@@ -103,7 +103,7 @@ export const ERRORS: Readonly<Record<ErrorCode, Meaning>> = {
   send_failed: { status: 422, when: 'The line permanently refused the message.' },
   invalid_sender: {
     status: 422,
-    when: 'The sender is a name; only a number or an email address can be answered.',
+    when: 'The sender has no visible character.',
   },
   rate_limit_exceeded: { status: 429, when: 'A limit is reached: `details.limit` says which.' },
   internal_error: {

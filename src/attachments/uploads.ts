@@ -56,15 +56,17 @@ export function recordUpload(
  * the first one. Throws for another file, and for an upload of which nobody can say whose it was.
  */
 function repeated(tx: Tx, { sha256 }: StoredFile, named: Named): Attachment | null {
-  const { caller, idempotencyKey: uploadKey } = named
+  const { caller, idempotencyKey: uploadKey, filename, declaredType } = named
   if (uploadKey === null) return null
   if (findUpload(tx, { caller: '', uploadKey }) !== null) {
     throw conflict('before an upgrade of Hookline')
   }
   const known = findUpload(tx, { caller, uploadKey })
   if (known === null) return null
-  const isSame = known.sha256 === sha256 && known.filename === named.filename
-  if (!isSame) throw conflict('for an upload with other bytes or another name')
+  const isNamedSo = known.filename === filename && known.declaredType === declaredType
+  if (known.sha256 !== sha256 || !isNamedSo) {
+    throw conflict('for an upload with other bytes, another name or another type')
+  }
   if (known.state === 'available') return known
   updateAttachment(tx, known.id, { state: 'available' })
   return { ...known, state: 'available' }

@@ -72,11 +72,17 @@ export class BoxSend {
     }
   }
 
-  /** The end by a row from before; null where none says that the message may have left. */
+  /**
+   * The end by a row from before; null where none says that the message may have left. A row of other words speaks for
+   * those only.
+   */
   #earlier(): SendOutcome | null {
-    const row = this.#tools.journal.find(this.#order.message.id)
+    const { journal } = this.#tools
+    const { message } = this.#order
+    const row = journal.find(message.id)
     if (row === null || !mayHaveLeft(row)) return null
-    return row.outcome ?? { outcome: 'unknown', reason: 'outcome_unknown' }
+    const outcome = journal.isOf(message) ? row.outcome : null
+    return outcome ?? { outcome: 'unknown', reason: 'outcome_unknown' }
   }
 
   async #outcome(device: LineSession | null, signal: AbortSignal): Promise<SendOutcome> {

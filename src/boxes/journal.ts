@@ -134,6 +134,13 @@ export class Journal {
     }
   }
 
+  /** True if the row of the message is of these words to this recipient. */
+  isOf({ id, to, text }: Pick<OutgoingMessage, 'id' | 'to' | 'text'>): boolean {
+    const sql = `SELECT 1 FROM sends
+      WHERE message_id = $id AND recipient = $to AND text_hash = $hash`
+    return this.#database.query(sql).get({ id, to, hash: sha256(text) }) !== null
+  }
+
   /**
    * What became of a message that was sent as `made` says: its row; `none` as a proof that no device was touched;
    * `lost` if nobody can say. It is a proof if the process has written here, on this machine, up to the last mark

@@ -223,12 +223,11 @@ export const lineEvent = Type.Union([
   kinded('left_out', {
     leftOut: Type.Object({
       guid,
-      kind: oneOf(['group', 'unplaced', 'not_understood']),
+      kind: oneOf(['group', 'unplaced', 'not_understood', 'own', 'repeated']),
       at: timestamp,
     }),
     checkpoint,
   }),
-  kinded('rejected', { reason: Type.Literal('sender_is_a_name') }),
 ])
 export type WireEvent = Wire<typeof lineEvent>
 

@@ -20,7 +20,11 @@ const CODES_BY_PLACE: Readonly<Record<string, readonly string[]>> = {
     'wrong_owner',
   ],
   'mac#good-to-know': ['new_contacts_paused', 'old_messages_synced'],
-  'mac#what-is-not-relayed': ['group_messages_not_relayed', 'undecodable_bodies'],
+  'mac#what-is-not-relayed': [
+    'group_messages_not_relayed',
+    'own_messages_left_out',
+    'undecodable_bodies',
+  ],
   'mac#the-iphone-on-the-cable': [
     'anchor_absent',
     'anchor_ios_too_old',
@@ -61,6 +65,7 @@ const CODES_BY_PLACE: Readonly<Record<string, readonly string[]>> = {
   'iphone#limits': ['messages_may_be_missing'],
   'iphone#unknown-screens': ['ui_unknown'],
   shortcuts: ['sender_is_a_name'],
+  'shortcuts#receiving': ['messages_repeated'],
   'shortcuts#limits': ['shortcut_silent'],
   'api#what-becomes-of-a-message': ['clock_jumped', 'messages_uncertain'],
   'api#conventions': ['limit_near', 'limit_reached', 'possible_loop'],

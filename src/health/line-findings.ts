@@ -9,7 +9,6 @@ import type { SentenceOf } from '../domain/message.ts'
 import {
   NOT_RELAYED_WORDS,
   type NotRelayedKind,
-  type Rejection,
   hintFor,
   isRelayedNow,
 } from '../domain/not-relayed.ts'
@@ -174,7 +173,7 @@ function rejectedFindings(db: Db): readonly HealthFinding[] {
 }
 
 function rejectedWords(
-  reason: Rejection | null,
+  reason: 'sender_is_a_name' | null,
   count: number,
 ): Words & Pick<HealthFinding, 'code'> {
   if (reason === 'sender_is_a_name') {
@@ -182,7 +181,7 @@ function rejectedWords(
       code: reason,
       title: 'Messages from a contact name cannot be answered',
       why: `Messages in the last 30 days that came with a contact's name instead of a number: ${grouped(count)}.`,
-      fix: 'On that iPhone, delete the contacts who message the line. Their messages stay.',
+      fix: 'If the name is a contact of that iPhone, delete the contact there: the messages stay, and the next ones come with the number. The name of a company can only be read.',
     }
   }
   return {
@@ -200,6 +199,8 @@ const NOT_RELAYED_CODES: Readonly<Record<NotRelayedKind, string>> = {
   spam: 'spam_not_announced',
   unplaced: 'unplaced_messages',
   not_understood: 'messages_not_understood',
+  own: 'own_messages_left_out',
+  repeated: 'messages_repeated',
 }
 
 /** Messages that the line received and that no event announced, kind by kind. */

@@ -10,6 +10,8 @@ import { requestSchema, requestSchemaBy, requestSchemaByType } from './typebox.t
 type JsonObject = Readonly<Record<string, unknown>>
 
 const BODY_BYTES_MAX = 256 * 1_024
+/** What came to a device is cut and mended: to refuse it would be to lose it. */
+const DEVICE_BODY_BYTES_MAX = 4 * 1_024 * 1_024
 /** A file of 25 MB, and the fields around it. */
 const FORM_BYTES_MAX = 25 * 1_024 * 1_024 + BODY_BYTES_MAX
 
@@ -36,7 +38,7 @@ export function takesBy<T extends TSchema>(
   return { parse: [jsonBody], body: requestSchemaBy(schema, strict, isStrict) }
 }
 
-/** The same for a body that may also come as a form with files, which fits `form` then. */
+/** The same for what came to a device, which may also be a form with files, and fits `form` then. */
 export function takesForm<T extends TSchema>(schema: T, form: TSchema) {
   const documented = { ...schema, [AS_FORM]: form }
   return { parse: [jsonOrFormBody], body: requestSchemaBy(documented, form, hasFile) }
@@ -48,28 +50,30 @@ export function mayTake<T extends TSchema>(schema: T) {
 }
 
 async function jsonBody({ request }: { readonly request: Request }): Promise<JsonObject> {
-  const body = await readObject(request)
+  return requireObject(await readObject(request))
+}
+
+function requireObject(body: JsonObject | null): JsonObject {
   if (body !== null) return body
   throw invalidRequest({ path: '', message: 'The request needs a JSON object as its body.' })
 }
 
 /** The bytes of a body of any type. */
 export function anyBody(request: Request): Promise<Uint8Array> {
-  return bytesUpTo(request, BODY_BYTES_MAX, tooLarge)
+  return bytesUpTo(request, BODY_BYTES_MAX, () => tooLarge(BODY_BYTES_MAX))
 }
 
-async function jsonOrFormBody(call: { readonly request: Request }): Promise<JsonObject> {
-  const { request } = call
+async function jsonOrFormBody({ request }: { readonly request: Request }): Promise<JsonObject> {
   const type = request.headers.get('content-type') ?? ''
-  if (!FORM_TYPE.test(type) || request.body === null) return jsonBody(call)
+  if (!FORM_TYPE.test(type) || request.body === null) {
+    return requireObject(await readObject(request, true))
+  }
   const bytes = await bytesUpTo(request, FORM_BYTES_MAX, () => formTooLarge())
   const fields = await new Response(bytes, { headers: { 'content-type': type } })
     .formData()
     .catch(() => null)
   if (fields === null) throw invalidRequest({ path: '', message: 'The form cannot be read.' })
-  const body = Object.fromEntries(fields)
-  requireStorableText(body)
-  return body
+  return Object.fromEntries(fields)
 }
 
 function hasFile(body: object): boolean {
@@ -80,8 +84,9 @@ async function optionalJsonBody({ request }: { readonly request: Request }): Pro
   return (await readObject(request)) ?? {}
 }
 
-async function readObject(request: Request): Promise<JsonObject | null> {
-  const bytes = await bytesUpTo(request, BODY_BYTES_MAX, tooLarge)
+async function readObject(request: Request, isOfDevice = false): Promise<JsonObject | null> {
+  const bytesMax = isOfDevice ? DEVICE_BODY_BYTES_MAX : BODY_BYTES_MAX
+  const bytes = await bytesUpTo(request, bytesMax, () => tooLarge(bytesMax))
   if (bytes.length === 0) return null
   requireJsonType(request.headers)
   const text = decoded(bytes)
@@ -90,7 +95,7 @@ async function readObject(request: Request): Promise<JsonObject | null> {
     throw invalidRequest({ path: '', message: 'The body must be a JSON object.' })
   }
   // Only an escape can bring these in: the decoder and the parser refuse them as they are.
-  if (text.includes('\\u')) requireStorableText(value)
+  if (!isOfDevice && text.includes('\\u')) requireStorableText(value)
   return value as JsonObject // Checked above.
 }
 
@@ -152,8 +157,9 @@ function requireJsonType(headers: Headers): void {
   throw new RelayError('unsupported_media_type', message)
 }
 
-function tooLarge(): RelayError {
-  return new RelayError('payload_too_large', 'The body may have 256 KiB at most.')
+function tooLarge(bytesMax: number): RelayError {
+  const message = `The body may have ${bytesMax / 1_024} KiB at most.`
+  return new RelayError('payload_too_large', message)
 }
 
 function formTooLarge(): RelayError {

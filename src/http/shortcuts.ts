@@ -29,7 +29,9 @@ const RECEIVE = operation('Shortcuts', {
   summary: 'Report an incoming message',
   description:
     'Stored once this answers 200; until then the shortcut should retry with the same `id`. As a ' +
-    'form it may bring a file.',
+    'form it may bring a file. The same `id` with another sender, text or file is another message. ' +
+    'The same sender, text, file and `at` under another `id` within five seconds is an automation ' +
+    'that ran twice: it is counted in `not_relayed` and stored once.',
   asksFor: 'bridge_token',
   answers: { 200: StoredMessage },
   errors: ['invalid_sender'],
@@ -48,7 +50,8 @@ const NEXT = operation('Shortcuts', {
 const DONE = operation('Shortcuts', {
   id: 'bridgeDone',
   summary: 'Report the outcome of a message',
-  description: 'Counts whenever it arrives; repeating it changes nothing.',
+  description:
+    'Counts whenever it arrives. The first one counts: repeating it changes nothing, and another outcome is logged.',
   asksFor: 'bridge_token',
   answers: { 200: NotedReport },
   errors: ['not_found'],
@@ -60,12 +63,12 @@ export function bridgeRoutes(bridge: DeviceCalls) {
       '/receive',
       async ({ request, body }) => {
         const at = parseIsoTime(body.at ?? '')
-        const { id, from, text } = body
-        const message = { id, from, text, at, file: fileIn(body) }
+        const { id, from, text, recipients } = body
+        const message = { id, from, text, at, recipients, file: fileIn(body) }
         contextOf(request).peer.liftTimeout(SILENCE_SECONDS)
         const answer = await bridge.receive(bridgeOf(request).id, message)
         if (answer === 'not_ready') throw notReady()
-        if (answer === 'name') throw invalidSender()
+        if (answer === 'no_sender') throw invalidSender()
         return { stored: true as const }
       },
       { ...takesForm(PhoneMessage, PhoneForm), ...RECEIVE },
@@ -112,7 +115,5 @@ function notReady(): RelayError {
 }
 
 function invalidSender(): RelayError {
-  const message =
-    'The sender is a name. Delete this contact on the iPhone, so that it shows the number.'
-  return new RelayError('invalid_sender', message)
+  return new RelayError('invalid_sender', 'The sender has no visible character.')
 }

@@ -9,7 +9,7 @@ import type { AttachmentId, BoxId, LineId, MessageId, Timestamp } from '../domai
 import type { Capabilities, OfflineReason } from '../domain/line.ts'
 import type { ChangeRow, MessageChange } from '../domain/message-extras.ts'
 import type { Carried, OutgoingMessage, Receipt, Unsettled } from '../domain/message.ts'
-import type { LeftOut, Rejection, Withheld } from '../domain/not-relayed.ts'
+import type { LeftOut, Withheld } from '../domain/not-relayed.ts'
 import type { Signal } from '../system/signal.ts'
 
 export type LineDriver = {
@@ -204,12 +204,12 @@ export type LineEvent =
       readonly leftOut: LeftOutMessage
       readonly checkpoint: string | null
     }
-  /** Something arrived that nobody can use; it is counted, and shown in the health catalogue. */
-  | { readonly type: 'rejected'; readonly reason: Rejection }
 
 /** A message of the device: inbound, or typed on the device itself. */
 export type DeviceMessage = {
   readonly guid: string
+  /** The guid under which an earlier version stored it, if that had the same content. */
+  readonly formerGuid?: string | undefined
   readonly handle: Handle
   readonly text: string
   readonly isFromMe: boolean
@@ -220,6 +220,8 @@ export type DeviceMessage = {
   readonly isHistory: boolean
   /** Reason to record news like history, and count it; absent where it is announced. */
   readonly withheld?: Withheld | null | undefined
+  /** The sender is a name that may be a contact's, whom nobody can answer: the health catalogue says so. */
+  readonly isName?: boolean | undefined
   /** Its files, in the order of the message. */
   readonly attachments?: readonly DeviceAttachment[] | undefined
   /** The group that it belongs to; absent for a conversation of two. `handle` is the sender's, or the group's identifier for the owner's own. */

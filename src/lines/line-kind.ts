@@ -130,12 +130,14 @@ export type NotReady = 'not_ready'
 
 /** A message that came to a device. */
 export type DeviceMessage = {
-  /** Made by the device; the same id again is the same message. */
+  /** Made by the device; the same id again is the same message if its content is the same. */
   readonly id: string
   readonly from: string
   readonly text: string
   /** Time of arrival on the device; null where it does not give it. */
   readonly at: Timestamp | null
+  /** To whom it went, one a line: several are a group. */
+  readonly recipients?: string | null | undefined
   readonly file?: File | null | undefined
 }
 
@@ -163,7 +165,7 @@ export type DeviceReport = {
 
 /** Calls of devices, each by the key of its caller. */
 export type DeviceCalls = {
-  receive(key: string, message: DeviceMessage): Promise<'stored' | 'name' | NotReady>
+  receive(key: string, message: DeviceMessage): Promise<'stored' | 'no_sender' | NotReady>
   /** The next message to send. */
   next(key: string, asker: Asker): Promise<HandedOver | NotReady>
   done(key: string, report: DeviceReport): Promise<'noted' | 'unknown' | NotReady>

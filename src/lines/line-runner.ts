@@ -277,7 +277,6 @@ export class LineRunner {
       case 'change':
       case 'settled':
       case 'checkpoint':
-      case 'rejected':
         await this.#tools.intake(this.#line, event)
     }
   }

@@ -3,11 +3,13 @@
 // again; after it, the guid stops a double.
 
 import { RelayError } from '../domain/errors.ts'
+import { homeOfNumber, isSamePerson } from '../domain/handle.ts'
 import { derivedId, type ConversationId, type LineId, type MessageId } from '../domain/ids.ts'
 import type { Line } from '../domain/line.ts'
-import { hasAttachments, type Outbound, type Receipt } from '../domain/message.ts'
+import { hasAttachments, mendedText, type Outbound, type Receipt } from '../domain/message.ts'
 import { carrierKind, type LeftOut, type NotRelayedKind } from '../domain/not-relayed.ts'
 import type { DeviceMessage, LeftOutMessage, LineEvent, Settlement } from '../lines/driver.ts'
+import { attachmentsOf } from '../storage/attachments.ts'
 import { markKnown } from '../storage/contacts.ts'
 import { openConversation } from '../storage/conversations.ts'
 import type { Db, Tx } from '../storage/database.ts'
@@ -15,6 +17,7 @@ import { findGroup } from '../storage/groups.ts'
 import {
   keepReceipt,
   messageIdOfGuid,
+  NAMED,
   rejectEvent,
   rememberGuid,
   countNotRelayed,
@@ -132,9 +135,6 @@ function take(tools: IntakeTools, tx: Tx, { line, states }: Source, event: Intak
     case 'settled':
       takeSettled(tools, tx, line, event)
       return
-    case 'rejected':
-      rejectEvent(tx, line.id, event.reason, tools.stamps.now())
-      return
     case 'checkpoint':
       break
   }
@@ -148,7 +148,7 @@ function takeMessage(
   { line, states }: Source,
   device: DeviceMessage,
 ): void {
-  if (messageIdOfGuid(tx, line.id, device.guid) !== null) return
+  if (isStored(tx, device, { line, states })) return
   const conversationId = conversationOf(tools, tx, line, device)
   if (typeof conversationId === 'object') {
     takeLeftOut(tools, tx, line, { ...device, ...conversationId })
@@ -165,7 +165,21 @@ function takeMessage(
   if (typeof outcome === 'object') countNotRelayed(tx, line.id, outcome.kind, message.createdAt)
   else if (outcome !== 'recorded' && !waits) tools.publish(tx, outcome, message)
   if (!device.isHistory) takeKeyword(tools, tx, message)
+  if (device.isName === true) rejectEvent(tx, line.id, NAMED, message.createdAt)
   applyWaitingChanges(tools, tx, message, device.guid)
+}
+
+/** True if the guid is known, or an earlier version stored the same content under the former one. */
+function isStored(tx: Tx, device: DeviceMessage, { line, states }: Source): boolean {
+  const { guid, formerGuid, text, handle } = device
+  if (messageIdOfGuid(tx, line.id, guid) !== null) return true
+  const id = formerGuid === undefined ? null : messageIdOfGuid(tx, line.id, formerGuid)
+  const known = id === null ? null : findMessage(tx, id)
+  if (known === null || known.text !== mendedText(text)) return false
+  const hashes = [...states.values()].map((file) => file.sha256 ?? null)
+  const knownHashes = attachmentsOf(tx, known.id).map((file) => file.sha256)
+  const isSame = isSamePerson(known.handle, handle, homeOfNumber(line.number))
+  return isSame && Bun.deepEquals(hashes, knownHashes)
 }
 
 /** The event of news, or the kind under which it is counted; `recorded` where it is neither. */

@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm'
 import type { ConversationId, LineId, MessageId, Timestamp } from '../domain/ids.ts'
 import type { MessageChange } from '../domain/message-extras.ts'
 import type { Receipt } from '../domain/message.ts'
-import type { Rejection, NotRelayedKind } from '../domain/not-relayed.ts'
+import type { NotRelayedKind } from '../domain/not-relayed.ts'
 import type { Db, Tx } from './database.ts'
 import {
   knownGuids,
@@ -103,7 +103,10 @@ export function changesWaitSince(db: Db): Timestamp | null {
   return getRow<{ at: Timestamp | null }>(db, sql)?.at ?? null
 }
 
-/** Notes what intake refused, so that it is seen. */
+/** The reason of a message that came from a name: it is stored, and the others are not. */
+export const NAMED = 'sender_is_a_name'
+
+/** Notes what intake refused, and what nobody can answer, so that it is seen. */
 export function rejectEvent(tx: Tx, lineId: LineId, reason: string, now: Timestamp): void {
   const row = { lineId, reason: reason.slice(0, 500), recordedAt: now }
   tx.orm.insert(rejectedEvents).values(row).run()
@@ -111,8 +114,8 @@ export function rejectEvent(tx: Tx, lineId: LineId, reason: string, now: Timesta
 
 type Rejected = {
   readonly lineId: LineId
-  /** The driver's reason; null for what intake refused. */
-  readonly reason: Rejection | null
+  /** Null for what intake refused. */
+  readonly reason: typeof NAMED | null
   readonly count: number
 }
 
@@ -121,8 +124,7 @@ export function countRejected(db: Db): readonly Rejected[] {
   const text = `SELECT line_id AS lineId, CASE reason WHEN $named THEN reason END AS reason,
                   count(*) AS count
                 FROM rejected_events GROUP BY 1, 2`
-  const named: Rejection = 'sender_is_a_name'
-  return getRows<Rejected>(db, text, { named })
+  return getRows<Rejected>(db, text, { named: NAMED })
 }
 
 export type NotRelayedCount = Omit<typeof notRelayed.$inferSelect, 'lineId'>

@@ -44,19 +44,25 @@ test('an upload is told by its own bytes, and lies once under its hash', async (
   expect(await relay.ask('GET', `/api/v1/attachments/${body.id}`)).toMatchObject({ body })
 })
 
-test('a retry under an Idempotency-Key gets the same attachment, and other bytes a conflict', async () => {
+test('a retry under an Idempotency-Key gets the same attachment, and anything else a conflict', async () => {
   await using relay = await startWithFiles()
   const key = { 'idempotency-key': 'menu' }
 
   const first = await relay.upload(PNG, '', key)
   const again = await relay.upload(PNG, '', key)
-  const other = await relay.upload('other', '', key)
+  const others = [
+    await relay.upload('other', '', key),
+    await relay.upload(PNG, '?filename=other.png', key),
+    await relay.upload(PNG, '', { ...key, 'content-type': 'image/gif' }),
+  ]
 
   expect(again.body).toEqual(first.body)
   expect(again.status).toBe(201)
   expect(again.headers.get('idempotency-replayed')).toBe('true')
   expect(first.headers.get('idempotency-replayed')).toBeNull()
-  expect([other.status, other.error.code]).toEqual([409, 'idempotency_conflict'])
+  expect(others.map(({ status, error }) => [status, error.code])).toEqual(
+    others.map(() => [409, 'idempotency_conflict']),
+  )
 })
 
 function form(...parts: readonly (readonly [head: string, content: string])[]): string {

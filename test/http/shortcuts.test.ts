@@ -41,7 +41,7 @@ test('a body that does not fit, is too large, or no JSON is refused like everywh
       await ask('next', { body: { wait: 60 } }),
     ].map(issuesIn),
   )
-  const large = await ask('receive', { body: { ...MESSAGE, text: 'x'.repeat(300_000) } })
+  const large = await ask('receive', { body: { ...MESSAGE, text: 'x'.repeat(5_000_000) } })
   const form = await ask('receive', { raw: 'a=1', headers: { 'content-type': 'text/plain' } })
   const byGet = await rig.call('GET', '/bridge/v1/next', { headers: bearer })
 

@@ -22,8 +22,16 @@ const ADDED_OPERATIONS: readonly string[] = []
 
 /** Words that are meant to differ since: what was recorded, what is said now, and why. */
 const REWORDED = [
-  // A repeated upload must have the same name, too.
-  ['for an upload with other bytes."', 'for an upload with other bytes or another name."'],
+  // A repeated upload must have the same name and type, too.
+  [
+    'for an upload with other bytes."',
+    'for an upload with other bytes, another name or another type."',
+  ],
+  // A sender that is a name may also be a company.
+  [
+    'On that iPhone, delete the contacts who message the line. Their messages stay.',
+    'If the name is a contact of that iPhone, delete the contact there: the messages stay, and the next ones come with the number. The name of a company can only be read.',
+  ],
   // A file without a name gets the ending of its type, so that its receiver can open it.
   ['"filename":"attachment"', '"filename":"attachment.txt"'],
 ] as const
@@ -42,11 +50,23 @@ const DIFFERENT: Readonly<Record<string, readonly [before: Outcome, now: Outcome
     [200, null],
     [403, 'forbidden'],
   ],
+  // A message that came with a name was lost; it is kept under the name.
+  'POST /bridge/v1/receive {"id":"2","from":"Ben","text":"from the iPhone","at":"2026-11-21T10:00:00Z"} (as another caller)':
+    [
+      [422, 'invalid_sender'],
+      [200, null],
+    ],
 }
+
+/** Receivers hear of a message that was lost before: its sender. */
+const ADDED_SENDERS: readonly string[] = ['Ben']
 
 test('every recorded answer is given again, and what is said beyond is listed', async () => {
   const recorded = await readRecorded()
-  const played = await playContract()
+  const all = await playContract()
+  const played = all.filter(
+    ({ status, body }) => status !== 0 || !ADDED_SENDERS.includes(body.message?.handle),
+  )
 
   const additions = new Set<string>()
   const names = { before: new Names(), now: new Names() }
@@ -62,6 +82,7 @@ test('every recorded answer is given again, and what is said beyond is listed', 
   }
 
   expect(played.length).toBe(recorded.length)
+  expect(all.length).toBe(recorded.length + ADDED_SENDERS.length)
   expect([...additions].sort()).toEqual([...ADDITIONS].sort())
 })
 

@@ -4,11 +4,10 @@ import { expect, test } from 'bun:test'
 import { existsSync, readdirSync } from 'node:fs'
 
 import { ScratchFolder } from '../support/scratch-folder.ts'
-import type { Answer, Json } from '../support/test-relay.ts'
+import type { Json } from '../support/test-relay.ts'
 import { FRIEND, startBridged } from './shortcuts-relay.ts'
 
 const MB = 1_024 * 1_024
-const LAN_PEER = { address: '192.168.1.30', isControl: false, liftTimeout: () => {} }
 
 test('a form brings a file with its message, once for each id', async () => {
   await using world = await start()
@@ -34,7 +33,7 @@ test('an empty file, or none, is a message without one', async () => {
 
   const answers = [
     await world.post({ attachment: new File([], '') }),
-    await world.post({ id: '2' }),
+    await world.post({ id: '2', text: 'and this' }),
   ]
 
   expect(answers.map(({ status }) => status)).toEqual([200, 200])
@@ -77,28 +76,12 @@ test('a form with what is of another kind, or that cannot be read, is 400', asyn
 async function start() {
   const folder = new ScratchFolder()
   const box = await startBridged({ folder: folder.path })
-  const { relay, bridge } = box
-  const send = async (body: FormData | string, type: string | null = null): Promise<Answer> => {
-    const request = new Request('http://192.168.1.20:4665/bridge/v1/receive', {
-      method: 'POST',
-      headers: {
-        Authorization: `Bearer ${bridge.token}`,
-        ...(type === null ? {} : { 'Content-Type': type }),
-      },
-      body,
-    })
-    const response = await relay.app.http.fetch(request, LAN_PEER)
-    return { status: response.status, headers: response.headers, body: await response.json() }
-  }
+  const { relay, phone } = box
   return {
     folder,
-    send,
-    post: (fields: Readonly<Record<string, string | File>>) => {
-      const form = new FormData()
-      const all = { id: '1', from: FRIEND, text: 'look', ...fields }
-      for (const [name, value] of Object.entries(all)) form.set(name, value)
-      return send(form)
-    },
+    send: (body: string, type: string) => phone.post('/bridge/v1/receive', body, { type }),
+    post: (fields: Readonly<Record<string, string | File>>) =>
+      phone.receiveForm({ text: 'look', ...fields }),
     inbound: async (): Promise<readonly Json[]> =>
       (await relay.get('/api/v1/messages?direction=inbound')).data,
     async [Symbol.asyncDispose]() {

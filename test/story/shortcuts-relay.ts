@@ -51,23 +51,41 @@ export async function startBridged(options: Parameters<typeof startRelay>[0] = {
   }
 }
 
+/** What a form holds. */
+type Fields = Readonly<Record<string, string | File>>
+
 /** The shortcuts of an iPhone that has this token. */
 export function phoneOf(relay: Pick<TestRelay, 'app'>, token: string) {
-  const call = async (path: string, body: unknown, signal?: AbortSignal): Promise<Answer> => {
+  const post = async (
+    path: string,
+    body: FormData | string,
+    { type, signal }: { readonly type?: string; readonly signal?: AbortSignal | undefined } = {},
+  ): Promise<Answer> => {
+    const typed = type === undefined ? {} : { 'Content-Type': type }
     const request = new Request(`http://192.168.1.20:4665${path}`, {
       method: 'POST',
-      headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
-      body: JSON.stringify(body),
+      headers: { Authorization: `Bearer ${token}`, ...typed },
+      body,
       signal: signal ?? null,
     })
     const response = await relay.app.http.fetch(request, LAN_PEER)
     const { status, headers } = response
     return { status, headers, body: await response.json() }
   }
+  const call = (path: string, body: unknown, signal?: AbortSignal) =>
+    post(path, JSON.stringify(body), { type: 'application/json', signal })
   return {
     call,
     receive: (message: Record<string, unknown>) =>
       call('/bridge/v1/receive', { id: '1', from: FRIEND, text: 'hello', ...message }),
+    /** The same as a form, which may bring a file as `attachment`. */
+    receiveForm: (fields: Fields) => {
+      const form = new FormData()
+      const all = { id: '1', from: FRIEND, text: 'hello', ...fields }
+      for (const [name, value] of Object.entries(all)) form.set(name, value)
+      return post('/bridge/v1/receive', form)
+    },
+    post,
     next: (signal?: AbortSignal) => call('/bridge/v1/next', {}, signal),
     done: (id: string, more: Record<string, unknown> = {}) =>
       call('/bridge/v1/done', { id, sent: true, ...more }),

@@ -137,12 +137,17 @@ test('what the iPhone could not send has failed, and the log tells why without t
   const error = `Could not send to +1 (555) 000-1111 or ${FRIEND}: "The secret word is rose…" ${'x'.repeat(900)}`
   const noted = await phone.done(sent.body.id, { sent: false, error })
   const after = await phone.done(sent.body.id)
+  const again = await phone.done(sent.body.id, { sent: false })
   await phone.done(other.body.id, { sent: false, error: 'x'.repeat(5_000) })
   await clock.advance(1_000)
 
   const told = lines.filter(([, message]) => message === 'iPhone refused a message')
   const line_id = expect.any(String) as unknown as string // Matches any text.
-  expect([noted.status, after.status]).toEqual([200, 200])
+  const changed = lines.filter(([, message]) => message === 'iPhone changed its report')
+  expect([noted.status, after.status, again.status]).toEqual([200, 200, 200])
+  expect(changed).toEqual([
+    ['warn', 'iPhone changed its report', { line_id, message_id: sent.body.id, first: 'not_sent' }],
+  ])
   expect(await relay.message(sent.body.id)).toMatchObject({
     status: 'failed',
     error: {

@@ -58,7 +58,7 @@ function runHeld() {
 test('a hundred messages may be on their way to the disk; those above come again', async () => {
   const { driver, published, letGo, ended, end } = runHeld()
   const post = (id: number) =>
-    driver.receive(KEY, { id: `${id}`, from: '+12025550123', text: 'hello', at: null })
+    driver.receive(KEY, { id: `${id}`, from: '+12025550123', text: `${id}`, at: null })
 
   const posts = Array.from({ length: 102 }, (_, id) => post(id))
   await settle()

@@ -129,7 +129,8 @@ const NOT_CONFIRMED: Settlement = { outcome: 'unknown', reason: 'not_confirmed' 
 export class HandedOut {
   readonly #clock: Clock
   readonly #pending = new Map<MessageId, PendingReport>()
-  readonly #closed = new Set<MessageId>()
+  /** The outcomes that were reported first. */
+  readonly #closed = new Map<MessageId, Settlement['outcome']>()
 
   /** `unsettled` were handed out in earlier runs. */
   constructor(clock: Clock, unsettled: readonly Unsettled[]) {
@@ -137,10 +138,11 @@ export class HandedOut {
     for (const { message } of unsettled) this.#pending.set(message.id, { message, confirm: null })
   }
 
-  find(id: string): PendingReport | 'closed' | null {
+  /** A message without a report, the outcome of one that has it, or null. */
+  find(id: string): PendingReport | Settlement['outcome'] | null {
     // A text that is no id of ours finds nothing.
     const known = id as MessageId
-    return this.#pending.get(known) ?? (this.#closed.has(known) ? 'closed' : null)
+    return this.#pending.get(known) ?? this.#closed.get(known) ?? null
   }
 
   /**
@@ -166,7 +168,7 @@ export class HandedOut {
   /** Closes a message whose outcome is durable. */
   close({ message, confirm }: PendingReport, outcome: Settlement): void {
     this.#pending.delete(message.id)
-    this.#closed.add(message.id)
+    this.#closed.set(message.id, outcome.outcome)
     dropOldest(this.#closed, KEPT_MAX)
     confirm?.(outcome)
   }

@@ -2,12 +2,10 @@
 // comes in by the HTTP calls of its shortcuts.
 
 import type { Finding } from '../../../domain/finding.ts'
-import { deviceHandle, type Handle, parseRecipient } from '../../../domain/handle.ts'
 import { timestamp, type Timestamp } from '../../../domain/ids.ts'
 import { type Capabilities, NO_CAPABILITIES, type OfflineReason } from '../../../domain/line.ts'
 import type { OutgoingMessage } from '../../../domain/message.ts'
 import type { Clock } from '../../../system/clock.ts'
-import { sha256 } from '../../../system/hash.ts'
 import type { Log } from '../../../system/log.ts'
 import { Signal } from '../../../system/signal.ts'
 import {
@@ -34,6 +32,7 @@ import type {
 } from '../../line-kind.ts'
 import { HandedOut, HandOver } from './hand-over.ts'
 import { IncomingFiles } from './incoming-files.ts'
+import { Arrivals, type Incoming, readIncoming } from './incoming.ts'
 
 type ShortcutsLineTools = {
   readonly clock: Clock
@@ -53,7 +52,6 @@ const SILENT_MS = 900_000
 const CHECK_EVERY_MS = 3_600_000
 /** Incoming events on their way to the disk, at most. */
 const INCOMING_MAX = 100
-const NAMES_MAX = 1_000
 /** Bounds within which the time given by a shortcut is believed. */
 const AGE_MS_MAX = 30 * 86_400_000
 const AHEAD_MS_MAX = 600_000
@@ -75,8 +73,7 @@ class ShortcutsLineRun {
   readonly #handedOut: HandedOut
   readonly #session: LineSession
   readonly #wakeUp = new Signal()
-  /** Ids of messages refused for their sender: each is counted once. */
-  readonly #refusedIds = new Set<string>()
+  readonly #arrivals: Arrivals
   /** Last time a shortcut asked, by the monotonic clock. */
   #askedAt = -Infinity
   /** Last state that was published; null at first. */
@@ -95,6 +92,7 @@ class ShortcutsLineRun {
     this.#events = new LineEvents(listener, signal)
     this.#handOver = new HandOver(tools.clock)
     this.#handedOut = new HandedOut(tools.clock, line.unsettled)
+    this.#arrivals = new Arrivals(tools.clock)
     this.#session = this.#createSession()
   }
 
@@ -127,43 +125,45 @@ class ShortcutsLineRun {
     }
   }
 
-  /** Resolves with `stored` once the message is durable, with its file. */
-  async receive(message: DeviceMessage): Promise<'stored' | 'name' | NotReady> {
-    const { file = null } = message
-    if (file === null) return this.#receive(message, [])
-    const path = await this.#tools.files.write(file)
-    // Without room for the file, the shortcut tries again.
-    if (path === null) return NOT_READY
-    try {
-      return await this.#receive(message, [attachmentOf(file, path)])
-    } finally {
-      await this.#tools.files.remove(path)
+  /** Resolves with `stored` once the message is durable, with its file, or counted as left out. */
+  async receive(message: DeviceMessage): Promise<'stored' | 'no_sender' | NotReady> {
+    const incoming = await readIncoming(message, this.#line.number)
+    if (incoming === null) return 'no_sender'
+    const earlier = this.#arrivals.earlier(incoming)
+    const isRepeated = earlier !== null && (await earlier)
+    const kind = incoming.leftOut ?? (isRepeated ? ('repeated' as const) : null)
+    const at = this.#believedTime(message.at)
+    if (kind !== null) {
+      const leftOut = { guid: incoming.guid, kind, at }
+      const isCounted = await this.#publishIncoming({ type: 'left_out', leftOut, checkpoint: null })
+      return isCounted ? 'stored' : NOT_READY
     }
+    const isStored = this.#store(message, incoming, at)
+    this.#arrivals.note(incoming, isStored)
+    return (await isStored) ? 'stored' : NOT_READY
   }
 
-  async #receive(
-    { id, from, text, at }: DeviceMessage,
-    attachments: readonly DeviceAttachment[],
-  ): Promise<'stored' | 'name' | NotReady> {
-    const sender = readSender(from)
-    if (sender === null) return this.#refuseName(id)
-    const guid = `shortcut-${Buffer.from(sha256(id)).toString('hex').slice(0, 32)}`
-    const isStored = await this.#publishIncoming({
-      type: 'message',
-      message: {
-        guid,
-        handle: sender,
-        text,
-        isFromMe: false,
-        // The shortcut does not say; SMS reach the same automation.
-        service: 'iMessage',
-        at: this.#believedTime(at),
-        isHistory: false,
-        ...(attachments.length === 0 ? {} : { attachments }),
-      },
-      checkpoint: null,
-    })
-    return isStored ? 'stored' : NOT_READY
+  async #store(
+    { text, file = null }: DeviceMessage,
+    { guid, formerGuid, handle, isName }: Incoming,
+    at: Timestamp,
+  ): Promise<boolean> {
+    const path = file === null ? null : await this.#tools.files.write(file)
+    const attachments = file === null || path === null ? [] : [attachmentOf(file, path)]
+    // Without room for the file, the shortcut tries again.
+    if (file !== null && path === null) return false
+    // The shortcut does not say which service it was; SMS reach the same automation.
+    const message = { guid, formerGuid, handle, text, service: 'iMessage', at, attachments }
+    const facts = { isFromMe: false, isHistory: false, isName }
+    try {
+      return await this.#publishIncoming({
+        type: 'message',
+        message: { ...message, ...facts },
+        checkpoint: null,
+      })
+    } finally {
+      if (path !== null) await this.#tools.files.remove(path)
+    }
   }
 
   /** A message to send, or nothing after `asker.waitMs`. */
@@ -177,12 +177,16 @@ class ShortcutsLineRun {
   /** Resolves with `noted` once the outcome is durable. */
   async done(report: DeviceReport): Promise<'noted' | 'unknown' | NotReady> {
     const pending = this.#handedOut.find(report.id)
-    if (pending === 'closed') return 'noted'
     if (pending === null) return this.#isOver ? NOT_READY : 'unknown'
-    const { message } = pending
     const outcome: Settlement = report.isSent
       ? { outcome: 'accepted', guid: null }
       : { outcome: 'not_sent', reason: 'refused_by_phone', blame: 'message' }
+    if (typeof pending === 'string') {
+      const fields = { line_id: this.#line.id, message_id: report.id, first: pending }
+      if (pending !== outcome.outcome) this.#tools.log.warn('iPhone changed its report', fields)
+      return 'noted'
+    }
+    const { message } = pending
     if (!report.isSent) this.#logRefusal(message, report.error)
     const isStored = await this.#publishIncoming({
       type: 'settled',
@@ -196,15 +200,6 @@ class ShortcutsLineRun {
 
   get #isOver(): boolean {
     return this.#signal.aborted || this.#events.failure !== null
-  }
-
-  async #refuseName(id: string): Promise<'name' | NotReady> {
-    if (this.#refusedIds.has(id)) return 'name'
-    const isStored = await this.#publishIncoming({ type: 'rejected', reason: 'sender_is_a_name' })
-    if (!isStored) return NOT_READY
-    if (this.#refusedIds.size >= NAMES_MAX) this.#refusedIds.clear()
-    this.#refusedIds.add(id)
-    return 'name'
   }
 
   #createSession(): LineSession {
@@ -282,22 +277,6 @@ function withoutMessage(error: string, { to, text }: OutgoingMessage): string {
   const quoteAt = error.indexOf(text.slice(0, QUOTE_LENGTH))
   const kept = quoteAt === -1 ? error : `${error.slice(0, quoteAt)}…`
   return kept.replaceAll(to, '…').replaceAll(LOOKS_LIKE_NUMBER, '…').slice(0, ERROR_LENGTH_MAX)
-}
-
-/** Characters that people and iOS write between digits: spaces, dashes, marks of direction. */
-const BETWEEN_DIGITS = /[\s().\-/\u200e\u200f\u2010-\u2015\u202a-\u202e\u2066-\u2069]/g
-/** Short codes of companies have three digits or more; E.164 ends at fifteen. */
-const NUMBER = /^\+?[0-9]{3,15}$/
-
-/**
- * Sender of a message, or null for a name: where the sender is among the contacts of the iPhone,
- * Shortcuts may give the contact's name only.
- */
-function readSender(from: string): Handle | null {
-  const number = from.replaceAll(BETWEEN_DIGITS, '')
-  if (NUMBER.test(number)) return deviceHandle(number)
-  const recipient = parseRecipient(from.trim())
-  return recipient?.kind === 'email' ? recipient.handle : null
 }
 
 /** iPhones without a cable, whose shortcuts call the relay. */
