@@ -80,8 +80,11 @@ const HOUR_MS = 3_600_000
 export function isKnownAbsent(db: ChatDb, handle: string, now: number): boolean {
   for (const row of db.lastWith(handle, HISTORY_MAX)) {
     if (row.at === null || row.at < now - REMEMBERED_MS) return false
-    if (row.isFromMe && NOT_ON_IMESSAGE.has(row.error)) return true
-    const isProof = row.service === 'iMessage' && row.error === 0
+    // A send to another spelling of the number may have failed by its spelling (mac_messages_mcp).
+    const isExact = row.handle === null || row.handle.toLowerCase() === handle
+    if (row.isFromMe && isExact && NOT_ON_IMESSAGE.has(row.error)) return true
+    const isOfThem = row.handle === null || db.isSamePerson(row.handle, handle)
+    const isProof = isOfThem && row.service === 'iMessage' && row.error === 0
     if (isProof && (!row.isFromMe || row.isSent)) return false
   }
   return false
