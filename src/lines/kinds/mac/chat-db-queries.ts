@@ -41,7 +41,9 @@ const MESSAGE_COLUMNS = [...ESSENTIAL_COLUMNS.message, ...OPTIONAL_COLUMNS.messa
 const BODY_BYTES_MAX = 2 * 1_048_576 + 1
 const LAST_ROWS_MAX = 8
 const CHATS_MAX = 8
-const OWN_USES = 1_000
+const OWN_USES = 200
+/** Latest rows of any kind among which they are looked for. */
+const OWN_USES_AMONG = 50_000
 /** iMessage lets 32 into a group; a carrier may let in more. */
 const MEMBERS_MAX = 500
 
@@ -211,8 +213,9 @@ function filesAt(schema: ChatDbSchema): string {
 
 /**
  * Addresses of ours that the latest messages without an error were sent from or came to, with everybody else that
- * each of them names. `last_addressed_handle` of the chat is not read: it may be the other side's. All three flags are
- * named because Messages has an index over them, in the order of the ROWID; received messages are never "sent".
+ * each of them names. `last_addressed_handle` of the chat is not read: it may be the other side's. Rows that name
+ * their own address only are passed over, because iCloud writes the notes to oneself again by the thousand. All three
+ * flags are named because Messages has an index over them, in the order of the ROWID; received messages are never "sent".
  */
 function ownUses(schema: ChatDbSchema, isOwn: 0 | 1): string {
   const column = (name: MessageColumn) => schema.column('m', 'message', name)
@@ -221,8 +224,14 @@ function ownUses(schema: ChatDbSchema, isOwn: 0 | 1): string {
         JOIN chat_handle_join t ON t.chat_id = j.chat_id JOIN handle o ON o.ROWID = t.handle_id
         WHERE j.message_id = m.ROWID)`
     : `'[]'`
+  const handle = '(SELECT lower(h.id) FROM handle h WHERE h.ROWID = m.handle_id)'
+  const login = `lower(substr(${column('account')}, instr(${column('account')}, ':') + 1))`
+  const isOther = (address: string) => `(${address} <> '' AND ${address} IS NOT ${handle})`
+  const named = [`lower(${column('destination_caller_id')})`, ...(isOwn === 1 ? [login] : [])]
   return `SELECT m.is_from_me AS is_from_me, m.date AS date, ${HANDLE}, ${CHATS}, ${members} AS members,
       ${column('destination_caller_id')} AS address, ${column('account')} AS account
     FROM message m WHERE m.is_sent = ${isOwn} AND m.is_from_me = ${isOwn} AND m.error = 0
+      AND m.ROWID > (SELECT max(ROWID) FROM message) - ${OWN_USES_AMONG}
+      AND (${named.map(isOther).join(' OR ')})
     ORDER BY m.ROWID DESC LIMIT ${OWN_USES}`
 }

@@ -71,10 +71,12 @@ function addressesOf({ isFromMe, address, account, peers }: OwnUse): readonly st
   return named.filter((one) => one !== '' && !peers.some((peer) => isPeer(`${one}\n${peer}`)))
 }
 
+const homeOf = memoize(PAIRS_MAX, homeOfNumber)
+
 /** Compared by the country of the address: if it is ours, that is the country of the line. */
 const isPeer = memoize(PAIRS_MAX, (pair) => {
   const [address = '', peer = ''] = pair.split('\n')
-  const home = homeOfNumber(address)
+  const home = homeOf(address)
   return personBehind(address, home) === personBehind(peer, home)
 })
 

@@ -192,3 +192,21 @@ test('who renames a group from another address of ours is the owner', async () =
 
   expect(changesOf(line.events)).toMatchObject([{ change: 'renamed', actor: null }])
 })
+
+test('notes to oneself that iCloud writes by the thousand hide no address', async () => {
+  using rig = makeMacRig()
+  const { model, clock } = rig
+  received(FRIEND, of(ADDRESS), 2)(rig)
+  model.file.db.transaction(() => {
+    for (let i = 0; i < 500; i += 1) {
+      const at = clock.now() - DAY_MS
+      model.file.receive({ from: ADDRESS, text: `note ${i}`, at, values: of(ADDRESS) })
+    }
+  })()
+  await using line = await runLine(rig, rig.driver)
+
+  model.file.receive({ from: ADDRESS, text: 'note', at: clock.now() })
+  await clock.advance(1_000)
+
+  expect(newsOf(line)).toEqual(['own'])
+})
