@@ -133,16 +133,21 @@ function classifyComplete(
   if (rowNature !== 'message') {
     return chat === null ? UNPLACED : classifyChange(row, chat, rowNature, circumstances)
   }
-  const group = chat !== null && !chat.isDirect ? chat : null
-  if (group !== null) {
-    // The owner's own under the identifier of the group.
-    const sender = row.isFromMe ? groupIdentifier(group) : row.handle
-    if (sender === null) return UNPLACED
-    const isEcho = !row.isFromMe && circumstances.isOwnAlias(sender)
-    return isEcho ? ownOf(row, circumstances) : relayed(row, sender, group, circumstances)
-  }
+  if (chat !== null && !chat.isDirect) return classifyInGroup(row, chat, circumstances)
   // Of a group that nobody knows: its sender is answered by nobody.
   return row.room === null ? classifyDirect(row, circumstances) : UNPLACED
+}
+
+function classifyInGroup(
+  row: MessageRow,
+  group: Chat,
+  circumstances: Circumstances,
+): Classification {
+  // The owner's own under the identifier of the group.
+  if (row.isFromMe) return relayed(row, groupIdentifier(group), group, circumstances)
+  if (row.handle === null) return UNPLACED
+  const isEcho = circumstances.isOwnAlias(row.handle)
+  return isEcho ? ownOf(row, circumstances) : relayed(row, row.handle, group, circumstances)
 }
 
 /** Own words that came back, or that the owner wrote to himself: counted, unless they are old. */
@@ -164,7 +169,8 @@ function classifyChange(
 ): Classification {
   if (chat.isDirect && change.kind === 'group') return SKIP
   const sender = row.handle ?? chat.identifier
-  const isEcho = !row.isFromMe && circumstances.isOwnAlias(sender)
+  const isOwn = (end: string) => circumstances.isOwnAlias(end)
+  const isEcho = row.isFromMe ? chat.isDirect && endsOf(row).every(isOwn) : isOwn(sender)
   if (isEcho && change.kind === 'reaction') return ownOf(row, circumstances)
   const handle = row.isFromMe || isEcho ? null : spelledHandle(sender)
   const group = chat.isDirect ? null : chat

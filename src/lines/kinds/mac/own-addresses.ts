@@ -8,7 +8,7 @@ import { personBehind } from './people.ts'
 
 export type OwnAddresses = {
   readonly people: ReadonlySet<Handle>
-  /** Addresses of the latest sent messages, most recent first, with their counts; if there are none, of received ones. */
+  /** Addresses of the latest sent messages, with their counts; if there are none, of received ones. */
   readonly counts: ReadonlyMap<string, number>
 }
 
@@ -19,12 +19,11 @@ const UNUSED_MS = 42 * 86_400_000
 /** A single sent message proves an address for this long. */
 const RECENT_MS = 7 * 86_400_000
 const USES_MIN = 2
-/** Latest messages that show which number the line sends from. */
-const COUNTED_MAX = 200
 const PAIRS_MAX = 5_000
-const E164 = /^\+[1-9][0-9]{6,14}$/
 
-type Seen = { isSent: boolean; count: number; lastAt: number }
+type Seen = { readonly isSent: boolean; readonly count: number; readonly lastAt: number }
+
+const NEVER_SEEN: Seen = { isSent: false, count: 0, lastAt: -Infinity }
 
 /** `uses` are the latest first; times are milliseconds since 1970. */
 export function ownAddresses(
@@ -41,28 +40,28 @@ export function ownAddresses(
       const latest = Math.max(before, lastAt)
       seen.set(person, { isSent: isSent || use.isFromMe, count: count + 1, lastAt: latest })
     }
-    const [address] = addresses
-    return address === undefined ? [] : [{ address, isFromMe: use.isFromMe }]
+    return addresses.slice(0, 1).map((address) => ({ address, isFromMe: use.isFromMe }))
   })
   const isProven = ({ isSent, count, lastAt }: Seen) =>
     count >= USES_MIN || (isSent && now - lastAt <= RECENT_MS)
   const people = [...seen].flatMap(([person, times]) => (isProven(times) ? [person] : []))
-  const sent = used.filter(({ isFromMe }) => isFromMe)
-  const counted = (sent.length === 0 ? used : sent).slice(0, COUNTED_MAX)
-  return { people: new Set(people), counts: countsOf(counted, home) }
+  const counts = new Map<string, number>()
+  for (const { address } of sentIn(used)) counts.set(address, (counts.get(address) ?? 0) + 1)
+  return { people: new Set(people), counts }
 }
 
-/** The same by what was last used: a Mac that was quiet for months still has its number. */
+/** The same by what was last used: a Mac that sent nothing for months still has its number. */
 export function lastAddresses(uses: readonly OwnUse[], now: number): OwnAddresses {
-  const dates = uses.flatMap(({ at }) => (at === null ? [] : [Math.min(at, now)]))
-  return ownAddresses(
-    uses,
-    dates.reduce((a, b) => Math.max(a, b), -Infinity),
-    null,
-  )
+  const proving = sentIn(uses.filter((use) => addressesOf(use).length > 0))
+  const dates = proving.flatMap(({ at }) => (at === null ? [] : [Math.min(at, now)]))
+  return ownAddresses(proving, Math.max(...dates), null)
 }
 
-const NEVER_SEEN: Seen = { isSent: false, count: 0, lastAt: -Infinity }
+/** The sent ones; all if none was sent. */
+function sentIn<T extends Pick<OwnUse, 'isFromMe'>>(uses: readonly T[]): readonly T[] {
+  const sent = uses.filter(({ isFromMe }) => isFromMe)
+  return sent.length === 0 ? uses : sent
+}
 
 /** Addresses that a row proves: that of the message, and that of its account (`E:me@example.com`, `P:+1202…`). */
 function addressesOf({ isFromMe, address, account, peers }: OwnUse): readonly string[] {
@@ -79,15 +78,3 @@ const isPeer = memoize(PAIRS_MAX, (pair) => {
   const home = homeOf(address)
   return personBehind(address, home) === personBehind(peer, home)
 })
-
-function countsOf(
-  used: readonly { readonly address: string }[],
-  home: Home | null,
-): ReadonlyMap<string, number> {
-  const counts = new Map<string, number>()
-  for (const { address } of used) {
-    const name = E164.test(address) ? address : personBehind(address, home)
-    counts.set(name, (counts.get(name) ?? 0) + 1)
-  }
-  return counts
-}

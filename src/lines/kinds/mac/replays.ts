@@ -5,7 +5,7 @@ import type { Clock } from '../../../system/clock.ts'
 import { dropOldest } from '../../../system/memoize.ts'
 import type { MessageRow } from './chat-db-rows.ts'
 
-/** Longest time between the two rows of somebody who wrote the same twice. */
+/** Longest time between the two rows of a person who wrote the same twice. */
 const APART_MS = 60_000
 const SEEN_MAX = 10_000
 

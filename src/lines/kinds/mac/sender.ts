@@ -120,7 +120,7 @@ function routesOf(db: ChatDb, message: OutgoingMessage): readonly Target[] {
  * message was the carrier's is not used, and none of that kind where iMessage was asked for.
  */
 function chatRoute(db: ChatDb, handle: string, isAskedFor: boolean): readonly Target[] {
-  // Where a chat has somebody else in it, Messages decides whom it writes to.
+  // If a chat has another person in it, Messages decides whom it writes to.
   const chat = db
     .directChats(handle)
     .find(({ rowId }) => db.membersOf(rowId).every((member) => db.isSamePerson(member, handle)))

@@ -165,6 +165,7 @@ for (const schema of SCHEMAS) {
       using rig = makeMacRig({ schema, driver: { phoneNumber: null } })
       sent(FRIEND, of(OTHER), { count: 5, ageMs: 200 * DAY_MS })(rig)
       sent(FRIEND, of('+15550009999'), { count: 3, ageMs: 100 * DAY_MS })(rig)
+      received(FRIEND, of(ADDRESS), 5)(rig)
 
       const [found] = await rig.driver.discover(NEVER)
 
