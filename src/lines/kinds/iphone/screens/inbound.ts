@@ -11,15 +11,18 @@ import {
   takeTranscript,
 } from './chat-reader.ts'
 import { emptyComposer } from './compose.ts'
-import { type ChatCell, readChatTitle } from './labels.ts'
-import type { Bubble, TranscriptScreen } from './messages-screen.ts'
+import { isTitleOf, readChatTitle } from './labels.ts'
+import { ListWalk, markOfRead } from './list-walk.ts'
+import type { Bubble, ListCell, TranscriptScreen } from './messages-screen.ts'
 import {
-  dismissAlert,
+  isPhoneWide,
   look,
   LOOK_MS,
   readDraft,
   showChat,
   showList,
+  touch,
+  troubleCodeOf,
   UiTrouble,
   waitForChat,
 } from './navigation.ts'
@@ -35,8 +38,8 @@ export type PollReport = {
   gaps: number
 }
 
-const PAGES_MAX = 5
-const STEPS_MAX = 100
+/** A walk that is longer is taken up again by the next poll, and a finding says so. */
+const STEPS_MAX = 200
 const SCROLLS_MAX = 3
 const LOADING_LOOKS = 4
 const BUSY_MS = 3_000
@@ -62,26 +65,17 @@ class Poll {
   readonly report: PollReport = { reportedCount: 0, groups: 0, named: 0, gaps: 0 }
   readonly #tools: ChatTools
   readonly #signal: AbortSignal
-  /** Conversations that were visited, as the list shows them once they are read. */
-  readonly #visited = new Set<string>()
-  /** Moves of the list, in all and since the last visit. */
-  #swipes = 0
-  #swipesInRow = 0
+  readonly #walk: ListWalk
 
   constructor(tools: ChatTools, signal: AbortSignal) {
     this.#tools = tools
     this.#signal = signal
+    this.#walk = new ListWalk(tools.memory, tools.clock)
   }
 
   async run(): Promise<void> {
-    const { agent, memory, own, clock } = this.#tools
-    let isOver = false
-    for (let steps = 0; steps < STEPS_MAX && !isOver; steps += 1) {
-      isOver = await this.#alone(() => this.#walk())
-    }
-    for (; this.#swipes > 0; this.#swipes -= 1) {
-      await this.#alone(() => agent.swipe('down', this.#signal))
-    }
+    const { memory, own, clock } = this.#tools
+    await this.#walkList()
     // Chats that have to be looked at whatever the list shows.
     for (const handle of new Set([
       ...memory.pending,
@@ -96,48 +90,46 @@ class Poll {
     return this.#tools.queue.run('poll', this.#signal, task)
   }
 
-  /**
-   * One step: an open chat is read and left, a conversation that has changed is visited, or the list is
-   * moved on where all of it was visited just now. True at the end: newer conversations stand above older
-   * ones, and below one that is unchanged nothing has changed.
-   */
-  async #walk(): Promise<boolean> {
-    const { memory, agent, clock } = this.#tools
+  /** Walks over the list, and moves it back to its top. */
+  async #walkList(): Promise<void> {
+    const { agent, memory } = this.#tools
+    const walk = this.#walk
+    let isOver = false
+    try {
+      for (let steps = 0; steps < STEPS_MAX && !isOver; steps += 1) {
+        isOver = await this.#alone(() => this.#step())
+      }
+    } finally {
+      memory.walks.isUnfinished = !walk.isFinished && (walk.hasSeenNews || !isOver)
+    }
+    for (; walk.swipes > 0; walk.swipes -= 1) {
+      await this.#alone(() => agent.swipe('down', this.#signal))
+    }
+  }
+
+  /** Reads and leaves an open chat, or makes one move on the list; true at the end of the walk. */
+  async #step(): Promise<boolean> {
+    const { agent, clock } = this.#tools
     const screen = await look(this.#tools, this.#signal)
     if (screen.screen === 'transcript') {
       await this.#readChat(screen)
       await leaveChat(this.#tools, screen, this.#signal)
       return false
     }
-    const { cells } = screen
-    if (!memory.hasSeenList) {
-      await this.#keepFirstList(cells)
-      return true
+    const next = this.#walk.next(screen.cells)
+    if (this.#walk.mustStore) await storeMemory(this.#tools)
+    this.#walk.mustStore = false
+    switch (next.move) {
+      case 'visit':
+        await this.#visitCell(next.cell)
+        return false
+      case 'swipe':
+        await agent.swipe(next.direction, this.#signal)
+        await clock.sleep(LOOK_MS, this.#signal)
+        return false
+      case 'end':
+        return true
     }
-    const isVisited = ({ mark }: ChatCell) => this.#visited.has(markOfRead(mark))
-    const due = cells.find((cell) => !isVisited(cell) && !memory.knowsMark(cell.mark))
-    if (due !== undefined) {
-      this.#visited.add(markOfRead(due.mark))
-      this.#swipesInRow = 0
-      await this.#visitCell(due)
-      return false
-    }
-    if (!cells.every(isVisited) || cells.length === 0 || this.#swipesInRow >= PAGES_MAX) return true
-    this.#swipes += 1
-    this.#swipesInRow += 1
-    await agent.swipe('up', this.#signal)
-    await clock.sleep(LOOK_MS, this.#signal)
-    return false
-  }
-
-  /** Conversations from before the line are history; its beginning is stored before anything is emitted. */
-  async #keepFirstList(cells: readonly ChatCell[]): Promise<void> {
-    const { memory } = this.#tools
-    memory.keepList()
-    for (const { mark, name } of cells) {
-      memory.keepMark(mark, name, readChatTitle(name).kind === 'direct')
-    }
-    await storeMemory(this.#tools)
   }
 
   async #visitPending(handle: Handle): Promise<void> {
@@ -154,18 +146,33 @@ class Poll {
     await showList(this.#tools, this.#signal)
   }
 
-  async #visitCell({ mark, name, point }: ChatCell): Promise<void> {
-    const { agent, memory } = this.#tools
-    await agent.tap({ by: 'point', ...point }, this.#signal)
-    const screen = await waitForChat(this.#tools, this.#signal, ({ title }) => title !== '')
-    if (screen === null) {
-      await dismissAlert(this.#tools, this.#signal)
-      throw new UiTrouble('ui_unknown')
+  /** Opens a conversation and reads it; if that fails, the others come first for a while. */
+  async #visitCell(cell: ListCell): Promise<void> {
+    const { memory, clock } = this.#tools
+    try {
+      if (await this.#openAndRead(cell)) return
+    } catch (error) {
+      const code = troubleCodeOf(error)
+      if (code === null || code === 'aborted' || isPhoneWide(code)) throw error
     }
+    memory.walks.noteFailure(cell.mark, clock.monotonic())
+    // Where even that fails it is the phone's trouble.
+    await showList(this.#tools, this.#signal)
+  }
+
+  /** False if the conversation could not be opened: the list has changed, say, and another chat came up. */
+  async #openAndRead(cell: ListCell): Promise<boolean> {
+    const { memory } = this.#tools
+    if (!(await touch(this.#tools, cell.place, this.#signal))) return false
+    const screen = await waitForChat(this.#tools, this.#signal, ({ title }) => title !== '')
+    if (screen === null) return false
     await this.#readChat(screen)
-    memory.keepMark(markOfRead(mark), name, screen.chat.kind === 'direct')
+    if (!isChatOf(screen, cell)) return false
+    this.#walk.noteVisit(cell)
+    memory.keepMark(markOfRead(cell.mark), cell.name, screen.chat.kind === 'direct')
     await storeMemory(this.#tools)
     await showList(this.#tools, this.#signal)
+    return true
   }
 
   async #readChat(screen: TranscriptScreen): Promise<void> {
@@ -230,7 +237,9 @@ class Poll {
   }
 }
 
-/** The mark of a conversation once it has been read. */
-function markOfRead(mark: string): string {
-  return mark.replace('\n', '')
+/** False if a chat is certainly not that of the cell: only numbers and addresses can be compared. */
+function isChatOf({ title, chat }: TranscriptScreen, { name }: ListCell): boolean {
+  const cell = readChatTitle(name)
+  if (title === name || cell.kind !== 'direct') return true
+  return isTitleOf(chat, cell.handle) || (chat.kind === 'direct' && isTitleOf(cell, chat.handle))
 }

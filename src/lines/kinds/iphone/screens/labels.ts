@@ -71,7 +71,8 @@ export type ChatCell = {
   /** The label without its date, which changes as days go by. */
   readonly mark: string
   readonly isUnread: boolean
-  readonly point: { readonly x: number; readonly y: number }
+  /** False for a cell that may be no conversation, such as one that leads to filters. */
+  readonly hasDate: boolean
 }
 
 const TIME_OR_DATE = /^(?:\d{1,2}[:.]\d{2}(?:\s*[AaPp]\.?[Mm]\.?)?|\d{1,2}\/\d{1,2}\/\d{2,4})$/
@@ -80,12 +81,11 @@ export function conversationCell(cell: UiNode): ChatCell {
   const label = comparable(cell.label ?? '')
   const parts = label.split(', ')
   const isUnread = parts.slice(-3).some((part) => ENGLISH.unread.includes(part))
-  const { x, y, width, height } = cell.rect
   return {
     name: parts[0] ?? '',
     mark: `${withoutEnd(parts).join(', ')}${isUnread ? '\n' : ''}`,
     isUnread,
-    point: { x: x + width / 2, y: y + height / 2 },
+    hasDate: parts.some(isDate),
   }
 }
 

@@ -1,7 +1,15 @@
 // The screens of Messages, read from the tree. Identifiers are ChatKit's, as UI tests of others name them (photostickers
 // and kebbie on iOS, a probe of macOS 27.2); element types are not relied on where they may differ.
 
-import { findById, findNode, nodesOf, type Rect, type UiNode } from '../agent/ui-tree.ts'
+import {
+  findById,
+  findNode,
+  type NodePlace,
+  nodesOf,
+  placeOf,
+  type Rect,
+  type UiNode,
+} from '../agent/ui-tree.ts'
 import { type DateRow, readDateRow, timeAtEnd } from './label-time.ts'
 import {
   type ChatCell,
@@ -37,9 +45,9 @@ export type Composer = {
   readonly canSend: boolean
 }
 
-export type Point = { readonly x: number; readonly y: number }
+export type ListCell = ChatCell & { readonly place: NodePlace }
 
-export type ListScreen = { readonly screen: 'list'; readonly cells: readonly ChatCell[] }
+export type ListScreen = { readonly screen: 'list'; readonly cells: readonly ListCell[] }
 
 export type TranscriptScreen = {
   readonly screen: 'transcript'
@@ -48,7 +56,7 @@ export type TranscriptScreen = {
   /** Oldest first. */
   readonly bubbles: readonly Bubble[]
   readonly composer: Composer | null
-  readonly back: Point | null
+  readonly back: NodePlace | null
 }
 
 export type Screen =
@@ -79,14 +87,18 @@ export function readScreen(root: UiNode): Screen {
     }
   }
   const list = findById(root, 'ConversationList')
-  if (list !== null) return { screen: 'list', cells: readCells(list) }
+  if (list !== null) return { screen: 'list', cells: readCells(root, list) }
   const isLocked = LOCK_SCREEN_IDS.some((id) => findById(root, id) !== null)
   return { screen: isLocked ? 'locked' : 'unknown' }
 }
 
-function readCells(list: UiNode): readonly ChatCell[] {
-  const cells = [...nodesOf(list)].filter(({ type, label }) => type === 'Cell' && label !== null)
-  return cells.slice(0, CELLS_MAX).map((cell) => conversationCell(cell))
+/** The conversations. If cells have dates as this phone writes them, one without a date is something else. */
+function readCells(root: UiNode, list: UiNode): readonly ListCell[] {
+  const nodes = [...nodesOf(list)].filter(({ type, label }) => type === 'Cell' && label !== null)
+  const cells = nodes
+    .slice(0, CELLS_MAX)
+    .map((node) => ({ ...conversationCell(node), place: placeOf(root, node) }))
+  return cells.some(({ hasDate }) => hasDate) ? cells.filter(({ hasDate }) => hasDate) : cells
 }
 
 function readComposer(root: UiNode): Composer | null {
@@ -124,7 +136,7 @@ function recipientOf(root: UiNode): string | null {
   return names.find((name) => readChatTitle(name).kind === 'direct') ?? null
 }
 
-function backOf(root: UiNode): Point | null {
+function backOf(root: UiNode): NodePlace | null {
   const bar = findNode(root, ({ type }) => type === 'NavigationBar')
   if (bar === null) return null
   const buttons = [...nodesOf(bar)].filter(({ type }) => type === 'Button')
@@ -133,11 +145,7 @@ function backOf(root: UiNode): Point | null {
   )
   const leftmost = buttons.toSorted((a, b) => a.rect.x - b.rect.x)[0]
   const button = named ?? leftmost
-  return button === undefined ? null : middleOf(button.rect)
-}
-
-function middleOf({ x, y, width, height }: Rect): Point {
-  return { x: x + width / 2, y: y + height / 2 }
+  return button === undefined ? null : placeOf(root, button)
 }
 
 function readBubbles(transcript: UiNode, screen: Rect, title: string): readonly Bubble[] {

@@ -2,8 +2,9 @@
 
 import type { Handle } from '../../../../domain/handle.ts'
 import type { Clock } from '../../../../system/clock.ts'
+import type { NodePlace } from '../agent/ui-tree.ts'
 import { AgentError, type AgentErrorCode } from '../agent/wda-http.ts'
-import type { PhoneAgent } from '../agent/wda.ts'
+import type { AgentElement, PhoneAgent } from '../agent/wda.ts'
 import { isTitleOf } from './labels.ts'
 import {
   type ListScreen,
@@ -104,6 +105,49 @@ export async function dismissAlert({ agent }: UiTools, signal: AbortSignal): Pro
   return true
 }
 
+/**
+ * Touches an element that a screen has just shown, with no alert in front of it. False if the screen has
+ * changed, or an alert had to be dismissed: then nothing was touched.
+ */
+export async function touch(
+  tools: UiTools,
+  place: NodePlace,
+  signal: AbortSignal,
+): Promise<boolean> {
+  try {
+    const element = await tools.agent.find(place, signal)
+    if (await dismissAlert(tools, signal)) return false
+    await tools.agent.tap(element, signal)
+    return true
+  } catch (error) {
+    if (error instanceof AgentError && error.code === 'stale') return false
+    throw error
+  }
+}
+
+export type ElementOfChat = { readonly element: AgentElement; readonly screen: TranscriptScreen }
+
+/**
+ * The element with this identifier in the chat that `isWanted`; null if another screen is in front. The
+ * screen is read after the element was found: whatever comes to the front later, the element is that chat's.
+ */
+export async function elementOfChat(
+  tools: UiTools,
+  id: string,
+  isWanted: (screen: TranscriptScreen) => boolean | Promise<boolean>,
+  signal: AbortSignal,
+): Promise<ElementOfChat | null> {
+  try {
+    const element = await tools.agent.find({ name: id }, signal)
+    const screen = await look(tools, signal)
+    const isRight = screen.screen === 'transcript' && (await isWanted(screen))
+    return isRight ? { element, screen } : null
+  } catch (error) {
+    if (error instanceof AgentError && error.code === 'stale') return null
+    throw error
+  }
+}
+
 export async function showList(tools: UiTools, signal: AbortSignal): Promise<ListScreen> {
   const { agent, clock } = tools
   for (let tries = 0; ; tries += 1) {
@@ -111,7 +155,7 @@ export async function showList(tools: UiTools, signal: AbortSignal): Promise<Lis
     if (screen.screen === 'list') return screen
     if (tries >= TRIES) throw new UiTrouble('ui_unknown')
     if (screen.back === null) await agent.activate(signal)
-    else await agent.tap({ by: 'point', ...screen.back }, signal)
+    else await touch(tools, screen.back, signal)
     await clock.sleep(LOOK_MS, signal)
   }
 }
@@ -160,8 +204,8 @@ export async function readDraft(
   signal: AbortSignal,
 ): Promise<string> {
   const draft = composer?.draft ?? ''
-  const isCut = Buffer.byteLength(draft) > VALUE_BYTES_MAX - 4
-  return isCut ? agent.text(COMPOSER_ID, signal) : draft
+  if (Buffer.byteLength(draft) <= VALUE_BYTES_MAX - 4) return draft
+  return await agent.text(await agent.find({ name: COMPOSER_ID }, signal), signal)
 }
 
 export function isChatWith(screen: TranscriptScreen, handle: Handle): boolean {

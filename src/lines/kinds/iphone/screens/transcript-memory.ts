@@ -8,6 +8,7 @@ import { deviceHandle, type Handle } from '../../../../domain/handle.ts'
 import { guidFromBytes } from '../../../../domain/ids.ts'
 import { sha256 } from '../../../../system/hash.ts'
 import { dropOldest } from '../../../../system/memoize.ts'
+import { WalkMemory } from './list-walk.ts'
 
 export type OwnStage = 'sent' | 'delivered' | 'read' | 'failed'
 
@@ -54,6 +55,8 @@ const STORED_MEMORY = Compile(
   Type.Object({
     since: Type.Number(),
     marks: Type.Union([Type.Null(), Type.Array(Type.Tuple([Type.String(), Type.String()]))]),
+    /** Marks kept since the last finished walk; absent until the first one. */
+    fresh: Type.Optional(Type.Array(Type.String())),
     owed: Type.Array(Type.String()),
     chats: Type.Array(Type.Tuple([Type.String(), Type.Array(STORED_DESCRIPTOR)])),
   }),
@@ -72,10 +75,12 @@ export class TranscriptMemory {
   readonly since: number
   /** By handle, the chats that were looked at last behind the others. */
   readonly #chats = new Map<Handle, readonly Descriptor[]>()
-  /** Names of conversations by their marks when they were looked at. */
-  readonly #marks = new Map<string, string>()
+  readonly walks = new WalkMemory()
+  /** Conversations by their marks when they were looked at; fresh are those since the last finished walk. */
+  readonly #marks = new Map<string, { readonly name: string; readonly isFresh: boolean }>()
   readonly #pending = new Set<Handle>()
   #hasSeenList = false
+  #hasWalked = false
 
   constructor(since: number) {
     this.since = since
@@ -89,16 +94,23 @@ export class TranscriptMemory {
     for (const [handle, stored] of value.chats) {
       memory.keep(deviceHandle(handle), stored.map(readDescriptor))
     }
-    for (const [mark, name] of value.marks ?? []) memory.#marks.set(mark, name)
+    const fresh = new Set(value.fresh)
+    for (const [mark, name] of value.marks ?? []) {
+      memory.#marks.set(mark, { name, isFresh: fresh.has(mark) })
+    }
     for (const handle of value.owed) memory.addPending(deviceHandle(handle))
     memory.#hasSeenList = value.marks !== null
+    memory.#hasWalked = value.fresh !== undefined
     return memory
   }
 
   toText(): string {
     const chats = [...this.#chats].map(([handle, known]) => [handle, known.map(storedDescriptor)])
-    const marks = this.#hasSeenList ? [...this.#marks] : null
-    return JSON.stringify({ since: this.since, marks, owed: [...this.#pending], chats })
+    const kept = [...this.#marks]
+    const marks = this.#hasSeenList ? kept.map(([mark, { name }]) => [mark, name]) : null
+    const fresh = kept.flatMap(([mark, { isFresh }]) => (isFresh ? [mark] : []))
+    const walked = this.#hasWalked ? { fresh } : {}
+    return JSON.stringify({ since: this.since, marks, ...walked, owed: [...this.#pending], chats })
   }
 
   /** False until the list of conversations was seen for the first time, be it empty. */
@@ -140,12 +152,30 @@ export class TranscriptMemory {
   keepMark(mark: string, name: string, isOneChat: boolean): void {
     this.#hasSeenList = true
     if (isOneChat) {
-      for (const [other, otherName] of this.#marks) {
+      for (const [other, { name: otherName }] of this.#marks) {
         if (otherName === name) this.#marks.delete(other)
       }
     }
-    this.#marks.set(mark, name)
+    this.#marks.set(mark, { name, isFresh: true })
     dropOldest(this.#marks, MARKS_MAX)
+  }
+
+  /** True if the conversation is as the last finished walk left it, and was not looked at since. */
+  isUnchanged(mark: string): boolean {
+    return this.#marks.get(mark)?.isFresh === false
+  }
+
+  /** False until a walk over the list has come to its end. */
+  get hasWalked(): boolean {
+    return this.#hasWalked
+  }
+
+  /** All that was due has been looked at: the next walk may end at it. True if that was not known yet. */
+  finishWalk(): boolean {
+    const isNew = !this.#hasWalked || [...this.#marks.values()].some(({ isFresh }) => isFresh)
+    this.#hasWalked = true
+    for (const [mark, { name }] of this.#marks) this.#marks.set(mark, { name, isFresh: false })
+    return isNew
   }
 
   keepList(): void {
