@@ -67,7 +67,6 @@ export async function compose(
   const written = await write(tools, draft, signal)
   if (written === null) return refusal('compose_mismatch')
   if (written.composer?.canSend !== true) return refusal('send_button_absent')
-  await dismissAlert(tools, signal)
   const isReady = (shown: TranscriptScreen) => holds(tools, shown, draft, signal)
   const ready = await elementOfChat(tools, SEND_BUTTON_ID, isReady, signal)
   if (ready === null || ready.screen.composer === null) return refusal('chat_left')

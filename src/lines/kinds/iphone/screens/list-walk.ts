@@ -103,6 +103,8 @@ export class ListWalk {
     const due = this.#dueOf(cells)
     if (due !== null) {
       walks.isNewsBelow = this.swipes > 0
+      // The list may be at its top again when the chat is left.
+      this.#pageBefore = null
       return { move: 'visit', cell: due }
     }
     // A list without conversations may still be loading.

@@ -130,6 +130,7 @@ export type ElementOfChat = { readonly element: AgentElement; readonly screen: T
 /**
  * The element with this identifier in the chat that `isWanted`; null if another screen is in front. The
  * screen is read after the element was found: whatever comes to the front later, the element is that chat's.
+ * No alert is in front of it.
  */
 export async function elementOfChat(
   tools: UiTools,
@@ -140,8 +141,9 @@ export async function elementOfChat(
   try {
     const element = await tools.agent.find({ name: id }, signal)
     const screen = await look(tools, signal)
-    const isRight = screen.screen === 'transcript' && (await isWanted(screen))
-    return isRight ? { element, screen } : null
+    if (screen.screen !== 'transcript' || !(await isWanted(screen))) return null
+    await dismissAlert(tools, signal)
+    return { element, screen }
   } catch (error) {
     if (error instanceof AgentError && error.code === 'stale') return null
     throw error
