@@ -78,6 +78,22 @@ describe('a send', () => {
     expect([rig.phone.touchesUnderAlert, rig.phone.carried('ours')]).toEqual([0, 0])
   })
 
+  test('whose cable comes out right after the point of no return may be tried again, its text removed first', async () => {
+    const rig = await makeBusyLine()
+    const pass = async () => {
+      rig.commands.isUnplugged = true
+      return true
+    }
+
+    const { outcome } = await rig.send('ours', { pass })
+    rig.commands.isUnplugged = false
+    const drafts = rig.tools.own.drafts
+    await rig.poll()
+
+    expect([outcome, drafts]).toEqual([notSent('not_touched'), [FRIEND]])
+    expect([rig.phone.chat(FRIEND).draft, rig.phone.carried('ours')]).toEqual(['', 0])
+  })
+
   test('during which another chat comes to the front, at whatever command, changes nothing in that one', async () => {
     const commands = await lengthOf((rig) => rig.send('ours'))
     for (let ordinal = 0; ordinal < commands; ordinal += 1) {
