@@ -44,6 +44,11 @@ export async function takeTranscript(
   isWhole = false,
 ): Promise<{ readonly reportedCount: number; readonly hasGap: boolean }> {
   const comparison = compare(tools, handle, bubbles)
+  // Taken now, the last bubbles would hide those above them: the next poll reads the chat as far up as needed.
+  if (!isWhole && comparison.hasMoreAbove) {
+    tools.memory.addPending(handle)
+    return { reportedCount: 0, hasGap: false }
+  }
   // Only the composer shows by which service the other side writes.
   const service = composer?.service ?? 'iMessage'
   keepSeen(tools, handle, comparison, isWhole)

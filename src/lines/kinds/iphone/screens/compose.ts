@@ -51,14 +51,16 @@ const SERVICE_MS_MAX = 4_000
 /** Longer ones come in the link, which spares the typing: 60 characters a second. */
 const TYPED_LENGTH_MAX = 300
 
+/** Null if the chat has to be read first: its bubbles cannot be told from a new one of ours. */
 export async function compose(
   tools: ChatTools,
   draft: Draft,
   signal: AbortSignal,
-): Promise<Composed | Refusal> {
+): Promise<Composed | Refusal | null> {
   const { handle } = draft
   await dismissAlert(tools, signal)
   const opened = await showChat(tools, handle, signal)
+  if (isUnread(tools, handle, opened)) return null
   if (!(await emptyComposer(tools, opened, signal))) return refusal('composer_dirty')
   const settled = await settleService(tools, handle, signal)
   if (settled === null) return refusal('chat_left')
@@ -72,7 +74,15 @@ export async function compose(
   if (ready === null || ready.screen.composer === null) return refusal('chat_left')
   // The service may have changed its mind while the text was typed.
   const late = refusalOf(ready.screen.composer)
+  if (late === null && isUnread(tools, handle, ready.screen)) return null
   return late ?? { ...keepBaseline(tools, handle, ready.screen), button: ready.element }
+}
+
+/** True if news may lie above what the chat shows: then the next poll reads it. */
+function isUnread(tools: ChatTools, handle: Handle, { bubbles }: TranscriptScreen): boolean {
+  const { hasMoreAbove } = compare(tools, handle, bubbles)
+  if (hasMoreAbove) tools.memory.addPending(handle)
+  return hasMoreAbove
 }
 
 function refusal(reason: Extract<Refusal, { readonly blame: 'line' }>['reason']): Refusal {

@@ -29,6 +29,8 @@ export type UiSend = Sent<SendOutcome> & {
   readonly trouble: UiTroubleCode | AgentErrorCode | null
 }
 
+/** The chat is read by the next poll, which comes within this time. */
+const UNREAD: SendOutcome = { outcome: 'postponed', reason: 'pacing', delayMs: 4_000 }
 const CLEAR_MS_MAX = 15_000
 /** A send has to be over 90 s after its line went away, and looks for its bubble after this. */
 const TOUCH_MS_MAX = 30_000
@@ -93,8 +95,9 @@ async function prepare(
 ): Promise<Composed | UiSend> {
   try {
     const composed = await compose(tools, draft, signal)
-    if ('guids' in composed) return composed
+    if (composed !== null && 'guids' in composed) return composed
     await discard(tools, draft)
+    if (composed === null) return ended(UNREAD)
     return ended(notSent(composed.reason, composed.blame))
   } catch (error) {
     const trouble = troubleCodeOf(error)
