@@ -44,6 +44,8 @@ export type Draft = {
   mayBeThere: boolean
 }
 
+/** A chat that is new to the line and shows fewer bubbles is taken for a whole one. */
+const SHORT_CHAT = 8
 const SEND_BUTTON_ID = 'sendButton'
 /** Messages needs about 3 s for a new address (platform-imessage waits as long). */
 const NEW_ADDRESS_MS = 3_000
@@ -69,20 +71,31 @@ export async function compose(
   const written = await write(tools, draft, signal)
   if (written === null) return refusal('compose_mismatch')
   if (written.composer?.canSend !== true) return refusal('send_button_absent')
+  return await lastCheck(tools, draft, signal)
+}
+
+/** The chat as it is at last, with the button that is to be touched; null if it has to be read first. */
+async function lastCheck(
+  tools: ChatTools,
+  draft: Draft,
+  signal: AbortSignal,
+): Promise<Composed | Refusal | null> {
   const isReady = (shown: TranscriptScreen) => holds(tools, shown, draft, signal)
   const ready = await elementOfChat(tools, SEND_BUTTON_ID, isReady, signal)
   if (ready === null || ready.screen.composer === null) return refusal('chat_left')
   // The service may have changed its mind while the text was typed.
   const late = refusalOf(ready.screen.composer)
-  if (late === null && isUnread(tools, handle, ready.screen)) return null
-  return late ?? { ...keepBaseline(tools, handle, ready.screen), button: ready.element }
+  if (late !== null) return late
+  if (isUnread(tools, draft.handle, ready.screen)) return null
+  return { ...keepBaseline(tools, draft.handle, ready.screen), button: ready.element }
 }
 
 /** True if news may lie above what the chat shows: then the next poll reads it. */
 function isUnread(tools: ChatTools, handle: Handle, { bubbles }: TranscriptScreen): boolean {
-  const { hasMoreAbove } = compare(tools, handle, bubbles)
-  if (hasMoreAbove) tools.memory.addPending(handle)
-  return hasMoreAbove
+  const isShort = tools.memory.chat(handle) === null && bubbles.length < SHORT_CHAT
+  if (isShort || !compare(tools, handle, bubbles).hasMoreAbove) return false
+  tools.memory.addPending(handle)
+  return true
 }
 
 function refusal(reason: Extract<Refusal, { readonly blame: 'line' }>['reason']): Refusal {

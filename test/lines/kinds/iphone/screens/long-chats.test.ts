@@ -9,6 +9,7 @@ import {
   FRIEND,
   makeKnownLine,
   NEVER,
+  OTHER,
   run,
   textsOf,
   type UiRig,
@@ -40,6 +41,20 @@ describe('a burst of thirty is told whole', () => {
       { outcome: 'postponed', reason: 'pacing', delayMs: 4_000 },
       ACCEPTED,
     ])
+    expect(textsOf(rig)).toEqual(TOLD)
+  })
+
+  test('though nobody has seen the chat before, and a message of ours is to go out first', async () => {
+    const rig = await makeKnownLine()
+    rig.phone.windowRows = 12
+    for (const text of TEXTS) rig.phone.receive(OTHER, text)
+
+    const early = await rig.send('ours', { to: OTHER })
+    await rig.poll()
+    const late = await rig.send('ours', { to: OTHER })
+    await rig.poll()
+
+    expect([early.outcome.outcome, late.outcome]).toEqual(['postponed', ACCEPTED])
     expect(textsOf(rig)).toEqual(TOLD)
   })
 
