@@ -53,7 +53,7 @@ const SERVICE_MS_MAX = 4_000
 /** Longer ones come in the link, which spares the typing: 60 characters a second. */
 const TYPED_LENGTH_MAX = 300
 
-/** Null if the chat has to be read first: its bubbles cannot be told from a new one of ours. */
+/** Null if the chat has to be read first: a bubble of ours would hide the news above it. */
 export async function compose(
   tools: ChatTools,
   draft: Draft,
@@ -74,7 +74,7 @@ export async function compose(
   return await lastCheck(tools, draft, signal)
 }
 
-/** The chat as it is at last, with the button that is to be touched; null if it has to be read first. */
+/** The chat as it is at last, with its send button; null if it has to be read first. */
 async function lastCheck(
   tools: ChatTools,
   draft: Draft,

@@ -8,7 +8,7 @@ import { deviceHandle, type Handle } from '../../../../domain/handle.ts'
 import { guidFromBytes } from '../../../../domain/ids.ts'
 import { sha256 } from '../../../../system/hash.ts'
 import { dropOldest } from '../../../../system/memoize.ts'
-import { WalkMemory } from './list-walk.ts'
+import { WalkMemory } from './walk-memory.ts'
 
 export type OwnStage = 'sent' | 'delivered' | 'read' | 'failed'
 
