@@ -1,6 +1,7 @@
 // The screens of Messages, read from the tree. Identifiers are ChatKit's, as UI tests of others name them (photostickers
 // and kebbie on iOS, a probe of macOS 27.2); element types are not relied on where they may differ.
 
+import type { Handle } from '../../../../domain/handle.ts'
 import { findById, findNode, nodesOf, type Rect, type UiNode } from '../agent/ui-tree.ts'
 import { type DateRow, readDateRow, timeAtEnd } from './label-time.ts'
 import {
@@ -8,6 +9,7 @@ import {
   type ChatTitle,
   comparable,
   conversationCell,
+  handleIn,
   readChatTitle,
   readLabel,
   type ReadLabel,
@@ -56,7 +58,12 @@ export type Screen =
   | TranscriptScreen
   | { readonly screen: 'alert' }
   | { readonly screen: 'locked' }
+  /** The details of a chat, which its title leads to. */
+  | { readonly screen: 'details'; readonly back: Point | null }
   | { readonly screen: 'unknown' }
+
+/** The numbers and addresses on the details page of a chat. */
+export type ChatDetails = { readonly people: readonly Handle[]; readonly isGroup: boolean }
 
 const BUBBLES_MAX = 200
 const CELLS_MAX = 100
@@ -66,6 +73,7 @@ const LOCK_SCREEN_IDS = ['lockscreen-date-view']
 export function readScreen(root: UiNode): Screen {
   if (findNode(root, ({ type }) => type === 'Alert' || type === 'Sheet')) return { screen: 'alert' }
   const transcript = findById(root, 'TranscriptCollectionView')
+  if (isDetails(root)) return { screen: 'details', back: backOf(root) }
   const composer = readComposer(root)
   if (transcript !== null || composer !== null) {
     const title = titleOf(root)
@@ -82,6 +90,34 @@ export function readScreen(root: UiNode): Screen {
   if (list !== null) return { screen: 'list', cells: readCells(list) }
   const isLocked = LOCK_SCREEN_IDS.some((id) => findById(root, id) !== null)
   return { screen: isLocked ? 'locked' : 'unknown' }
+}
+
+/** True for the details of a chat, which may still be in the tree below them. */
+function isDetails(root: UiNode): boolean {
+  const rows = ownNodes(root).filter(({ type }) => ['Button', 'Cell', 'Switch'].includes(type))
+  return rows.some(({ label }) => isOneOf(ENGLISH.details, label))
+}
+
+/** All that the page names, whatever the shape of its rows; a label may have more in it than a number. */
+export function readDetails(root: UiNode): ChatDetails {
+  const texts = ownNodes(root).flatMap(({ label, value }) => [label ?? '', value ?? ''])
+  const parts = texts.map(comparable).flatMap((text) => [text, ...text.split(', ')])
+  return {
+    people: parts.flatMap((part) => handleIn(part) ?? []),
+    isGroup: parts.some((part) => ENGLISH.people.test(part) || isOneOf(ENGLISH.groupDetails, part)),
+  }
+}
+
+function isOneOf(words: readonly string[], text: string | null): boolean {
+  return text !== null && words.includes(comparable(text))
+}
+
+const OF_OTHERS = ['TranscriptCollectionView', 'ConversationList', 'messageBodyField']
+
+/** The nodes beside those with the words of other people. */
+function ownNodes(node: UiNode): readonly UiNode[] {
+  if (node.id !== null && OF_OTHERS.includes(node.id)) return []
+  return [node, ...node.children.flatMap((child) => ownNodes(child))]
 }
 
 function readCells(list: UiNode): readonly ChatCell[] {
@@ -124,7 +160,7 @@ function recipientOf(root: UiNode): string | null {
   return names.find((name) => readChatTitle(name).kind === 'direct') ?? null
 }
 
-function backOf(root: UiNode): Point | null {
+export function backOf(root: UiNode): Point | null {
   const bar = findNode(root, ({ type }) => type === 'NavigationBar')
   if (bar === null) return null
   const buttons = [...nodesOf(bar)].filter(({ type }) => type === 'Button')
