@@ -11,7 +11,7 @@ import { comparable } from './labels.ts'
 import type { Bubble, TranscriptScreen } from './messages-screen.ts'
 import { look, LOOK_MS, showList } from './navigation.ts'
 import type { OwnSends } from './own-sends.ts'
-import type { OwnStage } from './transcript-memory.ts'
+import type { Descriptor, OwnStage } from './transcript-memory.ts'
 import { compareChat, type Comparison, knownAfter, type ReadRow } from './transcript.ts'
 import type { UiService } from './ui-words.ts'
 
@@ -180,10 +180,12 @@ export function outcomeOf({ bubble, descriptor }: ReadRow): Settlement {
   if (bubble.status?.kind === 'not_delivered') {
     return { outcome: 'not_sent', reason: 'not_delivered', blame: 'message' }
   }
-  const { guid } = descriptor
-  return bubble.service === 'SMS'
-    ? { outcome: 'accepted', guid, service: 'SMS' }
-    : { outcome: 'accepted', guid }
+  return accepted(descriptor)
+}
+
+function accepted({ guid, isText }: Descriptor): Settlement {
+  const carried = isText ? { service: 'SMS' } : {}
+  return { outcome: 'accepted', guid, ...carried }
 }
 
 async function settle(tools: ChatTools, messageId: MessageId, outcome: Settlement): Promise<void> {
@@ -198,7 +200,7 @@ async function settleOthers(tools: ChatTools, handle: Handle): Promise<void> {
   for (;;) {
     const kept = own.takeKeptMatch(handle, memory.chat(handle) ?? [])
     if (kept === null) break
-    await settle(tools, kept.messageId, { outcome: 'accepted', guid: kept.guid })
+    await settle(tools, kept.messageId, accepted(kept.bubble))
   }
   for (const { messageId } of own.takeMissing(handle, clock.now())) {
     await settle(tools, messageId, { outcome: 'not_sent', reason: 'unconfirmed', blame: 'message' })

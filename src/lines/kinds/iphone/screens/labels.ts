@@ -79,30 +79,25 @@ export type ChatCell = {
   readonly point: { readonly x: number; readonly y: number }
 }
 
+const ADDED_WORDS: readonly string[] = [...ENGLISH.unread, ...ENGLISH.muted]
 const TIME = /^\d{1,2}[:.]\d{2}(?:\s*[AaPp]\.?[Mm]\.?)?$/
 const DATE = /^\d{1,2}\/\d{1,2}\/\d{2,4}$/
 
 export function conversationCell(cell: UiNode): ChatCell {
-  const label = comparable(cell.label ?? '')
-  const parts = label.split(', ')
-  const isUnread = parts.slice(-3).some((part) => ENGLISH.unread.includes(part))
+  const parts = comparable(cell.label ?? '').split(', ')
+  // Behind the date only: before it these may be words of the last message.
+  const end = parts.findLastIndex((part) => !ADDED_WORDS.includes(part)) + 1
+  const isUnread = parts.splice(end).some((word) => ENGLISH.unread.includes(word))
+  const last = parts.slice(1).at(-1) ?? ''
+  const isTime = TIME.test(last)
+  if (isTime || isDate(last)) parts.pop()
   const { x, y, width, height } = cell.rect
   return {
     name: parts[0] ?? '',
-    mark: `${markOf(parts)}${isUnread ? '\n' : ''}`,
+    mark: `${parts.join(', ')}${isTime ? `\t${last}` : ''}${isUnread ? '\n' : ''}`,
     isUnread,
     point: { x: x + width / 2, y: y + height / 2 },
   }
-}
-
-/** The parts before the date and what follows it, and the time if that is the date. */
-function markOf(parts: readonly string[]): string {
-  let end = parts.length
-  while (end > 1 && [...ENGLISH.unread, ...ENGLISH.muted].includes(parts[end - 1] ?? '')) end -= 1
-  const last = end > 1 ? (parts[end - 1] ?? '') : ''
-  const isTime = TIME.test(last)
-  const text = parts.slice(0, isTime || isDate(last) ? end - 1 : end).join(', ')
-  return isTime ? `${text}\t${last}` : text
 }
 
 /** The mark of a conversation on a day after that of its time. */

@@ -152,7 +152,7 @@ function titleOf(root: UiNode): string {
 
 /** The number or address behind the word `To:`, in its own node or in the one that follows. */
 function recipientOf(root: UiNode): string | null {
-  const nodes = [...nodesOf(root)]
+  const nodes = ownNodes(root)
   const at = nodes.findIndex(({ label }) => label?.startsWith(ENGLISH.recipient) === true)
   if (at === -1) return null
   const texts = nodes.slice(at, at + 2).flatMap(({ label, value }) => [label, value])
@@ -204,10 +204,9 @@ function cellsOf(node: UiNode): readonly UiNode[] {
 function dateOf(row: UiNode): DateRow | null {
   const days = [ENGLISH.today, ENGLISH.yesterday, ...ENGLISH.weekdays.map((day) => `${day}[a-z]*`)]
   const begin = new RegExp(`^(?:iMessage|Text Message|SMS)?\\s*(?:${days.join('|')})[,\\s]`)
-  for (const { label } of nodesOf(row)) {
-    if (label !== null && begin.test(label)) return readDateRow(label)
-  }
-  return null
+  // What is below the first label may be the words of a bubble.
+  const label = findNode(row, (node) => node.label !== null)?.label ?? ''
+  return begin.test(label) ? readDateRow(label) : null
 }
 
 function bubbleOf(row: UiNode, pane: Rect, title: string): Omit<Bubble, 'under'> | null {

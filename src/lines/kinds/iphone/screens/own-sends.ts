@@ -113,7 +113,7 @@ export class OwnSends {
   takeKeptMatch(
     handle: Handle,
     known: readonly Descriptor[],
-  ): { readonly messageId: MessageId; readonly guid: string } | null {
+  ): { readonly messageId: MessageId; readonly bubble: Descriptor } | null {
     for (const { messageId, handle: to, text, at } of this.#waiting.values()) {
       if (to !== handle) continue
       // Seen after the point of no return: an equal text from before is another message.
@@ -123,7 +123,7 @@ export class OwnSends {
       )
       if (found === undefined) continue
       this.#waiting.delete(messageId)
-      return { messageId, guid: found.guid }
+      return { messageId, bubble: found }
     }
     return null
   }

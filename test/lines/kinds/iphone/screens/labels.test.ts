@@ -203,6 +203,10 @@ test('a conversation is the same on another day, and another one at another time
   expect(new Set(marks)).toEqual(new Set([`${NUMBER}, hello, there`]))
   expect(markOf(`${NUMBER}, hello, there, Monday, Muted, Unread`)).toBe(`${NUMBER}, hello, there\n`)
   expect(markOf(`${NUMBER}, bye, Monday`)).toBe(`${NUMBER}, bye`)
+  expect(conversationCell(cellOf(`${NUMBER}, x, Unread, Muted, 1:30 PM`))).toMatchObject({
+    isUnread: false,
+    mark: `${NUMBER}, x, Unread, Muted\t1:30 PM`,
+  })
   const timed = ['1:30\u202FPM', '1:31 PM', '13:30'].map((time) =>
     markOf(`${NUMBER}, hello, there, ${time}`),
   )
