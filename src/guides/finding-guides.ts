@@ -63,7 +63,7 @@ const CODES_BY_PLACE: Readonly<Record<string, readonly string[]>> = {
     'usbmux_denied',
     'wrong_chat',
   ],
-  'iphone#limits': ['messages_may_be_missing'],
+  'iphone#limits': ['conversations_not_read', 'messages_may_be_missing'],
   'iphone#unknown-screens': ['ui_unknown'],
   shortcuts: ['sender_is_a_name'],
   'shortcuts#limits': ['shortcut_silent'],

@@ -142,8 +142,7 @@ export class WdaCommands {
       source: () => phone.tree(),
       url: () => phone.openUrl(text('url')),
       activate: () => phone.activate(),
-      find: () => this.#find(text('value'))[0] ?? fail('no such element'),
-      find_all: () => this.#find(text('value')),
+      find: () => this.#find(text('value')),
       click: () => this.#touch(route, () => this.#click(route.element)),
       value: () => this.#touch(route, () => phone.type(text('text'))),
       text: () => this.#touch(route, () => this.#textOf(route.element)),
@@ -281,8 +280,7 @@ const ROUTES = {
   source: ['GET', `${IN_SESSION}/source`],
   url: ['POST', `${IN_SESSION}/url`],
   activate: ['POST', `${IN_SESSION}/wda/apps/activate`],
-  find: ['POST', `${IN_SESSION}/element`],
-  find_all: ['POST', `${IN_SESSION}/elements`],
+  find: ['POST', `${IN_SESSION}/elements`],
   click: ['POST', `${IN_SESSION}/element/([^/]+)/click`],
   value: ['POST', `${IN_SESSION}/element/([^/]+)/value`],
   text: ['GET', `${IN_SESSION}/element/([^/]+)/text`],
@@ -319,7 +317,6 @@ function routeOf(method: string, target: string): Route | null {
 }
 
 const STATUS = {
-  'no such element': 404,
   'stale element reference': 404,
   'no such alert': 404,
   'invalid session id': 404,

@@ -57,6 +57,7 @@ export function lineFindings(line: PhoneLine, numberOf: NumberOf): readonly Find
     line.counts.named > 0 ? CONTACTS : null,
     line.counts.unproven > 0 ? UNPROVEN : null,
     line.counts.gaps > 0 ? GAPS : null,
+    line.hasUnread ? UNREAD : null,
     line.counts.groups > 0 ? GROUPS : null,
   ]
   return remarks.flatMap((remark) => about(remark, udid))
@@ -165,6 +166,14 @@ const GROUPS: Remark = {
   title: 'Group messages are not relayed',
   why: 'Some arrived since the line started. They stay in Messages.',
   fix: 'Read them in Messages. Hookline relays one-to-one messages.',
+}
+
+const UNREAD: Remark = {
+  code: 'conversations_not_read',
+  severity: 'warning',
+  title: 'Conversations on the iPhone have not been read yet',
+  why: 'There are many, or one of them could not be opened.',
+  fix: 'Wait a few minutes: Hookline goes on reading them. If this stays, open them in Messages.',
 }
 
 const GAPS: Remark = {

@@ -132,6 +132,11 @@ export class PhoneLine {
     return this.#unknownScreen
   }
 
+  /** True while unread conversations are left that the last walk over the list did not open. */
+  get hasUnread(): boolean {
+    return this.#screens.memory.walks.isUnfinished
+  }
+
   /** Runs until its signal aborts; throws where an event could not be made durable. */
   async run(): Promise<void> {
     try {

@@ -11,10 +11,10 @@ import {
   type TranscriptScreen,
 } from './messages-screen.ts'
 import {
-  dismissAlert,
   isPhoneWide,
   LOOK_MS,
   showList,
+  touch,
   troubleCodeOf,
   type UiTools,
   UiTrouble,
@@ -145,7 +145,6 @@ async function askDetails(
   screen: TranscriptScreen,
   signal: AbortSignal,
 ): Promise<{ readonly details: ChatDetails; readonly after: TranscriptScreen }> {
-  await dismissAlert(tools, signal)
   const details = await lookAtDetails(tools, signal)
   const after = await waitForChat(tools, signal, ({ title }) => title === screen.title)
   if (after === null) throw new UiTrouble('ui_unknown')
@@ -156,7 +155,9 @@ async function askDetails(
 async function lookAtDetails(tools: IdentityTools, signal: AbortSignal): Promise<ChatDetails> {
   const { agent, clock } = tools
   try {
-    await agent.tap({ by: 'id', id: TITLE_ID }, signal)
+    const touchTitle = () => touch(tools, { name: TITLE_ID }, signal)
+    // The first touch may have met an alert, which is dismissed instead.
+    if (!((await touchTitle()) || (await touchTitle()))) return NOBODY
   } catch (error) {
     const code = troubleCodeOf(error)
     if (code === null || code === 'aborted' || isPhoneWide(code)) throw error
@@ -170,7 +171,7 @@ async function lookAtDetails(tools: IdentityTools, signal: AbortSignal): Promise
     if (screen !== 'unknown') continue
     // A page of details that has none of the words that are known: read all the same, and left.
     const back = backOf(root)
-    if (back !== null) await agent.tap({ by: 'point', ...back }, signal)
+    if (back !== null) await touch(tools, back, signal)
     return readDetails(root)
   }
   return NOBODY

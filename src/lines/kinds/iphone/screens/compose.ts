@@ -1,6 +1,7 @@
 // The part of a send that can fail harmlessly: the chat, its service, the text in its composer, read back.
 
 import type { Handle } from '../../../../domain/handle.ts'
+import type { AgentElement } from '../agent/wda.ts'
 import { type IdentityTools, isChatWith, provenChat, showChat } from './chat-identity.ts'
 import { type ChatTools, compare, keepSeen, settleService } from './chat-reader.ts'
 import { comparableLines } from './labels.ts'
@@ -8,6 +9,7 @@ import type { Composer, TranscriptScreen } from './messages-screen.ts'
 import {
   COMPOSER_ID,
   dismissAlert,
+  elementOfChat,
   look,
   readDraft,
   UiTrouble,
@@ -25,6 +27,8 @@ export type Refusal =
 
 /** The composer holds the text, and the send button can be pressed. */
 export type Composed = {
+  /** The send button of the very chat that was seen with the text. */
+  readonly button: AgentElement
   readonly guids: ReadonlySet<string>
   /** True where some of them are not stored yet. */
   readonly hasNewGuids: boolean
@@ -37,6 +41,7 @@ export type Draft = {
   mayBeThere: boolean
 }
 
+const SEND_BUTTON_ID = 'sendButton'
 /** Messages needs about 3 s for a new address (platform-imessage waits as long). */
 const NEW_ADDRESS_MS = 3_000
 /** Longer ones come in the link, which spares the typing: 60 characters a second. */
@@ -56,15 +61,14 @@ export async function compose(
   const refused = refusalOf(settled)
   if (refused !== null) return refused
   const written = await write(tools, draft, signal)
-  if (written?.composer === undefined || written.composer === null) {
-    return refusal('compose_mismatch')
-  }
+  if (written === null) return refusal('compose_mismatch')
+  if (written.composer?.canSend !== true) return refusal('send_button_absent')
+  const isReady = (shown: TranscriptScreen) => holds(tools, shown, draft, signal)
+  const ready = await elementOfChat(tools, SEND_BUTTON_ID, isReady, signal)
+  if (ready === null || ready.screen.composer === null) return refusal('chat_left')
   // The service may have changed its mind while the text was typed.
-  const late = refusalOf(written.composer)
-  if (late !== null) return late
-  if (!written.composer.canSend) return refusal('send_button_absent')
-  await dismissAlert(tools, signal)
-  return keepBaseline(tools, handle, written)
+  const late = refusalOf(ready.screen.composer)
+  return late ?? { ...keepBaseline(tools, handle, ready.screen), button: ready.element }
 }
 
 /** The composer of the chat once its service is certain; null if the chat turns out to be another one. */
@@ -95,7 +99,11 @@ function refusalOf({ service }: Composer): Refusal | null {
  * Keeps the bubbles that the chat showed at last: only a later one can be ours. What is new among them is
  * emitted at the next look, which is pending from now on.
  */
-function keepBaseline(tools: ChatTools, handle: Handle, { bubbles }: TranscriptScreen): Composed {
+function keepBaseline(
+  tools: ChatTools,
+  handle: Handle,
+  { bubbles }: TranscriptScreen,
+): Omit<Composed, 'button'> {
   const guidsOf = () => new Set(tools.memory.chat(handle)?.map(({ guid }) => guid))
   const before = guidsOf()
   keepSeen(tools, handle, compare(tools, handle, bubbles), false)
@@ -104,16 +112,19 @@ function keepBaseline(tools: ChatTools, handle: Handle, { bubbles }: TranscriptS
   return { guids, hasNewGuids: !guids.isSubsetOf(before) }
 }
 
-/** Clears the composer of a draft; true where it is empty now. */
+/** Clears the composer of a draft, if its chat is still open; true if the composer is empty now. */
 export async function emptyComposer(
   tools: UiTools,
-  { composer }: TranscriptScreen,
+  { composer, title }: TranscriptScreen,
   signal: AbortSignal,
 ): Promise<boolean> {
   if (composer?.draft === '') return true
-  await tools.agent.clear(COMPOSER_ID, signal)
+  const isSame = (shown: TranscriptScreen) => shown.title === title
+  const field = await elementOfChat(tools, COMPOSER_ID, isSame, signal)
+  if (field === null) return false
+  await tools.agent.clear(field.element, signal)
   const screen = await look(tools, signal)
-  return screen.screen === 'transcript' && screen.composer?.draft === ''
+  return screen.screen === 'transcript' && isSame(screen) && screen.composer?.draft === ''
 }
 
 /**
@@ -130,9 +141,13 @@ async function write(
   // Typed, the end of a line might send the first line.
   const isOneLine = !draft.text.includes('\n')
   for (const way of ways.filter((other) => isOneLine || other === 'link')) {
-    if (draft.mayBeThere) await tools.agent.clear(COMPOSER_ID, signal)
+    const isOurs = (shown: TranscriptScreen) => isChatWith(tools, shown, draft.handle)
+    const field = await elementOfChat(tools, COMPOSER_ID, isOurs, signal)
+    if (field === null) return null
+    if (draft.mayBeThere) await tools.agent.clear(field.element, signal)
     draft.mayBeThere = true
-    await put(tools, draft, way, signal)
+    if (way === 'keyboard') await tools.agent.type(field.element, draft.text, signal)
+    else await tools.agent.openChat({ handle: draft.handle, body: draft.text }, signal)
     const screen = await waitForChat(tools, signal, (shown) => holds(tools, shown, draft, signal))
     if (screen !== null) return screen
   }
@@ -140,16 +155,6 @@ async function write(
 }
 
 type Way = 'keyboard' | 'link'
-
-async function put(
-  { agent }: UiTools,
-  { handle, text }: Draft,
-  way: Way,
-  signal: AbortSignal,
-): Promise<void> {
-  if (way === 'link') await agent.openChat({ handle, body: text }, signal)
-  else await agent.type(COMPOSER_ID, text, signal)
-}
 
 /** True where the chat of `draft` is open and its composer holds that text. */
 export async function holds(

@@ -5,14 +5,17 @@ import type { Handle } from '../../../../domain/handle.ts'
 import { hasOtherSender, identify, showChat, type Whose } from './chat-identity.ts'
 import { type ChatTools, compare, leaveChat, storeMemory, takeTranscript } from './chat-reader.ts'
 import { emptyComposer } from './compose.ts'
-import type { ChatCell } from './labels.ts'
-import type { TranscriptScreen } from './messages-screen.ts'
+import { readChatTitle } from './labels.ts'
+import { ListWalk, markOfRead } from './list-walk.ts'
+import type { ListCell, TranscriptScreen } from './messages-screen.ts'
 import {
-  dismissAlert,
+  isPhoneWide,
   look,
   LOOK_MS,
   readDraft,
   showList,
+  touch,
+  troubleCodeOf,
   UiTrouble,
   waitForChat,
 } from './navigation.ts'
@@ -30,8 +33,8 @@ export type PollReport = {
   gaps: number
 }
 
-const PAGES_MAX = 5
-const STEPS_MAX = 100
+/** A walk that is longer is taken up again by the next poll, and a finding says so. */
+const STEPS_MAX = 200
 const SCROLLS_MAX = 3
 const LOADING_LOOKS = 4
 const BUSY_MS = 3_000
@@ -57,26 +60,17 @@ class Poll {
   readonly report: PollReport = { reportedCount: 0, groups: 0, named: 0, unproven: 0, gaps: 0 }
   readonly #tools: ChatTools
   readonly #signal: AbortSignal
-  /** Conversations that were visited, as the list shows them once they are read. */
-  readonly #visited = new Set<string>()
-  /** Moves of the list, in all and since the last visit. */
-  #swipes = 0
-  #swipesInRow = 0
+  readonly #walk: ListWalk
 
   constructor(tools: ChatTools, signal: AbortSignal) {
     this.#tools = tools
     this.#signal = signal
+    this.#walk = new ListWalk(tools.memory, tools.clock)
   }
 
   async run(): Promise<void> {
-    const { agent, memory, own, clock } = this.#tools
-    let isOver = false
-    for (let steps = 0; steps < STEPS_MAX && !isOver; steps += 1) {
-      isOver = await this.#alone(() => this.#walk())
-    }
-    for (; this.#swipes > 0; this.#swipes -= 1) {
-      await this.#alone(() => agent.swipe('down', this.#signal))
-    }
+    const { memory, own, clock } = this.#tools
+    await this.#walkList()
     // Chats that have to be looked at whatever the list shows.
     for (const handle of new Set([
       ...memory.pending,
@@ -91,47 +85,46 @@ class Poll {
     return this.#tools.queue.run('poll', this.#signal, task)
   }
 
-  /**
-   * One step: an open chat is read and left, a conversation that has changed is visited, or the list is
-   * moved on where all of it was visited just now. True at the end: newer conversations stand above older
-   * ones, and below one that is unchanged nothing has changed.
-   */
-  async #walk(): Promise<boolean> {
-    const { memory, agent, clock } = this.#tools
+  /** Walks over the list, and moves it back to its top. */
+  async #walkList(): Promise<void> {
+    const { agent, memory } = this.#tools
+    const walk = this.#walk
+    let isOver = false
+    try {
+      for (let steps = 0; steps < STEPS_MAX && !isOver; steps += 1) {
+        isOver = await this.#alone(() => this.#step())
+      }
+    } finally {
+      memory.walks.isUnfinished = !walk.isFinished && (walk.hasSeenNews || !isOver)
+    }
+    for (; walk.swipes > 0; walk.swipes -= 1) {
+      await this.#alone(() => agent.swipe('down', this.#signal))
+    }
+  }
+
+  /** Reads and leaves an open chat, or makes one move on the list; true at the end of the walk. */
+  async #step(): Promise<boolean> {
+    const { agent, clock } = this.#tools
     const screen = await look(this.#tools, this.#signal)
     if (screen.screen === 'transcript') {
       await this.#readChat(screen)
       await leaveChat(this.#tools, screen, this.#signal)
       return false
     }
-    const { cells } = screen
-    if (!memory.hasSeenList) {
-      await this.#keepFirstList(cells)
-      return true
+    const next = this.#walk.next(screen.cells)
+    if (this.#walk.mustStore) await storeMemory(this.#tools)
+    this.#walk.mustStore = false
+    switch (next.move) {
+      case 'visit':
+        await this.#visitCell(next.cell)
+        return false
+      case 'swipe':
+        await agent.swipe(next.direction, this.#signal)
+        await clock.sleep(LOOK_MS, this.#signal)
+        return false
+      case 'end':
+        return true
     }
-    const isVisited = ({ mark }: ChatCell) => this.#visited.has(markOfRead(mark))
-    const due = cells.find((cell) => !isVisited(cell) && !memory.knowsMark(cell.mark))
-    if (due !== undefined) {
-      this.#visited.add(markOfRead(due.mark))
-      this.#swipesInRow = 0
-      await this.#visitCell(due)
-      return false
-    }
-    if (!cells.every(isVisited) || cells.length === 0 || this.#swipesInRow >= PAGES_MAX) return true
-    this.#swipes += 1
-    this.#swipesInRow += 1
-    await agent.swipe('up', this.#signal)
-    await clock.sleep(LOOK_MS, this.#signal)
-    return false
-  }
-
-  /** Conversations from before the line are history; its beginning is stored before anything is emitted. */
-  async #keepFirstList(cells: readonly ChatCell[]): Promise<void> {
-    const { memory } = this.#tools
-    memory.keepList()
-    // A group may have the name of a person whose own conversation is in the list as well.
-    for (const { mark, name } of cells) memory.keepMark(mark, name, false)
-    await storeMemory(this.#tools)
   }
 
   async #visitPending(handle: Handle): Promise<void> {
@@ -148,19 +141,34 @@ class Poll {
     await showList(this.#tools, this.#signal)
   }
 
-  async #visitCell({ mark, name, point }: ChatCell): Promise<void> {
-    const { agent, memory } = this.#tools
-    await agent.tap({ by: 'point', ...point }, this.#signal)
-    const screen = await waitForChat(this.#tools, this.#signal, settledTitle())
-    if (screen === null) {
-      await dismissAlert(this.#tools, this.#signal)
-      throw new UiTrouble('ui_unknown')
+  /** Opens a conversation and reads it; if that fails, the others come first for a while. */
+  async #visitCell(cell: ListCell): Promise<void> {
+    const { memory, clock } = this.#tools
+    try {
+      if (await this.#openAndRead(cell)) return
+    } catch (error) {
+      const code = troubleCodeOf(error)
+      if (code === null || code === 'aborted' || isPhoneWide(code)) throw error
     }
+    memory.walks.noteFailure(cell.mark, clock.monotonic())
+    // Where even that fails it is the phone's trouble.
+    await showList(this.#tools, this.#signal)
+  }
+
+  /** False if the conversation could not be opened: the list has changed, say, and another chat came up. */
+  async #openAndRead(cell: ListCell): Promise<boolean> {
+    const { memory } = this.#tools
+    if (!(await touch(this.#tools, cell.place, this.#signal))) return false
+    const screen = await waitForChat(this.#tools, this.#signal, settledTitle())
+    if (screen === null) return false
     const whose = await this.#readChat(screen)
+    if (whose === null || !isChatOf(this.#tools, screen, cell)) return false
+    this.#walk.noteVisit(cell)
     const isPerson = whose === 'person'
-    if (whose !== null) memory.keepMark(markOfRead(mark), isPerson ? name : '', isPerson)
+    memory.keepMark(markOfRead(cell.mark), isPerson ? cell.name : '', isPerson)
     await storeMemory(this.#tools)
     await showList(this.#tools, this.#signal)
+    return true
   }
 
   /** Returns whose the chat is, or null if its title has changed meanwhile: it is for the next poll. */
@@ -231,9 +239,13 @@ class Poll {
   }
 }
 
-/** The mark of a conversation once it has been read. */
-function markOfRead(mark: string): string {
-  return mark.replace('\n', '')
+/** False if a chat is certainly not that of the cell: only numbers and addresses can be compared. */
+function isChatOf({ memory }: ChatTools, { title, chat }: TranscriptScreen, { name }: ListCell) {
+  const cell = readChatTitle(name)
+  if (title === name || cell.kind !== 'direct' || chat.kind === 'suggested') return true
+  return (
+    chat.kind === 'direct' && memory.personShown(chat.handle) === memory.personShown(cell.handle)
+  )
 }
 
 /** Of what only the owner wrote nothing is lost: it is reported once the other side answers. */

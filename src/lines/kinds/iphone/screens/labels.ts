@@ -76,7 +76,8 @@ export type ChatCell = {
    */
   readonly mark: string
   readonly isUnread: boolean
-  readonly point: { readonly x: number; readonly y: number }
+  /** False for a cell that may be no conversation, such as one that leads to filters. */
+  readonly hasDate: boolean
 }
 
 const ADDED_WORDS: readonly string[] = [...ENGLISH.unread, ...ENGLISH.muted]
@@ -90,13 +91,13 @@ export function conversationCell(cell: UiNode): ChatCell {
   const isUnread = parts.splice(end).some((word) => ENGLISH.unread.includes(word))
   const last = parts.slice(1).at(-1) ?? ''
   const isTime = TIME.test(last)
-  if (isTime || isDate(last)) parts.pop()
-  const { x, y, width, height } = cell.rect
+  const hasDate = isTime || isDate(last)
+  if (hasDate) parts.pop()
   return {
     name: parts[0] ?? '',
     mark: `${parts.join(', ')}${isTime ? `\t${last}` : ''}${isUnread ? '\n' : ''}`,
     isUnread,
-    point: { x: x + width / 2, y: y + height / 2 },
+    hasDate,
   }
 }
 

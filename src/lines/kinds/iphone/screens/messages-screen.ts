@@ -2,7 +2,15 @@
 // and kebbie on iOS, a probe of macOS 27.2); element types are not relied on where they may differ.
 
 import type { Handle } from '../../../../domain/handle.ts'
-import { findById, findNode, nodesOf, type Rect, type UiNode } from '../agent/ui-tree.ts'
+import {
+  findById,
+  findNode,
+  type NodePlace,
+  nodesOf,
+  placeOf,
+  type Rect,
+  type UiNode,
+} from '../agent/ui-tree.ts'
 import { type DateRow, readDateRow, timeAtEnd } from './label-time.ts'
 import {
   type ChatCell,
@@ -39,9 +47,9 @@ export type Composer = {
   readonly canSend: boolean
 }
 
-export type Point = { readonly x: number; readonly y: number }
+export type ListCell = ChatCell & { readonly place: NodePlace }
 
-export type ListScreen = { readonly screen: 'list'; readonly cells: readonly ChatCell[] }
+export type ListScreen = { readonly screen: 'list'; readonly cells: readonly ListCell[] }
 
 export type TranscriptScreen = {
   readonly screen: 'transcript'
@@ -50,7 +58,7 @@ export type TranscriptScreen = {
   /** Oldest first. */
   readonly bubbles: readonly Bubble[]
   readonly composer: Composer | null
-  readonly back: Point | null
+  readonly back: NodePlace | null
 }
 
 export type Screen =
@@ -59,7 +67,7 @@ export type Screen =
   | { readonly screen: 'alert' }
   | { readonly screen: 'locked' }
   /** The details of a chat, which its title leads to. */
-  | { readonly screen: 'details'; readonly back: Point | null }
+  | { readonly screen: 'details'; readonly back: NodePlace | null }
   | { readonly screen: 'unknown' }
 
 /** The numbers and addresses on the details page of a chat. */
@@ -87,7 +95,7 @@ export function readScreen(root: UiNode): Screen {
     }
   }
   const list = findById(root, 'ConversationList')
-  if (list !== null) return { screen: 'list', cells: readCells(list) }
+  if (list !== null) return { screen: 'list', cells: readCells(root, list) }
   const isLocked = LOCK_SCREEN_IDS.some((id) => findById(root, id) !== null)
   return { screen: isLocked ? 'locked' : 'unknown' }
 }
@@ -120,9 +128,13 @@ function ownNodes(node: UiNode): readonly UiNode[] {
   return [node, ...node.children.flatMap((child) => ownNodes(child))]
 }
 
-function readCells(list: UiNode): readonly ChatCell[] {
-  const cells = [...nodesOf(list)].filter(({ type, label }) => type === 'Cell' && label !== null)
-  return cells.slice(0, CELLS_MAX).map((cell) => conversationCell(cell))
+/** The conversations. If cells have dates as this phone writes them, one without a date is something else. */
+function readCells(root: UiNode, list: UiNode): readonly ListCell[] {
+  const nodes = [...nodesOf(list)].filter(({ type, label }) => type === 'Cell' && label !== null)
+  const cells = nodes
+    .slice(0, CELLS_MAX)
+    .map((node) => ({ ...conversationCell(node), place: placeOf(root, node) }))
+  return cells.some(({ hasDate }) => hasDate) ? cells.filter(({ hasDate }) => hasDate) : cells
 }
 
 function readComposer(root: UiNode): Composer | null {
@@ -160,7 +172,7 @@ function recipientOf(root: UiNode): string | null {
   return names.find((name) => readChatTitle(name).kind === 'direct') ?? null
 }
 
-export function backOf(root: UiNode): Point | null {
+export function backOf(root: UiNode): NodePlace | null {
   const bar = findNode(root, ({ type }) => type === 'NavigationBar')
   if (bar === null) return null
   const buttons = [...nodesOf(bar)].filter(({ type }) => type === 'Button')
@@ -169,11 +181,7 @@ export function backOf(root: UiNode): Point | null {
   )
   const leftmost = buttons.toSorted((a, b) => a.rect.x - b.rect.x)[0]
   const button = named ?? leftmost
-  return button === undefined ? null : middleOf(button.rect)
-}
-
-function middleOf({ x, y, width, height }: Rect): Point {
-  return { x: x + width / 2, y: y + height / 2 }
+  return button === undefined ? null : placeOf(root, button)
 }
 
 function readBubbles(transcript: UiNode, screen: Rect, title: string): readonly Bubble[] {

@@ -11,6 +11,7 @@ import {
   WITHDRAWN,
 } from '../../../driver.ts'
 import { AgentError, type AgentErrorCode } from '../agent/wda-http.ts'
+import type { AgentElement } from '../agent/wda.ts'
 import { isChatWith, showChat } from './chat-identity.ts'
 import { type ChatTools, compare, outcomeOf, storeMemory } from './chat-reader.ts'
 import { compose, type Composed, type Draft, emptyComposer, holds, wipe } from './compose.ts'
@@ -72,8 +73,9 @@ async function send(
     await discard(tools, draft)
     return ended(WITHDRAWN)
   }
-  await touchOnce(tools)
-  const { outcome, service } = await confirm(tools, draft, composed)
+  const mayBeTouched = await touchOnce(tools, composed.button)
+  const sent = mayBeTouched ? confirm : confirmUntouched
+  const { outcome, service } = await sent(tools, draft, composed)
   if (outcome.outcome === 'unknown') {
     const { to: handle, text } = message
     tools.own.expect({ messageId: message.id, handle, text, at, canFail: true })
@@ -113,11 +115,41 @@ async function discard(tools: ChatTools, draft: Draft): Promise<void> {
   if (!isClean) tools.own.leaveDraft(draft.handle)
 }
 
-/** The answer to the touch proves nothing: an error may come after it was done. */
-async function touchOnce({ agent, clock }: ChatTools): Promise<void> {
+/** Errors of the touch that come before it: the button is gone, or the session whose element it is. */
+const UNTOUCHED: readonly AgentErrorCode[] = ['stale', 'invalid_session']
+
+/**
+ * Touches the button that was seen with the text, if no alert is in front. False if it was certainly not
+ * touched; any other answer proves nothing: an error may come after the touch was done.
+ */
+async function touchOnce({ agent, clock }: ChatTools, button: AgentElement): Promise<boolean> {
   const limit = deadline(clock, TOUCH_MS_MAX)
-  await agent.tap({ by: 'id', id: 'sendButton' }, limit.signal).catch(() => {})
+  const isFree = await agent.alerts(limit.signal).then(
+    (alert) => alert === null,
+    () => false,
+  )
+  const touched = isFree ? agent.tap(button, limit.signal) : Promise.resolve()
+  const error = await touched.then(
+    () => null,
+    (reason: unknown) => reason,
+  )
   limit.clear()
+  return isFree && !(error instanceof AgentError && UNTOUCHED.includes(error.code))
+}
+
+/** The outcome if the button was not touched; somebody at the phone may have sent the text all the same. */
+async function confirmUntouched(
+  tools: ChatTools,
+  draft: Draft,
+  composed: Composed,
+): Promise<Sent<Settlement>> {
+  const limit = deadline(tools.clock, GIVE_UP_MS)
+  const sent = await lastLook(tools, draft, composed, limit.signal)
+  limit.clear()
+  const { outcome } = sent
+  if (outcome.outcome !== 'unknown' || outcome.reason === 'no_bubble') return sent
+  tools.own.leaveDraft(draft.handle)
+  return { outcome: notSent('not_touched', 'line'), service: null }
 }
 
 /** Stores the memory as it is now; false where that failed. */

@@ -15,6 +15,7 @@ import { guidFromBytes } from '../../../../domain/ids.ts'
 import { sha256 } from '../../../../system/hash.ts'
 import { dropOldest } from '../../../../system/memoize.ts'
 import { endsAlike, markWithoutTime } from './labels.ts'
+import { WalkMemory } from './list-walk.ts'
 
 export type OwnStage = 'sent' | 'delivered' | 'read' | 'failed'
 
@@ -64,6 +65,8 @@ const STORED_MEMORY = Compile(
   Type.Object({
     since: Type.Number(),
     marks: Type.Union([Type.Null(), Type.Array(Type.Tuple([Type.String(), Type.String()]))]),
+    /** Marks kept since the last finished walk; absent until the first one. */
+    fresh: Type.Optional(Type.Array(Type.String())),
     owed: Type.Array(Type.String()),
     chats: Type.Array(Type.Tuple([Type.String(), Type.Array(STORED_DESCRIPTOR)])),
     // Absent from memories of earlier versions.
@@ -90,14 +93,16 @@ export class TranscriptMemory {
   readonly home: Home | null
   /** By handle, the chats that were looked at last behind the others. */
   readonly #chats = new Map<Handle, readonly Descriptor[]>()
-  /** Names of conversations by their marks when they were looked at. */
-  readonly #marks = new Map<string, string>()
+  readonly walks = new WalkMemory()
+  /** Conversations by their marks when they were looked at; fresh are those since the last finished walk. */
+  readonly #marks = new Map<string, { readonly name: string; readonly isFresh: boolean }>()
   readonly #pending = new Set<Handle>()
   /** The people of direct chats by the titles under which that was proven. */
   readonly #proven = new Map<string, ReadonlySet<Handle>>()
   /** People whose chat said Text Message when it was looked at last. */
   readonly #texting = new Set<Handle>()
   #hasSeenList = false
+  #hasWalked = false
 
   constructor(since: number, number = '') {
     this.since = since
@@ -115,22 +120,30 @@ export class TranscriptMemory {
     for (const [handle, stored] of value.chats) {
       memory.keep(person(handle), stored.map(readDescriptor))
     }
-    for (const [mark, name] of value.marks ?? []) memory.#marks.set(mark, name)
+    const fresh = new Set(value.fresh)
+    for (const [mark, name] of value.marks ?? []) {
+      memory.#marks.set(mark, { name, isFresh: fresh.has(mark) })
+    }
     for (const handle of value.owed) memory.addPending(person(handle))
     for (const [title, handle] of value.proven ?? []) memory.keepProven(title, person(handle))
     for (const handle of value.texting ?? []) memory.keepTexting(person(handle), true)
     memory.#hasSeenList = value.marks !== null
+    memory.#hasWalked = value.fresh !== undefined
     return memory
   }
 
   toText(): string {
     const chats = [...this.#chats].map(([handle, known]) => [handle, known.map(storedDescriptor)])
-    const marks = this.#hasSeenList ? [...this.#marks] : null
+    const kept = [...this.#marks]
+    const marks = this.#hasSeenList ? kept.map(([mark, { name }]) => [mark, name]) : null
+    const fresh = kept.flatMap(([mark, { isFresh }]) => (isFresh ? [mark] : []))
+    const walked = this.#hasWalked ? { fresh } : {}
     const proven = [...this.#proven].flatMap(([title, people]) =>
       [...people].map((handle) => [title, handle]),
     )
     const [owed, texting] = [this.#pending, this.#texting].map((one) => [...one])
-    return JSON.stringify({ since: this.since, marks, owed, chats, proven, texting })
+    const { since } = this
+    return JSON.stringify({ since, marks, ...walked, owed, chats, proven, texting })
   }
 
   /** False until the list of conversations was seen for the first time, be it empty. */
@@ -196,24 +209,45 @@ export class TranscriptMemory {
     if (isTexting && this.#texting.size < CHATS_MAX) this.#texting.add(handle)
   }
 
-  /** True if the conversation is known as the list shows it, or as it was before its time became a date. */
   knowsMark(mark: string): boolean {
-    if (this.#marks.has(mark)) return true
-    return (
-      !mark.includes('\t') && this.#marks.keys().some((known) => markWithoutTime(known) === mark)
-    )
+    return this.#known(mark) !== undefined
+  }
+
+  /** What is kept of a conversation as the list shows it, or as it was before its time became a date. */
+  #known(mark: string) {
+    const exact = this.#marks.get(mark)
+    if (exact !== undefined || mark.includes('\t')) return exact
+    return [...this.#marks].findLast(([known]) => markWithoutTime(known) === mark)?.[1]
   }
 
   /** The conversation is known as it is; `isOneChat` where no other can have the same name. */
   keepMark(mark: string, name: string, isOneChat: boolean): void {
     this.#hasSeenList = true
     if (isOneChat) {
-      for (const [other, otherName] of this.#marks) {
+      for (const [other, { name: otherName }] of this.#marks) {
         if (otherName === name) this.#marks.delete(other)
       }
     }
-    this.#marks.set(mark, name)
+    this.#marks.set(mark, { name, isFresh: true })
     dropOldest(this.#marks, MARKS_MAX)
+  }
+
+  /** True if the conversation is as the last finished walk left it, and was not looked at since. */
+  isUnchanged(mark: string): boolean {
+    return this.#known(mark)?.isFresh === false
+  }
+
+  /** False until a walk over the list has come to its end. */
+  get hasWalked(): boolean {
+    return this.#hasWalked
+  }
+
+  /** All that was due has been looked at: the next walk may end at it. True if that was not known yet. */
+  finishWalk(): boolean {
+    const isNew = !this.#hasWalked || [...this.#marks.values()].some(({ isFresh }) => isFresh)
+    this.#hasWalked = true
+    for (const [mark, { name }] of this.#marks) this.#marks.set(mark, { name, isFresh: false })
+    return isNew
   }
 
   keepList(): void {
