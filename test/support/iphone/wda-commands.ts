@@ -193,6 +193,7 @@ export class WdaCommands {
     if (chat !== undefined) phone.open(chat.key)
     else if (id === SEND_BUTTON_ID) phone.touchSend()
     else if (id === 'BackButton') phone.back()
+    else if (id === 'ConversationTitle') phone.touchTitle()
     else if (phone.listHeaders.includes(id)) phone.screen = { on: 'elsewhere' }
   }
 
@@ -230,7 +231,7 @@ export class WdaCommands {
     const { phone } = this
     if (this.#isUnderAlert()) return
     const isBack = y < BACK.y + BACK.height && x < BACK.x + BACK.width
-    if (phone.screen.on === 'chat' && isBack) phone.back()
+    if (['chat', 'details'].includes(phone.screen.on) && isBack) phone.back()
     const chat = phone.screen.on === 'list' && !isBack ? cellAt(phone, y) : null
     if (chat !== null) phone.open(chat.key)
   }

@@ -55,6 +55,7 @@ export function lineFindings(line: PhoneLine, numberOf: NumberOf): readonly Find
     phone === null ? null : lowBattery(phone),
     phone === null ? null : otherNumber(phone, numberOf),
     line.counts.named > 0 ? CONTACTS : null,
+    line.counts.unproven > 0 ? UNPROVEN : null,
     line.counts.gaps > 0 ? GAPS : null,
     line.hasUnread ? UNREAD : null,
     line.counts.groups > 0 ? GROUPS : null,
@@ -149,6 +150,14 @@ const CONTACTS: Remark = {
   title: 'The iPhone shows names instead of numbers',
   why: 'Messages from its contacts cannot be relayed, because their numbers are not on the screen.',
   fix: 'Remove all contacts from the iPhone, and turn off Contacts in its iCloud settings.',
+}
+
+const UNPROVEN: Remark = {
+  code: 'chat_without_number',
+  severity: 'warning',
+  title: 'The iPhone does not show whose a chat is',
+  why: 'Messages suggests a name such as "Maybe: Ann", or the details of a chat do not show its number. Messages in such a chat are not relayed until the number can be seen.',
+  fix: 'On the iPhone, turn off the suggestions under Settings › Apps › Contacts › Siri, and Share Name and Photo under Settings › Apps › Messages. Open the chat and read it.',
 }
 
 const GROUPS: Remark = {

@@ -2,23 +2,20 @@
 
 import type { Handle } from '../../../../domain/handle.ts'
 import type { AgentElement } from '../agent/wda.ts'
-import { compare, keepSeen, type ChatTools } from './chat-reader.ts'
+import { type IdentityTools, isChatWith, provenChat, showChat } from './chat-identity.ts'
+import { type ChatTools, compare, keepSeen, settleService } from './chat-reader.ts'
 import { comparableLines } from './labels.ts'
 import type { Composer, TranscriptScreen } from './messages-screen.ts'
 import {
   COMPOSER_ID,
   dismissAlert,
   elementOfChat,
-  isChatWith,
   look,
-  LOOK_MS,
   readDraft,
-  showChat,
   UiTrouble,
   waitForChat,
   type UiTools,
 } from './navigation.ts'
-import type { UiService } from './ui-words.ts'
 
 /** A reason for which nothing was sent, before anything could have been. */
 export type Refusal =
@@ -49,7 +46,6 @@ const SHORT_CHAT = 8
 const SEND_BUTTON_ID = 'sendButton'
 /** Messages needs about 3 s for a new address (platform-imessage waits as long). */
 const NEW_ADDRESS_MS = 3_000
-const SERVICE_MS_MAX = 4_000
 /** Longer ones come in the link, which spares the typing: 60 characters a second. */
 const TYPED_LENGTH_MAX = 300
 
@@ -64,7 +60,7 @@ export async function compose(
   const opened = await showChat(tools, handle, signal)
   if (isUnread(tools, handle, opened)) return null
   if (!(await emptyComposer(tools, opened, signal))) return refusal('composer_dirty')
-  const settled = await settleService(tools, handle, signal)
+  const settled = await settle(tools, handle, signal)
   if (settled === null) return refusal('chat_left')
   const refused = refusalOf(settled)
   if (refused !== null) return refused
@@ -96,6 +92,19 @@ function isUnread(tools: ChatTools, handle: Handle, { bubbles }: TranscriptScree
   if (isShort || !compare(tools, handle, bubbles).hasMoreAbove) return false
   tools.memory.addPending(handle)
   return true
+}
+
+/** The composer of the chat once its service is certain; null if the chat turns out to be another one. */
+async function settle(
+  tools: ChatTools,
+  handle: Handle,
+  signal: AbortSignal,
+): Promise<Composer | null> {
+  const certainMs = (tools.memory.chat(handle) ?? []).length === 0 ? NEW_ADDRESS_MS : 0
+  const settled = await settleService(tools, handle, { certainMs, signal })
+  // Bubbles may have come since the chat was opened without any.
+  const proven = settled && (await provenChat(tools, settled, { handle, signal }))
+  return proven?.composer ?? null
 }
 
 function refusal(reason: Extract<Refusal, { readonly blame: 'line' }>['reason']): Refusal {
@@ -142,32 +151,6 @@ export async function emptyComposer(
 }
 
 /**
- * The composer once its service is certain: the same twice, iMessage of a new recipient not before Messages
- * had time to look it up, anything else not before the time is up.
- */
-async function settleService(
-  tools: ChatTools,
-  handle: Handle,
-  signal: AbortSignal,
-): Promise<Composer | null> {
-  const { clock, memory } = tools
-  const startedAt = clock.monotonic()
-  const isNew = (memory.chat(handle) ?? []).length === 0
-  const certainMs = isNew ? NEW_ADDRESS_MS : 0
-  let before: UiService | null = null
-  for (;;) {
-    const screen = await look(tools, signal)
-    if (screen.screen !== 'transcript' || !isChatWith(screen, handle)) return null
-    const service = screen.composer?.service ?? null
-    const passedMs = clock.monotonic() - startedAt
-    const isCertain = service === 'iMessage' && before === service && passedMs >= certainMs
-    if (isCertain || passedMs >= SERVICE_MS_MAX) return screen.composer
-    before = service
-    await clock.sleep(LOOK_MS, signal)
-  }
-}
-
-/**
  * Puts the text into the composer, by the keyboard or by a link, and the other way where it does not read
  * back as it was written; null where neither does.
  */
@@ -181,7 +164,7 @@ async function write(
   // Typed, the end of a line might send the first line.
   const isOneLine = !draft.text.includes('\n')
   for (const way of ways.filter((other) => isOneLine || other === 'link')) {
-    const isOurs = (shown: TranscriptScreen) => isChatWith(shown, draft.handle)
+    const isOurs = (shown: TranscriptScreen) => isChatWith(tools, shown, draft.handle)
     const field = await elementOfChat(tools, COMPOSER_ID, isOurs, signal)
     if (field === null) return null
     if (draft.mayBeThere) await tools.agent.clear(field.element, signal)
@@ -198,20 +181,24 @@ type Way = 'keyboard' | 'link'
 
 /** True where the chat of `draft` is open and its composer holds that text. */
 export async function holds(
-  tools: UiTools,
+  tools: IdentityTools,
   screen: TranscriptScreen,
   { handle, text }: Draft,
   signal: AbortSignal,
 ): Promise<boolean> {
-  if (!isChatWith(screen, handle)) return false
+  if (!isChatWith(tools, screen, handle)) return false
   return comparableLines(await readDraft(tools, screen, signal)) === comparableLines(text)
 }
 
 /** Removes the typed text; true where the composer was then seen empty. */
-export async function wipe(tools: UiTools, handle: Handle, signal: AbortSignal): Promise<boolean> {
+export async function wipe(
+  tools: IdentityTools,
+  handle: Handle,
+  signal: AbortSignal,
+): Promise<boolean> {
   try {
     const screen = await look(tools, signal)
-    const isOpen = screen.screen === 'transcript' && isChatWith(screen, handle)
+    const isOpen = screen.screen === 'transcript' && isChatWith(tools, screen, handle)
     const shown = isOpen ? screen : await showChat(tools, handle, signal)
     return await emptyComposer(tools, shown, signal)
   } catch {

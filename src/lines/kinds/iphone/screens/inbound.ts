@@ -2,24 +2,17 @@
 // read, and left again. Opening it marks it as read, which its other side may see.
 
 import type { Handle } from '../../../../domain/handle.ts'
-import {
-  type ChatTools,
-  compare,
-  handleOf,
-  leaveChat,
-  storeMemory,
-  takeTranscript,
-} from './chat-reader.ts'
+import { hasOtherSender, identify, showChat, type Whose } from './chat-identity.ts'
+import { type ChatTools, compare, leaveChat, storeMemory, takeTranscript } from './chat-reader.ts'
 import { emptyComposer } from './compose.ts'
-import { isTitleOf, readChatTitle } from './labels.ts'
+import { readChatTitle } from './labels.ts'
 import { ListWalk, markOfRead } from './list-walk.ts'
-import type { Bubble, ListCell, TranscriptScreen } from './messages-screen.ts'
+import type { ListCell, TranscriptScreen } from './messages-screen.ts'
 import {
   isPhoneWide,
   look,
   LOOK_MS,
   readDraft,
-  showChat,
   showList,
   touch,
   troubleCodeOf,
@@ -34,6 +27,8 @@ export type PollReport = {
   groups: number
   /** Chats that show a name instead of a number: a contact, which the phone must not have. */
   named: number
+  /** Chats of which nothing on the phone shows whose they are, such as those with a suggested name. */
+  unproven: number
   /** Chats in which something may have been missed. */
   gaps: number
 }
@@ -62,7 +57,7 @@ export async function pollInbound(tools: ChatTools, signal: AbortSignal): Promis
 }
 
 class Poll {
-  readonly report: PollReport = { reportedCount: 0, groups: 0, named: 0, gaps: 0 }
+  readonly report: PollReport = { reportedCount: 0, groups: 0, named: 0, unproven: 0, gaps: 0 }
   readonly #tools: ChatTools
   readonly #signal: AbortSignal
   readonly #walk: ListWalk
@@ -164,29 +159,38 @@ class Poll {
   async #openAndRead(cell: ListCell): Promise<boolean> {
     const { memory } = this.#tools
     if (!(await touch(this.#tools, cell.place, this.#signal))) return false
-    const screen = await waitForChat(this.#tools, this.#signal, ({ title }) => title !== '')
+    const screen = await waitForChat(this.#tools, this.#signal, settledTitle())
     if (screen === null) return false
-    await this.#readChat(screen)
-    if (!isChatOf(screen, cell)) return false
+    const whose = await this.#readChat(screen)
+    if (whose === null || !isChatOf(this.#tools, screen, cell)) return false
     this.#walk.noteVisit(cell)
-    memory.keepMark(markOfRead(cell.mark), cell.name, screen.chat.kind === 'direct')
+    const isPerson = whose === 'person'
+    memory.keepMark(markOfRead(cell.mark), isPerson ? cell.name : '', isPerson)
     await storeMemory(this.#tools)
     await showList(this.#tools, this.#signal)
     return true
   }
 
-  async #readChat(screen: TranscriptScreen): Promise<void> {
-    const { chat } = screen
-    if (chat.kind === 'group') this.report.groups += 1
-    if (chat.kind === 'named' && screen.title !== '') this.report.named += 1
-    if (chat.kind !== 'direct') return
-    const handle = handleOf(this.#tools.memory, chat)
+  /** Returns whose the chat is, or null if its title has changed meanwhile: it is for the next poll. */
+  async #readChat(opened: TranscriptScreen): Promise<Whose['kind'] | null> {
+    const { whose, screen } = await identify(this.#tools, opened, this.#signal)
+    if (whose.kind === 'group') this.report.groups += 1
+    if (whose.kind === 'named' && screen.title !== '') this.report.named += 1
+    if (whose.kind === 'unproven' && isWrittenTo(screen)) this.report.unproven += 1
+    if (whose.kind !== 'person') return whose.kind
+    const { handle } = whose
     await this.#clearDraft(handle, screen)
-    const bubbles = await this.#withAbove(handle, await this.#loaded(handle, screen.bubbles))
-    const shown = { ...screen, bubbles }
-    const { reportedCount, hasGap } = await takeTranscript(this.#tools, handle, shown, true)
+    const shown = await this.#withAbove(handle, await this.#loaded(handle, screen))
+    if (shown.title !== screen.title) return null
+    if (hasOtherSender(this.#tools, shown)) {
+      this.report.groups += 1
+      return 'group'
+    }
+    const look = { signal: this.#signal, isWhole: true }
+    const { reportedCount, hasGap } = await takeTranscript(this.#tools, handle, shown, look)
     this.report.reportedCount += reportedCount
     this.report.gaps += hasGap ? 1 : 0
+    return 'person'
   }
 
   /** Removes a text of ours from the composer that was not sent; where that fails the next send does it. */
@@ -199,33 +203,31 @@ class Poll {
   }
 
   /**
-   * The bubbles once the chat has loaded: at once where all the known ones are there, else after some
-   * looks, and of a chat that was never looked at after one more.
+   * The chat once it has loaded: at once where all the known bubbles are there, else after some looks, and of a
+   * chat that was never looked at after one more.
    */
-  async #loaded(handle: Handle, bubbles: readonly Bubble[]): Promise<readonly Bubble[]> {
+  async #loaded(handle: Handle, opened: TranscriptScreen): Promise<TranscriptScreen> {
     const looks = this.#tools.memory.chat(handle) === null ? 1 : LOADING_LOOKS
-    let shown = bubbles
+    let shown = opened
     for (let i = 0; i < looks; i += 1) {
-      const isComplete = compare(this.#tools, handle, shown).missing.length === 0
+      const isComplete = compare(this.#tools, handle, shown.bubbles).missing.length === 0
       if (isComplete && (looks > 1 || i > 0)) return shown
-      const screen = await this.#lookAgain()
-      if (screen === null) return shown
-      shown = screen.bubbles
+      shown = (await this.#lookAgain()) ?? shown
     }
     return shown
   }
 
-  /** The bubbles on the screen, and those above it as far as nothing known is in sight. */
-  async #withAbove(handle: Handle, bubbles: readonly Bubble[]): Promise<readonly Bubble[]> {
-    let all = bubbles
+  /** With the bubbles on the screen those above it, as far as nothing known is in sight. */
+  async #withAbove(handle: Handle, shown: TranscriptScreen): Promise<TranscriptScreen> {
+    let all = shown
     for (let scrolls = 0; scrolls < SCROLLS_MAX; scrolls += 1) {
-      if (!compare(this.#tools, handle, all).hasMoreAbove) return all
+      if (!compare(this.#tools, handle, all.bubbles).hasMoreAbove) return all
       await this.#tools.agent.swipe('down', this.#signal)
       const screen = await this.#lookAgain()
       if (screen === null) return all
-      const joined = joinWindows(screen.bubbles, all)
-      if (joined.length === all.length) return all
-      all = joined
+      const bubbles = joinWindows(screen.bubbles, all.bubbles)
+      if (bubbles.length === all.bubbles.length) return all
+      all = { ...screen, bubbles }
     }
     return all
   }
@@ -238,8 +240,25 @@ class Poll {
 }
 
 /** False if a chat is certainly not that of the cell: only numbers and addresses can be compared. */
-function isChatOf({ title, chat }: TranscriptScreen, { name }: ListCell): boolean {
+function isChatOf({ memory }: ChatTools, { title, chat }: TranscriptScreen, { name }: ListCell) {
   const cell = readChatTitle(name)
-  if (title === name || cell.kind !== 'direct') return true
-  return isTitleOf(chat, cell.handle) || (chat.kind === 'direct' && isTitleOf(cell, chat.handle))
+  if (title === name || cell.kind !== 'direct' || chat.kind === 'suggested') return true
+  return (
+    chat.kind === 'direct' && memory.personShown(chat.handle) === memory.personShown(cell.handle)
+  )
+}
+
+/** Of what only the owner wrote nothing is lost: it is reported once the other side answers. */
+function isWrittenTo({ bubbles }: TranscriptScreen): boolean {
+  return bubbles.some(({ isFromMe }) => !isFromMe)
+}
+
+/** A title counts once it was the same twice. */
+function settledTitle(): (screen: TranscriptScreen) => boolean {
+  let before = ''
+  return ({ title }) => {
+    const isSame = title !== '' && title === before
+    before = title
+    return isSame
+  }
 }

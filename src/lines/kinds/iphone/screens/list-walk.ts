@@ -3,7 +3,6 @@
 // stands high without being old, and pinned conversations stand above all others.
 
 import type { Clock } from '../../../../system/clock.ts'
-import { readChatTitle } from './labels.ts'
 import type { ListCell } from './messages-screen.ts'
 import type { TranscriptMemory } from './transcript-memory.ts'
 
@@ -119,7 +118,8 @@ export class ListWalk {
     const isBelow = !this.#memory.hasWalked && this.swipes > 0
     for (const { mark, name, isUnread } of cells) {
       const isHistory = this.#isFirst || (isBelow && !isUnread && !this.#memory.knowsMark(mark))
-      if (isHistory) this.#memory.keepMark(mark, name, readChatTitle(name).kind === 'direct')
+      // A group may have the name of a person whose own conversation is in the list as well.
+      if (isHistory) this.#memory.keepMark(mark, name, false)
     }
     this.#memory.keepList()
   }

@@ -1,11 +1,9 @@
 // Getting about in Messages: from wherever it is to the list of conversations, or to one chat.
 
-import type { Handle } from '../../../../domain/handle.ts'
 import type { Clock } from '../../../../system/clock.ts'
 import type { NodePlace } from '../agent/ui-tree.ts'
 import { AgentError, type AgentErrorCode } from '../agent/wda-http.ts'
 import type { AgentElement, PhoneAgent } from '../agent/wda.ts'
-import { isTitleOf } from './labels.ts'
 import {
   type ListScreen,
   readScreen,
@@ -67,7 +65,7 @@ export async function look(
     // Each once: the second time the owner has to act.
     if (remedies.has(remedy)) {
       const { screen: kind } = screen
-      throw new UiTrouble(kind === 'unknown' ? 'ui_unknown' : kind)
+      throw new UiTrouble(kind === 'unknown' || kind === 'details' ? 'ui_unknown' : kind)
     }
     remedies.add(remedy)
     await clock.sleep(LOOK_MS, signal)
@@ -89,6 +87,10 @@ async function recover(
     })
     if (await agent.locked(signal)) throw new UiTrouble('locked')
     return 'unlock'
+  }
+  if (screen.screen === 'details' && screen.back !== null) {
+    await touch(tools, screen.back, signal)
+    return 'back'
   }
   await agent.activate(signal)
   return 'activate'
@@ -162,24 +164,6 @@ export async function showList(tools: UiTools, signal: AbortSignal): Promise<Lis
   }
 }
 
-/**
- * The chat with `handle`, its composer ready. The phone is asked again where it shows another one; nothing
- * is typed before the title matches.
- */
-export async function showChat(
-  tools: UiTools,
-  handle: Handle,
-  signal: AbortSignal,
-): Promise<TranscriptScreen> {
-  for (let tries = 0; tries < TRIES; tries += 1) {
-    if (tries > 0) await showList(tools, signal)
-    await tools.agent.openChat({ handle, body: null }, signal)
-    const screen = await waitForChat(tools, signal, (shown) => isChatWith(shown, handle))
-    if (screen !== null) return screen
-  }
-  throw new UiTrouble('wrong_chat')
-}
-
 /** The transcript that `isWanted`, within five seconds; null where none came. */
 export async function waitForChat(
   tools: UiTools,
@@ -208,8 +192,4 @@ export async function readDraft(
   const draft = composer?.draft ?? ''
   if (Buffer.byteLength(draft) <= VALUE_BYTES_MAX - 4) return draft
   return await agent.text(await agent.find({ name: COMPOSER_ID }, signal), signal)
-}
-
-export function isChatWith(screen: TranscriptScreen, handle: Handle): boolean {
-  return screen.composer !== null && isTitleOf(screen.chat, handle)
 }

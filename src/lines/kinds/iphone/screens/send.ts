@@ -12,11 +12,12 @@ import {
 } from '../../../driver.ts'
 import { AgentError, type AgentErrorCode } from '../agent/wda-http.ts'
 import type { AgentElement } from '../agent/wda.ts'
+import { isChatWith, showChat } from './chat-identity.ts'
 import { type ChatTools, compare, outcomeOf, storeMemory } from './chat-reader.ts'
 import { compose, type Composed, type Draft, emptyComposer, holds, wipe } from './compose.ts'
 import { hasControls, withPlainLines } from './labels.ts'
 import { readScreen, type TranscriptScreen } from './messages-screen.ts'
-import { isChatWith, LOOK_MS, showChat, troubleCodeOf, type UiTroubleCode } from './navigation.ts'
+import { LOOK_MS, troubleCodeOf, type UiTroubleCode } from './navigation.ts'
 import { isTimeOf, noteText, saysText } from './own-sends.ts'
 import type { ReadRow } from './transcript.ts'
 import type { UiService } from './ui-words.ts'
@@ -189,13 +190,13 @@ async function confirm(
 
 /** The chat as it is now; null where it is not on the screen, or the agent does not answer. */
 async function chatNow(
-  { agent }: ChatTools,
+  tools: ChatTools,
   { handle }: Draft,
   signal: AbortSignal,
 ): Promise<TranscriptScreen | null> {
   try {
-    const screen = readScreen(await agent.tree(signal))
-    return screen.screen === 'transcript' && isChatWith(screen, handle) ? screen : null
+    const screen = readScreen(await tools.agent.tree(signal))
+    return screen.screen === 'transcript' && isChatWith(tools, screen, handle) ? screen : null
   } catch {
     return null
   }
@@ -216,10 +217,11 @@ function ownRow(
 }
 
 /** The bubble is known from now on, under the guid that the outcome names. */
-function accept(tools: ChatTools, { handle }: Draft, row: ReadRow): Sent<Settlement> {
+function accept(tools: ChatTools, { handle, text }: Draft, row: ReadRow): Sent<Settlement> {
   const { memory } = tools
   const known = memory.chat(handle) ?? []
   memory.keep(handle, [...known, { ...row.descriptor, isReported: true }])
+  tools.own.noteLink(handle, text, { bubbleText: row.bubble.text, at: row.descriptor.at })
   return { outcome: outcomeOf(row), service: row.bubble.service }
 }
 

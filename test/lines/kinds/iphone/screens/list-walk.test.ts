@@ -184,7 +184,8 @@ test('cells of the list that are no conversations are not opened, and hide none'
 
   expectTold(rig, people(16))
   const taps = rig.commands.names.slice(before).filter((name) => name === 'tap')
-  expect(taps).toHaveLength(2 * 16)
+  // Each is opened and left, and so are its details.
+  expect(taps).toHaveLength(4 * 16)
 })
 
 test('nine pinned conversations that fill the screen hide nobody', async () => {
@@ -229,8 +230,8 @@ test('what was there before the line is neither told nor opened, however far the
 
   expectTold(rig, HISTORY.slice(0, CELLS))
   const taps = rig.commands.names.slice(before).filter((name) => name === 'tap')
-  // Each is opened and left.
-  expect(taps).toHaveLength(2 * CELLS)
+  // Each is opened and left, and so are its details.
+  expect(taps).toHaveLength(4 * CELLS)
 })
 
 test('a line without news looks at the first page only, and once a minute at the others', async () => {
@@ -265,7 +266,7 @@ test('the memory of an earlier version is walked on from, and what it has left u
   await pollFor({ ...next, clock: rig.clock }, 3)
 
   expect(textsOf(rig)).toEqual([`< from ${lost}`])
-  expect(rig.commands.names.slice(before).filter((name) => name === 'tap')).toHaveLength(2)
+  expect(rig.commands.names.slice(before).filter((name) => name === 'tap')).toHaveLength(4)
 })
 
 test('a walk has an end, and is taken up again', async () => {
