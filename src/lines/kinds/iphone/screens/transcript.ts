@@ -140,7 +140,7 @@ export function align(known: readonly Descriptor[], seen: readonly SeenBubble[])
   if (pairs.size > 0) return fromPairs(known, seen, pairs)
   const lastAt = Math.max(-Infinity, ...known.map(({ at }) => at))
   return {
-    rows: seen.map((item) => ({ seen: item, known: null, isNew: item.at > lastAt })),
+    rows: seen.map((item) => ({ seen: item, known: null, isNew: item.at >= lastAt })),
     above: seen.length > 0 ? known : [],
     missing: seen.length > 0 ? [] : known,
     hasGap: known.length > 0 && seen.length > 0,
@@ -195,7 +195,7 @@ function bestShift(
     for (let back = 1; back <= Math.min(end, known.length); back += 1) {
       const related = relate(known.length - back, end - back)
       if (related === null) equalCount = -Infinity
-      if (related === 'same') equalCount += 1
+      if (related === 'same' || related === 'edited') equalCount += 1
       pairs.set(end - back, known.length - back)
     }
     if (equalCount > best.equalCount)
