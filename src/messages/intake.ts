@@ -52,6 +52,7 @@ import {
   failPartly,
   type SettleTools,
 } from './settle.ts'
+import { createPersonOn, withPeople, type ReadEvent, type ReadMessage } from './spellings.ts'
 
 export type IntakeEvent = Exclude<LineEvent, { readonly type: 'online' | 'offline' }>
 
@@ -72,7 +73,7 @@ export function createIntake(
 ): (line: Line, event: IntakeEvent) => Promise<void> {
   /** The last event of each line that has a file to be copied before it, or comes behind such a one. */
   const copying = new Map<LineId, Promise<void>>()
-  const takeInOrder = async (line: Line, event: IntakeEvent) => {
+  const takeInOrder = async (line: Line, event: ReadEvent) => {
     // Where an earlier event could not be stored, a later one with its checkpoint must not be.
     await copying.get(line.id)
     const guid = event.type === 'message' ? event.message.guid : ''
@@ -81,7 +82,9 @@ export function createIntake(
     const states = isNew ? await keepFiles(tools.store, event) : NO_FILES
     await record(tools, line, event, states)
   }
-  return async (line, event) => {
+  const personOn = createPersonOn(tools.db)
+  return async (line, reported) => {
+    const event = withPeople(reported, (spelling) => personOn(line, spelling))
     if (filesOf(event).length === 0 && !copying.has(line.id)) {
       return record(tools, line, event, NO_FILES)
     }
@@ -100,7 +103,7 @@ const NO_FILES: FileStates = new Map()
 async function record(
   tools: IntakeTools,
   line: Line,
-  event: IntakeEvent,
+  event: ReadEvent,
   states: FileStates,
 ): Promise<void> {
   try {
@@ -111,7 +114,7 @@ async function record(
   }
 }
 
-function take(tools: IntakeTools, tx: Tx, { line, states }: Source, event: IntakeEvent): void {
+function take(tools: IntakeTools, tx: Tx, { line, states }: Source, event: ReadEvent): void {
   switch (event.type) {
     case 'message':
       takeMessage(tools, tx, { line, states }, event.message)
@@ -146,7 +149,7 @@ function takeMessage(
   tools: IntakeTools,
   tx: Tx,
   { line, states }: Source,
-  device: DeviceMessage,
+  device: ReadMessage,
 ): void {
   if (messageIdOfGuid(tx, line.id, device.guid) !== null) return
   const conversationId = conversationOf(tools, tx, line, device)
@@ -321,7 +324,7 @@ function unsettled(tx: Tx, id: MessageId): Outbound | null {
 async function reject(
   { writer, log, stamps }: IntakeTools,
   line: Line,
-  event: IntakeEvent,
+  event: ReadEvent,
   error: unknown,
 ): Promise<void> {
   log.error('event of a line was rejected', { line_id: line.id, type: event.type, error })

@@ -1,0 +1,168 @@
+// A conversation whose handle is another spelling of a person's, as in data from before the relay read spellings, or
+// of a line whose country was not known: it becomes the person's. Its id still reads, nothing is announced,
+// and the owner can separate it again.
+
+import { RELAY_ITSELF, type Origin } from '../domain/audit.ts'
+import { NO_CONTACT, joinedContact, type Contact } from '../domain/contact-limit.ts'
+import { RelayError } from '../domain/errors.ts'
+import type { Handle } from '../domain/handle.ts'
+import type { LineId, Timestamp } from '../domain/ids.ts'
+import type { Audit } from '../storage/audit.ts'
+import { changeContact, readContact } from '../storage/contacts.ts'
+import { openConversation } from '../storage/conversations.ts'
+import type { Tx } from '../storage/database.ts'
+import {
+  aliasesOf,
+  countFacts,
+  countReserved,
+  deleteCopy,
+  findMerge,
+  findTalk,
+  forgetContact,
+  giveBackMessages,
+  hasOwnMessages,
+  insertMerge,
+  isSendingIn,
+  isSpelledElsewhere,
+  markSeparated,
+  moveOwnMessages,
+  optOutsOn,
+  pointAliases,
+  readFacts,
+  renamePerson,
+  renameTalk,
+  restoreOptOut,
+  saveFacts,
+  takeOverMessages,
+  type ConversationFacts,
+  type Merge,
+  type OptOutRow,
+  type Talk,
+} from '../storage/merges.ts'
+import { deleteOptOut, insertOptOut } from '../storage/opt-outs.ts'
+import type { LogicalClock } from '../system/logical-clock.ts'
+import { reorder } from './conversation-order.ts'
+
+export type MergeTools = {
+  readonly stamps: LogicalClock
+  readonly audit: Pick<Audit, 'record'>
+}
+
+/** The facts of both sides before a merge, and of the one conversation right after it. */
+type Before = {
+  readonly from: ConversationFacts
+  /** Null if the person had no conversation: the merged one has got the person's handle. */
+  readonly to: ConversationFacts | null
+  readonly merged: ConversationFacts
+  readonly contacts: { readonly from: Contact; readonly to: Contact }
+  readonly optOuts: readonly (OptOutRow & { readonly isCopied: boolean })[]
+  readonly aliases: readonly number[]
+  readonly isPersonRenamed: boolean
+}
+
+/** Makes the conversation the person's; false if a message is being sent in it, which settles first. */
+export function mergeTalk(
+  { stamps, audit }: MergeTools,
+  tx: Tx,
+  from: Talk & { readonly phoneNumber: string },
+  handle: Handle,
+): boolean {
+  const { id, lineId, handle: spelling } = from
+  const to = findTalk(tx, lineId, handle)
+  if (isSendingIn(tx, [from.seq, ...(to === null ? [] : [to.seq])])) return false
+  const facts = readFacts(tx, from.seq)
+  if (facts === null) return true
+  const now = stamps.now()
+  const target = to ?? { ...from, handle }
+  const factsOfTarget = to && readFacts(tx, to.seq)
+  const merged = factsOfTarget === null ? facts : joinedFacts(factsOfTarget, facts)
+  const aliases = aliasesOf(tx, from.seq)
+  takeOverMessages(tx, from, target)
+  if (to === null) renameTalk(tx, from, handle)
+  else {
+    saveFacts(tx, from, { ...EMPTY, service: facts.service, updatedAt: facts.updatedAt, movedTo: to.seq })
+    pointAliases(tx, aliases, to.seq)
+  }
+  saveFacts(tx, target, merged)
+  const before: Before = {
+    from: facts,
+    to: factsOfTarget,
+    merged,
+    aliases,
+    contacts: mergeContacts(tx, lineId, { spelling, handle }),
+    optOuts: mergeOptOuts(tx, from, handle),
+    isPersonRenamed: !isSpelledElsewhere(tx, from) && renamePerson(tx, spelling, handle),
+  }
+  const merge = { lineId, spelling, handle, conversationId: id, mergedAt: now }
+  insertMerge(tx, { ...merge, before: JSON.stringify(before) })
+  reorder(tx, target.id, now)
+  audit.record(tx, RELAY_ITSELF, {
+    action: 'conversation.merged',
+    about: { kind: 'conversation', id },
+    before: { handle: spelling, conversation_id: id },
+    after: { handle, conversation_id: target.id },
+  })
+  return true
+}
+
+const EMPTY = {
+  messageCount: 0,
+  lastSeq: 0,
+  readSeq: 0,
+  unreadCount: 0,
+  isUnanswered: 0,
+  isAutomationPaused: 0,
+} as const
+
+/** Paused if either was; the service and the open question are those of the later last message. */
+function joinedFacts(to: ConversationFacts, from: ConversationFacts): ConversationFacts {
+  const { service, isUnanswered, lastSeq } = from.lastSeq > to.lastSeq ? from : to
+  const reads = [to, from].flatMap(({ unreadCount, readSeq }) => (unreadCount > 0 ? readSeq : []))
+  return {
+    messageCount: to.messageCount + from.messageCount,
+    lastSeq,
+    readSeq: reads.length > 0 ? Math.min(...reads) : Math.max(to.readSeq, from.readSeq),
+    unreadCount: to.unreadCount + from.unreadCount,
+    isUnanswered,
+    isAutomationPaused: to.isAutomationPaused || from.isAutomationPaused,
+    service,
+    movedTo: null,
+    updatedAt: to.updatedAt > from.updatedAt ? to.updatedAt : from.updatedAt,
+  }
+}
+
+type Names = { readonly spelling: Handle; readonly handle: Handle }
+
+function mergeContacts(tx: Tx, lineId: LineId, { spelling, handle }: Names): Before['contacts'] {
+  const contacts = { from: readContact(tx, lineId, spelling), to: readContact(tx, lineId, handle) }
+  const { from, to } = contacts
+  changeContact(tx, { lineId, handle: spelling }, from, NO_CONTACT)
+  forgetContact(tx, lineId, spelling)
+  changeContact(tx, { lineId, handle }, to, joinedContact(to, from))
+  forgetContact(tx, lineId, handle)
+  return contacts
+}
+
+/** The person has opted out if either had. One that another line's conversation still needs stays as well. */
+function mergeOptOuts(tx: Tx, from: Talk, handle: Handle): Before['optOuts'] {
+  const isShared = isSpelledElsewhere(tx, from)
+  return optOutsOn(tx, from.handle, from.lineId).map((row) => {
+    const isCopied = insertOptOut(tx, { ...row, handle })
+    if (!isShared || row.lineId !== null) deleteOptOut(tx, row)
+    return { ...row, isCopied }
+  })
+}
+
+/** Makes the conversation with this id what it was before it was merged, for good. */
+export function separateTalk(
+  { stamps, audit }: MergeTools,
+  tx: Tx,
+  id: string,
+  origin: Origin,
+): void {
+  const merge = findMerge(tx, id)
+  const { lineId, spelling, handle } = merge ?? {}
+  if (merge === null || lineId === undefined || spelling === undefined || handle === undefined) {
+    throw new RelayError('not_found', 'There is no merged conversation with this id.')
+  }
+}
