@@ -6,7 +6,8 @@ import { RELAY_ITSELF, type Origin } from '../domain/audit.ts'
 import { NO_CONTACT, joinedContact, type Contact } from '../domain/contact-limit.ts'
 import { RelayError } from '../domain/errors.ts'
 import type { Handle } from '../domain/handle.ts'
-import type { LineId, Timestamp } from '../domain/ids.ts'
+import type { LineId } from '../domain/ids.ts'
+import { keywordIn } from '../domain/opt-out.ts'
 import type { Audit } from '../storage/audit.ts'
 import { changeContact, readContact } from '../storage/contacts.ts'
 import { openConversation } from '../storage/conversations.ts'
@@ -34,6 +35,7 @@ import {
   restoreOptOut,
   saveFacts,
   takeOverMessages,
+  textsBehind,
   type ConversationFacts,
   type Merge,
   type OptOutRow,
@@ -64,7 +66,7 @@ type Before = {
 export function mergeTalk(
   { stamps, audit }: MergeTools,
   tx: Tx,
-  from: Talk & { readonly phoneNumber: string },
+  from: Talk,
   handle: Handle,
 ): boolean {
   const { id, lineId, handle: spelling } = from
@@ -80,7 +82,12 @@ export function mergeTalk(
   takeOverMessages(tx, from, target)
   if (to === null) renameTalk(tx, from, handle)
   else {
-    saveFacts(tx, from, { ...EMPTY, service: facts.service, updatedAt: facts.updatedAt, movedTo: to.seq })
+    saveFacts(tx, from, {
+      ...EMPTY,
+      service: facts.service,
+      updatedAt: facts.updatedAt,
+      movedTo: to.seq,
+    })
     pointAliases(tx, aliases, to.seq)
   }
   saveFacts(tx, target, merged)
@@ -147,7 +154,8 @@ function mergeContacts(tx: Tx, lineId: LineId, { spelling, handle }: Names): Bef
 function mergeOptOuts(tx: Tx, from: Talk, handle: Handle): Before['optOuts'] {
   const isShared = isSpelledElsewhere(tx, from)
   return optOutsOn(tx, from.handle, from.lineId).map((row) => {
-    const isCopied = insertOptOut(tx, { ...row, handle })
+    const { seq: _seq, ...optOut } = row
+    const isCopied = insertOptOut(tx, { ...optOut, handle })
     if (!isShared || row.lineId !== null) deleteOptOut(tx, row)
     return { ...row, isCopied }
   })
@@ -161,8 +169,100 @@ export function separateTalk(
   origin: Origin,
 ): void {
   const merge = findMerge(tx, id)
-  const { lineId, spelling, handle } = merge ?? {}
-  if (merge === null || lineId === undefined || spelling === undefined || handle === undefined) {
+  const found = merge && separated(tx, merge, stamps)
+  if (merge === null || found === null) {
     throw new RelayError('not_found', 'There is no merged conversation with this id.')
   }
+  const { from, to } = found
+  const now = stamps.now()
+  markSeparated(tx, merge, now)
+  for (const { id } of [from, to]) reorder(tx, id, now)
+  const { spelling, handle } = merge
+  audit.record(tx, origin, {
+    action: 'conversation.separated',
+    about: { kind: 'conversation', id: from.id },
+    before: { handle, conversation_id: to.id },
+    after: { handle: spelling, conversation_id: from.id },
+  })
+}
+
+/** The two conversations, each with what is its own; null if there is nothing left to separate. */
+function separated(tx: Tx, merge: Merge, stamps: LogicalClock) {
+  const { lineId, spelling, handle, conversationId } = merge
+  const person = findTalk(tx, lineId, handle)
+  const from = findTalk(tx, lineId, spelling) ?? person
+  const now = person && readFacts(tx, person.seq)
+  if (person === null || now === null || from?.id !== conversationId) return null
+  const before = JSON.parse(merge.before) as Before // `mergeTalk` wrote it.
+  const to = from.seq === person.seq ? splitOff(tx, merge, from, stamps) : person
+  giveBackMessages(tx, spelling, { from: person.seq, to: from.seq })
+  const ofPerson = partedFacts(tx, to.seq, { before: before.to, merged: before.merged, now })
+  const ofSpelling = partedFacts(tx, from.seq, { before: before.from, merged: before.merged, now })
+  if (to.seq !== from.seq) saveFacts(tx, to, ofPerson)
+  saveFacts(tx, from, ofSpelling)
+  pointAliases(tx, before.aliases, from.seq)
+  const isAsBefore = to.seq === from.seq || ofPerson === before.to
+  separateContacts(tx, merge, before, { from, isAsBefore })
+  const hasStopped = textsBehind(tx, to.seq, before.merged.lastSeq).some(
+    (text) => keywordIn(text)?.meaning === 'out',
+  )
+  for (const { isCopied, ...row } of before.optOuts) {
+    if (isCopied && !hasStopped) deleteCopy(tx, row, handle)
+    restoreOptOut(tx, row)
+  }
+  if (before.isPersonRenamed) renamePerson(tx, handle, spelling)
+  return { from, to }
+}
+
+/** Gives the conversation its spelling back; what the person wrote under the own handle gets a conversation. */
+function splitOff(tx: Tx, { spelling, handle, lineId }: Merge, from: Talk, stamps: LogicalClock) {
+  renameTalk(tx, from, spelling)
+  if (!hasOwnMessages(tx, spelling, from.seq)) return from
+  openConversation(tx, stamps, { ...from, handle, now: stamps.now() })
+  const to = findTalk(tx, lineId, handle)
+  if (to === null) return from
+  moveOwnMessages(tx, spelling, { from: from.seq, to: to.seq })
+  return to
+}
+
+/** `before` itself if nothing came since the merge and nothing was read; else what its messages show. */
+function partedFacts(
+  tx: Tx,
+  seq: number,
+  facts: {
+    readonly before: ConversationFacts | null
+    readonly merged: ConversationFacts
+    readonly now: ConversationFacts
+  },
+): ConversationFacts {
+  const { before, merged, now } = facts
+  const isPausedSince = now.isAutomationPaused !== merged.isAutomationPaused
+  const isRead = now.readSeq !== merged.readSeq
+  const counted = countFacts(tx, seq, isRead ? now.readSeq : (before ?? now).readSeq)
+  const { messageCount, lastSeq } = counted
+  const isSame = messageCount === before?.messageCount && lastSeq === before.lastSeq
+  if (isSame && !isRead && !isPausedSince) return before
+  const isAutomationPaused = (isPausedSince ? now : (before ?? now)).isAutomationPaused
+  const service = counted.service ?? now.service
+  return { ...counted, service, isAutomationPaused, movedTo: null, updatedAt: now.updatedAt }
+}
+
+function separateContacts(
+  tx: Tx,
+  { lineId, spelling, handle }: Merge,
+  { contacts }: Before,
+  { from, isAsBefore }: { readonly from: Talk; readonly isAsBefore: boolean },
+): void {
+  const now = readContact(tx, lineId, handle)
+  const reserved = countReserved(tx, from.seq)
+  const passed = Math.max(0, now.passed - contacts.from.passed)
+  const rest = { ...(isAsBefore ? contacts.to : now), passed }
+  changeContact(tx, { lineId, handle }, now, {
+    ...rest,
+    queued: Math.max(0, now.queued - reserved),
+  })
+  forgetContact(tx, lineId, handle)
+  const own = { ...contacts.from, queued: reserved }
+  changeContact(tx, { lineId, handle: spelling }, NO_CONTACT, own)
+  forgetContact(tx, lineId, spelling)
 }

@@ -244,8 +244,12 @@ export function findPaused(db: Db, lineId: LineId, handle: Handle): Conversation
   return getRow<{ id: ConversationId }>(db, sql, { lineId, handle })?.id ?? null
 }
 
+/** True of the conversations with a handle, and of those that stand for one. */
+export const IS_WITH = `(handle = +$handle
+  OR moved_to IN (SELECT seq FROM conversations WHERE handle = +$handle))`
+
 export function conversationsOf(db: Db, handle: string): readonly ConversationId[] {
-  const sql = 'SELECT id FROM conversations WHERE handle = $handle'
+  const sql = `SELECT id FROM conversations WHERE ${IS_WITH}`
   return getRows<{ id: ConversationId }>(db, sql, { handle }).map((row) => row.id)
 }
 

@@ -32,9 +32,11 @@ const FACTS = [
 /** What a conversation says of its messages and its reader. */
 export type ConversationFacts = Pick<RawRow<typeof conversations>, (typeof FACTS)[number]>
 
-export type Talk = Pick<RawRow<typeof conversations>, 'seq' | 'id' | 'lineId' | 'handle'>
+/** A conversation of a line with one person. */
+export type Talk = Pick<RawRow<typeof conversations>, (typeof NAMES)[number]>
 
-const TALK = 'c.seq, c.id, c.line_id AS lineId, c.handle'
+const NAMES = ['seq', 'id', 'lineId', 'phoneNumber', 'handle'] as const
+const TALK = selected(conversations, NAMES, 'c.')
 const IS_DIRECT = 'NOT EXISTS (SELECT 1 FROM groups g WHERE g.seq = c.seq)'
 
 const behind = `SELECT ${TALK} FROM conversations c
@@ -151,6 +153,13 @@ export function moveOwnMessages(
   execute(tx, sql, { spelling, ...seqs })
 }
 
+/** Texts that were received in a conversation behind the seq `after`. */
+export function textsBehind(db: Db, seq: number, after: number): readonly string[] {
+  const sql = `SELECT text FROM messages
+    WHERE conversation_seq = $seq AND seq > $after AND direction = 'inbound'`
+  return getRows<{ text: string }>(db, sql, { seq, after }).map(({ text }) => text)
+}
+
 export function hasOwnMessages(db: Db, spelling: Handle, seq: number): boolean {
   const sql = `SELECT 1 FROM messages WHERE conversation_seq = $seq AND NOT (${IS_SPELLED}) LIMIT 1`
   return getRow(db, sql, { spelling, seq }) !== null
@@ -183,6 +192,13 @@ const optOutsOfLine = `SELECT ${selected(optOuts)} FROM opt_outs
 /** The opt-outs of a handle that count for the line. */
 export function optOutsOn(db: Db, handle: Handle, lineId: LineId): readonly OptOutRow[] {
   return getRows<OptOutRow>(db, optOutsOfLine, { handle, lineId })
+}
+
+/** Opt-outs of handles that no conversation has any more and that are no whole number or address. */
+export function optOutsAlone(db: Db): readonly OptOutRow[] {
+  const sql = `SELECT ${selected(optOuts)} FROM opt_outs o WHERE instr(handle, '@') = 0
+    AND NOT EXISTS (SELECT 1 FROM conversations c WHERE c.handle = o.handle)`
+  return getRows<OptOutRow>(db, sql)
 }
 
 const restored = `INSERT INTO opt_outs ${inserted(optOuts)} ON CONFLICT DO NOTHING`

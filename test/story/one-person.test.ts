@@ -66,7 +66,13 @@ test('groups and reactions name their people in one spelling, each person once',
   await relay.put(`/api/v1/contacts/${encodeURIComponent(ANNA)}`, { name: 'Anna' })
 
   await text(relay, 'hi', { ...spelled('2025550701'), guid: guidOf(1), group: inGroup })
-  const row = { guid: guidOf(2), targetGuid: guidOf(1), at: timestamp(1), isHistory: false, part: 0 }
+  const row = {
+    guid: guidOf(2),
+    targetGuid: guidOf(1),
+    at: timestamp(1),
+    isHistory: false,
+    part: 0,
+  }
   const reaction = { ...row, kind: 'reaction', action: 'added', type: 'love', emoji: null } as const
   const change = { ...reaction, isFromMe: false, ...spelled('202-555-0702'), group: inGroup }
   await relay.device.emit({ type: 'change', change, checkpoint: null })
