@@ -3,7 +3,6 @@ import {
   groupedNumber,
   homeOfCountry,
   homeOfNumber,
-  isNumber,
   understandRecipient,
   type Home,
   type Understood,
@@ -19,8 +18,7 @@ export async function recipientOf(
 ): Promise<string> {
   const understood = await readRecipient(call, client, written)
   // The relay itself says what is wrong with an address.
-  const isAddress = /^\+[0-9]+$/.test(written) || written.includes('@')
-  if ('why' in understood && isAddress) return written
+  if ('why' in understood && isAddress(written)) return written
   if ('why' in understood) throw new UsageError(`${written} ${understood.why}.`)
   const { handle } = understood
   const shown = groupedNumber(handle)
@@ -49,6 +47,10 @@ export async function handleOption(
   return 'handle' in understood ? understood.handle : written
 }
 
+function isAddress(written: string): boolean {
+  return /^\+[0-9]+$/.test(written) || written.includes('@')
+}
+
 /** The lines are asked for only if the text needs a country. */
 async function readRecipient(
   call: Call,
@@ -56,7 +58,7 @@ async function readRecipient(
   written: string,
 ): Promise<Understood> {
   const known = understandRecipient(written, null)
-  if ('handle' in known || !isNumber(written)) return known
+  if ('handle' in known || isAddress(written)) return known
   return understandRecipient(written, await homeOfLine(call, client))
 }
 

@@ -351,7 +351,7 @@ const FOLLOWED = [
     renew: `INSERT INTO ${search} (rowid, words) SELECT r.seq, ${inUsualLetters(`(${words})`)} ${unusual}`,
     goBack: `UPDATE search_progress SET seq = coalesce((SELECT min(seq) - 1 FROM (${earlier})), 0)
       WHERE name = '${name}_in_usual_letters' AND seq > 0`,
-    isOld: `SELECT 1 WHERE ${last} > 0`,
+    isOld: `SELECT 1 FROM search_progress WHERE name = '${name}_in_usual_letters' AND seq > 0`,
     insert: `INSERT INTO ${search} (rowid, words) SELECT r.seq, ${inUsualLetters(`(${words})`)} ${next}`,
     advance: `UPDATE search_progress
       SET seq = coalesce((SELECT max(seq) FROM (SELECT r.seq ${next})), seq) WHERE name = '${name}'`,
