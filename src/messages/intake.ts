@@ -7,7 +7,7 @@ import { derivedId, type ConversationId, type LineId, type MessageId } from '../
 import type { Line } from '../domain/line.ts'
 import { hasAttachments, type Outbound, type Receipt } from '../domain/message.ts'
 import { carrierKind, type LeftOut, type NotRelayedKind } from '../domain/not-relayed.ts'
-import type { DeviceMessage, LeftOutMessage, LineEvent, Settlement } from '../lines/driver.ts'
+import type { DeviceMessage, LeftOutMessage, Settlement } from '../lines/driver.ts'
 import { markKnown } from '../storage/contacts.ts'
 import { openConversation } from '../storage/conversations.ts'
 import type { Db, Tx } from '../storage/database.ts'
@@ -52,9 +52,13 @@ import {
   failPartly,
   type SettleTools,
 } from './settle.ts'
-import { createPersonOn, withPeople, type ReadEvent, type ReadMessage } from './spellings.ts'
-
-export type IntakeEvent = Exclude<LineEvent, { readonly type: 'online' | 'offline' }>
+import {
+  createPersonOn,
+  withPeople,
+  type IntakeEvent,
+  type ReadEvent,
+  type ReadMessage,
+} from './spellings.ts'
 
 export type IntakeTools = SettleTools &
   RecordTools & {

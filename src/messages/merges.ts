@@ -16,7 +16,6 @@ import {
   aliasesOf,
   countFacts,
   countReserved,
-  deleteCopy,
   findMerge,
   findTalk,
   forgetContact,
@@ -27,21 +26,18 @@ import {
   isSpelledElsewhere,
   markSeparated,
   moveOwnMessages,
-  optOutsOn,
   pointAliases,
   readFacts,
   renamePerson,
   renameTalk,
-  restoreOptOut,
   saveFacts,
   takeOverMessages,
   textsBehind,
   type ConversationFacts,
   type Merge,
-  type OptOutRow,
   type Talk,
 } from '../storage/merges.ts'
-import { deleteOptOut, insertOptOut } from '../storage/opt-outs.ts'
+import { deleteOptOut, insertOptOut, optOutsOf, type ListedOptOut } from '../storage/opt-outs.ts'
 import type { LogicalClock } from '../system/logical-clock.ts'
 import { reorder } from './conversation-order.ts'
 
@@ -57,7 +53,7 @@ type Before = {
   readonly to: ConversationFacts | null
   readonly merged: ConversationFacts
   readonly contacts: { readonly from: Contact; readonly to: Contact }
-  readonly optOuts: readonly (OptOutRow & { readonly isCopied: boolean })[]
+  readonly optOuts: readonly (ListedOptOut & { readonly isCopied: boolean })[]
   readonly aliases: readonly number[]
   readonly isPersonRenamed: boolean
 }
@@ -153,7 +149,10 @@ function mergeContacts(tx: Tx, lineId: LineId, { spelling, handle }: Names): Bef
 /** The person has opted out if either had. One that another line's conversation still needs stays as well. */
 function mergeOptOuts(tx: Tx, from: Talk, handle: Handle): Before['optOuts'] {
   const isShared = isSpelledElsewhere(tx, from)
-  return optOutsOn(tx, from.handle, from.lineId).map((row) => {
+  const ofLine = optOutsOf(tx, from.handle).filter(
+    ({ lineId }) => lineId === null || lineId === from.lineId,
+  )
+  return ofLine.map((row) => {
     const { seq: _seq, ...optOut } = row
     const isCopied = insertOptOut(tx, { ...optOut, handle })
     if (!isShared || row.lineId !== null) deleteOptOut(tx, row)
@@ -203,15 +202,23 @@ function separated(tx: Tx, merge: Merge, stamps: LogicalClock) {
   pointAliases(tx, before.aliases, from.seq)
   const isAsBefore = to.seq === from.seq || ofPerson === before.to
   separateContacts(tx, merge, before, { from, isAsBefore })
-  const hasStopped = textsBehind(tx, to.seq, before.merged.lastSeq).some(
-    (text) => keywordIn(text)?.meaning === 'out',
-  )
-  for (const { isCopied, ...row } of before.optOuts) {
-    if (isCopied && !hasStopped) deleteCopy(tx, row, handle)
-    restoreOptOut(tx, row)
-  }
+  separateOptOuts(tx, handle, before, to.seq)
   if (before.isPersonRenamed) renamePerson(tx, handle, spelling)
   return { from, to }
+}
+
+/** What the person said since the merge still counts for the person. */
+function separateOptOuts(tx: Tx, handle: Handle, before: Before, personSeq: number): void {
+  const { optOuts, merged } = before
+  const texts = textsBehind(tx, personSeq, merged.lastSeq)
+  const hasStopped = texts.some((text) => keywordIn(text)?.meaning === 'out')
+  for (const { isCopied, seq: _seq, ...optOut } of optOuts) {
+    const copy = optOutsOf(tx, handle).find(({ seq: _, ...other }) =>
+      Bun.deepEquals(other, { ...optOut, handle }),
+    )
+    if (copy !== undefined && isCopied && !hasStopped) deleteOptOut(tx, copy)
+    insertOptOut(tx, optOut)
+  }
 }
 
 /** Gives the conversation its spelling back; what the person wrote under the own handle gets a conversation. */

@@ -2,8 +2,7 @@
 
 import { homeOfNumber, personOf, type Handle, type Home } from '../domain/handle.ts'
 import type { LineId } from '../domain/ids.ts'
-import type { DeviceChange, DeviceGroup, DeviceMessage } from '../lines/driver.ts'
-import type { IntakeEvent } from '../lines/line-runner.ts'
+import type { DeviceChange, DeviceGroup, DeviceMessage, LineEvent } from '../lines/driver.ts'
 import type { Db } from '../storage/database.ts'
 import { isKeptApart } from '../storage/merges.ts'
 
@@ -36,6 +35,8 @@ function readerFor(home: Home | null): (spelling: Handle) => Handle {
     return person
   }
 }
+
+export type IntakeEvent = Exclude<LineEvent, { readonly type: 'online' | 'offline' }>
 
 /** A message with the person in `handle`, and beside it the device's spelling if that is another one. */
 export type ReadMessage = DeviceMessage & { readonly spelling?: Handle | undefined }

@@ -3,6 +3,7 @@
 import type { Handle } from '../domain/handle.ts'
 import type { LineId, Timestamp } from '../domain/ids.ts'
 import type { Db, Tx } from './database.ts'
+import type { ListedOptOut } from './opt-outs.ts'
 import { merges, optOuts } from './people-schema.ts'
 import { conversations } from './schema.ts'
 import {
@@ -184,36 +185,11 @@ export function renamePerson(tx: Tx, from: Handle, to: Handle): boolean {
   return execute(tx, sql, { from, to }).changes > 0
 }
 
-export type OptOutRow = RawRow<typeof optOuts>
-
-const optOutsOfLine = `SELECT ${selected(optOuts)} FROM opt_outs
-  WHERE handle = $handle AND (line_id IS NULL OR line_id = $lineId) ORDER BY seq`
-
-/** The opt-outs of a handle that count for the line. */
-export function optOutsOn(db: Db, handle: Handle, lineId: LineId): readonly OptOutRow[] {
-  return getRows<OptOutRow>(db, optOutsOfLine, { handle, lineId })
-}
-
 /** Opt-outs of handles that no conversation has any more and that are no whole number or address. */
-export function optOutsAlone(db: Db): readonly OptOutRow[] {
+export function optOutsAlone(db: Db): readonly ListedOptOut[] {
   const sql = `SELECT ${selected(optOuts)} FROM opt_outs o WHERE instr(handle, '@') = 0
     AND NOT EXISTS (SELECT 1 FROM conversations c WHERE c.handle = o.handle)`
-  return getRows<OptOutRow>(db, sql)
-}
-
-const restored = `INSERT INTO opt_outs ${inserted(optOuts)} ON CONFLICT DO NOTHING`
-
-/** Puts an opt-out back as it was. */
-export function restoreOptOut(tx: Tx, row: OptOutRow): void {
-  execute(tx, restored, row)
-}
-
-/** Deletes the opt-out that a merge made of `row` for another handle. */
-export function deleteCopy(tx: Tx, row: OptOutRow, handle: Handle): void {
-  const sql = `DELETE FROM opt_outs WHERE handle = $handle AND line_id IS $lineId
-    AND created_at = $createdAt AND message_id IS $messageId AND source = $source`
-  const { lineId, createdAt, messageId, source } = row
-  execute(tx, sql, { handle, lineId, createdAt, messageId, source })
+  return getRows<ListedOptOut>(db, sql)
 }
 
 export type Merge = Omit<RawRow<typeof merges>, 'before'> & { readonly before: string }

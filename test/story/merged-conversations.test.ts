@@ -3,7 +3,7 @@
 
 import { expect, test } from 'bun:test'
 
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 
 import { asOwner } from '../support/control-socket.ts'
 import { eventually } from '../support/eventually.ts'
@@ -233,7 +233,13 @@ function stored({ db }: ScriptedRelay): unknown {
     'lines',
   ]
   return tables.map((table) => {
-    const rows = db.sqlite.query<Json, []>(`SELECT * FROM ${table} ORDER BY 1, 2`).all()
-    return rows.filter((row) => row.spent !== 0)
+    const rows = db.sqlite
+      .query<Json, []>(
+        `SELECT * FROM ${table} ORDER BY ${table === 'opt_outs' ? 'handle, line_id' : '1, 2'}`,
+      )
+      .all()
+    // An opt-out that comes back is the latest one.
+    const seq = table === 'opt_outs' ? { seq: 0 } : {}
+    return rows.filter((row) => row.spent !== 0).map((row) => ({ ...row, ...seq }))
   })
 }

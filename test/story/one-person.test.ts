@@ -3,7 +3,7 @@
 
 import { expect, test } from 'bun:test'
 
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 
 import { deviceHandle } from '../../src/domain/handle.ts'
 import { timestamp } from '../../src/domain/ids.ts'
