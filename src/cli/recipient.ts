@@ -47,6 +47,12 @@ export async function handleOption(
   return 'handle' in understood ? understood.handle : written
 }
 
+/** A number or an address as the relay takes it, if it needs no country; else as it was written. */
+export function plainRecipient(written: string): string {
+  const understood = understandRecipient(written, null)
+  return 'handle' in understood ? understood.handle : written
+}
+
 function isAddress(written: string): boolean {
   return /^\+[0-9]+$/.test(written) || written.includes('@')
 }

@@ -213,8 +213,8 @@ function separateOptOuts(tx: Tx, handle: Handle, before: Before, personSeq: numb
   const texts = textsBehind(tx, personSeq, merged.lastSeq)
   const hasStopped = texts.some((text) => keywordIn(text)?.meaning === 'out')
   for (const { isCopied, seq: _seq, ...optOut } of optOuts) {
-    const copy = optOutsOf(tx, handle).find(({ seq: _, ...other }) =>
-      Bun.deepEquals(other, { ...optOut, handle }),
+    const copy = optOutsOf(tx, handle).find((other) =>
+      Bun.deepEquals(other, { ...optOut, handle, seq: other.seq }),
     )
     if (copy !== undefined && isCopied && !hasStopped) deleteOptOut(tx, copy)
     insertOptOut(tx, optOut)
