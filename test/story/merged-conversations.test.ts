@@ -164,6 +164,32 @@ test('the owner separates what was merged, for good, and each side keeps what is
   ])
 })
 
+test('what an earlier version wrote in between, under the old spelling again, is merged as well', async () => {
+  await using relay = await startScripted()
+  await write(relay, ANNA, 'one')
+  await write(relay, BOB, 'two')
+  const { id } = await conversationWith(relay, BOB)
+  spellAs(relay, SPELLED)
+  await merged(relay)
+  // The earlier version opens the conversation again, and the upgrade begins with another version.
+  await write(relay, BOB, 'three')
+  const { sqlite } = relay.db
+  const reopened =
+    'UPDATE conversations SET moved_to = NULL, last_seq = 3, message_count = 1 WHERE id = $id'
+  sqlite.query(reopened).run({ id })
+  sqlite
+    .query(
+      "UPDATE messages SET handle = $spelled, conversation_seq = (SELECT seq FROM conversations WHERE id = $id) WHERE text = 'three'",
+    )
+    .run({ id, spelled: SPELLED })
+  sqlite.run("UPDATE about SET value = json_set(value, '$.version', 'other') WHERE name = 'people'")
+
+  await merged(relay, 2)
+
+  expect(await conversationWith(relay, ANNA)).toMatchObject({ message_count: 3 })
+  expect(await separate(relay, id)).toMatchObject({ id, message_count: 2 })
+})
+
 test('a conversation is merged once the country of its line is known', async () => {
   await using relay = await startScripted()
   await write(relay, ANNA, 'hello')

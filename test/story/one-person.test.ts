@@ -7,7 +7,9 @@ import * as fc from 'fast-check'
 
 import { deviceHandle } from '../../src/domain/handle.ts'
 import { timestamp } from '../../src/domain/ids.ts'
+import { startWithBoxes } from '../support/boxes-rig.ts'
 import { guidOf } from '../support/scripted-driver.ts'
+import { settle } from '../support/test-clock.ts'
 import { ANNA, BOB, OPT_OUTS, hello, openRelay, pathOf, text } from './opt-outs-stage.ts'
 
 /** As Messages, Contacts and automations spell Anna's number on an American line. */
@@ -98,4 +100,38 @@ test('an opt-out by hand, or its end, counts for the person however a device spe
   expect((await hello(relay)).status).toBe(409)
   await text(relay, 'START', spelled('(202) 555-0701'))
   expect((await relay.get(OPT_OUTS)).data).toEqual([])
+})
+
+test('a person whom the device of a box spells in its own way is the same person', async () => {
+  await using stage = await startWithBoxes()
+  const box = await stage.join('studio-3', ['+12025550101'])
+
+  await box.driver.devices[0]?.receive({ guid: 'in-1', ...spelled('(202) 555-0701'), text: 'STOP' })
+  await settle(20)
+
+  expect((await stage.relay.get('/api/v1/conversations')).data).toMatchObject([{ handle: ANNA }])
+  expect((await hello(stage.relay)).body.error.code).toBe('recipient_opted_out')
+})
+
+test('the country of each line decides about its own spellings, and doubt about none', async () => {
+  await using relay = await openRelay(['+12025550801', '+4930901820'])
+  const [american, german] = relay.devices
+  for (const handle of ['2025550701', '030 901821', '017012345678']) {
+    await american?.receive({ guid: `us ${handle}`, ...spelled(handle) })
+    await german?.receive({ guid: `de ${handle}`, ...spelled(handle) })
+  }
+
+  const { data } = await relay.get('/api/v1/conversations')
+  const handles = data.map((each: { phone_number: string; handle: string }) => [
+    each.phone_number,
+    each.handle,
+  ])
+  expect(handles.toSorted()).toEqual([
+    ['+12025550801', ANNA],
+    ['+12025550801', '017012345678'],
+    ['+12025550801', '030 901821'],
+    ['+4930901820', '+4917012345678'],
+    ['+4930901820', '+4930901821'],
+    ['+4930901820', '2025550701'],
+  ])
 })
