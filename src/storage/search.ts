@@ -254,7 +254,7 @@ const TEXTS_PER_LOOK = 64
 
 export type FoundMessages = {
   readonly seqs: readonly number[]
-  /** False where time was up before the oldest message. */
+  /** False if time was up before the oldest message, or the index is not in usual letters yet. */
   readonly isComplete: boolean
 }
 
@@ -281,7 +281,7 @@ export function searchMessages(
     to = from
     if (!isDone || (to > 0 && bounds.isTimeUp())) return { seqs, isComplete: false }
   }
-  return { seqs, isComplete: true }
+  return { seqs, isComplete: !hasOldWords(db) }
 }
 
 /** Candidates up to the seq `to`: from the index, or those behind it one by one. */
@@ -368,9 +368,12 @@ export function indexNext(tx: Tx, limit: number): void {
   }
 }
 
+/** True while rows of an earlier version are not in usual letters yet. */
+function hasOldWords(db: Db): boolean {
+  return FOLLOWED.some(({ isOld }) => getRow(db, isOld) !== null)
+}
+
 /** True where the index does not have every row yet. */
 export function isIndexBehind(db: Db): boolean {
-  return FOLLOWED.some(
-    ({ waits, isOld }) => getRow(db, waits, { limit: 1 }) !== null || getRow(db, isOld) !== null,
-  )
+  return hasOldWords(db) || FOLLOWED.some(({ waits }) => getRow(db, waits, { limit: 1 }) !== null)
 }
