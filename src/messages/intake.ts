@@ -8,7 +8,7 @@ import { derivedId, type ConversationId, type LineId, type MessageId } from '../
 import type { Line } from '../domain/line.ts'
 import { hasAttachments, mendedText, type Outbound, type Receipt } from '../domain/message.ts'
 import { carrierKind, type LeftOut, type NotRelayedKind } from '../domain/not-relayed.ts'
-import type { DeviceMessage, LeftOutMessage, LineEvent, Settlement } from '../lines/driver.ts'
+import type { DeviceMessage, LeftOutMessage, Settlement } from '../lines/driver.ts'
 import { attachmentsOf } from '../storage/attachments.ts'
 import { markKnown } from '../storage/contacts.ts'
 import { openConversation } from '../storage/conversations.ts'
@@ -55,8 +55,13 @@ import {
   failPartly,
   type SettleTools,
 } from './settle.ts'
-
-export type IntakeEvent = Exclude<LineEvent, { readonly type: 'online' | 'offline' }>
+import {
+  createPersonOn,
+  withPeople,
+  type IntakeEvent,
+  type ReadEvent,
+  type ReadMessage,
+} from './spellings.ts'
 
 export type IntakeTools = SettleTools &
   RecordTools & {
@@ -75,7 +80,7 @@ export function createIntake(
 ): (line: Line, event: IntakeEvent) => Promise<void> {
   /** The last event of each line that has a file to be copied before it, or comes behind such a one. */
   const copying = new Map<LineId, Promise<void>>()
-  const takeInOrder = async (line: Line, event: IntakeEvent) => {
+  const takeInOrder = async (line: Line, event: ReadEvent) => {
     // Where an earlier event could not be stored, a later one with its checkpoint must not be.
     await copying.get(line.id)
     const guid = event.type === 'message' ? event.message.guid : ''
@@ -84,7 +89,9 @@ export function createIntake(
     const states = isNew ? await keepFiles(tools.store, event) : NO_FILES
     await record(tools, line, event, states)
   }
-  return async (line, event) => {
+  const personOn = createPersonOn(tools.db)
+  return async (line, reported) => {
+    const event = withPeople(reported, (spelling) => personOn(line, spelling))
     if (filesOf(event).length === 0 && !copying.has(line.id)) {
       return record(tools, line, event, NO_FILES)
     }
@@ -103,7 +110,7 @@ const NO_FILES: FileStates = new Map()
 async function record(
   tools: IntakeTools,
   line: Line,
-  event: IntakeEvent,
+  event: ReadEvent,
   states: FileStates,
 ): Promise<void> {
   try {
@@ -114,7 +121,7 @@ async function record(
   }
 }
 
-function take(tools: IntakeTools, tx: Tx, { line, states }: Source, event: IntakeEvent): void {
+function take(tools: IntakeTools, tx: Tx, { line, states }: Source, event: ReadEvent): void {
   switch (event.type) {
     case 'message':
       takeMessage(tools, tx, { line, states }, event.message)
@@ -146,7 +153,7 @@ function takeMessage(
   tools: IntakeTools,
   tx: Tx,
   { line, states }: Source,
-  device: DeviceMessage,
+  device: ReadMessage,
 ): void {
   if (isStored(tx, device, { line, states })) return
   const conversationId = conversationOf(tools, tx, line, device)
@@ -335,7 +342,7 @@ function unsettled(tx: Tx, id: MessageId): Outbound | null {
 async function reject(
   { writer, log, stamps }: IntakeTools,
   line: Line,
-  event: IntakeEvent,
+  event: ReadEvent,
   error: unknown,
 ): Promise<void> {
   log.error('event of a line was rejected', { line_id: line.id, type: event.type, error })

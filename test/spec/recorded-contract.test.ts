@@ -34,6 +34,11 @@ const REWORDED = [
   ],
   // A file without a name gets the ending of its type, so that its receiver can open it.
   ['"filename":"attachment"', '"filename":"attachment.txt"'],
+  // The trail has two actions more.
+  [
+    'conversation.exported, ',
+    'conversation.exported, conversation.merged, conversation.separated, ',
+  ],
 ] as const
 
 type Outcome = readonly [status: number, code: string | null]
