@@ -50,7 +50,7 @@ const DATES: Readonly<Partial<Record<Feature, Dated>>> = {
   'before 2001': 'before 2001',
   'date ahead': 'ahead',
   old: 'two years ago',
-  'hours late': 'hours ago',
+  'minutes late': 'minutes ago',
 }
 const FAILING: readonly Fate[] = ['failed22_at_once', 'failed22_after_2s']
 const GOING: readonly Fate[] = [
@@ -67,6 +67,7 @@ const OTHERS = [
   'edit row',
   'renames',
   'back-fill',
+  'many without date',
   'self chat',
   'capitals',
   'receive only',
@@ -280,7 +281,8 @@ class Draw {
     what: Other['what'],
     where: Pick<Other, 'history' | 'at' | 'person'> & { readonly group: Group },
   ): void {
-    const count = this.#chance(0.02) ? LONG_BACK_FILL : BACK_FILL
+    const long = this.#chance(0.02) ? LONG_BACK_FILL : BACK_FILL
+    const counts: Partial<Record<Other['what'], number>> = { 'back-fill': long, 'many without date': 5 }
     const isOfGroup = what === 'renames' || what === 'echo in a group'
     this.#moves.push({
       kind: 'other',
@@ -288,7 +290,7 @@ class Draw {
       ...where,
       group: isOfGroup ? where.group : null,
       text: this.#text(),
-      count: what === 'back-fill' ? count : 1,
+      count: counts[what] ?? 1,
     })
   }
 

@@ -21,11 +21,12 @@ export const FEATURES = [
   'former number',
   'last addressed',
   'no date',
+  'many without date',
   'before 2001',
   'date ahead',
   'old',
   'back-fill',
-  'hours late',
+  'minutes late',
   'column',
   'late text',
   'file',
@@ -73,7 +74,7 @@ export type Place =
   | 'late chat'
   | 'no chat'
 
-export type Dated = 'now' | 'never' | 'before 2001' | 'ahead' | 'two years ago' | 'hours ago'
+export type Dated = 'now' | 'never' | 'before 2001' | 'ahead' | 'two years ago' | 'minutes ago'
 
 export type Body =
   | 'whole'
@@ -156,6 +157,7 @@ export type Other = Base & {
     | 'edit row'
     | 'renames'
     | 'back-fill'
+    | 'many without date'
     | 'self chat'
     | 'capitals'
     | 'receive only'

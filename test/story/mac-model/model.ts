@@ -16,15 +16,15 @@ type Asked = {
   readonly count: number
   readonly seed: number
   readonly features?: readonly Feature[] | undefined
+  /** How many faults are shown with the shortest history that has them: that takes some seconds for each. */
+  readonly shown?: number | undefined
 }
 
 /** Histories that share one relay: they happen at the same time, to other people. */
 const HISTORIES_OF_RUN = 20
-/** Runs that are shortened before they are shown. */
-const SHOWN_MAX = 5
 
 /** Lives through so many histories, and says what broke a law, each with the shortest history that does. */
-export async function runRows({ count, seed, features = FEATURES }: Asked): Promise<RowsFigures> {
+export async function runRows({ count, seed, features = FEATURES, shown = 5 }: Asked): Promise<RowsFigures> {
   const faults: string[] = []
   const sum = { moves: 0, broken: 0 }
   for (let done = 0; done < count; done += HISTORIES_OF_RUN) {
@@ -34,7 +34,7 @@ export async function runRows({ count, seed, features = FEATURES }: Asked): Prom
     const found = await live(run)
     if (found.length > 0) sum.broken += 1
     for (const fault of firstOfEach(found)) {
-      faults.push(faults.length < SHOWN_MAX ? await shortest(run, fault) : wordsOfFault(run, fault))
+      faults.push(faults.length < shown ? await shortest(run, fault) : wordsOfFault(run, fault))
     }
   }
   const line = `${count} histories, ${sum.moves} moves, ${sum.broken} runs with faults`

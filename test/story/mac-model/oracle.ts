@@ -35,6 +35,8 @@ export type Expected = {
   readonly isCarriers: boolean
 }
 
+/** A quarter of an hour before that, the line did not exist. */
+const FIRST_WINDOW_MS = 600_000
 const NONE: Range = [0, 0]
 const ONCE: Range = [1, 1]
 
@@ -100,7 +102,11 @@ function newsOf(letter: Letter, hasBackFill: boolean): Range {
   if (letter.place === 'no chat' && letter.group === null) return NONE
   // Nobody can say when it was written.
   if (isUndated(letter)) return [0, 1]
-  if (letter.dated === 'hours ago' && hasBackFill) return [0, 1]
+  if (letter.dated === 'minutes ago') {
+    if (letter.at < FIRST_WINDOW_MS) return NONE
+    // Among many old ones nobody can tell it from them.
+    if (hasBackFill) return [0, 1]
+  }
   return letter.isTwice ? [2, 2] : ONCE
 }
 
@@ -128,6 +134,9 @@ function expectedOfOther(move: Other): readonly Expected[] {
         isOld: true,
         isCarriers: true,
       }))
+    case 'many without date':
+      // They are old, as far as anybody knows: one at most can be news.
+      return [{ ...received, stored: [count, count], received: [0, 1] }]
     case 'echo in a group': {
       const conversation = group?.identifier ?? ''
       const own = { ...received, conversation, isGroup: true, sender: null }

@@ -211,6 +211,13 @@ class Performance {
         return this.#rename(move)
       case 'back-fill':
         return this.#backFill(move, spelling)
+      case 'many without date':
+        file.db.transaction(() => {
+          for (let i = 0; i < move.count; i += 1) {
+            file.receive({ from: spelling, text, at: clock.now(), values: { date: 0 } })
+          }
+        })()
+        return
       case 'self chat':
         return this.#selfChat(text, OWN_NUMBER, OWN_NUMBER)
       case 'capitals':

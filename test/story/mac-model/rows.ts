@@ -15,8 +15,8 @@ export const DESK = 'desk@example.com'
 
 const MARK = '\uFFFC'
 const PHOTO = 'photo'
-const HOUR_MS = 3_600_000
-const YEAR_MS = 365 * 24 * HOUR_MS
+const MINUTE_MS = 60_000
+const YEAR_MS = 365 * 24 * 60 * MINUTE_MS
 const SOON_MS = 1_200
 const LATE_FILE_MS = 3_000
 const LATE_CHAT_MS = 12_000
@@ -26,7 +26,7 @@ const SAME_WORDS_MS = 300
 const AGES_MS: Readonly<Partial<Record<Letter['dated'], number>>> = {
   ahead: -4 * YEAR_MS,
   'two years ago': 2 * YEAR_MS,
-  'hours ago': 3 * HOUR_MS,
+  'minutes ago': 15 * MINUTE_MS,
 }
 
 /** Writes a letter, and plans what comes of it later. `ageMs` is how long it has been on its way. */
