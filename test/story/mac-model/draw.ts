@@ -162,6 +162,8 @@ class Draw {
     const person = this.#random.of(cast)
     const at = this.#time()
     const other = this.#seldom(OTHERS, 0.15)
+    // Most of its rows say the same as the first.
+    if (other === 'back-fill' && this.#chance(0.7)) return
     if (other !== null) return this.#other(other, { history, at, person, group })
     if (this.#seldom(['stop'], 0.05) !== null) return this.#stop(history, at)
     const sending = this.#seldom(['sends', 'failures', 'odd rows', 'late error', 'slow file'], 0.15)

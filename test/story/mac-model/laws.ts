@@ -4,12 +4,15 @@ import type { Json } from '../../support/test-relay.ts'
 import type { Run, Send } from './history.ts'
 import { endOf, expectedOf, isRefused, wordsToOneself, type Expected, type Range } from './oracle.ts'
 import type { Lived } from './perform.ts'
+import type { Event } from './world.ts'
 
 export type Fault = { readonly law: string; readonly history: number | null; readonly words: string }
 
 type Seen = {
   readonly run: Run
   readonly lived: Lived
+  readonly expected: readonly Expected[]
+  readonly events: readonly Event[]
   readonly messages: readonly Json[]
   readonly conversations: readonly Json[]
 }
@@ -21,18 +24,19 @@ export async function faultsOf(run: Run, lived: Lived): Promise<readonly Fault[]
   const { world } = lived
   const messages = await world.all('/api/v1/messages?type=all')
   const conversations = await world.all('/api/v1/conversations?type=all')
-  const seen = { run, lived, messages, conversations }
+  const seen = { run, lived, expected: expectedOf(run), events: world.events, messages, conversations }
   return [...messageFaults(seen), ...sendFaults(seen), ...conversationFaults(seen), ...groupFaults(seen)]
 }
 
-function messageFaults({ run, lived, messages, conversations }: Seen): readonly Fault[] {
+function messageFaults({ run, expected: all, events, messages, conversations }: Seen): readonly Fault[] {
   const faults: Fault[] = []
   const left = new Set(messages.filter(({ source }) => source !== 'api'))
+  const byText = Map.groupBy(left, ({ text }) => text)
   const identifiers = new Map(conversations.map(({ id, chat_identifier: name }) => [id, name]))
-  const received = lived.world.events.filter(({ name }) => RECEIVED.has(name))
-  for (const expected of expectedOf(run)) {
+  const received = events.filter(({ name }) => RECEIVED.has(name))
+  for (const expected of all) {
     const { history, text, conversation } = expected
-    const found = [...left].filter((message) => isOf(message, expected, identifiers))
+    const found = (byText.get(text) ?? []).filter((message) => isOf(message, expected, identifiers))
     for (const message of found) left.delete(message)
     const ids = new Set(found.map(({ id }) => id))
     const fault = (law: string, words: string) =>
@@ -42,10 +46,10 @@ function messageFaults({ run, lived, messages, conversations }: Seen): readonly 
     const news = received.filter(({ messageId }) => ids.has(messageId)).length
     const untrue = outside(news, expected.received)
     if (untrue !== null && wrong === null) fault('news is told once', `told ${news} times, not ${untrue}`)
-    const edits = countOf(lived, 'message.edited', ids)
+    const edits = countOf(events, 'message.edited', ids)
     const untold = outside(edits, expected.edits)
     if (untold !== null) fault('an edit is told once', `${edits} edits, not ${untold}`)
-    if (countOf(lived, 'message.unsent', ids) > 0) fault('nothing was unsent', 'told as unsent')
+    if (countOf(events, 'message.unsent', ids) > 0) fault('nothing was unsent', 'told as unsent')
     const files = found.flatMap(({ attachments = [] }: Json) => attachments)
     if (!expected.hasFile || wrong !== null) continue
     const states = files.map(({ state }: Json) => state).join()
@@ -57,13 +61,13 @@ function messageFaults({ run, lived, messages, conversations }: Seen): readonly 
     const isNews = received.some(({ messageId }) => messageId === id)
     if (own.has(text) && !isNews) continue
     const law = own.has(text) ? 'our own words are no news' : 'each message has its conversation'
-    faults.push({ law, history: historyOf(run, text), words })
+    faults.push({ law, history: historyOf(run, all, text), words })
   }
   return faults
 }
 
-function historyOf(run: Run, text: string): number | null {
-  const known = expectedOf(run).find((expected) => expected.text === text)
+function historyOf(run: Run, all: readonly Expected[], text: string): number | null {
+  const known = all.find((expected) => expected.text === text)
   const move = run.moves.find((one) => 'text' in one && one.text === text)
   return known?.history ?? move?.history ?? null
 }
@@ -88,15 +92,15 @@ function outside(count: number, [least, most]: Range): string | null {
   return least === most ? String(least) : `${least} to ${most}`
 }
 
-function countOf({ world }: Lived, name: string, ids: ReadonlySet<string>): number {
-  return world.events.filter((event) => event.name === name && ids.has(event.messageId ?? '')).length
+function countOf(events: readonly Event[], name: string, ids: ReadonlySet<string>): number {
+  return events.filter((event) => event.name === name && ids.has(event.messageId ?? '')).length
 }
 
-function sendFaults({ run, lived, messages }: Seen): readonly Fault[] {
+function sendFaults({ run, lived, events, messages }: Seen): readonly Fault[] {
   const faults: Fault[] = []
   const hasCrash = run.moves.some(({ kind, ...move }) => 'what' in move && move.what === 'crash')
   for (const send of run.moves.filter((move): move is Send => move.kind === 'send')) {
-    const words = wrongAbout(send, { run, lived, messages, hasCrash })
+    const words = wrongAbout(send, { run, lived, events, messages, hasCrash })
     if (words === null) continue
     const law = isRefused(run, send) ? 'STOP is heard' : 'a send ends in the truth'
     const told = `${words}: "${send.text}" to ${send.person.handle} (${send.fate})`
@@ -105,9 +109,11 @@ function sendFaults({ run, lived, messages }: Seen): readonly Fault[] {
   return faults
 }
 
+type Sent = Omit<Seen, 'conversations' | 'expected'> & { readonly hasCrash: boolean }
+
 function wrongAbout(
   send: Send,
-  { run, lived, messages, hasCrash }: Omit<Seen, 'conversations'> & { readonly hasCrash: boolean },
+  { run, lived, events, messages, hasCrash }: Sent,
 ): string | null {
   const { text, person } = send
   const answer = lived.answers.get(text)
@@ -128,7 +134,7 @@ function wrongAbout(
   if (others.length > 0) return `listed again as typed on the device, for ${others[0].handle}`
   const { status, error } = message
   const isTrue = isEnd(send, status, hasCrash && carried === 0)
-  const failures = countOf(lived, 'message.failed', new Set([message.id]))
+  const failures = countOf(events, 'message.failed', new Set([message.id]))
   if (!isTrue) return `ended as ${status} ${error?.code ?? ''}`
   if (WENT.has(status) && failures > 0) return `told as failed ${failures} times, and is ${status}`
   if (status === 'failed' && failures !== 1) return `told as failed ${failures} times`
@@ -140,12 +146,12 @@ function isEnd(send: Send, status: string, mayBeLost: boolean): boolean {
   return endOf(send) === 'sent' ? WENT.has(status) : status === 'failed'
 }
 
-function conversationFaults({ run, lived, conversations }: Seen): readonly Fault[] {
+function conversationFaults({ run, lived, expected, conversations }: Seen): readonly Fault[] {
   const faults: Fault[] = []
   const direct = conversations.filter(({ type }) => type !== 'group')
   const byHandle = Map.groupBy(direct, ({ handle }) => handle)
   for (const [handle, all] of byHandle) {
-    const told = expectedOf(run).filter((one) => !one.isGroup && one.conversation === handle)
+    const told = expected.filter((one) => !one.isGroup && one.conversation === handle)
     const history = told[0]?.history ?? null
     const fault = (law: string, words: string) => faults.push({ law, history, words: `${words}: ${handle}` })
     if (all.length > 1) fault('a person has one conversation', `${all.length} conversations`)
@@ -187,7 +193,7 @@ function hasOther(run: Run, handle: string): boolean {
   )
 }
 
-function groupFaults({ run, lived, conversations }: Seen): readonly Fault[] {
+function groupFaults({ run, events, conversations }: Seen): readonly Fault[] {
   const faults: Fault[] = []
   for (const conversation of conversations.filter(({ type }) => type === 'group')) {
     const { chat_identifier: identifier, participants } = conversation
@@ -201,7 +207,7 @@ function groupFaults({ run, lived, conversations }: Seen): readonly Fault[] {
   }
   for (const move of run.moves) {
     if (move.kind !== 'other' || move.what !== 'renames') continue
-    const told = lived.world.events.filter(
+    const told = events.filter(
       ({ name, body }) => name === 'group.updated' && JSON.stringify(body).includes(`"${move.text}"`),
     )
     if (told.length === 1) continue
