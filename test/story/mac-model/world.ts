@@ -7,6 +7,7 @@ import { EVENT_NAMES } from '../../../src/domain/webhook.ts'
 import { closeDatabase, openDatabase } from '../../../src/storage/database.ts'
 import type { Clock } from '../../../src/system/clock.ts'
 import type { RunProcess } from '../../../src/system/process.ts'
+import { eventually } from '../../support/eventually.ts'
 import { ChatDbFile } from '../../support/mac/chat-db-file.ts'
 import type { SchemaName } from '../../support/mac/chat-db-schemas.ts'
 import { driverOn, fakeMac, type FakeMac } from '../../support/mac/fake-mac.ts'
@@ -28,6 +29,7 @@ const GRAIN_MS = 1_000
 const COARSE_MS = 9_000
 /** A longer time passes in coarse grains. */
 const LONG_MS = 60_000
+const COPY_MS = 1_000
 const FIRST_MS = 1_000
 const STOP_MS = 120_000
 
@@ -38,6 +40,8 @@ export class MacWorld {
   readonly #mac: FakeMac
   readonly #sink: WebhookSink
   readonly #timers: { readonly at: number; readonly act: () => void }[] = []
+  /** Files that Messages wrote, and how many of them the relay has, or did not take in time. */
+  readonly #files = { written: 0, kept: 0, missed: 0 }
   #life = new Life(this.clock)
   #relay: TestRelay | null = null
   #lives = 0
@@ -119,18 +123,21 @@ export class MacWorld {
 
   async pass(ms: number): Promise<void> {
     const end = this.clock.monotonic() + ms
+    await this.#keepFiles()
     for (;;) {
       const due = this.#timers.toSorted((a, b) => a.at - b.at)[0]
       if (due === undefined || due.at > end) break
       this.#timers.splice(this.#timers.indexOf(due), 1)
       await this.#elapse(due.at - this.clock.monotonic())
       due.act()
+      await this.#keepFiles()
     }
     await this.#elapse(end - this.clock.monotonic())
   }
 
   /** Bytes of a file where Messages keeps what it has received. */
   writeFile(path: string, content: string): void {
+    this.#files.written += 1
     const whole = join(this.#folder.path, path)
     mkdirSync(dirname(whole), { recursive: true })
     writeFileSync(whole, content)
@@ -165,6 +172,23 @@ export class MacWorld {
     await relay.post('/api/v1/webhooks', { url: 'https://example.test/', events: EVENT_NAMES })
     await this.pass(FIRST_MS)
     await this.setLine({ relay_groups: true, relay_sms: true, daily_contact_limit: 10_000 })
+  }
+
+  /** A disk that others use too copies files: its time is not that of the history, which waits for it. */
+  async #keepFiles(): Promise<void> {
+    const files = this.#files
+    if (files.kept + files.missed >= files.written) return
+    const sql = "SELECT count(*) AS count FROM attachments WHERE state = 'available'"
+    const count = () => this.relay.db.sqlite.query<{ count: number }, []>(sql).get()?.count ?? 0
+    const look = async () => {
+      await this.clock.advance(100)
+      files.kept = count()
+      return files.kept + files.missed >= files.written ? true : null
+    }
+    // A file that is never found is a fault that the laws see.
+    await eventually('its files are copied', look, COPY_MS).catch(() => {
+      files.missed = files.written - files.kept
+    })
   }
 
   async #elapse(ms: number): Promise<void> {
