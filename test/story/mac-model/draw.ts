@@ -243,7 +243,8 @@ class Draw {
     known: Person,
   ): void {
     const fate = this.#fate(feature)
-    const isPlain = fate === 'happy' && known.isReachable
+    // To an address, only who wrote before can be answered.
+    const isPlain = fate === 'happy' && known.handle.startsWith('+')
     const person = isPlain ? known : this.#stranger()
     const isCopied = fate === 'happy' && this.#seldom(['own copies'], 0.3) !== null
     const copies = isCopied ? [{ afterMs: this.#random.of(COPIES_MS), spelling: null }] : []
@@ -251,11 +252,12 @@ class Draw {
   }
 
   #fate(feature: 'sends' | 'failures' | 'odd rows' | 'late error' | 'slow file'): Fate {
-    if (feature === 'late error' || feature === 'slow file') return feature
+    if (feature === 'slow file') return feature
     if (feature === 'odd rows') return this.#random.of(ODD)
     if (feature === 'sends') return this.#chance(0.7) ? 'happy' : this.#random.of(GOING)
     this.#failures += 1
-    return this.#failures > FAILURES_MAX ? 'happy' : this.#random.of(FAILING)
+    if (this.#failures > FAILURES_MAX) return 'happy'
+    return feature === 'late error' ? feature : this.#random.of(FAILING)
   }
 
   /** A person ends it by one spelling, and perhaps begins again by another; programs try both times. */
@@ -266,7 +268,16 @@ class Draw {
       const service = this.#service(person)
       const what = { kind: 'letter', by: 'person', body: 'whole', dated: 'now' } as const
       const how = { place: 'chat', isTwice: false, copies: [], during: null, group: null } as const
-      this.#moves.push({ ...what, ...how, history, at: at + afterMs, person, spelling, text, service })
+      this.#moves.push({
+        ...what,
+        ...how,
+        history,
+        at: at + afterMs,
+        person,
+        spelling,
+        text,
+        service,
+      })
     }
     const send = (afterMs: number) => {
       const what = { kind: 'send', fate: 'happy', copies: [] } as const
@@ -284,7 +295,10 @@ class Draw {
     where: Pick<Other, 'history' | 'at' | 'person'> & { readonly group: Group },
   ): void {
     const long = this.#chance(0.02) ? LONG_BACK_FILL : BACK_FILL
-    const counts: Partial<Record<Other['what'], number>> = { 'back-fill': long, 'many without date': 5 }
+    const counts: Partial<Record<Other['what'], number>> = {
+      'back-fill': long,
+      'many without date': 5,
+    }
     const isOfGroup = what === 'renames' || what === 'echo in a group'
     this.#moves.push({
       kind: 'other',

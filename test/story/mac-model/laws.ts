@@ -2,11 +2,22 @@
 
 import type { Json } from '../../support/test-relay.ts'
 import type { Run, Send } from './history.ts'
-import { endOf, expectedOf, isRefused, wordsToOneself, type Expected, type Range } from './oracle.ts'
+import {
+  endOf,
+  expectedOf,
+  isRefused,
+  wordsToOneself,
+  type Expected,
+  type Range,
+} from './oracle.ts'
 import type { Lived } from './perform.ts'
 import type { Event } from './world.ts'
 
-export type Fault = { readonly law: string; readonly history: number | null; readonly words: string }
+export type Fault = {
+  readonly law: string
+  readonly history: number | null
+  readonly words: string
+}
 
 type Seen = {
   readonly run: Run
@@ -24,11 +35,29 @@ export async function faultsOf(run: Run, lived: Lived): Promise<readonly Fault[]
   const { world } = lived
   const messages = await world.all('/api/v1/messages?type=all')
   const conversations = await world.all('/api/v1/conversations?type=all')
-  const seen = { run, lived, expected: expectedOf(run), events: world.events, messages, conversations }
-  return [...messageFaults(seen), ...sendFaults(seen), ...conversationFaults(seen), ...groupFaults(seen)]
+  const seen = {
+    run,
+    lived,
+    expected: expectedOf(run),
+    events: world.events,
+    messages,
+    conversations,
+  }
+  return [
+    ...messageFaults(seen),
+    ...sendFaults(seen),
+    ...conversationFaults(seen),
+    ...groupFaults(seen),
+  ]
 }
 
-function messageFaults({ run, expected: all, events, messages, conversations }: Seen): readonly Fault[] {
+function messageFaults({
+  run,
+  expected: all,
+  events,
+  messages,
+  conversations,
+}: Seen): readonly Fault[] {
   const faults: Fault[] = []
   const left = new Set(messages.filter(({ source }) => source !== 'api'))
   const byText = Map.groupBy(left, ({ text }) => text)
@@ -42,10 +71,12 @@ function messageFaults({ run, expected: all, events, messages, conversations }: 
     const fault = (law: string, words: string) =>
       faults.push({ law, history, words: `${words}: "${text}" of ${conversation}` })
     const wrong = outside(found.length, expected.stored)
-    if (wrong !== null) fault('each message is stored once', `stored ${found.length} times, not ${wrong}`)
+    if (wrong !== null)
+      fault('each message is stored once', `stored ${found.length} times, not ${wrong}`)
     const news = received.filter(({ messageId }) => ids.has(messageId)).length
     const untrue = outside(news, expected.received)
-    if (untrue !== null && wrong === null) fault('news is told once', `told ${news} times, not ${untrue}`)
+    if (untrue !== null && wrong === null)
+      fault('news is told once', `told ${news} times, not ${untrue}`)
     const edits = countOf(events, 'message.edited', ids)
     const untold = outside(edits, expected.edits)
     if (untold !== null) fault('an edit is told once', `${edits} edits, not ${untold}`)
@@ -72,10 +103,15 @@ function historyOf(run: Run, all: readonly Expected[], text: string): number | n
   return known?.history ?? move?.history ?? null
 }
 
-function isOf(message: Json, expected: Expected, identifiers: ReadonlyMap<string, string>): boolean {
+function isOf(
+  message: Json,
+  expected: Expected,
+  identifiers: ReadonlyMap<string, string>,
+): boolean {
   if (message.text !== expected.text) return false
   if (expected.isGroup !== (message.conversation_type === 'group')) return false
-  if (expected.isGroup && identifiers.get(message.conversation_id) !== expected.conversation) return false
+  if (expected.isGroup && identifiers.get(message.conversation_id) !== expected.conversation)
+    return false
   if ((message.direction === 'outbound') !== (expected.sender === null)) {
     // An echo in a group may be listed as it came.
     if (expected.sender !== null || expected.stored[0] > 0) return false
@@ -111,10 +147,7 @@ function sendFaults({ run, lived, events, messages }: Seen): readonly Fault[] {
 
 type Sent = Omit<Seen, 'conversations' | 'expected'> & { readonly hasCrash: boolean }
 
-function wrongAbout(
-  send: Send,
-  { run, lived, events, messages, hasCrash }: Sent,
-): string | null {
+function wrongAbout(send: Send, { run, lived, events, messages, hasCrash }: Sent): string | null {
   const { text, person } = send
   const answer = lived.answers.get(text)
   const carried = lived.carried(text)
@@ -153,7 +186,8 @@ function conversationFaults({ run, lived, expected, conversations }: Seen): read
   for (const [handle, all] of byHandle) {
     const told = expected.filter((one) => !one.isGroup && one.conversation === handle)
     const history = told[0]?.history ?? null
-    const fault = (law: string, words: string) => faults.push({ law, history, words: `${words}: ${handle}` })
+    const fault = (law: string, words: string) =>
+      faults.push({ law, history, words: `${words}: ${handle}` })
     if (all.length > 1) fault('a person has one conversation', `${all.length} conversations`)
     const [{ last_message: last, unread_count: unread = 0, service }] = all as [Json]
     const news = told.filter(({ isOld, sender }) => !isOld && sender !== null)
@@ -208,7 +242,8 @@ function groupFaults({ run, events, conversations }: Seen): readonly Fault[] {
   for (const move of run.moves) {
     if (move.kind !== 'other' || move.what !== 'renames') continue
     const told = events.filter(
-      ({ name, body }) => name === 'group.updated' && JSON.stringify(body).includes(`"${move.text}"`),
+      ({ name, body }) =>
+        name === 'group.updated' && JSON.stringify(body).includes(`"${move.text}"`),
     )
     if (told.length === 1) continue
     const words = `"${move.text}" is told ${told.length} times`

@@ -21,10 +21,15 @@ type Asked = {
 }
 
 /** Histories that share one relay: they happen at the same time, to other people. */
-const HISTORIES_OF_RUN = 20
+export const HISTORIES_OF_RUN = 50
 
 /** Lives through so many histories, and says what broke a law, each with the shortest history that does. */
-export async function runRows({ count, seed, features = FEATURES, shown = 5 }: Asked): Promise<RowsFigures> {
+export async function runRows({
+  count,
+  seed,
+  features = FEATURES,
+  shown = 5,
+}: Asked): Promise<RowsFigures> {
   const faults: string[] = []
   const sum = { moves: 0, broken: 0 }
   for (let done = 0; done < count; done += HISTORIES_OF_RUN) {
@@ -68,7 +73,13 @@ async function shortest(run: Run, fault: Fault): Promise<string> {
   const { history } = fault
   if (history !== null) {
     const isOf = (one: number | null) => one === history || one === null
-    await breaks(without(run, (move) => !isOf(move.history), ({ history: one }) => !isOf(one)))
+    await breaks(
+      without(
+        run,
+        (move) => !isOf(move.history),
+        ({ history: one }) => !isOf(one),
+      ),
+    )
   }
   for (let size = Math.ceil(best.moves.length / 2); size >= 1; size = Math.floor(size / 2)) {
     for (let from = 0; from < best.moves.length;) {
@@ -76,7 +87,14 @@ async function shortest(run: Run, fault: Fault): Promise<string> {
       if (!(await breaks(without(best, (move) => gone.has(move))))) from += size
     }
   }
-  for (const past of best.past) await breaks(without(best, () => false, (one) => one === past))
+  for (const past of best.past)
+    await breaks(
+      without(
+        best,
+        () => false,
+        (one) => one === past,
+      ),
+    )
   for (const simpler of PLAINER) {
     for (const move of best.moves) {
       const plain = simpler(move)
@@ -87,7 +105,9 @@ async function shortest(run: Run, fault: Fault): Promise<string> {
   const last = await live(best)
   const words = last.find(({ law }) => law === fault.law) ?? fault
   const past = best.past.map(({ what, person }) => `    before: ${what} ${person.handle}`)
-  return [wordsOfFault(run, words), ...past, ...best.moves.map((m) => `    ${wordsOf(m)}`)].join('\n')
+  return [wordsOfFault(run, words), ...past, ...best.moves.map((m) => `    ${wordsOf(m)}`)].join(
+    '\n',
+  )
 }
 
 function without(

@@ -42,7 +42,9 @@ const ONCE: Range = [1, 1]
 
 export function expectedOf(run: Run): readonly Expected[] {
   const all = new Map<string, Expected>()
-  const hasBackFill = run.moves.some(({ kind, ...move }) => 'what' in move && move.what === 'back-fill')
+  const hasBackFill = run.moves.some(
+    ({ kind, ...move }) => 'what' in move && move.what === 'back-fill',
+  )
   for (const one of run.moves.flatMap((move) => expectedOfMove(move, hasBackFill))) {
     const key = JSON.stringify([one.conversation, one.text, one.sender])
     const before = all.get(key)
@@ -100,8 +102,8 @@ function newsOf(letter: Letter, hasBackFill: boolean): Range {
   if (isOld(letter)) return NONE
   // It may be of a group that nobody knows.
   if (letter.place === 'no chat' && letter.group === null) return NONE
-  // Nobody can say when it was written.
-  if (isUndated(letter)) return [0, 1]
+  // Nobody can say when it was written; years ahead is no time at all.
+  if (isUndated(letter) || letter.dated === 'ahead') return [0, 1]
   if (letter.dated === 'minutes ago') {
     if (letter.at < FIRST_WINDOW_MS) return NONE
     // Among many old ones nobody can tell it from them.

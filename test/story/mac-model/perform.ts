@@ -318,7 +318,11 @@ class Performance {
         return world.start()
       case 'rebuilt':
         await world.pass(QUIET_MS)
-        model.replace({ keep: 1_000_000, order: trouble.at % 2 === 0 ? 'oldest_first' : 'newest_first', into: 'new_file' })
+        model.replace({
+          keep: 1_000_000,
+          order: trouble.at % 2 === 0 ? 'oldest_first' : 'newest_first',
+          into: 'new_file',
+        })
         return write(0)
     }
   }

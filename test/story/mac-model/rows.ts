@@ -2,9 +2,9 @@
 
 import { randomUUID } from 'node:crypto'
 
-import type { ColumnValue, MessageValues } from '../../support/mac/chat-db-file.ts'
-import { encodeAttributedBody } from '../../support/mac/attributed-body-encoder.ts'
 import { binaryPropertyList } from '../../support/iphone/binary-plist-writer.ts'
+import { encodeAttributedBody } from '../../support/mac/attributed-body-encoder.ts'
+import type { ColumnValue, MessageValues } from '../../support/mac/chat-db-file.ts'
 import { OWN_NUMBER } from '../../support/mac/trace-steps.ts'
 import { type Group, type Letter, type Place } from './history.ts'
 import type { Person } from './people.ts'

@@ -7,6 +7,7 @@ import { EVENT_NAMES } from '../../../src/domain/webhook.ts'
 import { closeDatabase, openDatabase } from '../../../src/storage/database.ts'
 import type { Clock } from '../../../src/system/clock.ts'
 import type { RunProcess } from '../../../src/system/process.ts'
+import type { Post } from '../../../src/webhooks/post.ts'
 import { eventually } from '../../support/eventually.ts'
 import { ChatDbFile } from '../../support/mac/chat-db-file.ts'
 import type { SchemaName } from '../../support/mac/chat-db-schemas.ts'
@@ -15,7 +16,6 @@ import { MessagesModel, type ScriptEnd } from '../../support/mac/messages-model.
 import { ScratchFolder } from '../../support/scratch-folder.ts'
 import { TestClock } from '../../support/test-clock.ts'
 import { seededRandom, startRelay, type Json, type TestRelay } from '../../support/test-relay.ts'
-import type { Post } from '../../../src/webhooks/post.ts'
 import { WebhookSink } from '../../support/webhook-sink.ts'
 
 export type Event = {
