@@ -33,6 +33,8 @@ const BACK_FILL = 60
 const LONG_BACK_FILL = 1_500
 /** Five failures in an hour stop a line, and that is another story. */
 const FAILURES_MAX = 3
+/** All other sends wait behind one for minutes. */
+const SLOW_FILES_MAX = 2
 const SCHEMAS = ['macos15', 'macos26a', 'macos26b'] as const
 
 const PLACES: readonly Place[] = ['bare chat', 'two chats', 'merged chat', 'late chat', 'no chat']
@@ -92,6 +94,7 @@ class Draw {
   readonly #past: Past[] = []
   #serial = 1
   #failures = 0
+  #slowFiles = 0
   #texts = 0
 
   constructor(drawn: Drawn) {
@@ -252,7 +255,10 @@ class Draw {
   }
 
   #fate(feature: 'sends' | 'failures' | 'odd rows' | 'late error' | 'slow file'): Fate {
-    if (feature === 'slow file') return feature
+    if (feature === 'slow file') {
+      this.#slowFiles += 1
+      return this.#slowFiles > SLOW_FILES_MAX ? 'happy' : feature
+    }
     if (feature === 'odd rows') return this.#random.of(ODD)
     if (feature === 'sends') return this.#chance(0.7) ? 'happy' : this.#random.of(GOING)
     this.#failures += 1
