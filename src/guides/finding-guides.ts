@@ -20,7 +20,11 @@ const CODES_BY_PLACE: Readonly<Record<string, readonly string[]>> = {
     'wrong_owner',
   ],
   'mac#good-to-know': ['new_contacts_paused', 'old_messages_synced'],
-  'mac#what-is-not-relayed': ['group_messages_not_relayed', 'undecodable_bodies'],
+  'mac#what-is-not-relayed': [
+    'group_messages_not_relayed',
+    'own_messages_left_out',
+    'undecodable_bodies',
+  ],
   'mac#the-iphone-on-the-cable': [
     'anchor_absent',
     'anchor_ios_too_old',

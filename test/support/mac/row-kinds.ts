@@ -184,6 +184,7 @@ export const ROW_KINDS: Readonly<Record<string, RowKind>> = {
       }
     },
     handle: OWN_NUMBER,
+    counts: ['own', 'own'],
   },
   '15 days old': kept(direct({}, 15 * DAY_MS)),
   'an SMS of 15 days ago': kept(direct({ service: 'SMS' }, 15 * DAY_MS)),

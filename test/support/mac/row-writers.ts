@@ -19,7 +19,7 @@ export type RowKind = {
   readonly expected?: string | undefined
   /** Handle that it is published with, where that is not its writer. */
   readonly handle?: string | undefined
-  readonly counts?: string | undefined
+  readonly counts?: string | readonly string[] | undefined
   /** The first macOS that writes such a row. */
   readonly since?: SchemaName | undefined
 }

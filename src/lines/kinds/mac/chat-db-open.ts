@@ -148,10 +148,10 @@ export const OPTIONAL_COLUMNS = {
     'is_corrupt cache_has_attachments balloon_bundle_id schedule_type destination_caller_id',
     'subject cache_roomnames filter_action associated_message_guid associated_message_emoji',
     'thread_originator_guid thread_originator_part message_summary_info group_action_type',
-    'group_title other_handle',
+    'group_title other_handle account',
   ),
   handle: [] as const,
-  chat: columns('last_addressed_handle service_name group_id display_name'),
+  chat: columns('service_name group_id display_name'),
   chat_message_join: columns('message_date filter_action'),
   attachment: columns(
     'filename mime_type transfer_name total_bytes transfer_state is_outgoing',

@@ -20,7 +20,10 @@ const STATE_COLUMNS = columns(
   'is_delayed is_pending_satellite_send schedule_type',
 )
 const EXPRESSIONS: ReadonlySet<string> = new Set(
-  columns('ROWID attributedBody handle_id text subject message_summary_info other_handle'),
+  columns(
+    'ROWID attributedBody handle_id text subject message_summary_info other_handle',
+    'destination_caller_id account',
+  ),
 )
 const FILE_COLUMNS = columns(
   'filename mime_type transfer_name total_bytes transfer_state is_outgoing hide_attachment',
@@ -38,7 +41,9 @@ const MESSAGE_COLUMNS = [...ESSENTIAL_COLUMNS.message, ...OPTIONAL_COLUMNS.messa
 const BODY_BYTES_MAX = 2 * 1_048_576 + 1
 const LAST_ROWS_MAX = 8
 const CHATS_MAX = 8
-const ALIAS_ROWS = 200
+const OWN_USES = 200
+/** Latest rows of any kind among which they are looked for. */
+const OWN_USES_AMONG = 50_000
 /** iMessage lets 32 into a group; a carrier may let in more. */
 const MEMBERS_MAX = 500
 
@@ -50,8 +55,13 @@ const LOWEST_CHAT = `(SELECT coalesce(min(CASE k.style WHEN 43 THEN k.ROWID END)
   FROM chat_message_join j JOIN chat k ON k.ROWID = j.chat_id WHERE j.message_id = m.ROWID)`
 const IS_IN_GROUP = `(SELECT max(k.style = 43) FROM chat_message_join j JOIN chat k ON k.ROWID = j.chat_id
   WHERE j.message_id = m.ROWID) AS is_in_group`
+/** As text: JSON holds no BLOB. */
+const CHATS = `(SELECT json_group_array(json_array(
+    CAST(k.guid AS TEXT), CAST(k.style AS INTEGER), CAST(k.chat_identifier AS TEXT)))
+  FROM chat_message_join j JOIN chat k ON k.ROWID = j.chat_id WHERE j.message_id = m.ROWID) AS chats`
 const ROW_IDS = `(SELECT value FROM json_each($rowIds))`
-const HANDLES = `(SELECT h.ROWID FROM handle h WHERE h.id = +$handle)`
+const SPELLINGS = `(SELECT value FROM json_each($spellings))`
+const HANDLE = `(SELECT h.id FROM handle h WHERE h.ROWID = m.handle_id) AS handle`
 
 export function queriesOf(schema: ChatDbSchema) {
   const named = (names: readonly MessageColumn[]) => namedColumns(schema, names)
@@ -84,13 +94,18 @@ export function queriesOf(schema: ChatDbSchema) {
       WHERE c.chat_identifier = +$handle AND +c.style = 45 AND ${chatService} = 'imessage'
       ORDER BY (SELECT max(${joinDate}) FROM chat_message_join j WHERE j.chat_id = c.ROWID) DESC,
         c.ROWID DESC LIMIT ${CHATS_MAX}`,
-    knowsHandle: `SELECT 1 AS value FROM message m WHERE m.handle_id IN ${HANDLES}
-      UNION ALL SELECT 1 FROM chat c JOIN chat_message_join j ON j.chat_id = c.ROWID
-        WHERE c.chat_identifier = +$handle AND +c.style = 45 LIMIT 1`,
+    knowsHandle: `SELECT 1 AS value FROM message m
+        WHERE m.handle_id IN (SELECT h.ROWID FROM handle h WHERE h.id IN ${SPELLINGS})
+      UNION ALL SELECT 1 FROM json_each($spellings)
+        CROSS JOIN chat c ON c.chat_identifier = json_each.value AND +c.style = 45
+        JOIN chat_message_join j ON j.chat_id = c.ROWID LIMIT 1`,
+    handlesAfter: `SELECT ROWID AS id, id AS value FROM handle WHERE ROWID > +$rowId
+      ORDER BY ROWID LIMIT +$limit`,
+    chatsAfter: `SELECT ROWID AS id, chat_identifier AS value FROM chat
+      WHERE ROWID > +$rowId AND +style = 45 ORDER BY ROWID LIMIT +$limit`,
     lastWith: lastWith(named(['is_from_me', 'service', 'error', 'is_sent', 'date']), joinDate),
-    duplicates: `${full} WHERE m.date BETWEEN +$from AND +$until AND m.handle_id IN
-        (SELECT h.ROWID FROM handle h WHERE h.id = +$handle UNION ALL SELECT 0 WHERE +$handle IS NULL)
-      AND +m.ROWID < +$rowId AND +m.is_from_me = +$isFromMe
+    datedLike: `SELECT m.ROWID AS id, ${HANDLE} FROM message m
+      WHERE m.date BETWEEN +$from AND +$until AND +m.ROWID < +$rowId AND +m.is_from_me = +$isFromMe
       ORDER BY m.date LIMIT +$limit`,
     isRecoverable: isRecoverable(schema),
     emojiWords: emojiWords(schema),
@@ -99,8 +114,8 @@ export function queriesOf(schema: ChatDbSchema) {
     groupChat: `SELECT ${chat} FROM chat c WHERE c.chat_identifier = +$identifier AND +c.style = 43
       ORDER BY c.ROWID DESC LIMIT 1`,
     membersOf: membersOf(schema),
-    ownAliases: aliases(schema, 1),
-    receivedAliases: aliases(schema, 0),
+    sentUses: ownUses(schema, 1),
+    receivedUses: ownUses(schema, 0),
   }
 }
 
@@ -119,7 +134,7 @@ function fullRows(schema: ChatDbSchema): string {
   const column = (name: MessageColumn) => schema.column('m', 'message', name)
   const joinFilter = schema.column('j', 'chat_message_join', 'filter_action')
   return `SELECT m.ROWID AS id, ${namedColumns(schema, MESSAGE_COLUMNS)}, ${chatColumns(schema)},
-    ${IS_IN_GROUP}, h.id AS handle,
+    ${IS_IN_GROUP}, ${CHATS}, h.id AS handle,
     substr(CAST(m.attributedBody AS BLOB), 1, ${BODY_BYTES_MAX}) AS body,
     substr(${column('text')}, 1, ${BODY_BYTES_MAX}) AS text,
     substr(${column('subject')}, 1, ${BODY_BYTES_MAX}) AS subject,
@@ -149,10 +164,10 @@ function membersOf(schema: ChatDbSchema): string {
  * sent may name no handle, and rows that were never joined are in no chat.
  */
 function lastWith(selected: string, joinDate: string): string {
-  return `SELECT ${selected} FROM message m WHERE m.ROWID IN (
+  return `SELECT ${selected}, ${HANDLE} FROM message m WHERE m.ROWID IN (
       SELECT n.ROWID FROM handle h JOIN message n ON n.ROWID IN (
         SELECT i.ROWID FROM message i WHERE i.handle_id = h.ROWID ORDER BY i.date DESC LIMIT +$limit)
-      WHERE h.id = +$handle
+      WHERE h.id IN ${SPELLINGS}
       UNION ALL
       SELECT n.ROWID FROM chat c JOIN message n ON n.ROWID IN (
         SELECT j.message_id FROM chat_message_join j WHERE j.chat_id = c.ROWID
@@ -197,14 +212,26 @@ function filesAt(schema: ChatDbSchema): string {
 }
 
 /**
- * Aliases of the latest messages without an error. All three flags are named because Messages has an
- * index over them, in the order of the ROWID; received messages are never "sent".
+ * Addresses of ours that the latest messages without an error were sent from or came to, with everybody else that
+ * each of them names. `last_addressed_handle` of the chat is not read: it may be the other side's. Rows that name
+ * their own address only are passed over, because iCloud writes the notes to oneself again by the thousand. All three
+ * flags are named because Messages has an index over them, in the order of the ROWID; received messages are never "sent".
  */
-function aliases(schema: ChatDbSchema, isOwn: 0 | 1): string {
-  const alias = schema.column('m', 'message', 'destination_caller_id')
-  const addressed = schema.column('c', 'chat', 'last_addressed_handle')
-  return `SELECT coalesce(nullif(${alias}, ''), nullif(${addressed}, '')) AS value
-    FROM message m LEFT JOIN chat c ON c.ROWID = ${LOWEST_CHAT}
-    WHERE m.is_sent = ${isOwn} AND m.is_from_me = ${isOwn} AND m.error = 0
-    ORDER BY m.ROWID DESC LIMIT ${ALIAS_ROWS}`
+function ownUses(schema: ChatDbSchema, isOwn: 0 | 1): string {
+  const column = (name: MessageColumn) => schema.column('m', 'message', name)
+  const members = schema.has('chat_handle_join')
+    ? `(SELECT json_group_array(CAST(o.id AS TEXT)) FROM chat_message_join j
+        JOIN chat_handle_join t ON t.chat_id = j.chat_id JOIN handle o ON o.ROWID = t.handle_id
+        WHERE j.message_id = m.ROWID)`
+    : `'[]'`
+  const handle = '(SELECT lower(h.id) FROM handle h WHERE h.ROWID = m.handle_id)'
+  const login = `lower(substr(${column('account')}, instr(${column('account')}, ':') + 1))`
+  const isOther = (address: string) => `(${address} <> '' AND ${address} IS NOT ${handle})`
+  const named = [`lower(${column('destination_caller_id')})`, ...(isOwn === 1 ? [login] : [])]
+  return `SELECT m.is_from_me AS is_from_me, m.date AS date, ${HANDLE}, ${CHATS}, ${members} AS members,
+      ${column('destination_caller_id')} AS address, ${column('account')} AS account
+    FROM message m WHERE m.is_sent = ${isOwn} AND m.is_from_me = ${isOwn} AND m.error = 0
+      AND m.ROWID > (SELECT max(ROWID) FROM message) - ${OWN_USES_AMONG}
+      AND (${named.map(isOther).join(' OR ')})
+    ORDER BY m.ROWID DESC LIMIT ${OWN_USES}`
 }

@@ -1,6 +1,7 @@
 // Rows of chat.db as the driver reads them. Everything may be NULL, and a column of SQLite holds whatever
 // was put into it, regardless of its type.
 
+import type { Handle } from '../../../domain/handle.ts'
 import { fromAppleTime } from './apple-time.ts'
 import { decodeAttributedBody, type InlineEmoji } from './attributed-body.ts'
 
@@ -37,6 +38,12 @@ export const EMOJI_WORDS = { guid: ['guid', String], words: ['words', nameOf] } 
 export const NUMBER = { value: ['value', numberOf] } as const satisfies Fields
 export const DATA_VERSION = { version: ['data_version', numberOf] } as const satisfies Fields
 export const TEXT = { value: ['value', nameOf] } as const satisfies Fields
+/** Name of a handle or a chat, with its ROWID. */
+export const NAMED = { rowId: ['id', rowIdOf], ...TEXT } as const satisfies Fields
+export const DATED_LIKE = {
+  rowId: ['id', rowIdOf],
+  handle: ['handle', nameOf],
+} as const satisfies Fields
 
 export const CHAT = {
   rowId: ['chat_id', rowIdOf],
@@ -124,12 +131,18 @@ export type MessageRow = RowOf<typeof MESSAGE> &
   Body & {
     /** Lowest of its chats; null while it is joined to none. */
     readonly chat: Chat | null
+    /** All of its chats: it may lie in several, and in one that is named by another address of the same contact. */
+    readonly chats: readonly ChatName[]
+    /** The other end: its sender, or every person who may be its recipient; nobody for our own in a group. */
+    readonly people: readonly Handle[]
     readonly files: readonly FileRow[]
     readonly isSystem: boolean
     /** Marked as junk by Messages, in the column of its version. */
     readonly isSpam: boolean
     readonly state: OwnState
   }
+
+type ChatName = Pick<Chat, 'guid' | 'isDirect' | 'identifier'>
 
 type Body = {
   /** Contains U+FFFC for each attachment; null while there is none. */
@@ -151,28 +164,73 @@ export const EXCHANGED = {
   error: ['error', integerOf],
   isSent: ['is_sent', flagOf],
   at: ['date', timeOf],
+  /** Null if only the chat names the other side. */
+  handle: ['handle', nameOf],
 } as const satisfies Fields
 /** A message to or from a handle, with the fields that show how the handle is reached. */
 export type Exchanged = RowOf<typeof EXCHANGED>
 
 /** The style of a chat with one person; a group's is 43. */
 const DIRECT_STYLE = 45
+/** Chats of a message, and members of a group, that are read. */
+const LIST_MAX = 500
 /** "Send Later". */
 const SCHEDULED = 2
 /** `filter_action` of a message, and of its place in a chat: junk (imessage-database). */
 export const JUNK = 2
 
-export function messageRowOf(raw: Raw): MessageRow {
+const OWN_USE = {
+  isFromMe: ['is_from_me', flagOf],
+  at: ['date', timeOf],
+  handle: ['handle', nameOf],
+  chats: ['chats', chatsOf],
+  members: ['members', listOf],
+  address: ['address', nameOf],
+  account: ['account', nameOf],
+} as const satisfies Fields
+
+/** An address that a message was sent from or came to. */
+export type OwnUse = Pick<RowOf<typeof OWN_USE>, 'isFromMe' | 'at' | 'address' | 'account'> & {
+  /** Everybody on the other side, as Messages spells them. */
+  readonly peers: readonly string[]
+}
+
+export function ownUseOf(raw: Raw): OwnUse {
+  const { handle, chats, members, ...use } = readRow(OWN_USE, raw)
+  const direct = chats.flatMap(({ isDirect, identifier }) => (isDirect ? [identifier] : []))
   return {
-    ...readRow(MESSAGE, raw),
+    ...use,
+    peers: [...(handle === null ? [] : [handle]), ...direct, ...members.map(String)],
+  }
+}
+
+/** `personOf` reads a spelling by the rules of the line's country. */
+export function messageRowOf(raw: Raw, personOf: (spelling: string) => Handle): MessageRow {
+  const row = readRow(MESSAGE, raw)
+  const chat = raw['chat_id'] === null ? null : readRow(CHAT, raw)
+  const chats = chatsOf(raw['chats'])
+  return {
+    ...row,
     ...bodyOf(raw),
-    chat: raw['chat_id'] === null ? null : readRow(CHAT, raw),
+    chat,
+    chats,
+    people: endsOf({ ...row, chat, chats }).map(personOf),
     files: [],
     isSystem: isAny(raw, 'is_system_message', 'is_service_message'),
     // `is_spam` up to macOS 26; since 27 a category of the message, or of its place in a chat.
     isSpam: isAny(raw, 'is_spam', 'is_junk_in_chat') || integerOf(raw['filter_action']) === JUNK,
     state: ownStateOf(raw),
   }
+}
+
+/** The other end of a row as Messages spells it, the handle of the row first. */
+export function endsOf(
+  row: Pick<MessageRow, 'isFromMe' | 'handle' | 'room' | 'chat' | 'chats'>,
+): readonly string[] {
+  const { isFromMe, handle, room, chat, chats } = row
+  if (!isFromMe) return [handle ?? chat?.identifier ?? ''].filter((end) => end !== '')
+  if (room !== null || chats.some(({ isDirect }) => !isDirect)) return []
+  return [handle ?? '', ...chats.map(({ identifier }) => identifier)].filter((end) => end !== '')
 }
 
 export function ownStateOf(raw: Raw): OwnState {
@@ -213,6 +271,26 @@ function integerOf(value: SqlValue | undefined): number {
 
 function timeOf(value: SqlValue): number | null {
   return typeof value === 'bigint' || typeof value === 'number' ? fromAppleTime(value) : null
+}
+
+/** A list that a query made. */
+function listOf(value: SqlValue | undefined): readonly unknown[] {
+  const list: unknown = typeof value === 'string' ? JSON.parse(value) : []
+  return Array.isArray(list) ? list.slice(0, LIST_MAX) : []
+}
+
+function chatsOf(value: SqlValue | undefined): readonly ChatName[] {
+  return listOf(value).flatMap((chat) => {
+    if (!Array.isArray(chat)) return []
+    const [guid, style, identifier] = chat
+    return [
+      {
+        guid: String(guid),
+        isDirect: style === DIRECT_STYLE,
+        identifier: String(identifier ?? ''),
+      },
+    ]
+  })
 }
 
 /** Null for NULL and for an empty text. */

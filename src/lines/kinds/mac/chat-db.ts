@@ -3,6 +3,8 @@
 
 import { SQLiteError, type Database, type Statement } from 'bun:sqlite'
 
+import type { Handle, Home } from '../../../domain/handle.ts'
+import { memoize } from '../../../system/memoize.ts'
 import { appleRanges } from './apple-time.ts'
 import { withoutMarks } from './attributed-body.ts'
 import {
@@ -19,15 +21,18 @@ import { queriesOf } from './chat-db-queries.ts'
 import {
   CHAT,
   DATA_VERSION,
+  DATED_LIKE,
   EDITED,
   EMOJI_WORDS,
   EXCHANGED,
   fileOf,
   IDS,
   messageRowOf,
+  NAMED,
   NUMBER,
   OWN_ERROR,
   ownStateOf,
+  ownUseOf,
   readRow,
   TEXT,
   type Chat,
@@ -36,10 +41,12 @@ import {
   type FileRow,
   type MessageRow,
   type OwnState,
+  type OwnUse,
   type Raw,
   type RowId,
   type RowOf,
 } from './chat-db-rows.ts'
+import { personBehind } from './people.ts'
 
 /** Thrown by every method of ChatDb: the database cannot be read as it is now. */
 export class ChatDbError extends Error {
@@ -56,7 +63,11 @@ type EditedRow = RowId & { readonly editedAt: number }
 type OwnError = { readonly error: number; readonly at: number }
 
 const ERRORS_MAX = 200
-const DUPLICATES_MAX = 20
+const EQUALS_MAX = 20
+/** Rows of two seconds among which they are looked for. */
+const DATED_LIKE_MAX = 500
+const PEOPLE_MAX = 20_000
+const NAMES_PAGE = 1_000
 const EDITED_MAX = 500
 const LOOK_UP_MAX = 500
 /** A replay has the date of the message, give or take the precision that it lost on the way. */
@@ -73,6 +84,10 @@ export class ChatDb {
   readonly #access: FileAccess
   readonly #db: Database
   readonly #statements: Statements
+  /** Spellings of people that differ from the normal form, and the last rows of each table that were read for them. */
+  readonly #oddSpellings = new Map<Handle, string[]>()
+  readonly #namesRead = { handlesAfter: 0, chatsAfter: 0 }
+  #personOf = memoize(PEOPLE_MAX, (spelling) => personBehind(spelling, null))
 
   private constructor(path: string, access: FileAccess) {
     const opened = openChatDb(path, access)
@@ -91,6 +106,15 @@ export class ChatDb {
 
   static open(path: string, access: FileAccess = systemFileAccess()): ChatDb {
     return new ChatDb(path, access)
+  }
+
+  /** Reads numbers without a country code as those of the line's country; called before anything is read. */
+  useHome(home: Home | null): void {
+    this.#personOf = memoize(PEOPLE_MAX, (spelling) => personBehind(spelling, home))
+  }
+
+  isSamePerson(one: string, other: string): boolean {
+    return this.#personOf(one) === this.#personOf(other)
   }
 
   /** False once the path names another file than the open one: the database was restored. */
@@ -170,8 +194,9 @@ export class ChatDb {
       .flatMap(({ editedAt, ...ids }) => (editedAt === null ? [] : [{ ...ids, editedAt }]))
   }
 
+  /** True if there is a message from or to the person, under any spelling. */
   knowsHandle(handle: string): boolean {
-    return this.#value('knowsHandle', { handle }) !== null
+    return this.#value('knowsHandle', { spellings: this.#spellingsOf(handle) }) !== null
   }
 
   /** True for a message in "Recently Deleted". */
@@ -195,9 +220,13 @@ export class ChatDb {
     return files
   }
 
-  /** Latest messages from and to a handle, latest first. */
+  /**
+   * Latest messages from and to a person, under any spelling, and those in the chat of that handle, where a contact's
+   * other addresses may lie as well; latest first.
+   */
   lastWith(handle: string, limit: number): readonly Exchanged[] {
-    return this.#rows('lastWith', EXCHANGED, { handle, limit })
+    const spellings = this.#spellingsOf(handle)
+    return this.#rows('lastWith', EXCHANGED, { handle, spellings, limit })
   }
 
   /** Our messages with an error, dated from `ms` (since 1970) on: the latest 200, latest first. */
@@ -210,24 +239,27 @@ export class ChatDb {
   }
 
   /**
-   * True where an earlier row has the same handle, direction and text, and a date within a second. iCloud
-   * writes such rows under guids of their own. A message without text has no duplicate: two photographs
-   * of one second are two messages.
+   * Earlier rows with the same people, direction and text, and a date within a second. iCloud writes such rows under
+   * guids of their own. A message without text has none: two photographs of one second are two messages.
    */
-  hasDuplicate(row: MessageRow): boolean {
-    const { rowId, handle, at } = row
-    if (at === null || isBlank(row)) return false
+  equalsOf(row: MessageRow): readonly MessageRow[] {
+    const { rowId, at } = row
+    if (at === null || isBlank(row)) return []
     const isFromMe = row.isFromMe ? 1 : 0
-    const window = { from: at - DUPLICATE_MS, until: at + DUPLICATE_MS, limit: DUPLICATES_MAX }
-    return this.#dated('duplicates', window, { rowId, handle, isFromMe })
-      .map(messageRowOf)
-      .some((other) => isDuplicate(row, other))
+    const window = { from: at - DUPLICATE_MS, until: at + DUPLICATE_MS, limit: DATED_LIKE_MAX }
+    const near = this.#dated('datedLike', window, { rowId, isFromMe }).map((raw) =>
+      readRow(DATED_LIKE, raw),
+    )
+    // Our own rows may name no handle: then the chat names the recipient.
+    const isPossible = (handle: string | null) =>
+      handle === null || row.isFromMe || row.people.includes(this.#personOf(handle))
+    const possible = near.filter(({ handle }) => isPossible(handle)).map((other) => other.rowId)
+    return this.rowsAt(possible.slice(0, EQUALS_MAX)).filter((other) => isEqual(row, other))
   }
 
-  /** Addresses that this Mac sends from, with their counts; if it never sent, those it receives on. */
-  aliases(): ReadonlyMap<string, number> {
-    const own = countOf(this.#rows('ownAliases', TEXT))
-    return own.size > 0 ? own : countOf(this.#rows('receivedAliases', TEXT))
+  /** Addresses that the latest messages were sent from, and those that they came to; the latest first. */
+  ownUses(): readonly OwnUse[] {
+    return [...this.#all('sentUses'), ...this.#all('receivedUses')].map(ownUseOf)
   }
 
   close(): void {
@@ -237,7 +269,7 @@ export class ChatDb {
   }
 
   #whole(raws: readonly Raw[]): readonly MessageRow[] {
-    const rows = raws.map(messageRowOf)
+    const rows = raws.map((raw) => messageRowOf(raw, this.#personOf))
     const hasFiles = (row: MessageRow) => row.hasAttachments || row.attachmentGuids.length > 0
     const rowIds = rows.filter(hasFiles).map(({ rowId }) => rowId)
     if (rowIds.length === 0) return rows
@@ -260,6 +292,27 @@ export class ChatDb {
     return [...chunksOf(rowIds, LOOK_UP_MAX)].flatMap((some) =>
       this.#all(name, { rowIds: JSON.stringify(some) }),
     )
+  }
+
+  /** As JSON: the given spelling, and the others of the same person. */
+  #spellingsOf(handle: string): string {
+    this.#readNames('handlesAfter')
+    this.#readNames('chatsAfter')
+    return JSON.stringify([handle, ...(this.#oddSpellings.get(this.#personOf(handle)) ?? [])])
+  }
+
+  #readNames(table: 'handlesAfter' | 'chatsAfter'): void {
+    let count = 0
+    do {
+      const names = this.#rows(table, NAMED, { rowId: this.#namesRead[table], limit: NAMES_PAGE })
+      for (const { rowId, value } of names) {
+        this.#namesRead[table] = rowId
+        const person = value === null ? null : this.#personOf(value)
+        if (value === null || person === null || person === value) continue
+        this.#oddSpellings.set(person, [...(this.#oddSpellings.get(person) ?? []), value])
+      }
+      count = names.length
+    } while (count === NAMES_PAGE)
   }
 
   #value(name: QueryName, values: Values = {}): number | null {
@@ -288,22 +341,28 @@ function prepareStatements(db: Database): Statements {
   return Object.fromEntries(statements) as Statements // One for each query.
 }
 
-function countOf(rows: readonly RowOf<typeof TEXT>[]): ReadonlyMap<string, number> {
-  const counts = new Map<string, number>()
-  for (const { value } of rows) if (value !== null) counts.set(value, (counts.get(value) ?? 0) + 1)
-  return counts
-}
-
 function isBlank({ text }: MessageRow): boolean {
   return text === null || withoutMarks(text).trim() === ''
 }
 
-/** Our own rows may name no handle: then the chat names the recipient. */
-function isDuplicate(row: MessageRow, other: MessageRow): boolean {
+function isEqual(row: MessageRow, other: MessageRow): boolean {
   if (other.text !== row.text || other.subject !== row.subject) return false
-  return row.handle === null
-    ? other.handle === null && other.chat?.identifier === row.chat?.identifier
-    : other.handle === row.handle
+  return isSameConversation(row, other) && (row.isFromMe || haveCommon(row.people, other.people))
+}
+
+/** True if two rows are of one group, or both are of one person. */
+export function isSameConversation(row: MessageRow, other: MessageRow): boolean {
+  const [group, otherGroup] = [groupOf(row), groupOf(other)]
+  if (group !== null || otherGroup !== null) return group === otherGroup
+  return haveCommon(row.people, other.people)
+}
+
+function groupOf({ chat, room }: MessageRow): string | null {
+  return chat === null || chat.isDirect ? room : chat.identifier
+}
+
+function haveCommon(people: readonly Handle[], others: readonly Handle[]): boolean {
+  return people.some((person) => others.includes(person))
 }
 
 function* chunksOf<T>(items: readonly T[], size: number): Generator<readonly T[]> {

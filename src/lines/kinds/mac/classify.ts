@@ -1,16 +1,17 @@
 // Classes of rows of chat.db: nothing for the relay, a message to relay or to leave out, or a row that is
 // not complete yet.
 
-import { deviceHandle, type Handle } from '../../../domain/handle.ts'
+import type { Handle } from '../../../domain/handle.ts'
 import type { LeftOut, Withheld } from '../../../domain/not-relayed.ts'
 import { withoutMarks } from './attributed-body.ts'
-import type { Chat, MessageRow } from './chat-db-rows.ts'
+import { type Chat, endsOf, type MessageRow } from './chat-db-rows.ts'
 import type { ChatDb } from './chat-db.ts'
 import { isWhollyRetracted } from './edits.ts'
+import { spelledHandle } from './people.ts'
 import { groupChangeOf, reactionOf, type RowChange } from './row-changes.ts'
 
 export type Classification =
-  /** No message: votes, locations, failed messages, and messages of the line to itself. */
+  /** No message: votes, locations, failed messages, and replays. */
   | { readonly kind: 'skip' }
   | { readonly kind: 'leave_out'; readonly leftOut: LeftOut }
   /** Part of it is still to come. A patient row delays no other, and is looked at now and then. */
@@ -46,7 +47,9 @@ export type Circumstances = {
   /** Many old rows come at once: iCloud fills in the past. */
   readonly isBackFill: boolean
   readonly isOwnAlias: (handle: string) => boolean
-  readonly db: Pick<ChatDb, 'hasDuplicate' | 'isRecoverable' | 'groupChat' | 'emojiWords'>
+  /** iCloud wrote a message once more that was seen long before. */
+  readonly isReplay: (row: MessageRow) => boolean
+  readonly db: Pick<ChatDb, 'isRecoverable' | 'groupChat' | 'emojiWords'>
 }
 
 /** A row is joined to its chat up to seconds later (imsg retries for as long). */
@@ -65,8 +68,6 @@ const HISTORY_AGE_MS = 24 * 3_600_000
 export const OLD_AGE_MS = 600_000
 /** A message that was on its way when the line was set up is no history. */
 const FIRST_START_SLACK_MS = 60_000
-/** People do write the same twice within a second; a replay comes later. */
-const DUPLICATE_AGE_MS = 60_000
 
 /** Age of a row at the line's last healthy moment. */
 export function ageOf(row: MessageRow, healthyAt: number): number {
@@ -106,6 +107,7 @@ function isOption({ about, guid, balloon }: MessageRow): boolean {
 const SKIP: Classification = { kind: 'skip' }
 /** A row that nobody can place may be of a group. */
 const UNPLACED: Classification = { kind: 'leave_out', leftOut: 'unplaced' }
+const OWN: Classification = { kind: 'leave_out', leftOut: 'own' }
 
 export function classify(row: MessageRow, circumstances: Circumstances): Classification {
   const rowNature = nature(row)
@@ -131,14 +133,26 @@ function classifyComplete(
   if (rowNature !== 'message') {
     return chat === null ? UNPLACED : classifyChange(row, chat, rowNature, circumstances)
   }
-  const group = chat !== null && !chat.isDirect ? chat : null
-  if (group !== null) {
-    // The owner's own under the identifier of the group.
-    const sender = row.isFromMe ? groupIdentifier(group) : row.handle
-    return sender === null ? UNPLACED : relayed(row, sender, group, circumstances)
-  }
+  if (chat !== null && !chat.isDirect) return classifyInGroup(row, chat, circumstances)
   // Of a group that nobody knows: its sender is answered by nobody.
   return row.room === null ? classifyDirect(row, circumstances) : UNPLACED
+}
+
+function classifyInGroup(
+  row: MessageRow,
+  group: Chat,
+  circumstances: Circumstances,
+): Classification {
+  // The owner's own under the identifier of the group.
+  if (row.isFromMe) return relayed(row, groupIdentifier(group), group, circumstances)
+  if (row.handle === null) return UNPLACED
+  const isEcho = circumstances.isOwnAlias(row.handle)
+  return isEcho ? ownOf(row, circumstances) : relayed(row, row.handle, group, circumstances)
+}
+
+/** Own words that came back, or that the owner wrote to himself: counted, unless they are old. */
+function ownOf(row: MessageRow, circumstances: Circumstances): Classification {
+  return isHistory(row, circumstances) ? SKIP : OWN
 }
 
 /** Nothing is left of an unsent message. */
@@ -153,10 +167,12 @@ function classifyChange(
   change: RowChange,
   circumstances: Circumstances,
 ): Classification {
+  if (chat.isDirect && change.kind === 'group') return SKIP
   const sender = row.handle ?? chat.identifier
-  const isOfItself = !row.isFromMe && circumstances.isOwnAlias(sender)
-  if (chat.isDirect && (change.kind === 'group' || isOfItself)) return SKIP
-  const handle = row.isFromMe ? null : personOf(sender)
+  const isOwn = (end: string) => circumstances.isOwnAlias(end)
+  const isEcho = row.isFromMe ? chat.isDirect && endsOf(row).every(isOwn) : isOwn(sender)
+  if (isEcho && change.kind === 'reaction') return ownOf(row, circumstances)
+  const handle = row.isFromMe || isEcho ? null : spelledHandle(sender)
   const group = chat.isDirect ? null : chat
   return { kind: 'change', change, handle, ...placed(row, group, circumstances) }
 }
@@ -172,13 +188,12 @@ function relayed(
   group: Chat | null,
   circumstances: Circumstances,
 ): Classification {
-  const { db, healthyAt } = circumstances
-  if (ageOf(row, healthyAt) > DUPLICATE_AGE_MS && db.hasDuplicate(row)) return SKIP
+  if (circumstances.isReplay(row)) return SKIP
   const unplaced = group === null && row.chat === null ? 'unplaced' : null
   return {
     kind: 'relay',
-    handle: personOf(sender),
-    text: readableText(row, db),
+    handle: spelledHandle(sender),
+    text: readableText(row, circumstances.db),
     withheld: row.isSpam && !row.isFromMe ? 'spam' : unplaced,
     ...placed(row, group, circumstances),
   }
@@ -187,10 +202,6 @@ function relayed(
 /** Stays the same where a version of macOS spells guid and identifier in another way. */
 export function groupIdentifier({ groupId, identifier }: Chat): string {
   return groupId ?? identifier
-}
-
-export function personOf(handle: string): Handle {
-  return deviceHandle(handle.replace(SMS_SUFFIX, ''))
 }
 
 /** Kind of wait for something of the row that is still to come; null where the wait is over. */
@@ -205,21 +216,13 @@ function waitOf(row: MessageRow, rowNature: Nature, waitedMs: number): 'urgent' 
 
 /** Classifies a complete row that belongs to no group, as far as can be known. */
 function classifyDirect(row: MessageRow, circumstances: Circumstances): Classification {
-  const peer = peerOf(row)
+  const ends = endsOf(row)
+  const peer = ends.find((end) => !circumstances.isOwnAlias(end))
   const isBlank = row.chat === null && isEmpty(row)
   // macOS 26 writes ghosts of the messages that we send: no chat, no text (imsg).
   if (isBlank && row.isFromMe) return SKIP
-  if (isBlank || peer === null) return UNPLACED
-  return circumstances.isOwnAlias(peer) ? SKIP : relayed(row, peer, null, circumstances)
-}
-
-/** Messages adds it to the names of some senders of SMS: `22395(smsft)`, `AXISBK-S(smsft_fi)` (beeper). */
-const SMS_SUFFIX = /(?<=.)\(sms[a-z_]*\)$/
-
-/** Other end of a direct chat, as the row names it. */
-export function peerOf(row: MessageRow): string | null {
-  if (!row.isFromMe) return row.handle ?? row.chat?.identifier ?? null
-  return row.chat?.identifier ?? row.handle
+  if (isBlank || ends.length === 0) return UNPLACED
+  return peer === undefined ? ownOf(row, circumstances) : relayed(row, peer, null, circumstances)
 }
 
 /** Typed on the device for a later time ("Send Later"): its row stays the same when it goes out. */

@@ -1,13 +1,16 @@
 // chat.db during a run of the line: opened, recognised, read whenever it has changed, and opened again
 // when it was replaced or fails.
 
+import { type Home, homeOfNumber } from '../../../domain/handle.ts'
 import type { Unsettled } from '../../../domain/message.ts'
 import type { Log } from '../../../system/log.ts'
 import type { DriverLine, LineEvent } from '../../driver.ts'
 import { type ChatDb, ChatDbError } from './chat-db.ts'
 import type { MacTrouble } from './condition.ts'
 import { type Expectation, expectationOf, partsOf, readNote } from './expectation.ts'
+import { NO_ADDRESSES, type OwnAddresses, ownAddresses } from './own-addresses.ts'
 import { PartedSend, settledEvent } from './own-messages.ts'
+import { personBehind } from './people.ts'
 import { type Checkpoint, readCheckpoint, Reading } from './reading.ts'
 import type { ReadingTools } from './row-events.ts'
 
@@ -49,7 +52,8 @@ export class DatabaseWatch {
   #openAt = 0
   #version: number | null = null
   #lookedAt = -Infinity
-  #aliases: ReadonlyMap<string, number> = new Map()
+  readonly #home: Home | null
+  #own: OwnAddresses = NO_ADDRESSES
   #aliasesAt = -Infinity
   /** Healthy moment of the last checkpoint that was published for it. */
   #publishedHealthyAt = 0
@@ -58,6 +62,7 @@ export class DatabaseWatch {
   constructor(tools: DatabaseWatchTools, line: DriverLine) {
     this.#tools = tools
     this.#line = line
+    this.#home = homeOfNumber(line.number)
     this.#checkpointAt = tools.clock.monotonic()
   }
 
@@ -76,7 +81,7 @@ export class DatabaseWatch {
 
   /** Our own addresses, with their counts among the last messages. */
   get aliases(): ReadonlyMap<string, number> {
-    return this.#aliases
+    return this.#own.counts
   }
 
   close(): void {
@@ -101,6 +106,7 @@ export class DatabaseWatch {
     if (this.#db !== null || clock.monotonic() < this.#openAt) return false
     try {
       this.#db = open()
+      this.#db.useHome(this.#home)
       if (this.#trouble !== 'chat_db_unreadable') this.#trouble = null
     } catch (error) {
       this.#openAt = clock.monotonic() + OPEN_AGAIN_MS
@@ -145,7 +151,7 @@ export class DatabaseWatch {
     const { events, failing } = restoreSends(db, this.#line, this.#tools)
     await this.#tools.publish(events)
     const incomplete = [...new Set([...start.incomplete, ...failing])]
-    const isOwnAlias = (handle: string) => handle === this.#line.number || this.#aliases.has(handle)
+    const isOwnAlias = (handle: string) => this.#isOwn(handle)
     const { number, awaited } = this.#line
     const reading = new Reading({ ...this.#tools, isOwnAlias, number }, { ...start, incomplete })
     this.#tools.files.follow(awaited)
@@ -193,8 +199,14 @@ export class DatabaseWatch {
   }
 
   #readAliases(db: ChatDb): void {
-    this.#aliases = db.aliases()
-    this.#aliasesAt = this.#tools.clock.monotonic()
+    const { clock } = this.#tools
+    this.#own = ownAddresses(db.ownUses(), clock.now(), this.#home)
+    this.#aliasesAt = clock.monotonic()
+  }
+
+  #isOwn(handle: string): boolean {
+    const person = personBehind(handle, this.#home)
+    return person === personBehind(this.#line.number, this.#home) || this.#own.people.has(person)
   }
 }
 

@@ -1,11 +1,12 @@
 // Rows that a send is expected to cause, by the note of its point of no return, and the fit of a row.
 
+import { type Handle, personOf } from '../../../domain/handle.ts'
 import type { AttachmentId, MessageId } from '../../../domain/ids.ts'
 import type { Unsettled } from '../../../domain/message.ts'
 import { withoutMarks } from './attributed-body.ts'
 import type { DatabaseIdentity } from './chat-db-open.ts'
 import type { FileRow, MessageRow } from './chat-db-rows.ts'
-import { isMessage, peerOf } from './classify.ts'
+import { isMessage } from './classify.ts'
 
 /** Folder of the copies, within that of Messages or in Pictures. */
 export const STAGING_FOLDER = 'Hookline'
@@ -32,7 +33,7 @@ export type Expectation = {
   readonly messageId: MessageId
   /** Place among the parts of a message with files; left out for a text alone. */
   readonly part?: number | undefined
-  readonly handle: string
+  readonly handle: Handle
   readonly chatGuid?: string | undefined
   /** In the form of `plain`; empty for a file. A text with a URL may come in two rows. */
   readonly text: string
@@ -89,7 +90,7 @@ export function expectationOf(
   const filesMs = (found?.files?.length ?? 0) * FILE_ROW_MS_MAX
   return {
     messageId: message.id,
-    handle: message.to.toLowerCase(),
+    handle: personOf(message.to, null),
     chatGuid: message.chatGuid,
     text: plain(message.text),
     afterRowId: found !== null && isSame ? found.rowId : 0,
@@ -126,10 +127,14 @@ export function fitOf(expectation: Expectation, row: MessageRow): Fit {
   return isTo(expectation, row) ? fitOfContent(expectation, row) : null
 }
 
-/** The same text to another handle at that time: Messages sent it to the wrong chat. */
+/**
+ * The same text to another handle at that time: Messages sent it to the wrong chat. A row without a handle in another
+ * direct chat proves nothing: the chat may be named by another address of the same contact.
+ */
 export function isMisrouted(expectation: Expectation, row: MessageRow): boolean {
   if (row.at === null || row.at > expectation.from + EARLY_MS + MISROUTED_MS) return false
-  const isElsewhere = row.chat !== null && !isTo(expectation, row)
+  const isNamed = row.handle !== null || expectation.chatGuid !== undefined || isInGroup(row)
+  const isElsewhere = row.chat !== null && isNamed && !isTo(expectation, row)
   return isElsewhere && fitOfContent(expectation, row) === 'whole'
 }
 
@@ -140,14 +145,25 @@ export function isMisrouted(expectation: Expectation, row: MessageRow): boolean 
 export function isGhost(expectation: Expectation, row: MessageRow): boolean {
   const { handle, chatGuid } = expectation
   const isBare = row.chat === null && plain(row.text ?? '') === '' && row.files.length === 0
-  const target = chatGuid === undefined ? handle : nameIn(chatGuid).toLowerCase()
-  return isBare && isPossible(expectation, row) && row.handle?.toLowerCase() === target
+  const isTarget =
+    chatGuid === undefined
+      ? row.people.includes(handle)
+      : row.handle?.toLowerCase() === nameIn(chatGuid).toLowerCase()
+  return isBare && isPossible(expectation, row) && isTarget
 }
 
-/** A group by its guid, whatever service a version of macOS puts in front of it. */
+/**
+ * True if the row's handle or any of its chats is the recipient's; a group is known by its guid, whatever service a
+ * version of macOS puts in front of it.
+ */
 function isTo({ handle, chatGuid }: Expectation, row: MessageRow): boolean {
-  if (chatGuid === undefined) return peerOf(row)?.toLowerCase() === handle
-  return row.chat?.isDirect === false && nameIn(row.chat.guid) === nameIn(chatGuid)
+  if (chatGuid === undefined) return row.people.includes(handle)
+  const name = nameIn(chatGuid)
+  return row.chats.some(({ isDirect, guid }) => !isDirect && nameIn(guid) === name)
+}
+
+function isInGroup({ chats }: MessageRow): boolean {
+  return chats.some(({ isDirect }) => !isDirect)
 }
 
 /** Last part of a chat's guid: `chat831` of `any;+;chat831`. */

@@ -6,6 +6,7 @@ import type { RunProcess } from '../../../system/process.ts'
 import type { ChatDb } from './chat-db.ts'
 import type { MacTrouble } from './condition.ts'
 import { troubleOf } from './database-watch.ts'
+import { lastAddresses } from './own-addresses.ts'
 
 type Tools = {
   readonly clock: Clock
@@ -59,11 +60,12 @@ export class NumberLookup {
   }
 
   #look(): void {
-    const { open, phoneNumber } = this.#tools
+    const { clock, open, phoneNumber } = this.#tools
     try {
       const db = open()
       // A number that was clear once stays, even if the last messages are of several.
-      this.#number = phoneNumber ?? ownNumber(db.aliases()) ?? this.#number
+      const { counts } = lastAddresses(db.ownUses(), clock.now())
+      this.#number = phoneNumber ?? ownNumber(counts) ?? this.#number
       this.#trouble = null
       db.close()
     } catch (error) {

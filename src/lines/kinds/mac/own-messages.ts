@@ -5,7 +5,7 @@ import type { MessageId } from '../../../domain/ids.ts'
 import { dropOldest } from '../../../system/memoize.ts'
 import type { LineEvent, SentParts, Settlement } from '../../driver.ts'
 import type { MessageRow } from './chat-db-rows.ts'
-import { peerOf } from './classify.ts'
+import { isSameConversation } from './chat-db.ts'
 import { type Expectation, type Fit, fitOf, isMisrouted, keyOf, plain } from './expectation.ts'
 import { stageOf, type StatusTracker } from './status-tracker.ts'
 
@@ -217,7 +217,7 @@ export class OwnMessages {
     return this.#sent.some((sent) => {
       const lateMs = (row.at ?? 0) - (sent.at ?? 0)
       const isNear = lateMs >= 0 && lateMs <= PREVIEW_LATE_MS
-      return isNear && row.rowId > sent.rowId && peerOf(sent) === peerOf(row)
+      return isNear && row.rowId > sent.rowId && isSameConversation(sent, row)
     })
   }
 

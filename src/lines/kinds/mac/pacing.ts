@@ -4,6 +4,7 @@
 import type { Clock } from '../../../system/clock.ts'
 import type { Random } from '../../../system/random.ts'
 import type { Settlement } from '../../driver.ts'
+import type { Exchanged } from './chat-db-rows.ts'
 import type { ChatDb } from './chat-db.ts'
 
 // Apple publishes nothing; vendors settle on about a message a second, thirty a minute, and more time
@@ -80,11 +81,19 @@ const HOUR_MS = 3_600_000
 export function isKnownAbsent(db: ChatDb, handle: string, now: number): boolean {
   for (const row of db.lastWith(handle, HISTORY_MAX)) {
     if (row.at === null || row.at < now - REMEMBERED_MS) return false
-    if (row.isFromMe && NOT_ON_IMESSAGE.has(row.error)) return true
-    const isProof = row.service === 'iMessage' && row.error === 0
-    if (isProof && (!row.isFromMe || row.isSent)) return false
+    const isOther = row.handle !== null && !db.isSamePerson(row.handle, handle)
+    const proof = isOther ? null : proofOf(row, handle)
+    if (proof !== null) return proof === 'absent'
   }
   return false
+}
+
+function proofOf(row: Exchanged, handle: string): 'absent' | 'present' | null {
+  const { isFromMe, service, error, isSent } = row
+  // A send to another spelling of the number may have failed by its spelling (mac_messages_mcp).
+  const isExact = row.handle === null || row.handle.toLowerCase() === handle
+  if (isFromMe && isExact && NOT_ON_IMESSAGE.has(error)) return 'absent'
+  return service === 'iMessage' && error === 0 && (!isFromMe || isSent) ? 'present' : null
 }
 
 /**

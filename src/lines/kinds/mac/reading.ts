@@ -4,14 +4,16 @@
 import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 
+import type { Handle } from '../../../domain/handle.ts'
 import type { Clock } from '../../../system/clock.ts'
 import type { LineEvent } from '../../driver.ts'
 import type { MessageRow, RowId } from './chat-db-rows.ts'
 import type { ChatDb } from './chat-db.ts'
-import { ageOf, type Circumstances, classify, OLD_AGE_MS, peerOf } from './classify.ts'
+import { ageOf, type Circumstances, classify, OLD_AGE_MS } from './classify.ts'
 import { EditWatch, type KnownEdits } from './edits.ts'
 import { keyOf } from './expectation.ts'
 import { failedEvent, type RowMatch, settledEvent } from './own-messages.ts'
+import { Replays } from './replays.ts'
 import { type Classified, type Counted, type ReadingTools, RowEvents } from './row-events.ts'
 import { ERROR_GRACE_MS, reasonOf } from './status-tracker.ts'
 
@@ -80,6 +82,7 @@ export class Reading {
   readonly #tools: ReadingTools
   readonly #incomplete: IncompleteRows
   readonly #backFill: BackFillWatch
+  readonly #replays: Replays
   readonly #edits: EditWatch
   readonly #events: RowEvents
   #checkpoint: Checkpoint
@@ -89,6 +92,7 @@ export class Reading {
     this.#checkpoint = checkpoint
     this.#incomplete = new IncompleteRows(tools.clock, checkpoint.incomplete)
     this.#backFill = new BackFillWatch(tools.clock)
+    this.#replays = new Replays(tools.clock)
     this.#edits = new EditWatch(checkpoint.edits ?? [])
     this.#events = new RowEvents(tools)
   }
@@ -159,6 +163,7 @@ export class Reading {
   }
 
   async #take(db: ChatDb, rows: readonly MessageRow[], rowId: number): Promise<void> {
+    this.#replays.see(rows)
     const newRows = rows.filter((row) => !this.#incomplete.has(row))
     const isBackFill = this.#backFill.isBackFill(newRows, this.#checkpoint.healthyAt)
     const countBefore = this.#incomplete.rowIds.length
@@ -225,6 +230,7 @@ export class Reading {
       healthyAt,
       isBackFill,
       isOwnAlias,
+      isReplay: (found) => this.#replays.isReplay(found, db.equalsOf(found)),
       db,
     }
   }
@@ -250,7 +256,7 @@ type IncompleteRow = {
   /** By the monotonic clock. */
   readonly since: number
   /** Sender; null for a row of ours, and until it was read in this run. */
-  readonly peer: string | null
+  readonly peer: Handle | null
   readonly isPatient: boolean
 }
 
@@ -287,7 +293,7 @@ export class IncompleteRows {
 
   /** An earlier row of the same sender is waiting. */
   isBehind(row: MessageRow): boolean {
-    const peer = row.isFromMe ? null : peerOf(row)
+    const peer = senderOf(row)
     if (peer === null || this.#rows.size === 0) return false
     for (const [rowId, waiting] of this.#rows) {
       if (waiting.peer === peer && !waiting.isPatient && rowId < row.rowId) return true
@@ -302,7 +308,7 @@ export class IncompleteRows {
 
   add(row: MessageRow, isPatient: boolean): void {
     const since = this.#rows.get(row.rowId)?.since ?? this.#clock.monotonic()
-    this.#rows.set(row.rowId, { since, peer: row.isFromMe ? null : peerOf(row), isPatient })
+    this.#rows.set(row.rowId, { since, peer: senderOf(row), isPatient })
   }
 
   release(rowId: number): void {
@@ -318,6 +324,10 @@ export class IncompleteRows {
   clear(): void {
     this.#rows.clear()
   }
+}
+
+function senderOf({ isFromMe, people }: MessageRow): Handle | null {
+  return isFromMe ? null : (people[0] ?? null)
 }
 
 const OLD_ROWS_MAX = 50

@@ -5,16 +5,11 @@ import type { Clock } from '../../../system/clock.ts'
 import type { DeviceChange, DeviceGroup, DeviceMessage, LineEvent } from '../../driver.ts'
 import type { Chat, MessageRow } from './chat-db-rows.ts'
 import type { ChatDb } from './chat-db.ts'
-import {
-  type Classification,
-  groupIdentifier,
-  isUnsent,
-  personOf,
-  readableText,
-} from './classify.ts'
+import { type Classification, groupIdentifier, isUnsent, readableText } from './classify.ts'
 import { editsOf } from './edits.ts'
 import type { MessageFiles } from './message-files.ts'
 import type { OpenParts, OwnMessages } from './own-messages.ts'
+import { spelledHandle } from './people.ts'
 import { replyOf } from './row-changes.ts'
 import { serviceOf, type StatusTracker } from './status-tracker.ts'
 
@@ -111,7 +106,13 @@ export class RowEvents {
     const base = { guid: row.guid, at: timestamp(found.at), isHistory }
     if (change.kind === 'reaction') {
       const { isFromMe } = row
-      return { ...base, ...change, handle: handle ?? personOf(this.#tools.number), isFromMe, group }
+      return {
+        ...base,
+        ...change,
+        handle: handle ?? spelledHandle(this.#tools.number),
+        isFromMe,
+        group,
+      }
     }
     if (group === undefined) return null
     const { name, target: member, ...rest } = change
@@ -121,7 +122,7 @@ export class RowEvents {
 
   /** Null for the owner. */
   #memberOf(handle: string | null): DeviceMessage['handle'] | null {
-    return handle === null || this.#tools.isOwnAlias(handle) ? null : personOf(handle)
+    return handle === null || this.#tools.isOwnAlias(handle) ? null : spelledHandle(handle)
   }
 
   #groupOf(db: ChatDb, chat: Chat): DeviceGroup {
@@ -131,7 +132,7 @@ export class RowEvents {
       chatGuid: chat.guid,
       identifier: groupIdentifier(chat),
       name: chat.name,
-      participants: [...new Set(others.map(personOf))],
+      participants: [...new Set(others.map(spelledHandle))],
     }
   }
 

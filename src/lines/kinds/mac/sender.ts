@@ -120,7 +120,10 @@ function routesOf(db: ChatDb, message: OutgoingMessage): readonly Target[] {
  * message was the carrier's is not used, and none of that kind where iMessage was asked for.
  */
 function chatRoute(db: ChatDb, handle: string, isAskedFor: boolean): readonly Target[] {
-  const [chat] = db.directChats(handle)
+  // If a chat has another person in it, Messages decides whom it writes to.
+  const chat = db
+    .directChats(handle)
+    .find(({ rowId }) => db.membersOf(rowId).every((member) => db.isSamePerson(member, handle)))
   if (chat === undefined) return []
   const isOfOneService = chat.guid.toLowerCase().startsWith('imessage;')
   if (isAskedFor && !isOfOneService) return []

@@ -134,8 +134,24 @@ export class StatusTracker {
 
   /** Receipts of everything that changed, oldest first. */
   sweep(db: ChatDb, now: number): readonly Receipt[] {
-    const states = db.statesAt(this.#dueRowIds())
+    const due = this.#dueRowIds()
+    const found = db.statesAt(due)
+    const moved = this.#follow(db, due, new Set(found.map(({ rowId }) => rowId)))
+    const states = moved.length === 0 ? found : [...found, ...db.statesAt(moved)]
     return states.flatMap((state) => this.#compare(state, now))
+  }
+
+  /** ROWIDs of rows that are gone and came back with another one: Messages may write a row again. */
+  #follow(db: ChatDb, due: readonly number[], found: ReadonlySet<number>): readonly number[] {
+    return due.flatMap((before) => {
+      const tracked = this.#tracked.get(before)
+      if (found.has(before) || tracked === undefined) return []
+      const rowId = db.rowIdOf(tracked.guid)
+      if (rowId === null) return []
+      this.#tracked.delete(before)
+      this.#tracked.set(rowId, tracked)
+      return [rowId]
+    })
   }
 
   #dueRowIds(): readonly number[] {

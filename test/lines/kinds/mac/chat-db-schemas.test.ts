@@ -169,6 +169,8 @@ for (const variant of VARIANTS) {
         ...(variant.lacks.includes('chat.group_id') ? { groupId: null } : {}),
         ...(variant.lacks.includes('chat.display_name') ? { name: null } : {}),
       },
+      chats: [{ guid: 'any;+;chat7', isDirect: false, identifier: 'chat7' }],
+      people: [],
       ...mergeOf(variant.lacks.map((name) => ROW_WITHOUT[name])),
       state,
     }
@@ -193,7 +195,7 @@ for (const variant of MAIN_VARIANTS) {
     const rows = rig.chatDb.rowsAfter(0, 10)
 
     expect(rows).toEqual([emptyRow(rowId, guid)])
-    expect(rig.chatDb.hasDuplicate(emptyRow(rowId, guid))).toBe(false)
+    expect(rig.chatDb.equalsOf(emptyRow(rowId, guid))).toEqual([])
   })
 }
 
@@ -304,6 +306,8 @@ function emptyRow(rowId: number, guid: string): MessageRow {
     at: null,
     handle: null,
     chat: null,
+    chats: [],
+    people: [],
     room: null,
     text: null,
     inlineEmoji: [],

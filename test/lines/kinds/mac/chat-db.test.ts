@@ -229,9 +229,10 @@ for (const variant of MAIN_VARIANTS) {
 
       const last = rig.chatDb.lastWith(ANNA, 10)
 
-      const received = { isFromMe: false, error: 0, isSent: false }
+      const received = { isFromMe: false, error: 0, isSent: false, handle: ANNA }
+      const ours = { isFromMe: true, isSent: false, handle: null }
       expect(last).toEqual([
-        { ...received, service: 'iMessage', isFromMe: true, error: 22, at: AT + SECOND },
+        { ...ours, service: 'iMessage', error: 22, at: AT + SECOND },
         { ...received, service: 'iMessage', at: AT },
         { ...received, service: 'SMS', at: AT - DAY },
       ])
@@ -239,7 +240,7 @@ for (const variant of MAIN_VARIANTS) {
       expect(rig.chatDb.lastWith('+15559999', 10)).toEqual([])
     })
 
-    test('an earlier row with the same handle, text and second is a duplicate', () => {
+    test('an earlier row with the same handle, text and second is equal', () => {
       using rig = new OpenedChatDb(variant)
       const of = (values: object) => ({ from: ANNA, text: 'hello', at: AT, ...values })
       rig.file.receive(of({}))
@@ -256,12 +257,12 @@ for (const variant of MAIN_VARIANTS) {
 
       // The first has no earlier one; a row with a later date may be the earlier one.
       const duplicates = rows
-        .filter((row) => rig.chatDb.hasDuplicate(row))
+        .filter((row) => rig.chatDb.equalsOf(row).length > 0)
         .map(({ rowId }) => rowId)
       expect(duplicates).toEqual([2, 7])
     })
 
-    test('a message without words has no duplicate', () => {
+    test('a message without words has no equal', () => {
       using rig = new OpenedChatDb(variant)
       const photographs = ['\uFFFC', '\uFFFC', ' \uFFFC', ''].map((text) =>
         rig.file.receive({ from: ANNA, text, at: AT }),
@@ -269,10 +270,10 @@ for (const variant of MAIN_VARIANTS) {
 
       const rows = rig.chatDb.rowsAt(photographs.map(({ rowId }) => rowId))
 
-      expect(rows.map((row) => rig.chatDb.hasDuplicate(row))).toEqual([false, false, false, false])
+      expect(rows.map((row) => rig.chatDb.equalsOf(row))).toEqual([[], [], [], []])
     })
 
-    test('our own rows that name no handle are duplicates in one chat only', () => {
+    test('our own rows that name no handle are equal in one chat only', () => {
       using rig = new OpenedChatDb(variant)
       for (const identifier of [ANNA, BEN, ANNA]) {
         const { rowId } = rig.file.addMessage({ text: 'hello', at: AT, ...OURS })
@@ -281,43 +282,29 @@ for (const variant of MAIN_VARIANTS) {
 
       const rows = rig.chatDb.rowsAfter(0, 10)
 
-      expect(rows.map((row) => rig.chatDb.hasDuplicate(row))).toEqual([false, false, true])
+      expect(rows.map((row) => rig.chatDb.equalsOf(row).length)).toEqual([0, 0, 1])
     })
 
-    test('our aliases are counted by what was sent, in the last 200 messages', () => {
+    test('an own address comes with everybody whom its row names', () => {
       using rig = new OpenedChatDb(variant)
-      const sent = (alias: string) => ({ text: 'x', at: AT, ...OURS, destination_caller_id: alias })
-      const froms = ['old@example.com', ...Array.from({ length: 197 }, () => '+15550100')]
-      const all = [...froms, 'me@example.com', 'me@example.com']
-      rig.file.db.transaction(() => all.forEach((alias) => rig.file.addMessage(sent(alias))))()
-      const { rowId } = rig.file.addMessage(sent(''))
-      const addressed = { identifier: ANNA, lastAddressedHandle: '+15550101' }
-      rig.file.joinChat(rowId, rig.file.addChat(addressed))
-      rig.file.addMessage({ ...sent('failed@example.com'), error: 22 })
-      rig.file.receive({ from: ANNA, text: 'x', at: AT })
+      const { file } = rig
+      const values = { destination_caller_id: 'me@example.com', account: 'E:me@example.com' }
+      file.receive({ from: ANNA, text: 'x', at: AT, values })
+      const sent = file.addMessage({ text: 'x', at: AT + SECOND, ...OURS, ...values })
+      file.joinChat(sent.rowId, file.addChat({ identifier: 'chat7', style: 43, members: [BEN] }))
+      file.joinChat(sent.rowId, file.directChat(ANNA))
+      file.addMessage({ text: 'failed', at: AT, ...OURS, ...values, error: 22 })
 
-      const aliases = [...rig.chatDb.aliases()]
-
-      const said = has('message.destination_caller_id')
-        ? [
-            ['me@example.com', 2],
-            ['+15550100', 197],
-          ]
-        : []
-      const chats = has('chat.last_addressed_handle') ? [['+15550101', 1]] : []
-      expect(aliases).toEqual([...chats, ...said] as typeof aliases)
-    })
-
-    test('a Mac that never sent is known by what it received on', () => {
-      using rig = new OpenedChatDb(variant)
-      const values = { destination_caller_id: 'me@example.com' }
-      const none = [...rig.chatDb.aliases()]
-      rig.file.receive({ from: ANNA, text: 'x', at: AT, values })
-
-      const aliases = [...rig.chatDb.aliases()]
-
-      expect(none).toEqual([])
-      expect(aliases).toEqual(has('message.destination_caller_id') ? [['me@example.com', 1]] : [])
+      const address = has('message.destination_caller_id') ? 'me@example.com' : null
+      const account = has('message.account') ? 'E:me@example.com' : null
+      const use = { address, account }
+      // Rows without any address are none.
+      const sentUse = { ...use, isFromMe: true, at: AT + SECOND, peers: [ANNA, BEN] }
+      const receivedUse = { ...use, isFromMe: false, at: AT, peers: [ANNA, ANNA] }
+      expect(rig.chatDb.ownUses()).toEqual([
+        ...(address === null && account === null ? [] : [sentUse]),
+        ...(address === null ? [] : [receivedUse]),
+      ])
     })
   })
 }

@@ -1,0 +1,61 @@
+// Messages that iCloud writes once more, under another guid and ROWID: minutes after they came by push, or at any time
+// later. People write the same text twice within a second, too; those rows come soon after each other.
+
+import type { Clock } from '../../../system/clock.ts'
+import { dropOldest } from '../../../system/memoize.ts'
+import type { MessageRow } from './chat-db-rows.ts'
+
+/** Longest time between the two rows of a person who wrote the same twice. */
+const APART_MS = 60_000
+const SEEN_MAX = 10_000
+
+/** Recognizes replays by the time at which each row was first seen. */
+export class Replays {
+  readonly #clock: Clock
+  readonly #startedAt: number
+  /** By guid, oldest first; by the monotonic clock. */
+  readonly #seenAt = new Map<string, number>()
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+    this.#startedAt = clock.monotonic()
+  }
+
+  /** Notes rows of one look. */
+  see(rows: readonly MessageRow[]): void {
+    const now = this.#clock.monotonic()
+    for (const [guid, at] of this.#seenAt) {
+      if (now - at <= 2 * APART_MS) break
+      this.#seenAt.delete(guid)
+    }
+    for (const { guid } of rows) {
+      if (!this.#seenAt.has(guid)) this.#seenAt.set(guid, now)
+      dropOldest(this.#seenAt, SEEN_MAX)
+    }
+  }
+
+  /**
+   * True if `row` repeats one of `equals`: earlier rows with its text and its people, dated within a second of it. Each
+   * of them has one replay at a time: the second of two new rows is a message that came by iCloud alone.
+   */
+  isReplay(row: MessageRow, equals: readonly MessageRow[]): boolean {
+    const agoMs = this.#agoMs(row)
+    const isOld = (other: MessageRow) => this.#agoMs(other) - agoMs > APART_MS
+    const isCopy = (other: MessageRow) => other.at === row.at && this.#agoMs(other) > agoMs
+    const oldCount = equals.filter(isOld).length
+    return (this.#isExact(row) && equals.some(isCopy)) || oldCount > equals.length - oldCount
+  }
+
+  /** Nobody writes the same twice at one time; but dates of fresh SMS are whole seconds. */
+  #isExact({ at }: MessageRow): boolean {
+    return at !== null && (at % 1_000 !== 0 || this.#clock.now() - at > APART_MS)
+  }
+
+  /** Time since a row was seen. One of before this run was seen when it was written, as far as anybody knows. */
+  #agoMs({ guid, at }: MessageRow): number {
+    const now = this.#clock.monotonic()
+    const seenAt = this.#seenAt.get(guid)
+    if (seenAt !== undefined) return now - seenAt
+    return Math.max(now - this.#startedAt, at === null ? 0 : this.#clock.now() - at)
+  }
+}
