@@ -39,6 +39,7 @@ import { Dispatch } from './messages/dispatch.ts'
 import { createIntake } from './messages/intake.ts'
 import { waitReasonOf } from './messages/line-directory.ts'
 import { observeMessages, createReading } from './messages/message-service.ts'
+import { PersonFollower } from './messages/person-follower.ts'
 import { createSend } from './messages/send.ts'
 import { failOrphans, recoverMessages } from './messages/settle.ts'
 import { WaitingCallers } from './messages/waiting-callers.ts'
@@ -120,7 +121,7 @@ export function createApp(config: Config, parts: Partial<Parts> = {}): App {
   const queues = createQueueWatch(runtime, { webhooks, messages, kinds })
   const own = [...runtime.services, lines, dispatch, webhooks.loop, queues, ...watches]
   const recorder = new Recorder({ ...runtime, lines })
-  const inner = [recorder, lastUsed, new SearchFollower(runtime), healthWatch(runtime)]
+  const inner = [recorder, lastUsed, ...createFollowers(runtime), healthWatch(runtime)]
   const loops = [...inner, ...own, ...services, ...(parts.companions ?? [])]
   let running: ReturnType<typeof runServices> | null = null
   void runtime.fatal.then(() => (life.phase = 'stopping'))
@@ -265,6 +266,11 @@ function createMessageModule(
       onDeleted: () => failOrphans(tools),
     }),
   }
+}
+
+/** Loops that bring stored data up to date, in slices beside the relay. */
+function createFollowers(runtime: Runtime) {
+  return [new SearchFollower(runtime), new PersonFollower(runtime)]
 }
 
 /** Findings about messages and deliveries, for the health catalogue. */

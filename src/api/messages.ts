@@ -290,13 +290,19 @@ const OPTED_OUT = Type.Optional(
   Type.Boolean({ description: 'True where the person wants no more messages; else left out.' }),
 )
 
+const MergedFrom = objectSchema('MergedFrom', {
+  conversation_id: id('conv', 'The conversation that had this handle. Its id still reads.'),
+  handle: Type.String({ description: 'Another spelling of the handle.', example: '2025550147' }),
+  merged_at: time('When the two turned out to be of one person.'),
+})
+
 export const Conversation = objectSchema('Conversation', {
   id: id('conv', 'Identifies the conversation.'),
   moved_to: Type.Optional(
     id(
       'conv',
-      'The conversation that has its messages now, because another line took them over. All ' +
-        'other fields describe that one.',
+      'The conversation that has its messages now, because another line took them over, or ' +
+        'because both were of one person. All other fields describe that one.',
     ),
   ),
   phone_line_id: id('line', 'The line.'),
@@ -310,6 +316,7 @@ export const Conversation = objectSchema('Conversation', {
     Type.String({ description: "The person's name in the contacts.", example: 'Anna Miller' }),
   ),
   opted_out: OPTED_OUT,
+  merged_from: Type.Optional(Type.Array(MergedFrom)),
   // A conversation with one person has none of these.
   type: Type.Optional(Type.Literal('group')),
   chat_guid: Type.Optional(Type.String({ description: "The device's guid of the group." })),

@@ -75,6 +75,7 @@ export type Answers = {
   'GET /conversations/:id': Conversation
   'POST /conversations/:id/messages': Message
   'PATCH /conversations/:id': Conversation
+  'POST /conversations/:id/separate': Conversation
   'GET /events': EventList
   'GET /health': All<HealthFinding>
   'POST /judgement': { readonly version: string }

@@ -45,6 +45,12 @@ export const CONVERSATION_COMMANDS: readonly Command[] = [
     sentence: 'Save a conversation: as JSON where the file ends in .json, else as CSV.',
     run: exportOne,
   },
+  {
+    name: 'conversations separate',
+    args: [{ name: 'ID', ids: 'conversations' }],
+    sentence: 'Take a conversation out of the one it was merged into, for good.',
+    run: separate,
+  },
 ]
 
 async function list(call: Call): Promise<undefined> {
@@ -86,6 +92,9 @@ async function show(call: Call): Promise<undefined> {
       ['service', conversation.service],
       ['messages', conversation.message_count],
       ['human takeover', conversation.automation_paused ? 'yes' : 'no'],
+      ...(conversation.merged_from ?? []).map(
+        (merged) => ['merged with', `${merged.handle} (${merged.conversation_id})`] as const,
+      ),
     ]),
     '',
     table(['TIME', 'FROM', 'STATUS', 'TEXT'], rows),
@@ -98,6 +107,12 @@ async function exportOne(call: Call): Promise<undefined> {
   const path = `/conversations/${encodeURIComponent(argument(call, 0))}/export?format=${format}`
   const to = await saveFile(call, client.download(path), { size: null, sha256: null })
   call.out.data({ saved_to: to }, [`Saved ${to}.`])
+}
+
+async function separate(call: Call): Promise<undefined> {
+  const id = argument(call, 0)
+  const separated = await askRelay(call, 'POST /conversations/:id/separate', { id })
+  call.out.data(separated, [`${id} is a conversation of its own again, with ${separated.handle}.`])
 }
 
 function nameOf({ type, handle, name, contact_name, participants = [] }: Conversation): string {

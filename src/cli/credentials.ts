@@ -39,6 +39,7 @@ import {
   type Command,
 } from './command.ts'
 import { askRelay, throughRelayOrFile } from './own-file.ts'
+import { plainRecipient } from './recipient.ts'
 import { fields, stateCell, table, timeCell, type Cell, type Line } from './table.ts'
 
 const BRIDGE = [{ name: 'ID', ids: 'bridges' }] as const
@@ -171,7 +172,7 @@ function limitsIn(call: Call): Omit<KeyCreation, 'name'> {
   const end = timeOption(call, 'expires', true)
   const rules = {
     recipients: choiceOption(call, 'recipients', RECIPIENT_RULES),
-    allow: list('allow'),
+    allow: list('allow')?.map(plainRecipient),
     sends_per_hour: count('per-hour'),
     sends_per_day: count('per-day'),
     approval: choiceOption(call, 'approval', APPROVAL_RULES),
@@ -284,7 +285,7 @@ async function listIphones(call: Call): Promise<undefined> {
 }
 
 async function addIphone(call: Call): Promise<undefined> {
-  const number = argument(call, 0)
+  const number = plainRecipient(argument(call, 0))
   const label = call.options.get('label') ?? null
   const bridge = await throughRelayOrFile(call, {
     relay: (client) =>

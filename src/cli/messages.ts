@@ -173,8 +173,9 @@ async function list(call: Call): Promise<undefined> {
   const status = choiceOption(call, 'status', MESSAGE_STATUSES)
   const queued = choiceOption(call, 'queued', DEFERRAL_REASONS)
   const since = timeOption(call, 'since')
-  const [line, handle] = [call.options.get('line'), handleOption(call, 'with')]
-  const page = await askRelay(call, 'GET /messages', {
+  const client = await runningRelay(call)
+  const [line, handle] = [call.options.get('line'), await handleOption(call, client, 'with')]
+  const page = await client.ask('GET /messages', {
     query: {
       type: 'all',
       limit: String(limit),

@@ -1,9 +1,11 @@
+import type { PhoneLine } from '../api/phone-lines.ts'
 import {
   groupedNumber,
   homeOfCountry,
   homeOfNumber,
   understandRecipient,
   type Home,
+  type Understood,
 } from '../domain/handle.ts'
 import { UsageError, type Call } from './command.ts'
 import type { ControlClient } from './control-client.ts'
@@ -14,9 +16,9 @@ export async function recipientOf(
   client: ControlClient,
   written: string,
 ): Promise<string> {
+  const understood = await readRecipient(call, client, written)
   // The relay itself says what is wrong with an address.
-  if (/^\+[0-9]+$/.test(written) || written.includes('@')) return written
-  const understood = understandRecipient(written, await homeOfLine(call, client))
+  if ('why' in understood && isAddress(written)) return written
   if ('why' in understood) throw new UsageError(`${written} ${understood.why}.`)
   const { handle } = understood
   const shown = groupedNumber(handle)
@@ -28,16 +30,42 @@ export async function recipientOf(
 async function homeOfLine(call: Call, client: ControlClient): Promise<Home | null> {
   const { data: lines } = await client.ask('GET /phone-lines')
   const named = call.options.get('line')
-  const line = named === undefined ? lines[0] : lines.find(({ id }) => id === named)
+  const isNamed = ({ id, phone_number }: PhoneLine) => named === id || named === phone_number
+  const line = named === undefined ? lines[0] : lines.find(isNamed)
   return line === undefined ? null : homeOfNumber(line.phone_number)
 }
 
-/** A handle for comparisons, also where it was written in groups. */
-export function handleOption(call: Call, name: string): string | undefined {
+/** A handle for comparisons: a person, in any writing, or the name of a sender. */
+export async function handleOption(
+  call: Call,
+  client: ControlClient,
+  name: string,
+): Promise<string | undefined> {
   const written = call.options.get(name)
   if (written === undefined) return undefined
+  const understood = await readRecipient(call, client, written)
+  return 'handle' in understood ? understood.handle : written
+}
+
+/** A number or an address as the relay takes it, if it needs no country; else as it was written. */
+export function plainRecipient(written: string): string {
   const understood = understandRecipient(written, null)
   return 'handle' in understood ? understood.handle : written
+}
+
+function isAddress(written: string): boolean {
+  return /^\+[0-9]+$/.test(written) || written.includes('@')
+}
+
+/** The lines are asked for only if the text needs a country. */
+async function readRecipient(
+  call: Call,
+  client: ControlClient,
+  written: string,
+): Promise<Understood> {
+  const known = understandRecipient(written, null)
+  if ('handle' in known || isAddress(written)) return known
+  return understandRecipient(written, await homeOfLine(call, client))
 }
 
 /** The code of `--country`; throws for one that does not exist. */

@@ -6,6 +6,7 @@ import { systemClock } from '../system/clock.ts'
 import { stopSignal } from '../system/own-process.ts'
 import { EXIT, UsageError, type Call, type Command, type ExitCode } from './command.ts'
 import type { EventPlace } from './control-client.ts'
+import type { ControlClient } from './control-client.ts'
 import { OutputError } from './output.ts'
 import { runningRelay } from './own-file.ts'
 import { handleOption } from './recipient.ts'
@@ -28,8 +29,8 @@ const RECONNECT_MS = 1_000
 /** Prints events until Ctrl-C; a relay that was stopped and comes back is read on from the last event. */
 async function tail(call: Call): Promise<ExitCode> {
   const { out } = call
-  const isSelected = selectionOf(call)
   const client = await runningRelay(call)
+  const isSelected = await selectionOf(call, client)
   const { data: lines } = await client.ask('GET /phone-lines')
   const numbers = new Map(lines.map((line) => [line.id, line.phone_number]))
   const stop = stopSignal()
@@ -63,10 +64,16 @@ async function tail(call: Call): Promise<ExitCode> {
 }
 
 /** Test of an event and the number of its line against the options. */
-function selectionOf(call: Call): (event: AnyEvent, number: string) => boolean {
+async function selectionOf(
+  call: Call,
+  client: ControlClient,
+): Promise<(event: AnyEvent, number: string) => boolean> {
   const names = eventNamesOf(call)
-  const line = handleOption(call, 'line')
-  const [handle, from] = [handleOption(call, 'handle'), handleOption(call, 'from')]
+  const [line, handle, from] = [
+    await handleOption(call, client, 'line'),
+    await handleOption(call, client, 'handle'),
+    await handleOption(call, client, 'from'),
+  ]
   return (event, number) =>
     (names === null || names.includes(event.event)) &&
     (line === undefined || line === event.phone_line_id || line === number) &&

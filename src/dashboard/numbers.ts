@@ -4,7 +4,7 @@
 import { signal } from '@preact/signals'
 
 import type * as Library from '../domain/handle.ts'
-import { isWhole, tidyHandle } from './outbox.ts'
+import { tidyHandle } from './outbox.ts'
 import type { PhoneLine } from './resources.ts'
 
 const library = signal<typeof Library | null>(null)
@@ -25,12 +25,11 @@ export function typedHandle(
   typed: string,
   lines: readonly Pick<PhoneLine, 'phone_number'>[],
 ): string {
-  const tidy = tidyHandle(typed)
   const numbers = library.value
-  if (isWhole(tidy) || numbers === null) return tidy
+  if (numbers === null) return tidyHandle(typed)
   const understood = numbers.understandRecipient(
     typed,
     numbers.commonHome(lines.map(({ phone_number }) => phone_number)),
   )
-  return 'handle' in understood ? understood.handle : tidy
+  return 'handle' in understood ? understood.handle : tidyHandle(typed)
 }

@@ -105,9 +105,12 @@ function randomKey(): string {
 const E164 = /^\+[1-9][0-9]{6,14}$/
 const EMAIL = /^[^\s@]+@[^\s@]+\.[^\s@]+$/
 
-/** A typed number without blanks and dashes, or an address in lower case, as the relay takes them. */
+/** A number or an address as it can be read before the library for numbers is loaded. */
 export function tidyHandle(typed: string): string {
-  const text = typed.trim()
+  const text = typed
+    .normalize('NFKC')
+    .replaceAll(/\p{Cf}/gu, '')
+    .trim()
   if (text.includes('@')) return text.toLowerCase()
   return text.replaceAll(/[\s().\-/]/g, '').replace(/^00/, '+')
 }

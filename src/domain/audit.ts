@@ -57,6 +57,8 @@ export const AUDIT_ACTIONS = [
   'message.approved',
   'message.denied',
   'conversation.exported',
+  'conversation.merged',
+  'conversation.separated',
   'contacts.exported',
   'opt_out.added',
   'opt_out.removed',

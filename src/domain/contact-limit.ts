@@ -52,6 +52,21 @@ export function stepContact(contact: Contact, step: ContactStep, today: Day): Co
   }
 }
 
+/** The contact that two are who turn out to be one person. */
+export function joinedContact(one: Contact, other: Contact): Contact {
+  return {
+    knownAt: earlier(one.knownAt, other.knownAt),
+    queued: one.queued + other.queued,
+    passed: one.passed + other.passed,
+    spentDay: earlier(one.spentDay, other.spentDay),
+  }
+}
+
+function earlier<T extends number>(one: T | null, other: T | null): T | null {
+  if (one === null || other === null) return one ?? other
+  return one < other ? one : other
+}
+
 export function placeOf(contact: Contact): 'none' | 'reserved' | Day {
   if (contact.spentDay !== null) return contact.spentDay
   return contact.queued > 0 && contact.knownAt === null ? 'reserved' : 'none'

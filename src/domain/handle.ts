@@ -28,6 +28,7 @@ export type Understood = { readonly handle: Handle } | { readonly why: string }
 const E164 = /^\+[1-9][0-9]{6,14}$/
 const EMAIL =
   /^[^\s@<>"(),:;\\[\]-][^\s@<>"(),:;\\[\]]{0,62}@[a-z0-9](?:[a-z0-9.-]{0,250})[a-z0-9]$/
+const NUMBER = /^\+?[\d\s().\-\u2010-\u2015/]+$/
 const HANDLE_LENGTH_MAX = 255
 const NUMBER_LENGTH_MAX = 64
 /** A shorter number without its area code is one of many, and short codes of companies are shorter. */
@@ -58,6 +59,11 @@ export function deviceHandle(text: string): Handle {
   return (cut.includes('@') ? cut.toLowerCase() : cut) as Handle // Normalised: the brand's meaning.
 }
 
+/** True if a text is a number, in any form, that is too long for a short code. */
+export function isNumber(text: string): boolean {
+  return NUMBER.test(text) && text.replaceAll(/\D/g, '').length >= NATIONAL_LENGTH_MIN
+}
+
 /**
  * The person behind a handle that a device spells in its own way: E.164 if the number can be only one, by the rules of
  * `home`, the country of the line. Short codes, names of senders and ambiguous numbers stay as the device spells them.
@@ -66,10 +72,9 @@ export function personOf(spelling: string, home: Home | null): Handle {
   const text = withoutWrapping(spelling)
   const exact = parseRecipient(text)
   if (exact !== null) return exact.handle
+  if (!NUMBER.test(text) || text.length > NUMBER_LENGTH_MAX) return deviceHandle(spelling)
+  if (!isNumber(text)) return deviceHandle(text)
   const digits = text.replaceAll(/\D/g, '')
-  const isNumber = /^\+?[\d\s().\-\u2010-\u2015/]+$/.test(text) && text.length <= NUMBER_LENGTH_MAX
-  if (!isNumber) return deviceHandle(spelling)
-  if (digits.length < NATIONAL_LENGTH_MIN) return deviceHandle(text)
   const readings = isInternational(text)
     ? [international(text)]
     : [nationalReading(text, digits, home), readingWithCode(digits, home)]

@@ -70,6 +70,8 @@ export type MessageExtras = {
   readonly wantedService?: WantedService | undefined
   /** The time at which `auto` turned to SMS. */
   readonly downgradedAt?: Timestamp | undefined
+  /** How the device spells the person, if not as the relay does. */
+  readonly spelling?: Handle | undefined
   /** The sender of a group's message; left out for the owner's own. */
   readonly sender?: Handle | undefined
   readonly replyTo?: ReplyTarget | undefined

@@ -1,4 +1,5 @@
-// Text as searches compare it: without case and accents, so that "muller" finds "Müller".
+// Text as searches compare it: without case and accents and in usual letters, so that "muller" finds "Müller", and
+// "soren" "Søren".
 
 /** A shorter word has no trigram: only names and numbers that begin with it are found. */
 export const WORD_LENGTH_MIN = 3
@@ -6,10 +7,36 @@ export const WORD_LENGTH_MIN = 3
 const ASCII = /^[\0-\u007F]*$/
 const MARKS = /\p{M}+/gu
 
-/** The text without case and accents; a Korean syllable stays one character. */
+/**
+ * What the keys of most keyboards write for a letter that has no accent to leave out, an apostrophe or a dash. The
+ * index has texts with these, by its triggers too: a new one needs a migration as 0004 is.
+ */
+export const USUAL: ReadonlyMap<string, string> = new Map([
+  ...written('øØǿǾ', 'o'),
+  ...written('æÆǽǼ', 'ae'),
+  ...written('œŒ', 'oe'),
+  ...written('ßẞ', 'ss'),
+  ...written('þÞ', 'th'),
+  ...written('łŁ', 'l'),
+  ...written('đĐðÐ', 'd'),
+  ...written('ħĦ', 'h'),
+  ...written('ŧŦ', 't'),
+  ...written('ŋŊ', 'n'),
+  ...written('ı', 'i'),
+  ...written('‘’‛ʼʹʻ′`´＇', "'"),
+  ...written('‐‑‒–—―−', '-'),
+])
+const UNUSUAL = new RegExp(`[${[...USUAL.keys()].join('')}]`, 'g')
+
+function written(letters: string, usual: string): (readonly [letter: string, usual: string])[] {
+  return Array.from(letters, (letter) => [letter, usual])
+}
+
+/** The text without case and accents, in usual letters; a Korean syllable stays one character. */
 export function folded(text: string): string {
-  if (ASCII.test(text)) return text.toLowerCase()
-  return text.normalize('NFD').replaceAll(MARKS, '').normalize('NFC').toLowerCase()
+  const plain = text.replaceAll(UNUSUAL, (letter) => USUAL.get(letter) ?? letter)
+  if (ASCII.test(plain)) return plain.toLowerCase()
+  return plain.normalize('NFD').replaceAll(MARKS, '').normalize('NFC').toLowerCase()
 }
 
 /** The words of a query, each once. */

@@ -37,6 +37,7 @@ import type { Random } from '../system/random.ts'
 import { mayTake, takes } from './body.ts'
 import { answerWithBytes, answerWithPieces } from './file-answer.ts'
 import { fileBodyOf } from './file-body.ts'
+import type { ConversationActions } from './messages.ts'
 import { BY_ID, plainCall } from './operation.ts'
 import type { PhoneLineActions } from './phone-lines.ts'
 import { readQuery, requireNoQuery } from './query.ts'
@@ -61,6 +62,7 @@ export type ListBackups = () => readonly Backup[]
 
 type Tools = OwnerActions & {
   readonly lines: Pick<PhoneLineActions, 'adopt' | 'move'>
+  readonly conversations: Pick<ConversationActions, 'separate'>
   /** Newest first. */
   readonly listBackups: ListBackups
   readonly setSnooze: SetSnooze
@@ -70,7 +72,7 @@ const NamePath = Type.Object({ name: Type.String() })
 const BY_NAME = { params: pathSchema(NamePath) }
 
 export function ownerRoutes(tools: Tools) {
-  const { lines, settings, backUp, listBackups, setSnooze } = tools
+  const { lines, conversations, settings, backUp, listBackups, setSnooze } = tools
   return new Elysia({ prefix: '/api/v1' })
     .onBeforeHandle(plainCall)
     .post(
@@ -82,6 +84,11 @@ export function ownerRoutes(tools: Tools) {
       '/phone-lines/:id/move',
       ({ request, params, body }) => lines.move(params.id, body.to, originOf(request)),
       { ...BY_ID, ...takes(LineMove) },
+    )
+    .post(
+      '/conversations/:id/separate',
+      ({ request, params }) => conversations.separate(params.id, originOf(request)),
+      { ...BY_ID, ...mayTake(NoBody) },
     )
     .get('/settings', ({ request }) => ({
       data: settings.list().map((setting) => shownTo(setting, request)),

@@ -6,6 +6,7 @@ import { type Static, type TObject, type TSchema, Type } from 'typebox'
 import type { PageRequest } from '../api/paging.ts'
 import { TIME_WANTED } from '../api/schema.ts'
 import { invalidRequest, type Issue } from '../domain/errors.ts'
+import { parseRecipient } from '../domain/handle.ts'
 import type { Timestamp } from '../domain/ids.ts'
 import { parseIsoTime } from '../system/iso-time.ts'
 
@@ -50,9 +51,10 @@ export function pageOfQuery(query: {
   return { limit: query.limit, cursor: query.cursor ?? null }
 }
 
-/** A number with an unescaped `+` arrives with a space in front. */
+/** An unescaped `+` arrives as a space: in front of a number, or within an address. */
 export function readHandle(text: string | undefined): string | undefined {
-  return text?.replace(/^ (?=[0-9])/, '+')
+  const address = text?.replaceAll(' ', '+') ?? ''
+  return parseRecipient(address)?.kind === 'email' ? address : text?.replace(/^ (?=[0-9])/, '+')
 }
 
 /** Throws for any query. */

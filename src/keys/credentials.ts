@@ -230,12 +230,14 @@ export type NewBridgeRequest = {
 /** Makes a bridge, which soon is a line; its token can be read in this answer only. */
 export async function createBridge(
   tools: CredentialTools,
-  { number, label, origin }: NewBridgeRequest,
+  { number: written, label, origin }: NewBridgeRequest,
 ): Promise<CreatedBridge> {
-  if (parseRecipient(number)?.kind !== 'phone') {
+  const recipient = parseRecipient(written)
+  if (recipient?.kind !== 'phone') {
     throw invalidRequest({ path: 'phone_number', message: 'must be a number like +12025550147' })
   }
   requireNameFits('label', label)
+  const number = recipient.handle
   const { writer, stamps, audit } = tools
   return writer.write((tx) => {
     if (listLiveBridges(tx).some((bridge) => bridge.number === number)) {

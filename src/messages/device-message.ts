@@ -19,6 +19,7 @@ import type { Settings } from '../storage/settings.ts'
 import { sha256 } from '../system/hash.ts'
 import type { LogicalClock } from '../system/logical-clock.ts'
 import { eachOnce } from './device-files.ts'
+import type { ReadMessage } from './spellings.ts'
 
 export type RecordTools = {
   readonly stamps: LogicalClock
@@ -29,7 +30,7 @@ export type RecordTools = {
 const UPPER_CASE_UUID = /^[0-9A-F]{8}(?:-[0-9A-F]{4}){3}-[0-9A-F]{12}$/
 
 type Placed = {
-  readonly device: DeviceMessage
+  readonly device: ReadMessage
   readonly conversationId: ConversationId
   /** It is announced once its files are here, or after a while. */
   readonly waits: boolean
@@ -83,13 +84,15 @@ export function recordMessage(
 function extrasOf(
   tx: Tx,
   line: Line,
-  { handle, isFromMe, attachments = [], replyTo, group }: DeviceMessage,
+  { handle, spelling, isFromMe, attachments = [], replyTo, group }: ReadMessage,
   conversationId: ConversationId,
 ): MessageExtras | null {
   const hasSender = group !== undefined && !isFromMe
   const attachmentCount = eachOnce(attachments).length
-  if (attachmentCount === 0 && replyTo === undefined && !hasSender) return null
+  const isPlain = attachmentCount === 0 && replyTo === undefined && spelling === undefined
+  if (isPlain && !hasSender) return null
   return {
+    ...(spelling !== undefined && { spelling }),
     ...(attachmentCount > 0 && { attachmentCount }),
     ...(hasSender && { sender: deviceHandle(handle) }),
     ...(replyTo && { replyTo: replyIn(tx, line, conversationId, replyTo) }),

@@ -7,7 +7,7 @@ import { derivedId, type ConversationId, type LineId, type MessageId } from '../
 import type { Line } from '../domain/line.ts'
 import { hasAttachments, type Outbound, type Receipt } from '../domain/message.ts'
 import { carrierKind, type LeftOut, type NotRelayedKind } from '../domain/not-relayed.ts'
-import type { DeviceMessage, LeftOutMessage, LineEvent, Settlement } from '../lines/driver.ts'
+import type { DeviceMessage, LeftOutMessage, Settlement } from '../lines/driver.ts'
 import { markKnown } from '../storage/contacts.ts'
 import { openConversation } from '../storage/conversations.ts'
 import type { Db, Tx } from '../storage/database.ts'
@@ -52,8 +52,13 @@ import {
   failPartly,
   type SettleTools,
 } from './settle.ts'
-
-export type IntakeEvent = Exclude<LineEvent, { readonly type: 'online' | 'offline' }>
+import {
+  createPersonOn,
+  withPeople,
+  type IntakeEvent,
+  type ReadEvent,
+  type ReadMessage,
+} from './spellings.ts'
 
 export type IntakeTools = SettleTools &
   RecordTools & {
@@ -72,7 +77,7 @@ export function createIntake(
 ): (line: Line, event: IntakeEvent) => Promise<void> {
   /** The last event of each line that has a file to be copied before it, or comes behind such a one. */
   const copying = new Map<LineId, Promise<void>>()
-  const takeInOrder = async (line: Line, event: IntakeEvent) => {
+  const takeInOrder = async (line: Line, event: ReadEvent) => {
     // Where an earlier event could not be stored, a later one with its checkpoint must not be.
     await copying.get(line.id)
     const guid = event.type === 'message' ? event.message.guid : ''
@@ -81,7 +86,9 @@ export function createIntake(
     const states = isNew ? await keepFiles(tools.store, event) : NO_FILES
     await record(tools, line, event, states)
   }
-  return async (line, event) => {
+  const personOn = createPersonOn(tools.db)
+  return async (line, reported) => {
+    const event = withPeople(reported, (spelling) => personOn(line, spelling))
     if (filesOf(event).length === 0 && !copying.has(line.id)) {
       return record(tools, line, event, NO_FILES)
     }
@@ -100,7 +107,7 @@ const NO_FILES: FileStates = new Map()
 async function record(
   tools: IntakeTools,
   line: Line,
-  event: IntakeEvent,
+  event: ReadEvent,
   states: FileStates,
 ): Promise<void> {
   try {
@@ -111,7 +118,7 @@ async function record(
   }
 }
 
-function take(tools: IntakeTools, tx: Tx, { line, states }: Source, event: IntakeEvent): void {
+function take(tools: IntakeTools, tx: Tx, { line, states }: Source, event: ReadEvent): void {
   switch (event.type) {
     case 'message':
       takeMessage(tools, tx, { line, states }, event.message)
@@ -146,7 +153,7 @@ function takeMessage(
   tools: IntakeTools,
   tx: Tx,
   { line, states }: Source,
-  device: DeviceMessage,
+  device: ReadMessage,
 ): void {
   if (messageIdOfGuid(tx, line.id, device.guid) !== null) return
   const conversationId = conversationOf(tools, tx, line, device)
@@ -321,7 +328,7 @@ function unsettled(tx: Tx, id: MessageId): Outbound | null {
 async function reject(
   { writer, log, stamps }: IntakeTools,
   line: Line,
-  event: IntakeEvent,
+  event: ReadEvent,
   error: unknown,
 ): Promise<void> {
   log.error('event of a line was rejected', { line_id: line.id, type: event.type, error })

@@ -2,6 +2,7 @@
 // that neither a restart nor a second request at the same time gets around them.
 
 import { RelayError } from '../domain/errors.ts'
+import { homeOfNumber, personOf } from '../domain/handle.ts'
 import { timestamp, type MessageId, type Timestamp } from '../domain/ids.ts'
 import {
   allowsRecipient,
@@ -10,6 +11,7 @@ import {
   type KeyCaller,
 } from '../domain/permissions.ts'
 import { DAY_MS, HOUR_MS } from '../domain/time.ts'
+import { getConversation } from '../storage/conversations.ts'
 import { countSend, keysWithRules, sendOfKey } from '../storage/credentials.ts'
 import type { Db, Tx } from '../storage/database.ts'
 import { findGroup } from '../storage/groups.ts'
@@ -80,8 +82,11 @@ function factsOf(db: Db, { key, target, histories }: Send, now: Timestamp): Reci
   const since = timestamp(now - DAY_MS)
   if (recipient.kind === 'group') {
     const { conversationId } = recipient
+    const home = homeOfNumber(getConversation(db, conversationId)?.phoneNumber ?? '')
+    const { participants = [] } = findGroup(db, conversationId) ?? {}
     return {
-      handles: findGroup(db, conversationId)?.participants ?? [],
+      // A group that was not heard of since an earlier version has its people as the device spells them.
+      handles: participants.map((handle) => personOf(handle, home)),
       isKnown: () => true,
       hasReplied: () => hasGroupWrittenSince(db, conversationId, since),
     }

@@ -22,6 +22,7 @@ import {
   type ConversationFilter,
 } from '../storage/conversations.ts'
 import type { Db } from '../storage/database.ts'
+import { handleAsked } from '../storage/handles.ts'
 import {
   countAttention,
   listChanges,
@@ -43,6 +44,7 @@ import type { PublishUnplaced } from '../webhooks/publish.ts'
 import { createApprovals, type Decider } from './approvals.ts'
 import { type ExportFormat, exportConversation } from './export.ts'
 import { type LineDirectory, takesMessages } from './line-directory.ts'
+import { separateTalk } from './merges.ts'
 import { createOptOuts } from './opt-outs.ts'
 import {
   contactFields,
@@ -91,10 +93,12 @@ export function createReading(tools: Tools) {
       previewSend: (send: Parameters<typeof previewSend>[1]) => previewSend(tools, send),
     },
     messages: {
-      list: (filter: ListFilter, page: PageRequest): Page<api.Message> =>
-        filter.updatedSince === undefined
+      list(asked: ListFilter, page: PageRequest): Page<api.Message> {
+        const filter = withPerson(db, asked)
+        return filter.updatedSince === undefined
           ? newestFirst(tools, filter, page)
-          : changesSince(tools, filter, { ...page, since: filter.updatedSince }),
+          : changesSince(tools, filter, { ...page, since: filter.updatedSince })
+      },
       get: (id: string): api.Message => messageResource(db, requireMessage(db, id), waitReason),
       /** With the name of its person, where the contacts have one. */
       named: (message: api.Message): api.Message => ({
@@ -108,11 +112,17 @@ export function createReading(tools: Tools) {
     },
     conversations: {
       list: (filter: ConversationFilter, page: PageRequest) =>
-        pageOfConversations(tools, filter, page),
+        pageOfConversations(tools, withPerson(db, filter), page),
       get: (id: string): api.Conversation =>
         conversationResource(db, existingConversation(db, id), waitReason),
       patch: (id: string, changes: ConversationChanges) => patchConversation(tools, id, changes),
       markRead: (id: string, messageId: string) => markConversationRead(tools, id, messageId),
+      /** Undoes the merge of the conversation with this id. */
+      separate: async (id: string, origin: Origin): Promise<api.Conversation> => {
+        await tools.writer.write((tx) => separateTalk(tools, tx, id, origin))
+        tools.dispatchSignal.notify()
+        return conversationResource(db, existingConversation(db, id), waitReason)
+      },
       countUnread: () => countUnread(db),
       /** A file of all its messages, in pieces. */
       export: async (id: string, format: ExportFormat, origin: Origin) => {
@@ -124,6 +134,12 @@ export function createReading(tools: Tools) {
       },
     },
   }
+}
+
+function withPerson<F extends { readonly handle?: string | undefined }>(db: Db, filter: F): F {
+  return filter.handle === undefined
+    ? filter
+    : { ...filter, handle: handleAsked(db, filter.handle) }
 }
 
 async function resolveByHand(

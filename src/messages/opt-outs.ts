@@ -9,9 +9,9 @@ import { parseId, type LineId } from '../domain/ids.ts'
 import type { Message } from '../domain/message.ts'
 import { OPTED_OUT, keywordIn, type OptOut } from '../domain/opt-out.ts'
 import type { LineLimit } from '../domain/routing.ts'
-import { handleIn, knownHandle } from '../people/resource.ts'
 import type { Audit } from '../storage/audit.ts'
 import type { Db, Tx } from '../storage/database.ts'
+import { handleAsked, handleIn, knownHandle } from '../storage/handles.ts'
 import { getLine } from '../storage/lines.ts'
 import { waitingTo } from '../storage/message-queue.ts'
 import { deleteOptOut, insertOptOut, listOptOuts, optOutsOf } from '../storage/opt-outs.ts'
@@ -74,7 +74,7 @@ export function createOptOuts(tools: Tools) {
   return {
     list({ handle, lines }: OptOutFilter, page: PageRequest): Page<OptOutResource> {
       const before = cursorSeq(page.cursor)
-      const filter = { handle: handle === undefined ? null : handleIn(handle), lines }
+      const filter = { handle: handle === undefined ? null : handleAsked(db, handle), lines }
       const found = listOptOuts(db, filter, { limit: page.limit + 1, before })
       return pageOf(found, page.limit, resourceOf, ({ seq }) => [seq])
     },
@@ -96,7 +96,7 @@ export function createOptOuts(tools: Tools) {
     },
     /** Ends that of one line, or every one of the person. */
     async remove(written: string, line: string | undefined, origin: Origin): Promise<void> {
-      const handle = handleIn(written)
+      const handle = handleIn(db, written)
       await writer.write((tx) => {
         const known = optOutsOf(tx, handle)
         const ended = known.filter(({ lineId }) => line === undefined || lineId === line)

@@ -9,6 +9,7 @@ import type { MessageExtras, Reaction } from '../domain/message-extras.ts'
 import type { Message, QueuedReason } from '../domain/message.ts'
 import { memberName } from '../storage/dashboard-access.ts'
 import type { Db } from '../storage/database.ts'
+import { mergesOf } from '../storage/merges.ts'
 import { partsOf } from '../storage/message-parts.ts'
 import { optOutAgainst } from '../storage/opt-outs.ts'
 import { nameOf } from '../storage/people.ts'
@@ -116,6 +117,7 @@ export function conversationResource(
     chat_identifier: c.handle,
     ...(c.group ? conversationGroupFields(db, c.group) : contactFields(db, c.handle)),
     ...(optOutAgainst(db, c.handle, c.lineId) === null ? {} : { opted_out: true }),
+    ...mergeFields(db, c),
     service: c.service,
     message_count: c.messageCount,
     last_message: c.lastMessage === null ? null : messageResource(db, c.lastMessage, waitReason),
@@ -125,6 +127,13 @@ export function conversationResource(
     created_at: isoTime(c.createdAt),
     updated_at: isoTime(c.updatedAt),
   }
+}
+
+function mergeFields(db: Db, { handle, lineId }: Conversation) {
+  const merged = mergesOf(db, handle, lineId).map(({ conversationId, spelling, mergedAt }) => {
+    return { conversation_id: conversationId, handle: spelling, merged_at: isoTime(mergedAt) }
+  })
+  return merged.length === 0 ? {} : { merged_from: merged }
 }
 
 function conversationGroupFields(db: Db, { chatGuid, name, participants, state }: Group) {

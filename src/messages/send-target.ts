@@ -5,6 +5,7 @@ import { RelayError } from '../domain/errors.ts'
 import {
   TEST_HANDLE,
   deviceHandle,
+  isSamePerson,
   parseRecipient,
   type Handle,
   type Recipient,
@@ -375,7 +376,7 @@ function requireForeign(directory: LineDirectory, handle: Handle): void {
   if (handle === TEST_HANDLE) {
     throw invalidRecipient('to is the number that test events come from: nobody has it.')
   }
-  const isOurs = directory.lines().some(({ line }) => line.number === handle)
+  const isOurs = directory.lines().some(({ line }) => isSamePerson(line.number, handle, null))
   if (isOurs) throw invalidRecipient("to is one of the relay's own phone lines.")
 }
 

@@ -11,6 +11,7 @@ import { NAME_LENGTH_MAX, NOTE_LENGTH_MAX, cleanTags } from '../domain/person.ts
 import type { LineLimit } from '../domain/routing.ts'
 import type { Audit } from '../storage/audit.ts'
 import type { Db, Tx } from '../storage/database.ts'
+import { handleIn, knownHandle } from '../storage/handles.ts'
 import { listLines } from '../storage/lines.ts'
 import {
   deletePerson,
@@ -26,7 +27,7 @@ import { nextTurn } from '../system/clock.ts'
 import type { LogicalClock } from '../system/logical-clock.ts'
 import type { Card } from './card.ts'
 import { decodeContacts, readContacts } from './contact-file.ts'
-import { contactResource, handleIn, knownHandle } from './resource.ts'
+import { contactResource } from './resource.ts'
 
 type Tools = {
   readonly db: Db
@@ -50,7 +51,7 @@ export function createContacts(tools: Tools) {
   return {
     list: (filter: ContactFilter, page: PageRequest) => pageOfContacts(db, filter, page),
     get(written: string, lines: LineLimit = null): Contact {
-      const found = findPerson(db, handleIn(written), lines)
+      const found = findPerson(db, handleIn(db, written), lines)
       if (found === null) throw noContact()
       return contactResource(found)
     },
@@ -62,7 +63,7 @@ export function createContacts(tools: Tools) {
       return this.get(handle)
     },
     async remove(written: string): Promise<void> {
-      const isDeleted = await writer.write((tx) => deletePerson(tx, handleIn(written)))
+      const isDeleted = await writer.write((tx) => deletePerson(tx, handleIn(tx, written)))
       if (!isDeleted) throw noContact()
     },
     /** A table of all contacts, in pieces. */

@@ -11,6 +11,7 @@ import type { Writer } from './writer.ts'
 
 const CLOCK = 'clock'
 const SERVED_BY = 'served_by'
+const PEOPLE = 'people'
 
 /** Null in a database that was never run with it. */
 export function readClockMemory(db: Db): ClockMemory | null {
@@ -20,6 +21,22 @@ export function readClockMemory(db: Db): ClockMemory | null {
 
 export function saveClockMemory(tx: Tx, memory: ClockMemory): void {
   writeAbout(tx, CLOCK, JSON.stringify(memory))
+}
+
+/** How far the conversations were read, by which version, and for which numbers of the lines. */
+export type PeopleProgress = {
+  readonly version: string
+  readonly seq: number
+  readonly numbers: Readonly<Record<string, string>>
+}
+
+export function readPeopleProgress(db: Db): PeopleProgress | null {
+  const value = readAbout(db, PEOPLE)
+  return value === null ? null : (JSON.parse(value) as PeopleProgress) // `savePeopleProgress` wrote it.
+}
+
+export function savePeopleProgress(tx: Tx, progress: PeopleProgress): void {
+  writeAbout(tx, PEOPLE, JSON.stringify(progress))
 }
 
 /**

@@ -244,9 +244,13 @@ export function findPaused(db: Db, lineId: LineId, handle: Handle): Conversation
   return getRow<{ id: ConversationId }>(db, sql, { lineId, handle })?.id ?? null
 }
 
+/** The ids of the conversations with a handle, and of those that stand for one. */
+export const IDS_WITH = `SELECT id FROM conversations WHERE handle = +$handle
+  UNION ALL SELECT o.id FROM conversations c CROSS JOIN conversations o ON o.moved_to = c.seq
+  WHERE c.handle = +$handle AND o.handle <> c.handle`
+
 export function conversationsOf(db: Db, handle: string): readonly ConversationId[] {
-  const sql = 'SELECT id FROM conversations WHERE handle = $handle'
-  return getRows<{ id: ConversationId }>(db, sql, { handle }).map((row) => row.id)
+  return getRows<{ id: ConversationId }>(db, IDS_WITH, { handle }).map((row) => row.id)
 }
 
 /** True where the line, or any line for null, has a conversation with the handle: asked for e-mail addresses. */

@@ -10,7 +10,7 @@ import {
   type EventName,
   type Webhook,
 } from '../domain/webhook.ts'
-import { conversationsOf } from './conversations.ts'
+import { IDS_WITH, conversationsOf } from './conversations.ts'
 import type { Db, Tx } from './database.ts'
 import { IS_FOR_LINES, seqsOfMessage, type EventFilter } from './events.ts'
 import { scanRanges, type ListPage, type Range } from './scan.ts'
@@ -117,8 +117,7 @@ const OF_CONVERSATION =
 const OF_EVENT = 'INDEXED BY deliveries_by_event WHERE event_seq = +$eventSeq'
 const IS_CHOSEN = `(+$status IS NULL OR status = +$status) AND (+$event IS NULL OR event = +$event)`
 const HAS_EVENT_FOR_LINES = `EXISTS (SELECT 1 FROM events e WHERE e.seq = event_seq AND ${IS_FOR_LINES})`
-const IS_OF_HANDLE = `(+$handle IS NULL OR conversation_id IN (
-  SELECT c.id FROM conversations c WHERE c.handle = +$handle))`
+const IS_OF_HANDLE = `(+$handle IS NULL OR conversation_id IN (${IDS_WITH}))`
 
 function rangesOf(db: Db, choice: DeliveryChoice): readonly DeliveryRange[] {
   const { status = null, event = null, handle = null, messageId } = choice

@@ -1,11 +1,11 @@
-// The owner's address book, people who want no more messages, and how far the search index has come. The index itself (three FTS5 tables)
+// The owner's address book, people who want no more messages, handles that were one person's, and how far the search index has come. The index itself (three FTS5 tables)
 // and the triggers that keep it are in the initial migration, written by hand: drizzle knows neither.
 
 import { sql } from 'drizzle-orm'
 import { index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
 
 import type { Handle } from '../domain/handle.ts'
-import type { LineId, MessageId } from '../domain/ids.ts'
+import type { ConversationId, LineId, MessageId } from '../domain/ids.ts'
 import { OPT_OUT_SOURCES, type OptOut } from '../domain/opt-out.ts'
 import { at, checkJson, checkName, checkWord } from './columns.ts'
 
@@ -43,6 +43,31 @@ export const optOuts = sqliteTable(
     uniqueIndex('opt_outs_of_all_lines')
       .on(t.handle)
       .where(sql`line_id IS NULL`),
+  ],
+)
+
+/**
+ * Conversations whose handle was another spelling of a person's. The row of one that was separated again stays:
+ * that spelling is never taken for the person any more.
+ */
+export const merges = sqliteTable(
+  'merges',
+  {
+    seq: integer('seq').primaryKey(),
+    lineId: text('line_id').$type<LineId>().notNull(),
+    spelling: text('spelling').$type<Handle>().notNull(),
+    handle: text('handle').$type<Handle>().notNull(),
+    conversationId: text('conversation_id').$type<ConversationId>().notNull(),
+    /** What there was before, for a separation: see messages/merges. */
+    before: text('before', { mode: 'json' }).notNull(),
+    mergedAt: at('merged_at').notNull(),
+    separatedAt: at('separated_at'),
+  },
+  (t) => [
+    checkJson('before'),
+    uniqueIndex('merges_by_spelling').on(t.spelling, t.lineId),
+    index('merges_by_handle').on(t.handle, t.lineId),
+    index('merges_by_conversation').on(t.conversationId),
   ],
 )
 

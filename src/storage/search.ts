@@ -4,7 +4,7 @@
 
 import { allFound, type Found } from '../api/paging.ts'
 import type { LineLimit } from '../domain/routing.ts'
-import { WORD_LENGTH_MIN, digitsIn, folded, wordsOf } from '../domain/search-text.ts'
+import { USUAL, WORD_LENGTH_MIN, digitsIn, folded, wordsOf } from '../domain/search-text.ts'
 import type { Db, Tx } from './database.ts'
 import {
   HAS_TAG,
@@ -254,7 +254,7 @@ const TEXTS_PER_LOOK = 64
 
 export type FoundMessages = {
   readonly seqs: readonly number[]
-  /** False where time was up before the oldest message. */
+  /** False if time was up before the oldest message, or the index is not in usual letters yet. */
   readonly isComplete: boolean
 }
 
@@ -281,7 +281,7 @@ export function searchMessages(
     to = from
     if (!isDone || (to > 0 && bounds.isTimeUp())) return { seqs, isComplete: false }
   }
-  return { seqs, isComplete: true }
+  return { seqs, isComplete: !hasOldWords(db) }
 }
 
 /** Candidates up to the seq `to`: from the index, or those behind it one by one. */
@@ -317,6 +317,21 @@ function collect(
   return true
 }
 
+const UNUSUAL = [...USUAL.keys()].join('')
+
+/** In SQL: the text that `sql` gives in usual letters, as the index has it; SQLite leaves out case and accents itself. */
+export function inUsualLetters(sql: string): string {
+  const quoted = (text: string) => `'${text.replaceAll("'", "''")}'`
+  let usual = sql
+  for (const [letter, keys] of USUAL)
+    usual = `replace(${usual}, ${quoted(letter)}, ${quoted(keys)})`
+  return `iif(${hasUnusual(sql)}, ${usual}, ${sql})`
+}
+
+function hasUnusual(sql: string): string {
+  return `${sql} GLOB '*[${UNUSUAL}]*'`
+}
+
 /** Rows of a table that the index follows: the next of them, and their words. */
 const FOLLOWED = [
   { name: 'messages', search: 'message_search', words: 'r.text' },
@@ -328,23 +343,37 @@ const FOLLOWED = [
 ].map(({ name, search, words }) => {
   const next = `FROM ${name} r WHERE r.seq > (SELECT seq FROM search_progress WHERE name = '${name}')
                 ORDER BY r.seq LIMIT +$limit`
+  const last = `(SELECT seq FROM search_progress WHERE name = '${name}_in_usual_letters')`
+  const earlier = `SELECT r.seq FROM ${name} r WHERE r.seq <= ${last} ORDER BY r.seq DESC LIMIT +$limit`
+  const unusual = `FROM ${name} r WHERE r.seq IN (${earlier}) AND ${hasUnusual(`(${words})`)}`
   return {
-    insert: `INSERT INTO ${search} (rowid, words) SELECT r.seq, ${words} ${next}`,
+    forget: `DELETE FROM ${search} WHERE rowid IN (SELECT r.seq ${unusual})`,
+    renew: `INSERT INTO ${search} (rowid, words) SELECT r.seq, ${inUsualLetters(`(${words})`)} ${unusual}`,
+    goBack: `UPDATE search_progress SET seq = coalesce((SELECT min(seq) - 1 FROM (${earlier})), 0)
+      WHERE name = '${name}_in_usual_letters' AND seq > 0`,
+    isOld: `SELECT 1 FROM search_progress WHERE name = '${name}_in_usual_letters' AND seq > 0`,
+    insert: `INSERT INTO ${search} (rowid, words) SELECT r.seq, ${inUsualLetters(`(${words})`)} ${next}`,
     advance: `UPDATE search_progress
       SET seq = coalesce((SELECT max(seq) FROM (SELECT r.seq ${next})), seq) WHERE name = '${name}'`,
     waits: `SELECT 1 ${next}`,
   }
 })
 
-/** Puts the next `limit` rows of each table into the index. */
+/** Puts the next `limit` rows of each table into the index, and the earlier ones of a former version in usual letters. */
 export function indexNext(tx: Tx, limit: number): void {
-  for (const { insert, advance } of FOLLOWED) {
+  for (const { insert, advance, forget, renew, goBack } of FOLLOWED) {
     execute(tx, insert, { limit })
     execute(tx, advance, { limit })
+    for (const sql of [forget, renew, goBack]) execute(tx, sql, { limit })
   }
+}
+
+/** True while rows of an earlier version are not in usual letters yet. */
+function hasOldWords(db: Db): boolean {
+  return FOLLOWED.some(({ isOld }) => getRow(db, isOld) !== null)
 }
 
 /** True where the index does not have every row yet. */
 export function isIndexBehind(db: Db): boolean {
-  return FOLLOWED.some(({ waits }) => getRow(db, waits, { limit: 1 }) !== null)
+  return hasOldWords(db) || FOLLOWED.some(({ waits }) => getRow(db, waits, { limit: 1 }) !== null)
 }

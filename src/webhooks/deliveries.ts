@@ -19,6 +19,7 @@ import {
 } from '../storage/deliveries.ts'
 import { pendingDeliveries } from '../storage/delivery-queue.ts'
 import { insertEvent, personOfEvent, readEventOf } from '../storage/events.ts'
+import { handleAsked } from '../storage/handles.ts'
 import { nameOf } from '../storage/people.ts'
 import { findWebhook } from '../storage/webhooks.ts'
 import type { Writer } from '../storage/writer.ts'
@@ -54,7 +55,8 @@ export function createRedelivery(tools: RedeliveryTools) {
       const messageId =
         filter.messageId === undefined ? undefined : parseId('msg', filter.messageId)
       const places = { limit: page.limit + 1, before: cursorSeq(page.cursor) }
-      const choice = { ...filter, messageId: messageId ?? undefined }
+      const handle = filter.handle === undefined ? {} : { handle: handleAsked(db, filter.handle) }
+      const choice = { ...filter, ...handle, messageId: messageId ?? undefined }
       const found =
         messageId === null ? allFound([]) : listDeliveries(db, webhook.id, choice, places)
       return pageOf(found, page.limit, deliveryResource, ({ seq }) => [seq])

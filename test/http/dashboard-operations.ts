@@ -23,6 +23,7 @@ export const TABLE: Readonly<Record<string, Told>> = {
   'POST /api/v1/attachments/:id/link': ['asks', {}],
   'DELETE /api/v1/attachments/:id': ['asks'],
   'POST /api/v1/conversations/:id/read': ['free', { message_id: 'x' }],
+  'POST /api/v1/conversations/:id/separate': ['asks', {}],
   'PATCH /api/v1/conversations/:id': ['free', { automation_paused: true }],
   'PATCH /api/v1/phone-lines/:id': ['depends', { label: 'x' }],
   'DELETE /api/v1/phone-lines/:id': ['asks'],

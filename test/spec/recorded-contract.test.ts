@@ -26,6 +26,11 @@ const REWORDED = [
   ['for an upload with other bytes."', 'for an upload with other bytes or another name."'],
   // A file without a name gets the ending of its type, so that its receiver can open it.
   ['"filename":"attachment"', '"filename":"attachment.txt"'],
+  // The trail has two actions more.
+  [
+    'conversation.exported, ',
+    'conversation.exported, conversation.merged, conversation.separated, ',
+  ],
 ] as const
 
 type Outcome = readonly [status: number, code: string | null]

@@ -175,6 +175,10 @@ export const RECORDED: Readonly<Record<string, Case>> = {
       return { path, body: { from: await stage.line() } }
     },
   },
+  'POST /api/v1/conversations/:id/separate': {
+    action: 'conversation.separated',
+    set: async (stage) => ({ path: await stage.mergedConversation() }),
+  },
   'PUT /api/v1/settings/:name': {
     action: 'setting.changed',
     set: async ({ owner }) => {

@@ -74,6 +74,14 @@ export async function openStage(path: string) {
       writeFileSync(join(directory.path, 'rollout', 'hookline-linux-x64'), 'an executable')
       return { version: '0.1.0', boxes: [name], platforms: ['linux-x64'], is_unverified: true }
     },
+    /** A conversation whose handle was another spelling. */
+    async mergedConversation(): Promise<string> {
+      await device.receive({ guid: `merged ${stage.next()}` })
+      const { id } = (await owner('GET', '/api/v1/conversations?limit=1')).body.data[0]
+      db.sqlite.run('UPDATE conversations SET handle = substr(handle, 3) WHERE id = ?', [id])
+      await clock.advance(60_000)
+      return id
+    },
     /** A line whose device is gone, while another one is there. */
     async vanishedLine(): Promise<string> {
       const id = await line()

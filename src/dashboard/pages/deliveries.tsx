@@ -17,7 +17,7 @@ import { useAction } from '../components/use-action.ts'
 import { EmptyState, Skeleton, WhenReady } from '../components/when-ready.tsx'
 import { useDashboard } from '../dashboard.ts'
 import type { FeedSource } from '../feed.ts'
-import { tidyHandle } from '../outbox.ts'
+import { typedHandle } from '../numbers.ts'
 import type { SeenDelivery, Webhook } from '../resources.ts'
 import { useDelivery } from '../sources.ts'
 import { isoTime, pickedTime, pickerTime } from '../time-words.ts'
@@ -147,7 +147,7 @@ function MoreFilters({ webhook, filter }: FilterProps) {
         <SettledField
           label={DELIVERIES.person}
           value={filter.handle}
-          onSettle={(typed) => change({ handle: tidyHandle(typed) })}
+          onSettle={(typed) => change({ handle: typedHandle(typed, []) })}
         />
         <SettledField
           label={DELIVERIES.message}

@@ -9,6 +9,7 @@ import { ActionDialog, ShownOnce } from '../components/dialog.tsx'
 import { TextArea, TextField, bindTo } from '../components/form.tsx'
 import { useAction } from '../components/use-action.ts'
 import { useDashboard } from '../dashboard.ts'
+import { typedHandle } from '../numbers.ts'
 import type { CreatedKey, PhoneLine } from '../resources.ts'
 import { useKinds, useLines } from '../sources.ts'
 import { isoTime } from '../time-words.ts'
@@ -34,7 +35,7 @@ export function CreateKey({ onClose }: { readonly onClose: () => void }) {
   const created = useSignal<CreatedKey | null>(null)
   const action = useAction(
     () => {
-      const asked = limitsAsked(limits, clock.time())
+      const asked = limitsAsked(limits, lines, clock.time())
       return api.post<CreatedKey>('keys', { name: name.value.trim() || null, ...asked })
     },
     (key) => (created.value = key),
@@ -103,11 +104,11 @@ function scopesIn({ scopes }: Limits) {
 }
 
 /** Fields of the request that creates the key. */
-function limitsAsked(limits: Limits, now: number) {
+function limitsAsked(limits: Limits, lines: readonly PhoneLine[], now: number) {
   const { line, recipients, allow, rate, approval, expiry } = limits
   const scopes = scopesIn(limits)
   const isList = recipients === 'list'
-  const allowed = allow.split(/[\n,;]/).map((each) => each.trim())
+  const allowed = allow.split(/[\n,;]/).filter((each) => each.trim() !== '')
   const hasRules = maySend(limits) && (recipients !== 'anyone' || rate || approval !== 'never')
   return {
     ...(scopes === null ? {} : { scopes }),
@@ -117,7 +118,7 @@ function limitsAsked(limits: Limits, now: number) {
       rules: {
         recipients,
         approval,
-        ...(isList && { allow: allowed.filter(Boolean) }),
+        ...(isList && { allow: allowed.map((each) => typedHandle(each, lines)) }),
         ...(rate !== '' && { sends_per_hour: Number(rate) }),
       },
     }),

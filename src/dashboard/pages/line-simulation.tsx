@@ -10,7 +10,7 @@ import { Form, SelectField, TextField } from '../components/form.tsx'
 import { Card } from '../components/page.tsx'
 import { useAction } from '../components/use-action.ts'
 import { useDashboard } from '../dashboard.ts'
-import { tidyHandle } from '../outbox.ts'
+import { typedHandle } from '../numbers.ts'
 import type { Message, Page, PhoneLine } from '../resources.ts'
 import { LINES as WORDS } from '../words/lines.ts'
 
@@ -89,7 +89,7 @@ async function simulate(
   line: PhoneLine,
   { scene, from, text }: Wanted,
 ): Promise<Answer<unknown>> {
-  const handle = tidyHandle(from)
+  const handle = typedHandle(from, [line])
   const query = { phone_line_id: line.id, handle, limit: 1 }
   const latest = await api.get<Page<Message>>(withQuery('messages', query))
   if (!latest.ok) return latest

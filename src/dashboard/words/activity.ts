@@ -63,6 +63,8 @@ const SENTENCES: Readonly<Record<string, (name: string) => string>> = {
   'opt_out.added': () => 'Opt-out added',
   'opt_out.removed': () => 'Opt-out removed',
   'conversation.exported': () => 'Conversation exported',
+  'conversation.merged': () => 'Two conversations of one person merged',
+  'conversation.separated': () => 'Merged conversations separated',
   'setting.changed': (name) => `Setting ${name} changed`,
   'message.resolved': () => 'Uncertain message settled',
   'message.canceled': () => 'Message canceled',

@@ -1,0 +1,275 @@
+// A conversation whose handle is another spelling of a person's, as in data from before the relay read spellings, or
+// of a line whose country was not known: it becomes the person's. Its id still reads, nothing is announced,
+// and the owner can separate it again.
+
+import { RELAY_ITSELF, type Origin } from '../domain/audit.ts'
+import { NO_CONTACT, joinedContact, type Contact } from '../domain/contact-limit.ts'
+import { RelayError } from '../domain/errors.ts'
+import type { Handle } from '../domain/handle.ts'
+import type { LineId } from '../domain/ids.ts'
+import { keywordIn } from '../domain/opt-out.ts'
+import type { Audit } from '../storage/audit.ts'
+import { changeContact, readContact } from '../storage/contacts.ts'
+import { openConversation } from '../storage/conversations.ts'
+import type { Tx } from '../storage/database.ts'
+import {
+  aliasesOf,
+  countFacts,
+  countReserved,
+  findMerge,
+  findTalk,
+  forgetContact,
+  giveBackMessages,
+  hasOwnMessages,
+  insertMerge,
+  isSendingIn,
+  isSpelledElsewhere,
+  markSeparated,
+  moveOwnMessages,
+  pointAliases,
+  readFacts,
+  renamePerson,
+  renameTalk,
+  saveFacts,
+  takeOverMessages,
+  textsBehind,
+  type ConversationFacts,
+  type Merge,
+  type Talk,
+} from '../storage/merges.ts'
+import { deleteOptOut, insertOptOut, optOutsOf, type ListedOptOut } from '../storage/opt-outs.ts'
+import type { LogicalClock } from '../system/logical-clock.ts'
+import { reorder } from './conversation-order.ts'
+
+export type MergeTools = {
+  readonly stamps: LogicalClock
+  readonly audit: Pick<Audit, 'record'>
+}
+
+/** The facts of both sides before a merge, and of the one conversation right after it. */
+type Before = {
+  readonly from: ConversationFacts
+  /** Null if the person had no conversation: the merged one has got the person's handle. */
+  readonly to: ConversationFacts | null
+  readonly merged: ConversationFacts
+  readonly contacts: { readonly from: Contact; readonly to: Contact }
+  readonly optOuts: readonly (ListedOptOut & { readonly isCopied: boolean })[]
+  readonly aliases: readonly number[]
+  readonly isPersonRenamed: boolean
+}
+
+/** Makes the conversation the person's; false if a message is being sent in it, which settles first. */
+export function mergeTalk(
+  { stamps, audit }: MergeTools,
+  tx: Tx,
+  from: Talk,
+  handle: Handle,
+): boolean {
+  const { id, lineId, handle: spelling } = from
+  const to = findTalk(tx, lineId, handle)
+  if (isSendingIn(tx, [from.seq, ...(to === null ? [] : [to.seq])])) return false
+  const facts = readFacts(tx, from.seq)
+  if (facts === null) return true
+  const now = stamps.now()
+  const target = to ?? { ...from, handle }
+  const factsOfTarget = to && readFacts(tx, to.seq)
+  const merged = factsOfTarget === null ? facts : joinedFacts(factsOfTarget, facts)
+  const aliases = aliasesOf(tx, from.seq)
+  takeOverMessages(tx, from, target)
+  if (to === null) renameTalk(tx, from, handle)
+  else {
+    saveFacts(tx, from, {
+      ...EMPTY,
+      service: facts.service,
+      updatedAt: facts.updatedAt,
+      movedTo: to.seq,
+    })
+    pointAliases(tx, aliases, to.seq)
+  }
+  saveFacts(tx, target, merged)
+  const before: Before = {
+    from: facts,
+    to: factsOfTarget,
+    merged,
+    aliases,
+    contacts: mergeContacts(tx, lineId, { spelling, handle }),
+    optOuts: mergeOptOuts(tx, from, handle),
+    isPersonRenamed: !isSpelledElsewhere(tx, from) && renamePerson(tx, spelling, handle),
+  }
+  const merge = { lineId, spelling, handle, conversationId: id, mergedAt: now }
+  insertMerge(tx, { ...merge, before: JSON.stringify(before) })
+  reorder(tx, target.id, now)
+  audit.record(tx, RELAY_ITSELF, {
+    action: 'conversation.merged',
+    about: { kind: 'conversation', id },
+    before: { handle: spelling, conversation_id: id },
+    after: { handle, conversation_id: target.id },
+  })
+  return true
+}
+
+const EMPTY = {
+  messageCount: 0,
+  lastSeq: 0,
+  readSeq: 0,
+  unreadCount: 0,
+  isUnanswered: 0,
+  isAutomationPaused: 0,
+} as const
+
+/** Paused if either was; the service and the open question are those of the later last message. */
+function joinedFacts(to: ConversationFacts, from: ConversationFacts): ConversationFacts {
+  const { service, isUnanswered, lastSeq } = from.lastSeq > to.lastSeq ? from : to
+  const reads = [to, from].flatMap(({ unreadCount, readSeq }) => (unreadCount > 0 ? readSeq : []))
+  return {
+    messageCount: to.messageCount + from.messageCount,
+    lastSeq,
+    readSeq: reads.length > 0 ? Math.min(...reads) : Math.max(to.readSeq, from.readSeq),
+    unreadCount: to.unreadCount + from.unreadCount,
+    isUnanswered,
+    isAutomationPaused: to.isAutomationPaused || from.isAutomationPaused,
+    service,
+    movedTo: null,
+    updatedAt: to.updatedAt > from.updatedAt ? to.updatedAt : from.updatedAt,
+  }
+}
+
+type Names = { readonly spelling: Handle; readonly handle: Handle }
+
+function mergeContacts(tx: Tx, lineId: LineId, { spelling, handle }: Names): Before['contacts'] {
+  const contacts = { from: readContact(tx, lineId, spelling), to: readContact(tx, lineId, handle) }
+  const { from, to } = contacts
+  changeContact(tx, { lineId, handle: spelling }, from, NO_CONTACT)
+  forgetContact(tx, lineId, spelling)
+  changeContact(tx, { lineId, handle }, to, joinedContact(to, from))
+  forgetContact(tx, lineId, handle)
+  return contacts
+}
+
+/** The person has opted out if either had. One that another line's conversation still needs stays as well. */
+function mergeOptOuts(tx: Tx, from: Talk, handle: Handle): Before['optOuts'] {
+  const isShared = isSpelledElsewhere(tx, from)
+  const ofLine = optOutsOf(tx, from.handle).filter(
+    ({ lineId }) => lineId === null || lineId === from.lineId,
+  )
+  return ofLine.map((row) => {
+    const { seq: _seq, ...optOut } = row
+    const isCopied = insertOptOut(tx, { ...optOut, handle })
+    if (!isShared || row.lineId !== null) deleteOptOut(tx, row)
+    return { ...row, isCopied }
+  })
+}
+
+/** Makes the conversation with this id what it was before it was merged, for good. */
+export function separateTalk(
+  { stamps, audit }: MergeTools,
+  tx: Tx,
+  id: string,
+  origin: Origin,
+): void {
+  const merge = findMerge(tx, id)
+  const found = merge && separated(tx, merge, stamps)
+  if (merge === null || found === null) {
+    throw new RelayError('not_found', 'There is no merged conversation with this id.')
+  }
+  const { from, to } = found
+  const now = stamps.now()
+  markSeparated(tx, merge, now)
+  for (const { id } of [from, to]) reorder(tx, id, now)
+  const { spelling, handle } = merge
+  audit.record(tx, origin, {
+    action: 'conversation.separated',
+    about: { kind: 'conversation', id: from.id },
+    before: { handle, conversation_id: to.id },
+    after: { handle: spelling, conversation_id: from.id },
+  })
+}
+
+/** The two conversations, each with what is its own; null if there is nothing left to separate. */
+function separated(tx: Tx, merge: Merge, stamps: LogicalClock) {
+  const { lineId, spelling, handle, conversationId } = merge
+  const person = findTalk(tx, lineId, handle)
+  const from = findTalk(tx, lineId, spelling) ?? person
+  const now = person && readFacts(tx, person.seq)
+  if (person === null || now === null || from?.id !== conversationId) return null
+  const before = JSON.parse(merge.before) as Before // `mergeTalk` wrote it.
+  const to = from.seq === person.seq ? splitOff(tx, merge, from, stamps) : person
+  giveBackMessages(tx, spelling, { from: person.seq, to: from.seq })
+  const ofPerson = partedFacts(tx, to.seq, { before: before.to, merged: before.merged, now })
+  const ofSpelling = partedFacts(tx, from.seq, { before: before.from, merged: before.merged, now })
+  if (to.seq !== from.seq) saveFacts(tx, to, ofPerson)
+  saveFacts(tx, from, ofSpelling)
+  pointAliases(tx, before.aliases, from.seq)
+  const isAsBefore = to.seq === from.seq || ofPerson === before.to
+  separateContacts(tx, merge, before, { from, isAsBefore })
+  separateOptOuts(tx, handle, before, to.seq)
+  if (before.isPersonRenamed) renamePerson(tx, handle, spelling)
+  return { from, to }
+}
+
+/** What the person said since the merge still counts for the person. */
+function separateOptOuts(tx: Tx, handle: Handle, before: Before, personSeq: number): void {
+  const { optOuts, merged } = before
+  const texts = textsBehind(tx, personSeq, merged.lastSeq)
+  const hasStopped = texts.some((text) => keywordIn(text)?.meaning === 'out')
+  for (const { isCopied, seq: _seq, ...optOut } of optOuts) {
+    const copy = optOutsOf(tx, handle).find((other) =>
+      Bun.deepEquals(other, { ...optOut, handle, seq: other.seq }),
+    )
+    if (copy !== undefined && isCopied && !hasStopped) deleteOptOut(tx, copy)
+    insertOptOut(tx, optOut)
+  }
+}
+
+/** Gives the conversation its spelling back; what the person wrote under the own handle gets a conversation. */
+function splitOff(tx: Tx, { spelling, handle, lineId }: Merge, from: Talk, stamps: LogicalClock) {
+  renameTalk(tx, from, spelling)
+  if (!hasOwnMessages(tx, spelling, from.seq)) return from
+  openConversation(tx, stamps, { ...from, handle, now: stamps.now() })
+  const to = findTalk(tx, lineId, handle)
+  if (to === null) return from
+  moveOwnMessages(tx, spelling, { from: from.seq, to: to.seq })
+  return to
+}
+
+/** `before` itself if nothing came since the merge and nothing was read; else what its messages show. */
+function partedFacts(
+  tx: Tx,
+  seq: number,
+  facts: {
+    readonly before: ConversationFacts | null
+    readonly merged: ConversationFacts
+    readonly now: ConversationFacts
+  },
+): ConversationFacts {
+  const { before, merged, now } = facts
+  const isPausedSince = now.isAutomationPaused !== merged.isAutomationPaused
+  const isRead = now.readSeq !== merged.readSeq
+  const counted = countFacts(tx, seq, isRead ? now.readSeq : (before ?? now).readSeq)
+  const { messageCount, lastSeq } = counted
+  const isSame = messageCount === before?.messageCount && lastSeq === before.lastSeq
+  if (isSame && !isRead && !isPausedSince) return before
+  const isAutomationPaused = (isPausedSince ? now : (before ?? now)).isAutomationPaused
+  const service = counted.service ?? now.service
+  return { ...counted, service, isAutomationPaused, movedTo: null, updatedAt: now.updatedAt }
+}
+
+function separateContacts(
+  tx: Tx,
+  { lineId, spelling, handle }: Merge,
+  { contacts }: Before,
+  { from, isAsBefore }: { readonly from: Talk; readonly isAsBefore: boolean },
+): void {
+  const now = readContact(tx, lineId, handle)
+  const reserved = countReserved(tx, from.seq)
+  const passed = Math.max(0, now.passed - contacts.from.passed)
+  const rest = { ...(isAsBefore ? contacts.to : now), passed }
+  changeContact(tx, { lineId, handle }, now, {
+    ...rest,
+    queued: Math.max(0, now.queued - reserved),
+  })
+  forgetContact(tx, lineId, handle)
+  const own = { ...contacts.from, queued: reserved }
+  changeContact(tx, { lineId, handle: spelling }, NO_CONTACT, own)
+  forgetContact(tx, lineId, spelling)
+}

@@ -1,0 +1,78 @@
+// Devices spell one person in many ways. Every event of every line passes here, and names people from then on.
+
+import { homeOfNumber, personOf, type Handle, type Home } from '../domain/handle.ts'
+import type { LineId } from '../domain/ids.ts'
+import type { DeviceChange, DeviceGroup, DeviceMessage, LineEvent } from '../lines/driver.ts'
+import type { Db } from '../storage/database.ts'
+import { isKeptApart } from '../storage/merges.ts'
+
+/** The numbers of lines, and the spellings of one, that are remembered: reading one takes up to 100 µs. */
+const NUMBERS_MAX = 1_000
+const SPELLINGS_MAX = 10_000
+
+type NumberedLine = { readonly id: LineId; readonly number: string }
+
+/** Returns the person behind a spelling on a line, unless the owner has said that it is another one. */
+export type PersonOn = (line: NumberedLine, spelling: Handle) => Handle
+
+export function createPersonOn(db: Db): PersonOn {
+  const numbers = new Map<string, (spelling: Handle) => Handle>()
+  return ({ id, number }, spelling) => {
+    if (numbers.size >= NUMBERS_MAX) numbers.clear()
+    const read = numbers.get(number) ?? readerFor(homeOfNumber(number))
+    numbers.set(number, read)
+    const person = read(spelling)
+    return person === spelling || !isKeptApart(db, id, spelling) ? person : spelling
+  }
+}
+
+function readerFor(home: Home | null): (spelling: Handle) => Handle {
+  const known = new Map<Handle, Handle>()
+  return (spelling) => {
+    if (known.size >= SPELLINGS_MAX) known.clear()
+    const person = known.get(spelling) ?? personOf(spelling, home)
+    known.set(spelling, person)
+    return person
+  }
+}
+
+export type IntakeEvent = Exclude<LineEvent, { readonly type: 'online' | 'offline' }>
+
+/** A message with the person in `handle`, and beside it the device's spelling if that is another one. */
+export type ReadMessage = DeviceMessage & { readonly spelling?: Handle | undefined }
+
+export type ReadEvent =
+  | Exclude<IntakeEvent, { readonly type: 'message' }>
+  | (Extract<IntakeEvent, { readonly type: 'message' }> & { readonly message: ReadMessage })
+
+/** The event with people in place of spellings; what names a group stays as the device has it. */
+export function withPeople(event: IntakeEvent, person: (spelling: Handle) => Handle): ReadEvent {
+  if (event.type === 'change') return { ...event, change: changeOf(event.change, person) }
+  if (event.type !== 'message') return event
+  const { message } = event
+  const { handle: spelling, group, isFromMe } = message
+  const handle = group !== undefined && isFromMe ? spelling : person(spelling)
+  if (handle === spelling && group === undefined) return event
+  const read = {
+    ...message,
+    handle,
+    ...(handle !== spelling && { spelling }),
+    ...(group !== undefined && { group: groupOf(group, person) }),
+  }
+  return { ...event, message: read }
+}
+
+function changeOf(change: DeviceChange, person: (spelling: Handle) => Handle): DeviceChange {
+  const group = change.group && { group: groupOf(change.group, person) }
+  if (change.kind === 'reaction') return { ...change, ...group, handle: person(change.handle) }
+  if (change.kind !== 'group') return { ...change, ...group }
+  const [actor, target] = [
+    change.actor && person(change.actor),
+    change.target && person(change.target),
+  ]
+  return { ...change, group: groupOf(change.group, person), actor, target }
+}
+
+function groupOf(group: DeviceGroup, person: (spelling: Handle) => Handle): DeviceGroup {
+  return { ...group, participants: [...new Set(group.participants.map(person))] }
+}

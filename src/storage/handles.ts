@@ -1,0 +1,29 @@
+// The person that a client names: by a handle as clients write it, or as a device spells it.
+
+import { invalidRequest } from '../domain/errors.ts'
+import { deviceHandle, isNumber, parseRecipient, type Handle } from '../domain/handle.ts'
+import { hasConversation } from './conversations.ts'
+import type { Db } from './database.ts'
+import { mergedInto } from './merges.ts'
+
+/** The person, also under a spelling whose conversation was merged into the person's. */
+export function handleIn(db: Db, written: string): Handle {
+  const recipient = parseRecipient(written)
+  if (recipient !== null) return recipient.handle
+  const spelling = deviceHandle(written)
+  return hasConversation(db, spelling, null) ? spelling : (mergedInto(db, spelling) ?? spelling)
+}
+
+/** A number, an e-mail address, or any sender that a conversation is with. */
+export function knownHandle(db: Db, written: string): Handle {
+  const handle = handleIn(db, written)
+  if (parseRecipient(handle) !== null || hasConversation(db, handle, null)) return handle
+  const message =
+    'must be a phone number in international format, such as +12025550147, or an email address'
+  throw invalidRequest({ path: 'handle', message })
+}
+
+/** The person whom a list is asked for; throws for a number without its country that nobody has. */
+export function handleAsked(db: Db, written: string): Handle {
+  return isNumber(written) ? knownHandle(db, written) : handleIn(db, written)
+}
