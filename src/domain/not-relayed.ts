@@ -8,6 +8,8 @@ export const NOT_RELAYED_KINDS = [
   /** The device does not say which conversation it belongs to. */
   'unplaced',
   'not_understood',
+  /** What a device that knows no edits makes of one, beside the edit itself. */
+  'edit_copy',
 ] as const
 
 export type NotRelayedKind = (typeof NOT_RELAYED_KINDS)[number]
@@ -16,7 +18,13 @@ export type NotRelayedKind = (typeof NOT_RELAYED_KINDS)[number]
 export type Withheld = Extract<NotRelayedKind, 'spam' | 'unplaced'>
 
 /** Rows that never become a message: they are counted and nothing else. */
-export type LeftOut = Extract<NotRelayedKind, 'group' | 'unplaced' | 'not_understood'>
+export const LEFT_OUT_KINDS = [
+  'group',
+  'unplaced',
+  'not_understood',
+  'edit_copy',
+] as const satisfies readonly NotRelayedKind[]
+export type LeftOut = (typeof LEFT_OUT_KINDS)[number]
 
 /** A message came from a contact's name, to which nobody can answer. */
 export type Rejection = 'sender_is_a_name'
@@ -84,5 +92,10 @@ export const NOT_RELAYED_WORDS: Readonly<Record<NotRelayedKind, Words>> = {
     title: 'Messages of an unknown kind were left out',
     why: 'They are not stored; they stay in Messages.',
     hint: 'Upgrade Hookline; where that does not help, record "hookline mac trace" and report it.',
+  },
+  edit_copy: {
+    title: 'Copies of edits were left out',
+    why: 'A device with an older system writes "Edited to" as a message beside each edit. The edits were announced.',
+    hint: 'Nothing is missing. Update the oldest device of this Apple Account and the copies end.',
   },
 }
