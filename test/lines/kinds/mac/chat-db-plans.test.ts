@@ -21,7 +21,7 @@ for (const variant of VARIANTS) {
     fill(db)
     const old = queries.flatMap(([name, sql]) => scansOf(db, name, sql))
 
-    expect(queries.length).toBe(24)
+    expect(queries.length).toBe(25)
     expect({ young, old }).toEqual({ young: [], old: [] })
   })
 }
