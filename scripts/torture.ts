@@ -15,6 +15,7 @@
 //   bun scripts/torture.ts pages                    every page at all widths, by night, and in all locales (Chromium)
 //   bun scripts/torture.ts chance --count 100       the suite's tests that draw by chance, a hundred times as long
 //   bun scripts/torture.ts boxes-model --steps 1000000   the protocol of several boxes, on a hostile network
+//   bun scripts/torture.ts mac-rows --count 10000   histories of rows of a Mac; --features old,copies for those alone
 //
 // `--seed N` repeats what a run drew by chance.
 
@@ -35,6 +36,8 @@ import { cutReaders } from '../test/executable/torture/readers.ts'
 import { compileShim } from '../test/executable/torture/recording.ts'
 import { runWipes } from '../test/executable/torture/wipes.ts'
 import { problemsOfDamaged } from '../test/lines/kinds/mac/mutations.ts'
+import { FEATURES } from '../test/story/mac-model/history.ts'
+import { runRows } from '../test/story/mac-model/model.ts'
 import { ScratchFolder } from '../test/support/scratch-folder.ts'
 
 /** Result on one line, and all faults. */
@@ -71,6 +74,7 @@ const { values: options, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     count: { type: 'string', default: '100' },
+    features: { type: 'string', default: '' },
     images: { type: 'string', default: '1000' },
     seed: { type: 'string', default: '1' },
     steps: { type: 'string', default: '100000' },
@@ -79,6 +83,7 @@ const { values: options, positionals } = parseArgs({
 const { count, images, seed, steps } = Object.fromEntries(
   Object.entries(options).map(([name, value]) => [name, Number(value)]),
 )
+const chosen = FEATURES.filter((feature) => options.features.split(',').includes(feature))
 
 const TORTURES: Readonly<Record<string, () => Promise<Result>>> = {
   kills: () => kills('texts'),
@@ -95,6 +100,8 @@ const TORTURES: Readonly<Record<string, () => Promise<Result>>> = {
   bodies,
   pages,
   'boxes-model': () => runModel(steps ?? 0, seed ?? 0),
+  'mac-rows': () =>
+    runRows({ count: count ?? 0, seed: seed ?? 0, ...(chosen.length > 0 && { features: chosen }) }),
 }
 const torture = TORTURES[positionals[0] ?? '']
 if (torture === undefined) throw new Error(`One of: ${Object.keys(TORTURES).join(', ')}.`)

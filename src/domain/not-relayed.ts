@@ -12,6 +12,8 @@ export const NOT_RELAYED_KINDS = [
   'own',
   /** A second one of the same content within seconds, made by a device that did its work twice. */
   'repeated',
+  /** What a device that knows no edits makes of one, beside the edit itself. */
+  'edit_copy',
 ] as const
 
 export type NotRelayedKind = (typeof NOT_RELAYED_KINDS)[number]
@@ -20,7 +22,15 @@ export type NotRelayedKind = (typeof NOT_RELAYED_KINDS)[number]
 export type Withheld = Extract<NotRelayedKind, 'spam' | 'unplaced'>
 
 /** Rows that never become a message: they are counted and nothing else. */
-export type LeftOut = Exclude<NotRelayedKind, 'sms' | 'rcs' | 'spam'>
+export const LEFT_OUT_KINDS = [
+  'group',
+  'unplaced',
+  'not_understood',
+  'own',
+  'repeated',
+  'edit_copy',
+] as const satisfies readonly NotRelayedKind[]
+export type LeftOut = (typeof LEFT_OUT_KINDS)[number]
 
 /**
  * The kind of a message that `relay_sms` decides about; null for iMessage and its family: iMessage by
@@ -97,5 +107,10 @@ export const NOT_RELAYED_WORDS: Readonly<Record<NotRelayedKind, Words>> = {
     title: 'Messages that came twice were taken once',
     why: 'Each had the sender, words and file of one that came within five seconds before it.',
     hint: 'No action is needed if the automation of the iPhone ran twice. See that it exists once only.',
+  },
+  edit_copy: {
+    title: 'Copies of edits were left out',
+    why: 'A device with an older system writes "Edited to" as a message beside each edit. The edits were announced.',
+    hint: 'Nothing is missing. Update the oldest device of this Apple Account and the copies end.',
   },
 }

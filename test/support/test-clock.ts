@@ -76,6 +76,17 @@ export class TestClock implements Clock {
     await settle()
   }
 
+  /** Both clocks jump by `ms`, and whoever sleeps until then wakes late and at once: a machine that is busy. */
+  async skip(ms: number): Promise<void> {
+    this.#move(this.#monotonic + ms)
+    const due = this.#sleepers.filter(({ at }) => at <= this.#monotonic)
+    for (const sleeper of due.sort((a, b) => a.at - b.at || a.order - b.order)) {
+      this.#remove(sleeper)
+      sleeper.wake()
+    }
+    await settle()
+  }
+
   /** How many wait for their time. */
   get sleeping(): number {
     return this.#sleepers.length
