@@ -72,7 +72,7 @@ export type MessageExtras = {
   readonly wantedService?: WantedService | undefined
   /** The time at which `auto` turned to SMS. */
   readonly downgradedAt?: Timestamp | undefined
-  /** How the device spells the person, if not as the relay does. */
+  /** The device's spelling of the person, if it is not the relay's. */
   readonly spelling?: Handle | undefined
   /** The sender of a group's message; left out for the owner's own. */
   readonly sender?: Handle | undefined

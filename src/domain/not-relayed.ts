@@ -12,7 +12,7 @@ export const NOT_RELAYED_KINDS = [
   'own',
   /** A second one of the same content within seconds, made by a device that did its work twice. */
   'repeated',
-  /** What a device that knows no edits makes of one, beside the edit itself. */
+  /** The message that a device without edits makes of one, beside the edit itself. */
   'edit_copy',
 ] as const
 

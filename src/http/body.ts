@@ -10,7 +10,7 @@ import { requestSchema, requestSchemaBy, requestSchemaByType } from './typebox.t
 type JsonObject = Readonly<Record<string, unknown>>
 
 const BODY_BYTES_MAX = 256 * 1_024
-/** What came to a device is cut and mended: to refuse it would be to lose it. */
+/** Text that came to a device is cut and mended: to refuse it would be to lose it. */
 const DEVICE_BODY_BYTES_MAX = 4 * 1_024 * 1_024
 /** A file of 25 MB, and the fields around it. */
 const FORM_BYTES_MAX = 25 * 1_024 * 1_024 + BODY_BYTES_MAX

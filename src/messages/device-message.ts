@@ -95,7 +95,7 @@ function extrasOf(
   }
 }
 
-/** What is announced to nobody, by its age or by the device. */
+/** True for a message that is announced to nobody, because of its age or by the device's word. */
 function isOfHistory({ isHistory, withheld = null }: DeviceMessage): boolean {
   return isHistory || withheld !== null
 }

@@ -207,7 +207,7 @@ function separated(tx: Tx, merge: Merge, stamps: LogicalClock) {
   return { from, to }
 }
 
-/** What the person said since the merge still counts for the person. */
+/** Words that the person said since the merge still count for the person. */
 function separateOptOuts(tx: Tx, handle: Handle, before: Before, personSeq: number): void {
   const { optOuts, merged } = before
   const texts = textsBehind(tx, personSeq, merged.lastSeq)

@@ -23,7 +23,7 @@ export function saveClockMemory(tx: Tx, memory: ClockMemory): void {
   writeAbout(tx, CLOCK, JSON.stringify(memory))
 }
 
-/** How far the conversations were read, by which version, and for which numbers of the lines. */
+/** The last conversation that was read, the version that read it, and the numbers of the lines then. */
 export type PeopleProgress = {
   readonly version: string
   readonly seq: number

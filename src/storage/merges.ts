@@ -30,7 +30,7 @@ const FACTS = [
   'updatedAt',
 ] as const
 
-/** What a conversation says of its messages and its reader. */
+/** Facts of a conversation about its messages and its reader. */
 export type ConversationFacts = Pick<RawRow<typeof conversations>, (typeof FACTS)[number]>
 
 /** A conversation of a line with one person. */

@@ -58,7 +58,7 @@ export const merges = sqliteTable(
     spelling: text('spelling').$type<Handle>().notNull(),
     handle: text('handle').$type<Handle>().notNull(),
     conversationId: text('conversation_id').$type<ConversationId>().notNull(),
-    /** What there was before, for a separation: see messages/merges. */
+    /** The state before, for a separation: see messages/merges. */
     before: text('before', { mode: 'json' }).notNull(),
     mergedAt: at('merged_at').notNull(),
     separatedAt: at('separated_at'),

@@ -43,10 +43,10 @@ const TIMED_OUT = { exitCode: 0, stdout: 'send\t-1712\t\n', stderr: '' }
 
 /** Lets a run happen from its first row to the end of all waits. */
 export async function perform(run: Run): Promise<Lived> {
-  const performance = new Performance(new MacWorld(run.schema), run)
-  await performance.begin()
-  for (const move of run.moves) await performance.take(move)
-  return performance.end()
+  const play = new Performance(new MacWorld(run.schema), run)
+  await play.begin()
+  for (const move of run.moves) await play.take(move)
+  return play.end()
 }
 
 class Performance {
@@ -118,7 +118,13 @@ class Performance {
       return
     }
     const chat = file.addChat({ identifier: handle, lastAddressedHandle: handle })
-    writeOwn(this.#world, { to: handle, chat, destination_caller_id: null, text: 'from iCloud', at: clock.now() - DAY_MS })
+    writeOwn(this.#world, {
+      to: handle,
+      chat,
+      destination_caller_id: null,
+      text: 'from iCloud',
+      at: clock.now() - DAY_MS,
+    })
   }
 
   async #send({ person, text, fate, copies }: Send): Promise<void> {

@@ -59,7 +59,7 @@ function readSummary(summary: Uint8Array): PropertyDictionary | null {
   }
 }
 
-/** What a device that knows no edits writes in their place, and iCloud brings to all others (mautrix). */
+/** The message that a device without edits writes in place of one, and iCloud brings to all others (mautrix). */
 const COPY = /^Edited to [“"](.*)[”"]$/s
 /** The edit and its copy are so far apart at most. */
 const COPY_MS = 60_000

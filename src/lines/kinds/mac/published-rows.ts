@@ -7,7 +7,7 @@ import type { FileRow, MessageRow } from './chat-db-rows.ts'
 import type { ChatDb } from './chat-db.ts'
 import { isOfUnknownContent } from './classify.ts'
 
-/** What is added later than this belongs to a repair of the database. */
+/** Additions later than this belong to a repair of the database. */
 export const WATCHED_MS = 600_000
 const ROWS_MAX = 500
 
@@ -20,7 +20,7 @@ type PublishedRow = {
   readonly isBlank: boolean
 }
 
-/** What came into rows after they were published. */
+/** Files and words that came into rows after they were published. */
 type Additions = {
   readonly files: readonly { readonly messageGuid: string; readonly file: FileRow }[]
   readonly rowsWithWords: readonly MessageRow[]

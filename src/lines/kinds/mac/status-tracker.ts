@@ -209,7 +209,7 @@ function later(a: Stage, b: Stage): Stage {
   return STAGES.indexOf(a) >= STAGES.indexOf(b) ? a : b
 }
 
-/** What was delivered or read has arrived; of what was sent, only an error says that it has not. */
+/** A message that was delivered or read has arrived; of one that was sent, only an error says that it has not. */
 function mayFail({ stage }: TrackedRow, { error, isDelivered, isRead }: OwnState): boolean {
   if (isDelivered || isRead) return false
   return stage === 'held' || (stage === 'sent' && error !== 0)

@@ -1,4 +1,4 @@
-// What a shortcut posts: which message it is, whose, and whether it came before. iOS gives messages no id of their own,
+// Posts of a shortcut: which message each is, whose, and whether it came before. iOS gives messages no id of their own,
 // so the id of the shortcut counts together with what the message says.
 
 import { type Handle, homeOfNumber, parseRecipient, personOf } from '../../../domain/handle.ts'
@@ -81,7 +81,7 @@ export class Arrivals {
     this.#clock = clock
   }
 
-  /** Whether the message was stored under another id just now; null if none came. */
+  /** True if the message was stored under another id just now; null if none came. */
   earlier({ content, guid }: Incoming): Promise<boolean> | null {
     const arrival = this.#recent(content)
     return arrival === null || arrival.guid === guid ? null : arrival.isStored

@@ -101,7 +101,7 @@ export class Launcher implements Service {
   readonly #running = new Set<KeptProcess>()
   readonly #isNeeded = Promise.withResolvers<null>()
   readonly #hasHeadStart = Promise.withResolvers<null>()
-  /** When the tunnel of a phone was renewed last, by serial. */
+  /** The last renewal of each phone's tunnel, by serial. */
   readonly #renewedAt = new Map<string, number>()
   /** Tunnels are renewed one after another; resolves after the last. */
   #renewing: Promise<void> = Promise.resolve()

@@ -1,4 +1,4 @@
-// Whose a chat is. Its title alone proves nothing: anybody can name a group after a number, and Messages may show a
+// The person or group of a chat. Its title alone proves nothing: anybody can name a group after a number, and Messages may show a
 // suggested name. What proves it is the senders of its bubbles together with the details page, which is asked once.
 
 import { type Handle, isSamePerson } from '../../../../domain/handle.ts'
@@ -78,7 +78,7 @@ export function isChatWith(
   return memory.proven(screen.title).has(handle) && isOnlyBy(memory, senderHandles(screen), handle)
 }
 
-/** Whose the chat is by what is known already; null if the details page has to be asked. */
+/** The person or group of the chat as far as it is known; null if the details page has to be asked. */
 export function knownWhose(tools: IdentityTools, screen: TranscriptScreen): Whose | null {
   const { kind } = screen.chat
   if (kind === 'group' || hasOtherSender(tools, screen)) return { kind: 'group' }
@@ -101,7 +101,7 @@ function isContinued(
   return memory.chat(handle) !== null && !compareChat(at, handle, bubbles).hasGap
 }
 
-/** Whose the chat on the screen is, and the screen as it is then: its details may have been looked at. */
+/** The person or group of the chat on the screen, and the screen afterwards: its details may have been opened. */
 export async function identify(
   tools: IdentityTools,
   screen: TranscriptScreen,
@@ -139,7 +139,7 @@ function isBySenders({ bubbles }: TranscriptScreen): boolean {
   return theirs.length > 0 && theirs.every(({ sender }) => handleIn(sender ?? '') !== null)
 }
 
-/** What the details page of the open chat shows, and the chat as it is afterwards. */
+/** The content of the open chat's details page, and the chat as it is afterwards. */
 async function askDetails(
   tools: IdentityTools,
   screen: TranscriptScreen,

@@ -92,7 +92,7 @@ export async function takeTranscript(
   return { reportedCount, hasGap: first.hasGap }
 }
 
-/** What cannot be known is announced, and text messages may not be. */
+/** A message of unknown service is announced, and text messages may not be. */
 const UNKNOWN_SERVICE: UiService = 'iMessage'
 
 /**

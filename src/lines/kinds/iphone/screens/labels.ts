@@ -12,7 +12,7 @@ export type Side = 'left' | 'right' | 'unclear'
 
 export type ReadLabel = {
   readonly isFromMe: boolean
-  /** Who wrote it, as the label of a bubble of the other side begins; null if it names nobody. */
+  /** The writer, as the label of a bubble of the other side begins; null if it names nobody. */
   readonly sender: string | null
   /** Null for a bubble of the other side: its label does not say. */
   readonly service: UiService | null
@@ -126,7 +126,7 @@ const DIGITS_MIN = 3
 const NATIONAL_DIGITS_MIN = 7
 const COUNTRY_DIGITS_MAX = 3
 
-/** What a title looks like; a group may be named after anything, so a title alone is no person. */
+/** The look of a title; a group may be named after anything, so a title alone is no person. */
 export function readChatTitle(text: string): ChatTitle {
   const title = comparable(text)
   const handle = handleIn(title)

@@ -25,7 +25,7 @@ export class ListWalk {
   mustStore: boolean
   /** True once an unread conversation was seen, whether it was visited or not. */
   hasSeenNews = false
-  /** How far the list has been moved up. */
+  /** Swipes by which the list has been moved up. */
   swipes = 0
   readonly #memory: TranscriptMemory
   readonly #clock: Clock

@@ -213,7 +213,7 @@ export class TranscriptMemory {
     return this.#known(mark) !== undefined
   }
 
-  /** What is kept of a conversation as the list shows it, or as it was before its time became a date. */
+  /** The mark of a conversation as the list shows it, or as it was before its time became a date. */
   #known(mark: string) {
     const exact = this.#marks.get(mark)
     if (exact !== undefined || mark.includes('\t')) return exact

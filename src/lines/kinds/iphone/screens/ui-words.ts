@@ -12,7 +12,7 @@ export const ENGLISH = {
   ] satisfies readonly { readonly prefix: string; readonly service: UiService }[],
   // Unproven: ChatKit's key is `balloon.message`.
   anonymous: 'Message',
-  // What a name begins with that Messages suggests for a number, from mail or from what the other side shares.
+  // The beginning of a name that Messages suggests for a number, from mail or from what the other side shares.
   suggested: 'Maybe:',
   // Placeholders of the composer, which show the service.
   imessageField: ['iMessage'],
@@ -29,7 +29,7 @@ export const ENGLISH = {
   // A bubble that says one of these and nothing else is an attachment. `Includes picture` and `1 image` were seen on macOS 27.2, the others are unproven.
   attachment:
     /^(?:Includes picture|Image attached|Photo|Video|Audio Message|Sticker|Attachment|\d+ (?:images?|photos?|videos?|attachments?))$/i,
-  // What Messages adds behind the text of a bubble. Unproven as labels; the words are those of its menus and lists.
+  // Words that Messages adds behind the text of a bubble. Unproven as labels; the words are those of its menus and lists.
   marks:
     /(?:, (?:(?:Loved|Liked|Disliked|Laughed at|Emphasized|Questioned|Reacted [^,]{1,20}) by [^,]{1,80}|Edited))+$/,
   edited: ', Edited',

@@ -1,4 +1,4 @@
-// What a line remembers of its walks over the list of conversations; nothing of it is stored.
+// The memory that a line has of its walks over the list of conversations; nothing of it is stored.
 
 import { dropOldest } from '../../../../system/memoize.ts'
 
