@@ -16,7 +16,6 @@ const TAPBACKS = ['Loved by you', 'Liked by you', 'Laughed at by you', 'Emphasiz
 const SAFE_ALERT = ['Install Now', 'Later']
 const HARMFUL_ALERT = ['Erase iPhone', 'Reset']
 const HARMLESS_ALERTS = [SAFE_ALERT, ['Allow', 'Not Now'], ['Buy', 'Remind Me Later']]
-const AFTER_START_MS = 61_000
 const HOUR_MS = 3_600_000
 const PLACES_MAX = 45
 const PEOPLE_MAX = 120
@@ -42,8 +41,6 @@ class Draw {
 
   history(): History {
     this.#drawChats()
-    // What comes in the minute in which the line began is in doubt.
-    this.#wait(AFTER_START_MS)
     const phases = this.#between(1, 3)
     for (let phase = 0; phase < phases; phase += 1) this.#drawPhase()
     const keepsListPlace = this.#isChance(0.7)
@@ -111,7 +108,7 @@ class Draw {
       firstMs: isLate ? this.#of([300, 900, 2_000]) : 0,
       earlyTitle,
       isPinned: false,
-      knownMinutes: this.#isChance(0.3) ? this.#between(10, 2_000) : null,
+      knownMinutes: this.#isChance(0.3) ? this.#between(10, 300) : null,
     })
   }
 

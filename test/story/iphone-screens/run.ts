@@ -45,7 +45,7 @@ export function isTrouble(name: string): name is Trouble {
 }
 
 /** The history without the acts and chats that its first fault does not need. */
-async function shortened(history: History, faults: Faults): Promise<History> {
+export async function shortened(history: History, faults: Faults): Promise<History> {
   const kind = kindOf(faults[0] ?? '')
   const stillFails = async (shorter: History) =>
     (await play(shorter).catch(() => [])).some((fault) => kindOf(fault) === kind)
