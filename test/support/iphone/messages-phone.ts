@@ -66,6 +66,14 @@ export class MessagesPhone {
   hasPasscode = false
   /** Alerts, the front one first. */
   alerts: PhoneAlert[] = []
+  /** What a touch does that lands on an alert, and is answered as done; null where it is refused. */
+  onAlertTouch: (() => void) | null = null
+  /** Touches of whatever kind that came while an alert was in front. */
+  touchesUnderAlert = 0
+  /** Cells of the list that are no conversations, such as those of its filters. */
+  listHeaders: string[] = []
+  /** Keys of the chats that stand above all others, in this order. */
+  pinned: string[] = []
   /** How long until `Delivered`, and until `Read`; null for never. */
   deliveredAfterMs: number | null = 400
   readAfterMs: number | null = null
@@ -107,9 +115,12 @@ export class MessagesPhone {
     this.clock = clock
   }
 
-  /** Those with the newest bubble first, as the list has them. */
+  /** The pinned ones, then those with the newest bubble first, as the list has them. */
   get chats(): readonly PhoneChat[] {
-    return this.#chats.toSorted((a, b) => newest(b) - newest(a))
+    const rank = ({ key }: PhoneChat) => (this.pinned.indexOf(key) + 1 || Infinity) - 1
+    const order = (a: PhoneChat, b: PhoneChat) =>
+      rank(a) === rank(b) ? newest(b) - newest(a) : rank(a) - rank(b)
+    return this.#chats.toSorted(order)
   }
 
   chat(key: string): PhoneChat {

@@ -19,6 +19,8 @@ export type JsonNode = {
   }
   readonly isEnabled: '0' | '1'
   readonly placeholderValue?: string | null
+  /** What XCTest binds an element to: the view, whatever it says by now. Never in the driver's sight. */
+  readonly view?: string
   readonly children?: readonly JsonNode[]
 }
 
@@ -66,6 +68,11 @@ function application(label: string, children: readonly JsonNode[]): JsonNode {
   return node('Application', null, { label, children: [node('Window', null, { children })] })
 }
 
+/** All nodes, in the order of the screen. */
+export function allNodes(root: JsonNode): readonly JsonNode[] {
+  return [root, ...(root.children ?? []).flatMap(allNodes)]
+}
+
 /** Where the cell at a point of the screen is; -1 where there is none. */
 export function cellAt(phone: MessagesPhone, y: number): PhoneChat | null {
   const index = Math.floor((y - CELL_TOP) / CELL_HEIGHT)
@@ -84,9 +91,10 @@ function list(phone: MessagesPhone): readonly JsonNode[] {
   const rows = cells(phone).map((shown, index) => {
     const y = CELL_TOP + index * CELL_HEIGHT
     const rect = { x: 0, y, width: SCREEN.width, height: CELL_HEIGHT }
-    return node('Cell', null, { label: cellLabel(shown), rect })
+    return node('Cell', null, { label: cellLabel(shown), rect, view: `cell of ${shown.key}` })
   })
-  return [bar, node('CollectionView', 'ConversationList', { children: rows })]
+  const headers = phone.listHeaders.map((label) => node('Cell', null, { label, view: label }))
+  return [bar, node('CollectionView', 'ConversationList', { children: [...headers, ...rows] })]
 }
 
 /** Name, preview, date, unread (CKConversationListCellAccessibility); the order is unproven. */

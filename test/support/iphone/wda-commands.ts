@@ -4,7 +4,7 @@
 
 import { AgentError } from '../../../src/lines/kinds/iphone/agent/wda-http.ts'
 import type { MessagesPhone } from './messages-phone.ts'
-import { BACK, cellAt } from './messages-tree.ts'
+import { allNodes, BACK, cellAt, type JsonNode } from './messages-tree.ts'
 
 /** How a request goes wrong, before it is carried out or after. */
 export type Meddling =
@@ -31,7 +31,8 @@ class CommandError extends Error {
 }
 
 type Arguments = Readonly<Record<string, unknown>>
-type Element = { readonly id: string; readonly screen: unknown }
+/** XCTest binds an element to its view (`allElementsBoundByAccessibilityElement`, FBXCodeCompatibility.m). */
+type Element = { readonly id: string; readonly screen: unknown; readonly view: string | null }
 
 export class WdaCommands {
   readonly phone: MessagesPhone
@@ -90,9 +91,10 @@ export class WdaCommands {
   async #carryOut(method: string, target: string, body: string): Promise<Answer> {
     const route = routeOf(method, target)
     if (route === null) return failed('unknown command', this.#sessionId)
-    const meddling = this.meddle(route.name, this.requests.length)
+    const name = this.#nameOf(route)
+    const meddling = this.meddle(name, this.requests.length)
     const json = parse(body)
-    this.requests.push({ name: route.name, body: json })
+    this.requests.push({ name, body: json })
     const slowMs = meddling?.how === 'slow' ? meddling.ms : 0
     await this.phone.clock.sleep(this.commandMs + slowMs, new AbortController().signal)
     if (this.isUnplugged) throw new Dropped()
@@ -100,6 +102,12 @@ export class WdaCommands {
     if (instead !== null) return instead
     const answer = this.#answer(route, json)
     return this.#insteadOf(meddling, 'after') ?? answer
+  }
+
+  /** A click is one of the send button; of anything else it is a tap. */
+  #nameOf({ name, element }: Route): CommandName {
+    const id = this.#elements.get(element)?.id ?? SEND_BUTTON_ID
+    return name === 'click' && id !== SEND_BUTTON_ID ? 'tap' : name
   }
 
   /** What is answered in the place of the truth. */
@@ -134,8 +142,9 @@ export class WdaCommands {
       source: () => phone.tree(),
       url: () => phone.openUrl(text('url')),
       activate: () => phone.activate(),
-      find: () => this.#find(text('value')),
-      click: () => this.#touch(route, () => phone.touchSend()),
+      find: () => this.#find(text('value'))[0] ?? fail('no such element'),
+      find_all: () => this.#find(text('value')),
+      click: () => this.#touch(route, () => this.#click(route.element)),
       value: () => this.#touch(route, () => phone.type(text('text'))),
       text: () => this.#touch(route, () => this.#textOf(route.element)),
       clear: () => this.#touch(route, () => phone.clear()),
@@ -158,15 +167,34 @@ export class WdaCommands {
     return this.#sessionId
   }
 
-  #find(id: string): unknown {
-    if (!this.#isShown(id)) throw new CommandError('no such element')
-    const uuid = `ELEMENT-${this.requests.length}`
-    this.#elements.set(uuid, { id, screen: this.#screenKey() })
-    return { 'element-6066-11e4-a52e-4f735466cecf': uuid, ELEMENT: uuid }
+  /** The elements with a name: their identifier, else their label (XCUIElement+FBWebDriverAttributes.m). */
+  #find(name: string): readonly unknown[] {
+    return this.#shown(name).map(({ label, view = null }, index) => {
+      const uuid = `ELEMENT-${this.requests.length}-${index}`
+      this.#elements.set(uuid, { id: name, screen: this.#screenKey(), view })
+      return { 'element-6066-11e4-a52e-4f735466cecf': uuid, ELEMENT: uuid, label }
+    })
   }
 
-  #isShown(id: string): boolean {
-    return JSON.stringify(this.phone.tree()).includes(`"rawIdentifier":${JSON.stringify(id)}`)
+  #shown(name: string): readonly JsonNode[] {
+    return allNodes(this.phone.tree()).filter((node) => node.name === name)
+  }
+
+  /** A view that is on the screen, whatever its label says by now. */
+  #isThere({ id, screen, view }: Element): boolean {
+    if (screen !== this.#screenKey()) return false
+    if (view === null) return this.#shown(id).length > 0
+    return allNodes(this.phone.tree()).some((node) => node.view === view)
+  }
+
+  #click(uuid: string): void {
+    const { phone } = this
+    const { id, view } = this.#elements.get(uuid) ?? fail('stale element reference')
+    const chat = phone.chats.find(({ key }) => view === `cell of ${key}`)
+    if (chat !== undefined) phone.open(chat.key)
+    else if (id === SEND_BUTTON_ID) phone.touchSend()
+    else if (id === 'BackButton') phone.back()
+    else if (phone.listHeaders.includes(id)) phone.screen = { on: 'elsewhere' }
   }
 
   #screenKey(): unknown {
@@ -175,12 +203,21 @@ export class WdaCommands {
   }
 
   /** It is looked for once more before it is touched (FBElementCache's `checkStaleness`). */
-  #touch<T>({ element }: Route, act: () => T): T {
+  #touch<T>({ element }: Route, act: () => T): T | undefined {
     const known = this.#elements.get(element)
-    const isThere = known?.screen === this.#screenKey() && this.#isShown(known?.id ?? '')
-    if (known === undefined || !isThere) throw new CommandError('stale element reference')
-    if (this.phone.alerts.length > 0) throw new CommandError('unexpected alert open')
+    if (known === undefined || !this.#isThere(known)) fail('stale element reference')
+    if (this.#isUnderAlert()) return undefined
     return act()
+  }
+
+  /** True where the touch lands on an alert instead, and is answered as done. */
+  #isUnderAlert(): boolean {
+    const { phone } = this
+    if (phone.alerts.length === 0) return false
+    phone.touchesUnderAlert += 1
+    if (phone.onAlertTouch === null) fail('unexpected alert open')
+    phone.onAlertTouch()
+    return true
   }
 
   /** Of one element the whole value is told, by a snapshot of its own (FBElementCommands.m). */
@@ -192,7 +229,7 @@ export class WdaCommands {
 
   #tap(x: number, y: number): void {
     const { phone } = this
-    if (phone.alerts.length > 0) throw new CommandError('unexpected alert open')
+    if (this.#isUnderAlert()) return
     const isBack = y < BACK.y + BACK.height && x < BACK.x + BACK.width
     if (phone.screen.on === 'chat' && isBack) phone.back()
     const chat = phone.screen.on === 'list' && !isBack ? cellAt(phone, y) : null
@@ -214,6 +251,12 @@ export class WdaCommands {
   #unlock(): void {
     if (!this.phone.unlock()) throw new CommandError('unknown error')
   }
+}
+
+const SEND_BUTTON_ID = 'sendButton'
+
+function fail(error: WdaError): never {
+  throw new CommandError(error)
 }
 
 /** A body that is no JSON counts as none (FBWebServer.m). */
@@ -238,6 +281,7 @@ const ROUTES = {
   url: ['POST', `${IN_SESSION}/url`],
   activate: ['POST', `${IN_SESSION}/wda/apps/activate`],
   find: ['POST', `${IN_SESSION}/element`],
+  find_all: ['POST', `${IN_SESSION}/elements`],
   click: ['POST', `${IN_SESSION}/element/([^/]+)/click`],
   value: ['POST', `${IN_SESSION}/element/([^/]+)/value`],
   text: ['GET', `${IN_SESSION}/element/([^/]+)/text`],
