@@ -169,8 +169,8 @@ class Draw {
   }
 
   #bringToFront(key: string): void {
-    const text = this.#newWords()
-    this.#acts.push({ act: 'send', key, text })
+    this.#send(key)
+    const text = `words ${this.#words}`
     const other = this.#of(this.#chats.filter((chat) => chat.key !== key)).key
     const draft = this.#of(['', `half a word ${this.#words}`, text])
     this.#incident({ what: 'front', key: other, draft }, 1, this.#of(['commands', 'touches']))
@@ -184,6 +184,7 @@ class Draw {
   }
 
   #turn(key: string): void {
+    if (!key.startsWith('+1')) return
     this.#send(key)
     this.#wait(this.#of([12_000, 100_000]))
     this.#acts.push({ act: 'turn', key })
@@ -204,12 +205,12 @@ class Draw {
   }
 
   #ownWords(key: string): void {
-    const text = this.#newWords()
-    if (this.#isChance(0.4)) {
-      this.#acts.push({ act: 'send', key, text })
+    if (this.#isChance(0.4) && key.startsWith('+1')) {
+      this.#send(key)
+      const text = `words ${this.#words}`
       this.#wait(this.#of([200, 1_000, 3_000]))
       this.#acts.push({ act: 'write', key, text: `${text}, Ann, this is the owner` })
-    } else this.#acts.push({ act: 'write', key, text })
+    } else this.#acts.push({ act: 'write', key, text: this.#newWords() })
   }
 
   #equalTexts(key: string): void {
@@ -226,7 +227,9 @@ class Draw {
   }
 
   #send(key: string): void {
-    this.#acts.push({ act: 'send', key, text: this.#newWords() })
+    // An address may be written to only after it has written.
+    const [to = key] = this.#people().filter((one) => one.startsWith('+1'))
+    this.#acts.push({ act: 'send', key: key.startsWith('+1') ? key : to, text: this.#newWords() })
   }
 
   #receive({ key, senders }: HistoryChat): void {

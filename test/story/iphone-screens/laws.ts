@@ -76,14 +76,14 @@ function sendFaults(stage: Stage, { id, key, text }: Send, messages: readonly Js
 }
 
 /** Only what was verified is touched. */
-function touchFaults({ phone, ledger, box }: Stage): Faults {
+function touchFaults({ phone, ledger, box, blindTouches }: Stage): Faults {
   const { requests } = box.commands
   const isOrdered = (key: string, draft: string) =>
     ledger.sends.some((send) => send.key === key && comparableLines(draft) === send.text)
   const pressed = requests.flatMap(({ name, body }) =>
     name === 'alert_accept' ? [String(body['name'])] : [],
   )
-  const points = requests.filter(({ name }) => name === 'tap').length
+  const points = requests.filter(({ name, body }) => name === 'tap' && 'x' in body).length
   return [
     ...phone.sendTouches
       .filter(({ key, draft }) => draft !== '' && !isOrdered(key, draft))
@@ -91,6 +91,7 @@ function touchFaults({ phone, ledger, box }: Stage): Faults {
     ...pressed
       .filter((name) => !ENGLISH.safeButtons.includes(name))
       .map((name) => `the button ${name} of an alert was pressed`),
+    ...(blindTouches > 0 ? [`${blindTouches} touches landed on an alert that nobody had looked for`] : []),
     ...(points > 0 ? [`a bare point of the screen was touched ${points} times`] : []),
   ]
 }

@@ -20,6 +20,8 @@ const CALM_STEP_MS = 10_000
 /** Whatever is told twice is told within so long. */
 const AFTERWARDS_MS = 90_000
 const PAGE = 100
+/** The look for an alert and the touch after it are as close as this. */
+const COMMANDS_AT_ONCE = 2
 
 type Waiting = Extract<Act, { readonly act: 'later' }> & { left: number }
 
@@ -27,14 +29,16 @@ export class Stage implements AsyncDisposable {
   readonly ledger = new Ledger()
   readonly phone: WatchedPhone
   readonly box: PhoneBox
+  /** Touches under an alert that was there for the whole of a command before. */
+  blindTouches = 0
   /** Requests of a program that the relay refused. */
   readonly refusals: string[] = []
+  /** True once a message of ours may be in doubt for good. */
+  hadFault = false
   readonly #history: History
   readonly #chats: ReadonlyMap<string, HistoryChat>
   #waiting: Waiting[] = []
   #isKillDue = false
-  /** True once a message of ours may be in doubt for good. */
-  hadFault = false
 
   private constructor(history: History) {
     this.#history = history
@@ -103,7 +107,7 @@ export class Stage implements AsyncDisposable {
       Object.assign(phone.chat(key), { title, isGroup: senders !== null })
       if (firstMs > 0) phone.reach.set(key, { first: 'SMS', settled: 'iMessage', afterMs: firstMs })
       if (earlyTitle !== null) phone.earlyTitles.set(key, { title: earlyTitle, forMs: EARLY_TITLE_MS })
-      if (isPinned) phone.pinnedKeys.add(key)
+      if (isPinned) phone.pinned.push(key)
       if (knownMinutes === null) continue
       const sender = senders?.[0] ?? null
       phone.receive(key, 'from before', { sender, agoMs: knownMinutes * MINUTE_MS })
@@ -236,8 +240,14 @@ export class Stage implements AsyncDisposable {
 
   #showAlert(buttons: readonly string[]): void {
     const { phone } = this
+    const { requests } = this.box.commands
     const alert = { text: 'Something of the phone', buttons }
+    const shownAt = requests.length
     phone.alerts.push(alert)
+    // A touch that is answered as done, and lands on the alert.
+    phone.onAlertTouch = () => {
+      if (requests.length - shownAt > COMMANDS_AT_ONCE) this.blindTouches += 1
+    }
     phone.clock.after(OWNER_MS, () => {
       phone.alerts = phone.alerts.filter((one) => one !== alert)
     })

@@ -1,7 +1,7 @@
-// A phone that notes every touch of its send button, with what was on the screen at that moment, and on which
-// conversations can be pinned and titles settle late.
+// A phone that notes every touch of its send button, with what was on the screen at that moment, and whose titles may
+// settle late.
 
-import { MessagesPhone, type PhoneChat } from './messages-phone.ts'
+import { MessagesPhone } from './messages-phone.ts'
 import type { JsonNode } from './messages-tree.ts'
 
 /** A touch of the send button: the chat in front, and what its composer held. */
@@ -12,15 +12,7 @@ export type EarlyTitle = { readonly title: string; readonly forMs: number }
 
 export class WatchedPhone extends MessagesPhone {
   readonly sendTouches: SendTouch[] = []
-  /** Keys of chats that stand above all others. */
-  readonly pinnedKeys = new Set<string>()
   readonly earlyTitles = new Map<string, EarlyTitle>()
-
-  override get chats(): readonly PhoneChat[] {
-    const all = super.chats
-    const isPinned = ({ key }: PhoneChat) => this.pinnedKeys.has(key)
-    return [...all.filter(isPinned), ...all.filter((chat) => !isPinned(chat))]
-  }
 
   override touchSend(): void {
     const { screen } = this
