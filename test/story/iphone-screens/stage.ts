@@ -219,6 +219,8 @@ export class Stage implements AsyncDisposable {
         phone.clock.after(incident.ms, () => box.plugIn())
         return null
       case 'front':
+        // A text that the owner types into the chat of a send cannot be distinguished from that of the send.
+        if (phone.screen.on === 'chat' && phone.screen.chat.key === incident.key) return null
         if (incident.draft !== '') phone.chat(incident.key).draft = incident.draft
         phone.open(incident.key)
         this.ledger.noteRead(phone, incident.key)
