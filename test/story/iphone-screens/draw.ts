@@ -1,7 +1,14 @@
 // Draws a history from a seed: conversations with hostile names and texts, in bursts, while things go wrong.
 
 import { SeededRandom } from '../../support/seeded-random.ts'
-import { TROUBLES, type Act, type History, type HistoryChat, type Incident, type Trouble } from './history.ts'
+import {
+  TROUBLES,
+  type Act,
+  type History,
+  type HistoryChat,
+  type Incident,
+  type Trouble,
+} from './history.ts'
 
 /** Texts of people that look like words of the phone, or like parts of its labels. */
 const PHONE_WORDS = [
@@ -92,8 +99,13 @@ class Draw {
 
   #addGroup(title: string): void {
     const [first = '', second = '', third = ''] = this.#people()
-    const senders = [...new Set([titleOf(this.#of([first, third])), titleOf(second)])]
-    this.#addChat(`group ${this.#chats.length} & others`, title, senders)
+    const members = new Set([
+      this.#of([first, third]),
+      second,
+      `+1202555${2_000 + this.#chats.length}`,
+    ])
+    const senders = [...members].map(titleOf)
+    this.#addChat(senders.join(' & '), title, senders)
   }
 
   #addChat(key: string, title: string, senders: readonly string[] | null): void {
@@ -164,7 +176,11 @@ class Draw {
   }
 
   #rename(key: string): void {
-    this.#acts.push({ act: 'rename', key, title: this.#of(['Maybe: Ann', 'Maybe: Bob Fox', 'Ann']) })
+    this.#acts.push({
+      act: 'rename',
+      key,
+      title: this.#of(['Maybe: Ann', 'Maybe: Bob Fox', 'Ann']),
+    })
     this.#acts.push({ act: 'receive', key, text: this.#text(), from: 0 })
   }
 

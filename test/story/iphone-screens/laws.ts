@@ -15,7 +15,9 @@ export async function faultsOf(stage: Stage): Promise<Faults> {
   const codes: readonly string[] = (await stage.box.relay.findings()).map(({ code }) => code)
   return [
     ...stage.refusals.map((refusal) => `a send was refused: ${refusal}`),
-    ...(line?.status === 'online' ? [] : [`the line stays ${line?.status}: ${line?.status_reason?.code}`]),
+    ...(line?.status === 'online'
+      ? []
+      : [`the line stays ${line?.status}: ${line?.status_reason?.code}`]),
     ...stage.ledger.match(messages),
     ...untoldFaults(stage, codes),
     ...serviceFaults(stage),
@@ -38,13 +40,17 @@ function untoldFaults({ ledger }: Stage, codes: readonly string[]): Faults {
 function serviceFaults({ ledger }: Stage): Faults {
   return ledger.said.flatMap(({ bubble, told }) => {
     if (told === null || bubble.isFromMe || told.service === bubble.service) return []
-    return [`${JSON.stringify(bubble.text)} came as ${bubble.service}, and is listed as ${told.service}`]
+    return [
+      `${JSON.stringify(bubble.text)} came as ${bubble.service}, and is listed as ${told.service}`,
+    ]
   })
 }
 
 /** Each message that came is announced once, unless it is a text message, which the line's setting keeps back. */
 function announcementFaults({ announced }: Stage, messages: readonly Json[]): Faults {
-  const due = messages.filter(({ direction, service }) => direction === 'inbound' && service === 'iMessage')
+  const due = messages.filter(
+    ({ direction, service }) => direction === 'inbound' && service === 'iMessage',
+  )
   return due.flatMap(({ id, text }) => {
     const count = announced.filter((one) => one === id).length
     return count === 1 ? [] : [`${JSON.stringify(text)} was announced ${count} times`]
@@ -87,11 +93,15 @@ function touchFaults({ phone, ledger, box, blindTouches }: Stage): Faults {
   return [
     ...phone.sendTouches
       .filter(({ key, draft }) => draft !== '' && !isOrdered(key, draft))
-      .map(({ key, draft }) => `the send button of ${key} was touched with ${JSON.stringify(draft)}`),
+      .map(
+        ({ key, draft }) => `the send button of ${key} was touched with ${JSON.stringify(draft)}`,
+      ),
     ...pressed
       .filter((name) => !ENGLISH.safeButtons.includes(name))
       .map((name) => `the button ${name} of an alert was pressed`),
-    ...(blindTouches > 0 ? [`${blindTouches} touches landed on an alert that nobody had looked for`] : []),
+    ...(blindTouches > 0
+      ? [`${blindTouches} touches landed on an alert that nobody had looked for`]
+      : []),
     ...(points > 0 ? [`a bare point of the screen was touched ${points} times`] : []),
   ]
 }

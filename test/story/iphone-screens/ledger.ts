@@ -35,6 +35,18 @@ export class Ledger {
     this.said.push({ chat, bubble, versions: [bubble.text], isKnowable: true, isNamed, told: null })
   }
 
+  /** An edit looks like another message in the place of the first: it may be told in addition. */
+  noteEdit(said: Said): void {
+    said.versions.push(said.bubble.text)
+    this.said.push({ ...said, versions: [said.bubble.text], isKnowable: false })
+  }
+
+  /** From now on a chat shows a name in the place of its number, for what was not read yet, too. */
+  noteName(key: string): void {
+    this.namedKeys.add(key)
+    for (const one of this.said) one.isNamed ||= one.chat.key === key
+  }
+
   of(bubble: PhoneBubble | undefined): Said | undefined {
     return this.said.find((one) => one.bubble === bubble)
   }

@@ -1,7 +1,14 @@
 // Runs histories, and shortens one that fails.
 
 import { drawHistory } from './draw.ts'
-import { type Act, type History, type HistoryChat, sentencesOf, TROUBLES, type Trouble } from './history.ts'
+import {
+  type Act,
+  type History,
+  type HistoryChat,
+  sentencesOf,
+  TROUBLES,
+  type Trouble,
+} from './history.ts'
 import { type Faults, faultsOf } from './laws.ts'
 import { Stage } from './stage.ts'
 
@@ -51,7 +58,11 @@ export async function shortened(history: History, faults: Faults): Promise<Histo
     (await play(shorter).catch(() => [])).some((fault) => kindOf(fault) === kind)
   let left = SHORTENINGS_MAX
   let best = history
-  for (let size = Math.ceil(best.acts.length / 2); size >= 1 && left > 0; size = Math.floor(size / 2)) {
+  for (
+    let size = Math.ceil(best.acts.length / 2);
+    size >= 1 && left > 0;
+    size = Math.floor(size / 2)
+  ) {
     for (let at = 0; at < best.acts.length && left > 0; left -= 1) {
       const acts: readonly Act[] = best.acts.toSpliced(at, size)
       const shorter = { ...best, acts, chats: usedChats(best.chats, acts) }

@@ -85,7 +85,9 @@ export class Stage implements AsyncDisposable {
 
   /** Ids of the messages of which programs were told that they came. */
   get announced(): readonly string[] {
-    const bodies = new Map(this.box.sink.posts.map(({ id, body }) => [id, JSON.parse(body) as Json]))
+    const bodies = new Map(
+      this.box.sink.posts.map(({ id, body }) => [id, JSON.parse(body) as Json]),
+    )
     const received = [...bodies.values()].filter(({ event }) => event === 'message.received')
     return received.map(({ message }) => message.id as string)
   }
@@ -106,7 +108,8 @@ export class Stage implements AsyncDisposable {
       const { key, title, senders, firstMs, earlyTitle, isPinned, knownMinutes } = chat
       Object.assign(phone.chat(key), { title, isGroup: senders !== null })
       if (firstMs > 0) phone.reach.set(key, { first: 'SMS', settled: 'iMessage', afterMs: firstMs })
-      if (earlyTitle !== null) phone.earlyTitles.set(key, { title: earlyTitle, forMs: EARLY_TITLE_MS })
+      if (earlyTitle !== null)
+        phone.earlyTitles.set(key, { title: earlyTitle, forMs: EARLY_TITLE_MS })
       if (isPinned) phone.pinned.push(key)
       if (knownMinutes === null) continue
       const sender = senders?.[0] ?? null
@@ -139,14 +142,14 @@ export class Stage implements AsyncDisposable {
       case 'edit':
         if (last === undefined) return
         last.text = act.text
-        return void said?.versions.push(act.text)
+        return said === undefined ? undefined : this.ledger.noteEdit(said)
       case 'react':
         if (last !== undefined) last.tapback = act.tapback
         return
       case 'rename':
         chat.title = act.title
         for (const bubble of chat.bubbles) Object.assign(bubble, { sender: act.title })
-        return void this.ledger.namedKeys.add(act.key)
+        return this.ledger.noteName(act.key)
       case 'turn':
         return this.#turn(act.key)
     }
@@ -272,7 +275,9 @@ export class Stage implements AsyncDisposable {
     const isOpen = ({ id, key, text }: { id: string; key: string; text: string }) => {
       const message = messages.find((one) => one.id === id)
       const service = this.phone.sent(key, text)[0]?.service ?? message?.service
-      return ['queued', 'sending', 'uncertain'].includes(message?.status) || message?.service !== service
+      return (
+        ['queued', 'sending', 'uncertain'].includes(message?.status) || message?.service !== service
+      )
     }
     return this.ledger.untold.every(({ isNamed }) => isNamed) && !this.ledger.sends.some(isOpen)
   }
