@@ -223,7 +223,7 @@ export const lineEvent = Type.Union([
   kinded('left_out', {
     leftOut: Type.Object({
       guid,
-      kind: oneOf(['group', 'unplaced', 'not_understood']),
+      kind: oneOf(['group', 'unplaced', 'not_understood', 'own']),
       at: timestamp,
     }),
     checkpoint,

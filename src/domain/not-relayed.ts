@@ -8,6 +8,8 @@ export const NOT_RELAYED_KINDS = [
   /** The device does not say which conversation it belongs to. */
   'unplaced',
   'not_understood',
+  /** From an address of the line itself: an echo of the owner's own words, or a note to themselves. */
+  'own',
 ] as const
 
 export type NotRelayedKind = (typeof NOT_RELAYED_KINDS)[number]
@@ -16,7 +18,7 @@ export type NotRelayedKind = (typeof NOT_RELAYED_KINDS)[number]
 export type Withheld = Extract<NotRelayedKind, 'spam' | 'unplaced'>
 
 /** Rows that never become a message: they are counted and nothing else. */
-export type LeftOut = Extract<NotRelayedKind, 'group' | 'unplaced' | 'not_understood'>
+export type LeftOut = Extract<NotRelayedKind, 'group' | 'unplaced' | 'not_understood' | 'own'>
 
 /** A message came from a contact's name, to which nobody can answer. */
 export type Rejection = 'sender_is_a_name'
@@ -84,5 +86,12 @@ export const NOT_RELAYED_WORDS: Readonly<Record<NotRelayedKind, Words>> = {
     title: 'Messages of an unknown kind were left out',
     why: 'They are not stored; they stay in Messages.',
     hint: 'Upgrade Hookline; where that does not help, record "hookline mac trace" and report it.',
+  },
+  own: {
+    title: "Messages from this line's own addresses were left out",
+    why: 'They came from a number or an email address that this device itself sends from or receives on.',
+    hint:
+      'Notes to yourself and copies of your own messages need no action. If somebody else uses that ' +
+      'address now, sign it out in the settings of Messages; six weeks after its last use here it counts as theirs.',
   },
 }

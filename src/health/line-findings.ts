@@ -200,6 +200,7 @@ const NOT_RELAYED_CODES: Readonly<Record<NotRelayedKind, string>> = {
   spam: 'spam_not_announced',
   unplaced: 'unplaced_messages',
   not_understood: 'messages_not_understood',
+  own: 'own_messages_left_out',
 }
 
 /** Messages that the line received and that no event announced, kind by kind. */

@@ -39,6 +39,12 @@ export class FakeCable implements PhoneCable {
     this.#set(udid, phone)
   }
 
+  /** The cable comes out, or was never in, and the phone is in the network. */
+  moveToNetwork(udid: string): void {
+    const device = this.#phones.get(udid)?.device ?? null
+    if (device !== null) this.#change(udid, { device: { ...device, transport: 'network' } })
+  }
+
   detach(udid: string): void {
     this.#change(udid, { device: null })
   }

@@ -82,6 +82,8 @@ export class LaunchRig implements AsyncDisposable {
   onStart: (process: PlayedProcess) => void = () => {}
   /** How the mounting of an image ends. */
   mount: (signal: AbortSignal) => Promise<ProcessEnd> = async () => exited(0)
+  /** How the tunnel of one phone is made anew; go-ios before 1.2.0 knows no such command. */
+  refresh: () => ProcessEnd = () => exited(0)
   readonly #end = new AbortController()
   readonly #running: Promise<void>
 
@@ -145,7 +147,7 @@ export class LaunchRig implements AsyncDisposable {
   readonly #run: RunProcess = async ({ path, args }, signal) => {
     if (path === NOWHERE) return { end: 'not_started', why: 'ENOENT' }
     this.calls.push(args)
-    return await this.mount(signal)
+    return args[1] === 'refresh' ? this.refresh() : await this.mount(signal)
   }
 
   readonly #start: StartReadProcess = (order) => {

@@ -11,7 +11,8 @@ export type PhoneBubble = {
   /** The other side, as Messages names it. */
   readonly sender: string
   text: string
-  readonly service: PhoneService
+  /** Messages may send an iMessage as a text message after all. */
+  service: PhoneService
   readonly at: number
   tapback: string | null
   stage: 'sent' | 'delivered' | 'read' | 'failed'
@@ -49,9 +50,13 @@ export type Reach = {
   readonly afterMs: number
 }
 
+export type ChatScreen = Extract<PhoneScreen, { readonly on: 'chat' }>
+
 export type PhoneScreen =
   | { readonly on: 'list' }
   | { readonly on: 'chat'; readonly chat: PhoneChat; readonly openedAt: number }
+  /** The details of a chat, which its title leads to; what is on them is unproven. */
+  | { readonly on: 'details'; readonly behind: ChatScreen }
   /** Another app, or a screen of Messages that nobody knows. */
   | { readonly on: 'elsewhere' }
 
@@ -102,6 +107,12 @@ export class MessagesPhone {
   /** Contacts of the phone: their names stand where their numbers would. */
   readonly contacts = new Map<string, string>()
   readonly reach = new Map<string, Reach>()
+  /** What the details of a chat show: whose it is, nothing of that, or the title leads nowhere. */
+  details: 'people' | 'nobody' | 'absent' = 'people'
+  /** What stands in the bar for some time after a chat was opened, in the place of its title. */
+  firstTitle: { readonly text: string; readonly forMs: number } | null = null
+  /** How often the details of a chat were opened. */
+  detailsOpened = 0
   /** How often the send button was touched. */
   touches = 0
   /** Whether the list is where it was when a chat is left; else it is at its top. */
@@ -131,6 +142,28 @@ export class MessagesPhone {
     const chat = { key, title, isGroup, bubbles: [], draft: '', isUnread: false }
     this.#chats.push(chat)
     return chat
+  }
+
+  /** Messages takes a name from somewhere for a person without a contact: `Maybe: Ann`. */
+  suggest(key: string, name: string): void {
+    const chat = this.chat(key)
+    const before = chat.title
+    chat.title = `Maybe: ${name}`
+    chat.bubbles = chat.bubbles.map((bubble) =>
+      bubble.sender === before ? { ...bubble, sender: chat.title } : bubble,
+    )
+  }
+
+  /** The members of a group, or the other side. */
+  peopleOf({ key, isGroup }: PhoneChat): readonly string[] {
+    return isGroup ? key.split(' & ') : [written(key)]
+  }
+
+  /** What stands in the bar of an open chat. */
+  titleOf({ chat, openedAt }: ChatScreen): string {
+    const { firstTitle, clock } = this
+    const isEarly = firstTitle !== null && clock.monotonic() - openedAt < firstTitle.forMs
+    return isEarly ? firstTitle.text : chat.title
   }
 
   /** Own bubbles with a text. */
@@ -190,7 +223,20 @@ export class MessagesPhone {
     if (body !== undefined) this.chat(key).draft = this.linked(decodeURIComponent(body))
   }
 
+  /** The title of the open chat is touched. */
+  touchTitle(): void {
+    const { screen } = this
+    if (screen.on === 'chat' && this.details !== 'absent') {
+      this.detailsOpened += 1
+      this.screen = { on: 'details', behind: screen }
+    }
+  }
+
   back(): void {
+    if (this.screen.on === 'details') {
+      this.screen = this.screen.behind
+      return
+    }
     this.screen = { on: 'list' }
     if (!this.keepsListPlace) this.listScroll = 0
   }
@@ -216,7 +262,7 @@ export class MessagesPhone {
   }
 
   /** What the composer of the open chat says of its service. */
-  serviceOf({ chat, openedAt }: Extract<PhoneScreen, { readonly on: 'chat' }>): PhoneService {
+  serviceOf({ chat, openedAt }: ChatScreen): PhoneService {
     const reach = this.reach.get(chat.key) ?? ON_IMESSAGE
     return this.clock.monotonic() - openedAt >= reach.afterMs ? reach.settled : reach.first
   }

@@ -3,7 +3,7 @@
 // `sendButton` from photostickers, `TranscriptCollectionView` and `MessageEntryView` from kebbie,
 // `ConversationTitle` and the shape of a row from a probe of macOS 27.2.
 
-import type { MessagesPhone, PhoneBubble, PhoneChat, PhoneScreen } from './messages-phone.ts'
+import type { ChatScreen, MessagesPhone, PhoneBubble, PhoneChat } from './messages-phone.ts'
 
 export type JsonNode = {
   readonly type: string
@@ -61,6 +61,7 @@ export function screenTree(phone: MessagesPhone): JsonNode {
   const { screen } = phone
   if (screen.on === 'list') return application('Messages', list(phone))
   if (screen.on === 'chat') return application('Messages', chat(phone, screen))
+  if (screen.on === 'details') return application('Messages', details(phone, screen.behind))
   return application('Messages', [node('Other', 'SomethingElse', { label: 'Something else' })])
 }
 
@@ -104,11 +105,29 @@ function cellLabel({ title, bubbles, isUnread }: PhoneChat): string {
   return [...parts, ...(isUnread ? ['Unread'] : [])].join(', ')
 }
 
-function chat(
-  phone: MessagesPhone,
-  screen: Extract<PhoneScreen, { readonly on: 'chat' }>,
-): readonly JsonNode[] {
-  const { title } = screen.chat
+/** Unproven in all its parts: a group shows its members, and a way to leave it. */
+function details(phone: MessagesPhone, behind: ChatScreen): readonly JsonNode[] {
+  const { chat: shown } = behind
+  const people = phone.details === 'people' ? phone.peopleOf(shown) : []
+  const cells = people.map((label) => node('Cell', null, { label }))
+  const leave = node('Cell', null, { label: 'Leave this Conversation' })
+  return [
+    node('NavigationBar', null, {
+      children: [node('Button', 'BackButton', { label: 'Back', rect: BACK })],
+    }),
+    ...(people.length > 0 ? [node('StaticText', null, { label: shown.title })] : []),
+    node('CollectionView', null, {
+      children: [
+        ...cells,
+        node('Switch', null, { label: 'Hide Alerts', value: '0' }),
+        ...(shown.isGroup && people.length > 0 ? [leave] : []),
+      ],
+    }),
+  ]
+}
+
+function chat(phone: MessagesPhone, screen: ChatScreen): readonly JsonNode[] {
+  const title = phone.titleOf(screen)
   const isLoaded = phone.clock.monotonic() - screen.openedAt >= phone.loadMs
   const bubbles = isLoaded ? screen.chat.bubbles : []
   const end = bubbles.length - phone.chatScroll
@@ -185,10 +204,7 @@ function statusOf(
   return bubble.stage === 'delivered' ? 'Delivered' : null
 }
 
-function composer(
-  phone: MessagesPhone,
-  screen: Extract<PhoneScreen, { readonly on: 'chat' }>,
-): JsonNode {
+function composer(phone: MessagesPhone, screen: ChatScreen): JsonNode {
   const { draft } = screen.chat
   const placeholderValue = phone.words[phone.serviceOf(screen)]
   // The value of an empty field is its placeholder (XCUIElement+FBWebDriverAttributes.m).

@@ -5,6 +5,7 @@ import { type MessageId, timestamp } from '../../../src/domain/ids.ts'
 import type { OutgoingMessage } from '../../../src/domain/message.ts'
 import type {
   DeviceMessage,
+  LeftOutMessage,
   LineEvent,
   PointOfNoReturn,
   Settlement,
@@ -21,6 +22,7 @@ import { WdaCommands } from './wda-commands.ts'
 
 export const FRIEND = deviceHandle('+12025550123')
 export const OTHER = deviceHandle('+12025550177')
+export const OWN_NUMBER = '+12025550100'
 export const NEVER = new AbortController().signal
 
 type EndOfMessage = { readonly messageId: MessageId; readonly outcome: Settlement }
@@ -35,6 +37,7 @@ export function makeUiRig() {
   const told = {
     messages: [] as BubbleMessage[],
     receipts: [] as Receipt[],
+    leftOut: [] as LeftOutMessage[],
     settled: [] as EndOfMessage[],
     /** The memory as it was stored last, as a crash would find it. */
     memory: null as string | null,
@@ -70,11 +73,12 @@ export function textsOf(rig: UiRig): readonly string[] {
 }
 
 /** What a poll reports where there is nothing. */
-export const QUIET = { reportedCount: 0, groups: 0, named: 0, gaps: 0 }
+export const QUIET = { reportedCount: 0, groups: 0, named: 0, unproven: 0, gaps: 0 }
 
 type Told = {
   readonly messages: BubbleMessage[]
   readonly receipts: Receipt[]
+  readonly leftOut: LeftOutMessage[]
   readonly settled: EndOfMessage[]
   memory: string | null
   refuses: boolean
@@ -82,7 +86,7 @@ type Told = {
 
 function line(clock: TestClock, commands: WdaCommands, stored: string | null, told: Told) {
   const life = { isOver: false }
-  const memory = TranscriptMemory.fromText(stored, clock.now())
+  const memory = TranscriptMemory.fromText(stored, clock.now(), OWN_NUMBER)
   const emit = async (event: LineEvent) => {
     if (life.isOver) await new Promise(() => {})
     if (told.refuses) throw new Error('not durable')
@@ -91,6 +95,7 @@ function line(clock: TestClock, commands: WdaCommands, stored: string | null, to
       told.messages.push(message)
     }
     if (event.type === 'receipt') told.receipts.push(event.receipt)
+    if (event.type === 'left_out') told.leftOut.push(event.leftOut)
     if (event.type === 'settled') {
       told.settled.push({ messageId: event.messageId, outcome: event.outcome })
     }

@@ -142,8 +142,7 @@ export class WdaCommands {
       source: () => phone.tree(),
       url: () => phone.openUrl(text('url')),
       activate: () => phone.activate(),
-      find: () => this.#find(text('value'))[0] ?? fail('no such element'),
-      find_all: () => this.#find(text('value')),
+      find: () => this.#find(text('value')),
       click: () => this.#touch(route, () => this.#click(route.element)),
       value: () => this.#touch(route, () => phone.type(text('text'))),
       text: () => this.#touch(route, () => this.#textOf(route.element)),
@@ -194,6 +193,7 @@ export class WdaCommands {
     if (chat !== undefined) phone.open(chat.key)
     else if (id === SEND_BUTTON_ID) phone.touchSend()
     else if (id === 'BackButton') phone.back()
+    else if (id === 'ConversationTitle') phone.touchTitle()
     else if (phone.listHeaders.includes(id)) phone.screen = { on: 'elsewhere' }
   }
 
@@ -231,7 +231,7 @@ export class WdaCommands {
     const { phone } = this
     if (this.#isUnderAlert()) return
     const isBack = y < BACK.y + BACK.height && x < BACK.x + BACK.width
-    if (phone.screen.on === 'chat' && isBack) phone.back()
+    if (['chat', 'details'].includes(phone.screen.on) && isBack) phone.back()
     const chat = phone.screen.on === 'list' && !isBack ? cellAt(phone, y) : null
     if (chat !== null) phone.open(chat.key)
   }
@@ -280,8 +280,7 @@ const ROUTES = {
   source: ['GET', `${IN_SESSION}/source`],
   url: ['POST', `${IN_SESSION}/url`],
   activate: ['POST', `${IN_SESSION}/wda/apps/activate`],
-  find: ['POST', `${IN_SESSION}/element`],
-  find_all: ['POST', `${IN_SESSION}/elements`],
+  find: ['POST', `${IN_SESSION}/elements`],
   click: ['POST', `${IN_SESSION}/element/([^/]+)/click`],
   value: ['POST', `${IN_SESSION}/element/([^/]+)/value`],
   text: ['GET', `${IN_SESSION}/element/([^/]+)/text`],
@@ -318,7 +317,6 @@ function routeOf(method: string, target: string): Route | null {
 }
 
 const STATUS = {
-  'no such element': 404,
   'stale element reference': 404,
   'no such alert': 404,
   'invalid session id': 404,

@@ -1,3 +1,5 @@
+import type { Duplex } from 'node:stream'
+
 import type { Phone as PhoneReport } from '../../../api/owner.ts'
 import type { Finding } from '../../../domain/finding.ts'
 import type { Handle } from '../../../domain/handle.ts'
@@ -139,9 +141,10 @@ const KNOWN_MS_MAX = 3_000
 const KNOWN_EVERY_MS = 100
 
 /** iPhones on the cable, each a line: an agent drives their Messages. */
-export function createIphoneDriver(options: IphoneOptions, tools: IphoneTools): IphoneDriver {
-  const { cable, clock } = tools
+export function createIphoneDriver(options: IphoneOptions, given: IphoneTools): IphoneDriver {
   const { phones, agentPort } = options
+  const tools = { ...given, cable: new ChosenCable(given.cable, phones) }
+  const { cable, clock } = tools
   const running = new Map<string, PhoneLine>()
   const drafts = new Map<string, Set<Handle>>()
   const isChosen = ({ udid }: PhoneChoice, phone: Phone) =>
@@ -189,6 +192,48 @@ export function createIphoneDriver(options: IphoneOptions, tools: IphoneTools): 
     reports() {
       return chosen().map((phone) => phoneReport(phone, running.get(phone.udid) ?? null))
     },
+  }
+}
+
+/**
+ * The phones as the lines see them. One that is in the network only, as the owner's own may be, counts as
+ * attached if its UDID was given: `all` is for phones on a cable.
+ */
+class ChosenCable implements PhoneCable {
+  readonly #cable: PhoneCable
+  readonly #named: ReadonlySet<string>
+  /** UDIDs of phones that were on a cable since the relay started. */
+  readonly #cabled = new Set<string>()
+
+  constructor(cable: PhoneCable, phones: readonly PhoneChoice[]) {
+    this.#cable = cable
+    this.#named = new Set(phones.map(({ udid }) => normalUdid(udid ?? '')))
+  }
+
+  get isKnown(): boolean {
+    return this.#cable.isKnown
+  }
+
+  get isDenied(): boolean {
+    return this.#cable.isDenied
+  }
+
+  phones(): readonly Phone[] {
+    const phones = this.#cable.phones()
+    for (const { udid, device } of phones) if (device?.transport === 'usb') this.#cabled.add(udid)
+    return phones.flatMap((phone) => {
+      if (this.#named.has(phone.udid)) return [phone]
+      if (!this.#cabled.has(phone.udid)) return []
+      return [phone.device?.transport === 'usb' ? phone : { ...phone, device: null }]
+    })
+  }
+
+  connect(udid: string, port: number, signal: AbortSignal): Promise<Duplex> {
+    return this.#cable.connect(udid, port, signal)
+  }
+
+  onChange(listener: () => void): () => void {
+    return this.#cable.onChange(listener)
   }
 }
 

@@ -55,7 +55,9 @@ export function lineFindings(line: PhoneLine, numberOf: NumberOf): readonly Find
     phone === null ? null : lowBattery(phone),
     phone === null ? null : otherNumber(phone, numberOf),
     line.counts.named > 0 ? CONTACTS : null,
+    line.counts.unproven > 0 ? UNPROVEN : null,
     line.counts.gaps > 0 ? GAPS : null,
+    line.hasUnread ? UNREAD : null,
     line.counts.groups > 0 ? GROUPS : null,
   ]
   return remarks.flatMap((remark) => about(remark, udid))
@@ -150,12 +152,28 @@ const CONTACTS: Remark = {
   fix: 'Remove all contacts from the iPhone, and turn off Contacts in its iCloud settings.',
 }
 
+const UNPROVEN: Remark = {
+  code: 'chat_without_number',
+  severity: 'warning',
+  title: 'The iPhone does not show whose a chat is',
+  why: 'Messages suggests a name such as "Maybe: Ann", or the details of a chat do not show its number. Messages in such a chat are not relayed until the number can be seen.',
+  fix: 'On the iPhone, turn off the suggestions under Settings › Apps › Contacts › Siri, and Share Name and Photo under Settings › Apps › Messages. Open the chat and read it.',
+}
+
 const GROUPS: Remark = {
   code: 'group_messages_not_relayed',
   severity: 'info',
   title: 'Group messages are not relayed',
   why: 'Some arrived since the line started. They stay in Messages.',
   fix: 'Read them in Messages. Hookline relays one-to-one messages.',
+}
+
+const UNREAD: Remark = {
+  code: 'conversations_not_read',
+  severity: 'warning',
+  title: 'Conversations on the iPhone have not been read yet',
+  why: 'There are many, or one of them could not be opened.',
+  fix: 'Wait a few minutes: Hookline goes on reading them. If this stays, open them in Messages.',
 }
 
 const GAPS: Remark = {

@@ -63,7 +63,12 @@ const FAILURES_MAX = 2
 
 export class PhoneLine {
   readonly life: PhoneLife
-  readonly counts: Omit<PollReport, 'reportedCount'> = { groups: 0, named: 0, gaps: 0 }
+  readonly counts: Omit<PollReport, 'reportedCount'> = {
+    groups: 0,
+    named: 0,
+    unproven: 0,
+    gaps: 0,
+  }
   readonly evidence: ImessageEvidence
   readonly #tools: PhoneLineTools
   readonly #line: DriverLine
@@ -102,7 +107,7 @@ export class PhoneLine {
         onChange: () => this.#publish(),
       },
     )
-    const memory = TranscriptMemory.fromText(line.checkpoint, clock.now())
+    const memory = TranscriptMemory.fromText(line.checkpoint, clock.now(), line.number)
     const own = new OwnSends(tools.drafts)
     for (const unsettled of line.unsettled) own.expect(expectationOf(unsettled))
     this.#screens = {
@@ -125,6 +130,11 @@ export class PhoneLine {
   /** The last screen that was not recognized, without its texts; null where there was none. */
   get unknownScreen(): string | null {
     return this.#unknownScreen
+  }
+
+  /** True while unread conversations are left that the last walk over the list did not open. */
+  get hasUnread(): boolean {
+    return this.#screens.memory.walks.isUnfinished
   }
 
   /** Runs until its signal aborts; throws where an event could not be made durable. */
@@ -155,6 +165,7 @@ export class PhoneLine {
     const report = await pollInbound(this.#screens, signal)
     this.counts.groups += report.groups
     this.counts.named += report.named
+    this.counts.unproven += report.unproven
     this.counts.gaps += report.gaps
     if (report.gaps > 0) {
       this.#tools.log.warn('a chat has a gap: messages may be missing', { line_id: this.#line.id })
@@ -238,7 +249,9 @@ export class PhoneLine {
   async #onScreenEvent(event: LineEvent): Promise<void> {
     await this.#emit(event)
     if (event.type !== 'receipt') return
-    const { guid, kind } = event.receipt
+    const { guid, kind, service } = event.receipt
+    // A text message says nothing of iMessage.
+    if (service !== undefined) return
     const { memory } = this.#screens
     const hasBubble = (handle: Handle) =>
       memory.chat(handle)?.some((bubble) => bubble.guid === guid)

@@ -16,7 +16,7 @@ import { phoneReport } from '../../../../src/lines/kinds/iphone/phone-findings.t
 import { FakeCable } from '../../../support/iphone/fake-cable.ts'
 import { OTHER_UDID, UDID } from '../../../support/iphone/fake-phones.ts'
 import { PhoneHost, PhoneLineRig } from '../../../support/iphone/phone-line-rig.ts'
-import { NEVER } from '../../../support/iphone/ui-rig.ts'
+import { FRIEND, NEVER, OTHER } from '../../../support/iphone/ui-rig.ts'
 
 // The table has no other keys.
 const CODES = Object.keys(BLOCKERS) as readonly BlockerCode[]
@@ -92,6 +92,27 @@ test('where the system refuses the socket of usbmuxd that is one finding, of no 
   expect(findings.map(({ code, severity, key }) => ({ code, severity, key }))).toEqual([
     { code: 'usbmux_denied', severity: 'error', key: null },
   ])
+})
+
+test('conversations that are left unread are a finding until they are read', async () => {
+  const host = await PhoneHost.online()
+  const { phone } = host.rig
+  const open = phone.open.bind(phone)
+  phone.open = (key) => {
+    if (key !== OTHER) open(key)
+  }
+  phone.receive(OTHER, 'cannot be opened')
+  phone.receive(FRIEND, 'hello')
+
+  await host.until(() => host.texts.length === 1)
+  await host.rig.clock.advance(10_000)
+  const during = { texts: host.texts, findings: await host.findings() }
+  phone.open = open
+  await host.rig.clock.advance(90_000)
+
+  expect(during).toEqual({ texts: ['hello'], findings: ['conversations_not_read'] })
+  expect(host.texts).toEqual(['hello', 'cannot be opened'])
+  expect(await host.findings()).toEqual([])
 })
 
 test('a line that was thrown further down than its stop is reported where it is', async () => {

@@ -174,9 +174,11 @@ describe('the end of a line', () => {
     const ends = new Set<string>()
     for (let ms = 0; ms <= 9_000; ms += 350) {
       const host = await PhoneHost.online()
-      const { clock, phone } = host.rig
+      const { clock, commands, phone } = host.rig
       await host.send('before')
       await clock.advance(10_000)
+      // So long that one of the ends comes in the middle of the touch.
+      commands.meddle = firstOf('click', { how: 'slow', ms: 400 })
       const sending = host.begin('out')
       await clock.advance(ms)
 

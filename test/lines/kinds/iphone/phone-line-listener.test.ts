@@ -31,7 +31,7 @@ describe('a listener that cannot keep an event', () => {
     await host.send('out')
     host.refuses = (event) => event.type === type
     rig.phone.receive(OTHER, 'in')
-    await rig.clock.advance(5_000)
+    await rig.clock.advance(8_000)
     rig.unplug()
     await rig.clock.advance(1_000)
     rig.plugIn()

@@ -170,6 +170,21 @@ test('names in the place of numbers are a finding, and their messages are not to
   expect(host.isOnline).toBe(true)
 })
 
+test('suggested names without a number are a finding of their own, which says where to turn them off', async () => {
+  const host = await PhoneHost.online()
+  const { clock, phone } = host.rig
+  phone.details = 'nobody'
+  phone.suggest(OTHER, 'Ann')
+
+  phone.receive(OTHER, 'hello dear')
+  await clock.advance(15_000)
+  const [finding, ...others] = await host.driver.checkup(NEVER)
+
+  expect([finding?.code, others]).toEqual(['chat_without_number', []])
+  expect(finding?.fix).toContain('Settings › Apps › Contacts › Siri')
+  expect([host.texts, host.isOnline]).toEqual([[], true])
+})
+
 describe('the number of a line', () => {
   test('is that which the owner gave, also where the SIM has another one', async () => {
     const rig = PhoneLineRig.plugged()

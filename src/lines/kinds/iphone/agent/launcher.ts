@@ -47,6 +47,8 @@ type AgentCommands = {
   readonly agent: CommandLine
   /** A process for all phones, which runs beside the agents. */
   readonly tunnel: CommandLine | null
+  /** Makes the tunnel of one phone anew, and leaves those of the others alone. */
+  readonly refresh: CommandLine | null
   /** Mounts Apple's image on each phone before its agent is started. */
   readonly image: CommandLine | null
 }
@@ -74,6 +76,8 @@ type LauncherTools = {
 /** WebDriverAgent's test bundle keeps the name of its target, whatever id the app was signed with. */
 const TEST_BUNDLE = 'WebDriverAgentRunner.xctest'
 const IMAGE_LIMITS = { timeoutMs: 120_000, killAfterMs: 125_000 }
+/** go-ios waits 30 seconds for the new tunnel (cmd_tunnel.go). */
+const REFRESH_LIMITS = { timeoutMs: 35_000, killAfterMs: 40_000 }
 /** Head start of the tunnel: go-ios gives one ten seconds (tunnel_api.go). */
 const HEAD_START_MS = 10_000
 const DELAY_MS_MIN = 1_000
@@ -97,6 +101,10 @@ export class Launcher implements Service {
   readonly #running = new Set<KeptProcess>()
   readonly #isNeeded = Promise.withResolvers<null>()
   readonly #hasHeadStart = Promise.withResolvers<null>()
+  /** When the tunnel of a phone was made anew, by serial. */
+  readonly #renewedAt = new Map<string, number>()
+  /** One phone's tunnel is made anew after another's; resolves after the last. */
+  #renewing: Promise<void> = Promise.resolve()
   #preparing: Promise<LaunchTrouble | null> | null = null
   #tunnel: KeptProcess | null = null
   /** The cause of the tunnel command's last end, since it was good. */
@@ -136,9 +144,13 @@ export class Launcher implements Service {
     const process = this.#start(this.#commands.agent, phone)
     if (!(process instanceof KeptProcess)) return process
     let hasAnswered = false
-    const ended = process.ended.then((end) => {
-      if (end.exitCode !== null && !hasAnswered) this.#renewTunnel()
-      return this.#agentTrouble(end, phone)
+    const ended = process.ended.then(async (end) => {
+      const trouble = this.#agentTrouble(end, phone)
+      if (end.exitCode !== null && !hasAnswered) {
+        this.#renewing = this.#renewing.then(() => this.#renewTunnel(phone))
+        await this.#renewing
+      }
+      return trouble
     })
     return {
       ended,
@@ -164,7 +176,11 @@ export class Launcher implements Service {
     this.#hasHeadStart.resolve(null)
     await whenAborted(signal)
     this.#over.abort()
-    await Promise.all([this.#preparing, ...[...this.#running].map((process) => process.stop())])
+    await Promise.all([
+      this.#preparing,
+      this.#renewing,
+      ...[...this.#running].map((process) => process.stop()),
+    ])
   }
 
   /** Runs the tunnel command from its start to its end; true if it ran for long enough to be good. */
@@ -199,14 +215,30 @@ export class Launcher implements Service {
     return end === null || isRenewed ? null : endTrouble(end, 'tunnel_failed', null)
   }
 
-  /** Ends a tunnel that has stood for long and carries no agent: `run` starts it again. */
-  #renewTunnel(): void {
+  /**
+   * Makes the tunnel of a phone anew that has stood for long and whose agent never answered: a phone that was
+   * restarted may leave a dead one. A program that cannot do that for one phone, such as go-ios before 1.2.0,
+   * is started again for all, if no other phone needs it.
+   */
+  async #renewTunnel(phone: LaunchPhone): Promise<void> {
+    const now = this.#tools.clock.monotonic()
+    const renewedAt = this.#renewedAt.get(phone.serial) ?? -Infinity
+    const since = Math.max(renewedAt, this.#tunnel?.startedAt ?? -Infinity)
+    if (now - since < GOOD_MS || this.#over.signal.aborted) return
+    this.#renewedAt.set(phone.serial, now)
+    if (await this.#refreshTunnel(phone)) return
     const tunnel = this.#tunnel
     const isAlone = [...this.#running].every((process) => process === tunnel)
     if (tunnel === null || !isAlone) return
-    if (this.#tools.clock.monotonic() - tunnel.startedAt < GOOD_MS) return
     this.#tunnel = null
     void tunnel.stop()
+  }
+
+  async #refreshTunnel(phone: LaunchPhone): Promise<boolean> {
+    if (this.#commands.refresh === null) return false
+    const [path = '', ...args] = this.#filled(this.#commands.refresh, phone)
+    const end = await this.#tools.run({ path, args, ...REFRESH_LIMITS }, this.#over.signal)
+    return end.end === 'exited' && end.exitCode === 0
   }
 
   #agentTrouble(end: KeptEnd, phone: LaunchPhone): LaunchTrouble {
@@ -272,7 +304,7 @@ const PLACEHOLDER = /\{\w+\}/
 /** The commands of the owner, or of the preset; null where the owner starts the agents. */
 function commandsOf(options: AgentOptions): AgentCommands | null {
   const { iphoneAgentCommand: agent, iphoneTunnelCommand: tunnel } = options
-  if (agent !== null) return { agent, tunnel, image: null }
+  if (agent !== null) return { agent, tunnel, refresh: null, image: null }
   switch (options.iphoneAgent) {
     case 'attach':
       return null
@@ -281,7 +313,7 @@ function commandsOf(options: AgentOptions): AgentCommands | null {
     case 'xcodebuild': {
       const what = ['-xctestrun', '{xctestrun}', '-destination', 'id={udid}']
       const command = [options.iphoneXcodebuild, 'test-without-building', ...what]
-      return { agent: command, tunnel, image: null }
+      return { agent: command, tunnel, refresh: null, image: null }
     }
   }
 }
@@ -291,6 +323,7 @@ function goIosCommands(ios: string, tunnelCommand: CommandLine | null): AgentCom
   return {
     // Without the folder go-ios keeps its identity where it was started.
     tunnel: tunnelCommand ?? [ios, 'tunnel', 'start', '--userspace', '--pair-record-path={folder}'],
+    refresh: [ios, 'tunnel', 'refresh', '--udid={serial}'],
     // A phone loses Apple's image for developers whenever it restarts.
     image: [ios, 'image', 'auto', '--udid={serial}', '--basedir={folder}/images'],
     agent: [

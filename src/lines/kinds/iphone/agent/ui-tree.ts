@@ -70,6 +70,23 @@ export function findById(root: UiNode, id: string): UiNode | null {
   return findNode(root, (node) => node.id === id)
 }
 
+/** What the agent needs to find a node again. */
+export type NodePlace = {
+  /** As XCTest names an element: its identifier, else its label. */
+  readonly name: string
+  /** The label that it must have; undefined for any. */
+  readonly label?: string | null
+  /** Its number among nodes that have both, beginning with 0. */
+  readonly rank?: number
+}
+
+export function placeOf(root: UiNode, node: UiNode): NodePlace {
+  const { id, label } = node
+  const isAlike = (other: UiNode) => other.id === id && other.label === label
+  const alike = [...nodesOf(root)].filter(isAlike)
+  return { name: id ?? label ?? '', label, rank: alike.indexOf(node) }
+}
+
 /** Types, identifiers and lengths of labels, for diagnostics: none of the texts. */
 export function skeletonOf(root: UiNode): string {
   const lines: string[] = []

@@ -3,15 +3,17 @@
 
 import type { Handle } from '../../../../domain/handle.ts'
 import { type Clock, deadline } from '../../../../system/clock.ts'
-import { isRecord, parseTree, type UiNode } from './ui-tree.ts'
+import { isRecord, type NodePlace, parseTree, type UiNode } from './ui-tree.ts'
 import { AgentError, valueOf, type WdaExchange, type WdaRequest } from './wda-http.ts'
 
 export type AgentAlert = { readonly text: string; readonly buttons: readonly string[] }
 
-/** An element by its identifier, or a point of the screen in points. */
-type TapTarget =
-  | { readonly by: 'id'; readonly id: string }
-  | { readonly by: 'point'; readonly x: number; readonly y: number }
+/**
+ * The agent's id of a view on the screen. XCTest binds it to that very view and never looks for another one
+ * (`allElementsBoundByAccessibilityElement`, FBXCodeCompatibility.m); if the view is gone, a command to it
+ * ends as `stale` before anything was done (`checkStaleness`, FBElementCache.m).
+ */
+export type AgentElement = { readonly id: string }
 
 type ChatLink = { readonly handle: Handle; readonly body: string | null }
 
@@ -28,7 +30,18 @@ const CAPABILITIES = {
   // since 16.12 (FBConfiguration.h); an older agent ignores it.
   accessibilityDeadline: 30,
 }
-const SETTINGS = { snapshotMaxDepth: 50, animationCoolOffTimeout: 0 }
+/**
+ * `respectSystemAlerts` stays off: with it every banner of a message counts as an alert, and the tree is that
+ * of the home screen (FBSession.m, `activeApplication`). Alerts of the system are found without it: `/alert/text`
+ * asks the home screen first (FBAlert.m, `alertElementFromApplication`).
+ */
+const SETTINGS = {
+  snapshotMaxDepth: 50,
+  animationCoolOffTimeout: 0,
+  // Elements that are found come with their labels (FBResponsePayload.m).
+  shouldUseCompactResponses: false,
+  elementResponseAttributes: 'label',
+}
 
 /** Attributes that cost time to find out and are of no use here. */
 const EXCLUDED_ATTRIBUTES = [
@@ -105,34 +118,32 @@ export class PhoneAgent {
     return root
   }
 
-  /** Touches once at most, whatever happens: a failed touch is never repeated. */
-  async tap(target: TapTarget, signal: AbortSignal): Promise<void> {
-    await this.#run(signal, async () => {
-      if (target.by === 'point') {
-        const { x, y } = target
-        return await this.#session.once({ ...post('/wda/tap', { x, y }), signal })
-      }
-      const path = `/element/${await this.#session.find(target.id, signal)}/click`
-      return await this.#session.once({ ...post(path, {}), signal })
-    })
+  /** Rejects with `stale` if nothing on the screen is as `place` says. */
+  async find(place: NodePlace, signal: AbortSignal): Promise<AgentElement> {
+    return await this.#run(signal, () => this.#session.find(place, signal))
   }
 
-  async type(id: string, text: string, signal: AbortSignal): Promise<void> {
+  /** Touches once at most, whatever happens: a failed touch is never repeated. */
+  async tap(element: AgentElement, signal: AbortSignal): Promise<void> {
+    await this.#run(signal, () => this.#session.onElement(element, post('/click', {}), signal))
+  }
+
+  async type(element: AgentElement, text: string, signal: AbortSignal): Promise<void> {
     await this.#run(signal, async () => {
       for (const piece of piecesOf(text)) {
-        await this.#session.onElement(id, { ...post('value', { text: piece }), signal })
+        await this.#session.onElement(element, post('/value', { text: piece }), signal)
       }
     })
   }
 
-  async clear(id: string, signal: AbortSignal): Promise<void> {
-    await this.#run(signal, () => this.#session.onElement(id, { ...post('clear', {}), signal }))
+  async clear(element: AgentElement, signal: AbortSignal): Promise<void> {
+    await this.#run(signal, () => this.#session.onElement(element, post('/clear', {}), signal))
   }
 
   /** The whole text of a field; the tree has only its beginning. */
-  async text(id: string, signal: AbortSignal): Promise<string> {
-    const command = { method: 'GET', path: 'text', body: null, signal } as const
-    const text = await this.#run(signal, () => this.#session.onElement(id, command))
+  async text(element: AgentElement, signal: AbortSignal): Promise<string> {
+    const request = { method: 'GET', path: '/text', body: null } as const
+    const text = await this.#run(signal, () => this.#session.onElement(element, request, signal))
     if (typeof text !== 'string') throw new AgentError('other', 'The element has no text.')
     return text
   }
@@ -209,22 +220,19 @@ class WdaSession {
     return retryOnce('invalid_session', () => this.once(command))
   }
 
-  async find(id: string, signal: AbortSignal): Promise<string> {
-    const body = { using: 'accessibility id', value: id }
-    const value = await this.inSession({ ...post('/element', body), signal })
-    for (const key of ELEMENT_KEYS) {
-      const element = isRecord(value) ? value[key] : null
-      if (typeof element === 'string' && /^[\w.-]+$/.test(element)) return element
-    }
-    throw new AgentError('no_such_element', 'The answer names no element.')
+  async find({ name, label, rank = 0 }: NodePlace, signal: AbortSignal): Promise<AgentElement> {
+    const body = { using: 'accessibility id', value: name }
+    const value = await this.inSession({ ...post('/elements', body), signal })
+    const found = Array.isArray(value) ? value.filter(isRecord) : []
+    const alike = found.filter((one) => label === undefined || (one['label'] ?? null) === label)
+    const id = ELEMENT_KEYS.map((key) => alike[rank]?.[key]).find((one) => typeof one === 'string')
+    if (typeof id === 'string' && /^[\w.-]+$/.test(id)) return { id }
+    throw new AgentError('stale', 'The element is not on the screen.')
   }
 
-  /** Gives a command to an element, once more where it has gone stale: then nothing was done. */
-  onElement(id: string, command: Command): Promise<unknown> {
-    return retryOnce('stale', async () => {
-      const path = `/element/${await this.find(id, command.signal)}/${command.path}`
-      return await this.once({ ...command, path })
-    })
+  /** A command to an element, given once at most. */
+  onElement({ id }: AgentElement, request: WdaRequest, signal: AbortSignal): Promise<unknown> {
+    return this.once({ ...request, path: `/element/${id}${request.path}`, signal })
   }
 
   /** A command that is given once at most. */

@@ -1,26 +1,24 @@
 // Every look at a transcript goes through here: what is new of it is emitted in order, and remembered in the
 // same transaction.
 
-import type { Handle } from '../../../../domain/handle.ts'
+import { type Handle, isSamePerson } from '../../../../domain/handle.ts'
 import { type MessageId, timestamp } from '../../../../domain/ids.ts'
 import type { DeviceAttachment, LineEvent, Settlement } from '../../../driver.ts'
 import type { TaskQueue } from '../agent/wda.ts'
+import { type IdentityTools, isChatWith, knownWhose } from './chat-identity.ts'
 import { placeTimes } from './label-time.ts'
-import { type ChatTitle, comparable, isTitleOf } from './labels.ts'
+import { comparable } from './labels.ts'
 import type { Bubble, TranscriptScreen } from './messages-screen.ts'
-import { showList, type UiTools } from './navigation.ts'
+import { look, LOOK_MS, showList } from './navigation.ts'
 import type { OwnSends } from './own-sends.ts'
-import type { OwnStage, TranscriptMemory } from './transcript-memory.ts'
+import type { Descriptor, OwnStage } from './transcript-memory.ts'
 import { compareChat, type Comparison, knownAfter, type ReadRow } from './transcript.ts'
 import type { UiService } from './ui-words.ts'
 
-export type ChatTools = UiTools & {
-  readonly memory: TranscriptMemory
+export type ChatTools = IdentityTools & {
   readonly own: OwnSends
   /** Sequences of touches on the phone, one at a time. */
   readonly queue: TaskQueue
-  /** The phone's time zone, as the IANA names it. */
-  readonly timeZone: () => string
   /** Resolves when the event is durable with its checkpoint, and rejects where it could not be. */
   readonly emit: (event: LineEvent) => Promise<void>
 }
@@ -33,28 +31,80 @@ export function compare(
   return compareChat({ memory, now: clock.now(), timeZone: timeZone() }, handle, bubbles)
 }
 
+/** The longest that the words in an empty composer are waited for. */
+const SERVICE_MS_MAX = 4_000
+
 /**
- * Emits what is new of a chat. Rejects where something could not be made durable; the rest comes again.
- * `isWhole` means that the transcript had time to load: bubbles that are missing from it are gone.
+ * The chat once the service in its composer is certain: iMessage twice in a row, and not before `certainMs`; anything
+ * else not before the time is up. Null if another chat is on the screen by then.
  */
+export async function settleService(
+  tools: IdentityTools,
+  handle: Handle,
+  { certainMs, signal }: { readonly certainMs: number; readonly signal: AbortSignal },
+): Promise<TranscriptScreen | null> {
+  const { clock } = tools
+  const startedAt = clock.monotonic()
+  let before: UiService | null = null
+  for (;;) {
+    const screen = await look(tools, signal)
+    if (screen.screen !== 'transcript' || !isChatWith(tools, screen, handle)) return null
+    const service = screen.composer?.service ?? null
+    const passedMs = clock.monotonic() - startedAt
+    const isCertain = service === 'iMessage' && before === service && passedMs >= certainMs
+    if (isCertain || passedMs >= SERVICE_MS_MAX) return screen
+    before = service
+    await clock.sleep(LOOK_MS, signal)
+  }
+}
+
+type Look = {
+  readonly signal: AbortSignal
+  /** True if the transcript had time to load: bubbles that are missing from it are gone. */
+  readonly isWhole: boolean
+}
+
+/** Emits what is new of a chat. Rejects where something could not be made durable; the rest comes again. */
 export async function takeTranscript(
   tools: ChatTools,
   handle: Handle,
-  { bubbles, composer }: Pick<TranscriptScreen, 'bubbles' | 'composer'>,
-  isWhole = false,
+  screen: TranscriptScreen,
+  { signal, isWhole }: Look,
 ): Promise<{ readonly reportedCount: number; readonly hasGap: boolean }> {
-  const comparison = compare(tools, handle, bubbles)
-  // Only the composer shows by which service the other side writes.
-  const service = composer?.service ?? 'iMessage'
-  keepSeen(tools, handle, comparison, isWhole)
+  const first = compare(tools, handle, screen.bubbles)
+  const isNews = ({ bubble, descriptor }: ReadRow) => !bubble.isFromMe && !descriptor.isReported
+  const service = first.rows.some(isNews)
+    ? await serviceOfNews(tools, handle, signal)
+    : UNKNOWN_SERVICE
+  keepSeen(tools, handle, first, isWhole)
   let reportedCount = 0
-  for (const row of comparison.rows) {
+  for (const row of first.rows) {
     if (!row.descriptor.isReported) reportedCount += await report(tools, handle, row, service)
   }
   await settleOthers(tools, handle)
-  await emitReceipts(tools, handle, comparison.rows)
+  await emitReceipts(tools, handle, first.rows)
   tools.memory.removePending(handle)
-  return { reportedCount, hasGap: comparison.hasGap }
+  return { reportedCount, hasGap: first.hasGap }
+}
+
+/** What cannot be known is announced, and text messages may not be. */
+const UNKNOWN_SERVICE: UiService = 'iMessage'
+
+/**
+ * The service by which the other side wrote: only the composer shows it, and only for now. Of those that came
+ * since it last said iMessage nobody knows.
+ */
+async function serviceOfNews(
+  tools: ChatTools,
+  handle: Handle,
+  signal: AbortSignal,
+): Promise<UiService> {
+  const { memory } = tools
+  const settled = await settleService(tools, handle, { certainMs: 0, signal })
+  const isTexting = settled?.composer?.service === 'SMS'
+  const isCertain = memory.chat(handle) === null || memory.isTexting(handle)
+  memory.keepTexting(handle, isTexting)
+  return isTexting && isCertain ? 'SMS' : UNKNOWN_SERVICE
 }
 
 /** A chat without any bubble so far stays one that was never looked at. */
@@ -72,7 +122,7 @@ export async function storeMemory({ memory, emit }: ChatTools): Promise<void> {
   await emit({ type: 'checkpoint', checkpoint: memory.toText() })
 }
 
-/** Returns 1 for a message, and 0 for a bubble that settles a message of ours. */
+/** Returns 1 for a message, and 0 for a bubble that settles a message of ours, or is left out. */
 async function report(
   tools: ChatTools,
   handle: Handle,
@@ -90,10 +140,21 @@ async function report(
       await settle(tools, expected.messageId, outcomeOf(row))
       return 0
     }
+    // The phone draws a link of ours in a bubble of its own.
+    if (isFromMe && own.takePreview(handle, bubble.text, at)) {
+      await storeMemory(tools)
+      return 0
+    }
+    if (!isFromMe && isSamePerson(handle, memory.number, memory.home)) {
+      const leftOut = { guid, kind: 'own', at: timestamp(at) } as const
+      await emit({ type: 'left_out', leftOut, checkpoint: memory.toText() })
+      return 0
+    }
     const message = {
       guid,
       handle,
-      text: bubble.isAttachment ? '' : bubble.text,
+      // A person may have written the phone's own word for a file.
+      text: bubble.text,
       at: timestamp(at),
       isFromMe,
       service: bubble.service ?? service,
@@ -119,7 +180,12 @@ export function outcomeOf({ bubble, descriptor }: ReadRow): Settlement {
   if (bubble.status?.kind === 'not_delivered') {
     return { outcome: 'not_sent', reason: 'not_delivered', blame: 'message' }
   }
-  return { outcome: 'accepted', guid: descriptor.guid }
+  return accepted(descriptor)
+}
+
+function accepted({ guid, isText }: Descriptor): Settlement {
+  const carried = isText ? { service: 'SMS' } : {}
+  return { outcome: 'accepted', guid, ...carried }
 }
 
 async function settle(tools: ChatTools, messageId: MessageId, outcome: Settlement): Promise<void> {
@@ -134,7 +200,7 @@ async function settleOthers(tools: ChatTools, handle: Handle): Promise<void> {
   for (;;) {
     const kept = own.takeKeptMatch(handle, memory.chat(handle) ?? [])
     if (kept === null) break
-    await settle(tools, kept.messageId, { outcome: 'accepted', guid: kept.guid })
+    await settle(tools, kept.messageId, accepted(kept.bubble))
   }
   for (const { messageId } of own.takeMissing(handle, clock.now())) {
     await settle(tools, messageId, { outcome: 'not_sent', reason: 'unconfirmed', blame: 'message' })
@@ -146,15 +212,16 @@ async function emitReceipts(
   handle: Handle,
   rows: readonly ReadRow[],
 ): Promise<void> {
-  for (const { guid, kind, at } of receiptsOf(rows, clock.now(), timeZone())) {
+  for (const { guid, kind, at, service } of receiptsOf(rows, clock.now(), timeZone())) {
     const before = memory.chat(handle)?.find((bubble) => bubble.guid === guid)
-    memory.amend(handle, guid, { stage: kind })
+    memory.amend(handle, guid, service === undefined ? { stage: kind } : { isText: true })
     try {
       const reason = kind === 'failed' ? 'not_delivered' : null
-      const receipt = { guid, kind, at: timestamp(at), reason }
+      const receipt = { guid, kind, at: timestamp(at), reason, service }
       await emit({ type: 'receipt', receipt, checkpoint: memory.toText() })
     } catch (error) {
-      memory.amend(handle, guid, { stage: before?.stage ?? null })
+      const { stage = null, isText = false } = before ?? {}
+      memory.amend(handle, guid, { stage, isText })
       throw error
     }
   }
@@ -162,8 +229,25 @@ async function emitReceipts(
 
 type FoundReceipt = {
   readonly guid: string
-  readonly kind: 'delivered' | 'read' | 'failed'
+  readonly kind: OwnStage
   readonly at: number
+  /** Set if the message went by another service than it first said. */
+  readonly service?: UiService | undefined
+}
+
+/** The prefix of an own iMessage changes if the phone sends it as a text message after all. */
+function hasFallenBack({ bubble, descriptor }: ReadRow): boolean {
+  const { stage, isText } = descriptor
+  return bubble.service === 'SMS' && stage !== null && stage !== 'failed' && !isText
+}
+
+function fallback(guid: string, at: number): FoundReceipt {
+  return { guid, kind: 'sent', at, service: 'SMS' }
+}
+
+/** A text message fails, and that is all that Messages shows of it for certain. */
+function certainStatus({ service, status }: Bubble): Bubble['status'] {
+  return service === 'iMessage' || status?.kind === 'not_delivered' ? status : null
 }
 
 /**
@@ -177,31 +261,38 @@ function receiptsOf(
 ): readonly FoundReceipt[] {
   const found: FoundReceipt[] = []
   let isLaterDelivered = false
-  for (const { bubble, descriptor } of rows.toReversed()) {
+  for (const row of rows.toReversed()) {
+    const { bubble, descriptor } = row
     const { guid, stage } = descriptor
-    if (!bubble.isFromMe || bubble.service !== 'iMessage') continue
-    const status = bubble.status?.kind ?? null
-    const readMinutes = bubble.status?.kind === 'read' ? bubble.status.minutes : null
-    const read = readMinutes === null ? [] : [{ minutes: readMinutes, under: null }]
-    const [at = now] = placeTimes(read, now, timeZone)
-    const kinds = newSteps(stage, status, isLaterDelivered)
-    found.unshift(...kinds.map((kind) => ({ guid, kind, at })))
-    isLaterDelivered ||= [status, stage].some((one) => one === 'delivered' || one === 'read')
+    if (!bubble.isFromMe || bubble.service === null) continue
+    const status = certainStatus(bubble)
+    const at = timeOf(status, now, timeZone)
+    const isBelow = isLaterDelivered && bubble.service === 'iMessage'
+    const steps = newSteps(stage, status, isBelow).map((kind) => ({ guid, kind, at }))
+    found.unshift(...(hasFallenBack(row) ? [fallback(guid, now)] : []), ...steps)
+    isLaterDelivered ||= [status?.kind, stage].some((one) => one === 'delivered' || one === 'read')
   }
   return found
+}
+
+function timeOf(status: Bubble['status'], now: number, timeZone: string): number {
+  if (status?.kind !== 'read' || status.minutes === null) return now
+  const [at = now] = placeTimes([{ minutes: status.minutes, under: null }], now, timeZone)
+  return at
 }
 
 /** The steps of an own message from `stage` to the status below its bubble. */
 function newSteps(
   stage: OwnStage | null,
-  status: 'delivered' | 'read' | 'not_delivered' | null,
+  shown: Bubble['status'],
   isLaterDelivered: boolean,
-): readonly FoundReceipt['kind'][] {
+): readonly OwnStage[] {
+  const status = shown?.kind ?? null
   if (stage === null || stage === 'read') return []
   if (status === 'not_delivered') return stage === 'sent' ? ['failed'] : []
   // A message that failed is delivered only where its own bubble says so.
   if (status === null && !(isLaterDelivered && stage === 'sent')) return []
-  const steps: readonly FoundReceipt['kind'][] = stage === 'delivered' ? [] : ['delivered']
+  const steps: readonly OwnStage[] = stage === 'delivered' ? [] : ['delivered']
   return status === 'read' ? [...steps, 'read'] : steps
 }
 
@@ -214,21 +305,13 @@ const PREVIEW_LENGTH = 20
  */
 export async function leaveChat(
   tools: ChatTools,
-  { title, chat, bubbles }: TranscriptScreen,
+  screen: TranscriptScreen,
   signal: AbortSignal,
 ): Promise<void> {
   const list = await showList(tools, signal)
-  const cell = list.cells.find(({ name }) => name === title)
-  const preview = comparable(bubbles.at(-1)?.text ?? '').slice(0, PREVIEW_LENGTH)
-  if (cell === undefined || cell.isUnread || !cell.mark.includes(preview)) return
-  tools.memory.keepMark(cell.mark, cell.name, chat.kind === 'direct')
-}
-
-/** The handle of a chat, with its country where the title lacks that and the number is known with it. */
-export function handleOf(
-  memory: TranscriptMemory,
-  chat: Extract<ChatTitle, { readonly kind: 'direct' }>,
-): Handle {
-  if (memory.chat(chat.handle) !== null) return chat.handle
-  return memory.handles.find((handle) => isTitleOf(chat, handle)) ?? chat.handle
+  const preview = comparable(screen.bubbles.at(-1)?.text ?? '').slice(0, PREVIEW_LENGTH)
+  const cell = list.cells.find(({ name, mark }) => name === screen.title && mark.includes(preview))
+  if (cell === undefined || cell.isUnread) return
+  const isPerson = knownWhose(tools, screen)?.kind === 'person'
+  tools.memory.keepMark(cell.mark, isPerson ? cell.name : '', isPerson)
 }

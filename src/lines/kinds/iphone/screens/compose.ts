@@ -1,22 +1,21 @@
 // The part of a send that can fail harmlessly: the chat, its service, the text in its composer, read back.
 
 import type { Handle } from '../../../../domain/handle.ts'
-import { compare, keepSeen, type ChatTools } from './chat-reader.ts'
+import type { AgentElement } from '../agent/wda.ts'
+import { type IdentityTools, isChatWith, provenChat, showChat } from './chat-identity.ts'
+import { type ChatTools, compare, keepSeen, settleService } from './chat-reader.ts'
 import { comparableLines } from './labels.ts'
 import type { Composer, TranscriptScreen } from './messages-screen.ts'
 import {
   COMPOSER_ID,
   dismissAlert,
-  isChatWith,
+  elementOfChat,
   look,
-  LOOK_MS,
   readDraft,
-  showChat,
   UiTrouble,
   waitForChat,
   type UiTools,
 } from './navigation.ts'
-import type { UiService } from './ui-words.ts'
 
 /** A reason for which nothing was sent, before anything could have been. */
 export type Refusal =
@@ -28,6 +27,8 @@ export type Refusal =
 
 /** The composer holds the text, and the send button can be pressed. */
 export type Composed = {
+  /** The send button of the very chat that was seen with the text. */
+  readonly button: AgentElement
   readonly guids: ReadonlySet<string>
   /** True where some of them are not stored yet. */
   readonly hasNewGuids: boolean
@@ -40,9 +41,9 @@ export type Draft = {
   mayBeThere: boolean
 }
 
+const SEND_BUTTON_ID = 'sendButton'
 /** Messages needs about 3 s for a new address (platform-imessage waits as long). */
 const NEW_ADDRESS_MS = 3_000
-const SERVICE_MS_MAX = 4_000
 /** Longer ones come in the link, which spares the typing: 60 characters a second. */
 const TYPED_LENGTH_MAX = 300
 
@@ -55,20 +56,32 @@ export async function compose(
   await dismissAlert(tools, signal)
   const opened = await showChat(tools, handle, signal)
   if (!(await emptyComposer(tools, opened, signal))) return refusal('composer_dirty')
-  const settled = await settleService(tools, handle, signal)
+  const settled = await settle(tools, handle, signal)
   if (settled === null) return refusal('chat_left')
   const refused = refusalOf(settled)
   if (refused !== null) return refused
   const written = await write(tools, draft, signal)
-  if (written?.composer === undefined || written.composer === null) {
-    return refusal('compose_mismatch')
-  }
+  if (written === null) return refusal('compose_mismatch')
+  if (written.composer?.canSend !== true) return refusal('send_button_absent')
+  const isReady = (shown: TranscriptScreen) => holds(tools, shown, draft, signal)
+  const ready = await elementOfChat(tools, SEND_BUTTON_ID, isReady, signal)
+  if (ready === null || ready.screen.composer === null) return refusal('chat_left')
   // The service may have changed its mind while the text was typed.
-  const late = refusalOf(written.composer)
-  if (late !== null) return late
-  if (!written.composer.canSend) return refusal('send_button_absent')
-  await dismissAlert(tools, signal)
-  return keepBaseline(tools, handle, written)
+  const late = refusalOf(ready.screen.composer)
+  return late ?? { ...keepBaseline(tools, handle, ready.screen), button: ready.element }
+}
+
+/** The composer of the chat once its service is certain; null if the chat turns out to be another one. */
+async function settle(
+  tools: ChatTools,
+  handle: Handle,
+  signal: AbortSignal,
+): Promise<Composer | null> {
+  const certainMs = (tools.memory.chat(handle) ?? []).length === 0 ? NEW_ADDRESS_MS : 0
+  const settled = await settleService(tools, handle, { certainMs, signal })
+  // Bubbles may have come since the chat was opened without any.
+  const proven = settled && (await provenChat(tools, settled, { handle, signal }))
+  return proven?.composer ?? null
 }
 
 function refusal(reason: Extract<Refusal, { readonly blame: 'line' }>['reason']): Refusal {
@@ -86,7 +99,11 @@ function refusalOf({ service }: Composer): Refusal | null {
  * Keeps the bubbles that the chat showed at last: only a later one can be ours. What is new among them is
  * emitted at the next look, which is pending from now on.
  */
-function keepBaseline(tools: ChatTools, handle: Handle, { bubbles }: TranscriptScreen): Composed {
+function keepBaseline(
+  tools: ChatTools,
+  handle: Handle,
+  { bubbles }: TranscriptScreen,
+): Omit<Composed, 'button'> {
   const guidsOf = () => new Set(tools.memory.chat(handle)?.map(({ guid }) => guid))
   const before = guidsOf()
   keepSeen(tools, handle, compare(tools, handle, bubbles), false)
@@ -95,42 +112,19 @@ function keepBaseline(tools: ChatTools, handle: Handle, { bubbles }: TranscriptS
   return { guids, hasNewGuids: !guids.isSubsetOf(before) }
 }
 
-/** Clears the composer of a draft; true where it is empty now. */
+/** Clears the composer of a draft, if its chat is still open; true if the composer is empty now. */
 export async function emptyComposer(
   tools: UiTools,
-  { composer }: TranscriptScreen,
+  { composer, title }: TranscriptScreen,
   signal: AbortSignal,
 ): Promise<boolean> {
   if (composer?.draft === '') return true
-  await tools.agent.clear(COMPOSER_ID, signal)
+  const isSame = (shown: TranscriptScreen) => shown.title === title
+  const field = await elementOfChat(tools, COMPOSER_ID, isSame, signal)
+  if (field === null) return false
+  await tools.agent.clear(field.element, signal)
   const screen = await look(tools, signal)
-  return screen.screen === 'transcript' && screen.composer?.draft === ''
-}
-
-/**
- * The composer once its service is certain: the same twice, iMessage of a new recipient not before Messages
- * had time to look it up, anything else not before the time is up.
- */
-async function settleService(
-  tools: ChatTools,
-  handle: Handle,
-  signal: AbortSignal,
-): Promise<Composer | null> {
-  const { clock, memory } = tools
-  const startedAt = clock.monotonic()
-  const isNew = (memory.chat(handle) ?? []).length === 0
-  const certainMs = isNew ? NEW_ADDRESS_MS : 0
-  let before: UiService | null = null
-  for (;;) {
-    const screen = await look(tools, signal)
-    if (screen.screen !== 'transcript' || !isChatWith(screen, handle)) return null
-    const service = screen.composer?.service ?? null
-    const passedMs = clock.monotonic() - startedAt
-    const isCertain = service === 'iMessage' && before === service && passedMs >= certainMs
-    if (isCertain || passedMs >= SERVICE_MS_MAX) return screen.composer
-    before = service
-    await clock.sleep(LOOK_MS, signal)
-  }
+  return screen.screen === 'transcript' && isSame(screen) && screen.composer?.draft === ''
 }
 
 /**
@@ -147,9 +141,13 @@ async function write(
   // Typed, the end of a line might send the first line.
   const isOneLine = !draft.text.includes('\n')
   for (const way of ways.filter((other) => isOneLine || other === 'link')) {
-    if (draft.mayBeThere) await tools.agent.clear(COMPOSER_ID, signal)
+    const isOurs = (shown: TranscriptScreen) => isChatWith(tools, shown, draft.handle)
+    const field = await elementOfChat(tools, COMPOSER_ID, isOurs, signal)
+    if (field === null) return null
+    if (draft.mayBeThere) await tools.agent.clear(field.element, signal)
     draft.mayBeThere = true
-    await put(tools, draft, way, signal)
+    if (way === 'keyboard') await tools.agent.type(field.element, draft.text, signal)
+    else await tools.agent.openChat({ handle: draft.handle, body: draft.text }, signal)
     const screen = await waitForChat(tools, signal, (shown) => holds(tools, shown, draft, signal))
     if (screen !== null) return screen
   }
@@ -158,32 +156,26 @@ async function write(
 
 type Way = 'keyboard' | 'link'
 
-async function put(
-  { agent }: UiTools,
-  { handle, text }: Draft,
-  way: Way,
-  signal: AbortSignal,
-): Promise<void> {
-  if (way === 'link') await agent.openChat({ handle, body: text }, signal)
-  else await agent.type(COMPOSER_ID, text, signal)
-}
-
 /** True where the chat of `draft` is open and its composer holds that text. */
 export async function holds(
-  tools: UiTools,
+  tools: IdentityTools,
   screen: TranscriptScreen,
   { handle, text }: Draft,
   signal: AbortSignal,
 ): Promise<boolean> {
-  if (!isChatWith(screen, handle)) return false
+  if (!isChatWith(tools, screen, handle)) return false
   return comparableLines(await readDraft(tools, screen, signal)) === comparableLines(text)
 }
 
 /** Removes the typed text; true where the composer was then seen empty. */
-export async function wipe(tools: UiTools, handle: Handle, signal: AbortSignal): Promise<boolean> {
+export async function wipe(
+  tools: IdentityTools,
+  handle: Handle,
+  signal: AbortSignal,
+): Promise<boolean> {
   try {
     const screen = await look(tools, signal)
-    const isOpen = screen.screen === 'transcript' && isChatWith(screen, handle)
+    const isOpen = screen.screen === 'transcript' && isChatWith(tools, screen, handle)
     const shown = isOpen ? screen : await showChat(tools, handle, signal)
     return await emptyComposer(tools, shown, signal)
   } catch {

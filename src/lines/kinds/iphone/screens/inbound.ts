@@ -2,24 +2,20 @@
 // read, and left again. Opening it marks it as read, which its other side may see.
 
 import type { Handle } from '../../../../domain/handle.ts'
-import {
-  type ChatTools,
-  compare,
-  handleOf,
-  leaveChat,
-  storeMemory,
-  takeTranscript,
-} from './chat-reader.ts'
+import { hasOtherSender, identify, showChat, type Whose } from './chat-identity.ts'
+import { type ChatTools, compare, leaveChat, storeMemory, takeTranscript } from './chat-reader.ts'
 import { emptyComposer } from './compose.ts'
-import { type ChatCell, readChatTitle } from './labels.ts'
-import type { Bubble, TranscriptScreen } from './messages-screen.ts'
+import { readChatTitle } from './labels.ts'
+import { ListWalk, markOfRead } from './list-walk.ts'
+import type { ListCell, TranscriptScreen } from './messages-screen.ts'
 import {
-  dismissAlert,
+  isPhoneWide,
   look,
   LOOK_MS,
   readDraft,
-  showChat,
   showList,
+  touch,
+  troubleCodeOf,
   UiTrouble,
   waitForChat,
 } from './navigation.ts'
@@ -31,12 +27,14 @@ export type PollReport = {
   groups: number
   /** Chats that show a name instead of a number: a contact, which the phone must not have. */
   named: number
+  /** Chats of which nothing on the phone shows whose they are, such as those with a suggested name. */
+  unproven: number
   /** Chats in which something may have been missed. */
   gaps: number
 }
 
-const PAGES_MAX = 5
-const STEPS_MAX = 100
+/** A walk that is longer is taken up again by the next poll, and a finding says so. */
+const STEPS_MAX = 200
 const SCROLLS_MAX = 3
 const LOADING_LOOKS = 4
 const BUSY_MS = 3_000
@@ -59,29 +57,20 @@ export async function pollInbound(tools: ChatTools, signal: AbortSignal): Promis
 }
 
 class Poll {
-  readonly report: PollReport = { reportedCount: 0, groups: 0, named: 0, gaps: 0 }
+  readonly report: PollReport = { reportedCount: 0, groups: 0, named: 0, unproven: 0, gaps: 0 }
   readonly #tools: ChatTools
   readonly #signal: AbortSignal
-  /** Conversations that were visited, as the list shows them once they are read. */
-  readonly #visited = new Set<string>()
-  /** Moves of the list, in all and since the last visit. */
-  #swipes = 0
-  #swipesInRow = 0
+  readonly #walk: ListWalk
 
   constructor(tools: ChatTools, signal: AbortSignal) {
     this.#tools = tools
     this.#signal = signal
+    this.#walk = new ListWalk(tools.memory, tools.clock)
   }
 
   async run(): Promise<void> {
-    const { agent, memory, own, clock } = this.#tools
-    let isOver = false
-    for (let steps = 0; steps < STEPS_MAX && !isOver; steps += 1) {
-      isOver = await this.#alone(() => this.#walk())
-    }
-    for (; this.#swipes > 0; this.#swipes -= 1) {
-      await this.#alone(() => agent.swipe('down', this.#signal))
-    }
+    const { memory, own, clock } = this.#tools
+    await this.#walkList()
     // Chats that have to be looked at whatever the list shows.
     for (const handle of new Set([
       ...memory.pending,
@@ -96,48 +85,46 @@ class Poll {
     return this.#tools.queue.run('poll', this.#signal, task)
   }
 
-  /**
-   * One step: an open chat is read and left, a conversation that has changed is visited, or the list is
-   * moved on where all of it was visited just now. True at the end: newer conversations stand above older
-   * ones, and below one that is unchanged nothing has changed.
-   */
-  async #walk(): Promise<boolean> {
-    const { memory, agent, clock } = this.#tools
+  /** Walks over the list, and moves it back to its top. */
+  async #walkList(): Promise<void> {
+    const { agent, memory } = this.#tools
+    const walk = this.#walk
+    let isOver = false
+    try {
+      for (let steps = 0; steps < STEPS_MAX && !isOver; steps += 1) {
+        isOver = await this.#alone(() => this.#step())
+      }
+    } finally {
+      memory.walks.isUnfinished = !walk.isFinished && (walk.hasSeenNews || !isOver)
+    }
+    for (; walk.swipes > 0; walk.swipes -= 1) {
+      await this.#alone(() => agent.swipe('down', this.#signal))
+    }
+  }
+
+  /** Reads and leaves an open chat, or makes one move on the list; true at the end of the walk. */
+  async #step(): Promise<boolean> {
+    const { agent, clock } = this.#tools
     const screen = await look(this.#tools, this.#signal)
     if (screen.screen === 'transcript') {
       await this.#readChat(screen)
       await leaveChat(this.#tools, screen, this.#signal)
       return false
     }
-    const { cells } = screen
-    if (!memory.hasSeenList) {
-      await this.#keepFirstList(cells)
-      return true
+    const next = this.#walk.next(screen.cells)
+    if (this.#walk.mustStore) await storeMemory(this.#tools)
+    this.#walk.mustStore = false
+    switch (next.move) {
+      case 'visit':
+        await this.#visitCell(next.cell)
+        return false
+      case 'swipe':
+        await agent.swipe(next.direction, this.#signal)
+        await clock.sleep(LOOK_MS, this.#signal)
+        return false
+      case 'end':
+        return true
     }
-    const isVisited = ({ mark }: ChatCell) => this.#visited.has(markOfRead(mark))
-    const due = cells.find((cell) => !isVisited(cell) && !memory.knowsMark(cell.mark))
-    if (due !== undefined) {
-      this.#visited.add(markOfRead(due.mark))
-      this.#swipesInRow = 0
-      await this.#visitCell(due)
-      return false
-    }
-    if (!cells.every(isVisited) || cells.length === 0 || this.#swipesInRow >= PAGES_MAX) return true
-    this.#swipes += 1
-    this.#swipesInRow += 1
-    await agent.swipe('up', this.#signal)
-    await clock.sleep(LOOK_MS, this.#signal)
-    return false
-  }
-
-  /** Conversations from before the line are history; its beginning is stored before anything is emitted. */
-  async #keepFirstList(cells: readonly ChatCell[]): Promise<void> {
-    const { memory } = this.#tools
-    memory.keepList()
-    for (const { mark, name } of cells) {
-      memory.keepMark(mark, name, readChatTitle(name).kind === 'direct')
-    }
-    await storeMemory(this.#tools)
   }
 
   async #visitPending(handle: Handle): Promise<void> {
@@ -154,32 +141,56 @@ class Poll {
     await showList(this.#tools, this.#signal)
   }
 
-  async #visitCell({ mark, name, point }: ChatCell): Promise<void> {
-    const { agent, memory } = this.#tools
-    await agent.tap({ by: 'point', ...point }, this.#signal)
-    const screen = await waitForChat(this.#tools, this.#signal, ({ title }) => title !== '')
-    if (screen === null) {
-      await dismissAlert(this.#tools, this.#signal)
-      throw new UiTrouble('ui_unknown')
+  /** Opens a conversation and reads it; if that fails, the others come first for a while. */
+  async #visitCell(cell: ListCell): Promise<void> {
+    const { memory, clock } = this.#tools
+    try {
+      if (await this.#openAndRead(cell)) return
+    } catch (error) {
+      const code = troubleCodeOf(error)
+      if (code === null || code === 'aborted' || isPhoneWide(code)) throw error
     }
-    await this.#readChat(screen)
-    memory.keepMark(markOfRead(mark), name, screen.chat.kind === 'direct')
-    await storeMemory(this.#tools)
+    memory.walks.noteFailure(cell.mark, clock.monotonic())
+    // Where even that fails it is the phone's trouble.
     await showList(this.#tools, this.#signal)
   }
 
-  async #readChat(screen: TranscriptScreen): Promise<void> {
-    const { chat } = screen
-    if (chat.kind === 'group') this.report.groups += 1
-    if (chat.kind === 'named' && screen.title !== '') this.report.named += 1
-    if (chat.kind !== 'direct') return
-    const handle = handleOf(this.#tools.memory, chat)
+  /** False if the conversation could not be opened: the list has changed, say, and another chat came up. */
+  async #openAndRead(cell: ListCell): Promise<boolean> {
+    const { memory } = this.#tools
+    if (!(await touch(this.#tools, cell.place, this.#signal))) return false
+    const screen = await waitForChat(this.#tools, this.#signal, settledTitle())
+    if (screen === null) return false
+    const whose = await this.#readChat(screen)
+    if (whose === null || !isChatOf(this.#tools, screen, cell)) return false
+    this.#walk.noteVisit(cell)
+    const isPerson = whose === 'person'
+    memory.keepMark(markOfRead(cell.mark), isPerson ? cell.name : '', isPerson)
+    await storeMemory(this.#tools)
+    await showList(this.#tools, this.#signal)
+    return true
+  }
+
+  /** Returns whose the chat is, or null if its title has changed meanwhile: it is for the next poll. */
+  async #readChat(opened: TranscriptScreen): Promise<Whose['kind'] | null> {
+    const { whose, screen } = await identify(this.#tools, opened, this.#signal)
+    if (whose.kind === 'group') this.report.groups += 1
+    if (whose.kind === 'named' && screen.title !== '') this.report.named += 1
+    if (whose.kind === 'unproven' && isWrittenTo(screen)) this.report.unproven += 1
+    if (whose.kind !== 'person') return whose.kind
+    const { handle } = whose
     await this.#clearDraft(handle, screen)
-    const bubbles = await this.#withAbove(handle, await this.#loaded(handle, screen.bubbles))
-    const shown = { ...screen, bubbles }
-    const { reportedCount, hasGap } = await takeTranscript(this.#tools, handle, shown, true)
+    const shown = await this.#withAbove(handle, await this.#loaded(handle, screen))
+    if (shown.title !== screen.title) return null
+    if (hasOtherSender(this.#tools, shown)) {
+      this.report.groups += 1
+      return 'group'
+    }
+    const look = { signal: this.#signal, isWhole: true }
+    const { reportedCount, hasGap } = await takeTranscript(this.#tools, handle, shown, look)
     this.report.reportedCount += reportedCount
     this.report.gaps += hasGap ? 1 : 0
+    return 'person'
   }
 
   /** Removes a text of ours from the composer that was not sent; where that fails the next send does it. */
@@ -192,33 +203,31 @@ class Poll {
   }
 
   /**
-   * The bubbles once the chat has loaded: at once where all the known ones are there, else after some
-   * looks, and of a chat that was never looked at after one more.
+   * The chat once it has loaded: at once where all the known bubbles are there, else after some looks, and of a
+   * chat that was never looked at after one more.
    */
-  async #loaded(handle: Handle, bubbles: readonly Bubble[]): Promise<readonly Bubble[]> {
+  async #loaded(handle: Handle, opened: TranscriptScreen): Promise<TranscriptScreen> {
     const looks = this.#tools.memory.chat(handle) === null ? 1 : LOADING_LOOKS
-    let shown = bubbles
+    let shown = opened
     for (let i = 0; i < looks; i += 1) {
-      const isComplete = compare(this.#tools, handle, shown).missing.length === 0
+      const isComplete = compare(this.#tools, handle, shown.bubbles).missing.length === 0
       if (isComplete && (looks > 1 || i > 0)) return shown
-      const screen = await this.#lookAgain()
-      if (screen === null) return shown
-      shown = screen.bubbles
+      shown = (await this.#lookAgain()) ?? shown
     }
     return shown
   }
 
-  /** The bubbles on the screen, and those above it as far as nothing known is in sight. */
-  async #withAbove(handle: Handle, bubbles: readonly Bubble[]): Promise<readonly Bubble[]> {
-    let all = bubbles
+  /** With the bubbles on the screen those above it, as far as nothing known is in sight. */
+  async #withAbove(handle: Handle, shown: TranscriptScreen): Promise<TranscriptScreen> {
+    let all = shown
     for (let scrolls = 0; scrolls < SCROLLS_MAX; scrolls += 1) {
-      if (!compare(this.#tools, handle, all).hasMoreAbove) return all
+      if (!compare(this.#tools, handle, all.bubbles).hasMoreAbove) return all
       await this.#tools.agent.swipe('down', this.#signal)
       const screen = await this.#lookAgain()
       if (screen === null) return all
-      const joined = joinWindows(screen.bubbles, all)
-      if (joined.length === all.length) return all
-      all = joined
+      const bubbles = joinWindows(screen.bubbles, all.bubbles)
+      if (bubbles.length === all.bubbles.length) return all
+      all = { ...screen, bubbles }
     }
     return all
   }
@@ -230,7 +239,26 @@ class Poll {
   }
 }
 
-/** The mark of a conversation once it has been read. */
-function markOfRead(mark: string): string {
-  return mark.replace('\n', '')
+/** False if a chat is certainly not that of the cell: only numbers and addresses can be compared. */
+function isChatOf({ memory }: ChatTools, { title, chat }: TranscriptScreen, { name }: ListCell) {
+  const cell = readChatTitle(name)
+  if (title === name || cell.kind !== 'direct' || chat.kind === 'suggested') return true
+  return (
+    chat.kind === 'direct' && memory.personShown(chat.handle) === memory.personShown(cell.handle)
+  )
+}
+
+/** Of what only the owner wrote nothing is lost: it is reported once the other side answers. */
+function isWrittenTo({ bubbles }: TranscriptScreen): boolean {
+  return bubbles.some(({ isFromMe }) => !isFromMe)
+}
+
+/** A title counts once it was the same twice. */
+function settledTitle(): (screen: TranscriptScreen) => boolean {
+  let before = ''
+  return ({ title }) => {
+    const isSame = title !== '' && title === before
+    before = title
+    return isSame
+  }
 }

@@ -12,6 +12,8 @@ export type Side = 'left' | 'right' | 'unclear'
 
 export type ReadLabel = {
   readonly isFromMe: boolean
+  /** Who wrote it, as the label of a bubble of the other side begins; null if it names nobody. */
+  readonly sender: string | null
   /** Null for a bubble of the other side: its label does not say. */
   readonly service: UiService | null
   readonly text: string
@@ -39,20 +41,20 @@ export function readLabel(label: string, side: Side, title: string): ReadLabel |
   const { before, minutes } = split
   const own = ENGLISH.own.find(({ prefix }) => endOf(before, prefix) !== -1)
   if (side === 'left' || (side === 'unclear' && own === undefined)) {
-    const text = withoutSender(before, title)
-    return { isFromMe: false, service: null, text, minutes }
+    return { isFromMe: false, service: null, ...withoutSender(before, title), minutes }
   }
-  const text = own === undefined ? withoutSender(before, title) : rest(before, own.prefix)
-  return { isFromMe: true, service: own?.service ?? null, text, minutes }
+  const text = own === undefined ? withoutSender(before, title).text : rest(before, own.prefix)
+  return { isFromMe: true, service: own?.service ?? null, sender: null, text, minutes }
 }
 
-/** Strips the sender, once: the chat's title, else the part before the first comma. */
-function withoutSender(label: string, title: string): string {
-  for (const sender of [title, ENGLISH.anonymous]) {
-    if (sender !== '' && endOf(label, sender) !== -1) return rest(label, sender)
-  }
+/** Splits off the sender, once: the chat's title, else the part before the first comma. */
+function withoutSender(label: string, title: string): Pick<ReadLabel, 'sender' | 'text'> {
+  if (title !== '' && endOf(label, title) !== -1) return { sender: title, text: rest(label, title) }
+  const { anonymous } = ENGLISH
+  if (endOf(label, anonymous) !== -1) return { sender: null, text: rest(label, anonymous) }
   const comma = label.indexOf(', ')
-  return comma === -1 ? label : label.slice(comma + 2)
+  if (comma === -1) return { sender: null, text: label }
+  return { sender: comparable(label.slice(0, comma)), text: label.slice(comma + 2) }
 }
 
 /** The text behind a sender and its comma; empty for a label without a text. */
@@ -68,43 +70,52 @@ function endOf(label: string, sender: string): number {
 export type ChatCell = {
   /** The part before the first comma: on a phone without contacts a number or an address. */
   readonly name: string
-  /** The label without its date, which changes as days go by. */
+  /**
+   * The label, with the time of day behind a tab if it has one, and without a date, which changes by itself as days
+   * go by.
+   */
   readonly mark: string
   readonly isUnread: boolean
-  readonly point: { readonly x: number; readonly y: number }
+  /** False for a cell that may be no conversation, such as one that leads to filters. */
+  readonly hasDate: boolean
 }
 
-const TIME_OR_DATE = /^(?:\d{1,2}[:.]\d{2}(?:\s*[AaPp]\.?[Mm]\.?)?|\d{1,2}\/\d{1,2}\/\d{2,4})$/
+const ADDED_WORDS: readonly string[] = [...ENGLISH.unread, ...ENGLISH.muted]
+const TIME = /^\d{1,2}[:.]\d{2}(?:\s*[AaPp]\.?[Mm]\.?)?$/
+const DATE = /^\d{1,2}\/\d{1,2}\/\d{2,4}$/
 
 export function conversationCell(cell: UiNode): ChatCell {
-  const label = comparable(cell.label ?? '')
-  const parts = label.split(', ')
-  const isUnread = parts.slice(-3).some((part) => ENGLISH.unread.includes(part))
-  const { x, y, width, height } = cell.rect
+  const parts = comparable(cell.label ?? '').split(', ')
+  // Behind the date only: before it these may be words of the last message.
+  const end = parts.findLastIndex((part) => !ADDED_WORDS.includes(part)) + 1
+  const isUnread = parts.splice(end).some((word) => ENGLISH.unread.includes(word))
+  const last = parts.slice(1).at(-1) ?? ''
+  const isTime = TIME.test(last)
+  const hasDate = isTime || isDate(last)
+  if (hasDate) parts.pop()
   return {
     name: parts[0] ?? '',
-    mark: `${withoutEnd(parts).join(', ')}${isUnread ? '\n' : ''}`,
+    mark: `${parts.join(', ')}${isTime ? `\t${last}` : ''}${isUnread ? '\n' : ''}`,
     isUnread,
-    point: { x: x + width / 2, y: y + height / 2 },
+    hasDate,
   }
 }
 
-/** The parts before the date and what follows it. */
-function withoutEnd(parts: readonly string[]): readonly string[] {
-  let end = parts.length
-  while (end > 1 && [...ENGLISH.unread, ...ENGLISH.muted].includes(parts[end - 1] ?? '')) end -= 1
-  if (end > 1 && isDate(parts[end - 1] ?? '')) end -= 1
-  return parts.slice(0, end)
+/** The mark of a conversation on a day after that of its time. */
+export function markWithoutTime(mark: string): string {
+  return mark.replace(/\t[^\n]*/, '')
 }
 
 function isDate(part: string): boolean {
-  if (part === ENGLISH.today || part === ENGLISH.yesterday || TIME_OR_DATE.test(part)) return true
+  if (part === ENGLISH.today || part === ENGLISH.yesterday || DATE.test(part)) return true
   return ENGLISH.weekdays.some((day) => part.startsWith(day) && part.endsWith('day'))
 }
 
 export type ChatTitle =
   | { readonly kind: 'direct'; readonly handle: Handle }
   | { readonly kind: 'group' }
+  /** A name that Messages suggests for a number without a contact. */
+  | { readonly kind: 'suggested' }
   /** A contact, a business or a named group: its number is unknown. */
   | { readonly kind: 'named' }
 
@@ -115,29 +126,28 @@ const DIGITS_MIN = 3
 const NATIONAL_DIGITS_MIN = 7
 const COUNTRY_DIGITS_MAX = 3
 
+/** What a title looks like; a group may be named after anything, so a title alone is no person. */
 export function readChatTitle(text: string): ChatTitle {
   const title = comparable(text)
   const handle = handleIn(title)
   if (handle !== null) return { kind: 'direct', handle }
+  if (title.startsWith(ENGLISH.suggested)) return { kind: 'suggested' }
   const people = title.split(/, | & /)
   const isGroup = people.length > 1 && people.some((person) => handleIn(person) !== null)
   return { kind: isGroup || ENGLISH.people.test(title) ? 'group' : 'named' }
 }
 
-/** True where a title is that of the chat with `handle`; a number may lack its country. */
-export function isTitleOf(title: ChatTitle, handle: Handle): boolean {
-  if (title.kind !== 'direct') return false
-  if (title.handle === handle) return true
-  if (title.handle.includes('@') || handle.includes('@')) return false
-  const shown = digitsOf(title.handle)
-  const wanted = digitsOf(handle)
-  if (shown === wanted) return true
-  const missing = wanted.length - shown.length
-  const isNational = !title.handle.startsWith('+') && shown.length >= NATIONAL_DIGITS_MIN
-  return isNational && missing > 0 && missing <= COUNTRY_DIGITS_MAX && wanted.endsWith(shown)
+/** True if a number on the screen may be the other one without its country. */
+export function endsAlike(shown: string, handle: string): boolean {
+  if (shown.startsWith('+') || shown.includes('@') || handle.includes('@')) return false
+  const digits = digitsOf(shown)
+  const missing = digitsOf(handle).length - digits.length
+  const isNational = digits.length >= NATIONAL_DIGITS_MIN && missing <= COUNTRY_DIGITS_MAX
+  return isNational && missing >= 0 && digitsOf(handle).endsWith(digits)
 }
 
-function handleIn(text: string): Handle | null {
+/** The number or address that is the whole text; null for any other text. */
+export function handleIn(text: string): Handle | null {
   if (EMAIL.test(text)) return deviceHandle(text)
   const digits = digitsOf(text)
   if (!PHONE.test(text) || digits.length < DIGITS_MIN) return null

@@ -1,13 +1,23 @@
 // The screens of Messages, read from the tree. Identifiers are ChatKit's, as UI tests of others name them (photostickers
 // and kebbie on iOS, a probe of macOS 27.2); element types are not relied on where they may differ.
 
-import { findById, findNode, nodesOf, type Rect, type UiNode } from '../agent/ui-tree.ts'
+import type { Handle } from '../../../../domain/handle.ts'
+import {
+  findById,
+  findNode,
+  type NodePlace,
+  nodesOf,
+  placeOf,
+  type Rect,
+  type UiNode,
+} from '../agent/ui-tree.ts'
 import { type DateRow, readDateRow, timeAtEnd } from './label-time.ts'
 import {
   type ChatCell,
   type ChatTitle,
   comparable,
   conversationCell,
+  handleIn,
   readChatTitle,
   readLabel,
   type ReadLabel,
@@ -37,9 +47,9 @@ export type Composer = {
   readonly canSend: boolean
 }
 
-export type Point = { readonly x: number; readonly y: number }
+export type ListCell = ChatCell & { readonly place: NodePlace }
 
-export type ListScreen = { readonly screen: 'list'; readonly cells: readonly ChatCell[] }
+export type ListScreen = { readonly screen: 'list'; readonly cells: readonly ListCell[] }
 
 export type TranscriptScreen = {
   readonly screen: 'transcript'
@@ -48,7 +58,7 @@ export type TranscriptScreen = {
   /** Oldest first. */
   readonly bubbles: readonly Bubble[]
   readonly composer: Composer | null
-  readonly back: Point | null
+  readonly back: NodePlace | null
 }
 
 export type Screen =
@@ -56,7 +66,12 @@ export type Screen =
   | TranscriptScreen
   | { readonly screen: 'alert' }
   | { readonly screen: 'locked' }
+  /** The details of a chat, which its title leads to. */
+  | { readonly screen: 'details'; readonly back: NodePlace | null }
   | { readonly screen: 'unknown' }
+
+/** The numbers and addresses on the details page of a chat. */
+export type ChatDetails = { readonly people: readonly Handle[]; readonly isGroup: boolean }
 
 const BUBBLES_MAX = 200
 const CELLS_MAX = 100
@@ -66,6 +81,7 @@ const LOCK_SCREEN_IDS = ['lockscreen-date-view']
 export function readScreen(root: UiNode): Screen {
   if (findNode(root, ({ type }) => type === 'Alert' || type === 'Sheet')) return { screen: 'alert' }
   const transcript = findById(root, 'TranscriptCollectionView')
+  if (isDetails(root)) return { screen: 'details', back: backOf(root) }
   const composer = readComposer(root)
   if (transcript !== null || composer !== null) {
     const title = titleOf(root)
@@ -79,14 +95,46 @@ export function readScreen(root: UiNode): Screen {
     }
   }
   const list = findById(root, 'ConversationList')
-  if (list !== null) return { screen: 'list', cells: readCells(list) }
+  if (list !== null) return { screen: 'list', cells: readCells(root, list) }
   const isLocked = LOCK_SCREEN_IDS.some((id) => findById(root, id) !== null)
   return { screen: isLocked ? 'locked' : 'unknown' }
 }
 
-function readCells(list: UiNode): readonly ChatCell[] {
-  const cells = [...nodesOf(list)].filter(({ type, label }) => type === 'Cell' && label !== null)
-  return cells.slice(0, CELLS_MAX).map((cell) => conversationCell(cell))
+/** True for the details of a chat, which may still be in the tree below them. */
+function isDetails(root: UiNode): boolean {
+  const rows = ownNodes(root).filter(({ type }) => ['Button', 'Cell', 'Switch'].includes(type))
+  return rows.some(({ label }) => isOneOf(ENGLISH.details, label))
+}
+
+/** All that the page names, whatever the shape of its rows; a label may have more in it than a number. */
+export function readDetails(root: UiNode): ChatDetails {
+  const texts = ownNodes(root).flatMap(({ label, value }) => [label ?? '', value ?? ''])
+  const parts = texts.map(comparable).flatMap((text) => [text, ...text.split(', ')])
+  return {
+    people: parts.flatMap((part) => handleIn(part) ?? []),
+    isGroup: parts.some((part) => ENGLISH.people.test(part) || isOneOf(ENGLISH.groupDetails, part)),
+  }
+}
+
+function isOneOf(words: readonly string[], text: string | null): boolean {
+  return text !== null && words.includes(comparable(text))
+}
+
+const OF_OTHERS = ['TranscriptCollectionView', 'ConversationList', 'messageBodyField']
+
+/** The nodes beside those with the words of other people. */
+function ownNodes(node: UiNode): readonly UiNode[] {
+  if (node.id !== null && OF_OTHERS.includes(node.id)) return []
+  return [node, ...node.children.flatMap((child) => ownNodes(child))]
+}
+
+/** The conversations. If cells have dates as this phone writes them, one without a date is something else. */
+function readCells(root: UiNode, list: UiNode): readonly ListCell[] {
+  const nodes = [...nodesOf(list)].filter(({ type, label }) => type === 'Cell' && label !== null)
+  const cells = nodes
+    .slice(0, CELLS_MAX)
+    .map((node) => ({ ...conversationCell(node), place: placeOf(root, node) }))
+  return cells.some(({ hasDate }) => hasDate) ? cells.filter(({ hasDate }) => hasDate) : cells
 }
 
 function readComposer(root: UiNode): Composer | null {
@@ -116,7 +164,7 @@ function titleOf(root: UiNode): string {
 
 /** The number or address behind the word `To:`, in its own node or in the one that follows. */
 function recipientOf(root: UiNode): string | null {
-  const nodes = [...nodesOf(root)]
+  const nodes = ownNodes(root)
   const at = nodes.findIndex(({ label }) => label?.startsWith(ENGLISH.recipient) === true)
   if (at === -1) return null
   const texts = nodes.slice(at, at + 2).flatMap(({ label, value }) => [label, value])
@@ -124,7 +172,7 @@ function recipientOf(root: UiNode): string | null {
   return names.find((name) => readChatTitle(name).kind === 'direct') ?? null
 }
 
-function backOf(root: UiNode): Point | null {
+export function backOf(root: UiNode): NodePlace | null {
   const bar = findNode(root, ({ type }) => type === 'NavigationBar')
   if (bar === null) return null
   const buttons = [...nodesOf(bar)].filter(({ type }) => type === 'Button')
@@ -133,11 +181,7 @@ function backOf(root: UiNode): Point | null {
   )
   const leftmost = buttons.toSorted((a, b) => a.rect.x - b.rect.x)[0]
   const button = named ?? leftmost
-  return button === undefined ? null : middleOf(button.rect)
-}
-
-function middleOf({ x, y, width, height }: Rect): Point {
-  return { x: x + width / 2, y: y + height / 2 }
+  return button === undefined ? null : placeOf(root, button)
 }
 
 function readBubbles(transcript: UiNode, screen: Rect, title: string): readonly Bubble[] {
@@ -168,10 +212,9 @@ function cellsOf(node: UiNode): readonly UiNode[] {
 function dateOf(row: UiNode): DateRow | null {
   const days = [ENGLISH.today, ENGLISH.yesterday, ...ENGLISH.weekdays.map((day) => `${day}[a-z]*`)]
   const begin = new RegExp(`^(?:iMessage|Text Message|SMS)?\\s*(?:${days.join('|')})[,\\s]`)
-  for (const { label } of nodesOf(row)) {
-    if (label !== null && begin.test(label)) return readDateRow(label)
-  }
-  return null
+  // What is below the first label may be the words of a bubble.
+  const label = findNode(row, (node) => node.label !== null)?.label ?? ''
+  return begin.test(label) ? readDateRow(label) : null
 }
 
 function bubbleOf(row: UiNode, pane: Rect, title: string): Omit<Bubble, 'under'> | null {

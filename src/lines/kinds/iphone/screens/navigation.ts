@@ -1,10 +1,9 @@
 // Getting about in Messages: from wherever it is to the list of conversations, or to one chat.
 
-import type { Handle } from '../../../../domain/handle.ts'
 import type { Clock } from '../../../../system/clock.ts'
+import type { NodePlace } from '../agent/ui-tree.ts'
 import { AgentError, type AgentErrorCode } from '../agent/wda-http.ts'
-import type { PhoneAgent } from '../agent/wda.ts'
-import { isTitleOf } from './labels.ts'
+import type { AgentElement, PhoneAgent } from '../agent/wda.ts'
 import {
   type ListScreen,
   readScreen,
@@ -66,7 +65,7 @@ export async function look(
     // Each once: the second time the owner has to act.
     if (remedies.has(remedy)) {
       const { screen: kind } = screen
-      throw new UiTrouble(kind === 'unknown' ? 'ui_unknown' : kind)
+      throw new UiTrouble(kind === 'unknown' || kind === 'details' ? 'ui_unknown' : kind)
     }
     remedies.add(remedy)
     await clock.sleep(LOOK_MS, signal)
@@ -89,6 +88,10 @@ async function recover(
     if (await agent.locked(signal)) throw new UiTrouble('locked')
     return 'unlock'
   }
+  if (screen.screen === 'details' && screen.back !== null) {
+    await touch(tools, screen.back, signal)
+    return 'back'
+  }
   await agent.activate(signal)
   return 'activate'
 }
@@ -104,6 +107,51 @@ export async function dismissAlert({ agent }: UiTools, signal: AbortSignal): Pro
   return true
 }
 
+/**
+ * Touches an element that a screen has just shown, with no alert in front of it. False if the screen has
+ * changed, or an alert had to be dismissed: then nothing was touched.
+ */
+export async function touch(
+  tools: UiTools,
+  place: NodePlace,
+  signal: AbortSignal,
+): Promise<boolean> {
+  try {
+    const element = await tools.agent.find(place, signal)
+    if (await dismissAlert(tools, signal)) return false
+    await tools.agent.tap(element, signal)
+    return true
+  } catch (error) {
+    if (error instanceof AgentError && error.code === 'stale') return false
+    throw error
+  }
+}
+
+export type ElementOfChat = { readonly element: AgentElement; readonly screen: TranscriptScreen }
+
+/**
+ * The element with this identifier in the chat that `isWanted`; null if another screen is in front. The
+ * screen is read after the element was found: whatever comes to the front later, the element is that chat's.
+ * No alert is in front of it.
+ */
+export async function elementOfChat(
+  tools: UiTools,
+  id: string,
+  isWanted: (screen: TranscriptScreen) => boolean | Promise<boolean>,
+  signal: AbortSignal,
+): Promise<ElementOfChat | null> {
+  try {
+    const element = await tools.agent.find({ name: id }, signal)
+    const screen = await look(tools, signal)
+    if (screen.screen !== 'transcript' || !(await isWanted(screen))) return null
+    await dismissAlert(tools, signal)
+    return { element, screen }
+  } catch (error) {
+    if (error instanceof AgentError && error.code === 'stale') return null
+    throw error
+  }
+}
+
 export async function showList(tools: UiTools, signal: AbortSignal): Promise<ListScreen> {
   const { agent, clock } = tools
   for (let tries = 0; ; tries += 1) {
@@ -111,27 +159,9 @@ export async function showList(tools: UiTools, signal: AbortSignal): Promise<Lis
     if (screen.screen === 'list') return screen
     if (tries >= TRIES) throw new UiTrouble('ui_unknown')
     if (screen.back === null) await agent.activate(signal)
-    else await agent.tap({ by: 'point', ...screen.back }, signal)
+    else await touch(tools, screen.back, signal)
     await clock.sleep(LOOK_MS, signal)
   }
-}
-
-/**
- * The chat with `handle`, its composer ready. The phone is asked again where it shows another one; nothing
- * is typed before the title matches.
- */
-export async function showChat(
-  tools: UiTools,
-  handle: Handle,
-  signal: AbortSignal,
-): Promise<TranscriptScreen> {
-  for (let tries = 0; tries < TRIES; tries += 1) {
-    if (tries > 0) await showList(tools, signal)
-    await tools.agent.openChat({ handle, body: null }, signal)
-    const screen = await waitForChat(tools, signal, (shown) => isChatWith(shown, handle))
-    if (screen !== null) return screen
-  }
-  throw new UiTrouble('wrong_chat')
 }
 
 /** The transcript that `isWanted`, within five seconds; null where none came. */
@@ -160,10 +190,6 @@ export async function readDraft(
   signal: AbortSignal,
 ): Promise<string> {
   const draft = composer?.draft ?? ''
-  const isCut = Buffer.byteLength(draft) > VALUE_BYTES_MAX - 4
-  return isCut ? agent.text(COMPOSER_ID, signal) : draft
-}
-
-export function isChatWith(screen: TranscriptScreen, handle: Handle): boolean {
-  return screen.composer !== null && isTitleOf(screen.chat, handle)
+  if (Buffer.byteLength(draft) <= VALUE_BYTES_MAX - 4) return draft
+  return await agent.text(await agent.find({ name: COMPOSER_ID }, signal), signal)
 }

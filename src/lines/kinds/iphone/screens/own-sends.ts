@@ -3,9 +3,10 @@
 import type { Handle } from '../../../../domain/handle.ts'
 import type { MessageId } from '../../../../domain/ids.ts'
 import type { Unsettled } from '../../../../domain/message.ts'
+import { dropOldest } from '../../../../system/memoize.ts'
 import { comparable } from './labels.ts'
 import { type Descriptor } from './transcript-memory.ts'
-import { isSameText } from './transcript.ts'
+import { isSameText, withoutMarks } from './transcript.ts'
 
 export type ExpectedBubble = {
   readonly messageId: MessageId
@@ -17,6 +18,7 @@ export type ExpectedBubble = {
   readonly canFail: boolean
 }
 
+type LinkBubble = { readonly bubbleText: string; readonly at: number }
 type Expected = ExpectedBubble & { looks: number; lookedAt: number }
 
 /** The core hands over 1,000 unsettled messages at most. */
@@ -27,6 +29,11 @@ const LOOKS_APART_MS = 10_000
 /** Labels have the minute only, by the phone's clock. */
 const SKEW_MS = 600_000
 const HAS_URL = /https?:\/\/|www\./i
+/** A link, and its site as a preview names it. */
+const LINK = /((?:https?:\/\/(?:www\.)?|www\.)([^\s/?#:]+)\S*)/i
+/** A preview stands right behind its message; labels have the minute only. */
+const PREVIEW_MS = 120_000
+const LINKS_MAX = 100
 
 /** The note that is stored at the point of no return. */
 export function noteText(at: number): string {
@@ -48,13 +55,16 @@ export function expectationOf({ message, note }: Unsettled): ExpectedBubble {
 /** True where a bubble says `text`: a link may come in a bubble of its own, with a preview behind it. */
 export function saysText(bubbleText: string, text: string): boolean {
   const [seen, wanted] = [comparable(bubbleText), comparable(text)]
-  if (seen === wanted || seen.startsWith(`${wanted}, `)) return true
-  return HAS_URL.test(wanted) && seen !== '' && wanted.startsWith(seen)
+  if (seen === wanted || withoutMarks(seen) === wanted) return true
+  if (!HAS_URL.test(wanted) || seen === '') return false
+  return wanted.startsWith(seen) || seen.startsWith(`${wanted}, `)
 }
 
 export class OwnSends {
   readonly #waiting = new Map<MessageId, Expected>()
   readonly #drafts: Set<Handle>
+  /** The last message with a link in each chat whose preview may follow. */
+  readonly #links = new Map<Handle, { readonly says: ReadonlySet<string>; readonly at: number }>()
 
   /** `drafts` are those that an earlier run of the line has left; those of this one are added. */
   constructor(drafts = new Set<Handle>()) {
@@ -66,12 +76,34 @@ export class OwnSends {
     this.#waiting.set(expected.messageId, { ...expected, looks: 0, lookedAt: -Infinity })
   }
 
+  /** A message of ours is in its chat; the phone may draw its link in a second bubble. */
+  noteLink(handle: Handle, text: string, { bubbleText, at }: LinkBubble): void {
+    const wanted = comparable(text)
+    const [, url = '', site = ''] = LINK.exec(wanted) ?? []
+    this.#links.delete(handle)
+    if (url === '') return
+    const rest = wanted.slice(comparable(bubbleText).length).trim()
+    this.#links.set(handle, { says: new Set([url, rest, site.toLowerCase()]), at })
+    dropOldest(this.#links, LINKS_MAX)
+  }
+
+  /** True, once, for the bubble right behind a link of ours that says the rest of the text, the link, or its site. */
+  takePreview(handle: Handle, bubbleText: string, at: number): boolean {
+    const link = this.#links.get(handle)
+    this.#links.delete(handle)
+    if (link === undefined || Math.abs(at - link.at) > PREVIEW_MS) return false
+    const seen = comparable(bubbleText)
+    const site = seen.toLowerCase().split(', ').at(-1) ?? ''
+    return seen !== '' && (link.says.has(seen) || link.says.has(site))
+  }
+
   /** Removes the oldest message whose bubble this is. */
   takeMatch(handle: Handle, bubbleText: string, at: number): ExpectedBubble | null {
     for (const waiting of this.#waiting.values()) {
       const isTimely = isTimeOf(waiting.at, at)
       if (waiting.handle !== handle || !isTimely || !saysText(bubbleText, waiting.text)) continue
       this.#waiting.delete(waiting.messageId)
+      this.noteLink(handle, waiting.text, { bubbleText, at })
       return waiting
     }
     return null
@@ -81,7 +113,7 @@ export class OwnSends {
   takeKeptMatch(
     handle: Handle,
     known: readonly Descriptor[],
-  ): { readonly messageId: MessageId; readonly guid: string } | null {
+  ): { readonly messageId: MessageId; readonly bubble: Descriptor } | null {
     for (const { messageId, handle: to, text, at } of this.#waiting.values()) {
       if (to !== handle) continue
       // Seen after the point of no return: an equal text from before is another message.
@@ -91,7 +123,7 @@ export class OwnSends {
       )
       if (found === undefined) continue
       this.#waiting.delete(messageId)
-      return { messageId, guid: found.guid }
+      return { messageId, bubble: found }
     }
     return null
   }

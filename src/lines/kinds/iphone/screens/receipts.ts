@@ -4,8 +4,9 @@
 import type { Handle } from '../../../../domain/handle.ts'
 import type { Log } from '../../../../system/log.ts'
 import { dropOldest } from '../../../../system/memoize.ts'
+import { isChatWith, showChat } from './chat-identity.ts'
 import { leaveChat, takeTranscript, type ChatTools } from './chat-reader.ts'
-import { isChatWith, isPhoneWide, look, showChat, troubleCodeOf } from './navigation.ts'
+import { isPhoneWide, look, troubleCodeOf } from './navigation.ts'
 import type { Descriptor, TranscriptMemory } from './transcript-memory.ts'
 
 /** While the chat is still open after a send: 1, 3 and 8 s after it. */
@@ -137,7 +138,7 @@ export async function lookForReceipts(
   const ui = { ...tools, agent: tools.agent.at('receipt') }
   await tools.queue.run('receipt', signal, async () => {
     const screen = await showChat(ui, handle, signal)
-    await takeTranscript(ui, handle, screen)
+    await takeTranscript(ui, handle, screen, { signal, isWhole: false })
     await leaveChat(ui, screen, signal)
   })
 }
@@ -154,8 +155,8 @@ export async function linger(tools: ChatTools, handle: Handle, signal: AbortSign
     const isLast = index === LINGER_MS.length - 1
     const isOver = await tools.queue.run('receipt', signal, async () => {
       const screen = await look(ui, signal)
-      if (screen.screen !== 'transcript' || !isChatWith(screen, handle)) return true
-      await takeTranscript(ui, handle, screen)
+      if (screen.screen !== 'transcript' || !isChatWith(ui, screen, handle)) return true
+      await takeTranscript(ui, handle, screen, { signal, isWhole: false })
       if (newestOwn(tools.memory, handle)?.stage === 'sent' && !isLast) return false
       await leaveChat(ui, screen, signal)
       return true

@@ -11,11 +11,13 @@ import {
   WITHDRAWN,
 } from '../../../driver.ts'
 import { AgentError, type AgentErrorCode } from '../agent/wda-http.ts'
+import type { AgentElement } from '../agent/wda.ts'
+import { isChatWith, showChat } from './chat-identity.ts'
 import { type ChatTools, compare, outcomeOf, storeMemory } from './chat-reader.ts'
 import { compose, type Composed, type Draft, emptyComposer, holds, wipe } from './compose.ts'
 import { hasControls, withPlainLines } from './labels.ts'
 import { readScreen, type TranscriptScreen } from './messages-screen.ts'
-import { isChatWith, LOOK_MS, showChat, troubleCodeOf, type UiTroubleCode } from './navigation.ts'
+import { LOOK_MS, troubleCodeOf, type UiTroubleCode } from './navigation.ts'
 import { isTimeOf, noteText, saysText } from './own-sends.ts'
 import type { ReadRow } from './transcript.ts'
 import type { UiService } from './ui-words.ts'
@@ -71,8 +73,9 @@ async function send(
     await discard(tools, draft)
     return ended(WITHDRAWN)
   }
-  await touchOnce(tools)
-  const { outcome, service } = await confirm(tools, draft, composed)
+  const mayBeTouched = await touchOnce(tools, composed.button)
+  const sent = mayBeTouched ? confirm : confirmUntouched
+  const { outcome, service } = await sent(tools, draft, composed)
   if (outcome.outcome === 'unknown') {
     const { to: handle, text } = message
     tools.own.expect({ messageId: message.id, handle, text, at, canFail: true })
@@ -112,11 +115,41 @@ async function discard(tools: ChatTools, draft: Draft): Promise<void> {
   if (!isClean) tools.own.leaveDraft(draft.handle)
 }
 
-/** The answer to the touch proves nothing: an error may come after it was done. */
-async function touchOnce({ agent, clock }: ChatTools): Promise<void> {
+/** Errors of the touch that come before it: the button is gone, or the session whose element it is. */
+const UNTOUCHED: readonly AgentErrorCode[] = ['stale', 'invalid_session']
+
+/**
+ * Touches the button that was seen with the text, if no alert is in front. False if it was certainly not
+ * touched; any other answer proves nothing: an error may come after the touch was done.
+ */
+async function touchOnce({ agent, clock }: ChatTools, button: AgentElement): Promise<boolean> {
   const limit = deadline(clock, TOUCH_MS_MAX)
-  await agent.tap({ by: 'id', id: 'sendButton' }, limit.signal).catch(() => {})
+  const isFree = await agent.alerts(limit.signal).then(
+    (alert) => alert === null,
+    () => false,
+  )
+  const touched = isFree ? agent.tap(button, limit.signal) : Promise.resolve()
+  const error = await touched.then(
+    () => null,
+    (reason: unknown) => reason,
+  )
   limit.clear()
+  return isFree && !(error instanceof AgentError && UNTOUCHED.includes(error.code))
+}
+
+/** The outcome if the button was not touched; somebody at the phone may have sent the text all the same. */
+async function confirmUntouched(
+  tools: ChatTools,
+  draft: Draft,
+  composed: Composed,
+): Promise<Sent<Settlement>> {
+  const limit = deadline(tools.clock, GIVE_UP_MS)
+  const sent = await lastLook(tools, draft, composed, limit.signal)
+  limit.clear()
+  const { outcome } = sent
+  if (outcome.outcome !== 'unknown' || outcome.reason === 'no_bubble') return sent
+  tools.own.leaveDraft(draft.handle)
+  return { outcome: notSent('not_touched', 'line'), service: null }
 }
 
 /** Stores the memory as it is now; false where that failed. */
@@ -154,13 +187,13 @@ async function confirm(
 
 /** The chat as it is now; null where it is not on the screen, or the agent does not answer. */
 async function chatNow(
-  { agent }: ChatTools,
+  tools: ChatTools,
   { handle }: Draft,
   signal: AbortSignal,
 ): Promise<TranscriptScreen | null> {
   try {
-    const screen = readScreen(await agent.tree(signal))
-    return screen.screen === 'transcript' && isChatWith(screen, handle) ? screen : null
+    const screen = readScreen(await tools.agent.tree(signal))
+    return screen.screen === 'transcript' && isChatWith(tools, screen, handle) ? screen : null
   } catch {
     return null
   }
@@ -181,10 +214,11 @@ function ownRow(
 }
 
 /** The bubble is known from now on, under the guid that the outcome names. */
-function accept(tools: ChatTools, { handle }: Draft, row: ReadRow): Sent<Settlement> {
+function accept(tools: ChatTools, { handle, text }: Draft, row: ReadRow): Sent<Settlement> {
   const { memory } = tools
   const known = memory.chat(handle) ?? []
   memory.keep(handle, [...known, { ...row.descriptor, isReported: true }])
+  tools.own.noteLink(handle, text, { bubbleText: row.bubble.text, at: row.descriptor.at })
   return { outcome: outcomeOf(row), service: row.bubble.service }
 }
 

@@ -4,10 +4,18 @@
 import { Type, type Static } from 'typebox'
 import { Compile } from 'typebox/compile'
 
-import { deviceHandle, type Handle } from '../../../../domain/handle.ts'
+import {
+  type Handle,
+  type Home,
+  homeOfNumber,
+  parseRecipient,
+  personOf,
+} from '../../../../domain/handle.ts'
 import { guidFromBytes } from '../../../../domain/ids.ts'
 import { sha256 } from '../../../../system/hash.ts'
 import { dropOldest } from '../../../../system/memoize.ts'
+import { endsAlike, markWithoutTime } from './labels.ts'
+import { WalkMemory } from './list-walk.ts'
 
 export type OwnStage = 'sent' | 'delivered' | 'read' | 'failed'
 
@@ -26,6 +34,8 @@ export type Descriptor = {
   readonly seenAt: number
   /** Of own iMessages; null where no receipt is awaited. */
   readonly stage: OwnStage | null
+  /** True for an own iMessage that went as a text message in the end. */
+  readonly isText: boolean
   /** True once it was emitted, or need not be: older than the line, or a message of ours. */
   readonly isReported: boolean
 }
@@ -37,6 +47,7 @@ const AWAKE_CHATS_MAX = 20
 const CHATS_MAX = 500
 const MARKS_MAX = 500
 const PENDING_MAX = 100
+const PROVEN_MAX = 500
 
 /** `[id, flags, hash, length, minutes, at, seenAt]`, times in seconds: a line may keep 30,000 of them. */
 const STORED_DESCRIPTOR = Type.Tuple([
@@ -54,51 +65,85 @@ const STORED_MEMORY = Compile(
   Type.Object({
     since: Type.Number(),
     marks: Type.Union([Type.Null(), Type.Array(Type.Tuple([Type.String(), Type.String()]))]),
+    /** Marks kept since the last finished walk; absent until the first one. */
+    fresh: Type.Optional(Type.Array(Type.String())),
     owed: Type.Array(Type.String()),
     chats: Type.Array(Type.Tuple([Type.String(), Type.Array(STORED_DESCRIPTOR)])),
+    // Absent from memories of earlier versions.
+    proven: Type.Optional(Type.Array(Type.Tuple([Type.String(), Type.String()]))),
+    texting: Type.Optional(Type.Array(Type.String())),
   }),
 )
 
 const FROM_ME = 1
 /** The bit of 2 is unused: stored memories may have it. */
 const REPORTED = 4
-/** The stage is in the bits above the flags. */
+/** The stage is in the three bits above these flags. */
 const STAGE_SHIFT = 3
+const STAGE_MASK = 7
+const TEXT = 64
 const STAGES: readonly (OwnStage | null)[] = [null, 'sent', 'delivered', 'read', 'failed']
 const HASH_BYTES = 8
 
 export class TranscriptMemory {
   /** The beginning of the line, in milliseconds since 1970: older bubbles are history. */
   readonly since: number
+  /** The number of the line; one without a country is read by the rules of this number's. */
+  readonly number: string
+  readonly home: Home | null
   /** By handle, the chats that were looked at last behind the others. */
   readonly #chats = new Map<Handle, readonly Descriptor[]>()
-  /** Names of conversations by their marks when they were looked at. */
-  readonly #marks = new Map<string, string>()
+  readonly walks = new WalkMemory()
+  /** Conversations by their marks when they were looked at; fresh are those since the last finished walk. */
+  readonly #marks = new Map<string, { readonly name: string; readonly isFresh: boolean }>()
   readonly #pending = new Set<Handle>()
+  /** The people of direct chats by the titles under which that was proven. */
+  readonly #proven = new Map<string, ReadonlySet<Handle>>()
+  /** People whose chat said Text Message when it was looked at last. */
+  readonly #texting = new Set<Handle>()
   #hasSeenList = false
+  #hasWalked = false
 
-  constructor(since: number) {
+  constructor(since: number, number = '') {
     this.since = since
+    this.number = number
+    this.home = homeOfNumber(number)
   }
 
   /** The memory of `text`; a new one, from now on, for none and for one that cannot be read. */
-  static fromText(text: string | null, now: number): TranscriptMemory {
+  static fromText(text: string | null, now: number, number = ''): TranscriptMemory {
     const value = parse(text)
-    if (!STORED_MEMORY.Check(value)) return new TranscriptMemory(now)
-    const memory = new TranscriptMemory(value.since)
+    if (!STORED_MEMORY.Check(value)) return new TranscriptMemory(now, number)
+    const memory = new TranscriptMemory(value.since, number)
+    // A memory of an earlier version may have a number as the screen spelled it.
+    const person = (handle: string) => personOf(handle, memory.home)
     for (const [handle, stored] of value.chats) {
-      memory.keep(deviceHandle(handle), stored.map(readDescriptor))
+      memory.keep(person(handle), stored.map(readDescriptor))
     }
-    for (const [mark, name] of value.marks ?? []) memory.#marks.set(mark, name)
-    for (const handle of value.owed) memory.addPending(deviceHandle(handle))
+    const fresh = new Set(value.fresh)
+    for (const [mark, name] of value.marks ?? []) {
+      memory.#marks.set(mark, { name, isFresh: fresh.has(mark) })
+    }
+    for (const handle of value.owed) memory.addPending(person(handle))
+    for (const [title, handle] of value.proven ?? []) memory.keepProven(title, person(handle))
+    for (const handle of value.texting ?? []) memory.keepTexting(person(handle), true)
     memory.#hasSeenList = value.marks !== null
+    memory.#hasWalked = value.fresh !== undefined
     return memory
   }
 
   toText(): string {
     const chats = [...this.#chats].map(([handle, known]) => [handle, known.map(storedDescriptor)])
-    const marks = this.#hasSeenList ? [...this.#marks] : null
-    return JSON.stringify({ since: this.since, marks, owed: [...this.#pending], chats })
+    const kept = [...this.#marks]
+    const marks = this.#hasSeenList ? kept.map(([mark, { name }]) => [mark, name]) : null
+    const fresh = kept.flatMap(([mark, { isFresh }]) => (isFresh ? [mark] : []))
+    const walked = this.#hasWalked ? { fresh } : {}
+    const proven = [...this.#proven].flatMap(([title, people]) =>
+      [...people].map((handle) => [title, handle]),
+    )
+    const [owed, texting] = [this.#pending, this.#texting].map((one) => [...one])
+    const { since } = this
+    return JSON.stringify({ since, marks, ...walked, owed, chats, proven, texting })
   }
 
   /** False until the list of conversations was seen for the first time, be it empty. */
@@ -132,20 +177,77 @@ export class TranscriptMemory {
     this.#chats.set(handle, amended)
   }
 
+  /**
+   * The person behind a number or an address on the screen, by the rules of the line's country, else the one of
+   * `people` whom it fits; an ambiguous one is nobody's but its own.
+   */
+  personShown(shown: Handle, people: readonly Handle[] = this.handles): Handle {
+    const person = personOf(shown, this.home)
+    if (parseRecipient(person) !== null || this.#chats.has(person)) return person
+    const [alike, ...others] = people.filter((handle) => endsAlike(shown, handle))
+    return alike === undefined || others.length > 0 ? person : alike
+  }
+
+  /** The people of whom it was proven that their chat has this title: several may have one suggested name. */
+  proven(title: string): ReadonlySet<Handle> {
+    return this.#proven.get(title) ?? new Set()
+  }
+
+  keepProven(title: string, handle: Handle): void {
+    const people = this.proven(title).union(new Set([handle]))
+    this.#proven.delete(title)
+    this.#proven.set(title, people)
+    dropOldest(this.#proven, PROVEN_MAX)
+  }
+
+  isTexting(handle: Handle): boolean {
+    return this.#texting.has(handle)
+  }
+
+  keepTexting(handle: Handle, isTexting: boolean): void {
+    this.#texting.delete(handle)
+    if (isTexting && this.#texting.size < CHATS_MAX) this.#texting.add(handle)
+  }
+
   knowsMark(mark: string): boolean {
-    return this.#marks.has(mark)
+    return this.#known(mark) !== undefined
+  }
+
+  /** What is kept of a conversation as the list shows it, or as it was before its time became a date. */
+  #known(mark: string) {
+    const exact = this.#marks.get(mark)
+    if (exact !== undefined || mark.includes('\t')) return exact
+    return [...this.#marks].findLast(([known]) => markWithoutTime(known) === mark)?.[1]
   }
 
   /** The conversation is known as it is; `isOneChat` where no other can have the same name. */
   keepMark(mark: string, name: string, isOneChat: boolean): void {
     this.#hasSeenList = true
     if (isOneChat) {
-      for (const [other, otherName] of this.#marks) {
+      for (const [other, { name: otherName }] of this.#marks) {
         if (otherName === name) this.#marks.delete(other)
       }
     }
-    this.#marks.set(mark, name)
+    this.#marks.set(mark, { name, isFresh: true })
     dropOldest(this.#marks, MARKS_MAX)
+  }
+
+  /** True if the conversation is as the last finished walk left it, and was not looked at since. */
+  isUnchanged(mark: string): boolean {
+    return this.#known(mark)?.isFresh === false
+  }
+
+  /** False until a walk over the list has come to its end. */
+  get hasWalked(): boolean {
+    return this.#hasWalked
+  }
+
+  /** All that was due has been looked at: the next walk may end at it. True if that was not known yet. */
+  finishWalk(): boolean {
+    const isNew = !this.#hasWalked || [...this.#marks.values()].some(({ isFresh }) => isFresh)
+    this.#hasWalked = true
+    for (const [mark, { name }] of this.#marks) this.#marks.set(mark, { name, isFresh: false })
+    return isNew
   }
 
   keepList(): void {
@@ -187,8 +289,8 @@ export function shortHash(text: string): string {
 }
 
 function storedDescriptor(bubble: Descriptor): StoredDescriptor {
-  const { guid, isFromMe, isReported, hash, length, minutes, at, seenAt } = bubble
-  const flags = (isFromMe ? FROM_ME : 0) | (isReported ? REPORTED : 0)
+  const { guid, isFromMe, isReported, isText, hash, length, minutes, at, seenAt } = bubble
+  const flags = (isFromMe ? FROM_ME : 0) | (isReported ? REPORTED : 0) | (isText ? TEXT : 0)
   const stage = STAGES.indexOf(bubble.stage) << STAGE_SHIFT
   const id = Buffer.from(guid.slice(3).replaceAll('-', ''), 'hex').toString('base64url')
   return [id, flags | stage, hash, length, minutes, at / 1_000, seenAt / 1_000]
@@ -204,7 +306,8 @@ function readDescriptor(stored: StoredDescriptor): Descriptor {
     minutes,
     at: at * 1_000,
     seenAt: Math.round(seenAt * 1_000),
-    stage: STAGES[flags >> STAGE_SHIFT] ?? null,
+    stage: STAGES[(flags >> STAGE_SHIFT) & STAGE_MASK] ?? null,
+    isText: (flags & TEXT) !== 0,
     isReported: (flags & REPORTED) !== 0,
   }
 }

@@ -13,6 +13,7 @@ import {
   type Descriptor,
   type TranscriptMemory,
 } from './transcript-memory.ts'
+import { ENGLISH } from './ui-words.ts'
 
 export type ReadRow = {
   readonly bubble: Bubble
@@ -88,8 +89,8 @@ function bubbleNamer(handle: Handle, known: readonly Descriptor[]): NameBubble {
 
 function describe(row: Row, isNew: boolean, nameBubble: NameBubble, now: number): Descriptor {
   const { bubble, at } = row.seen
-  const text = comparable(bubble.text)
-  if (row.known !== null && isSameText(row.known, text)) return row.known
+  const text = withoutMarks(comparable(bubble.text))
+  if (row.known !== null && isSameText(row.known, comparable(bubble.text))) return row.known
   const seen = { hash: shortHash(text), length: text.length, minutes: bubble.minutes }
   if (row.known !== null) return { ...row.known, ...seen }
   const { isFromMe } = bubble
@@ -99,7 +100,8 @@ function describe(row: Row, isNew: boolean, nameBubble: NameBubble, now: number)
     isFromMe,
     at,
     seenAt: now,
-    stage: isNew && isFromMe && bubble.service === 'iMessage' ? 'sent' : null,
+    stage: isNew && isFromMe && bubble.service !== null ? 'sent' : null,
+    isText: bubble.service === 'SMS',
     isReported: !isNew,
   }
 }
@@ -143,15 +145,18 @@ export function align(known: readonly Descriptor[], seen: readonly SeenBubble[])
   }
 }
 
-/** True where a text is the known one, with or without a tapback behind it. */
-export function isSameText(known: Descriptor, text: string, hash = shortHash): boolean {
-  if (text.length === known.length) return hash(text) === known.hash
-  const hasMore = text.startsWith(', ', known.length)
-  return hasMore && hash(text.slice(0, known.length)) === known.hash
+/** The text without the tapbacks and the word for an edit that Messages adds behind it. */
+export function withoutMarks(text: string): string {
+  return text.replace(ENGLISH.marks, '')
 }
 
-/** The relation of a known and a seen bubble: equal, perhaps edited, or none. */
-type Relate = (known: number, seen: number) => 'same' | 'changed' | null
+/** True where a text is the known one, with or without marks behind either. */
+export function isSameText(known: Descriptor, text: string, hash = shortHash): boolean {
+  return hash(text) === known.hash || hash(withoutMarks(text)) === known.hash
+}
+
+/** The relation of a known and a seen bubble: equal, edited as its label says, perhaps edited, or none. */
+type Relate = (known: number, seen: number) => 'same' | 'edited' | 'changed' | null
 
 function relation(known: readonly Descriptor[], seen: readonly SeenBubble[]): Relate {
   const texts = seen.map(({ bubble }) => comparable(bubble.text))
@@ -163,7 +168,9 @@ function relation(known: readonly Descriptor[], seen: readonly SeenBubble[]): Re
     if (descriptor === undefined || bubble === undefined) return null
     if (descriptor.isFromMe !== bubble.isFromMe) return null
     if (descriptor.minutes !== bubble.minutes) return null
-    return isSameText(descriptor, texts[seenIndex] ?? '', hash) ? 'same' : 'changed'
+    const text = texts[seenIndex] ?? ''
+    if (isSameText(descriptor, text, hash)) return 'same'
+    return text.endsWith(ENGLISH.edited) ? 'edited' : 'changed'
   }
 }
 
@@ -176,7 +183,10 @@ function bestShift(
   seen: readonly SeenBubble[],
   relate: Relate,
 ): { readonly pairs: Pairs; readonly equalCount: number } {
-  let best = { pairs: new Map<number, number>(), equalCount: 0 }
+  let best: { readonly pairs: Pairs; readonly equalCount: number } = {
+    pairs: new Map(),
+    equalCount: 0,
+  }
   for (let end = 1; end <= seen.length; end += 1) {
     const pairs = new Map<number, number>()
     let equalCount = 0
@@ -186,9 +196,20 @@ function bestShift(
       if (related === 'same') equalCount += 1
       pairs.set(end - back, known.length - back)
     }
-    if (equalCount > best.equalCount) best = { pairs, equalCount }
+    if (equalCount > best.equalCount)
+      best = { pairs: withoutLastChanges(pairs, relate), equalCount }
   }
   return best
+}
+
+/**
+ * Another text at the end of a chat is another message, unless its label says that it was edited: the known one may
+ * have been taken back. Only between two equal bubbles is a change certain to be one in place.
+ */
+function withoutLastChanges(pairs: Pairs, relate: Relate): Pairs {
+  const inOrder = [...pairs].toSorted(([a], [b]) => a - b)
+  const end = inOrder.findLastIndex(([s, k]) => relate(k, s) !== 'changed')
+  return new Map(inOrder.slice(0, end + 1))
 }
 
 /** The longest common subsequence, for a chat in which bubbles went away or came in between. */
@@ -230,11 +251,14 @@ function withChanged(
   const pairs = new Map(common)
   const taken = new Set(common.values())
   let next = Math.min(...common.values())
+  const last = Math.max(...common.keys())
   for (let s = Math.min(...common.keys()); s < seen.length; s += 1) {
     const equal = common.get(s)
     if (equal !== undefined) {
       next = equal + 1
-    } else if (next < known.length && !taken.has(next) && relate(next, s) === 'changed') {
+    } else if (next < known.length && !taken.has(next)) {
+      const related = relate(next, s)
+      if (related !== 'edited' && !(related === 'changed' && s < last)) continue
       pairs.set(s, next)
       next += 1
     }

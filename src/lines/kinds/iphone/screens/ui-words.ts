@@ -12,6 +12,8 @@ export const ENGLISH = {
   ] satisfies readonly { readonly prefix: string; readonly service: UiService }[],
   // Unproven: ChatKit's key is `balloon.message`.
   anonymous: 'Message',
+  // What a name begins with that Messages suggests for a number, from mail or from what the other side shares.
+  suggested: 'Maybe:',
   // Placeholders of the composer, which show the service.
   imessageField: ['iMessage'],
   // `Text Message • RCS` where the carrier has it.
@@ -27,6 +29,13 @@ export const ENGLISH = {
   // A bubble that says one of these and nothing else is an attachment. `Includes picture` and `1 image` were seen on macOS 27.2, the others are unproven.
   attachment:
     /^(?:Includes picture|Image attached|Photo|Video|Audio Message|Sticker|Attachment|\d+ (?:images?|photos?|videos?|attachments?))$/i,
+  // What Messages adds behind the text of a bubble. Unproven as labels; the words are those of its menus and lists.
+  marks:
+    /(?:, (?:(?:Loved|Liked|Disliked|Laughed at|Emphasized|Questioned|Reacted [^,]{1,20}) by [^,]{1,80}|Edited))+$/,
+  edited: ', Edited',
+  // Rows of the details of a chat, and those that only a group has. Unproven.
+  details: ['Hide Alerts', 'Leave this Conversation'],
+  groupDetails: ['Leave this Conversation', 'Leave Conversation', 'Change Name and Photo'],
   // The title of a group without a name.
   people: /^\d+ People$/i,
   // Unproven: UIKit names the button of a navigation bar after where it leads.

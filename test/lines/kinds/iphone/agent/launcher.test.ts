@@ -248,7 +248,7 @@ test('an agent that ends beside a tunnel that has ended says why both did', asyn
   })
 })
 
-describe('a tunnel that has stood for a minute', () => {
+describe('an agent that ends and never answered, beside a tunnel that has stood for a minute,', () => {
   const failing = async (rig: LaunchRig) => {
     rig.onStart = (process) => {
       if (process.args.includes(`--udid=${SERIAL}`)) process.exit(1)
@@ -257,20 +257,60 @@ describe('a tunnel that has stood for a minute', () => {
     await rig.clock.advance(60_000)
     const { code } = await rig.ended()
     await rig.clock.advance(10_000)
-    return { code, tunnels: rig.tunnels.map(({ isAlive }) => isAlive) }
+    const refreshed = rig.calls.filter(([, word]) => word === 'refresh')
+    return { code, refreshed, tunnels: rig.tunnels.map(({ isAlive }) => isAlive) }
   }
+  const code = 'launch_failed'
+  const refreshed = [['tunnel', 'refresh', `--udid=${SERIAL}`]]
+  const unknownCommand = () => exited(1, 'Usage: ios ...')
 
-  test('is made anew when an agent ends that never answered, and is not to blame for that', async () => {
-    await using rig = new LaunchRig('go-ios')
-
-    expect(await failing(rig)).toEqual({ code: 'launch_failed', tunnels: [false, true] })
-    expect((await rig.ended()).code).toBe('launch_failed')
-  })
-
-  test('stays while it carries another agent', async () => {
+  test('has the tunnel of its phone made anew, while another agent lives on', async () => {
     await using rig = new LaunchRig('go-ios')
     rig.launch(OTHER)
 
-    expect(await failing(rig)).toEqual({ code: 'launch_failed', tunnels: [true] })
+    expect(await failing(rig)).toEqual({ code, refreshed, tunnels: [true] })
+    expect(rig.alive).toHaveLength(2)
+  })
+
+  test('has that done once a minute, and is not to blame for a tunnel', async () => {
+    await using rig = new LaunchRig('go-ios')
+    await failing(rig)
+
+    const troubles = [await rig.ended(), await rig.ended()]
+    const soon = rig.calls.filter(([, word]) => word === 'refresh').length
+    await rig.clock.advance(60_000)
+    await rig.ended()
+
+    expect(troubles.map((trouble) => trouble.code)).toEqual([code, code])
+    expect(soon).toBe(1)
+    expect(rig.calls.filter(([, word]) => word === 'refresh')).toHaveLength(2)
+  })
+
+  test('has an older go-ios started again, which knows no tunnel of one phone', async () => {
+    await using rig = new LaunchRig('go-ios')
+    rig.refresh = unknownCommand
+
+    expect(await failing(rig)).toEqual({ code, refreshed, tunnels: [false, true] })
+  })
+
+  test('leaves an older go-ios alone that carries another agent', async () => {
+    await using rig = new LaunchRig('go-ios')
+    rig.refresh = unknownCommand
+    rig.launch(OTHER)
+
+    expect(await failing(rig)).toEqual({ code, refreshed, tunnels: [true] })
+  })
+
+  test('has the tunnel command of the owner started again, if no other agent lives', async () => {
+    await using rig = new LaunchRig('attach', {
+      iphoneAgentCommand: ['/own', 'start', '--udid={serial}'],
+      iphoneTunnelCommand: ['/own', 'tunnel'],
+    })
+    rig.refresh = unknownCommand
+
+    const { tunnels } = await failing(rig)
+
+    expect(tunnels).toEqual([false, true])
+    expect(rig.calls.filter(([, word]) => word === 'refresh')).toEqual([])
   })
 })

@@ -5,10 +5,11 @@ import { expect, test } from 'bun:test'
 import { deviceHandle } from '../../../../../src/domain/handle.ts'
 import { httpExchange } from '../../../../../src/lines/kinds/iphone/agent/wda-http.ts'
 import { PhoneAgent } from '../../../../../src/lines/kinds/iphone/agent/wda.ts'
+import { readScreen } from '../../../../../src/lines/kinds/iphone/screens/messages-screen.ts'
 import { systemClock } from '../../../../../src/system/clock.ts'
 import { directExchange, FakeWda } from '../../../../support/iphone/fake-wda.ts'
 import { MessagesPhone } from '../../../../support/iphone/messages-phone.ts'
-import { FRIEND, NEVER, run } from '../../../../support/iphone/ui-rig.ts'
+import { FRIEND, NEVER, OTHER, run } from '../../../../support/iphone/ui-rig.ts'
 import { codeOf, firstOf, WdaCommands } from '../../../../support/iphone/wda-commands.ts'
 import { TestClock } from '../../../../support/test-clock.ts'
 
@@ -19,6 +20,13 @@ function overCommands() {
   const agent = PhoneAgent.over(directExchange(commands), clock)
   return { clock, phone, commands, agent }
 }
+
+type Rig = { readonly agent: PhoneAgent }
+
+const field = ({ agent }: Rig) => agent.find({ name: 'messageBodyField' }, NEVER)
+const button = ({ agent }: Rig) => agent.find({ name: 'sendButton' }, NEVER)
+
+const type = async (rig: Rig, text: string) => rig.agent.type(await field(rig), text, NEVER)
 
 const ODD_BODIES = ['<html><title>Health Check</title></html>', '', 'null', '{}']
 
@@ -106,35 +114,59 @@ test('a session that goes twice in a minute is taken by somebody else', async ()
 test('a touch whose session went away is not made again', async () => {
   const rig = overCommands()
   rig.phone.open(FRIEND)
-  await run(rig.clock, rig.agent.type('messageBodyField', 'hello', NEVER))
+  await run(rig.clock, type(rig, 'hello'))
   rig.commands.meddle = (name) => {
     if (name === 'click') rig.commands.takeSession()
     return null
   }
 
-  const target = { by: 'id', id: 'sendButton' } as const
-  const code = await run(rig.clock, codeOf(rig.agent.tap(target, NEVER)))
+  const element = await run(rig.clock, button(rig))
+  const code = await run(rig.clock, codeOf(rig.agent.tap(element, NEVER)))
 
   expect(code).toBe('invalid_session')
   expect(rig.commands.names.filter((name) => name === 'click')).toHaveLength(1)
   expect(rig.phone.touches).toBe(0)
 })
 
-test('an element that went stale is looked for again, but never touched again', async () => {
+test('an element whose chat has gone is never looked for again', async () => {
   const rig = overCommands()
   rig.phone.open(FRIEND)
-  rig.commands.meddle = firstOf('value', { how: 'stale' })
-  await run(rig.clock, rig.agent.type('messageBodyField', 'hello', NEVER))
-  const finds = rig.commands.names.filter((name) => name === 'find').length
-  rig.commands.meddle = firstOf('click', { how: 'stale' })
+  const composer = await run(rig.clock, field(rig))
+  await run(rig.clock, rig.agent.type(composer, 'hello', NEVER))
+  const send = await run(rig.clock, button(rig))
+  rig.phone.open(OTHER)
+  rig.phone.chat(OTHER).draft = 'theirs'
 
-  const target = { by: 'id', id: 'sendButton' } as const
-  const code = await run(rig.clock, codeOf(rig.agent.tap(target, NEVER)))
+  const commands = [
+    rig.agent.type(composer, 'more', NEVER),
+    rig.agent.clear(composer, NEVER),
+    rig.agent.tap(send, NEVER),
+  ]
+  const codes = await run(rig.clock, Promise.all(commands.map(codeOf)))
 
-  expect(rig.phone.chat(FRIEND).draft).toBe('hello')
-  expect(finds).toBe(2)
-  expect(code).toBe('stale')
-  expect(rig.commands.names.filter((name) => name === 'click')).toHaveLength(1)
+  expect(codes).toEqual(['stale', 'stale', 'stale'])
+  expect([FRIEND, OTHER].map((key) => rig.phone.chat(key).draft)).toEqual(['hello', 'theirs'])
+  expect(rig.phone.touches).toBe(0)
+})
+
+test('of elements with one name the one is found that has the label, by its place among equals', async () => {
+  const rig = overCommands()
+  for (const key of [FRIEND, OTHER]) rig.phone.receive(key, 'hi')
+  const cells = readScreen(await run(rig.clock, rig.agent.tree(NEVER)))
+  const places = cells.screen === 'list' ? cells.cells.map(({ place }) => place) : []
+
+  for (const place of places.toReversed()) {
+    rig.phone.back()
+    await run(
+      rig.clock,
+      rig.agent.find(place, NEVER).then((element) => rig.agent.tap(element, NEVER)),
+    )
+  }
+  const missing = codeOf(rig.agent.find({ name: 'sendButton', label: 'Record audio' }, NEVER))
+
+  const { screen } = rig.phone
+  expect(screen.on === 'chat' ? screen.chat.key : screen.on).toBe(rig.phone.chats[0]?.key ?? '')
+  expect(await run(rig.clock, missing)).toBe('stale')
 })
 
 test('a slow command of ours is no failure of health', async () => {
@@ -197,7 +229,7 @@ test('what an error says never quotes the phone', async () => {
   rig.phone.open(FRIEND)
   rig.phone.alerts = [{ text: 'A secret', buttons: [] }]
 
-  const asked = rig.agent.type('messageBodyField', 'my text', NEVER)
+  const asked = type(rig, 'my text')
   const error = await run(
     rig.clock,
     asked.catch((caught: unknown) => caught),
@@ -211,7 +243,7 @@ test('a long text is typed in pieces, each within the time of a command', async 
   rig.phone.open(FRIEND)
   const text = `${'a'.repeat(999)}👩‍👩‍👧‍👦${'b'.repeat(1_500)}`
 
-  await run(rig.clock, rig.agent.type('messageBodyField', text, NEVER))
+  await run(rig.clock, type(rig, text))
 
   const pieces = rig.commands.requests.filter(({ name }) => name === 'value')
   expect(pieces.map(({ body }) => String(body['text']).length)).toEqual([999, 1_000, 511])
@@ -231,7 +263,7 @@ test('a body has its length and comes in one piece, and its text arrives as it w
   using rig = await overTheWire()
   rig.phone.open(FRIEND)
 
-  await rig.agent.type('messageBodyField', 'héllo 👋🏽', NEVER)
+  await type(rig, 'héllo 👋🏽')
   await rig.agent.tree(NEVER)
 
   const heads = rig.server.heads.map(({ line, headers }) => ({ line, headers }))
@@ -272,7 +304,17 @@ test('the session takes nothing away and accepts nothing by itself', async () =>
         },
       },
     },
-    { name: 'settings', body: { settings: { snapshotMaxDepth: 50, animationCoolOffTimeout: 0 } } },
+    {
+      name: 'settings',
+      body: {
+        settings: {
+          snapshotMaxDepth: 50,
+          animationCoolOffTimeout: 0,
+          shouldUseCompactResponses: false,
+          elementResponseAttributes: 'label',
+        },
+      },
+    },
   ])
 })
 

@@ -146,7 +146,7 @@ test.each<readonly [string, (rig: UiRig) => unknown, readonly Told[], Partial<ty
   expect([report, later]).toEqual([{ ...QUIET, ...counted }, QUIET])
 })
 
-test('an attachment is a file without bytes, under the words that the phone has for it', async () => {
+test('an attachment is a file without bytes, and the words for it may be those of a person, so they stay', async () => {
   const rig = await makeKnownLine()
 
   for (const text of ['Photo', 'hello']) rig.phone.receive(FRIEND, text)
@@ -154,7 +154,7 @@ test('an attachment is a file without bytes, under the words that the phone has 
 
   const [photo, text] = rig.told.messages
   expect(photo).toMatchObject({
-    text: '',
+    text: 'Photo',
     attachments: [{ filename: 'Photo', size: null, file: { state: 'not_kept' } }],
   })
   expect([text?.text, text?.attachments]).toEqual(['hello', undefined])

@@ -149,9 +149,19 @@ describe('the rows of a transcript', () => {
   })
 
   test('a message that is worded like a date is a message', () => {
-    const chat = transcriptOf(chatOf([bubble(`${NUMBER}, Today 9:00 AM, 9:05 AM`, 'left')]))
+    const words = node('StaticText', null, { label: 'Today 9:00 AM' })
+    const chat = transcriptOf(chatOf([bubble(`${NUMBER}, Today 9:00 AM, 9:05 AM`, 'left', words)]))
 
     expect(textsOf(chat)).toEqual(['< Today 9:00 AM'])
+  })
+
+  test('a message that is worded like a recipient, or like a page of details, names nobody', () => {
+    const rows = ['To: +1 (202) 555-0177', 'Hide Alerts'].map((label) =>
+      bubble(`${NUMBER}, ${label}, 9:05 AM`, 'left', node('Cell', null, { label })),
+    )
+    const chat = application(node('CollectionView', 'TranscriptCollectionView', { children: rows }))
+
+    expect(transcriptOf(chat)).toMatchObject({ title: '', chat: { kind: 'named' } })
   })
 
   test('an attachment is known by what the phone calls it', () => {

@@ -116,7 +116,6 @@ test('what stands below a text message says nothing of the iMessages above it', 
   await lookNow(rig)
 
   expect(rig.told.receipts).toEqual([])
-  expect(ReceiptWatch.of(rig.tools.memory, rig.clock.now()).due(Infinity)).toEqual([])
 })
 
 test('a message that fails later is told as failed, with the reason, and as delivered if it went through after all', async () => {

@@ -25,6 +25,7 @@ function bubble([text, minutes]: Said): Bubble {
   const isFromMe = text.startsWith('>')
   return {
     isFromMe,
+    sender: null,
     service: isFromMe ? 'iMessage' : null,
     text,
     minutes,
@@ -48,6 +49,7 @@ function known(chat: readonly Said[]): readonly Descriptor[] {
     at: minutes * MINUTE_MS,
     seenAt: 0,
     stage: null,
+    isText: false,
     isReported: true,
   }))
 }
@@ -74,10 +76,10 @@ const CASES: readonly (readonly [what: string, before: string, now: string, fres
   ['a window that shows more above', 'b2', 'a1|b2', ''],
   ['a window with equal texts above', 'x1|ok2|ok2', 'ok2|ok2', ''],
   ['a burst in one minute', 'a1|b1|c1', 'b1|c1|d1', 'd'],
-  ['a tapback on an old one', 'a1|b2', 'a, Loved1|b2', ''],
-  ['a tapback on the last one', 'a1|b2', 'a1|b, Loved2', ''],
-  ['a tapback and the same text again', 'ok1', 'ok, Loved1|ok1', 'ok'],
-  ['a tapback and something new', 'a1|b2', 'a1|b, Loved2|c3', 'c'],
+  ['a tapback on an old one', 'a1|b2', 'a, Loved by you1|b2', ''],
+  ['a tapback on the last one', 'a1|b2', 'a1|b, Loved by you2', ''],
+  ['a tapback and the same text again', 'ok1', 'ok, Loved by you1|ok1', 'ok'],
+  ['a tapback and something new', 'a1|b2', 'a1|b, Loved by you2|c3', 'c'],
   ['an edit', 'a1|b2|c3', 'a1|B2|c3', ''],
   ['one taken back', 'a1|b2|c3', 'a1|c3', ''],
   ['one taken back and one new', 'a1|b2|c3', 'a1|c3|d4', 'd'],
@@ -160,6 +162,7 @@ const ONE: Descriptor = {
   at: NOW,
   seenAt: NOW,
   stage: null,
+  isText: false,
   isReported: true,
 }
 

@@ -1,0 +1,173 @@
+// One walk over the list of conversations, page by page, and how it ends. Newer conversations stand above
+// older ones, so it may end at what the last finished walk has left as it is. But what was touched since then
+// stands high without being old, and pinned conversations stand above all others.
+
+import type { Clock } from '../../../../system/clock.ts'
+import { dropOldest } from '../../../../system/memoize.ts'
+import type { ListCell } from './messages-screen.ts'
+import type { TranscriptMemory } from './transcript-memory.ts'
+
+export type WalkMove =
+  | { readonly move: 'visit'; readonly cell: ListCell }
+  | { readonly move: 'swipe'; readonly direction: 'up' | 'down' }
+  | { readonly move: 'end' }
+
+/** Messages pins nine conversations at most (Apple's iPhone User Guide, "Pin a conversation"). */
+const PINS_MAX = 9
+/** The list has ended if so many swipes in a row have not moved it: a single one may not have registered. */
+const STILL_SWIPES = 2
+/** So many pages are remembered as they are when a line begins. */
+const FIRST_SWIPES = 8
+/** Whatever the first page shows, the others are looked at so often. */
+const WALK_EVERY_MS = 60_000
+const TRIES = 3
+const REST_MS = 60_000
+const FAILURES_MAX = 200
+
+/** What a line remembers of its walks; nothing of it is stored. */
+export class WalkMemory {
+  /** True if the last walk has left unread conversations, or was cut short. */
+  isUnfinished = false
+  /** True if the last conversation that was visited stood below the first page. */
+  isNewsBelow = false
+  #finished: { readonly page: string; readonly at: number } | null = null
+  readonly #failures = new Map<string, { readonly count: number; readonly at: number }>()
+
+  finish(page: string, at: number): void {
+    this.#finished = { page, at }
+  }
+
+  /** True if the first page has not changed since the last finished walk, which was a short time ago. */
+  isQuiet(page: string, now: number): boolean {
+    const { page: before, at } = this.#finished ?? { page: null, at: -Infinity }
+    const isCertain = !this.isUnfinished && !this.isNewsBelow
+    return isCertain && page === before && now - at < WALK_EVERY_MS
+  }
+
+  /** A conversation could not be opened: after some tries in vain it must not hold up the others. */
+  noteFailure(mark: string, at: number): void {
+    this.#failures.set(mark, { count: (this.#failures.get(mark)?.count ?? 0) + 1, at })
+    dropOldest(this.#failures, FAILURES_MAX)
+  }
+
+  noteVisit(mark: string): void {
+    this.#failures.delete(mark)
+  }
+
+  isResting(mark: string, now: number): boolean {
+    const failure = this.#failures.get(mark)
+    return failure !== undefined && failure.count >= TRIES && now - failure.at < REST_MS
+  }
+}
+
+export class ListWalk {
+  /** True once all that had changed was visited, as far as anything can have changed. */
+  isFinished = false
+  /** True if the memory has to be stored before anything else is done. */
+  mustStore: boolean
+  /** True once an unread conversation was seen, whether it was visited or not. */
+  hasSeenNews = false
+  /** How far the list has been moved up. */
+  swipes = 0
+  readonly #memory: TranscriptMemory
+  readonly #clock: Clock
+  readonly #isFirst: boolean
+  /** Conversations that were visited, as the list shows them once they are read. */
+  readonly #visited = new Set<string>()
+  /** Conversations in a row that are as the last finished walk left them. */
+  readonly #unchanged = new Set<string>()
+  #hasSkipped = false
+  /** The first page; null until the list has been moved down as far as it goes. */
+  #top: string | null = null
+  #pageBefore: string | null = null
+  #stillSwipes = 0
+
+  constructor(memory: TranscriptMemory, clock: Clock) {
+    this.#memory = memory
+    this.#clock = clock
+    // The beginning of the line is stored before anything is emitted.
+    this.mustStore = this.#isFirst = !memory.hasSeenList
+  }
+
+  noteVisit({ mark }: ListCell): void {
+    this.#visited.add(markOfRead(mark))
+    this.#memory.walks.noteVisit(mark)
+  }
+
+  /** The next move on a list that shows these conversations. */
+  next(cells: readonly ListCell[]): WalkMove {
+    const { walks } = this.#memory
+    const page = JSON.stringify(cells.map(({ mark }) => mark))
+    this.#keepHistory(cells)
+    const due = this.#dueOf(cells)
+    if (due !== null) {
+      walks.isNewsBelow = this.swipes > 0
+      // The list may be at its top again when the chat is left.
+      this.#pageBefore = null
+      return { move: 'visit', cell: due }
+    }
+    // A list without conversations may still be loading.
+    if (cells.length === 0 || walks.isQuiet(page, this.#clock.monotonic())) return { move: 'end' }
+    if (this.#top === null && !this.#isFirst && page !== this.#pageBefore) {
+      this.#pageBefore = page
+      return { move: 'swipe', direction: 'down' }
+    }
+    return this.#moveDown(page, cells)
+  }
+
+  #moveDown(page: string, cells: readonly ListCell[]): WalkMove {
+    const isStill = this.#top !== null && page === this.#pageBefore
+    this.#stillSwipes = isStill ? this.#stillSwipes + 1 : 0
+    this.#pageBefore = page
+    this.#top ??= page
+    for (const { mark } of cells) {
+      if (this.#memory.isUnchanged(mark)) this.#unchanged.add(mark)
+      else this.#unchanged.clear()
+    }
+    const hasWalked = this.#memory.hasWalked
+    const isOver = hasWalked ? this.#unchanged.size > PINS_MAX : this.swipes >= FIRST_SWIPES
+    if (isOver || this.#stillSwipes >= STILL_SWIPES) return this.#end(this.#top)
+    this.swipes += 1
+    return { move: 'swipe', direction: 'up' }
+  }
+
+  #end(top: string): WalkMove {
+    if (this.#hasSkipped) return { move: 'end' }
+    this.isFinished = true
+    this.mustStore = this.#memory.finishWalk()
+    this.#memory.walks.finish(top, this.#clock.monotonic())
+    return { move: 'end' }
+  }
+
+  /** The first conversation that has changed and can be opened. */
+  #dueOf(cells: readonly ListCell[]): ListCell | null {
+    const { walks } = this.#memory
+    const due = cells.filter(
+      ({ mark }) => !this.#memory.knowsMark(mark) && !this.#visited.has(markOfRead(mark)),
+    )
+    const now = this.#clock.monotonic()
+    const open = due.find(({ mark }) => !walks.isResting(mark, now))
+    this.hasSeenNews ||= due.length > 0
+    this.#hasSkipped ||= due.some(({ mark }) => walks.isResting(mark, now))
+    return open ?? null
+  }
+
+  /**
+   * Keeps conversations from before the line, which are not opened. A memory of an earlier version knows the
+   * first page only: what is read below that page counts as kept, too.
+   */
+  #keepHistory(cells: readonly ListCell[]): void {
+    const isBelow = !this.#memory.hasWalked && this.swipes > 0
+    for (const { mark, name, isUnread } of cells) {
+      const isHistory = this.#isFirst || (isBelow && !isUnread && !this.#memory.knowsMark(mark))
+      // A group may have the name of a person whose own conversation is in the list as well.
+      if (isHistory) this.#memory.keepMark(mark, name, false)
+    }
+    this.#memory.keepList()
+  }
+}
+
+/** The mark of a conversation once it has been read. */
+export function markOfRead(mark: string): string {
+  return mark.replace('\n', '')
+}
