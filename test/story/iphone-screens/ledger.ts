@@ -67,7 +67,9 @@ export class Ledger {
       const isOwn = message.direction === 'outbound'
       if (isOwn && message.source !== 'device') return []
       const fitting = this.said.filter((one) => fits(one, message))
-      const found = fitting.find(({ told }) => told === null)
+      const free = fitting.filter(({ told }) => told === null)
+      // What was edited may be told as it was, too.
+      const [found] = free.toSorted((a, b) => a.versions.length - b.versions.length)
       if (found === undefined) return [this.#wrong(message, fitting.length > 0)]
       found.told = message
       return []
