@@ -63,14 +63,15 @@ export class Ledger {
   /** Gives each message that the relay has to what was said; returns what is wrong with it. */
   match(messages: readonly Json[]): readonly string[] {
     for (const one of this.said) one.told = null
-    return messages.flatMap((message) => {
-      const isOwn = message.direction === 'outbound'
-      if (isOwn && message.source !== 'device') return []
-      const fitting = this.said.filter((one) => fits(one, message))
-      const free = fitting.filter(({ told }) => told === null)
-      // What was edited may be told as it was, too.
-      const [found] = free.toSorted((a, b) => a.versions.length - b.versions.length)
-      if (found === undefined) return [this.#wrong(message, fitting.length > 0)]
+    const fitting = messages
+      .filter(({ direction, source }) => direction === 'inbound' || source === 'device')
+      .map((message) => ({ message, all: this.said.filter((one) => fits(one, message)) }))
+    // What can be only one is given away first.
+    const ordered = fitting.toSorted((a, b) => a.all.length - b.all.length)
+    return ordered.flatMap(({ message, all }) => {
+      const free = all.filter(({ told }) => told === null)
+      const found = free.find(({ isKnowable }) => isKnowable) ?? free[0]
+      if (found === undefined) return [this.#wrong(message, all.length > 0)]
       found.told = message
       return []
     })
