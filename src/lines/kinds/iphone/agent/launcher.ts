@@ -47,7 +47,7 @@ type AgentCommands = {
   readonly agent: CommandLine
   /** A process for all phones, which runs beside the agents. */
   readonly tunnel: CommandLine | null
-  /** Makes the tunnel of one phone anew, and leaves those of the others alone. */
+  /** Renews the tunnel of one phone, and leaves those of the others alone. */
   readonly refresh: CommandLine | null
   /** Mounts Apple's image on each phone before its agent is started. */
   readonly image: CommandLine | null
@@ -101,9 +101,9 @@ export class Launcher implements Service {
   readonly #running = new Set<KeptProcess>()
   readonly #isNeeded = Promise.withResolvers<null>()
   readonly #hasHeadStart = Promise.withResolvers<null>()
-  /** When the tunnel of a phone was made anew, by serial. */
+  /** When the tunnel of a phone was renewed last, by serial. */
   readonly #renewedAt = new Map<string, number>()
-  /** One phone's tunnel is made anew after another's; resolves after the last. */
+  /** Tunnels are renewed one after another; resolves after the last. */
   #renewing: Promise<void> = Promise.resolve()
   #preparing: Promise<LaunchTrouble | null> | null = null
   #tunnel: KeptProcess | null = null
@@ -216,7 +216,7 @@ export class Launcher implements Service {
   }
 
   /**
-   * Makes the tunnel of a phone anew that has stood for long and whose agent never answered: a phone that was
+   * Renews the tunnel of a phone if it has stood for long and the agent never answered: a phone that was
    * restarted may leave a dead one. A program that cannot do that for one phone, such as go-ios before 1.2.0,
    * is started again for all, if no other phone needs it.
    */

@@ -72,6 +72,11 @@ export async function takeTranscript(
   { signal, isWhole }: Look,
 ): Promise<{ readonly reportedCount: number; readonly hasGap: boolean }> {
   const first = compare(tools, handle, screen.bubbles)
+  // Taken now, the last bubbles would hide those above them: the next poll reads the chat as far up as needed.
+  if (!isWhole && first.hasMoreAbove) {
+    tools.memory.addPending(handle)
+    return { reportedCount: 0, hasGap: false }
+  }
   const isNews = ({ bubble, descriptor }: ReadRow) => !bubble.isFromMe && !descriptor.isReported
   const service = first.rows.some(isNews)
     ? await serviceOfNews(tools, handle, signal)

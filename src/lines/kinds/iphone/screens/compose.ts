@@ -41,20 +41,24 @@ export type Draft = {
   mayBeThere: boolean
 }
 
+/** A chat that is new to the line and shows fewer bubbles is taken for a whole one. */
+const SHORT_CHAT = 8
 const SEND_BUTTON_ID = 'sendButton'
 /** Messages needs about 3 s for a new address (platform-imessage waits as long). */
 const NEW_ADDRESS_MS = 3_000
 /** Longer ones come in the link, which spares the typing: 60 characters a second. */
 const TYPED_LENGTH_MAX = 300
 
+/** Null if the chat has to be read first: a bubble of ours would hide the news above it. */
 export async function compose(
   tools: ChatTools,
   draft: Draft,
   signal: AbortSignal,
-): Promise<Composed | Refusal> {
+): Promise<Composed | Refusal | null> {
   const { handle } = draft
   await dismissAlert(tools, signal)
   const opened = await showChat(tools, handle, signal)
+  if (isUnread(tools, handle, opened)) return null
   if (!(await emptyComposer(tools, opened, signal))) return refusal('composer_dirty')
   const settled = await settle(tools, handle, signal)
   if (settled === null) return refusal('chat_left')
@@ -63,12 +67,31 @@ export async function compose(
   const written = await write(tools, draft, signal)
   if (written === null) return refusal('compose_mismatch')
   if (written.composer?.canSend !== true) return refusal('send_button_absent')
+  return await lastCheck(tools, draft, signal)
+}
+
+/** The chat as it is at last, with its send button; null if it has to be read first. */
+async function lastCheck(
+  tools: ChatTools,
+  draft: Draft,
+  signal: AbortSignal,
+): Promise<Composed | Refusal | null> {
   const isReady = (shown: TranscriptScreen) => holds(tools, shown, draft, signal)
   const ready = await elementOfChat(tools, SEND_BUTTON_ID, isReady, signal)
   if (ready === null || ready.screen.composer === null) return refusal('chat_left')
   // The service may have changed its mind while the text was typed.
   const late = refusalOf(ready.screen.composer)
-  return late ?? { ...keepBaseline(tools, handle, ready.screen), button: ready.element }
+  if (late !== null) return late
+  if (isUnread(tools, draft.handle, ready.screen)) return null
+  return { ...keepBaseline(tools, draft.handle, ready.screen), button: ready.element }
+}
+
+/** True if news may lie above what the chat shows: then the next poll reads it. */
+function isUnread(tools: ChatTools, handle: Handle, { bubbles }: TranscriptScreen): boolean {
+  const isShort = tools.memory.chat(handle) === null && bubbles.length < SHORT_CHAT
+  if (isShort || !compare(tools, handle, bubbles).hasMoreAbove) return false
+  tools.memory.addPending(handle)
+  return true
 }
 
 /** The composer of the chat once its service is certain; null if the chat turns out to be another one. */

@@ -3,7 +3,6 @@
 // stands high without being old, and pinned conversations stand above all others.
 
 import type { Clock } from '../../../../system/clock.ts'
-import { dropOldest } from '../../../../system/memoize.ts'
 import type { ListCell } from './messages-screen.ts'
 import type { TranscriptMemory } from './transcript-memory.ts'
 
@@ -12,53 +11,12 @@ export type WalkMove =
   | { readonly move: 'swipe'; readonly direction: 'up' | 'down' }
   | { readonly move: 'end' }
 
-/** Messages pins nine conversations at most (Apple's iPhone User Guide, "Pin a conversation"). */
+/** Messages pins nine conversations at most (macrumors.com, "pin-unpin-conversations-ios-messages-app"). */
 const PINS_MAX = 9
 /** The list has ended if so many swipes in a row have not moved it: a single one may not have registered. */
 const STILL_SWIPES = 2
 /** So many pages are remembered as they are when a line begins. */
 const FIRST_SWIPES = 8
-/** Whatever the first page shows, the others are looked at so often. */
-const WALK_EVERY_MS = 60_000
-const TRIES = 3
-const REST_MS = 60_000
-const FAILURES_MAX = 200
-
-/** What a line remembers of its walks; nothing of it is stored. */
-export class WalkMemory {
-  /** True if the last walk has left unread conversations, or was cut short. */
-  isUnfinished = false
-  /** True if the last conversation that was visited stood below the first page. */
-  isNewsBelow = false
-  #finished: { readonly page: string; readonly at: number } | null = null
-  readonly #failures = new Map<string, { readonly count: number; readonly at: number }>()
-
-  finish(page: string, at: number): void {
-    this.#finished = { page, at }
-  }
-
-  /** True if the first page has not changed since the last finished walk, which was a short time ago. */
-  isQuiet(page: string, now: number): boolean {
-    const { page: before, at } = this.#finished ?? { page: null, at: -Infinity }
-    const isCertain = !this.isUnfinished && !this.isNewsBelow
-    return isCertain && page === before && now - at < WALK_EVERY_MS
-  }
-
-  /** A conversation could not be opened: after some tries in vain it must not hold up the others. */
-  noteFailure(mark: string, at: number): void {
-    this.#failures.set(mark, { count: (this.#failures.get(mark)?.count ?? 0) + 1, at })
-    dropOldest(this.#failures, FAILURES_MAX)
-  }
-
-  noteVisit(mark: string): void {
-    this.#failures.delete(mark)
-  }
-
-  isResting(mark: string, now: number): boolean {
-    const failure = this.#failures.get(mark)
-    return failure !== undefined && failure.count >= TRIES && now - failure.at < REST_MS
-  }
-}
 
 export class ListWalk {
   /** True once all that had changed was visited, as far as anything can have changed. */

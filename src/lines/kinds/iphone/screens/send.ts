@@ -30,6 +30,8 @@ export type UiSend = Sent<SendOutcome> & {
   readonly trouble: UiTroubleCode | AgentErrorCode | null
 }
 
+/** The chat is read by the next poll, which comes within this time. */
+const UNREAD: SendOutcome = { outcome: 'postponed', reason: 'pacing', delayMs: 4_000 }
 const CLEAR_MS_MAX = 15_000
 /** A send has to be over 90 s after its line went away, and looks for its bubble after this. */
 const TOUCH_MS_MAX = 30_000
@@ -94,8 +96,9 @@ async function prepare(
 ): Promise<Composed | UiSend> {
   try {
     const composed = await compose(tools, draft, signal)
-    if ('guids' in composed) return composed
+    if (composed !== null && 'guids' in composed) return composed
     await discard(tools, draft)
+    if (composed === null) return ended(UNREAD)
     return ended(notSent(composed.reason, composed.blame))
   } catch (error) {
     const trouble = troubleCodeOf(error)
@@ -115,12 +118,12 @@ async function discard(tools: ChatTools, draft: Draft): Promise<void> {
   if (!isClean) tools.own.leaveDraft(draft.handle)
 }
 
-/** Errors of the touch that come before it: the button is gone, or the session whose element it is. */
+/** Errors that come before the touch: the button is gone, or the session whose element it is. */
 const UNTOUCHED: readonly AgentErrorCode[] = ['stale', 'invalid_session']
 
 /**
- * Touches the button that was seen with the text, if no alert is in front. False if it was certainly not
- * touched; any other answer proves nothing: an error may come after the touch was done.
+ * Touches the button that was seen with the text, if no alert is in front. False if that certainly did
+ * nothing; any other answer proves nothing: an error may come after the touch was done.
  */
 async function touchOnce({ agent, clock }: ChatTools, button: AgentElement): Promise<boolean> {
   const limit = deadline(clock, TOUCH_MS_MAX)
@@ -128,8 +131,8 @@ async function touchOnce({ agent, clock }: ChatTools, button: AgentElement): Pro
     (alert) => alert === null,
     () => false,
   )
-  const touched = isFree ? agent.tap(button, limit.signal) : Promise.resolve()
-  const error = await touched.then(
+  const tap = isFree ? agent.tap(button, limit.signal) : Promise.resolve()
+  const error = await tap.then(
     () => null,
     (reason: unknown) => reason,
   )
@@ -137,7 +140,7 @@ async function touchOnce({ agent, clock }: ChatTools, button: AgentElement): Pro
   return isFree && !(error instanceof AgentError && UNTOUCHED.includes(error.code))
 }
 
-/** The outcome if the button was not touched; somebody at the phone may have sent the text all the same. */
+/** The outcome if the button was not clicked; the owner may have done it on the phone all the same. */
 async function confirmUntouched(
   tools: ChatTools,
   draft: Draft,

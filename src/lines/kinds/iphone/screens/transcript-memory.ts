@@ -15,7 +15,7 @@ import { guidFromBytes } from '../../../../domain/ids.ts'
 import { sha256 } from '../../../../system/hash.ts'
 import { dropOldest } from '../../../../system/memoize.ts'
 import { endsAlike, markWithoutTime } from './labels.ts'
-import { WalkMemory } from './list-walk.ts'
+import { WalkMemory } from './walk-memory.ts'
 
 export type OwnStage = 'sent' | 'delivered' | 'read' | 'failed'
 

@@ -27,7 +27,7 @@ export type Comparison = {
   readonly above: readonly Descriptor[]
   /** Known bubbles that should follow the last known row and do not: perhaps not loaded yet. */
   readonly missing: readonly Descriptor[]
-  /** No known bubble is in sight: those further up may be new too. */
+  /** No known bubble is in sight, or not all that were never reported: those further up may be news too. */
   readonly hasMoreAbove: boolean
   /** Something may have been lost between the known bubbles and these. */
   readonly hasGap: boolean
@@ -53,8 +53,10 @@ export function compareChat(
     const isNew = row.isNew && row.seen.at >= beganAt
     return { bubble: row.seen.bubble, descriptor: describe(row, isNew, nameBubble, now), isNew }
   })
-  const hasMoreAbove = alignment.hasGap || (known === null && rows[0]?.isNew === true)
   const { above, missing, hasGap } = alignment
+  // After a crash in the middle of a burst some of the known ones are not reported yet.
+  const isUnreported = above.some(({ isReported }) => !isReported)
+  const hasMoreAbove = hasGap || isUnreported || (known === null && rows[0]?.isNew === true)
   return { rows, above, missing, hasMoreAbove, hasGap }
 }
 
