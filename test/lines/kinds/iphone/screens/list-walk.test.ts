@@ -70,6 +70,7 @@ test.each([1, 2, CELLS, 16, 40, 120])(
       keys.map((key) => `from ${key}`).toSorted(),
     )
   },
+  120_000,
 )
 
 test('a send in the middle of a burst hides none of it', async () => {
@@ -283,4 +284,4 @@ test('a walk has an end, and is taken up again', async () => {
   expect(first.told).toBeLessThan(keys.length)
   expect(first.isUnfinished).toBe(true)
   expectTold(rig, keys)
-})
+}, 120_000)
