@@ -133,7 +133,11 @@ export class Stage implements AsyncDisposable {
       case 'read':
         phone.chat(act.key).isUnread = false
         return ledger.noteRead(phone, act.key)
-      default:
+      case 'unsend':
+      case 'edit':
+      case 'react':
+      case 'rename':
+      case 'turn':
         return this.#change(act)
     }
   }
