@@ -15,6 +15,7 @@
 //   bun scripts/torture.ts pages                    every page at all widths, by night, and in all locales (Chromium)
 //   bun scripts/torture.ts chance --count 100       the suite's tests that draw by chance, a hundred times as long
 //   bun scripts/torture.ts boxes-model --steps 1000000   the protocol of several boxes, on a hostile network
+//   bun scripts/torture.ts iphone-screens --count 2000   histories of the screens of an iPhone, and what is told of them
 //
 // `--seed N` repeats what a run drew by chance.
 
@@ -35,6 +36,7 @@ import { cutReaders } from '../test/executable/torture/readers.ts'
 import { compileShim } from '../test/executable/torture/recording.ts'
 import { runWipes } from '../test/executable/torture/wipes.ts'
 import { problemsOfDamaged } from '../test/lines/kinds/mac/mutations.ts'
+import { runHistories } from '../test/story/iphone-screens/run.ts'
 import { ScratchFolder } from '../test/support/scratch-folder.ts'
 
 /** Result on one line, and all faults. */
@@ -95,6 +97,7 @@ const TORTURES: Readonly<Record<string, () => Promise<Result>>> = {
   bodies,
   pages,
   'boxes-model': () => runModel(steps ?? 0, seed ?? 0),
+  'iphone-screens': () => runHistories(count ?? 0, seed ?? 0),
 }
 const torture = TORTURES[positionals[0] ?? '']
 if (torture === undefined) throw new Error(`One of: ${Object.keys(TORTURES).join(', ')}.`)

@@ -110,15 +110,14 @@ class Draw {
 
   #addChat(key: string, title: string, senders: readonly string[] | null): void {
     const isLate = senders === null && this.#has('late composer') && this.#isChance(0.5)
-    const early = [senders?.[0] ?? '', '', `${this.#between(2, 9)} People`]
+    const early = senders === null ? [''] : [senders[0] ?? '', '', `${senders.length} People`]
     const isEarly = this.#has('late title') && this.#isChance(0.5)
-    const earlyTitle = isEarly ? (senders === null ? '' : this.#of(early)) : null
     this.#chats.push({
       key,
       title,
       senders,
       firstMs: isLate ? this.#of([300, 900, 2_000]) : 0,
-      earlyTitle,
+      earlyTitle: isEarly ? this.#of(early) : null,
       isPinned: false,
       knownMinutes: this.#isChance(0.3) ? this.#between(10, 300) : null,
     })

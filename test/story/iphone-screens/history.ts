@@ -53,7 +53,8 @@ export type Act =
   | { readonly act: 'wait'; readonly ms: number }
   | { readonly act: 'receive'; readonly key: string; readonly text: string; readonly from: number }
   | { readonly act: 'write' | 'send'; readonly key: string; readonly text: string }
-  | { readonly act: 'read' | 'unsend' | 'turn'; readonly key: string }
+  | { readonly act: 'read'; readonly key: string }
+  | { readonly act: 'unsend' | 'turn'; readonly key: string }
   | { readonly act: 'edit'; readonly key: string; readonly text: string }
   | { readonly act: 'react'; readonly key: string; readonly tapback: string }
   | { readonly act: 'rename'; readonly key: string; readonly title: string }

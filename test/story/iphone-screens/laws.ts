@@ -57,28 +57,38 @@ function announcementFaults({ announced }: Stage, messages: readonly Json[]): Fa
   })
 }
 
-function sendFaults(stage: Stage, { id, key, text }: Send, messages: readonly Json[]): Faults {
-  const { phone, ledger, hadFault } = stage
+function sendFaults(stage: Stage, send: Send, messages: readonly Json[]): Faults {
+  const { phone } = stage
+  const { id, key, text } = send
   const message = messages.find((one) => one.id === id)
   const [bubble, ...doubles] = phone.sent(key, text)
   const astray = phone.carried(text) - phone.sent(key, text).length
+  const hasLeft = bubble !== undefined && bubble.stage !== 'failed'
   const status: string = message?.status ?? 'forgotten'
   const what = `${JSON.stringify(text)} to ${key}, ${status}`
-  const hasLeft = bubble !== undefined && bubble.stage !== 'failed'
-  const isTrue =
-    (['sent', 'delivered', 'read'].includes(status) && hasLeft) ||
-    (status === 'failed' && !hasLeft) ||
-    (status === 'uncertain' && hadFault) ||
-    // A chat under a name alone cannot be told from another one.
-    (status === 'queued' && !hasLeft && ledger.namedKeys.has(key))
-  return [
-    ...(doubles.length > 0 ? [`sent ${doubles.length + 1} times: ${what}`] : []),
-    ...(astray > 0 ? [`sent to somebody else: ${what}`] : []),
-    ...(isTrue ? [] : [`untrue: ${what}, ${hasLeft ? 'and it left' : 'and it did not leave'}`]),
-    ...(hasLeft && message?.service !== bubble.service
-      ? [`untrue service: ${what}, ${message?.service} for ${bubble.service}`]
-      : []),
+  const faults: [boolean, string][] = [
+    [doubles.length > 0, `sent ${doubles.length + 1} times: ${what}`],
+    [astray > 0, `sent to somebody else: ${what}`],
+    [!isTrueStatus(stage, send, status, hasLeft), `untrue: ${what}, has left: ${hasLeft}`],
+    [
+      hasLeft && message?.service !== bubble.service,
+      `untrue service: ${what}, ${message?.service} for ${bubble?.service}`,
+    ],
   ]
+  return faults.flatMap(([isFault, fault]) => (isFault ? [fault] : []))
+}
+
+function isTrueStatus(
+  { ledger, hadFault }: Stage,
+  { key }: Send,
+  status: string,
+  hasLeft: boolean,
+): boolean {
+  if (['sent', 'delivered', 'read'].includes(status)) return hasLeft
+  if (status === 'failed') return !hasLeft
+  if (status === 'uncertain') return hadFault
+  // A chat under a name alone cannot be told from another one.
+  return status === 'queued' && !hasLeft && ledger.namedKeys.has(key)
 }
 
 /** Only what was verified is touched. */

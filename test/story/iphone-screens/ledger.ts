@@ -16,7 +16,8 @@ export type Said = {
   isKnowable: boolean
   /** True if the chat was under a name then, which hides its number. */
   isNamed: boolean
-  told: Json | null
+  /** The relay's message of it; null if it has none. */
+  told: { readonly service: string } | null
 }
 
 /** A message that a program gave to the relay. */

@@ -1,14 +1,7 @@
 // Runs histories, and shortens one that fails.
 
 import { drawHistory } from './draw.ts'
-import {
-  type Act,
-  type History,
-  type HistoryChat,
-  sentencesOf,
-  TROUBLES,
-  type Trouble,
-} from './history.ts'
+import { type Act, type History, type HistoryChat, sentencesOf, type Trouble } from './history.ts'
 import { type Faults, faultsOf } from './laws.ts'
 import { Stage } from './stage.ts'
 
@@ -45,10 +38,6 @@ export async function runHistories(
   const { messages, sends, incidents, most } = figures
   const line = `${count} histories of up to ${most} chats: ${messages} messages came, ${sends} went, ${incidents} incidents`
   return { line, faults }
-}
-
-export function isTrouble(name: string): name is Trouble {
-  return (TROUBLES as readonly string[]).includes(name)
 }
 
 /** The history without the acts and chats that its first fault does not need. */

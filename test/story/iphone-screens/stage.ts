@@ -23,6 +23,7 @@ const PAGE = 100
 /** The look for an alert and the touch after it are as close as this. */
 const COMMANDS_AT_ONCE = 2
 
+type ChangingAct = Extract<Act, { readonly act: 'unsend' | 'turn' | 'edit' | 'react' | 'rename' }>
 type Waiting = Extract<Act, { readonly act: 'later' }> & { left: number }
 
 export class Stage implements AsyncDisposable {
@@ -85,9 +86,7 @@ export class Stage implements AsyncDisposable {
 
   /** Ids of the messages of which programs were told that they came. */
   get announced(): readonly string[] {
-    const bodies = new Map(
-      this.box.sink.posts.map(({ id, body }) => [id, JSON.parse(body) as Json]),
-    )
+    const bodies = new Map(this.box.sink.posts.map(({ id, body }) => [id, JSON.parse(body)]))
     const received = [...bodies.values()].filter(({ event }) => event === 'message.received')
     return received.map(({ message }) => message.id as string)
   }
@@ -119,37 +118,52 @@ export class Stage implements AsyncDisposable {
   }
 
   async #perform(act: Act): Promise<void> {
-    const { phone } = this
-    if (act.act === 'wait') return await this.#pass(act.ms)
-    if (act.act === 'later') return void this.#waiting.push({ ...act, left: act.place })
-    const chat = phone.chat(act.key)
-    const last = chat.bubbles.findLast(({ isFromMe }) => !isFromMe)
-    const said = this.ledger.of(last)
+    const { phone, ledger } = this
     switch (act.act) {
+      case 'wait':
+        return await this.#pass(act.ms)
+      case 'later':
+        return void this.#waiting.push({ ...act, left: act.place })
+      case 'send':
+        return await this.#send(act.key, act.text)
       case 'receive':
         return this.#receive(act.key, act.text, act.from)
       case 'write':
-        return this.ledger.note(this.#chat(act.key), phone.write(act.key, act.text))
-      case 'send':
-        return await this.#send(act.key, act.text)
+        return ledger.note(this.#chat(act.key), phone.write(act.key, act.text))
       case 'read':
-        chat.isUnread = false
-        return this.ledger.noteRead(phone, act.key)
+        phone.chat(act.key).isUnread = false
+        return ledger.noteRead(phone, act.key)
+      case 'unsend':
+      case 'edit':
+      case 'react':
+      case 'rename':
+      case 'turn':
+        return this.#change(act)
+    }
+  }
+
+  /** What is on the phone already changes. */
+  #change(act: ChangingAct): void {
+    const { phone, ledger } = this
+    const chat = phone.chat(act.key)
+    const last = chat.bubbles.findLast(({ isFromMe }) => !isFromMe)
+    const said = ledger.of(last)
+    switch (act.act) {
       case 'unsend':
         chat.bubbles = chat.bubbles.filter((bubble) => bubble !== last)
         if (said !== undefined) said.isKnowable = false
         return
       case 'edit':
-        if (last === undefined) return
-        last.text = act.text
-        return said === undefined ? undefined : this.ledger.noteEdit(said)
+        if (last !== undefined) last.text = act.text
+        if (said !== undefined) ledger.noteEdit(said)
+        return
       case 'react':
         if (last !== undefined) last.tapback = act.tapback
         return
       case 'rename':
         chat.title = act.title
         for (const bubble of chat.bubbles) Object.assign(bubble, { sender: act.title })
-        return this.ledger.noteName(act.key)
+        return ledger.noteName(act.key)
       case 'turn':
         return this.#turn(act.key)
     }
