@@ -23,7 +23,7 @@ const TAPBACKS = ['Loved by you', 'Liked by you', 'Laughed at by you', 'Emphasiz
 const SAFE_ALERT = ['Install Now', 'Later']
 const HARMFUL_ALERT = ['Erase iPhone', 'Reset']
 const HARMLESS_ALERTS = [SAFE_ALERT, ['Allow', 'Not Now'], ['Buy', 'Remind Me Later']]
-const HOUR_MS = 3_600_000
+const LATER_MS = 1_200_000
 const PLACES_MAX = 45
 const PEOPLE_MAX = 120
 
@@ -48,7 +48,7 @@ class Draw {
 
   history(): History {
     this.#drawChats()
-    const phases = this.#between(1, 3)
+    const phases = this.#between(1, 2)
     for (let phase = 0; phase < phases; phase += 1) this.#drawPhase()
     const keepsListPlace = this.#isChance(0.7)
     const [chats, acts, troubles] = [this.#chats, this.#acts, this.#troubles]
@@ -77,8 +77,8 @@ class Draw {
 
   #peopleCount(): number {
     if (!this.#has('bursts')) return this.#between(2, 6)
-    if (this.#isChance(0.1)) return this.#between(40, PEOPLE_MAX)
-    return this.#between(10, 30)
+    if (this.#isChance(0.06)) return this.#between(40, PEOPLE_MAX)
+    return this.#between(10, 24)
   }
 
   #addGroups(): void {
@@ -231,7 +231,7 @@ class Draw {
   #equalTexts(key: string): void {
     const text = this.#of(['ok', this.#newWords()])
     this.#acts.push({ act: 'receive', key, text, from: 0 })
-    this.#wait(this.#of([2_000, 70_000, HOUR_MS]))
+    this.#wait(this.#of([2_000, 70_000, 70_000, LATER_MS]))
     this.#acts.push({ act: 'receive', key, text, from: 0 })
     if (this.#isChance(0.5)) this.#acts.push({ act: 'read', key })
   }

@@ -58,7 +58,7 @@ function announcementFaults({ announced }: Stage, messages: readonly Json[]): Fa
 }
 
 function sendFaults(stage: Stage, send: Send, messages: readonly Json[]): Faults {
-  const { phone } = stage
+  const { phone, ledger } = stage
   const { id, key, text } = send
   const message = messages.find((one) => one.id === id)
   const [bubble, ...doubles] = phone.sent(key, text)
@@ -71,7 +71,8 @@ function sendFaults(stage: Stage, send: Send, messages: readonly Json[]): Faults
     [astray > 0, `sent to somebody else: ${what}`],
     [!isTrueStatus(stage, send, status, hasLeft), `untrue: ${what}, has left: ${hasLeft}`],
     [
-      hasLeft && message?.service !== bubble.service,
+      // A chat under a name alone cannot be looked at again.
+      hasLeft && message?.service !== bubble.service && !ledger.namedKeys.has(key),
       `untrue service: ${what}, ${message?.service} for ${bubble?.service}`,
     ],
   ]

@@ -18,7 +18,7 @@ const OWNER_MS = 60_000
 const CALM_MS = 30 * MINUTE_MS
 const CALM_STEP_MS = 10_000
 /** Whatever is told twice is told within so long. */
-const AFTERWARDS_MS = 90_000
+const AFTERWARDS_MS = 40_000
 const PAGE = 100
 /** The look for an alert and the touch after it are as close as this. */
 const COMMANDS_AT_ONCE = 2
@@ -288,7 +288,9 @@ export class Stage implements AsyncDisposable {
     this.ledger.match(messages)
     const isOpen = ({ id, key, text }: { id: string; key: string; text: string }) => {
       const message = messages.find((one) => one.id === id)
-      const service = this.phone.sent(key, text)[0]?.service ?? message?.service
+      const isNamed = this.ledger.namedKeys.has(key)
+      const bubble = isNamed ? undefined : this.phone.sent(key, text)[0]
+      const service = bubble?.service ?? message?.service
       return (
         ['queued', 'sending', 'uncertain'].includes(message?.status) || message?.service !== service
       )
