@@ -140,7 +140,7 @@ export function align(known: readonly Descriptor[], seen: readonly SeenBubble[])
   if (pairs.size > 0) return fromPairs(known, seen, pairs)
   const lastAt = Math.max(-Infinity, ...known.map(({ at }) => at))
   return {
-    rows: seen.map((item) => ({ seen: item, known: null, isNew: item.at > lastAt })),
+    rows: seen.map((item) => ({ seen: item, known: null, isNew: item.at >= lastAt })),
     above: seen.length > 0 ? known : [],
     missing: seen.length > 0 ? [] : known,
     hasGap: known.length > 0 && seen.length > 0,
