@@ -9,7 +9,7 @@ export type HistoriesRun = { readonly line: string; readonly faults: Faults }
 
 const SHORTENINGS_MAX = 400
 
-export async function play(history: History): Promise<Faults> {
+async function play(history: History): Promise<Faults> {
   await using stage = await Stage.play(history)
   return await faultsOf(stage)
 }
@@ -41,7 +41,7 @@ export async function runHistories(
 }
 
 /** The history without the acts and chats that its first fault does not need. */
-export async function shortened(history: History, faults: Faults): Promise<History> {
+async function shortened(history: History, faults: Faults): Promise<History> {
   const kind = kindOf(faults[0] ?? '')
   const stillFails = async (shorter: History) =>
     (await play(shorter).catch(() => [])).some((fault) => kindOf(fault) === kind)
