@@ -31,9 +31,9 @@ export async function runHistories(
     figures.most = Math.max(figures.most, history.chats.length)
     const found = await play(history)
     if (found.length === 0) continue
-    const isFirst = faults.length === 0
-    faults.push(`seed ${history.seed} (${history.troubles.join(', ')}): ${found.join('; ')}`)
-    if (isFirst) faults.push(...sentencesOf(await shortened(history, found)))
+    const story = faults.length > 0 ? [] : sentencesOf(await shortened(history, found))
+    const fault = `seed ${history.seed} (${history.troubles.join(', ')}): ${found.join('; ')}`
+    faults.push([fault, ...story].join('\n    '))
   }
   const { messages, sends, incidents, most } = figures
   const line = `${count} histories of up to ${most} chats: ${messages} messages came, ${sends} went, ${incidents} incidents`
