@@ -195,7 +195,7 @@ function bestShift(
     for (let back = 1; back <= Math.min(end, known.length); back += 1) {
       const related = relate(known.length - back, end - back)
       if (related === null) equalCount = -Infinity
-      if (related === 'same') equalCount += 1
+      if (related === 'same' || related === 'edited') equalCount += 1
       pairs.set(end - back, known.length - back)
     }
     if (equalCount > best.equalCount)

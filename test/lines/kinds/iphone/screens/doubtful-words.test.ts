@@ -9,6 +9,7 @@ import {
   FRIEND,
   makeKnownLine,
   NEVER,
+  OTHER,
   run,
   textsOf,
   type UiRig,
@@ -45,6 +46,20 @@ describe('the last text of a chat', () => {
 
     replaceLast(rig, now)
     rig.phone.chat(FRIEND).isUnread = true
+    await rig.poll()
+
+    expect(textsOf(rig)).toEqual(told)
+  })
+
+  test.each([
+    ['Yes', ['< Yes']],
+    ['Yes, Edited', []],
+  ])('if it was the only one, is %j now: new is %j', async (now, told) => {
+    const rig = await makeKnownLine()
+    rig.phone.receive(OTHER, 'No')
+    await rig.poll()
+    rig.told.messages.length = 0
+    for (const bubble of rig.phone.chat(OTHER).bubbles) bubble.text = now
     await rig.poll()
 
     expect(textsOf(rig)).toEqual(told)
