@@ -16,6 +16,7 @@
 //   bun scripts/torture.ts chance --count 100       the suite's tests that draw by chance, a hundred times as long
 //   bun scripts/torture.ts boxes-model --steps 1000000   the protocol of several boxes, on a hostile network
 //   bun scripts/torture.ts mac-rows --count 10000   histories of rows of a Mac; --features old,copies for those alone
+//   bun scripts/torture.ts iphone-screens --count 2000   histories of the screens of an iPhone, and what is told of them
 //
 // `--seed N` repeats what a run drew by chance.
 
@@ -36,6 +37,7 @@ import { cutReaders } from '../test/executable/torture/readers.ts'
 import { compileShim } from '../test/executable/torture/recording.ts'
 import { runWipes } from '../test/executable/torture/wipes.ts'
 import { problemsOfDamaged } from '../test/lines/kinds/mac/mutations.ts'
+import { runHistories } from '../test/story/iphone-screens/run.ts'
 import { FEATURES } from '../test/story/mac-model/history.ts'
 import { runRows } from '../test/story/mac-model/model.ts'
 import { ScratchFolder } from '../test/support/scratch-folder.ts'
@@ -102,6 +104,7 @@ const TORTURES: Readonly<Record<string, () => Promise<Result>>> = {
   'boxes-model': () => runModel(steps ?? 0, seed ?? 0),
   'mac-rows': () =>
     runRows({ count: count ?? 0, seed: seed ?? 0, ...(chosen.length > 0 && { features: chosen }) }),
+  'iphone-screens': () => runHistories(count ?? 0, seed ?? 0),
 }
 const torture = TORTURES[positionals[0] ?? '']
 if (torture === undefined) throw new Error(`One of: ${Object.keys(TORTURES).join(', ')}.`)

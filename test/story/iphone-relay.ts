@@ -6,7 +6,9 @@ import { cpSync, existsSync } from 'node:fs'
 import { closeDatabase, openDatabase } from '../../src/storage/database.ts'
 import type { Post } from '../../src/webhooks/post.ts'
 import { NUMBER, OTHER_UDID, UDID } from '../support/iphone/fake-phones.ts'
+import type { MessagesPhone } from '../support/iphone/messages-phone.ts'
 import { PhoneLineRig } from '../support/iphone/phone-line-rig.ts'
+import type { WdaCommands } from '../support/iphone/wda-commands.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 import { startRelay, type Json, type TestRelay } from '../support/test-relay.ts'
 import { WebhookSink } from '../support/webhook-sink.ts'
@@ -24,11 +26,11 @@ const EVENTS = [
 ]
 
 export class PhoneBox implements AsyncDisposable {
-  readonly rig = new PhoneLineRig(Object.keys(NUMBERS))
-  readonly sink = new WebhookSink(this.rig.clock)
+  readonly rig: PhoneLineRig
+  readonly sink: WebhookSink
   /** The first phone, as in the rig. */
-  readonly commands = this.rig.of(UDID).commands
-  readonly screen = this.rig.of(UDID).phone
+  readonly commands: WdaCommands
+  readonly screen: MessagesPhone
   readonly #folder = new ScratchFolder()
   readonly #relays = new Set<TestRelay>()
   #relay: TestRelay | null = null
@@ -36,7 +38,11 @@ export class PhoneBox implements AsyncDisposable {
   #lives = 0
   #isCutOff = { now: false }
 
-  constructor() {
+  constructor(rig = new PhoneLineRig(Object.keys(NUMBERS))) {
+    this.rig = rig
+    this.sink = new WebhookSink(rig.clock)
+    this.commands = rig.of(UDID).commands
+    this.screen = rig.of(UDID).phone
     this.rig.launcher.isLeftToOwner = true
     for (const { phone } of this.rig.phones) phone.readAfterMs = 600
   }

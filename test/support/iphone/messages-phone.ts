@@ -257,7 +257,9 @@ export class MessagesPhone {
       this.chatScroll = Math.max(0, Math.min(moved, screen.chat.bubbles.length - windowRows))
     } else {
       const moved = this.listScroll + (direction === 'up' ? windowCells - 1 : 1 - windowCells)
-      this.listScroll = Math.max(0, Math.min(moved, this.#chats.length - windowCells))
+      // A chat without a bubble is not in the list.
+      const count = this.#chats.filter(({ bubbles }) => bubbles.length > 0).length
+      this.listScroll = Math.max(0, Math.min(moved, count - windowCells))
     }
   }
 

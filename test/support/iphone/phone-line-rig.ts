@@ -88,9 +88,12 @@ export class PhoneLineRig {
   readonly phones: readonly RigPhone[]
   #life: Life = { isOver: false }
 
-  constructor(udids: readonly string[] = [UDID, OTHER_UDID]) {
+  constructor(
+    udids: readonly string[] = [UDID, OTHER_UDID],
+    phoneOf = (clock: TestClock) => new MessagesPhone(clock),
+  ) {
     this.phones = udids.map((udid) => {
-      const phone = new MessagesPhone(this.clock)
+      const phone = phoneOf(this.clock)
       return { udid, phone, commands: new WdaCommands(phone) }
     })
   }

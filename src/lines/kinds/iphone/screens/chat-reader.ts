@@ -7,7 +7,7 @@ import type { DeviceAttachment, LineEvent, Settlement } from '../../../driver.ts
 import type { TaskQueue } from '../agent/wda.ts'
 import { type IdentityTools, isChatWith, knownWhose } from './chat-identity.ts'
 import { placeTimes } from './label-time.ts'
-import { comparable } from './labels.ts'
+import { comparable, markWithoutTime } from './labels.ts'
 import type { Bubble, TranscriptScreen } from './messages-screen.ts'
 import { look, LOOK_MS, showList } from './navigation.ts'
 import type { OwnSends } from './own-sends.ts'
@@ -314,9 +314,17 @@ export async function leaveChat(
   signal: AbortSignal,
 ): Promise<void> {
   const list = await showList(tools, signal)
-  const preview = comparable(screen.bubbles.at(-1)?.text ?? '').slice(0, PREVIEW_LENGTH)
-  const cell = list.cells.find(({ name, mark }) => name === screen.title && mark.includes(preview))
+  const text = comparable(screen.bubbles.at(-1)?.text ?? '')
+  const cell = list.cells.find(
+    ({ name, mark }) => name === screen.title && isPreview(mark.slice(`${name}, `.length), text),
+  )
   if (cell === undefined || cell.isUnread) return
   const isPerson = knownWhose(tools, screen)?.kind === 'person'
   tools.memory.keepMark(cell.mark, isPerson ? cell.name : '', isPerson)
+}
+
+/** True if the list shows this text and no longer one, whose beginning may be the same. */
+function isPreview(shown: string, text: string): boolean {
+  const preview = markWithoutTime(shown).trim()
+  return preview === text || (preview.length >= PREVIEW_LENGTH && text.startsWith(preview))
 }

@@ -27,6 +27,8 @@ export class ListWalk {
   hasSeenNews = false
   /** Swipes by which the list has been moved up. */
   swipes = 0
+  /** Every visit may leave the list at its top. */
+  #swipesSinceVisit = 0
   readonly #memory: TranscriptMemory
   readonly #clock: Clock
   readonly #isFirst: boolean
@@ -60,6 +62,7 @@ export class ListWalk {
     const due = this.#dueOf(cells)
     if (due !== null) {
       walks.isNewsBelow = this.swipes > 0
+      this.#swipesSinceVisit = 0
       // The list may be at its top again when the chat is left.
       this.#pageBefore = null
       return { move: 'visit', cell: due }
@@ -83,9 +86,12 @@ export class ListWalk {
       else this.#unchanged.clear()
     }
     const hasWalked = this.#memory.hasWalked
-    const isOver = hasWalked ? this.#unchanged.size > PINS_MAX : this.swipes >= FIRST_SWIPES
+    const isOver = hasWalked
+      ? this.#unchanged.size > PINS_MAX
+      : this.#swipesSinceVisit >= FIRST_SWIPES
     if (isOver || this.#stillSwipes >= STILL_SWIPES) return this.#end(this.#top)
     this.swipes += 1
+    this.#swipesSinceVisit += 1
     return { move: 'swipe', direction: 'up' }
   }
 

@@ -48,6 +48,8 @@ export const LOOK_MS = 500
 const CHAT_MS_MAX = 5_000
 const TRIES = 3
 const ALERT_TITLE_LENGTH_MAX = 60
+/** Alerts in a row that are dismissed at once. */
+const ALERTS_MAX = 5
 const VALUE_BYTES_MAX = 512
 export const COMPOSER_ID = 'messageBodyField'
 
@@ -96,15 +98,21 @@ async function recover(
   return 'activate'
 }
 
-/** Dismisses an alert by a button that changes nothing; throws where it has none. */
+/**
+ * Dismisses alerts by buttons that change nothing, until none is in front; throws if one has no such button. False if
+ * there was none.
+ */
 export async function dismissAlert({ agent }: UiTools, signal: AbortSignal): Promise<boolean> {
-  const alert = await agent.alerts(signal)
-  if (alert === null) return false
-  const button = ENGLISH.safeButtons.find((name) => alert.buttons.includes(name))
-  const [title = ''] = alert.text.split('\n')
-  if (button === undefined) throw new UiTrouble('alert', title.slice(0, ALERT_TITLE_LENGTH_MAX))
-  await agent.pressAlert(button, signal)
-  return true
+  let title = ''
+  for (let count = 0; count < ALERTS_MAX; count += 1) {
+    const alert = await agent.alerts(signal)
+    if (alert === null) return count > 0
+    title = (alert.text.split('\n')[0] ?? '').slice(0, ALERT_TITLE_LENGTH_MAX)
+    const button = ENGLISH.safeButtons.find((name) => alert.buttons.includes(name))
+    if (button === undefined) throw new UiTrouble('alert', title)
+    await agent.pressAlert(button, signal)
+  }
+  throw new UiTrouble('alert', title)
 }
 
 /**

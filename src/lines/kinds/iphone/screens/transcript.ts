@@ -287,12 +287,15 @@ function fromPairs(
   }
 }
 
-/** Two windows of one chat as one, `older` lying above `newer`, with or without an overlap. */
+/**
+ * Two windows of one chat as one, `older` lying above `newer`, with or without an overlap. A message that came after
+ * `newer` was seen ends `older`.
+ */
 export function joinWindows(older: readonly Bubble[], newer: readonly Bubble[]): readonly Bubble[] {
-  for (let overlap = Math.min(older.length, newer.length); overlap > 0; overlap -= 1) {
-    const tail = older.slice(older.length - overlap)
-    if (tail.every((bubble, index) => isEqual(bubble, newer[index]))) {
-      return [...older, ...newer.slice(overlap)]
+  for (let start = 0; start < older.length; start += 1) {
+    const common = older.slice(start, start + newer.length)
+    if (common.every((bubble, index) => isEqual(bubble, newer[index]))) {
+      return [...older, ...newer.slice(common.length)]
     }
   }
   return [...older, ...newer]
