@@ -188,7 +188,7 @@ class Draw {
     const text = `words ${this.#words}`
     const other = this.#of(this.#chats.filter((chat) => chat.key !== key)).key
     // While a bar says another person's number, the very text of a send in a composer proves the wrong chat.
-    const drafts = ['', `half a word ${this.#words}`, ...(this.#has('late title') ? [] : [text])]
+    const drafts = ['', `half a word ${this.#words}`, text]
     const draft = this.#of(drafts)
     this.#incident({ what: 'front', key: other, draft }, 1, this.#of(['commands', 'touches']))
     this.#wait(this.#between(10_000, 30_000))

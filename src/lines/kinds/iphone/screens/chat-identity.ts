@@ -39,6 +39,8 @@ type Identified = { readonly whose: Whose; readonly screen: TranscriptScreen }
 const TITLE_ID = 'ConversationTitle'
 const TRIES = 3
 const DETAILS_LOOKS = 4
+/** Bubbles that a chat must still show: a text and its time alone may stand in two chats. */
+const BUBBLES_OF_PROOF = 3
 const NOBODY: ChatDetails = { people: [], isGroup: false }
 
 /** The number or address in the title, if it has one. */
@@ -139,6 +141,19 @@ function isBySenders({ bubbles }: TranscriptScreen): boolean {
   return theirs.length > 0 && theirs.every(({ sender }) => handleIn(sender ?? '') !== null)
 }
 
+/**
+ * True if the screen still shows the chat that was proven. A notification or the owner may have brought another one
+ * to the front whose title is the same: a group can be named after anybody.
+ */
+export function isStillThere(proven: TranscriptScreen, shown: TranscriptScreen): boolean {
+  const wordsOf = ({ bubbles }: TranscriptScreen) =>
+    bubbles.map(({ isFromMe, text, minutes, sender }) => [isFromMe, text, minutes, sender].join())
+  const [before, now] = [wordsOf(proven).slice(-BUBBLES_OF_PROOF), wordsOf(shown)]
+  if (shown.title !== proven.title) return false
+  if (before.length === 0) return now.length === 0
+  return now.some((_, at) => before.every((words, index) => now[at + index] === words))
+}
+
 /** The content of the open chat's details page, and the chat as it is afterwards. */
 async function askDetails(
   tools: IdentityTools,
@@ -146,7 +161,7 @@ async function askDetails(
   signal: AbortSignal,
 ): Promise<{ readonly details: ChatDetails; readonly after: TranscriptScreen }> {
   const details = await lookAtDetails(tools, signal)
-  const after = await waitForChat(tools, signal, ({ title }) => title === screen.title)
+  const after = await waitForChat(tools, signal, (shown) => isStillThere(screen, shown))
   if (after === null) throw new UiTrouble('ui_unknown')
   return { details, after }
 }

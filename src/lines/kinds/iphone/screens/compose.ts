@@ -2,7 +2,13 @@
 
 import type { Handle } from '../../../../domain/handle.ts'
 import type { AgentElement } from '../agent/wda.ts'
-import { type IdentityTools, isChatWith, provenChat, showChat } from './chat-identity.ts'
+import {
+  type IdentityTools,
+  isChatWith,
+  isStillThere,
+  provenChat,
+  showChat,
+} from './chat-identity.ts'
 import { type ChatTools, compare, keepSeen, settleService } from './chat-reader.ts'
 import { comparableLines } from './labels.ts'
 import type { Composer, TranscriptScreen } from './messages-screen.ts'
@@ -62,21 +68,26 @@ export async function compose(
   if (!(await emptyComposer(tools, opened, signal))) return refusal('composer_dirty')
   const settled = await settle(tools, handle, signal)
   if (settled === null) return refusal('chat_left')
-  const refused = refusalOf(settled)
+  const { proven, composer } = settled
+  const refused = refusalOf(composer)
   if (refused !== null) return refused
-  const written = await write(tools, draft, signal)
+  const written = await write(tools, draft, { proven, signal })
   if (written === null) return refusal('compose_mismatch')
   if (written.composer?.canSend !== true) return refusal('send_button_absent')
-  return await lastCheck(tools, draft, signal)
+  return await lastCheck(tools, draft, { proven, signal })
 }
+
+/** The chat that was proven to be the person's, for the looks that follow. */
+type Look = { readonly proven: TranscriptScreen; readonly signal: AbortSignal }
 
 /** The chat as it is at last, with its send button; null if it has to be read first. */
 async function lastCheck(
   tools: ChatTools,
   draft: Draft,
-  signal: AbortSignal,
+  { proven, signal }: Look,
 ): Promise<Composed | Refusal | null> {
-  const isReady = (shown: TranscriptScreen) => holds(tools, shown, draft, signal)
+  const isReady = async (shown: TranscriptScreen) =>
+    isStillThere(proven, shown) && (await holds(tools, shown, draft, signal))
   const ready = await elementOfChat(tools, SEND_BUTTON_ID, isReady, signal)
   if (ready === null || ready.screen.composer === null) return refusal('chat_left')
   // The service may have changed its mind while the text was typed.
@@ -94,17 +105,18 @@ function isUnread(tools: ChatTools, handle: Handle, { bubbles }: TranscriptScree
   return true
 }
 
-/** The composer of the chat once its service is certain; null if the chat turns out to be another one. */
+/** The chat and its composer once its service is certain; null if the chat turns out to be another one. */
 async function settle(
   tools: ChatTools,
   handle: Handle,
   signal: AbortSignal,
-): Promise<Composer | null> {
+): Promise<{ readonly proven: TranscriptScreen; readonly composer: Composer } | null> {
   const certainMs = (tools.memory.chat(handle) ?? []).length === 0 ? NEW_ADDRESS_MS : 0
   const settled = await settleService(tools, handle, { certainMs, signal })
   // Bubbles may have come since the chat was opened without any.
   const proven = settled && (await provenChat(tools, settled, { handle, signal }))
-  return proven?.composer ?? null
+  const composer = proven?.composer ?? null
+  return proven === null || composer === null ? null : { proven, composer }
 }
 
 function refusal(reason: Extract<Refusal, { readonly blame: 'line' }>['reason']): Refusal {
@@ -157,14 +169,15 @@ export async function emptyComposer(
 async function write(
   tools: ChatTools,
   draft: Draft,
-  signal: AbortSignal,
+  { proven, signal }: Look,
 ): Promise<TranscriptScreen | null> {
   const isLong = draft.text.length > TYPED_LENGTH_MAX
   const ways: readonly Way[] = isLong ? ['link', 'keyboard'] : ['keyboard', 'link']
   // Typed, the end of a line might send the first line.
   const isOneLine = !draft.text.includes('\n')
   for (const way of ways.filter((other) => isOneLine || other === 'link')) {
-    const isOurs = (shown: TranscriptScreen) => isChatWith(tools, shown, draft.handle)
+    const isOurs = (shown: TranscriptScreen) =>
+      isStillThere(proven, shown) && isChatWith(tools, shown, draft.handle)
     const field = await elementOfChat(tools, COMPOSER_ID, isOurs, signal)
     if (field === null) return null
     if (draft.mayBeThere) await tools.agent.clear(field.element, signal)
