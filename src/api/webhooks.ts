@@ -316,6 +316,12 @@ export const GroupUpdate = objectSchema('GroupUpdate', {
   change: enumOf('GroupChange', GROUP_CHANGES),
   actor: nullable(Type.String({ description: 'Who did it; null for the owner of the line.' })),
   target: nullable(Type.String({ description: 'The member that it is about.' })),
+  replaced: Type.Optional(
+    Type.String({
+      description:
+        'What the member had before, if a person changed the number: nobody came and nobody left.',
+    }),
+  ),
   name: nullable(Type.String({ description: "The group's name now.", example: 'Family' })),
   occurred_at: time('When it was done.'),
 })

@@ -10,6 +10,7 @@ import type { AttachmentId, LineId, MessageId, Timestamp } from '../domain/ids.t
 import { EXCHANGES, GROUP_ABILITIES } from '../domain/line.ts'
 import { REACTION_TYPES } from '../domain/message-extras.ts'
 import { RECEIPT_KINDS } from '../domain/message.ts'
+import { LEFT_OUT_KINDS } from '../domain/not-relayed.ts'
 import { DAY_MS } from '../domain/time.ts'
 
 /** Readonly all the way down, as the types of the domain are; what may be left out may be undefined. */
@@ -191,6 +192,7 @@ const change = Type.Union([
     change: oneOf(GROUP_CHANGES),
     actor: nullable(handle),
     target: nullable(handle),
+    replaced: optional(handle),
   }),
 ])
 
@@ -223,7 +225,7 @@ export const lineEvent = Type.Union([
   kinded('left_out', {
     leftOut: Type.Object({
       guid,
-      kind: oneOf(['group', 'unplaced', 'not_understood', 'own']),
+      kind: oneOf(LEFT_OUT_KINDS),
       at: timestamp,
     }),
     checkpoint,

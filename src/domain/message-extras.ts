@@ -62,6 +62,8 @@ export type Approval = {
 }
 
 export type MessageExtras = {
+  /** It was listed and announced to nobody: nobody has to read it, and it is the last only by its date. */
+  readonly isHistory?: true | undefined
   /** Number of attachments; their rows say the rest. */
   readonly attachmentCount?: number | undefined
   /** The only lines that may send it: those of the key that named none. */
@@ -127,8 +129,7 @@ export function reactionsAfter(
   known: readonly Reaction[],
   { action, type, emoji, handle, isFromMe, part, at: createdAt }: ReactionChange,
 ): readonly Reaction[] {
-  const isOfSame = (other: Reaction) =>
-    other.part === part && other.isFromMe === isFromMe && (isFromMe || other.handle === handle)
+  const isOfSame = isReactionOf({ part, isFromMe, handle })
   if (action === 'removed') {
     const isIt = (other: Reaction) =>
       isOfSame(other) && other.type === type && other.emoji === emoji
@@ -136,4 +137,17 @@ export function reactionsAfter(
   }
   const others = known.filter((other) => !isOfSame(other))
   return [...others, { type, emoji, handle, isFromMe, part, createdAt }]
+}
+
+/** True for a row that says again what is known: iCloud writes one several times, with the same date. */
+export function isRepeated(known: readonly Reaction[], change: ReactionChange): boolean {
+  const own = known.filter(isReactionOf(change))
+  if (change.action === 'removed') return own.length === 0
+  const { type, emoji, at } = change
+  return own.some((other) => other.type === type && other.emoji === emoji && other.createdAt === at)
+}
+
+function isReactionOf({ part, isFromMe, handle }: Pick<Reaction, 'part' | 'isFromMe' | 'handle'>) {
+  return (other: Reaction) =>
+    other.part === part && other.isFromMe === isFromMe && (isFromMe || other.handle === handle)
 }

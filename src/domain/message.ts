@@ -79,6 +79,14 @@ export function mendedText(text: string): string {
   return points.length <= TEXT_LENGTH_MAX ? wellFormed : points.slice(0, TEXT_LENGTH_MAX).join('')
 }
 
+/** The clock of a device may be ahead by so much. */
+const AHEAD_MS_MAX = 60_000
+
+/** The date that a device gives, as far as it can be one: what has happened is not from the future. */
+export function deviceTime(at: Timestamp, now: Timestamp): Timestamp {
+  return timestamp(at <= now + AHEAD_MS_MAX ? Math.max(0, at) : now)
+}
+
 /** A message, in either direction. `seq` is the order in which the relay recorded messages. */
 export type Message = {
   readonly seq: number

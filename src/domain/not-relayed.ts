@@ -10,6 +10,8 @@ export const NOT_RELAYED_KINDS = [
   'not_understood',
   /** From an address of the line itself: an echo of the owner's own words, or a note to themselves. */
   'own',
+  /** What a device that knows no edits makes of one, beside the edit itself. */
+  'edit_copy',
 ] as const
 
 export type NotRelayedKind = (typeof NOT_RELAYED_KINDS)[number]
@@ -18,7 +20,14 @@ export type NotRelayedKind = (typeof NOT_RELAYED_KINDS)[number]
 export type Withheld = Extract<NotRelayedKind, 'spam' | 'unplaced'>
 
 /** Rows that never become a message: they are counted and nothing else. */
-export type LeftOut = Extract<NotRelayedKind, 'group' | 'unplaced' | 'not_understood' | 'own'>
+export const LEFT_OUT_KINDS = [
+  'group',
+  'unplaced',
+  'not_understood',
+  'own',
+  'edit_copy',
+] as const satisfies readonly NotRelayedKind[]
+export type LeftOut = (typeof LEFT_OUT_KINDS)[number]
 
 /** A message came from a contact's name, to which nobody can answer. */
 export type Rejection = 'sender_is_a_name'
@@ -93,5 +102,10 @@ export const NOT_RELAYED_WORDS: Readonly<Record<NotRelayedKind, Words>> = {
     hint:
       'Notes to yourself and copies of your own messages need no action. If somebody else uses that ' +
       'address now, sign it out in the settings of Messages; six weeks after its last use here it counts as theirs.',
+  },
+  edit_copy: {
+    title: 'Copies of edits were left out',
+    why: 'A device with an older system writes "Edited to" as a message beside each edit. The edits were announced.',
+    hint: 'Nothing is missing. Update the oldest device of this Apple Account and the copies end.',
   },
 }

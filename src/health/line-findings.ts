@@ -201,6 +201,7 @@ const NOT_RELAYED_CODES: Readonly<Record<NotRelayedKind, string>> = {
   unplaced: 'unplaced_messages',
   not_understood: 'messages_not_understood',
   own: 'own_messages_left_out',
+  edit_copy: 'edit_copies_left_out',
 }
 
 /** Messages that the line received and that no event announced, kind by kind. */

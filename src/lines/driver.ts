@@ -240,7 +240,10 @@ export type DeviceAttachment = {
 export type DeviceFile =
   /** The relay copies the file before the event is durable; it must not change meanwhile. */
   | { readonly state: 'available'; readonly path: string }
-  /** `pending` is followed by one `attachment` event; the others are final. */
+  /**
+   * `pending` is followed by one `attachment` event; the others are final. An `attachment` event also adds a file
+   * that its message did not name.
+   */
   | { readonly state: 'pending' | 'failed' | 'missing' | 'not_kept' }
 
 export type DeviceGroup = {
@@ -264,6 +267,8 @@ export type DeviceChange =
       readonly actor: Handle | null
       /** The member that it is about, null for the owner; null also where it is about no member. */
       readonly target: Handle | null
+      /** The handle that the new member had before: the person has another number. */
+      readonly replaced?: Handle | undefined
     })
 
 export type LeftOutMessage = {

@@ -3,8 +3,13 @@
 
 import { derivedId, timestamp, type Timestamp } from '../domain/ids.ts'
 import type { Line } from '../domain/line.ts'
-import { reactionsAfter, type MessageChange, type MessageExtras } from '../domain/message-extras.ts'
-import { mendedText, type Outbound } from '../domain/message.ts'
+import {
+  isRepeated,
+  reactionsAfter,
+  type MessageChange,
+  type MessageExtras,
+} from '../domain/message-extras.ts'
+import { deviceTime, mendedText, type Outbound } from '../domain/message.ts'
 import { carrierKind } from '../domain/not-relayed.ts'
 import type { DeviceGroup } from '../lines/driver.ts'
 import type { Db, Tx } from '../storage/database.ts'
@@ -22,7 +27,6 @@ import { findMessage, saveMessage, saveText } from '../storage/messages.ts'
 import { sha256 } from '../system/hash.ts'
 import type { PublishUnplaced } from '../webhooks/publish.ts'
 import { announceReceived, isAnnounced, type FileTools } from './device-files.ts'
-import { deviceTime } from './device-message.ts'
 import { openDeviceGroup } from './groups.ts'
 
 export type ChangeTools = FileTools & {
@@ -108,7 +112,9 @@ type Changed = { readonly text: string; readonly extras: MessageExtras }
 /** The message after the change; null where it changes nothing. */
 function changedBy({ text, extras }: Outbound, change: MessageChange): Changed | null {
   if (change.kind === 'reaction') {
-    const reactions = reactionsAfter(extras?.reactions ?? [], change)
+    const known = extras?.reactions ?? []
+    if (isRepeated(known, change)) return null
+    const reactions = reactionsAfter(known, change)
     return { text, extras: { ...extras, reactions } }
   }
   if (extras?.unsentAt !== undefined) return null
@@ -118,7 +124,9 @@ function changedBy({ text, extras }: Outbound, change: MessageChange): Changed |
   }
   const edits = change.edits.map((edit) => ({ ...edit, text: mendedText(edit.text) }))
   const after = { text: mendedText(change.text), extras: { ...extras, edits } }
-  return after.text === text && Bun.deepEquals(edits, extras?.edits) ? null : after
+  // A history that nobody can read takes the known one from nobody.
+  const isSame = edits.length === 0 || Bun.deepEquals(edits, extras?.edits)
+  return after.text === text && isSame ? null : after
 }
 
 /** A change of a message that was never announced means nothing to a receiver, but for a reaction. */

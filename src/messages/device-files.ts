@@ -97,30 +97,49 @@ function attachmentOf(
   }
 }
 
-/** The end of a file that was pending. */
-export function takeFile(
-  { stamps, publish }: FileTools,
-  tx: Tx,
-  message: Outbound,
-  {
-    attachment: device,
-    states,
-  }: { readonly attachment: DeviceAttachment; readonly states: FileStates },
-): void {
-  const known = findDeviceAttachment(tx, { messageId: message.id, deviceGuid: device.guid })
-  const state = states.get(device.guid)
-  if (known?.state !== 'pending' || state === undefined || state.state === 'pending') return
-  updateAttachment(tx, known.id, state)
-  const saved = saveMessage(tx, message, stamps.now())
+type Taken = { readonly attachment: DeviceAttachment; readonly states: FileStates }
+
+/** The end of a file that was pending, or a file that came into its message later. */
+export function takeFile(tools: FileTools, tx: Tx, message: Outbound, taken: Taken): void {
+  const saved = storeFile(tools, tx, message, taken)
+  const place = { messageId: message.id, deviceGuid: taken.attachment.guid }
+  const attachment = findDeviceAttachment(tx, place)
+  if (saved === null || attachment === null || attachment.state === 'pending') return
   if (message.dueAt !== null) {
     const isPending = attachmentsOf(tx, message.id).some(({ state }) => state === 'pending')
-    if (!isPending) announceReceived({ stamps, publish }, tx, saved)
+    if (!isPending) announceReceived(tools, tx, saved)
     return
   }
   if (!isAnnounced(tx, message)) return
-  const attachment = { ...known, ...state }
-  const name = state.state === 'available' ? 'attachment.available' : 'attachment.failed'
-  publish(tx, name, saved, { attachment, guid: device.guid })
+  const name = attachment.state === 'available' ? 'attachment.available' : 'attachment.failed'
+  tools.publish(tx, name, saved, { attachment, guid: place.deviceGuid })
+}
+
+/** The message with what is new of the file; null for nothing new. */
+function storeFile(
+  { stamps }: FileTools,
+  tx: Tx,
+  message: Outbound,
+  { attachment: device, states }: Taken,
+): Outbound | null {
+  const known = findDeviceAttachment(tx, { messageId: message.id, deviceGuid: device.guid })
+  const state = states.get(device.guid)
+  if (state === undefined) return null
+  const now = stamps.now()
+  if (known === null) {
+    // A message of the relay has its files from its sender.
+    if (message.source !== 'device') return null
+    recordFiles(tx, { ...message, createdAt: now }, [device], states)
+    return saveMessage(tx, withOneMore(message), now)
+  }
+  if (known.state !== 'pending' || state.state === 'pending') return null
+  updateAttachment(tx, known.id, state)
+  return saveMessage(tx, message, now)
+}
+
+function withOneMore(message: Outbound): Outbound {
+  const attachmentCount = (message.extras?.attachmentCount ?? 0) + 1
+  return { ...message, extras: { ...message.extras, attachmentCount } }
 }
 
 /** True where an event has announced the message. */

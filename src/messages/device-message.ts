@@ -1,15 +1,8 @@
 import { deviceHandle } from '../domain/handle.ts'
-import {
-  derivedId,
-  guidFromBytes,
-  timestamp,
-  uuidV7,
-  type ConversationId,
-  type Timestamp,
-} from '../domain/ids.ts'
+import { derivedId, guidFromBytes, timestamp, uuidV7, type ConversationId } from '../domain/ids.ts'
 import type { Line } from '../domain/line.ts'
 import type { MessageExtras, ReplyTarget } from '../domain/message-extras.ts'
-import { mendedText, type Outbound } from '../domain/message.ts'
+import { deviceTime, mendedText, type Outbound } from '../domain/message.ts'
 import type { DeviceMessage } from '../lines/driver.ts'
 import { noteMessage } from '../storage/conversations.ts'
 import type { Tx } from '../storage/database.ts'
@@ -84,19 +77,27 @@ export function recordMessage(
 function extrasOf(
   tx: Tx,
   line: Line,
-  { handle, spelling, isFromMe, attachments = [], replyTo, group }: ReadMessage,
+  device: ReadMessage,
   conversationId: ConversationId,
 ): MessageExtras | null {
+  const { handle, spelling, isFromMe, attachments = [], replyTo, group } = device
   const hasSender = group !== undefined && !isFromMe
+  const isHistory = isOfHistory(device)
   const attachmentCount = eachOnce(attachments).length
   const isPlain = attachmentCount === 0 && replyTo === undefined && spelling === undefined
-  if (isPlain && !hasSender) return null
+  if (isPlain && !hasSender && !isHistory) return null
   return {
+    ...(isHistory && { isHistory }),
     ...(spelling !== undefined && { spelling }),
     ...(attachmentCount > 0 && { attachmentCount }),
     ...(hasSender && { sender: deviceHandle(handle) }),
     ...(replyTo && { replyTo: replyIn(tx, line, conversationId, replyTo) }),
   }
+}
+
+/** What is announced to nobody, by its age or by the device. */
+function isOfHistory({ isHistory, withheld = null }: DeviceMessage): boolean {
+  return isHistory || withheld !== null
 }
 
 /** A reply refers to its own conversation only: nothing of another one is quoted in it. */
@@ -110,9 +111,4 @@ function replyIn(
   const target = id === null ? null : findMessage(tx, id)
   const isHere = target?.conversationId === conversationId
   return { messageId: isHere ? id : null, guid, part }
-}
-
-/** The date that a device gives, as far as it can be one. */
-export function deviceTime(at: Timestamp, now: Timestamp): Timestamp {
-  return timestamp(Number.isFinite(at) ? Math.max(0, at) : now)
 }

@@ -3,9 +3,11 @@
 
 import type { Group } from '../domain/conversation.ts'
 import { deviceHandle, parseRecipient } from '../domain/handle.ts'
-import { derivedId, type ConversationId } from '../domain/ids.ts'
+import { derivedId, type ConversationId, type Timestamp } from '../domain/ids.ts'
 import type { Line } from '../domain/line.ts'
+import { deviceTime } from '../domain/message.ts'
 import type { DeviceChange, DeviceGroup } from '../lines/driver.ts'
+import { findConversation, lastMessageAt } from '../storage/conversations.ts'
 import type { Tx } from '../storage/database.ts'
 import { openGroup } from '../storage/groups.ts'
 import { messageIdOfGuid, rememberGuid } from '../storage/intake-records.ts'
@@ -13,7 +15,6 @@ import { placedGroup } from '../storage/message-parts.ts'
 import { sha256 } from '../system/hash.ts'
 import type { LogicalClock } from '../system/logical-clock.ts'
 import type { PublishUnplaced } from '../webhooks/publish.ts'
-import { deviceTime } from './device-message.ts'
 
 type GroupTools = { readonly stamps: LogicalClock; readonly publish: PublishUnplaced }
 
@@ -42,25 +43,46 @@ export function openDeviceGroup(
 
 type GroupChanged = Extract<DeviceChange, { readonly kind: 'group' }>
 
-/** A member came or went, or the group has another name or picture. */
+/**
+ * A member came or went, or the group has another name or picture. iCloud writes the rows of one change several
+ * times, under guids of their own. Of history, what is older than the last message says nothing of the group now.
+ */
 export function takeGroupChange(
   { stamps, publish }: GroupTools,
   tx: Tx,
   line: Line,
   changed: GroupChanged,
 ): void {
-  const { guid, group, isHistory, change, actor, target } = changed
+  const { guid, group, isHistory, change, actor, target, replaced } = changed
   if (!line.relayGroups || messageIdOfGuid(tx, line.id, guid) !== null) return
   const now = stamps.now()
   const at = deviceTime(changed.at, now)
-  rememberGuid(tx, line.id, guid, derivedId('msg', now, sha256(`${line.id}\0${guid}`)))
+  const same = sameChange(changed, at)
+  const isKnown = messageIdOfGuid(tx, line.id, same) !== null
+  for (const known of [guid, same]) {
+    rememberGuid(tx, line.id, known, derivedId('msg', now, sha256(`${line.id}\0${known}`)))
+  }
+  if (isKnown || (isHistory && isBeforeLast(tx, line, group, at))) return
   const conversationId = openDeviceGroup({ stamps }, tx, line, {
     ...group,
     state: stateAfter(changed),
   })
   const placed = conversationId && placedGroup(tx, conversationId)
   if (placed === null || isHistory) return
-  publish.groupUpdate(tx, { lineId: line.id, guid, group: placed, change, actor, target, at })
+  const what = { change, actor, target, replaced, at }
+  publish.groupUpdate(tx, { lineId: line.id, guid, group: placed, ...what })
+}
+
+function isBeforeLast(tx: Tx, line: Line, { identifier }: DeviceGroup, at: Timestamp): boolean {
+  const id = findConversation(tx, { lineId: line.id, handle: deviceHandle(identifier) })
+  return id !== null && (lastMessageAt(tx, id) ?? 0) > at
+}
+
+/** The guid of all rows of one change: the same of the same member, or to the same name, in one second. */
+function sameChange({ group, change, target }: GroupChanged, at: Timestamp): string {
+  const about = change === 'renamed' ? group.name : target
+  const second = Math.floor(at / 1_000)
+  return `group:${sha256(JSON.stringify([group.identifier, change, about, second])).toHex()}`
 }
 
 /** The owner's own membership; undefined where the change is about other people. */

@@ -5,7 +5,7 @@
 import { RelayError } from '../domain/errors.ts'
 import { derivedId, type ConversationId, type LineId, type MessageId } from '../domain/ids.ts'
 import type { Line } from '../domain/line.ts'
-import { hasAttachments, type Outbound, type Receipt } from '../domain/message.ts'
+import { deviceTime, hasAttachments, type Outbound, type Receipt } from '../domain/message.ts'
 import { carrierKind, type LeftOut, type NotRelayedKind } from '../domain/not-relayed.ts'
 import type { DeviceMessage, LeftOutMessage, Settlement } from '../lines/driver.ts'
 import { markKnown } from '../storage/contacts.ts'
@@ -36,7 +36,7 @@ import {
   type FileStates,
   type FileStore,
 } from './device-files.ts'
-import { deviceTime, recordMessage, type RecordTools } from './device-message.ts'
+import { recordMessage, type RecordTools } from './device-message.ts'
 import { openDeviceGroup, takeGroupChange } from './groups.ts'
 import type { LineDirectory } from './line-directory.ts'
 import { takeKeyword } from './opt-outs.ts'
@@ -242,7 +242,8 @@ function takeLeftOut(
   if (!isFromMe && !isHistory) countNotRelayed(tx, line.id, kind, now)
 }
 
-function takeReceipt(tools: IntakeTools, tx: Tx, line: Line, receipt: Receipt): void {
+function takeReceipt(tools: IntakeTools, tx: Tx, line: Line, given: Receipt): void {
+  const receipt = { ...given, at: deviceTime(given.at, tools.stamps.now()) }
   const id = messageIdOfGuid(tx, line.id, receipt.guid)
   if (id === null) {
     keepReceipt(tx, line.id, receipt, tools.stamps.now())

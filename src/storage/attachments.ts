@@ -57,12 +57,13 @@ export function attachmentsOf(db: Db, messageId: MessageId): readonly MessageAtt
   }))
 }
 
-/** Gives a message its attachments, in this order; they do not expire from then on. */
+/** Gives a message further attachments, in this order; they do not expire from then on. */
 export function linkAttachments(tx: Tx, messageId: MessageId, ids: readonly AttachmentId[]): void {
-  for (const [position, id] of ids.entries()) {
+  for (const id of ids) {
     const sql = `INSERT INTO message_attachments (message_id, position, attachment_seq, is_sent)
-   SELECT $messageId, $position, seq, NULL FROM attachments WHERE id = $id`
-    execute(tx, sql, { messageId, position, id })
+   SELECT $messageId, (SELECT coalesce(max(position) + 1, 0) FROM message_attachments
+     WHERE message_id = $messageId), seq, NULL FROM attachments WHERE id = $id`
+    execute(tx, sql, { messageId, id })
     const using = `UPDATE attachments SET message_id = coalesce(message_id, $messageId), expires_at = NULL
    WHERE id = $id`
     execute(tx, using, { messageId, id })

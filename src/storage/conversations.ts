@@ -70,31 +70,52 @@ export function openConversation(
   return id
 }
 
+/** In a query of messages: it was history as it came; see `isHistory` in domain/message-extras. */
+export const IS_HISTORY = `coalesce(extras ->> 'isHistory', 0)`
+/** In a query of messages: it was received and counts as unread. */
+export const IS_NEWS = `(direction = 'inbound' AND NOT ${IS_HISTORY})`
+
 // A message that moves here may be older than the last one, which then stays the last. One that waits for
-// an approval is not read by anyone yet, and so marks nothing as read.
+// an approval is not read by anyone yet, and so marks nothing as read. History is the last only if it was
+// sent later than what is there, and nobody has to read it.
 export function noteMessage(
   tx: Tx,
   id: ConversationId,
-  message: Pick<Message, 'seq' | 'service' | 'direction' | 'extras'>,
+  message: Pick<Message, 'seq' | 'service' | 'direction' | 'extras' | 'sentAt'>,
   now: Timestamp,
 ): void {
-  const { seq, service, direction, extras } = message
+  const { seq, service, direction, extras, sentAt } = message
+  const isHistory = extras?.isHistory === true
+  const lastAt = isHistory ? lastMessageAt(tx, id) : null
+  if (lastAt !== null && lastAt >= (sentAt ?? now)) {
+    execute(tx, 'UPDATE conversations SET message_count = message_count + 1 WHERE id = $id', { id })
+    touch(tx, id)
+    return
+  }
   const isReceived = direction === 'inbound'
   const isHeld = extras?.approval?.state === 'pending'
   const sql = `UPDATE conversations SET message_count = message_count + 1, last_seq = max(last_seq, $seq),
        read_seq = iif($isMark AND $seq >= last_seq, $seq, read_seq),
-       unread_count = iif($isMark AND $seq >= last_seq, 0, unread_count + $isReceived),
-       is_unanswered = iif($seq < last_seq, is_unanswered, $isReceived),
+       unread_count = iif($isMark AND $seq >= last_seq, 0, unread_count + $isNews),
+       is_unanswered = iif($seq < last_seq OR ($isReceived AND NOT $isNews), is_unanswered, $isReceived),
        service = $service, updated_at = $now WHERE id = $id`
-  execute(tx, sql, { id, seq, service, isReceived, isMark: !isReceived && !isHeld, now })
+  const isNews = isReceived && !isHistory
+  execute(tx, sql, { id, seq, service, isReceived, isNews, isMark: !isReceived && !isHeld, now })
   touch(tx, id)
+}
+
+/** Date of the last message; null without one. */
+export function lastMessageAt(db: Db, id: ConversationId): Timestamp | null {
+  const sql = `SELECT coalesce(m.sent_at, m.created_at) AS at
+     FROM conversations c JOIN messages m ON m.seq = c.last_seq WHERE c.id = $id`
+  return getRow<{ at: Timestamp }>(db, sql, { id })?.at ?? null
 }
 
 /** Marks the messages up to `seq` as read; nothing where they are. */
 export function markRead(tx: Tx, id: ConversationId, seq: number): void {
   const sql = `UPDATE conversations SET read_seq = $seq, unread_count =
        (SELECT count(*) FROM messages m
-        WHERE m.conversation_seq = conversations.seq AND m.seq > $seq AND m.direction = 'inbound')
+        WHERE m.conversation_seq = conversations.seq AND m.seq > $seq AND ${IS_NEWS})
      WHERE id = $id AND read_seq < $seq`
   if (execute(tx, sql, { id, seq }).changes > 0) touch(tx, id)
 }
@@ -106,15 +127,23 @@ export function countUnread(db: Db): number {
   return getRow<{ count: number }>(db, sql)?.count ?? 0
 }
 
+/** The newest message that is no history, or 0: history after it is the last if it was sent later. */
+const LAST_LIVE = `coalesce((SELECT m.seq FROM messages m
+  WHERE m.conversation_seq = conversations.seq AND NOT ${IS_HISTORY} ORDER BY m.seq DESC LIMIT 1), 0)`
+
 /**
- * For the SET of an UPDATE: the facts about the last of the messages that are left. Nothing beyond it counts
- * as read, because the seq of a deleted message is used again.
+ * For the SET of an UPDATE: the facts about the last of the messages that are left, as `noteMessage` would have
+ * them. Nothing beyond them counts as read, because the seq of a deleted message is used again.
  */
 export const LAST_LEFT = `
-  (last_seq, read_seq, is_unanswered) = (
-    SELECT coalesce(max(m.seq), 0), min(read_seq, coalesce(max(m.seq), 0)),
-      coalesce(m.direction = 'inbound', 0)
-    FROM messages m WHERE m.conversation_seq = conversations.seq)`
+  (last_seq, is_unanswered) = (
+    SELECT coalesce(max(l.seq), 0), coalesce(iif(l.direction = 'inbound' AND l.isHistory,
+      is_unanswered, l.direction = 'inbound'), 0)
+    FROM (SELECT m.seq, m.direction, ${IS_HISTORY} AS isHistory FROM messages m
+      WHERE m.conversation_seq = conversations.seq AND m.seq >= ${LAST_LIVE}
+      ORDER BY coalesce(m.sent_at, m.created_at) DESC, m.seq LIMIT 1) l),
+  read_seq = min(read_seq, (SELECT coalesce(max(m.seq), 0) FROM messages m
+    WHERE m.conversation_seq = conversations.seq))`
 
 /** Another service carried the message: the conversation has it too, where that is its last one. */
 export function noteService(

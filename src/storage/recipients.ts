@@ -3,10 +3,11 @@
 import type { Handle } from '../domain/handle.ts'
 import type { LineId, Timestamp } from '../domain/ids.ts'
 import type { LineLimit } from '../domain/routing.ts'
+import { IS_HISTORY } from './conversations.ts'
 import type { Db } from './database.ts'
 import { getRow, getRows, isOfLines, limitValue } from './statement.ts'
 
-/** Newest messages of each line with the recipient that are looked at. */
+/** Newest messages of each line with the recipient that are looked at; what was history as it came is too old. */
 const NEWEST_MAX = 200
 
 export type Evidence = {
@@ -32,7 +33,7 @@ const AT = `coalesce(extras ->> 'downgradedAt', CASE status WHEN 'failed' THEN u
 const byConversation = `SELECT evidence, at, $lineId AS lineId FROM (
      SELECT ${EVIDENCE} AS evidence, ${AT} AS at
      FROM messages INDEXED BY messages_by_conversation
-     WHERE conversation_seq = +$seq AND is_group = 0 ORDER BY seq DESC LIMIT ${NEWEST_MAX})
+     WHERE conversation_seq = +$seq AND is_group = 0 AND NOT ${IS_HISTORY} ORDER BY seq DESC LIMIT ${NEWEST_MAX})
    WHERE evidence IS NOT NULL ORDER BY at DESC LIMIT 1`
 
 /** The newest of what speaks for a service; an SMS that was sent speaks for nothing. */

@@ -10,7 +10,7 @@ import { WEBHOOKS_MAX } from '../domain/webhook.ts'
 import type { Age } from '../system/confirmed-clock.ts'
 import { audit } from './access-schema.ts'
 import { deleteAttachmentsOf } from './attachments.ts'
-import { LAST_LEFT } from './conversations.ts'
+import { IS_NEWS, LAST_LEFT } from './conversations.ts'
 import type { Tx, Db } from './database.ts'
 import { EXHAUSTED } from './deliveries.ts'
 import { idempotency, rejectedEvents, waitingReceipts } from './schema.ts'
@@ -38,7 +38,7 @@ export function deleteOldMessages(tx: Tx, before: Timestamp, limit: number): num
          WHERE seq < $kept AND status NOT IN ('queued', 'deferred', 'sending', 'uncertain')
          ORDER BY seq LIMIT $limit)
        RETURNING id, seq, conversation_seq AS conversation, extras IS NULL AS isPlain,
-         direction = 'inbound' AS isReceived`
+         ${IS_NEWS} AS isNews`
   const deleted = getRows<DeletedMessage>(tx, sql, {
     kept: firstSeqSince(tx, 'messages', before),
     limit,
@@ -54,7 +54,7 @@ type DeletedMessage = {
   readonly seq: number
   readonly conversation: number
   readonly isPlain: 0 | 1
-  readonly isReceived: 0 | 1
+  readonly isNews: 0 | 1
 }
 
 /** Deletes rows of which `time` is longer ago than `keptMs`, oldest first, by the table's index over it. */
@@ -102,7 +102,7 @@ export function refreshStatistics(tx: Tx): void {
 }
 
 function shrinkConversation(tx: Tx, seq: number, gone: readonly DeletedMessage[]): void {
-  const received = gone.filter(({ isReceived }) => isReceived === 1).map((each) => each.seq)
+  const received = gone.filter(({ isNews }) => isNews === 1).map((each) => each.seq)
   const sql = `UPDATE conversations SET message_count = message_count - $count, ${LAST_LEFT},
          unread_count = unread_count -
            (SELECT count(*) FROM json_each($received) WHERE value > read_seq)

@@ -50,6 +50,7 @@ export type ChangedGroup = {
   readonly change: GroupChange
   readonly actor: Handle | null
   readonly target: Handle | null
+  readonly replaced?: Handle | undefined
   readonly at: Timestamp
 }
 
@@ -154,7 +155,7 @@ export function unplacedReaction({ lineId, reaction, group }: UnplacedReaction):
 }
 
 export function groupUpdate({ lineId, ...changed }: ChangedGroup): string {
-  const { group, change, actor, target, at } = changed
+  const { group, change, actor, target, replaced, at } = changed
   return JSON.stringify({
     event: 'group.updated' satisfies EventName,
     phone_line_id: lineId,
@@ -162,6 +163,7 @@ export function groupUpdate({ lineId, ...changed }: ChangedGroup): string {
     change,
     actor,
     target,
+    replaced,
     name: group.name,
     occurred_at: isoTime(at),
   })

@@ -4,7 +4,7 @@
 
 import { existsSync } from 'node:fs'
 
-import { MESSAGES_SCRIPT } from '../../../src/lines/kinds/mac/script.ts'
+import { FILE_SECONDS, MESSAGES_SCRIPT } from '../../../src/lines/kinds/mac/script.ts'
 import type { Clock } from '../../../src/system/clock.ts'
 import type { ChatDbFile, MessageValues, Received } from './chat-db-file.ts'
 import { replaceChatDb, type Replacement } from './chat-db-replacement.ts'
@@ -190,7 +190,9 @@ export class MessagesModel {
       const delays = delayedBy(course.fateAfterMs, this.delays)
       void this.#player.play(fateOf(course.fate, letter, delays))
     }
-    await this.#wait(course.sendTakesMs)
+    const limitMs = letter.file === undefined ? EVENT_TIMEOUT_MS : FILE_SECONDS * 1_000
+    await this.#wait(Math.min(course.sendTakesMs, limitMs))
+    if (course.sendTakesMs > limitMs) return line('send', TIMED_OUT)
     if (course.send === 'hang') return 'hang'
     return course.send === 0 ? line('done', 0) : line('send', course.send)
   }

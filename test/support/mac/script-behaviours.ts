@@ -10,6 +10,10 @@ export type Behaviour =
   | 'hang_then_deliver_late'
   /** The Apple event times out (-1712) although Messages acts on it. */
   | 'timeout_yet_sent'
+  /** The Apple event takes two minutes, and the row comes while it does (hermes-agent, of files). */
+  | 'slow_event'
+  /** The same, and its row appears more than a minute after the script has ended. */
+  | 'timeout_yet_sent_late'
   /** The chat's guid is not among the app's live ones (imsg on 26.5.2); the participant is found. */
   | 'resolve_not_found_chat'
   /** Neither way finds the recipient. */
@@ -34,6 +38,8 @@ export type Course = {
 /** How long the script lets each Apple event take. */
 export const EVENT_TIMEOUT_MS = 25_000
 export const TIMED_OUT = -1712
+const SLOW_EVENT_MS = 120_000
+const LATE_MS = 95_000
 export const NOT_FOUND = -1728
 
 const FREE: Course = {
@@ -60,6 +66,16 @@ export function courseOf(behaviour: Behaviour, { lateMs }: Delays): Course {
       return { ...FREE, send: 'hang', fate: 'happy', fateAfterMs: lateMs }
     case 'timeout_yet_sent':
       return { ...FREE, send: TIMED_OUT, sendTakesMs: EVENT_TIMEOUT_MS, fate: 'happy' }
+    case 'timeout_yet_sent_late':
+      return {
+        ...FREE,
+        send: TIMED_OUT,
+        sendTakesMs: EVENT_TIMEOUT_MS,
+        fate: 'happy',
+        fateAfterMs: LATE_MS,
+      }
+    case 'slow_event':
+      return { ...FREE, sendTakesMs: SLOW_EVENT_MS, fate: 'happy', fateAfterMs: SLOW_EVENT_MS / 2 }
     case 'resolve_not_found_chat':
       return { ...FREE, chat: NOT_FOUND, fate: 'happy' }
     case 'resolve_not_found_all':

@@ -110,6 +110,7 @@ export function queriesOf(schema: ChatDbSchema) {
     isRecoverable: isRecoverable(schema),
     emojiWords: emojiWords(schema),
     filesAt: filesAt(schema),
+    unjoinedFiles: unjoinedFiles(schema),
     editedBetween: editedBetween(schema),
     groupChat: `SELECT ${chat} FROM chat c WHERE c.chat_identifier = +$identifier AND +c.style = 43
       ORDER BY c.ROWID DESC LIMIT 1`,
@@ -209,6 +210,21 @@ function filesAt(schema: ChatDbSchema): string {
   return `SELECT j.message_id AS id, a.guid AS guid, ${named.join(', ')} FROM message_attachment_join j
     JOIN attachment a ON a.ROWID = j.attachment_id
     WHERE j.message_id IN ${ROW_IDS} ORDER BY j.message_id, a.ROWID`
+}
+
+/**
+ * Files by their guids, in rows that no message has: on macOS 15 the body alone may name a file (BlueBubbles).
+ * What is another message's is never given to one whose body names it.
+ */
+function unjoinedFiles(schema: ChatDbSchema): string {
+  const named = FILE_COLUMNS.map((name) => `${schema.column('a', 'attachment', name)} AS ${name}`)
+  if (!schema.has('message_attachment_join') || !schema.has('attachment')) {
+    const none = FILE_COLUMNS.map((name) => `NULL AS ${name}`).join(', ')
+    return `SELECT NULL AS guid, ${none} WHERE +$guids IS NULL`
+  }
+  return `SELECT a.guid AS guid, ${named.join(', ')} FROM attachment a
+    WHERE a.guid IN (SELECT value FROM json_each($guids)) AND NOT EXISTS
+      (SELECT 1 FROM message_attachment_join j WHERE j.attachment_id = a.ROWID)`
 }
 
 /**

@@ -220,6 +220,12 @@ export class ChatDb {
     return files
   }
 
+  /** File of a message, by the guid that its row or its body names. */
+  fileOf(rowId: number, guid: string): FileRow | undefined {
+    const joined = this.filesAt([rowId]).get(rowId) ?? []
+    return joined.find((file) => file.guid === guid) ?? this.#unjoined([guid]).get(guid)
+  }
+
   /**
    * Latest messages from and to a person, under any spelling, and those in the chat of that handle, where a contact's
    * other addresses may lie as well; latest first.
@@ -273,8 +279,21 @@ export class ChatDb {
     const hasFiles = (row: MessageRow) => row.hasAttachments || row.attachmentGuids.length > 0
     const rowIds = rows.filter(hasFiles).map(({ rowId }) => rowId)
     if (rowIds.length === 0) return rows
-    const files = this.filesAt(rowIds)
-    return rows.map((row) => ({ ...row, files: files.get(row.rowId) ?? [] }))
+    const joined = this.filesAt(rowIds)
+    const filesOf = ({ rowId }: MessageRow) => joined.get(rowId) ?? []
+    const lacking = (row: MessageRow) =>
+      row.attachmentGuids.filter((guid) => !filesOf(row).some((file) => file.guid === guid))
+    const unjoined = this.#unjoined(rows.flatMap(lacking))
+    return rows.map((row) => {
+      const named = lacking(row).flatMap((guid) => unjoined.get(guid) ?? [])
+      return { ...row, files: [...filesOf(row), ...named] }
+    })
+  }
+
+  #unjoined(guids: readonly string[]): ReadonlyMap<string, FileRow> {
+    if (guids.length === 0) return new Map()
+    const found = this.#all('unjoinedFiles', { guids: JSON.stringify(guids) }).map(fileOf)
+    return new Map(found.map((file) => [file.guid, file]))
   }
 
   /** Rows of a range of dates, at most `limit` of each kind of date; dates in seconds are older. */

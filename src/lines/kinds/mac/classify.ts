@@ -6,9 +6,9 @@ import type { LeftOut, Withheld } from '../../../domain/not-relayed.ts'
 import { withoutMarks } from './attributed-body.ts'
 import { type Chat, endsOf, type MessageRow } from './chat-db-rows.ts'
 import type { ChatDb } from './chat-db.ts'
-import { isWhollyRetracted } from './edits.ts'
+import { isEditCopy, isWhollyRetracted, mayBeEditCopy } from './edits.ts'
 import { spelledHandle } from './people.ts'
-import { groupChangeOf, reactionOf, type RowChange } from './row-changes.ts'
+import { groupChangeOf, reactionOf, type RowChange, wholeChange } from './row-changes.ts'
 
 export type Classification =
   /** No message: votes, locations, failed messages, and replays. */
@@ -46,16 +46,24 @@ export type Circumstances = {
   readonly healthyAt: number
   /** Many old rows come at once: iCloud fills in the past. */
   readonly isBackFill: boolean
+  /** A row without a date came alone, beside rows that are new. */
+  readonly isAlone: boolean
   readonly isOwnAlias: (handle: string) => boolean
   /** iCloud wrote a message once more that was seen long before. */
   readonly isReplay: (row: MessageRow) => boolean
-  readonly db: Pick<ChatDb, 'isRecoverable' | 'groupChat' | 'emojiWords'>
+  readonly db: Pick<
+    ChatDb,
+    'isRecoverable' | 'groupChat' | 'emojiWords' | 'rowsSince' | 'rowsAt' | 'editedSince'
+  >
 }
 
 /** A row is joined to its chat up to seconds later (imsg retries for as long). */
 const CHAT_WAIT_MS = 10_000
 /** Some are joined later still; codes that services send may never be (beeper). */
 const LATE_CHAT_WAIT_MS = 60_000
+/** The other half of a changed number, and the edit of a copy, come at once or soon. */
+const PAIR_WAIT_MS = 2_000
+const COPY_WAIT_MS = 10_000
 /** Time for the body of a row that Messages calls finished. */
 const BODY_WAIT_MS = 2_000
 /** Time for a message typed on the device to leave, and for an error in it to clear. */
@@ -69,9 +77,17 @@ export const OLD_AGE_MS = 600_000
 /** A message that was on its way when the line was set up is no history. */
 const FIRST_START_SLACK_MS = 60_000
 
-/** Age of a row at the line's last healthy moment. */
+/** Clocks are wrong, and a scheduled message keeps its date if it is sent early; further ahead is no date. */
+const AHEAD_MS_MAX = 30 * 24 * 3_600_000
+
+/** Date of a row, not after `now`; null for none, and for one that cannot be. */
+export function dateOf({ at }: Pick<MessageRow, 'at'>, now: number): number | null {
+  return at === null || at > now + AHEAD_MS_MAX ? null : Math.min(at, now)
+}
+
+/** Age of a row at the line's last healthy moment: a row without a date may be of any time. */
 export function ageOf(row: MessageRow, healthyAt: number): number {
-  return row.at === null ? 0 : healthyAt - row.at
+  return row.at === null ? Infinity : healthyAt - row.at
 }
 
 /** A written message that was sent at once: no tapback, no rename, no text scheduled for later. */
@@ -113,15 +129,16 @@ export function classify(row: MessageRow, circumstances: Circumstances): Classif
   const rowNature = nature(row)
   if (rowNature === 'not_understood') return { kind: 'leave_out', leftOut: rowNature }
   if (rowNature === 'notice' || isGone(row, circumstances)) return SKIP
-  const wait = waitOf(row, rowNature, circumstances.waitedMs)
+  const wait = waitOf(row, rowNature, circumstances)
   if (wait !== null) return { kind: 'incomplete', isPatient: wait === 'patient' }
   if (row.isFromMe && (row.state.error !== 0 || isScheduled(row))) return SKIP
   return classifyComplete(row, rowNature, circumstances)
 }
 
-/** Unsent, or deleted in Messages, before it was read. */
-function isGone(row: MessageRow, { db }: Circumstances): boolean {
-  return isUnsent(row) || (row.chat === null && db.isRecoverable(row.rowId))
+/** Unsent, or deleted in Messages, before it was read. The body of an edited row may be on its way. */
+function isGone(row: MessageRow, { db, waitedMs }: Circumstances): boolean {
+  const isRetracted = isUnsent(row) && (hasRetractedAll(row) || !isBodyLate(row, waitedMs))
+  return isRetracted || (row.chat === null && db.isRecoverable(row.rowId))
 }
 
 function classifyComplete(
@@ -155,10 +172,14 @@ function ownOf(row: MessageRow, circumstances: Circumstances): Classification {
   return isHistory(row, circumstances) ? SKIP : OWN
 }
 
-/** Nothing is left of an unsent message. */
+/** Nothing is left of an unsent message: what has words was not unsent, whatever its summary says. */
 export function isUnsent(row: MessageRow): boolean {
-  if (row.editedAt === null) return false
-  return isEmpty(row) || (row.summary !== null && isWhollyRetracted(row.summary))
+  if (row.editedAt === null || bodyText(row, WORDLESS) !== '') return false
+  return hasRetractedAll(row) || (!row.hasAttachments && row.subject === null)
+}
+
+function hasRetractedAll({ summary }: MessageRow): boolean {
+  return summary !== null && isWhollyRetracted(summary)
 }
 
 function classifyChange(
@@ -172,13 +193,16 @@ function classifyChange(
   const isOwn = (end: string) => circumstances.isOwnAlias(end)
   const isEcho = row.isFromMe ? chat.isDirect && endsOf(row).every(isOwn) : isOwn(sender)
   if (isEcho && change.kind === 'reaction') return ownOf(row, circumstances)
+  const whole = wholeChange(row, change, circumstances.db)
+  if (whole === null) return SKIP
   const handle = row.isFromMe || isEcho ? null : spelledHandle(sender)
   const group = chat.isDirect ? null : chat
-  return { kind: 'change', change, handle, ...placed(row, group, circumstances) }
+  return { kind: 'change', change: whole, handle, ...placed(row, group, circumstances) }
 }
 
 function placed(row: MessageRow, group: Chat | null, circumstances: Circumstances): Placed {
-  return { group, at: row.at ?? circumstances.now, isHistory: isHistory(row, circumstances) }
+  const at = dateOf(row, circumstances.now) ?? circumstances.now
+  return { group, at, isHistory: isHistory(row, circumstances) }
 }
 
 /** A message of `sender`; a row that was never joined to a chat may be of a group: it is announced to nobody. */
@@ -189,6 +213,7 @@ function relayed(
   circumstances: Circumstances,
 ): Classification {
   if (circumstances.isReplay(row)) return SKIP
+  if (isEditCopy(row, circumstances.db)) return { kind: 'leave_out', leftOut: 'edit_copy' }
   const unplaced = group === null && row.chat === null ? 'unplaced' : null
   return {
     kind: 'relay',
@@ -205,13 +230,27 @@ export function groupIdentifier({ groupId, identifier }: Chat): string {
 }
 
 /** Kind of wait for something of the row that is still to come; null where the wait is over. */
-function waitOf(row: MessageRow, rowNature: Nature, waitedMs: number): 'urgent' | 'patient' | null {
+function waitOf(
+  row: MessageRow,
+  rowNature: Nature,
+  { waitedMs, db }: Circumstances,
+): 'urgent' | 'patient' | null {
   if (isScheduled(row) && waitedMs < SCHEDULE_WAIT_MS) return 'patient'
   if (row.chat === null && waitedMs < CHAT_WAIT_MS) return 'urgent'
   if (rowNature === 'message' && isBodyLate(row, waitedMs)) return 'urgent'
   if (isOnItsWay(row, waitedMs)) return 'urgent'
-  const isLate = row.chat === null && row.room === null && waitedMs < LATE_CHAT_WAIT_MS
-  return isLate ? 'patient' : null
+  return isToBeJoined(row, rowNature, { waitedMs, db }) ? 'patient' : null
+}
+
+/** Its chat, the other half of a changed number, or the edit that it is a copy of may still come. */
+function isToBeJoined(
+  row: MessageRow,
+  rowNature: Nature,
+  { waitedMs, db }: Pick<Circumstances, 'waitedMs' | 'db'>,
+): boolean {
+  if (row.chat === null && row.room === null && waitedMs < LATE_CHAT_WAIT_MS) return true
+  if (typeof rowNature === 'object') return rowNature.kind === 'group' && waitedMs < PAIR_WAIT_MS
+  return waitedMs < COPY_WAIT_MS && mayBeEditCopy(row) && !isEditCopy(row, db)
 }
 
 /** Classifies a complete row that belongs to no group, as far as can be known. */
@@ -238,8 +277,22 @@ function isOnItsWay({ isFromMe, state }: MessageRow, waitedMs: number): boolean 
 }
 
 function isBodyLate(row: MessageRow, waitedMs: number): boolean {
+  if (isOfUnknownFiles(row)) return waitedMs < CHAT_WAIT_MS
   const bodyWaitMs = row.state.isFinished ? BODY_WAIT_MS : CHAT_WAIT_MS
   return isEmpty(row) && waitedMs < bodyWaitMs
+}
+
+/** It has no words and no file, and is no balloon of an app: a body or a file is still to come. */
+export function isOfUnknownContent(row: MessageRow): boolean {
+  return row.balloon === null && (isOfUnknownFiles(row) || (isEmpty(row) && row.files.length === 0))
+}
+
+/** Nothing but marks or a flag: they stand for files, and nothing says yet for which. */
+function isOfUnknownFiles(row: MessageRow): boolean {
+  const { text, balloon, attachmentGuids, files, hasAttachments } = row
+  const isToHaveFiles = hasAttachments || text?.includes(MARK) === true
+  if (!isToHaveFiles || balloon !== null || attachmentGuids.length + files.length > 0) return false
+  return bodyText(row, WORDLESS) === ''
 }
 
 const WORDLESS: EmojiWords = { emojiWords: () => new Map() }
@@ -250,10 +303,14 @@ function isEmpty(row: MessageRow): boolean {
 
 /**
  * iCloud writes old messages with new ROWIDs at any time. Messages from before the line, messages older
- * than a day, and messages that come with many old ones are kept and not announced.
+ * than a day, messages that come with many old ones, and those without a date that come with others or
+ * beside nothing new are kept and not announced.
  */
-function isHistory(row: MessageRow, { since, healthyAt, isBackFill }: Circumstances): boolean {
-  if (row.at !== null && row.at < since - FIRST_START_SLACK_MS) return true
+function isHistory(row: MessageRow, circumstances: Circumstances): boolean {
+  const { now, since, healthyAt, isBackFill, isAlone } = circumstances
+  const at = dateOf(row, now)
+  if (at === null) return !isAlone || !row.state.isFinished
+  if (at < since - FIRST_START_SLACK_MS) return true
   const ageMs = ageOf(row, healthyAt)
   return ageMs > HISTORY_AGE_MS || (isBackFill && ageMs > OLD_AGE_MS)
 }

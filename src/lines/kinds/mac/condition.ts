@@ -122,12 +122,15 @@ export class Condition {
       this.#trouble = 'no_gui_session'
       return
     }
-    if (this.#mustRestart) await this.#restart(signal)
+    // A file that Messages is taking would be lost with it, and delays every other answer.
+    const { isSendingFile } = this.#tools.script
+    if (this.#mustRestart && !isSendingFile) await this.#restart(signal)
     if ((await app.isRunning(signal)) === false) {
       await app.start(signal)
       onStarted()
       this.#askedAt = -Infinity
     }
+    if (isSendingFile) return
     const isDue = clock.monotonic() - this.#askedAt >= ACCOUNT_EVERY_MS
     if (!signal.aborted && (isDue || this.#trouble !== null)) await this.#askAccount(signal)
   }

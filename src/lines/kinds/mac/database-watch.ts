@@ -155,7 +155,8 @@ export class DatabaseWatch {
     const { number, awaited } = this.#line
     const reading = new Reading({ ...this.#tools, isOwnAlias, number }, { ...start, incomplete })
     this.#tools.files.follow(awaited)
-    if (known === null) {
+    if (known !== null) reading.resume(db)
+    else {
       reading.begin(db)
       // Without a checkpoint on disk, a second start would begin later than this one.
       await reading.publishCheckpoint()
@@ -184,7 +185,8 @@ export class DatabaseWatch {
     own.forgetRowIds()
     tracker.relocate(db)
     const rowId = db.maxRowId()
-    const rows = db.rowsSince(reading.checkpoint.lastAt - REREAD_MS, ROWS_MAX)
+    const lastAt = Math.min(reading.checkpoint.lastAt, this.#tools.clock.now())
+    const rows = db.rowsSince(lastAt - REREAD_MS, ROWS_MAX)
     await reading.restart(db, rows, rowId)
   }
 

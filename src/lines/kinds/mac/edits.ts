@@ -59,6 +59,30 @@ function readSummary(summary: Uint8Array): PropertyDictionary | null {
   }
 }
 
+/** What a device that knows no edits writes in their place, and iCloud brings to all others (mautrix). */
+const COPY = /^Edited to [“"](.*)[”"]$/s
+/** The edit and its copy are so far apart at most. */
+const COPY_MS = 60_000
+
+export function mayBeEditCopy({ at, text }: MessageRow): boolean {
+  return at !== null && text !== null && COPY.test(text)
+}
+
+/** True if the row quotes the text to which its sender has edited a message within a minute. */
+export function isEditCopy(row: MessageRow, db: Pick<ChatDb, 'editedSince' | 'rowsAt'>): boolean {
+  const { at, text, handle, isFromMe, chat } = row
+  const [, quoted] = COPY.exec(text ?? '') ?? []
+  if (at === null || quoted === undefined) return false
+  const edited = db
+    .editedSince(at - WINDOW_MS)
+    .filter(({ editedAt }) => Math.abs(editedAt - at) <= COPY_MS)
+  return db.rowsAt(edited.map(({ rowId }) => rowId)).some((other) => {
+    const isOfSame = other.isFromMe === isFromMe && other.handle === handle
+    const isHere = handle !== null || other.chat?.rowId === chat?.rowId
+    return isOfSame && isHere && withoutMarks(other.text ?? '').trim() === quoted.trim()
+  })
+}
+
 /** Date of the last edit of a message that is known, by ROWID. */
 export type KnownEdits = readonly (readonly [rowId: number, editedAt: number])[]
 

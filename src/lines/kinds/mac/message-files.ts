@@ -74,6 +74,14 @@ export class MessageFiles {
     })
   }
 
+  /** A file that came into a message after that was published. */
+  add(messageGuid: string, file: FileRow): LineEvent {
+    const device = this.#stateOf(file, null)
+    if (device.state === 'pending') this.#follow(messageGuid, file.guid)
+    const attachment = deviceAttachment(file.guid, file, device)
+    return { type: 'attachment', messageGuid, attachment, checkpoint: null }
+  }
+
   look(db: ChatDb): readonly LineEvent[] {
     const due = [...this.#pending.values()].filter((pending) => this.#isDue(pending))
     return due.flatMap((pending) => {
@@ -102,8 +110,7 @@ export class MessageFiles {
   #lookAt(db: ChatDb, pending: PendingFile): DeviceAttachment | null {
     const { messageGuid, attachmentGuid, since } = pending
     const rowId = db.rowIdOf(messageGuid)
-    const files = rowId === null ? [] : (db.filesAt([rowId]).get(rowId) ?? [])
-    const file = files.find(({ guid }) => guid === attachmentGuid)
+    const file = rowId === null ? undefined : db.fileOf(rowId, attachmentGuid)
     const endedWith = (device: DeviceFile) => deviceAttachment(attachmentGuid, file, device)
     if (rowId === null) return endedWith({ state: 'missing' })
     const state = this.#stateOf(file, pending)

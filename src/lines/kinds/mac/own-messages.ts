@@ -215,7 +215,7 @@ export class OwnMessages {
   #isPreview(row: MessageRow): boolean {
     if (row.balloon !== PREVIEW) return false
     return this.#sent.some((sent) => {
-      const lateMs = (row.at ?? 0) - (sent.at ?? 0)
+      const lateMs = (row.at ?? sent.at ?? 0) - (sent.at ?? row.at ?? 0)
       const isNear = lateMs >= 0 && lateMs <= PREVIEW_LATE_MS
       return isNear && row.rowId > sent.rowId && isSameConversation(sent, row)
     })

@@ -72,7 +72,14 @@ const NOT_ON_IMESSAGE = new Set([21, 22, 23])
 const REMEMBERED_MS = 7 * 86_400_000
 const HISTORY_MAX = 20
 const PAUSED_BY = 5
+/** By so much the clock of the network may be ahead of ours. */
+const AHEAD_MS_MAX = 60_000
 const HOUR_MS = 3_600_000
+
+/** A wrong date would count as news until it has come. */
+function isFromFuture({ at }: { readonly at: number | null }, now: number): boolean {
+  return at !== null && at > now + AHEAD_MS_MAX
+}
 
 /**
  * True where the latest news of `handle` is that it is not on iMessage, within 7 days. A message from it
@@ -80,6 +87,7 @@ const HOUR_MS = 3_600_000
  */
 export function isKnownAbsent(db: ChatDb, handle: string, now: number): boolean {
   for (const row of db.lastWith(handle, HISTORY_MAX)) {
+    if (isFromFuture(row, now)) continue
     if (row.at === null || row.at < now - REMEMBERED_MS) return false
     const isOther = row.handle !== null && !db.isSamePerson(row.handle, handle)
     const proof = isOther ? null : proofOf(row, handle)
@@ -103,7 +111,7 @@ function proofOf(row: Exchanged, handle: string): 'absent' | 'present' | null {
 export function pauseMs(db: ChatDb, now: number): number {
   const failures = db
     .ownErrorsSince(now - HOUR_MS)
-    .filter(({ error }) => NOT_ON_IMESSAGE.has(error))
+    .filter((row) => NOT_ON_IMESSAGE.has(row.error) && !isFromFuture(row, now))
     .map(({ at }) => at)
     .sort((a, b) => b - a)
   const fifth = failures[PAUSED_BY - 1]

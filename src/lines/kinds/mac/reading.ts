@@ -9,13 +9,15 @@ import type { Clock } from '../../../system/clock.ts'
 import type { LineEvent } from '../../driver.ts'
 import type { MessageRow, RowId } from './chat-db-rows.ts'
 import type { ChatDb } from './chat-db.ts'
-import { ageOf, type Circumstances, classify, OLD_AGE_MS } from './classify.ts'
+import { ageOf, type Circumstances, classify, isMessage, OLD_AGE_MS } from './classify.ts'
 import { EditWatch, type KnownEdits } from './edits.ts'
 import { keyOf } from './expectation.ts'
 import { failedEvent, type RowMatch, settledEvent } from './own-messages.ts'
+import { WATCHED_MS } from './published-rows.ts'
 import { Replays } from './replays.ts'
 import { type Classified, type Counted, type ReadingTools, RowEvents } from './row-events.ts'
 import { ERROR_GRACE_MS, reasonOf } from './status-tracker.ts'
+import { UndatedRows } from './undated-rows.ts'
 
 /** Position of a Mac line in chat.db; the core stores it in the transaction of the published events. */
 export type Checkpoint = {
@@ -71,6 +73,8 @@ export function readCheckpoint(text: string | null): Checkpoint | null {
 /** Result of a row: an event, nothing, or another look at it. */
 type Outcome = LineEvent | 'wait' | 'wait_patiently' | null
 
+/** A clock that was ahead by more was wrong; by less, it may be set back again. */
+const CLOCK_STEP_MS_MAX = 24 * 3_600_000
 /** Rows that are published together. */
 const PAGE_MAX = 100
 /** With so many rows waiting that delay others, nothing new is read. */
@@ -83,6 +87,7 @@ export class Reading {
   readonly #incomplete: IncompleteRows
   readonly #backFill: BackFillWatch
   readonly #replays: Replays
+  readonly #undated: UndatedRows
   readonly #edits: EditWatch
   readonly #events: RowEvents
   #checkpoint: Checkpoint
@@ -93,6 +98,7 @@ export class Reading {
     this.#incomplete = new IncompleteRows(tools.clock, checkpoint.incomplete)
     this.#backFill = new BackFillWatch(tools.clock)
     this.#replays = new Replays(tools.clock)
+    this.#undated = new UndatedRows(tools.clock)
     this.#edits = new EditWatch(checkpoint.edits ?? [])
     this.#events = new RowEvents(tools)
   }
@@ -130,15 +136,31 @@ export class Reading {
     this.#checkpoint = { ...this.#checkpoint, edits: this.#edits.known }
   }
 
+  /** Goes on where an earlier run ended: what it published lately may still get its files. */
+  resume(db: ChatDb): void {
+    const isRead = this.#isRead()
+    const rows = db.rowsSince(this.#tools.clock.now() - WATCHED_MS, PAGE_MAX)
+    for (const row of rows) {
+      const isPublished = isRead(row.rowId) && isMessage(row) && !row.isFromMe
+      if (isPublished) this.#events.watch(row)
+    }
+  }
+
+  /** True for a row that was published. */
+  #isRead(): (rowId: number) => boolean {
+    const { rowId } = this.#checkpoint
+    const incomplete = new Set(this.#incomplete.rowIds)
+    return (id) => id <= rowId && !incomplete.has(id)
+  }
+
   /** Publishes what became of messages that were read before: their files, edits and unsends. */
   async #lookAgain(db: ChatDb): Promise<void> {
     const { clock, files, publish } = this.#tools
-    const { rowId, healthyAt, since } = this.#checkpoint
-    const incomplete = new Set(this.#incomplete.rowIds)
-    const isRead = (id: number) => id <= rowId && !incomplete.has(id)
-    const edited = this.#edits.look(db, { now: clock.now(), healthyAt, isRead })
+    const { healthyAt, since } = this.#checkpoint
+    const look = { now: clock.now(), healthyAt, isRead: this.#isRead() }
+    const edited = this.#edits.look(db, look)
     const events = edited.flatMap((row) => this.#events.editEvent(db, row, since))
-    await publish([...events, ...files.look(db)])
+    await publish([...events, ...this.#events.additions(db), ...files.look(db)])
     if (edited.length === 0) return
     this.#checkpoint = { ...this.#checkpoint, edits: this.#edits.known }
     await this.publishCheckpoint()
@@ -148,13 +170,15 @@ export class Reading {
   async restart(db: ChatDb, rows: readonly MessageRow[], rowId: number): Promise<void> {
     this.#incomplete.clear()
     this.#edits.clear()
+    this.#events.forgetRowIds()
     await this.#take(db, rows, rowId)
   }
 
-  /** All is well at `now`: from here on, ages are counted to this moment. */
+  /** All is well at `now`: ages are counted to this moment, unless a clock that was wrong named a later one. */
   markHealthy(now: number): void {
-    const healthyAt = Math.max(this.#checkpoint.healthyAt, now)
-    this.#checkpoint = { ...this.#checkpoint, healthyAt }
+    const { since, healthyAt } = this.#checkpoint
+    const known = healthyAt - now > CLOCK_STEP_MS_MAX ? now : Math.max(healthyAt, now)
+    this.#checkpoint = { ...this.#checkpoint, since: Math.min(since, now), healthyAt: known }
   }
 
   async publishCheckpoint(): Promise<void> {
@@ -165,7 +189,8 @@ export class Reading {
   async #take(db: ChatDb, rows: readonly MessageRow[], rowId: number): Promise<void> {
     this.#replays.see(rows)
     const newRows = rows.filter((row) => !this.#incomplete.has(row))
-    const isBackFill = this.#backFill.isBackFill(newRows, this.#checkpoint.healthyAt)
+    const isBackFill = this.#backFill.isBackFill(newRows, this.#healthyAt)
+    this.#undated.note(db, newRows)
     const countBefore = this.#incomplete.rowIds.length
     const events = rows.flatMap((row) => {
       const outcome = this.#incomplete.isBehind(row) ? 'wait' : this.#outcomeOf(db, row, isBackFill)
@@ -189,7 +214,8 @@ export class Reading {
       incomplete: this.#incomplete.rowIds,
       sequence: db.sequence(),
       lastRows: db.lastRows(),
-      lastAt: Math.max(this.#checkpoint.lastAt, ...dates),
+      // A wrong date, or a clock that was wrong, is not later than now.
+      lastAt: Math.min(Math.max(this.#checkpoint.lastAt, ...dates), this.#tools.clock.now()),
       edits: this.#edits.known,
     }
     const checkpoint = checkpointText(next)
@@ -220,15 +246,21 @@ export class Reading {
     return atOnce.kind === 'incomplete' ? null : this.#toEvent(db, row, atOnce)
   }
 
+  /** Not later than now, if the clock was ahead before. */
+  get #healthyAt(): number {
+    return Math.min(this.#checkpoint.healthyAt, this.#tools.clock.now())
+  }
+
   #circumstances(db: ChatDb, row: MessageRow, isBackFill: boolean): Circumstances {
     const { clock, isOwnAlias } = this.#tools
-    const { since, healthyAt } = this.#checkpoint
+    const now = clock.now()
     return {
-      now: clock.now(),
+      now,
       waitedMs: this.#incomplete.waitedMs(row),
-      since,
-      healthyAt,
+      since: Math.min(this.#checkpoint.since, now),
+      healthyAt: this.#healthyAt,
       isBackFill,
+      isAlone: this.#undated.isAlone(row),
       isOwnAlias,
       isReplay: (found) => this.#replays.isReplay(found, db.equalsOf(found)),
       db,

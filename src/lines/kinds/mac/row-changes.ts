@@ -4,6 +4,7 @@
 import type { GroupChange } from '../../../domain/conversation.ts'
 import { REACTION_TYPES, type ReactionType } from '../../../domain/message-extras.ts'
 import type { MessageRow } from './chat-db-rows.ts'
+import type { ChatDb } from './chat-db.ts'
 
 /** What a row changes. */
 export type RowChange = RowReaction | RowGroupChange
@@ -59,6 +60,8 @@ type RowGroupChange = {
   readonly target: string | null
   /** The new name; null where it is of another kind, or the name was taken away. */
   readonly name: string | null
+  /** `handle.id` that the new member had before. */
+  readonly replaced?: string | null | undefined
 }
 
 const MEMBERS = 1
@@ -72,7 +75,6 @@ export function groupChangeOf(row: MessageRow): RowGroupChange | null {
     ({ kind: 'group', change, target, name }) as const
   switch (itemType) {
     case MEMBERS:
-      // The sender as the new member: a person who has another number now.
       if (action === 0) return changeOf('participant_added')
       return action === 1 ? changeOf('participant_removed') : null
     case NAME:
@@ -83,4 +85,34 @@ export function groupChangeOf(row: MessageRow): RowGroupChange | null {
     default:
       return null
   }
+}
+
+/** Rows of one second in which the other half of a pair is looked for. */
+const PAIR_ROWS_MAX = 50
+
+/**
+ * The change with its other half. A changed number is two rows of one date: the old one left, and the new one
+ * joined; Messages shows them as one line (imessage-exporter). Null for the old one: the new one says it all.
+ */
+export function wholeChange(
+  row: MessageRow,
+  change: RowChange,
+  db: Pick<ChatDb, 'rowsSince'>,
+): RowChange | null {
+  const { at, itemType, groupAction } = row
+  if (change.kind !== 'group' || itemType !== MEMBERS || at === null) return change
+  const other = db.rowsSince(secondOf(at), PAIR_ROWS_MAX).find((each) => isOtherHalf(row, each))
+  if (other === undefined) return change
+  return groupAction === 1 ? null : { ...change, replaced: other.otherHandle }
+}
+
+function isOtherHalf(row: MessageRow, other: MessageRow): boolean {
+  const isHere = other.chat !== null && other.chat.rowId === row.chat?.rowId
+  const isInSecond = row.at !== null && other.at !== null && secondOf(other.at) === secondOf(row.at)
+  const isOfMembers = other.itemType === MEMBERS && other.groupAction === 1 - row.groupAction
+  return isHere && isInSecond && isOfMembers && other.otherHandle !== row.otherHandle
+}
+
+function secondOf(ms: number): number {
+  return Math.floor(ms / 1_000) * 1_000
 }

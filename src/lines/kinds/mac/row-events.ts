@@ -10,6 +10,7 @@ import { editsOf } from './edits.ts'
 import type { MessageFiles } from './message-files.ts'
 import type { OpenParts, OwnMessages } from './own-messages.ts'
 import { spelledHandle } from './people.ts'
+import { PublishedRows } from './published-rows.ts'
 import { replyOf } from './row-changes.ts'
 import { serviceOf, type StatusTracker } from './status-tracker.ts'
 
@@ -36,9 +37,11 @@ export type ReadingTools = {
 export class RowEvents {
   readonly #tools: ReadingTools
   readonly #counts = new Map<Counted, number>()
+  readonly #published: PublishedRows
 
   constructor(tools: ReadingTools) {
     this.#tools = tools
+    this.#published = new PublishedRows(tools.clock)
   }
 
   countOf(what: Counted): number {
@@ -66,20 +69,47 @@ export class RowEvents {
 
   /** Edit or unsend of a message that was published; one from before `since` is history. */
   editEvent(db: ChatDb, row: MessageRow, since: number): readonly LineEvent[] {
-    const { editedAt, guid: targetGuid, summary, chat } = row
+    const { editedAt, guid: targetGuid, summary } = row
     if (editedAt === null) return []
     const kind = isUnsent(row) ? ('unsent' as const) : ('edited' as const)
     const base = {
       guid: `${targetGuid}:${kind}:${editedAt}`,
       at: timestamp(editedAt),
       isHistory: editedAt < since,
-      group: chat === null || chat.isDirect ? undefined : this.#groupOf(db, chat),
+      group: this.#groupIn(db, row),
       targetGuid,
     }
     const text = readableText(row, db)
     const edits = summary === null ? [] : editsOf(summary)
     const change = kind === 'unsent' ? { ...base, kind } : { ...base, kind, text, edits }
     return [{ type: 'change', change, checkpoint: null }]
+  }
+
+  /** Files and words that came into rows after they were published. */
+  additions(db: ChatDb): readonly LineEvent[] {
+    const { files, rowsWithWords } = this.#published.look(db)
+    const edits = rowsWithWords.flatMap((row) => {
+      const text = readableText(row, db)
+      const guid = `${row.guid}:completed`
+      const at = timestamp(this.#tools.clock.now())
+      const base = { guid, at, isHistory: false, group: this.#groupIn(db, row) }
+      const change = { ...base, kind: 'edited' as const, targetGuid: row.guid, text, edits: [] }
+      return text === '' ? [] : [{ type: 'change' as const, change, checkpoint: null }]
+    })
+    const later = files.map(({ messageGuid, file }) => this.#tools.files.add(messageGuid, file))
+    return [...edits, ...later]
+  }
+
+  /** Takes a message that an earlier run published, with the files that it has now. */
+  watch(row: MessageRow): void {
+    this.#published.take(
+      row,
+      row.files.map(({ guid }) => guid),
+    )
+  }
+
+  forgetRowIds(): void {
+    this.#published.clear()
   }
 
   #message(db: ChatDb, row: MessageRow, found: Relayed): DeviceMessage {
@@ -90,6 +120,11 @@ export class RowEvents {
     if (row.bodyProblem !== null) this.#count('undecodable')
     if (isFromMe && !isHistory) tracker.settle(row, clock.now())
     const attachments = files.attachmentsOf(row, isHistory)
+    if (!isHistory)
+      this.#published.take(
+        row,
+        attachments.map((file) => file.guid),
+      )
     const [at, service] = [timestamp(found.at), serviceOf(state)]
     const message = { guid, handle, text, isFromMe, service, at, isHistory, withheld }
     return {
@@ -115,14 +150,20 @@ export class RowEvents {
       }
     }
     if (group === undefined) return null
-    const { name, target: member, ...rest } = change
+    const { name, target: member, replaced, ...rest } = change
     const named = change.change === 'renamed' ? { ...group, name } : group
-    return { ...base, ...rest, group: named, actor: handle, target: this.#memberOf(member) }
+    const people = { actor: handle, target: this.#memberOf(member) }
+    const before = typeof replaced === 'string' ? spelledHandle(replaced) : undefined
+    return { ...base, ...rest, ...people, group: named, replaced: before }
   }
 
   /** Null for the owner. */
   #memberOf(handle: string | null): DeviceMessage['handle'] | null {
     return handle === null || this.#tools.isOwnAlias(handle) ? null : spelledHandle(handle)
+  }
+
+  #groupIn(db: ChatDb, { chat }: MessageRow): DeviceGroup | undefined {
+    return chat === null || chat.isDirect ? undefined : this.#groupOf(db, chat)
   }
 
   #groupOf(db: ChatDb, chat: Chat): DeviceGroup {

@@ -89,7 +89,8 @@ class RowWatch {
 
   /**
    * Outcome once the time is up: the row is still being sent, went elsewhere, or never came. A row of a
-   * file may take its time, and what follows a file waits until it is sent.
+   * file may take its time, whether its script got an answer or not, and what follows a file waits until it
+   * is sent.
    */
   endAfter(passedMs: number): Settlement | null {
     const isOver = this.#handedOver.mustReturn()
@@ -102,10 +103,9 @@ class RowWatch {
   }
 
   #endWithoutRow(isLate: boolean): Settlement | null {
-    if (this.#handedOver.answer.answer !== 'done')
-      return { outcome: 'unknown', reason: 'no_answer' }
-    const mayStillCome = this.#expectation.file !== undefined && !isLate
-    return mayStillCome ? null : { outcome: 'unknown', reason: 'no_row' }
+    if (this.#expectation.file !== undefined && !isLate) return null
+    const isAnswered = this.#handedOver.answer.answer === 'done'
+    return { outcome: 'unknown', reason: isAnswered ? 'no_row' : 'no_answer' }
   }
 
   #hold(row: MessageRow): Settlement {

@@ -3,7 +3,7 @@
 import type { ScriptCall } from '../../../api/owner.ts'
 import { NEVER, type Clock } from '../../../system/clock.ts'
 import type { ProcessEnd, RunProcess } from '../../../system/process.ts'
-import { MESSAGES_SCRIPT } from './script.ts'
+import { FILE_SECONDS, MESSAGES_SCRIPT } from './script.ts'
 
 /** Address of a message: a chat of Messages.app, or a handle (E.164 or e-mail address). */
 export type Target =
@@ -58,9 +58,10 @@ type Order = { readonly mode: Mode; readonly target: Target | null; readonly con
 type Line = { readonly stage: string; readonly number: number; readonly detail: string }
 type Failure = Exclude<ScriptAnswer, { readonly answer: 'done' }>
 
-/** The script itself gives up each Apple event after 25 s; this is for a script that hangs. */
+/** The script itself gives up each Apple event after 25 s, and a file later; this is for a script that hangs. */
 const TIMEOUT_MS = 35_000
-const KILL_AFTER_MS = 38_000
+const FILE_TIMEOUT_MS = FILE_SECONDS * 1_000 + 10_000
+const KILL_AFTER_MS = 3_000
 
 const STAGES: Readonly<Record<Mode, readonly Stage[]>> = {
   account: ['account'],
@@ -72,9 +73,15 @@ const STAGES: Readonly<Record<Mode, readonly Stage[]>> = {
 /** Messages.app as far as AppleScript reaches it. */
 export class MessagesScript {
   readonly #tools: ScriptTools
+  #files = 0
 
   constructor(tools: ScriptTools) {
     this.#tools = tools
+  }
+
+  /** Messages is taking a file: until it has, it may answer nothing else. */
+  get isSendingFile(): boolean {
+    return this.#files > 0
   }
 
   /** State of the iMessage account of this Mac user. */
@@ -93,19 +100,28 @@ export class MessagesScript {
   }
 
   /**
-   * Sends a text or a file, once. There is no signal: ending osascript takes back no Apple event that it has sent,
-   * and would only leave the outcome unknown.
+   * Sends a text or a file, once. Ending osascript takes back no Apple event that it has sent, and would only
+   * leave the outcome unknown: `signal` lets go of a file, because that may take minutes, and of no text.
    */
-  async send(target: Target, content: Content): Promise<ScriptAnswer> {
-    const mode = typeof content === 'string' ? 'send' : 'send_file'
-    return answerOf(mode, await this.#osascript({ mode, target, content }, NEVER))
+  async send(target: Target, content: Content, signal: AbortSignal): Promise<ScriptAnswer> {
+    if (typeof content === 'string') {
+      return answerOf('send', await this.#osascript({ mode: 'send', target, content }, NEVER))
+    }
+    this.#files += 1
+    try {
+      const order = { mode: 'send_file', target, content } as const
+      return answerOf('send_file', await this.#osascript(order, signal))
+    } finally {
+      this.#files -= 1
+    }
   }
 
   async #osascript(order: Order, signal: AbortSignal): Promise<ProcessEnd> {
     const { run, clock, osascriptPath: path } = this.#tools
     const [at, startedAt] = [clock.now(), clock.monotonic()]
     const args = ['-l', 'AppleScript', '-e', MESSAGES_SCRIPT]
-    const limits = { timeoutMs: TIMEOUT_MS, killAfterMs: KILL_AFTER_MS }
+    const timeoutMs = order.mode === 'send_file' ? FILE_TIMEOUT_MS : TIMEOUT_MS
+    const limits = { timeoutMs, killAfterMs: timeoutMs + KILL_AFTER_MS }
     const end = await run({ path, args, input: inputOf(order), ...limits }, signal)
     const ms = Math.round(clock.monotonic() - startedAt)
     this.#tools.onCall?.({ at, ms, ...callOf(order, readLine(end)) })

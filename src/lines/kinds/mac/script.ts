@@ -1,3 +1,6 @@
+/** Time for the Apple event that sends a file. */
+export const FILE_SECONDS = 300
+
 /**
  * The only AppleScript that is ever run: `osascript -l AppleScript -e <this>`. What varies comes as one
  * JSON object on standard input, so that neither text nor number stands in an argument, which every
@@ -20,6 +23,7 @@
  * - `participant` of an account is a word since macOS 11, `account` itself since 13 (BlueBubbles).
  * - The file is made before Messages.app is spoken to, which would take `POSIX file` for a word of its own
  *   (imessage-max); it is a word of the scripting additions, which a script with a framework must name.
+ * - `send` of a file takes minutes on macOS 26 (hermes-agent): Messages answers once it has taken it.
  * - The account of SMS is that of Text Message Forwarding.
  * - The reply to `send` is not used: since macOS 26 reading it fails although it was sent (imessage-max).
  */
@@ -35,9 +39,11 @@ on run
 		set theKey to (theOrder's objectForKey:"key") as text
 		set theService to (theOrder's objectForKey:"service") as text
 		set theContent to (theOrder's objectForKey:"text") as text
+		set theLimit to 25
 		if theMode is "send_file" then
 			set thePath to (theOrder's objectForKey:"path") as text
 			set theContent to POSIX file thePath
+			set theLimit to ${FILE_SECONDS}
 		end if
 	on error number theNumber
 		return my lineOf("order", theNumber, "")
@@ -76,7 +82,7 @@ on run
 	if theMode is "check" then return my lineOf("done", 0, "")
 	try
 		tell application "Messages"
-			with timeout of 25 seconds
+			with timeout of theLimit seconds
 				send theContent to theTarget
 			end timeout
 		end tell

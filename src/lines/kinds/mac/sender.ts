@@ -167,7 +167,12 @@ async function send(
     await staging.remove(files)
     return WITHDRAWN
   }
-  return sendParts(tools, order, parts, returnAfter(clock, signal))
+  const end = endAfter(clock, signal)
+  try {
+    return await sendParts(tools, order, parts, end.signal)
+  } finally {
+    end.clear()
+  }
 }
 
 /** One part after the other; the first that is not proven ends the message. */
@@ -175,16 +180,16 @@ async function sendParts(
   tools: SenderTools,
   order: Order,
   parts: readonly Expectation[],
-  mustReturn: () => boolean,
+  end: AbortSignal,
 ): Promise<SendOutcome> {
   const sent = new PartedSend(parts, null)
   for (const [place, part] of parts.entries()) {
     if (place > 0) await tools.clock.sleep(tools.pacer.delayMs(false), NEVER)
-    if (place > 0 && mustReturn()) return sent.endWith(notSent('session_ended'))
+    if (place > 0 && end.aborted) return sent.endWith(notSent('session_ended'))
     const expectation = place === 0 ? part : expectNext(tools, part)
     sent.handOver(place)
     const isLast = place === parts.length - 1
-    const outcome = await sendPart(tools, order, { expectation, isLast, mustReturn })
+    const outcome = await sendPart(tools, order, { expectation, isLast, end })
     if (outcome.outcome === 'unknown') tools.parts.keep(order.message.id, sent)
     else if (part.file !== undefined) await tools.staging.markDone(part.file)
     if (outcome.outcome !== 'accepted') return sent.endWith(outcome)
@@ -196,12 +201,20 @@ async function sendParts(
 /** Time that a send may go on after the end of its session. */
 const AFTER_END_MS = 20_000
 
-function returnAfter(clock: Clock, signal: AbortSignal): () => boolean {
-  let endedAt: number | null = null
-  return () => {
-    if (signal.aborted) endedAt ??= clock.monotonic()
-    return endedAt !== null && clock.monotonic() - endedAt > AFTER_END_MS
+/** Fires when the send must return; `clear` lets go of it. */
+function endAfter(clock: Clock, signal: AbortSignal) {
+  const end = new AbortController()
+  let cancel = () => {}
+  const onEnd = () => {
+    cancel = clock.after(AFTER_END_MS, () => end.abort())
   }
+  if (signal.aborted) onEnd()
+  else signal.addEventListener('abort', onEnd, { once: true })
+  const clear = () => {
+    signal.removeEventListener('abort', onEnd)
+    cancel()
+  }
+  return { signal: end.signal, clear }
 }
 
 /** Expects the row of a part after all rows that are there. */
@@ -215,29 +228,32 @@ function expectNext({ own, clock, db }: SenderTools, part: Expectation): Expecta
 type Part = {
   readonly expectation: Expectation
   readonly isLast: boolean
-  readonly mustReturn: () => boolean
+  readonly end: AbortSignal
 }
 
 async function sendPart(
   tools: SenderTools,
   { message, target, isNew }: Order,
-  { expectation, isLast, mustReturn }: Part,
+  { expectation, isLast, end }: Part,
 ): Promise<Settlement> {
   const { own, pacer, script, staging, onAnswer, onOutcome } = tools
   const { file } = expectation
   const key = keyOf(expectation)
   pacer.spend(isNew)
   const content = file === undefined ? message.text : { path: staging.pathOf(file) }
-  const answer = await script.send(target, content)
+  const answer = await script.send(target, content, end)
   if (isProvenUnsent(answer)) {
     own.forget(key)
     if (message.service !== 'SMS') await onAnswer(answer)
     return refusal(message, answer)
   }
+  const mustReturn = () => end.aborted
   const outcome = await watchRow(tools, { expectation, answer, isLast, mustReturn })
   if (outcome.outcome === 'not_sent') own.forget(key)
   else own.finishSend(key, outcome.outcome === 'accepted')
-  if (outcome.outcome === 'unknown') await onAnswer(answer)
+  // A file takes Messages minutes: its silence says nothing of the app.
+  const isSlow = file !== undefined && isSilent(answer)
+  if (outcome.outcome === 'unknown' && !isSlow) await onAnswer(answer)
   await onOutcome(outcome)
   return outcome
 }
@@ -248,6 +264,12 @@ async function sendPart(
  */
 function isProvenUnsent(answer: ScriptAnswer): boolean {
   return answer.answer === 'not_run' || (answer.answer === 'refused' && answer.stage !== 'send')
+}
+
+/** Messages gave no answer, or none in time. */
+function isSilent(answer: ScriptAnswer): boolean {
+  if (answer.answer === 'silent') return true
+  return answer.answer === 'refused' && classOf(answer.number) === 'timeout'
 }
 
 function notSent(reason: string, blame: NotSent['blame'] = 'line'): NotSent {

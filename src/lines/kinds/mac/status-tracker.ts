@@ -187,7 +187,7 @@ export class StatusTracker {
   #markError(state: OwnState, before: TrackedRow, now: number): readonly Receipt[] {
     const errorSince = before.errorSince ?? now
     const graceMs = state.error === 0 ? UNSENT_GRACE_MS : ERROR_GRACE_MS
-    const isOver = now - errorSince >= graceMs && before.stage === 'held'
+    const isOver = now - errorSince >= graceMs && mayFail(before, state)
     this.#keep(state.rowId, { ...before, errorSince, stage: isOver ? 'failed' : before.stage })
     if (!isOver) return []
     const reason = reasonOf(state.error)
@@ -207,6 +207,12 @@ type Step = (typeof STEPS)[number]
 
 function later(a: Stage, b: Stage): Stage {
   return STAGES.indexOf(a) >= STAGES.indexOf(b) ? a : b
+}
+
+/** What was delivered or read has arrived; of what was sent, only an error says that it has not. */
+function mayFail({ stage }: TrackedRow, { error, isDelivered, isRead }: OwnState): boolean {
+  if (isDelivered || isRead) return false
+  return stage === 'held' || (stage === 'sent' && error !== 0)
 }
 
 /** Steps between two sweeps; the core fills in those that Messages left out. */

@@ -21,7 +21,7 @@ for (const variant of VARIANTS) {
     fill(db)
     const old = queries.flatMap(([name, sql]) => scansOf(db, name, sql))
 
-    expect(queries.length).toBe(26)
+    expect(queries.length).toBe(27)
     expect({ young, old }).toEqual({ young: [], old: [] })
   })
 }

@@ -106,7 +106,8 @@ test('an unsent message keeps nothing, whether or not its list says so', async (
   const { file } = rig.model
   const date_edited = file.date(rig.clock.now())
   const listed = summary({}, { otr: { '0': { lo: 0, le: 3 } }, rp: [0] })
-  file.set(rows[0]?.rowId ?? 0, { date_edited, message_summary_info: listed })
+  const listedRow = { date_edited, message_summary_info: listed, attributedBody: null }
+  file.set(rows[0]?.rowId ?? 0, { ...listedRow, cache_has_attachments: 1 })
   file.set(rows[1]?.rowId ?? 0, { date_edited, attributedBody: null, is_empty: 1 })
   await rig.clock.advance(1_000)
 

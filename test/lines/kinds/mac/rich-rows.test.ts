@@ -209,7 +209,8 @@ const GROUP_ROWS: readonly (readonly [MessageValues, object | null])[] = [
 ]
 
 test('people, names and pictures of a group change, and none of it is a message', async () => {
-  const { changes, messages } = await eventsOf(inFamily(...GROUP_ROWS.map(([values]) => values)))
+  const rows = inFamily(...GROUP_ROWS.map(([values]) => values))
+  const { changes, messages } = await eventsOf(rows, 10_000)
 
   const expected = GROUP_ROWS.flatMap(([, change]) => (change === null ? [] : [change]))
   expect(messages).toEqual([])

@@ -158,7 +158,7 @@ test('an osascript that is not there has sent nothing', async () => {
     osascriptPath: '/nowhere/osascript',
   })
 
-  const answers = [await script.check(CHAT, NEVER), await script.send(CHAT, 'Hello')]
+  const answers = [await script.check(CHAT, NEVER), await script.send(CHAT, 'Hello', NEVER)]
 
   const notRun = { answer: 'not_run', number: null, why: 'not started: ENOENT' } as const
   expect(answers).toEqual([notRun, notRun])
@@ -177,7 +177,7 @@ test('an osascript that hangs is ended after 35 s, and killed after 38 s', async
   const { osascript, script } = realScript(folder, clock)
   osascript.plays(`trap '' TERM; : > ${folder.file('ready')}; exec sleep 60`)
   let answer: ScriptAnswer | null = null
-  const sending = script.send(PERSON, 'Hello').then((value) => (answer = value))
+  const sending = script.send(PERSON, 'Hello', NEVER).then((value) => (answer = value))
   await eventually('it hangs', () => (existsSync(folder.file('ready')) ? true : null))
 
   await clock.advance(37_999)
@@ -205,7 +205,7 @@ test('a check can be aborted; a send has its 35 s, whoever leaves', async () => 
 
   await script.account(leaving.signal)
   await script.check(CHAT, leaving.signal)
-  await script.send(CHAT, 'Hello')
+  await script.send(CHAT, 'Hello', NEVER)
   leaving.abort()
 
   expect(signals.map((signal) => signal.aborted)).toEqual([true, true, false])
@@ -233,7 +233,7 @@ test('an osascript that prints a megabyte is no riddle', async () => {
   const { osascript, script } = realScript(folder)
   osascript.plays(`head -c 1000000 /dev/zero | tr "\\0" x; ${DONE}`)
 
-  const answer = await script.send(PERSON, 'Hello')
+  const answer = await script.send(PERSON, 'Hello', NEVER)
 
   expect(answer).toEqual({ answer: 'silent', why: 'unreadable answer' })
 })
@@ -249,7 +249,7 @@ async function inEachMode(end: ProcessEnd): Promise<Answers> {
   return {
     account: await script.account(NEVER),
     check: await script.check(CHAT, NEVER),
-    send: await script.send(CHAT, 'Hello'),
+    send: await script.send(CHAT, 'Hello', NEVER),
   }
 }
 
@@ -291,7 +291,7 @@ test('each run is told with its stage and its time, without text and number', as
   for (const ask of [
     () => script.account(NEVER),
     () => script.check({ by: 'chat', guid: 'iMessage;-;+12025550123' }, NEVER),
-    () => script.send({ by: 'participant', handle: '+12025550123' }, 'private text'),
+    () => script.send({ by: 'participant', handle: '+12025550123' }, 'private text', NEVER),
   ]) {
     const asked = ask()
     await clock.advance(120)

@@ -81,7 +81,7 @@ test('the script is whole: in ASCII, each block closed, the send alone in its ow
     'if theMode is "check" then return my lineOf("done", 0, "")',
     'try',
     'tell application "Messages"',
-    'with timeout of 25 seconds',
+    'with timeout of theLimit seconds',
     'send theContent to theTarget',
     'end timeout',
     'end tell',
@@ -122,9 +122,9 @@ test('each mode hands osascript the same arguments, and what varies on standard 
   await after(script.check(CHAT, NEVER))
   await after(script.check(PERSON, NEVER))
   await after(script.check({ ...PERSON, service: 'SMS' }, NEVER))
-  await after(script.send(CHAT, 'Hello'))
-  await after(script.send(PERSON, '-e "return 1"'))
-  await after(script.send(CHAT, { path: '/tmp/a "b".pdf' }))
+  await after(script.send(CHAT, 'Hello', NEVER))
+  await after(script.send(PERSON, '-e "return 1"', NEVER))
+  await after(script.send(CHAT, { path: '/tmp/a "b".pdf' }, NEVER))
 
   const key = 'iMessage;-;+12025550123'
   const plain = { key: '+12025550123', service: 'iMessage', text: '', path: '' }
@@ -147,7 +147,7 @@ test('hostile texts reach osascript as they are, and never its arguments', async
 
   const texts: unknown[] = []
   for (const text of HOSTILE) {
-    await script.send(PERSON, text)
+    await script.send(PERSON, text, NEVER)
     texts.push(JSON.parse(osascript.input()).text)
   }
 
@@ -161,7 +161,7 @@ test('while a send runs, ps shows neither its text nor its recipient', async () 
   // As ps does; the process of the stand-in is the child that osascript would be.
   osascript.plays(`ps -ww -o args= -p $$ > "$0.ps"; ${DONE}`)
 
-  const answer = await script.send(PERSON, 'your test result is POSITIVE')
+  const answer = await script.send(PERSON, 'your test result is POSITIVE', NEVER)
 
   const shown = readFileSync(`${osascript.path}.ps`, 'utf8')
   expect(answer).toEqual({ answer: 'done' })

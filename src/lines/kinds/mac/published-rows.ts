@@ -1,0 +1,75 @@
+// Messages that were published lately. Messages may write what a row lacks after it has called it finished:
+// its files (seen by users of BlueBubbles one to three seconds later) and its words.
+
+import type { Clock } from '../../../system/clock.ts'
+import { dropOldest } from '../../../system/memoize.ts'
+import type { FileRow, MessageRow } from './chat-db-rows.ts'
+import type { ChatDb } from './chat-db.ts'
+import { isOfUnknownContent } from './classify.ts'
+
+/** What is added later than this belongs to a repair of the database. */
+export const WATCHED_MS = 600_000
+const ROWS_MAX = 500
+
+type PublishedRow = {
+  readonly guid: string
+  /** By the monotonic clock. */
+  readonly since: number
+  readonly files: ReadonlySet<string>
+  /** It had nothing but perhaps a subject. */
+  readonly isBlank: boolean
+}
+
+/** What came into rows after they were published. */
+type Additions = {
+  readonly files: readonly { readonly messageGuid: string; readonly file: FileRow }[]
+  readonly rowsWithWords: readonly MessageRow[]
+}
+
+export class PublishedRows {
+  readonly #clock: Clock
+  readonly #rows = new Map<number, PublishedRow>()
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  take(row: MessageRow, fileGuids: readonly string[]): void {
+    const files = new Set([...fileGuids, ...row.inlineEmoji.map(({ guid }) => guid)])
+    const [since, isBlank] = [this.#clock.monotonic(), isOfUnknownContent(row)]
+    this.#rows.set(row.rowId, { guid: row.guid, since, files, isBlank })
+    dropOldest(this.#rows, ROWS_MAX)
+  }
+
+  /** Another database has other ROWIDs. */
+  clear(): void {
+    this.#rows.clear()
+  }
+
+  look(db: ChatDb): Additions {
+    const oldest = this.#clock.monotonic() - WATCHED_MS
+    for (const [rowId, { since }] of this.#rows) if (since < oldest) this.#rows.delete(rowId)
+    if (this.#rows.size === 0) return { files: [], rowsWithWords: [] }
+    const blank = [...this.#rows].flatMap(([rowId, { isBlank }]) => (isBlank ? [rowId] : []))
+    const filled = db.rowsAt(blank).filter((row) => !isOfUnknownContent(row))
+    const joined = db.filesAt([...this.#rows.keys()])
+    const found = new Map([...joined, ...filled.map(({ rowId, files }) => [rowId, files] as const)])
+    const files = [...found].flatMap(([rowId, all]) => this.#newFiles(rowId, all))
+    const rowsWithWords = filled.filter(({ rowId }) => this.#rows.get(rowId)?.isBlank === true)
+    for (const row of rowsWithWords) {
+      const published = this.#rows.get(row.rowId)
+      if (published !== undefined) this.#rows.set(row.rowId, { ...published, isBlank: false })
+    }
+    return { files, rowsWithWords }
+  }
+
+  #newFiles(rowId: number, all: readonly FileRow[]): Additions['files'] {
+    const published = this.#rows.get(rowId)
+    if (published === undefined) return []
+    const added = all.filter(({ guid, isHidden }) => !isHidden && !published.files.has(guid))
+    if (added.length === 0) return []
+    const files = new Set([...published.files, ...added.map(({ guid }) => guid)])
+    this.#rows.set(rowId, { ...published, files })
+    return added.map((file) => ({ messageGuid: published.guid, file }))
+  }
+}

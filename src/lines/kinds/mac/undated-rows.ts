@@ -1,0 +1,41 @@
+// Rows without a date, or with one that cannot be: whole stretches of old databases have none
+// (imessage-exporter), and iCloud writes them again.
+
+import type { Clock } from '../../../system/clock.ts'
+import type { MessageRow } from './chat-db-rows.ts'
+import type { ChatDb } from './chat-db.ts'
+import { dateOf } from './classify.ts'
+
+/** One of them is news in so long, and only beside a row that is younger. */
+const NEW_MS = 60_000
+
+export class UndatedRows {
+  readonly #clock: Clock
+  #seenAt = -Infinity
+  #alone: number | null = null
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  /** Notes the rows of a look that were not seen before. */
+  note(db: ChatDb, rows: readonly MessageRow[]): void {
+    const [now, monotonic] = [this.#clock.now(), this.#clock.monotonic()]
+    if (rows.every((row) => dateOf(row, now) !== null)) return
+    const isFirst = monotonic - this.#seenAt >= NEW_MS
+    this.#seenAt = monotonic
+    const [only] = rows
+    const isAlone = isFirst && rows.length === 1 && isBesideNews(db, now)
+    if (isAlone && only !== undefined) this.#alone = only.rowId
+  }
+
+  /** True for a row that came alone while the newest rows were new. */
+  isAlone({ rowId }: MessageRow): boolean {
+    return rowId === this.#alone
+  }
+}
+
+function isBesideNews(db: ChatDb, now: number): boolean {
+  const newest = db.rowsAt(db.lastRows().map(({ rowId }) => rowId))
+  return newest.some(({ at }) => at !== null && Math.abs(now - at) < NEW_MS)
+}
