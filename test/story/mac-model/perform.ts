@@ -118,7 +118,13 @@ class Performance {
       return
     }
     const chat = file.addChat({ identifier: handle, lastAddressedHandle: handle })
-    writeOwn(this.#world, { to: handle, chat, destination_caller_id: null, text: 'from iCloud', at: clock.now() - DAY_MS })
+    writeOwn(this.#world, {
+      to: handle,
+      chat,
+      destination_caller_id: null,
+      text: 'from iCloud',
+      at: clock.now() - DAY_MS,
+    })
   }
 
   async #send({ person, text, fate, copies }: Send): Promise<void> {
