@@ -178,7 +178,7 @@ export class MacWorld {
   async #keepFiles(): Promise<void> {
     const files = this.#files
     if (files.kept + files.missed >= files.written) return
-    const sql = "SELECT count(*) AS count FROM attachments WHERE state = 'available'"
+    const sql = `SELECT count(*) AS count FROM attachments WHERE state = 'available' AND caller = ''`
     const count = () => this.relay.db.sqlite.query<{ count: number }, []>(sql).get()?.count ?? 0
     const look = async () => {
       await this.clock.advance(100)
