@@ -176,32 +176,49 @@ class Draw {
   }
 
   #letter(where: Pick<Letter, 'history' | 'at' | 'person' | 'group'>): void {
-    const { history, at, group } = where
+    const { at, group } = where
     const isOwn = this.#seldom(['typed'], 0.2) !== null
     const body = this.#body(isOwn, group)
     const isFile = FILE_BODIES.has(body)
-    const person = body === 'late mark' ? this.#stranger() : this.#member(where)
-    const date = isFile ? null : this.#seldom(Object.keys(DATES) as Feature[], 0.2) // Its own keys.
-    const dated = date === null ? 'now' : (DATES[date] ?? 'now')
-    const isTwice = !isFile && dated === 'now' && this.#seldom(['twice'], 0.1) !== null
-    const spelling = isOwn && group !== null ? null : this.#random.of(person.spellings)
+    const person = this.#member(where, body)
+    const dated = isFile ? 'now' : this.#date()
     const letter: Letter = {
+      ...where,
       kind: 'letter',
-      ...{ history, at, person, group, spelling, body, dated, isTwice },
       by: isOwn ? 'owner' : 'person',
-      text: body === 'late mark' ? '' : this.#text(),
+      person,
+      spelling: isOwn && group !== null ? null : this.#random.of(person.spellings),
+      text: this.#wordsOf(body),
+      isTwice: !isFile && dated === 'now' && this.#again(),
       service: this.#service(person),
       place: person.isReachable ? this.#place(person, { isOwn, group }) : 'chat',
+      dated,
+      body,
       copies: [],
       during: null,
     }
     this.#moves.push({ ...letter, copies: isFile ? [] : this.#copies(letter) })
-    if (isFile || body === 'retracted text' || this.#seldom(['twice'], 0.1) === null) return
+    if (isFile || body === 'retracted text' || !this.#again()) return
     // The same words again, much later: that is another message.
     this.#moves.push({ ...letter, at: at + 5_000 + this.#random.below(30_000), copies: [] })
   }
 
-  #member({ person, group }: Pick<Letter, 'person' | 'group'>): Person {
+  #date(): Dated {
+    const feature = this.#seldom(Object.keys(DATES) as Feature[], 0.2) // Its own keys.
+    return (feature === null ? undefined : DATES[feature]) ?? 'now'
+  }
+
+  #again(): boolean {
+    return this.#seldom(['twice'], 0.1) !== null
+  }
+
+  #wordsOf(body: Body): string {
+    return body === 'late mark' ? '' : this.#text()
+  }
+
+  /** What has no words can only be told from others by its sender. */
+  #member({ person, group }: Pick<Letter, 'person' | 'group'>, body: Body): Person {
+    if (body === 'late mark') return this.#stranger()
     return group === null ? person : this.#random.of(group.members)
   }
 

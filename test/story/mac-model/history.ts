@@ -214,29 +214,46 @@ export function wordsOf(move: Move): string {
 }
 
 function actOf(move: Move): string {
-  if (move.kind === 'trouble') return `${move.what} (trouble ${move.number})`
-  if (move.kind === 'other') {
-    const many = move.count > 1 ? ` × ${move.count}` : ''
-    return `${move.what}${many}: ${move.person.handle} "${move.text}"`
+  switch (move.kind) {
+    case 'trouble':
+      return `${move.what} (trouble ${move.number})`
+    case 'other': {
+      const many = move.count > 1 ? ` × ${move.count}` : ''
+      return `${move.what}${many}: ${move.person.handle} "${move.text}"`
+    }
+    case 'send': {
+      const { text, person, fate } = move
+      return `a program sends "${text}" to ${person.handle}: ${fate}${laterOf(move)}`
+    }
+    case 'letter': {
+      const who =
+        move.by === 'owner' ? `the owner types to ${move.person.handle}` : move.person.handle
+      return `${who}: "${move.text}"${oddOf(move)}${laterOf(move)}`
+    }
   }
-  const { person, text, copies } = move
-  const later = copies.map(({ afterMs, spelling }) => {
-    return `, again ${afterMs / 1_000} s later${spelling === null ? '' : ` by ${JSON.stringify(spelling)}`}`
-  })
-  if (move.kind === 'send') {
-    return `a program sends "${text}" to ${person.handle}: ${move.fate}${later.join('')}`
-  }
-  const who = move.by === 'owner' ? `the owner types to ${person.handle}` : person.handle
-  const details = [
-    move.spelling === person.handle ? '' : `spelled ${JSON.stringify(move.spelling)}`,
-    move.group === null ? '' : `in ${move.group.identifier}`,
-    move.place === 'chat' ? '' : move.place,
-    move.dated === 'now' ? '' : `dated ${move.dated}`,
-    move.body === 'whole' ? '' : move.body,
-    move.isTwice ? 'twice' : '',
-    move.service === 'iMessage' ? '' : move.service,
-    move.during === null ? '' : `during trouble ${move.during}`,
+}
+
+function laterOf({ copies }: Letter | Send): string {
+  const by = (spelling: string | null) =>
+    spelling === null ? '' : ` by ${JSON.stringify(spelling)}`
+  const all = copies.map(
+    ({ afterMs, spelling }) => `, again ${afterMs / 1_000} s later${by(spelling)}`,
+  )
+  return all.join('')
+}
+
+/** What is not as with a plain letter. */
+function oddOf(letter: Letter): string {
+  const { spelling, person, group, place, dated, body, isTwice, service, during } = letter
+  const odd = [
+    spelling !== person.handle && `spelled ${JSON.stringify(spelling)}`,
+    group !== null && `in ${group.identifier}`,
+    place !== 'chat' && place,
+    dated !== 'now' && `dated ${dated}`,
+    body !== 'whole' && body,
+    isTwice && 'twice',
+    service !== 'iMessage' && service,
+    during !== null && `during trouble ${during}`,
   ]
-  const said = details.filter((detail) => detail !== '')
-  return `${who}: "${text}" ${said.join(', ')}${later.join('')}`
+  return odd.flatMap((words) => (words === false ? [] : [`, ${words}`])).join('')
 }

@@ -51,50 +51,54 @@ export async function faultsOf(run: Run, lived: Lived): Promise<readonly Fault[]
   ]
 }
 
-function messageFaults({
-  run,
-  expected: all,
-  events,
-  messages,
-  conversations,
-}: Seen): readonly Fault[] {
-  const faults: Fault[] = []
+function messageFaults(seen: Seen): readonly Fault[] {
+  const { run, expected: all, events, messages, conversations } = seen
   const left = new Set(messages.filter(({ source }) => source !== 'api'))
   const byText = Map.groupBy(left, ({ text }) => text)
   const identifiers = new Map(conversations.map(({ id, chat_identifier: name }) => [id, name]))
-  const received = events.filter(({ name }) => RECEIVED.has(name))
-  for (const expected of all) {
-    const { history, text, conversation } = expected
-    const found = (byText.get(text) ?? []).filter((message) => isOf(message, expected, identifiers))
+  const faults = all.flatMap((expected) => {
+    const same = byText.get(expected.text) ?? []
+    const found = same.filter((message) => isOf(message, expected, identifiers))
     for (const message of found) left.delete(message)
-    const ids = new Set(found.map(({ id }) => id))
-    const fault = (law: string, words: string) =>
-      faults.push({ law, history, words: `${words}: "${text}" of ${conversation}` })
-    const wrong = outside(found.length, expected.stored)
-    if (wrong !== null)
-      fault('each message is stored once', `stored ${found.length} times, not ${wrong}`)
-    const news = received.filter(({ messageId }) => ids.has(messageId)).length
-    const untrue = outside(news, expected.received)
-    if (untrue !== null && wrong === null)
-      fault('news is told once', `told ${news} times, not ${untrue}`)
-    const edits = countOf(events, 'message.edited', ids)
-    const untold = outside(edits, expected.edits)
-    if (untold !== null) fault('an edit is told once', `${edits} edits, not ${untold}`)
-    if (countOf(events, 'message.unsent', ids) > 0) fault('nothing was unsent', 'told as unsent')
-    const files = found.flatMap(({ attachments = [] }: Json) => attachments)
-    if (!expected.hasFile || wrong !== null) continue
-    const states = files.map(({ state }: Json) => state).join()
-    if (states !== 'available') fault('a file is there', `its files are "${states}"`)
-  }
+    return foundFaults(found, expected, events)
+  })
   const own = wordsToOneself(run)
   for (const { text, handle, id } of left) {
-    const words = `"${text}" of ${handle}`
-    const isNews = received.some(({ messageId }) => messageId === id)
+    const isNews = events.some(({ name, messageId }) => RECEIVED.has(name) && messageId === id)
     if (own.has(text) && !isNews) continue
     const law = own.has(text) ? 'our own words are no news' : 'each message has its conversation'
-    faults.push({ law, history: historyOf(run, all, text), words })
+    faults.push({ law, history: historyOf(run, all, text), words: `"${text}" of ${handle}` })
   }
   return faults
+}
+
+/** What is wrong with the messages that were found for one that is expected. */
+function foundFaults(
+  found: readonly Json[],
+  { history, text, conversation, stored, received, edits, hasFile }: Expected,
+  events: readonly Event[],
+): readonly Fault[] {
+  const fault = (law: string, words: string) => ({
+    law,
+    history,
+    words: `${words}: "${text}" of ${conversation}`,
+  })
+  const wrong = outside(found.length, stored)
+  const amount = `stored ${found.length} times, not ${wrong}`
+  if (wrong !== null) return [fault('each message is stored once', amount)]
+  const ids = new Set(found.map(({ id }) => id))
+  const news = events.filter((one) => RECEIVED.has(one.name) && ids.has(one.messageId))
+  const edited = countOf(events, 'message.edited', ids)
+  const files = found.flatMap(({ attachments = [] }: Json) => attachments)
+  const states = files.map(({ state }: Json) => state).join()
+  const [untrue, untold] = [outside(news.length, received), outside(edited, edits)]
+  const laws = [
+    untrue !== null && fault('news is told once', `told ${news.length} times, not ${untrue}`),
+    untold !== null && fault('an edit is told once', `${edited} edits, not ${untold}`),
+    countOf(events, 'message.unsent', ids) > 0 && fault('nothing was unsent', 'told as unsent'),
+    hasFile && states !== 'available' && fault('a file is there', `its files are "${states}"`),
+  ]
+  return laws.filter((law) => law !== false)
 }
 
 function historyOf(run: Run, all: readonly Expected[], text: string): number | null {
@@ -112,14 +116,12 @@ function isOf(
   if (expected.isGroup !== (message.conversation_type === 'group')) return false
   if (expected.isGroup && identifiers.get(message.conversation_id) !== expected.conversation)
     return false
-  if ((message.direction === 'outbound') !== (expected.sender === null)) {
-    // An echo in a group may be listed as it came.
-    if (expected.sender !== null || expected.stored[0] > 0) return false
-  }
-  const sender = expected.isGroup ? message.from : message.handle
-  return expected.sender === null && expected.isGroup
-    ? true
-    : sender === (expected.isGroup ? expected.sender : expected.conversation)
+  const isOwn = message.direction === 'outbound'
+  // An echo in a group may be listed as it came.
+  const isEcho = expected.sender === null && expected.stored[0] === 0
+  if (isOwn !== (expected.sender === null) && !isEcho) return false
+  if (expected.isGroup) return expected.sender === null || message.from === expected.sender
+  return message.handle === expected.conversation
 }
 
 /** Null for a number within the range. */
@@ -134,7 +136,7 @@ function countOf(events: readonly Event[], name: string, ids: ReadonlySet<string
 
 function sendFaults({ run, lived, events, messages }: Seen): readonly Fault[] {
   const faults: Fault[] = []
-  const hasCrash = run.moves.some(({ kind, ...move }) => 'what' in move && move.what === 'crash')
+  const hasCrash = run.moves.some((move) => move.kind === 'trouble' && move.what === 'crash')
   for (const send of run.moves.filter((move): move is Send => move.kind === 'send')) {
     const words = wrongAbout(send, { run, lived, events, messages, hasCrash })
     if (words === null) continue
@@ -147,31 +149,31 @@ function sendFaults({ run, lived, events, messages }: Seen): readonly Fault[] {
 
 type Sent = Omit<Seen, 'conversations' | 'expected'> & { readonly hasCrash: boolean }
 
-function wrongAbout(send: Send, { run, lived, events, messages, hasCrash }: Sent): string | null {
-  const { text, person } = send
-  const answer = lived.answers.get(text)
-  const carried = lived.carried(text)
+function wrongAbout(send: Send, sent: Sent): string | null {
+  const { run, lived } = sent
+  const { status = 0, body = null } = lived.answers.get(send.text) ?? {}
+  const carried = lived.carried(send.text)
   if (carried > 1) return `left ${carried} times`
   if (isRefused(run, send)) {
-    const code = answer?.body?.error?.code
-    if (answer?.status !== 409 || carried > 0) return `answered ${answer?.status} ${code}`
-    return null
+    return status === 409 && carried === 0 ? null : `answered ${status}, left ${carried} times`
   }
-  if (answer === undefined || answer.status >= 300) {
-    return `answered ${answer?.status} ${JSON.stringify(answer?.body?.error)}`
-  }
-  const found = messages.filter(({ source, text: said }) => source === 'api' && said === text)
-  const [message] = found
-  if (found.length !== 1 || message.handle !== person.handle) return `stored ${found.length} times`
-  const others = messages.filter(({ source, text: said }) => source !== 'api' && said === text)
-  if (others.length > 0) return `listed again as typed on the device, for ${others[0].handle}`
+  return status === 200 || status === 202
+    ? wrongInList(send, sent)
+    : `answered ${status} ${JSON.stringify(body)}`
+}
+
+function wrongInList(send: Send, { lived, events, messages, hasCrash }: Sent): string | null {
+  const same = messages.filter(({ text }) => text === send.text)
+  const [message, ...more] = same.filter(({ source }) => source === 'api')
+  if (more.length > 0 || message?.handle !== send.person.handle) return 'not stored once'
+  const other = same.find(({ source }) => source !== 'api')
+  if (other !== undefined) return `listed again as typed on the device, for ${other.handle}`
   const { status, error } = message
-  const isTrue = isEnd(send, status, hasCrash && carried === 0)
-  const failures = countOf(events, 'message.failed', new Set([message.id]))
+  const isTrue = isEnd(send, status, hasCrash && lived.carried(send.text) === 0)
   if (!isTrue) return `ended as ${status} ${error?.code ?? ''}`
-  if (WENT.has(status) && failures > 0) return `told as failed ${failures} times, and is ${status}`
-  if (status === 'failed' && failures !== 1) return `told as failed ${failures} times`
-  return null
+  const failures = countOf(events, 'message.failed', new Set([message.id]))
+  const isTold = WENT.has(status) ? failures === 0 : status !== 'failed' || failures === 1
+  return isTold ? null : `is ${status}, and told as failed ${failures} times`
 }
 
 function isEnd(send: Send, status: string, mayBeLost: boolean): boolean {
@@ -179,34 +181,38 @@ function isEnd(send: Send, status: string, mayBeLost: boolean): boolean {
   return endOf(send) === 'sent' ? WENT.has(status) : status === 'failed'
 }
 
-function conversationFaults({ run, lived, expected, conversations }: Seen): readonly Fault[] {
-  const faults: Fault[] = []
+function conversationFaults({ run, expected, conversations }: Seen): readonly Fault[] {
   const direct = conversations.filter(({ type }) => type !== 'group')
   const byHandle = Map.groupBy(direct, ({ handle }) => handle)
-  for (const [handle, all] of byHandle) {
+  return [...byHandle].flatMap(([handle, all]) => {
     const told = expected.filter((one) => !one.isGroup && one.conversation === handle)
     const history = told[0]?.history ?? null
-    const fault = (law: string, words: string) =>
-      faults.push({ law, history, words: `${words}: ${handle}` })
-    if (all.length > 1) fault('a person has one conversation', `${all.length} conversations`)
+    const fault = (law: string, words: string) => ({ law, history, words: `${words}: ${handle}` })
     const [{ last_message: last, unread_count: unread = 0, service }] = all as [Json]
     const news = told.filter(({ isOld, sender }) => !isOld && sender !== null)
     const most = news.reduce((count, { received: [, of] }) => count + of, 0)
-    const isUndated = told.some(({ received: [least, of] }) => least !== of)
-    if (unread > most && !isUndated && !hasUnplaced(run, handle)) {
-      fault('history is not unread', `${unread} unread of ${most}`)
-    }
-    const old = told.filter(({ isOld }) => isOld)
-    const hasNews = told.some(({ isOld }) => !isOld) || lived.answers.size > 0
-    if (old.some(({ text }) => text === last?.text) && hasNews && hasOther(run, handle)) {
-      fault('the last message is the latest', `the last message is "${last.text}"`)
-    }
+    const isOldLast = told.some(({ isOld, text }) => isOld && text === last?.text)
     const isCarriers = told.some((one) => one.isCarriers && !one.isOld)
-    if (news.length > 0 && !isCarriers && service === 'SMS') {
-      fault('history keeps the service', `its service is ${service}`)
-    }
-  }
-  return faults
+    const laws = [
+      all.length > 1 && fault('a person has one conversation', `${all.length} conversations`),
+      unread > most &&
+        !isVague(run, handle, told) &&
+        fault('history is not unread', `${unread} unread of ${most}`),
+      isOldLast &&
+        hasOther(run, handle) &&
+        fault('the last message is the latest', `the last message is "${last.text}"`),
+      service === 'SMS' &&
+        news.length > 0 &&
+        !isCarriers &&
+        fault('history keeps the service', `its service is ${service}`),
+    ]
+    return laws.filter((law) => law !== false)
+  })
+}
+
+/** Nobody can say what is news of it. */
+function isVague(run: Run, handle: string, told: readonly Expected[]): boolean {
+  return told.some(({ received: [least, most] }) => least !== most) || hasUnplaced(run, handle)
 }
 
 /** What was never joined to a chat is announced to nobody, and unread all the same. */

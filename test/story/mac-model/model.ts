@@ -46,7 +46,7 @@ export async function runRows({
   return { histories: count, line, faults }
 }
 
-export async function live(run: Run): Promise<readonly Fault[]> {
+async function live(run: Run): Promise<readonly Fault[]> {
   const lived = await perform(run)
   await using _ = lived.world
   return faultsOf(run, lived)

@@ -42,9 +42,7 @@ const ONCE: Range = [1, 1]
 
 export function expectedOf(run: Run): readonly Expected[] {
   const all = new Map<string, Expected>()
-  const hasBackFill = run.moves.some(
-    ({ kind, ...move }) => 'what' in move && move.what === 'back-fill',
-  )
+  const hasBackFill = run.moves.some((move) => move.kind === 'other' && move.what === 'back-fill')
   for (const one of run.moves.flatMap((move) => expectedOfMove(move, hasBackFill))) {
     const key = JSON.stringify([one.conversation, one.text, one.sender])
     const before = all.get(key)
@@ -116,7 +114,7 @@ const NOTHING = { edits: NONE, hasFile: false, isOld: false, isCarriers: false }
 
 function expectedOfOther(move: Other): readonly Expected[] {
   const { person, group, what, count, text, history } = move
-  const of = { history: history ?? 0, conversation: person.handle, isGroup: false }
+  const of = { history: Number(history), conversation: person.handle, isGroup: false }
   const received = { ...of, ...NOTHING, sender: person.handle, text, stored: ONCE, received: ONCE }
   switch (what) {
     case 'edit of nothing':
@@ -140,7 +138,7 @@ function expectedOfOther(move: Other): readonly Expected[] {
       // They are old, as far as anybody knows: one at most can be news.
       return [{ ...received, stored: [count, count], received: [0, 1] }]
     case 'echo in a group': {
-      const conversation = group?.identifier ?? ''
+      const conversation = String(group?.identifier)
       const own = { ...received, conversation, isGroup: true, sender: null }
       return [{ ...own, stored: [0, 1], received: NONE }]
     }

@@ -338,6 +338,6 @@ export function edited(text: string): string {
   return `${text}, corrected`
 }
 
-export function fileOf(text: string): string {
+function fileOf(text: string): string {
   return `${text.replaceAll(' ', '-')}.txt`
 }

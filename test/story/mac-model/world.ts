@@ -26,7 +26,7 @@ export type Event = {
 
 /** Time in which a busy machine lets every timer be late. */
 const GRAIN_MS = 1_000
-const COARSE_MS = 9_000
+const COARSE_MS = 4_000
 /** A longer time passes in coarse grains. */
 const LONG_MS = 60_000
 const COPY_MS = 1_000
@@ -178,7 +178,7 @@ export class MacWorld {
   async #keepFiles(): Promise<void> {
     const files = this.#files
     if (files.kept + files.missed >= files.written) return
-    const sql = "SELECT count(*) AS count FROM attachments WHERE state = 'available'"
+    const sql = `SELECT count(*) AS count FROM attachments WHERE state = 'available' AND caller = ''`
     const count = () => this.relay.db.sqlite.query<{ count: number }, []>(sql).get()?.count ?? 0
     const look = async () => {
       await this.clock.advance(100)
@@ -192,9 +192,8 @@ export class MacWorld {
   }
 
   async #elapse(ms: number): Promise<void> {
-    const grain = ms > LONG_MS ? COARSE_MS : GRAIN_MS
     let left = ms
-    for (; left > grain; left -= grain) await this.clock.skip(grain)
+    for (; left > GRAIN_MS; left -= grainOf(left)) await this.clock.skip(grainOf(left))
     await this.clock.advance(Math.max(left, 0))
   }
 
@@ -255,6 +254,11 @@ class Life extends TestClock {
   override advanceUntil(isOver: () => boolean, ms: number): Promise<void> {
     return this.#world.advanceUntil(isOver, ms)
   }
+}
+
+/** A line that misses two grains in a row must not think that its Mac was asleep. */
+function grainOf(leftMs: number): number {
+  return leftMs > LONG_MS ? COARSE_MS : GRAIN_MS
 }
 
 type Order = { readonly mode: string; readonly text: string; readonly path: string }

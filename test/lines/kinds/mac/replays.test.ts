@@ -147,3 +147,22 @@ test('a replay right after a start is told from what was read before it', async 
 
   expect(messagesOf(line.events)).toEqual([])
 })
+
+test('what iCloud wrote once more is no second message in a database that was rebuilt since', async () => {
+  for (const order of ['oldest_first', 'newest_first'] as const) {
+    await using rig = await attendedMac()
+    const { model, clock } = rig
+    const at = clock.now()
+    const write = () => model.file.receive({ from: FRIEND, text: 'hello', at })
+    write()
+    await clock.advance(2 * MINUTE_MS)
+    write()
+    await clock.advance(1_000)
+
+    model.replace({ keep: 100, order, into: 'new_file' })
+    await clock.advance(10_000)
+
+    const guids = messagesOf(rig.line.events).map(({ guid }) => guid)
+    expect(new Set(guids).size).toBe(1)
+  }
+})
