@@ -200,6 +200,14 @@ export function isUndated({ dated }: Pick<Letter, 'dated'>): boolean {
   return dated === 'never' || dated === 'before 2001'
 }
 
+/** The words by which a person ended it, or began again, before a time. */
+export function keywordsOf({ moves }: Run, handle: string, before: number): readonly string[] {
+  return moves.flatMap((move) => {
+    const isTheirs = move.kind === 'letter' && move.person.handle === handle && move.at < before
+    return isTheirs && ['STOP', 'START'].includes(move.text) ? [move.text] : []
+  })
+}
+
 export const FILE_BODIES: ReadonlySet<Body> = new Set([
   'file',
   'late file',

@@ -6,6 +6,7 @@ import {
   endOf,
   expectedOf,
   isRefused,
+  vagueWords,
   wordsToOneself,
   type Expected,
   type Range,
@@ -62,10 +63,10 @@ function messageFaults(seen: Seen): readonly Fault[] {
     for (const message of found) left.delete(message)
     return foundFaults(found, expected, events)
   })
-  const own = wordsToOneself(run)
+  const [own, vague] = [wordsToOneself(run), vagueWords(run)]
   for (const { text, handle, id } of left) {
     const isNews = events.some(({ name, messageId }) => RECEIVED.has(name) && messageId === id)
-    if (own.has(text) && !isNews) continue
+    if (own.has(text) && (!isNews || vague.has(text))) continue
     const law = own.has(text) ? 'our own words are no news' : 'each message has its conversation'
     faults.push({ law, history: historyOf(run, all, text), words: `"${text}" of ${handle}` })
   }
@@ -212,7 +213,8 @@ function conversationFaults({ run, expected, conversations }: Seen): readonly Fa
 
 /** Nobody can say what is news of it. */
 function isVague(run: Run, handle: string, told: readonly Expected[]): boolean {
-  return told.some(({ received: [least, most] }) => least !== most) || hasUnplaced(run, handle)
+  const isSplit = told.some(({ received: [least, most] }) => least !== most)
+  return isSplit || told.length === 0 || hasUnplaced(run, handle)
 }
 
 /** What was never joined to a chat is announced to nobody, and unread all the same. */

@@ -5,6 +5,7 @@ import {
   FILE_BODIES,
   isOld,
   isUndated,
+  keywordsOf,
   type Letter,
   type Move,
   type Other,
@@ -42,8 +43,8 @@ const ONCE: Range = [1, 1]
 
 export function expectedOf(run: Run): readonly Expected[] {
   const all = new Map<string, Expected>()
-  const hasBackFill = run.moves.some((move) => move.kind === 'other' && move.what === 'back-fill')
-  for (const one of run.moves.flatMap((move) => expectedOfMove(move, hasBackFill))) {
+  const isFilled = hasBackFill(run)
+  for (const one of run.moves.flatMap((move) => expectedOfMove(move, isFilled))) {
     const key = JSON.stringify([one.conversation, one.text, one.sender])
     const before = all.get(key)
     all.set(key, before === undefined ? one : joined(before, one))
@@ -65,10 +66,10 @@ function sum([a, b]: Range, [c, d]: Range): Range {
   return [a + c, b + d]
 }
 
-function expectedOfMove(move: Move, hasBackFill: boolean): readonly Expected[] {
+function expectedOfMove(move: Move, isFilled: boolean): readonly Expected[] {
   switch (move.kind) {
     case 'letter':
-      return [expectedOfLetter(move, hasBackFill)]
+      return [expectedOfLetter(move, isFilled)]
     case 'send':
       return []
     case 'other':
@@ -78,7 +79,7 @@ function expectedOfMove(move: Move, hasBackFill: boolean): readonly Expected[] {
   }
 }
 
-function expectedOfLetter(letter: Letter, hasBackFill: boolean): Expected {
+function expectedOfLetter(letter: Letter, isFilled: boolean): Expected {
   const { person, group, text, by, history, body, isTwice, service } = letter
   const count = isTwice ? 2 : 1
   return {
@@ -88,7 +89,7 @@ function expectedOfLetter(letter: Letter, hasBackFill: boolean): Expected {
     sender: by === 'owner' ? null : person.handle,
     text,
     stored: [count, count],
-    received: by === 'owner' ? NONE : newsOf(letter, hasBackFill),
+    received: by === 'owner' ? NONE : newsOf(letter, isFilled),
     edits: body === 'retracted text' ? [0, 1] : NONE,
     hasFile: FILE_BODIES.has(body),
     isOld: isOld(letter),
@@ -96,7 +97,7 @@ function expectedOfLetter(letter: Letter, hasBackFill: boolean): Expected {
   }
 }
 
-function newsOf(letter: Letter, hasBackFill: boolean): Range {
+function newsOf(letter: Letter, isFilled: boolean): Range {
   if (isOld(letter)) return NONE
   // It may be of a group that nobody knows.
   if (letter.place === 'no chat' && letter.group === null) return NONE
@@ -105,7 +106,7 @@ function newsOf(letter: Letter, hasBackFill: boolean): Range {
   if (letter.dated === 'minutes ago') {
     if (letter.at < FIRST_WINDOW_MS) return NONE
     // Among many old ones nobody can tell it from them.
-    if (hasBackFill) return [0, 1]
+    if (isFilled) return [0, 1]
   }
   return letter.isTwice ? [2, 2] : ONCE
 }
@@ -153,20 +154,27 @@ function expectedOfOther(move: Other): readonly Expected[] {
 /** What the owner wrote to themselves: it may be listed, and is news to nobody. */
 export function wordsToOneself(run: Run): ReadonlySet<string> {
   const own = new Set<string>(['self chat', 'capitals', 'receive only'])
-  const found = run.moves.filter((move) => move.kind === 'other' && own.has(move.what))
-  return new Set(found.map((move) => (move as Other).text))
+  return textsOf(run, own)
+}
+
+/** The same on an address that nothing was sent from: rows that iCloud fills in may hide what proves it. */
+export function vagueWords(run: Run): ReadonlySet<string> {
+  return textsOf(run, new Set(hasBackFill(run) ? ['receive only'] : []))
+}
+
+function textsOf({ moves }: Run, kinds: ReadonlySet<string>): ReadonlySet<string> {
+  return new Set(
+    moves.flatMap((move) => (move.kind === 'other' && kinds.has(move.what) ? [move.text] : [])),
+  )
+}
+
+function hasBackFill({ moves }: Run): boolean {
+  return moves.some((move) => move.kind === 'other' && move.what === 'back-fill')
 }
 
 /** True if a send comes after a person has ended it, and before they began again. */
-export function isRefused(run: Run, send: Send): boolean {
-  const said = run.moves.filter(
-    (move): move is Letter =>
-      move.kind === 'letter' &&
-      move.at < send.at &&
-      move.person.handle === send.person.handle &&
-      ['STOP', 'START'].includes(move.text),
-  )
-  return said.at(-1)?.text === 'STOP'
+export function isRefused(run: Run, { person, at }: Send): boolean {
+  return keywordsOf(run, person.handle, at).at(-1) === 'STOP'
 }
 
 type End = 'sent' | 'failed'

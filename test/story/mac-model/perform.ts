@@ -6,7 +6,16 @@ import { encodeAttributedBody } from '../../support/mac/attributed-body-encoder.
 import { DELAYS, delayedBy, fateOf, isFate } from '../../support/mac/messages-behaviours.ts'
 import { OWN_NUMBER } from '../../support/mac/trace-steps.ts'
 import type { Json } from '../../support/test-relay.ts'
-import type { Letter, Move, Other, Past, Run, Send, Trouble } from './history.ts'
+import {
+  keywordsOf,
+  type Letter,
+  type Move,
+  type Other,
+  type Past,
+  type Run,
+  type Send,
+  type Trouble,
+} from './history.ts'
 import { chatsOf, DESK, groupChat, OWNER, withRow, writeLetter, writeOwn } from './rows.ts'
 import { MacWorld } from './world.ts'
 
@@ -127,8 +136,18 @@ class Performance {
     })
   }
 
-  async #send({ person, text, fate, copies }: Send): Promise<void> {
+  /** What a person said so far has been heard, unless it is lost. */
+  async #isHeard({ person: { handle }, at }: Send): Promise<void> {
+    const said = keywordsOf(this.#run, handle, at).length
+    const sql = `SELECT count(*) AS count FROM messages m JOIN conversations c ON c.seq = m.conversation_seq
+      WHERE m.text IN ('STOP', 'START') AND c.handle = $handle`
+    if (said > 0) await this.#world.until(() => this.#world.count(sql, { handle }) >= said)
+  }
+
+  async #send(send: Send): Promise<void> {
+    const { person, text, fate, copies } = send
     const { model, relay } = this.#world
+    await this.#isHeard(send)
     const files = fate === 'slow file' ? await this.#upload(text) : {}
     if (isFate(fate)) for (const spelling of person.spellings) model.behave(spelling, fate)
     else this.#plan({ person, text, fate })

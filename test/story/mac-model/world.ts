@@ -29,7 +29,7 @@ const GRAIN_MS = 1_000
 const COARSE_MS = 4_000
 /** A longer time passes in coarse grains. */
 const LONG_MS = 60_000
-const COPY_MS = 1_000
+const REAL_MS = 1_000
 const FIRST_MS = 1_000
 const STOP_MS = 120_000
 
@@ -178,17 +178,29 @@ export class MacWorld {
   async #keepFiles(): Promise<void> {
     const files = this.#files
     if (files.kept + files.missed >= files.written) return
-    const sql = `SELECT count(*) AS count FROM attachments WHERE state = 'available' AND caller = ''`
-    const count = () => this.relay.db.sqlite.query<{ count: number }, []>(sql).get()?.count ?? 0
-    const look = async () => {
-      await this.clock.advance(100)
-      files.kept = count()
-      return files.kept + files.missed >= files.written ? true : null
-    }
-    // A file that is never found is a fault that the laws see.
-    await eventually('its files are copied', look, COPY_MS).catch(() => {
-      files.missed = files.written - files.kept
+    const sql =
+      "SELECT count(*) AS count FROM attachments WHERE state = 'available' AND caller = ''"
+    await this.until(() => {
+      files.kept = this.count(sql)
+      return files.kept + files.missed >= files.written
     })
+    files.missed = Math.max(0, files.written - files.kept)
+  }
+
+  /** What a query of the relay's database counts. */
+  count(sql: string, values: Readonly<Record<string, string>> = {}): number {
+    const query = this.relay.db.sqlite.query<{ count: number }, [Record<string, string>]>(sql)
+    return query.get({ ...values })?.count ?? 0
+  }
+
+  /** Waits for what takes the machine real time; what never happens is a fault that the laws see. */
+  async until(isSo: () => boolean): Promise<void> {
+    const look = async () => {
+      if (isSo()) return true
+      await this.clock.advance(100)
+      return null
+    }
+    await eventually('it happens', look, REAL_MS).catch(() => {})
   }
 
   async #elapse(ms: number): Promise<void> {
