@@ -82,17 +82,15 @@ function extrasOf(
 ): MessageExtras | null {
   const { handle, spelling, isFromMe, attachments = [], replyTo, group } = device
   const hasSender = group !== undefined && !isFromMe
-  const isHistory = isOfHistory(device)
   const attachmentCount = eachOnce(attachments).length
-  const isPlain = attachmentCount === 0 && replyTo === undefined && spelling === undefined
-  if (isPlain && !hasSender && !isHistory) return null
-  return {
-    ...(isHistory && { isHistory }),
+  const extras = {
+    ...(isOfHistory(device) && { isHistory: true as const }),
     ...(spelling !== undefined && { spelling }),
     ...(attachmentCount > 0 && { attachmentCount }),
     ...(hasSender && { sender: deviceHandle(handle) }),
     ...(replyTo && { replyTo: replyIn(tx, line, conversationId, replyTo) }),
   }
+  return Object.keys(extras).length === 0 ? null : extras
 }
 
 /** True for a message that is announced to nobody, because of its age or by the device's word. */

@@ -23,6 +23,9 @@ type Asked = {
 /** Histories that share one relay: they happen at the same time, to other people. */
 export const HISTORIES_OF_RUN = 100
 
+/** Lives that a search for the shortest history may take. */
+const LIVES_MAX = 150
+
 /** Lives through so many histories, and says what broke a law, each with the shortest history that does. */
 export async function runRows({
   count,
@@ -64,7 +67,10 @@ function wordsOfFault({ seed, schema }: Run, { law, words }: Fault): string {
 /** Takes away whatever the fault does not need: the other histories, then move after move, then what is odd of each. */
 async function shortest(run: Run, fault: Fault): Promise<string> {
   let best = run
+  let lives = 0
   const breaks = async (smaller: Run) => {
+    lives += 1
+    if (lives > LIVES_MAX) return false
     const found = await live(smaller)
     const isBroken = found.some(({ law }) => law === fault.law)
     if (isBroken) best = smaller
