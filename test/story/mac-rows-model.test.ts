@@ -9,7 +9,7 @@ import { drawRun } from './mac-model/draw.ts'
 import { FEATURES } from './mac-model/history.ts'
 import { HISTORIES_OF_RUN, runRows } from './mac-model/model.ts'
 
-const RUNS = 2
+const RUNS = 4
 
 for (let run = 0; run < RUNS; run += 1) {
   const seed = SEED + run * HISTORIES_OF_RUN
