@@ -33,7 +33,7 @@ const MOVES_MAX = 9
 const BACK_FILL = 60
 const LONG_BACK_FILL = 1_500
 /** Five failures in an hour stop a line, and that is another story. */
-const FAILURES_MAX = 3
+const FAILURES_MAX = 4
 /** All other sends wait behind one for minutes. */
 const SLOW_FILES_MAX = 2
 const SCHEMAS = ['macos15', 'macos26a', 'macos26b'] as const
@@ -281,10 +281,11 @@ class Draw {
       return this.#slowFiles > SLOW_FILES_MAX ? 'happy' : feature
     }
     if (feature === 'odd rows') return this.#random.of(ODD)
-    if (feature === 'sends') return this.#chance(0.7) ? 'happy' : this.#random.of(GOING)
+    if (feature === 'sends' && this.#chance(0.7)) return 'happy'
     this.#failures += 1
     if (this.#failures > FAILURES_MAX) return 'happy'
-    return feature === 'late error' ? feature : this.#random.of(FAILING)
+    if (feature === 'late error') return feature
+    return this.#random.of(feature === 'sends' ? GOING : FAILING)
   }
 
   /** A person ends it by one spelling, and perhaps begins again by another; programs try both times. */
