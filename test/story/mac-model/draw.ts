@@ -27,12 +27,13 @@ const WINDOWS_MS = [0, 20, 40].map((minutes) => minutes * MINUTE_MS)
 const WINDOW_MS = 90_000
 /** A long trouble begins so long after its window. */
 const TROUBLE_AFTER_MS = 5 * MINUTE_MS
-const COPIES_MS = [61, 120, 600, 3_600].map((seconds) => seconds * SECOND_MS)
+const COPIES_MS = [61, 120, 600].map((seconds) => seconds * SECOND_MS)
+const LATE_COPY_MS = 3_600 * SECOND_MS
 const MOVES_MAX = 9
 const BACK_FILL = 60
 const LONG_BACK_FILL = 1_500
 /** Five failures in an hour stop a line, and that is another story. */
-const FAILURES_MAX = 3
+const FAILURES_MAX = 4
 /** All other sends wait behind one for minutes. */
 const SLOW_FILES_MAX = 2
 const SCHEMAS = ['macos15', 'macos26a', 'macos26b'] as const
@@ -92,6 +93,8 @@ class Draw {
   readonly #random: SeededRandom
   readonly #moves: Move[] = []
   readonly #past: Past[] = []
+  /** In some runs they come as late as an hour after, for which all of the run waits. */
+  readonly #copiesMs: readonly number[]
   #serial = 1
   #failures = 0
   #slowFiles = 0
@@ -100,6 +103,7 @@ class Draw {
   constructor(drawn: Drawn) {
     this.#drawn = drawn
     this.#random = new SeededRandom(drawn.seed)
+    this.#copiesMs = this.#chance(0.3) ? [...COPIES_MS, LATE_COPY_MS] : COPIES_MS
   }
 
   run(): Run {
@@ -252,7 +256,7 @@ class Draw {
       const isRespelled = letter.spelling !== null && this.#chance(0.2)
       const spelling = isRespelled ? this.#random.of(letter.person.spellings) : letter.spelling
       const isBare = letter.by === 'owner' && letter.group === null
-      return { afterMs: this.#random.of(COPIES_MS), spelling: isBare ? null : spelling }
+      return { afterMs: this.#random.of(this.#copiesMs), spelling: isBare ? null : spelling }
     })
   }
 
@@ -267,7 +271,7 @@ class Draw {
     const isPlain = fate === 'happy' && known.handle.startsWith('+')
     const person = isPlain ? known : this.#stranger()
     const isCopied = fate === 'happy' && this.#seldom(['own copies'], 0.3) !== null
-    const copies = isCopied ? [{ afterMs: this.#random.of(COPIES_MS), spelling: null }] : []
+    const copies = isCopied ? [{ afterMs: this.#random.of(this.#copiesMs), spelling: null }] : []
     this.#moves.push({ kind: 'send', history, at, person, text: this.#text(), fate, copies })
   }
 
@@ -277,10 +281,11 @@ class Draw {
       return this.#slowFiles > SLOW_FILES_MAX ? 'happy' : feature
     }
     if (feature === 'odd rows') return this.#random.of(ODD)
-    if (feature === 'sends') return this.#chance(0.7) ? 'happy' : this.#random.of(GOING)
+    if (feature === 'sends' && this.#chance(0.7)) return 'happy'
     this.#failures += 1
     if (this.#failures > FAILURES_MAX) return 'happy'
-    return feature === 'late error' ? feature : this.#random.of(FAILING)
+    if (feature === 'late error') return feature
+    return this.#random.of(feature === 'sends' ? GOING : FAILING)
   }
 
   /** A person ends it by one spelling, and perhaps begins again by another; programs try both times. */

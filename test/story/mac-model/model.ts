@@ -12,6 +12,9 @@ export type RowsFigures = {
   readonly faults: readonly string[]
 }
 
+/** Shorter histories that are tried for one fault: each takes about a second. */
+const TRIES_MAX = 80
+
 type Asked = {
   readonly count: number
   readonly seed: number
@@ -21,10 +24,7 @@ type Asked = {
 }
 
 /** Histories that share one relay: they happen at the same time, to other people. */
-export const HISTORIES_OF_RUN = 100
-
-/** Lives that a search for the shortest history may take. */
-const LIVES_MAX = 150
+export const HISTORIES_OF_RUN = 50
 
 /** Lives through so many histories, and says what broke a law, each with the shortest history that does. */
 export async function runRows({
@@ -66,11 +66,10 @@ function wordsOfFault({ seed, schema }: Run, { law, words }: Fault): string {
 
 /** Takes away whatever the fault does not need: the other histories, then move after move, then what is odd of each. */
 async function shortest(run: Run, fault: Fault): Promise<string> {
-  let best = run
-  let lives = 0
+  let [best, tries] = [run, 0]
   const breaks = async (smaller: Run) => {
-    lives += 1
-    if (lives > LIVES_MAX) return false
+    tries += 1
+    if (tries > TRIES_MAX) return false
     const found = await live(smaller)
     const isBroken = found.some(({ law }) => law === fault.law)
     if (isBroken) best = smaller

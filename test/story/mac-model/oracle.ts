@@ -90,7 +90,8 @@ function expectedOfLetter(letter: Letter, isFilled: boolean): Expected {
     text,
     stored: [count, count],
     received: by === 'owner' ? NONE : newsOf(letter, isFilled),
-    edits: body === 'retracted text' ? [0, 1] : NONE,
+    // A text that comes too late is told as an edit of nothing.
+    edits: body === 'retracted text' || body === 'late text' ? [0, 1] : NONE,
     hasFile: FILE_BODIES.has(body),
     isOld: isOld(letter),
     isCarriers: service !== 'iMessage',

@@ -52,13 +52,13 @@ const TIMED_OUT = { exitCode: 0, stdout: 'send\t-1712\t\n', stderr: '' }
 
 /** Lets a run happen from its first row to the end of all waits. */
 export async function perform(run: Run): Promise<Lived> {
-  const play = new Performance(new MacWorld(run.schema), run)
-  await play.begin()
-  for (const move of run.moves) await play.take(move)
-  return play.end()
+  const stage = new Stage(new MacWorld(run.schema), run)
+  await stage.begin()
+  for (const move of run.moves) await stage.take(move)
+  return stage.end()
 }
 
-class Performance {
+class Stage {
   readonly #world: MacWorld
   readonly #run: Run
   readonly #answers = new Map<string, Answered>()
