@@ -366,13 +366,7 @@ function isBlank({ text }: MessageRow): boolean {
 
 function isEqual(row: MessageRow, other: MessageRow): boolean {
   if (other.text !== row.text || other.subject !== row.subject) return false
-  if (row.isFromMe && isSameInstant(row, other)) return true
   return isSameConversation(row, other) && (row.isFromMe || haveCommon(row.people, other.people))
-}
-
-/** A copy of our own message may lie in the chat of another address of the same contact, without a handle. */
-function isSameInstant(row: MessageRow, other: MessageRow): boolean {
-  return groupOf(row) === null && groupOf(other) === null && row.at === other.at
 }
 
 /** True if two rows are of one group, or both are of one person. */
