@@ -84,15 +84,14 @@ function extrasOf(
   const hasSender = group !== undefined && !isFromMe
   const isHistory = isOfHistory(device)
   const attachmentCount = eachOnce(attachments).length
-  const isPlain = attachmentCount === 0 && replyTo === undefined && spelling === undefined
-  if (isPlain && !hasSender && !isHistory) return null
-  return {
+  const extras = {
     ...(isHistory && { isHistory }),
     ...(spelling !== undefined && { spelling }),
     ...(attachmentCount > 0 && { attachmentCount }),
     ...(hasSender && { sender: deviceHandle(handle) }),
     ...(replyTo && { replyTo: replyIn(tx, line, conversationId, replyTo) }),
   }
+  return Object.keys(extras).length === 0 ? null : extras
 }
 
 /** What is announced to nobody, by its age or by the device. */

@@ -189,7 +189,7 @@ test('who renames a group from another address of ours is the owner', async () =
     chat: group,
     values: renamed,
   })
-  await rig.clock.advance(3_000)
+  await rig.clock.advance(12_000)
 
   expect(changesOf(line.events)).toMatchObject([{ change: 'renamed', actor: null }])
 })
