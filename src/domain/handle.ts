@@ -3,6 +3,7 @@
 
 import {
   getCountries,
+  getCountryCallingCode,
   parsePhoneNumberFromString,
   type CountryCode,
   type PhoneNumber,
@@ -194,8 +195,14 @@ function nationalReading(text: string, digits: string, home: Home | null): strin
 function readingWithCode(digits: string, home: Home | null): string | null {
   const parsed = home === null ? undefined : parsePhoneNumberFromString(`+${digits}`)
   if (parsed === undefined || home === null) return null
-  const isOfHome = national('2025550123', home)?.countryCallingCode === parsed.countryCallingCode
+  const isOfHome = parsed.countryCallingCode === callingCodeOf(home)
   return isOfHome && isCredible(parsed) ? withoutTrunkDigit(parsed.number) : null
+}
+
+function callingCodeOf(home: Home): string {
+  return 'defaultCountry' in home
+    ? getCountryCallingCode(home.defaultCountry)
+    : home.defaultCallingCode
 }
 
 /** Fictional numbers of North America, such as those of this manual, count as well. */

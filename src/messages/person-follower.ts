@@ -1,5 +1,4 @@
-import { commonHome, homeOfNumber, personOf } from '../domain/handle.ts'
-import type { Handle } from '../domain/handle.ts'
+import { commonHome, homeOfNumber, personOf, type Handle } from '../domain/handle.ts'
 import { readPeopleProgress, savePeopleProgress, type PeopleProgress } from '../storage/about.ts'
 import type { Db } from '../storage/database.ts'
 import { listLines } from '../storage/lines.ts'

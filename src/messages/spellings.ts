@@ -1,14 +1,14 @@
 // Devices spell one person in many ways. Every event of every line passes here, and names people from then on.
 
-import { homeOfNumber, personOf, type Handle, type Home } from '../domain/handle.ts'
+import { homeOfNumber, personOf, type Handle } from '../domain/handle.ts'
 import type { LineId } from '../domain/ids.ts'
 import type { DeviceChange, DeviceGroup, DeviceMessage, LineEvent } from '../lines/driver.ts'
 import type { Db } from '../storage/database.ts'
 import { isKeptApart } from '../storage/merges.ts'
+import { memoize } from '../system/memoize.ts'
 
-/** The numbers of lines, and the spellings of one, that are remembered: reading one takes up to 100 µs. */
+/** Numbers of lines whose country is remembered: reading one takes up to 100 µs. */
 const NUMBERS_MAX = 1_000
-const SPELLINGS_MAX = 10_000
 
 type NumberedLine = { readonly id: LineId; readonly number: string }
 
@@ -16,23 +16,10 @@ type NumberedLine = { readonly id: LineId; readonly number: string }
 export type PersonOn = (line: NumberedLine, spelling: Handle) => Handle
 
 export function createPersonOn(db: Db): PersonOn {
-  const numbers = new Map<string, (spelling: Handle) => Handle>()
+  const homeOf = memoize(NUMBERS_MAX, homeOfNumber)
   return ({ id, number }, spelling) => {
-    if (numbers.size >= NUMBERS_MAX) numbers.clear()
-    const read = numbers.get(number) ?? readerFor(homeOfNumber(number))
-    numbers.set(number, read)
-    const person = read(spelling)
+    const person = personOf(spelling, homeOf(number))
     return person === spelling || !isKeptApart(db, id, spelling) ? person : spelling
-  }
-}
-
-function readerFor(home: Home | null): (spelling: Handle) => Handle {
-  const known = new Map<Handle, Handle>()
-  return (spelling) => {
-    if (known.size >= SPELLINGS_MAX) known.clear()
-    const person = known.get(spelling) ?? personOf(spelling, home)
-    known.set(spelling, person)
-    return person
   }
 }
 
