@@ -73,7 +73,7 @@ export class BoxSend {
   }
 
   /**
-   * The end by a row from before; null where none says that the message may have left. A row of other words speaks for
+   * The end by a row from before; null if none says that the message may have left. A row of other words speaks for
    * those only.
    */
   #earlier(): SendOutcome | null {

@@ -52,7 +52,7 @@ export function stepContact(contact: Contact, step: ContactStep, today: Day): Co
   }
 }
 
-/** The contact that two are who turn out to be one person. */
+/** The contact of a person for whom a line has had two, one for each spelling. */
 export function joinedContact(one: Contact, other: Contact): Contact {
   return {
     knownAt: earlier(one.knownAt, other.knownAt),

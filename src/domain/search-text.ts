@@ -8,8 +8,8 @@ const ASCII = /^[\0-\u007F]*$/
 const MARKS = /\p{M}+/gu
 
 /**
- * What the keys of most keyboards write for a letter that has no accent to leave out, an apostrophe or a dash. The
- * index has texts with these, by its triggers too: a new one needs a migration as 0004 is.
+ * Letters and signs of a usual keyboard, by the letter without a separate accent, the apostrophe or the dash that they
+ * stand for. The index's triggers replace them too, so a new one needs a migration such as 0004.
  */
 export const USUAL: ReadonlyMap<string, string> = new Map([
   ...written('øØǿǾ', 'o'),

@@ -103,7 +103,7 @@ export function changesWaitSince(db: Db): Timestamp | null {
   return getRow<{ at: Timestamp | null }>(db, sql)?.at ?? null
 }
 
-/** The reason of a message that came from a name: it is stored, and the others are not. */
+/** The reason for a message from a name: unlike all else that is noted here, the message is stored. */
 export const NAMED = 'sender_is_a_name'
 
 /** Notes what intake refused, and what nobody can answer, so that it is seen. */

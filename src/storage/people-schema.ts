@@ -1,5 +1,5 @@
-// The owner's address book, people who want no more messages, handles that were one person's, and how far the search index has come. The index itself (three FTS5 tables)
-// and the triggers that keep it are in the initial migration, written by hand: drizzle knows neither.
+// The owner's address book, people who want no more messages, handles that were one person's, and how far the search
+// index has come. The index itself (three FTS5 tables) and the triggers that keep it are in the initial migration, written by hand: drizzle knows neither.
 
 import { sql } from 'drizzle-orm'
 import { index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'

@@ -152,7 +152,7 @@ export function withoutMarks(text: string): string {
   return text.replace(ENGLISH.marks, '')
 }
 
-/** True where a text is the known one, with or without marks behind either. */
+/** True if a text is the known one, with or without marks behind either. */
 export function isSameText(known: Descriptor, text: string, hash = shortHash): boolean {
   return hash(text) === known.hash || hash(withoutMarks(text)) === known.hash
 }
