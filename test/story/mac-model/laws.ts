@@ -6,7 +6,6 @@ import {
   endOf,
   expectedOf,
   isRefused,
-  vagueWords,
   wordsToOneself,
   type Expected,
   type Range,
@@ -63,10 +62,10 @@ function messageFaults(seen: Seen): readonly Fault[] {
     for (const message of found) left.delete(message)
     return foundFaults(found, expected, events)
   })
-  const [own, vague] = [wordsToOneself(run), vagueWords(run)]
+  const own = wordsToOneself(run)
   for (const { text, handle, id } of left) {
     const isNews = events.some(({ name, messageId }) => RECEIVED.has(name) && messageId === id)
-    if (own.has(text) && (!isNews || vague.has(text))) continue
+    if (own.has(text) && !isNews) continue
     const law = own.has(text) ? 'our own words are no news' : 'each message has its conversation'
     faults.push({ law, history: historyOf(run, all, text), words: `"${text}" of ${handle}` })
   }

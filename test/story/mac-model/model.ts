@@ -24,7 +24,7 @@ type Asked = {
 }
 
 /** Histories that share one relay: they happen at the same time, to other people. */
-const HISTORIES_OF_RUN = 50
+export const HISTORIES_OF_RUN = 50
 
 /** Lives through so many histories, and says what broke a law, each with the shortest history that does. */
 export async function runRows({

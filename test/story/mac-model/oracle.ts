@@ -158,11 +158,6 @@ export function wordsToOneself(run: Run): ReadonlySet<string> {
   return textsOf(run, own)
 }
 
-/** The same on an address that nothing was sent from: rows that iCloud fills in may hide what proves it. */
-export function vagueWords(run: Run): ReadonlySet<string> {
-  return textsOf(run, new Set(hasBackFill(run) ? ['receive only'] : []))
-}
-
 function textsOf({ moves }: Run, kinds: ReadonlySet<string>): ReadonlySet<string> {
   return new Set(
     moves.flatMap((move) => (move.kind === 'other' && kinds.has(move.what) ? [move.text] : [])),

@@ -44,6 +44,9 @@ const CHATS_MAX = 8
 const OWN_USES = 200
 /** Latest rows of any kind among which they are looked for. */
 const OWN_USES_AMONG = 50_000
+/** Latest uses of each address of ours, and the latest rows of any kind among which they are looked for. */
+const USES_OF_EACH = 20
+const USES_OF_EACH_AMONG = 10_000
 /** iMessage lets 32 into a group; a carrier may let in more. */
 const MEMBERS_MAX = 500
 
@@ -117,6 +120,7 @@ export function queriesOf(schema: ChatDbSchema) {
     membersOf: membersOf(schema),
     sentUses: ownUses(schema, 1),
     receivedUses: ownUses(schema, 0),
+    usesOfEach: usesOfEach(schema),
   }
 }
 
@@ -234,20 +238,48 @@ function unjoinedFiles(schema: ChatDbSchema): string {
  * flags are named because Messages has an index over them, in the order of the ROWID; received messages are never "sent".
  */
 function ownUses(schema: ChatDbSchema, isOwn: 0 | 1): string {
-  const column = (name: MessageColumn) => schema.column('m', 'message', name)
+  return `SELECT ${useColumns(schema)} FROM message m
+    WHERE m.is_sent = ${isOwn} AND m.is_from_me = ${isOwn} AND m.error = 0
+      AND m.ROWID > (SELECT max(ROWID) FROM message) - ${OWN_USES_AMONG}
+      AND ${namesAnOther(schema, isOwn)}
+    ORDER BY m.ROWID DESC LIMIT ${OWN_USES}`
+}
+
+/** The same by date, the latest of each address and account: one that is used often hides no other. */
+function usesOfEach(schema: ChatDbSchema): string {
+  const address = schema.column('m', 'message', 'destination_caller_id')
+  const account = schema.column('m', 'message', 'account')
+  return `SELECT ${useColumns(schema)} FROM message m WHERE m.ROWID IN (
+      SELECT id FROM (
+        SELECT m.ROWID AS id, row_number() OVER (
+          PARTITION BY m.is_from_me, lower(${address}), lower(${account}) ORDER BY m.date DESC) AS place
+        FROM message m WHERE m.ROWID IN (
+            SELECT d.ROWID FROM message d WHERE d.date BETWEEN +$from AND +$until
+            ORDER BY d.date DESC LIMIT ${USES_OF_EACH_AMONG})
+          AND +m.is_sent = +m.is_from_me AND +m.error = 0
+          AND CASE m.is_from_me WHEN 1 THEN ${namesAnOther(schema, 1)} ELSE ${namesAnOther(schema, 0)} END)
+      WHERE place <= ${USES_OF_EACH})
+    ORDER BY m.date DESC LIMIT +$limit`
+}
+
+function useColumns(schema: ChatDbSchema): string {
   const members = schema.has('chat_handle_join')
     ? `(SELECT json_group_array(CAST(o.id AS TEXT)) FROM chat_message_join j
         JOIN chat_handle_join t ON t.chat_id = j.chat_id JOIN handle o ON o.ROWID = t.handle_id
         WHERE j.message_id = m.ROWID)`
     : `'[]'`
+  const address = schema.column('m', 'message', 'destination_caller_id')
+  const account = schema.column('m', 'message', 'account')
+  return `m.is_from_me AS is_from_me, m.date AS date, ${HANDLE}, ${CHATS}, ${members} AS members,
+      ${address} AS address, ${account} AS account`
+}
+
+/** True for a row with an address of ours that is not its handle. */
+function namesAnOther(schema: ChatDbSchema, isOwn: 0 | 1): string {
+  const account = schema.column('m', 'message', 'account')
   const handle = '(SELECT lower(h.id) FROM handle h WHERE h.ROWID = m.handle_id)'
-  const login = `lower(substr(${column('account')}, instr(${column('account')}, ':') + 1))`
-  const isOther = (address: string) => `(${address} <> '' AND ${address} IS NOT ${handle})`
-  const named = [`lower(${column('destination_caller_id')})`, ...(isOwn === 1 ? [login] : [])]
-  return `SELECT m.is_from_me AS is_from_me, m.date AS date, ${HANDLE}, ${CHATS}, ${members} AS members,
-      ${column('destination_caller_id')} AS address, ${column('account')} AS account
-    FROM message m WHERE m.is_sent = ${isOwn} AND m.is_from_me = ${isOwn} AND m.error = 0
-      AND m.ROWID > (SELECT max(ROWID) FROM message) - ${OWN_USES_AMONG}
-      AND (${named.map(isOther).join(' OR ')})
-    ORDER BY m.ROWID DESC LIMIT ${OWN_USES}`
+  const login = `lower(substr(${account}, instr(${account}, ':') + 1))`
+  const address = `lower(${schema.column('m', 'message', 'destination_caller_id')})`
+  const isOther = (name: string) => `(${name} <> '' AND ${name} IS NOT ${handle})`
+  return `(${[address, ...(isOwn === 1 ? [login] : [])].map(isOther).join(' OR ')})`
 }

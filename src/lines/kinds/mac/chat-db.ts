@@ -70,6 +70,7 @@ const PEOPLE_MAX = 20_000
 const NAMES_PAGE = 1_000
 const EDITED_MAX = 500
 const LOOK_UP_MAX = 500
+const USES_MAX = 500
 /** A replay has the date of the message, give or take the precision that it lost on the way. */
 const DUPLICATE_MS = 1_000
 
@@ -266,6 +267,11 @@ export class ChatDb {
   /** Addresses that the latest messages were sent from, and those that they came to; the latest first. */
   ownUses(): readonly OwnUse[] {
     return [...this.#all('sentUses'), ...this.#all('receivedUses')].map(ownUseOf)
+  }
+
+  /** The latest uses of each address, dated from `ms` (since 1970) on: 20 of each, 500 at most. */
+  usesOfEach(ms: number): readonly OwnUse[] {
+    return this.#dated('usesOfEach', { from: ms, limit: USES_MAX }).map(ownUseOf)
   }
 
   close(): void {

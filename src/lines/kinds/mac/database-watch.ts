@@ -1,14 +1,14 @@
 // chat.db during a run of the line: opened, recognised, read whenever it has changed, and opened again
 // when it was replaced or fails.
 
-import { type Home, homeOfNumber } from '../../../domain/handle.ts'
+import { type Handle, type Home, homeOfNumber } from '../../../domain/handle.ts'
 import type { Unsettled } from '../../../domain/message.ts'
 import type { Log } from '../../../system/log.ts'
 import type { DriverLine, LineEvent } from '../../driver.ts'
 import { type ChatDb, ChatDbError } from './chat-db.ts'
 import type { MacTrouble } from './condition.ts'
 import { type Expectation, expectationOf, partsOf, readNote } from './expectation.ts'
-import { NO_ADDRESSES, type OwnAddresses, ownAddresses } from './own-addresses.ts'
+import { addressCounts, ownPeople, usedSince } from './own-addresses.ts'
 import { PartedSend, settledEvent } from './own-messages.ts'
 import { personBehind } from './people.ts'
 import { type Checkpoint, readCheckpoint, Reading } from './reading.ts'
@@ -53,7 +53,8 @@ export class DatabaseWatch {
   #version: number | null = null
   #lookedAt = -Infinity
   readonly #home: Home | null
-  #own: OwnAddresses = NO_ADDRESSES
+  #ownPeople: ReadonlySet<Handle> = new Set()
+  #aliases: ReadonlyMap<string, number> = new Map()
   #aliasesAt = -Infinity
   /** Healthy moment of the last checkpoint that was published for it. */
   #publishedHealthyAt = 0
@@ -81,7 +82,7 @@ export class DatabaseWatch {
 
   /** Our own addresses, with their counts among the last messages. */
   get aliases(): ReadonlyMap<string, number> {
-    return this.#own.counts
+    return this.#aliases
   }
 
   close(): void {
@@ -202,13 +203,15 @@ export class DatabaseWatch {
 
   #readAliases(db: ChatDb): void {
     const { clock } = this.#tools
-    this.#own = ownAddresses(db.ownUses(), clock.now(), this.#home)
+    const now = clock.now()
+    this.#ownPeople = ownPeople(db.usesOfEach(usedSince(now)), now, this.#home)
+    this.#aliases = addressCounts(db.ownUses(), now)
     this.#aliasesAt = clock.monotonic()
   }
 
   #isOwn(handle: string): boolean {
     const person = personBehind(handle, this.#home)
-    return person === personBehind(this.#line.number, this.#home) || this.#own.people.has(person)
+    return person === personBehind(this.#line.number, this.#home) || this.#ownPeople.has(person)
   }
 }
 

@@ -6,7 +6,7 @@ import type { RunProcess } from '../../../system/process.ts'
 import type { ChatDb } from './chat-db.ts'
 import type { MacTrouble } from './condition.ts'
 import { troubleOf } from './database-watch.ts'
-import { lastAddresses } from './own-addresses.ts'
+import { lastAddressCounts } from './own-addresses.ts'
 
 type Tools = {
   readonly clock: Clock
@@ -64,7 +64,7 @@ export class NumberLookup {
     try {
       const db = open()
       // A number that was clear once stays, even if the last messages are of several.
-      const { counts } = lastAddresses(db.ownUses(), clock.now())
+      const counts = lastAddressCounts(db.ownUses(), clock.now())
       this.#number = phoneNumber ?? ownNumber(counts) ?? this.#number
       this.#trouble = null
       db.close()

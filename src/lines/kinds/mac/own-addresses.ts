@@ -6,14 +6,6 @@ import { memoize } from '../../../system/memoize.ts'
 import type { OwnUse } from './chat-db-rows.ts'
 import { personBehind } from './people.ts'
 
-export type OwnAddresses = {
-  readonly people: ReadonlySet<Handle>
-  /** Addresses of the latest sent messages, with their counts; if there are none, of received ones. */
-  readonly counts: ReadonlyMap<string, number>
-}
-
-export const NO_ADDRESSES: OwnAddresses = { people: new Set(), counts: new Map() }
-
 /** An address without a message for so long is nobody's: carriers give numbers to other people after 45 days (FCC). */
 const UNUSED_MS = 42 * 86_400_000
 /** A single sent message proves an address for this long. */
@@ -25,36 +17,54 @@ type Seen = { readonly isSent: boolean; readonly count: number; readonly lastAt:
 
 const NEVER_SEEN: Seen = { isSent: false, count: 0, lastAt: -Infinity }
 
-/** `uses` are the latest first; times are milliseconds since 1970. */
-export function ownAddresses(
+/** Time (since 1970) before which a use proves nothing. */
+export function usedSince(now: number): number {
+  return now - UNUSED_MS
+}
+
+/** The people that we are, by the latest uses of each address. Times are milliseconds since 1970. */
+export function ownPeople(
   uses: readonly OwnUse[],
   now: number,
   home: Home | null,
-): OwnAddresses {
+): ReadonlySet<Handle> {
   const seen = new Map<Handle, Seen>()
-  const used = uses.flatMap((use) => {
-    const lastAt = Math.min(use.at ?? -Infinity, now)
-    const addresses = now - lastAt > UNUSED_MS ? [] : addressesOf(use)
+  for (const use of uses) {
+    const at = lastAt(use, now)
+    const addresses = at < usedSince(now) ? [] : addressesOf(use)
     for (const person of new Set(addresses.map((address) => personBehind(address, home)))) {
       const { isSent, count, lastAt: before } = seen.get(person) ?? NEVER_SEEN
-      const latest = Math.max(before, lastAt)
+      const latest = Math.max(before, at)
       seen.set(person, { isSent: isSent || use.isFromMe, count: count + 1, lastAt: latest })
     }
-    return addresses.slice(0, 1).map((address) => ({ address, isFromMe: use.isFromMe }))
-  })
-  const isProven = ({ isSent, count, lastAt }: Seen) =>
-    count >= USES_MIN || (isSent && now - lastAt <= RECENT_MS)
-  const people = [...seen].flatMap(([person, times]) => (isProven(times) ? [person] : []))
+  }
+  const isProven = ({ isSent, count, lastAt: latest }: Seen) =>
+    count >= USES_MIN || (isSent && now - latest <= RECENT_MS)
+  return new Set([...seen].flatMap(([person, times]) => (isProven(times) ? [person] : [])))
+}
+
+/** Addresses of the latest sent messages, with their counts; if there are none, of received ones. */
+export function addressCounts(uses: readonly OwnUse[], now: number): ReadonlyMap<string, number> {
   const counts = new Map<string, number>()
-  for (const { address } of sentIn(used)) counts.set(address, (counts.get(address) ?? 0) + 1)
-  return { people: new Set(people), counts }
+  const proving = uses.filter((use) => lastAt(use, now) >= usedSince(now))
+  for (const use of sentIn(proving.filter((one) => addressesOf(one).length > 0))) {
+    const [address = ''] = addressesOf(use)
+    counts.set(address, (counts.get(address) ?? 0) + 1)
+  }
+  return counts
 }
 
 /** The same by what was last used: a Mac that sent nothing for months still has its number. */
-export function lastAddresses(uses: readonly OwnUse[], now: number): OwnAddresses {
+export function lastAddressCounts(
+  uses: readonly OwnUse[],
+  now: number,
+): ReadonlyMap<string, number> {
   const proving = sentIn(uses.filter((use) => addressesOf(use).length > 0))
-  const dates = proving.flatMap(({ at }) => (at === null ? [] : [Math.min(at, now)]))
-  return ownAddresses(proving, Math.max(...dates), null)
+  return addressCounts(proving, Math.max(...proving.map((use) => lastAt(use, now))))
+}
+
+function lastAt({ at }: OwnUse, now: number): number {
+  return Math.min(at ?? -Infinity, now)
 }
 
 /** The sent ones; all if none was sent. */

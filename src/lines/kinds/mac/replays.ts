@@ -50,14 +50,15 @@ export class Replays {
   #repeats(row: MessageRow, equals: readonly MessageRow[]): boolean {
     const agoMs = this.#agoMs(row)
     const isOld = (other: MessageRow) => this.#agoMs(other) - agoMs > APART_MS
-    const isCopy = (other: MessageRow) => other.at === row.at && this.#agoMs(other) > agoMs
+    const isCopy = (other: MessageRow) =>
+      other.at === row.at && (this.#agoMs(other) > agoMs || isOfOneMoment(row))
     const oldCount = equals.filter(isOld).length
     return (this.#isExact(row) && equals.some(isCopy)) || oldCount > equals.length - oldCount
   }
 
   /** Nobody writes the same twice at one time; but dates of fresh SMS are whole seconds. */
-  #isExact({ at }: MessageRow): boolean {
-    return at !== null && (at % 1_000 !== 0 || this.#clock.now() - at > APART_MS)
+  #isExact(row: MessageRow): boolean {
+    return row.at !== null && (hasMilliseconds(row) || this.#clock.now() - row.at > APART_MS)
   }
 
   /** Time since a row was seen. One of before this run was seen when it was written, as far as anybody knows. */
@@ -67,4 +68,13 @@ export class Replays {
     if (seenAt !== undefined) return now - seenAt
     return Math.max(now - this.#startedAt, at === null ? 0 : this.#clock.now() - at)
   }
+}
+
+/** Our own, dated to the millisecond: even if both rows came in one look, nobody sent twice at that moment. */
+function isOfOneMoment(row: MessageRow): boolean {
+  return row.isFromMe && hasMilliseconds(row)
+}
+
+function hasMilliseconds({ at }: MessageRow): boolean {
+  return at !== null && at % 1_000 !== 0
 }

@@ -194,6 +194,25 @@ test('who renames a group from another address of ours is the owner', async () =
   expect(changesOf(line.events)).toMatchObject([{ change: 'renamed', actor: null }])
 })
 
+test('what comes to one address by the thousand, or is filled in by iCloud, hides no other', async () => {
+  using rig = makeMacRig()
+  const { model, clock } = rig
+  received(FRIEND, of(ADDRESS), 2)(rig)
+  model.file.db.transaction(() => {
+    for (let i = 0; i < 500; i += 1) {
+      const ageMs = i % 2 === 0 ? 1_000 : 700 * DAY_MS
+      const values = of('+15550009999')
+      model.file.receive({ from: FRIEND, text: `old ${i}`, at: clock.now() - ageMs, values })
+    }
+  })()
+  await using line = await runLine(rig, rig.driver)
+
+  model.file.receive({ from: ADDRESS, text: 'note', at: clock.now() })
+  await clock.advance(1_000)
+
+  expect(newsOf(line)).toEqual(['own'])
+})
+
 test('notes to oneself that iCloud writes by the thousand hide no address', async () => {
   using rig = makeMacRig()
   const { model, clock } = rig

@@ -77,6 +77,12 @@ const CASES: readonly (readonly [string, count: number, ...Row[]])[] = [
     { ms: 300_000, values: { ...OWN, handle_id: 0 } },
   ],
   [
+    'typed on the device, at once once more without a handle',
+    1,
+    { ms: 0, dated: 7, values: OWN },
+    { ms: 0, dated: 7, values: { ...OWN, handle_id: 0 } },
+  ],
+  [
     'typed in another chat, without a handle',
     2,
     { ms: 0, values: OWN },
