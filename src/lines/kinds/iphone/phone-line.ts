@@ -245,19 +245,28 @@ export class PhoneLine {
     this.#receipts.begin(handle, this.#onlineSignal)
   }
 
-  /** Receipts are evidence about iMessage itself, too. */
+  /** Receipts are evidence about iMessage itself, too. A send that an earlier run left open is watched for them. */
   async #onScreenEvent(event: LineEvent): Promise<void> {
     await this.#emit(event)
+    if (event.type === 'settled' && event.outcome.outcome === 'accepted') {
+      const handle = this.#chatOf(event.outcome.guid)
+      if (handle !== undefined) this.#receipts.watch(handle)
+    }
     if (event.type !== 'receipt') return
     const { guid, kind, service } = event.receipt
     // A text message says nothing of iMessage.
     if (service !== undefined) return
+    const handle = this.#chatOf(guid)
+    if (kind !== 'failed') this.evidence.noteReached()
+    else if (handle !== undefined) this.evidence.noteFailed(handle)
+  }
+
+  /** The person in whose chat a message was seen. */
+  #chatOf(guid: string | null): Handle | undefined {
     const { memory } = this.#screens
     const hasBubble = (handle: Handle) =>
       memory.chat(handle)?.some((bubble) => bubble.guid === guid)
-    const handle = memory.handles.find(hasBubble)
-    if (kind !== 'failed') this.evidence.noteReached()
-    else if (handle !== undefined) this.evidence.noteFailed(handle)
+    return memory.handles.find(hasBubble)
   }
 
   /** Emits the line's state where it has changed; one after the other, and the last is the newest. */

@@ -66,6 +66,29 @@ describe('receipts', () => {
     expect(host.said).toEqual(['starting', 'online'])
   })
 
+  test('of a message whose send an earlier run had begun are looked for too', async () => {
+    const host = await PhoneHost.online()
+    const { rig } = host
+    const { clock, phone } = rig
+    phone.deliveredAfterMs = null
+    void host.begin('hello')
+    while (phone.touches === 0) await clock.advance(50)
+    rig.cutOff()
+    const unsettled = [host.unsettled('hello')]
+    const again = await PhoneHost.online(rig, { checkpoint: host.checkpoint, unsettled })
+    await clock.advance(30_000)
+    const found = [...again.settled]
+
+    for (const bubble of phone.sent(FRIEND, 'hello')) bubble.service = 'SMS'
+    await clock.advance(120_000)
+
+    expect(found).toMatchObject([{ outcome: 'accepted' }])
+    const receipts = again.events.flatMap((event) =>
+      event.type === 'receipt' ? [event.receipt.service] : [],
+    )
+    expect(receipts).toEqual(['SMS'])
+  })
+
   test('of a chat that cannot be shown any more take nothing offline', async () => {
     const host = await PhoneHost.online()
     const { clock, phone } = host.rig

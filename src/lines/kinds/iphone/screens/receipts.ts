@@ -56,6 +56,11 @@ export class ReceiptRounds {
     this.#lingering.add(lingering)
   }
 
+  /** A message was found in this chat whose send an earlier run of the line had begun. */
+  watch(handle: Handle): void {
+    this.#watch.add(handle, this.#tools.clock.now())
+  }
+
   async round(signal: AbortSignal): Promise<void> {
     const { clock, memory } = this.#tools
     for (const handle of this.#watch.due(clock.now())) {
