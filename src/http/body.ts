@@ -49,7 +49,7 @@ export function mayTake<T extends TSchema>(schema: T) {
   return { parse: [optionalJsonBody], body: requestSchema(schema) }
 }
 
-async function jsonBody({ request }: { readonly request: Request }): Promise<JsonObject> {
+export async function jsonBody({ request }: { readonly request: Request }): Promise<JsonObject> {
   return requireObject(await readObject(request))
 }
 
@@ -63,7 +63,11 @@ export function anyBody(request: Request): Promise<Uint8Array> {
   return bytesUpTo(request, BODY_BYTES_MAX, () => tooLarge(BODY_BYTES_MAX))
 }
 
-async function jsonOrFormBody({ request }: { readonly request: Request }): Promise<JsonObject> {
+export async function jsonOrFormBody({
+  request,
+}: {
+  readonly request: Request
+}): Promise<JsonObject> {
   const type = request.headers.get('content-type') ?? ''
   if (!FORM_TYPE.test(type) || request.body === null) {
     return requireObject(await readObject(request, true))
@@ -80,7 +84,11 @@ function hasFile(body: object): boolean {
   return Object.values(body).some((value) => value instanceof Blob)
 }
 
-async function optionalJsonBody({ request }: { readonly request: Request }): Promise<JsonObject> {
+export async function optionalJsonBody({
+  request,
+}: {
+  readonly request: Request
+}): Promise<JsonObject> {
   return (await readObject(request)) ?? {}
 }
 

@@ -4,40 +4,15 @@
 import { type Static, type TObject, type TSchema, Type } from 'typebox'
 
 import type { PageRequest } from '../api/paging.ts'
+import { PageQuery } from '../api/query.ts'
 import { TIME_WANTED } from '../api/schema.ts'
 import { invalidRequest, type Issue } from '../domain/errors.ts'
 import { parseRecipient } from '../domain/handle.ts'
-import type { Timestamp } from '../domain/ids.ts'
 import { parseIsoTime } from '../system/iso-time.ts'
 
-const LIMIT_MAX = 200
-const LIMIT_DEFAULT = 50
+export { PAGE_QUERY, PageQuery, timeParameter } from '../api/query.ts'
+
 const ISSUES_MAX = 20
-
-/** The two parameters of every list. */
-export const PAGE_QUERY = {
-  limit: Type.Integer({
-    minimum: 1,
-    maximum: LIMIT_MAX,
-    default: LIMIT_DEFAULT,
-    description: 'Maximum number of entries in a page.',
-  }),
-  cursor: Type.Optional(
-    Type.String({
-      description: '`next_cursor` of the previous page; the first page where it is left out.',
-    }),
-  ),
-}
-
-/** A time with its zone; its value is in milliseconds. */
-export function timeParameter(description: string) {
-  const example = '2026-11-21T10:00:00.000Z'
-  return Type.Optional(
-    Type.Unsafe<Timestamp>({ type: 'string', format: 'date-time', description, example }),
-  )
-}
-
-export const PageQuery = Type.Object(PAGE_QUERY)
 
 /** The page of a list without filters. */
 export function readPage(request: Request): PageRequest {
@@ -89,7 +64,7 @@ function readParameter(field: TSchema | undefined, texts: readonly string[]): Re
   if ('enum' in field) return readWord(field.enum, text)
   if ('format' in field && field.format === 'date-time') return readTime(text)
   if ('type' in field && field.type === 'integer')
-    return readInteger(text, 'maximum' in field ? Number(field.maximum) : LIMIT_MAX)
+    return readInteger(text, 'maximum' in field ? Number(field.maximum) : Number.MAX_SAFE_INTEGER)
   if ('type' in field && field.type === 'boolean') return readBoolean(text)
   return { value: text }
 }

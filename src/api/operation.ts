@@ -1,0 +1,157 @@
+// The row of an operation: all that is said of it is said there, once. Routes, the OpenAPI document, rights and the
+// typed clients of the command line, of MCP and of the dashboard are derived from the rows in `operations/`.
+
+import { type Static, type TObject, type TSchema, Type } from 'typebox'
+
+import type { AuditAction } from '../domain/audit.ts'
+import type { ErrorCode } from '../domain/errors.ts'
+import type { Scope } from '../domain/permissions.ts'
+import type { Shape } from './schema.ts'
+
+/** The scope that a key needs for an operation; `any` key will do for some. */
+export type RouteScope = Scope | 'any'
+
+/** Limits of a key that an operation checks. `lines`: a thing of another line is answered as if it weren't there. */
+export type KeyLimit = 'lines' | 'recipients'
+
+/** The group of an operation in the OpenAPI document. */
+export type Tag =
+  | 'Messages'
+  | 'Attachments'
+  | 'Conversations'
+  | 'Contacts'
+  | 'Phone lines'
+  | 'Events'
+  | 'Webhooks'
+  | 'Keys'
+  | 'Bridges'
+  | 'Shortcuts'
+  | 'Service'
+
+/** A request that the relay makes because of an operation, to an address that its caller gave. */
+export type Callback = {
+  readonly id: string
+  readonly summary: string
+  readonly description: string
+  /** The address, as a runtime expression of OpenAPI. */
+  readonly to: string
+  readonly body: TSchema
+}
+
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+
+type Common = {
+  /** Its path is below the root of its callers, as `PUT /webhooks/:id`. */
+  readonly route: `${Method} /${string}`
+  readonly query?: TObject | undefined
+  readonly headers?: TObject | undefined
+  /** A JSON body. A request without one is an empty object if `isBodyOptional`, and an error otherwise. */
+  readonly body?: TSchema | undefined
+  readonly isBodyOptional?: true
+  /** The body is a file, which the handler reads itself. */
+  readonly takesFile?: true
+  readonly answers: Readonly<Record<number, TSchema>>
+  readonly answerHeaders?: Readonly<Record<string, string>> | undefined
+  /** Answers as OpenAPI has them, if they are no JSON. */
+  readonly fileAnswers?: Readonly<Record<number, object>> | undefined
+  /** Errors beyond those of every operation. */
+  readonly errors?: readonly ErrorCode[] | undefined
+  readonly callbacks?: readonly Callback[] | undefined
+  /** The entry that it leaves in the audit trail, if it succeeds. */
+  readonly audit: AuditAction | null
+}
+
+type Documented = { readonly tag: Tag; readonly summary: string; readonly description: string }
+
+/** Rights of a browser's session. They have no defaults, so that no operation is open by accident. */
+type OfSessions = {
+  /** Whether members may call it; `own`: for what they made themselves. */
+  readonly member: 'yes' | 'own' | 'no'
+  /** Whether the owner is asked for the password again after an hour. */
+  readonly password: 'no' | 'yes' | 'if it leads elsewhere' | 'if it opens the line'
+  /**
+   * Whether its answer may be compressed. The size of a compressed answer shows how much of a text it has twice: so
+   * no answer with a secret is, and none with the words of several people.
+   */
+  readonly compress: boolean | 'of one conversation'
+}
+
+/** A row as it is written, below the id that names it in generated clients and in calls of our own. */
+type Row = Common &
+  (
+    | (Documented &
+        OfSessions & {
+          /** Of keys, the owner's command line, and browsers that are signed in. */
+          readonly of: 'keys'
+          readonly scope: RouteScope
+          readonly limits: readonly KeyLimit[]
+        })
+    /** Of the command line and of browsers: never with a key. */
+    | (OfSessions & { readonly of: 'owner' })
+    /** Of browsers alone. */
+    | (OfSessions & { readonly of: 'browsers' })
+    /** Of the control socket alone. */
+    | { readonly of: 'control' }
+    /** Of the shortcuts of an iPhone, with the token of a bridge. */
+    | (Documented & { readonly of: 'bridges' })
+    | (Documented & { readonly of: 'everyone' })
+  )
+
+export type Operation = Row & { readonly id: string }
+
+export type Callers = Operation['of']
+
+const ROOTS: Readonly<Record<Callers, string>> = {
+  keys: '/api/v1',
+  owner: '/api/v1',
+  control: '/api/v1',
+  browsers: '/dashboard',
+  bridges: '/bridge/v1',
+  everyone: '',
+}
+
+/** Rights of most reads of the owner's, and of most changes: a row spreads one, and says what differs. */
+export const READ = { member: 'no', password: 'no', compress: false, audit: null } as const
+export const CHANGE = { member: 'no', password: 'yes', compress: false } as const
+
+/** The rows with their ids. */
+export function rows<const R extends Readonly<Record<string, Row>>>(
+  table: R,
+): { readonly [Id in keyof R]: R[Id] & { readonly id: Id } } {
+  const named = Object.entries(table).map(([id, row]) => [id, { ...row, id }])
+  return Object.fromEntries(named) as { readonly [Id in keyof R]: R[Id] & { readonly id: Id } } // By their own ids.
+}
+
+/** Method and path from the relay's root, as `/api/v1/webhooks/:id`. */
+export function routeOf({ of, route }: Pick<Operation, 'of' | 'route'>): {
+  readonly method: Method
+  readonly path: string
+} {
+  const [method, path] = route.split(' ') as [Method, string] // By its type.
+  return { method, path: `${ROOTS[of]}${path}` }
+}
+
+/** An answer of which only the type is known here: no key gets it, and it is not in the document. */
+export function typed<T>() {
+  return Type.Unsafe<T>({})
+}
+
+type Names<P extends string> = P extends `${string}:${infer Name}/${infer Rest}`
+  ? Name | Names<`/${Rest}`>
+  : P extends `${string}:${infer Name}`
+    ? Name
+    : never
+
+/** Parameters in the path of an operation. */
+export type ParamsOf<O extends Operation> = Readonly<Record<Names<O['route']>, string>>
+
+export type QueryOf<O extends Operation> = O extends { readonly query: infer Q extends TObject }
+  ? Static<Q>
+  : Readonly<Record<never, never>>
+
+export type BodyOf<O extends Operation> = O extends { readonly body: infer B extends TSchema }
+  ? Static<B>
+  : undefined
+
+/** Every answer that is no error. */
+export type AnswerOf<O extends Operation> = Shape<O['answers'][keyof O['answers'] & number]>

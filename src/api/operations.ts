@@ -1,0 +1,32 @@
+// All operations of the relay, by their ids.
+
+import type { AnswerOf, BodyOf, Operation, ParamsOf, QueryOf } from './operation.ts'
+import { WEBHOOKS } from './operations/webhooks.ts'
+
+export const OPERATIONS = { ...WEBHOOKS }
+
+type Operations = typeof OPERATIONS
+
+export type OperationId = keyof Operations
+
+export type Answer<Id extends OperationId> = AnswerOf<Operations[Id]>
+
+/** What a client says of a call; values of a query as they stand in the URL. */
+export type CallOf<O extends Operation> = ParamsPart<O> &
+  BodyPart<O> & {
+    readonly query?: { readonly [Name in keyof QueryOf<O>]?: string | undefined } | undefined
+    readonly headers?: Readonly<Record<string, string>> | undefined
+  }
+
+type ParamsPart<O extends Operation> = keyof ParamsOf<O> extends never
+  ? { readonly params?: undefined }
+  : { readonly params: ParamsOf<O> }
+
+type BodyPart<O extends Operation> =
+  BodyOf<O> extends undefined
+    ? { readonly body?: undefined }
+    : O extends { readonly isBodyOptional: true }
+      ? { readonly body?: BodyOf<O> | undefined }
+      : { readonly body: BodyOf<O> }
+
+export type Call<Id extends OperationId> = CallOf<Operations[Id]>
