@@ -1,17 +1,16 @@
-// Calls of the API's routes, typed by their answers, for every program that makes them by a `fetch` of its own.
+// Calls of operations, typed by their rows, for every program that makes them by a `fetch` of its own.
 
 import { filledPage } from '../domain/pages.ts'
 import type { ErrorAnswer } from './errors.ts'
-import type { Answers, Route } from './routes.ts'
+import { operationRoutes } from './operation-routes.macro.ts' with { type: 'macro' }
+import type { Answer, Call, OperationId } from './operations.ts'
 
-export type RouteRequest = {
-  /** Takes the place of `:id` in the route. */
-  readonly id?: string
-  readonly query?: Readonly<Record<string, string>> | undefined
-  readonly body?: object | undefined
+const ROUTES = operationRoutes()
+
+/** How a request is made, beside what the operation takes. */
+export type Sending = {
   /** A body that is no JSON. */
   readonly text?: string
-  readonly headers?: Readonly<Record<string, string>>
   readonly timeoutMs?: number
 }
 
@@ -30,37 +29,49 @@ export class RefusedError extends Error {
   }
 }
 
-/** An answer, and true where it is that of an earlier request with the same `Idempotency-Key`. */
-export type RouteAnswer<R extends Route> = { readonly body: Answers[R]; readonly isReplay: boolean }
+/** An answer, and whether it is that of an earlier request with the same `Idempotency-Key`. */
+export type Answered<Id extends OperationId> = {
+  readonly body: Answer<Id>
+  readonly isReplay: boolean
+}
 
-/** Takes a path below `/api/v1`. */
+/** Takes a path from the relay's root. */
 export type RelayFetch = (path: string, init: RequestInit) => Promise<Response>
 
-/** The answer of a route, with a page as full as it may be; throws a RefusedError where the relay refuses. */
-export async function callRoute<R extends Route>(
+/** What a call may leave out, if its operation needs nothing. */
+export type CallArguments<Id extends OperationId> =
+  Record<never, never> extends Call<Id> ? [call?: Call<Id> & Sending] : [call: Call<Id> & Sending]
+
+type AnyCall = Sending & {
+  readonly params?: Readonly<Record<string, string>> | undefined
+  readonly query?: Readonly<Record<string, string | undefined>> | undefined
+  readonly body?: unknown
+  readonly headers?: Readonly<Record<string, string>> | undefined
+}
+
+/** The answer of an operation, a page with as many entries as were asked for; throws a RefusedError. */
+export async function callOperation<Id extends OperationId>(
   fetch: RelayFetch,
-  route: R,
-  request: RouteRequest,
-): Promise<RouteAnswer<R>> {
-  const { body, isReplay } = await callOnce(fetch, route, request)
+  id: Id,
+  call: AnyCall,
+): Promise<Answered<Id>> {
+  const { body, isReplay } = await callOnce(fetch, id, call)
   // A page of events goes on by `after`, and is read by who keeps that place.
-  const limit = route === 'GET /events' ? 0 : Number(request.query?.['limit'] ?? 0)
+  const limit = id === 'listEvents' ? 0 : Number(call.query?.['limit'] ?? 0)
   const next = async (cursor: string, left: number) => {
-    const query = { ...request.query, cursor, limit: String(left) }
-    return (await callOnce(fetch, route, { ...request, query })).body
+    const query = { ...call.query, cursor, limit: String(left) }
+    return (await callOnce(fetch, id, { ...call, query })).body
   }
   return { body: await filledPage(body, limit, next), isReplay }
 }
 
-async function callOnce<R extends Route>(
+async function callOnce<Id extends OperationId>(
   fetch: RelayFetch,
-  route: R,
-  { id = '', query, body, text, headers }: RouteRequest,
-): Promise<RouteAnswer<R>> {
-  const [method = '', template = ''] = route.split(' ')
-  const search = new URLSearchParams(query)
-  const path = template.replace(':id', encodeURIComponent(id))
-  const response = await fetch(search.size === 0 ? path : `${path}?${search.toString()}`, {
+  id: Id,
+  { params = {}, query = {}, body, text, headers }: AnyCall,
+): Promise<Answered<Id>> {
+  const { method, path } = requestOf(id, params, query)
+  const response = await fetch(path, {
     method,
     headers: { 'content-type': text === undefined ? 'application/json' : 'text/plain', ...headers },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -69,7 +80,22 @@ async function callOnce<R extends Route>(
   const answer = parsed(await response.text())
   if (response.status >= 300) throw refusal(response.status, answer)
   const isReplay = response.headers.has('idempotency-replayed')
-  return { body: answer as Answers[R], isReplay } // The relay checks every answer against its schema.
+  return { body: answer as Answer<Id>, isReplay } // The relay checks every answer against its schema.
+}
+
+/** Method and URL of a call, from the relay's root. */
+export function requestOf(
+  id: OperationId,
+  params: Readonly<Record<string, string>>,
+  query: Readonly<Record<string, string | undefined>>,
+): { readonly method: string; readonly path: string } {
+  const [method = '', route = ''] = (ROUTES[id] ?? '').split(' ')
+  const given = Object.entries(query).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, value]],
+  )
+  const search = new URLSearchParams(given).toString()
+  const path = route.replaceAll(/:([a-z]+)/g, (_, name) => encodeURIComponent(params[name] ?? ''))
+  return { method, path: search === '' ? path : `${path}?${search}` }
 }
 
 export function parsed(text: string): unknown {
