@@ -90,12 +90,11 @@ export function requestOf(
   query: Readonly<Record<string, string | undefined>>,
 ): { readonly method: string; readonly path: string } {
   const [method = '', route = ''] = (ROUTES[id] ?? '').split(' ')
-  const given = Object.entries(query).flatMap(([name, value]) =>
-    value === undefined ? [] : [[name, value]],
-  )
-  const search = new URLSearchParams(given).toString()
+  const search = new URLSearchParams()
+  for (const [name, value] of Object.entries(query))
+    if (value !== undefined) search.set(name, value)
   const path = route.replaceAll(/:([a-z]+)/g, (_, name) => encodeURIComponent(params[name] ?? ''))
-  return { method, path: search === '' ? path : `${path}?${search}` }
+  return { method, path: search.size === 0 ? path : `${path}?${search.toString()}` }
 }
 
 export function parsed(text: string): unknown {
