@@ -1,4 +1,5 @@
 import { sessionActor, type DashboardSession } from '../access/sessions.ts'
+import type { Operation } from '../api/operation.ts'
 import type { Actor, Origin } from '../domain/audit.ts'
 import { RelayError } from '../domain/errors.ts'
 import type { BridgeId } from '../domain/ids.ts'
@@ -42,6 +43,8 @@ export type RequestContext = {
   session: DashboardSession | null
   /** The bridge whose shortcut calls, on the routes of shortcuts only. */
   bridge: BridgeCaller | null
+  /** Null until the router found it, and for routes that are no operation. */
+  operation: Operation | null
 }
 
 export type BridgeCaller = {

@@ -4,6 +4,7 @@
 
 import type { AnyElysia } from 'elysia'
 
+import type { Operation } from '../api/operation.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
 import { Authentication, type AuthenticationTools } from './authentication.ts'
 import { STARTUP_CHECK_PATH } from './control.ts'
@@ -90,6 +91,7 @@ export function createHttp(tools: HttpTools): Http {
         caller: null,
         session: null,
         bridge: null,
+        operation: null,
       }
       const response = await answer(entrance, request, context)
       if (requiresTls(tools.hosts, request.headers)) response.headers.set(...STRICT_TRANSPORT)
@@ -119,7 +121,7 @@ async function answer(
     // An answer without our id is Elysia's own: no route fits.
     if (!response.headers.has('x-request-id')) return noRoute(app, { request, path }, requestId)
     // Compression is not worth it for answers that never leave the machine.
-    return peer.isControl ? response : await compressed(response, { request, path })
+    return peer.isControl ? response : await compressed(response, { request, path }, context.operation)
   } catch (error) {
     return answerToFailure(error, requestId, tools)
   }
@@ -210,23 +212,20 @@ function noRoute(app: App, { request, path }: RoutableRequest, requestId: string
 // compressed size shows how much of a text of his own stands in the answer twice. So answers with a
 // credential (shown once, in the answer to a POST) stay uncompressed, and those with the words of several
 // people: a stranger could text a line guess after guess, and read from the sizes what others wrote to it.
-// Errors stay too: they repeat what was sent, and are short.
+// Errors stay too: they repeat what was sent, and are short. The rows of the operations say which are safe.
 
 /** Below this, gzip saves no packet worth its time. */
 const LENGTH_MIN = 4_096
 /** 70 KB become 21 KB in 0.2 ms; the usual level takes 1.1 ms to make 14 KB of them. */
 const LEVEL = 1
 
-/** Paths whose answers are known to be safe; all others stay uncompressed. */
-const SAFE_PATHS =
-  /^\/swagger\/|^\/dashboard\/(?:checks|state)$|^\/api\/v1\/(?:bridges|health|keys|phone-lines|settings|stats|webhooks|webhook-deliveries)(?:\/|$)/
-
 /** The answer to `request`, compressed where its client accepts that; `path` is as the router saw it. */
 async function compressed(
   response: Response,
-  { request, path }: { readonly request: Request; readonly path: string },
+  { request, path }: RoutableRequest,
+  operation: Operation | null,
 ): Promise<Response> {
-  if (!isSafe(request, path) || !isJson(response)) return response
+  if (!isSafe(request, path, operation) || !isJson(response)) return response
   if (!acceptedEncodings(request.headers).includes('gzip')) return response
   const text = await response.text()
   const { status, headers } = response
@@ -236,14 +235,13 @@ async function compressed(
   return new Response(Bun.gzipSync(text, { level: LEVEL }), { status, headers })
 }
 
-function isSafe({ method, url }: Request, path: string): boolean {
+function isSafe({ method, url }: Request, path: string, operation: Operation | null): boolean {
   if (method !== 'GET') return false
-  return SAFE_PATHS.test(path) || isOneConversation(path, url)
-}
-
-/** Everybody whose words are in one conversation can read them all anyway. */
-function isOneConversation(path: string, url: string): boolean {
-  return path === '/api/v1/messages' && new URL(url).searchParams.has('conversation_id')
+  if (operation === null) return path.startsWith('/swagger/')
+  const compress = 'compress' in operation && operation.compress
+  if (compress !== 'of one conversation') return compress
+  // Everybody whose words are in one conversation can read them all anyway.
+  return new URL(url).searchParams.has('conversation_id')
 }
 
 function isJson({ status, headers }: Response): boolean {
