@@ -7,6 +7,8 @@ import {
   ConversationChanges,
   ConversationList,
   DenialRequest,
+  EXPORT_FORMATS,
+  type ExportFormat,
   Message,
   MessageDirection,
   MessageList,
@@ -19,7 +21,6 @@ import {
 import { enumOf, id } from '../api/schema.ts'
 import { DEFERRAL_REASONS } from '../domain/message.ts'
 import type { Decider } from '../messages/approvals.ts'
-import { EXPORT_FORMATS, type ExportFormat } from '../messages/export.ts'
 import type { ListFilter, createReading } from '../messages/message-service.ts'
 import { mayTake, takes } from './body.ts'
 import { answerWithFile, fileAnswers } from './file-answer.ts'
