@@ -31,8 +31,6 @@ const CHOICE = {
   phone_line_id: Type.Optional(id('line', 'Events of this line.')),
 }
 
-export const StreamQuery = Type.Object(CHOICE)
-
 export const EVENTS = rows({
   listEvents: {
     ...READS,
@@ -60,7 +58,7 @@ export const EVENTS = rows({
       'Server-sent events: `id` is the id of the event, `event` its name, `data` the body that webhooks get. ' +
       'Without `after` it begins now. A reader that reconnects with `Last-Event-ID` misses nothing, and may see ' +
       'the last event twice. A comment is sent every 15 seconds. A key has 10 readers at most, all keys 100.',
-    query: StreamQuery,
+    query: Type.Object(CHOICE),
     headers: Type.Object({
       'Last-Event-ID': Type.Optional(
         Type.String({ description: 'As `after`, and before it: browsers send it by themselves.' }),

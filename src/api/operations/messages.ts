@@ -83,7 +83,7 @@ const NAMES = {
   }),
 }
 
-export const MessageQuery = Type.Object({
+const MessageQuery = Type.Object({
   ...PAGE_QUERY,
   ...NAMES,
   phone_line_id: Type.Optional(id('line', 'Messages of this line.')),
@@ -187,6 +187,8 @@ export const MESSAGES = rows({
       'Sends a message whose `queued_reason` is `approval`, with another text if you like. A key never ' +
       'decides on its own messages; of two decisions the first one counts.',
     scope: 'approvals:write',
+    // Another text is a send by the key that decides.
+    limits: ['lines', 'recipients'],
     body: ApprovalRequest,
     isBodyOptional: true,
     answers: { 200: Message },
