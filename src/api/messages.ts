@@ -349,6 +349,9 @@ export const ReadMark = objectSchema('ReadMark', {
   message_id: id('msg', 'The last message that was read; earlier ones count as read, too.'),
 })
 
+export const EXPORT_FORMATS = ['csv', 'json'] as const
+export type ExportFormat = (typeof EXPORT_FORMATS)[number]
+
 export const ConversationList = listOf('ConversationList', Conversation)
 
 export const RecipientEvidence = objectSchema('RecipientEvidence', {

@@ -1,9 +1,13 @@
 // All operations of the relay, by their ids.
 
 import type { AnswerOf, BodyOf, Operation, ParamsOf, QueryOf } from './operation.ts'
+import { ATTACHMENTS } from './operations/attachments.ts'
+import { CONVERSATIONS } from './operations/conversations.ts'
+import { EVENTS } from './operations/events.ts'
+import { MESSAGES } from './operations/messages.ts'
 import { WEBHOOKS } from './operations/webhooks.ts'
 
-export const OPERATIONS = { ...WEBHOOKS }
+export const OPERATIONS = { ...MESSAGES, ...ATTACHMENTS, ...CONVERSATIONS, ...EVENTS, ...WEBHOOKS }
 
 type Operations = typeof OPERATIONS
 

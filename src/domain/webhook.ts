@@ -26,6 +26,10 @@ export const EVENT_NAMES = [
 ] as const
 export type EventName = (typeof EVENT_NAMES)[number]
 
+/** Values of `after` for what is recorded from now on, and for all that is kept. */
+export const LATEST = 'latest'
+export const OLDEST = 'oldest'
+
 /** The event by which a message of a group is announced in place of a direct one; null where none is. */
 export function eventInGroup(name: EventName): EventName | null {
   const known = IN_GROUPS[name]

@@ -4,15 +4,14 @@
 import { Elysia } from 'elysia'
 import { Type } from 'typebox'
 
-import { Attachment, AttachmentVariant, Link, LinkRequest } from '../api/attachments.ts'
-import { Deleted } from '../api/schema.ts'
+import type { Variant } from '../api/attachments.ts'
+import { ATTACHMENTS, ContentQuery } from '../api/operations/attachments.ts'
 import type { Attachments, Content } from '../attachments/attachments.ts'
 import { RelayError } from '../domain/errors.ts'
-import { mayTake } from './body.ts'
+import { bind } from './bind.ts'
 import { CallerSlots } from './caller-slots.ts'
 import { answerWithBytes } from './file-answer.ts'
 import { fileBodyOf } from './file-body.ts'
-import { BY_ID, documentationOf, operation } from './operation.ts'
 import { readQuery } from './query.ts'
 import { callerIdOf, callerOf, contextOf, originOf } from './request-context.ts'
 import { errorResponse, respond } from './respond.ts'
@@ -33,134 +32,26 @@ const UPLOADS = {
   retryAfterSeconds: 10,
   of: { limit: 'uploads', noun: 'uploads', doing: 'are running' },
 }
-const BYTES = { type: 'string' as const, format: 'binary' }
-
-const UploadQuery = Type.Object({
-  filename: Type.Optional(
-    Type.String({ description: 'Of a form, its own where left out.', example: 'menu.pdf' }),
-  ),
-})
-
-const UploadHeaders = Type.Object({
-  'Idempotency-Key': Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 255,
-      description: 'Retries with the same bytes get the same attachment.',
-      example: 'berlin-menu-2026-11',
-    }),
-  ),
-})
-
-const UPLOAD = {
-  ...documentationOf('Attachments', {
-    id: 'uploadAttachment',
-    summary: 'Upload a file',
-    description:
-      'The body is the file, under any `Content-Type`, or a form with the one field `file`. An ' +
-      'upload that no message uses is deleted after 24 hours. A key has 16 uploads at a time, all keys 64.',
-    scope: 'attachments:write',
-    query: UploadQuery,
-    headers: UploadHeaders,
-    answers: { 201: Attachment },
-    answerHeaders: { 'Idempotency-Replayed': '`true` where the key brought this file before.' },
-    errors: [
-      'idempotency_conflict',
-      'payload_too_large',
-      'unsupported_media_type',
-      'rate_limit_exceeded',
-      'storage_full',
-    ],
-  }),
-  // The form is described above: as a second kind of body it makes clients that do not compile.
-  requestBody: { required: true, content: { 'application/octet-stream': { schema: BYTES } } },
-}
-
-const GET = operation('Attachments', {
-  id: 'getAttachment',
-  summary: 'Read an attachment',
-  description: 'What is known of the file, and whether its bytes are here.',
-  scope: 'attachments:read',
-  answers: { 200: Attachment },
-  errors: ['attachment_not_found'],
-})
-
-const REMOVE = operation('Attachments', {
-  id: 'deleteAttachment',
-  summary: 'Delete a file',
-  description: 'Its bytes are deleted; what is known of it stays with its messages.',
-  scope: 'attachments:write',
-  answers: { 200: Deleted },
-  errors: ['attachment_not_found', 'attachment_not_ready', 'attachment_in_use'],
-})
-
-const ContentQuery = Type.Object({ variant: Type.Optional(AttachmentVariant) })
-
-const DOWNLOAD = documentationOf('Attachments', {
-  id: 'downloadAttachment',
-  summary: 'Download a file',
-  description:
-    'The bytes, whole or one `Range` of them; also by `HEAD`. A `variant` is made at its first ' +
-    'request; `compatible` of a type that everyone can open is the original.',
-  scope: 'attachments:read',
-  query: ContentQuery,
-  answers: {},
-  errors: [
-    'attachment_not_found',
-    'attachment_not_ready',
-    'attachment_gone',
-    'range_not_satisfiable',
-    'variant_unavailable',
-    'storage_full',
-  ],
-})
-
-const FILE = { content: { 'application/octet-stream': { schema: BYTES } } }
-const FILE_ANSWERS = {
-  200: { description: 'The file.', ...FILE },
-  206: { description: 'The range of it.', ...FILE },
-  304: { description: 'The client has it, by `If-None-Match`.' },
-}
-
-const LINK = operation('Attachments', {
-  id: 'createAttachmentLink',
-  summary: 'Make a link to a file',
-  description: 'For programs and people without a key. It cannot be taken back before it ends.',
-  scope: 'attachments:read',
-  answers: { 200: Link },
-  errors: ['attachment_not_found', 'attachment_not_ready', 'attachment_gone'],
-})
-
 const LINK_SECONDS_DEFAULT = 3_600
 
-export function attachmentRoutes({ attachments }: Tools) {
+export function attachmentBindings({ attachments }: Tools) {
   const slots = new CallerSlots(UPLOADS)
-  return new Elysia({ prefix: '/api/v1/attachments' })
-    .post('', ({ request }) => upload(request, attachments, slots), {
-      parse: 'none',
-      beforeHandle: ({ request }) => void callerOf(request),
-      detail: UPLOAD,
-    })
-    .get('/:id', ({ params }) => attachments.get(params.id), { ...BY_ID, ...GET })
-    .delete(
-      '/:id',
-      async ({ request, params }) => {
-        await attachments.remove(params.id, originOf(request))
-        return { id: params.id, deleted: true as const }
-      },
-      { ...BY_ID, ...REMOVE },
-    )
-    .get('/:id/content', ({ request, params }) => download(request, attachments, params.id), {
-      ...BY_ID,
-      beforeHandle: ({ request }) => void callerOf(request),
-      detail: { ...DOWNLOAD, responses: { ...FILE_ANSWERS, ...DOWNLOAD.responses } },
-    })
-    .post(
-      '/:id/link',
-      ({ request, params, body }) =>
-        attachments.link(params.id, body.expires_in ?? LINK_SECONDS_DEFAULT, originOf(request)),
-      { ...BY_ID, ...mayTake(LinkRequest), ...LINK },
-    )
+  return [
+    bind(ATTACHMENTS.uploadAttachment, ({ request, query }) =>
+      upload(request, attachments, slots, query.filename),
+    ),
+    bind(ATTACHMENTS.getAttachment, ({ params }) => attachments.get(params.id)),
+    bind(ATTACHMENTS.deleteAttachment, async ({ request, params }) => {
+      await attachments.remove(params.id, originOf(request))
+      return { id: params.id, deleted: true as const }
+    }),
+    bind(ATTACHMENTS.downloadAttachment, ({ request, params, query }) =>
+      download(request, attachments, params.id, query.variant),
+    ),
+    bind(ATTACHMENTS.createAttachmentLink, ({ request, params, body }) =>
+      attachments.link(params.id, body.expires_in ?? LINK_SECONDS_DEFAULT, originOf(request)),
+    ),
+  ]
 }
 
 const TokenPath = Type.Object({ token: Type.String() })
@@ -169,7 +60,11 @@ const TokenPath = Type.Object({ token: Type.String() })
 export function linkRoutes({ attachments }: Tools) {
   return new Elysia().get(
     '/a/:token',
-    ({ request, params }) => download(request, attachments, attachments.idOfLink(params.token)),
+    ({ request, params }) => {
+      const attachmentId = attachments.idOfLink(params.token)
+      const { variant } = readQuery(request, ContentQuery)
+      return download(request, attachments, attachmentId, variant)
+    },
     { params: pathSchema(TokenPath), detail: { hide: true } },
   )
 }
@@ -178,16 +73,16 @@ async function upload(
   request: Request,
   attachments: Attachments,
   slots: CallerSlots,
+  name: string | undefined,
 ): Promise<Response> {
   const { peer, requestId } = contextOf(request)
   const caller = callerIdOf(request)
-  const query = readQuery(request, UploadQuery)
   const key = idempotencyKeyOf(request.headers)
   const release = slots.take(caller, request.signal, callerOf(request).kind === 'cli')
   try {
     peer.liftTimeout(SILENCE_SECONDS)
     const body = await fileBodyOf(request)
-    const filename = query.filename ?? body.filename
+    const filename = name ?? body.filename
     const upload = { ...body, filename, caller, idempotencyKey: key }
     const { resource, isReplay } = await attachments.upload(upload)
     const headers = isReplay ? { 'idempotency-replayed': 'true' } : {}
@@ -197,9 +92,13 @@ async function upload(
   }
 }
 
-async function download(request: Request, attachments: Attachments, id: string): Promise<Response> {
+async function download(
+  request: Request,
+  attachments: Attachments,
+  id: string,
+  variant: Variant = 'original',
+): Promise<Response> {
   const { peer } = contextOf(request)
-  const { variant = 'original' } = readQuery(request, ContentQuery)
   peer.liftTimeout(variant === 'original' ? SILENCE_SECONDS : VARIANT_SECONDS)
   return sendContent(request, await attachments.content(id, variant))
 }

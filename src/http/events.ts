@@ -1,21 +1,18 @@
 // Events to read: in pages, by a long poll, and as a stream. All of them read the log of events, from a place
 // that the reader names, so nothing is lost between two calls.
 
-import { Elysia } from 'elysia'
-import { type Static, Type } from 'typebox'
-
-import { EventList } from '../api/events.ts'
-import { id } from '../api/schema.ts'
+import type { EventList } from '../api/events.ts'
+import type { QueryOf } from '../api/operation.ts'
+import { EVENTS } from '../api/operations/events.ts'
 import { invalidRequest } from '../domain/errors.ts'
-import { EVENT_NAMES } from '../domain/webhook.ts'
+import { EVENT_NAMES, LATEST, OLDEST } from '../domain/webhook.ts'
 import type { EventFilter } from '../storage/events.ts'
 import type { Clock } from '../system/clock.ts'
 import { isoTime } from '../system/iso-time.ts'
-import { LATEST, OLDEST, type EventBatch, type EventLog } from '../webhooks/event-log.ts'
+import type { EventBatch, EventLog } from '../webhooks/event-log.ts'
 import type { AuthenticationTools } from './authentication.ts'
+import { bind } from './bind.ts'
 import { CallerSlots } from './caller-slots.ts'
-import { documentationOf, operation } from './operation.ts'
-import { PAGE_QUERY, readQuery } from './query.ts'
 import { callerIdOf, callerOf, contextOf, linesOf, unauthorized } from './request-context.ts'
 import { respond, streamOf } from './respond.ts'
 import { SILENCE_SECONDS, preferredWaitMs } from './sending.ts'
@@ -34,91 +31,30 @@ const STALLED_MS = 60_000
 /** Events in one piece of the stream. */
 const PIECE_MAX = 20
 
-const CHOICE = {
-  after: Type.Optional(
-    Type.String({
-      description: `The id of the last event that you have; \`${OLDEST}\` reads all that is kept, \`${LATEST}\` what comes from now on.`,
-      example: 'evt_01k5c3qv7yfxn8t2w9r4d6m0ab',
-    }),
-  ),
-  types: Type.Optional(
-    Type.String({
-      description: 'Only these events, separated by commas.',
-      example: 'message.received,message.failed',
-    }),
-  ),
-  phone_line_id: Type.Optional(id('line', 'Events of this line.')),
-}
-const EventQuery = Type.Object({ limit: PAGE_QUERY.limit, ...CHOICE })
-const StreamQuery = Type.Object(CHOICE)
-type Choice = Static<typeof StreamQuery>
-
-const ERRORS = ['events_gone', 'rate_limit_exceeded'] as const
-
-const LIST = operation('Events', {
-  id: 'listEvents',
-  summary: 'List events',
-  description:
-    'Oldest first, in the order in which they were recorded, for 30 days, whether a webhook wants them or not. ' +
-    'Pass `next_cursor` as the `after` of the next call, and no event is missed.',
-  scope: 'events:read',
-  query: EventQuery,
-  headers: Type.Object({
-    Prefer: Type.Optional(
-      Type.String({
-        description: '`wait=N` waits up to N seconds (60 at most) for the first event.',
-        example: 'wait=30',
-      }),
-    ),
-  }),
-  answers: { 200: EventList },
-  errors: ERRORS,
-})
-
-const STREAM = documentationOf('Events', {
-  id: 'streamEvents',
-  summary: 'Stream events',
-  description:
-    'Server-sent events: `id` is the id of the event, `event` its name, `data` the body that webhooks get. ' +
-    'Without `after` it begins now. A reader that reconnects with `Last-Event-ID` misses nothing, and may see ' +
-    'the last event twice. A comment is sent every 15 seconds. A key has 10 readers at most, all keys 100.',
-  scope: 'events:read',
-  query: StreamQuery,
-  headers: Type.Object({
-    'Last-Event-ID': Type.Optional(
-      Type.String({ description: 'As `after`, and before it: browsers send it by themselves.' }),
-    ),
-  }),
-  answers: {},
-  errors: ERRORS,
-})
-const STREAMED = {
-  200: {
-    description: 'The events, as they are recorded.',
-    content: { 'text/event-stream': { schema: { type: 'string' } } },
-  },
-}
 export const STREAM_HEADERS = {
   'content-type': 'text/event-stream; charset=utf-8',
   // nginx would buffer the events of minutes.
   'x-accel-buffering': 'no',
 }
 
-export function eventRoutes(tools: EventTools, streamsEnd: AbortSignal) {
+export function eventBindings(tools: EventTools, streamsEnd: AbortSignal) {
   const reading = { ...tools, streamsEnd, slots: new CallerSlots(READERS) }
-  return new Elysia({ prefix: '/api/v1/events' })
-    .get('', ({ request }) => listEvents(reading, request), LIST)
-    .get('/stream', ({ request }) => streamEvents(reading, request), {
-      beforeHandle: ({ request }) => void callerOf(request),
-      detail: { ...STREAM, responses: { ...STREAMED, ...STREAM.responses } },
-    })
+  return [
+    bind(EVENTS.listEvents, ({ request, query }) => listEvents(reading, request, query)),
+    bind(EVENTS.streamEvents, ({ request, query }) => streamEvents(reading, request, query)),
+  ]
 }
+
+type Choice = QueryOf<typeof EVENTS.streamEvents>
 
 type Reading = EventTools & { readonly streamsEnd: AbortSignal; readonly slots: CallerSlots }
 
-async function listEvents(tools: Reading, request: Request): Promise<EventList> {
+async function listEvents(
+  tools: Reading,
+  request: Request,
+  { limit, ...choice }: QueryOf<typeof EVENTS.listEvents>,
+): Promise<EventList> {
   const { eventLog, streamsEnd } = tools
-  const { limit, ...choice } = readQuery(request, EventQuery)
   const waitMs = preferredWaitMs(request.headers) ?? 0
   const after = eventLog.positionOf(choice.after ?? OLDEST)
   const reading = { after, filter: filterOf(request, choice), limit, silenceMs: waitMs }
@@ -139,9 +75,8 @@ async function listEvents(tools: Reading, request: Request): Promise<EventList> 
   }
 }
 
-function streamEvents(tools: Reading, request: Request): Response {
+function streamEvents(tools: Reading, request: Request, choice: Choice): Response {
   const { eventLog, clock, streamsEnd } = tools
-  const choice = readQuery(request, StreamQuery)
   const { peer, requestId } = contextOf(request)
   // A client that reconnects by itself has the old address still.
   const after = request.headers.get('last-event-id') ?? choice.after ?? LATEST

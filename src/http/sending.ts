@@ -1,15 +1,12 @@
 // Sends: to a recipient, and in a conversation. Both take the same headers and give the same answers.
 
-import { Elysia } from 'elysia'
-import { Type } from 'typebox'
-
 import {
   ConversationSend,
-  Message,
   SendRequest,
   TextConversationSend,
   TextSendRequest,
 } from '../api/messages.ts'
+import { MESSAGES } from '../api/operations/messages.ts'
 import { TIME_WANTED } from '../api/schema.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
 import type { Timestamp } from '../domain/ids.ts'
@@ -17,8 +14,7 @@ import type { SentenceOf } from '../domain/message.ts'
 import { OPTED_OUT } from '../domain/opt-out.ts'
 import type { SendAnswer, SendRequest as MessageRequest, createSend } from '../messages/send.ts'
 import { parseIsoTime } from '../system/iso-time.ts'
-import { takesBy } from './body.ts'
-import { BY_ID, documentationOf, plainCall } from './operation.ts'
+import { bind, checkedBy } from './bind.ts'
 import { callerOf, contextOf } from './request-context.ts'
 import { errorResponse, respond } from './respond.ts'
 
@@ -34,100 +30,23 @@ const CONFIRMED = 'x-hookline-confirmed'
 const REPLAYED = { 'idempotency-replayed': 'true' }
 const APPLIED = { 'preference-applied': 'urgent' }
 
-const SendHeaders = Type.Object({
-  'Idempotency-Key': Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 255,
-      description: 'Retries of the same request get the first answer again, for 7 days.',
-      example: 'berlin-order-1042-ready',
-    }),
-  ),
-  Prefer: Type.Optional(
-    Type.String({
-      description:
-        '`wait=N` waits at most N seconds (up to 60), `respond-async` not at all. `urgent` sends in the ' +
-        "line's quiet hours, too.",
-      example: 'wait=15',
-    }),
-  ),
-})
-
-const ANSWER_HEADERS = {
-  'Idempotency-Replayed': '`true` where this is the first answer, repeated.',
-  'Preference-Applied': '`urgent` where that was asked for.',
-}
-
-const REFUSALS = [
-  'invalid_recipient',
-  'attachment_needs_text',
-  'attachment_not_found',
-  'idempotency_conflict',
-  'automation_paused',
-  'recipient_opted_out',
-  'phone_line_disabled',
-  'attachment_not_ready',
-  'attachment_gone',
-  'payload_too_large',
-  'send_failed',
-  'not_supported',
-  'attachment_fetch_failed',
-  'recipient_not_allowed',
-  'rate_limit_exceeded',
-  'storage_full',
-] as const
-
-const SEND = documentationOf('Messages', {
-  id: 'sendMessage',
-  summary: 'Send a message',
-  description:
-    'Nothing is lost once it is accepted. 200 when the line sent it in time; 202 when it is queued or ' +
-    'still in progress. Set an `Idempotency-Key`, so that a retry never sends twice.',
-  scope: 'messages:send',
-  headers: SendHeaders,
-  answers: { 200: Message, 202: Message },
-  answerHeaders: ANSWER_HEADERS,
-  errors: [...REFUSALS, 'phone_line_not_found', 'no_phone_line'],
-})
-
-const SEND_HERE = documentationOf('Conversations', {
-  id: 'sendInConversation',
-  summary: 'Send in a conversation',
-  description:
-    "To its person or its group, by its line. A group is addressed by the device's own guid of it: it is " +
-    'never created, and a person is never written to in its place. Headers and answers are those of a send.',
-  scope: 'messages:send',
-  headers: SendHeaders,
-  answers: { 200: Message, 202: Message },
-  answerHeaders: ANSWER_HEADERS,
-  errors: [...REFUSALS, 'not_found'],
-})
-
-export function sendRoutes(tools: Tools) {
-  return new Elysia()
-    .post(
-      '/api/v1/messages/send',
+export function sendBindings(tools: Tools) {
+  return [
+    bind(
+      MESSAGES.sendMessage,
       ({ request, body }) => {
         const { to, service, phone_line_id: lineId = null } = body
         return answerSend(tools, request, body, { to, service, lineId })
       },
-      {
-        beforeHandle: plainCall,
-        ...takesBy(SendRequest, TextSendRequest, isTextAlone),
-        detail: SEND,
-      },
-    )
-    .post(
-      '/api/v1/conversations/:id/messages',
+      checkedBy(SendRequest, TextSendRequest, isTextAlone),
+    ),
+    bind(
+      MESSAGES.sendInConversation,
       ({ request, params, body }) =>
         answerSend(tools, request, body, { to: { conversationId: params.id }, lineId: null }),
-      {
-        beforeHandle: plainCall,
-        ...BY_ID,
-        ...takesBy(ConversationSend, TextConversationSend, isTextAlone),
-        detail: SEND_HERE,
-      },
-    )
+      checkedBy(ConversationSend, TextConversationSend, isTextAlone),
+    ),
+  ]
 }
 
 /** A request without attachments must have a text, and is refused in the words that it always was. */

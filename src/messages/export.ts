@@ -7,9 +7,6 @@ import type { Db } from '../storage/database.ts'
 import { messagesAfter } from '../storage/message-lists.ts'
 import { conversationResource, messageResource, type WaitReason } from './resource.ts'
 
-export const EXPORT_FORMATS = ['csv', 'json'] as const
-export type ExportFormat = (typeof EXPORT_FORMATS)[number]
-
 type Tools = { readonly db: Db; readonly waitReason: WaitReason }
 
 const PAGE = 200
@@ -17,7 +14,7 @@ const PAGE = 200
 export function exportConversation(
   tools: Tools,
   conversation: Conversation,
-  format: ExportFormat,
+  format: api.ExportFormat,
 ): AsyncGenerator<string, undefined> {
   return format === 'csv' ? asTable(tools, conversation) : asJson(tools, conversation)
 }

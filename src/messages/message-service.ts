@@ -42,7 +42,7 @@ import type { Metrics } from '../system/metrics.ts'
 import type { Signal } from '../system/signal.ts'
 import type { PublishUnplaced } from '../webhooks/publish.ts'
 import { createApprovals, type Decider } from './approvals.ts'
-import { type ExportFormat, exportConversation } from './export.ts'
+import { exportConversation } from './export.ts'
 import { type LineDirectory, takesMessages } from './line-directory.ts'
 import { separateTalk } from './merges.ts'
 import { createOptOuts } from './opt-outs.ts'
@@ -125,7 +125,7 @@ export function createReading(tools: Tools) {
       },
       countUnread: () => countUnread(db),
       /** A file of all its messages, in pieces. */
-      export: async (id: string, format: ExportFormat, origin: Origin) => {
+      export: async (id: string, format: api.ExportFormat, origin: Origin) => {
         const found = existingConversation(db, id)
         const about = { kind: 'conversation', id: found.id } as const
         const change = { action: 'conversation.exported', about } as const

@@ -1,5 +1,6 @@
 import { RelayError, invalidRequest } from '../domain/errors.ts'
 import { parseId } from '../domain/ids.ts'
+import { LATEST, OLDEST } from '../domain/webhook.ts'
 import type { Db } from '../storage/database.ts'
 import {
   eventAt,
@@ -46,10 +47,6 @@ type Tools = {
   readonly clock: ConfirmedClock
   readonly deliverySignals: DeliverySignals
 }
-
-/** Values of `after` for what is recorded from now on, and for all that is kept. */
-export const LATEST = 'latest'
-export const OLDEST = 'oldest'
 
 /**
  * Every event in the order of its commit, for any number of readers, each at its own pace. Nothing is kept in

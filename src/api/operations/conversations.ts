@@ -1,0 +1,101 @@
+import { Type } from 'typebox'
+
+import {
+  Conversation,
+  ConversationChanges,
+  ConversationList,
+  EXPORT_FORMATS,
+  type ExportFormat,
+  ListType,
+  ReadMark,
+} from '../messages.ts'
+import { CHANGE, READ, rows } from '../operation.ts'
+import { PAGE_QUERY } from '../query.ts'
+import { enumOf, id } from '../schema.ts'
+
+const OF = { of: 'keys', tag: 'Conversations', limits: ['lines'] } as const
+const READS = { ...OF, ...READ, scope: 'messages:read' } as const
+const CHANGES = { ...OF, ...CHANGE, scope: 'conversations:write', password: 'no' } as const
+
+const ConversationQuery = Type.Object({
+  ...PAGE_QUERY,
+  phone_line_id: Type.Optional(id('line', 'Conversations of this line.')),
+  handle: Type.Optional(Type.String({ description: 'The counterpart.', example: '+12025550147' })),
+  type: Type.Optional(ListType),
+  unread: Type.Boolean({
+    default: false,
+    description: 'True leaves out those without unread messages.',
+  }),
+  unanswered: Type.Boolean({
+    default: false,
+    description: 'True leaves out those whose latest message was sent.',
+  }),
+})
+
+const ExportQuery = Type.Object({
+  format: Type.Unsafe<ExportFormat>({
+    ...enumOf('ExportFormat', EXPORT_FORMATS, '`csv` is a table for spreadsheets.'),
+    default: 'json',
+  }),
+})
+
+const TEXT = { schema: { type: 'string' } }
+
+export const CONVERSATIONS = rows({
+  listConversations: {
+    ...READS,
+    route: 'GET /conversations',
+    summary: 'List conversations',
+    description: 'By latest message, newest first.',
+    query: ConversationQuery,
+    answers: { 200: ConversationList },
+    member: 'yes',
+  },
+  getConversation: {
+    ...READS,
+    route: 'GET /conversations/:id',
+    summary: 'Read a conversation',
+    description: 'With its latest message.',
+    answers: { 200: Conversation },
+    errors: ['not_found'],
+    member: 'yes',
+  },
+  updateConversation: {
+    ...CHANGES,
+    route: 'PATCH /conversations/:id',
+    summary: 'Turn human takeover on or off',
+    description:
+      'With `automation_paused` a person answers. Messages accepted before are still sent; the setting ' +
+      '`enforce_automation_pause` decides whether later sends of API keys are refused.',
+    body: ConversationChanges,
+    answers: { 200: Conversation },
+    errors: ['not_found', 'storage_full'],
+    audit: null,
+  },
+  exportConversation: {
+    ...READS,
+    route: 'GET /conversations/:id/export',
+    summary: 'Export a conversation',
+    description: 'All its messages as a file, oldest first.',
+    query: ExportQuery,
+    answers: {},
+    fileAnswers: {
+      200: { description: 'The file.', content: { 'application/json': TEXT, 'text/csv': TEXT } },
+    },
+    errors: ['not_found', 'storage_full'],
+    audit: 'conversation.exported',
+  },
+  markConversationRead: {
+    ...CHANGES,
+    route: 'POST /conversations/:id/read',
+    summary: 'Mark as read',
+    description:
+      'Up to one of its messages; later ones stay unread. A message sent in the conversation marks it as ' +
+      'read as well, one that waits for an approval when it is approved. Nobody else sees the mark.',
+    body: ReadMark,
+    answers: { 200: Conversation },
+    errors: ['not_found', 'storage_full'],
+    member: 'yes',
+    audit: null,
+  },
+})
