@@ -1,9 +1,22 @@
 // All operations of the relay, by their ids.
 
 import type { AnswerOf, BodyOf, Operation, ParamsOf, QueryOf } from './operation.ts'
+import { CONTACTS } from './operations/contacts.ts'
+import { BRIDGES, KEYS } from './operations/keys.ts'
+import { PHONE_LINES } from './operations/phone-lines.ts'
+import { SERVICE } from './operations/service.ts'
+import { SHORTCUTS } from './operations/shortcuts.ts'
 import { WEBHOOKS } from './operations/webhooks.ts'
 
-export const OPERATIONS = { ...WEBHOOKS }
+export const OPERATIONS = {
+  ...CONTACTS,
+  ...PHONE_LINES,
+  ...WEBHOOKS,
+  ...KEYS,
+  ...BRIDGES,
+  ...SERVICE,
+  ...SHORTCUTS,
+}
 
 type Operations = typeof OPERATIONS
 
