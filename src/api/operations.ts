@@ -2,12 +2,29 @@
 
 import type { AnswerOf, BodyOf, Operation, ParamsOf, QueryOf } from './operation.ts'
 import { ATTACHMENTS } from './operations/attachments.ts'
+import { CONTACTS } from './operations/contacts.ts'
 import { CONVERSATIONS } from './operations/conversations.ts'
 import { EVENTS } from './operations/events.ts'
+import { BRIDGES, KEYS } from './operations/keys.ts'
 import { MESSAGES } from './operations/messages.ts'
+import { PHONE_LINES } from './operations/phone-lines.ts'
+import { SERVICE } from './operations/service.ts'
+import { SHORTCUTS } from './operations/shortcuts.ts'
 import { WEBHOOKS } from './operations/webhooks.ts'
 
-export const OPERATIONS = { ...MESSAGES, ...ATTACHMENTS, ...CONVERSATIONS, ...EVENTS, ...WEBHOOKS }
+export const OPERATIONS = {
+  ...MESSAGES,
+  ...ATTACHMENTS,
+  ...CONVERSATIONS,
+  ...CONTACTS,
+  ...PHONE_LINES,
+  ...EVENTS,
+  ...WEBHOOKS,
+  ...KEYS,
+  ...BRIDGES,
+  ...SERVICE,
+  ...SHORTCUTS,
+}
 
 type Operations = typeof OPERATIONS
 
