@@ -1,9 +1,12 @@
 // All operations of the relay, by their ids.
 
 import type { AnswerOf, BodyOf, Operation, ParamsOf, QueryOf } from './operation.ts'
+import { CONTROL } from './operations/control.ts'
+import { DASHBOARD } from './operations/dashboard.ts'
+import { OWNER } from './operations/owner.ts'
 import { WEBHOOKS } from './operations/webhooks.ts'
 
-export const OPERATIONS = { ...WEBHOOKS }
+export const OPERATIONS = { ...WEBHOOKS, ...OWNER, ...CONTROL, ...DASHBOARD }
 
 type Operations = typeof OPERATIONS
 
