@@ -46,9 +46,10 @@ export function controlBindings(tools: Tools) {
 
 const REPORTS: readonly Operation[] = [CONTROL.listPhones, CONTROL.listScriptCalls]
 
-/** Throws for a report that has no row. */
+/** A report without a row gets its route all the same. */
 function reportBinding(name: string, read: () => readonly unknown[]): Binding {
-  const operation = REPORTS.find(({ route }) => route === `GET /${name}`)
-  if (operation === undefined) throw new Error(`The report "${name}" has no operation.`)
+  const route = `GET /${name}` as const
+  const known = REPORTS.find((operation) => operation.route === route)
+  const operation = known ?? { ...CONTROL.listPhones, id: name, route }
   return { operation, handle: () => ({ data: read() }), bodyCheck: null }
 }
