@@ -3,10 +3,13 @@
 import type { AnswerOf, BodyOf, Operation, ParamsOf, QueryOf } from './operation.ts'
 import { ATTACHMENTS } from './operations/attachments.ts'
 import { CONTACTS } from './operations/contacts.ts'
+import { CONTROL } from './operations/control.ts'
 import { CONVERSATIONS } from './operations/conversations.ts'
+import { DASHBOARD } from './operations/dashboard.ts'
 import { EVENTS } from './operations/events.ts'
 import { BRIDGES, KEYS } from './operations/keys.ts'
 import { MESSAGES } from './operations/messages.ts'
+import { OWNER } from './operations/owner.ts'
 import { PHONE_LINES } from './operations/phone-lines.ts'
 import { SERVICE } from './operations/service.ts'
 import { SHORTCUTS } from './operations/shortcuts.ts'
@@ -24,6 +27,9 @@ export const OPERATIONS = {
   ...BRIDGES,
   ...SERVICE,
   ...SHORTCUTS,
+  ...OWNER,
+  ...CONTROL,
+  ...DASHBOARD,
 }
 
 type Operations = typeof OPERATIONS
