@@ -53,7 +53,14 @@ type BodyPart<O extends Operation> =
   BodyOf<O> extends undefined
     ? { readonly body?: undefined }
     : O extends { readonly isBodyOptional: true }
-      ? { readonly body?: BodyOf<O> | undefined }
-      : { readonly body: BodyOf<O> }
+      ? { readonly body?: Given<BodyOf<O>> | undefined }
+      : { readonly body: Given<BodyOf<O>> }
+
+/** Values that a client sends: in JSON, a field that is undefined is left out. */
+type Given<T> = T extends readonly (infer Each)[]
+  ? readonly Given<Each>[]
+  : T extends object
+    ? { readonly [Name in keyof T]: Given<T[Name]> | undefined }
+    : T
 
 export type Call<Id extends OperationId> = CallOf<Operations[Id]>
