@@ -40,7 +40,7 @@ export type RelayFetch = (path: string, init: RequestInit) => Promise<Response>
 
 /** What a call may leave out, if its operation needs nothing. */
 export type CallArguments<Id extends OperationId> =
-  Record<never, never> extends Call<Id> ? [call?: Call<Id> & Sending] : [call: Call<Id> & Sending]
+  object extends Call<Id> ? [call?: Call<Id> & Sending] : [call: Call<Id> & Sending]
 
 type AnyCall = Sending & {
   readonly params?: Readonly<Record<string, string>> | undefined

@@ -2,12 +2,35 @@
 
 import type { AnswerOf, BodyOf, Operation, ParamsOf, QueryOf } from './operation.ts'
 import { ATTACHMENTS } from './operations/attachments.ts'
+import { CONTACTS } from './operations/contacts.ts'
+import { CONTROL } from './operations/control.ts'
 import { CONVERSATIONS } from './operations/conversations.ts'
+import { DASHBOARD } from './operations/dashboard.ts'
 import { EVENTS } from './operations/events.ts'
+import { BRIDGES, KEYS } from './operations/keys.ts'
 import { MESSAGES } from './operations/messages.ts'
+import { OWNER } from './operations/owner.ts'
+import { PHONE_LINES } from './operations/phone-lines.ts'
+import { SERVICE } from './operations/service.ts'
+import { SHORTCUTS } from './operations/shortcuts.ts'
 import { WEBHOOKS } from './operations/webhooks.ts'
 
-export const OPERATIONS = { ...MESSAGES, ...ATTACHMENTS, ...CONVERSATIONS, ...EVENTS, ...WEBHOOKS }
+export const OPERATIONS = {
+  ...MESSAGES,
+  ...ATTACHMENTS,
+  ...CONVERSATIONS,
+  ...CONTACTS,
+  ...PHONE_LINES,
+  ...EVENTS,
+  ...WEBHOOKS,
+  ...KEYS,
+  ...BRIDGES,
+  ...SERVICE,
+  ...SHORTCUTS,
+  ...OWNER,
+  ...CONTROL,
+  ...DASHBOARD,
+}
 
 type Operations = typeof OPERATIONS
 
@@ -30,7 +53,14 @@ type BodyPart<O extends Operation> =
   BodyOf<O> extends undefined
     ? { readonly body?: undefined }
     : O extends { readonly isBodyOptional: true }
-      ? { readonly body?: BodyOf<O> | undefined }
-      : { readonly body: BodyOf<O> }
+      ? { readonly body?: Given<BodyOf<O>> | undefined }
+      : { readonly body: Given<BodyOf<O>> }
+
+/** Values that a client sends: in JSON, a field that is undefined is left out. */
+type Given<T> = T extends readonly (infer Each)[]
+  ? readonly Given<Each>[]
+  : T extends object
+    ? { readonly [Name in keyof T]: Given<T[Name]> | undefined }
+    : T
 
 export type Call<Id extends OperationId> = CallOf<Operations[Id]>

@@ -7,6 +7,9 @@ export type Page<T> = {
   readonly next_cursor: string | null
 }
 
+/** A list that is never cut into pages. */
+export type All<T> = { readonly data: readonly T[] }
+
 /** The size of a page, and the page before it. */
 export type PageRequest = { readonly limit: number; readonly cursor: string | null }
 

@@ -61,8 +61,8 @@ function counted(bytes: ReadableStream<Uint8Array>, bar: ProgressBar): ReadableS
 async function get(call: Call): Promise<undefined> {
   const id = argument(call, 0)
   const client = await runningRelay(call)
-  const attachment = await client.ask('GET /attachments/:id', { id })
-  const bytes = client.download(`/attachments/${encodeURIComponent(id)}/content`)
+  const attachment = await client.ask('getAttachment', { params: { id } })
+  const bytes = client.download('downloadAttachment', { params: { id } })
   const to = await saveFile(call, bytes, attachment)
   const size = attachment.size === null ? '' : ` (${sizeCell(attachment.size)})`
   call.out.data({ ...attachment, saved_to: to }, [`Saved ${to}${size}.`])

@@ -1,6 +1,5 @@
 import type { AuditEntry } from '../api/audit.ts'
-import { AUDIT_ACTIONS, type AuditAction } from '../domain/audit.ts'
-import type { Timestamp } from '../domain/ids.ts'
+import { AUDIT_ACTIONS } from '../domain/audit.ts'
 import { filledPage } from '../domain/pages.ts'
 import { listAudit } from '../storage/audit.ts'
 import { isoTime } from '../system/iso-time.ts'
@@ -49,8 +48,10 @@ async function list(call: Call): Promise<undefined> {
     actor: call.options.get('actor'),
   }
   const limit = numberOption(call, 'limit', { fallback: LIMIT_DEFAULT, max: LIMIT_MAX })
+  const since = filter.since === undefined ? undefined : isoTime(filter.since)
+  const query = { limit: String(limit), ...filter, since }
   const page = await throughRelayOrFile(call, {
-    relay: (client) => client.ask('GET /audit', { query: queryOf({ ...filter, limit }) }),
+    relay: (client) => client.ask('listAudit', { query }),
     file: ({ db }) =>
       filledPage(listAudit(db, filter, { limit, cursor: null }), limit, async (cursor, left) =>
         listAudit(db, filter, { limit: left, cursor }),
@@ -91,19 +92,4 @@ function changeIn({ before, after }: AuditEntry): string {
       return `${name}: ${was ?? 'none'} → ${is ?? 'none'}`
     })
     .join('; ')
-}
-
-function queryOf(values: {
-  readonly since: Timestamp | undefined
-  readonly action: AuditAction | undefined
-  readonly actor: string | undefined
-  readonly limit: number
-}): Readonly<Record<string, string>> {
-  const { since, action, actor, limit } = values
-  return {
-    limit: String(limit),
-    ...(since === undefined ? {} : { since: isoTime(since) }),
-    ...(action === undefined ? {} : { action }),
-    ...(actor === undefined ? {} : { actor }),
-  }
 }

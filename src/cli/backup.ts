@@ -69,10 +69,10 @@ async function backUp(call: Call): Promise<undefined> {
     'Copying and checking the database',
     throughRelayOrFile(call, {
       relay: (client) =>
-        client.ask('POST /backup', {
+        client.ask('createBackup', {
           body: {
-            ...(to === null ? {} : { to }),
-            ...(withoutAttachments ? { without_attachments: true } : {}),
+            to: to ?? undefined,
+            without_attachments: withoutAttachments || undefined,
           },
           timeoutMs: BACKUP_MS_MAX,
         }),

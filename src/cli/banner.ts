@@ -3,7 +3,8 @@
 import { realpathSync } from 'node:fs'
 import { relative } from 'node:path'
 
-import type { Answers, Route } from '../api/routes.ts'
+import { callOperation } from '../api/client.ts'
+import type { Answer, OperationId } from '../api/operations.ts'
 import type { App } from '../app.ts'
 import type { Config } from '../config.ts'
 import { defaultDataDirectory } from '../system/data-directory.ts'
@@ -20,8 +21,8 @@ export async function showBanner(
   app: App,
   { config, url }: { readonly config: Config; readonly url: string },
 ): Promise<void> {
-  const { data: lines } = await ask(app, 'GET /phone-lines')
-  const { data: findings } = await ask(app, 'GET /health')
+  const { data: lines } = await ask(app, 'listPhoneLines')
+  const { data: findings } = await ask(app, 'listHealthFindings')
   const worst = findings.find(({ severity }) => severity !== 'info')
   const key = await app.createFirstKey()
   const own = invocation(call)
@@ -51,18 +52,18 @@ async function setupLinkOf({ dashboard }: App): Promise<[string, string][]> {
 
 /** Without a terminal no key and no link is made: secrets never reach a log. */
 export async function logMissingSetup(app: App, log: Log): Promise<void> {
-  const { data: keys } = await ask(app, 'GET /keys')
+  const { data: keys } = await ask(app, 'listKeys')
   if (keys.length === 0) log.warn('no API key yet: create one with "hookline keys create"')
   if (!app.dashboard.isClaimed())
     log.warn('the dashboard has no password yet: get a link with "hookline setup-link"')
 }
 
 /** Requests from the relay in this process, as over the control socket. */
-async function ask<R extends Route>(app: App, route: R): Promise<Answers[R]> {
-  const request = new Request(`http://localhost/api/v1${route.replace('GET ', '')}`)
+async function ask<Id extends OperationId>(app: App, id: Id): Promise<Answer<Id>> {
   const peer = { address: null, isControl: true, liftTimeout: () => {} }
-  const response = await app.http.fetch(request, peer)
-  return (await response.json()) as Answers[R] // The relay checks every answer against its schema.
+  const fetch = async (path: string, init: RequestInit) =>
+    app.http.fetch(new Request(`http://localhost${path}`, init), peer)
+  return (await callOperation(fetch, id, {})).body
 }
 
 /** Shell command for this executable and data directory: `hookline` where that is on the PATH, else a path. */

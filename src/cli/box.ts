@@ -238,7 +238,7 @@ async function awaitHead(service: ServiceCall): Promise<BoxReport> {
 /** Null where no box runs. */
 async function boxReport({ client }: Pick<ServiceCall, 'client'>): Promise<BoxReport | null> {
   try {
-    return await client.ask('GET /box')
+    return await client.ask('getBox')
   } catch (error) {
     if (error instanceof NoRelayError) return null
     throw error

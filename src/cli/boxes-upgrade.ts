@@ -45,18 +45,18 @@ const START_MS = 300_000
 
 async function run(call: Call, findPlace: FindPlace): Promise<ExitCode> {
   const { options, out } = call
-  if (options.has('cancel')) return show(call, 'Canceled', await askRelay(call, 'DELETE /rollout'))
+  if (options.has('cancel')) return show(call, 'Canceled', await askRelay(call, 'cancelRollout'))
   if (options.has('resume')) {
-    return show(call, 'Resumed', await askRelay(call, 'POST /rollout/resume'))
+    return show(call, 'Resumed', await askRelay(call, 'resumeRollout'))
   }
-  const { rollout } = await askRelay(call, 'GET /rollout')
+  const { rollout } = await askRelay(call, 'getRollout')
   if (rollout !== null) {
     show(call, 'Under way', rollout)
     out.problem('Wait for its end, or end it: hookline boxes upgrade --cancel')
     return EXIT.failed
   }
   const body = await stage(call, findPlace(call), await chosenBoxes(call))
-  return show(call, 'Started', await askRelay(call, 'POST /rollout', { body, timeoutMs: START_MS }))
+  return show(call, 'Started', await askRelay(call, 'startRollout', { body, timeoutMs: START_MS }))
 }
 
 function show(call: Call, what: string, rollout: Rollout): ExitCode {
@@ -69,7 +69,7 @@ function show(call: Call, what: string, rollout: Rollout): ExitCode {
 }
 
 async function chosenBoxes(call: Call): Promise<readonly Box[]> {
-  const { data } = await askRelay(call, 'GET /boxes')
+  const { data } = await askRelay(call, 'listBoxes')
   const joined = data.filter(({ status }) => status !== 'invited')
   const chosen = call.args.map((text) => {
     const found = joined.find(({ id, name }) => id === text || name === text)

@@ -1,8 +1,8 @@
 // Commands for several boxes, on the relay that is their head.
 
 import type { BoxUpgrade } from '../api/boxes.ts'
-import { argument, type Call, type Command } from './command.ts'
-import { askRelay } from './own-file.ts'
+import { argument, idIn, type Call, type Command } from './command.ts'
+import { askRelay, calling } from './own-file.ts'
 import { sizeCell, stateCell, table, timeCell } from './table.ts'
 
 const BOX = { name: 'BOX', ids: 'boxes' } as const
@@ -27,7 +27,11 @@ export const BOX_COMMANDS: readonly Command[] = [
     name: 'boxes rename',
     args: [BOX, { name: 'NAME' }],
     sentence: 'Give a box another name.',
-    run: rename,
+    run: calling(
+      'renameBox',
+      (call) => [{ params: idIn(call), body: { name: argument(call, 1) }, ...PATIENCE }],
+      ({ name }) => [`Renamed to ${name}.`],
+    ),
   },
   {
     name: 'boxes remove',
@@ -38,12 +42,16 @@ export const BOX_COMMANDS: readonly Command[] = [
   {
     name: 'boxes config',
     sentence: 'Print the account of the relay and its boxes, for a NATS cluster of your own.',
-    run: config,
+    run: calling(
+      'listBrokerUsers',
+      () => [],
+      ({ users }) => users.split('\n'),
+    ),
   },
 ]
 
 async function list(call: Call): Promise<undefined> {
-  const boxes = await askRelay(call, 'GET /boxes')
+  const boxes = await askRelay(call, 'listBoxes')
   const isUpgrading = boxes.data.some(({ upgrade }) => upgrade !== null)
   const rows = boxes.data.map((box) => [
     box.id,
@@ -73,7 +81,7 @@ function upgradeCell(upgrade: BoxUpgrade | null): string | null {
 
 async function add(call: Call): Promise<undefined> {
   const name = argument(call, 0)
-  const box = await askRelay(call, 'POST /boxes', { body: { name }, ...PATIENCE })
+  const box = await askRelay(call, 'inviteBox', { body: { name }, ...PATIENCE })
   call.out.note(`Run this on ${name}:`)
   const undo = `The box was invited, and nobody has its command. Undo it: hookline boxes remove ${name}`
   call.out.data(box, [box.command], undo)
@@ -81,19 +89,8 @@ async function add(call: Call): Promise<undefined> {
   else call.out.note('It is good once, for 30 minutes.')
 }
 
-async function rename(call: Call): Promise<undefined> {
-  const body = { name: argument(call, 1) }
-  const box = await askRelay(call, 'PATCH /boxes/:id', { id: argument(call, 0), body, ...PATIENCE })
-  call.out.data(box, [`Renamed to ${box.name}.`])
-}
-
 async function remove(call: Call): Promise<undefined> {
-  const id = argument(call, 0)
-  call.out.data(await askRelay(call, 'DELETE /boxes/:id', { id, ...PATIENCE }), [`Removed ${id}.`])
+  const deleted = await askRelay(call, 'deleteBox', { params: idIn(call), ...PATIENCE })
+  call.out.data(deleted, [`Removed ${argument(call, 0)}.`])
   call.out.note('On that machine: hookline service uninstall')
-}
-
-async function config(call: Call): Promise<undefined> {
-  const block = await askRelay(call, 'GET /broker-users')
-  call.out.data(block, block.users.split('\n'))
 }

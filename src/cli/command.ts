@@ -172,3 +172,8 @@ export function timeOption(
 export function argument(call: Call, index: number): string {
   return call.args[index] ?? ''
 }
+
+/** The first argument, as the id in the path of an operation. */
+export function idIn(call: Call): { readonly id: string } {
+  return { id: argument(call, 0) }
+}

@@ -29,34 +29,34 @@ const LISTED = { query: { limit: String(LISTED_MAX) } }
 
 const LISTS: Readonly<Record<IdKind, (client: ControlClient) => Promise<readonly Named[]>>> = {
   keys: async (client) => {
-    const { data } = await client.ask('GET /keys', LISTED)
+    const { data } = await client.ask('listKeys', LISTED)
     return unrevoked(data).map((key) => named(key.id, key.name, key.key_hint))
   },
   bridges: async (client) => {
-    const { data } = await client.ask('GET /bridges', LISTED)
+    const { data } = await client.ask('listBridges', LISTED)
     return unrevoked(data).map(({ id, label, phone_number }) =>
       named(id, label, groupedNumber(phone_number)),
     )
   },
   lines: async (client) => {
-    const { data } = await client.ask('GET /phone-lines')
+    const { data } = await client.ask('listPhoneLines')
     return data.map(({ id, label, phone_number }) => named(id, label, groupedNumber(phone_number)))
   },
   boxes: async (client) => {
-    const { data } = await client.ask('GET /boxes')
+    const { data } = await client.ask('listBoxes')
     return data.map(({ name, id, status }) => ({ id: name, name: `${status}, ${id}` }))
   },
   webhooks: async (client) => {
-    const { data } = await client.ask('GET /webhooks', LISTED)
+    const { data } = await client.ask('listWebhooks', LISTED)
     return data.map(({ id, description, url }) => named(id, description, url))
   },
-  members: async (client) => (await client.ask('GET /members')).data,
+  members: async (client) => (await client.ask('listMembers')).data,
   deliveries: failedDeliveries,
-  messages: (client) => newestMessages(client, { type: 'all' }),
-  approvals: (client) => newestMessages(client, { type: 'all', queued_reason: 'approval' }),
-  uncertain: (client) => newestMessages(client, { type: 'all', status: 'uncertain' }),
+  messages: (client) => newestMessages(client),
+  approvals: (client) => newestMessages(client, { queued_reason: 'approval' }),
+  uncertain: (client) => newestMessages(client, { status: 'uncertain' }),
   conversations: async (client) => {
-    const { data } = await client.ask('GET /conversations', {
+    const { data } = await client.ask('listConversations', {
       query: { ...LISTED.query, type: 'all' },
     })
     return data.map(({ id, name, contact_name, handle }) =>
@@ -234,13 +234,13 @@ async function idsOf(call: Call): Promise<readonly Named[]> {
 
 /** Failed deliveries: candidates for `webhooks redeliver`. */
 async function failedDeliveries(client: ControlClient): Promise<readonly Named[]> {
-  const { data: webhooks } = await client.ask('GET /webhooks', {
+  const { data: webhooks } = await client.ask('listWebhooks', {
     query: { limit: String(WEBHOOKS_MAX) },
   })
   const query = { ...LISTED.query, status: 'exhausted' }
   const lists = await Promise.all(
     webhooks.map(async ({ id, description, url }) => {
-      const { data } = await client.ask('GET /webhooks/:id/deliveries', { id, query })
+      const { data } = await client.ask('listWebhookDeliveries', { params: { id }, query })
       const { name } = named(id, description, url)
       return data.map((delivery) => ({ id: delivery.id, name: `${delivery.event} to ${name}` }))
     }),
@@ -250,9 +250,10 @@ async function failedDeliveries(client: ControlClient): Promise<readonly Named[]
 
 async function newestMessages(
   client: ControlClient,
-  filter: Readonly<Record<string, string>>,
+  filter: { readonly queued_reason?: string; readonly status?: string } = {},
 ): Promise<readonly Named[]> {
-  const { data } = await client.ask('GET /messages', { query: { ...LISTED.query, ...filter } })
+  const query = { ...LISTED.query, type: 'all', ...filter }
+  const { data } = await client.ask('listMessages', { query })
   return data.map(({ id, handle, status }) => named(id, `${status} ${groupedNumber(handle)}`))
 }
 

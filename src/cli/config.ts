@@ -33,7 +33,7 @@ async function show(call: Call): Promise<undefined> {
   const client = clientOf(call)
   const isThere = await client.isThere()
   // A relay in safe mode gives none.
-  const running = isThere ? ((await client.find('GET /options'))?.data ?? null) : null
+  const running = isThere ? ((await client.find('listOptions'))?.data ?? null) : null
   const rows = running ?? call.loadConfig().rows
   const locked = new Set(rows.map(({ name }) => name))
   const settings = (await settingRows(call)).filter(({ name }) => !locked.has(name))
@@ -53,7 +53,7 @@ async function change(call: Call): Promise<undefined> {
   const name = argument(call, 0)
   const value = argument(call, 1)
   const setting = await throughRelayOrFile(call, {
-    relay: (client) => client.ask('PUT /settings/:id', { id: name, body: { value } }),
+    relay: (client) => client.ask('putSetting', { params: { name }, body: { value } }),
     file: (file) => settingsOf(call, file).set(name, value, COMMAND_LINE),
   })
   const shown = shownSetting(name, setting.value)
@@ -77,7 +77,7 @@ async function settingRows(call: Call): Promise<readonly ConfigRow[]> {
     }))
   }
   const { data } = await throughRelayOrFile(call, {
-    relay: async (client) => (await client.find('GET /settings')) ?? { data: [] },
+    relay: async (client) => (await client.find('listSettings')) ?? { data: [] },
     file: (file) => ({ data: settingsOf(call, file).list() }),
   })
   return data.map(({ name, value, from }) => ({ name, value, from }))

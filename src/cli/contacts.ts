@@ -105,8 +105,8 @@ export const SEARCH_COMMAND: Command = {
 async function list(call: Call): Promise<undefined> {
   const limit = numberOption(call, 'limit', { fallback: 50, max: LIMIT_MAX })
   const [q, tag] = [call.options.get('query'), call.options.get('tag')]
-  const page = await askRelay(call, 'GET /contacts', {
-    query: { limit: String(limit), ...(q && { q }), ...(tag && { tag }) },
+  const page = await askRelay(call, 'listContacts', {
+    query: { limit: String(limit), q: q || undefined, tag: tag || undefined },
   })
   call.out.data(page, [contactTable(page.data)])
   if (page.data.length === 0) call.out.note('No contacts found.')
@@ -122,8 +122,8 @@ function contactTable(contacts: readonly Contact[]): Line {
 
 async function set(call: Call): Promise<undefined> {
   const client = await runningRelay(call)
-  const id = await recipientOf(call, client, argument(call, 0))
-  const before = await client.find('GET /contacts/:id', { id })
+  const params = { handle: await recipientOf(call, client, argument(call, 0)) }
+  const before = await client.find('getContact', { params })
   const note = call.options.get('note') ?? before?.note ?? ''
   const tags = call.options.get('tags')?.split(',') ?? before?.tags ?? []
   const body = {
@@ -131,20 +131,20 @@ async function set(call: Call): Promise<undefined> {
     note: note === '' ? null : note,
     tags: tags.map((tag) => tag.trim()).filter((tag) => tag !== ''),
   }
-  const contact = await client.ask('PUT /contacts/:id', { id, body })
+  const contact = await client.ask('putContact', { params, body })
   call.out.data(contact, [`${groupedNumber(contact.handle)} is ${contact.name}.`])
 }
 
 async function remove(call: Call): Promise<undefined> {
   const client = await runningRelay(call)
-  const id = await recipientOf(call, client, argument(call, 0))
-  const deleted = await client.ask('DELETE /contacts/:id', { id })
+  const handle = await recipientOf(call, client, argument(call, 0))
+  const deleted = await client.ask('deleteContact', { params: { handle } })
   call.out.data(deleted, [`Deleted the contact ${groupedNumber(deleted.handle)}.`])
 }
 
 async function listOptOuts(call: Call): Promise<undefined> {
   const limit = numberOption(call, 'limit', { fallback: 50, max: LIMIT_MAX })
-  const page = await askRelay(call, 'GET /opt-outs', { query: { limit: String(limit) } })
+  const page = await askRelay(call, 'listOptOuts', { query: { limit: String(limit) } })
   call.out.data(page, [optOutTable(page.data)])
   if (page.data.length === 0) call.out.note('No opt-outs.')
   if (page.has_more) call.out.note('More opt-outs exist. Show more with --limit.')
@@ -159,18 +159,17 @@ function optOutTable(optOuts: readonly OptOut[]): Line {
 
 async function addOptOut(call: Call): Promise<undefined> {
   const client = await runningRelay(call)
-  const id = await recipientOf(call, client, argument(call, 0))
+  const handle = await recipientOf(call, client, argument(call, 0))
   const body = { phone_line_id: call.options.get('line') ?? null }
-  const optOut = await client.ask('PUT /opt-outs/:id', { id, body })
+  const optOut = await client.ask('putOptOut', { params: { handle }, body })
   call.out.data(optOut, [`${groupedNumber(optOut.handle)} has opted out.`])
 }
 
 async function removeOptOut(call: Call): Promise<undefined> {
   const client = await runningRelay(call)
-  const id = await recipientOf(call, client, argument(call, 0))
-  const line = call.options.get('line')
-  const query = line === undefined ? {} : { phone_line_id: line }
-  const deleted = await client.ask('DELETE /opt-outs/:id', { id, query })
+  const handle = await recipientOf(call, client, argument(call, 0))
+  const query = { phone_line_id: call.options.get('line') }
+  const deleted = await client.ask('deleteOptOut', { params: { handle }, query })
   call.out.data(deleted, [`Messages to ${groupedNumber(deleted.handle)} can be sent again.`])
 }
 
@@ -240,8 +239,8 @@ async function importParts(
   const all = parts.reduce((sum, { cards }) => sum + cards, 0)
   const bar = call.out.bar(countWords(all, 'contact'), all)
   for (const { text, rowsBefore, cards } of parts) {
-    const query = country === null ? {} : { country }
-    const report = await client.ask('POST /contacts/import', { text, query })
+    const query = { country: country ?? undefined }
+    const report = await client.ask('importContacts', { text, query })
     total.imported += report.imported
     total.updated += report.updated
     total.skipped += report.skipped
@@ -256,7 +255,7 @@ async function importParts(
 async function search(call: Call): Promise<undefined> {
   const limit = numberOption(call, 'limit', { fallback: 20, max: 50 })
   const query = { q: call.args.join(' '), limit: String(limit) }
-  const found = await askRelay(call, 'GET /search', { query })
+  const found = await askRelay(call, 'search', { query })
   call.out.data(found, foundLines(found))
   const { people, conversations, messages } = found
   if (people.length + conversations.length + messages.length === 0) call.out.note('Nothing found.')

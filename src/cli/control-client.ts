@@ -6,15 +6,15 @@ import { dirname } from 'node:path'
 import type { Attachment } from '../api/attachments.ts'
 import {
   RefusedError,
-  callRoute,
+  callOperation,
   parsed,
   refusal,
-  type RelayFetch,
-  type RouteAnswer,
-  type RouteRequest,
+  requestOf,
+  type Answered,
+  type CallArguments,
 } from '../api/client.ts'
 import type { ErrorAnswer } from '../api/errors.ts'
-import type { Answers, Route } from '../api/routes.ts'
+import type { Answer, Call, OperationId } from '../api/operations.ts'
 import type { AnyEvent } from '../api/webhooks.ts'
 import { deadline, systemClock } from '../system/clock.ts'
 import { proxyVariable } from '../system/network-address.ts'
@@ -81,26 +81,32 @@ export class ControlClient {
     }
   }
 
-  /** Answer of a route; throws a RefusedError where the relay refuses. */
-  async ask<R extends Route>(route: R, request: RouteRequest = {}): Promise<Answers[R]> {
-    return (await this.call(route, request)).body
+  /** Answer of an operation; throws a RefusedError if the relay refuses. */
+  async ask<Id extends OperationId>(id: Id, ...given: CallArguments<Id>): Promise<Answer<Id>> {
+    return (await this.call(id, ...given)).body
   }
 
-  async call<R extends Route>(route: R, request: RouteRequest): Promise<RouteAnswer<R>> {
-    const limit = deadline(systemClock, request.timeoutMs ?? TIMEOUT_MS)
-    const fetch: RelayFetch = (path, init) =>
-      this.#fetch(`/api/v1${path}`, { ...init, signal: limit.signal })
+  async call<Id extends OperationId>(id: Id, ...given: CallArguments<Id>): Promise<Answered<Id>> {
+    const [call] = given
+    const limit = deadline(systemClock, call?.timeoutMs ?? TIMEOUT_MS)
     try {
-      return await callRoute(fetch, route, request)
+      return await callOperation(
+        (path, init) => this.#fetch(path, { ...init, signal: limit.signal }),
+        id,
+        call ?? {},
+      )
     } finally {
       limit.clear()
     }
   }
 
-  /** The same; null where the relay has no such answer, as one of an earlier version. */
-  async find<R extends Route>(route: R, request?: RouteRequest): Promise<Answers[R] | null> {
+  /** The same; null if the relay refuses, as one of an earlier version does that has no such operation. */
+  async find<Id extends OperationId>(
+    id: Id,
+    ...given: CallArguments<Id>
+  ): Promise<Answer<Id> | null> {
     try {
-      return await this.ask(route, request)
+      return await this.ask(id, ...given)
     } catch (error) {
       if (error instanceof RefusedError) return null
       throw error
@@ -109,24 +115,21 @@ export class ControlClient {
 
   /** Uploads the bytes of a file as they are read. */
   async upload(filename: string, bytes: ReadableStream<Uint8Array>): Promise<Attachment> {
-    const query = new URLSearchParams({ filename })
-    const response = await this.#fetch(`/api/v1/attachments?${query.toString()}`, {
-      method: 'POST',
-      body: bytes,
-    })
+    const { method, path } = requestOf('uploadAttachment', {}, { filename })
+    const response = await this.#fetch(path, { method, body: bytes })
     const body = parsed(await response.text())
     if (!response.ok) throw refusal(response.status, body)
     return body as Attachment // The relay checks every answer against its schema.
   }
 
-  /** Answer with the bytes of a file, by its path below `/api/v1`. */
-  file(path: string): Promise<Response> {
-    return this.#fetch(`/api/v1${path}`, {})
+  /** Answer with the bytes of a file. */
+  file<Id extends OperationId>(id: Id, { params, query = {} }: Call<Id>): Promise<Response> {
+    return this.#fetch(requestOf(id, params ?? {}, query).path, {})
   }
 
-  /** The bytes themselves; throws a RefusedError where the relay refuses. */
-  async *download(path: string): AsyncGenerator<Uint8Array> {
-    const response = await this.file(path)
+  /** The bytes themselves; throws a RefusedError if the relay refuses. */
+  async *download<Id extends OperationId>(id: Id, call: Call<Id>): AsyncGenerator<Uint8Array> {
+    const response = await this.file(id, call)
     if (!response.ok) throw refusal(response.status, parsed(await response.text()))
     yield* response.body ?? []
   }
@@ -137,7 +140,7 @@ export class ControlClient {
    */
   async *events(signal: AbortSignal, after: string | null): AsyncGenerator<EventPlace> {
     const headers = after === null ? undefined : { 'last-event-id': after }
-    const response = await this.#fetch('/api/v1/events/stream', { signal, headers })
+    const response = await this.#fetch(requestOf('streamEvents', {}, {}).path, { signal, headers })
     if (!response.ok) throw refusal(response.status, parsed(await response.text()))
     let rest = ''
     const decoder = new TextDecoder()

@@ -2,9 +2,9 @@ import type { Conversation } from '../api/messages.ts'
 import { CONVERSATION_TYPES } from '../domain/conversation.ts'
 import { groupedNumber } from '../domain/handle.ts'
 import { SAVE_OPTIONS, saveFile } from './attachments.ts'
-import { argument, choiceOption, numberOption, type Call, type Command } from './command.ts'
+import { argument, choiceOption, idIn, numberOption, type Call, type Command } from './command.ts'
 import { excerptOf, withOf } from './message-lines.ts'
-import { askRelay, runningRelay } from './own-file.ts'
+import { askRelay, byId, calling, runningRelay } from './own-file.ts'
 import { fields, stateCell, table, timeCell } from './table.ts'
 
 const LISTED_MAX = 200
@@ -49,7 +49,9 @@ export const CONVERSATION_COMMANDS: readonly Command[] = [
     name: 'conversations separate',
     args: [{ name: 'ID', ids: 'conversations' }],
     sentence: 'Take a conversation out of the one it was merged into, for good.',
-    run: separate,
+    run: calling('separateConversation', byId, ({ handle }, call) => [
+      `${argument(call, 0)} is a conversation of its own again, with ${handle}.`,
+    ]),
   },
 ]
 
@@ -57,8 +59,8 @@ async function list(call: Call): Promise<undefined> {
   const type = choiceOption(call, 'type', CONVERSATION_TYPES) ?? 'all'
   const limit = numberOption(call, 'limit', { fallback: 50, max: LISTED_MAX })
   const line = call.options.get('line')
-  const page = await askRelay(call, 'GET /conversations', {
-    query: { type, limit: String(limit), ...(line && { phone_line_id: line }) },
+  const page = await askRelay(call, 'listConversations', {
+    query: { type, limit: String(limit), phone_line_id: line || undefined },
   })
   const rows = page.data.map((conversation) => {
     const { id, phone_number, last_message: last, updated_at } = conversation
@@ -73,9 +75,9 @@ async function show(call: Call): Promise<undefined> {
   const limit = numberOption(call, 'limit', { fallback: 20, max: LISTED_MAX })
   const client = await runningRelay(call)
   const id = argument(call, 0)
-  const conversation = await client.ask('GET /conversations/:id', { id })
+  const conversation = await client.ask('getConversation', { params: { id } })
   const query = { conversation_id: conversation.moved_to ?? id, limit: String(limit) }
-  const page = await client.ask('GET /messages', { query })
+  const page = await client.ask('listMessages', { query })
   const rows = page.data
     .toReversed()
     .map((message) => [
@@ -104,15 +106,9 @@ async function show(call: Call): Promise<undefined> {
 async function exportOne(call: Call): Promise<undefined> {
   const client = await runningRelay(call)
   const format = call.options.get('to')?.endsWith('.json') ? 'json' : 'csv'
-  const path = `/conversations/${encodeURIComponent(argument(call, 0))}/export?format=${format}`
-  const to = await saveFile(call, client.download(path), { size: null, sha256: null })
+  const bytes = client.download('exportConversation', { params: idIn(call), query: { format } })
+  const to = await saveFile(call, bytes, { size: null, sha256: null })
   call.out.data({ saved_to: to }, [`Saved ${to}.`])
-}
-
-async function separate(call: Call): Promise<undefined> {
-  const id = argument(call, 0)
-  const separated = await askRelay(call, 'POST /conversations/:id/separate', { id })
-  call.out.data(separated, [`${id} is a conversation of its own again, with ${separated.handle}.`])
 }
 
 function nameOf({ type, handle, name, contact_name, participants = [] }: Conversation): string {

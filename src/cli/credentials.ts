@@ -146,8 +146,7 @@ async function createApiKey(call: Call): Promise<undefined> {
   const name = call.args[0] ?? call.options.get('name') ?? null
   const limits = limitsIn(call)
   const key = await throughRelayOrFile(call, {
-    relay: (client) =>
-      client.ask('POST /keys', { body: { ...(name === null ? {} : { name }), ...limits } }),
+    relay: (client) => client.ask('createKey', { body: { name: name ?? undefined, ...limits } }),
     file: (file) => {
       const permissions = permissionsAsked(file, limits, EVERYTHING)
       return createKey(file, { name, origin: COMMAND_LINE, permissions })
@@ -233,7 +232,7 @@ function stateOf({ revoked_at: revokedAt, expires_at: end }: Key): Cell {
 
 async function listApiKeys(call: Call): Promise<undefined> {
   const page = await throughRelayOrFile(call, {
-    relay: (client) => client.ask('GET /keys', FIRST_PAGE_QUERY),
+    relay: (client) => client.ask('listKeys', FIRST_PAGE_QUERY),
     file: (file) => listKeys(file, FIRST_PAGE),
   })
   const rows = page.data.map((key) => [
@@ -256,7 +255,7 @@ async function listApiKeys(call: Call): Promise<undefined> {
 async function revokeApiKey(call: Call): Promise<undefined> {
   const id = argument(call, 0)
   const answer = await throughRelayOrFile(call, {
-    relay: (client) => client.ask('DELETE /keys/:id', { id }),
+    relay: (client) => client.ask('revokeKey', { params: { id } }),
     file: (file) => revokeKey(file, id, COMMAND_LINE),
   })
   const { created } = answer
@@ -269,7 +268,7 @@ async function revokeApiKey(call: Call): Promise<undefined> {
 
 async function listIphones(call: Call): Promise<undefined> {
   const page = await throughRelayOrFile(call, {
-    relay: (client) => client.ask('GET /bridges', FIRST_PAGE_QUERY),
+    relay: (client) => client.ask('listBridges', FIRST_PAGE_QUERY),
     file: (file) => listBridges(file, FIRST_PAGE),
   })
   const rows = page.data.map((bridge) => [
@@ -289,8 +288,8 @@ async function addIphone(call: Call): Promise<undefined> {
   const label = call.options.get('label') ?? null
   const bridge = await throughRelayOrFile(call, {
     relay: (client) =>
-      client.ask('POST /bridges', {
-        body: { phone_number: number, ...(label === null ? {} : { label }) },
+      client.ask('createBridge', {
+        body: { phone_number: number, label: label ?? undefined },
       }),
     file: (file) => createBridge(file, { number, label, origin: COMMAND_LINE }),
   })
@@ -300,7 +299,7 @@ async function addIphone(call: Call): Promise<undefined> {
 async function renewToken(call: Call): Promise<undefined> {
   const id = argument(call, 0)
   const renewed = await throughRelayOrFile(call, {
-    relay: (client) => client.ask('POST /bridges/:id/token', { id }),
+    relay: (client) => client.ask('renewBridgeToken', { params: { id } }),
     file: (file) => renewBridgeToken(file, id, COMMAND_LINE),
   })
   call.out.data(renewed, describeToken(renewed), newTokenFor(id))
@@ -313,7 +312,7 @@ function newTokenFor(id: string): string {
 async function removeIphone(call: Call): Promise<undefined> {
   const id = argument(call, 0)
   await throughRelayOrFile<unknown>(call, {
-    relay: (client) => client.ask('DELETE /bridges/:id', { id }),
+    relay: (client) => client.ask('deleteBridge', { params: { id } }),
     file: (file) => removeBridge(file, id, COMMAND_LINE),
   })
   call.out.data({ id, deleted: true }, [`Removed ${id}.`])
@@ -330,7 +329,7 @@ function describeToken({ id, token }: BridgeToken): readonly Line[] {
 }
 
 async function printSetupLink(call: Call): Promise<undefined> {
-  const link = await askRelay(call, 'POST /setup-link', { body: {} })
+  const link = await askRelay(call, 'createSetupLink', { body: {} })
   call.out.data(link, [link.url, ...(link.lan_url === null ? [] : [link.lan_url])])
   call.out.note('Valid once, for 30 minutes. Setting a password signs out every browser.')
 }

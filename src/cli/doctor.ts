@@ -90,10 +90,10 @@ async function examine(call: Call, tools: DoctorTools): Promise<ExitCode> {
   if (call.options.has('open') && !isMac) throw new UsageError('--open works only on a Mac.')
   const fixed = await repairFirst(call, tools)
   const client = await runningRelay(call)
-  const { data: lines } = await client.ask('GET /phone-lines', { query: { limit: '200' } })
-  const { data: findings } = await client.ask('GET /health')
+  const { data: lines } = await client.ask('listPhoneLines', { query: { limit: '200' } })
+  const { data: findings } = await client.ask('listHealthFindings')
   // A relay of an earlier version has no such list.
-  const phones = (await client.find('GET /phones'))?.data ?? []
+  const phones = (await client.find('listPhones'))?.data ?? []
 
   const listed = listedIn(findingTrees(findings))
   const problems = findings.filter(

@@ -6,8 +6,8 @@ import { groupedNumber } from '../domain/handle.ts'
 import type { Line } from '../domain/line.ts'
 import { listLines } from '../storage/lines.ts'
 import { isoTime } from '../system/iso-time.ts'
-import { UsageError, argument, switchOption, type Call, type Command } from './command.ts'
-import { askRelay, throughRelayOrFile } from './own-file.ts'
+import { UsageError, argument, idIn, switchOption, type Call, type Command } from './command.ts'
+import { askRelay, calling, throughRelayOrFile } from './own-file.ts'
 import { stateCell, table } from './table.ts'
 
 const CHANGES = [
@@ -45,7 +45,11 @@ export const LINE_COMMANDS: readonly Command[] = [
     ],
     sentence:
       'Let line NEW replace the vanished line OLD. The same id twice accepts its new number.',
-    run: adopt,
+    run: calling(
+      'adoptPhoneLine',
+      (call) => [{ params: { id: argument(call, 1) }, body: { from: argument(call, 0) } }],
+      ({ id, phone_number }) => [`${id} now has ${groupedNumber(phone_number)}.`],
+    ),
   },
   {
     name: 'lines move',
@@ -70,7 +74,7 @@ type ListedLine = Omit<PhoneLine, 'new_contacts_today' | 'capabilities'> &
 
 async function list(call: Call): Promise<undefined> {
   const page = await throughRelayOrFile<Page<ListedLine>>(call, {
-    relay: (client) => client.ask('GET /phone-lines'),
+    relay: (client) => client.ask('listPhoneLines'),
     file: ({ db }) => ({
       data: listLines(db).map(stoppedLine),
       has_more: false,
@@ -92,7 +96,7 @@ async function list(call: Call): Promise<undefined> {
 
 /** Time zone of a relay that runs. */
 async function zoneOf(call: Call): Promise<string> {
-  const { data } = await askRelay(call, 'GET /settings')
+  const { data } = await askRelay(call, 'listSettings')
   return data.find(({ name }) => name === 'time_zone')?.value ?? UTC
 }
 
@@ -124,8 +128,7 @@ async function change(call: Call): Promise<undefined> {
     const names = CHANGES.map(({ name }) => `--${name}`).join(', ')
     throw new UsageError(`Nothing to change. Options: ${names}.`)
   }
-  const id = argument(call, 0)
-  const line = await askRelay(call, 'PATCH /phone-lines/:id', { id, body: changes })
+  const line = await askRelay(call, 'updatePhoneLine', { params: idIn(call), body: changes })
   call.out.data(line, [`Changed ${line.id}.`])
 }
 
@@ -137,21 +140,12 @@ function quietHours(call: Call): PhoneLine['quiet_hours'] | null {
   throw new UsageError('--quiet-hours must be two times of day, such as 21:00-08:00, or off.')
 }
 
-async function adopt(call: Call): Promise<undefined> {
-  const [from, id] = [argument(call, 0), argument(call, 1)]
-  const line = await askRelay(call, 'POST /phone-lines/:id/adopt', { id, body: { from } })
-  call.out.data(line, [`${line.id} now has ${groupedNumber(line.phone_number)}.`])
-}
-
 async function move(call: Call): Promise<undefined> {
   const to = call.options.get('to') ?? null
   if ((to === null) !== call.options.has('cancel')) {
     throw new UsageError('Name the machine with --to, or leave the line where it is with --cancel.')
   }
-  const line = await askRelay(call, 'POST /phone-lines/:id/move', {
-    id: argument(call, 0),
-    body: { to },
-  })
+  const line = await askRelay(call, 'movePhoneLine', { params: idIn(call), body: { to } })
   const number = groupedNumber(line.phone_number)
   const place = (box: PhoneLine['box'] | null) => (box ? `on ${box.name}` : 'on this machine')
   if (line.moves_to === undefined) {

@@ -188,7 +188,7 @@ export async function scriptEntries(
 ): Promise<readonly ScriptEntry[]> {
   try {
     const client = await reach()
-    const { data } = await client.ask('GET /script-calls', { timeoutMs: 5_000 })
+    const { data } = await client.ask('listScriptCalls', { timeoutMs: 5_000 })
     const all = data.map(({ at, ...set }): ScriptEntry => {
       return { t: Math.round(at - startedAt), op: 'script', set }
     })

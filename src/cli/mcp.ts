@@ -43,6 +43,6 @@ function remoteClient({ surroundings }: Call, url: string): ControlClient {
 }
 
 async function scopesOf(client: ControlClient): Promise<McpClient['may']> {
-  const { scopes } = await client.ask('GET /keys/self')
+  const { scopes } = await client.ask('getOwnKey')
   return (scope) => scopes.includes(scope)
 }

@@ -1,8 +1,8 @@
 // Commands for the people who read and answer in the dashboard.
 
 import type { InvitedMember } from '../api/owner.ts'
-import { argument, type Call, type Command } from './command.ts'
-import { askRelay } from './own-file.ts'
+import { argument, idIn, type Call, type Command } from './command.ts'
+import { askRelay, byId, calling } from './own-file.ts'
 import { stateCell, table, timeCell } from './table.ts'
 
 const ID = [{ name: 'ID', ids: 'members' }] as const
@@ -30,12 +30,12 @@ export const MEMBER_COMMANDS: readonly Command[] = [
     name: 'members remove',
     args: ID,
     sentence: 'Remove a person, who is signed out at once.',
-    run: remove,
+    run: calling('deleteMember', byId, (_, call) => [`Removed ${argument(call, 0)}.`]),
   },
 ]
 
 async function list(call: Call): Promise<undefined> {
-  const page = await askRelay(call, 'GET /members')
+  const page = await askRelay(call, 'listMembers')
   const rows = page.data.map((member) => [
     member.id,
     member.name,
@@ -50,14 +50,11 @@ async function list(call: Call): Promise<undefined> {
 }
 
 async function add(call: Call): Promise<undefined> {
-  printLink(call, await askRelay(call, 'POST /members', { body: { name: argument(call, 0) } }))
+  printLink(call, await askRelay(call, 'createMember', { body: { name: argument(call, 0) } }))
 }
 
 async function renewLink(call: Call): Promise<undefined> {
-  printLink(
-    call,
-    await askRelay(call, 'POST /members/:id/link', { id: argument(call, 0), body: {} }),
-  )
+  printLink(call, await askRelay(call, 'renewMemberLink', { params: idIn(call), body: {} }))
 }
 
 function printLink(call: Call, invited: InvitedMember): void {
@@ -65,10 +62,4 @@ function printLink(call: Call, invited: InvitedMember): void {
   const undo = `The link was made, and nobody has it. Make another: hookline members link ${invited.id}`
   call.out.data(invited, [url, ...(lanUrl === null ? [] : [lanUrl])], undo)
   call.out.note(`For ${invited.name}: valid once, for three days.`)
-}
-
-async function remove(call: Call): Promise<undefined> {
-  const id = argument(call, 0)
-  const answer = await askRelay(call, 'DELETE /members/:id', { id })
-  call.out.data(answer, [`Removed ${id}.`])
 }

@@ -13,6 +13,7 @@ import {
   UsageError,
   argument,
   choiceOption,
+  idIn,
   numberOption,
   timeOption,
   valuesOf,
@@ -22,7 +23,7 @@ import {
 } from './command.ts'
 import type { ControlClient } from './control-client.ts'
 import { excerptOf, messageLines, withOf } from './message-lines.ts'
-import { askRelay, runningRelay } from './own-file.ts'
+import { askRelay, byId, calling, runningRelay } from './own-file.ts'
 import { handleOption, recipientOf } from './recipient.ts'
 import { stateCell, table, timeCell } from './table.ts'
 
@@ -77,13 +78,13 @@ export const MESSAGE_COMMANDS: readonly Command[] = [
     name: 'messages show',
     args: [{ name: 'ID', ids: 'messages' }],
     sentence: 'Show a message with its attachments, reactions, reply and edits.',
-    run: show,
+    run: calling('getMessage', byId, messageLines),
   },
   {
     name: 'messages cancel',
     args: [{ name: 'ID', ids: 'messages' }],
     sentence: 'Cancel a queued message, as one that is sent later.',
-    run: cancel,
+    run: calling('cancelMessage', byId, ({ id }) => [`Canceled ${id}.`]),
   },
   {
     name: 'messages resolve',
@@ -92,7 +93,13 @@ export const MESSAGE_COMMANDS: readonly Command[] = [
       { name: 'STATUS', choices: ['sent', 'failed'] },
     ],
     sentence: 'Mark an uncertain message as sent or failed.',
-    run: resolve,
+    run: calling(
+      'resolveMessage',
+      (call) => [
+        { params: idIn(call), body: { status: argument(call, 1) === 'sent' ? 'sent' : 'failed' } },
+      ],
+      ({ id, status }) => [`Marked ${id} as ${status}.`],
+    ),
   },
 ]
 
@@ -123,14 +130,14 @@ async function send(call: Call): Promise<ExitCode> {
   const [, text] = call.args
   const sendAt = timeOption(call, 'at', true)
   const content = {
-    ...(text !== undefined && { text }),
-    ...(sendAt !== undefined && { send_at: isoTime(sendAt) }),
-    ...(attachments.length > 0 && { attachments }),
+    text,
+    send_at: sendAt === undefined ? undefined : isoTime(sendAt),
+    attachments: attachments.length > 0 ? attachments : undefined,
   }
   const headers = { 'idempotency-key': crypto.randomUUID() }
   const sent = isConversation(to)
-    ? await client.ask('POST /conversations/:id/messages', { id: to, body: content, headers })
-    : await client.ask('POST /messages/send', { body: { to, ...content, ...target }, headers })
+    ? await client.ask('sendInConversation', { params: { id: to }, body: content, headers })
+    : await client.ask('sendMessage', { body: { to, ...content, ...target }, headers })
   const message = until === undefined ? sent : await follow(client, sent, until)
 
   const { id, status } = message
@@ -145,7 +152,7 @@ function targetOf(call: Call) {
   if (isConversation(to) && (line ?? service) !== undefined) {
     throw new UsageError('A conversation has its own line and service: leave out the option.')
   }
-  return { to, ...(line && { phone_line_id: line }), ...(service && { service }) }
+  return { to, phone_line_id: line || undefined, service }
 }
 
 function isConversation(to: string): boolean {
@@ -175,15 +182,15 @@ async function list(call: Call): Promise<undefined> {
   const since = timeOption(call, 'since')
   const client = await runningRelay(call)
   const [line, handle] = [call.options.get('line'), await handleOption(call, client, 'with')]
-  const page = await client.ask('GET /messages', {
+  const page = await client.ask('listMessages', {
     query: {
       type: 'all',
       limit: String(limit),
-      ...(status && { status }),
-      ...(queued && { queued_reason: queued }),
-      ...(line && { phone_line_id: line }),
-      ...(handle && { handle }),
-      ...(since && { created_after: isoTime(since) }),
+      status,
+      queued_reason: queued,
+      phone_line_id: line || undefined,
+      handle: handle || undefined,
+      created_after: since ? isoTime(since) : undefined,
     },
   })
   const rows = page.data.map((message) => [
@@ -198,22 +205,6 @@ async function list(call: Call): Promise<undefined> {
   if (page.has_more) call.out.note('More messages exist. Show more with --limit.')
 }
 
-async function show(call: Call): Promise<undefined> {
-  const message = await askRelay(call, 'GET /messages/:id', { id: argument(call, 0) })
-  call.out.data(message, messageLines(message))
-}
-
-async function cancel(call: Call): Promise<undefined> {
-  const message = await askRelay(call, 'DELETE /messages/:id', { id: argument(call, 0) })
-  call.out.data(message, [`Canceled ${message.id}.`])
-}
-
-async function resolve(call: Call): Promise<undefined> {
-  const [id, status] = [argument(call, 0), argument(call, 1)]
-  const message = await askRelay(call, 'POST /messages/:id/resolve', { id, body: { status } })
-  call.out.data(message, [`Marked ${message.id} as ${message.status}.`])
-}
-
 /** Polls the message until it is `until` or can never be: a queued one expires in a day. */
 async function follow(
   client: ControlClient,
@@ -224,7 +215,7 @@ async function follow(
   const ends: readonly string[] = [...REACHED[until], ...ENDED]
   while (!ends.includes(message.status)) {
     await systemClock.sleep(POLL_MS, NEVER)
-    message = await client.ask('GET /messages/:id', { id: sent.id })
+    message = await client.ask('getMessage', { params: { id: sent.id } })
   }
   return message
 }
@@ -241,7 +232,7 @@ const FIGURES_WIDTH = 50
 
 async function printStats(call: Call): Promise<undefined> {
   const days = numberOption(call, 'days', { fallback: 14, max: 400 })
-  const stats = await askRelay(call, 'GET /stats', { query: { days: String(days) } })
+  const stats = await askRelay(call, 'getStats', { query: { days: String(days) } })
   const most = Math.max(1, ...stats.data.map(({ sent, received }) => sent + received))
   const head = ['DAY', 'SENT', 'RECEIVED', 'FAILED', 'UNCERTAIN']
   const rows = stats.data.map(({ date, sent, received, failed, uncertain }) => ({

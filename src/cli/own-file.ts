@@ -3,8 +3,8 @@
 
 import { existsSync } from 'node:fs'
 
-import type { RouteRequest } from '../api/client.ts'
-import type { Answers, Route } from '../api/routes.ts'
+import type { CallArguments } from '../api/client.ts'
+import type { Answer, OperationId } from '../api/operations.ts'
 import { createAudit, type Audit } from '../storage/audit.ts'
 import { backUpBeforeMigration } from '../storage/backup.ts'
 import { closeDatabase, openDatabase, type Db } from '../storage/database.ts'
@@ -22,8 +22,9 @@ import { silentLog } from '../system/log.ts'
 import { LogicalClock } from '../system/logical-clock.ts'
 import { systemRandom, type Random } from '../system/random.ts'
 import { VERSION } from '../system/version.ts'
-import { NoRelayError, type Call } from './command.ts'
+import { NoRelayError, idIn, type Call, type Command } from './command.ts'
 import { ControlClient } from './control-client.ts'
+import type { Line } from './table.ts'
 
 /** Data directory locked by this process. */
 export type OwnFile = {
@@ -47,13 +48,31 @@ export async function runningRelay(call: Call): Promise<ControlClient> {
   throw new NoRelayError(call.loadConfig().config.dataDir)
 }
 
-/** Answer of the running relay; throws where there is none, or where it refuses. */
-export async function askRelay<R extends Route>(
+/** Answer of the running relay; throws if there is none, or if it refuses. */
+export async function askRelay<Id extends OperationId>(
   call: Call,
-  route: R,
-  request?: RouteRequest,
-): Promise<Answers[R]> {
-  return (await runningRelay(call)).ask(route, request)
+  id: Id,
+  ...given: CallArguments<Id>
+): Promise<Answer<Id>> {
+  return (await runningRelay(call)).ask(id, ...given)
+}
+
+/** The `run` of a command that makes one call and prints its answer. */
+export function calling<Id extends OperationId>(
+  id: Id,
+  given: (call: Call) => CallArguments<Id>,
+  linesOf: (answer: Answer<Id>, call: Call) => readonly Line[],
+): Command['run'] {
+  return async (call) => {
+    const answer = await askRelay(call, id, ...given(call))
+    call.out.data(answer, linesOf(answer, call))
+    return undefined
+  }
+}
+
+/** What a call needs whose only parameter is the id in the first argument of its command. */
+export function byId(call: Call): [{ readonly params: { readonly id: string } }] {
+  return [{ params: idIn(call) }]
 }
 
 export async function throughRelayOrFile<T>(

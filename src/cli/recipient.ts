@@ -28,7 +28,7 @@ export async function recipientOf(
 
 /** The country of the named line, or else of the first. */
 async function homeOfLine(call: Call, client: ControlClient): Promise<Home | null> {
-  const { data: lines } = await client.ask('GET /phone-lines')
+  const { data: lines } = await client.ask('listPhoneLines')
   const named = call.options.get('line')
   const isNamed = ({ id, phone_number }: PhoneLine) => named === id || named === phone_number
   const line = named === undefined ? lines[0] : lines.find(isNamed)

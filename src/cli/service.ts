@@ -268,7 +268,7 @@ class RelayLog implements ServiceLog {
   }
 
   async more(): Promise<readonly string[]> {
-    const { data } = await this.#client.ask('GET /log')
+    const { data } = await this.#client.ask('getLog')
     const lines = data.filter(({ seq }) => seq > this.#seq)
     this.#seq = data.at(-1)?.seq ?? 0
     return lines.map(({ time, level, message, fields }) =>

@@ -192,9 +192,9 @@ async function readState(client: ControlClient): Promise<State> {
 async function readServed(client: ControlClient): Promise<Served | null> {
   try {
     const limit = { timeoutMs: REQUEST_MS_MAX }
-    const { data: lines } = await client.ask('GET /phone-lines', limit)
-    const { data: findings } = await client.ask('GET /health', limit)
-    const { version } = await client.ask('GET /about', limit)
+    const { data: lines } = await client.ask('listPhoneLines', limit)
+    const { data: findings } = await client.ask('listHealthFindings', limit)
+    const { version } = await client.ask('getVersion', limit)
     return { version, lines, findings }
   } catch (error) {
     if (error instanceof RefusedError && error.status === 503) return null
@@ -298,12 +298,12 @@ async function openDashboard(service: ServiceCall): Promise<ExitCode> {
   const { call, client, directory } = service
   const report = await reportOf(client, directory)
   if (report === null) throw new NoRelayError(directory.path)
-  const about = await client.find('GET /about')
+  const about = await client.find('getVersion')
   const isNew = about?.is_claimed === false
   const address = report.address
     ?.replace('//0.0.0.0:', '//127.0.0.1:')
     .replace('//[::]:', '//[::1]:')
-  const url = isNew ? (await client.ask('POST /setup-link', { body: {} })).url : address
+  const url = isNew ? (await client.ask('createSetupLink', { body: {} })).url : address
   if (url === undefined) {
     throw new Error('The relay chose its own port. Its address is the first line that it printed.')
   }
@@ -375,8 +375,8 @@ function describeFinding({ severity, title, fix }: HealthFinding): readonly Line
 
 async function nextSteps(service: ServiceCall, { lines }: RelayReport): Promise<readonly string[]> {
   const { client, directory } = service
-  const { data: keys } = await client.ask('GET /keys', { query: { limit: '1' } })
-  const { is_claimed: isClaimed } = await client.ask('GET /about')
+  const { data: keys } = await client.ask('listKeys', { query: { limit: '1' } })
+  const { is_claimed: isClaimed } = await client.ask('getVersion')
   return [
     ...(isClaimed ? [] : await setupSteps(service)),
     ...(keys.length === 0 ? ['Next, create an API key: hookline keys create'] : []),
@@ -391,7 +391,7 @@ async function nextSteps(service: ServiceCall, { lines }: RelayReport): Promise<
 
 /** Opened here, and printed to this terminal only: the link sets the password. */
 async function setupSteps(service: ServiceCall): Promise<readonly string[]> {
-  const { url, lan_url: lanUrl } = await service.client.ask('POST /setup-link', { body: {} })
+  const { url, lan_url: lanUrl } = await service.client.ask('createSetupLink', { body: {} })
   const urls = lanUrl === null ? [url] : [url, lanUrl]
   const title = (await openInBrowser(service, url)) ? 'Opened the dashboard' : 'Open the dashboard'
   return [`${title} (link valid once, for 30 minutes):`, ...urls]

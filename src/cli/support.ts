@@ -5,7 +5,6 @@ import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { arch, platform, release } from 'node:os'
 import { join, resolve } from 'node:path'
 
-import type { RouteRequest } from '../api/client.ts'
 import { timestamp } from '../domain/ids.ts'
 import { SECOND_MS } from '../domain/time.ts'
 import { listBackups, timeForName } from '../storage/backup.ts'
@@ -22,7 +21,7 @@ import { entryOf, logOf, openServiceCall, type FindPlace, type ServiceCall } fro
 import { reportOf, type RelayReport } from './status.ts'
 
 const LOG_LINES = 300
-const REQUEST: RouteRequest = { timeoutMs: 15 * SECOND_MS }
+const REQUEST = { timeoutMs: 15 * SECOND_MS }
 
 export function supportCommand(findPlace: FindPlace): Command {
   return {
@@ -49,7 +48,7 @@ async function bundleOf(service: ServiceCall) {
   const { call, host, directory, client, signal } = service
   const state = await host.state(signal)
   const report = await reportOf(client, directory)
-  const options = report === null ? null : await client.find('GET /options', REQUEST)
+  const options = report === null ? null : await client.find('listOptions', REQUEST)
   const log = await (await logOf(service)).newest(LOG_LINES, signal).catch(() => [])
   return {
     created_at: isoTime(timestamp(systemClock.now())),
@@ -79,8 +78,8 @@ const WEBHOOK = ['id', 'events', 'is_active', 'is_failing', 'disabled_reason', '
 const DAY = ['date', 'sent', 'received', 'failed', 'uncertain']
 
 async function factsOf(client: ControlClient, { lines, findings }: RelayReport) {
-  const webhooks = await client.find('GET /webhooks', REQUEST)
-  const stats = await client.find('GET /stats', REQUEST)
+  const webhooks = await client.find('listWebhooks', REQUEST)
+  const stats = await client.find('getStats', REQUEST)
   return {
     findings: findings.map((one) => ({
       ...picked(one, FINDING),

@@ -31,7 +31,7 @@ async function tail(call: Call): Promise<ExitCode> {
   const { out } = call
   const client = await runningRelay(call)
   const isSelected = await selectionOf(call, client)
-  const { data: lines } = await client.ask('GET /phone-lines')
+  const { data: lines } = await client.ask('listPhoneLines')
   const numbers = new Map(lines.map((line) => [line.id, line.phone_number]))
   const stop = stopSignal()
   let isLost = false

@@ -76,7 +76,7 @@ export const CHECK_MIGRATIONS_COMMAND: Command = {
 }
 
 async function checkUpdate(call: Call): Promise<ExitCode> {
-  const state = await askRelay(call, 'POST /update-check')
+  const state = await askRelay(call, 'checkUpdate')
   const { version, latest, fix, problem } = state
   if (problem === null) {
     call.out.data(state, [
@@ -243,7 +243,7 @@ function toolsOf(
     relay: {
       state: () => stateOf(client),
       async confirmHealthy() {
-        await client.ask('POST /judgement', { timeoutMs: CONFIRM_TIMEOUT_MS })
+        await client.ask('confirmUpgrade', { timeoutMs: CONFIRM_TIMEOUT_MS })
       },
     },
     isSignedHere: platform === 'darwin' && arch() === 'x64',

@@ -1,21 +1,21 @@
-import type { Route } from '../api/routes.ts'
-import type { Delivery, Webhook } from '../api/webhooks.ts'
+import type { Delivery, Webhook, WebhookChanges } from '../api/webhooks.ts'
 import { countWords } from '../domain/number-words.ts'
 import { missedWords, webhookStateOf } from '../domain/webhook-state.ts'
 import { withScheme } from '../domain/webhook-url.ts'
-import { DELIVERY_STATUSES } from '../domain/webhook.ts'
+import { DELIVERY_STATUSES, type EventName } from '../domain/webhook.ts'
 import { systemClock } from '../system/clock.ts'
 import { parseIsoTime } from '../system/iso-time.ts'
 import {
   UsageError,
   argument,
+  idIn,
   switchOption,
   type Call,
   type Command,
   type CommandOption,
 } from './command.ts'
 import type { ControlClient } from './control-client.ts'
-import { askRelay, runningRelay } from './own-file.ts'
+import { askRelay, byId, calling, runningRelay } from './own-file.ts'
 import { fields, stateCell, table, timeCell, type Cell, type Line } from './table.ts'
 
 const ID = [{ name: 'ID', ids: 'webhooks' }] as const
@@ -92,7 +92,7 @@ export const WEBHOOK_COMMANDS: readonly Command[] = [
     name: 'webhooks remove',
     args: ID,
     sentence: 'Delete a webhook permanently, with its pending deliveries.',
-    run: remove,
+    run: calling('deleteWebhook', byId, ({ id }) => [`Deleted ${id}.`]),
   },
   {
     name: 'webhooks retry',
@@ -104,7 +104,7 @@ export const WEBHOOK_COMMANDS: readonly Command[] = [
     name: 'webhooks test',
     args: ID,
     sentence: 'Send a test event.',
-    run: (call) => act(call, 'POST /webhooks/:id/test'),
+    run: calling('testWebhook', byId, described),
   },
   {
     name: 'webhooks deliveries',
@@ -120,7 +120,7 @@ export const WEBHOOK_COMMANDS: readonly Command[] = [
     name: 'webhooks redeliver',
     args: [{ name: 'DELIVERY_ID', ids: 'deliveries' }],
     sentence: 'Retry a delivery.',
-    run: (call) => act(call, 'POST /webhook-deliveries/:id/redeliver'),
+    run: calling('redeliverWebhookDelivery', byId, described),
   },
   {
     name: 'webhooks replay',
@@ -139,36 +139,39 @@ export const WEBHOOK_COMMANDS: readonly Command[] = [
       ...FILTER_OPTIONS,
     ],
     sentence: 'Send past events that failed, or were never queued, since a time.',
-    run: (call) =>
-      act(call, 'POST /webhooks/:id/replay', {
-        since: call.options.get('since'),
-        ...(call.options.has('include-earlier') ? { include_earlier: true } : {}),
-        ...filterOf(call),
-      }),
+    run: calling(
+      'replayWebhook',
+      (call) => [{ params: idIn(call), body: replayIn(call) }],
+      described,
+    ),
   },
   {
     name: 'webhooks retry-failed',
     args: ID,
     options: FILTER_OPTIONS,
     sentence: 'Retry all failed deliveries of a webhook.',
-    run: (call) => act(call, 'POST /webhooks/:id/retry-failed', filterOf(call)),
+    run: calling(
+      'retryFailedDeliveries',
+      (call) => [{ params: idIn(call), body: filterOf(call) }],
+      described,
+    ),
   },
   {
     name: 'webhooks stop-replay',
     args: ID,
     sentence: 'Cancel pending deliveries of a replay or retry.',
-    run: (call) => act(call, 'DELETE /webhooks/:id/replay'),
+    run: calling('stopReplay', byId, described),
   },
   {
     name: 'webhooks rotate-secret',
     args: ID,
     sentence: 'Create a new signing secret. The old one stays valid for 24 hours.',
-    run: (call) => act(call, 'POST /webhooks/:id/rotate-secret'),
+    run: rotateSecret,
   },
 ]
 
 async function list(call: Call): Promise<undefined> {
-  const page = await askRelay(call, 'GET /webhooks', { query: { limit: '200' } })
+  const page = await askRelay(call, 'listWebhooks', { query: { limit: '200' } })
   const rows = page.data.map((webhook) => {
     return [webhook.id, stateCell(stateOf(webhook)), webhook.url, webhook.events.join(', ')]
   })
@@ -186,20 +189,19 @@ async function add(call: Call): Promise<undefined> {
   const client = await runningRelay(call)
   const url = withScheme(argument(call, 0))
   if (url !== argument(call, 0)) call.out.note(`Adding ${url}`)
-  const description = call.options.get('description')
   const events = call.options.get('events') ?? DEFAULT_EVENTS
   const lines = call.options.get('lines')
-  const webhook = await client.ask('POST /webhooks', {
+  const webhook = await client.ask('createWebhook', {
     body: {
       url,
-      events: namesIn(events),
-      ...(description === undefined ? {} : { description }),
-      ...(lines !== undefined && { phone_line_ids: namesIn(lines) }),
+      events: eventsIn(events),
+      description: call.options.get('description'),
+      phone_line_ids: lines === undefined ? undefined : namesIn(lines),
     },
   })
   const notes = isPlainHttp(webhook.url) ? [PLAIN_HTTP] : []
   const saved = "Save the secret now. You won't see it again."
-  call.out.data(webhook, [describe(webhook), saved, ...notes], newSecretFor(webhook.id))
+  call.out.data(webhook, [...described(webhook), saved, ...notes], newSecretFor(webhook.id))
 }
 
 function newSecretFor(id: string): string {
@@ -215,14 +217,8 @@ function isPlainHttp(url: string): boolean {
 }
 
 async function deliveries(call: Call): Promise<undefined> {
-  const [status, limit] = [call.options.get('status'), call.options.get('limit')]
-  const page = await askRelay(call, 'GET /webhooks/:id/deliveries', {
-    id: argument(call, 0),
-    query: {
-      ...(status === undefined ? {} : { status }),
-      ...(limit === undefined ? {} : { limit }),
-    },
-  })
+  const query = { status: call.options.get('status'), limit: call.options.get('limit') }
+  const page = await askRelay(call, 'listWebhookDeliveries', { params: idIn(call), query })
   call.out.data(page, [deliveryTable(page.data)])
   if (page.data.length === 0) call.out.note('No deliveries.')
 }
@@ -252,8 +248,8 @@ function nextAttemptOf({ next_attempt_at: time }: Delivery): Cell {
 async function show(call: Call): Promise<undefined> {
   const client = await runningRelay(call)
   const id = argument(call, 0)
-  const webhook = await client.ask('GET /webhooks/:id', { id })
-  const page = await client.ask('GET /webhooks/:id/deliveries', { id, query: { limit: '10' } })
+  const webhook = await client.ask('getWebhook', { params: { id } })
+  const page = await client.ask('listWebhookDeliveries', { params: { id }, query: { limit: '10' } })
   const { url, description, events, phone_line_ids: lines, created_at: createdAt } = webhook
   const { paused_at: pausedAt } = webhook
   call.out.data({ ...webhook, deliveries: page.data }, [
@@ -272,8 +268,8 @@ async function show(call: Call): Promise<undefined> {
   ])
 }
 
-async function update(call: Call, body: object): Promise<undefined> {
-  const webhook = await askRelay(call, 'PUT /webhooks/:id', { id: argument(call, 0), body })
+async function update(call: Call, body: WebhookChanges): Promise<undefined> {
+  const webhook = await askRelay(call, 'updateWebhook', { params: idIn(call), body })
   call.out.data(webhook, [
     `${webhook.id} (${webhook.url}) is ${stateOf(webhook)}.`,
     ...missedLines(webhook),
@@ -289,13 +285,13 @@ function missedLines({ id, is_active, paused_at, events_while_paused: count }: W
 }
 
 /** Changes in the shape of the API; throws where there are none. */
-function changesIn(call: Call): object {
+function changesIn(call: Call): WebhookChanges {
   const { options } = call
   const [url, events] = [options.get('url'), options.get('events')]
   const [description, lines] = [options.get('description'), options.get('lines')]
   const changes = {
     ...(url !== undefined && { url: withScheme(url) }),
-    ...(events !== undefined && { events: namesIn(events) }),
+    ...(events !== undefined && { events: eventsIn(events) }),
     ...(description !== undefined && { description: description || null }),
     ...(lines !== undefined && { phone_line_ids: lines === '' ? null : namesIn(lines) }),
     ...(options.has('attachment-links') && {
@@ -307,16 +303,11 @@ function changesIn(call: Call): object {
   throw new UsageError(`Nothing to change. Options: ${names}.`)
 }
 
-async function remove(call: Call): Promise<undefined> {
-  const deleted = await askRelay(call, 'DELETE /webhooks/:id', { id: argument(call, 0) })
-  call.out.data(deleted, [`Deleted ${deleted.id}.`])
-}
-
 /** A delivery that succeeds by hand brings a failing webhook back, and all that is pending follows. */
 async function retry(call: Call): Promise<undefined> {
   const client = await runningRelay(call)
   const id = argument(call, 0)
-  const { retried } = await client.ask('POST /webhooks/:id/retry-failed', { id, body: {} })
+  const { retried } = await client.ask('retryFailedDeliveries', { params: { id }, body: {} })
   const delivery = await redeliverPending(client, id)
   call.out.data({ retried, delivery }, [
     `${countWords(retried, 'failed delivery')} pending again.`,
@@ -327,35 +318,47 @@ async function retry(call: Call): Promise<undefined> {
 
 async function redeliverPending(client: ControlClient, id: string): Promise<Delivery | null> {
   const query = { status: 'pending', limit: '1' }
-  const { data } = await client.ask('GET /webhooks/:id/deliveries', { id, query })
+  const { data } = await client.ask('listWebhookDeliveries', { params: { id }, query })
   const [pending] = data
   if (pending === undefined) return null
-  return client.ask('POST /webhook-deliveries/:id/redeliver', { id: pending.id })
+  return client.ask('redeliverWebhookDelivery', { params: { id: pending.id } })
+}
+
+/** A replay, in the shape of the API. */
+function replayIn(call: Call) {
+  const { options } = call
+  return {
+    since: options.get('since'),
+    include_earlier: options.has('include-earlier') || undefined,
+    ...filterOf(call),
+  }
 }
 
 /** Filter of deliveries, in the shape of the API. */
 function filterOf({ options }: Call) {
   const events = options.get('event')
-  const line = options.get('line')
   return {
-    ...(options.has('dry-run') ? { dry_run: true } : {}),
-    ...(events === undefined ? {} : { events: namesIn(events) }),
-    ...(line === undefined ? {} : { phone_line_id: line }),
+    dry_run: options.has('dry-run') || undefined,
+    events: events === undefined ? undefined : eventsIn(events),
+    phone_line_id: options.get('line'),
   }
+}
+
+function eventsIn(text: string): readonly EventName[] {
+  return namesIn(text) as readonly EventName[] // The relay refuses any other, and names them all.
 }
 
 function namesIn(text: string): readonly string[] {
   return text.split(',').map((name) => name.trim())
 }
 
-async function act(call: Call, route: Route, body?: object): Promise<undefined> {
-  const id = argument(call, 0)
-  const answer = await askRelay(call, route, { id, body })
-  call.out.data(answer, [describe(answer)], 'secret' in answer ? newSecretFor(id) : undefined)
+async function rotateSecret(call: Call): Promise<undefined> {
+  const rotated = await askRelay(call, 'rotateWebhookSecret', { params: idIn(call) })
+  call.out.data(rotated, described(rotated), newSecretFor(argument(call, 0)))
 }
 
-function describe(answer: object): Line {
-  return fields(Object.entries(answer).map(([name, value]) => [name, textOf(value)]))
+function described(answer: object): readonly Line[] {
+  return [fields(Object.entries(answer).map(([name, value]) => [name, textOf(value)]))]
 }
 
 function textOf(value: unknown): string {

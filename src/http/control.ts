@@ -1,13 +1,11 @@
-// Routes of the control socket only, which nobody but the owner can open.
+// What only the control socket answers, which nobody but the owner can open.
 
-import { Elysia } from 'elysia'
-
+import { type Operation, routeOf } from '../api/operation.ts'
+import { CONTROL } from '../api/operations/control.ts'
 import type { OptionRow, SetupLink } from '../api/owner.ts'
-import { NoBody } from '../api/schema.ts'
 import type { Origin } from '../domain/audit.ts'
 import type { Reports } from '../lines/line-kind.ts'
-import { mayTake } from './body.ts'
-import { plainCall } from './operation.ts'
+import { bind, type Binding } from './bind.ts'
 import type { OwnerActions } from './owner-routes.ts'
 import { originOf } from './request-context.ts'
 
@@ -27,25 +25,31 @@ type Tools = Pick<ControlActions, 'reports' | 'options' | 'confirmHealthy'> & {
   readonly createSetupLink: (origin: Origin) => Promise<SetupLink>
 }
 
-/** Open during the startup check, which ends with it. The path is what every version's upgrade calls. */
-export const STARTUP_CHECK_PATH = '/api/v1/judgement'
+/** Open during the startup check, which ends with it. */
+export const STARTUP_CHECK_PATH = routeOf(CONTROL.confirmUpgrade).path
 
-export function controlRoutes(tools: Tools) {
-  const app = new Elysia({ prefix: '/api/v1' })
-    .onBeforeHandle(plainCall)
-    .get('/about', () => ({ version: tools.version, is_claimed: tools.access.hasPassword() }))
-    .get('/options', () => ({ data: tools.options }))
-    .post('/setup-link', ({ request }) => tools.createSetupLink(originOf(request)), mayTake(NoBody))
-    .post(
-      '/judgement',
-      () => {
-        tools.confirmHealthy?.()
-        return { version: tools.version }
-      },
-      mayTake(NoBody),
-    )
-  for (const [name, read] of Object.entries(tools.reports)) {
-    app.get(`/${name}`, () => ({ data: read() }))
-  }
-  return app
+export function controlBindings(tools: Tools) {
+  return [
+    bind(CONTROL.getVersion, () => ({
+      version: tools.version,
+      is_claimed: tools.access.hasPassword(),
+    })),
+    bind(CONTROL.listOptions, () => ({ data: tools.options })),
+    bind(CONTROL.createSetupLink, ({ request }) => tools.createSetupLink(originOf(request))),
+    bind(CONTROL.confirmUpgrade, () => {
+      tools.confirmHealthy?.()
+      return { version: tools.version }
+    }),
+    ...Object.entries(tools.reports).map(([name, read]) => reportBinding(name, read)),
+  ]
+}
+
+const REPORTS: readonly Operation[] = [CONTROL.listPhones, CONTROL.listScriptCalls]
+
+/** A report without a row gets its route all the same. */
+function reportBinding(name: string, read: () => readonly unknown[]): Binding {
+  const route = `GET /${name}` as const
+  const known = REPORTS.find((operation) => operation.route === route)
+  const operation = known ?? { ...CONTROL.listPhones, id: name, route }
+  return { operation, handle: () => ({ data: read() }), bodyCheck: null }
 }

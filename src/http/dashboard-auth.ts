@@ -2,8 +2,6 @@
 // the cookie to every port of the host, for any page of the same site: so it opens nothing without the page
 // key in a header, and changes must come from a page of this relay.
 
-import { Elysia } from 'elysia'
-
 import type { Access, Client } from '../access/access.ts'
 import {
   type DashboardSession,
@@ -12,22 +10,14 @@ import {
   SESSION_LIFE_MS,
   shortId,
 } from '../access/sessions.ts'
-import {
-  type BrowserSession,
-  Claim,
-  Elevation,
-  NewPassword,
-  type SessionState,
-  SetupStep,
-  SignIn,
-} from '../api/dashboard.ts'
+import type { BrowserSession, SessionState } from '../api/dashboard.ts'
+import { DASHBOARD } from '../api/operations/dashboard.ts'
 import { RelayError } from '../domain/errors.ts'
 import type { SessionRow } from '../storage/dashboard-access.ts'
 import { equalBytes } from '../system/hash.ts'
 import { isoTime, isoTimeOrNull } from '../system/iso-time.ts'
-import { takes } from './body.ts'
+import { bind } from './bind.ts'
 import { type SchemeOptions, isLoopbackOnly } from './hosts.ts'
-import { requireNoQuery } from './query.ts'
 import {
   type Peer,
   type RequestContext,
@@ -172,7 +162,7 @@ function nameFor(isSecure: boolean): string {
 
 type SessionTools = SchemeOptions & { readonly access: Access; readonly version: string }
 
-export function sessionRoutes(tools: SessionTools) {
+export function sessionBindings(tools: SessionTools) {
   const { access } = tools
   const stateFor = (request: Request, session: DashboardSession | null) =>
     stateOf(tools, request, session)
@@ -180,56 +170,37 @@ export function sessionRoutes(tools: SessionTools) {
     ...originOf(request),
     isLocal: isLoopbackOnly(request.headers, contextOf(request).peer, tools),
   })
-  return new Elysia({ prefix: '/dashboard' })
-    .onBeforeHandle(({ request }) => requireNoQuery(request))
-    .get('/session', ({ request }) => stateFor(request, contextOf(request).session))
-    .post(
-      '/setup',
-      async ({ request, body }) =>
-        withCookie(tools, request, await access.setUp(body, clientOf(request))),
-      takes(Claim),
-    )
-    .post(
-      '/session',
-      async ({ request, body }) =>
-        withCookie(tools, request, await access.signIn(body, clientOf(request))),
-      takes(SignIn),
-    )
-    .post(
-      '/session/elevate',
-      async ({ request, body }) =>
-        stateFor(
-          request,
-          await access.elevate(sessionOf(request), body.password, clientOf(request)),
-        ),
-      takes(Elevation),
-    )
-    .post(
-      '/password',
-      async ({ request, body }) =>
-        stateFor(request, await access.changePassword(sessionOf(request), body, clientOf(request))),
-      takes(NewPassword),
-    )
-    .put(
-      '/setup-step',
-      async ({ request, body }) => {
-        await access.saveSetupStep(body.step)
-        return stateFor(request, sessionOf(request))
-      },
-      takes(SetupStep),
-    )
-    .get('/sessions', ({ request }) => ({
+  return [
+    bind(DASHBOARD.getSession, ({ request }) => stateFor(request, contextOf(request).session)),
+    bind(DASHBOARD.setUp, async ({ request, body }) =>
+      withCookie(tools, request, await access.setUp(body, clientOf(request))),
+    ),
+    bind(DASHBOARD.signIn, async ({ request, body }) =>
+      withCookie(tools, request, await access.signIn(body, clientOf(request))),
+    ),
+    bind(DASHBOARD.elevate, async ({ request, body }) =>
+      stateFor(request, await access.elevate(sessionOf(request), body.password, clientOf(request))),
+    ),
+    bind(DASHBOARD.changePassword, async ({ request, body }) =>
+      stateFor(request, await access.changePassword(sessionOf(request), body, clientOf(request))),
+    ),
+    bind(DASHBOARD.putSetupStep, async ({ request, body }) => {
+      await access.saveSetupStep(body.step)
+      return stateFor(request, sessionOf(request))
+    }),
+    bind(DASHBOARD.listSessions, ({ request }) => ({
       data: access.sessions.list().map((seen) => browserSession(access, seen, sessionOf(request))),
-    }))
-    .delete('/session', async ({ request }) => {
+    })),
+    bind(DASHBOARD.signOut, async ({ request }) => {
       const { session } = contextOf(request)
       if (session !== null) await access.signOut(session, originOf(request))
       return withCookie(tools, request, null)
-    })
-    .delete('/sessions', async ({ request }) => {
+    }),
+    bind(DASHBOARD.signOutEverywhere, async ({ request }) => {
       await access.signOutEverywhere(originOf(request))
       return withCookie(tools, request, null)
-    })
+    }),
+  ]
 }
 
 function stateOf(

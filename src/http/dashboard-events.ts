@@ -1,15 +1,13 @@
 // Changes as server-sent events. Each has a position, from which a page that lost its connection resumes.
 
-import { Elysia } from 'elysia'
-import { Type } from 'typebox'
-
 import type { DashboardSessions } from '../access/sessions.ts'
+import { DASHBOARD } from '../api/operations/dashboard.ts'
 import type { Change, ChangeFeed, PublishedChange } from '../system/change-feed.ts'
 import type { Clock } from '../system/clock.ts'
 import { Signal } from '../system/signal.ts'
+import { bind } from './bind.ts'
 import { CallerSlots } from './caller-slots.ts'
 import { HEARTBEAT_MS, STREAM_HEADERS } from './events.ts'
-import { readQuery } from './query.ts'
 import { contextOf, sessionOf } from './request-context.ts'
 import { respond, streamOf } from './respond.ts'
 
@@ -30,35 +28,33 @@ const PAGES_OF_MEMBERS = { ofAll: 100, ofOne: 10, retryAfterSeconds: 10, of: OPE
 
 const STILL_HERE = ': still here\n\n'
 
-const EventsQuery = Type.Object({ after: Type.Optional(Type.String()) })
-
-/** `GET /dashboard/events?after=<position>`, for signed-in browsers. */
-export function dashboardEventRoutes(tools: DashboardEventTools) {
+export function dashboardEventBindings(tools: DashboardEventTools) {
   const { changes, clock, sessions, streamsEnd } = tools
   const ownersSlots = new CallerSlots(PAGES_OF_OWNER)
   const membersSlots = new CallerSlots(PAGES_OF_MEMBERS)
-  return new Elysia().get('/dashboard/events', ({ request }) => {
-    const { after } = readQuery(request, EventsQuery)
-    const { peer, requestId } = contextOf(request)
-    const session = sessionOf(request)
-    const sessionEnd = sessions.endOf(session)
-    const isOpen = () => sessions.isOpen(session)
-    const signal = AbortSignal.any([request.signal, streamsEnd, sessionEnd])
-    // A browser that reconnects by itself sends its position here; its URL is still the old one.
-    const position = request.headers.get('last-event-id') ?? after ?? null
-    peer.liftTimeout(0)
-    const isAsked = request.method === 'GET'
-    const isShown = session.memberId === null ? () => true : isOfMembers
-    const watch = { changes, clock, position, isOpen, isShown }
-    const open = (end: AbortSignal) => {
-      const { memberId } = session
-      const release =
-        memberId === null ? ownersSlots.take('owner', end) : membersSlots.take(memberId, end)
-      return changeEvents({ ...watch, signal: end, release })
-    }
-    const body = isAsked ? streamOf(open, signal, 0) : null
-    return respond(body, { status: 200, requestId, headers: STREAM_HEADERS })
-  })
+  return [
+    bind(DASHBOARD.watchChanges, ({ request, query: { after } }) => {
+      const { peer, requestId } = contextOf(request)
+      const session = sessionOf(request)
+      const sessionEnd = sessions.endOf(session)
+      const isOpen = () => sessions.isOpen(session)
+      const signal = AbortSignal.any([request.signal, streamsEnd, sessionEnd])
+      // A browser that reconnects by itself sends its position here; its URL is still the old one.
+      const position = request.headers.get('last-event-id') ?? after ?? null
+      peer.liftTimeout(0)
+      const isAsked = request.method === 'GET'
+      const isShown = session.memberId === null ? () => true : isOfMembers
+      const watch = { changes, clock, position, isOpen, isShown }
+      const open = (end: AbortSignal) => {
+        const { memberId } = session
+        const release =
+          memberId === null ? ownersSlots.take('owner', end) : membersSlots.take(memberId, end)
+        return changeEvents({ ...watch, signal: end, release })
+      }
+      const body = isAsked ? streamOf(open, signal, 0) : null
+      return respond(body, { status: 200, requestId, headers: STREAM_HEADERS })
+    }),
+  ]
 }
 
 type Watch = Pick<DashboardEventTools, 'changes' | 'clock'> & {

@@ -1,10 +1,9 @@
 // "Is it working?" in one word and one sentence, with the findings below their causes; and the needs of
 // each line, from its kind, with the findings that deny them.
 
-import { Elysia } from 'elysia'
-
 import type { Check, FindingBranch, LineChecks, RelayState } from '../api/dashboard.ts'
 import type { HealthFinding } from '../api/health.ts'
+import { DASHBOARD } from '../api/operations/dashboard.ts'
 import type { PhoneLine } from '../api/phone-lines.ts'
 import type { Webhook } from '../api/webhooks.ts'
 import type { Days } from '../domain/days.ts'
@@ -14,7 +13,7 @@ import { webhookStateOf } from '../domain/webhook-state.ts'
 import { guideOf } from '../guides/finding-guides.ts'
 import { findingsIn, findingTrees, isAt } from '../health/causes.ts'
 import type { ChecklistStep, LineKind } from '../lines/line-kind.ts'
-import { plainCall } from './operation.ts'
+import { bind } from './bind.ts'
 import type { PhoneLineActions } from './phone-lines.ts'
 import type { HealthActions } from './service.ts'
 import type { WebhookActions } from './webhooks.ts'
@@ -37,15 +36,14 @@ type Known = {
 const WEBHOOKS_MAX = 200
 
 /** For signed-in browsers. Both answer once the devices have answered. */
-export function dashboardHealthRoutes({ kinds, lines, webhooks, health, days }: Tools) {
-  return new Elysia()
-    .onBeforeHandle(plainCall)
-    .get('/dashboard/state', async () => {
+export function dashboardHealthBindings({ kinds, lines, webhooks, health, days }: Tools) {
+  return [
+    bind(DASHBOARD.getRelayState, async () => {
       const findings = await health.findings()
       const { data } = webhooks.list({ limit: WEBHOOKS_MAX, cursor: null })
       return relayState({ lines: lines.list(), webhooks: data, findings })
-    })
-    .get('/dashboard/checks', async () => {
+    }),
+    bind(DASHBOARD.listChecks, async () => {
       const findings = await health.findings()
       const needsOf = ({ driver }: PhoneLine) =>
         kinds.find(({ name }) => name === driver) ?? NO_NEEDS
@@ -54,7 +52,8 @@ export function dashboardHealthRoutes({ kinds, lines, webhooks, health, days }: 
         .list()
         .map((line) => ofLine({ ...needsOf(line), reset }, line, findings))
       return { data: [ofMachine(kinds, findings), ...ofLines] }
-    })
+    }),
+  ]
 }
 
 export function relayState({ lines, webhooks, findings }: Known): RelayState {

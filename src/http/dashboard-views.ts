@@ -1,46 +1,43 @@
 // Small views of the page: the cost of a message in new contacts, the relay itself, QR codes.
 
-import { Elysia } from 'elysia'
-import { Type } from 'typebox'
 import { encode } from 'uqr'
 
-import type { About, Attention, ContactCost, KindInfo, MessageTimes } from '../api/dashboard.ts'
+import type { About, ContactCost, KindInfo } from '../api/dashboard.ts'
+import { DASHBOARD } from '../api/operations/dashboard.ts'
 import type { PhoneLine } from '../api/phone-lines.ts'
 import { invalidRequest } from '../domain/errors.ts'
 import { grouped } from '../domain/number-words.ts'
 import type { LineKind } from '../lines/line-kind.ts'
 import type { createReading } from '../messages/message-service.ts'
+import { bind } from './bind.ts'
 import type { ConversationActions } from './messages.ts'
-import { BY_ID, plainCall } from './operation.ts'
 import type { PhoneLineActions } from './phone-lines.ts'
-import { readHandle, readQuery } from './query.ts'
-import { callerOf, contextOf, sessionOf } from './request-context.ts'
+import { readHandle } from './query.ts'
+import { contextOf } from './request-context.ts'
 import { respond } from './respond.ts'
 
 type Beside = ReturnType<typeof createReading>['beside']
 
 export type SendPreviews = Pick<Beside, 'previewSend' | 'attention' | 'times'>
 
-export function messageViewRoutes({ attention, times }: Pick<Beside, 'attention' | 'times'>) {
-  return new Elysia()
-    .onBeforeHandle(plainCall)
-    .get('/dashboard/attention', (): Attention => attention())
-    .get('/dashboard/messages/:id/times', ({ params }): MessageTimes => times(params.id), BY_ID)
+export function messageViewBindings({ attention, times }: Pick<Beside, 'attention' | 'times'>) {
+  return [
+    bind(DASHBOARD.getAttention, () => attention()),
+    bind(DASHBOARD.getMessageTimes, ({ params }) => times(params.id)),
+  ]
 }
 
 type CostTools = Pick<Beside, 'previewSend'> & { readonly lines: Pick<PhoneLineActions, 'list'> }
 
-const CostQuery = Type.Object({ to: Type.String(), phone_line_id: Type.Optional(Type.String()) })
-
-export function contactCostRoutes({ lines, previewSend }: CostTools) {
-  return new Elysia().get('/dashboard/contact-cost', ({ request }) => {
-    callerOf(request)
-    const query = readQuery(request, CostQuery)
-    const to = readHandle(query.to) ?? ''
-    const preview = previewSend({ to, lineId: query.phone_line_id ?? null })
-    const line = lines.list().find(({ id }) => id === preview.lineId)
-    return contactCost(line ?? null, preview.knowsContact)
-  })
+export function contactCostBindings({ lines, previewSend }: CostTools) {
+  return [
+    bind(DASHBOARD.getContactCost, ({ query }) => {
+      const to = readHandle(query.to) ?? ''
+      const preview = previewSend({ to, lineId: query.phone_line_id ?? null })
+      const line = lines.list().find(({ id }) => id === preview.lineId)
+      return contactCost(line ?? null, preview.knowsContact)
+    }),
+  ]
 }
 
 export function contactCost(line: PhoneLine | null, knowsContact: boolean): ContactCost {
@@ -59,11 +56,8 @@ export function contactCost(line: PhoneLine | null, knowsContact: boolean): Cont
 
 type UnreadTools = { readonly conversations: Pick<ConversationActions, 'countUnread'> }
 
-/** The number of conversations with unread messages, up to 1,000. */
-export function unreadRoutes({ conversations }: UnreadTools) {
-  return new Elysia()
-    .onBeforeHandle(plainCall)
-    .get('/dashboard/unread', () => ({ count: conversations.countUnread() }))
+export function unreadBindings({ conversations }: UnreadTools) {
+  return [bind(DASHBOARD.countUnread, () => ({ count: conversations.countUnread() }))]
 }
 
 type Start = {
@@ -78,8 +72,8 @@ type Start = {
   readonly adminPassword: string | null
 }
 
-export function aboutRoutes({ about }: { readonly about: () => About }) {
-  return new Elysia().onBeforeHandle(plainCall).get('/dashboard/about', () => about())
+export function aboutBindings({ about }: { readonly about: () => About }) {
+  return [bind(DASHBOARD.getAbout, () => about())]
 }
 
 export function aboutResource(start: Start): About {
@@ -108,8 +102,6 @@ export function kindInfo(kind: LineKind): KindInfo {
   }
 }
 
-const QrQuery = Type.Object({ text: Type.Optional(Type.String()) })
-
 /** A link that opens a new text, as in RFC 5724 but for the `?&` that iOS and Android share. */
 const TEXT_LINK = /^sms:[\w.+@-]{3,254}\?&body=[\w.!~*'()%-]{0,300}$/
 /** The quiet zone around the code, in modules; scanners want four. */
@@ -117,20 +109,20 @@ const BORDER = 4
 /** Opened by itself, the image must not run or load anything. */
 const POLICY = "default-src 'none'; frame-ancestors 'none'"
 
-/** For signed-in browsers. Throws `invalid_request` for anything but a link to a new text. */
-export function qrRoutes() {
-  return new Elysia().get('/dashboard/qr', ({ request }) => {
-    sessionOf(request)
-    const { text } = readQuery(request, QrQuery)
-    if (text === undefined || !TEXT_LINK.test(text)) {
-      throw invalidRequest({ path: 'text', message: 'must be a link that opens a text' })
-    }
-    return respond(qrCode(text), {
-      status: 200,
-      requestId: contextOf(request).requestId,
-      headers: { 'content-type': 'image/svg+xml', 'content-security-policy': POLICY },
-    })
-  })
+/** Throws `invalid_request` for anything but a link to a new text. */
+export function qrBindings() {
+  return [
+    bind(DASHBOARD.drawQrCode, ({ request, query: { text } }) => {
+      if (text === undefined || !TEXT_LINK.test(text)) {
+        throw invalidRequest({ path: 'text', message: 'must be a link that opens a text' })
+      }
+      return respond(qrCode(text), {
+        status: 200,
+        requestId: contextOf(request).requestId,
+        headers: { 'content-type': 'image/svg+xml', 'content-security-policy': POLICY },
+      })
+    }),
+  ]
 }
 
 /** Black on white in either theme, for cameras: one stroke for each run of dark modules. */

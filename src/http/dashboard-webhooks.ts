@@ -1,55 +1,40 @@
 // Webhooks and deliveries in the words of the page.
 
-import { Elysia } from 'elysia'
-import { Type } from 'typebox'
-
 import type { InboxRequest, SeenDelivery, SentRequest, WebhookDay } from '../api/dashboard.ts'
 import type { Message } from '../api/messages.ts'
+import { DASHBOARD } from '../api/operations/dashboard.ts'
 import { RelayError } from '../domain/errors.ts'
 import type { DisabledReason } from '../domain/webhook.ts'
 import { parseIsoTime } from '../system/iso-time.ts'
 import { hintFor } from '../webhooks/hints.ts'
 import type { TestInbox } from '../webhooks/test-inbox.ts'
-import { type DeliveryActions, deliveryFilter, DeliveryQuery } from './deliveries.ts'
+import { bind } from './bind.ts'
+import { type DeliveryActions, deliveryFilter } from './deliveries.ts'
 import type { MessageActions } from './messages.ts'
-import { BY_ID, plainCall } from './operation.ts'
-import { pageOfQuery, readQuery } from './query.ts'
-import { callerOf } from './request-context.ts'
-import { pathSchema } from './typebox.ts'
+import { pageOfQuery } from './query.ts'
 import type { WebhookActions } from './webhooks.ts'
 
 type ViewTools = SeenDeliveryTools & DayTools & { readonly webhooks: { readonly inbox: TestInbox } }
 
-export function webhookViewRoutes(tools: ViewTools) {
+export function webhookViewBindings(tools: ViewTools) {
   const { webhooks } = tools
-  return new Elysia({ prefix: '/dashboard' })
-    .get(
-      '/webhooks/:id/deliveries',
-      ({ request, params }) => {
-        callerOf(request)
-        const query = readQuery(request, DeliveryQuery)
-        const page = pageOfQuery(query)
-        const { url } = webhooks.get(params.id)
-        const list = webhooks.listDeliveries(params.id, deliveryFilter(query), page)
-        return { ...list, data: list.data.map(({ id }) => seenDelivery(tools, id, url)) }
-      },
-      BY_ID,
-    )
-    .onBeforeHandle(plainCall)
-    .get('/test-inbox', () => ({ url: webhooks.inbox.newUrl() }))
-    .get('/webhooks/:id/inbox', ({ params }) => ({ data: webhooks.inbox.list(params.id) }), BY_ID)
-    .get(
-      '/webhooks/:id/inbox/:entry',
-      ({ params }) => readable(webhooks.inbox.read(params.id, params.entry)),
-      { params: pathSchema(EntryPath) },
-    )
-    .get('/webhook-days', () => ({ data: daysOf(tools) }))
-    .get('/messages/:id/deliveries', ({ params }) => deliveriesOf(tools, params.id), BY_ID)
-    .get('/webhook-deliveries/:id', ({ params }) => seenDelivery(tools, params.id), BY_ID)
-    .get('/webhook-deliveries/:id/request', ({ params }) => sentRequest(tools, params.id), BY_ID)
+  return [
+    bind(DASHBOARD.listSeenDeliveries, ({ params, query }) => {
+      const { url } = webhooks.get(params.id)
+      const list = webhooks.listDeliveries(params.id, deliveryFilter(query), pageOfQuery(query))
+      return { ...list, data: list.data.map(({ id }) => seenDelivery(tools, id, url)) }
+    }),
+    bind(DASHBOARD.newTestInbox, () => ({ url: webhooks.inbox.newUrl() })),
+    bind(DASHBOARD.listInbox, ({ params }) => ({ data: webhooks.inbox.list(params.id) })),
+    bind(DASHBOARD.getInboxEntry, ({ params }) =>
+      readable(webhooks.inbox.read(params.id, params.entry)),
+    ),
+    bind(DASHBOARD.listWebhookDays, () => ({ data: daysOf(tools) })),
+    bind(DASHBOARD.listMessageDeliveries, ({ params }) => deliveriesOf(tools, params.id)),
+    bind(DASHBOARD.getSeenDelivery, ({ params }) => seenDelivery(tools, params.id)),
+    bind(DASHBOARD.getSentRequest, ({ params }) => sentRequest(tools, params.id)),
+  ]
 }
-
-const EntryPath = Type.Object({ id: Type.String(), entry: Type.String() })
 
 /** A body that is JSON, with line breaks for the reader. */
 function readable({ headers, body }: InboxRequest): InboxRequest {

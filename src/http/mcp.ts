@@ -4,7 +4,7 @@
 import { Elysia } from 'elysia'
 import { Type } from 'typebox'
 
-import { callRoute, type RelayFetch } from '../api/client.ts'
+import { callOperation, requestOf, type RelayFetch } from '../api/client.ts'
 import { hasScope, permissionsOf } from '../domain/permissions.ts'
 import { HOUR_MS } from '../domain/time.ts'
 import { mcpHandler } from '../mcp/server.ts'
@@ -61,7 +61,7 @@ function clientOf(request: Request, clock: Clock, fetch: Fetch): McpClient {
   const context = contextOf(request)
   const inner: RelayFetch = async (path, init) => {
     const { signal } = request
-    const call = new Request(`http://localhost/api/v1${path}`, { ...init, signal })
+    const call = new Request(`http://localhost${path}`, { ...init, signal })
     for (const name of KEY_HEADERS) call.headers.set(name, request.headers.get(name) ?? '')
     setContext(call, context)
     return fetch(call)
@@ -72,8 +72,8 @@ function clientOf(request: Request, clock: Clock, fetch: Fetch): McpClient {
   const session = request.headers.get(SESSION) ?? Math.floor(clock.now() / HOUR_MS)
   return {
     api: {
-      call: (route, given) => callRoute(inner, route, given),
-      file: (path) => inner(path, {}),
+      call: (id, ...[call = {}]) => callOperation(inner, id, call),
+      file: (id, { params = {}, query = {} }) => inner(requestOf(id, params, query).path, {}),
     },
     id: `${actor.kind} ${actor.id} ${session}`,
     may: (scope) => hasScope(permissions, scope),

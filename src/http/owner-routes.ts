@@ -1,27 +1,18 @@
-// Routes for the owner, over the control socket or signed in to the dashboard: never with a key.
-
-import { Elysia } from 'elysia'
-import { Type } from 'typebox'
+// What the owner does over the control socket or signed in to the dashboard: never with a key.
 
 import type { Access } from '../access/access.ts'
 import type { SetupToken } from '../access/setup-link.ts'
-import { LineMove, NewBox, NewRollout } from '../api/boxes.ts'
-import { WantedBackup } from '../api/dashboard.ts'
-import { NewSnooze } from '../api/health.ts'
-import {
-  type Backup,
-  type MadeBackup,
-  NewBackup,
-  NewMember,
-  NewValue,
-  type RecentLog,
-  type Setting,
-  type SetupLink,
-  type UpdateState,
-  UploadId,
+import { CONTROL } from '../api/operations/control.ts'
+import { DASHBOARD } from '../api/operations/dashboard.ts'
+import { OWNER } from '../api/operations/owner.ts'
+import type {
+  Backup,
+  MadeBackup,
+  RecentLog,
+  Setting,
+  SetupLink,
+  UpdateState,
 } from '../api/owner.ts'
-import { Adoption } from '../api/phone-lines.ts'
-import { NoBody } from '../api/schema.ts'
 import type { BoxActions } from '../boxes/admin.ts'
 import type { Actor, Origin } from '../domain/audit.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
@@ -34,15 +25,12 @@ import type { Clock } from '../system/clock.ts'
 import { sha256 } from '../system/hash.ts'
 import { dropOldest } from '../system/memoize.ts'
 import type { Random } from '../system/random.ts'
-import { mayTake, takes } from './body.ts'
+import { bind } from './bind.ts'
 import { answerWithBytes, answerWithPieces } from './file-answer.ts'
 import { fileBodyOf } from './file-body.ts'
 import type { ConversationActions } from './messages.ts'
-import { BY_ID, plainCall } from './operation.ts'
 import type { PhoneLineActions } from './phone-lines.ts'
-import { readQuery, requireNoQuery } from './query.ts'
 import { contextOf, originOf } from './request-context.ts'
-import { pathSchema } from './typebox.ts'
 
 export type OwnerActions = {
   readonly settings: Pick<Settings, 'list' | 'set'>
@@ -68,144 +56,98 @@ type Tools = OwnerActions & {
   readonly setSnooze: SetSnooze
 }
 
-const NamePath = Type.Object({ name: Type.String() })
-const BY_NAME = { params: pathSchema(NamePath) }
-
-export function ownerRoutes(tools: Tools) {
+export function ownerBindings(tools: Tools) {
   const { lines, conversations, settings, backUp, listBackups, setSnooze } = tools
-  return new Elysia({ prefix: '/api/v1' })
-    .onBeforeHandle(plainCall)
-    .post(
-      '/phone-lines/:id/adopt',
-      ({ request, params, body }) => lines.adopt(params.id, body.from, originOf(request)),
-      { ...BY_ID, ...takes(Adoption) },
-    )
-    .post(
-      '/phone-lines/:id/move',
-      ({ request, params, body }) => lines.move(params.id, body.to, originOf(request)),
-      { ...BY_ID, ...takes(LineMove) },
-    )
-    .post(
-      '/conversations/:id/separate',
-      ({ request, params }) => conversations.separate(params.id, originOf(request)),
-      { ...BY_ID, ...mayTake(NoBody) },
-    )
-    .get('/settings', ({ request }) => ({
+  return [
+    bind(OWNER.adoptPhoneLine, ({ request, params, body }) =>
+      lines.adopt(params.id, body.from, originOf(request)),
+    ),
+    bind(OWNER.movePhoneLine, ({ request, params, body }) =>
+      lines.move(params.id, body.to, originOf(request)),
+    ),
+    bind(OWNER.separateConversation, ({ request, params }) =>
+      conversations.separate(params.id, originOf(request)),
+    ),
+    bind(OWNER.listSettings, ({ request }) => ({
       data: settings.list().map((setting) => shownTo(setting, request)),
-    }))
-    .put(
-      '/settings/:name',
-      async ({ params, body, request }) =>
-        shownTo(await settings.set(params.name, body.value, originOf(request)), request),
-      { ...BY_NAME, ...takes(NewValue) },
-    )
-    .put('/snoozes', ({ request, body }) => setSnooze(body, originOf(request)), takes(NewSnooze))
-    .get('/log', () => tools.recentLog())
-    .get('/update-check', () => tools.updateState())
-    .post('/update-check', () => tools.checkUpdate(), mayTake(NoBody))
-    .get('/backups', () => ({ data: listBackups() }))
-    .get(
-      '/backups/:name',
-      ({ params, request }) =>
-        sendBackup(request, tools, { name: params.name, origin: originOf(request) }),
-      { ...BY_NAME },
-    )
-    .post(
-      '/backup',
-      ({ request, body }) => {
-        const { peer, caller } = contextOf(request)
-        const to = body.to ?? null
-        // A browser's session gives no access to the files of this machine.
-        if (to !== null && caller?.kind !== 'cli') throw namesFile()
-        // A large database takes longer to copy than a connection may stay silent.
-        peer.liftTimeout(0)
-        const wish = { to, withoutAttachments: body.without_attachments }
-        return backUp(wish, originOf(request))
-      },
-      mayTake(NewBackup),
-    )
+    })),
+    bind(OWNER.putSetting, async ({ params, body, request }) =>
+      shownTo(await settings.set(params.name, body.value, originOf(request)), request),
+    ),
+    bind(OWNER.putSnooze, ({ request, body }) => setSnooze(body, originOf(request))),
+    bind(OWNER.getLog, () => tools.recentLog()),
+    bind(OWNER.getUpdateState, () => tools.updateState()),
+    bind(OWNER.checkUpdate, () => tools.checkUpdate()),
+    bind(OWNER.listBackups, () => ({ data: listBackups() })),
+    bind(OWNER.downloadBackup, ({ params, request }) =>
+      sendBackup(request, tools, { name: params.name, origin: originOf(request) }),
+    ),
+    bind(OWNER.createBackup, ({ request, body }) => {
+      const { peer, caller } = contextOf(request)
+      const to = body.to ?? null
+      // A browser's session gives no access to the files of this machine.
+      if (to !== null && caller?.kind !== 'cli') throw namesFile()
+      // A large database takes longer to copy than a connection may stay silent.
+      peer.liftTimeout(0)
+      const wish = { to, withoutAttachments: body.without_attachments }
+      return backUp(wish, originOf(request))
+    }),
+  ]
 }
 
 /** Other machines whose devices the relay uses; a box has its name wherever its id can be. */
-export function boxRoutes({
+export function boxBindings({
   boxes,
   lines,
 }: {
   readonly boxes: BoxActions
   readonly lines: Pick<PhoneLineActions, 'stay'>
 }) {
-  return new Elysia({ prefix: '/api/v1' })
-    .onBeforeHandle(plainCall)
-    .get('/boxes', () => ({ data: boxes.list() }))
-    .get('/broker-users', async () => ({ users: await boxes.brokerUsers() }))
-    .post(
-      '/boxes',
-      async ({ request, body, set }) => {
-        const invited = await boxes.add(body.name, originOf(request))
-        set.status = 201
-        return invited
-      },
-      takes(NewBox),
-    )
-    .patch(
-      '/boxes/:id',
-      ({ request, params, body }) => boxes.rename(params.id, body.name, originOf(request)),
-      { ...BY_ID, ...takes(NewBox) },
-    )
-    .delete(
-      '/boxes/:id',
-      async ({ request, params }) => {
-        const id = await boxes.remove(params.id, originOf(request))
-        await lines.stay(id, originOf(request))
-        return { id, deleted: true }
-      },
-      BY_ID,
-    )
+  return [
+    bind(OWNER.listBoxes, () => ({ data: boxes.list() })),
+    bind(OWNER.listBrokerUsers, async () => ({ users: await boxes.brokerUsers() })),
+    bind(OWNER.inviteBox, ({ request, body }) => boxes.add(body.name, originOf(request))),
+    bind(OWNER.renameBox, ({ request, params, body }) =>
+      boxes.rename(params.id, body.name, originOf(request)),
+    ),
+    bind(OWNER.deleteBox, async ({ request, params }) => {
+      const id = await boxes.remove(params.id, originOf(request))
+      await lines.stay(id, originOf(request))
+      return { id, deleted: true as const }
+    }),
+  ]
 }
 
 /** The upgrade of boxes, on the control socket only: it may bring them files that nobody has signed. */
-export function rolloutRoutes({ boxes: { rollout } }: { readonly boxes: BoxActions }) {
-  return new Elysia({ prefix: '/api/v1/rollout' })
-    .onBeforeHandle(plainCall)
-    .get('', () => ({ rollout: rollout.current() }))
-    .post('', ({ request, body }) => rollout.start(body, originOf(request)), takes(NewRollout))
-    .post('/resume', ({ request }) => rollout.resume(originOf(request)), mayTake(NoBody))
-    .delete('', ({ request }) => rollout.cancel(originOf(request)))
+export function rolloutBindings({ boxes: { rollout } }: { readonly boxes: BoxActions }) {
+  return [
+    bind(CONTROL.getRollout, () => ({ rollout: rollout.current() })),
+    bind(CONTROL.startRollout, ({ request, body }) => rollout.start(body, originOf(request))),
+    bind(CONTROL.resumeRollout, ({ request }) => rollout.resume(originOf(request))),
+    bind(CONTROL.cancelRollout, ({ request }) => rollout.cancel(originOf(request))),
+  ]
 }
 
 /** The URLs of a setup link. */
 export type LinkOf = (link: SetupToken) => SetupLink
 
 /** People who read and answer. */
-export function memberRoutes({ members }: Pick<Access, 'members'>, linkOf: LinkOf) {
-  return new Elysia({ prefix: '/api/v1/members' })
-    .onBeforeHandle(plainCall)
-    .get('', () => ({ data: members.list() }))
-    .post(
-      '',
-      async ({ request, body, set }) => {
-        const { member, link } = await members.add(body.name, originOf(request))
-        set.status = 201
-        return { ...member, link: linkOf(link) }
-      },
-      takes(NewMember),
-    )
-    .post(
-      '/:id/link',
-      async ({ request, params }) => {
-        const { member, link } = await members.renewLink(params.id, originOf(request))
-        return { ...member, link: linkOf(link) }
-      },
-      { ...BY_ID, ...mayTake(NoBody) },
-    )
-    .delete(
-      '/:id',
-      async ({ request, params }) => {
-        await members.remove(params.id, originOf(request))
-        return { id: params.id, deleted: true }
-      },
-      BY_ID,
-    )
+export function memberBindings({ members }: Pick<Access, 'members'>, linkOf: LinkOf) {
+  return [
+    bind(OWNER.listMembers, () => ({ data: members.list() })),
+    bind(OWNER.createMember, async ({ request, body }) => {
+      const { member, link } = await members.add(body.name, originOf(request))
+      return { ...member, link: linkOf(link) }
+    }),
+    bind(OWNER.renewMemberLink, async ({ request, params }) => {
+      const { member, link } = await members.renewLink(params.id, originOf(request))
+      return { ...member, link: linkOf(link) }
+    }),
+    bind(OWNER.deleteMember, async ({ request, params }) => {
+      await members.remove(params.id, originOf(request))
+      return { id: params.id, deleted: true as const }
+    }),
+  ]
 }
 
 /** Hides URLs with a key from browsers, which keep answers and show them on a screen. */
@@ -274,28 +216,24 @@ const TICKET_BYTES = 32
 const TICKET_LIFE_MS = 60_000
 const TICKETS_MAX = 20
 
-export function downloadRoutes(tools: DownloadTools) {
+export function downloadBindings(tools: DownloadTools) {
   const tickets = new Tickets(tools)
-  return new Elysia({ prefix: '/dashboard' })
-    .post(
-      '/downloads',
-      ({ request, body }) => {
-        if (body.backup === null) tools.archiveName()
-        else backupNamed(tools.listBackups, body.backup)
-        const ticket = tickets.make({ backup: body.backup, actor: originOf(request).actor })
-        return { url: `/dashboard/downloads/${ticket}` }
-      },
-      { beforeHandle: plainCall, ...takes(WantedBackup) },
-    )
-    .get('/downloads/:ticket', ({ request, params }) => {
-      requireNoQuery(request)
+  return [
+    bind(DASHBOARD.createDownload, ({ request, body }) => {
+      if (body.backup === null) tools.archiveName()
+      else backupNamed(tools.listBackups, body.backup)
+      const ticket = tickets.make({ backup: body.backup, actor: originOf(request).actor })
+      return { url: `/dashboard/downloads/${ticket}` }
+    }),
+    bind(DASHBOARD.download, ({ request, params }) => {
       const granted = tickets.take(params.ticket)
       if (granted === null) throw ticketOver()
       const origin = { ...originOf(request), actor: granted.actor }
       const { backup: name } = granted
       if (name === null) return sendArchive(request, tools, origin)
       return sendBackup(request, tools, { name, origin })
-    })
+    }),
+  ]
 }
 
 /** Valid tickets by their hash in hexadecimal: 20 at most, the newest ones. */
@@ -333,36 +271,22 @@ function ticketOver(): RelayError {
   return new RelayError('not_found', message)
 }
 
-const UploadQuery = Type.Object({ filename: Type.String({ minLength: 1, maxLength: 255 }) })
-
 /** Restores by a browser whose owner gave the password: upload, a look at the contents, and the start. */
-export function restoreRoutes({ restoring }: { readonly restoring: Restoring }) {
-  return new Elysia({ prefix: '/dashboard/restore' })
-    .get('', () => restoring.state(), { beforeHandle: plainCall })
-    .post(
-      '',
-      async ({ request }) => {
-        const { filename } = readQuery(request, UploadQuery)
-        // A large file on a slow connection, and its check: both take as long as they take.
-        contextOf(request).peer.liftTimeout(0)
-        return restoring.receive((await fileBodyOf(request)).bytes, filename)
-      },
-      { parse: 'none' },
-    )
-    .post(
-      '/start',
-      ({ request, body }) => {
-        restoring.start(body.id, originOf(request))
-        return { restoring: true as const }
-      },
-      { beforeHandle: plainCall, ...takes(UploadId) },
-    )
-    .delete(
-      '',
-      async () => {
-        await restoring.discard()
-        return { deleted: true as const }
-      },
-      { beforeHandle: plainCall },
-    )
+export function restoreBindings({ restoring }: { readonly restoring: Restoring }) {
+  return [
+    bind(DASHBOARD.getRestore, () => restoring.state()),
+    bind(DASHBOARD.uploadBackup, async ({ request, query }) => {
+      // A large file on a slow connection, and its check: both take as long as they take.
+      contextOf(request).peer.liftTimeout(0)
+      return restoring.receive((await fileBodyOf(request)).bytes, query.filename)
+    }),
+    bind(DASHBOARD.startRestore, ({ request, body }) => {
+      restoring.start(body.id, originOf(request))
+      return { restoring: true as const }
+    }),
+    bind(DASHBOARD.discardRestore, async () => {
+      await restoring.discard()
+      return { deleted: true as const }
+    }),
+  ]
 }

@@ -1,84 +1,43 @@
-import { Elysia } from 'elysia'
+import { Type } from 'typebox'
 
+import type { Operation } from '../api/operation.ts'
+import { LINE_CHANGES, PHONE_LINES } from '../api/operations/phone-lines.ts'
 import type { Page, PageRequest } from '../api/paging.ts'
-import { PhoneLine, PhoneLineChanges, PhoneLineList } from '../api/phone-lines.ts'
-import { Deleted } from '../api/schema.ts'
+import type { PhoneLine, PhoneLineChanges } from '../api/phone-lines.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
 import { includesLine } from '../domain/routing.ts'
 import type { createLineActions } from '../lines/line-actions.ts'
 import type { CreatedKinds } from '../lines/line-kind.ts'
-import { takes, takesByType } from './body.ts'
-import { BY_ID, documentationOf, operation, plainCall } from './operation.ts'
-import { PageQuery, readPage } from './query.ts'
+import { bind, checkedByType } from './bind.ts'
+import { pageOfQuery } from './query.ts'
 import { linesOf, originOf } from './request-context.ts'
 
 export type PhoneLineActions = ReturnType<typeof createLineActions>
 
-const LIST = operation('Phone lines', {
-  id: 'listPhoneLines',
-  summary: 'List phone lines',
-  description: 'Oldest first, which is the order of routing.',
-  scope: 'lines:read',
-  query: PageQuery,
-  answers: { 200: PhoneLineList },
-})
-
-const PATCH = operation('Phone lines', {
-  id: 'updatePhoneLine',
-  summary: 'Change a phone line',
-  description: 'Fields that are left out stay as they are.',
-  scope: 'lines:write',
-  answers: { 200: PhoneLine },
-  errors: ['not_found', 'not_supported', 'storage_full'],
-})
-
-const REMOVE = operation('Phone lines', {
-  id: 'deletePhoneLine',
-  summary: 'Delete an unused line',
-  description:
-    'A simulated line that the relay was started without, or a Shortcuts line whose bridge was ' +
-    'removed. Its messages keep its id and number.',
-  scope: 'lines:write',
-  answers: { 200: Deleted },
-  errors: ['not_found', 'phone_line_in_use'],
-})
-
-export function phoneLineRoutes(lines: PhoneLineActions) {
-  return new Elysia({ prefix: '/api/v1/phone-lines' })
-    .get(
-      '',
-      ({ request }) => {
-        const seen = lines.list().filter(({ id }) => includesLine(linesOf(request), id))
-        return pageOfLines(seen, readPage(request))
-      },
-      LIST,
-    )
-    .patch(
-      '/:id',
-      ({ request, params, body }) => {
-        const { label, daily_contact_limit, is_enabled, relay_sms, relay_groups, quiet_hours } =
-          body
-        requireHours(quiet_hours)
-        const changes = {
-          ...(label === undefined ? {} : { label }),
-          ...(daily_contact_limit === undefined ? {} : { dailyContactLimit: daily_contact_limit }),
-          ...(is_enabled === undefined ? {} : { isEnabled: is_enabled }),
-          ...(relay_sms === undefined ? {} : { relaySms: relay_sms }),
-          ...(relay_groups === undefined ? {} : { relayGroups: relay_groups }),
-          ...(quiet_hours === undefined ? {} : { quietHours: quiet_hours }),
-        }
-        return lines.patch(params.id, changes, originOf(request))
-      },
-      { ...BY_ID, ...takes(PhoneLineChanges), ...PATCH },
-    )
-    .delete(
-      '/:id',
-      async ({ request, params }) => {
-        await lines.remove(params.id, originOf(request))
-        return { id: params.id, deleted: true as const }
-      },
-      { ...BY_ID, ...REMOVE },
-    )
+export function phoneLineBindings(lines: PhoneLineActions) {
+  return [
+    bind(PHONE_LINES.listPhoneLines, ({ request, query }) => {
+      const seen = lines.list().filter(({ id }) => includesLine(linesOf(request), id))
+      return pageOfLines(seen, pageOfQuery(query))
+    }),
+    bind(PHONE_LINES.updatePhoneLine, ({ request, params, body }) => {
+      const { label, daily_contact_limit, is_enabled, relay_sms, relay_groups, quiet_hours } = body
+      requireHours(quiet_hours)
+      const changes = {
+        ...(label === undefined ? {} : { label }),
+        ...(daily_contact_limit === undefined ? {} : { dailyContactLimit: daily_contact_limit }),
+        ...(is_enabled === undefined ? {} : { isEnabled: is_enabled }),
+        ...(relay_sms === undefined ? {} : { relaySms: relay_sms }),
+        ...(relay_groups === undefined ? {} : { relayGroups: relay_groups }),
+        ...(quiet_hours === undefined ? {} : { quietHours: quiet_hours }),
+      }
+      return lines.patch(params.id, changes, originOf(request))
+    }),
+    bind(PHONE_LINES.deletePhoneLine, async ({ request, params }) => {
+      await lines.remove(params.id, originOf(request))
+      return { id: params.id, deleted: true as const }
+    }),
+  ]
 }
 
 function requireHours(hours: PhoneLineChanges['quiet_hours']): void {
@@ -105,34 +64,39 @@ type ActionTools = {
   readonly actions: CreatedKinds['actions']
 }
 
-/** Routes that kinds of lines bring along, each for an act on one of their lines. */
-export function lineActionRoutes({ lines, actions }: ActionTools) {
-  const routes = new Elysia()
-  for (const { kind, name, id, summary, description, bodies, answer, run } of actions) {
-    const document = documentationOf('Phone lines', {
-      id,
-      summary,
-      description,
-      scope: 'lines:write',
-      answers: { 200: answer },
-      errors: ['phone_line_not_found', 'not_supported'],
-    })
-    const title = `${id.charAt(0).toUpperCase()}${id.slice(1)}Request`
-    routes.post(
-      `/api/v1/${kind}/lines/:id/${name}`,
-      async ({ params, body }): Promise<Readonly<Record<string, unknown>>> => {
-        const line = lines.list().find((each) => each.id === params.id)
-        if (line === undefined) {
-          throw new RelayError('phone_line_not_found', 'There is no phone line with this id.')
-        }
-        if (line.driver !== kind) {
-          const message = `Only lines of the kind ${kind} can do this.`
-          throw new RelayError('not_supported', message, { details: { capability: name } })
-        }
-        return run(line.phone_number, body)
-      },
-      { beforeHandle: plainCall, ...BY_ID, ...takesByType(title, bodies), detail: document },
-    )
-  }
-  return routes
+type Action = CreatedKinds['actions'][number]
+
+/** Operations that kinds of lines bring along, each for an act on one of their lines. */
+export function lineActionBindings({ lines, actions }: ActionTools) {
+  return actions.map((action) => {
+    const { kind, name, bodies, run } = action
+    const title = `${action.id.charAt(0).toUpperCase()}${action.id.slice(1)}Request`
+    const row = rowOf(action, title)
+    const answer = async (id: string, body: unknown) => {
+      const line = lines.list().find((each) => each.id === id)
+      if (line === undefined) {
+        throw new RelayError('phone_line_not_found', 'There is no phone line with this id.')
+      }
+      if (line.driver !== kind) {
+        const message = `Only lines of the kind ${kind} can do this.`
+        throw new RelayError('not_supported', message, { details: { capability: name } })
+      }
+      return run(line.phone_number, body)
+    }
+    return bind(row, ({ params, body }) => answer(params.id, body), checkedByType(title, bodies))
+  })
+}
+
+function rowOf({ kind, name, id, summary, description, bodies, answer }: Action, title: string) {
+  return {
+    ...LINE_CHANGES,
+    id,
+    route: `POST /${kind}/lines/:id/${name}`,
+    summary,
+    description,
+    answers: { 200: answer },
+    errors: ['phone_line_not_found', 'not_supported'],
+    body: Type.Union(Object.values(bodies), { title }),
+    audit: null,
+  } as const satisfies Operation
 }

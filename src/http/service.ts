@@ -1,10 +1,8 @@
 // The service itself: health, probes, metrics and the audit trail.
 
-import { Elysia } from 'elysia'
-import { Type } from 'typebox'
-
-import { AuditAction, type AuditEntry, AuditEntryList } from '../api/audit.ts'
-import { Alive, type HealthFinding, HealthFindings, Ready } from '../api/health.ts'
+import type { AuditEntry } from '../api/audit.ts'
+import type { HealthFinding } from '../api/health.ts'
+import { SERVICE } from '../api/operations/service.ts'
 import type { Page, PageRequest } from '../api/paging.ts'
 import { RelayError } from '../domain/errors.ts'
 import { hasScope } from '../domain/permissions.ts'
@@ -13,9 +11,9 @@ import type { Db } from '../storage/database.ts'
 import { isSeenBy, type Viewer } from '../storage/line-limits.ts'
 import type { Metrics } from '../system/metrics.ts'
 import type { AuthenticationTools } from './authentication.ts'
+import { bind } from './bind.ts'
 import { type SchemeOptions, isLoopbackOnly } from './hosts.ts'
-import { documentationOf, operation } from './operation.ts'
-import { PAGE_QUERY, pageOfQuery, readQuery, timeParameter } from './query.ts'
+import { pageOfQuery } from './query.ts'
 import { contextOf, viewerOf } from './request-context.ts'
 import { errorResponse, respond } from './respond.ts'
 
@@ -50,77 +48,27 @@ export type HealthActions = {
 
 const RETRY_SECONDS = 5
 
-const FINDINGS = operation('Service', {
-  id: 'listHealthFindings',
-  summary: 'List problems',
-  description: 'Everything that keeps the relay, a line or a webhook from working.',
-  scope: 'health:read',
-  answers: { 200: HealthFindings },
-})
-
-const HEALTHZ = operation('Service', {
-  id: 'getLiveness',
-  summary: 'Check liveness',
-  description: 'Also answers while the relay starts or stops.',
-  answers: { 200: Alive },
-  asksFor: 'nothing',
-})
-
-const READYZ = documentationOf('Service', {
-  id: 'getReadiness',
-  summary: 'Check readiness',
-  description:
-    '200 once its database is open and migrated, 503 before that and while it stops. `storage_full` is true ' +
-    'where it is ready and accepts nothing, because its disk is nearly full.',
-  answers: { 200: Ready },
-  errors: ['starting', 'stopping'],
-  asksFor: 'nothing',
-})
-
-const METRICS = documentationOf('Service', {
-  id: 'getMetrics',
-  summary: 'Figures for Prometheus',
-  description: 'For this machine and for calls with a key, unless a setting opens it to everyone.',
-  answers: {},
-  errors: ['not_found'],
-  asksFor: 'nothing',
-})
-
-const METRICS_TEXT = {
-  description: 'Prometheus text format 0.0.4.',
-  content: { 'text/plain': { schema: Type.String() } },
-}
-
 type HealthTools = HealthActions &
   SchemeOptions &
   Pick<AuthenticationTools, 'authenticate'> & { readonly db: Db }
 
-export function healthRoutes(tools: HealthTools) {
+export function healthBindings(tools: HealthTools) {
   const { life, metrics, findings } = tools
-  return new Elysia()
-    .get(
-      '/api/v1/health',
-      async ({ request }) => {
-        const viewer = viewerOf(request)
-        const found = await findings()
-        return { data: found.filter(({ about }) => isShown(tools.db, viewer, about)) }
-      },
-      FINDINGS,
-    )
-    .get('/healthz', () => ({ status: 'ok' as const }), HEALTHZ)
-    .get('/readyz', ({ request }) => readiness(life, contextOf(request).requestId), {
-      detail: READYZ,
-    })
-    .get(
-      '/metrics',
-      ({ request }) => {
-        const { requestId } = contextOf(request)
-        if (!maySeeMetrics(tools, request)) throw metricsClosed()
-        const headers = { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }
-        return respond(metrics.text(), { status: 200, requestId, headers })
-      },
-      { detail: { ...METRICS, responses: { 200: METRICS_TEXT, ...METRICS.responses } } },
-    )
+  return [
+    bind(SERVICE.listHealthFindings, async ({ request }) => {
+      const viewer = viewerOf(request)
+      const found = await findings()
+      return { data: found.filter(({ about }) => isShown(tools.db, viewer, about)) }
+    }),
+    bind(SERVICE.getLiveness, () => ({ status: 'ok' as const })),
+    bind(SERVICE.getReadiness, ({ request }) => readiness(life, contextOf(request).requestId)),
+    bind(SERVICE.getMetrics, ({ request }) => {
+      const { requestId } = contextOf(request)
+      if (!maySeeMetrics(tools, request)) throw metricsClosed()
+      const headers = { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }
+      return respond(metrics.text(), { status: 200, requestId, headers })
+    }),
+  ]
 }
 
 /** A caller of certain lines learns nothing of devices without a line. */
@@ -167,34 +115,6 @@ function metricsClosed(): RelayError {
 
 export type ListAudit = (filter: AuditFilter, page: PageRequest) => Page<AuditEntry>
 
-const AuditQuery = Type.Object({
-  ...PAGE_QUERY,
-  since: timeParameter('Inclusive.'),
-  action: Type.Optional(AuditAction),
-  actor: Type.Optional(
-    Type.String({ description: 'The id of a key or of a dashboard session, or a kind of actor.' }),
-  ),
-  about: Type.Optional(Type.String({ description: 'The id of a thing, or a kind of things.' })),
-})
-
-const LIST_AUDIT = operation('Service', {
-  id: 'listAudit',
-  summary: 'List changes',
-  description:
-    'Newest first: changes of keys, bridges, webhooks, lines and settings, sign-ins, restores and ' +
-    'upgrades. Kept for 400 days; no secret is in it.',
-  scope: 'audit:read',
-  query: AuditQuery,
-  answers: { 200: AuditEntryList },
-})
-
-export function auditRoutes(listAudit: ListAudit) {
-  return new Elysia({ prefix: '/api/v1' }).get(
-    '/audit',
-    ({ request }) => {
-      const query = readQuery(request, AuditQuery)
-      return listAudit(query, pageOfQuery(query))
-    },
-    LIST_AUDIT,
-  )
+export function auditBindings(listAudit: ListAudit) {
+  return [bind(SERVICE.listAudit, ({ query }) => listAudit(query, pageOfQuery(query)))]
 }

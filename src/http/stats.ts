@@ -1,14 +1,12 @@
 // Figures: by day for the API, and for the pictures of the page.
 
-import { Elysia } from 'elysia'
-
+import { DASHBOARD } from '../api/operations/dashboard.ts'
 import { MESSAGES } from '../api/operations/messages.ts'
 import { timeZoneNamed } from '../domain/days.ts'
 import { invalidRequest } from '../domain/errors.ts'
 import { TIME_ZONE_KIND } from '../domain/setting.ts'
 import type { createPictures } from '../stats/pictures.ts'
 import { bind } from './bind.ts'
-import { BY_ID, plainCall } from './operation.ts'
 import { linesOf } from './request-context.ts'
 
 export type Pictures = ReturnType<typeof createPictures>
@@ -29,10 +27,10 @@ function zoneNamed(text: string): string {
 }
 
 /** For signed-in browsers, one request for each page. */
-export function pictureRoutes({ home, line, webhook }: Pictures) {
-  return new Elysia({ prefix: '/dashboard/pictures' })
-    .onBeforeHandle(plainCall)
-    .get('/home', () => home())
-    .get('/line/:id', ({ params }) => line(params.id), BY_ID)
-    .get('/webhook/:id', ({ params }) => webhook(params.id), BY_ID)
+export function pictureBindings({ home, line, webhook }: Pictures) {
+  return [
+    bind(DASHBOARD.getHomePictures, () => home()),
+    bind(DASHBOARD.getLinePictures, ({ params }) => line(params.id)),
+    bind(DASHBOARD.getWebhookPictures, ({ params }) => webhook(params.id)),
+  ]
 }

@@ -90,8 +90,8 @@ function addTool(server: McpServer, client: McpClient, tool: Tool): void {
     { title, description, annotations, inputSchema },
     async (args, { mcpReq }) => {
       const call = JSON.stringify([client.id, mcpReq.id, name, args])
-      const idempotencyKey = `mcp-${sha256(call).toHex()}`
-      return answerOf(() => tool.run({ api: client.api, idempotencyKey, args }))
+      const headers = { 'idempotency-key': `mcp-${sha256(call).toHex()}` }
+      return answerOf(() => tool.run({ api: client.api, headers, args }))
     },
   )
 }
@@ -115,7 +115,7 @@ function addConversations(server: McpServer, api: RelayApi): void {
   const template = new ResourceTemplate('hookline://conversations/{id}', {
     list: async () => {
       const query = { type: 'all', limit: String(RESOURCES_LISTED) }
-      const { body } = await api.call('GET /conversations', { query })
+      const { body } = await api.call('listConversations', { query })
       return {
         resources: body.data.map((conversation) => ({
           uri: `hookline://conversations/${conversation.id}`,
@@ -143,13 +143,14 @@ function addAttachments(server: McpServer, api: RelayApi): void {
   const template = new ResourceTemplate('hookline://attachments/{id}', { list: undefined })
   const about = { title: 'Attachment', description: 'A picture or file of a message.' }
   server.registerResource('attachment', template, about, async (uri, { id }) => {
-    const { body: file } = await api.call('GET /attachments/:id', { id: String(id) })
-    const path = `/attachments/${file.id}/content`
-    const small = await api.file(`${path}?variant=thumbnail`)
+    const { body: file } = await api.call('getAttachment', { params: { id: String(id) } })
+    const params = { id: file.id }
+    const query = { variant: 'thumbnail' }
+    const small = await api.file('downloadAttachment', { params, query })
     if (!small.ok && (file.size ?? 0) > FILE_BYTES_MAX) {
       throw new Error(`The file is too large for MCP. The API has it at ${file.url}.`)
     }
-    const response = small.ok ? small : await api.file(path)
+    const response = small.ok ? small : await api.file('downloadAttachment', { params })
     if (!response.ok) throw new Error(`The file is ${file.state}.`)
     const mimeType = response.headers.get('content-type') ?? 'application/octet-stream'
     const blob = Buffer.from(await response.arrayBuffer()).toString('base64')

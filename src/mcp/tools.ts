@@ -2,17 +2,17 @@
 
 import { Type, type TObject, type TProperties } from 'typebox'
 
-import { RefusedError, type RouteAnswer, type RouteRequest } from '../api/client.ts'
-import type { Route } from '../api/routes.ts'
+import { RefusedError, type Answered, type CallArguments } from '../api/client.ts'
+import type { Call, OperationId } from '../api/operations.ts'
 import type { Shape } from '../api/schema.ts'
 import type { Scope } from '../domain/permissions.ts'
 import { UNTRUSTED, conversationView, messageView, receivedView } from './views.ts'
 
 /** Calls of the relay's API with the credentials of the MCP client. */
 export type RelayApi = {
-  call<R extends Route>(route: R, request: RouteRequest): Promise<RouteAnswer<R>>
-  /** The bytes of a path below `/api/v1`. */
-  file(path: string): Promise<Response>
+  call<Id extends OperationId>(id: Id, ...call: CallArguments<Id>): Promise<Answered<Id>>
+  /** The answer of an operation that gives the bytes of a file. */
+  file<Id extends OperationId>(id: Id, call: Call<Id>): Promise<Response>
 }
 
 /** A program that speaks to the server, and what it may do. */
@@ -25,8 +25,8 @@ export type McpClient = {
 
 export type ToolCall = {
   readonly api: RelayApi
-  /** The same for the same call of the same client, so that its repetition sends nothing twice. */
-  readonly idempotencyKey: string
+  /** Of a send: its key is the same for the same call of the same client, so that its repetition sends nothing twice. */
+  readonly headers: { readonly 'idempotency-key': string }
   readonly args: Readonly<Record<string, unknown>>
 }
 
@@ -73,7 +73,7 @@ export const TOOLS: readonly Tool[] = [
     effect: 'reads',
     input: objectOf({}),
     async run({ api }) {
-      const { body } = await api.call('GET /phone-lines', {})
+      const { body } = await api.call('listPhoneLines')
       return {
         lines: body.data.map((line) => ({
           line_id: line.id,
@@ -103,8 +103,9 @@ export const TOOLS: readonly Tool[] = [
     }),
     async run({ api, args: { unanswered = false, line_id: line, limit = 20 } }) {
       const query = { type: 'all', limit: String(limit), unanswered: String(unanswered) }
-      const given = { ...query, ...(line && { phone_line_id: line }) }
-      const { body } = await api.call('GET /conversations', { query: given })
+      const { body } = await api.call('listConversations', {
+        query: { ...query, phone_line_id: line || undefined },
+      })
       return { note: UNTRUSTED, conversations: body.data.map(conversationView) }
     },
   }),
@@ -129,7 +130,7 @@ export const TOOLS: readonly Tool[] = [
     effect: 'reads',
     input: objectOf({ query: Type.String({ minLength: 1, maxLength: 200 }), limit: limitOf(20) }),
     async run({ api, args: { query, limit = 20 } }) {
-      const { body } = await api.call('GET /search', { query: { q: query, limit: String(limit) } })
+      const { body } = await api.call('search', { query: { q: query, limit: String(limit) } })
       return {
         note: UNTRUSTED,
         conversations: body.conversations.map(conversationView),
@@ -147,7 +148,7 @@ export const TOOLS: readonly Tool[] = [
     effect: 'reads',
     input: objectOf({ message_id: Type.String() }),
     async run({ api, args }) {
-      const { body } = await api.call('GET /messages/:id', { id: args.message_id })
+      const { body } = await api.call('getMessage', { params: { id: args.message_id } })
       return { note: UNTRUSTED, message: messageView(body, await knows(api, body.handle)) }
     },
   }),
@@ -159,7 +160,7 @@ export const TOOLS: readonly Tool[] = [
     effect: 'reads',
     input: objectOf({}),
     async run({ api }) {
-      const { body } = await api.call('GET /health', {})
+      const { body } = await api.call('listHealthFindings')
       const findings = body.data.map(({ severity, title, why, fix, line_id }) => {
         return { severity, title, why, fix, line_id }
       })
@@ -184,9 +185,9 @@ export const TOOLS: readonly Tool[] = [
       ),
     }),
     async run({ api, args: { after = 'latest', line_id: line, wait_seconds: seconds = 30 } }) {
-      const query = { after, types: RECEIVED, ...(line && { phone_line_id: line }) }
+      const query = { after, types: RECEIVED, phone_line_id: line || undefined }
       const headers = { prefer: `wait=${seconds}` }
-      const { body } = await api.call('GET /events', { query, headers })
+      const { body } = await api.call('listEvents', { query, headers })
       const messages = body.data.map(async ({ payload }) => {
         const isGroup = payload.event === 'group_message.received'
         const handle = 'message' in payload ? (payload.message?.handle ?? '') : ''
@@ -203,8 +204,8 @@ export const TOOLS: readonly Tool[] = [
     scope: 'messages:send',
     effect: 'sends',
     input: objectOf({ conversation_id: CONVERSATION_ID, text: TEXT }),
-    run: ({ args: { conversation_id: id, text }, ...call }) =>
-      send(call, 'POST /conversations/:id/messages', { id, body: { text } }),
+    run: ({ api, headers, args: { conversation_id: id, text } }) =>
+      sent(api.call('sendInConversation', { params: { id }, body: { text }, headers })),
   }),
   tool({
     name: 'send_message',
@@ -218,10 +219,10 @@ export const TOOLS: readonly Tool[] = [
       text: TEXT,
       line_id: Type.Optional(LINE_ID),
     }),
-    run: ({ args: { to, text, line_id: line }, ...call }) =>
-      send(call, 'POST /messages/send', {
-        body: { to, text, ...(line && { phone_line_id: line }) },
-      }),
+    run({ api, headers, args: { to, text, line_id: line } }) {
+      const body = { to, text, phone_line_id: line || undefined }
+      return sent(api.call('sendMessage', { body, headers }))
+    },
   }),
   tool({
     name: 'hand_to_person',
@@ -232,7 +233,7 @@ export const TOOLS: readonly Tool[] = [
     input: objectOf({ conversation_id: CONVERSATION_ID }),
     async run({ api, args: { conversation_id: id } }) {
       const body = { automation_paused: true }
-      const answer = await api.call('PATCH /conversations/:id', { id, body })
+      const answer = await api.call('updateConversation', { params: { id }, body })
       return { conversation_id: answer.body.id, a_person_answers: answer.body.automation_paused }
     },
   }),
@@ -247,22 +248,19 @@ export async function readConversation(
     cursor,
   }: { readonly limit?: number | undefined; readonly cursor?: string | undefined } = {},
 ): Promise<object> {
-  const { body: conversation } = await api.call('GET /conversations/:id', { id })
-  const query = { conversation_id: id, limit: String(limit), ...(cursor && { cursor }) }
-  const { body: page } = await api.call('GET /messages', { query })
+  const { body: conversation } = await api.call('getConversation', { params: { id } })
+  const query = { conversation_id: id, limit: String(limit), cursor: cursor || undefined }
+  const { body: page } = await api.call('listMessages', { query })
   const isKnown = conversation.type === 'group' ? null : conversation.contact_name !== undefined
   const { last_message: _, ...about } = conversationView(conversation)
   const messages = page.data.toReversed().map((message) => messageView(message, isKnown))
   return { note: UNTRUSTED, conversation: about, messages, older_cursor: page.next_cursor }
 }
 
-async function send(
-  { api, idempotencyKey }: Omit<ToolCall, 'args'>,
-  route: 'POST /messages/send' | 'POST /conversations/:id/messages',
-  request: RouteRequest,
+async function sent(
+  sending: Promise<Answered<'sendMessage' | 'sendInConversation'>>,
 ): Promise<object> {
-  const headers = { 'idempotency-key': idempotencyKey }
-  const { body, isReplay } = await api.call(route, { ...request, headers })
+  const { body, isReplay } = await sending
   const { id, conversation_id, to, status, queued_reason } = body
   const repeated = { note: 'This call was made before: the message was not sent a second time.' }
   return { message_id: id, conversation_id, to, status, queued_reason, ...(isReplay && repeated) }
@@ -271,7 +269,7 @@ async function send(
 /** True for a person in the contacts; null where the key may not know. */
 async function knows(api: RelayApi, handle: string): Promise<boolean | null> {
   try {
-    await api.call('GET /contacts/:id', { id: handle })
+    await api.call('getContact', { params: { handle } })
     return true
   } catch (error) {
     if (error instanceof RefusedError) return error.status === 403 ? null : false

@@ -17,7 +17,7 @@ test('a request goes over the socket, whatever proxy the environment names', asy
   using relay = new FakeRelay(folder.path, () => Response.json({ id: 'key_a' }, { status: 201 }))
   process.env['HTTP_PROXY'] = 'http://127.0.0.1:1'
 
-  const answer: object = await clientIn(folder).ask('POST /keys', { body: { name: 'x' } })
+  const answer: object = await clientIn(folder).ask('createKey', { body: { name: 'x' } })
   delete process.env['HTTP_PROXY']
 
   expect(answer).toEqual({ id: 'key_a' })
@@ -29,7 +29,7 @@ test('an error of the relay is told with its status, code and sentence', async (
   const error = { error: { code: 'not_found' as const, message: 'There is no key with this id.' } }
   using _relay = new FakeRelay(folder.path, () => Response.json(error, { status: 404 }))
 
-  const asking = clientIn(folder).ask('DELETE /keys/:id', { id: 'key_x' })
+  const asking = clientIn(folder).ask('revokeKey', { params: { id: 'key_x' } })
 
   await expect(asking).rejects.toEqual(new RefusedError(404, error.error))
 })
@@ -42,7 +42,7 @@ test('no socket, and one that nobody listens on, mean that no relay runs', async
   writeFileSync(folder.file('control.sock'), '')
 
   expect([without, await client.isThere()]).toEqual([false, false])
-  await expect(client.ask('GET /keys')).rejects.toBeInstanceOf(NoRelayError)
+  await expect(client.ask('listKeys')).rejects.toBeInstanceOf(NoRelayError)
 })
 
 test('a stream gives each event as it comes, however it was cut', async () => {

@@ -58,7 +58,7 @@ for (const variable of ['HTTP_PROXY', 'http_proxy', 'ALL_PROXY']) {
     )
 
     for (const host of [...HERE, ...addresses]) {
-      const key: object = await clientAt(host).ask('GET /keys/self')
+      const key: object = await clientAt(host).ask('getOwnKey')
       expect(key).toMatchObject({ id: 'hl_live_a' })
     }
 
@@ -69,7 +69,7 @@ for (const variable of ['HTTP_PROXY', 'http_proxy', 'ALL_PROXY']) {
 test('an answer that a proxy gave for a relay elsewhere names the proxy and the way around it', async () => {
   process.env['HTTP_PROXY'] = PROXY
 
-  const asking = clientAt('relay.invalid').ask('GET /keys/self')
+  const asking = clientAt('relay.invalid').ask('getOwnKey')
 
   await expect(asking).rejects.toThrow(
     `The answer with status 502 is not one of the relay. The request went through the proxy that HTTP_PROXY names. If relay.invalid can be reached without it, add relay.invalid to NO_PROXY.`,
@@ -84,7 +84,7 @@ test('a redirect is named and not followed: where it leads is given no key', asy
     fetch: () => Response.redirect(PROXY),
   })
 
-  const asking = clientAt('127.0.0.1', redirecting.port).ask('GET /keys/self')
+  const asking = clientAt('127.0.0.1', redirecting.port).ask('getOwnKey')
 
   await expect(asking).rejects.toThrow(`redirects to ${PROXY}/, which is given no key`)
   expect(seen).toEqual([])
@@ -93,12 +93,12 @@ test('a redirect is named and not followed: where it leads is given no key', asy
 
 test('a proxy that nobody listens on is named, and a host in NO_PROXY is called without one', async () => {
   process.env['HTTP_PROXY'] = 'http://127.0.0.1:1'
-  const through = clientAt('relay.invalid').ask('GET /keys/self')
+  const through = clientAt('relay.invalid').ask('getOwnKey')
   await expect(through).rejects.toThrow('the proxy that HTTP_PROXY names')
 
   process.env['NO_PROXY'] = 'elsewhere.invalid, .invalid'
   const direct = await clientAt('relay.invalid')
-    .ask('GET /keys/self')
+    .ask('getOwnKey')
     .catch((error: unknown) => String(error))
 
   expect(direct).not.toContain('HTTP_PROXY')

@@ -81,7 +81,7 @@ withServer(
     await using head = new Machine(old, { ...options, HOOKLINE_NATS_SERVER: NATS_SERVER ?? '' })
     await using one = new Machine(old, { HOOKLINE_SIMULATED_LINES: '1' })
     await using two = new Machine(old, { HOOKLINE_SIMULATED_LINES: '1' })
-    const boxes = async () => (await head.control.ask('GET /boxes')).data
+    const boxes = async () => (await head.control.ask('listBoxes')).data
     const versionsNow = async () => (await boxes()).map(({ version }) => version)
     await head.run('up')
     await join(head, one, 'one')
@@ -106,7 +106,7 @@ withServer(
     await eventually(
       'the rollout is done',
       async () => {
-        const { rollout } = await head.control.ask('GET /rollout')
+        const { rollout } = await head.control.ask('getRollout')
         return rollout === null ? true : null
       },
       60_000,
@@ -114,7 +114,7 @@ withServer(
     const upgraded = await boxes()
     const left = [head, one, two].flatMap(({ folder }) => leftOf(folder))
     await linesOnline(head, 'one', 'two')
-    const { data: audited } = await head.control.ask('GET /audit', {
+    const { data: audited } = await head.control.ask('listAudit', {
       query: { action: 'box.upgraded' },
     })
 
@@ -145,14 +145,14 @@ async function join(head: Machine, box: Machine, name: string): Promise<void> {
 
 function linesOnline(head: Machine, ...boxes: readonly string[]): Promise<true> {
   return eventually('the lines are online', async () => {
-    const { data } = await head.control.ask('GET /phone-lines')
+    const { data } = await head.control.ask('listPhoneLines')
     const online = data.filter(({ status }) => status === 'online').map(({ box }) => box?.name)
     return boxes.every((name) => online.includes(name)) ? true : null
   })
 }
 
 async function finding(head: Machine): Promise<HealthFinding | null> {
-  const { data } = await head.control.ask('GET /health')
+  const { data } = await head.control.ask('listHealthFindings')
   return data.find(({ code }) => code === 'rollout_paused') ?? null
 }
 

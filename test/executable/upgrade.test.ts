@@ -33,7 +33,7 @@ test(
 
     const told = await machine.upgrade(await nextVersion())
     const api = machine.relay?.client(key)
-    const about = await machine.relay?.control.ask('GET /about')
+    const about = await machine.relay?.control.ask('getVersion')
     await eventually('the message is read', async () => {
       const page = await api?.ask<{ data: { status: string }[] }>('GET', '/api/v1/messages')
       return page?.data[0]?.status === 'read' ? true : null

@@ -5,7 +5,8 @@ import { expect, test } from 'bun:test'
 
 import { Elysia } from 'elysia'
 
-import { dashboardEventRoutes } from '../../src/http/dashboard-events.ts'
+import { routesOf } from '../../src/http/bind.ts'
+import { dashboardEventBindings } from '../../src/http/dashboard-events.ts'
 import { setContext } from '../../src/http/request-context.ts'
 import { answerToFailure } from '../../src/http/respond.ts'
 import { ChangeFeed, type Change } from '../../src/system/change-feed.ts'
@@ -28,7 +29,8 @@ function signedIn() {
   const changes = new ChangeFeed({ clock, random: seededRandom(1) })
   const [logOut, stop] = [new AbortController(), new AbortController()]
   const sessions = { isOpen: () => true, endOf: () => logOut.signal }
-  const routes = dashboardEventRoutes({ changes, clock, sessions, streamsEnd: stop.signal })
+  const tools = { changes, clock, sessions, streamsEnd: stop.signal }
+  const routes = routesOf(dashboardEventBindings(tools), ['browsers'], () => {})
   const lifted: number[] = []
   const liftTimeout = (seconds: number) => void lifted.push(seconds)
   const fetch = async (method: string, query: string, headers: Sent): Promise<Response> => {

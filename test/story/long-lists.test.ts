@@ -3,7 +3,7 @@
 
 import { expect, test } from 'bun:test'
 
-import { callRoute } from '../../src/api/client.ts'
+import { callOperation } from '../../src/api/client.ts'
 import { LONG, askOf, numberOf, openLongLists, pagesOf } from '../support/long-lists.ts'
 import { SeededRandom } from '../support/seeded-random.ts'
 import type { Json } from '../support/test-relay.ts'
@@ -147,11 +147,11 @@ test('whoever shows one page, as the command line and agents do, gets it full, i
   const asked: string[] = []
   const fetch = (path: string, { method }: RequestInit) => {
     asked.push(path)
-    return relay.fetch(`/api/v1${path}`, { ...(method && { method }), headers: relay.credentials })
+    return relay.fetch(path, { ...(method && { method }), headers: relay.credentials })
   }
   const query = { service: 'SMS', limit: '20' }
 
-  const { body } = await callRoute(fetch, 'GET /messages', { query })
+  const { body } = await callOperation(fetch, 'listMessages', { query })
 
   expect(body).toMatchObject({ data: [{ service: 'SMS' }], has_more: false, next_cursor: null })
   expect(asked.length).toBe(3)

@@ -1,0 +1,266 @@
+// Operations of browsers alone: what the page needs beside the API, and the sign-in.
+
+import { Type } from 'typebox'
+
+import {
+  type About,
+  type Attention,
+  type BrowserSession,
+  Claim,
+  type ContactCost,
+  Elevation,
+  type InboxEntry,
+  type InboxRequest,
+  type LineChecks,
+  type MessageTimes,
+  NewPassword,
+  type RelayState,
+  type SeenDelivery,
+  type SentRequest,
+  type SessionState,
+  SetupStep,
+  SignIn,
+  WantedBackup,
+  type WebhookDay,
+} from '../dashboard.ts'
+import { CHANGE, READ, rows, typed } from '../operation.ts'
+import { type RestoreState, type UploadedBackup, UploadId } from '../owner.ts'
+import type { All, Page } from '../paging.ts'
+import type { HomePictures, LinePictures, WebhookPictures } from '../stats.ts'
+import { DeliveryQuery } from './webhooks.ts'
+
+const READS = { of: 'browsers', ...READ } as const
+const CHANGES = { of: 'browsers', ...CHANGE } as const
+
+const CostQuery = Type.Object({ to: Type.String(), phone_line_id: Type.Optional(Type.String()) })
+const QrQuery = Type.Object({ text: Type.Optional(Type.String()) })
+const UploadQuery = Type.Object({ filename: Type.String({ minLength: 1, maxLength: 255 }) })
+const ChangesQuery = Type.Object({ after: Type.Optional(Type.String()) })
+
+/** The page key comes with a new session only. */
+type OpenedSession = SessionState & { readonly page_key: string }
+
+export const DASHBOARD = rows({
+  getSession: {
+    ...READS,
+    route: 'GET /session',
+    answers: { 200: typed<SessionState>() },
+    member: 'yes',
+  },
+  /** Sets the owner's password, or a member's, with the token of a link. */
+  setUp: {
+    ...CHANGES,
+    route: 'POST /setup',
+    answers: { 200: typed<OpenedSession>() },
+    body: Claim,
+    member: 'yes',
+    password: 'no',
+    audit: 'password.set',
+  },
+  signIn: {
+    ...CHANGES,
+    route: 'POST /session',
+    answers: { 200: typed<OpenedSession>() },
+    body: SignIn,
+    member: 'yes',
+    password: 'no',
+    audit: 'session.created',
+  },
+  elevate: {
+    ...CHANGES,
+    route: 'POST /session/elevate',
+    answers: { 200: typed<SessionState>() },
+    body: Elevation,
+    password: 'no',
+    audit: 'session.elevated',
+  },
+  changePassword: {
+    ...CHANGES,
+    route: 'POST /password',
+    answers: { 200: typed<SessionState>() },
+    body: NewPassword,
+    password: 'no',
+    audit: 'password.changed',
+  },
+  putSetupStep: {
+    ...CHANGES,
+    route: 'PUT /setup-step',
+    answers: { 200: typed<SessionState>() },
+    body: SetupStep,
+    password: 'no',
+    audit: null,
+  },
+  listSessions: {
+    ...READS,
+    route: 'GET /sessions',
+    answers: { 200: typed<All<BrowserSession>>() },
+  },
+  signOut: {
+    ...CHANGES,
+    route: 'DELETE /session',
+    answers: { 200: typed<SessionState>() },
+    member: 'yes',
+    password: 'no',
+    audit: 'session.ended',
+  },
+  signOutEverywhere: {
+    ...CHANGES,
+    route: 'DELETE /sessions',
+    answers: { 200: typed<SessionState>() },
+    password: 'no',
+    audit: 'session.ended',
+  },
+  getAbout: {
+    ...READS,
+    route: 'GET /about',
+    answers: { 200: typed<About>() },
+  },
+  getRelayState: {
+    ...READS,
+    route: 'GET /state',
+    answers: { 200: typed<RelayState>() },
+    compress: true,
+  },
+  listChecks: {
+    ...READS,
+    route: 'GET /checks',
+    answers: { 200: typed<All<LineChecks>>() },
+    compress: true,
+  },
+  getAttention: {
+    ...READS,
+    route: 'GET /attention',
+    answers: { 200: typed<Attention>() },
+  },
+  getMessageTimes: {
+    ...READS,
+    route: 'GET /messages/:id/times',
+    answers: { 200: typed<MessageTimes>() },
+  },
+  getContactCost: {
+    ...READS,
+    route: 'GET /contact-cost',
+    query: CostQuery,
+    answers: { 200: typed<ContactCost>() },
+    member: 'yes',
+  },
+  /** The number of conversations with unread messages, up to 1,000. */
+  countUnread: {
+    ...READS,
+    route: 'GET /unread',
+    answers: { 200: typed<{ readonly count: number }>() },
+    member: 'yes',
+  },
+  listSeenDeliveries: {
+    ...READS,
+    route: 'GET /webhooks/:id/deliveries',
+    query: DeliveryQuery,
+    answers: { 200: typed<Page<SeenDelivery>>() },
+  },
+  newTestInbox: {
+    ...READS,
+    route: 'GET /test-inbox',
+    answers: { 200: typed<{ readonly url: string }>() },
+  },
+  listInbox: {
+    ...READS,
+    route: 'GET /webhooks/:id/inbox',
+    answers: { 200: typed<All<InboxEntry>>() },
+  },
+  getInboxEntry: {
+    ...READS,
+    route: 'GET /webhooks/:id/inbox/:entry',
+    answers: { 200: typed<InboxRequest>() },
+  },
+  listWebhookDays: {
+    ...READS,
+    route: 'GET /webhook-days',
+    answers: { 200: typed<All<WebhookDay>>() },
+  },
+  listMessageDeliveries: {
+    ...READS,
+    route: 'GET /messages/:id/deliveries',
+    answers: { 200: typed<All<SeenDelivery>>() },
+  },
+  getSeenDelivery: {
+    ...READS,
+    route: 'GET /webhook-deliveries/:id',
+    answers: { 200: typed<SeenDelivery>() },
+  },
+  getSentRequest: {
+    ...READS,
+    route: 'GET /webhook-deliveries/:id/request',
+    answers: { 200: typed<SentRequest>() },
+  },
+  getHomePictures: {
+    ...READS,
+    route: 'GET /pictures/home',
+    answers: { 200: typed<HomePictures>() },
+  },
+  getLinePictures: {
+    ...READS,
+    route: 'GET /pictures/line/:id',
+    answers: { 200: typed<LinePictures>() },
+  },
+  getWebhookPictures: {
+    ...READS,
+    route: 'GET /pictures/webhook/:id',
+    answers: { 200: typed<WebhookPictures>() },
+  },
+  /** Answers with an image, for a link that opens a new text. */
+  drawQrCode: {
+    ...READS,
+    route: 'GET /qr',
+    query: QrQuery,
+    answers: {},
+  },
+  createDownload: {
+    ...CHANGES,
+    route: 'POST /downloads',
+    answers: { 200: typed<{ readonly url: string }>() },
+    body: WantedBackup,
+    audit: null,
+  },
+  /** By the ticket in its path: a browser that downloads a file sends no header of the page. */
+  download: {
+    ...READS,
+    route: 'GET /downloads/:ticket',
+    answers: {},
+    audit: 'backup.downloaded',
+  },
+  getRestore: {
+    ...READS,
+    route: 'GET /restore',
+    answers: { 200: typed<RestoreState>() },
+  },
+  uploadBackup: {
+    ...CHANGES,
+    route: 'POST /restore',
+    query: UploadQuery,
+    takesFile: true,
+    answers: { 200: typed<UploadedBackup>() },
+    audit: null,
+  },
+  startRestore: {
+    ...CHANGES,
+    route: 'POST /restore/start',
+    answers: { 200: typed<{ readonly restoring: true }>() },
+    body: UploadId,
+    // The restore itself is recorded, in the data that came back.
+    audit: null,
+  },
+  discardRestore: {
+    ...CHANGES,
+    route: 'DELETE /restore',
+    answers: { 200: typed<{ readonly deleted: true }>() },
+    audit: null,
+  },
+  /** A stream of events, which goes on after the position in `after`. */
+  watchChanges: {
+    ...READS,
+    route: 'GET /events',
+    query: ChangesQuery,
+    answers: {},
+    member: 'yes',
+  },
+})

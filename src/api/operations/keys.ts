@@ -1,0 +1,116 @@
+// API keys and bridges, as their owner manages them.
+
+import { BridgeCreation, BridgeList, BridgeToken, CreatedBridge } from '../bridges.ts'
+import { CreatedKey, KeyCreation, KeyList, KeySelf, RevokedKey } from '../keys.ts'
+import { CHANGE, READ, rows } from '../operation.ts'
+import { PageQuery } from '../query.ts'
+import { Deleted, NoBody } from '../schema.ts'
+
+const OF_KEYS = { of: 'keys', tag: 'Keys', limits: [] } as const
+const OF_BRIDGES = { of: 'keys', tag: 'Bridges', limits: [] } as const
+
+export const KEYS = rows({
+  createKey: {
+    ...OF_KEYS,
+    ...CHANGE,
+    route: 'POST /keys',
+    scope: 'keys:write',
+    summary: 'Create a key',
+    description:
+      'Key and secret are shown only in this answer. Whatever is left out is as the key of the caller has ' +
+      'it, and nothing can be more; the body is optional.',
+    answers: { 201: CreatedKey },
+    errors: ['storage_full'],
+    body: KeyCreation,
+    isBodyOptional: true,
+    audit: 'key.created',
+  },
+  listKeys: {
+    ...OF_KEYS,
+    ...READ,
+    route: 'GET /keys',
+    scope: 'keys:read',
+    summary: 'List keys',
+    description:
+      'Newest first; revoked ones stay listed. Keys that may do more than the caller are left out.',
+    query: PageQuery,
+    answers: { 200: KeyList },
+    compress: true,
+  },
+  getOwnKey: {
+    ...OF_KEYS,
+    ...READ,
+    route: 'GET /keys/self',
+    scope: 'any',
+    summary: 'Read your own key',
+    description: 'What the key of this request may do.',
+    answers: { 200: KeySelf },
+    errors: ['not_found'],
+    compress: true,
+  },
+  revokeKey: {
+    ...OF_KEYS,
+    ...CHANGE,
+    route: 'DELETE /keys/:id',
+    scope: 'keys:write',
+    summary: 'Revoke a key',
+    description: 'At once and permanently. Revoking it again gives the same answer.',
+    answers: { 200: RevokedKey },
+    errors: ['not_found'],
+    audit: 'key.revoked',
+  },
+})
+
+export const BRIDGES = rows({
+  listBridges: {
+    ...OF_BRIDGES,
+    ...READ,
+    route: 'GET /bridges',
+    scope: 'bridges:read',
+    summary: 'List bridges',
+    description: 'Newest first; removed ones stay listed.',
+    query: PageQuery,
+    answers: { 200: BridgeList },
+    compress: true,
+  },
+  createBridge: {
+    ...OF_BRIDGES,
+    ...CHANGE,
+    route: 'POST /bridges',
+    scope: 'bridges:write',
+    summary: 'Create a bridge',
+    description:
+      'For an iPhone whose shortcuts send and receive. Its line is listed a few seconds later. The ' +
+      'token is shown only in this answer.',
+    answers: { 201: CreatedBridge },
+    errors: ['bridge_exists', 'storage_full'],
+    body: BridgeCreation,
+    audit: 'bridge.created',
+  },
+  renewBridgeToken: {
+    ...OF_BRIDGES,
+    ...CHANGE,
+    route: 'POST /bridges/:id/token',
+    scope: 'bridges:write',
+    summary: 'Create a new token',
+    description: 'The old one stops working at once.',
+    answers: { 200: BridgeToken },
+    errors: ['not_found', 'storage_full'],
+    body: NoBody,
+    isBodyOptional: true,
+    audit: 'bridge.token_renewed',
+  },
+  deleteBridge: {
+    ...OF_BRIDGES,
+    ...CHANGE,
+    route: 'DELETE /bridges/:id',
+    scope: 'bridges:write',
+    summary: 'Remove a bridge',
+    description:
+      'At once and permanently; its line goes offline and can be deleted. Removing it again gives the ' +
+      'same answer.',
+    answers: { 200: Deleted },
+    errors: ['not_found', 'storage_full'],
+    audit: 'bridge.removed',
+  },
+})

@@ -1,0 +1,167 @@
+// Operations of the owner, on the command line and in the dashboard: never with a key.
+
+import { type Box, type BrokerUsersBlock, type InvitedBox, LineMove, NewBox } from '../boxes.ts'
+import { type HealthFinding, NewSnooze } from '../health.ts'
+import type { Conversation } from '../messages.ts'
+import { CHANGE, READ, rows, typed } from '../operation.ts'
+import {
+  type Backup,
+  type InvitedMember,
+  type MadeBackup,
+  type Member,
+  NewBackup,
+  NewMember,
+  NewValue,
+  type RecentLog,
+  type Setting,
+  type UpdateState,
+} from '../owner.ts'
+import type { All } from '../paging.ts'
+import { Adoption, type PhoneLine } from '../phone-lines.ts'
+import { type Deleted, NoBody } from '../schema.ts'
+
+const READS = { of: 'owner', ...READ } as const
+const CHANGES = { of: 'owner', ...CHANGE } as const
+
+export const OWNER = rows({
+  adoptPhoneLine: {
+    ...CHANGES,
+    route: 'POST /phone-lines/:id/adopt',
+    answers: { 200: typed<PhoneLine>() },
+    body: Adoption,
+    audit: 'line.adopted',
+  },
+  movePhoneLine: {
+    ...CHANGES,
+    route: 'POST /phone-lines/:id/move',
+    answers: { 200: typed<PhoneLine>() },
+    body: LineMove,
+    audit: 'line.moved',
+  },
+  separateConversation: {
+    ...CHANGES,
+    route: 'POST /conversations/:id/separate',
+    answers: { 200: typed<Conversation>() },
+    body: NoBody,
+    isBodyOptional: true,
+    audit: 'conversation.separated',
+  },
+  listSettings: {
+    ...READS,
+    route: 'GET /settings',
+    answers: { 200: typed<All<Setting>>() },
+    compress: true,
+  },
+  putSetting: {
+    ...CHANGES,
+    route: 'PUT /settings/:name',
+    answers: { 200: typed<Setting>() },
+    body: NewValue,
+    audit: 'setting.changed',
+  },
+  putSnooze: {
+    ...CHANGES,
+    route: 'PUT /snoozes',
+    answers: { 200: typed<HealthFinding>() },
+    body: NewSnooze,
+    password: 'no',
+    audit: 'finding.snoozed',
+  },
+  getLog: {
+    ...READS,
+    route: 'GET /log',
+    answers: { 200: typed<RecentLog>() },
+  },
+  getUpdateState: {
+    ...READS,
+    route: 'GET /update-check',
+    answers: { 200: typed<UpdateState>() },
+  },
+  checkUpdate: {
+    ...CHANGES,
+    route: 'POST /update-check',
+    answers: { 200: typed<UpdateState>() },
+    body: NoBody,
+    isBodyOptional: true,
+    password: 'no',
+    audit: null,
+  },
+  listBackups: {
+    ...READS,
+    route: 'GET /backups',
+    answers: { 200: typed<All<Backup>>() },
+  },
+  /** A backup contains everything. */
+  downloadBackup: {
+    ...READS,
+    route: 'GET /backups/:name',
+    answers: {},
+    password: 'yes',
+    audit: 'backup.downloaded',
+  },
+  createBackup: {
+    ...CHANGES,
+    route: 'POST /backup',
+    answers: { 200: typed<MadeBackup>() },
+    body: NewBackup,
+    isBodyOptional: true,
+    password: 'no',
+    audit: 'backup.created',
+  },
+  listMembers: {
+    ...READS,
+    route: 'GET /members',
+    answers: { 200: typed<All<Member>>() },
+  },
+  createMember: {
+    ...CHANGES,
+    route: 'POST /members',
+    answers: { 201: typed<InvitedMember>() },
+    body: NewMember,
+    audit: 'member.created',
+  },
+  renewMemberLink: {
+    ...CHANGES,
+    route: 'POST /members/:id/link',
+    answers: { 200: typed<InvitedMember>() },
+    body: NoBody,
+    isBodyOptional: true,
+    audit: 'member.link_created',
+  },
+  deleteMember: {
+    ...CHANGES,
+    route: 'DELETE /members/:id',
+    answers: { 200: typed<Deleted>() },
+    audit: 'member.removed',
+  },
+  listBoxes: {
+    ...READS,
+    route: 'GET /boxes',
+    answers: { 200: typed<All<Box>>() },
+  },
+  listBrokerUsers: {
+    ...READS,
+    route: 'GET /broker-users',
+    answers: { 200: typed<BrokerUsersBlock>() },
+  },
+  inviteBox: {
+    ...CHANGES,
+    route: 'POST /boxes',
+    answers: { 201: typed<InvitedBox>() },
+    body: NewBox,
+    audit: 'box.invited',
+  },
+  renameBox: {
+    ...CHANGES,
+    route: 'PATCH /boxes/:id',
+    answers: { 200: typed<Box>() },
+    body: NewBox,
+    audit: 'box.renamed',
+  },
+  deleteBox: {
+    ...CHANGES,
+    route: 'DELETE /boxes/:id',
+    answers: { 200: typed<Deleted>() },
+    audit: 'box.removed',
+  },
+})

@@ -1,0 +1,78 @@
+// The service itself: health, probes, metrics and the audit trail.
+
+import { Type } from 'typebox'
+
+import { AuditAction, AuditEntryList } from '../audit.ts'
+import { Alive, HealthFindings, Ready } from '../health.ts'
+import { READ, rows } from '../operation.ts'
+import { PAGE_QUERY, timeParameter } from '../query.ts'
+
+const OF_KEYS = { of: 'keys', tag: 'Service', ...READ } as const
+const OF_EVERYONE = { of: 'everyone', tag: 'Service', audit: null } as const
+
+const AuditQuery = Type.Object({
+  ...PAGE_QUERY,
+  since: timeParameter('Inclusive.'),
+  action: Type.Optional(AuditAction),
+  actor: Type.Optional(
+    Type.String({ description: 'The id of a key or of a dashboard session, or a kind of actor.' }),
+  ),
+  about: Type.Optional(Type.String({ description: 'The id of a thing, or a kind of things.' })),
+})
+
+const METRICS_TEXT = {
+  description: 'Prometheus text format 0.0.4.',
+  content: { 'text/plain': { schema: Type.String() } },
+}
+
+export const SERVICE = rows({
+  listAudit: {
+    ...OF_KEYS,
+    route: 'GET /audit',
+    scope: 'audit:read',
+    limits: [],
+    summary: 'List changes',
+    description:
+      'Newest first: changes of keys, bridges, webhooks, lines and settings, sign-ins, restores and ' +
+      'upgrades. Kept for 400 days; no secret is in it.',
+    query: AuditQuery,
+    answers: { 200: AuditEntryList },
+  },
+  listHealthFindings: {
+    ...OF_KEYS,
+    route: 'GET /health',
+    scope: 'health:read',
+    limits: ['lines'],
+    summary: 'List problems',
+    description: 'Everything that keeps the relay, a line or a webhook from working.',
+    answers: { 200: HealthFindings },
+    compress: true,
+  },
+  getLiveness: {
+    ...OF_EVERYONE,
+    route: 'GET /healthz',
+    summary: 'Check liveness',
+    description: 'Also answers while the relay starts or stops.',
+    answers: { 200: Alive },
+  },
+  getReadiness: {
+    ...OF_EVERYONE,
+    route: 'GET /readyz',
+    summary: 'Check readiness',
+    description:
+      '200 once its database is open and migrated, 503 before that and while it stops. `storage_full` is true ' +
+      'where it is ready and accepts nothing, because its disk is nearly full.',
+    answers: { 200: Ready },
+    errors: ['starting', 'stopping'],
+  },
+  getMetrics: {
+    ...OF_EVERYONE,
+    route: 'GET /metrics',
+    summary: 'Figures for Prometheus',
+    description:
+      'For this machine and for calls with a key, unless a setting opens it to everyone.',
+    fileAnswers: { 200: METRICS_TEXT },
+    answers: {},
+    errors: ['not_found'],
+  },
+})
