@@ -88,8 +88,8 @@ type Row = Common &
         })
     /** Of the command line and of browsers: never with a key. */
     | (OfSessions & { readonly of: 'owner' })
-    /** Of browsers alone. */
-    | (OfSessions & { readonly of: 'browsers' })
+    /** Of browsers alone; one that `isOpen` works without a session. */
+    | (OfSessions & { readonly of: 'browsers'; readonly isOpen?: true })
     /** Of the control socket alone. */
     | { readonly of: 'control' }
     /** Of the shortcuts of an iPhone, with the token of a bridge. */
@@ -147,7 +147,7 @@ export type ParamsOf<O extends Operation> = Readonly<Record<Names<O['route']>, s
 
 export type QueryOf<O extends Operation> = O extends { readonly query: infer Q extends TObject }
   ? Static<Q>
-  : Readonly<Record<never, never>>
+  : object
 
 export type BodyOf<O extends Operation> = O extends { readonly body: infer B extends TSchema }
   ? Static<B>

@@ -94,16 +94,10 @@ function hasFile(body: object): boolean {
   return Object.values(body).some((value) => value instanceof Blob)
 }
 
-/** The routes of those operations that are for some of `callers`, each behind the guard. */
-export function routesOf(
-  bindings: readonly Binding[],
-  callers: readonly Callers[],
-  guard: Guard,
-): AnyElysia {
+/** The routes of those operations, each behind the guard. */
+export function routesOf(bindings: readonly Binding[], guard: Guard): AnyElysia {
   const app = new Elysia()
-  for (const binding of bindings) {
-    if (callers.includes(binding.operation.of)) addRoute(app, binding, guard)
-  }
+  for (const binding of bindings) addRoute(app, binding, guard)
   return app
 }
 

@@ -1,11 +1,7 @@
 // The parser of request bodies: JSON objects in UTF-8. Files alone come otherwise: see file-body.ts.
 
-import type { TSchema } from 'typebox'
-
-import { AS_FORM, type ObjectShape } from '../api/schema.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
 import { HungUpError } from './respond.ts'
-import { requestSchema, requestSchemaBy, requestSchemaByType } from './typebox.ts'
 
 type JsonObject = Readonly<Record<string, unknown>>
 
@@ -18,36 +14,6 @@ const FORM_BYTES_MAX = 25 * 1_024 * 1_024 + BODY_BYTES_MAX
 const JSON_TYPE = /^application\/json\s*(?:;\s*charset\s*=\s*"?utf-?8"?\s*)?;?$/i
 const FORM_TYPE = /^multipart\/form-data\s*;/i
 const DECODER = new TextDecoder('utf-8', { fatal: true })
-
-/** The part of a route's hook for a required body. */
-export function takes<T extends TSchema>(schema: T) {
-  return { parse: [jsonBody], body: requestSchema(schema) }
-}
-
-/** The same for a body of several shapes, of which its field `type` picks one. */
-export function takesByType(title: string, shapes: Readonly<Record<string, ObjectShape>>) {
-  return { parse: [jsonBody], body: requestSchemaByType(title, shapes) }
-}
-
-/** The same with a stricter schema for those bodies that `isStrict` picks. */
-export function takesBy<T extends TSchema>(
-  schema: T,
-  strict: TSchema,
-  isStrict: (body: object) => boolean,
-) {
-  return { parse: [jsonBody], body: requestSchemaBy(schema, strict, isStrict) }
-}
-
-/** The same for what came to a device, which may also be a form with files, and fits `form` then. */
-export function takesForm<T extends TSchema>(schema: T, form: TSchema) {
-  const documented = { ...schema, [AS_FORM]: form }
-  return { parse: [jsonOrFormBody], body: requestSchemaBy(documented, form, hasFile) }
-}
-
-/** The same for an optional body: an empty one is an empty object. */
-export function mayTake<T extends TSchema>(schema: T) {
-  return { parse: [optionalJsonBody], body: requestSchema(schema) }
-}
 
 export async function jsonBody({ request }: { readonly request: Request }): Promise<JsonObject> {
   return requireObject(await readObject(request))
@@ -78,10 +44,6 @@ export async function jsonOrFormBody({
     .catch(() => null)
   if (fields === null) throw invalidRequest({ path: '', message: 'The form cannot be read.' })
   return Object.fromEntries(fields)
-}
-
-function hasFile(body: object): boolean {
-  return Object.values(body).some((value) => value instanceof Blob)
 }
 
 export async function optionalJsonBody({

@@ -19,7 +19,8 @@ type Fields = Readonly<Record<string, unknown>>
 export function requireRight(tools: Tools, operation: Operation, attempt: Attempt): void {
   if (!('member' in operation)) throw ownersAlone()
   const { session } = contextOf(attempt.request)
-  if (session !== null && session.memberId !== null && operation.member === 'no') throw ownersAlone()
+  if (session !== null && session.memberId !== null && operation.member === 'no')
+    throw ownersAlone()
   if (!asksForPassword(tools, operation.password, attempt)) return
   if (session !== null && session.elevatedUntil !== null) return
   const message = 'Enter the password again: the last time was more than an hour ago.'

@@ -55,9 +55,3 @@ export function answerWithFile(
   }
   return answerWithPieces(request, { headers }, () => texts)
 }
-
-/** For the documentation of a route with such an answer. */
-export function fileAnswers(...types: readonly string[]) {
-  const content = Object.fromEntries(types.map((type) => [type, { schema: { type: 'string' } }]))
-  return { 200: { description: 'The file.', content } }
-}

@@ -11,10 +11,11 @@ import { mcpHandler } from '../mcp/server.ts'
 import type { McpClient } from '../mcp/tools.ts'
 import type { Clock } from '../system/clock.ts'
 import type { Random } from '../system/random.ts'
-import { takes } from './body.ts'
-import { plainCall } from './operation.ts'
+import { jsonBody } from './body.ts'
+import { requireNoQuery } from './query.ts'
 import { callerOf, contextOf, originOf, setContext } from './request-context.ts'
 import { respond } from './respond.ts'
+import { requestSchema } from './typebox.ts'
 
 export const MCP_PATH = '/mcp'
 
@@ -43,7 +44,15 @@ export function mcpRoutes({ random, clock }: Tools, fetch: Fetch, streamsEnd: Ab
       const headers = { ...Object.fromEntries(answer.headers), ...session }
       return respond(answer.body, { status: answer.status, requestId, headers })
     },
-    { ...takes(Type.Object({})), beforeHandle: plainCall, detail: { hide: true } },
+    {
+      parse: [jsonBody],
+      body: requestSchema(Type.Object({})),
+      beforeHandle: ({ request }) => {
+        callerOf(request)
+        requireNoQuery(request)
+      },
+      detail: { hide: true },
+    },
   )
 }
 

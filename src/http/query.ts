@@ -4,20 +4,12 @@
 import { type Static, type TObject, type TSchema, Type } from 'typebox'
 
 import type { PageRequest } from '../api/paging.ts'
-import { PageQuery } from '../api/query.ts'
 import { TIME_WANTED } from '../api/schema.ts'
 import { invalidRequest, type Issue } from '../domain/errors.ts'
 import { parseRecipient } from '../domain/handle.ts'
 import { parseIsoTime } from '../system/iso-time.ts'
 
-export { PAGE_QUERY, PageQuery, timeParameter } from '../api/query.ts'
-
 const ISSUES_MAX = 20
-
-/** The page of a list without filters. */
-export function readPage(request: Request): PageRequest {
-  return pageOfQuery(readQuery(request, PageQuery))
-}
 
 export function pageOfQuery(query: {
   readonly limit: number

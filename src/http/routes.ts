@@ -4,6 +4,7 @@ import { Elysia, type AnyElysia } from 'elysia'
 
 import type { Access } from '../access/access.ts'
 import type { About } from '../api/dashboard.ts'
+import type { Operation } from '../api/operation.ts'
 import type { Backup, SetupLink } from '../api/owner.ts'
 import type { Attachments } from '../attachments/attachments.ts'
 import type { BoxActions } from '../boxes/admin.ts'
@@ -11,6 +12,7 @@ import type { Origin } from '../domain/audit.ts'
 import type { Days } from '../domain/days.ts'
 import { RelayError } from '../domain/errors.ts'
 import type { SentenceOf } from '../domain/message.ts'
+import { permissionsOf, requirePermission } from '../domain/permissions.ts'
 import type { SetSnooze } from '../health/snoozes.ts'
 import type { CreatedKinds, DeviceCalls, LineKind } from '../lines/line-kind.ts'
 import type { Restoring } from '../maintenance/restoring.ts'
@@ -19,38 +21,39 @@ import { isSeenBy } from '../storage/line-limits.ts'
 import type { ChangeFeed } from '../system/change-feed.ts'
 import type { Random } from '../system/random.ts'
 import type { TestInbox } from '../webhooks/test-inbox.ts'
-import { attachmentRoutes, linkRoutes } from './attachments.ts'
+import { attachmentBindings, linkRoutes } from './attachments.ts'
+import { type Attempt, type Binding, type Guard, routesOf } from './bind.ts'
 import {
   type ContactTools,
   type OptOutTools,
   type SearchTools,
-  contactRoutes,
-  optOutRoutes,
-  searchRoutes,
+  contactBindings,
+  optOutBindings,
+  searchBindings,
 } from './contacts.ts'
-import { controlRoutes, type ControlActions } from './control.ts'
-import { type BridgeActions, type KeyActions, bridgeOwnerRoutes, keyRoutes } from './credentials.ts'
-import { sessionRoutes } from './dashboard-auth.ts'
-import { dashboardEventRoutes } from './dashboard-events.ts'
-import { dashboardHealthRoutes } from './dashboard-health.ts'
+import { controlBindings, type ControlActions } from './control.ts'
+import { type BridgeActions, type KeyActions, bridgeBindings, keyBindings } from './credentials.ts'
+import { sessionBindings } from './dashboard-auth.ts'
+import { dashboardEventBindings } from './dashboard-events.ts'
+import { dashboardHealthBindings } from './dashboard-health.ts'
 import { pageRoutes } from './dashboard-page.ts'
 import { requireRight } from './dashboard-rights.ts'
 import {
   type SendPreviews,
-  aboutRoutes,
-  contactCostRoutes,
-  messageViewRoutes,
-  qrRoutes,
-  unreadRoutes,
+  aboutBindings,
+  contactCostBindings,
+  messageViewBindings,
+  qrBindings,
+  unreadBindings,
 } from './dashboard-views.ts'
-import { webhookViewRoutes } from './dashboard-webhooks.ts'
+import { webhookViewBindings } from './dashboard-webhooks.ts'
 import {
   type DeliveryActions,
   type ReplayActions,
-  deliveryRoutes,
-  replayRoutes,
+  deliveryBindings,
+  replayBindings,
 } from './deliveries.ts'
-import { type EventTools, eventRoutes } from './events.ts'
+import { type EventTools, eventBindings } from './events.ts'
 import type { SchemeOptions } from './hosts.ts'
 import { guideRoutes } from './html-pages.ts'
 import { mcpRoutes } from './mcp.ts'
@@ -58,30 +61,29 @@ import {
   type ConversationActions,
   type MessageActions,
   type RecipientActions,
-  conversationRoutes,
-  messageRoutes,
-  recipientRoutes,
+  conversationBindings,
+  messageBindings,
+  recipientBindings,
 } from './messages.ts'
 import { openApiDocument } from './openapi.ts'
-import { REQUIRED_SCOPE, requireScope, type RouteScope } from './operation.ts'
 import {
-  boxRoutes,
-  downloadRoutes,
+  boxBindings,
+  downloadBindings,
   type LinkOf,
-  memberRoutes,
-  rolloutRoutes,
-  ownerRoutes,
-  restoreRoutes,
+  memberBindings,
+  ownerBindings,
+  restoreBindings,
+  rolloutBindings,
 } from './owner-routes.ts'
-import { lineActionRoutes, phoneLineRoutes, type PhoneLineActions } from './phone-lines.ts'
-import { contextOf, viewerOf } from './request-context.ts'
+import { lineActionBindings, phoneLineBindings, type PhoneLineActions } from './phone-lines.ts'
+import { bridgeOf, callerOf, contextOf, viewerOf } from './request-context.ts'
 import { type FailureTools, answerToFailure, respond } from './respond.ts'
-import { type SendActions, sendRoutes } from './sending.ts'
-import { type HealthActions, type ListAudit, auditRoutes, healthRoutes } from './service.ts'
-import { bridgeRoutes } from './shortcuts.ts'
-import { type Pictures, pictureRoutes, statsRoutes } from './stats.ts'
+import { type SendActions, sendBindings } from './sending.ts'
+import { type HealthActions, type ListAudit, auditBindings, healthBindings } from './service.ts'
+import { shortcutBindings } from './shortcuts.ts'
+import { type Pictures, pictureBindings, statsBindings } from './stats.ts'
 import { swaggerRoutes } from './swagger.ts'
-import { inboxRoutes, webhookRoutes, type WebhookActions } from './webhooks.ts'
+import { inboxRoutes, webhookBindings, type WebhookActions } from './webhooks.ts'
 
 export type RouteTools = SchemeOptions &
   FailureTools &
@@ -131,8 +133,9 @@ export type RouteTools = SchemeOptions &
 
 /** For the network. */
 export function publicRoutes(tools: RouteTools, streamsEnd: AbortSignal): AnyElysia {
-  const api = apiRoutes(tools, streamsEnd)
-  const whole = new Elysia().use(api).use(bridgeRoutes(tools.bridge))
+  const guard = guardOf(tools)
+  const api = routesOf(apiBindings(tools, streamsEnd), guard)
+  const whole = new Elysia().use(api).use(routesOf(shortcutBindings(tools.bridge), guard))
   const documents = {
     api: openApiDocument(api, tools.kinds, tools.serverUrl),
     // The page calls the relay that it was loaded from, under the same name.
@@ -151,36 +154,39 @@ export function publicRoutes(tools: RouteTools, streamsEnd: AbortSignal): AnyEly
 
 /** For the control socket: the API, and the owner's routes. */
 export function ownersRoutes(tools: RouteTools, streamsEnd: AbortSignal): AnyElysia {
-  const { control } = tools
-  return frame(tools)
-    .use(apiRoutes(tools, streamsEnd))
-    .use(ownerRoutes({ ...tools, ...control }))
-    .use(memberRoutes(tools.access, tools.linkOf))
-    .use(boxRoutes(tools))
-    .use(rolloutRoutes(tools))
-    .use(controlRoutes({ ...tools, ...control }))
+  const bindings = [
+    ...apiBindings(tools, streamsEnd),
+    ...ownersBindings(tools),
+    ...rolloutBindings(tools),
+    ...controlBindings({ ...tools, ...tools.control }),
+  ]
+  return frame(tools).use(routesOf(bindings, guardOf(tools)))
 }
 
 /** For a browser that is signed in: the API, the owner's routes, and those of the page. */
 export function dashboardRoutes(tools: RouteTools, streamsEnd: AbortSignal): AnyElysia {
-  return frame(tools)
-    .onBeforeHandle(requireRight(tools))
-    .use(apiRoutes(tools, streamsEnd))
-    .use(ownerRoutes({ ...tools, ...tools.control }))
-    .use(memberRoutes(tools.access, tools.linkOf))
-    .use(boxRoutes(tools))
-    .use(sessionRoutes(tools))
-    .use(aboutRoutes(tools))
-    .use(dashboardHealthRoutes(tools))
-    .use(messageViewRoutes(tools))
-    .use(contactCostRoutes(tools))
-    .use(unreadRoutes(tools))
-    .use(webhookViewRoutes(tools))
-    .use(pictureRoutes(tools.pictures))
-    .use(qrRoutes())
-    .use(downloadRoutes({ ...tools, ...tools.control }))
-    .use(restoreRoutes(tools))
-    .use(dashboardEventRoutes({ ...tools, ...tools.access, streamsEnd }))
+  const bindings = [
+    ...apiBindings(tools, streamsEnd),
+    ...ownersBindings(tools),
+    ...sessionBindings(tools),
+    ...aboutBindings(tools),
+    ...dashboardHealthBindings(tools),
+    ...messageViewBindings(tools),
+    ...contactCostBindings(tools),
+    ...unreadBindings(tools),
+    ...webhookViewBindings(tools),
+    ...pictureBindings(tools.pictures),
+    ...qrBindings(),
+    ...downloadBindings({ ...tools, ...tools.control }),
+    ...restoreBindings(tools),
+    ...dashboardEventBindings({ ...tools, ...tools.access, streamsEnd }),
+  ]
+  const guard = guardOf(tools)
+  const guardOfSessions: Guard = (operation, attempt) => {
+    requireRight(tools, operation, attempt)
+    guard(operation, attempt)
+  }
+  return frame(tools).use(routesOf(bindings, guardOfSessions))
 }
 
 /** The methods that the routes of `app` have for a path; empty where the path is unknown. */
@@ -195,47 +201,51 @@ export function methodsAt(app: AnyElysia): (path: string) => readonly string[] {
   }
 }
 
-function apiRoutes(tools: RouteTools, streamsEnd: AbortSignal): AnyElysia {
-  const scopes = new Map<string, RouteScope>()
-  const api = new Elysia()
-    .onBeforeHandle(({ request, route, params }) => {
-      const method = request.method === 'HEAD' ? 'GET' : request.method
-      const scope = scopes.get(`${method} ${route}`)
-      if (scope === undefined) return
-      requireScope(request, scope)
-      requireOnLines(tools.db, request, { route, ...params })
-    })
-    .use(sendRoutes({ ...tools, ...tools.messages }))
-    .use(messageRoutes(tools.messages))
-    .use(attachmentRoutes(tools))
-    .use(conversationRoutes(tools.conversations))
-    .use(recipientRoutes(tools))
-    .use(contactRoutes(tools))
-    .use(optOutRoutes(tools))
-    .use(searchRoutes(tools))
-    .use(statsRoutes(tools.pictures))
-    .use(phoneLineRoutes(tools.lines))
-    .use(lineActionRoutes(tools))
-    .use(eventRoutes(tools, streamsEnd))
-    .use(webhookRoutes(tools.webhooks))
-    .use(deliveryRoutes(tools.webhooks))
-    .use(replayRoutes(tools.webhooks))
-    .use(keyRoutes(tools.keys))
-    .use(bridgeOwnerRoutes(tools.bridges))
-    .use(auditRoutes(tools.listAudit))
-    .use(healthRoutes({ ...tools, ...tools.health }))
-  for (const { method, path, hooks } of api.routes) {
-    const scope = scopeIn(hooks)
-    if (scope !== undefined) scopes.set(`${method} ${path}`, scope)
-    else if (path.startsWith('/api/')) throw new Error(`${method} ${path} has no scope.`)
-  }
-  return api
+function apiBindings(tools: RouteTools, streamsEnd: AbortSignal): readonly Binding[] {
+  return [
+    ...sendBindings({ ...tools, ...tools.messages }),
+    ...messageBindings(tools.messages),
+    ...attachmentBindings(tools),
+    ...conversationBindings(tools.conversations),
+    ...recipientBindings(tools),
+    ...contactBindings(tools),
+    ...optOutBindings(tools),
+    ...searchBindings(tools),
+    ...statsBindings(tools.pictures),
+    ...phoneLineBindings(tools.lines),
+    ...lineActionBindings(tools),
+    ...eventBindings(tools, streamsEnd),
+    ...webhookBindings(tools.webhooks),
+    ...deliveryBindings(tools.webhooks),
+    ...replayBindings(tools.webhooks),
+    ...keyBindings(tools.keys),
+    ...bridgeBindings(tools.bridges),
+    ...auditBindings(tools.listAudit),
+    ...healthBindings({ ...tools, ...tools.health }),
+  ]
 }
 
-/** The scope that a route declares. */
-function scopeIn({ detail }: { readonly detail?: object | undefined }): RouteScope | undefined {
-  const { [REQUIRED_SCOPE]: scope }: { [REQUIRED_SCOPE]?: RouteScope } = detail ?? {}
-  return scope
+function ownersBindings(tools: RouteTools): readonly Binding[] {
+  return [
+    ...ownerBindings({ ...tools, ...tools.control }),
+    ...memberBindings(tools.access, tools.linkOf),
+    ...boxBindings(tools),
+  ]
+}
+
+/** Credentials were checked at the entrance; an operation that it missed stays shut. */
+function guardOf({ db }: RouteTools): Guard {
+  return (operation, attempt) => {
+    const { request } = attempt
+    contextOf(request).operation = operation
+    if (operation.of === 'everyone') return
+    if (operation.of === 'bridges') bridgeOf(request)
+    else if (operation.of !== 'browsers' || operation.isOpen !== true) callerOf(request)
+    if (operation.of !== 'keys') return
+    if (operation.scope !== 'any')
+      requirePermission(permissionsOf(callerOf(request)), operation.scope)
+    if (operation.limits.includes('lines')) requireOnLines(db, operation, attempt)
+  }
 }
 
 /** The form of every answer. Elysia's own messages, and those of unknown errors, are never shown. */
@@ -256,18 +266,15 @@ function frame(tools: FailureTools) {
 /** For a key of certain lines, things of all others are unknown. */
 function requireOnLines(
   db: Db,
-  request: Request,
-  { route, id }: { readonly route: string; readonly id?: string | undefined },
+  { errors = [] }: Operation,
+  { request, params: { id } }: Attempt,
 ): void {
   if (id === undefined || isSeenBy(db, viewerOf(request), id)) return
   const kind = id.slice(0, id.indexOf('_'))
-  const isAction = kind === 'line' && !route.startsWith('/api/v1/phone-lines/')
-  const code = isAction ? 'phone_line_not_found' : 'not_found'
+  const named = kind === 'att' ? 'attachment_not_found' : 'phone_line_not_found'
+  const isNamed = (kind === 'att' || kind === 'line') && errors.includes(named)
   const thing = THINGS[kind] ?? 'thing'
-  throw new RelayError(
-    kind === 'att' ? 'attachment_not_found' : code,
-    `There is no ${thing} with this id.`,
-  )
+  throw new RelayError(isNamed ? named : 'not_found', `There is no ${thing} with this id.`)
 }
 
 const THINGS: Readonly<Record<string, string>> = {

@@ -121,7 +121,9 @@ async function answer(
     // An answer without our id is Elysia's own: no route fits.
     if (!response.headers.has('x-request-id')) return noRoute(app, { request, path }, requestId)
     // Compression is not worth it for answers that never leave the machine.
-    return peer.isControl ? response : await compressed(response, { request, path }, context.operation)
+    return peer.isControl
+      ? response
+      : await compressed(response, { request, path }, context.operation)
   } catch (error) {
     return answerToFailure(error, requestId, tools)
   }

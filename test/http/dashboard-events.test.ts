@@ -30,7 +30,7 @@ function signedIn() {
   const [logOut, stop] = [new AbortController(), new AbortController()]
   const sessions = { isOpen: () => true, endOf: () => logOut.signal }
   const tools = { changes, clock, sessions, streamsEnd: stop.signal }
-  const routes = routesOf(dashboardEventBindings(tools), ['browsers'], () => {})
+  const routes = routesOf(dashboardEventBindings(tools), () => {})
   const lifted: number[] = []
   const liftTimeout = (seconds: number) => void lifted.push(seconds)
   const fetch = async (method: string, query: string, headers: Sent): Promise<Response> => {
@@ -43,6 +43,7 @@ function signedIn() {
       caller: { kind: 'dashboard' },
       session: { ...SESSION, tokenSha256: new Uint8Array(32) },
       bridge: null,
+      operation: null,
     })
     const framed = new Elysia()
       .onError(({ error }) => answerToFailure(error, 'req_1', { log: silentLog, doubtSignal }))

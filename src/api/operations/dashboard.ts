@@ -42,6 +42,7 @@ type OpenedSession = SessionState & { readonly page_key: string }
 
 export const DASHBOARD = rows({
   getSession: {
+    isOpen: true,
     ...READS,
     route: 'GET /session',
     answers: { 200: typed<SessionState>() },
@@ -49,6 +50,7 @@ export const DASHBOARD = rows({
   },
   /** Sets the owner's password, or a member's, with the token of a link. */
   setUp: {
+    isOpen: true,
     ...CHANGES,
     route: 'POST /setup',
     answers: { 200: typed<OpenedSession>() },
@@ -58,6 +60,7 @@ export const DASHBOARD = rows({
     audit: 'password.set',
   },
   signIn: {
+    isOpen: true,
     ...CHANGES,
     route: 'POST /session',
     answers: { 200: typed<OpenedSession>() },
@@ -96,6 +99,7 @@ export const DASHBOARD = rows({
     answers: { 200: typed<All<BrowserSession>>() },
   },
   signOut: {
+    isOpen: true,
     ...CHANGES,
     route: 'DELETE /session',
     answers: { 200: typed<SessionState>() },
@@ -223,6 +227,7 @@ export const DASHBOARD = rows({
   },
   /** By the ticket in its path: a browser that downloads a file sends no header of the page. */
   download: {
+    isOpen: true,
     ...READS,
     route: 'GET /downloads/:ticket',
     answers: {},
