@@ -1,9 +1,10 @@
 // Calls of operations, typed by their rows, for every program that makes them by a `fetch` of its own.
 
 import { filledPage } from '../domain/pages.ts'
+import { filledPath } from '../domain/paths.ts'
 import type { ErrorAnswer } from './errors.ts'
 import { operationRoutes } from './operation-routes.macro.ts' with { type: 'macro' }
-import type { Answer, Call, OperationId } from './operations.ts'
+import type { Answer, ArgumentsOf, Call, OperationId } from './operations.ts'
 
 const ROUTES = operationRoutes()
 
@@ -38,9 +39,7 @@ export type Answered<Id extends OperationId> = {
 /** Takes a path from the relay's root. */
 export type RelayFetch = (path: string, init: RequestInit) => Promise<Response>
 
-/** What a call may leave out, if its operation needs nothing. */
-export type CallArguments<Id extends OperationId> =
-  object extends Call<Id> ? [call?: Call<Id> & Sending] : [call: Call<Id> & Sending]
+export type CallArguments<Id extends OperationId> = ArgumentsOf<Call<Id> & Sending>
 
 type AnyCall = Sending & {
   readonly params?: Readonly<Record<string, string>> | undefined
@@ -93,7 +92,7 @@ export function requestOf(
   const search = new URLSearchParams()
   for (const [name, value] of Object.entries(query))
     if (value !== undefined) search.set(name, value)
-  const path = route.replaceAll(/:([a-z]+)/g, (_, name) => encodeURIComponent(params[name] ?? ''))
+  const path = filledPath(route, params)
   return { method, path: search.size === 0 ? path : `${path}?${search.toString()}` }
 }
 

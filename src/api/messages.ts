@@ -118,6 +118,7 @@ const Reaction = objectSchema('Reaction', {
   part: Type.Integer({ description: 'The part of the message that it is about, from 0.' }),
   created_at: time('When it was given.'),
 })
+export type Reaction = Shape<typeof Reaction>
 
 export const Reply = objectSchema('Reply', {
   message_id: nullable(id('msg', 'The message replied to; null where the relay has it not.')),

@@ -1,6 +1,6 @@
 // All operations of the relay, by their ids.
 
-import type { AnswerOf, BodyOf, Operation, ParamsOf, QueryOf } from './operation.ts'
+import type { AnswerOf, BodyOf, Callers, Operation, ParamsOf, QueryOf } from './operation.ts'
 import { ATTACHMENTS } from './operations/attachments.ts'
 import { CONTACTS } from './operations/contacts.ts'
 import { CONTROL } from './operations/control.ts'
@@ -36,12 +36,17 @@ type Operations = typeof OPERATIONS
 
 export type OperationId = keyof Operations
 
+/** Operations that are for these callers. */
+export type IdFor<C extends Callers> = {
+  [Id in OperationId]: Operations[Id]['of'] extends C ? Id : never
+}[OperationId]
+
 export type Answer<Id extends OperationId> = AnswerOf<Operations[Id]>
 
-/** What a client says of a call; values of a query as they stand in the URL. */
-export type CallOf<O extends Operation> = ParamsPart<O> &
+/** What a client says of a call; values of a query as they stand in the URL, or `Value` for a client that writes them. */
+export type CallOf<O extends Operation, Value = string | undefined> = ParamsPart<O> &
   BodyPart<O> & {
-    readonly query?: { readonly [Name in keyof QueryOf<O>]?: string | undefined } | undefined
+    readonly query?: { readonly [Name in keyof QueryOf<O>]?: Value | undefined } | undefined
     readonly headers?: Readonly<Record<string, string>> | undefined
   }
 
@@ -63,4 +68,7 @@ type Given<T> = T extends readonly (infer Each)[]
     ? { readonly [Name in keyof T]: Given<T[Name]> | undefined }
     : T
 
-export type Call<Id extends OperationId> = CallOf<Operations[Id]>
+export type Call<Id extends OperationId, Value = string | undefined> = CallOf<Operations[Id], Value>
+
+/** The arguments of a call, which may be left out if it needs nothing. */
+export type ArgumentsOf<C> = object extends C ? [call?: C] : [call: C]

@@ -1,14 +1,5 @@
 import { invalidRequest } from '../domain/errors.ts'
-
-/** A part of a list, newest first unless the list says otherwise. */
-export type Page<T> = {
-  readonly data: readonly T[]
-  readonly has_more: boolean
-  readonly next_cursor: string | null
-}
-
-/** A list that is never cut into pages. */
-export type All<T> = { readonly data: readonly T[] }
+import type { Page } from './schema.ts'
 
 /** The size of a page, and the page before it. */
 export type PageRequest = { readonly limit: number; readonly cursor: string | null }

@@ -76,6 +76,16 @@ export function listOf<T extends TObject>(title: string, resource: T) {
   })
 }
 
+/** A part of a list, newest first unless the list says otherwise. */
+export type Page<T> = {
+  readonly data: readonly T[]
+  readonly has_more: boolean
+  readonly next_cursor: string | null
+}
+
+/** A list that is never cut into pages. */
+export type All<T> = { readonly data: readonly T[] }
+
 export const IdPath = Type.Object({ id: Type.String({ description: 'The id of the resource.' }) })
 
 export const Deleted = objectSchema('Deleted', { id: Type.String(), deleted: Type.Literal(true) })

@@ -1,5 +1,5 @@
-import type { Page } from '../api/paging.ts'
 import type { PhoneLine } from '../api/phone-lines.ts'
+import type { Page } from '../api/schema.ts'
 import { limitLevel } from '../domain/contact-limit.ts'
 import { UTC, midnightIn } from '../domain/days.ts'
 import { groupedNumber } from '../domain/handle.ts'

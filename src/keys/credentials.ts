@@ -3,7 +3,8 @@
 
 import type { Bridge, BridgeToken, CreatedBridge } from '../api/bridges.ts'
 import type { CreatedKey, Key, KeyCreation, KeySelf, RevokedKey } from '../api/keys.ts'
-import { cursorSeq, pageOf, type Page, type PageRequest } from '../api/paging.ts'
+import { cursorSeq, pageOf, type PageRequest } from '../api/paging.ts'
+import type { Page } from '../api/schema.ts'
 import { COMMAND_LINE, makerOf, type Origin } from '../domain/audit.ts'
 import {
   BRIDGE_TOKEN_PREFIX,

@@ -1,7 +1,8 @@
 // Messages and conversations as the API has them: read, listed, counted, and settled by hand.
 
 import type * as api from '../api/messages.ts'
-import { type Page, type PageRequest, decodeCursor, pageOf } from '../api/paging.ts'
+import { type PageRequest, decodeCursor, pageOf } from '../api/paging.ts'
+import type { Page } from '../api/schema.ts'
 import type { Origin } from '../domain/audit.ts'
 import type { Conversation } from '../domain/conversation.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'

@@ -2,7 +2,8 @@
 // the owner and programs add and end opt-outs by hand. Whatever waits to be sent to the person then fails.
 
 import { optOutFields, type OptOut as OptOutResource } from '../api/contacts.ts'
-import { cursorSeq, pageOf, type Page, type PageRequest } from '../api/paging.ts'
+import { cursorSeq, pageOf, type PageRequest } from '../api/paging.ts'
+import type { Page } from '../api/schema.ts'
 import type { Origin } from '../domain/audit.ts'
 import { RelayError } from '../domain/errors.ts'
 import { parseId, type LineId } from '../domain/ids.ts'

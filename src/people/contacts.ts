@@ -1,7 +1,8 @@
 // The owner's address book as the API has it: read, changed, searched and brought in from files.
 
 import type { Contact, ImportReport } from '../api/contacts.ts'
-import { cursorSeq, pageOf, type Page, type PageRequest } from '../api/paging.ts'
+import { cursorSeq, pageOf, type PageRequest } from '../api/paging.ts'
+import type { Page } from '../api/schema.ts'
 import type { Origin } from '../domain/audit.ts'
 import { BYTE_ORDER_MARK, csvRecord } from '../domain/csv.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'

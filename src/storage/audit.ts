@@ -4,7 +4,8 @@
 import { and, count, desc, eq, gt, inArray } from 'drizzle-orm'
 
 import type { AuditEntry } from '../api/audit.ts'
-import { type Page, type PageRequest, cursorSeq, pageOf } from '../api/paging.ts'
+import { type PageRequest, cursorSeq, pageOf } from '../api/paging.ts'
+import type { Page } from '../api/schema.ts'
 import {
   changedFields,
   type AuditedChange,

@@ -1,7 +1,8 @@
 // Requests about single deliveries: list them, send them again, send a test.
 
 import type { SeenDelivery, WebhookDay } from '../api/dashboard.ts'
-import { allFound, cursorSeq, pageOf, type Page, type PageRequest } from '../api/paging.ts'
+import { allFound, cursorSeq, pageOf, type PageRequest } from '../api/paging.ts'
+import type { Page } from '../api/schema.ts'
 import type { Attempt, Delivery, DeliveryWithAttempts } from '../api/webhooks.ts'
 import { isOpen, later } from '../domain/breaker.ts'
 import { RelayError } from '../domain/errors.ts'

@@ -1,4 +1,5 @@
-import { allFound, cursorSeq, pageOf, type Page, type PageRequest } from '../api/paging.ts'
+import { allFound, cursorSeq, pageOf, type PageRequest } from '../api/paging.ts'
+import type { Page } from '../api/schema.ts'
 import type * as api from '../api/webhooks.ts'
 import { makerOf, type AuditFields, type Origin } from '../domain/audit.ts'
 import { CLOSED, forNewUrl } from '../domain/breaker.ts'

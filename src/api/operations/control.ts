@@ -3,8 +3,7 @@
 import { type BoxReport, NewRollout, type Rollout } from '../boxes.ts'
 import { rows, typed } from '../operation.ts'
 import type { OptionRow, Phone, ScriptCall, SetupLink } from '../owner.ts'
-import type { All } from '../paging.ts'
-import { NoBody } from '../schema.ts'
+import { type All, NoBody } from '../schema.ts'
 
 const READS = { of: 'control', audit: null } as const
 const CHANGES = { of: 'control' } as const

@@ -25,7 +25,7 @@ import {
 } from '../dashboard.ts'
 import { CHANGE, READ, rows, typed } from '../operation.ts'
 import { type RestoreState, type UploadedBackup, UploadId } from '../owner.ts'
-import type { All, Page } from '../paging.ts'
+import type { All, Page } from '../schema.ts'
 import type { HomePictures, LinePictures, WebhookPictures } from '../stats.ts'
 import { DeliveryQuery } from './webhooks.ts'
 

@@ -16,9 +16,8 @@ import {
   type Setting,
   type UpdateState,
 } from '../owner.ts'
-import type { All } from '../paging.ts'
 import { Adoption, type PhoneLine } from '../phone-lines.ts'
-import { type Deleted, NoBody } from '../schema.ts'
+import { type All, type Deleted, NoBody } from '../schema.ts'
 
 const READS = { of: 'owner', ...READ } as const
 const CHANGES = { of: 'owner', ...CHANGE } as const
