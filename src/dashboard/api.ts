@@ -1,10 +1,19 @@
-// The relay's API as the page uses it: `/dashboard/api/…` is `/api/v1/…` with a dashboard session.
-// `api.get('phone-lines')`, `api.post('keys', { name })`. A path with a leading slash is one of the
-// dashboard's own: `api.get('/dashboard/about')`.
+// Calls of operations from the page, typed by their rows: `api.call('createKey', { body: { name } })`. The API is
+// below `/dashboard/api/` for a session of the dashboard.
 
+import { dashboardRoutes } from '../api/operation-routes.macro.ts' with { type: 'macro' }
+import type { ArgumentsOf, Call, IdFor, Answer as ValueOf } from '../api/operations.ts'
+import type { PhoneLine } from '../api/phone-lines.ts'
 import { filledPage } from '../domain/pages.ts'
+import { filledPath } from '../domain/paths.ts'
+import { withQuery } from './address.ts'
 import { pageKey } from './browser-storage.ts'
 import { COMMON } from './words/common.ts'
+
+const ROUTES = dashboardRoutes()
+
+/** Operations that a browser may call. */
+export type OperationId = IdFor<'keys' | 'owner' | 'browsers'>
 
 export type Failure = {
   /** The API's error code; `unreachable` where no answer came. */
@@ -21,21 +30,39 @@ export type Answer<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly failure: Failure }
 
-export type CallOptions = {
+type Value = string | number | null | undefined
+
+/** What a call of an operation takes; empty values of a query are left out. */
+export type CallOf<Id extends OperationId> = Call<Id, Value> & {
+  readonly signal?: AbortSignal | undefined
+}
+
+/** A call of whatever operation. */
+export type AnyCall = {
+  readonly params?: Readonly<Record<string, string>> | undefined
+  readonly query?: Readonly<Record<string, Value>> | undefined
+  readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>> | undefined
   readonly signal?: AbortSignal | undefined
 }
 
 export type Api = {
-  get<T>(path: string, signal?: AbortSignal): Promise<Answer<T>>
-  post<T>(path: string, body?: unknown, options?: CallOptions): Promise<Answer<T>>
-  patch<T>(path: string, body: unknown): Promise<Answer<T>>
-  put<T>(path: string, body: unknown): Promise<Answer<T>>
-  remove<T>(path: string): Promise<Answer<T>>
-  /** The bytes at `path`, for the page to show or to save. */
-  bytes(path: string, signal?: AbortSignal): Promise<Answer<Blob>>
-  /** Posts the bytes of a file. */
-  upload<T>(path: string, file: Blob, options: UploadOptions): Promise<Answer<T>>
+  /** A page of a list has as many entries as it may have. */
+  call<Id extends OperationId>(
+    id: Id,
+    ...call: ArgumentsOf<CallOf<Id>>
+  ): Promise<Answer<ValueOf<Id>>>
+  /** The bytes of a file, for the page to show or to save. */
+  bytes<Id extends OperationId>(id: Id, ...call: ArgumentsOf<CallOf<Id>>): Promise<Answer<Blob>>
+  /** Sends the bytes of a file. */
+  upload<Id extends OperationId>(
+    id: Id,
+    call: CallOf<Id>,
+    file: Blob,
+    options: UploadOptions,
+  ): Promise<Answer<ValueOf<Id>>>
+  /** An action of a kind of line, which is no operation of every relay. */
+  actOnLine(line: PhoneLine, action: string, body: unknown): Promise<Answer<unknown>>
 }
 
 export type UploadOptions = {
@@ -46,22 +73,12 @@ export type UploadOptions = {
 
 export type SendFile = <T>(path: string, file: Blob, options: UploadOptions) => Promise<Answer<T>>
 
-type Call = CallOptions & {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-  /** From the relay's root: `/dashboard/session`. */
-  readonly path: string
-  readonly body?: unknown
-  readonly timeoutMs?: number | undefined
-}
-
 type Tools = {
   readonly onSignedOut: () => void
   readonly askPassword: () => Promise<boolean>
   /** One upload, which never rejects. */
   readonly sendFile: SendFile
 }
-
-const ROOT = '/dashboard/api/'
 
 /** The calls of a session: its end leads to sign-in, and a call that needs the password asks for it. */
 export function createApi(tools: Tools): Api {
@@ -75,45 +92,39 @@ export function createApi(tools: Tools): Api {
     if (!answer.ok && answer.failure.status === 401) tools.onSignedOut()
     return answer
   }
-  function call<T>(asked: Call): Promise<Answer<T>> {
-    return inSession(() => request<T>({ ...asked, path: rooted(asked.path) }))
+  async function call<Id extends OperationId>(id: Id, asked: AnyCall = {}) {
+    const ask = (more: AnyCall) => inSession(() => requested<Id>(id, { ...asked, ...more }))
+    const first = await ask({})
+    if (!first.ok) return first
+    const next = async (cursor: string, limit: number) => {
+      const answer = await ask({ query: { ...asked.query, cursor, limit } })
+      return answer.ok ? answer.value : null
+    }
+    const value = await filledPage(first.value, Number(asked.query?.['limit'] ?? 0), next)
+    return { ok: true, value } as const
   }
   return {
-    get: <T>(path: string, signal?: AbortSignal) =>
-      filled<T>(path, (asked) => call({ method: 'GET', path: asked, signal })),
-    post: (path, body, options = {}) => call({ method: 'POST', path, body, ...options }),
-    patch: (path, body) => call({ method: 'PATCH', path, body }),
-    put: (path, body) => call({ method: 'PUT', path, body }),
-    remove: (path) => call({ method: 'DELETE', path }),
-    bytes: (path, signal) =>
+    call,
+    bytes: (id, asked: AnyCall = {}) =>
       inSession(() => {
-        const asked = { path: rooted(path), signal, timeoutMs: BYTES_TIMEOUT_MS }
-        return answerTo({ method: 'GET', ...asked }, (response) => response.blob())
+        const sent = { ...requestOf(id, asked), ...asked, timeoutMs: BYTES_TIMEOUT_MS }
+        return answerTo(sent, (response) => response.blob())
       }),
-    upload: (path, file, options) => inSession(() => tools.sendFile(rooted(path), file, options)),
+    upload: (id, asked, file, options) =>
+      inSession(() => tools.sendFile(requestOf(id, asked).path, file, options)),
+    actOnLine: ({ id, driver }, action, body) =>
+      inSession(() => {
+        const path = `/dashboard/api/${driver}/lines/${id}/${action}`
+        return answerTo({ method: 'POST', path, body }, (response) => response.json())
+      }),
   }
 }
 
-/** The answer at `path`, a page of a list with as many entries as it may have. */
-async function filled<T>(
-  path: string,
-  ask: (path: string) => Promise<Answer<T>>,
-): Promise<Answer<T>> {
-  const first = await ask(path)
-  if (!first.ok) return first
-  const [list = '', search] = path.split('?')
-  const query = new URLSearchParams(search)
-  const next = async (cursor: string, limit: number) => {
-    query.set('cursor', cursor)
-    query.set('limit', String(limit))
-    const answer = await ask(`${list}?${query.toString()}`)
-    return answer.ok ? answer.value : null
-  }
-  return { ok: true, value: await filledPage(first.value, Number(query.get('limit')), next) }
-}
-
-function rooted(path: string): string {
-  return path.startsWith('/') ? path : ROOT + path
+/** Method and URL of a call. */
+export function requestOf(id: OperationId, { params = {}, query = {} }: AnyCall) {
+  const [route = '', method = 'GET'] = (ROUTES[id] ?? '').split(' ').toReversed()
+  const path = `/dashboard${route.startsWith('/') ? '' : '/api/'}${route}`
+  return { method, path: withQuery(filledPath(path, params), query) }
 }
 
 /** Longer than the relay's longest wait for a line, 60 seconds. */
@@ -129,14 +140,25 @@ export const UNREACHABLE: Failure = {
   retryAfterSeconds: null,
 }
 
-/** One call; `T` is the documented answer of the route. Never rejects. */
-export function request<T>(asked: Call): Promise<Answer<T>> {
-  // The relay answers what its schemas say.
-  return answerTo(asked, async (response) => (await response.json()) as T)
+/** One call. Never rejects. */
+export function request<Id extends OperationId>(id: Id, ...[call]: ArgumentsOf<CallOf<Id>>) {
+  return requested<Id>(id, call ?? {})
+}
+
+function requested<Id extends OperationId>(id: Id, call: AnyCall): Promise<Answer<ValueOf<Id>>> {
+  const sent = { ...requestOf(id, call), ...call }
+  // The relay checks every answer against its schema.
+  return answerTo(sent, async (response) => (await response.json()) as ValueOf<Id>)
+}
+
+type Sent = Pick<AnyCall, 'body' | 'headers' | 'signal'> & {
+  readonly method: string
+  readonly path: string
+  readonly timeoutMs?: number
 }
 
 async function answerTo<T>(
-  { method, path, body, headers = {}, signal, timeoutMs = TIMEOUT_MS }: Call,
+  { method, path, body, headers = {}, signal, timeoutMs = TIMEOUT_MS }: Sent,
   read: (response: Response) => Promise<T>,
 ): Promise<Answer<T>> {
   const timeout = AbortSignal.timeout(timeoutMs)

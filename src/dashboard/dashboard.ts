@@ -5,13 +5,17 @@
 import { createContext } from 'preact'
 import { useContext, useEffect, useMemo } from 'preact/hooks'
 
+import type { Answer as ValueOf } from '../api/operations.ts'
 import {
   createApi,
   failureIn,
   pageHeaders,
+  requestOf,
   UNREACHABLE,
   type Answer,
   type Api,
+  type CallOf,
+  type OperationId,
   type SendFile,
   type UploadOptions,
 } from './api.ts'
@@ -64,15 +68,20 @@ export function useDashboard(): Dashboard {
 }
 
 /**
- * The API's answer at `path`, kept fresh while the component lives; stale after changes of these kinds, or
- * of the things with these ids. Loading as long as `path` is null.
+ * The answer of an operation, kept fresh while the component lives; stale after changes of these kinds, or of the
+ * things with these ids. Loading as long as `call` is null.
  */
-export function useRead<T>(path: string | null, ...on: readonly string[]): Read<T> {
+export function useRead<Id extends OperationId>(
+  id: Id,
+  call: CallOf<Id> | null,
+  ...on: readonly string[]
+): Read<ValueOf<Id>> {
   const { api, store } = useDashboard()
+  const key = call === null ? null : requestOf(id, call).path
   const entry = useMemo(() => {
-    if (path === null) return null
-    return store.use<T>({ key: path, load: (signal) => api.get<T>(path, signal), on })
-  }, [api, store, path])
+    if (call === null || key === null) return null
+    return store.use({ key, load: (signal) => api.call(id, { ...call, signal }), on })
+  }, [api, store, key])
   useEffect(() => () => entry?.release(), [entry])
   return entry === null ? NOTHING : readOf(entry.now.value, entry.refresh)
 }

@@ -2,10 +2,10 @@
 
 import { signal, type ReadonlySignal } from '@preact/signals'
 
+import type { Page } from '../api/schema.ts'
 import type { Answer, Failure } from './api.ts'
 import type { Clock } from './clock.ts'
 import type { Change, Updates } from './live.ts'
-import type { Page } from './resources.ts'
 import { isSame } from './store.ts'
 
 export type FeedSource<T> = {

@@ -3,8 +3,7 @@
 
 import { signal, type ReadonlySignal } from '@preact/signals'
 
-import { withQuery } from './address.ts'
-import { pageHeaders } from './api.ts'
+import { pageHeaders, requestOf } from './api.ts'
 import type { Clock } from './clock.ts'
 
 export type Change = {
@@ -39,7 +38,6 @@ type Tools = {
   readonly onBreak: () => Promise<void>
 }
 
-const EVENTS = '/dashboard/events'
 /** The relay sends a heartbeat every 15 seconds. */
 const SILENCE_MS = 45_000
 const RETRY_MS = [500, 1_000, 2_000, 4_000, 8_000] as const
@@ -125,7 +123,8 @@ export class Live implements Updates {
 
   /** Null where the relay refuses. */
   async #open(signal: AbortSignal): Promise<ReadableStream<Uint8Array> | null> {
-    const response = await fetch(withQuery(EVENTS, { after: this.#lastId }), {
+    const { path } = requestOf('watchChanges', { query: { after: this.#lastId } })
+    const response = await fetch(path, {
       headers: { accept: 'text/event-stream', ...pageHeaders() },
       cache: 'no-store',
       redirect: 'error',

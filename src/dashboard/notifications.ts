@@ -1,11 +1,11 @@
 // Notifications of the browser about new messages, shown by the leading page while no page is visible.
 
-import { href, withQuery } from './address.ts'
+import type { Conversation } from '../api/messages.ts'
+import { href } from './address.ts'
 import { readStored, store } from './browser-storage.ts'
 import type { Dashboard } from './dashboard.ts'
 import { isAnyVisible } from './leader.ts'
 import { conversationName } from './people.ts'
-import type { Conversation, Message, Page } from './resources.ts'
 import { isoTime } from './time-words.ts'
 import { messageExcerpt } from './words/attachments.ts'
 import { NOTIFY } from './words/conversations.ts'
@@ -37,10 +37,10 @@ type Tools = Pick<Dashboard, 'api' | 'clock' | 'live' | 'router' | 'session'>
 
 /** Messages that wait for an approval since the last look, newest first; none at the first one. */
 async function newlyHeld(api: Dashboard['api'], since: string | null, end: AbortSignal) {
+  if (since === null) return []
   const query = { type: 'all', queued_reason: 'approval', created_after: since, limit: SHOWN_MAX }
-  const path = withQuery('messages', query)
-  const answer = since === null ? null : await api.get<Page<Message>>(path, end)
-  return answer?.ok === true ? answer.value.data : []
+  const answer = await api.call('listMessages', { query, signal: end })
+  return answer.ok ? answer.value.data : []
 }
 
 /** Shows notifications until `end`. */
@@ -62,8 +62,8 @@ export function notify({ api, clock, live, router, session }: Tools, end: AbortS
     isLooking = false
   }
   async function showNew() {
-    const path = withQuery('conversations', { type: 'all', unread: 'true', limit: SHOWN_MAX })
-    const answer = await api.get<Page<Conversation>>(path, end)
+    const query = { type: 'all', unread: 'true', limit: SHOWN_MAX }
+    const answer = await api.call('listConversations', { query, signal: end })
     if (!answer.ok) return
     const timeOf = ({ last_message }: Conversation) => last_message?.created_at ?? ''
     const fresh = answer.value.data.filter((each) => seen !== null && timeOf(each) > seen)

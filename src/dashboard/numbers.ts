@@ -3,9 +3,9 @@
 
 import { signal } from '@preact/signals'
 
+import type { PhoneLine } from '../api/phone-lines.ts'
 import type * as Library from '../domain/handle.ts'
 import { tidyHandle } from './outbox.ts'
-import type { PhoneLine } from './resources.ts'
 
 const library = signal<typeof Library | null>(null)
 

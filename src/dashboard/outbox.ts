@@ -1,8 +1,8 @@
 // Sending what was composed exactly once, however often the button is pressed and whether or not the
 // answer to an earlier attempt arrived.
 
+import type { Message } from '../api/messages.ts'
 import type { Answer, Api } from './api.ts'
-import type { Message } from './resources.ts'
 
 export type Draft = {
   readonly to: string
@@ -28,7 +28,7 @@ const KEY_NUMBERS = 4
  * A function that hands drafts to the relay. The same draft again, before there is an answer or after a
  * failure, is the same send for the relay; after a success it is a new one.
  */
-export function createOutbox(api: Pick<Api, 'post'>): (draft: Draft) => Promise<Answer<Message>> {
+export function createOutbox(api: Pick<Api, 'call'>): (draft: Draft) => Promise<Answer<Message>> {
   let last = ''
   let key = ''
   return async (draft) => {
@@ -43,7 +43,7 @@ export function createOutbox(api: Pick<Api, 'post'>): (draft: Draft) => Promise<
 
 /** Sends with an idempotency key of the caller: drafts with the same key are sent once. */
 export function sendOnce(
-  api: Pick<Api, 'post'>,
+  api: Pick<Api, 'call'>,
   draft: Draft,
   key: string,
 ): Promise<Answer<Message>> {
@@ -51,10 +51,10 @@ export function sendOnce(
   const { to, lineId, groupId, service } = draft
   const content = contentOf(draft)
   if (groupId !== undefined) {
-    return api.post<Message>(`conversations/${groupId}/messages`, content, { headers })
+    return api.call('sendInConversation', { params: { id: groupId }, body: content, headers })
   }
   const body = { to, ...content, phone_line_id: lineId, ...(service && { service }) }
-  return api.post<Message>('messages/send', body, { headers })
+  return api.call('sendMessage', { body, headers })
 }
 
 /** Text and files; a text without a word is left out where there are files. */
@@ -87,14 +87,14 @@ export function draftOf(message: Message): Draft {
  * new message as it is now, because a repetition gets the answer of the first time.
  */
 export async function sendAgain(
-  api: Pick<Api, 'get' | 'post'>,
+  api: Pick<Api, 'call'>,
   message: Message,
   service?: 'SMS',
 ): Promise<Answer<Message>> {
   const draft = { ...draftOf(message), ...(service && { service }) }
   const answer = await sendOnce(api, draft, `${service ?? 'again'}-${message.id}`)
   if (!answer.ok) return answer
-  const now = await api.get<Message>(`messages/${answer.value.id}`)
+  const now = await api.call('getMessage', { params: { id: answer.value.id } })
   return now.ok ? now : answer
 }
 

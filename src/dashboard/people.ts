@@ -1,7 +1,7 @@
 // People of a conversation: their names, and a color for each of a group's.
 
+import type { Conversation, Message, Person } from '../api/messages.ts'
 import { numberWords } from './numbers.ts'
-import type { Conversation, Message, Person } from './resources.ts'
 import { GROUP } from './words/send.ts'
 
 /** The colors of people, as the style sheet numbers them. */

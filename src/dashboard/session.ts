@@ -2,14 +2,13 @@
 
 import { computed, signal, type ReadonlySignal } from '@preact/signals'
 
+import type { SessionState } from '../api/dashboard.ts'
 import { request, type Answer } from './api.ts'
 import { pageKey, readStored, store, storePageKey } from './browser-storage.ts'
 import type { Clock } from './clock.ts'
-import type { SessionState } from './resources.ts'
 
 type Opened = SessionState & { readonly page_key?: string | undefined }
 
-const SESSION = '/dashboard/session'
 /** Stored in the browser of a member. */
 const MEMBER = 'hookline-member'
 const RETRY_MS = 2_000
@@ -57,7 +56,7 @@ export class SessionStore {
 
   async refresh(): Promise<void> {
     const changeCount = this.#changeCount
-    const answer = await request<SessionState>({ method: 'GET', path: SESSION })
+    const answer = await request('getSession')
     // An answer to a call from before a change describes the previous session.
     if (changeCount !== this.#changeCount) return
     this.#isReachable.value = answer.ok || this.#now.value !== null
@@ -66,30 +65,30 @@ export class SessionStore {
 
   /** As the owner where the name is empty. */
   signIn(password: string, name = ''): Promise<Answer<SessionState>> {
-    return this.#change(SESSION, name === '' ? { password } : { name, password })
+    const body = name === '' ? { password } : { name, password }
+    return this.#change(request('signIn', { body }))
   }
 
   /** Sets the first password, or replaces a forgotten one, with the token of a setup link. */
   setUp(token: string, password: string): Promise<Answer<SessionState>> {
-    return this.#change('/dashboard/setup', { token, password })
+    return this.#change(request('setUp', { body: { token, password } }))
   }
 
   elevate(password: string): Promise<Answer<SessionState>> {
-    return this.#change(`${SESSION}/elevate`, { password })
+    return this.#change(request('elevate', { body: { password } }))
   }
 
   changePassword(current: string, password: string): Promise<Answer<SessionState>> {
-    return this.#change('/dashboard/password', { current, password })
+    return this.#change(request('changePassword', { body: { current, password } }))
   }
 
   /** Saves the next step of setup; null once it is finished. */
   setStep(step: string | null): Promise<Answer<SessionState>> {
-    return this.#change('/dashboard/setup-step', { step }, 'PUT')
+    return this.#change(request('putSetupStep', { body: { step } }))
   }
 
   async signOut(where: 'here' | 'everywhere'): Promise<Answer<unknown>> {
-    const path = where === 'here' ? SESSION : `${SESSION}s`
-    const answer = await request<SessionState>({ method: 'DELETE', path })
+    const answer = await request(where === 'here' ? 'signOut' : 'signOutEverywhere')
     if (answer.ok) {
       storePageKey(null)
       this.end()
@@ -116,12 +115,8 @@ export class SessionStore {
     this.#question.value = null
   }
 
-  async #change(
-    path: string,
-    body: object,
-    method: 'POST' | 'PUT' = 'POST',
-  ): Promise<Answer<SessionState>> {
-    const answer = await request<Opened>({ method, path, body })
+  async #change(asked: Promise<Answer<Opened>>): Promise<Answer<SessionState>> {
+    const answer = await asked
     this.#changeCount += 1
     if (!answer.ok && answer.failure.code === 'signed_out') this.end()
     // The answer may be without the session.

@@ -2,72 +2,45 @@
 
 import { useEffect } from 'preact/hooks'
 
+import type { LineChecks, WebhookDay } from '../api/dashboard.ts'
+import type { PhoneLine } from '../api/phone-lines.ts'
 import { useDashboard, useRead } from './dashboard.ts'
-import type {
-  About,
-  Attention,
-  Backup,
-  Box,
-  BrowserSession,
-  HomePictures,
-  Key,
-  KindInfo,
-  LineChecks,
-  LinePictures,
-  Page,
-  PhoneLine,
-  RelayState,
-  SeenDelivery,
-  Setting,
-  Webhook,
-  WebhookDay,
-  WebhookPictures,
-} from './resources.ts'
 import type { Read } from './store.ts'
 
-type All<T> = Pick<Page<T>, 'data'>
-
 /** A relay has a handful of lines, webhooks and keys: the longest page holds all of them. */
-const ALL = '?limit=200'
-export const CHECKS = '/dashboard/checks'
+const ALL = { query: { limit: 200 } }
 
-export const useLines = (): Read<All<PhoneLine>> => useRead(`phone-lines${ALL}`, 'line')
-export const useBoxes = (): Read<All<Box>> => useRead('boxes', 'box')
-export const useWebhooks = (): Read<All<Webhook>> => useRead(`webhooks${ALL}`, 'webhook')
-export const useKeys = (): Read<All<Key>> => useRead(`keys${ALL}`, 'key')
-export const useSettings = (): Read<All<Setting>> => useRead('settings', 'setting')
+export const useLines = () => useRead('listPhoneLines', ALL, 'line')
+export const useBoxes = () => useRead('listBoxes', {}, 'box')
+export const useWebhooks = () => useRead('listWebhooks', ALL, 'webhook')
+export const useKeys = () => useRead('listKeys', ALL, 'key')
+export const useSettings = () => useRead('listSettings', {}, 'setting')
 /** Time zone of days and limits; null until it is known. */
 export function useTimeZone(): string | null {
   return useSettings().value?.data.find(({ name }) => name === 'time_zone')?.value ?? null
 }
-export const useBackups = (): Read<All<Backup>> => useRead('backups', 'backup')
-export const useAbout = (): Read<About> => useRead('/dashboard/about')
+export const useBackups = () => useRead('listBackups', {}, 'backup')
+export const useAbout = () => useRead('getAbout', {})
 /** Empty until they are known: a view that depends on them waits for `useAbout`. */
-export const useKinds = (): readonly KindInfo[] => useAbout().value?.kinds ?? []
-export const useBrowsers = (): Read<All<BrowserSession>> =>
-  useRead('/dashboard/sessions', 'session')
-export const useChecks = (): Read<All<LineChecks>> => useRead(CHECKS, 'health', 'line')
-export const useRelayState = (): Read<RelayState> =>
-  useRead('/dashboard/state', 'health', 'line', 'webhook')
-export const useHomePictures = (): Read<HomePictures> =>
-  useEachMinute('/dashboard/pictures/home', 'line', 'webhook')
-export const useLinePictures = (id: string): Read<LinePictures> =>
-  useEachMinute(`/dashboard/pictures/line/${id}`, id)
-export const useWebhookPictures = (id: string): Read<WebhookPictures> =>
-  useEachMinute(`/dashboard/pictures/webhook/${id}`, id)
-export const useWebhookDays = (): Read<All<WebhookDay>> =>
-  useRead('/dashboard/webhook-days', 'delivery', 'webhook')
-export const useDelivery = (id: string): Read<SeenDelivery> =>
-  useRead(`/dashboard/webhook-deliveries/${id}`, id)
-
-export const useAttention = (): Read<Attention> => useRead('/dashboard/attention', 'message')
+export const useKinds = () => useAbout().value?.kinds ?? []
+export const useBrowsers = () => useRead('listSessions', {}, 'session')
+export const useChecks = () => useRead('listChecks', {}, 'health', 'line')
+export const useRelayState = () => useRead('getRelayState', {}, 'health', 'line', 'webhook')
+export const useHomePictures = () =>
+  useEachMinute(useRead('getHomePictures', {}, 'line', 'webhook'))
+export const useLinePictures = (id: string) =>
+  useEachMinute(useRead('getLinePictures', { params: { id } }, id))
+export const useWebhookPictures = (id: string) =>
+  useEachMinute(useRead('getWebhookPictures', { params: { id } }, id))
+export const useWebhookDays = () => useRead('listWebhookDays', {}, 'delivery', 'webhook')
+export const useDelivery = (id: string) => useRead('getSeenDelivery', { params: { id } }, id)
+export const useAttention = () => useRead('getAttention', {}, 'message')
 
 const MINUTE_MS = 60_000
 
 /** Figures change with every message: they are read again each minute instead. */
-function useEachMinute<T>(path: string, ...on: readonly string[]): Read<T> {
+function useEachMinute<T>(read: Read<T>): Read<T> {
   const { clock } = useDashboard()
-  const read = useRead<T>(path, ...on)
   useEffect(read.refresh, [Math.floor(clock.now.value / MINUTE_MS)])
   return read
 }

@@ -1,7 +1,7 @@
 // A cache of what the page has read, fresh while a component shows it. Coming back to a view shows the
 // cached value at once, and reads it again in the background.
 //
-//   const keys = useRead<Page<Key>>('keys', 'key')
+//   const keys = useRead('listKeys', {}, 'key')
 //   keys.now.state    // 'loading' | 'ready' (value) | 'failed' (failure)
 
 import { signal, type ReadonlySignal } from '@preact/signals'

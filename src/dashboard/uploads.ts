@@ -3,9 +3,8 @@
 
 import { signal, type ReadonlySignal } from '@preact/signals'
 
-import { withQuery } from './address.ts'
+import type { Attachment } from '../api/attachments.ts'
 import type { Api, Failure } from './api.ts'
-import type { Attachment } from './resources.ts'
 import { FILES } from './words/send.ts'
 
 export type Upload = {
@@ -102,8 +101,8 @@ export class Uploads {
     if (file === undefined) return
     const end = new AbortController()
     this.#running.set(key, end)
-    const path = withQuery('attachments', { filename: file.name })
-    const answer = await this.#api.upload<Attachment>(path, file, {
+    const call = { query: { filename: file.name } }
+    const answer = await this.#api.upload('uploadAttachment', call, file, {
       signal: end.signal,
       onProgress: (share) => this.#change(key, { progress: share }),
     })

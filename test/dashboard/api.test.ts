@@ -26,7 +26,7 @@ test('a call that needs the password asks for it, and is repeated once it is giv
   const asked = answers(refusal(403, 'password_needed'), Response.json({ id: 'key_1' }))
   const { api, passwords } = apiRig(true)
 
-  const answer = await api.post('keys', { name: 'shop' })
+  const answer: unknown = await api.call('createKey', { body: { name: 'shop' } })
 
   expect(answer).toEqual({ ok: true, value: { id: 'key_1' } })
   expect(passwords.count).toBe(1)
@@ -37,7 +37,7 @@ test('a call whose question is closed is not repeated', async () => {
   const asked = answers(refusal(403, 'password_needed'))
   const { api } = apiRig(false)
 
-  const answer = await api.remove('keys/key_1')
+  const answer = await api.call('revokeKey', { params: { id: 'key_1' } })
 
   expect(answer).toMatchObject({ ok: false, failure: { code: 'password_needed' } })
   expect(asked).toHaveLength(1)
@@ -55,8 +55,8 @@ test('a page that goes on although it is short is read on, up to its limit or th
   )
   const { api } = apiRig(true)
 
-  const full = await api.get('messages?service=SMS&limit=3')
-  const cut = await api.get('messages?limit=3')
+  const full: unknown = await api.call('listMessages', { query: { service: 'SMS', limit: 3 } })
+  const cut = await api.call('listMessages', { query: { limit: 3 } })
 
   const value = { data: ['x', 'y', 'z'], has_more: true, next_cursor: 'c' }
   expect(full).toEqual({ ok: true, value })
@@ -74,7 +74,7 @@ test('a session that ended leads to sign-in', async () => {
   answers(refusal(401, 'signed_out'))
   const { api, signedOut } = apiRig(true)
 
-  await api.get('keys')
+  await api.call('listKeys')
 
   expect(signedOut.count).toBe(1)
 })
@@ -83,7 +83,7 @@ test('a refusal is a value, with all that the relay says', async () => {
   const details = { limit: 'daily_contacts' }
   answers(refusal(429, 'rate_limit_exceeded', { details, retryAfter: '30' }))
 
-  expect(await apiRig(true).api.get('keys')).toEqual({
+  expect(await apiRig(true).api.call('listKeys')).toEqual({
     ok: false,
     failure: {
       code: 'rate_limit_exceeded',
@@ -95,12 +95,12 @@ test('a refusal is a value, with all that the relay says', async () => {
   })
 })
 
-test("a path from the root on is one of the dashboard's own routes", async () => {
+test("an operation of browsers alone is one of the dashboard's own routes", async () => {
   const asked = answers(Response.json({ version: '1.2.3' }), refusal(401, 'signed_out'))
   const { api, signedOut } = apiRig(true)
 
-  const about = await api.get('/dashboard/about')
-  await api.get('/dashboard/sessions')
+  const about: unknown = await api.call('getAbout')
+  await api.call('listSessions')
 
   expect(about).toEqual({ ok: true, value: { version: '1.2.3' } })
   expect(asked).toEqual(['GET /dashboard/about', 'GET /dashboard/sessions'])
@@ -115,9 +115,9 @@ test('a relay that does not answer, and a proxy that answers in its place, are v
   )
   const { api } = apiRig(true)
 
-  const codes = [await api.get('keys'), await api.get('keys'), await api.get('keys')].map(
-    (answer) => (answer.ok ? 'ok' : answer.failure.code),
-  )
+  const list = () => api.call('listKeys')
+  const given = [await list(), await list(), await list()]
+  const codes = given.map((answer) => (answer.ok ? 'ok' : answer.failure.code))
 
   expect(codes).toEqual(['unreachable', 'unreachable', 'unknown'])
 })

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 
-import type { Key } from '../../src/dashboard/resources.ts'
+import type { Key } from '../../src/api/keys.ts'
 import { creatorWords, firstCall, keyName, keySentence } from '../../src/dashboard/words/keys.ts'
 import { expandScopes } from '../../src/domain/permissions.ts'
 import { KINDS, phoneLine } from './samples.ts'

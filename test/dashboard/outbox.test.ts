@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 
-import type { Answer, CallOptions } from '../../src/dashboard/api.ts'
+import type { Message } from '../../src/api/messages.ts'
+import type { AnyCall, Answer, OperationId } from '../../src/dashboard/api.ts'
 import {
   createOutbox,
   draftOf,
@@ -9,8 +10,7 @@ import {
   tidyHandle,
   type Draft,
 } from '../../src/dashboard/outbox.ts'
-import type { Message } from '../../src/dashboard/resources.ts'
-import { UNREACHABLE, ok } from './page-rig.ts'
+import { fakeApi, UNREACHABLE, ok } from './page-rig.ts'
 import { message } from './samples.ts'
 
 const DRAFT: Draft = { to: '+12025550147', text: 'Your table is ready.', lineId: null }
@@ -56,60 +56,60 @@ for (const [what, isSame, answer, change] of NEXT) {
 const BODIES: readonly (readonly [
   what: string,
   draft: Partial<Draft>,
-  path: string,
-  body: unknown,
+  id: OperationId,
+  call: AnyCall,
 ])[] = [
   [
     'files and a text',
     { attachments: ['att_1', 'att_2'] },
-    'messages/send',
+    'sendMessage',
     {
-      to: DRAFT.to,
-      text: DRAFT.text,
-      attachments: [{ id: 'att_1' }, { id: 'att_2' }],
-      phone_line_id: null,
+      body: {
+        to: DRAFT.to,
+        text: DRAFT.text,
+        attachments: [{ id: 'att_1' }, { id: 'att_2' }],
+        phone_line_id: null,
+      },
     },
   ],
   [
     'files without a word',
     { text: ' ', attachments: ['att_1'] },
-    'messages/send',
-    { to: DRAFT.to, attachments: [{ id: 'att_1' }], phone_line_id: null },
+    'sendMessage',
+    { body: { to: DRAFT.to, attachments: [{ id: 'att_1' }], phone_line_id: null } },
   ],
   [
     'a text by one line',
     { lineId: 'line_1' },
-    'messages/send',
-    { to: DRAFT.to, text: DRAFT.text, phone_line_id: 'line_1' },
+    'sendMessage',
+    { body: { to: DRAFT.to, text: DRAFT.text, phone_line_id: 'line_1' } },
   ],
   [
     'a text to a group',
     { groupId: 'conv_1' },
-    'conversations/conv_1/messages',
-    { text: DRAFT.text },
+    'sendInConversation',
+    { params: { id: 'conv_1' }, body: { text: DRAFT.text } },
   ],
   [
     'a text by a service',
     { service: 'SMS' },
-    'messages/send',
-    { to: DRAFT.to, text: DRAFT.text, phone_line_id: null, service: 'SMS' },
+    'sendMessage',
+    { body: { to: DRAFT.to, text: DRAFT.text, phone_line_id: null, service: 'SMS' } },
   ],
 ]
 
-for (const [what, draft, path, body] of BODIES) {
-  test(`${what} is posted to ${path}, to be answered as soon as it is written down`, async () => {
+for (const [what, draft, id, call] of BODIES) {
+  test(`${what} is posted by ${id}, to be answered as soon as it is written down`, async () => {
     const calls: unknown[] = []
-    const api = {
-      post: async <T>(to: string, content?: unknown, more?: CallOptions): Promise<Answer<T>> => {
-        calls.push([to, content, more?.headers])
-        return FAILED
-      },
-    }
+    const api = fakeApi((to, call) => {
+      calls.push([to, call])
+      return FAILED
+    })
 
     await sendOnce(api, { ...DRAFT, ...draft }, 'key')
 
     const headers = { 'idempotency-key': 'key', prefer: 'respond-async' }
-    expect(calls).toEqual([[path, body, headers]])
+    expect(calls).toEqual([[id, { ...call, headers }]])
   })
 }
 
@@ -141,12 +141,10 @@ test('a message to a group is sent again to the group, by the service that was a
 
 function apiOf(...answers: readonly Answer<Message>[]) {
   const keys: string[] = []
-  const api = {
-    post: async <T>(_path: string, _body?: unknown, options?: CallOptions): Promise<Answer<T>> => {
-      keys.push(options?.headers?.['idempotency-key'] ?? '')
-      return answers[keys.length - 1] as Answer<T> // Only messages are posted here.
-    },
-  }
+  const api = fakeApi((_id, { headers }) => {
+    keys.push(headers?.['idempotency-key'] ?? '')
+    return answers[keys.length - 1] ?? FAILED
+  })
   return { api, keys }
 }
 

@@ -3,10 +3,10 @@
 
 import { signal } from '@preact/signals'
 
-import type { Answer, Failure } from '../../src/dashboard/api.ts'
+import type { Page } from '../../src/api/schema.ts'
+import type { AnyCall, Answer, Api, Failure, OperationId } from '../../src/dashboard/api.ts'
 import type { Clock } from '../../src/dashboard/clock.ts'
 import type { Update, Updates } from '../../src/dashboard/live.ts'
-import type { Page } from '../../src/dashboard/resources.ts'
 import { TestClock } from '../support/test-clock.ts'
 
 export function pageClock(clock = new TestClock()): Clock {
@@ -45,6 +45,13 @@ export const UNREACHABLE: Failure = {
 
 export function ok<T>(value: T): Answer<T> {
   return { ok: true, value }
+}
+
+/** The calls of an API, each answered as the test says. */
+export function fakeApi(
+  answer: (id: OperationId, call: AnyCall) => Answer<unknown>,
+): Pick<Api, 'call'> {
+  return { call: async (id, ...[call = {}]) => answer(id, call) as never } // As the operation would.
 }
 
 export function listOf<T>(data: readonly T[], nextCursor?: string | null): Page<T> {

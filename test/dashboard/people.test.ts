@@ -2,18 +2,15 @@
 
 import { expect, test } from 'bun:test'
 
+import type { Reaction } from '../../src/api/messages.ts'
 import {
   COLOR_COUNT,
   conversationName,
   counterpart,
   personColor,
 } from '../../src/dashboard/people.ts'
-import type { Reaction } from '../../src/dashboard/resources.ts'
-import {
-  groupRefusal,
-  reactionWords,
-  serviceWords,
-} from '../../src/dashboard/words/message-states.ts'
+import { reactionWords } from '../../src/dashboard/words/conversations.ts'
+import { groupRefusal, serviceWords } from '../../src/dashboard/words/message-states.ts'
 import { conversation, message, phoneLine } from './samples.ts'
 
 const ANN = { handle: '+12025550147', name: 'Ann Lee' }

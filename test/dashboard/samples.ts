@@ -1,14 +1,10 @@
 // Answers of the API with all their fields, for tests that look at some of them.
 
-import type {
-  Attachment,
-  Conversation,
-  Message,
-  MessageAttachment,
-  PhoneLine,
-  SeenDelivery,
-  Webhook,
-} from '../../src/dashboard/resources.ts'
+import type { Attachment, MessageAttachment } from '../../src/api/attachments.ts'
+import type { SeenDelivery } from '../../src/api/dashboard.ts'
+import type { Conversation, Message } from '../../src/api/messages.ts'
+import type { PhoneLine } from '../../src/api/phone-lines.ts'
+import type { Webhook } from '../../src/api/webhooks.ts'
 import { kindInfo } from '../../src/http/dashboard-views.ts'
 import { LINE_KINDS } from '../../src/lines/kinds.ts'
 

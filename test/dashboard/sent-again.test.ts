@@ -2,11 +2,11 @@
 
 import { expect, test } from 'bun:test'
 
-import type { Answer, CallOptions } from '../../src/dashboard/api.ts'
+import type { Message } from '../../src/api/messages.ts'
+import type { Answer } from '../../src/dashboard/api.ts'
 import { sendAgain } from '../../src/dashboard/outbox.ts'
-import type { Message } from '../../src/dashboard/resources.ts'
 import { againWords, goesAsSms } from '../../src/dashboard/words/message-states.ts'
-import { ok } from './page-rig.ts'
+import { fakeApi, ok } from './page-rig.ts'
 import { message, phoneLine } from './samples.ts'
 
 const NO_IMESSAGE = {
@@ -58,20 +58,18 @@ test('SMS is offered for a number that is not on iMessage, if its line can choos
 /** Answers a send with `first`, and reads of a message with `now`. */
 function apiOf(first: Answer<Message>, now: Answer<Message>) {
   const posts: unknown[] = []
-  return {
-    posts,
-    post: async <T>(_: string, body?: unknown, more?: CallOptions): Promise<Answer<T>> => {
-      posts.push([more?.headers?.['idempotency-key'], body])
-      return first as Answer<T>
-    },
-    get: async <T>() => now as Answer<T>,
-  }
+  const api = fakeApi((id, { body, headers }) => {
+    if (id === 'getMessage') return now
+    posts.push([headers?.['idempotency-key'], body])
+    return first
+  })
+  return { api, posts }
 }
 
 test('the answer is the new message as it is now, once for each service', async () => {
   const accepted = outbound({ id: 'msg_2', status: 'queued' })
   const failed = { ...accepted, status: 'failed', error: NO_IMESSAGE } as const
-  const api = apiOf(ok(accepted), ok(failed))
+  const { api, posts } = apiOf(ok(accepted), ok(failed))
   const old = outbound({ status: 'failed', text: 'hello', service_requested: 'iMessage' })
 
   const again = await sendAgain(api, old)
@@ -79,7 +77,7 @@ test('the answer is the new message as it is now, once for each service', async 
 
   expect(again).toEqual(ok(failed))
   const body = { to: old.handle, text: 'hello', phone_line_id: 'line_1' }
-  expect(api.posts).toEqual([
+  expect(posts).toEqual([
     ['again-msg_1', { ...body, service: 'iMessage' }],
     ['SMS-msg_1', { ...body, service: 'SMS' }],
   ])

@@ -2,8 +2,8 @@
 
 import { expect, test } from 'bun:test'
 
-import type { Answer, UploadOptions } from '../../src/dashboard/api.ts'
-import type { Attachment } from '../../src/dashboard/resources.ts'
+import type { Attachment } from '../../src/api/attachments.ts'
+import type { AnyCall, Answer, UploadOptions } from '../../src/dashboard/api.ts'
 import { FILES_MAX, Uploads } from '../../src/dashboard/uploads.ts'
 import { UNREACHABLE, ok } from './page-rig.ts'
 import { attachment } from './samples.ts'
@@ -16,7 +16,7 @@ test('each file is uploaded under its name, with its progress', async () => {
   uploads.add([file('menu & wine.pdf')])
   started[0]?.options.onProgress(0.4)
 
-  expect(started[0]?.path).toBe('attachments?filename=menu+%26+wine.pdf')
+  expect(started[0]?.name).toBe('menu & wine.pdf')
   expect(uploads.now.value).toMatchObject([{ name: 'menu & wine.pdf', size: 4, progress: 0.4 }])
   expect(uploads.isComplete).toBe(false)
 })
@@ -75,7 +75,7 @@ test('two are uploaded at a time, and one that is done or removed makes room for
 
   expect(started[0]?.options.signal.aborted).toBe(true)
   expect(counts).toEqual([2, 3, 4])
-  expect(started.map(({ path }) => path.slice(-1))).toEqual(['a', 'b', 'c', 'd'])
+  expect(started.map(({ name }) => name)).toEqual(['a', 'b', 'c', 'd'])
 })
 
 test('no more files are taken than a message can have', () => {
@@ -104,15 +104,15 @@ function file(name: string): File {
   return new File(['1234'], name, { type: 'application/pdf' })
 }
 
-type Started = { readonly path: string; readonly options: UploadOptions }
+type Started = { readonly name: string; readonly options: UploadOptions }
 
 function rig() {
   const started: Started[] = []
   const pending: PromiseWithResolvers<Answer<Attachment>>[] = []
   const api = {
-    upload: <T>(path: string, _file: Blob, options: UploadOptions): Promise<Answer<T>> => {
+    upload: <T>(_id: string, { query }: AnyCall, _: Blob, options: UploadOptions) => {
       const answer = Promise.withResolvers<Answer<Attachment>>()
-      started.push({ path, options })
+      started.push({ name: String(query?.['filename']), options })
       pending.push(answer)
       return answer.promise as Promise<Answer<T>> // Only attachments are uploaded.
     },

@@ -71,11 +71,12 @@ for (const [path, target] of FORBIDDEN) {
 }
 
 test('the page knows the types of the server, and nothing that browsers would load with them', () => {
-  const path = 'src/dashboard/resources.ts'
+  const path = 'src/dashboard/api.ts'
   const types = "import type { Message } from '../api/messages.ts'\n"
   const values = "import { Message } from '../api/messages.ts'\n"
+  const macro = "import { routes } from '../api/routes.macro.ts' with { type: 'macro' }\n"
 
-  expect(layerProblems({ path, text: types })).toEqual([])
+  expect(layerProblems({ path, text: types + macro })).toEqual([])
   expect(layerProblems({ path, text: values })).toEqual([
     `${path} must import only types of ../api/messages.ts`,
   ])

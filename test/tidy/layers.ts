@@ -48,6 +48,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'api',
     'domain/number-words',
     'domain/pages',
+    'domain/paths',
     'domain/permissions',
     'domain/handle',
     'domain/webhook-state',
@@ -127,9 +128,9 @@ const PACKAGE_PLACES: Readonly<Record<string, readonly string[]>> = {
 
 const IMPORT =
   /(?:^|\n)\s*(?:import|export)\s(?:[^'";]*?\sfrom\s)?\s*'([^']+)'|\bimport\(\s*'([^']+)'/g
-/** An import that is more than types, of what browsers shall not have to load. */
+/** An import of more than types that browsers would load; a macro runs while the page is bundled. */
 const VALUE_OF_SERVER =
-  /(?:^|\n)\s*(?:import|export)(?!\s+type\b)\s(?:[^'";]*?\sfrom\s)?\s*'((?:\.\.\/)+api\/[^']+|typebox)'/g
+  /(?:^|\n)\s*(?:import|export)(?!\s+type\b)\s(?:[^'";]*?\sfrom\s)?\s*'((?:\.\.\/)+api\/[^']+|typebox)'(?! with \{ type: 'macro' \})/g
 const T_OF_ELYSIA = /import\s*\{[^}]*\bt\b[^}]*\}\s*from\s*'elysia'/
 
 /** The client of the broker, which a relay without boxes does not load. */

@@ -90,14 +90,15 @@ export function ConfirmButton<T>(props: ConfirmProps<T>) {
 type DeleteProps = {
   readonly page: 'lines' | 'webhooks'
   readonly noun: string
-  readonly path: string
+  readonly id: string
   readonly consequence: string
   readonly children: ComponentChildren
 }
 
 /** Deletes an entry of a list, and returns to the list. */
-export function DeleteCard({ page, noun, path, consequence, children }: DeleteProps) {
+export function DeleteCard({ page, noun, id, consequence, children }: DeleteProps) {
   const { api, notices, router } = useDashboard()
+  const operation = page === 'lines' ? 'deletePhoneLine' : 'deleteWebhook'
   return (
     <Card title={COMMON.delete}>
       <p class="small quiet">{children}</p>
@@ -108,7 +109,7 @@ export function DeleteCard({ page, noun, path, consequence, children }: DeletePr
           title={COMMON.deleteThis(noun)}
           confirm={COMMON.delete}
           look="danger"
-          call={() => api.remove(path)}
+          call={() => api.call(operation, { params: { id } })}
           onDone={() => {
             notices.done(COMMON.deleted)
             router.replace(href(page))

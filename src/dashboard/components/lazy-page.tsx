@@ -123,7 +123,7 @@ function lazy<Props extends object>(
  */
 async function isUpgraded(): Promise<boolean> {
   if (history.state === RELOADED) return false
-  return (await request({ method: 'GET', path: '/dashboard/session' })).ok
+  return (await request('getSession')).ok
 }
 
 function reload(): void {

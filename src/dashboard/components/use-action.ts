@@ -1,6 +1,9 @@
 // An action of the relay, started by a button or a form, once at a time:
 //
-//   const remove = useAction(() => api.remove(`webhooks/${id}`), () => notices.done('Deleted.'))
+//   const remove = useAction(
+//     () => api.call('deleteWebhook', { params: { id } }),
+//     () => notices.done('Deleted.'),
+//   )
 //   <Button isBusy={remove.isBusy} onClick={remove.start}>…  <FailureNote failure={remove.failure} />
 
 import { useSignal } from '@preact/signals'

@@ -1,13 +1,10 @@
-import type { ComponentChildren, VNode } from 'preact'
+import type { ComponentChildren } from 'preact'
 
-import { href } from '../address.ts'
 import type { Read } from '../store.ts'
-import { COMMON } from '../words/common.ts'
-import { LinkButton } from './button.tsx'
 import { FailureNote } from './callout.tsx'
 import type { IconName } from './drawings.ts'
 import { Icon } from './icon.tsx'
-import { BackLink, Card, PageHead } from './page.tsx'
+import { Card } from './page.tsx'
 
 /** `line` a line of text, `row` a row of a list, `list` a card with rows. */
 type SkeletonKind = 'line' | 'row' | 'list' | 'card'
@@ -79,43 +76,5 @@ export function EmptyState({ icon, title, action, children }: EmptyProps) {
       <p class="empty-words">{children}</p>
       {action}
     </div>
-  )
-}
-
-type DetailProps<T> = {
-  /** The list that it belongs to, and the noun for one of its entries. */
-  readonly page: 'lines' | 'webhooks'
-  readonly noun: string
-  readonly id: string
-  readonly of: Read<{ readonly data: readonly T[] }>
-  /** Keeps the skeleton for other data, which would move the rest later. */
-  readonly isHeld: boolean
-  readonly head: (value: T) => VNode
-  readonly whyMissing: string
-  readonly children: (value: T) => ComponentChildren
-}
-
-/** The view of one entry of a list: a link back, its head, and the rest once it was read. */
-export function DetailView<T extends { readonly id: string }>(props: DetailProps<T>) {
-  const { page, noun, of, isHeld, whyMissing } = props
-  const found = of.value?.data.find(({ id }) => id === props.id)
-  const all = <LinkButton href={href(page)}>{COMMON.all(page)}</LinkButton>
-  const missing = (
-    <Card>
-      <EmptyState icon={page} title={COMMON.notFound(noun)} action={all}>
-        {whyMissing}
-      </EmptyState>
-    </Card>
-  )
-  return (
-    <>
-      <div>
-        <BackLink href={href(page)}>{`${noun}s`}</BackLink>
-        {found === undefined ? <PageHead title={noun}>{'\u00A0'}</PageHead> : props.head(found)}
-      </div>
-      <WhenReady of={isHeld ? { ...of, now: { state: 'loading' } } : of} count={2}>
-        {() => (found === undefined ? missing : props.children(found))}
-      </WhenReady>
-    </>
   )
 }

@@ -2,7 +2,9 @@
 
 import { useSignal } from '@preact/signals'
 
-import { href, withQuery } from '../address.ts'
+import type { AuditEntry } from '../../api/audit.ts'
+import type { RecentLog } from '../../api/owner.ts'
+import { href } from '../address.ts'
 import { type Api, UNREACHABLE } from '../api.ts'
 import { FailureNote } from '../components/callout.tsx'
 import { CodeBlock } from '../components/code-block.tsx'
@@ -13,7 +15,6 @@ import { Ago, PersonText } from '../components/text.tsx'
 import { EmptyState, Skeleton, WhenReady } from '../components/when-ready.tsx'
 import { useDashboard, useRead } from '../dashboard.ts'
 import type { FeedSource } from '../feed.ts'
-import type { AuditEntry, RecentLog } from '../resources.ts'
 import { useKeys, useLines, useWebhooks } from '../sources.ts'
 import { isoTime } from '../time-words.ts'
 import { useFeed } from '../use-feed.ts'
@@ -133,7 +134,7 @@ function sourceOf(api: Api, { actor, action, days }: Filter): FeedSource<AuditEn
   const since = days === '' ? null : isoTime(Date.now() - Number(days) * DAY_MS)
   return {
     page: (cursor, limit, signal) =>
-      api.get(withQuery('audit', { actor, action, since, cursor, limit }), signal),
+      api.call('listAudit', { query: { actor, action, since, cursor, limit }, signal }),
     entry: () => Promise.resolve({ ok: false, failure: UNREACHABLE }),
     // An entry never changes but for wrong passwords, which are counted.
     idIn: () => null,
@@ -165,7 +166,7 @@ function Entry({ entry, nameOf }: { readonly entry: AuditEntry; readonly nameOf:
 }
 
 function LogCard() {
-  const log = useRead<RecentLog>('log')
+  const log = useRead('getLog', {})
   return (
     <Card title={WORDS.log}>
       <WhenReady of={log} kind="line" count={6}>

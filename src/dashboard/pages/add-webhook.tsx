@@ -1,11 +1,11 @@
 import { useSignal } from '@preact/signals'
 
+import type { CreatedWebhook } from '../../api/webhooks.ts'
 import { inboxToken } from '../../domain/webhook-url.ts'
 import { href } from '../address.ts'
 import { ActionDialog } from '../components/dialog.tsx'
 import { useAction } from '../components/use-action.ts'
 import { useDashboard } from '../dashboard.ts'
-import type { CreatedWebhook } from '../resources.ts'
 import { USUAL_EVENTS } from '../words/webhook-form.ts'
 import { WEBHOOKS } from '../words/webhooks.ts'
 import { bodyOfDraft, FIELDS, SigningSecret, WebhookFields, type Draft } from './webhook-fields.tsx'
@@ -24,7 +24,7 @@ export function AddWebhook({ url, onClose }: AddProps) {
   // Lives as long as the dialog: nothing else in the page ever holds the secret.
   const created = useSignal<CreatedWebhook | null>(null)
   const action = useAction(
-    () => api.post<CreatedWebhook>('webhooks', bodyOfDraft(draft.value)),
+    () => api.call('createWebhook', { body: bodyOfDraft(draft.value) }),
     (webhook) => (created.value = webhook),
   )
   if (created.value !== null) {

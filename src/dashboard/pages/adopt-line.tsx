@@ -2,6 +2,7 @@
 
 import type { VNode } from 'preact'
 
+import type { PhoneLine } from '../../api/phone-lines.ts'
 import { href } from '../address.ts'
 import { Button } from '../components/button.tsx'
 import { Callout, FailureNote } from '../components/callout.tsx'
@@ -9,7 +10,6 @@ import { ConfirmButton } from '../components/dialog.tsx'
 import { PersonText } from '../components/text.tsx'
 import { useAction } from '../components/use-action.ts'
 import { useDashboard } from '../dashboard.ts'
-import type { PhoneLine } from '../resources.ts'
 import { useKinds } from '../sources.ts'
 import { isSimulated, lineName } from '../words/line-states.ts'
 import { LINES as WORDS } from '../words/lines.ts'
@@ -90,7 +90,7 @@ function partOf(names: Names, part: string) {
 /** The call that continues the line `from` on the device of `id`, and what follows it. */
 function useAdopt(id: string, from: string) {
   const { api, notices, router } = useDashboard()
-  const call = () => api.post<PhoneLine>(`phone-lines/${id}/adopt`, { from })
+  const call = () => api.call('adoptPhoneLine', { params: { id }, body: { from } })
   const onDone = (line: PhoneLine) => {
     notices.done(WORDS.adopted)
     router.go(href('lines', [line.id]))

@@ -2,7 +2,7 @@
 
 import { useSignal } from '@preact/signals'
 
-import { withQuery } from '../address.ts'
+import type { Message } from '../../api/messages.ts'
 import { Button } from '../components/button.tsx'
 import { Callout } from '../components/callout.tsx'
 import { ActionDialog } from '../components/dialog.tsx'
@@ -10,7 +10,6 @@ import { TextArea } from '../components/form.tsx'
 import { LongText } from '../components/text.tsx'
 import { useAction } from '../components/use-action.ts'
 import { useDashboard, useRead } from '../dashboard.ts'
-import type { Message, Page } from '../resources.ts'
 import { messageExcerpt } from '../words/attachments.ts'
 import { APPROVAL as WORDS } from '../words/conversations.ts'
 
@@ -32,9 +31,10 @@ export function ApprovalActions(props: Props) {
 
 function useDecision({ message, onChanged }: Props, action: 'approve' | 'deny') {
   const { api, notices } = useDashboard()
+  const operation = action === 'approve' ? 'approveMessage' : 'denyMessage'
   return useAction(
     (body: Readonly<Record<string, string>>) =>
-      api.post<Message>(`messages/${message.id}/${action}`, body),
+      api.call(operation, { params: { id: message.id }, body }),
     (decided) => {
       notices.done(WORDS[action === 'approve' ? 'approved' : 'denied'])
       onChanged(decided)
@@ -84,7 +84,7 @@ function WithText({ action, field, value, ...props }: TextProps) {
 export function ApprovalBar({ conversationId }: { readonly conversationId: string }) {
   const { session } = useDashboard()
   const query = { conversation_id: conversationId, queued_reason: 'approval', limit: 200 }
-  const { value, refresh } = useRead<Page<Message>>(withQuery('messages', query), 'message')
+  const { value, refresh } = useRead('listMessages', { query }, 'message')
   const first = value?.data.at(-1)
   if (value === null || first === undefined || session.member) return null
   return (

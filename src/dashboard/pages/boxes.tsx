@@ -2,6 +2,8 @@
 
 import { useSignal } from '@preact/signals'
 
+import type { Box, InvitedBox } from '../../api/boxes.ts'
+import type { PhoneLine } from '../../api/phone-lines.ts'
 import { href } from '../address.ts'
 import { fieldError } from '../api.ts'
 import { Button } from '../components/button.tsx'
@@ -15,7 +17,6 @@ import { Ago, PersonText } from '../components/text.tsx'
 import { useAction } from '../components/use-action.ts'
 import { EmptyState, WhenReady } from '../components/when-ready.tsx'
 import { useDashboard } from '../dashboard.ts'
-import type { Box, InvitedBox, PhoneLine } from '../resources.ts'
 import { useBoxes, useLines, useRelayState } from '../sources.ts'
 import { BOXES as WORDS } from '../words/boxes.ts'
 import { COMMON, sizeWords } from '../words/common.ts'
@@ -90,7 +91,7 @@ function BoxCard({ box, onInvite }: CardProps) {
           title={WORDS.removeTitle}
           confirm={WORDS.removeConfirm}
           look="danger"
-          call={() => api.remove(`boxes/${box.id}`)}
+          call={() => api.call('deleteBox', { params: { id: box.id } })}
           onDone={() => notices.done(WORDS.removed)}
         >
           {WORDS.removeWords(name)}
@@ -143,7 +144,7 @@ function RenameBox({ box, onClose }: NameProps) {
   const { api, notices } = useDashboard()
   const name = useSignal(box.name)
   const action = useAction(
-    () => api.patch<Box>(`boxes/${box.id}`, { name: name.value.trim() }),
+    () => api.call('renameBox', { params: { id: box.id }, body: { name: name.value.trim() } }),
     () => {
       notices.done(WORDS.renamed)
       onClose()
@@ -179,7 +180,7 @@ function AddBox({ named, onClose }: AddProps) {
   const name = useSignal(named)
   const invited = useSignal<InvitedBox | null>(null)
   const action = useAction(
-    () => api.post<InvitedBox>('boxes', { name: name.value.trim() }),
+    () => api.call('inviteBox', { body: { name: name.value.trim() } }),
     (box) => (invited.value = box),
   )
   if (invited.value !== null) return <JoinCommand invited={invited.value} onClose={onClose} />

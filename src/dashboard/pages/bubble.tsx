@@ -3,6 +3,8 @@
 import type { Signal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 
+import type { SessionState } from '../../api/dashboard.ts'
+import type { Message } from '../../api/messages.ts'
 import { href } from '../address.ts'
 import type { Answer } from '../api.ts'
 import { Button } from '../components/button.tsx'
@@ -13,17 +15,10 @@ import { useAction } from '../components/use-action.ts'
 import { useDashboard } from '../dashboard.ts'
 import type { Feed } from '../feed.ts'
 import { personColor, personName } from '../people.ts'
-import type { Message, SessionState } from '../resources.ts'
 import { absoluteTime, clockTime } from '../time-words.ts'
 import { grouped } from '../words/common.ts'
-import { BUBBLE } from '../words/conversations.ts'
-import {
-  reactionWords,
-  serviceWords,
-  sourceWords,
-  statusWords,
-  whyNot,
-} from '../words/message-states.ts'
+import { BUBBLE, reactionWords } from '../words/conversations.ts'
+import { serviceWords, sourceWords, statusWords, whyNot } from '../words/message-states.ts'
 import { MessageFiles } from './message-files.tsx'
 
 const APPROVAL_ACTIONS = lazyPart(async () => (await import('./approval.tsx')).ApprovalActions)
@@ -232,7 +227,7 @@ function NextSteps({ message, onChanged }: Props) {
     (failure) => notices.failed(failure.message),
   )
   const resolve = (status: 'sent' | 'failed') => () =>
-    start(() => api.post(`messages/${message.id}/resolve`, { status }))
+    start(() => api.call('resolveMessage', { params: { id: message.id }, body: { status } }))
   if (!isOpenTo(session.member, message)) return null
   if (message.status === 'uncertain') {
     return (
@@ -255,7 +250,7 @@ function NextSteps({ message, onChanged }: Props) {
           <Button
             icon="cross"
             isBusy={isBusy}
-            onClick={() => start(() => api.remove(`messages/${message.id}`))}
+            onClick={() => start(() => api.call('cancelMessage', { params: { id: message.id } }))}
           >
             {BUBBLE.cancel}
           </Button>

@@ -2,6 +2,7 @@
 
 import { useSignal } from '@preact/signals'
 
+import type { Contact } from '../../api/contacts.ts'
 import { fieldError } from '../api.ts'
 import { ActionDialog, ConfirmButton } from '../components/dialog.tsx'
 import { TextArea, TextField } from '../components/form.tsx'
@@ -9,7 +10,6 @@ import { useAction } from '../components/use-action.ts'
 import { ReadFailure } from '../components/when-ready.tsx'
 import { useDashboard, useRead } from '../dashboard.ts'
 import { numberWords, typedHandle } from '../numbers.ts'
-import type { Contact } from '../resources.ts'
 import { useLines } from '../sources.ts'
 import { COMMON } from '../words/common.ts'
 import { PEOPLE } from '../words/people.ts'
@@ -24,15 +24,11 @@ type Props = {
 
 /** Waits for what is known of the person: an empty form, saved, would overwrite it. */
 export function ContactDialog(props: Props) {
-  const path = props.handle !== null && props.isKnown ? contactPath(props.handle) : null
-  const read = useRead<Contact>(path)
+  const call = props.handle !== null && props.isKnown ? { params: { handle: props.handle } } : null
+  const read = useRead('getContact', call)
   const isGone = read.now.state === 'failed' && read.now.failure.status === 404
-  if (path !== null && read.value === null && !isGone) return <ReadFailure of={read} />
+  if (call !== null && read.value === null && !isGone) return <ReadFailure of={read} />
   return <ContactForm {...props} known={read.value} />
-}
-
-function contactPath(handle: string): string {
-  return `contacts/${encodeURIComponent(handle)}`
 }
 
 /** Texts as they are typed. */
@@ -56,10 +52,14 @@ function ContactForm(props: Props & { readonly known: Contact | null }) {
     onClose()
   }
   const saving = useAction(() => {
-    return api.put(contactPath(handle ?? typedHandle(typed.value, lines)), {
+    const body = {
       name: name.value.trim(),
       note: note.value.trim() === '' ? null : note.value,
       tags: tags.value.split(',').flatMap((tag) => (tag.trim() === '' ? [] : [tag.trim()])),
+    }
+    return api.call('putContact', {
+      params: { handle: handle ?? typedHandle(typed.value, lines) },
+      body,
     })
   }, end(PEOPLE.saved))
   const errorOf = (field: string) => fieldError(saving.failure, field)
@@ -100,7 +100,7 @@ function RemoveButton({ handle, onDone }: RemoveProps) {
         title={PEOPLE.removeThis}
         confirm={COMMON.delete}
         look="danger"
-        call={() => api.remove(contactPath(handle))}
+        call={() => api.call('deleteContact', { params: { handle } })}
         onDone={onDone}
       >
         {PEOPLE.consequence}

@@ -3,7 +3,10 @@
 import { useSignal } from '@preact/signals'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 
-import { href, withQuery } from '../address.ts'
+import type { SearchResult } from '../../api/contacts.ts'
+import type { Conversation, Message } from '../../api/messages.ts'
+import type { PhoneLine } from '../../api/phone-lines.ts'
+import { href } from '../address.ts'
 import type { Api } from '../api.ts'
 import { Button } from '../components/button.tsx'
 import { FailureNote } from '../components/callout.tsx'
@@ -20,7 +23,6 @@ import { useFocusRescue } from '../focus.ts'
 import { numberWords, typedHandle } from '../numbers.ts'
 import { isWhole } from '../outbox.ts'
 import { conversationName, isGroup, personName } from '../people.ts'
-import type { Conversation, Message, PhoneLine, SearchResult } from '../resources.ts'
 import { useLines } from '../sources.ts'
 import type { Loaded, Read } from '../store.ts'
 import { absoluteTime, shortTime } from '../time-words.ts'
@@ -262,10 +264,10 @@ function conversationSource(api: Api, { line, type, state }: Filter): FeedSource
   const query = { phone_line_id: line, type: type === '' ? 'all' : type, ...states }
   return {
     page: (cursor, limit, signal) =>
-      api.get(withQuery('conversations', { ...query, cursor, limit }), signal),
+      api.call('listConversations', { query: { ...query, cursor, limit }, signal }),
     // A conversation that moved to another line is listed under its new id only.
     entry: async (id, signal) => {
-      const answer = await api.get<Conversation>(`conversations/${id}`, signal)
+      const answer = await api.call('getConversation', { params: { id }, signal })
       if (!answer.ok || answer.value.moved_to === undefined) return answer
       const failure = { code: 'not_found', message: '', status: 404, details: {} }
       return { ok: false, failure: { ...failure, retryAfterSeconds: null } }
@@ -280,8 +282,8 @@ function conversationSource(api: Api, { line, type, state }: Filter): FeedSource
 /** Conversations that the relay finds, once typing has paused. */
 function useFound(typed: string): Read<SearchResult> {
   const settled = useSettled(typed)
-  const path = withQuery('search', { q: typed, limit: 50 })
-  return useRead(typed === '' || settled !== typed ? null : path, 'conversation')
+  const call = typed === '' || settled !== typed ? null : { query: { q: typed, limit: 50 } }
+  return useRead('search', call, 'conversation')
 }
 
 function fits(conversation: Conversation, { line, type, state }: Filter): boolean {

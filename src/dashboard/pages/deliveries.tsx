@@ -3,7 +3,9 @@
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 
-import { href, withQuery } from '../address.ts'
+import type { SeenDelivery } from '../../api/dashboard.ts'
+import type { Webhook } from '../../api/webhooks.ts'
+import { href } from '../address.ts'
 import type { Api } from '../api.ts'
 import { Button, LinkButton } from '../components/button.tsx'
 import { FailureNote } from '../components/callout.tsx'
@@ -18,7 +20,6 @@ import { EmptyState, Skeleton, WhenReady } from '../components/when-ready.tsx'
 import { useDashboard } from '../dashboard.ts'
 import type { FeedSource } from '../feed.ts'
 import { typedHandle } from '../numbers.ts'
-import type { SeenDelivery, Webhook } from '../resources.ts'
 import { useDelivery } from '../sources.ts'
 import { isoTime, pickedTime, pickerTime } from '../time-words.ts'
 import { useFeed } from '../use-feed.ts'
@@ -246,10 +247,11 @@ function DeliveryList({ webhook, open, filter }: Props & { readonly filter: Filt
 }
 
 function deliverySource(api: Api, webhookId: string, filter: Filter): FeedSource<SeenDelivery> {
-  const path = `/dashboard/webhooks/${webhookId}/deliveries`
+  const params = { id: webhookId }
   return {
-    page: (cursor, limit, signal) => api.get(withQuery(path, { ...filter, cursor, limit }), signal),
-    entry: (id, signal) => api.get(`/dashboard/webhook-deliveries/${id}`, signal),
+    page: (cursor, limit, signal) =>
+      api.call('listSeenDeliveries', { params, query: { ...filter, cursor, limit }, signal }),
+    entry: (id, signal) => api.call('getSeenDelivery', { params: { id }, signal }),
     idIn: ({ what, id }) => (what === 'delivery' ? id : null),
     movesUp: () => false,
     countMax: DELIVERIES_MAX,
@@ -333,7 +335,7 @@ function DeliveryRow({ webhook, delivery, isOpen, filter }: RowProps) {
 function RetryNow({ delivery }: Pick<RowProps, 'delivery'>) {
   const { api, notices } = useDashboard()
   const { isBusy, start } = useAction(
-    () => api.post(`webhook-deliveries/${delivery.id}/redeliver`),
+    () => api.call('redeliverWebhookDelivery', { params: { id: delivery.id } }),
     () => notices.done(DELIVERIES.sendingAgain),
     (failure) => notices.failed(refusalWords(failure)),
   )

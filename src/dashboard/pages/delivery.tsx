@@ -1,5 +1,7 @@
 // The details of a delivery: its failure, every attempt, and the request.
 
+import type { SeenAttempt, SeenDelivery } from '../../api/dashboard.ts'
+import type { Delivery, Webhook } from '../../api/webhooks.ts'
 import { href } from '../address.ts'
 import type { Failure } from '../api.ts'
 import { Button } from '../components/button.tsx'
@@ -11,7 +13,6 @@ import { Ago, LongText } from '../components/text.tsx'
 import { useAction } from '../components/use-action.ts'
 import { WhenReady } from '../components/when-ready.tsx'
 import { useDashboard, useRead } from '../dashboard.ts'
-import type { SeenAttempt, Delivery, SeenDelivery, SentRequest, Webhook } from '../resources.ts'
 import { DELIVERIES, isTest, nextTryWords, refusalWords } from '../words/deliveries.ts'
 
 type Props = { readonly webhook: Webhook; readonly delivery: SeenDelivery }
@@ -37,7 +38,7 @@ export function DeliveryDetail({ webhook, delivery }: Props) {
 function Redeliver({ delivery }: Pick<Props, 'delivery'>) {
   const { api, notices } = useDashboard()
   const { isBusy, failure, start } = useAction(
-    () => api.post(`webhook-deliveries/${delivery.id}/redeliver`),
+    () => api.call('redeliverWebhookDelivery', { params: { id: delivery.id } }),
     () => notices.done(DELIVERIES.sendingAgain),
   )
   return (
@@ -125,7 +126,7 @@ function AttemptItem({ attempt, isNewest }: ItemProps) {
 
 function Request({ delivery }: { readonly delivery: Delivery }) {
   const { id, event } = delivery
-  const sent = useRead<SentRequest>(`/dashboard/webhook-deliveries/${id}/request`, id)
+  const sent = useRead('getSentRequest', { params: { id } }, id)
   return (
     <div class="stack-tight">
       <h3>{DELIVERIES.request}</h3>

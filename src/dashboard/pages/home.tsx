@@ -3,6 +3,10 @@
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 
+import type { RelayState } from '../../api/dashboard.ts'
+import type { Message } from '../../api/messages.ts'
+import type { PhoneLine } from '../../api/phone-lines.ts'
+import type { DayStats } from '../../api/stats.ts'
 import { href } from '../address.ts'
 import { LinkButton } from '../components/button.tsx'
 import { Form } from '../components/form.tsx'
@@ -14,7 +18,6 @@ import { EmptyState, Skeleton, WhenReady } from '../components/when-ready.tsx'
 import { useDashboard, useRead } from '../dashboard.ts'
 import { numberWords } from '../numbers.ts'
 import { counterpart } from '../people.ts'
-import type { DayStats, Message, Page, PhoneLine, RelayState } from '../resources.ts'
 import {
   useAbout,
   useKinds,
@@ -34,21 +37,21 @@ import { SendButton, SendFields, useSendForm } from './send-form.tsx'
 const ISSUES = lazyPage(null, async () => (await import('./issues.tsx')).Issues)
 const CHARTS = lazyPage(null, async () => (await import('./pictures.tsx')).HomeCharts)
 
-const RECENT = 'messages?limit=10&type=all&contact_names=true'
+const RECENT = { limit: 10, type: 'all', contact_names: 'true' }
 
 export function HomePage() {
   const { session } = useDashboard()
   // Loaded beside the data, so that issues are shown with the rest.
   const isLoaded = useSignal(false)
   useEffect(() => void ISSUES.fetch().then(() => (isLoaded.value = true)), [])
-  const days = useRead<{ readonly data: readonly DayStats[] }>('stats?days=1', 'message')
+  const days = useRead('getStats', { query: { days: 1 } }, 'message')
   const all = combine({
     state: useRelayState(),
     lines: useLines(),
     about: useAbout(),
     webhooks: useWebhooks(),
     webhookDays: useWebhookDays(),
-    recent: useRead<Page<Message>>(RECENT, 'message', 'contact'),
+    recent: useRead('listMessages', { query: RECENT }, 'message', 'contact'),
   })
   return (
     <WhenReady
@@ -163,8 +166,8 @@ function QuickSend({ lines }: { readonly lines: readonly PhoneLine[] }) {
 }
 
 function Outcome({ sent }: { readonly sent: Message }) {
-  const path = `messages/${sent.id}?contact_names=true`
-  const message = useRead<Message>(path, sent.id).value ?? sent
+  const call = { params: { id: sent.id }, query: { contact_names: 'true' } }
+  const message = useRead('getMessage', call, sent.id).value ?? sent
   const why = whyNot(message)
   return (
     <div class="outcome" role="status" aria-busy={!isSettled(message)}>

@@ -2,6 +2,10 @@
 
 import { useEffect } from 'preact/hooks'
 
+import type { Attention, FindingBranch } from '../../api/dashboard.ts'
+import type { HealthFinding } from '../../api/health.ts'
+import type { Message } from '../../api/messages.ts'
+import type { PhoneLine } from '../../api/phone-lines.ts'
 import { href } from '../address.ts'
 import { Button, LinkButton } from '../components/button.tsx'
 import { Callout } from '../components/callout.tsx'
@@ -10,14 +14,6 @@ import { Card } from '../components/page.tsx'
 import { Ago } from '../components/text.tsx'
 import { useAction } from '../components/use-action.ts'
 import { useDashboard, useRead } from '../dashboard.ts'
-import type {
-  Attention,
-  FindingBranch,
-  HealthFinding,
-  Message,
-  Page,
-  PhoneLine,
-} from '../resources.ts'
 import { useAbout, useAttention, useRelayState } from '../sources.ts'
 import { grouped } from '../words/common.ts'
 import { ISSUES as WORDS } from '../words/issues.ts'
@@ -123,7 +119,8 @@ function SetupCallout(props: SetupProps) {
 
 function UnfinishedSetup({ step, lines, recent }: SetupProps & { readonly step: string }) {
   const { session, notices } = useDashboard()
-  const sent = useRead<Page<Message>>('messages?direction=outbound&limit=20', 'message')
+  const query = { direction: 'outbound', limit: 20 }
+  const sent = useRead('listMessages', { query }, 'message')
   const hasSent = [...recent, ...(sent.value?.data ?? [])].some(hasLeft)
   const isProven = hasSent && lines.some(isReady)
   const { isBusy, start } = useAction(

@@ -3,6 +3,8 @@
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 
+import type { CreatedKey, KeyRules } from '../../api/keys.ts'
+import type { PhoneLine } from '../../api/phone-lines.ts'
 import { fieldError } from '../api.ts'
 import { CodeBlock } from '../components/code-block.tsx'
 import { ActionDialog, ShownOnce } from '../components/dialog.tsx'
@@ -10,7 +12,6 @@ import { TextArea, TextField, bindTo } from '../components/form.tsx'
 import { useAction } from '../components/use-action.ts'
 import { useDashboard } from '../dashboard.ts'
 import { typedHandle } from '../numbers.ts'
-import type { CreatedKey, PhoneLine } from '../resources.ts'
 import { useKinds, useLines } from '../sources.ts'
 import { isoTime } from '../time-words.ts'
 import {
@@ -36,7 +37,7 @@ export function CreateKey({ onClose }: { readonly onClose: () => void }) {
   const action = useAction(
     () => {
       const asked = limitsAsked(limits, lines, clock.time())
-      return api.post<CreatedKey>('keys', { name: name.value.trim() || null, ...asked })
+      return api.call('createKey', { body: { name: name.value.trim() || null, ...asked } })
     },
     (key) => (created.value = key),
   )
@@ -72,7 +73,7 @@ export function CreateKey({ onClose }: { readonly onClose: () => void }) {
         limits={limits}
         lines={lines}
         allowError={fieldError(action.failure, 'rules.allow')}
-        onChange={(changed) => (chosen.value = { ...chosen.value, ...changed })}
+        onChange={(field, value) => (chosen.value = { ...chosen.value, [field]: value })}
       />
     </ActionDialog>
   )
@@ -82,10 +83,10 @@ export function CreateKey({ onClose }: { readonly onClose: () => void }) {
 type Limits = {
   readonly scopes: string
   readonly line: string
-  readonly recipients: string
+  readonly recipients: KeyRules['recipients']
   readonly allow: string
   readonly rate: string
-  readonly approval: string
+  readonly approval: KeyRules['approval']
   readonly expiry: string
 }
 
@@ -134,18 +135,24 @@ type SentenceProps = {
   readonly limits: Limits
   readonly lines: readonly PhoneLine[]
   readonly allowError: string | null
-  readonly onChange: (changed: Partial<Limits>) => void
+  readonly onChange: <F extends keyof Limits>(field: F, value: Limits[F]) => void
 }
 
 /** "This key may [read and send] on [Shop] to [anyone], at most …": each choice is a part of the sentence. */
 function LimitsSentence({ limits, lines, allowError, onChange }: SentenceProps) {
   const [start, on, to, withApproval] = WORDS.sentence
-  const choice = (field: keyof typeof WORDS.fields, options: readonly Option[]) => (
+  const choice = <F extends keyof typeof WORDS.fields>(
+    field: F,
+    options: readonly Option<Limits[F]>[],
+  ) => (
     <select
       class="input key-choice"
       aria-label={WORDS.fields[field]}
       value={limits[field]}
-      onChange={(event) => onChange({ [field]: event.currentTarget.value })}
+      onChange={({ currentTarget }) => {
+        const chosen = options.find(({ value }) => value === currentTarget.value)
+        if (chosen !== undefined) onChange(field, chosen.value)
+      }}
     >
       {options.map(({ value, text }) => (
         <option key={value} value={value}>
@@ -183,7 +190,7 @@ function LimitsSentence({ limits, lines, allowError, onChange }: SentenceProps) 
         <TextArea
           label={WORDS.allow}
           hint={WORDS.allowHint}
-          bind={bindTo(limits.allow, (allow) => onChange({ allow }))}
+          bind={bindTo(limits.allow, (allow) => onChange('allow', allow))}
           error={allowError}
         />
       )}
@@ -196,7 +203,7 @@ function Clause({ children }: { readonly children: ComponentChildren }) {
   return <span class="key-clause">{children}</span>
 }
 
-type Option = { readonly value: string; readonly text: string }
+type Option<T extends string> = { readonly value: T; readonly text: string }
 
 function KeyAndSecret({ created }: { readonly created: CreatedKey }) {
   const lines = useLines().value?.data ?? []

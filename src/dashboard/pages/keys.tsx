@@ -2,6 +2,8 @@
 
 import { useSignal } from '@preact/signals'
 
+import type { Key, RevokedKey } from '../../api/keys.ts'
+import type { PhoneLine } from '../../api/phone-lines.ts'
 import { href } from '../address.ts'
 import { Button, LinkButton } from '../components/button.tsx'
 import { DataTable, type Column } from '../components/data-table.tsx'
@@ -12,7 +14,6 @@ import { Ago, PersonText } from '../components/text.tsx'
 import { useAction } from '../components/use-action.ts'
 import { EmptyState, WhenReady } from '../components/when-ready.tsx'
 import { useDashboard } from '../dashboard.ts'
-import type { Key, PhoneLine, RevokedKey } from '../resources.ts'
 import { useKeys, useLines, useWebhooks } from '../sources.ts'
 import { COMMON } from '../words/common.ts'
 import { KEYS as WORDS, creatorWords, keyName, keySentence } from '../words/keys.ts'
@@ -172,7 +173,7 @@ function RevokeKey({ revoked, keys, onClose }: RevokeProps) {
   const made = useSignal<Made | null>(null)
   const name = keyName(revoked)
   const action = useAction(
-    () => api.remove<RevokedKey>(`keys/${revoked.id}`),
+    () => api.call('revokeKey', { params: { id: revoked.id } }),
     ({ created = null }) => {
       notices.done(WORDS.didRevoke)
       made.value = created

@@ -1,11 +1,11 @@
+import type { Check } from '../../api/dashboard.ts'
 import { Button } from '../components/button.tsx'
 import { Icon } from '../components/icon.tsx'
 import { Card } from '../components/page.tsx'
 import { useAction } from '../components/use-action.ts'
 import { WhenReady } from '../components/when-ready.tsx'
 import { useDashboard } from '../dashboard.ts'
-import type { Check } from '../resources.ts'
-import { CHECKS, useChecks } from '../sources.ts'
+import { useChecks } from '../sources.ts'
 import { LINES as WORDS } from '../words/lines.ts'
 
 const SIGNS = {
@@ -52,7 +52,7 @@ function CheckAgain() {
   const { api, notices } = useDashboard()
   const { refresh } = useChecks()
   const { isBusy, start } = useAction(
-    () => api.get(CHECKS),
+    () => api.call('listChecks'),
     () => {
       refresh()
       notices.done(WORDS.checked)

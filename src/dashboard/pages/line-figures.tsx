@@ -2,14 +2,15 @@
 
 import type { ComponentChildren } from 'preact'
 
-import { href, withQuery } from '../address.ts'
+import type { Message } from '../../api/messages.ts'
+import type { PhoneLine } from '../../api/phone-lines.ts'
+import { href } from '../address.ts'
 import { Facts } from '../components/page.tsx'
 import { Ago, PersonText } from '../components/text.tsx'
 import { ReadFailure } from '../components/when-ready.tsx'
 import { useDashboard, useRead } from '../dashboard.ts'
 import { dayAt, endOfDay, hourWords } from '../figure-words.ts'
 import { numberWords } from '../numbers.ts'
-import type { Message, Page, PhoneLine } from '../resources.ts'
 import { useKinds, useTimeZone } from '../sources.ts'
 import { combine } from '../store.ts'
 import { isoTime } from '../time-words.ts'
@@ -49,12 +50,12 @@ export function NewContacts({ line }: Props) {
 }
 
 export function LineTraffic({ line }: Props) {
-  const path = (filter: Readonly<Record<string, string | number>>) =>
-    withQuery('messages', { phone_line_id: line.id, ...filter })
+  const useLatest = (filter: Readonly<Record<string, string>>, limit: number) =>
+    useRead('listMessages', { query: { phone_line_id: line.id, ...filter, limit } }, 'message')
   const traffic = combine({
-    received: useRead<Page<Message>>(path({ direction: 'inbound', limit: 1 }), 'message'),
-    sent: useRead<Page<Message>>(path({ direction: 'outbound', limit: 1 }), 'message'),
-    queued: useRead<Page<Message>>(path({ status: 'queued', limit: QUEUED_MAX }), 'message'),
+    received: useLatest({ direction: 'inbound' }, 1),
+    sent: useLatest({ direction: 'outbound' }, 1),
+    queued: useLatest({ status: 'queued' }, QUEUED_MAX),
   })
   const { now, value } = traffic
   if (now.state === 'failed') return <ReadFailure of={traffic} />

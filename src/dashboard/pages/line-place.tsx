@@ -2,6 +2,8 @@
 
 import { useSignal } from '@preact/signals'
 
+import type { Box } from '../../api/boxes.ts'
+import type { PhoneLine } from '../../api/phone-lines.ts'
 import { Button } from '../components/button.tsx'
 import { Callout, FailureNote } from '../components/callout.tsx'
 import { ActionDialog } from '../components/dialog.tsx'
@@ -11,7 +13,6 @@ import { PersonText } from '../components/text.tsx'
 import { useAction } from '../components/use-action.ts'
 import { useDashboard } from '../dashboard.ts'
 import { numberWords } from '../numbers.ts'
-import type { Box, PhoneLine } from '../resources.ts'
 import { useBoxes } from '../sources.ts'
 import { BOXES as WORDS } from '../words/boxes.ts'
 
@@ -44,7 +45,7 @@ export function LinePlace({ line }: Props) {
 function useMove(line: PhoneLine, onDone: () => void) {
   const { api } = useDashboard()
   return useAction(
-    (to: string | null) => api.post<PhoneLine>(`phone-lines/${line.id}/move`, { to }),
+    (to: string | null) => api.call('movePhoneLine', { params: { id: line.id }, body: { to } }),
     onDone,
   )
 }

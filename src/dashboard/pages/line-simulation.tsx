@@ -2,7 +2,7 @@
 
 import { useSignal } from '@preact/signals'
 
-import { withQuery } from '../address.ts'
+import type { PhoneLine } from '../../api/phone-lines.ts'
 import type { Answer, Api } from '../api.ts'
 import { Button } from '../components/button.tsx'
 import { FailureNote } from '../components/callout.tsx'
@@ -11,7 +11,6 @@ import { Card } from '../components/page.tsx'
 import { useAction } from '../components/use-action.ts'
 import { useDashboard } from '../dashboard.ts'
 import { typedHandle } from '../numbers.ts'
-import type { Message, Page, PhoneLine } from '../resources.ts'
 import { LINES as WORDS } from '../words/lines.ts'
 
 /** Events that the form can cause: the body of the event, from the person, text and latest message with them. */
@@ -91,8 +90,8 @@ async function simulate(
 ): Promise<Answer<unknown>> {
   const handle = typedHandle(from, [line])
   const query = { phone_line_id: line.id, handle, limit: 1 }
-  const latest = await api.get<Page<Message>>(withQuery('messages', query))
+  const latest = await api.call('listMessages', { query })
   if (!latest.ok) return latest
   const guid = latest.value.data[0]?.platform_guid ?? null
-  return api.post(`simulated/lines/${line.id}/events`, scene?.(handle, text, guid))
+  return api.actOnLine(line, 'events', scene?.(handle, text, guid))
 }

@@ -3,18 +3,18 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 
-import { withQuery } from '../address.ts'
-import { pageHeaders } from '../api.ts'
+import type { Message } from '../../api/messages.ts'
+import type { PhoneLine } from '../../api/phone-lines.ts'
+import type { Api } from '../api.ts'
 import { Button, LinkButton } from '../components/button.tsx'
 import { Callout, FailureNote } from '../components/callout.tsx'
 import { Ago, PersonText } from '../components/text.tsx'
 import { useAction } from '../components/use-action.ts'
 import { ReadFailure } from '../components/when-ready.tsx'
 import { useDashboard, useRead } from '../dashboard.ts'
-import type { Message, Page, PhoneLine } from '../resources.ts'
 import { useKinds } from '../sources.ts'
-import { practiceNumbers, type TestOutcome, isReady, testOutcome } from '../words/line-states.ts'
-import { LINES as WORDS } from '../words/lines.ts'
+import { isReady, practiceNumbers } from '../words/line-states.ts'
+import { LINES as WORDS, type TestOutcome, testOutcome } from '../words/lines.ts'
 import { whyNot } from '../words/message-states.ts'
 
 /** A busy line receives others meanwhile. */
@@ -33,8 +33,8 @@ export function ReceiveTest({ line, onArrived }: TestProps) {
 type RunProps = TestProps & { readonly code: string; readonly onAgain: () => void }
 
 function TestRun({ line, code, onAgain, onArrived }: RunProps) {
-  const path = withQuery('messages', { phone_line_id: line.id, limit: LATEST })
-  const latest = useRead<Page<Message>>(path, 'message')
+  const query = { phone_line_id: line.id, limit: LATEST }
+  const latest = useRead('listMessages', { query }, 'message')
   const practice = practiceNumbers(line, useKinds())
   const arrived = useRef<TestOutcome | null>(null)
   const seen = testOutcome(latest.value?.data ?? [], line, code)
@@ -91,11 +91,12 @@ function PhoneTest({ line, text }: TextProps) {
 
 /** A QR code drawn by the relay, which draws links that open a text only. */
 function QrCode({ text, label }: { readonly text: string; readonly label: string }) {
+  const { api } = useDashboard()
   const svg = useSignal<string | null>(null)
   useEffect(() => {
     const end = new AbortController()
     const show = async () => {
-      const drawn = await drawQr(text, end.signal)
+      const drawn = await drawQr(api, text, end.signal)
       if (!end.signal.aborted) svg.value = drawn
     }
     void show()
@@ -107,14 +108,9 @@ function QrCode({ text, label }: { readonly text: string; readonly label: string
 }
 
 /** Null where the relay draws none; the words beside it are enough. */
-async function drawQr(text: string, signal: AbortSignal): Promise<string | null> {
-  try {
-    const path = withQuery('/dashboard/qr', { text })
-    const response = await fetch(path, { headers: pageHeaders(), signal })
-    return response.ok ? await response.text() : null
-  } catch {
-    return null
-  }
+async function drawQr(api: Api, text: string, signal: AbortSignal): Promise<string | null> {
+  const answer = await api.bytes('drawQrCode', { query: { text }, signal })
+  return answer.ok ? answer.value.text() : null
 }
 
 function SimulatedTest({ line, text, echo }: TextProps & { readonly echo: string }) {
@@ -122,10 +118,10 @@ function SimulatedTest({ line, text, echo }: TextProps & { readonly echo: string
   const sent = useSignal<Message | null>(null)
   const { isBusy, failure, start } = useAction(
     () => {
-      const message = { to: echo, text, phone_line_id: line.id }
+      const body = { to: echo, text, phone_line_id: line.id }
       // Pressed twice, it is still one message.
       const headers = { 'idempotency-key': `${text} ${line.id}`.replaceAll(' ', '-') }
-      return api.post<Message>('messages/send', message, { headers })
+      return api.call('sendMessage', { body, headers })
     },
     (message) => (sent.value = message),
   )

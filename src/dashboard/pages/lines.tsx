@@ -3,11 +3,13 @@
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 
+import type { PhoneLine } from '../../api/phone-lines.ts'
 import { href } from '../address.ts'
 import { fieldError } from '../api.ts'
 import { Button, LinkButton } from '../components/button.tsx'
 import { FailureNote } from '../components/callout.tsx'
 import { CodeBlock } from '../components/code-block.tsx'
+import { DetailView } from '../components/detail-view.tsx'
 import { DeleteCard } from '../components/dialog.tsx'
 import { Form, Switch, TextField, bindTo } from '../components/form.tsx'
 import { Badge, Icon } from '../components/icon.tsx'
@@ -15,14 +17,14 @@ import { lazyPage, lazyPart } from '../components/lazy-page.tsx'
 import { Card, PageHead, useNewView } from '../components/page.tsx'
 import { Ago, PersonText } from '../components/text.tsx'
 import { useAction } from '../components/use-action.ts'
-import { DetailView, EmptyState, Skeleton, WhenReady } from '../components/when-ready.tsx'
+import { EmptyState, Skeleton, WhenReady } from '../components/when-ready.tsx'
 import { useDashboard } from '../dashboard.ts'
-import type { PhoneLine } from '../resources.ts'
 import { useAbout, useChecks, useKinds, useLineChecks, useLines, useTimeZone } from '../sources.ts'
 import { combine } from '../store.ts'
 import {
-  isDeletable,
   isSimulated,
+  kindOf,
+  type Kinds,
   lineName,
   lineState,
   trialCommand,
@@ -169,12 +171,7 @@ function LineParts({ line, lines }: Props & { readonly lines: readonly PhoneLine
           <Capabilities line={line} />
           <PLACE.View line={line} />
           {isDeletable(line, kinds, lines) && (
-            <DeleteCard
-              page="lines"
-              noun="line"
-              path={`phone-lines/${line.id}`}
-              consequence={WORDS.deleteConsequence}
-            >
+            <DeleteCard page="lines" noun="line" id={line.id} consequence={WORDS.deleteConsequence}>
               {WORDS.deleteHint}
             </DeleteCard>
           )}
@@ -182,6 +179,15 @@ function LineParts({ line, lines }: Props & { readonly lines: readonly PhoneLine
       </div>
     </>
   )
+}
+
+/** True for a line that the owner asked for and no longer does; the relay deletes no other. */
+function isDeletable(line: PhoneLine, kinds: Kinds, lines: readonly PhoneLine[]): boolean {
+  const { id, status_reason: reason, phone_number } = line
+  const isTwin = lines.some((one) => one.id !== id && one.phone_number === phone_number)
+  if (reason === 'box_removed' || (isTwin && reason === 'device_absent')) return true
+  const deletable = kindOf(line, kinds)?.deletable_reason ?? null
+  return deletable !== null && reason === deletable
 }
 
 type Changes = Partial<
@@ -193,7 +199,7 @@ function LineSettings({ line }: Props) {
   const label = useDraft(line.label ?? '')
   const limit = useDraft(String(line.daily_contact_limit))
   const { isBusy, failure, start } = useAction(
-    (changes: Changes) => api.patch<PhoneLine>(`phone-lines/${line.id}`, changes),
+    (body: Changes) => api.call('updatePhoneLine', { params: { id: line.id }, body }),
     () => notices.done(WORDS.saved),
   )
   const save = () =>
@@ -320,8 +326,8 @@ function QuietHoursCard({ line }: { readonly line: PhoneLine }) {
   const from = useSignal(storedFrom)
   const to = useSignal(storedTo)
   const { isBusy, failure, start } = useAction(
-    (quiet_hours: PhoneLine['quiet_hours'] | null) =>
-      api.patch<PhoneLine>(`phone-lines/${line.id}`, { quiet_hours }),
+    (quiet_hours: NonNullable<PhoneLine['quiet_hours']> | null) =>
+      api.call('updatePhoneLine', { params: { id: line.id }, body: { quiet_hours } }),
     () => notices.done(WORDS.saved),
   )
   const isChanged = from.value !== storedFrom || to.value !== storedTo

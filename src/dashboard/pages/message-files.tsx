@@ -4,6 +4,8 @@
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 
+import type { Attachment, MessageAttachment } from '../../api/attachments.ts'
+import type { Message } from '../../api/messages.ts'
 import { Button } from '../components/button.tsx'
 import { Badge, Icon } from '../components/icon.tsx'
 import { NearView } from '../components/long-list.tsx'
@@ -11,7 +13,6 @@ import { Dialog } from '../components/modal.tsx'
 import { PersonText } from '../components/text.tsx'
 import { useDashboard, useRead } from '../dashboard.ts'
 import { useDownload } from '../downloads.ts'
-import type { Attachment, Message, MessageAttachment } from '../resources.ts'
 import {
   absenceWords,
   fileIcon,
@@ -48,8 +49,8 @@ export function MessageFiles({ message }: { readonly message: Message }) {
 /** A file of which there may be a small picture; read once it comes near the view. */
 function PictureFile({ file }: FileProps) {
   const isNear = useSignal(false)
-  const path = isNear.value ? `attachments/${file.id}` : null
-  const { now, value } = useRead<Attachment>(path, file.id)
+  const call = isNear.value ? { params: { id: file.id } } : null
+  const { now, value } = useRead('getAttachment', call, file.id)
   if (now.state === 'failed') return <FileCard file={file} />
   if (value === null) {
     return (
@@ -65,7 +66,7 @@ function PictureFile({ file }: FileProps) {
 
 function Picture({ file, small }: { readonly file: Attachment; readonly small: Variant }) {
   const isOpen = useSignal(false)
-  const address = usePicture(contentPath(file, small))
+  const address = usePicture(file.id, small)
   const variant = largeVariant(file)
   const name = plainName(file.filename)
   const picture =
@@ -104,7 +105,7 @@ type LargeProps = {
 }
 
 function LargePicture({ file, variant, onClose }: LargeProps) {
-  const address = usePicture(contentPath(file, variant))
+  const address = usePicture(file.id, variant)
   const name = plainName(file.filename)
   return (
     <Dialog
@@ -157,7 +158,8 @@ type DownloadProps = {
 }
 
 function Download({ file, isIconOnly }: DownloadProps) {
-  const { isBusy, start } = useDownload(contentPath(file, 'original'), file.filename)
+  const call = { params: { id: file.id } }
+  const { isBusy, start } = useDownload('downloadAttachment', call, file.filename)
   return (
     <Button look="quiet" icon="download" isIconOnly={isIconOnly} isBusy={isBusy} onClick={start}>
       {FILES.download}
@@ -165,19 +167,16 @@ function Download({ file, isIconOnly }: DownloadProps) {
   )
 }
 
-function contentPath({ id }: Pick<MessageAttachment, 'id'>, variant: Variant): string {
-  const path = `attachments/${id}/content`
-  return variant === 'original' ? path : `${path}?variant=${variant}`
-}
-
-/** The address of a picture in memory, read from `path`; null until it is here. */
-function usePicture(path: string): string | null {
+/** The address in memory of a variant of a picture; null until it is here. */
+function usePicture(id: string, variant: Variant): string | null {
   const { api } = useDashboard()
   const address = useSignal<string | null>(null)
   useEffect(() => {
     const end = new AbortController()
     const read = async () => {
-      const answer = await api.bytes(path, end.signal)
+      const query = { variant }
+      const call = { params: { id }, query, signal: end.signal }
+      const answer = await api.bytes('downloadAttachment', call)
       // An address in memory belongs to this page: opened in a tab of its own, it must not run anything.
       if (!answer.ok || end.signal.aborted || !isPicture(answer.value.type)) return
       address.value = URL.createObjectURL(answer.value)
@@ -188,6 +187,6 @@ function usePicture(path: string): string | null {
       if (address.value !== null) URL.revokeObjectURL(address.value)
       address.value = null
     }
-  }, [api, path])
+  }, [api, id, variant])
   return address.value
 }

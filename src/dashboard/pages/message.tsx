@@ -1,5 +1,8 @@
 // A message with the times of its steps, and its deliveries to webhooks.
 
+import type { SeenDelivery } from '../../api/dashboard.ts'
+import type { Message } from '../../api/messages.ts'
+import type { Webhook } from '../../api/webhooks.ts'
 import { webhookName } from '../../domain/webhook-url.ts'
 import { href } from '../address.ts'
 import { Button, LinkButton } from '../components/button.tsx'
@@ -10,7 +13,6 @@ import { EmptyState, WhenReady } from '../components/when-ready.tsx'
 import { useRead } from '../dashboard.ts'
 import { durationWords } from '../figure-words.ts'
 import { counterpart } from '../people.ts'
-import type { Message, MessageTimes, SeenDelivery, Webhook } from '../resources.ts'
 import { useLines, useWebhooks } from '../sources.ts'
 import { momentWords } from '../time-words.ts'
 import { messageExcerpt } from '../words/attachments.ts'
@@ -23,8 +25,8 @@ import { MESSAGES as WORDS } from '../words/messages.ts'
 type ViewProps = { readonly id: string; readonly onClose: () => void }
 
 export function MessageView({ id, onClose }: ViewProps) {
-  const path = `messages/${encodeURIComponent(id)}?contact_names=true`
-  const read = useRead<Message>(path, id, 'contact')
+  const call = { params: { id }, query: { contact_names: 'true' } }
+  const read = useRead('getMessage', call, id, 'contact')
   // All at once: what arrived later would move what stands below it.
   const isHeld = [useTimes(id), useDeliveriesOf(id)].some(({ now }) => now.state === 'loading')
   const conversation = read.value?.conversation_id
@@ -60,12 +62,11 @@ export function MessageView({ id, onClose }: ViewProps) {
 }
 
 function useTimes(id: string) {
-  return useRead<MessageTimes>(`/dashboard/messages/${encodeURIComponent(id)}/times`, id)
+  return useRead('getMessageTimes', { params: { id } }, id)
 }
 
 function useDeliveriesOf(id: string) {
-  const path = `/dashboard/messages/${encodeURIComponent(id)}/deliveries`
-  return useRead<{ readonly data: readonly SeenDelivery[] }>(path, 'delivery')
+  return useRead('listMessageDeliveries', { params: { id } }, 'delivery')
 }
 
 function MessageParts({ message }: { readonly message: Message }) {

@@ -2,7 +2,8 @@
 
 import { useSignal } from '@preact/signals'
 
-import { href, withQuery } from '../address.ts'
+import type { Message } from '../../api/messages.ts'
+import { href } from '../address.ts'
 import type { Api } from '../api.ts'
 import { Button } from '../components/button.tsx'
 import { FailureNote } from '../components/callout.tsx'
@@ -19,7 +20,6 @@ import { useDashboard } from '../dashboard.ts'
 import { type FeedSource, HEAD_MAX } from '../feed.ts'
 import { endOfDay, startOfDay } from '../figure-words.ts'
 import { counterpart } from '../people.ts'
-import type { Message } from '../resources.ts'
 import { useLines, useTimeZone } from '../sources.ts'
 import { useFeed } from '../use-feed.ts'
 import { messageExcerpt } from '../words/attachments.ts'
@@ -205,8 +205,9 @@ function messageSource(api: Api, filters: Filters, period: Period): FeedSource<M
   }
   return {
     page: (cursor, limit, signal) =>
-      api.get(withQuery('messages', { ...wanted, cursor, limit }), signal),
-    entry: (id, signal) => api.get(`messages/${id}?contact_names=true`, signal),
+      api.call('listMessages', { query: { ...wanted, cursor, limit }, signal }),
+    entry: (id, signal) =>
+      api.call('getMessage', { params: { id }, query: { contact_names: 'true' }, signal }),
     idIn: ({ what, id }) => (what === 'message' ? id : null),
     movesUp: () => false,
     countMax: SHOWN_MAX,
@@ -249,7 +250,8 @@ function Remedies({ message, onChanged }: MessageProps) {
   const { api, notices } = useDashboard()
   const { words, ...again } = useSendAgain({ message, onChanged })
   const { isBusy, start } = useAction(
-    (status: 'sent' | 'failed') => api.post<Message>(`messages/${message.id}/resolve`, { status }),
+    (status: 'sent' | 'failed') =>
+      api.call('resolveMessage', { params: { id: message.id }, body: { status } }),
     (changed) => {
       onChanged(changed)
       notices.done(WORDS.saved)

@@ -1,6 +1,6 @@
 import { useId } from 'preact/hooks'
 
-import type { PhoneLine } from '../resources.ts'
+import type { PhoneLine } from '../../api/phone-lines.ts'
 import { grouped } from '../words/common.ts'
 import { HOME as WORDS } from '../words/home.ts'
 

@@ -2,7 +2,8 @@
 
 import { useSignal, type Signal } from '@preact/signals'
 
-import { withQuery } from '../address.ts'
+import type { OptOut } from '../../api/contacts.ts'
+import type { PhoneLine } from '../../api/phone-lines.ts'
 import { fieldError } from '../api.ts'
 import { Button } from '../components/button.tsx'
 import { Callout, FailureNote } from '../components/callout.tsx'
@@ -13,27 +14,22 @@ import { useAction } from '../components/use-action.ts'
 import { useDashboard, useRead } from '../dashboard.ts'
 import { numberWords, typedHandle } from '../numbers.ts'
 import type { Draft } from '../outbox.ts'
-import type { OptOut, Page, PhoneLine } from '../resources.ts'
 import { useLines } from '../sources.ts'
 import { lineName } from '../words/line-states.ts'
 import { OPT_OUTS } from '../words/opt-outs.ts'
-
-function optOutPath(handle: string): string {
-  return `opt-outs/${encodeURIComponent(handle)}`
-}
 
 /** All of them, each with a button that ends it, and a field to add another. */
 export function OptOutsDialog({ onClose }: { readonly onClose: () => void }) {
   const { api, notices } = useDashboard()
   const lines = useLines().value?.data ?? []
-  const { now, value, refresh } = useRead<Page<OptOut>>('opt-outs?limit=200', 'contact')
+  const { now, value, refresh } = useRead('listOptOuts', { query: { limit: 200 } }, 'contact')
   const typed = useSignal('')
   const changed = (words: string) => {
     notices.done(words)
     refresh()
   }
   const adding = useAction(
-    () => api.put(optOutPath(typedHandle(typed.value, lines)), {}),
+    () => api.call('putOptOut', { params: { handle: typedHandle(typed.value, lines) } }),
     () => {
       typed.value = ''
       changed(OPT_OUTS.added)
@@ -97,7 +93,7 @@ function OptOutRow({ optOut, lines, onEnded }: RowProps) {
         title={OPT_OUTS.endThis}
         confirm={OPT_OUTS.confirm}
         look="danger"
-        call={() => api.remove(withQuery(optOutPath(handle), { phone_line_id }))}
+        call={() => api.call('deleteOptOut', { params: { handle }, query: { phone_line_id } })}
         onDone={onEnded}
       >
         {OPT_OUTS.consequence}

@@ -1,17 +1,17 @@
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 
+import type { Webhook } from '../../api/webhooks.ts'
 import { Callout } from '../components/callout.tsx'
 import { ConfirmButton } from '../components/dialog.tsx'
 import { useDashboard, useRead } from '../dashboard.ts'
-import type { ReplayState, StoppedReplay, Webhook } from '../resources.ts'
 import { hostAndPathOf, REPLAY } from '../words/deliveries.ts'
 
 /** The pending events of a replay or retry, and the way to stop them. */
 export function PendingReplay({ webhook }: { readonly webhook: Webhook }) {
   const { api, notices } = useDashboard()
-  const path = `webhooks/${webhook.id}/replay`
-  const state = useRead<ReplayState>(path, 'delivery', 'webhook')
+  const call = { params: { id: webhook.id } }
+  const state = useRead('getReplay', call, 'delivery', 'webhook')
   const waiting = state.value?.waiting ?? 0
   /** The most that waited since the view was opened, or since the last one ended. */
   const most = useSignal(0)
@@ -25,7 +25,7 @@ export function PendingReplay({ webhook }: { readonly webhook: Webhook }) {
       title={REPLAY.stopTitle}
       confirm={REPLAY.stopNow}
       look="danger"
-      call={() => api.remove<StoppedReplay>(path)}
+      call={() => api.call('stopReplay', call)}
       onDone={({ stopped }) => {
         notices.done(REPLAY.stopped(stopped))
         state.refresh()

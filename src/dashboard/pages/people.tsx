@@ -3,7 +3,8 @@
 import { useSignal } from '@preact/signals'
 import { useRef } from 'preact/hooks'
 
-import { href, withQuery } from '../address.ts'
+import type { Contact, ImportReport } from '../../api/contacts.ts'
+import { href } from '../address.ts'
 import type { Api } from '../api.ts'
 import { Button, LinkButton } from '../components/button.tsx'
 import { FailureNote } from '../components/callout.tsx'
@@ -19,7 +20,6 @@ import { useDashboard } from '../dashboard.ts'
 import { useDownload } from '../downloads.ts'
 import type { Feed, FeedSource } from '../feed.ts'
 import { numberWords } from '../numbers.ts'
-import type { Contact, ImportReport, Page } from '../resources.ts'
 import { useFeed } from '../use-feed.ts'
 import { COMMON } from '../words/common.ts'
 import { PEOPLE } from '../words/people.ts'
@@ -87,15 +87,12 @@ function personSource(api: Api, q: string): FeedSource<Person> {
   const withId = (contact: Contact) => ({ ...contact, id: contact.handle })
   return {
     page: async (cursor, limit, signal) => {
-      const answer = await api.get<Page<Contact>>(
-        withQuery('contacts', { q, cursor, limit }),
-        signal,
-      )
+      const answer = await api.call('listContacts', { query: { q, cursor, limit }, signal })
       if (!answer.ok) return answer
       return { ok: true, value: { ...answer.value, data: answer.value.data.map(withId) } }
     },
     entry: async (handle, signal) => {
-      const answer = await api.get<Contact>(`contacts/${encodeURIComponent(handle)}`, signal)
+      const answer = await api.call('getContact', { params: { handle }, signal })
       return answer.ok ? { ok: true, value: withId(answer.value) } : answer
     },
     idIn: ({ what, id }) => (what === 'contact' ? id : null),
@@ -172,7 +169,7 @@ function PersonRow({ person }: { readonly person: Contact }) {
 }
 
 function ExportButton() {
-  const { isBusy, start } = useDownload('contacts/export', 'contacts.csv')
+  const { isBusy, start } = useDownload('exportContacts', {}, 'contacts.csv')
   return (
     <Button icon="download" isBusy={isBusy} onClick={start}>
       {PEOPLE.exportFile}
@@ -204,7 +201,7 @@ function ImportButton({ onDone }: { readonly onDone: () => void }) {
     (file: File) => {
       const onProgress = (sent: number) => (share.value = sent)
       const options = { signal: end.current.signal, onProgress }
-      return api.upload<ImportReport>('contacts/import', file, options)
+      return api.upload('importContacts', {}, file, options)
     },
     (done) => {
       report.value = done

@@ -1,12 +1,13 @@
 // The charts of Home and of a line, from the figures of the relay.
 
+import type { PhoneLine } from '../../api/phone-lines.ts'
+import type { HomePictures, LinePictures } from '../../api/stats.ts'
 import { href } from '../address.ts'
 import { AreaChart, DayBars, ShareStrip } from '../components/charts.tsx'
 import { Card } from '../components/page.tsx'
 import { PersonText } from '../components/text.tsx'
 import { WhenReady } from '../components/when-ready.tsx'
 import { dayName, durationWords, hourWords, shareWords } from '../figure-words.ts'
-import type { HomePictures, LinePictures, PhoneLine } from '../resources.ts'
 import { useHomePictures, useLinePictures, useLines } from '../sources.ts'
 import { momentWords } from '../time-words.ts'
 import { CHARTS as WORDS } from '../words/charts.ts'

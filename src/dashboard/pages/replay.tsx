@@ -3,13 +3,13 @@
 import { useSignal, type Signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 
+import type { Webhook } from '../../api/webhooks.ts'
 import { missedWords } from '../../domain/webhook-state.ts'
 import type { Answer } from '../api.ts'
 import { ActionDialog } from '../components/dialog.tsx'
 import { SelectField, Switch, TextField } from '../components/form.tsx'
 import { useAction } from '../components/use-action.ts'
 import { useDashboard } from '../dashboard.ts'
-import type { ReplayAnswer, RetryAnswer, Webhook } from '../resources.ts'
 import { useLines } from '../sources.ts'
 import { isoTime, pickedTime, pickerTime } from '../time-words.ts'
 import { countWords } from '../words/common.ts'
@@ -34,8 +34,8 @@ export function RetryFailed({ webhook, onClose }: Props) {
       webhook={webhook}
       what={REPLAY.failedDelivery}
       call={async (dry_run) => {
-        const path = `webhooks/${webhook.id}/retry-failed`
-        const answer = await api.post<RetryAnswer>(path, { ...bodyOf(choice), dry_run })
+        const body = { ...bodyOf(choice), dry_run }
+        const answer = await api.call('retryFailedDeliveries', { params: { id: webhook.id }, body })
         return counted(answer, ({ retried, would_retry = retried }) => would_retry)
       }}
       onClose={onClose}
@@ -59,12 +59,13 @@ export function SendPastEvents({ webhook, onClose }: Props) {
       what={REPLAY.event}
       isReady={time !== null}
       call={async (dry_run) => {
-        const answer = await api.post<ReplayAnswer>(`webhooks/${webhook.id}/replay`, {
+        const body = {
           since: isoTime(time ?? 0),
           include_earlier: isEarlier.value,
           ...bodyOf(choice),
           dry_run,
-        })
+        }
+        const answer = await api.call('replayWebhook', { params: { id: webhook.id }, body })
         return counted(answer, ({ replayed, would_replay = replayed }) => would_replay)
       }}
       onClose={onClose}
@@ -90,7 +91,7 @@ export function SendPastEvents({ webhook, onClose }: Props) {
 /** For a webhook that was just resumed: the events that came while it was paused. */
 export function SendMissed({ webhook, onClose }: Props) {
   const { api } = useDashboard()
-  const { events_while_paused: count = 0, paused_at: since } = webhook
+  const { events_while_paused: count = 0, paused_at: since = '' } = webhook
   return (
     <CountedDialog
       title={missedWords(count)}
@@ -100,7 +101,8 @@ export function SendMissed({ webhook, onClose }: Props) {
       ask={REPLAY.askMissed(hostAndPathOf(webhook.url))}
       cancel={REPLAY.dontSend}
       call={async () => {
-        const answer = await api.post<ReplayAnswer>(`webhooks/${webhook.id}/replay`, { since })
+        const call = { params: { id: webhook.id }, body: { since } }
+        const answer = await api.call('replayWebhook', call)
         return counted(answer, ({ replayed }) => replayed)
       }}
       onClose={onClose}
@@ -117,7 +119,7 @@ function useChoice(): Choice {
 
 function bodyOf({ event, line }: Choice) {
   return {
-    ...(event.value === '' ? {} : { events: [event.value] }),
+    ...(event.value === '' ? {} : { events: EVENT_NAMES.filter((name) => name === event.value) }),
     ...(line.value === '' ? {} : { phone_line_id: line.value }),
   }
 }

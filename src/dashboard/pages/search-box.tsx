@@ -4,7 +4,8 @@ import { useSignal, type Signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId } from 'preact/hooks'
 
-import { href, withQuery } from '../address.ts'
+import type { SearchResult } from '../../api/contacts.ts'
+import { href } from '../address.ts'
 import { FailureNote } from '../components/callout.tsx'
 import { useSettled } from '../components/form.tsx'
 import { Icon } from '../components/icon.tsx'
@@ -14,7 +15,6 @@ import { Skeleton } from '../components/when-ready.tsx'
 import { useDashboard, useRead } from '../dashboard.ts'
 import { numberWords } from '../numbers.ts'
 import { conversationName, counterpart } from '../people.ts'
-import type { SearchResult } from '../resources.ts'
 import { shortTime } from '../time-words.ts'
 import { SEARCH } from '../words/search.ts'
 
@@ -189,8 +189,8 @@ function Note({ wanted, found, count }: NoteProps) {
 /** What the relay finds once typing has paused; an answer belongs to its words, so an old one shows nowhere else. */
 function useResults(wanted: string) {
   const settled = useSettled(wanted)
-  const path = withQuery('search', { q: wanted, limit: LIMIT })
-  const found = useRead<SearchResult>(wanted === '' || settled !== wanted ? null : path)
+  const isSettled = wanted !== '' && settled === wanted
+  const found = useRead('search', isSettled ? { query: { q: wanted, limit: LIMIT } } : null)
   const isOwner = useDashboard().session.member === undefined
   return { found, results: found.value === null ? [] : resultsIn(found.value, wanted, isOwner) }
 }

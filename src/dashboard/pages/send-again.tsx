@@ -1,10 +1,10 @@
 // Sends a message that failed once more, and says how far it came.
 
+import type { Message } from '../../api/messages.ts'
 import { Button } from '../components/button.tsx'
 import { useAction } from '../components/use-action.ts'
 import { useDashboard } from '../dashboard.ts'
 import { sendAgain } from '../outbox.ts'
-import type { Message } from '../resources.ts'
 import { useLines } from '../sources.ts'
 import { againWords, goesAsSms } from '../words/message-states.ts'
 import { MESSAGES as WORDS } from '../words/messages.ts'

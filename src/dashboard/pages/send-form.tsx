@@ -3,7 +3,9 @@
 import { useSignal, type Signal } from '@preact/signals'
 import { useEffect, useId, useMemo, useRef } from 'preact/hooks'
 
-import { withQuery } from '../address.ts'
+import type { Contact } from '../../api/contacts.ts'
+import type { Conversation, Message } from '../../api/messages.ts'
+import type { PhoneLine } from '../../api/phone-lines.ts'
 import { type Failure, fieldError } from '../api.ts'
 import { Button } from '../components/button.tsx'
 import { FailureNote } from '../components/callout.tsx'
@@ -22,7 +24,6 @@ import { useDashboard, useRead } from '../dashboard.ts'
 import { numberWords, typedHandle } from '../numbers.ts'
 import { createOutbox, isWhole, type Draft } from '../outbox.ts'
 import { conversationName, isGroup } from '../people.ts'
-import type { Contact, ContactCost, Conversation, Message, Page, PhoneLine } from '../resources.ts'
 import { useLines } from '../sources.ts'
 import { isoTime, pickedTime, pickerTime } from '../time-words.ts'
 import type { Uploads } from '../uploads.ts'
@@ -151,8 +152,8 @@ const SUGGESTIONS_MAX = 8
 function useSuggestions(typed: string): readonly Contact[] {
   const q = useSettled(typed)
   const isName = q.length >= 2 && !isWhole(q)
-  const path = isName ? withQuery('contacts', { q, limit: SUGGESTIONS_MAX }) : null
-  return useRead<Page<Contact>>(path).value?.data ?? []
+  const call = isName ? { query: { q, limit: SUGGESTIONS_MAX } } : null
+  return useRead('listContacts', call).value?.data ?? []
 }
 
 /** The person of that name; null where there is none, or more than one. */
@@ -221,8 +222,8 @@ function ContactLimitNote({ to, lineId }: NoteProps) {
 }
 
 function Cost({ to, lineId }: NoteProps) {
-  const path = withQuery('/dashboard/contact-cost', { to, phone_line_id: lineId })
-  const { now, value } = useRead<ContactCost>(path, 'conversation', 'line')
+  const query = { to, phone_line_id: lineId }
+  const { now, value } = useRead('getContactCost', { query }, 'conversation', 'line')
   if (now.state === 'failed') return <>{now.failure.message}</>
   return (
     value && (

@@ -1,3 +1,4 @@
+import type { Backup } from '../../api/owner.ts'
 import { Button } from '../components/button.tsx'
 import { FailureNote } from '../components/callout.tsx'
 import { CodeBlock } from '../components/code-block.tsx'
@@ -5,7 +6,6 @@ import { DataTable, type Column } from '../components/data-table.tsx'
 import { Icon } from '../components/icon.tsx'
 import { useAction } from '../components/use-action.ts'
 import { useDashboard } from '../dashboard.ts'
-import type { Backup } from '../resources.ts'
 import { useBackups } from '../sources.ts'
 import { sizeWords } from '../words/common.ts'
 import { SETTINGS as WORDS, backupKindWords, momentWords } from '../words/settings.ts'
@@ -46,7 +46,7 @@ function BackupNow() {
   const { api, notices } = useDashboard()
   const backups = useBackups()
   const { isBusy, failure, start } = useAction(
-    () => api.post('backup'),
+    () => api.call('createBackup'),
     () => {
       backups.refresh()
       notices.done(WORDS.backedUp)
@@ -88,7 +88,7 @@ function BackupList({ backups }: Pick<Props, 'backups'>) {
 export function useDownload(name: string | null) {
   const { api, notices } = useDashboard()
   return useAction(
-    () => api.post<{ readonly url: string }>('/dashboard/downloads', { backup: name }),
+    () => api.call('createDownload', { body: { backup: name } }),
     ({ url }) => {
       // The browser downloads it straight to the disk: a database may be larger than its memory.
       const link = document.createElement('a')

@@ -5,6 +5,7 @@ import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef } from 'preact/hooks'
 
+import type { Setting } from '../../api/owner.ts'
 import { href } from '../address.ts'
 import { fieldError, isDeclined } from '../api.ts'
 import { Button } from '../components/button.tsx'
@@ -12,7 +13,6 @@ import { bindTo, Form, SelectField, Switch, TextField } from '../components/form
 import { Dialog } from '../components/modal.tsx'
 import { Card } from '../components/page.tsx'
 import { useDashboard } from '../dashboard.ts'
-import type { Setting } from '../resources.ts'
 import { useSettings } from '../sources.ts'
 import { browsersZone } from '../time-words.ts'
 import { COMMON } from '../words/common.ts'
@@ -68,7 +68,7 @@ export function useSetting(name: Setting['name']): Saver {
   async function save(value: string): Promise<boolean> {
     if (isBusy.value) return false
     isBusy.value = true
-    const answer = await api.put<Setting>(`settings/${name}`, { value })
+    const answer = await api.call('putSetting', { params: { name }, body: { value } })
     isBusy.value = false
     if (!answer.ok) {
       const { failure } = answer

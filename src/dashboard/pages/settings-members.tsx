@@ -2,6 +2,7 @@
 
 import { useSignal, type Signal } from '@preact/signals'
 
+import type { InvitedMember, Member } from '../../api/owner.ts'
 import { fieldError } from '../api.ts'
 import { Button } from '../components/button.tsx'
 import { Callout } from '../components/callout.tsx'
@@ -12,7 +13,6 @@ import { Ago, PersonText } from '../components/text.tsx'
 import { useAction } from '../components/use-action.ts'
 import { WhenReady } from '../components/when-ready.tsx'
 import { useDashboard, useRead } from '../dashboard.ts'
-import type { InvitedMember, Member } from '../resources.ts'
 import { MEMBERS as WORDS } from '../words/members.ts'
 import { Section } from './settings-fields.tsx'
 
@@ -20,7 +20,7 @@ import { Section } from './settings-fields.tsx'
 type Shown = Signal<InvitedMember | null>
 
 export function MembersSection() {
-  const members = useRead<{ readonly data: readonly Member[] }>('members', 'member', 'session')
+  const members = useRead('listMembers', {}, 'member', 'session')
   const isAdding = useSignal(false)
   const shown: Shown = useSignal(null)
   const { value: invited } = shown
@@ -60,7 +60,7 @@ type RowProps = { readonly member: Member; readonly shown: Shown }
 function MemberRow({ member: { id, name, has_password, last_seen_at }, shown }: RowProps) {
   const { api, notices } = useDashboard()
   const renew = useAction(
-    () => api.post<InvitedMember>(`members/${id}/link`),
+    () => api.call('renewMemberLink', { params: { id } }),
     (invited) => (shown.value = invited),
     (failure) => notices.failed(failure.message),
   )
@@ -92,7 +92,7 @@ function MemberRow({ member: { id, name, has_password, last_seen_at }, shown }: 
           title={WORDS.removeTitle}
           confirm={WORDS.removeConfirm}
           look="danger"
-          call={() => api.remove(`members/${id}`)}
+          call={() => api.call('deleteMember', { params: { id } })}
           onDone={() => notices.done(WORDS.removed)}
         >
           {WORDS.removeWords(name)}
@@ -111,7 +111,7 @@ function AddMember({ onAdded, onClose }: AddProps) {
   const { api } = useDashboard()
   const name = useSignal('')
   const action = useAction(
-    () => api.post<InvitedMember>('members', { name: name.value.trim() }),
+    () => api.call('createMember', { body: { name: name.value.trim() } }),
     (invited) => {
       onAdded(invited)
       onClose()

@@ -3,7 +3,7 @@
 import { useSignal, type Signal } from '@preact/signals'
 import { useRef } from 'preact/hooks'
 
-import { withQuery } from '../address.ts'
+import type { UpdateState, UploadedBackup } from '../../api/owner.ts'
 import type { Failure } from '../api.ts'
 import { Button } from '../components/button.tsx'
 import { Callout, FailureNote } from '../components/callout.tsx'
@@ -12,13 +12,11 @@ import { Facts } from '../components/page.tsx'
 import { PersonText } from '../components/text.tsx'
 import { useAction } from '../components/use-action.ts'
 import { type Dashboard, useDashboard } from '../dashboard.ts'
-import type { RestoreState, UpdateState, UploadedBackup } from '../resources.ts'
 import { COMMON, sizeWords } from '../words/common.ts'
 import { SETTINGS as WORDS, momentWords } from '../words/settings.ts'
 import { useDownload } from './settings-backups.tsx'
 import { Section, TextSetting, useSetting } from './settings-fields.tsx'
 
-const RESTORE = '/dashboard/restore'
 const POLL_MS = 1_000
 
 type Step =
@@ -36,13 +34,14 @@ export function MoveSection() {
   async function upload(file: File) {
     failure.value = null
     // Asks for the password where it is needed, before anything is sent.
-    const cleared = await api.remove(RESTORE)
+    const cleared = await api.call('discardRestore')
     if (!cleared.ok) return void (failure.value = cleared.failure)
     const end = new AbortController()
     const onProgress = (share: number) => (step.value = { at: 'upload', share, end })
     onProgress(0)
-    const path = withQuery(RESTORE, { filename: file.name })
-    const answer = await api.upload<UploadedBackup>(path, file, { signal: end.signal, onProgress })
+    const call = { query: { filename: file.name } }
+    const options = { signal: end.signal, onProgress }
+    const answer = await api.upload('uploadBackup', call, file, options)
     step.value = answer.ok ? { at: 'look', found: answer.value } : null
     if (!answer.ok && !end.signal.aborted) failure.value = answer.failure
   }
@@ -130,7 +129,7 @@ function Found({ found, onClose, onStart, onFailed }: FoundProps) {
   const dashboard = useDashboard()
   const { api } = dashboard
   const action = useAction(
-    () => api.post(`${RESTORE}/start`, { id: found.id }),
+    () => api.call('startRestore', { body: { id: found.id } }),
     () => {
       onStart()
       void follow(dashboard, onFailed)
@@ -173,7 +172,7 @@ async function follow(
   for (;;) {
     await clock.sleep(POLL_MS, end)
     if (session.now.value?.state !== 'signed_in') return notices.done(WORDS.restored)
-    const answer = await api.get<RestoreState>(RESTORE)
+    const answer = await api.call('getRestore')
     // The relay of before still has the upload.
     if (!answer.ok || answer.value.uploaded !== null) continue
     const { outcome } = answer.value
@@ -190,7 +189,7 @@ export function UpdatesSection({ version }: { readonly version: string }) {
   const { api } = useDashboard()
   const found = useSignal<UpdateState | null>(null)
   const { isBusy, failure, start } = useAction(
-    () => api.post<UpdateState>('update-check'),
+    () => api.call('checkUpdate'),
     (state) => (found.value = state),
   )
   const isSet = useSetting('release_source').setting?.value !== NO_SOURCE

@@ -3,6 +3,8 @@
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 
+import type { Key } from '../../api/keys.ts'
+import type { PhoneLine } from '../../api/phone-lines.ts'
 import { href } from '../address.ts'
 import { Button, LinkButton } from '../components/button.tsx'
 import { Callout, FailureNote } from '../components/callout.tsx'
@@ -15,7 +17,6 @@ import { PersonText } from '../components/text.tsx'
 import { useAction } from '../components/use-action.ts'
 import { EmptyState, WhenReady } from '../components/when-ready.tsx'
 import { useDashboard } from '../dashboard.ts'
-import type { Key, PhoneLine } from '../resources.ts'
 import { useAbout, useChecks, useKeys, useKinds, useLines, useSettings } from '../sources.ts'
 import { browsersZone } from '../time-words.ts'
 import { creatorWords, keyName } from '../words/keys.ts'
@@ -306,7 +307,8 @@ function TimeZoneCard() {
   const { api } = useDashboard()
   const settings = useSettings()
   const { isBusy, failure, start } = useAction(
-    () => api.put('settings/time_zone', { value: browsersZone() }),
+    () =>
+      api.call('putSetting', { params: { name: 'time_zone' }, body: { value: browsersZone() } }),
     () => settings.refresh(),
   )
   const zone = settings.value?.data.find(({ name }) => name === 'time_zone')

@@ -110,7 +110,7 @@ function Brand() {
 
 /** Conversations with unread messages, which the browser shows on the icon of an installed page. */
 function useUnread(): number {
-  const { value } = useRead<{ readonly count: number }>('/dashboard/unread', 'conversation')
+  const { value } = useRead('countUnread', {}, 'conversation')
   const count = value?.count ?? 0
   useEffect(() => {
     // Not every browser has it, and some refuse it to pages that are not installed.

@@ -2,12 +2,13 @@
 
 import { useSignal } from '@preact/signals'
 
+import type { FindingBranch } from '../../api/dashboard.ts'
+import type { HealthFinding } from '../../api/health.ts'
 import { Button } from '../components/button.tsx'
 import { ActionDialog } from '../components/dialog.tsx'
 import { Field, SelectField } from '../components/form.tsx'
 import { useAction } from '../components/use-action.ts'
 import { useDashboard } from '../dashboard.ts'
-import type { FindingBranch, HealthFinding } from '../resources.ts'
 import { useRelayState } from '../sources.ts'
 import { momentWords } from '../time-words.ts'
 import { ISSUES as WORDS } from '../words/issues.ts'
@@ -27,7 +28,7 @@ function useSnooze(finding: HealthFinding, onDone: () => void) {
   return useAction(
     (until: number | null) => {
       const time = until === null || Number.isNaN(until) ? null : new Date(until).toISOString()
-      return api.put<HealthFinding>('snoozes', { code, about, until: time })
+      return api.call('putSnooze', { body: { code, about, until: time } })
     },
     () => {
       refresh()

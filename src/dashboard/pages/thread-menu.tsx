@@ -3,6 +3,8 @@
 import { useSignal } from '@preact/signals'
 import { useRef } from 'preact/hooks'
 
+import type { Conversation } from '../../api/messages.ts'
+import type { PhoneLine } from '../../api/phone-lines.ts'
 import { type Answer, UNREACHABLE } from '../api.ts'
 import { Button } from '../components/button.tsx'
 import { Badge, Icon } from '../components/icon.tsx'
@@ -11,7 +13,6 @@ import { useAction } from '../components/use-action.ts'
 import { useDashboard } from '../dashboard.ts'
 import { useDownload } from '../downloads.ts'
 import { conversationName, isGroup } from '../people.ts'
-import type { Conversation, PhoneLine } from '../resources.ts'
 import { CONVERSATIONS } from '../words/conversations.ts'
 import { isReady, lineState } from '../words/line-states.ts'
 import { PEOPLE } from '../words/people.ts'
@@ -96,9 +97,9 @@ type ExportProps = {
 }
 
 function ExportButton({ conversation, format }: ExportProps) {
-  const path = `conversations/${conversation.id}/export?format=${format}`
+  const call = { params: { id: conversation.id }, query: { format } }
   const name = `${conversationName(conversation)}.${format}`
-  const { isBusy, start } = useDownload(path, name)
+  const { isBusy, start } = useDownload('exportConversation', call, name)
   return (
     <Button look="quiet" icon="download" isBusy={isBusy} onClick={start}>
       {format === 'csv' ? CONVERSATIONS.exportCsv : CONVERSATIONS.exportJson}

@@ -2,12 +2,11 @@
 
 import { render, type VNode } from 'preact'
 
-import { withQuery } from '../address.ts'
+import type { Conversation, Message } from '../../api/messages.ts'
 import type { Answer, Api } from '../api.ts'
 import { PersonText } from '../components/text.tsx'
 import { numberWords } from '../numbers.ts'
 import { conversationName, personName } from '../people.ts'
-import type { Conversation, Message, Page } from '../resources.ts'
 import { clockTime, dayWords } from '../time-words.ts'
 import { CONVERSATIONS } from '../words/conversations.ts'
 
@@ -26,8 +25,12 @@ export async function printThread(
 async function allMessages(api: Api, id: string): Promise<Answer<readonly Message[]>> {
   const all: Message[] = []
   for (let cursor: string | null = null; ;) {
-    const path = withQuery('messages', { conversation_id: id, limit: 200, cursor })
-    const answer: Answer<Page<Message>> = await api.get(path)
+    const query: Record<string, string | number | null> = {
+      conversation_id: id,
+      limit: 200,
+      cursor,
+    }
+    const answer = await api.call('listMessages', { query })
     if (!answer.ok) return answer
     all.push(...answer.value.data)
     cursor = answer.value.next_cursor

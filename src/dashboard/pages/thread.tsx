@@ -3,7 +3,9 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 
-import { href, withQuery } from '../address.ts'
+import type { Conversation, Message } from '../../api/messages.ts'
+import type { PhoneLine } from '../../api/phone-lines.ts'
+import { href } from '../address.ts'
 import type { Api } from '../api.ts'
 import { Button, LinkButton } from '../components/button.tsx'
 import { FailureNote } from '../components/callout.tsx'
@@ -19,7 +21,6 @@ import { useDashboard, useRead } from '../dashboard.ts'
 import type { Feed, FeedSource } from '../feed.ts'
 import { numberWords } from '../numbers.ts'
 import { conversationName, isGroup, personColor, personName } from '../people.ts'
-import type { Conversation, Message, PhoneLine } from '../resources.ts'
 import { dayWords } from '../time-words.ts'
 import { useFeed } from '../use-feed.ts'
 import { COMMON } from '../words/common.ts'
@@ -47,9 +48,8 @@ export function Thread({ id, lines }: Props) {
   const around = useSignal<string | null>(null)
   const feed = useFeed(`${id} ${around.value}`, messageSource(api, id, around.value))
   useTarget(feed, target, around)
-  const path = `conversations/${encodeURIComponent(id)}`
-  const { now, value: conversation, refresh } = useRead<Conversation>(path, id)
-  useMove(path, conversation?.moved_to)
+  const { now, value: conversation, refresh } = useRead('getConversation', { params: { id } }, id)
+  useMove(id, conversation?.moved_to)
   if (now.state === 'failed') {
     if (now.failure.status === 404) return <NoConversation />
     return <FailureNote failure={now.failure} onRetry={refresh} />
@@ -71,14 +71,15 @@ export function Thread({ id, lines }: Props) {
 }
 
 /** Follows a conversation that moved to another line. */
-function useMove(path: string, movedTo: string | undefined): void {
+function useMove(id: string, movedTo: string | undefined): void {
   const { api, router } = useDashboard()
   useEffect(() => {
     if (movedTo === undefined) return
     const end = new AbortController()
     const follow = async () => {
       // It may have moved back: two answers of earlier times would lead to and fro without an end.
-      const answer = await api.get<Conversation>(path, end.signal)
+      const call = { params: { id }, signal: end.signal }
+      const answer = await api.call('getConversation', call)
       if (end.signal.aborted || !answer.ok || answer.value.moved_to === undefined) return
       const { query } = router.route.value
       router.replace(href('conversations', [answer.value.moved_to], query))
@@ -132,8 +133,9 @@ function useReadMark(
   const isUnread = conversation !== null && (conversation.unread_count ?? 0) > 0
   useEffect(() => {
     if (!isWatched || !isUnread || newest === undefined) return
-    const path = `conversations/${newest.conversation_id}/read`
-    void api.post(path, { message_id: newest.id }).then(onChanged)
+    const params = { id: newest.conversation_id }
+    const call = { params, body: { message_id: newest.id } }
+    void api.call('markConversationRead', call).then(onChanged)
   }, [isWatched, isUnread, newest?.id])
 }
 
@@ -161,9 +163,9 @@ function messageSource(
   return {
     page: (cursor, limit, signal) => {
       const place = cursor === null ? { around } : { cursor }
-      return api.get(withQuery('messages', { ...query, ...place, limit }), signal)
+      return api.call('listMessages', { query: { ...query, ...place, limit }, signal })
     },
-    entry: (id, signal) => api.get(`messages/${id}`, signal),
+    entry: (id, signal) => api.call('getMessage', { params: { id }, signal }),
     idIn: ({ id, conversation_id }) => (conversation_id === conversationId ? id : null),
     movesUp: () => false,
     countMax: MESSAGES_MAX,
@@ -270,7 +272,8 @@ function Takeover({ conversation, onChanged }: TakeoverProps) {
   const { id, automation_paused } = conversation
   const { api, notices, session } = useDashboard()
   const { start } = useAction(
-    (isOn: boolean) => api.patch<Conversation>(`conversations/${id}`, { automation_paused: isOn }),
+    (isOn: boolean) =>
+      api.call('updateConversation', { params: { id }, body: { automation_paused: isOn } }),
     (changed) => {
       onChanged()
       notices.done(changed.automation_paused ? CONVERSATIONS.takeoverOn : CONVERSATIONS.takeoverOff)

@@ -4,6 +4,7 @@ import type { Signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useId } from 'preact/hooks'
 
+import type { Webhook } from '../../api/webhooks.ts'
 import { withScheme } from '../../domain/webhook-url.ts'
 import { fieldError, type Failure } from '../api.ts'
 import { CodeBlock } from '../components/code-block.tsx'
@@ -17,7 +18,7 @@ import { UseInbox } from './webhook-parts.tsx'
 
 export type Draft = {
   readonly url: string
-  readonly events: readonly string[]
+  readonly events: Webhook['events']
   readonly description: string
   readonly attachmentLinks: boolean
   /** Empty for all lines. */
@@ -114,17 +115,17 @@ function CheckLine({ isOn, hint, onChange, children }: CheckProps) {
   )
 }
 
-type ChoiceProps = {
-  readonly chosen: readonly string[]
-  readonly onChange: (chosen: readonly string[]) => void
+type ChoiceProps<T extends string> = {
+  readonly chosen: readonly T[]
+  readonly onChange: (chosen: readonly T[]) => void
 }
 
-function toggled(chosen: readonly string[], name: string, isOn: boolean): readonly string[] {
+function toggled<T>(chosen: readonly T[], name: T, isOn: boolean): readonly T[] {
   return isOn ? [...chosen, name] : chosen.filter((each) => each !== name)
 }
 
 /** Nothing where there is a single line. */
-function LineChoice({ chosen, onChange }: ChoiceProps) {
+function LineChoice({ chosen, onChange }: ChoiceProps<string>) {
   const lines = useLines().value?.data ?? []
   // A chosen line may have been deleted since.
   const ids = new Set([...lines.map(({ id }) => id), ...chosen])
@@ -149,7 +150,9 @@ function LineChoice({ chosen, onChange }: ChoiceProps) {
   )
 }
 
-function EventChoice({ chosen, error, onChange }: ChoiceProps & { readonly error: string | null }) {
+type EventsProps = ChoiceProps<Webhook['events'][number]> & { readonly error: string | null }
+
+function EventChoice({ chosen, error, onChange }: EventsProps) {
   const id = useId()
   return (
     <fieldset class="event-choice" aria-describedby={error === null ? undefined : `${id}-error`}>

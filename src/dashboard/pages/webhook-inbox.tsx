@@ -2,6 +2,8 @@
 
 import { useSignal } from '@preact/signals'
 
+import type { InboxEntry } from '../../api/dashboard.ts'
+import type { Webhook } from '../../api/webhooks.ts'
 import { href } from '../address.ts'
 import { LinkButton } from '../components/button.tsx'
 import { CodeBlock } from '../components/code-block.tsx'
@@ -10,7 +12,6 @@ import { Card } from '../components/page.tsx'
 import { Ago } from '../components/text.tsx'
 import { EmptyState, WhenReady } from '../components/when-ready.tsx'
 import { useRead } from '../dashboard.ts'
-import type { InboxEntry, InboxRequest, Webhook } from '../resources.ts'
 import { INBOX } from '../words/deliveries.ts'
 import { WEBHOOK_TEST } from '../words/webhooks.ts'
 
@@ -18,8 +19,7 @@ const VERIFIED = { text: INBOX.verified, tone: 'ok', icon: 'check' } as const
 const UNVERIFIED = { text: INBOX.unverified, tone: 'warn', icon: 'warning' } as const
 
 export function InboxView({ webhook: { id } }: { readonly webhook: Webhook }) {
-  const path = `/dashboard/webhooks/${id}/inbox`
-  const entries = useRead<{ readonly data: readonly InboxEntry[] }>(path, 'inbox')
+  const entries = useRead('listInbox', { params: { id } }, 'inbox')
   const test = <LinkButton href={href('webhooks', [id, 'test'])}>{WEBHOOK_TEST.send}</LinkButton>
   return (
     <>
@@ -34,7 +34,7 @@ export function InboxView({ webhook: { id } }: { readonly webhook: Webhook }) {
             ) : (
               <ul class="deliveries" aria-label={INBOX.list}>
                 {data.map((entry) => (
-                  <EntryRow key={entry.id} entry={entry} path={`${path}/${entry.id}`} />
+                  <EntryRow key={entry.id} webhookId={id} entry={entry} />
                 ))}
               </ul>
             )}
@@ -45,10 +45,10 @@ export function InboxView({ webhook: { id } }: { readonly webhook: Webhook }) {
   )
 }
 
-type RowProps = { readonly entry: InboxEntry; readonly path: string }
+type RowProps = { readonly webhookId: string; readonly entry: InboxEntry }
 
 /** One line; open, with headers and body below it. */
-function EntryRow({ entry, path }: RowProps) {
+function EntryRow({ webhookId, entry }: RowProps) {
   const isOpen = useSignal(false)
   return (
     <li class="delivery">
@@ -59,16 +59,17 @@ function EntryRow({ entry, path }: RowProps) {
           <span class="small quiet figures">{INBOX.bytes(entry.size)}</span>
           <Ago time={entry.received_at} isInside />
         </summary>
-        {isOpen.value && <EntryDetail path={path} />}
+        {isOpen.value && <EntryDetail webhookId={webhookId} entry={entry} />}
       </details>
     </li>
   )
 }
 
-function EntryDetail({ path }: Pick<RowProps, 'path'>) {
+function EntryDetail({ webhookId, entry }: RowProps) {
+  const params = { id: webhookId, entry: entry.id }
   return (
     <div class="delivery-detail">
-      <WhenReady of={useRead<InboxRequest>(path)}>
+      <WhenReady of={useRead('getInboxEntry', { params })}>
         {({ headers, body }) => (
           <>
             <CodeBlock what={INBOX.headers} text={headers} />

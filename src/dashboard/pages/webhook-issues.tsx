@@ -1,5 +1,8 @@
 // The webhooks that fail, in one card: which, the cause, since when, and the acts that help.
 
+import type { WebhookDay } from '../../api/dashboard.ts'
+import type { HealthFinding } from '../../api/health.ts'
+import type { Webhook } from '../../api/webhooks.ts'
 import { webhookName } from '../../domain/webhook-url.ts'
 import { href } from '../address.ts'
 import { Button, LinkButton } from '../components/button.tsx'
@@ -8,7 +11,6 @@ import { Card } from '../components/page.tsx'
 import { Ago, PersonText } from '../components/text.tsx'
 import { useAction } from '../components/use-action.ts'
 import { useDashboard } from '../dashboard.ts'
-import type { HealthFinding, Webhook, WebhookDay } from '../resources.ts'
 import { useWebhookDays, useWebhooks } from '../sources.ts'
 import { WEBHOOK_ISSUES } from '../words/webhook-issues.ts'
 import { Snooze } from './snooze.tsx'
@@ -46,7 +48,7 @@ function Issue({ finding, webhook, day }: IssueProps) {
   const name = webhookName(webhook)
   const { failing, failing_since, waiting, stopped } = day
   const retry = useAction(
-    () => api.post(`webhook-deliveries/${failing?.id}/redeliver`),
+    () => api.call('redeliverWebhookDelivery', { params: { id: failing?.id ?? '' } }),
     () => notices.done(WEBHOOK_ISSUES.retrying(name)),
   )
   return (

@@ -13,7 +13,7 @@ import { WEBHOOK_TEST } from '../words/webhooks.ts'
 export function UseInbox({ onUrl }: { readonly onUrl: (url: string) => void }) {
   const { api } = useDashboard()
   const { isBusy, failure, start } = useAction(
-    () => api.get<{ readonly url: string }>('/dashboard/test-inbox'),
+    () => api.call('newTestInbox'),
     ({ url }) => onUrl(url),
   )
   return (

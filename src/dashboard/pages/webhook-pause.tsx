@@ -2,11 +2,11 @@
 
 import { useSignal } from '@preact/signals'
 
+import type { Webhook } from '../../api/webhooks.ts'
 import { Button } from '../components/button.tsx'
 import { lazyDialog } from '../components/lazy-page.tsx'
 import { useAction } from '../components/use-action.ts'
 import { useDashboard } from '../dashboard.ts'
-import type { Webhook } from '../resources.ts'
 import { WEBHOOKS as WORDS } from '../words/webhooks.ts'
 
 const SEND_MISSED = lazyDialog(async () => (await import('./replay.tsx')).SendMissed)
@@ -15,7 +15,10 @@ export function PauseButton({ webhook }: { readonly webhook: Webhook }) {
   const { api, notices } = useDashboard()
   const resumed = useSignal<Webhook | null>(null)
   const { isBusy, start } = useAction(
-    () => api.put<Webhook>(`webhooks/${webhook.id}`, { is_active: !webhook.is_active }),
+    () => {
+      const body = { is_active: !webhook.is_active }
+      return api.call('updateWebhook', { params: { id: webhook.id }, body })
+    },
     (changed) => {
       notices.done(changed.is_active ? WORDS.resumed : WORDS.paused)
       if (changed.is_active && (changed.events_while_paused ?? 0) > 0) resumed.value = changed

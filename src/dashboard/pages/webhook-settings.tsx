@@ -2,6 +2,7 @@
 
 import { useSignal } from '@preact/signals'
 
+import type { Webhook } from '../../api/webhooks.ts'
 import { Button } from '../components/button.tsx'
 import { FailureNote } from '../components/callout.tsx'
 import { ConfirmButton, DeleteCard } from '../components/dialog.tsx'
@@ -10,7 +11,6 @@ import { Card } from '../components/page.tsx'
 import { Ago } from '../components/text.tsx'
 import { useAction } from '../components/use-action.ts'
 import { useDashboard } from '../dashboard.ts'
-import type { RotatedSecret, Webhook } from '../resources.ts'
 import { WEBHOOK_FORM } from '../words/webhook-form.ts'
 import { bodyOfDraft, FIELDS, SigningSecret, WebhookFields, type Draft } from './webhook-fields.tsx'
 
@@ -25,7 +25,7 @@ export function WebhookSettings({ webhook }: Props) {
         <DeleteCard
           page="webhooks"
           noun={WEBHOOK_FORM.deleteNoun}
-          path={`webhooks/${webhook.id}`}
+          id={webhook.id}
           consequence={WEBHOOK_FORM.deleteConsequence}
         >
           {WEBHOOK_FORM.addedAt} <Ago time={webhook.created_at} />. {WEBHOOK_FORM.deleteHint}
@@ -49,7 +49,10 @@ function WebhookForm({ webhook }: Props) {
   const draft = useSignal(before)
   const isChanged = JSON.stringify(draft.value) !== JSON.stringify(before)
   const { isBusy, failure, start } = useAction(
-    () => api.put<Webhook>(`webhooks/${webhook.id}`, bodyOfDraft(draft.value)),
+    () => {
+      const body = bodyOfDraft(draft.value)
+      return api.call('updateWebhook', { params: { id: webhook.id }, body })
+    },
     () => notices.done(WEBHOOK_FORM.saved),
   )
   return (
@@ -80,7 +83,7 @@ function Secret({ webhook }: Props) {
           title={WEBHOOK_FORM.newSecretTitle}
           confirm={WEBHOOK_FORM.createSecret}
           look="main"
-          call={() => api.post<RotatedSecret>(`webhooks/${webhook.id}/rotate-secret`)}
+          call={() => api.call('rotateWebhookSecret', { params: { id: webhook.id } })}
           onDone={(rotated) => (secret.value = rotated.secret)}
         >
           {WEBHOOK_FORM.bothValid}

@@ -2,12 +2,12 @@
 
 import { useSignal } from '@preact/signals'
 
+import type { Delivery, Webhook } from '../../api/webhooks.ts'
 import { Button } from '../components/button.tsx'
 import { Badge } from '../components/icon.tsx'
 import { Card } from '../components/page.tsx'
 import { useAction } from '../components/use-action.ts'
 import { useDashboard } from '../dashboard.ts'
-import type { Delivery, Webhook } from '../resources.ts'
 import { useDelivery } from '../sources.ts'
 import { deliveryState } from '../words/deliveries.ts'
 import { WEBHOOK_TEST } from '../words/webhooks.ts'
@@ -20,7 +20,7 @@ export function WebhookTest({ webhook }: Props) {
   const { api } = useDashboard()
   const sent = useSignal<Delivery | null>(null)
   const { isBusy, failure, start } = useAction(
-    () => api.post<Delivery>(`webhooks/${webhook.id}/test`),
+    () => api.call('testWebhook', { params: { id: webhook.id } }),
     (delivery) => (sent.value = delivery),
   )
   return (

@@ -2,6 +2,8 @@
 
 import { useSignal } from '@preact/signals'
 
+import type { WebhookStrip } from '../../api/stats.ts'
+import type { Webhook } from '../../api/webhooks.ts'
 import { webhookName, withScheme } from '../../domain/webhook-url.ts'
 import { href } from '../address.ts'
 import { Button } from '../components/button.tsx'
@@ -12,7 +14,6 @@ import { Card, PageHead, useNewView } from '../components/page.tsx'
 import { PersonText } from '../components/text.tsx'
 import { EmptyState, WhenReady } from '../components/when-ready.tsx'
 import { useDashboard } from '../dashboard.ts'
-import type { Webhook, WebhookStrip } from '../resources.ts'
 import { useHomePictures, useWebhookDay, useWebhooks } from '../sources.ts'
 import { figureWords, WEBHOOK_TEST, WEBHOOKS, webhookState } from '../words/webhooks.ts'
 import { Attempts } from './pictures.tsx'

@@ -1,4 +1,5 @@
-import type { AuditEntry, LogLine } from '../resources.ts'
+import type { AuditEntry } from '../../api/audit.ts'
+import type { LogLine } from '../../api/owner.ts'
 import { grouped } from './common.ts'
 
 export const ACTIVITY = {

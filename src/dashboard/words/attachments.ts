@@ -1,7 +1,8 @@
 // Words and icons for files.
 
+import type { Attachment, MessageAttachment } from '../../api/attachments.ts'
+import type { Message } from '../../api/messages.ts'
 import type { IconName, StateWords } from '../components/drawings.ts'
-import type { Attachment, Message, MessageAttachment } from '../resources.ts'
 import { grouped } from './common.ts'
 
 type Kind = 'picture' | 'video' | 'audio' | 'document' | 'file'

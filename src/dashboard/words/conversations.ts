@@ -1,5 +1,6 @@
 // Sentences of the list of conversations, of a thread, and of the forms that send.
 
+import type { Reaction } from '../../api/messages.ts'
 import { countWords, grouped } from './common.ts'
 
 export const CONVERSATIONS = {
@@ -91,3 +92,32 @@ export const NOTIFY = {
   newMessage: 'New message',
   needsApproval: 'A message needs your approval',
 } as const
+
+const REACTIONS: Readonly<Record<Reaction['type'], readonly [sign: string, words: string]>> = {
+  love: ['❤️', 'Love'],
+  like: ['👍', 'Like'],
+  dislike: ['👎', 'Dislike'],
+  laugh: ['😂', 'Laugh'],
+  emphasize: ['‼️', 'Emphasize'],
+  question: ['❓', 'Question'],
+  emoji: ['🙂', 'Emoji'],
+  sticker: ['▣', 'Sticker'],
+}
+
+/** Equal reactions, once. */
+export type ReactionWords = {
+  readonly sign: string
+  readonly count: number
+  readonly words: string
+}
+
+/** "❤️ 2" for "Love from you and +12025550147". */
+export function reactionWords(reactions: readonly Reaction[]): readonly ReactionWords[] {
+  const bySign = Map.groupBy(reactions, ({ type, emoji }) => emoji ?? REACTIONS[type][0])
+  return [...bySign].map(([sign, alike]) => {
+    const givers = alike.map(({ is_from_me, handle }) => (is_from_me ? 'you' : handle))
+    const [first] = alike
+    const name = first === undefined ? '' : REACTIONS[first.type][1]
+    return { sign, count: alike.length, words: `${name} from ${givers.join(', ')}` }
+  })
+}

@@ -1,9 +1,10 @@
 // Sentences of deliveries, of the test inbox, and of sending again, and the words for a delivery's state.
 
+import type { SeenDelivery } from '../../api/dashboard.ts'
+import type { Delivery, Webhook } from '../../api/webhooks.ts'
 import type { Failure } from '../api.ts'
 import type { StateWords } from '../components/drawings.ts'
 import { numberWords } from '../numbers.ts'
-import type { Delivery, SeenDelivery, Webhook } from '../resources.ts'
 import { relativeTime } from '../time-words.ts'
 import { countWords, grouped } from './common.ts'
 

@@ -1,5 +1,6 @@
+import type { CreatedKey, Key, KeyRules } from '../../api/keys.ts'
+import type { PhoneLine } from '../../api/phone-lines.ts'
 import { expandScopes, type ScopeGroup, type Scope } from '../../domain/permissions.ts'
-import type { CreatedKey, Key, PhoneLine } from '../resources.ts'
 import { dateWords } from '../time-words.ts'
 import { grouped } from './common.ts'
 import { type Kinds, lineName, practiceNumbers, isReady } from './line-states.ts'
@@ -79,7 +80,7 @@ export function creatorWords({ created_by }: Key, keys: readonly Key[]): string 
   return creator === undefined ? (CREATORS[created_by] ?? 'another key') : keyName(creator)
 }
 
-type Choice = { readonly value: string; readonly text: string }
+type Choice<T extends string = string> = { readonly value: T; readonly text: string }
 
 /** Choices of the form, the proposed one first. */
 export const SCOPE_CHOICES: readonly (Choice & {
@@ -95,7 +96,7 @@ export const SCOPE_CHOICES: readonly (Choice & {
   },
   { value: 'all', text: 'do everything', scopes: null },
 ]
-export const RECIPIENT_CHOICES: readonly Choice[] = [
+export const RECIPIENT_CHOICES: readonly Choice<KeyRules['recipients']>[] = [
   { value: 'anyone', text: 'anyone' },
   { value: 'known', text: 'people you have written with' },
   { value: 'replied_within_24h', text: 'people who wrote within 24 hours' },
@@ -108,7 +109,7 @@ export const RATE_CHOICES: readonly Choice[] = [
     text: `at most ${value} messages an hour`,
   })),
 ]
-export const APPROVAL_CHOICES: readonly Choice[] = [
+export const APPROVAL_CHOICES: readonly Choice<KeyRules['approval']>[] = [
   { value: 'never', text: 'no approval' },
   { value: 'new_contacts', text: 'approval for new contacts' },
   { value: 'always', text: 'approval for every message' },

@@ -1,6 +1,8 @@
+import type { KindInfo } from '../../api/dashboard.ts'
+import type { Conversation } from '../../api/messages.ts'
+import type { PhoneLine } from '../../api/phone-lines.ts'
 import type { StateWords } from '../components/drawings.ts'
 import { numberWords } from '../numbers.ts'
-import type { About, Conversation, KindInfo, Message, PhoneLine } from '../resources.ts'
 
 export function lineName({ label, phone_number }: PhoneLine): string {
   return label ?? numberWords(phone_number)
@@ -38,34 +40,10 @@ export function lineOption(line: PhoneLine) {
   return { value: line.id, text: `${name}${numberWords(line.phone_number)}${state}` }
 }
 
-/** `own`: the text came from the line's own number, so reading works, and nothing else is proven. */
-export type TestOutcome =
-  | { readonly outcome: 'waiting' }
-  | { readonly outcome: 'own' }
-  | { readonly outcome: 'arrived'; readonly message: Message }
-
-/** The fate of a test text, found in the line's `messages` by its unique `code`. */
-export function testOutcome(
-  messages: readonly Message[],
-  line: PhoneLine,
-  code: string,
-): TestOutcome {
-  const found = messages.filter(({ text }) => text.includes(code))
-  const message = found.find((each) => each.direction === 'inbound' && !isOwn(each, line))
-  if (message !== undefined) return { outcome: 'arrived', message }
-  return { outcome: found.some((each) => isOwn(each, line)) ? 'own' : 'waiting' }
-}
-
-/** True for a text typed on the device itself, or on another device of the same account. */
-function isOwn({ source, direction, handle }: Message, { phone_number }: PhoneLine): boolean {
-  if (direction === 'inbound') return handle === phone_number
-  return source === 'device'
-}
-
 export type Kinds = readonly KindInfo[]
 
 /** Undefined for a line of a kind that this version does not know. */
-function kindOf({ driver }: PhoneLine, kinds: Kinds): KindInfo | undefined {
+export function kindOf({ driver }: PhoneLine, kinds: Kinds): KindInfo | undefined {
   return kinds.find(({ name }) => name === driver)
 }
 
@@ -76,20 +54,6 @@ export function kindName(line: PhoneLine, kinds: Kinds): string {
 /** True where messages stay on this machine, and incoming ones can be simulated. */
 export function isSimulated(line: PhoneLine, kinds: Kinds): boolean {
   return kindOf(line, kinds)?.is_real === false
-}
-
-/** True where setup begins with the permissions of this machine. */
-export function needsPermissions({ drivers, kinds }: Pick<About, 'drivers' | 'kinds'>): boolean {
-  return kinds.some(({ name, needs_permissions }) => needs_permissions && drivers.includes(name))
-}
-
-/** True for a line that the owner asked for and no longer does; the relay deletes no other. */
-export function isDeletable(line: PhoneLine, kinds: Kinds, lines: readonly PhoneLine[]): boolean {
-  const { id, status_reason: reason, phone_number } = line
-  const isTwin = lines.some((one) => one.id !== id && one.phone_number === phone_number)
-  if (reason === 'box_removed' || (isTwin && reason === 'device_absent')) return true
-  const deletable = kindOf(line, kinds)?.deletable_reason ?? null
-  return deletable !== null && reason === deletable
 }
 
 /** Starts a relay to try without a device. */

@@ -1,5 +1,7 @@
 // Sentences of the lines: their list, a line, its checks and tests.
 
+import type { Message } from '../../api/messages.ts'
+import type { PhoneLine } from '../../api/phone-lines.ts'
 import { countWords, grouped } from './common.ts'
 
 export const LINES = {
@@ -139,3 +141,27 @@ export const LINES = {
     guids: 'Provides device message IDs',
   },
 } as const
+
+/** `own`: the text came from the line's own number, so reading works, and nothing else is proven. */
+export type TestOutcome =
+  | { readonly outcome: 'waiting' }
+  | { readonly outcome: 'own' }
+  | { readonly outcome: 'arrived'; readonly message: Message }
+
+/** The fate of a test text, found in the line's `messages` by its unique `code`. */
+export function testOutcome(
+  messages: readonly Message[],
+  line: PhoneLine,
+  code: string,
+): TestOutcome {
+  const found = messages.filter(({ text }) => text.includes(code))
+  const message = found.find((each) => each.direction === 'inbound' && !isOwn(each, line))
+  if (message !== undefined) return { outcome: 'arrived', message }
+  return { outcome: found.some((each) => isOwn(each, line)) ? 'own' : 'waiting' }
+}
+
+/** True for a text typed on the device itself, or on another device of the same account. */
+function isOwn({ source, direction, handle }: Message, { phone_number }: PhoneLine): boolean {
+  if (direction === 'inbound') return handle === phone_number
+  return source === 'device'
+}

@@ -1,13 +1,9 @@
+import type { RelayState } from '../../api/dashboard.ts'
+import type { Conversation, Message } from '../../api/messages.ts'
+import type { PhoneLine } from '../../api/phone-lines.ts'
+import type { DayStats } from '../../api/stats.ts'
 import type { StateWords } from '../components/drawings.ts'
 import { isGroup } from '../people.ts'
-import type {
-  Conversation,
-  DayStats,
-  Message,
-  PhoneLine,
-  Reaction,
-  RelayState,
-} from '../resources.ts'
 import { momentWords } from '../time-words.ts'
 import { countWords } from './common.ts'
 
@@ -94,35 +90,6 @@ export function serviceWords({ service_requested, downgraded_at }: Message): str
   if (downgraded_at !== undefined) return 'Not on iMessage, switched to SMS'
   if (service_requested === undefined) return null
   return service_requested === 'auto' ? 'Service: automatic' : `Requested as ${service_requested}`
-}
-
-const REACTIONS: Readonly<Record<Reaction['type'], readonly [sign: string, words: string]>> = {
-  love: ['❤️', 'Love'],
-  like: ['👍', 'Like'],
-  dislike: ['👎', 'Dislike'],
-  laugh: ['😂', 'Laugh'],
-  emphasize: ['‼️', 'Emphasize'],
-  question: ['❓', 'Question'],
-  emoji: ['🙂', 'Emoji'],
-  sticker: ['▣', 'Sticker'],
-}
-
-/** Equal reactions, once. */
-export type ReactionWords = {
-  readonly sign: string
-  readonly count: number
-  readonly words: string
-}
-
-/** "❤️ 2" for "Love from you and +12025550147". */
-export function reactionWords(reactions: readonly Reaction[]): readonly ReactionWords[] {
-  const bySign = Map.groupBy(reactions, ({ type, emoji }) => emoji ?? REACTIONS[type][0])
-  return [...bySign].map(([sign, alike]) => {
-    const givers = alike.map(({ is_from_me, handle }) => (is_from_me ? 'you' : handle))
-    const [first] = alike
-    const name = first === undefined ? '' : REACTIONS[first.type][1]
-    return { sign, count: alike.length, words: `${name} from ${givers.join(', ')}` }
-  })
 }
 
 /** The reason why nothing can be written to a group; null where it can, and for a person. */

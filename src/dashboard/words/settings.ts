@@ -1,4 +1,4 @@
-import type { Backup, Setting } from '../resources.ts'
+import type { Backup, Setting } from '../../api/owner.ts'
 import { formatter } from '../time-words.ts'
 import { countWords } from './common.ts'
 

@@ -1,5 +1,4 @@
-import type { About } from '../resources.ts'
-import { needsPermissions } from './line-states.ts'
+import type { About } from '../../api/dashboard.ts'
 
 /** The steps of setup, by the names under which the relay remembers them. */
 export const SETUP_STEPS = [
@@ -17,6 +16,11 @@ export type Steps = readonly [SetupStep, ...SetupStep[]]
 export function stepsFor(about: Pick<About, 'drivers' | 'kinds'>): Steps {
   const [, ...others] = SETUP_STEPS
   return needsPermissions(about) ? SETUP_STEPS : others
+}
+
+/** True where setup begins with the permissions of this machine. */
+function needsPermissions({ drivers, kinds }: Pick<About, 'drivers' | 'kinds'>): boolean {
+  return kinds.some(({ name, needs_permissions }) => needs_permissions && drivers.includes(name))
 }
 
 /** The step of this name; the first where the relay has no such step. */

@@ -1,6 +1,6 @@
 // Sentences of the form of a webhook, its secret, and the events it can have.
 
-import type { EventName } from '../resources.ts'
+import type { Webhook } from '../../api/webhooks.ts'
 
 /** The form of a webhook, and its secret. */
 export const WEBHOOK_FORM = {
@@ -47,6 +47,8 @@ type EventGroup =
   | 'Groups'
   | 'Approvals'
   | 'Opt-outs'
+
+type EventName = Webhook['events'][number]
 
 /** Every event with its meaning, and its group in the form of a webhook. */
 export const EVENTS: Readonly<Record<EventName, readonly [group: EventGroup, words: string]>> = {

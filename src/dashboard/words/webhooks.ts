@@ -1,9 +1,11 @@
 // Sentences of the views of webhooks, and the words for their states.
 
+import type { WebhookDay } from '../../api/dashboard.ts'
+import type { WebhookStrip } from '../../api/stats.ts'
+import type { Webhook } from '../../api/webhooks.ts'
 import { type WebhookState, webhookStateOf } from '../../domain/webhook-state.ts'
 import type { StateWords } from '../components/drawings.ts'
 import { durationWords, shareWords } from '../figure-words.ts'
-import type { Webhook, WebhookDay, WebhookStrip } from '../resources.ts'
 import { relativeTime } from '../time-words.ts'
 import { grouped } from './common.ts'
 
