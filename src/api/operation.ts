@@ -6,7 +6,7 @@ import { type Static, type TObject, type TSchema, Type } from 'typebox'
 import type { AuditAction } from '../domain/audit.ts'
 import type { ErrorCode } from '../domain/errors.ts'
 import type { Scope } from '../domain/permissions.ts'
-import type { Shape } from './schema.ts'
+import { NoBody, type Shape } from './schema.ts'
 
 /** The scope that a key needs for an operation; `any` key will do for some. */
 export type RouteScope = Scope | 'any'
@@ -113,6 +113,19 @@ const ROOTS: Readonly<Record<Callers, string>> = {
 /** Rights of most reads of the owner's, and of most changes: a row spreads one, and says what differs. */
 export const READ = { member: 'no', password: 'no', compress: false, audit: null } as const
 export const CHANGE = { member: 'no', password: 'yes', compress: false } as const
+
+/** Rows of reads that nobody but these callers makes, and that take nothing. */
+export function reading<const C extends 'owner' | 'browsers' | 'control'>(of: C) {
+  return <const R extends `GET /${string}`, A extends TSchema>(route: R, answer: A) => ({
+    ...READ,
+    of,
+    route,
+    answers: { 200: answer },
+  })
+}
+
+/** The body of an action without parameters, which may be left out. */
+export const NO_BODY = { body: NoBody, isBodyOptional: true } as const
 
 /** The rows with their ids. */
 export function rows<const R extends Readonly<Record<string, Row>>>(

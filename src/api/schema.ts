@@ -86,8 +86,6 @@ export type Page<T> = {
 /** A list that is never cut into pages. */
 export type All<T> = { readonly data: readonly T[] }
 
-export const IdPath = Type.Object({ id: Type.String({ description: 'The id of the resource.' }) })
-
 export const Deleted = objectSchema('Deleted', { id: Type.String(), deleted: Type.Literal(true) })
 export type Deleted = Shape<typeof Deleted>
 

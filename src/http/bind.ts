@@ -113,10 +113,10 @@ function addRoute(app: Elysia, { operation, handle, bodyCheck }: Binding, guard:
   }
   const checked = Object.entries(answers).map(([code, schema]) => [code, answerSchema(schema)])
   app.route(method, path, answer, {
-    beforeHandle: (attempt: Attempt) => {
-      guard(operation, attempt)
+    beforeHandle: ({ request, params = {}, body }: Partial<Attempt> & Pick<Attempt, 'request'>) => {
+      guard(operation, { request, params, body })
       // A handler that reads its query refuses unknown parameters.
-      if (query === undefined && operation.of !== 'everyone') requireNoQuery(attempt.request)
+      if (query === undefined && operation.of !== 'everyone') requireNoQuery(request)
     },
     ...bodyHook(operation, bodyCheck),
     ...(path.includes(':') ? { params: pathSchema(paramsOf(path)) } : {}),

@@ -1,19 +1,17 @@
 // Operations of the control socket alone, which nobody but the owner can open.
 
 import { type BoxReport, NewRollout, type Rollout } from '../boxes.ts'
-import { rows, typed } from '../operation.ts'
+import { NO_BODY, reading, rows, typed } from '../operation.ts'
 import type { OptionRow, Phone, ScriptCall, SetupLink } from '../owner.ts'
-import { type All, NoBody } from '../schema.ts'
+import { type All } from '../schema.ts'
 
 const READS = { of: 'control', audit: null } as const
 const CHANGES = { of: 'control' } as const
 
+const read = reading('control')
+
 export const CONTROL = rows({
-  getRollout: {
-    ...READS,
-    route: 'GET /rollout',
-    answers: { 200: typed<{ readonly rollout: Rollout | null }>() },
-  },
+  getRollout: read('GET /rollout', typed<{ readonly rollout: Rollout | null }>()),
   startRollout: {
     ...CHANGES,
     route: 'POST /rollout',
@@ -25,8 +23,7 @@ export const CONTROL = rows({
     ...CHANGES,
     route: 'POST /rollout/resume',
     answers: { 200: typed<Rollout>() },
-    body: NoBody,
-    isBodyOptional: true,
+    ...NO_BODY,
     audit: 'rollout.resumed',
   },
   cancelRollout: {
@@ -35,22 +32,16 @@ export const CONTROL = rows({
     answers: { 200: typed<Rollout>() },
     audit: 'rollout.canceled',
   },
-  getVersion: {
-    ...READS,
-    route: 'GET /about',
-    answers: { 200: typed<{ readonly version: string; readonly is_claimed: boolean }>() },
-  },
-  listOptions: {
-    ...READS,
-    route: 'GET /options',
-    answers: { 200: typed<All<OptionRow>>() },
-  },
+  getVersion: read(
+    'GET /about',
+    typed<{ readonly version: string; readonly is_claimed: boolean }>(),
+  ),
+  listOptions: read('GET /options', typed<All<OptionRow>>()),
   createSetupLink: {
     ...CHANGES,
     route: 'POST /setup-link',
     answers: { 200: typed<SetupLink>() },
-    body: NoBody,
-    isBodyOptional: true,
+    ...NO_BODY,
     audit: 'setup_link.created',
   },
   /** Every version's upgrade calls this path. */
@@ -58,24 +49,11 @@ export const CONTROL = rows({
     ...CHANGES,
     route: 'POST /judgement',
     answers: { 200: typed<{ readonly version: string }>() },
-    body: NoBody,
-    isBodyOptional: true,
+    ...NO_BODY,
     audit: null,
   },
-  listPhones: {
-    ...READS,
-    route: 'GET /phones',
-    answers: { 200: typed<All<Phone>>() },
-  },
-  listScriptCalls: {
-    ...READS,
-    route: 'GET /script-calls',
-    answers: { 200: typed<All<ScriptCall>>() },
-  },
+  listPhones: read('GET /phones', typed<All<Phone>>()),
+  listScriptCalls: read('GET /script-calls', typed<All<ScriptCall>>()),
   /** On the control socket of a box only, which answers it itself. */
-  getBox: {
-    ...READS,
-    route: 'GET /box',
-    answers: { 200: typed<BoxReport>() },
-  },
+  getBox: read('GET /box', typed<BoxReport>()),
 })

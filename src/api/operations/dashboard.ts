@@ -23,7 +23,7 @@ import {
   WantedBackup,
   type WebhookDay,
 } from '../dashboard.ts'
-import { CHANGE, READ, rows, typed } from '../operation.ts'
+import { CHANGE, READ, reading, rows, typed } from '../operation.ts'
 import { type RestoreState, type UploadedBackup, UploadId } from '../owner.ts'
 import type { All, Page } from '../schema.ts'
 import type { HomePictures, LinePictures, WebhookPictures } from '../stats.ts'
@@ -39,6 +39,8 @@ const ChangesQuery = Type.Object({ after: Type.Optional(Type.String()) })
 
 /** The page key comes with a new session only. */
 type OpenedSession = SessionState & { readonly page_key: string }
+
+const read = reading('browsers')
 
 export const DASHBOARD = rows({
   getSession: {
@@ -93,11 +95,7 @@ export const DASHBOARD = rows({
     password: 'no',
     audit: null,
   },
-  listSessions: {
-    ...READS,
-    route: 'GET /sessions',
-    answers: { 200: typed<All<BrowserSession>>() },
-  },
+  listSessions: read('GET /sessions', typed<All<BrowserSession>>()),
   signOut: {
     isOpen: true,
     ...CHANGES,
@@ -114,11 +112,7 @@ export const DASHBOARD = rows({
     password: 'no',
     audit: 'session.ended',
   },
-  getAbout: {
-    ...READS,
-    route: 'GET /about',
-    answers: { 200: typed<About>() },
-  },
+  getAbout: read('GET /about', typed<About>()),
   getRelayState: {
     ...READS,
     route: 'GET /state',
@@ -131,16 +125,8 @@ export const DASHBOARD = rows({
     answers: { 200: typed<All<LineChecks>>() },
     compress: true,
   },
-  getAttention: {
-    ...READS,
-    route: 'GET /attention',
-    answers: { 200: typed<Attention>() },
-  },
-  getMessageTimes: {
-    ...READS,
-    route: 'GET /messages/:id/times',
-    answers: { 200: typed<MessageTimes>() },
-  },
+  getAttention: read('GET /attention', typed<Attention>()),
+  getMessageTimes: read('GET /messages/:id/times', typed<MessageTimes>()),
   getContactCost: {
     ...READS,
     route: 'GET /contact-cost',
@@ -161,56 +147,16 @@ export const DASHBOARD = rows({
     query: DeliveryQuery,
     answers: { 200: typed<Page<SeenDelivery>>() },
   },
-  newTestInbox: {
-    ...READS,
-    route: 'GET /test-inbox',
-    answers: { 200: typed<{ readonly url: string }>() },
-  },
-  listInbox: {
-    ...READS,
-    route: 'GET /webhooks/:id/inbox',
-    answers: { 200: typed<All<InboxEntry>>() },
-  },
-  getInboxEntry: {
-    ...READS,
-    route: 'GET /webhooks/:id/inbox/:entry',
-    answers: { 200: typed<InboxRequest>() },
-  },
-  listWebhookDays: {
-    ...READS,
-    route: 'GET /webhook-days',
-    answers: { 200: typed<All<WebhookDay>>() },
-  },
-  listMessageDeliveries: {
-    ...READS,
-    route: 'GET /messages/:id/deliveries',
-    answers: { 200: typed<All<SeenDelivery>>() },
-  },
-  getSeenDelivery: {
-    ...READS,
-    route: 'GET /webhook-deliveries/:id',
-    answers: { 200: typed<SeenDelivery>() },
-  },
-  getSentRequest: {
-    ...READS,
-    route: 'GET /webhook-deliveries/:id/request',
-    answers: { 200: typed<SentRequest>() },
-  },
-  getHomePictures: {
-    ...READS,
-    route: 'GET /pictures/home',
-    answers: { 200: typed<HomePictures>() },
-  },
-  getLinePictures: {
-    ...READS,
-    route: 'GET /pictures/line/:id',
-    answers: { 200: typed<LinePictures>() },
-  },
-  getWebhookPictures: {
-    ...READS,
-    route: 'GET /pictures/webhook/:id',
-    answers: { 200: typed<WebhookPictures>() },
-  },
+  newTestInbox: read('GET /test-inbox', typed<{ readonly url: string }>()),
+  listInbox: read('GET /webhooks/:id/inbox', typed<All<InboxEntry>>()),
+  getInboxEntry: read('GET /webhooks/:id/inbox/:entry', typed<InboxRequest>()),
+  listWebhookDays: read('GET /webhook-days', typed<All<WebhookDay>>()),
+  listMessageDeliveries: read('GET /messages/:id/deliveries', typed<All<SeenDelivery>>()),
+  getSeenDelivery: read('GET /webhook-deliveries/:id', typed<SeenDelivery>()),
+  getSentRequest: read('GET /webhook-deliveries/:id/request', typed<SentRequest>()),
+  getHomePictures: read('GET /pictures/home', typed<HomePictures>()),
+  getLinePictures: read('GET /pictures/line/:id', typed<LinePictures>()),
+  getWebhookPictures: read('GET /pictures/webhook/:id', typed<WebhookPictures>()),
   /** Answers with an image, for a link that opens a new text. */
   drawQrCode: {
     ...READS,
@@ -233,11 +179,7 @@ export const DASHBOARD = rows({
     answers: {},
     audit: 'backup.downloaded',
   },
-  getRestore: {
-    ...READS,
-    route: 'GET /restore',
-    answers: { 200: typed<RestoreState>() },
-  },
+  getRestore: read('GET /restore', typed<RestoreState>()),
   uploadBackup: {
     ...CHANGES,
     route: 'POST /restore',

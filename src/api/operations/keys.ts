@@ -2,9 +2,9 @@
 
 import { BridgeCreation, BridgeList, BridgeToken, CreatedBridge } from '../bridges.ts'
 import { CreatedKey, KeyCreation, KeyList, KeySelf, RevokedKey } from '../keys.ts'
-import { CHANGE, READ, rows } from '../operation.ts'
+import { CHANGE, READ, NO_BODY, rows } from '../operation.ts'
 import { PageQuery } from '../query.ts'
-import { Deleted, NoBody } from '../schema.ts'
+import { Deleted } from '../schema.ts'
 
 const OF_KEYS = { of: 'keys', tag: 'Keys', limits: [] } as const
 const OF_BRIDGES = { of: 'keys', tag: 'Bridges', limits: [] } as const
@@ -96,8 +96,7 @@ export const BRIDGES = rows({
     description: 'The old one stops working at once.',
     answers: { 200: BridgeToken },
     errors: ['not_found', 'storage_full'],
-    body: NoBody,
-    isBodyOptional: true,
+    ...NO_BODY,
     audit: 'bridge.token_renewed',
   },
   deleteBridge: {

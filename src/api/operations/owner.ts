@@ -3,7 +3,7 @@
 import { type Box, type BrokerUsersBlock, type InvitedBox, LineMove, NewBox } from '../boxes.ts'
 import { type HealthFinding, NewSnooze } from '../health.ts'
 import type { Conversation } from '../messages.ts'
-import { CHANGE, READ, rows, typed } from '../operation.ts'
+import { CHANGE, READ, NO_BODY, reading, rows, typed } from '../operation.ts'
 import {
   type Backup,
   type InvitedMember,
@@ -17,10 +17,12 @@ import {
   type UpdateState,
 } from '../owner.ts'
 import { Adoption, type PhoneLine } from '../phone-lines.ts'
-import { type All, type Deleted, NoBody } from '../schema.ts'
+import { type All, type Deleted } from '../schema.ts'
 
 const READS = { of: 'owner', ...READ } as const
 const CHANGES = { of: 'owner', ...CHANGE } as const
+
+const read = reading('owner')
 
 export const OWNER = rows({
   adoptPhoneLine: {
@@ -41,8 +43,7 @@ export const OWNER = rows({
     ...CHANGES,
     route: 'POST /conversations/:id/separate',
     answers: { 200: typed<Conversation>() },
-    body: NoBody,
-    isBodyOptional: true,
+    ...NO_BODY,
     audit: 'conversation.separated',
   },
   listSettings: {
@@ -66,30 +67,17 @@ export const OWNER = rows({
     password: 'no',
     audit: 'finding.snoozed',
   },
-  getLog: {
-    ...READS,
-    route: 'GET /log',
-    answers: { 200: typed<RecentLog>() },
-  },
-  getUpdateState: {
-    ...READS,
-    route: 'GET /update-check',
-    answers: { 200: typed<UpdateState>() },
-  },
+  getLog: read('GET /log', typed<RecentLog>()),
+  getUpdateState: read('GET /update-check', typed<UpdateState>()),
   checkUpdate: {
     ...CHANGES,
     route: 'POST /update-check',
     answers: { 200: typed<UpdateState>() },
-    body: NoBody,
-    isBodyOptional: true,
+    ...NO_BODY,
     password: 'no',
     audit: null,
   },
-  listBackups: {
-    ...READS,
-    route: 'GET /backups',
-    answers: { 200: typed<All<Backup>>() },
-  },
+  listBackups: read('GET /backups', typed<All<Backup>>()),
   /** A backup contains everything. */
   downloadBackup: {
     ...READS,
@@ -107,11 +95,7 @@ export const OWNER = rows({
     password: 'no',
     audit: 'backup.created',
   },
-  listMembers: {
-    ...READS,
-    route: 'GET /members',
-    answers: { 200: typed<All<Member>>() },
-  },
+  listMembers: read('GET /members', typed<All<Member>>()),
   createMember: {
     ...CHANGES,
     route: 'POST /members',
@@ -123,8 +107,7 @@ export const OWNER = rows({
     ...CHANGES,
     route: 'POST /members/:id/link',
     answers: { 200: typed<InvitedMember>() },
-    body: NoBody,
-    isBodyOptional: true,
+    ...NO_BODY,
     audit: 'member.link_created',
   },
   deleteMember: {
@@ -133,16 +116,8 @@ export const OWNER = rows({
     answers: { 200: typed<Deleted>() },
     audit: 'member.removed',
   },
-  listBoxes: {
-    ...READS,
-    route: 'GET /boxes',
-    answers: { 200: typed<All<Box>>() },
-  },
-  listBrokerUsers: {
-    ...READS,
-    route: 'GET /broker-users',
-    answers: { 200: typed<BrokerUsersBlock>() },
-  },
+  listBoxes: read('GET /boxes', typed<All<Box>>()),
+  listBrokerUsers: read('GET /broker-users', typed<BrokerUsersBlock>()),
   inviteBox: {
     ...CHANGES,
     route: 'POST /boxes',

@@ -2,8 +2,8 @@
 // reports their outcome. Each call carries the token of its bridge.
 
 import { NextMessage, NotedReport, PhoneMessage, PhoneReport, StoredMessage } from '../bridges.ts'
-import { rows } from '../operation.ts'
-import { NoBody } from '../schema.ts'
+import { NO_BODY, rows } from '../operation.ts'
+import {} from '../schema.ts'
 
 const OF = { of: 'bridges', tag: 'Shortcuts', audit: null } as const
 
@@ -29,8 +29,7 @@ export const SHORTCUTS = rows({
       'Waits up to 25 s. Each message is handed out once: without its `done` within 5 minutes it is ' +
       '`uncertain`, and never handed out again.',
     answers: { 200: NextMessage },
-    body: NoBody,
-    isBodyOptional: true,
+    ...NO_BODY,
   },
   bridgeDone: {
     ...OF,

@@ -1,8 +1,8 @@
 import { Type } from 'typebox'
 
-import { type Callback, CHANGE, READ, rows } from '../operation.ts'
+import { type Callback, CHANGE, READ, NO_BODY, rows } from '../operation.ts'
 import { PAGE_QUERY, PageQuery, timeParameter } from '../query.ts'
-import { Deleted, id, NoBody } from '../schema.ts'
+import { Deleted, id } from '../schema.ts'
 import {
   CreatedWebhook,
   Delivery,
@@ -136,8 +136,7 @@ export const WEBHOOKS = rows({
     description: 'The old one stays valid for 24 hours. The new one is shown only in this answer.',
     answers: { 200: RotatedSecret },
     errors: ['not_found', 'storage_full'],
-    body: NoBody,
-    isBodyOptional: true,
+    ...NO_BODY,
     audit: 'webhook.secret_rotated',
   },
   testWebhook: {
@@ -147,8 +146,7 @@ export const WEBHOOKS = rows({
     description: "A sample of the webhook's first event; its event id begins with `evt_test_`.",
     answers: { 202: Delivery },
     errors: ['not_found', 'webhook_inactive', 'storage_full'],
-    body: NoBody,
-    isBodyOptional: true,
+    ...NO_BODY,
     password: 'no',
     audit: null,
   },
@@ -176,8 +174,7 @@ export const WEBHOOKS = rows({
     description: 'At once, with the same event id.',
     answers: { 202: Delivery },
     errors: ['not_found', 'webhook_inactive', 'storage_full'],
-    body: NoBody,
-    isBodyOptional: true,
+    ...NO_BODY,
     password: 'no',
     audit: null,
   },
