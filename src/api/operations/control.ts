@@ -5,7 +5,6 @@ import { NO_BODY, reading, rows, typed } from '../operation.ts'
 import type { OptionRow, Phone, ScriptCall, SetupLink } from '../owner.ts'
 import { type All } from '../schema.ts'
 
-const READS = { of: 'control', audit: null } as const
 const CHANGES = { of: 'control' } as const
 
 const read = reading('control')
