@@ -188,8 +188,8 @@ function Alone({ view }: { readonly view: preact.VNode }) {
 
 function Unreachable() {
   return (
-    <Callout tone="bad" title={SHELL.silent}>
-      {SHELL.whySilent}
+    <Callout tone="bad" title="The relay isn't responding">
+      Check that the relay is running. This page retries automatically.
     </Callout>
   )
 }
@@ -202,15 +202,15 @@ function Page({ page }: { readonly page: ShownPage | null }) {
 function UnknownPage() {
   const home = (
     <LinkButton look="main" href={href('home')}>
-      {SHELL.toHome}
+      Go to Home
     </LinkButton>
   )
   return (
     <>
       <PageHead title={SHELL.unknown} />
       <Card>
-        <EmptyState icon="search" title={SHELL.unknownAddress} action={home}>
-          {SHELL.whyUnknown}
+        <EmptyState icon="search" title="Nothing at this address" action={home}>
+          Check the link for typos. It may also be from another version of Hookline.
         </EmptyState>
       </Card>
     </>
@@ -227,7 +227,7 @@ function NoticeList() {
           <Icon name={tone === 'ok' ? 'check' : 'warning'} />
           <p>{text}</p>
           <Button look="quiet" icon="cross" isIconOnly onClick={() => notices.close(id)}>
-            {SHELL.dismiss}
+            Dismiss
           </Button>
         </div>
       ))

@@ -2,8 +2,7 @@
 
 import { expect, test } from 'bun:test'
 
-import { isReady, kindName, lineState } from '../../src/dashboard/words/line-states.ts'
-import { testOutcome } from '../../src/dashboard/words/lines.ts'
+import { isReady, kindName, lineState, testOutcome } from '../../src/dashboard/words/line-states.ts'
 import { stateSentence, whyNot } from '../../src/dashboard/words/message-states.ts'
 import { KINDS, message, phoneLine } from './samples.ts'
 

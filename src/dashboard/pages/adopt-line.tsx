@@ -1,7 +1,5 @@
 // A line whose device or number was replaced, and that goes on if the owner says so.
 
-import type { VNode } from 'preact'
-
 import type { PhoneLine } from '../../api/phone-lines.ts'
 import { href } from '../address.ts'
 import { Button } from '../components/button.tsx'
@@ -12,7 +10,6 @@ import { useAction } from '../components/use-action.ts'
 import { useDashboard } from '../dashboard.ts'
 import { useKinds } from '../sources.ts'
 import { isSimulated, lineName } from '../words/line-states.ts'
-import { LINES as WORDS } from '../words/lines.ts'
 
 type Props = { readonly line: PhoneLine }
 /** After a device or its number was replaced, only the owner knows if the line is still the same. */
@@ -37,14 +34,15 @@ function AcceptNumber({ line }: Props) {
     <>
       <Callout
         tone="warn"
-        title={WORDS.newNumber}
+        title="This device has a new number"
         actions={
           <Button isBusy={isBusy} onClick={start}>
-            {WORDS.keepLine}
+            Keep the line
           </Button>
         }
       >
-        {WORDS.newNumberHint}
+        If it's still the same line, its conversations continue with the new number. If this is
+        another phone, reconnect the old one instead.
       </Callout>
       <FailureNote failure={failure} />
     </>
@@ -61,30 +59,28 @@ function TakeOver({ missing, present }: Pair) {
   return (
     <Callout
       tone="plain"
-      title={<>{WORDS.replaced.map((part) => partOf({ before, now }, part))}</>}
+      title={
+        <>
+          Did {now} replace {before}?
+        </>
+      }
       actions={
         <ConfirmButton
-          text={WORDS.mergeAsk}
-          title={WORDS.mergeTitle}
-          confirm={WORDS.merge}
+          text="Merge lines…"
+          title="Merge these lines?"
+          confirm="Merge"
           look="danger"
           call={call}
           onDone={onDone}
         >
-          {WORDS.mergeText.map((part) => partOf({ before, now }, part))}
+          {before} keeps its name, settings and conversations, and continues on the device of {now}.{' '}
+          {now} will no longer be a separate line. This can't be undone.
         </ConfirmButton>
       }
     >
-      {WORDS.missing.map((part) => partOf({ before, now }, part))}
+      The device of {before} is missing. Another device can continue its line.
     </Callout>
   )
-}
-
-type Names = { readonly before: VNode; readonly now: VNode }
-
-/** A part of a sentence: text, or the name of one of the two lines. */
-function partOf(names: Names, part: string) {
-  return part === 'before' || part === 'now' ? names[part] : part
 }
 
 /** The call that continues the line `from` on the device of `id`, and what follows it. */
@@ -92,7 +88,7 @@ function useAdopt(id: string, from: string) {
   const { api, notices, router } = useDashboard()
   const call = () => api.call('adoptPhoneLine', { params: { id }, body: { from } })
   const onDone = (line: PhoneLine) => {
-    notices.done(WORDS.adopted)
+    notices.done('The line continues on this device.')
     router.go(href('lines', [line.id]))
   }
   return [call, onDone] as const

@@ -21,7 +21,7 @@ import { useBoxes, useLines, useRelayState } from '../sources.ts'
 import { BOXES as WORDS } from '../words/boxes.ts'
 import { COMMON, sizeWords } from '../words/common.ts'
 import { lineName, lineState } from '../words/line-states.ts'
-import { LINES } from '../words/lines.ts'
+import { SHELL } from '../words/shell.ts'
 
 export function BoxesPage() {
   const boxes = useBoxes()
@@ -36,7 +36,7 @@ export function BoxesPage() {
   return (
     <>
       <div>
-        <BackLink href={href('lines')}>{LINES.title}</BackLink>
+        <BackLink href={href('lines')}>{SHELL.names.lines}</BackLink>
         <PageHead title={WORDS.title} actions={!isEmpty && add}>
           {WORDS.lead} <a href="/guide/several-boxes">{WORDS.guide}</a>
         </PageHead>

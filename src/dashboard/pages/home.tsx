@@ -28,7 +28,6 @@ import {
 } from '../sources.ts'
 import { combine } from '../store.ts'
 import { messageExcerpt } from '../words/attachments.ts'
-import { HOME as WORDS } from '../words/home.ts'
 import { kindName, lineName, lineState } from '../words/line-states.ts'
 import { isSettled, stateSentence, statusWords, whyNot } from '../words/message-states.ts'
 import { NewContactsMeter } from './new-contacts-meter.tsx'
@@ -65,8 +64,8 @@ export function HomePage() {
           <div class="home">
             <Card
               kind="list"
-              title={WORDS.lines}
-              actions={<MoreLink href={href('lines')}>{WORDS.allLines}</MoreLink>}
+              title="Lines"
+              actions={<MoreLink href={href('lines')}>View all lines</MoreLink>}
             >
               <LineList lines={lines.data} />
             </Card>
@@ -92,7 +91,7 @@ function MoreLink(props: { readonly href: string; readonly children: string }) {
 function Opening() {
   return (
     <>
-      <PageHead title={WORDS.title}>{'\u00A0'}</PageHead>
+      <PageHead title="Home">{'\u00A0'}</PageHead>
       <div class="home">
         <Skeleton kind="card" count={3} />
       </div>
@@ -121,10 +120,10 @@ function LineList({ lines }: { readonly lines: readonly PhoneLine[] }) {
     return (
       <EmptyState
         icon="lines"
-        title={WORDS.noLine}
-        action={<LinkButton href={href('lines')}>{WORDS.seeMissing}</LinkButton>}
+        title="No phone line yet"
+        action={<LinkButton href={href('lines')}>See what's missing</LinkButton>}
       >
-        {WORDS.noLineHint}
+        A line is a Mac or an iPhone that sends and receives for the relay.
       </EmptyState>
     )
   }
@@ -155,7 +154,7 @@ function QuickSend({ lines }: { readonly lines: readonly PhoneLine[] }) {
   const sent = useSignal<Message | null>(null)
   const form = useSendForm((message) => (sent.value = message))
   return (
-    <Card title={WORDS.send}>
+    <Card title="Send a message">
       <Form onSubmit={form.submit}>
         <SendFields form={form} lines={lines} />
         <SendButton {...form.button} />
@@ -186,12 +185,12 @@ function RecentMessages({ messages }: { readonly messages: readonly Message[] })
   return (
     <Card
       kind="list"
-      title={WORDS.latest}
-      actions={<MoreLink href={href('messages')}>{WORDS.allMessages}</MoreLink>}
+      title="Latest messages"
+      actions={<MoreLink href={href('messages')}>View all messages</MoreLink>}
     >
       {messages.length === 0 ? (
-        <EmptyState icon="conversations" title={WORDS.noMessages}>
-          {WORDS.noMessagesHint}
+        <EmptyState icon="conversations" title="No messages yet">
+          Send one from here, or text one of your lines from a phone.
         </EmptyState>
       ) : (
         <ul class="recent">
@@ -212,7 +211,7 @@ function RecentRow({ message }: { readonly message: Message }) {
     <a class="recent-row" href={href('conversations', [message.conversation_id])}>
       <span class={`recent-sign ${isInbound ? 'recent-in' : ''}`}>
         <Icon name={isInbound ? 'arrow-in' : 'send'} />
-        <span class="visually-hidden">{isInbound ? WORDS.from : WORDS.to}</span>
+        <span class="visually-hidden">{isInbound ? 'Incoming from' : 'Outgoing to'}</span>
       </span>
       <span class="recent-words">
         <span class="one-line recent-handle">

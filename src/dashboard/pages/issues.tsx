@@ -16,7 +16,6 @@ import { useAction } from '../components/use-action.ts'
 import { useDashboard, useRead } from '../dashboard.ts'
 import { useAbout, useAttention, useRelayState } from '../sources.ts'
 import { grouped } from '../words/common.ts'
-import { ISSUES as WORDS } from '../words/issues.ts'
 import { isReady } from '../words/line-states.ts'
 import { hasLeft } from '../words/message-states.ts'
 import { stepNamed, stepsFor } from '../words/setup-steps.ts'
@@ -24,6 +23,7 @@ import { Snooze, SnoozedList } from './snooze.tsx'
 import { WebhookIssues } from './webhook-issues.tsx'
 
 const TONES = { error: 'bad', warning: 'warn', info: 'wait' } as const
+const SEVERITIES = { error: 'Error', warning: 'Warning', info: 'Info' } as const
 
 const GROUPED = new Set(['webhook_failing', 'webhook_gone', 'webhook_deactivated'])
 
@@ -49,7 +49,7 @@ export function Issues(props: SetupProps) {
 function FindingList({ findings }: { readonly findings: readonly FindingBranch[] }) {
   if (findings.length === 0) return null
   return (
-    <section aria-label={WORDS.issues}>
+    <section aria-label="Issues">
       <ul class="stack findings">
         {findings.map((branch) => (
           <li key={keyOf(branch.cause)}>
@@ -70,7 +70,7 @@ function FindingCard({ cause, consequences, place, guide }: FindingBranch) {
       </span>
       <div class="finding-words">
         <p class="finding-severity">
-          {WORDS.severities[cause.severity]} · <Ago time={cause.since} />
+          {SEVERITIES[cause.severity]} · <Ago time={cause.since} />
         </p>
         <h2>{cause.title}</h2>
         <p class="quiet">{cause.why}</p>
@@ -79,13 +79,13 @@ function FindingCard({ cause, consequences, place, guide }: FindingBranch) {
           {guide !== null && (
             <>
               {' '}
-              <a href={guide}>{WORDS.learnMore}</a>
+              <a href={guide}>Learn more</a>
             </>
           )}
         </p>
         {consequences.length > 0 && (
           <div class="consequences">
-            <p class="small quiet">{WORDS.alsoCaused}</p>
+            <p class="small quiet">Also caused by this:</p>
             <ul>
               {consequences.map((finding) => (
                 <li key={keyOf(finding)}>
@@ -97,7 +97,7 @@ function FindingCard({ cause, consequences, place, guide }: FindingBranch) {
         )}
       </div>
       <div class="actions">
-        <LinkButton href={place.href}>{WORDS.open(place.name)}</LinkButton>
+        <LinkButton href={place.href}>{`Open ${place.name}`}</LinkButton>
         <Snooze finding={cause} />
       </div>
     </article>
@@ -136,13 +136,13 @@ function UnfinishedSetup({ step, lines, recent }: SetupProps & { readonly step: 
   return (
     <Callout
       tone="wait"
-      title={WORDS.setup}
+      title="Finish setting up"
       actions={
         <>
           <Button look="quiet" isBusy={isBusy} onClick={start}>
-            {WORDS.dismiss}
+            Dismiss
           </Button>
-          <LinkButton href={href('setup')}>{WORDS.continueSetup}</LinkButton>
+          <LinkButton href={href('setup')}>Continue setup</LinkButton>
         </>
       }
     >
@@ -156,21 +156,29 @@ function NextStep({ name }: { readonly name: string }) {
   if (about === null) return <>{'\u00A0'}</>
   const steps = stepsFor(about)
   const step = stepNamed(name, steps)
-  return <>{WORDS.nextStep(step.title, steps.indexOf(step) + 1, steps.length)}</>
+  return <>{`Next: ${step.title}, step ${steps.indexOf(step) + 1} of ${steps.length}.`}</>
 }
 
 const COUNTED_MAX = 1_000
 
+const ATTENTION = {
+  approval: 'to approve',
+  failed: 'failed',
+  expired: 'expired',
+  uncertain: 'uncertain',
+  queued: 'waiting',
+} as const
+
 /** Failed and undecided messages, each number with the list of them. */
 function AttentionCard() {
   const counts = useAttention().value
-  const names = Object.keys(WORDS.attentionCounts) as readonly (keyof Attention)[]
+  const names = Object.keys(ATTENTION) as readonly (keyof Attention)[]
   const linkTo = (status: keyof Attention) => {
     const isOld = status === 'failed' || status === 'expired'
     return href('messages', [], { status, days: isOld ? ATTENTION_DAYS : null })
   }
   return (
-    <Card title={WORDS.attention}>
+    <Card title="Messages to look at">
       <ul class="attention">
         {names.map((name) => {
           const count = counts?.[name] ?? 0
@@ -178,14 +186,16 @@ function AttentionCard() {
           return (
             <li key={name} class={count === 0 ? 'quiet' : undefined}>
               <a href={linkTo(name)}>
-                <strong class="figures">{count === COUNTED_MAX ? WORDS.many(most) : most}</strong>{' '}
-                {WORDS.attentionCounts[name]}
+                <strong class="figures">{count === COUNTED_MAX ? `${most}+` : most}</strong>{' '}
+                {ATTENTION[name]}
               </a>
             </li>
           )
         })}
       </ul>
-      <p class="small quiet">{WORDS.attentionHint}</p>
+      <p class="small quiet">
+        Failed and expired messages from the last 7 days, and all that are uncertain or waiting.
+      </p>
     </Card>
   )
 }

@@ -6,14 +6,13 @@ import { useAction } from '../components/use-action.ts'
 import { WhenReady } from '../components/when-ready.tsx'
 import { useDashboard } from '../dashboard.ts'
 import { useChecks } from '../sources.ts'
-import { LINES as WORDS } from '../words/lines.ts'
 
 const SIGNS = {
-  ok: ['ok', 'check', WORDS.checkStates.ok],
-  info: ['wait', 'info', WORDS.checkStates.info],
-  warn: ['warn', 'warning', WORDS.checkStates.warn],
-  bad: ['bad', 'cross', WORDS.checkStates.bad],
-  unknown: ['plain', 'question', WORDS.checkStates.unknown],
+  ok: ['ok', 'check', 'Passed'],
+  info: ['wait', 'info', 'Info'],
+  warn: ['warn', 'warning', 'Warning'],
+  bad: ['bad', 'cross', 'Failed'],
+  unknown: ['plain', 'question', 'Not checked yet'],
 } as const
 
 type Props = {
@@ -55,13 +54,13 @@ function CheckAgain() {
     () => api.call('listChecks'),
     () => {
       refresh()
-      notices.done(WORDS.checked)
+      notices.done('Checks updated.')
     },
     (failure) => notices.failed(failure.message),
   )
   return (
     <Button icon="again" isBusy={isBusy} onClick={start}>
-      {WORDS.checkAgain}
+      Check again
     </Button>
   )
 }

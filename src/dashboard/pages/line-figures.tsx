@@ -14,8 +14,8 @@ import { numberWords } from '../numbers.ts'
 import { useKinds, useTimeZone } from '../sources.ts'
 import { combine } from '../store.ts'
 import { isoTime } from '../time-words.ts'
+import { countWords, grouped } from '../words/common.ts'
 import { kindName } from '../words/line-states.ts'
-import { LINES as WORDS } from '../words/lines.ts'
 import { statusWords } from '../words/message-states.ts'
 import { NewContactsMeter } from './new-contacts-meter.tsx'
 
@@ -43,7 +43,7 @@ export function NewContacts({ line }: Props) {
     <div class="stack-tight">
       <NewContactsMeter line={line} />
       <p class="small quiet">
-        {reset === null ? '\u00A0' : WORDS.resets(hourWords(reset), timeZone)}
+        {reset === null ? '\u00A0' : `Resets at ${hourWords(reset)} (midnight ${timeZone}).`}
       </p>
     </div>
   )
@@ -63,16 +63,16 @@ export function LineTraffic({ line }: Props) {
   return (
     <Facts
       of={[
-        [WORDS.lastReceived, value && <LatestMessage message={value.received.data[0]} />],
+        ['Last received', value && <LatestMessage message={value.received.data[0]} />],
         [
-          WORDS.lastOutgoing,
+          'Last outgoing',
           value && (
             <LatestMessage message={sent}>
               {sent && ` · ${statusWords(sent.status).text}`}
             </LatestMessage>
           ),
         ],
-        [WORDS.queued, value && WORDS.messages(value.queued.data.length, value.queued.has_more)],
+        ['Queued', value && countOf(value.queued.data.length, value.queued.has_more)],
       ]}
     />
   )
@@ -84,11 +84,16 @@ type LatestProps = {
 }
 
 function LatestMessage({ message, children }: LatestProps) {
-  if (message === undefined) return <>{WORDS.never}</>
+  if (message === undefined) return <>Never</>
   return (
     <a href={href('conversations', [message.conversation_id])}>
       <Ago time={message.created_at} isInside />
       {children}
     </a>
   )
+}
+
+function countOf(count: number, isMore: boolean): string {
+  if (isMore) return `${grouped(count)}+ messages`
+  return count === 0 ? 'None' : countWords(count, 'message')
 }

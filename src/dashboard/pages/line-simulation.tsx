@@ -11,7 +11,6 @@ import { Card } from '../components/page.tsx'
 import { useAction } from '../components/use-action.ts'
 import { useDashboard } from '../dashboard.ts'
 import { typedHandle } from '../numbers.ts'
-import { LINES as WORDS } from '../words/lines.ts'
 
 /** Events that the form can cause: the body of the event, from the person, text and latest message with them. */
 type Scene = (from: string, text: string, targetGuid: string | null) => object
@@ -21,27 +20,27 @@ const file =
   (from, text) => ({ type: 'message', from, text, attachments: [{ kind }] })
 
 const SCENES: Readonly<Record<string, Scene>> = {
-  [WORDS.scenes.text]: (from, text) => ({ type: 'message', from, text }),
-  [WORDS.scenes.sms]: (from, text) => ({ type: 'message', from, text, service: 'SMS' }),
-  [WORDS.scenes.picture]: file('jpeg'),
-  [WORDS.scenes.heic]: file('heic'),
-  [WORDS.scenes.pdf]: file('pdf'),
-  [WORDS.scenes.slow]: file('slow'),
-  [WORDS.scenes.never]: file('never'),
-  [WORDS.scenes.group]: (from, text) => {
-    const group = { identifier: 'weekend', name: WORDS.exampleGroup, participants: [from] }
+  'Text message': (from, text) => ({ type: 'message', from, text }),
+  SMS: (from, text) => ({ type: 'message', from, text, service: 'SMS' }),
+  Picture: file('jpeg'),
+  'Picture in HEIC': file('heic'),
+  PDF: file('pdf'),
+  'File that arrives after 15 seconds': file('slow'),
+  'File that never arrives': file('never'),
+  'Message in a group': (from, text) => {
+    const group = { identifier: 'weekend', name: 'Weekend', participants: [from] }
     return { type: 'message', from, text, group }
   },
-  [WORDS.scenes.reply]: (from, text, guid) => {
+  'Reply to the latest message': (from, text, guid) => {
     return { type: 'message', from, text, ...(guid !== null && { reply_to_guid: guid }) }
   },
-  [WORDS.scenes.reaction]: (from, _text, target_guid) => {
+  'Reaction to the latest message': (from, _text, target_guid) => {
     return { type: 'reaction', from, target_guid, reaction: 'love' }
   },
-  [WORDS.scenes.edit]: (_from, text, target_guid) => {
+  'Edit of the latest message': (_from, text, target_guid) => {
     return { type: 'edit', target_guid, text }
   },
-  [WORDS.scenes.unsend]: (_from, _text, target_guid) => ({ type: 'unsend', target_guid }),
+  'Unsend of the latest message': (_from, _text, target_guid) => ({ type: 'unsend', target_guid }),
 }
 
 const OPTIONS = Object.keys(SCENES).map((name) => ({ value: name, text: name }))
@@ -49,27 +48,27 @@ const OPTIONS = Object.keys(SCENES).map((name) => ({ value: name, text: name }))
 export function Simulation({ line }: { readonly line: PhoneLine }) {
   const { api, notices } = useDashboard()
   const from = useSignal('+12025550140')
-  const text = useSignal(WORDS.exampleText)
-  const chosen = useSignal<string>(WORDS.scenes.picture)
+  const text = useSignal('Is my table ready?')
+  const chosen = useSignal<string>('Picture')
   const { isBusy, failure, start } = useAction(
     () => simulate(api, line, { scene: SCENES[chosen.value], from: from.value, text: text.value }),
-    () => notices.done(WORDS.simulated),
+    () => notices.done('Simulated. What this line relays is in Conversations.'),
   )
   return (
-    <Card title={WORDS.simulate}>
+    <Card title="Simulate">
       <Form onSubmit={start}>
         <SelectField
-          label={WORDS.event}
+          label="Event"
           value={chosen.value}
           options={OPTIONS}
           onChange={(name) => (chosen.value = name)}
         />
-        <TextField label={WORDS.from} type="tel" bind={from} />
-        <TextField label={WORDS.text} bind={text} />
+        <TextField label="From" type="tel" bind={from} />
+        <TextField label="Text" bind={text} />
         <FailureNote failure={failure} />
         <div class="actions">
           <Button type="submit" isBusy={isBusy}>
-            {WORDS.simulate}
+            Simulate
           </Button>
         </div>
       </Form>

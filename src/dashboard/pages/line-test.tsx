@@ -13,8 +13,7 @@ import { useAction } from '../components/use-action.ts'
 import { ReadFailure } from '../components/when-ready.tsx'
 import { useDashboard, useRead } from '../dashboard.ts'
 import { useKinds } from '../sources.ts'
-import { isReady, practiceNumbers } from '../words/line-states.ts'
-import { LINES as WORDS, type TestOutcome, testOutcome } from '../words/lines.ts'
+import { isReady, practiceNumbers, type TestOutcome, testOutcome } from '../words/line-states.ts'
 import { whyNot } from '../words/message-states.ts'
 
 /** A busy line receives others meanwhile. */
@@ -45,7 +44,7 @@ function TestRun({ line, code, onAgain, onArrived }: RunProps) {
   useEffect(() => {
     if (hasArrived) onArrived?.()
   }, [hasArrived])
-  const text = WORDS.testText(code)
+  const text = `Hookline test ${code}`
   if (outcome.outcome === 'arrived') return <Arrived message={outcome.message} onAgain={onAgain} />
   return (
     <>
@@ -55,8 +54,8 @@ function TestRun({ line, code, onAgain, onArrived }: RunProps) {
         <SimulatedTest line={line} text={text} echo={practice.echo} />
       )}
       {outcome.outcome === 'own' && (
-        <Callout tone="warn" role="alert" title={WORDS.own}>
-          {WORDS.ownHint}
+        <Callout tone="warn" role="alert" title="Received, but from the line itself">
+          The phone you used has the same number or Apple Account. Use another one.
         </Callout>
       )}
       <ReadFailure of={latest} />
@@ -71,18 +70,18 @@ function PhoneTest({ line, text }: TextProps) {
   const link = `sms:${line.phone_number}?&body=${encodeURIComponent(text)}`
   return (
     <div class="line-test">
-      <QrCode text={link} label={WORDS.qr(line.phone_number)} />
+      <QrCode text={link} label={`Opens a text to ${line.phone_number}`} />
       <div class="stack-tight">
         <p>
-          {WORDS.scan[0]} <strong>{WORDS.scan[1]}</strong>
-          {WORDS.scan[2]}
+          Scan this with a phone that has <strong>a different number</strong>, and send the text
+          that opens. Or send it yourself:
         </p>
         <p>
-          <strong>{text}</strong> {WORDS.to} <strong class="figures">{line.phone_number}</strong>
+          <strong>{text}</strong> to <strong class="figures">{line.phone_number}</strong>
         </p>
-        <p class="small quiet">{WORDS.turnsGreen}</p>
+        <p class="small quiet">This turns green as soon as the text arrives.</p>
         <div class="actions">
-          <LinkButton href={link}>{WORDS.openHere}</LinkButton>
+          <LinkButton href={link}>Open on this device</LinkButton>
         </div>
       </div>
     </div>
@@ -128,16 +127,16 @@ function SimulatedTest({ line, text, echo }: TextProps & { readonly echo: string
   return (
     <>
       <p>
-        {WORDS.simulatedTest[0]} <span class="figures">{echo}</span>
-        {WORDS.simulatedTest[1]}
+        No phone can reach a simulated line. Instead, it texts a simulated contact,{' '}
+        <span class="figures">{echo}</span>, which replies with the same text.
       </p>
       <div class="actions">
         <Button isBusy={isBusy} isDisabled={!isReady(line)} onClick={start}>
-          {WORDS.simulateIncoming}
+          Simulate an incoming message
         </Button>
         <span class="small quiet">
-          {!isReady(line) && WORDS.mustBeOnline}
-          {isReady(line) && sent.value && (whyNot(sent.value) ?? WORDS.waitingForReply)}
+          {!isReady(line) && 'The line must be online, with sending turned on.'}
+          {isReady(line) && sent.value && (whyNot(sent.value) ?? 'Waiting for the reply…')}
         </span>
       </div>
       <FailureNote failure={failure} />
@@ -150,13 +149,13 @@ type ArrivedProps = { readonly message: Message; readonly onAgain: () => void }
 function Arrived({ message, onAgain }: ArrivedProps) {
   const again = (
     <Button icon="again" onClick={onAgain}>
-      {WORDS.testAgain}
+      Test again
     </Button>
   )
   return (
-    <Callout tone="ok" role="status" title={WORDS.arrived} actions={again}>
-      {WORDS.from} <PersonText>{message.handle}</PersonText>, <Ago time={message.created_at} />.{' '}
-      {WORDS.receives}
+    <Callout tone="ok" role="status" title="Message received" actions={again}>
+      From <PersonText>{message.handle}</PersonText>, <Ago time={message.created_at} />. This line
+      receives messages.
     </Callout>
   )
 }

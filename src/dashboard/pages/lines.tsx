@@ -29,7 +29,7 @@ import {
   lineState,
   trialCommand,
 } from '../words/line-states.ts'
-import { LINES as WORDS } from '../words/lines.ts'
+import { SHELL } from '../words/shell.ts'
 import { AdoptLine } from './adopt-line.tsx'
 import { CheckCard } from './line-checks.tsx'
 import { LineSubtitle, LineTraffic, NewContacts } from './line-figures.tsx'
@@ -56,10 +56,10 @@ function LineList() {
   return (
     <>
       <PageHead
-        title={WORDS.title}
-        actions={<LinkButton href={href('boxes')}>{WORDS.boxes}</LinkButton>}
+        title={SHELL.names.lines}
+        actions={<LinkButton href={href('boxes')}>Boxes</LinkButton>}
       >
-        {WORDS.lead}
+        The Macs and iPhones that send and receive for the relay.
       </PageHead>
       <WhenReady of={all} skeleton={skeleton}>
         {({ lines: { data } }) =>
@@ -95,9 +95,7 @@ function LineCard({ line }: { readonly line: PhoneLine }) {
         </p>
         {line.status_hint !== null && <p class="small">{line.status_hint}</p>}
         {line.status === 'offline' && (
-          <p class="small quiet">
-            {WORDS.offlineSince} {since === null ? '…' : <Ago time={since} />}
-          </p>
+          <p class="small quiet">Offline since: {since === null ? '…' : <Ago time={since} />}</p>
         )}
       </div>
       <NewContacts line={line} />
@@ -112,10 +110,11 @@ function NoLines() {
     <Card>
       <EmptyState
         icon="lines"
-        title={WORDS.none}
-        action={<CodeBlock what={WORDS.command} text={trialCommand(useKinds())} />}
+        title="No phone line yet"
+        action={<CodeBlock what="Command" text={trialCommand(useKinds())} />}
       >
-        {WORDS.noneHint}
+        On a Mac that is signed in to Messages, the line appears automatically. If it doesn't, Home
+        shows what's missing. To try Hookline without one, start the relay with:
       </EmptyState>
     </Card>
   )
@@ -128,11 +127,11 @@ export function LineView({ id }: { readonly id: string }) {
   return (
     <DetailView
       page="lines"
-      noun={WORDS.noun}
+      noun="Line"
       id={id}
       of={lines}
       isHeld={[useChecks(), useAbout()].some(({ now }) => now.state === 'loading')}
-      whyMissing={WORDS.whyMissing}
+      whyMissing="It was deleted, or merged into another line."
       head={(line) => (
         <PageHead
           title={<PersonText>{lineName(line)}</PersonText>}
@@ -154,15 +153,15 @@ function LineParts({ line, lines }: Props & { readonly lines: readonly PhoneLine
       <AdoptLine line={line} lines={lines} />
       <div class="columns">
         <div class="stack">
-          <CheckCard title={WORDS.checks} lineId={line.id} />
+          <CheckCard title="Checks" lineId={line.id} />
           <LineCharts line={line} />
-          <Card title={WORDS.test}>
+          <Card title="Test this line">
             <RECEIVE_TEST.View line={line} />
           </Card>
           {isSimulated(line, kinds) && line.status === 'online' && <SIMULATION.View line={line} />}
         </div>
         <div class="stack">
-          <Card title={WORDS.today}>
+          <Card title="Today">
             <NewContacts line={line} />
             <LineTraffic line={line} />
           </Card>
@@ -171,8 +170,13 @@ function LineParts({ line, lines }: Props & { readonly lines: readonly PhoneLine
           <Capabilities line={line} />
           <PLACE.View line={line} />
           {isDeletable(line, kinds, lines) && (
-            <DeleteCard page="lines" noun="line" id={line.id} consequence={WORDS.deleteConsequence}>
-              {WORDS.deleteHint}
+            <DeleteCard
+              page="lines"
+              noun="line"
+              id={line.id}
+              consequence="It will no longer be listed. Its messages keep its ID and number, and can still be read."
+            >
+              This line is no longer in use. Its messages are kept.
             </DeleteCard>
           )}
         </div>
@@ -200,7 +204,7 @@ function LineSettings({ line }: Props) {
   const limit = useDraft(String(line.daily_contact_limit))
   const { isBusy, failure, start } = useAction(
     (body: Changes) => api.call('updatePhoneLine', { params: { id: line.id }, body }),
-    () => notices.done(WORDS.saved),
+    () => notices.done('Saved.'),
   )
   const save = () =>
     start({
@@ -209,26 +213,28 @@ function LineSettings({ line }: Props) {
       ...(limit.isChanged && { daily_contact_limit: Number(limit.value || 'none') }),
     })
   return (
-    <Card title={WORDS.settings}>
+    <Card title="Settings">
       <Form onSubmit={save}>
         <TextField
-          label={WORDS.name}
+          label="Name"
           placeholder={line.phone_number}
           maxLength={100}
           bind={label.bind}
           error={fieldError(failure, 'label')}
         />
         <TextField
-          label={WORDS.limit}
+          label="Daily new-contact limit"
           type="number"
           bind={limit.bind}
-          error={fieldError(failure, 'daily_contact_limit') && WORDS.limitError}
-          hint={WORDS.limitHint}
+          error={
+            fieldError(failure, 'daily_contact_limit') && 'Enter a whole number from 0 to 100,000.'
+          }
+          hint="Apple blocks lines that message many strangers. Existing contacts don't count."
         />
         <FailureNote failure={failure} but={['label', 'daily_contact_limit']} />
         <div class="actions">
           <Button type="submit" isBusy={isBusy} isDisabled={!label.isChanged && !limit.isChanged}>
-            {WORDS.save}
+            Save
           </Button>
         </div>
       </Form>
@@ -243,22 +249,22 @@ function LineSwitches({ line, onChange }: SwitchesProps) {
   return (
     <>
       <Switch
-        label={WORDS.sending}
+        label="Send messages"
         isOn={line.is_enabled}
-        hint={WORDS.sendingHint}
+        hint="When off, it still receives. New messages through it are refused; those already queued wait up to 24 hours."
         onChange={(is_enabled) => onChange({ is_enabled })}
       />
       <Switch
-        label={WORDS.sms}
+        label="Relay SMS and RCS"
         isOn={line.relay_sms}
-        hint={WORDS.smsHint}
+        hint="When on, webhooks fire for SMS and RCS as well. When off, they only appear in the history, and stay there if you turn this on later."
         onChange={(relay_sms) => onChange({ relay_sms })}
       />
       {line.relay_groups !== undefined && (
         <Switch
-          label={WORDS.groups}
+          label="Relay groups"
           isOn={line.relay_groups}
-          hint={WORDS.groupsHint}
+          hint="When on, group conversations are stored and webhooks fire for them. When off, their messages are only counted."
           onChange={(relay_groups) => onChange({ relay_groups })}
         />
       )}
@@ -280,25 +286,25 @@ function useDraft(stored: string) {
 type Able = PhoneLine['capabilities']
 
 const CAPABILITIES: readonly (readonly [isAble: (able: Able) => boolean, words: string])[] = [
-  [(able) => able.new_contacts, WORDS.can.newContacts],
-  [(able) => able.delivered, WORDS.can.delivered],
-  [(able) => able.read, WORDS.can.read],
-  [(able) => able.choose_service, WORDS.can.chooseService],
-  [(able) => able.attachments, WORDS.can.sendsFiles],
-  [(able) => able.receives_attachments === true, WORDS.can.receivesFiles],
-  [(able) => able.groups !== undefined, WORDS.can.groupsIn],
-  [(able) => able.groups === 'reply', WORDS.can.groupsOut],
-  [(able) => able.reactions !== undefined, WORDS.can.reactions],
-  [(able) => able.replies !== undefined, WORDS.can.replies],
-  [(able) => able.edits !== undefined, WORDS.can.edits],
-  [(able) => able.guid, WORDS.can.guids],
+  [(able) => able.new_contacts, 'Messages new contacts'],
+  [(able) => able.delivered, 'Provides delivery receipts'],
+  [(able) => able.read, 'Provides read receipts'],
+  [(able) => able.choose_service, 'Lets you choose between iMessage and SMS'],
+  [(able) => able.attachments, 'Sends pictures and files'],
+  [(able) => able.receives_attachments === true, 'Receives pictures and files'],
+  [(able) => able.groups !== undefined, 'Receives group messages'],
+  [(able) => able.groups === 'reply', 'Sends to existing groups'],
+  [(able) => able.reactions !== undefined, 'Receives reactions'],
+  [(able) => able.replies !== undefined, 'Receives replies with their quote'],
+  [(able) => able.edits !== undefined, 'Receives edits and unsent messages'],
+  [(able) => able.guid, 'Provides device message IDs'],
 ]
 
 function Capabilities({ line }: Props) {
   return (
-    <Card title={WORDS.capabilities}>
+    <Card title="Capabilities">
       {line.status === 'offline' ? (
-        <p class="quiet">{WORDS.capabilitiesLater}</p>
+        <p class="quiet">Shown once the line is online.</p>
       ) : (
         <ul class="capabilities">
           {CAPABILITIES.map(([test, words]) => {
@@ -307,7 +313,7 @@ function Capabilities({ line }: Props) {
               <li key={words} class={isAble ? undefined : 'quiet'}>
                 <Icon name={isAble ? 'check' : 'cross'} />
                 <span>
-                  {!isAble && <span class="visually-hidden">{WORDS.notSupported} </span>}
+                  {!isAble && <span class="visually-hidden">Not supported: </span>}
                   {words}
                 </span>
               </li>
@@ -328,7 +334,7 @@ function QuietHoursCard({ line }: { readonly line: PhoneLine }) {
   const { isBusy, failure, start } = useAction(
     (quiet_hours: NonNullable<PhoneLine['quiet_hours']> | null) =>
       api.call('updatePhoneLine', { params: { id: line.id }, body: { quiet_hours } }),
-    () => notices.done(WORDS.saved),
+    () => notices.done('Saved.'),
   )
   const isChanged = from.value !== storedFrom || to.value !== storedTo
   const isWhole = from.value !== '' && to.value !== ''
@@ -337,21 +343,21 @@ function QuietHoursCard({ line }: { readonly line: PhoneLine }) {
     start(null)
   }
   return (
-    <Card title={WORDS.quietHours}>
-      <p class="small quiet">{WORDS.quietHint(useTimeZone() ?? '…')}</p>
+    <Card title="Quiet hours">
+      <p class="small quiet">{`Messages wait until they end, in the time zone ${useTimeZone() ?? '…'}. Urgent ones don't.`}</p>
       <Form onSubmit={() => start({ from: from.value, to: to.value })}>
         <div class="row">
-          <TextField type="time" label={WORDS.quietFrom} bind={from} />
-          <TextField type="time" label={WORDS.quietTo} bind={to} />
+          <TextField type="time" label="From" bind={from} />
+          <TextField type="time" label="To" bind={to} />
         </div>
         <FailureNote failure={failure} />
         <div class="actions">
           <Button type="submit" isBusy={isBusy} isDisabled={!isChanged || !isWhole}>
-            {WORDS.save}
+            Save
           </Button>
           {storedFrom !== '' && (
             <Button look="quiet" isBusy={isBusy} onClick={turnOff}>
-              {WORDS.quietOff}
+              Turn off
             </Button>
           )}
         </div>

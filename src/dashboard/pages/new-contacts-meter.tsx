@@ -2,7 +2,6 @@ import { useId } from 'preact/hooks'
 
 import type { PhoneLine } from '../../api/phone-lines.ts'
 import { grouped } from '../words/common.ts'
-import { HOME as WORDS } from '../words/home.ts'
 
 /** Amber from four fifths of the limit on, red when it is reached. */
 export function NewContactsMeter({ line }: { readonly line: PhoneLine }) {
@@ -11,8 +10,8 @@ export function NewContactsMeter({ line }: { readonly line: PhoneLine }) {
   return (
     <div class="meter">
       <div class="meter-words" id={id}>
-        <span>{WORDS.newContactsToday}</span>
-        <span class="figures">{WORDS.of(grouped(value), grouped(max))}</span>
+        <span>New contacts today</span>
+        <span class="figures">{`${grouped(value)} of ${grouped(max)}`}</span>
       </div>
       <meter
         aria-labelledby={id}

@@ -13,7 +13,7 @@ import { AloneHead, Card } from '../components/page.tsx'
 import { useAction } from '../components/use-action.ts'
 import { useDashboard } from '../dashboard.ts'
 import { useBrowsers } from '../sources.ts'
-import { PASSWORD as WORDS, passwordProblem, strengthWords } from '../words/password.ts'
+import { passwordProblem, strengthWords } from '../words/password.ts'
 
 type NewPassword = {
   readonly password: Signal<string>
@@ -55,19 +55,19 @@ export function NewPasswordFields({ chosen, refusal }: FieldsProps) {
     <>
       <PasswordField
         {...words}
-        label={WORDS.newPassword}
+        label="New password"
         bind={password}
         hint={strengthWords(password.value)}
         error={problem ?? refusal}
       />
       <PasswordField
         {...words}
-        label={WORDS.confirmPassword}
+        label="Confirm password"
         bind={repeated}
-        error={isDifferent ? WORDS.different : null}
+        error={isDifferent ? "The passwords don't match." : null}
       />
       <Switch
-        label={WORDS.showPassword}
+        label="Show password"
         isOn={isShown.value}
         onChange={(isOn) => (isShown.value = isOn)}
       />
@@ -93,11 +93,14 @@ export function SetPassword({ token }: { readonly token: string }) {
   return (
     <>
       {name === undefined ? (
-        <AloneHead title={isNew ? WORDS.choose : WORDS.chooseNew}>
-          {isNew ? WORDS.chooseLead : WORDS.chooseNewLead}
+        <AloneHead title={isNew ? 'Choose a password' : 'Choose a new password'}>
+          {isNew ? 'You sign in to this dashboard with it.' : 'This signs out all other browsers.'}
         </AloneHead>
       ) : (
-        <AloneHead title={WORDS.choose}>{WORDS.memberLead(name)}</AloneHead>
+        <AloneHead title="Choose a password">
+          {/* The directions of two scripts stay apart. */}
+          {`Your name here is \u2068${name}\u2069. Sign in with it and this password.`}
+        </AloneHead>
       )}
       <Card>
         <Form isFirst onSubmit={() => chosen.isFit() && start()}>
@@ -105,7 +108,7 @@ export function SetPassword({ token }: { readonly token: string }) {
           <NewPasswordFields chosen={chosen} refusal={fieldError(failure, 'password')} />
           <FailureNote failure={failure} but={['password']} />
           <Button type="submit" look="main" isBusy={isBusy}>
-            {WORDS.setPassword}
+            Set password
           </Button>
         </Form>
       </Card>
@@ -123,14 +126,20 @@ function LinkRefused() {
   }
   return (
     <>
-      <AloneHead title={WORDS.linkOver} />
-      <Callout tone="warn" role="alert" title={WORDS.whyLinkOver}>
-        {isMember ? WORDS.newMemberLink : WORDS.newLink}
+      <AloneHead title="This link no longer works" />
+      <Callout
+        tone="warn"
+        role="alert"
+        title="It was already used, has expired, or was replaced by a newer one"
+      >
+        {isMember
+          ? 'Ask the person who runs Hookline for a new one.'
+          : 'To get a new link, run this on the computer that runs Hookline:'}
       </Callout>
-      {!isMember && <CodeBlock what={WORDS.command} text="hookline setup-link" />}
+      {!isMember && <CodeBlock what="Command" text="hookline setup-link" />}
       {isClaimed && (
         <div class="actions">
-          <Button onClick={leave}>{WORDS.signInInstead}</Button>
+          <Button onClick={leave}>Sign in instead</Button>
         </div>
       )}
     </>
@@ -149,7 +158,7 @@ export function ChangePassword({ title, onClose }: ChangeProps) {
     () => session.changePassword(current.value, chosen.password.value),
     () => {
       browsers.refresh()
-      notices.done(WORDS.passwordChanged)
+      notices.done('Password changed.')
       onClose()
     },
   )
@@ -165,7 +174,7 @@ export function ChangePassword({ title, onClose }: ChangeProps) {
     >
       <AccountName />
       <PasswordField
-        label={WORDS.currentPassword}
+        label="Current password"
         isFirst
         bind={current}
         error={fieldError(failure, 'current', ...OF_PASSWORD)}
@@ -185,16 +194,16 @@ export function ConfirmPassword({ onClose }: { readonly onClose: () => void }) {
   )
   return (
     <Dialog
-      title={WORDS.again}
+      title="Confirm your password"
       onClose={onClose}
       onSubmit={start}
       actions={
         <Button type="submit" look="main" isBusy={isBusy}>
-          {WORDS.continue}
+          Continue
         </Button>
       }
     >
-      <p>{WORDS.whyAgain}</p>
+      <p>For your security, enter your password again to continue.</p>
       <AccountName />
       <PasswordField isFirst bind={password} error={failure?.message} />
     </Dialog>

@@ -10,9 +10,12 @@ import { WhenReady } from '../components/when-ready.tsx'
 import { dayName, durationWords, hourWords, shareWords } from '../figure-words.ts'
 import { useHomePictures, useLinePictures, useLines } from '../sources.ts'
 import { momentWords } from '../time-words.ts'
-import { CHARTS as WORDS } from '../words/charts.ts'
 import { grouped } from '../words/common.ts'
 import { lineName } from '../words/line-states.ts'
+
+const NO_ATTEMPTS = 'No attempts'
+const MESSAGES = 'Messages, last 14 days'
+const MESSAGES_HEAD = ['Day', 'Sent', 'Received', 'Failed', 'Uncertain'] as const
 
 export function HomeCharts() {
   const lines = useLines().value?.data ?? []
@@ -20,10 +23,10 @@ export function HomeCharts() {
     <WhenReady of={useHomePictures()} kind="card" count={2}>
       {(pictures) => (
         <div class="cards charts">
-          <Card title={WORDS.messages}>
+          <Card title={MESSAGES}>
             <MessageDays days={pictures.days} line={null} />
           </Card>
-          <Card title={WORDS.uptime}>
+          <Card title="Uptime, last 30 days">
             {lines.map((line) => {
               const found = pictures.uptime.find(({ phone_line_id }) => phone_line_id === line.id)
               return (
@@ -31,15 +34,15 @@ export function HomeCharts() {
                   <p class="small">
                     <PersonText>{lineName(line)}</PersonText>
                   </p>
-                  <Uptime cells={found?.cells ?? []} label={WORDS.uptimeOf(lineName(line))} />
+                  <Uptime cells={found?.cells ?? []} of={line} />
                 </div>
               )
             })}
           </Card>
-          <Card title={WORDS.queue}>
+          <Card title="Queue, last 24 hours">
             <Queue samples={pictures.queue} />
           </Card>
-          <Card title={WORDS.webhooks}>
+          <Card title="Webhook attempts, last 24 hours">
             <Attempts webhooks={pictures.webhooks} />
           </Card>
         </div>
@@ -53,14 +56,14 @@ export function LineCharts({ line }: { readonly line: PhoneLine }) {
     <WhenReady of={useLinePictures(line.id)} kind="card" count={2}>
       {(pictures) => (
         <>
-          <Card title={WORDS.uptimeHours}>
-            <Uptime cells={pictures.uptime} label={WORDS.uptimeOf(lineName(line))} />
+          <Card title="Uptime by hour, last 7 days">
+            <Uptime cells={pictures.uptime} of={line} />
           </Card>
-          <Card title={WORDS.messages}>
+          <Card title={MESSAGES}>
             <MessageDays days={pictures.days} line={line.id} />
             <Latency pictures={pictures} />
           </Card>
-          <Card title={WORDS.contacts}>
+          <Card title="New contacts, last 14 days">
             <ContactDays pictures={pictures} />
           </Card>
         </>
@@ -79,9 +82,9 @@ export function LineSparkline({ line }: { readonly line: PhoneLine }) {
   })
   return (
     <AreaChart
-      label={WORDS.traffic(lineName(line))}
-      summary={points.length === 0 ? '' : WORDS.total(countsOf(sumOf(points)))}
-      head={WORDS.messagesHead}
+      label={`Messages of ${lineName(line)}, last 14 days`}
+      summary={points.length === 0 ? '' : `${countsOf(sumOf(points))} in 14 days`}
+      head={MESSAGES_HEAD}
       points={points.map((day) => ({ ...dayPoint(day), value: day.sent + day.received }))}
     />
   )
@@ -89,23 +92,30 @@ export function LineSparkline({ line }: { readonly line: PhoneLine }) {
 
 type Cells = HomePictures['uptime'][number]['cells']
 
-function Uptime({ cells, label }: { readonly cells: Cells; readonly label: string }) {
+function Uptime({ cells, of: line }: { readonly cells: Cells; readonly of: PhoneLine }) {
   const known = cells.flatMap(({ online_share }) => online_share ?? [])
   const share = known.reduce((sum, each) => sum + each, 0) / known.length
   const points = cells.map(({ from, online_share, reasons }) => {
-    const online = online_share === null ? WORDS.noData : WORDS.online(shareWords(online_share))
-    const why = reasons.map(({ reason, seconds }) =>
-      WORDS.offlineFor(reason.replaceAll('_', ' '), durationWords(seconds * 1_000)),
+    const online = online_share === null ? 'No data' : `${shareWords(online_share)} online`
+    const why = reasons.map(
+      ({ reason, seconds }) => `${reason.replaceAll('_', ' ')} ${durationWords(seconds * 1_000)}`,
     )
     const start = momentWords(from)
     return {
       share: online_share,
-      words: WORDS.cell(start, [online, ...why].join(', ')),
+      words: `${start}: ${[online, ...why].join(', ')}`,
       row: [start, online, why.join(', ')],
     }
   })
-  const summary = known.length === 0 ? WORDS.noDataYet : WORDS.online(shareWords(share))
-  return <ShareStrip label={label} summary={summary} head={WORDS.uptimeHead} points={points} />
+  const summary = known.length === 0 ? 'No data yet' : `${shareWords(share)} online`
+  return (
+    <ShareStrip
+      label={`Uptime of ${lineName(line)}`}
+      summary={summary}
+      head={['From', 'Online', 'Reasons']}
+      points={points}
+    />
+  )
 }
 
 type Figures = Readonly<Record<'sent' | 'received' | 'failed' | 'uncertain', number>>
@@ -119,9 +129,9 @@ function MessageDays(props: {
   const { days, line } = props
   return (
     <DayBars
-      label={WORDS.messages}
-      summary={WORDS.total(countsOf(sumOf(days)))}
-      head={WORDS.messagesHead}
+      label={MESSAGES}
+      summary={`${countsOf(sumOf(days))} in 14 days`}
+      head={MESSAGES_HEAD}
       points={days.map((day) => ({
         ...dayPoint(day),
         href: href('messages', [], { day: day.day, line }),
@@ -137,7 +147,7 @@ function dayPoint(figures: DayFigures) {
   const { sent, received, failed, uncertain } = figures
   const day = dayName(figures.day)
   return {
-    words: WORDS.perDay(day, countsOf(figures)),
+    words: `${day}: ${countsOf(figures)}`,
     row: [day, ...[sent, received, failed, uncertain].map(grouped)],
   }
 }
@@ -146,7 +156,7 @@ function dayPoint(figures: DayFigures) {
 function countsOf(figures: Figures): string {
   return (['sent', 'received', 'failed', 'uncertain'] as const)
     .filter((name) => name === 'sent' || name === 'received' || figures[name] > 0)
-    .map((name) => `${grouped(figures[name])} ${WORDS[name]}`)
+    .map((name) => `${grouped(figures[name])} ${name}`)
     .join(', ')
 }
 
@@ -165,16 +175,16 @@ function Queue({ samples }: { readonly samples: HomePictures['queue'] }) {
     const figures = [grouped(messages), grouped(deliveries)] as const
     return {
       value: messages + deliveries,
-      words: WORDS.cell(hourWords(at), WORDS.waiting(...figures)),
+      words: `${hourWords(at)}: ${figures[0]} messages, ${figures[1]} webhook deliveries`,
       row: [momentWords(at), ...figures],
     }
   })
   const most = Math.max(0, ...points.map(({ value }) => value))
   return (
     <AreaChart
-      label={WORDS.queue}
-      summary={WORDS.mostWaiting(grouped(most))}
-      head={WORDS.queueHead}
+      label="Queue, last 24 hours"
+      summary={`At most ${grouped(most)} waiting`}
+      head={['Time', 'Messages', 'Deliveries']}
       points={points}
     />
   )
@@ -185,9 +195,9 @@ const HALF_HOUR_MS = 1_800_000
 type AttemptsProps = Pick<HomePictures, 'webhooks'> & { readonly label?: string | undefined }
 
 /** The attempts of these webhooks together. */
-export function Attempts({ webhooks, label = WORDS.webhooks }: AttemptsProps) {
+export function Attempts({ webhooks, label = 'Webhook attempts, last 24 hours' }: AttemptsProps) {
   const first = webhooks[0]
-  if (first === undefined) return <p class="small quiet">{WORDS.noAttempts}</p>
+  if (first === undefined) return <p class="small quiet">{NO_ATTEMPTS}</p>
   const cells = first.cells.map((_, place) => {
     const sum = (name: 'ok' | 'failed') =>
       webhooks.reduce((all, { cells: own }) => all + (own[place]?.[name] ?? 0), 0)
@@ -196,14 +206,21 @@ export function Attempts({ webhooks, label = WORDS.webhooks }: AttemptsProps) {
   const points = cells.map(({ ok, failed }, place) => {
     const from = momentWords(new Date(Date.parse(first.from) + place * HALF_HOUR_MS).toISOString())
     const counts = [grouped(ok), grouped(failed)] as const
-    const words = ok + failed === 0 ? WORDS.noAttempts : WORDS.attempts(...counts)
+    const words = ok + failed === 0 ? NO_ATTEMPTS : `${counts[0]} delivered, ${counts[1]} failed`
     const share = ok + failed === 0 ? null : ok / (ok + failed)
-    return { share, words: WORDS.cell(from, words), row: [from, ...counts] }
+    return { share, words: `${from}: ${words}`, row: [from, ...counts] }
   })
   const ok = cells.reduce((sum, cell) => sum + cell.ok, 0)
   const all = cells.reduce((sum, cell) => sum + cell.ok + cell.failed, 0)
-  const summary = all === 0 ? WORDS.noAttempts : WORDS.delivered(shareWords(ok / all))
-  return <ShareStrip label={label} summary={summary} head={WORDS.webhooksHead} points={points} />
+  const summary = all === 0 ? NO_ATTEMPTS : `${shareWords(ok / all)} of attempts delivered`
+  return (
+    <ShareStrip
+      label={label}
+      summary={summary}
+      head={['From', 'Delivered', 'Failed']}
+      points={points}
+    />
+  )
 }
 
 type LineProps = { readonly pictures: LinePictures }
@@ -215,15 +232,15 @@ function ContactDays({ pictures: { days, daily_contact_limit } }: LineProps) {
     up: new_contacts,
     down: 0,
     failed: 0,
-    words: WORDS.perDay(dayName(day), WORDS.contactsOf(grouped(new_contacts), limit)),
+    words: `${dayName(day)}: ${grouped(new_contacts)} of ${limit} new contacts`,
     row: [dayName(day), grouped(new_contacts)],
   }))
   return (
     <DayBars
       size="small"
-      label={WORDS.contacts}
-      summary={WORDS.contactsMost(grouped(most), limit)}
-      head={WORDS.contactsHead}
+      label="New contacts, last 14 days"
+      summary={`At most ${grouped(most)} of ${limit} on one day`}
+      head={['Day', 'New contacts']}
       points={points}
       limit={daily_contact_limit}
     />
@@ -235,6 +252,8 @@ function Latency({ pictures: { days, send_p50_ms, send_p95_ms } }: LineProps) {
   if (days.every(({ sent }) => sent === 0)) return null
   // Isolated: Arabic words would turn what stands between two of them.
   const within = (ms: number | null) =>
-    ms === null ? WORDS.over : `\u2068${durationWords(ms)}\u2069`
-  return <p class="small quiet">{WORDS.latency(within(send_p50_ms), within(send_p95_ms))}</p>
+    ms === null ? 'more than 5 min' : `\u2068${durationWords(ms)}\u2069`
+  return (
+    <p class="small quiet">{`Half were sent within ${within(send_p50_ms)}, 95% within ${within(send_p95_ms)}.`}</p>
+  )
 }

@@ -19,6 +19,7 @@ import { EmptyState, WhenReady } from '../components/when-ready.tsx'
 import { useDashboard } from '../dashboard.ts'
 import { useAbout, useChecks, useKeys, useKinds, useLines, useSettings } from '../sources.ts'
 import { browsersZone } from '../time-words.ts'
+import { countWords } from '../words/common.ts'
 import { creatorWords, keyName } from '../words/keys.ts'
 import {
   isReady,
@@ -30,7 +31,6 @@ import {
   trialCommand,
 } from '../words/line-states.ts'
 import { stepBeside, stepNamed, stepsFor, type StepName, type Steps } from '../words/setup-steps.ts'
-import { SETUP as WORDS } from '../words/setup.ts'
 import { CheckCard } from './line-checks.tsx'
 import { SetPassword } from './new-password.tsx'
 
@@ -48,11 +48,14 @@ export function SetupPage() {
 function NoPasswordYet() {
   return (
     <>
-      <AloneHead title={WORDS.title}>{WORDS.lead}</AloneHead>
+      <AloneHead title="Set up Hookline">The relay is running, but has no password yet.</AloneHead>
       <Card>
-        <p>{WORDS.runThis}</p>
-        <CodeBlock what={WORDS.command} text="hookline setup-link" />
-        <p>{WORDS.thenOpen}</p>
+        <p>To set one, run this on the computer that runs Hookline:</p>
+        <CodeBlock what="Command" text="hookline setup-link" />
+        <p>
+          Then open the link it prints, on any device that can reach the relay. It works once, for
+          30 minutes. If you started the relay in a terminal, the link is already there.
+        </p>
       </Card>
     </>
   )
@@ -85,6 +88,16 @@ function Step({ name, steps }: StepsProps & { readonly name: string }) {
   return <View steps={steps} />
 }
 
+const HEADS = {
+  permissions: ['Permissions', 'Hookline needs these permissions to read and send messages.'],
+  line: ['Connect a line', 'The relay sends and receives messages through a line.'],
+  message: ['Send a first text', 'Text your line to check that it receives messages.'],
+  key: [
+    'Create an API key',
+    'Use a separate key for each app so you can revoke them individually.',
+  ],
+} as const
+
 type FrameProps = StepsProps & {
   readonly name: StepName
   /** True once nothing is left to do in this step. */
@@ -94,11 +107,12 @@ type FrameProps = StepsProps & {
 
 /** The frame of each step: the progress, and the ways on, back and out. */
 function StepFrame({ name, steps, isDone, children }: FrameProps) {
+  const [title, lead] = HEADS[name]
   const current = steps.findIndex((step) => step.name === name)
   return (
     <>
-      <AloneHead title={WORDS[name]}>{WORDS[`${name}Lead`]}</AloneHead>
-      <ol class="setup-progress" aria-label={WORDS.steps}>
+      <AloneHead title={title}>{lead}</AloneHead>
+      <ol class="setup-progress" aria-label="Setup steps">
         {steps.map((step, index) => (
           <li
             key={step.name}
@@ -127,14 +141,14 @@ function StepFoot({ name, steps, isDone }: Pick<FrameProps, 'name' | 'steps' | '
       <div class="setup-foot">
         {before !== null && (
           <Button look="quiet" icon="back" onClick={() => start(before)}>
-            {WORDS.back}
+            Back
           </Button>
         )}
         <a class="setup-later" href={href('home')}>
-          {WORDS.later}
+          Finish later
         </a>
         <Button look={isDone ? 'main' : 'plain'} isBusy={isBusy} onClick={() => start(next)}>
-          {isDone ? WORDS.continue : WORDS.skip}
+          {isDone ? 'Continue' : 'Skip'}
         </Button>
       </div>
     </>
@@ -149,7 +163,7 @@ function PermissionsStep({ steps }: StepsProps) {
       steps={steps}
       isDone={checks?.every(({ state }) => state === 'ok') === true}
     >
-      <CheckCard title={WORDS.thisMac} lineId={null} />
+      <CheckCard title="This Mac" lineId={null} />
     </StepFrame>
   )
 }
@@ -158,29 +172,25 @@ function LineStep({ steps }: StepsProps) {
   const lines = useLines()
   return (
     <StepFrame name="line" steps={steps} isDone={lines.value?.data.some(isReady) === true}>
-      <Card kind="list" title={WORDS.yourLines}>
+      <Card kind="list" title="Your lines">
         <WhenReady of={lines} kind="row" count={2}>
           {({ data }) => <LineList lines={data} />}
         </WhenReady>
       </Card>
-      <Card title={WORDS.types}>
+      <Card title="Types of line">
         <p>
-          <strong>{WORDS.mac}</strong>
-          {WORDS.macWords}
+          <strong>Messages on a Mac</strong> sends real iMessages from the Mac's number or Apple
+          Account. Run the relay on that Mac, and the line appears automatically.
         </p>
         <p>
-          <strong>{WORDS.iphone}</strong>
-          {WORDS.iphoneBefore}
-          <a href="/guide/iphone">{WORDS.iphoneCable}</a>
-          {WORDS.iphoneOr}
-          <a href="/guide/shortcuts">{WORDS.iphoneShortcuts}</a>
-          {WORDS.iphoneAfter}
+          <strong>An iPhone</strong> works as a line <a href="/guide/iphone">over a cable</a>, or{' '}
+          <a href="/guide/shortcuts">with Shortcuts</a>.
         </p>
         <p>
-          <strong>{WORDS.simulated}</strong>
-          {WORDS.simulatedWords}
+          <strong>A simulated line</strong> messages simulated contacts, and nothing leaves this
+          computer. Use it for development and testing. Start the relay with:
         </p>
-        <CodeBlock what={WORDS.command} text={trialCommand(useKinds())} />
+        <CodeBlock what="Command" text={trialCommand(useKinds())} />
       </Card>
     </StepFrame>
   )
@@ -189,7 +199,7 @@ function LineStep({ steps }: StepsProps) {
 function LineList({ lines }: { readonly lines: readonly PhoneLine[] }) {
   const kinds = useKinds()
   if (lines.length === 0) {
-    return <p class="setup-nothing quiet">{WORDS.noLines}</p>
+    return <p class="setup-nothing quiet">No lines yet. New lines appear here automatically.</p>
   }
   return (
     <ul class="setup-lines">
@@ -236,10 +246,10 @@ function FirstText({ lines, onArrived }: TextProps) {
     return (
       <EmptyState
         icon="lines"
-        title={WORDS.noneReady}
-        action={<LinkButton href={href('lines')}>{WORDS.whatIsMissing}</LinkButton>}
+        title="No line is ready"
+        action={<LinkButton href={href('lines')}>See what's missing</LinkButton>}
       >
-        {WORDS.whenReady}
+        Once a line is ready, you can test it here.
       </EmptyState>
     )
   }
@@ -247,7 +257,7 @@ function FirstText({ lines, onArrived }: TextProps) {
     <>
       {usable.length > 1 && (
         <SelectField
-          label={WORDS.lineField}
+          label="Line"
           value={line.id}
           options={usable.map(lineOption)}
           onChange={(id) => (chosen.value = id)}
@@ -269,14 +279,14 @@ function KeyStep({ steps }: StepsProps) {
           <>
             <ActiveKeys keys={active} />
             <Card>
-              <p>{WORDS.keyWords}</p>
+              <p>You'll get a key, its secret, and a command that sends a first message.</p>
               <div class="actions">
                 <Button
                   look={active.length > 0 ? 'plain' : 'main'}
                   icon="plus"
                   onClick={() => (isAsking.value = true)}
                 >
-                  {active.length > 0 ? WORDS.anotherKey : WORDS.newKey}
+                  {active.length > 0 ? 'Create another key' : 'New key'}
                 </Button>
               </div>
             </Card>
@@ -292,12 +302,9 @@ function ActiveKeys({ keys }: { readonly keys: readonly Key[] }) {
   const [latest] = keys
   if (latest === undefined) return null
   return (
-    <Callout tone="ok" title={WORDS.haveKeys(keys.length)}>
-      {WORDS.newest}
-      <PersonText>{keyName(latest)}</PersonText>
-      {WORDS.createdBy}
-      <PersonText>{creatorWords(latest, keys)}</PersonText>
-      {WORDS.stop}
+    <Callout tone="ok" title={`You already have ${countWords(keys.length, 'key')}`}>
+      The newest is <PersonText>{keyName(latest)}</PersonText>, created by{' '}
+      <PersonText>{creatorWords(latest, keys)}</PersonText>.
     </Callout>
   )
 }
@@ -314,11 +321,11 @@ function TimeZoneCard() {
   const zone = settings.value?.data.find(({ name }) => name === 'time_zone')
   if (zone?.from !== 'default' || zone.value === browsersZone()) return null
   return (
-    <Card title={WORDS.timeZone}>
-      <p>{WORDS.timeZoneWords(zone.value)}</p>
+    <Card title="Time zone">
+      <p>{`The days of limits and figures begin at midnight ${zone.value}.`}</p>
       <div class="actions">
         <Button isBusy={isBusy} onClick={start}>
-          {WORDS.useTimeZone(browsersZone().replaceAll('_', ' '))}
+          {`Use ${browsersZone().replaceAll('_', ' ')}`}
         </Button>
       </div>
       <FailureNote failure={failure} />
@@ -329,26 +336,25 @@ function TimeZoneCard() {
 function SetupDone() {
   return (
     <>
-      <AloneHead title={WORDS.done}>{WORDS.doneLead}</AloneHead>
+      <AloneHead title="Hookline is set up">
+        You can do any skipped steps later in the dashboard.
+      </AloneHead>
       <TimeZoneCard />
-      <Card title={WORDS.next}>
+      <Card title="Next steps">
         <ul class="stack-tight">
           <li>
-            <a href={href('webhooks')}>{WORDS.webhook}</a>
-            {WORDS.webhookWords}
+            <a href={href('webhooks')}>Add a webhook</a> to notify your app of replies.
           </li>
           <li>
-            <a href={href('conversations')}>{WORDS.send}</a>
-            {WORDS.sendWords}
+            <a href={href('conversations')}>Send a message</a> yourself, and read the replies.
           </li>
           <li>
-            <a href="/swagger">{WORDS.explore}</a>
-            {WORDS.exploreWords}
+            <a href="/swagger">Explore the API documentation</a>, and try each call.
           </li>
         </ul>
         <div class="actions">
           <LinkButton look="main" href={href('home')}>
-            {WORDS.open}
+            Open dashboard
           </LinkButton>
         </div>
       </Card>

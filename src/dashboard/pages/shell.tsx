@@ -11,7 +11,7 @@ import { lazyDialog } from '../components/lazy-page.tsx'
 import { useNewView, useTitle } from '../components/page.tsx'
 import { useDashboard, useRead } from '../dashboard.ts'
 import { loadNumbers } from '../numbers.ts'
-import { COMMON, grouped } from '../words/common.ts'
+import { COMMON, countWords, grouped } from '../words/common.ts'
 import { SHELL } from '../words/shell.ts'
 
 const { names } = SHELL
@@ -49,7 +49,8 @@ export function Shell({ page, children }: Props) {
   const main = useRef<HTMLElement>(null)
   const unread = useUnread()
   const search = useSearch()
-  useTitle(SHELL.title(page === null ? SHELL.unknown : names[page], unread))
+  const title = page === null ? SHELL.unknown : names[page]
+  useTitle(unread === 0 ? title : `(${unread}) ${title}`)
   useNewView(page ?? '')
   return (
     <div class="shell" data-page={page ?? undefined}>
@@ -62,7 +63,7 @@ export function Shell({ page, children }: Props) {
           main.current?.focus()
         }}
       >
-        {SHELL.skip}
+        Skip to main content
       </a>
       <header class="top-bar">
         <Brand />
@@ -74,7 +75,7 @@ export function Shell({ page, children }: Props) {
             isIconOnly
             onClick={() => void session.signOut('here')}
           >
-            {SHELL.signOut}
+            Sign out
           </Button>
         ) : (
           AT_TOP.map((each) => (
@@ -84,7 +85,7 @@ export function Shell({ page, children }: Props) {
           ))
         )}
         <Button look="quiet" icon="search" isIconOnly onClick={search.open}>
-          {SHELL.search}
+          Search
         </Button>
       </header>
       <Navigation current={page} unread={unread} onSearch={search.open} />
@@ -161,11 +162,11 @@ function Navigation({ current, unread, onSearch }: NavigationProps) {
   const { session } = useDashboard()
   const listed = current === 'boxes' ? 'lines' : current
   return (
-    <nav class="nav" aria-label={SHELL.pages}>
+    <nav class="nav" aria-label="Pages">
       <Brand />
       <button type="button" class="nav-search" onClick={onSearch}>
         <Icon name="search" />
-        <span class="grow">{SHELL.search}</span>
+        <span class="grow">Search</span>
         <kbd aria-hidden="true">/</kbd>
       </button>
       <ul>
@@ -174,11 +175,11 @@ function Navigation({ current, unread, onSearch }: NavigationProps) {
             <a href={href(page)} aria-current={page === listed ? 'page' : undefined}>
               <Icon name={page} />
               <span class="nav-name">{names[page]}</span>
-              <span class="nav-short-name">{SHELL.shortNames[page] ?? names[page]}</span>
+              <span class="nav-short-name">{page === 'conversations' ? 'Chats' : names[page]}</span>
               {page === 'conversations' && unread > 0 && (
                 <span class="unread-count">
                   <span aria-hidden="true">{grouped(unread)}</span>
-                  <span class="visually-hidden">{SHELL.unread(unread)}</span>
+                  <span class="visually-hidden">{`, ${countWords(unread, 'unread conversation')}`}</span>
                 </span>
               )}
             </a>
@@ -188,17 +189,17 @@ function Navigation({ current, unread, onSearch }: NavigationProps) {
       <p class="nav-foot">
         <a href="/guide">
           <Icon name="question" />
-          {SHELL.guide}
+          Guide
         </a>
         <a href="/swagger">
           <Icon name="book" />
-          {SHELL.documentation}
+          API documentation
         </a>
         <button type="button" onClick={() => void session.signOut('here')}>
           <Icon name="sign-out" />
-          {SHELL.signOut}
+          Sign out
         </button>
-        <span>{SHELL.version(session.now.value?.version ?? '')}</span>
+        <span>{`Version ${session.now.value?.version ?? ''}`}</span>
       </p>
     </nav>
   )
@@ -212,13 +213,13 @@ function Troubles() {
       {!isConnected && (
         <p class="trouble">
           <Icon name="warning" />
-          {SHELL.lost}
+          Connection to the relay lost. This page may be out of date. Reconnecting…
         </p>
       )}
       {isConnected && session.isOutdated.value && (
         <p class="trouble">
           <Icon name="info" />
-          {SHELL.upgraded}
+          The relay was upgraded.
           <Button onClick={() => location.reload()}>{COMMON.reload}</Button>
         </p>
       )}

@@ -9,7 +9,6 @@ import { AccountName, Form, PasswordField, TextField } from '../components/form.
 import { AloneHead, Card } from '../components/page.tsx'
 import { useAction } from '../components/use-action.ts'
 import { useDashboard } from '../dashboard.ts'
-import { SIGN_IN as WORDS } from '../words/sign-in.ts'
 
 const COMMAND = 'hookline setup-link'
 const SECOND_MS = 1_000
@@ -18,19 +17,18 @@ export function SignInPage() {
   const { session } = useDashboard()
   return (
     <>
-      <AloneHead title={WORDS.title} />
+      <AloneHead title="Sign in" />
       {session.member && (
         <Callout tone="warn" role="alert">
-          {WORDS.memberOut}
+          You're signed out. If your password no longer works, ask the owner.
         </Callout>
       )}
       <Card>
         <SignInForm />
       </Card>
       <p class="small quiet">
-        {WORDS.forgotBefore}
-        <code>{COMMAND}</code>
-        {WORDS.forgotAfter}
+        Forgot your password? Run <code>{COMMAND}</code> on the computer that runs Hookline, and
+        open the link it prints.
       </p>
     </>
   )
@@ -54,14 +52,14 @@ function SignInForm() {
   return (
     <Form isFirst onSubmit={() => password.value !== '' && start()}>
       {session.now.value?.has_members === true ? (
-        <TextField label={WORDS.name} hint={WORDS.nameHint} autoComplete="username" bind={name} />
+        <TextField label="Name" hint="Empty for the owner." autoComplete="username" bind={name} />
       ) : (
         <AccountName />
       )}
       <PasswordField bind={password} error={isOver ? null : fieldError(failure, ...OF_PASSWORD)} />
       <FailureNote failure={failure} but={OF_PASSWORD} />
       <Button type="submit" look="main" isBusy={isBusy} isDisabled={seconds > 0}>
-        {seconds > 0 ? WORDS.wait(seconds) : WORDS.title}
+        {seconds > 0 ? `Wait ${seconds} s` : 'Sign in'}
       </Button>
     </Form>
   )

@@ -11,13 +11,13 @@ import { useAction } from '../components/use-action.ts'
 import { useDashboard } from '../dashboard.ts'
 import { useRelayState } from '../sources.ts'
 import { momentWords } from '../time-words.ts'
-import { ISSUES as WORDS } from '../words/issues.ts'
+import { countWords } from '../words/common.ts'
 
 const DAY_MS = 86_400_000
 const PERIODS = [
-  { value: '1', text: WORDS.oneDay },
-  { value: '7', text: WORDS.oneWeek },
-  { value: '', text: WORDS.untilDate },
+  { value: '1', text: '1 day' },
+  { value: '7', text: '1 week' },
+  { value: '', text: 'Until a date' },
 ]
 
 /** The call that puts a finding off until then, or shows it again where `until` is null. */
@@ -45,7 +45,7 @@ export function Snooze({ finding }: { readonly finding: HealthFinding }) {
   const close = () => (isOpen.value = false)
   const { isBusy, failure, start } = useSnooze(finding, () => {
     close()
-    notices.done(WORDS.snoozeDone)
+    notices.done('Snoozed.')
   })
   // A date begins at midnight of this browser.
   const until = () =>
@@ -55,25 +55,25 @@ export function Snooze({ finding }: { readonly finding: HealthFinding }) {
   return (
     <>
       <Button look="quiet" icon="clock" onClick={() => (isOpen.value = true)}>
-        {WORDS.snooze}
+        Snooze…
       </Button>
       {isOpen.value && (
         <ActionDialog
-          title={WORDS.snoozeTitle}
-          confirm={WORDS.snoozeNow}
+          title="Snooze this issue?"
+          confirm="Snooze"
           action={{ isBusy, failure, start: () => start(until()) }}
           isReady={days.value !== '' || date.value !== ''}
           onClose={close}
         >
-          <p>{WORDS.snoozeText}</p>
+          <p>It stays hidden until then, unless it gets worse.</p>
           <SelectField
-            label={WORDS.snoozeFor}
+            label="Hide for"
             value={days.value}
             options={PERIODS}
             onChange={(value) => (days.value = value)}
           />
           {days.value === '' && (
-            <Field label={WORDS.date}>
+            <Field label="Date">
               {(box) => (
                 <input
                   {...box}
@@ -95,7 +95,7 @@ export function SnoozedList({ findings }: { readonly findings: readonly FindingB
   if (findings.length === 0) return null
   return (
     <details class="snoozed">
-      <summary>{WORDS.snoozed(findings.length)}</summary>
+      <summary>{countWords(findings.length, 'snoozed issue')}</summary>
       <ul class="stack-tight">
         {findings.map(({ cause }) => (
           <li key={`${cause.code} ${cause.about.id}`}>
@@ -114,11 +114,11 @@ function SnoozedRow({ finding }: { readonly finding: HealthFinding }) {
       <span class="grow">
         {finding.title}{' '}
         <span class="small quiet">
-          {WORDS.snoozedUntil(momentWords(finding.snoozed_until ?? ''))}
+          {`Snoozed until ${momentWords(finding.snoozed_until ?? '')}`}
         </span>
       </span>
       <Button isBusy={isBusy} onClick={() => start(null)}>
-        {WORDS.showAgain}
+        Show now
       </Button>
     </div>
   )

@@ -1,5 +1,5 @@
 import type { KindInfo } from '../../api/dashboard.ts'
-import type { Conversation } from '../../api/messages.ts'
+import type { Conversation, Message } from '../../api/messages.ts'
 import type { PhoneLine } from '../../api/phone-lines.ts'
 import type { StateWords } from '../components/drawings.ts'
 import { numberWords } from '../numbers.ts'
@@ -64,4 +64,28 @@ export function trialCommand(kinds: Kinds): string {
 /** The contacts of a practice line: one reads messages, the other also replies; null for a real line. */
 export function practiceNumbers(line: PhoneLine, kinds: Kinds): KindInfo['practice_numbers'] {
   return kindOf(line, kinds)?.practice_numbers ?? null
+}
+
+/** `own`: the text came from the line's own number, so reading works, and nothing else is proven. */
+export type TestOutcome =
+  | { readonly outcome: 'waiting' }
+  | { readonly outcome: 'own' }
+  | { readonly outcome: 'arrived'; readonly message: Message }
+
+/** The fate of a test text, found in the line's `messages` by its unique `code`. */
+export function testOutcome(
+  messages: readonly Message[],
+  line: PhoneLine,
+  code: string,
+): TestOutcome {
+  const found = messages.filter(({ text }) => text.includes(code))
+  const message = found.find((each) => each.direction === 'inbound' && !isOwn(each, line))
+  if (message !== undefined) return { outcome: 'arrived', message }
+  return { outcome: found.some((each) => isOwn(each, line)) ? 'own' : 'waiting' }
+}
+
+/** True for a text typed on the device itself, or on another device of the same account. */
+function isOwn({ source, direction, handle }: Message, { phone_number }: PhoneLine): boolean {
+  if (direction === 'inbound') return handle === phone_number
+  return source === 'device'
 }

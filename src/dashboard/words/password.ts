@@ -1,32 +1,6 @@
-// Sentences of a new password: of the link that sets one, and of its fields.
+// What a new password must be.
 
 import { grouped } from './common.ts'
-
-export const PASSWORD = {
-  command: 'Command',
-  newPassword: 'New password',
-  confirmPassword: 'Confirm password',
-  different: "The passwords don't match.",
-  showPassword: 'Show password',
-  choose: 'Choose a password',
-  chooseNew: 'Choose a new password',
-  chooseLead: 'You sign in to this dashboard with it.',
-  chooseNewLead: 'This signs out all other browsers.',
-  /** The directions of two scripts stay apart. */
-  memberLead: (name: string) =>
-    `Your name here is \u2068${name}\u2069. Sign in with it and this password.`,
-  setPassword: 'Set password',
-  currentPassword: 'Current password',
-  passwordChanged: 'Password changed.',
-  again: 'Confirm your password',
-  whyAgain: 'For your security, enter your password again to continue.',
-  continue: 'Continue',
-  linkOver: 'This link no longer works',
-  whyLinkOver: 'It was already used, has expired, or was replaced by a newer one',
-  newLink: 'To get a new link, run this on the computer that runs Hookline:',
-  newMemberLink: 'Ask the person who runs Hookline for a new one.',
-  signInInstead: 'Sign in instead',
-} as const
 
 // Length is all that counts: rules about symbols and capitals make people choose what is easy to guess.
 const LENGTH_MIN = 12
