@@ -8,7 +8,6 @@ import { isAnyVisible } from './leader.ts'
 import { conversationName } from './people.ts'
 import { isoTime } from './time-words.ts'
 import { messageExcerpt } from './words/attachments.ts'
-import { NOTIFY } from './words/conversations.ts'
 
 /** Name only, or with the text; null for none. */
 export type NotificationChoice = 'name' | 'text' | null
@@ -75,14 +74,14 @@ export function notify({ api, clock, live, router, session }: Tools, end: AbortS
     if (!live.isLeading || !document.hidden || (await isAnyVisible())) return
     for (const conversation of fresh) show(conversation)
     for (const message of held) {
-      showOne(message.conversation_id, message.handle, NOTIFY.needsApproval, message.id)
+      showOne(message.conversation_id, message.handle, 'A message needs your approval', message.id)
     }
   }
   function show(conversation: Conversation) {
     const { id, last_message } = conversation
     if (last_message === null || last_message.direction === 'outbound') return
     const text = messageExcerpt(last_message).slice(0, TEXT_MAX)
-    const body = notificationChoice() === 'text' ? text : NOTIFY.newMessage
+    const body = notificationChoice() === 'text' ? text : 'New message'
     // One for each conversation: a later one takes the place of the one before.
     showOne(id, conversationName(conversation), body, id)
   }

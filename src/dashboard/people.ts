@@ -2,7 +2,7 @@
 
 import type { Conversation, Message, Person } from '../api/messages.ts'
 import { numberWords } from './numbers.ts'
-import { GROUP } from './words/send.ts'
+import { grouped } from './words/common.ts'
 
 /** The colors of people, as the style sheet numbers them. */
 export const COLOR_COUNT = 8
@@ -29,15 +29,15 @@ export function conversationName(conversation: Conversation): string {
   if (!isGroup(conversation)) return contact_name ?? numberWords(handle)
   const { name = null, participants = [] } = conversation
   if (name !== null && name !== '') return name
-  if (participants.length === 0) return GROUP.unnamed
-  const named = participants.slice(0, NAMED_MAX).map(personName)
+  if (participants.length === 0) return 'Group'
+  const named = participants.slice(0, NAMED_MAX).map(personName).join(', ')
   const more = participants.length - NAMED_MAX
-  return GROUP.of(named, Math.max(more, 0))
+  return more > 0 ? `${named} and ${grouped(more)} more` : named
 }
 
 /** The other side of a message: the person, or who wrote it to a group. */
 export function counterpart(message: Message): string {
   const { conversation_type, contact_name, handle, sender } = message
   if (conversation_type !== 'group') return contact_name ?? numberWords(handle)
-  return sender ? personName(sender) : GROUP.unnamed
+  return sender ? personName(sender) : 'Group'
 }

@@ -5,7 +5,7 @@ import { signal, type ReadonlySignal } from '@preact/signals'
 
 import type { Attachment } from '../api/attachments.ts'
 import type { Api, Failure } from './api.ts'
-import { FILES } from './words/send.ts'
+import { grouped } from './words/common.ts'
 
 export type Upload = {
   readonly key: number
@@ -51,7 +51,8 @@ export class Uploads {
 
   add(files: readonly File[]): void {
     const room = FILES_MAX - this.#now.value.length
-    this.#refusal.value = files.length > room ? FILES.tooMany(FILES_MAX) : null
+    const tooMany = `A message can have ${grouped(FILES_MAX)} attachments at most.`
+    this.#refusal.value = files.length > room ? tooMany : null
     const added = files.slice(0, room).map((file) => {
       this.#lastKey += 1
       this.#contents.set(this.#lastKey, file)

@@ -11,7 +11,7 @@ import { LongText } from '../components/text.tsx'
 import { useAction } from '../components/use-action.ts'
 import { useDashboard, useRead } from '../dashboard.ts'
 import { messageExcerpt } from '../words/attachments.ts'
-import { APPROVAL as WORDS } from '../words/conversations.ts'
+import { grouped } from '../words/common.ts'
 
 type Props = { readonly message: Message; readonly onChanged: (message: Message) => void }
 
@@ -21,7 +21,7 @@ export function ApprovalActions(props: Props) {
   return (
     <>
       <Button look="main" icon="check" isBusy={isBusy} onClick={() => start({})}>
-        {WORDS.approve}
+        Approve
       </Button>
       <WithText {...props} action="approve" field="text" value={props.message.text} />
       <WithText {...props} action="deny" field="reason" value="" />
@@ -36,7 +36,7 @@ function useDecision({ message, onChanged }: Props, action: 'approve' | 'deny') 
     (body: Readonly<Record<string, string>>) =>
       api.call(operation, { params: { id: message.id }, body }),
     (decided) => {
-      notices.done(WORDS[action === 'approve' ? 'approved' : 'denied'])
+      notices.done(action === 'approve' ? 'Approved.' : 'Denied. It will not be sent.')
       onChanged(decided)
     },
     (failure) => notices.failed(failure.message),
@@ -49,6 +49,16 @@ type TextProps = Props & {
   readonly value: string
 }
 
+const DIALOGS = {
+  approve: { open: 'Edit…', title: 'Edit and approve', confirm: 'Approve', label: 'Text' },
+  deny: {
+    open: 'Deny…',
+    title: 'Deny this message?',
+    confirm: 'Deny',
+    label: 'Reason (optional)',
+  },
+}
+
 function WithText({ action, field, value, ...props }: TextProps) {
   const isOpen = useSignal(false)
   const text = useSignal(value)
@@ -59,7 +69,7 @@ function WithText({ action, field, value, ...props }: TextProps) {
   }
   const { start, ...state } = useDecision({ ...props, onChanged }, action)
   const body = () => (text.value.trim() === '' ? {} : { [field]: text.value })
-  const words = WORDS.dialogs[action]
+  const words = DIALOGS[action]
   return (
     <>
       <Button icon={action === 'deny' ? 'cross' : undefined} onClick={() => (isOpen.value = true)}>
@@ -91,10 +101,16 @@ export function ApprovalBar({ conversationId }: { readonly conversationId: strin
     <Callout
       tone="wait"
       role="status"
-      title={WORDS.waiting(value.data.length)}
+      title={waitingWords(value.data.length)}
       actions={<ApprovalActions key={first.id} message={first} onChanged={refresh} />}
     >
       <LongText text={first.text || messageExcerpt(first)} />
     </Callout>
   )
+}
+
+function waitingWords(count: number): string {
+  return count === 1
+    ? 'This message needs your approval'
+    : `${grouped(count)} messages need your approval`
 }

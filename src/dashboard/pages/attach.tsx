@@ -10,7 +10,6 @@ import { useDashboard } from '../dashboard.ts'
 import { Uploads, type Upload } from '../uploads.ts'
 import { fileIcon, plainName } from '../words/attachments.ts'
 import { COMMON, sizeWords } from '../words/common.ts'
-import { FILES } from '../words/send.ts'
 
 export function useUploads(): Uploads {
   const { api } = useDashboard()
@@ -76,7 +75,7 @@ export function AttachButton({ uploads, isIconOnly }: Props & { readonly isIconO
         isIconOnly={isIconOnly}
         onClick={() => input.current?.click()}
       >
-        {FILES.attach}
+        Attach files
       </Button>
     </>
   )
@@ -89,7 +88,7 @@ export function AttachedFiles({ uploads }: Props) {
   return (
     <>
       {files.length > 0 && (
-        <ul class="uploads" aria-label={FILES.attachments}>
+        <ul class="uploads" aria-label="Attachments">
           {files.map((upload) => (
             <li key={upload.key}>
               <AttachedFile uploads={uploads} upload={upload} />
@@ -124,7 +123,7 @@ function AttachedFile({ uploads, upload }: Props & { readonly upload: Upload }) 
           </p>
         )}
         {attachment === null && failure === null && (
-          <progress max={1} value={progress} aria-label={FILES.uploading(name)} />
+          <progress max={1} value={progress} aria-label={`Uploading ${name}`} />
         )}
       </div>
       {failure !== null && failure.status !== 413 && (
@@ -133,7 +132,7 @@ function AttachedFile({ uploads, upload }: Props & { readonly upload: Upload }) 
         </Button>
       )}
       <Button look="quiet" icon="cross" isIconOnly onClick={() => uploads.remove(key)}>
-        {FILES.remove(name)}
+        {`Remove ${name}`}
       </Button>
     </div>
   )

@@ -17,8 +17,8 @@ import type { Feed } from '../feed.ts'
 import { personColor, personName } from '../people.ts'
 import { absoluteTime, clockTime } from '../time-words.ts'
 import { grouped } from '../words/common.ts'
-import { BUBBLE, reactionWords } from '../words/conversations.ts'
-import { serviceWords, sourceWords, statusWords, whyNot } from '../words/message-states.ts'
+import { reactionWords } from '../words/conversations.ts'
+import { serviceWords, statusWords, whyNot } from '../words/message-states.ts'
 import { MessageFiles } from './message-files.tsx'
 
 const APPROVAL_ACTIONS = lazyPart(async () => (await import('./approval.tsx')).ApprovalActions)
@@ -75,7 +75,7 @@ export function Bubble({ message, onChanged, isFirst }: Props & { readonly isFir
     >
       {isFirst && <Sender message={message} />}
       <Quote message={message} />
-      <span class="visually-hidden">{isOwn ? BUBBLE.outgoing : BUBBLE.incoming} </span>
+      <span class="visually-hidden">{isOwn ? 'Outgoing:' : 'Incoming:'} </span>
       <MessageFiles message={message} />
       <Words message={message} />
       <Reactions message={message} />
@@ -104,7 +104,7 @@ function Quote({ message: { reply_to, conversation_id } }: MessageProps) {
   const { router } = useDashboard()
   if (reply_to === undefined) return null
   const { message_id, text_excerpt } = reply_to
-  const text = text_excerpt === null || text_excerpt === '' ? BUBBLE.someMessage : text_excerpt
+  const text = text_excerpt === null || text_excerpt === '' ? 'A message' : text_excerpt
   const show = (id: string) => {
     const { query } = router.route.value
     if (!showBubble(id))
@@ -112,7 +112,7 @@ function Quote({ message: { reply_to, conversation_id } }: MessageProps) {
   }
   const words = (
     <>
-      <span class="visually-hidden">{BUBBLE.replyTo}</span>
+      <span class="visually-hidden">In reply to: </span>
       <PersonText>{text}</PersonText>
     </>
   )
@@ -128,7 +128,7 @@ function Words({ message: { text, unsent_at, attachments } }: MessageProps) {
   if (unsent_at !== undefined) {
     return (
       <p class="bubble-unsent" title={absoluteTime(unsent_at)}>
-        {BUBBLE.unsent}
+        Message unsent
       </p>
     )
   }
@@ -143,7 +143,7 @@ function Words({ message: { text, unsent_at, attachments } }: MessageProps) {
 function Reactions({ message: { reactions = [] } }: MessageProps) {
   if (reactions.length === 0) return null
   return (
-    <ul class="bubble-reactions" aria-label={BUBBLE.reactions}>
+    <ul class="bubble-reactions" aria-label="Reactions">
       {reactionWords(reactions).map(({ sign, count, words }) => (
         <li key={sign} title={words}>
           <span class="one-line" aria-hidden="true">
@@ -154,6 +154,13 @@ function Reactions({ message: { reactions = [] } }: MessageProps) {
       ))}
     </ul>
   )
+}
+
+const SOURCES: Readonly<Record<string, string>> = {
+  api: 'API',
+  cli: 'Command line',
+  dashboard: 'Dashboard',
+  device: 'Typed on the device',
 }
 
 function About({ message }: MessageProps) {
@@ -168,7 +175,9 @@ function About({ message }: MessageProps) {
       {service !== null && <span>{service}</span>}
       {isOwn && (
         <span>
-          <PersonText>{message.sent_by?.name ?? sourceWords(message.source)}</PersonText>
+          <PersonText>
+            {message.sent_by?.name ?? SOURCES[message.source] ?? message.source}
+          </PersonText>
         </span>
       )}
       {isOwn && <Status message={message} />}
@@ -195,7 +204,7 @@ function Edits({ message: { edits = [] } }: MessageProps) {
   if (edits.length === 0) return null
   return (
     <details class="bubble-edits">
-      <summary>{BUBBLE.edited}</summary>
+      <summary>Edited</summary>
       <ol>
         {edits.map(({ text, at }) => (
           <li key={at}>
@@ -222,7 +231,7 @@ function NextSteps({ message, onChanged }: Props) {
     (call: () => Promise<Answer<Message>>) => call(),
     (changed) => {
       onChanged(changed)
-      notices.done(BUBBLE.saved)
+      notices.done('Saved.')
     },
     (failure) => notices.failed(failure.message),
   )
@@ -233,10 +242,10 @@ function NextSteps({ message, onChanged }: Props) {
     return (
       <div class="actions bubble-actions">
         <Button icon="check" isBusy={isBusy} onClick={resolve('sent')}>
-          {BUBBLE.markSent}
+          Mark as sent
         </Button>
         <Button icon="cross" isBusy={isBusy} onClick={resolve('failed')}>
-          {BUBBLE.markFailed}
+          Mark as failed
         </Button>
       </div>
     )
@@ -252,7 +261,7 @@ function NextSteps({ message, onChanged }: Props) {
             isBusy={isBusy}
             onClick={() => start(() => api.call('cancelMessage', { params: { id: message.id } }))}
           >
-            {BUBBLE.cancel}
+            Cancel sending
           </Button>
         )}
       </div>

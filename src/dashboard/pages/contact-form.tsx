@@ -61,28 +61,28 @@ function ContactForm(props: Props & { readonly known: Contact | null }) {
       params: { handle: handle ?? typedHandle(typed.value, lines) },
       body,
     })
-  }, end(PEOPLE.saved))
+  }, end('Saved.'))
   const errorOf = (field: string) => fieldError(saving.failure, field)
   return (
     <ActionDialog
       title={known === null ? PEOPLE.add : PEOPLE.edit}
-      confirm={PEOPLE.save}
+      confirm="Save"
       action={saving}
       but={['handle', 'name', 'note']}
       isReady={name.value.trim() !== '' && (handle ?? typed.value.trim()) !== ''}
       onClose={onClose}
     >
       {handle === null ? (
-        <TextField label={PEOPLE.handle} isFirst bind={typed} error={errorOf('handle')} />
+        <TextField label="Number or email" isFirst bind={typed} error={errorOf('handle')} />
       ) : (
         <p class="row quiet">
           {numberWords(handle)}
           {known?.opted_out && <span class="chip">{PEOPLE.optedOut}</span>}
         </p>
       )}
-      <TextField label={PEOPLE.name} maxLength={200} bind={name} error={errorOf('name')} />
-      <TextArea label={PEOPLE.note} bind={note} error={errorOf('note')} />
-      <TextField label={PEOPLE.tags} hint={PEOPLE.tagsHint} bind={tags} />
+      <TextField label="Name" maxLength={200} bind={name} error={errorOf('name')} />
+      <TextArea label="Note" bind={note} error={errorOf('note')} />
+      <TextField label="Tags" hint="Separated by commas" bind={tags} />
       {known !== null && <RemoveButton handle={known.handle} onDone={end(COMMON.deleted)} />}
     </ActionDialog>
   )
@@ -96,14 +96,14 @@ function RemoveButton({ handle, onDone }: RemoveProps) {
     <div class="actions">
       <ConfirmButton
         icon="trash"
-        text={PEOPLE.remove}
-        title={PEOPLE.removeThis}
+        text="Delete contact…"
+        title="Delete this contact?"
         confirm={COMMON.delete}
         look="danger"
         call={() => api.call('deleteContact', { params: { handle } })}
         onDone={onDone}
       >
-        {PEOPLE.consequence}
+        Conversations and messages stay.
       </ConfirmButton>
     </div>
   )

@@ -28,7 +28,7 @@ import type { Loaded, Read } from '../store.ts'
 import { absoluteTime, shortTime } from '../time-words.ts'
 import { useFeed } from '../use-feed.ts'
 import { messageExcerpt } from '../words/attachments.ts'
-import { grouped } from '../words/common.ts'
+import { countWords, grouped } from '../words/common.ts'
 import { CONVERSATIONS } from '../words/conversations.ts'
 import { lineNameIn, lineOption } from '../words/line-states.ts'
 import { statusWords } from '../words/message-states.ts'
@@ -65,19 +65,19 @@ export function ConversationsPage() {
   }
   const create = (
     <Button icon="plus" onClick={() => write()}>
-      {CONVERSATIONS.create}
+      New conversation
     </Button>
   )
   return (
     <div class={`conversations ${id === undefined ? '' : 'has-thread'}`}>
       <h1 class="visually-hidden" tabIndex={-1} ref={heading}>
-        {CONVERSATIONS.title}
+        Conversations
       </h1>
       <ConversationPane lines={lines} selected={id ?? null} onWrite={write} />
-      <section class="thread-pane" aria-label={CONVERSATIONS.one} tabIndex={-1} ref={pane}>
+      <section class="thread-pane" aria-label="Conversation" tabIndex={-1} ref={pane}>
         {id === undefined ? (
-          <EmptyState icon="conversations" title={CONVERSATIONS.noneChosen} action={create}>
-            {CONVERSATIONS.chooseOne}
+          <EmptyState icon="conversations" title="No conversation selected" action={create}>
+            Choose one from the list, or start a new one.
           </EmptyState>
         ) : (
           <THREAD.View key={id} id={id} lines={lines} />
@@ -106,7 +106,7 @@ function NewConversation({ to, lines, onSent, onClose }: NewProps) {
   const form = useSendForm(onSent, to)
   return (
     <Dialog
-      title={CONVERSATIONS.create}
+      title="New conversation"
       onClose={onClose}
       onSubmit={form.submit}
       actions={<SendButton {...form.button} />}
@@ -134,19 +134,19 @@ function ConversationPane({ lines, selected, onWrite }: PaneProps) {
     <section class="conversation-pane" aria-label={CONVERSATIONS.all}>
       <div class="conversation-head">
         <p class="pane-title" aria-hidden="true">
-          {CONVERSATIONS.title}
+          Conversations
         </p>
         <NotifyButton />
         <Button look="main" icon="plus" isIconOnly onClick={() => onWrite()}>
-          {CONVERSATIONS.create}
+          New conversation
         </Button>
       </div>
       <div class="conversation-filters">
         <input
           class="input"
           type="search"
-          aria-label={CONVERSATIONS.searchBy}
-          placeholder={CONVERSATIONS.search}
+          aria-label="Search by name, number, email or group"
+          placeholder="Search"
           value={typed.value}
           onInput={(event) => (typed.value = event.currentTarget.value)}
         />
@@ -173,27 +173,27 @@ function Filters({ filter: { line, type, state }, lines, onChoose: choose }: Fil
   return (
     <>
       <SelectField
-        label={CONVERSATIONS.state}
+        label="Show"
         isLabelHidden
         value={state}
-        options={optionsOf(CONVERSATIONS.states)}
+        options={optionsOf({ '': 'All', unread: 'Unread', unanswered: 'Unanswered' })}
         onChange={(chosen) => choose({ state: chosen })}
       />
       {lines.some(({ relay_groups }) => relay_groups) && (
         <SelectField
-          label={CONVERSATIONS.kind}
+          label="Kind of conversation"
           isLabelHidden
           value={type}
-          options={optionsOf(CONVERSATIONS.kinds)}
+          options={optionsOf({ '': 'Everyone', direct: 'People', group: 'Groups' })}
           onChange={(chosen) => choose({ type: chosen })}
         />
       )}
       {lines.length > 1 && (
         <SelectField
-          label={CONVERSATIONS.line}
+          label="Line"
           isLabelHidden
           value={line}
-          options={[{ value: '', text: CONVERSATIONS.allLines }, ...lines.map(lineOption)]}
+          options={[{ value: '', text: 'All lines' }, ...lines.map(lineOption)]}
           onChange={(chosen) => choose({ line: chosen })}
         />
       )}
@@ -231,7 +231,7 @@ function ConversationList({ filter, typed, lines, selected, onWrite }: ListProps
   return (
     <WindowList
       key={typed}
-      label={CONVERSATIONS.title}
+      label="Conversations"
       rowHeight={ROW_HEIGHT}
       rows={rows}
       count={now.nextCursor === null ? rows.length : -1}
@@ -297,19 +297,23 @@ function fits(conversation: Conversation, { line, type, state }: Filter): boolea
 function NothingFound({ typed, lines, onWrite }: Omit<ListProps, 'filter' | 'selected'>) {
   const handle = typedHandle(typed, lines)
   const write = isWhole(handle) && (
-    <Button onClick={() => onWrite(handle)}>{CONVERSATIONS.writeTo(numberWords(handle))}</Button>
+    <Button onClick={() => onWrite(handle)}>{`Write to ${numberWords(handle)}`}</Button>
   )
   return (
-    <EmptyState icon="search" title={CONVERSATIONS.nothingFound} action={write}>
-      {CONVERSATIONS.tryOther}
+    <EmptyState icon="search" title="No results" action={write}>
+      Try another name, a part of the number, or fewer filters.
     </EmptyState>
   )
 }
 
 function NoConversations({ lines }: { readonly lines: readonly PhoneLine[] }) {
+  const [line] = lines
+  const start = line
+    ? `Text ${numberWords(line.phone_number)} from a phone`
+    : 'Start a conversation'
   return (
-    <EmptyState icon="conversations" title={CONVERSATIONS.none}>
-      {CONVERSATIONS.firstMessage(lines[0] && numberWords(lines[0].phone_number))}
+    <EmptyState icon="conversations" title="No messages yet">
+      {`${start}, or write the first message from here.`}
     </EmptyState>
   )
 }
@@ -339,7 +343,7 @@ function ConversationRow(props: RowProps) {
           {isGroup(conversation) && (
             <>
               <Icon name="people" />
-              <span class="visually-hidden">{CONVERSATIONS.groupPrefix}</span>
+              <span class="visually-hidden">Group: </span>
             </>
           )}
           <PersonText>{conversationName(conversation)}</PersonText>
@@ -347,7 +351,7 @@ function ConversationRow(props: RowProps) {
         {conversation.automation_paused && (
           <span class="conversation-person" title={CONVERSATIONS.takeover}>
             <Icon name="person" />
-            <span class="visually-hidden">{CONVERSATIONS.takenOver}</span>
+            <span class="visually-hidden">Human takeover.</span>
           </span>
         )}
         <time class="small quiet" dateTime={updated_at} title={absoluteTime(updated_at)}>
@@ -364,7 +368,7 @@ function ConversationRow(props: RowProps) {
         {unread_count > 0 && (
           <span class="unread-count">
             <span aria-hidden="true">{grouped(unread_count)}</span>
-            <span class="visually-hidden">{CONVERSATIONS.unread(unread_count)}</span>
+            <span class="visually-hidden">{`${countWords(unread_count, 'unread message')}.`}</span>
           </span>
         )}
       </span>

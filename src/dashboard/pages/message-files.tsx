@@ -24,7 +24,6 @@ import {
   smallVariant,
 } from '../words/attachments.ts'
 import { sizeWords } from '../words/common.ts'
-import { FILES } from '../words/send.ts'
 
 type FileProps = { readonly file: MessageAttachment }
 
@@ -84,7 +83,7 @@ function Picture({ file, small }: { readonly file: Attachment; readonly small: V
       <button
         type="button"
         class="picture"
-        aria-label={FILES.openNamed(name)}
+        aria-label={`Open ${name}`}
         onClick={() => (isOpen.value = true)}
       >
         {picture}
@@ -115,7 +114,7 @@ function LargePicture({ file, variant, onClose }: LargeProps) {
       actions={<Download file={file} />}
     >
       <div class="picture-large">
-        {address === null ? <p role="status">{FILES.loading}</p> : <img src={address} alt={name} />}
+        {address === null ? <p role="status">Loading…</p> : <img src={address} alt={name} />}
       </div>
     </Dialog>
   )
@@ -141,7 +140,7 @@ function FileCard({ file, facts }: FileProps & { readonly facts?: Attachment | u
       </div>
       {facts !== undefined && variant !== null && (
         <Button look="quiet" icon="eye" isIconOnly onClick={() => (isOpen.value = true)}>
-          {FILES.open}
+          Open
         </Button>
       )}
       {absence === null && <Download file={file} isIconOnly />}
@@ -162,7 +161,7 @@ function Download({ file, isIconOnly }: DownloadProps) {
   const { isBusy, start } = useDownload('downloadAttachment', call, file.filename)
   return (
     <Button look="quiet" icon="download" isIconOnly={isIconOnly} isBusy={isBusy} onClick={start}>
-      {FILES.download}
+      Download
     </Button>
   )
 }

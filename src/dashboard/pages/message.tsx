@@ -20,7 +20,6 @@ import { COMMON } from '../words/common.ts'
 import { deliveryState } from '../words/deliveries.ts'
 import { lineName } from '../words/line-states.ts'
 import { statusWords, whyNot } from '../words/message-states.ts'
-import { MESSAGES as WORDS } from '../words/messages.ts'
 
 type ViewProps = { readonly id: string; readonly onClose: () => void }
 
@@ -32,14 +31,14 @@ export function MessageView({ id, onClose }: ViewProps) {
   const conversation = read.value?.conversation_id
   return (
     <Dialog
-      title={WORDS.details}
+      title="Details"
       isSide
       onClose={onClose}
       actions={
         <>
           {conversation !== undefined && (
             <LinkButton href={href('conversations', [conversation], { message: id })}>
-              {WORDS.open}
+              Open conversation
             </LinkButton>
           )}
           <Button look="main" onClick={onClose}>
@@ -49,8 +48,8 @@ export function MessageView({ id, onClose }: ViewProps) {
       }
     >
       {read.now.state === 'failed' && read.now.failure.status === 404 ? (
-        <EmptyState icon="search" title={WORDS.gone}>
-          {WORDS.goneHint}
+        <EmptyState icon="search" title="Message not found">
+          It may have been removed by your retention setting.
         </EmptyState>
       ) : (
         <WhenReady of={isHeld ? { ...read, now: { state: 'loading' } } : read} kind="row" count={4}>
@@ -80,7 +79,7 @@ function MessageParts({ message }: { readonly message: Message }) {
           <PersonText>{counterpart(message)}</PersonText>
         </strong>
         <span class="quiet">
-          {WORDS.via} <PersonText>{line ? lineName(line) : message.phone_number}</PersonText> ·{' '}
+          via <PersonText>{line ? lineName(line) : message.phone_number}</PersonText> ·{' '}
           {message.service}
         </span>
       </p>
@@ -99,17 +98,17 @@ type Step = readonly [name: string, at: string | null]
 function stepsOf(message: Message, handedOver: string | null): readonly Step[] {
   if (message.direction === 'inbound') {
     return [
-      [WORDS.sentBySender, message.sent_at],
-      [WORDS.recorded, message.created_at],
+      ['Sent by the sender', message.sent_at],
+      ['Received by the relay', message.created_at],
     ]
   }
   const hasEnded = ['failed', 'expired', 'uncertain'].includes(message.status)
   return [
-    [WORDS.accepted, message.created_at],
-    [WORDS.handedOver, handedOver],
-    [WORDS.sent, message.sent_at],
-    [WORDS.delivered, message.delivered_at],
-    [WORDS.read, message.read_at],
+    ['Accepted', message.created_at],
+    ['Handed to the device', handedOver],
+    ['Sent', message.sent_at],
+    ['Delivered', message.delivered_at],
+    ['Read', message.read_at],
     [statusWords(message.status).text, hasEnded ? message.updated_at : null],
   ]
 }
@@ -121,7 +120,7 @@ function Timeline({ message }: { readonly message: Message }) {
     at === null ? [] : [{ name, at }],
   )
   return (
-    <section aria-label={WORDS.timeline}>
+    <section aria-label="Timeline">
       <ol class="timeline">
         {steps.map(({ name, at }, place) => {
           const before = steps[place - 1]?.at ?? at
@@ -131,7 +130,7 @@ function Timeline({ message }: { readonly message: Message }) {
               <span>{name}</span>
               <span class="small quiet figures">
                 <time dateTime={at}>{momentWords(at)}</time>
-                {place > 0 && ` · ${WORDS.later(durationWords(ms))}`}
+                {place > 0 && ` · after ${durationWords(ms)}`}
               </span>
             </li>
           )
@@ -147,11 +146,11 @@ function DeliveriesOf({ id }: { readonly id: string }) {
   const read = useDeliveriesOf(id)
   return (
     <section class="stack-tight">
-      <h3>{WORDS.deliveries}</h3>
+      <h3>Webhook deliveries</h3>
       <WhenReady of={read} kind="row" count={1}>
         {({ data }) =>
           data.length === 0 ? (
-            <p class="small quiet">{WORDS.noDeliveries}</p>
+            <p class="small quiet">No webhook was notified about this message.</p>
           ) : (
             <ul class="stack-tight">
               {data.map((delivery) => (

@@ -25,7 +25,6 @@ import { useFeed } from '../use-feed.ts'
 import { messageExcerpt } from '../words/attachments.ts'
 import { lineOption } from '../words/line-states.ts'
 import { statusWords, whyNot } from '../words/message-states.ts'
-import { MESSAGES as WORDS } from '../words/messages.ts'
 import { useSendAgain } from './send-again.tsx'
 
 const MESSAGE = lazyDialog(async () => (await import('./message.tsx')).MessageView)
@@ -36,10 +35,15 @@ const ROWS = 30
 const DAY_MS = 86_400_000
 
 const STATUSES = 'failed expired uncertain queued sending sent delivered read received'.split(' ')
+const QUEUED_FOR = {
+  scheduled: 'Queued: scheduled',
+  approval: 'Queued: needs approval',
+  quiet_hours: 'Queued: quiet hours',
+}
 const STATUS_OPTIONS = [
-  { value: '', text: WORDS.allStatuses },
+  { value: '', text: 'All statuses' },
   ...STATUSES.map((value) => ({ value, text: statusWords(value).text })),
-  ...Object.entries(WORDS.queuedFor).map(([value, text]) => ({ value, text })),
+  ...Object.entries(QUEUED_FOR).map(([value, text]) => ({ value, text })),
 ]
 const SERVICES = ['iMessage', 'SMS', 'RCS']
 
@@ -55,7 +59,7 @@ export function MessagesPage() {
   const close = () => router.replace(href('messages', [], filters))
   return (
     <>
-      <PageHead title={WORDS.title}>{WORDS.lead}</PageHead>
+      <PageHead title="Messages">All messages on all lines, newest first.</PageHead>
       <FilterBar filters={filters} />
       {timeZone === null ? (
         <Skeleton kind="list" count={6} />
@@ -77,35 +81,35 @@ function FilterBar({ filters }: FilterProps) {
   const named = (value: string) => ({ value, text: value })
   const isFiltered = Object.values(filters).some((value) => value !== '')
   return (
-    <div class="filters" role="group" aria-label={WORDS.filters}>
+    <div class="filters" role="group" aria-label="Filters">
       <SelectField
-        label={WORDS.status}
+        label="Status"
         value={filters.status}
         options={STATUS_OPTIONS}
         onChange={(status) => set({ status })}
       />
       <SelectField
-        label={WORDS.line}
+        label="Line"
         value={filters.line}
-        options={[{ value: '', text: WORDS.allLines }, ...lines.map(lineOption)]}
+        options={[{ value: '', text: 'All lines' }, ...lines.map(lineOption)]}
         onChange={(line) => set({ line })}
       />
       <SelectField
-        label={WORDS.service}
+        label="Service"
         value={filters.service}
-        options={[{ value: '', text: WORDS.allServices }, ...SERVICES.map(named)]}
+        options={[{ value: '', text: 'All services' }, ...SERVICES.map(named)]}
         onChange={(service) => set({ service })}
       />
       <SelectField
-        label={WORDS.period}
+        label="Period"
         value={filters.days}
         options={[
-          { value: '', text: WORDS.anyTime },
-          { value: '7', text: WORDS.last7 },
+          { value: '', text: 'Any time' },
+          { value: '7', text: 'Last 7 days' },
         ]}
         onChange={(days) => set({ days, day: '' })}
       />
-      <Field label={WORDS.day}>
+      <Field label="Day">
         {(box) => (
           <input
             {...box}
@@ -121,7 +125,7 @@ function FilterBar({ filters }: FilterProps) {
         isDisabled={!isFiltered}
         onClick={() => router.replace(href('messages'))}
       >
-        {WORDS.clear}
+        Clear filters
       </Button>
     </div>
   )
@@ -154,11 +158,11 @@ function List({ filters, timeZone }: FilterProps & { readonly timeZone: string }
   return (
     <Card kind="list">
       {rows.length === 0 && now.nextCursor === null && (
-        <EmptyState icon="search" title={WORDS.none}>
-          {WORDS.noneHint}
+        <EmptyState icon="search" title="No messages match">
+          Change or clear the filters.
         </EmptyState>
       )}
-      <ul class="recent message-list" aria-label={WORDS.title}>
+      <ul class="recent message-list" aria-label="Messages">
         {rows.map((message) => (
           <li key={message.id}>
             <Row message={message} filters={filters} onChanged={add} />
@@ -170,7 +174,11 @@ function List({ filters, timeZone }: FilterProps & { readonly timeZone: string }
           <Skeleton kind="row" count={2} />
         </NearView>
       )}
-      {now.entries.length >= SHOWN_MAX && <p class="list-end small quiet">{WORDS.end}</p>}
+      {now.entries.length >= SHOWN_MAX && (
+        <p class="list-end small quiet">
+          Older messages aren't shown here. Narrow the filters to find them.
+        </p>
+      )}
     </Card>
   )
 }
@@ -194,7 +202,7 @@ function periodOf({ day, days }: Filters, timeZone: string, now: number): Period
 
 function messageSource(api: Api, filters: Filters, period: Period): FeedSource<Message> {
   const { status: chosen, line: phone_line_id, service } = filters
-  const status = chosen in WORDS.queuedFor ? { queued_reason: chosen } : { status: chosen }
+  const status = chosen in QUEUED_FOR ? { queued_reason: chosen } : { status: chosen }
   const wanted = {
     ...status,
     phone_line_id,
@@ -224,7 +232,7 @@ function Row({ message, filters, onChanged }: MessageProps & FilterProps) {
       <a class="recent-row" href={href('messages', [message.id], filters)}>
         <span class={`recent-sign ${isInbound ? 'recent-in' : ''}`}>
           <Icon name={isInbound ? 'arrow-in' : 'send'} />
-          <span class="visually-hidden">{isInbound ? WORDS.from : WORDS.to}</span>
+          <span class="visually-hidden">{isInbound ? 'From' : 'To'}</span>
         </span>
         <span class="recent-words">
           <span class="one-line recent-handle">
@@ -254,7 +262,7 @@ function Remedies({ message, onChanged }: MessageProps) {
       api.call('resolveMessage', { params: { id: message.id }, body: { status } }),
     (changed) => {
       onChanged(changed)
-      notices.done(WORDS.saved)
+      notices.done('Saved.')
     },
     (failure) => notices.failed(failure.message),
   )
@@ -262,10 +270,10 @@ function Remedies({ message, onChanged }: MessageProps) {
     return (
       <div class="actions remedies">
         <Button icon="check" isBusy={isBusy} onClick={() => start('sent')}>
-          {WORDS.markSent}
+          Mark as sent
         </Button>
         <Button icon="cross" isBusy={isBusy} onClick={() => start('failed')}>
-          {WORDS.markFailed}
+          Mark as failed
         </Button>
       </div>
     )
@@ -275,13 +283,13 @@ function Remedies({ message, onChanged }: MessageProps) {
     <div class="actions remedies">
       <ConfirmButton
         icon="again"
-        text={WORDS.ask(words.act)}
+        text={`${words.act}…`}
         title={words.title}
         confirm={words.act}
         look="main"
         {...again}
       >
-        {WORDS.againText}
+        It will be sent as a new message, to the same recipient from the same line.
       </ConfirmButton>
     </div>
   )

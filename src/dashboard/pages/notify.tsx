@@ -6,7 +6,6 @@ import { Switch } from '../components/form.tsx'
 import { Dialog } from '../components/modal.tsx'
 import { chooseNotifications, notificationChoice } from '../notifications.ts'
 import { COMMON } from '../words/common.ts'
-import { NOTIFY } from '../words/conversations.ts'
 
 /** The browser's notifications: asked for by a click only. */
 export function NotifyButton() {
@@ -14,7 +13,7 @@ export function NotifyButton() {
   return (
     <>
       <Button look="quiet" icon="notification" isIconOnly onClick={() => (isOpen.value = true)}>
-        {NOTIFY.title}
+        Notifications
       </Button>
       {isOpen.value && <NotifyDialog onClose={() => (isOpen.value = false)} />}
     </>
@@ -35,27 +34,31 @@ function NotifyDialog({ onClose }: { readonly onClose: () => void }) {
   }
   return (
     <Dialog
-      title={NOTIFY.title}
+      title="Notifications"
       onClose={onClose}
       actions={<Button onClick={onClose}>{COMMON.done}</Button>}
     >
-      <p>{NOTIFY.about}</p>
-      {!isAvailable && <Callout tone="warn">{NOTIFY.unavailable}</Callout>}
+      <p>Shown by this browser while Hookline is open in a tab that you are not looking at.</p>
+      {!isAvailable && (
+        <Callout tone="warn">
+          Browsers show notifications only for pages opened over HTTPS or on this computer.
+        </Callout>
+      )}
       {isAvailable && permission.value === 'denied' && (
         <Callout tone="warn" role="alert">
-          {NOTIFY.denied}
+          This browser blocks notifications for this page. Allow them in its site settings.
         </Callout>
       )}
       {isAvailable && (
         <Switch
-          label={NOTIFY.on}
+          label="Notify me of new messages"
           isOn={choice.value !== null}
           onChange={(isOn) => void turn(isOn)}
         />
       )}
       {choice.value !== null && (
         <Switch
-          label={NOTIFY.text}
+          label="Show the text of messages"
           isOn={choice.value === 'text'}
           onChange={(isOn) => choose(isOn ? 'text' : 'name')}
         />

@@ -16,7 +16,6 @@ import { numberWords, typedHandle } from '../numbers.ts'
 import type { Draft } from '../outbox.ts'
 import { useLines } from '../sources.ts'
 import { lineName } from '../words/line-states.ts'
-import { OPT_OUTS } from '../words/opt-outs.ts'
 
 /** All of them, each with a button that ends it, and a field to add another. */
 export function OptOutsDialog({ onClose }: { readonly onClose: () => void }) {
@@ -32,37 +31,42 @@ export function OptOutsDialog({ onClose }: { readonly onClose: () => void }) {
     () => api.call('putOptOut', { params: { handle: typedHandle(typed.value, lines) } }),
     () => {
       typed.value = ''
-      changed(OPT_OUTS.added)
+      changed('Opt-out added.')
     },
   )
   return (
     <ActionDialog
-      title={OPT_OUTS.title}
-      confirm={OPT_OUTS.add}
+      title="Opt-outs"
+      confirm="Add"
       action={adding}
       but={['handle']}
       isReady={typed.value.trim() !== ''}
       onClose={onClose}
     >
-      <p class="quiet">{OPT_OUTS.lead}</p>
+      <p class="quiet">
+        People who texted STOP or a similar word, and those you add. Whether messages to them are
+        blocked is up to Settings, Messages.
+      </p>
       <TextField
-        label={OPT_OUTS.handle}
+        label="Number or email"
         isFirst
         bind={typed}
         error={fieldError(adding.failure, 'handle')}
       />
       {now.state === 'failed' && <FailureNote failure={now.failure} onRetry={refresh} />}
-      {value?.data.length === 0 && <p class="quiet">{OPT_OUTS.none}</p>}
-      <ul class="rows people" aria-label={OPT_OUTS.list}>
+      {value?.data.length === 0 && <p class="quiet">No opt-outs yet.</p>}
+      <ul class="rows people" aria-label="Opt-outs">
         {value?.data.map((optOut) => (
           <OptOutRow
             key={`${optOut.handle} ${optOut.phone_line_id}`}
             {...{ optOut, lines }}
-            onEnded={() => changed(OPT_OUTS.ended)}
+            onEnded={() => changed('Opt-out removed.')}
           />
         ))}
       </ul>
-      {value?.has_more === true && <p class="small quiet">{OPT_OUTS.more}</p>}
+      {value?.has_more === true && (
+        <p class="small quiet">Only the latest 200 are shown. hookline opt-outs list shows more.</p>
+      )}
     </ActionDialog>
   )
 }
@@ -84,19 +88,19 @@ function OptOutRow({ optOut, lines, onEnded }: RowProps) {
           <PersonText>{numberWords(handle)}</PersonText>
         </span>
         <span class="small quiet">
-          {keyword ?? OPT_OUTS.byHand} · <Ago time={created_at} />
-          {line && ` · ${OPT_OUTS.onLine(lineName(line))}`}
+          {keyword ?? 'Added by hand'} · <Ago time={created_at} />
+          {line && ` · only ${lineName(line)}`}
         </span>
       </span>
       <ConfirmButton
-        text={OPT_OUTS.end}
-        title={OPT_OUTS.endThis}
-        confirm={OPT_OUTS.confirm}
+        text="Remove…"
+        title="Remove this opt-out?"
+        confirm="Remove"
         look="danger"
         call={() => api.call('deleteOptOut', { params: { handle }, query: { phone_line_id } })}
         onDone={onEnded}
       >
-        {OPT_OUTS.consequence}
+        Messages can be sent to them again. Only do this if they asked for it.
       </ConfirmButton>
     </li>
   )
@@ -113,12 +117,12 @@ export function OptOutBar({ confirmed }: { readonly confirmed: Signal<Draft['hea
       tone="warn"
       role="status"
       actions={
-        !isConfirmed && (
-          <Button onClick={() => (confirmed.value = CONFIRMED)}>{OPT_OUTS.writeAnyway}</Button>
-        )
+        !isConfirmed && <Button onClick={() => (confirmed.value = CONFIRMED)}>Write anyway</Button>
       }
     >
-      {isConfirmed ? OPT_OUTS.confirmed : OPT_OUTS.warning}
+      {isConfirmed
+        ? 'You chose to write anyway. Your messages here will be sent.'
+        : 'They asked for no more messages. Write only if they expect your reply.'}
     </Callout>
   )
 }

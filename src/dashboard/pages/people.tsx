@@ -21,7 +21,7 @@ import { useDownload } from '../downloads.ts'
 import type { Feed, FeedSource } from '../feed.ts'
 import { numberWords } from '../numbers.ts'
 import { useFeed } from '../use-feed.ts'
-import { COMMON } from '../words/common.ts'
+import { COMMON, countWords, grouped } from '../words/common.ts'
 import { PEOPLE } from '../words/people.ts'
 
 const CONTACT = lazyDialog(async () => (await import('./contact-form.tsx')).ContactDialog)
@@ -46,7 +46,7 @@ export function PeoplePage() {
   return (
     <>
       <PageHead
-        title={PEOPLE.title}
+        title="People"
         actions={
           <>
             <ImportButton onDone={() => feed.refresh()} />
@@ -58,14 +58,15 @@ export function PeoplePage() {
           </>
         }
       >
-        {PEOPLE.lead}
+        Names for the people you write with. People who answer see them here, and keys that may read
+        contacts; webhooks never carry them.
       </PageHead>
       <input
         class="input"
         type="search"
         dir="auto"
-        aria-label={PEOPLE.search}
-        placeholder={PEOPLE.search}
+        aria-label="Search by name, number or tag"
+        placeholder="Search by name, number or tag"
         value={typed.value}
         onInput={(event) => (typed.value = event.currentTarget.value)}
       />
@@ -114,16 +115,18 @@ function PersonList({ feed, isSearch }: ListProps) {
       <Card>
         <EmptyState
           icon={isSearch ? 'search' : 'people'}
-          title={isSearch ? PEOPLE.nothingFound : PEOPLE.none}
+          title={isSearch ? 'No results' : 'No contacts yet'}
         >
-          {isSearch ? PEOPLE.tryOther : PEOPLE.howToAdd}
+          {isSearch
+            ? 'Try another name, tag or part of the number.'
+            : 'Add people one by one, or import a vCard or CSV file from your phone or mail program.'}
         </EmptyState>
       </Card>
     )
   }
   return (
     <Card kind="list">
-      <ul class="rows people" aria-label={PEOPLE.list}>
+      <ul class="rows people" aria-label="Contacts">
         {now.entries.map((person) => (
           <PersonRow key={person.handle} person={person} />
         ))}
@@ -162,7 +165,7 @@ function PersonRow({ person }: { readonly person: Contact }) {
         isIconOnly
         href={href('conversations', [], { q: handle })}
       >
-        {PEOPLE.write(name)}
+        {`Conversations with ${name}`}
       </LinkButton>
     </li>
   )
@@ -172,7 +175,7 @@ function ExportButton() {
   const { isBusy, start } = useDownload('exportContacts', {}, 'contacts.csv')
   return (
     <Button icon="download" isBusy={isBusy} onClick={start}>
-      {PEOPLE.exportFile}
+      Export (CSV)
     </Button>
   )
 }
@@ -181,7 +184,7 @@ function OptOutsButton() {
   const isOpen = useSignal(false)
   return (
     <>
-      <Button onClick={() => (isOpen.value = true)}>{PEOPLE.optOuts}</Button>
+      <Button onClick={() => (isOpen.value = true)}>Opt-outs…</Button>
       {isOpen.value && <OPT_OUTS.View onClose={() => (isOpen.value = false)} />}
     </>
   )
@@ -234,11 +237,11 @@ function ImportButton({ onDone }: { readonly onDone: () => void }) {
         }}
       />
       <Button icon="file" onClick={() => input.current?.click()}>
-        {PEOPLE.importFile}
+        Import…
       </Button>
       {isOpen.value && (
         <Dialog
-          title={report.value === null ? PEOPLE.importing : PEOPLE.imported}
+          title={report.value === null ? 'Importing contacts' : 'Import finished'}
           onClose={close}
           actions={<Button onClick={close}>{isOver ? COMMON.done : COMMON.cancel}</Button>}
         >
@@ -253,7 +256,7 @@ function ImportButton({ onDone }: { readonly onDone: () => void }) {
 
 function Progress({ share }: { readonly share: number }) {
   const isReading = share >= WHOLE
-  const words = isReading ? PEOPLE.reading : PEOPLE.uploading
+  const words = isReading ? 'Adding contacts…' : 'Uploading the file'
   return (
     <>
       <p role="status">{words}</p>
@@ -269,17 +272,19 @@ function Report({ report }: { readonly report: ImportReport }) {
   const more = failed - Math.min(errors.length, ROWS_SHOWN)
   return (
     <>
-      <p role="status">{PEOPLE.report(imported, updated, skipped)}</p>
+      <p role="status">
+        {`${grouped(imported)} added, ${grouped(updated)} changed, ${grouped(skipped)} already there.`}
+      </p>
       {failed > 0 && (
         <>
-          <p>{PEOPLE.failed(failed)}</p>
+          <p>{`${countWords(failed, 'entry')} couldn't be imported:`}</p>
           <ul class="import-errors small" tabIndex={0}>
             {errors.slice(0, ROWS_SHOWN).map(({ row, why }) => (
               <li key={`${row} ${why}`}>
-                <PersonText>{PEOPLE.row(row, why)}</PersonText>
+                <PersonText>{`Row ${grouped(row)}: ${why}`}</PersonText>
               </li>
             ))}
-            {more > 0 && <li>{PEOPLE.moreRows(more)}</li>}
+            {more > 0 && <li>{`and ${grouped(more)} more`}</li>}
           </ul>
         </>
       )}

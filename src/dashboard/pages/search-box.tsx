@@ -16,14 +16,15 @@ import { useDashboard, useRead } from '../dashboard.ts'
 import { numberWords } from '../numbers.ts'
 import { conversationName, counterpart } from '../people.ts'
 import { shortTime } from '../time-words.ts'
-import { SEARCH } from '../words/search.ts'
+import { countWords } from '../words/common.ts'
 
 const LIMIT = 8
+const GROUPS = { people: 'People', conversations: 'Conversations', messages: 'Messages' }
 
 type Result = {
   readonly key: string
   readonly href: string
-  readonly group: 'people' | 'conversations' | 'messages'
+  readonly group: keyof typeof GROUPS
   readonly title: ComponentChildren
   readonly text: ComponentChildren
   readonly time: string | null
@@ -47,7 +48,7 @@ export function SearchBox({ onClose }: { readonly onClose: () => void }) {
     <dialog
       ref={dialog}
       class="dialog search-box"
-      aria-label={SEARCH.label}
+      aria-label="Search people, conversations and messages"
       onCancel={(event) => {
         event.preventDefault()
         onClose()
@@ -56,13 +57,13 @@ export function SearchBox({ onClose }: { readonly onClose: () => void }) {
     >
       <SearchField {...{ typed, chosen, results, listId, open }} />
       <p class="visually-hidden" role="status">
-        {found.value === null ? '' : SEARCH.found(results.length)}
+        {found.value === null ? '' : countWords(results.length, 'result')}
       </p>
-      <div class="search-results" id={listId} role="listbox" aria-label={SEARCH.results}>
+      <div class="search-results" id={listId} role="listbox" aria-label="Results">
         {(['conversations', 'people', 'messages'] as const).map((group) => (
           <Group
             key={group}
-            title={SEARCH[group]}
+            title={GROUPS[group]}
             results={results.filter((each) => each.group === group)}
             isChosen={(result) => results[chosen.value] === result}
             idOf={idOf}
@@ -98,11 +99,11 @@ function SearchField({ typed, chosen, results, listId, open }: FieldProps) {
         type="text"
         role="combobox"
         list={undefined}
-        aria-label={SEARCH.label}
+        aria-label="Search people, conversations and messages"
         aria-expanded={count > 0}
         aria-controls={listId}
         aria-activedescendant={count > 0 ? active : undefined}
-        placeholder={SEARCH.placeholder}
+        placeholder="Name, number or words of a message"
         autoFocus
         dir="auto"
         value={typed.value}
@@ -171,7 +172,14 @@ type NoteProps = Pick<ReturnType<typeof useResults>, 'found'> & {
 
 /** The state of the search, where that is not a list. */
 function Note({ wanted, found, count }: NoteProps) {
-  if (wanted === '') return <p class="search-note quiet">{SEARCH.hint}</p>
+  if (wanted === '') {
+    return (
+      <p class="search-note quiet">
+        Type a name, a part of a number, or words of a message. Choose with the arrow keys and
+        Enter.
+      </p>
+    )
+  }
   if (found.now.state === 'failed') {
     return <FailureNote failure={found.now.failure} onRetry={found.refresh} />
   }
@@ -179,11 +187,15 @@ function Note({ wanted, found, count }: NoteProps) {
   if (count === 0) {
     return (
       <p class="search-note">
-        {SEARCH.nothing}. <span class="quiet">{SEARCH.nothingFor}</span>
+        No results. <span class="quiet">Check the spelling, or try fewer letters.</span>
       </p>
     )
   }
-  return found.value.is_complete ? null : <p class="search-note small quiet">{SEARCH.incomplete}</p>
+  return found.value.is_complete ? null : (
+    <p class="search-note small quiet">
+      Older messages were not searched. A longer word finds more.
+    </p>
+  )
 }
 
 /** What the relay finds once typing has paused; an answer belongs to its words, so an old one shows nowhere else. */

@@ -7,7 +7,6 @@ import { useDashboard } from '../dashboard.ts'
 import { sendAgain } from '../outbox.ts'
 import { useLines } from '../sources.ts'
 import { againWords, goesAsSms } from '../words/message-states.ts'
-import { MESSAGES as WORDS } from '../words/messages.ts'
 
 type Props = { readonly message: Message; readonly onChanged: (message: Message) => void }
 
@@ -16,7 +15,10 @@ export function useSendAgain({ message, onChanged }: Props) {
   const line = useLines().value?.data.find(({ id }) => id === message.phone_line_id)
   const service = goesAsSms(message, line) ? 'SMS' : undefined
   return {
-    words: service === undefined ? WORDS.again : WORDS.asSms,
+    words:
+      service === undefined
+        ? { act: 'Send again', title: 'Send this message again?' }
+        : { act: 'Send as SMS', title: 'Send this message as SMS?' },
     call: () => sendAgain(api, message, service),
     onDone: (sent: Message) => {
       onChanged(sent)
@@ -35,7 +37,7 @@ export function SendAgain(props: Props) {
   const isRest = props.message.attachments?.some(({ sent }) => sent === true) === true
   return (
     <Button icon="again" isBusy={isBusy} onClick={start}>
-      {isRest ? WORDS.rest : words.act}
+      {isRest ? 'Send the rest' : words.act}
     </Button>
   )
 }

@@ -29,7 +29,6 @@ import { isoTime, pickedTime, pickerTime } from '../time-words.ts'
 import type { Uploads } from '../uploads.ts'
 import { lineOption } from '../words/line-states.ts'
 import { groupRefusal } from '../words/message-states.ts'
-import { SEND } from '../words/send.ts'
 import { AttachButton, AttachedFiles, useFileTarget, useUploads } from './attach.tsx'
 
 type Composition = {
@@ -117,20 +116,20 @@ type FieldsProps = {
 export function SendFields({ form, lines, isFirst }: FieldsProps) {
   const { handle, text, later, lineId, uploads, failure } = form
   const { isOver, handlers } = useFileTarget(uploads)
-  const automatic = { value: '', text: SEND.automatic }
+  const automatic = { value: '', text: 'Automatic (usual or least used line)' }
   return (
     <>
       <RecipientField form={form} isFirst={isFirst} />
       {lines.length > 1 && (
         <SelectField
-          label={SEND.line}
+          label="Line"
           value={lineId.value ?? ''}
           options={[automatic, ...lines.map(lineOption)]}
           onChange={(id) => (lineId.value = id === '' ? null : id)}
         />
       )}
       <div class={isOver ? 'stack-tight is-drop-target' : 'stack-tight'} {...handlers}>
-        <TextArea label={SEND.text} bind={text} />
+        <TextArea label="Text" bind={text} />
         <AttachedFiles uploads={uploads} />
         <LaterField later={later} />
         <div class="actions">
@@ -171,9 +170,14 @@ function RecipientField({ form, isFirst }: Pick<FieldsProps, 'form' | 'isFirst'>
   const words = numberWords(handle)
   return (
     <Field
-      label={SEND.to}
-      error={refusal && (isWhole(handle) ? SEND.refused(refusal) : SEND.notUnderstood)}
-      hint={isWhole(handle) && words !== to.value.trim() ? SEND.understood(words) : SEND.toHint}
+      label="To"
+      error={
+        refusal &&
+        (isWhole(handle)
+          ? refusal.replace(/^to /, 'This ')
+          : 'Enter a number with its country code, such as +1 202 555 0123, the name of a contact, or an email address.')
+      }
+      hint={isWhole(handle) && words !== to.value.trim() ? `→ ${words}` : 'Name, number or email'}
     >
       {(box) => (
         <>
@@ -204,7 +208,7 @@ type ButtonProps = SendForm['button'] & { readonly isIconOnly?: boolean | undefi
 export function SendButton({ isLater, ...props }: ButtonProps) {
   return (
     <Button type="submit" look="main" icon={isLater ? 'clock' : 'send'} {...props}>
-      {isLater ? SEND.schedule : SEND.send}
+      {isLater ? 'Schedule' : 'Send'}
     </Button>
   )
 }
@@ -253,7 +257,7 @@ function LaterField({ later }: Pick<Composition, 'later'>) {
   if (later.value === null) return null
   const bind = bindTo(later.value, (text) => (later.value = text))
   return (
-    <TextField type="datetime-local" label={SEND.at} min={pickerTime(clock.time())} bind={bind} />
+    <TextField type="datetime-local" label="Send at" min={pickerTime(clock.time())} bind={bind} />
   )
 }
 
@@ -272,7 +276,7 @@ function LaterButton({ later, isIconOnly }: LaterProps) {
       isIconOnly={isIconOnly}
       onClick={toggle}
     >
-      {isLater ? SEND.now : SEND.later}
+      {isLater ? 'Send now instead' : 'Send later'}
     </Button>
   )
 }
@@ -307,8 +311,8 @@ export function Composer({ conversation, line, composition }: ComposerProps) {
           class="input"
           dir="auto"
           rows={1}
-          aria-label={SEND.messageTo(conversationName(conversation))}
-          placeholder={line?.status === 'offline' ? SEND.willWait : SEND.message}
+          aria-label={`Message to ${conversationName(conversation)}`}
+          placeholder={line?.status === 'offline' ? 'Line offline, message will wait' : 'Message'}
           value={text.value}
           onInput={(event) => (text.value = event.currentTarget.value)}
           onKeyDown={(event) => {

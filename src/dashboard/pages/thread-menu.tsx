@@ -7,6 +7,7 @@ import type { Conversation } from '../../api/messages.ts'
 import type { PhoneLine } from '../../api/phone-lines.ts'
 import { type Answer, UNREACHABLE } from '../api.ts'
 import { Button } from '../components/button.tsx'
+import { Switch } from '../components/form.tsx'
 import { Badge, Icon } from '../components/icon.tsx'
 import { lazyDialog } from '../components/lazy-page.tsx'
 import { useAction } from '../components/use-action.ts'
@@ -28,12 +29,32 @@ export function ThreadMarks({ conversation, line }: MarkProps) {
   return (
     <>
       {line !== null && !isReady(line) && <Badge of={lineState(line)} />}
-      {conversation?.opted_out && <Badge of={CONVERSATIONS.optedOut} />}
+      {conversation?.opted_out && <Badge of={{ text: 'Opted out', tone: 'warn', icon: 'cross' }} />}
     </>
   )
 }
 
 type Props = { readonly conversation: Conversation; readonly onChanged: () => void }
+
+export function Takeover({ conversation, onChanged }: Props) {
+  const { id, automation_paused } = conversation
+  const { api, notices, session } = useDashboard()
+  const { start } = useAction(
+    (isOn: boolean) =>
+      api.call('updateConversation', { params: { id }, body: { automation_paused: isOn } }),
+    (changed) => {
+      onChanged()
+      notices.done(
+        changed.automation_paused
+          ? 'Human takeover is on. Apps are asked not to reply.'
+          : 'Human takeover is off. Apps may reply again.',
+      )
+    },
+    (failure) => notices.failed(failure.message),
+  )
+  if (session.member) return null
+  return <Switch label={CONVERSATIONS.takeover} isOn={automation_paused} onChange={start} />
+}
 
 export function ThreadMenu({ conversation, onChanged }: Props) {
   const { session } = useDashboard()
@@ -63,9 +84,9 @@ export function ThreadMenu({ conversation, onChanged }: Props) {
           if (key === 'Escape') close()
         }}
       >
-        <summary class="button button-quiet button-icon" title={CONVERSATIONS.more}>
+        <summary class="button button-quiet button-icon" title="More">
           <Icon name="more" />
-          <span class="visually-hidden">{CONVERSATIONS.more}</span>
+          <span class="visually-hidden">More</span>
         </summary>
         {/* Takes the focus where a click gives it to no button, as in Safari. */}
         <div class="menu-items" tabIndex={-1}>
@@ -102,7 +123,7 @@ function ExportButton({ conversation, format }: ExportProps) {
   const { isBusy, start } = useDownload('exportConversation', call, name)
   return (
     <Button look="quiet" icon="download" isBusy={isBusy} onClick={start}>
-      {format === 'csv' ? CONVERSATIONS.exportCsv : CONVERSATIONS.exportJson}
+      {format === 'csv' ? 'Export as table (CSV)' : 'Export as JSON'}
     </Button>
   )
 }
@@ -120,7 +141,7 @@ function PrintButton({ conversation }: Pick<Props, 'conversation'>) {
   )
   return (
     <Button look="quiet" icon="document" isBusy={isBusy} onClick={start}>
-      {isBusy ? CONVERSATIONS.printing : CONVERSATIONS.print}
+      {isBusy ? 'Getting all messages…' : 'Print conversation'}
     </Button>
   )
 }

@@ -8,7 +8,6 @@ import { PersonText } from '../components/text.tsx'
 import { numberWords } from '../numbers.ts'
 import { conversationName, personName } from '../people.ts'
 import { clockTime, dayWords } from '../time-words.ts'
-import { CONVERSATIONS } from '../words/conversations.ts'
 
 /** Prints all of it, once it was read. `now` is in milliseconds since 1970. */
 export async function printThread(
@@ -88,8 +87,7 @@ function PrintedMessage({ message, name }: { readonly message: Message; readonly
   return (
     <div>
       <dt>
-        {clockTime(created_at)}{' '}
-        <PersonText>{direction === 'outbound' ? CONVERSATIONS.you : writer}</PersonText>
+        {clockTime(created_at)} <PersonText>{direction === 'outbound' ? 'You' : writer}</PersonText>
       </dt>
       <dd>
         <PersonText>{text}</PersonText>

@@ -9,13 +9,11 @@ import { href } from '../address.ts'
 import type { Api } from '../api.ts'
 import { Button, LinkButton } from '../components/button.tsx'
 import { FailureNote } from '../components/callout.tsx'
-import { Switch } from '../components/form.tsx'
 import { Icon } from '../components/icon.tsx'
 import { lazyPart } from '../components/lazy-page.tsx'
 import { NearView } from '../components/long-list.tsx'
 import { Dialog } from '../components/modal.tsx'
 import { PersonText } from '../components/text.tsx'
-import { useAction } from '../components/use-action.ts'
 import { EmptyState } from '../components/when-ready.tsx'
 import { useDashboard, useRead } from '../dashboard.ts'
 import type { Feed, FeedSource } from '../feed.ts'
@@ -23,14 +21,14 @@ import { numberWords } from '../numbers.ts'
 import { conversationName, isGroup, personColor, personName } from '../people.ts'
 import { dayWords } from '../time-words.ts'
 import { useFeed } from '../use-feed.ts'
-import { COMMON } from '../words/common.ts'
+import { COMMON, countWords, grouped } from '../words/common.ts'
 import { CONVERSATIONS } from '../words/conversations.ts'
 import { lineName } from '../words/line-states.ts'
 import { groupRefusal } from '../words/message-states.ts'
 import { useFileTarget } from './attach.tsx'
 import { Bubble, useTarget } from './bubble.tsx'
 import { Composer, takesFiles, useComposition } from './send-form.tsx'
-import { ThreadMarks, ThreadMenu } from './thread-menu.tsx'
+import { Takeover, ThreadMarks, ThreadMenu } from './thread-menu.tsx'
 
 const APPROVAL_BAR = lazyPart(async () => (await import('./approval.tsx')).ApprovalBar)
 
@@ -176,10 +174,10 @@ function NoConversation() {
   return (
     <EmptyState
       icon="search"
-      title={CONVERSATIONS.missing}
+      title="Conversation not found"
       action={<LinkButton href={href('conversations')}>{CONVERSATIONS.all}</LinkButton>}
     >
-      {CONVERSATIONS.whyMissing}
+      It may have been removed by your retention setting.
     </EmptyState>
   )
 }
@@ -213,7 +211,7 @@ function ThreadHead({ conversation, line, onChanged }: HeadProps) {
           )}
           {conversation !== null && (
             <span>
-              {CONVERSATIONS.via}
+              {'via '}
               <PersonText>
                 {line === null ? numberWords(conversation.phone_number) : lineName(line)}
               </PersonText>
@@ -239,11 +237,11 @@ function Participants({ conversation }: { readonly conversation: Conversation })
   return (
     <>
       <button type="button" class="text-button" onClick={() => (isOpen.value = true)}>
-        {CONVERSATIONS.people(participants.length)}
+        {participants.length === 1 ? '1 person' : `${grouped(participants.length)} people`}
       </button>
       {isOpen.value && (
         <Dialog
-          title={CONVERSATIONS.peopleInGroup}
+          title="People in this group"
           onClose={close}
           actions={<Button onClick={close}>{COMMON.done}</Button>}
         >
@@ -266,24 +264,6 @@ function Participants({ conversation }: { readonly conversation: Conversation })
   )
 }
 
-type TakeoverProps = { readonly conversation: Conversation; readonly onChanged: () => void }
-
-function Takeover({ conversation, onChanged }: TakeoverProps) {
-  const { id, automation_paused } = conversation
-  const { api, notices, session } = useDashboard()
-  const { start } = useAction(
-    (isOn: boolean) =>
-      api.call('updateConversation', { params: { id }, body: { automation_paused: isOn } }),
-    (changed) => {
-      onChanged()
-      notices.done(changed.automation_paused ? CONVERSATIONS.takeoverOn : CONVERSATIONS.takeoverOff)
-    },
-    (failure) => notices.failed(failure.message),
-  )
-  if (session.member) return null
-  return <Switch label={CONVERSATIONS.takeover} isOn={automation_paused} onChange={start} />
-}
-
 type ListProps = Pick<PartsProps, 'feed' | 'conversation' | 'isLatest' | 'showLatest'>
 
 /** The messages, oldest first, with the view at the end. Older ones are loaded at the top. */
@@ -292,10 +272,7 @@ function MessageList({ feed, conversation, isLatest, showLatest }: ListProps) {
   const scroller = useRef<HTMLDivElement>(null)
   const isAtEnd = useSignal(true)
   const messages = now.state === 'ready' ? now.entries : []
-  useAnnouncements(
-    messages,
-    conversation === null ? CONVERSATIONS.them : conversationName(conversation),
-  )
+  useAnnouncements(messages, conversation === null ? 'them' : conversationName(conversation))
   if (now.state === 'failed') {
     return (
       <div class="messages-note">
@@ -313,7 +290,7 @@ function MessageList({ feed, conversation, isLatest, showLatest }: ListProps) {
         // Scrolled by keyboard.
         tabIndex={0}
         role="region"
-        aria-label={CONVERSATIONS.messages}
+        aria-label="Messages"
         onScroll={(event) => (isAtEnd.value = event.currentTarget.scrollTop > -END_PX)}
       >
         <div class="messages-all" key={now.state}>
@@ -331,7 +308,7 @@ function MessageList({ feed, conversation, isLatest, showLatest }: ListProps) {
       {(!isAtEnd.value || !isLatest) && (
         <div class="messages-jump">
           <Button icon="down" onClick={isLatest ? toEnd : showLatest}>
-            {CONVERSATIONS.toLatest}
+            Jump to latest
           </Button>
         </div>
       )}
@@ -351,7 +328,7 @@ function useAnnouncements(messages: readonly Message[], name: string): void {
       .slice(0, Math.max(known, 0))
       .filter(({ direction }) => direction === 'inbound').length
     if (count === 0) return
-    notices.announce(CONVERSATIONS.newMessages(count, name))
+    notices.announce(`${countWords(count, 'new message')} from ${name}`)
   }, [messages])
 }
 
@@ -362,7 +339,11 @@ function Beginning({ feed }: { readonly feed: Feed<Message> }) {
   const isFull = now.state === 'ready' && now.entries.length >= MESSAGES_MAX
   return (
     <NearView within=".messages" again={cursor} onSeen={() => void feed.readMore()}>
-      {isFull && <p class="messages-beginning small quiet">{CONVERSATIONS.notAllShown}</p>}
+      {isFull && (
+        <p class="messages-beginning small quiet">
+          Older messages aren't shown here. Export the conversation to read them.
+        </p>
+      )}
     </NearView>
   )
 }

@@ -34,23 +34,8 @@ const QUEUED_REASONS: Readonly<Record<string, string>> = {
   storage_full: "The relay's disk is full. It will be sent once there is space.",
 }
 
-const scheduledFor = (time: string) => `Scheduled for ${time}.`
-
-const SOURCES: Readonly<Record<string, string>> = {
-  api: 'API',
-  cli: 'Command line',
-  dashboard: 'Dashboard',
-  device: 'Typed on the device',
-}
-
-const UNCERTAIN = "We handed this to the device but couldn't confirm it was sent."
-
 export function statusWords(status: string): StateWords {
   return STATUSES[status] ?? { text: status, tone: 'plain', icon: 'info' }
-}
-
-export function sourceWords(source: string): string {
-  return SOURCES[source] ?? source
 }
 
 /** True once only proof from the device could still change the status. */
@@ -65,9 +50,11 @@ export function hasLeft({ direction, status }: Message): boolean {
 
 /** The reason why a message is not on its way, in a sentence; null where there is none to explain. */
 export function whyNot({ status, queued_reason, send_at, error }: Message): string | null {
-  if (queued_reason === 'scheduled') return scheduledFor(momentWords(send_at ?? ''))
+  if (queued_reason === 'scheduled') return `Scheduled for ${momentWords(send_at ?? '')}.`
   if (status === 'queued') return QUEUED_REASONS[queued_reason ?? ''] ?? null
-  return error?.message ?? (status === 'uncertain' ? UNCERTAIN : null)
+  if (error) return error.message
+  if (status !== 'uncertain') return null
+  return "We handed this to the device but couldn't confirm it was sent."
 }
 
 /** What became of a message that was sent again, as far as is known. */
