@@ -8,7 +8,6 @@ import { filledPage } from '../domain/pages.ts'
 import { filledPath } from '../domain/paths.ts'
 import { withQuery } from './address.ts'
 import { pageKey } from './browser-storage.ts'
-import { COMMON } from './words/common.ts'
 
 const ROUTES = dashboardRoutes()
 
@@ -134,7 +133,7 @@ const BYTES_TIMEOUT_MS = 1_800_000
 
 export const UNREACHABLE: Failure = {
   code: 'unreachable',
-  message: COMMON.unreachable,
+  message: "The relay isn't responding. Check that it's running and this device is on its network.",
   status: 0,
   details: {},
   retryAfterSeconds: null,
@@ -196,7 +195,8 @@ export function failureIn(response: Head, body: unknown): Failure {
   const retryAfter = Number.parseInt(response.headers.get('retry-after') ?? '', 10)
   return {
     code: error?.code ?? 'unknown',
-    message: error?.message ?? COMMON.foreignAnswer(response.status),
+    message:
+      error?.message ?? `Something between this page and the relay returned ${response.status}.`,
     status: response.status,
     details: error?.details ?? {},
     retryAfterSeconds: Number.isNaN(retryAfter) ? null : retryAfter,
@@ -221,7 +221,7 @@ export function fieldError(failure: Failure | null, ...names: readonly string[])
   const issues = failure.details['issues']
   const known = Array.isArray(issues) ? (issues as Issue[]) : [] // As `invalid_request` is documented.
   const found = known.find(({ path }) => names.includes(path))
-  return found === undefined ? null : COMMON.wrongField(found.message)
+  return found === undefined ? null : `It ${found.message}.`
 }
 
 type Issue = { readonly path: string; readonly message: string }

@@ -2,7 +2,6 @@ import { useSignal } from '@preact/signals'
 
 import { later } from '../clock.ts'
 import { useDashboard } from '../dashboard.ts'
-import { COMMON } from '../words/common.ts'
 import { Button } from './button.tsx'
 
 type Props = {
@@ -17,9 +16,10 @@ function CopyButton({ text, what }: Props) {
   const { clock, notices } = useDashboard()
   const isCopied = useSignal(false)
   const copy = async () => {
-    if (!(await putOnClipboard(text))) return notices.failed(COMMON.notCopied(what))
+    if (!(await putOnClipboard(text)))
+      return notices.failed(`Couldn't copy the ${what.toLowerCase()}.`)
     isCopied.value = true
-    notices.announce(COMMON.copied(what))
+    notices.announce(`${what} copied.`)
     later(clock, SHOWN_MS, () => (isCopied.value = false))
   }
   return (
@@ -29,7 +29,7 @@ function CopyButton({ text, what }: Props) {
       isIconOnly
       onClick={() => void copy()}
     >
-      {COMMON.copy(what)}
+      {`Copy ${what.toLowerCase()}`}
     </Button>
   )
 }

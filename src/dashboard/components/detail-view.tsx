@@ -2,7 +2,6 @@ import type { ComponentChildren, VNode } from 'preact'
 
 import { href } from '../address.ts'
 import type { Read } from '../store.ts'
-import { COMMON } from '../words/common.ts'
 import { LinkButton } from './button.tsx'
 import { BackLink, Card, PageHead } from './page.tsx'
 import { EmptyState, WhenReady } from './when-ready.tsx'
@@ -24,10 +23,10 @@ type DetailProps<T> = {
 export function DetailView<T extends { readonly id: string }>(props: DetailProps<T>) {
   const { page, noun, of, isHeld, whyMissing } = props
   const found = of.value?.data.find(({ id }) => id === props.id)
-  const all = <LinkButton href={href(page)}>{COMMON.all(page)}</LinkButton>
+  const all = <LinkButton href={href(page)}>{`All ${page}`}</LinkButton>
   const missing = (
     <Card>
-      <EmptyState icon={page} title={COMMON.notFound(noun)} action={all}>
+      <EmptyState icon={page} title={`${noun} not found`} action={all}>
         {whyMissing}
       </EmptyState>
     </Card>

@@ -105,8 +105,8 @@ export function DeleteCard({ page, noun, id, consequence, children }: DeleteProp
       <div class="actions">
         <ConfirmButton
           icon="trash"
-          text={COMMON.deleteThing(noun)}
-          title={COMMON.deleteThis(noun)}
+          text={`Delete ${noun}…`}
+          title={`Delete this ${noun}?`}
           confirm={COMMON.delete}
           look="danger"
           call={() => api.call(operation, { params: { id } })}

@@ -47,10 +47,13 @@ export function lazyPart<Props extends object>(load: Loader<Props>): Lazy<Props>
   return lazy(load, { waiting: () => null, missing: NotLoaded, isReloaded: true })
 }
 
+const NOT_LOADED = "This page couldn't be loaded"
+const WHY_NOT_LOADED = "The relay was upgraded, or it can't be reached."
+
 function NotLoaded() {
   return (
-    <Callout tone="bad" title={COMMON.notLoaded} actions={<Reload />}>
-      {COMMON.whyNotLoaded}
+    <Callout tone="bad" title={NOT_LOADED} actions={<Reload />}>
+      {WHY_NOT_LOADED}
     </Callout>
   )
 }
@@ -62,8 +65,8 @@ export function lazyDialog<Props extends { readonly onClose: () => void }>(
   return lazy(load, {
     waiting: () => null,
     missing: ({ onClose }) => (
-      <Dialog title={COMMON.notLoaded} onClose={onClose} actions={<Reload />}>
-        <p>{COMMON.whyNotLoaded}</p>
+      <Dialog title={NOT_LOADED} onClose={onClose} actions={<Reload />}>
+        <p>{WHY_NOT_LOADED}</p>
       </Dialog>
     ),
     isReloaded: false,

@@ -39,8 +39,9 @@ export function AloneHead({ title, children }: AloneProps) {
         <PageHead title={title}>{children}</PageHead>
       </div>
       {!isStored && (
-        <Callout tone="warn" role="status" title={COMMON.notStored}>
-          {COMMON.whyNotStored}
+        <Callout tone="warn" role="status" title="Your browser isn't saving data for this page">
+          You may be in a private window, or a setting blocks storage. You can sign in, but only in
+          this tab, and again after every reload.
         </Callout>
       )}
     </>

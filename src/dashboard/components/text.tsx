@@ -5,7 +5,7 @@ import { useSignal } from '@preact/signals'
 
 import { useDashboard } from '../dashboard.ts'
 import { absoluteTime, relativeTime } from '../time-words.ts'
-import { COMMON } from '../words/common.ts'
+import { grouped } from '../words/common.ts'
 
 /** Inside of a sentence or a row. */
 export function PersonText({ children }: { readonly children: string }) {
@@ -33,7 +33,7 @@ export function LongText({ text }: { readonly text: string }) {
         aria-expanded={isOpen.value}
         onClick={() => (isOpen.value = !isOpen.value)}
       >
-        {isOpen.value ? COMMON.showLess : COMMON.showAll(text.length)}
+        {isOpen.value ? 'Show less' : `Show all ${grouped(text.length)} characters`}
       </button>
     </>
   )

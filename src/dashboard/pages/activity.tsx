@@ -20,7 +20,6 @@ import { isoTime } from '../time-words.ts'
 import { useFeed } from '../use-feed.ts'
 import {
   ACTIONS,
-  ACTIVITY as WORDS,
   actionName,
   actionWords,
   actorWords,
@@ -38,7 +37,7 @@ const ACTORS = ['dashboard', 'member', 'cli', 'relay'] as const
 export function ActivityPage() {
   return (
     <>
-      <PageHead title={WORDS.title}>{WORDS.lead}</PageHead>
+      <PageHead title="Activity">Who changed what, and from where. Kept for 400 days.</PageHead>
       <Changes />
       <LogCard />
     </>
@@ -54,30 +53,35 @@ function Changes() {
   const choose = (change: Partial<typeof filter>) =>
     router.replace(href('activity', [], { ...filter, ...change }))
   const actors = [
-    { value: '', text: WORDS.anyone },
+    { value: '', text: 'Anyone' },
     ...ACTORS.map((kind) => ({ value: kind, text: actorWords({ kind, id: null }, nameOf) })),
     ...keys.map((key) => ({ value: key.id, text: keyName(key) })),
   ]
   const actions = ACTIONS.map((value) => ({ value, text: actionName(value) }))
   return (
-    <Card kind="list" title={WORDS.changes}>
+    <Card kind="list" title="Changes">
       <div class="activity-filters">
         <SelectField
-          label={WORDS.who}
+          label="By"
           value={actor}
           options={actors}
           onChange={(value) => choose({ actor: value })}
         />
         <SelectField
-          label={WORDS.what}
+          label="Action"
           value={action}
-          options={[{ value: '', text: WORDS.anything }, ...actions]}
+          options={[{ value: '', text: 'Anything' }, ...actions]}
           onChange={(value) => choose({ action: value })}
         />
         <SelectField
-          label={WORDS.since}
+          label="Since"
           value={days}
-          options={Object.entries(WORDS.periods).map(([value, text]) => ({ value, text }))}
+          options={[
+            { value: '1', text: 'Last 24 hours' },
+            { value: '7', text: 'Last 7 days' },
+            { value: '30', text: 'Last 30 days' },
+            { value: '', text: 'All' },
+          ]}
           onChange={(value) => choose({ days: value })}
         />
       </div>
@@ -107,14 +111,14 @@ function Entries({ filter, nameOf }: { readonly filter: Filter; readonly nameOf:
   }
   if (now.entries.length === 0) {
     return (
-      <EmptyState icon="search" title={WORDS.none}>
-        {WORDS.whyNone}
+      <EmptyState icon="search" title="Nothing found">
+        No change fits these filters.
       </EmptyState>
     )
   }
   return (
     <>
-      <ul class="activity" aria-label={WORDS.changes}>
+      <ul class="activity" aria-label="Changes">
         {now.entries.map((entry) => (
           <li key={entry.id}>
             <Entry entry={entry} nameOf={nameOf} />
@@ -152,9 +156,7 @@ function Entry({ entry, nameOf }: { readonly entry: AuditEntry; readonly nameOf:
       </p>
       <p class="small quiet">
         <PersonText>{actorWords(entry.actor, nameOf)}</PersonText>
-        {address !== null && WORDS.from(address)}
-        {WORDS.between}
-        <Ago time={entry.last_at} />
+        {address !== null && ` from ${address}`} · <Ago time={entry.last_at} />
       </p>
       {changeWords(entry).map((words) => (
         <p key={words} class="small">
@@ -168,7 +170,7 @@ function Entry({ entry, nameOf }: { readonly entry: AuditEntry; readonly nameOf:
 function LogCard() {
   const log = useRead('getLog', {})
   return (
-    <Card title={WORDS.log}>
+    <Card title="Log">
       <WhenReady of={log} kind="line" count={6}>
         {(recent) => <LogLines recent={recent} />}
       </WhenReady>
@@ -182,18 +184,22 @@ function LogLines({ recent: { data, place } }: { readonly recent: RecentLog }) {
   const lines = data.filter((line) => LEVELS.findIndex((name) => name === line.level) >= least)
   return (
     <>
-      <p class="small quiet">{`${WORDS.logLead} ${place}`}</p>
+      <p class="small quiet">{`The latest lines since the relay started. ${place}`}</p>
       <SelectField
-        label={WORDS.level}
+        label="Level"
         value={level.value}
-        options={LEVELS.map((value) => ({ value, text: WORDS.levels[value] }))}
+        options={[
+          { value: 'info', text: 'Everything' },
+          { value: 'warn', text: 'Warnings and errors' },
+          { value: 'error', text: 'Errors' },
+        ]}
         onChange={(value) => (level.value = LEVELS.find((name) => name === value) ?? 'info')}
       />
       {lines.length === 0 ? (
-        <p class="quiet">{WORDS.noLines}</p>
+        <p class="quiet">No lines at this level.</p>
       ) : (
         <div class="activity-log">
-          <CodeBlock what={WORDS.log} text={lines.toReversed().map(lineWords).join('\n')} />
+          <CodeBlock what="Log" text={lines.toReversed().map(lineWords).join('\n')} />
         </div>
       )}
     </>

@@ -34,7 +34,7 @@ export function AddWebhook({ url, onClose }: AddProps) {
       onClose()
       router.go(href('webhooks', [id, inboxToken(target) === null ? 'test' : 'inbox']))
     }
-    return <SigningSecret lead={WEBHOOKS.added} secret={secret} onDone={done} />
+    return <SigningSecret lead="Webhook added." secret={secret} onDone={done} />
   }
   return (
     <ActionDialog

@@ -18,7 +18,6 @@ import { useAction } from '../components/use-action.ts'
 import { EmptyState, WhenReady } from '../components/when-ready.tsx'
 import { useDashboard } from '../dashboard.ts'
 import { useBoxes, useLines, useRelayState } from '../sources.ts'
-import { BOXES as WORDS } from '../words/boxes.ts'
 import { COMMON, sizeWords } from '../words/common.ts'
 import { lineName, lineState } from '../words/line-states.ts'
 import { SHELL } from '../words/shell.ts'
@@ -29,7 +28,7 @@ export function BoxesPage() {
   const asked = useSignal<string | null>(null)
   const add = (
     <Button look="main" icon="plus" onClick={() => (asked.value = '')}>
-      {WORDS.add}
+      Add a box
     </Button>
   )
   const isEmpty = boxes.value?.data.length === 0
@@ -37,16 +36,18 @@ export function BoxesPage() {
     <>
       <div>
         <BackLink href={href('lines')}>{SHELL.names.lines}</BackLink>
-        <PageHead title={WORDS.title} actions={!isEmpty && add}>
-          {WORDS.lead} <a href="/guide/several-boxes">{WORDS.guide}</a>
+        <PageHead title="Boxes" actions={!isEmpty && add}>
+          Other machines whose lines this relay uses. Each runs Hookline as well, and connects to
+          this relay's machine. <a href="/guide/several-boxes">How it works</a>
         </PageHead>
       </div>
       <WhenReady of={boxes} kind="card" count={2}>
         {({ data }) =>
           data.length === 0 ? (
             <Card>
-              <EmptyState icon="lines" title={WORDS.none} action={add}>
-                {WORDS.noneHint}
+              <EmptyState icon="lines" title="No box yet" action={add}>
+                Add a Mac to use its lines here too. It joins with one command, and its lines appear
+                by themselves.
               </EmptyState>
             </Card>
           ) : (
@@ -63,6 +64,12 @@ export function BoxesPage() {
   )
 }
 
+const STATES = {
+  online: { text: 'Online', tone: 'ok', icon: 'check' },
+  offline: { text: 'Offline', tone: 'bad', icon: 'cross' },
+  invited: { text: 'Invited', tone: 'wait', icon: 'clock' },
+} as const
+
 type CardProps = { readonly box: Box; readonly onInvite: () => void }
 
 function BoxCard({ box, onInvite }: CardProps) {
@@ -71,30 +78,31 @@ function BoxCard({ box, onInvite }: CardProps) {
   const isRenaming = useSignal(false)
   const lines = useLines().value?.data.filter((line) => line.box?.id === box.id) ?? []
   return (
-    <Card title={<PersonText>{name}</PersonText>} actions={<Badge of={WORDS.states[status]} />}>
+    <Card title={<PersonText>{name}</PersonText>} actions={<Badge of={STATES[status]} />}>
       <Facts
         of={[
-          [WORDS.version, version ?? false],
-          [WORDS.upgrade, upgrade === null ? false : upgradeWords(upgrade)],
-          [WORDS.platform, platform ?? false],
-          [WORDS.free, free === null ? false : sizeWords(free)],
-          [WORDS.heard, heard === null ? WORDS.never : <Ago time={heard} />],
-          [WORDS.lines, lines.length === 0 ? WORDS.noLines : <LineLinks lines={lines} />],
+          ['Version', version ?? false],
+          ['Upgrade', upgrade === null ? false : upgradeWords(upgrade)],
+          ['System', platform ?? false],
+          ['Free on its disk', free === null ? false : sizeWords(free)],
+          ['Last heard', heard === null ? 'Never' : <Ago time={heard} />],
+          ['Lines', lines.length === 0 ? 'None yet' : <LineLinks lines={lines} />],
         ]}
       />
       <BoxFindings box={box} />
       <div class="actions">
-        {status === 'invited' && <Button onClick={onInvite}>{WORDS.invite}</Button>}
-        <Button onClick={() => (isRenaming.value = true)}>{WORDS.rename}</Button>
+        {status === 'invited' && <Button onClick={onInvite}>New command</Button>}
+        <Button onClick={() => (isRenaming.value = true)}>Rename…</Button>
         <ConfirmButton
-          text={WORDS.remove}
-          title={WORDS.removeTitle}
-          confirm={WORDS.removeConfirm}
+          text="Remove…"
+          title="Remove this box?"
+          confirm="Remove"
           look="danger"
           call={() => api.call('deleteBox', { params: { id: box.id } })}
-          onDone={() => notices.done(WORDS.removed)}
+          onDone={() => notices.done('Removed.')}
         >
-          {WORDS.removeWords(name)}
+          {name} is cut off at once. Its lines stay here, offline, with their conversations: they
+          continue when their number is signed in on another machine.
         </ConfirmButton>
       </div>
       {isRenaming.value && <RenameBox box={box} onClose={() => (isRenaming.value = false)} />}
@@ -102,8 +110,16 @@ function BoxCard({ box, onInvite }: CardProps) {
   )
 }
 
+const UPGRADES = {
+  waiting: (to: string) => `Waits for its turn to get ${to}`,
+  downloading: (to: string) => `Upgrading to ${to}: downloading…`,
+  installing: (to: string) => `Upgrading to ${to}…`,
+  failed: (to: string) => `The upgrade to ${to} failed.`,
+  rolled_back: (to: string) => `${to} did not start; the version before runs again.`,
+}
+
 function upgradeWords({ to, state, problem }: NonNullable<Box['upgrade']>): string {
-  const words = WORDS.upgrades[state](to)
+  const words = UPGRADES[state](to)
   return problem === null ? words : `${words} ${problem}`
 }
 
@@ -146,13 +162,11 @@ function RenameBox({ box, onClose }: NameProps) {
   const action = useAction(
     () => api.call('renameBox', { params: { id: box.id }, body: { name: name.value.trim() } }),
     () => {
-      notices.done(WORDS.renamed)
+      notices.done('Renamed.')
       onClose()
     },
   )
-  return (
-    <NameDialog {...{ name, action, onClose }} title={WORDS.renameTitle} confirm={WORDS.save} />
-  )
+  return <NameDialog {...{ name, action, onClose }} title="Rename this box" confirm="Save" />
 }
 
 type NameDialogProps = Pick<
@@ -164,7 +178,13 @@ type NameDialogProps = Pick<
 
 function NameDialog({ name, ...dialog }: NameDialogProps) {
   const error = fieldError(dialog.action.failure, 'name', 'name_taken')
-  const field = { label: WORDS.name, hint: WORDS.nameHint, maxLength: 40, bind: name, error }
+  const field = {
+    label: 'Name',
+    hint: 'Letters, digits, ".", "_" and "-". You use it in commands and see it beside its lines.',
+    maxLength: 40,
+    bind: name,
+    error,
+  }
   return (
     <ActionDialog but={['name', 'name_taken']} isReady={name.value.trim() !== ''} {...dialog}>
       <TextField isFirst {...field} />
@@ -184,7 +204,7 @@ function AddBox({ named, onClose }: AddProps) {
     (box) => (invited.value = box),
   )
   if (invited.value !== null) return <JoinCommand invited={invited.value} onClose={onClose} />
-  return <NameDialog {...{ name, action, onClose }} title={WORDS.add} confirm={WORDS.create} />
+  return <NameDialog {...{ name, action, onClose }} title="Add a box" confirm="Create invitation" />
 }
 
 type JoinProps = { readonly invited: InvitedBox; readonly onClose: () => void }
@@ -194,7 +214,7 @@ function JoinCommand({ invited: { id, name, command, needs_user }, onClose }: Jo
   const hasJoined = box?.status === 'online'
   return (
     <Dialog
-      title={WORDS.runThere(name)}
+      title={`Run this on ${name}`}
       canClose={false}
       onClose={onClose}
       actions={
@@ -203,11 +223,15 @@ function JoinCommand({ invited: { id, name, command, needs_user }, onClose }: Jo
         </Button>
       }
     >
-      <p>{WORDS.runWords}</p>
-      {needs_user && <Callout tone="warn">{WORDS.needsUser}</Callout>}
-      <CodeBlock what={WORDS.command} text={command} />
+      <p>Install Hookline on that machine first. The command is good once, for 30 minutes.</p>
+      {needs_user && (
+        <Callout tone="warn">
+          First add its user to the configuration of your cluster: hookline boxes config prints it.
+        </Callout>
+      )}
+      <CodeBlock what="Command" text={command} />
       <Callout tone={hasJoined ? 'ok' : 'wait'} role="status">
-        {hasJoined ? WORDS.joined(name) : WORDS.waiting(name)}
+        {hasJoined ? `${name} has joined.` : `Waiting for ${name}…`}
       </Callout>
     </Dialog>
   )

@@ -23,7 +23,7 @@ import { typedHandle } from '../numbers.ts'
 import { useDelivery } from '../sources.ts'
 import { isoTime, pickedTime, pickerTime } from '../time-words.ts'
 import { useFeed } from '../use-feed.ts'
-import { COMMON } from '../words/common.ts'
+import { COMMON, grouped, countWords } from '../words/common.ts'
 import {
   DELIVERIES,
   deliveryState,
@@ -44,7 +44,7 @@ type Props = {
   readonly open: string | null
 }
 
-const STATUSES = Object.entries(DELIVERIES.statuses)
+const STATUSES = { '': 'All', pending: 'Pending', succeeded: 'Delivered', exhausted: 'Failed' }
 /** Parameters of the list, under the same names in the address. */
 const FILTERS = [
   'status',
@@ -65,14 +65,14 @@ export function Deliveries({ webhook, open }: Props) {
   const filter = useFilter()
   return (
     <>
-      <h2 class="visually-hidden">{DELIVERIES.title}</h2>
+      <h2 class="visually-hidden">Deliveries</h2>
       <div class="delivery-tools">
         <StatusFilter webhook={webhook} filter={filter} />
         <div class="actions">
           <Button icon="again" onClick={() => (asking.value = 'retry')}>
-            {REPLAY.open(REPLAY.retry)}
+            {`${REPLAY.retry}…`}
           </Button>
-          <Button onClick={() => (asking.value = 'past')}>{REPLAY.open(REPLAY.past)}</Button>
+          <Button onClick={() => (asking.value = 'past')}>{`${REPLAY.past}…`}</Button>
         </div>
       </div>
       <MoreFilters webhook={webhook} filter={filter} />
@@ -91,7 +91,7 @@ function useFilter(): Filter {
     values.includes(query[name] ?? '') ? query[name] : ''
   return {
     ...(Object.fromEntries(FILTERS.map((name) => [name, query[name] ?? ''])) as Filter), // All names.
-    status: known('status', Object.keys(DELIVERIES.statuses)) ?? '',
+    status: known('status', Object.keys(STATUSES)) ?? '',
     event: known('event', EVENT_NAMES) ?? '',
   }
 }
@@ -107,8 +107,8 @@ function useFilterChange({ webhook, filter }: FilterProps) {
 function StatusFilter({ webhook, filter }: FilterProps) {
   const change = useFilterChange({ webhook, filter })
   return (
-    <div class="segments" role="group" aria-label={DELIVERIES.status}>
-      {STATUSES.map(([status, words]) => (
+    <div class="segments" role="group" aria-label="Status">
+      {Object.entries(STATUSES).map(([status, words]) => (
         <button
           key={status}
           type="button"
@@ -134,8 +134,8 @@ function MoreFilters({ webhook, filter }: FilterProps) {
       open={isSet || isOpen.value}
       onToggle={(event) => (isOpen.value = event.currentTarget.open)}
     >
-      <summary>{DELIVERIES.more}</summary>
-      <div class="delivery-filter-fields" role="group" aria-label={DELIVERIES.filter}>
+      <summary>More filters</summary>
+      <div class="delivery-filter-fields" role="group" aria-label="Filter deliveries">
         <SelectField
           label={DELIVERIES.event}
           value={filter.event}
@@ -146,26 +146,26 @@ function MoreFilters({ webhook, filter }: FilterProps) {
           onChange={(event) => change({ event })}
         />
         <SettledField
-          label={DELIVERIES.person}
+          label="Number or email"
           value={filter.handle}
           onSettle={(typed) => change({ handle: typedHandle(typed, []) })}
         />
         <SettledField
-          label={DELIVERIES.message}
+          label="Message ID"
           value={filter.message_id}
           onSettle={(message_id) => change({ message_id })}
         />
         <MomentField
-          label={DELIVERIES.from}
+          label="From"
           value={filter.created_after}
           onChange={(created_after) => change({ created_after })}
         />
         <MomentField
-          label={DELIVERIES.to}
+          label="To"
           value={filter.created_before}
           onChange={(created_before) => change({ created_before })}
         />
-        <Button onClick={() => change(none)}>{DELIVERIES.clear}</Button>
+        <Button onClick={() => change(none)}>Clear filters</Button>
       </div>
     </details>
   )
@@ -224,7 +224,7 @@ function DeliveryList({ webhook, open, filter }: Props & { readonly filter: Filt
         {rows.length === 0 ? (
           <NoDeliveries webhook={webhook} filter={filter} />
         ) : (
-          <ul class="deliveries" aria-label={DELIVERIES.title}>
+          <ul class="deliveries" aria-label="Deliveries">
             {rows.map((delivery) => (
               <DeliveryRow
                 key={delivery.id}
@@ -261,20 +261,20 @@ function deliverySource(api: Api, webhookId: string, filter: Filter): FeedSource
 function NoDeliveries({ webhook, filter }: FilterProps) {
   if (Object.values(filter).some((value) => value !== '')) {
     return (
-      <EmptyState icon="webhooks" title={DELIVERIES.noMatch}>
-        {DELIVERIES.noMatchHint}
+      <EmptyState icon="webhooks" title="No matching deliveries">
+        No delivery of the last 30 days fits these filters.
       </EmptyState>
     )
   }
   return (
     <EmptyState
       icon="webhooks"
-      title={DELIVERIES.none}
+      title="No deliveries yet"
       action={
-        <LinkButton href={href('webhooks', [webhook.id, 'test'])}>{DELIVERIES.sendTest}</LinkButton>
+        <LinkButton href={href('webhooks', [webhook.id, 'test'])}>Send test event</LinkButton>
       }
     >
-      {DELIVERIES.noneHint}
+      Events appear here as they are sent.
     </EmptyState>
   )
 }
@@ -282,13 +282,13 @@ function NoDeliveries({ webhook, filter }: FilterProps) {
 function LoneDelivery({ webhook, id }: { readonly webhook: Webhook; readonly id: string }) {
   const close = <a href={href('webhooks', [webhook.id, 'deliveries'])}>{COMMON.close}</a>
   return (
-    <Card kind="list" title={DELIVERIES.one} actions={close}>
+    <Card kind="list" title="Delivery" actions={close}>
       <WhenReady of={useDelivery(id)} kind="row" count={2}>
         {(delivery) =>
           delivery.webhook_id === webhook.id ? (
             <DETAIL.View webhook={webhook} delivery={delivery} />
           ) : (
-            <p class="delivery-detail">{DELIVERIES.elsewhere}</p>
+            <p class="delivery-detail">This delivery belongs to another webhook.</p>
           )
         }
       </WhenReady>
@@ -341,7 +341,7 @@ function RetryNow({ delivery }: Pick<RowProps, 'delivery'>) {
   )
   return (
     <Button look="quiet" icon="again" isBusy={isBusy} onClick={start}>
-      {DELIVERIES.retryNow}
+      Retry now
     </Button>
   )
 }
@@ -353,13 +353,13 @@ function Result({ webhook, delivery }: Pick<RowProps, 'webhook' | 'delivery'>) {
   const last = attempts.at(-1)
   const made =
     status === 'succeeded'
-      ? DELIVERIES.attempts(attempt_count)
-      : schedule.made > 0 && DELIVERIES.attempt(schedule.made, schedule.of)
+      ? countWords(attempt_count, 'attempt')
+      : schedule.made > 0 && `Attempt ${grouped(schedule.made)} of ${grouped(schedule.of)}`
   const parts = [last?.duration, made, nextTryWords(delivery, webhook, clock.now.value)]
   return (
     <span class="delivery-result small">
       {last === undefined
-        ? DELIVERIES.noAnswer
+        ? 'No attempt yet'
         : (last.hint?.title ?? DELIVERIES.accepted(last.status_code))}
       <span class="quiet figures"> · {parts.filter(Boolean).join(' · ')}</span>
     </span>

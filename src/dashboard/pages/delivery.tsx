@@ -44,7 +44,7 @@ function Redeliver({ delivery }: Pick<Props, 'delivery'>) {
   return (
     <div class="row">
       <Button icon="again" isBusy={isBusy} onClick={start}>
-        {DELIVERIES.redeliver}
+        Redeliver
       </Button>
       <Refusal failure={failure} />
     </div>
@@ -66,23 +66,23 @@ function DeliveryFacts({ webhook, delivery }: Props) {
   return (
     <Facts
       of={[
-        [DELIVERIES.created, <Ago time={created_at} />],
+        ['Created', <Ago time={created_at} />],
         [
-          status === 'succeeded' ? DELIVERIES.delivered : DELIVERIES.failed,
+          status === 'succeeded' ? 'Delivered' : 'Failed',
           completed_at !== null && <Ago time={completed_at} />,
         ],
-        [DELIVERIES.retry, nextTryWords(delivery, webhook, clock.now.value) ?? false],
-        [DELIVERIES.eventId, <span class="mono">{event_id}</span>],
+        ['Retry', nextTryWords(delivery, webhook, clock.now.value) ?? false],
+        ['Event ID (webhook-id header)', <span class="mono">{event_id}</span>],
       ]}
     />
   )
 }
 
 function AttemptList({ attempts }: { readonly attempts: readonly SeenAttempt[] }) {
-  if (attempts.length === 0) return <p class="small quiet">{DELIVERIES.noAttempts}</p>
+  if (attempts.length === 0) return <p class="small quiet">No attempts yet.</p>
   return (
     <div class="stack-tight">
-      <h3>{DELIVERIES.attemptList}</h3>
+      <h3>Attempts</h3>
       <ol class="attempts">
         {attempts.toReversed().map((attempt, index) => (
           <li key={attempt.number}>
@@ -114,7 +114,7 @@ function AttemptItem({ attempt, isNewest }: ItemProps) {
       </p>
       {response_excerpt !== null && (
         <details class="answer small" open={isNewest}>
-          <summary>{DELIVERIES.response}</summary>
+          <summary>Response</summary>
           <div class="mono">
             <LongText text={response_excerpt} />
           </div>
@@ -129,18 +129,20 @@ function Request({ delivery }: { readonly delivery: Delivery }) {
   const sent = useRead('getSentRequest', { params: { id } }, id)
   return (
     <div class="stack-tight">
-      <h3>{DELIVERIES.request}</h3>
+      <h3>Request</h3>
       <WhenReady of={sent}>
         {({ headers, body, conversation_id }) => (
           <>
-            <CodeBlock what={DELIVERIES.headers} text={headers} />
-            {body !== null && <CodeBlock what={DELIVERIES.body} text={body} />}
+            <CodeBlock what="Headers" text={headers} />
+            {body !== null && <CodeBlock what="Body" text={body} />}
             <p class="small quiet">
-              {isTest(delivery) && DELIVERIES.sampleBody(event)}
+              {isTest(delivery) && `Test event: the body is a sample of ${event}.`}
               {!isTest(delivery) &&
-                (body === null ? DELIVERIES.notKept : DELIVERIES.formatted)}{' '}
+                (body === null
+                  ? DELIVERIES.notKept
+                  : 'The body is formatted here, and sent on one line.')}{' '}
               {conversation_id !== null && (
-                <a href={href('conversations', [conversation_id])}>{DELIVERIES.openConversation}</a>
+                <a href={href('conversations', [conversation_id])}>Open conversation</a>
               )}
             </p>
           </>

@@ -16,9 +16,7 @@ import { useKinds, useLines } from '../sources.ts'
 import { isoTime } from '../time-words.ts'
 import {
   APPROVAL_CHOICES,
-  EXPIRY_CHOICES,
   KEYS as WORDS,
-  RATE_CHOICES,
   RECIPIENT_CHOICES,
   SCOPE_CHOICES,
   firstCall,
@@ -47,7 +45,7 @@ export function CreateKey({ onClose }: { readonly onClose: () => void }) {
       onClose()
     }
     return (
-      <ShownOnce title={WORDS.save} onDone={done}>
+      <ShownOnce title="Save your key and secret" onDone={done}>
         <KeyAndSecret created={created.value} />
       </ShownOnce>
     )
@@ -55,15 +53,15 @@ export function CreateKey({ onClose }: { readonly onClose: () => void }) {
   return (
     <ActionDialog
       title={WORDS.newKey}
-      confirm={WORDS.create}
+      confirm="Create key"
       action={action}
       but={['name', 'rules.allow']}
       onClose={onClose}
     >
       <TextField
         label={WORDS.name}
-        placeholder={WORDS.namePlaceholder}
-        hint={WORDS.nameHint}
+        placeholder="Booking system"
+        hint="The app that uses it. You'll type this name to revoke the key."
         isFirst
         maxLength={100}
         bind={name}
@@ -138,16 +136,39 @@ type SentenceProps = {
   readonly onChange: <F extends keyof Limits>(field: F, value: Limits[F]) => void
 }
 
+const CHOICE_LABELS = {
+  scopes: 'What it may do',
+  line: 'Lines',
+  recipients: 'Recipients',
+  rate: 'Messages an hour',
+  approval: 'Approval',
+  expiry: 'Validity',
+} as const
+
+const RATE_CHOICES: readonly Option[] = [
+  { value: '', text: 'any number of messages' },
+  ...['10', '30', '100', '300'].map((value) => ({
+    value,
+    text: `at most ${value} messages an hour`,
+  })),
+]
+
+const EXPIRY_CHOICES: readonly Option[] = [
+  { value: '', text: 'until revoked' },
+  { value: '30', text: 'for 30 days' },
+  { value: '90', text: 'for 90 days' },
+  { value: '365', text: 'for a year' },
+]
+
 /** "This key may [read and send] on [Shop] to [anyone], at most …": each choice is a part of the sentence. */
 function LimitsSentence({ limits, lines, allowError, onChange }: SentenceProps) {
-  const [start, on, to, withApproval] = WORDS.sentence
-  const choice = <F extends keyof typeof WORDS.fields>(
+  const choice = <F extends keyof typeof CHOICE_LABELS>(
     field: F,
     options: readonly Option<Limits[F]>[],
   ) => (
     <select
       class="input key-choice"
-      aria-label={WORDS.fields[field]}
+      aria-label={CHOICE_LABELS[field]}
       value={limits[field]}
       onChange={({ currentTarget }) => {
         const chosen = options.find(({ value }) => value === currentTarget.value)
@@ -166,30 +187,24 @@ function LimitsSentence({ limits, lines, allowError, onChange }: SentenceProps) 
     <fieldset class="key-limits">
       <legend>{WORDS.permissions}</legend>
       <p>
+        <Clause>This key may {choice('scopes', SCOPE_CHOICES)}</Clause>{' '}
         <Clause>
-          {start} {choice('scopes', SCOPE_CHOICES)}
-        </Clause>{' '}
-        <Clause>
-          {on} {choice('line', [...ofLines, { value: '', text: WORDS.allLines }])}
+          on {choice('line', [...ofLines, { value: '', text: 'all lines' }])}
           {!maySend(limits) && ','}
         </Clause>{' '}
         {maySend(limits) && (
           <>
-            <Clause>
-              {to} {choice('recipients', RECIPIENT_CHOICES)},
-            </Clause>{' '}
+            <Clause>to {choice('recipients', RECIPIENT_CHOICES)},</Clause>{' '}
             <Clause>{choice('rate', RATE_CHOICES)},</Clause>{' '}
-            <Clause>
-              {withApproval} {choice('approval', APPROVAL_CHOICES)},
-            </Clause>{' '}
+            <Clause>with {choice('approval', APPROVAL_CHOICES)},</Clause>{' '}
           </>
         )}
         <Clause>{choice('expiry', EXPIRY_CHOICES)}.</Clause>
       </p>
       {maySend(limits) && limits.recipients === 'list' && (
         <TextArea
-          label={WORDS.allow}
-          hint={WORDS.allowHint}
+          label="Numbers and email addresses"
+          hint="One on each line. The key can write to nobody else."
           bind={bindTo(limits.allow, (allow) => onChange('allow', allow))}
           error={allowError}
         />
@@ -203,7 +218,7 @@ function Clause({ children }: { readonly children: ComponentChildren }) {
   return <span class="key-clause">{children}</span>
 }
 
-type Option<T extends string> = { readonly value: T; readonly text: string }
+type Option<T extends string = string> = { readonly value: T; readonly text: string }
 
 function KeyAndSecret({ created }: { readonly created: CreatedKey }) {
   const lines = useLines().value?.data ?? []
@@ -214,12 +229,12 @@ function KeyAndSecret({ created }: { readonly created: CreatedKey }) {
   )
   const parts = [
     [WORDS.key, WORDS.key, created.key],
-    [WORDS.secret, WORDS.secret, created.secret],
-    [title, WORDS.command, curl],
+    ['Secret', 'Secret', created.secret],
+    [title, 'Command', curl],
   ] as const
   return (
     <>
-      <p>{WORDS.keep}</p>
+      <p>You won't see the secret again. Keep both private, and give them only to your app.</p>
       {parts.map(([head, what, text]) => (
         <div key={head} class="stack-tight">
           <h3>{head}</h3>

@@ -15,7 +15,7 @@ import { useAction } from '../components/use-action.ts'
 import { EmptyState, WhenReady } from '../components/when-ready.tsx'
 import { useDashboard } from '../dashboard.ts'
 import { useKeys, useLines, useWebhooks } from '../sources.ts'
-import { COMMON } from '../words/common.ts'
+import { COMMON, grouped } from '../words/common.ts'
 import { KEYS as WORDS, creatorWords, keyName, keySentence } from '../words/keys.ts'
 import { CreateKey } from './key-form.tsx'
 
@@ -33,8 +33,8 @@ export function KeysPage() {
   )
   return (
     <>
-      <PageHead title={WORDS.title} actions={!isEmpty && create}>
-        {WORDS.lead}
+      <PageHead title="Keys" actions={!isEmpty && create}>
+        Use a separate key for each app so you can revoke them individually.
       </PageHead>
       <WhenReady of={keys} kind="list" count={3}>
         {() => <KeyLists keys={all} create={create} onRevoke={(key) => (asked.value = key)} />}
@@ -71,18 +71,18 @@ function KeyLists({ keys, create, onRevoke }: ListsProps) {
   return (
     <>
       {active.length > 0 ? (
-        table(WORDS.active, active, revokeColumn(onRevoke))
+        table('API keys', active, revokeColumn(onRevoke))
       ) : (
         <Card kind="list">
-          <EmptyState icon="keys" title={WORDS.none} action={create}>
-            {WORDS.whyNone}
+          <EmptyState icon="keys" title="No keys yet" action={create}>
+            Apps need a key to send and receive. Create one, and run the command that comes with it.
           </EmptyState>
         </Card>
       )}
       {revoked.length > 0 && (
         <details class="revoked-keys">
-          <summary>{WORDS.revokedCount(revoked.length)}</summary>
-          {table(WORDS.revoked, revoked, REVOKED)}
+          <summary>{`Revoked keys (${grouped(revoked.length)})`}</summary>
+          {table('Revoked keys', revoked, REVOKED)}
         </details>
       )}
     </>
@@ -110,20 +110,20 @@ function columnsFor(keys: readonly Key[], { lines, now }: Beside): readonly Colu
       title: WORDS.permissions,
       cell: (key) => (
         <span class="small key-permissions">
-          {isExpired(key, now) && <strong>{WORDS.expired} · </strong>}
+          {isExpired(key, now) && <strong>Expired · </strong>}
           <PersonText>{keySentence(key, lines)}</PersonText>
         </span>
       ),
     },
-    { title: WORDS.lastUsed, cell: ({ last_used_at }) => <AgoOrNever time={last_used_at} /> },
+    { title: 'Last used', cell: ({ last_used_at }) => <AgoOrNever time={last_used_at} /> },
     {
-      title: WORDS.created,
+      title: 'Created',
       cell: (key) => (
         <span class="small">
           <Ago time={key.created_at} />
           <span class="quiet">
-            {WORDS.by}
-            <PersonText>{creatorWords(key, keys)}</PersonText>
+            {' '}
+            by <PersonText>{creatorWords(key, keys)}</PersonText>
           </span>
         </span>
       ),
@@ -136,18 +136,18 @@ function isExpired({ expires_at: end }: Key, now: number): boolean {
 }
 
 const REVOKED: Column<Key> = {
-  title: WORDS.revokedAt,
+  title: 'Revoked',
   cell: ({ revoked_at }) => <AgoOrNever time={revoked_at} />,
 }
 
 function revokeColumn(onRevoke: (key: Key) => void): Column<Key> {
   return {
-    title: WORDS.revoke,
+    title: 'Revoke',
     isTitleHidden: true,
     isFigure: true,
     cell: (key) => (
       <Button onClick={() => onRevoke(key)}>
-        {WORDS.revoke}
+        Revoke
         <span class="visually-hidden"> {keyName(key)}</span>
       </Button>
     ),
@@ -155,7 +155,7 @@ function revokeColumn(onRevoke: (key: Key) => void): Column<Key> {
 }
 
 function AgoOrNever({ time }: { readonly time: string | null }) {
-  return time === null ? <span class="small quiet">{WORDS.never}</span> : <Ago time={time} />
+  return time === null ? <span class="small quiet">Never</span> : <Ago time={time} />
 }
 
 type Made = NonNullable<RevokedKey['created']>
@@ -175,7 +175,7 @@ function RevokeKey({ revoked, keys, onClose }: RevokeProps) {
   const action = useAction(
     () => api.call('revokeKey', { params: { id: revoked.id } }),
     ({ created = null }) => {
-      notices.done(WORDS.didRevoke)
+      notices.done('Key revoked.')
       made.value = created
       if (created === null) onClose()
     },
@@ -183,8 +183,8 @@ function RevokeKey({ revoked, keys, onClose }: RevokeProps) {
   if (made.value !== null) return <StillThere made={made.value} keys={keys} onClose={onClose} />
   return (
     <ActionDialog
-      title={WORDS.revokeThis}
-      confirm={WORDS.revoke}
+      title="Revoke this key?"
+      confirm="Revoke"
       look="danger"
       action={action}
       // A name may be impossible to type; the start of the key never is.
@@ -192,15 +192,15 @@ function RevokeKey({ revoked, keys, onClose }: RevokeProps) {
       onClose={onClose}
     >
       <p>
-        {WORDS.revokeWords}
+        Apps that use it will lose access immediately. This can't be undone. To confirm, type{' '}
         <strong>
           <PersonText>{name}</PersonText>
         </strong>
         :
       </p>
       <TextField
-        label={WORDS.typed}
-        hint={WORDS.typedHint(revoked.key_hint)}
+        label="Key name"
+        hint={`Or the start of the key: ${revoked.key_hint}`}
         isFirst
         bind={typed}
       />
@@ -223,22 +223,20 @@ function StillThere({ made, keys, onClose }: StillThereProps) {
   const urls = made.webhooks.map((id) => webhooks.find((each) => each.id === id)?.url ?? id)
   return (
     <Dialog
-      title={WORDS.leftTitle}
+      title="Key revoked. What it created still works."
       onClose={onClose}
       actions={
         <>
-          {urls.length > 0 && (
-            <LinkButton href={href('webhooks')}>{WORDS.reviewWebhooks}</LinkButton>
-          )}
+          {urls.length > 0 && <LinkButton href={href('webhooks')}>Review webhooks</LinkButton>}
           <Button look="main" onClick={onClose}>
             {COMMON.done}
           </Button>
         </>
       }
     >
-      <p>{WORDS.leftWords}</p>
-      <MadeList title={WORDS.title} names={keyNames} />
-      <MadeList title={WORDS.webhooks} names={urls} />
+      <p>These were created with this key and are still active. Check that you recognize them.</p>
+      <MadeList title="Keys" names={keyNames} />
+      <MadeList title="Webhooks" names={urls} />
     </Dialog>
   )
 }

@@ -14,7 +14,6 @@ import { useAction } from '../components/use-action.ts'
 import { useDashboard } from '../dashboard.ts'
 import { numberWords } from '../numbers.ts'
 import { useBoxes } from '../sources.ts'
-import { BOXES as WORDS } from '../words/boxes.ts'
 
 type Props = { readonly line: PhoneLine }
 
@@ -24,13 +23,13 @@ export function LinePlace({ line }: Props) {
   const isMoving = useSignal(false)
   if (boxes.length === 0 && line.box === undefined) return null
   return (
-    <Card title={WORDS.machine}>
+    <Card title="Machine">
       <p>
-        <PersonText>{line.box?.name ?? WORDS.here}</PersonText>
+        <PersonText>{line.box?.name ?? "The relay's own machine"}</PersonText>
       </p>
       {line.moves_to === undefined ? (
         <div class="actions">
-          <Button onClick={() => (isMoving.value = true)}>{WORDS.move}</Button>
+          <Button onClick={() => (isMoving.value = true)}>Move line…</Button>
         </div>
       ) : (
         <Moving line={line} />
@@ -52,21 +51,24 @@ function useMove(line: PhoneLine, onDone: () => void) {
 
 function Moving({ line }: Props) {
   const { notices } = useDashboard()
-  const { isBusy, failure, start } = useMove(line, () => notices.done(WORDS.canceled))
-  const place = line.moves_to?.name ?? WORDS.hereInside
+  const { isBusy, failure, start } = useMove(line, () =>
+    notices.done('The line stays where it is.'),
+  )
+  const place = line.moves_to?.name ?? "the relay's own machine"
   return (
     <>
       <Callout
         tone="wait"
         role="status"
-        title={WORDS.moving(place)}
+        title={`This line is moving to ${place}`}
         actions={
           <Button isBusy={isBusy} onClick={() => start(null)}>
-            {WORDS.moveCancel}
+            Cancel the move
           </Button>
         }
       >
-        {WORDS.movingWords(place, numberWords(line.phone_number))}
+        Sign in on {place} with {numberWords(line.phone_number)}. The line continues there by itself
+        as soon as the number is seen.
       </Callout>
       <FailureNote failure={failure} />
     </>
@@ -77,7 +79,7 @@ type MoveProps = Props & { readonly boxes: readonly Box[]; readonly onClose: () 
 
 function MoveLine({ line, boxes, onClose }: MoveProps) {
   const places = [
-    ...(line.box === undefined ? [] : [{ value: 'here', text: WORDS.here }]),
+    ...(line.box === undefined ? [] : [{ value: 'here', text: "The relay's own machine" }]),
     ...boxes
       .filter(({ id, status }) => id !== line.box?.id && status !== 'invited')
       .map(({ id, name }) => ({ value: id, text: name })),
@@ -86,15 +88,18 @@ function MoveLine({ line, boxes, onClose }: MoveProps) {
   const move = useMove(line, onClose)
   return (
     <ActionDialog
-      title={WORDS.moveTitle}
-      confirm={WORDS.moveConfirm}
+      title="Move this line"
+      confirm="Start the move"
       action={{ ...move, start: () => move.start(to.value) }}
       isReady={to.value !== ''}
       onClose={onClose}
     >
-      <p>{WORDS.moveWords}</p>
+      <p>
+        The line stops sending and receiving here. Sign in with its number on the other machine, and
+        it continues there with its conversations. Messages wait meanwhile, for up to 24 hours.
+      </p>
       <SelectField
-        label={WORDS.moveTo}
+        label="Move to"
         value={to.value}
         options={places}
         onChange={(value) => (to.value = value)}

@@ -5,7 +5,8 @@ import type { Webhook } from '../../api/webhooks.ts'
 import { Callout } from '../components/callout.tsx'
 import { ConfirmButton } from '../components/dialog.tsx'
 import { useDashboard, useRead } from '../dashboard.ts'
-import { hostAndPathOf, REPLAY } from '../words/deliveries.ts'
+import { countWords } from '../words/common.ts'
+import { hostAndPathOf } from '../words/deliveries.ts'
 
 /** The pending events of a replay or retry, and the way to stop them. */
 export function PendingReplay({ webhook }: { readonly webhook: Webhook }) {
@@ -21,23 +22,23 @@ export function PendingReplay({ webhook }: { readonly webhook: Webhook }) {
   if (waiting === 0) return null
   const stop = (
     <ConfirmButton
-      text={REPLAY.stop}
-      title={REPLAY.stopTitle}
-      confirm={REPLAY.stopNow}
+      text="Stop…"
+      title="Stop sending these?"
+      confirm="Stop"
       look="danger"
       call={() => api.call('stopReplay', call)}
       onDone={({ stopped }) => {
-        notices.done(REPLAY.stopped(stopped))
+        notices.done(`Stopped ${countWords(stopped, 'event')}.`)
         state.refresh()
       }}
     >
-      {REPLAY.stopHint}
+      Pending events won't be sent. Events already sent aren't affected.
     </ConfirmButton>
   )
   return (
-    <Callout tone="wait" title={REPLAY.pending(waiting)} actions={stop}>
-      {REPLAY.sendingTo(hostAndPathOf(webhook.url))}
-      <progress aria-label={REPLAY.progress} max={most.value} value={most.value - waiting} />
+    <Callout tone="wait" title={`${countWords(waiting, 'past event')} pending`} actions={stop}>
+      {`Sending to ${hostAndPathOf(webhook.url)}.`}
+      <progress aria-label="Past events sent" max={most.value} value={most.value - waiting} />
     </Callout>
   )
 }

@@ -32,7 +32,7 @@ export function RetryFailed({ webhook, onClose }: Props) {
     <CountedDialog
       title={REPLAY.retry}
       webhook={webhook}
-      what={REPLAY.failedDelivery}
+      what="failed delivery"
       call={async (dry_run) => {
         const body = { ...bodyOf(choice), dry_run }
         const answer = await api.call('retryFailedDeliveries', { params: { id: webhook.id }, body })
@@ -40,7 +40,7 @@ export function RetryFailed({ webhook, onClose }: Props) {
       }}
       onClose={onClose}
     >
-      <p>{REPLAY.retryHint}</p>
+      <p>Each failed delivery is retried, with its full schedule of attempts.</p>
       <ChoiceFields choice={choice} />
     </CountedDialog>
   )
@@ -56,7 +56,7 @@ export function SendPastEvents({ webhook, onClose }: Props) {
     <CountedDialog
       title={REPLAY.past}
       webhook={webhook}
-      what={REPLAY.event}
+      what="event"
       isReady={time !== null}
       call={async (dry_run) => {
         const body = {
@@ -70,16 +70,18 @@ export function SendPastEvents({ webhook, onClose }: Props) {
       }}
       onClose={onClose}
     >
-      <p>{REPLAY.pastHint}</p>
+      <p>
+        Sends events that this webhook missed or that failed. Delivered events aren't sent again.
+      </p>
       <TextField
         type="datetime-local"
-        label={REPLAY.since}
-        hint={REPLAY.sinceHint}
+        label="Since"
+        hint="In your local time. Events are kept for 30 days."
         isFirst
         bind={since}
       />
       <Switch
-        label={REPLAY.earlier}
+        label="Include events from before this webhook was created"
         isOn={isEarlier.value}
         onChange={(isOn) => (isEarlier.value = isOn)}
       />
@@ -96,10 +98,10 @@ export function SendMissed({ webhook, onClose }: Props) {
     <CountedDialog
       title={missedWords(count)}
       webhook={webhook}
-      what={REPLAY.event}
+      what="event"
       count={count}
-      ask={REPLAY.askMissed(hostAndPathOf(webhook.url))}
-      cancel={REPLAY.dontSend}
+      ask={`Send them to ${hostAndPathOf(webhook.url)} now? Events are kept for 30 days, so you can also choose "Send past events…" later.`}
+      cancel="Don't send"
       call={async () => {
         const call = { params: { id: webhook.id }, body: { since } }
         const answer = await api.call('replayWebhook', call)
@@ -138,10 +140,10 @@ function ChoiceFields({ choice: { event, line } }: { readonly choice: Choice }) 
         onChange={(name) => (event.value = name)}
       />
       <SelectField
-        label={REPLAY.line}
+        label="Line"
         value={line.value}
         options={[
-          { value: '', text: REPLAY.allLines },
+          { value: '', text: 'All lines' },
           ...lines.map((each) => ({ value: each.id, text: lineName(each) })),
         ]}
         onChange={(id) => (line.value = id)}
@@ -178,13 +180,13 @@ function CountedDialog(props: CountedProps) {
   const send = useAction(
     () => props.call(false),
     (value) => {
-      notices.done(REPLAY.sending(countWords(value, what)))
+      notices.done(`Sending ${countWords(value, what)}.`)
       onClose()
     },
   )
   const { value } = found
   if (value === null) {
-    const confirm = REPLAY.continue
+    const confirm = 'Continue'
     return (
       <ActionDialog {...{ title, confirm, action: count, isReady, onClose }}>
         {children}
@@ -197,17 +199,17 @@ function CountedDialog(props: CountedProps) {
     <ActionDialog
       key="count"
       title={title}
-      confirm={value === 0 ? REPLAY.send : REPLAY.sendCount(countWords(value, what))}
+      confirm={value === 0 ? 'Send' : `Send ${countWords(value, what)}`}
       cancel={props.cancel}
       action={send}
       isReady={value > 0 && isConfirmed(typed.value, value)}
       onClose={onClose}
     >
       <p>
-        {value > 0 && (props.ask ?? REPLAY.willSend(countWords(value, what), target))}
-        {value === 0 && REPLAY.nothing}
+        {value > 0 && (props.ask ?? `This will send ${countWords(value, what)} to ${target}.`)}
+        {value === 0 && 'Nothing to send.'}
       </p>
-      {wanted !== null && <TextField label={REPLAY.typeToConfirm(wanted)} isFirst bind={typed} />}
+      {wanted !== null && <TextField label={`Type ${wanted} to confirm`} isFirst bind={typed} />}
     </ActionDialog>
   )
 }

@@ -8,7 +8,7 @@ import { useAction } from '../components/use-action.ts'
 import { useDashboard } from '../dashboard.ts'
 import { useBackups } from '../sources.ts'
 import { sizeWords } from '../words/common.ts'
-import { SETTINGS as WORDS, backupKindWords, momentWords } from '../words/settings.ts'
+import { momentWords } from '../words/settings.ts'
 import { Section, TextSetting } from './settings-fields.tsx'
 
 type Props = {
@@ -18,22 +18,30 @@ type Props = {
 
 export function BackupsSection({ backups, folder }: Props) {
   return (
-    <Section name="backups" words={WORDS.backups}>
+    <Section
+      name="backups"
+      words={['Backups', 'A verified copy of the database, daily and on demand.']}
+    >
       <BackupNow />
       <BackupList backups={backups} />
       <TextSetting name="backups_kept" type="number" />
       <p class="small quiet">
-        {folder === null ? WORDS.secondFolderBefore : WORDS.storedIn}
+        {folder === null
+          ? 'To store daily backups in a second folder, ideally on another disk, set '
+          : 'Daily backups are also stored in '}
         <code>{folder ?? 'HOOKLINE_BACKUP_FOLDER'}</code>
       </p>
       <details class="settings-more">
         <summary>
           <Icon name="forward" />
-          {WORDS.howToRestore}
+          How to restore on the command line
         </summary>
         <div class="stack">
-          <p>{WORDS.howToRestoreWords}</p>
-          <CodeBlock what={WORDS.commands} text={RESTORE} />
+          <p>
+            On the computer that runs Hookline, run these commands with the file's name in place of
+            FILE. Nothing is sent as a result: messages that were queued then are marked uncertain.
+          </p>
+          <CodeBlock what="Commands" text={RESTORE} />
         </div>
       </details>
     </Section>
@@ -49,14 +57,14 @@ function BackupNow() {
     () => api.call('createBackup'),
     () => {
       backups.refresh()
-      notices.done(WORDS.backedUp)
+      notices.done('Backup created.')
     },
   )
   return (
     <>
       <div class="actions">
         <Button isBusy={isBusy} onClick={start}>
-          {WORDS.backUpNow}
+          Back up now
         </Button>
       </div>
       <FailureNote failure={failure} />
@@ -65,13 +73,14 @@ function BackupNow() {
 }
 
 function BackupList({ backups }: Pick<Props, 'backups'>) {
-  if (backups.length === 0) return <p class="quiet">{WORDS.noBackups}</p>
+  if (backups.length === 0)
+    return <p class="quiet">No backups yet. The first one is created within a day.</p>
   const columns: readonly Column<Backup>[] = [
-    { title: WORDS.created, cell: ({ created_at }) => momentWords(created_at) },
-    { title: WORDS.type, cell: backupKindWords },
-    { title: WORDS.size, isFigure: true, cell: ({ size_bytes }) => sizeWords(size_bytes) },
+    { title: 'Created', cell: ({ created_at }) => momentWords(created_at) },
+    { title: 'Type', cell: ({ kind }) => (kind === 'daily' ? 'Regular' : 'Before an upgrade') },
+    { title: 'Size', isFigure: true, cell: ({ size_bytes }) => sizeWords(size_bytes) },
     {
-      title: WORDS.download,
+      title: 'Download',
       isTitleHidden: true,
       isFigure: true,
       cell: (backup) => <Download backup={backup} />,
@@ -79,7 +88,7 @@ function BackupList({ backups }: Pick<Props, 'backups'>) {
   ]
   return (
     <div class="settings-table">
-      <DataTable caption={WORDS.backups[0]} rows={backups} columns={columns} />
+      <DataTable caption="Backups" rows={backups} columns={columns} />
     </div>
   )
 }
@@ -104,8 +113,8 @@ function Download({ backup }: { readonly backup: Backup }) {
   const { isBusy, start } = useDownload(backup.name)
   return (
     <Button isBusy={isBusy} onClick={start}>
-      {WORDS.download}
-      <span class="visually-hidden">{WORDS.ofBackup(momentWords(backup.created_at))}</span>
+      Download
+      <span class="visually-hidden">{` backup of ${momentWords(backup.created_at)}`}</span>
     </Button>
   )
 }

@@ -16,7 +16,7 @@ import { useDashboard } from '../dashboard.ts'
 import { useSettings } from '../sources.ts'
 import { browsersZone } from '../time-words.ts'
 import { COMMON } from '../words/common.ts'
-import { FIELDS, SETTINGS as WORDS, variableOf } from '../words/settings.ts'
+import { variableOf } from '../words/settings.ts'
 
 type SectionProps = {
   /** The part of the page's address that leads here: `#/settings/backups`. */
@@ -79,11 +79,47 @@ export function useSetting(name: Setting['name']): Saver {
     error.value = null
     answered.value = { setting: answer.value, over: read }
     settings.refresh()
-    notices.done(WORDS.saved)
+    notices.done('Saved.')
     return true
   }
   return { setting: setting ?? null, error: error.value, save }
 }
+
+/** The label of a setting by its name, and the hint below its field. */
+const FIELDS = {
+  time_zone: 'Time zone',
+  time_zone_hint: 'The days of limits and figures begin at midnight there.',
+  webhook_targets: 'Webhook destinations',
+  webhook_targets_hint:
+    'Apps on your own network, such as n8n or Home Assistant, have private addresses.',
+  open_metrics: 'Public metrics',
+  open_metrics_hint:
+    'When off, only this computer and keys that may read the health of all lines can read /metrics.',
+  announce_device_messages: 'Include messages sent from the device',
+  announce_device_messages_hint: 'Webhooks also fire for these.',
+  enforce_automation_pause: 'Block API sends during human takeover',
+  enforce_automation_pause_hint: 'If off, apps only see the flag.',
+  opt_out: 'When someone texts STOP',
+  opt_out_hint:
+    'Also UNSUBSCRIBE and the like, in English, German, Spanish and French. See People.',
+  message_retention_days: 'Keep messages for (days)',
+  message_retention_days_hint: 'Older messages are deleted. Leave empty to keep forever.',
+  attachment_max_mb: 'Largest file (MB)',
+  attachment_max_mb_hint: 'Larger uploads are refused.',
+  attachment_quota_gb: 'Storage for files (GB)',
+  attachment_quota_gb_hint: "Once it's full, new files aren't kept.",
+  attachment_retention_days: 'Keep files for (days)',
+  attachment_retention_days_hint:
+    'Older files are deleted; their messages stay. Leave empty to keep both as long.',
+  heartbeat_url: 'Heartbeat URL',
+  heartbeat_url_hint:
+    'Called every 5 minutes while the relay works. It stops only if the relay, its computer or its network does, or if the disk is almost full: not for a line that is offline or a webhook that fails.',
+  release_source: 'Release source',
+  release_source_hint:
+    'A folder on that computer or an https URL with SHA256SUMS and its signature. Checked once a day. Leave empty to turn this off.',
+  backups_kept: 'Daily backups to keep',
+  backups_kept_hint: 'From 1 to 365. Older ones are deleted.',
+} as const
 
 type Field = Setting['name'] & keyof typeof FIELDS
 
@@ -99,7 +135,7 @@ export function SwitchSetting(props: FieldProps) {
   const { setting, error, save } = saver
   const isOn = setting?.value === 'true'
   return (
-    <SettingFrame {...props} saver={saver} shown={isOn ? WORDS.on : WORDS.off}>
+    <SettingFrame {...props} saver={saver} shown={isOn ? 'On' : 'Off'}>
       <Switch {...fieldWords(props)} isOn={isOn} onChange={(wanted) => void save(String(wanted))} />
       {error !== null && <p class="field-error">{error}</p>}
     </SettingFrame>
@@ -148,7 +184,7 @@ function UseOwnZone() {
   return (
     <div class="actions">
       <Button onClick={() => void save(browsersZone())}>
-        {WORDS.useTimeZone(browsersZone().replaceAll('_', ' '))}
+        {`Use this browser's: ${browsersZone().replaceAll('_', ' ')}`}
       </Button>
     </div>
   )
@@ -242,8 +278,7 @@ function SettingFrame({ name, saver, shown, children }: FrameProps) {
         <strong>{FIELDS[name]}</strong>: {shown}
       </p>
       <p class="field-hint">
-        {WORDS.lockedBy} <code>{variableOf(name)}</code>
-        {WORDS.lockedHow}
+        Set by <code>{variableOf(name)}</code>. Change it there, and restart the relay.
       </p>
     </div>
   )

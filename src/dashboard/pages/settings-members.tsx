@@ -13,7 +13,6 @@ import { Ago, PersonText } from '../components/text.tsx'
 import { useAction } from '../components/use-action.ts'
 import { WhenReady } from '../components/when-ready.tsx'
 import { useDashboard, useRead } from '../dashboard.ts'
-import { MEMBERS as WORDS } from '../words/members.ts'
 import { Section } from './settings-fields.tsx'
 
 /** The member whose link is shown, which nothing else in the page ever holds. */
@@ -25,11 +24,17 @@ export function MembersSection() {
   const shown: Shown = useSignal(null)
   const { value: invited } = shown
   return (
-    <Section name="members" words={WORDS.section}>
+    <Section
+      name="members"
+      words={[
+        'People who answer',
+        'They read conversations and send messages here with a password of their own, and can do nothing else.',
+      ]}
+    >
       <WhenReady of={members} kind="row" count={1}>
         {({ data }) =>
           data.length === 0 ? (
-            <p class="quiet">{WORDS.none}</p>
+            <p class="quiet">Only you can sign in.</p>
           ) : (
             <ul class="settings-browsers">
               {data.map((member) => (
@@ -41,7 +46,7 @@ export function MembersSection() {
       </WhenReady>
       <div class="actions">
         <Button icon="plus" onClick={() => (isAdding.value = true)}>
-          {WORDS.add}
+          Add person
         </Button>
       </div>
       {isAdding.value && (
@@ -64,7 +69,7 @@ function MemberRow({ member: { id, name, has_password, last_seen_at }, shown }: 
     (invited) => (shown.value = invited),
     (failure) => notices.failed(failure.message),
   )
-  const state = has_password ? WORDS.notSignedIn : WORDS.noPassword
+  const state = has_password ? 'Not signed in' : 'No password yet'
   return (
     <li>
       <div class="stack-tight">
@@ -76,26 +81,26 @@ function MemberRow({ member: { id, name, has_password, last_seen_at }, shown }: 
             state
           ) : (
             <>
-              {WORDS.lastSeen}
-              <Ago time={last_seen_at} />
+              Last seen <Ago time={last_seen_at} />
             </>
           )}
         </p>
       </div>
       <div class="actions">
         <Button isBusy={renew.isBusy} onClick={() => renew.start()}>
-          {WORDS.newLink}
-          <span class="visually-hidden">{WORDS.linkOf(name)}</span>
+          New link
+          <span class="visually-hidden">{` for ${name}`}</span>
         </Button>
         <ConfirmButton
-          text={WORDS.remove}
-          title={WORDS.removeTitle}
-          confirm={WORDS.removeConfirm}
+          text="Remove…"
+          title="Remove this person?"
+          confirm="Remove"
           look="danger"
           call={() => api.call('deleteMember', { params: { id } })}
-          onDone={() => notices.done(WORDS.removed)}
+          onDone={() => notices.done('Removed.')}
         >
-          {WORDS.removeWords(name)}
+          {`\u2068${name}\u2069`} is signed out at once and can't sign in again. Messages they sent
+          stay.
         </ConfirmButton>
       </div>
     </li>
@@ -119,16 +124,16 @@ function AddMember({ onAdded, onClose }: AddProps) {
   )
   return (
     <ActionDialog
-      title={WORDS.add}
-      confirm={WORDS.add}
+      title="Add person"
+      confirm="Add person"
       action={action}
       but={['name', 'name_taken']}
       isReady={name.value.trim() !== ''}
       onClose={onClose}
     >
       <TextField
-        label={WORDS.name}
-        hint={WORDS.nameHint}
+        label="Name"
+        hint="They sign in with it, and their messages show it."
         isFirst
         maxLength={80}
         bind={name}
@@ -143,10 +148,18 @@ type LinkProps = Pick<InvitedMember, 'link'> & { readonly onClose: () => void }
 function MemberLink({ link, onClose }: LinkProps) {
   const url = link.lan_url ?? link.url
   return (
-    <ShownOnce title={WORDS.created} onDone={onClose}>
-      <p>{WORDS.createdWords}</p>
-      <CodeBlock what={WORDS.link} text={url} />
-      {new URL(url).hostname === '127.0.0.1' && <Callout tone="warn">{WORDS.onlyHere}</Callout>}
+    <ShownOnce title="Send them this link" onDone={onClose}>
+      <p>
+        It works once, for three days. It lets them choose a password. Open it in their browser: in
+        yours it would sign you out.
+      </p>
+      <CodeBlock what="Link" text={url} />
+      {new URL(url).hostname === '127.0.0.1' && (
+        <Callout tone="warn">
+          This link works on this computer only. The guide says how to open the relay to your
+          network.
+        </Callout>
+      )}
     </ShownOnce>
   )
 }

@@ -12,8 +12,8 @@ import { Facts } from '../components/page.tsx'
 import { PersonText } from '../components/text.tsx'
 import { useAction } from '../components/use-action.ts'
 import { type Dashboard, useDashboard } from '../dashboard.ts'
-import { COMMON, sizeWords } from '../words/common.ts'
-import { SETTINGS as WORDS, momentWords } from '../words/settings.ts'
+import { COMMON, sizeWords, countWords } from '../words/common.ts'
+import { momentWords } from '../words/settings.ts'
 import { useDownload } from './settings-backups.tsx'
 import { Section, TextSetting, useSetting } from './settings-fields.tsx'
 
@@ -46,13 +46,16 @@ export function MoveSection() {
     if (!answer.ok && !end.signal.aborted) failure.value = answer.failure
   }
   return (
-    <Section name="move" words={WORDS.moving}>
-      <p>{WORDS.everything}</p>
+    <Section name="move" words={['Move or restore', 'Everything as one file, for a new computer.']}>
+      <p>
+        One file with messages, attachments, contacts, keys, webhooks and their secrets. Anyone who
+        has it can read everything: keep it safe.
+      </p>
       <div class="actions">
         <Button icon="download" isBusy={download.isBusy} onClick={download.start}>
-          {WORDS.downloadEverything}
+          Download everything
         </Button>
-        <Button onClick={() => input.current?.click()}>{WORDS.restoreFrom}</Button>
+        <Button onClick={() => input.current?.click()}>Restore from a file…</Button>
         <input
           ref={input}
           type="file"
@@ -95,8 +98,8 @@ function StepDialog({ step, onFailed }: StepProps) {
         />
       )}
       {step.value?.at === 'restart' && (
-        <Dialog title={WORDS.restoringTitle} canClose={false} onClose={close} actions={null}>
-          <p role="status">{WORDS.restoring}</p>
+        <Dialog title="Restoring…" canClose={false} onClose={close} actions={null}>
+          <p role="status">The relay restarts with the backup. This page continues by itself.</p>
         </Dialog>
       )}
     </>
@@ -107,13 +110,13 @@ function Uploading({ share, end }: { readonly share: number; readonly end: Abort
   const stop = () => end.abort()
   return (
     <Dialog
-      title={WORDS.checkingTitle}
+      title="Uploading the backup"
       onClose={stop}
       actions={<Button onClick={stop}>{COMMON.cancel}</Button>}
     >
-      <p>{WORDS.checking}</p>
+      <p>Everything in it is checked before anything changes.</p>
       {/* All has left: the relay checks it. */}
-      <progress aria-label={WORDS.checkingTitle} {...(share < 1 ? { value: share } : {})} />
+      <progress aria-label="Uploading the backup" {...(share < 1 ? { value: share } : {})} />
     </Dialog>
   )
 }
@@ -138,29 +141,50 @@ function Found({ found, onClose, onStart, onFailed }: FoundProps) {
   const { name, size_bytes, version, latest_message_at, counts, missing_files } = found
   return (
     <ActionDialog
-      title={WORDS.foundTitle}
-      confirm={WORDS.restore}
+      title="Restore this backup?"
+      confirm="Restore"
       look="danger"
       action={action}
       onClose={onClose}
     >
       <Facts
         of={[
-          [WORDS.foundFile, <PersonText>{`${name} (${sizeWords(size_bytes)})`}</PersonText>],
-          [WORDS.foundVersion, version === null ? WORDS.unknown : WORDS.hookline(version)],
-          [
-            WORDS.foundLatest,
-            latest_message_at === null ? WORDS.none : momentWords(latest_message_at),
-          ],
-          [WORDS.foundCounts, WORDS.counted(counts)],
+          ['File', <PersonText>{`${name} (${sizeWords(size_bytes)})`}</PersonText>],
+          ['Written by', version === null ? 'Unknown' : `Hookline ${version}`],
+          ['Latest message', latest_message_at === null ? 'None' : momentWords(latest_message_at)],
+          ['Contents', contentsWords(counts)],
         ]}
       />
-      {missing_files > 0 && <Callout tone="warn">{WORDS.missing(missing_files)}</Callout>}
-      {!found.has_secret_key && <Callout tone="warn">{WORDS.noSecretKey}</Callout>}
-      <p>{WORDS.replaces}</p>
-      <p>{WORDS.signsOut}</p>
+      {missing_files > 0 && (
+        <Callout tone="warn">
+          {countWords(missing_files, 'file')} of attachments aren't in it, and will be missing.
+        </Callout>
+      )}
+      {!found.has_secret_key && (
+        <Callout tone="warn">
+          It doesn't include the secret key: a backup of another computer can't read its webhook
+          secrets here.
+        </Callout>
+      )}
+      <p>
+        This replaces all data of this relay. The current data is kept in a folder beside it.
+        Messages that were queued in the backup are marked uncertain, and nothing is sent.
+      </p>
+      <p>You then sign in again. For another relay's backup, use the password from that backup.</p>
     </ActionDialog>
   )
+}
+
+function contentsWords(counts: UploadedBackup['counts']): string {
+  return [
+    countWords(counts.messages, 'message'),
+    countWords(counts.conversations, 'conversation'),
+    countWords(counts.contacts, 'contact'),
+    countWords(counts.attachments, 'file'),
+    countWords(counts.phone_lines, 'line'),
+    countWords(counts.webhooks, 'webhook'),
+    countWords(counts.keys, 'key'),
+  ].join(', ')
 }
 
 /** Waits for the relay that comes back: without this session where it has the backup, else with the reason. */
@@ -171,12 +195,13 @@ async function follow(
   const end = new AbortController().signal
   for (;;) {
     await clock.sleep(POLL_MS, end)
-    if (session.now.value?.state !== 'signed_in') return notices.done(WORDS.restored)
+    if (session.now.value?.state !== 'signed_in')
+      return notices.done('Backup restored. Sign in again.')
     const answer = await api.call('getRestore')
     // The relay of before still has the upload.
     if (!answer.ok || answer.value.uploaded !== null) continue
     const { outcome } = answer.value
-    const message = `${WORDS.notRestored} ${outcome?.problem ?? ''}`
+    const message = `The backup was not restored. The previous data is still in place. ${outcome?.problem ?? ''}`
     return onFailed({ code: 'failed', message, status: 0, details: {}, retryAfterSeconds: null })
   }
 }
@@ -194,8 +219,8 @@ export function UpdatesSection({ version }: { readonly version: string }) {
   )
   const isSet = useSetting('release_source').setting?.value !== NO_SOURCE
   return (
-    <Section name="updates" words={WORDS.updates}>
-      <Facts of={[[WORDS.version, version]]} />
+    <Section name="updates" words={['Updates', 'The version of Hookline, and newer ones.']}>
+      <Facts of={[['Version', version]]} />
       <TextSetting
         name="release_source"
         toText={(value) => (value === NO_SOURCE ? '' : value)}
@@ -204,7 +229,7 @@ export function UpdatesSection({ version }: { readonly version: string }) {
       {isSet && (
         <div class="actions">
           <Button isBusy={isBusy} onClick={start}>
-            {WORDS.checkNow}
+            Check for updates
           </Button>
         </div>
       )}
@@ -217,15 +242,15 @@ export function UpdatesSection({ version }: { readonly version: string }) {
 function UpdateFound({ state: { latest, fix, problem } }: { readonly state: UpdateState }) {
   if (problem !== null) {
     return (
-      <Callout tone="warn" role="status" title={WORDS.notChecked}>
+      <Callout tone="warn" role="status" title="The release source couldn't be checked">
         {problem}
       </Callout>
     )
   }
-  const title = fix === null ? undefined : WORDS.available(latest ?? '')
+  const title = fix === null ? undefined : `Hookline ${latest ?? ''} is available`
   return (
     <Callout tone={fix === null ? 'ok' : 'plain'} role="status" title={title}>
-      {fix ?? WORDS.upToDate}
+      {fix ?? 'This is the newest version there.'}
     </Callout>
   )
 }

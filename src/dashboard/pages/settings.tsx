@@ -17,8 +17,7 @@ import { useDashboard } from '../dashboard.ts'
 import { useAbout, useBackups, useBrowsers, useSettings } from '../sources.ts'
 import { combine } from '../store.ts'
 import { chooseTheme, chosenTheme, THEMES } from '../theme.ts'
-import { COMMON } from '../words/common.ts'
-import { SETTINGS as WORDS } from '../words/settings.ts'
+import { COMMON, countWords } from '../words/common.ts'
 import { BackupsSection } from './settings-backups.tsx'
 import {
   ChoiceSetting,
@@ -48,17 +47,17 @@ export function SettingsPage() {
   return (
     <>
       <PageHead
-        title={WORDS.title}
+        title="Settings"
         actions={
           <>
             <span class="narrow-only">
-              <LinkButton href={href('keys')}>{WORDS.keys}</LinkButton>
+              <LinkButton href={href('keys')}>API keys</LinkButton>
             </span>
-            <LinkButton href={href('activity')}>{WORDS.activity}</LinkButton>
+            <LinkButton href={href('activity')}>Activity and log</LinkButton>
           </>
         }
       >
-        {WORDS.lead}
+        Changes are saved automatically.
       </PageHead>
       <div class="settings">
         <GeneralSection />
@@ -83,12 +82,14 @@ export function SettingsPage() {
   )
 }
 
+const THEME_WORDS = { system: 'System', light: 'Light', dark: 'Dark' }
+
 function GeneralSection() {
   const chosen = useSignal(chosenTheme())
   return (
-    <Section name="general" words={WORDS.general}>
+    <Section name="general" words={['General', 'Appearance in this browser, and the time zone.']}>
       <fieldset class="choices">
-        <legend>{WORDS.theme}</legend>
+        <legend>Theme</legend>
         {THEMES.map((theme) => (
           <label key={theme}>
             <input
@@ -100,7 +101,7 @@ function GeneralSection() {
                 chosen.value = theme
               }}
             />
-            <span>{WORDS.themes[theme]}</span>
+            <span>{THEME_WORDS[theme]}</span>
           </label>
         ))}
       </fieldset>
@@ -110,19 +111,19 @@ function GeneralSection() {
 }
 
 const WEBHOOK_TARGETS = [
-  { value: 'any-private', text: WORDS.targetsAny },
-  { value: 'public', text: WORDS.targetsPublic },
+  { value: 'any-private', text: 'Any address, including private networks' },
+  { value: 'public', text: 'Public addresses only' },
 ] as const
 
 function NetworkSection({ about }: { readonly about: About }) {
   const { address, public_url, trusted_proxies } = about
   return (
-    <Section name="network" words={WORDS.network}>
+    <Section name="network" words={['Network', 'How the relay is reached, and what it may call.']}>
       <StartFacts
         of={[
-          [WORDS.address, address, 'HOST, HOOKLINE_PORT'],
-          [WORDS.publicUrl, public_url ?? WORDS.none, 'PUBLIC_URL'],
-          [WORDS.trustedProxies, trusted_proxies.join(', ') || WORDS.none, 'TRUSTED_PROXIES'],
+          ['Address', address, 'HOST, HOOKLINE_PORT'],
+          ['Public URL', public_url ?? 'None', 'PUBLIC_URL'],
+          ['Trusted proxies', trusted_proxies.join(', ') || 'None', 'TRUSTED_PROXIES'],
         ]}
       />
       <ChoiceSetting name="webhook_targets" options={WEBHOOK_TARGETS} />
@@ -150,17 +151,28 @@ function StartFacts({ of }: { readonly of: readonly StartFact[] }) {
 
 function MessagesSection() {
   return (
-    <Section name="messages" words={WORDS.messages}>
+    <Section name="messages" words={['Messages', 'Webhook events, human takeover, and retention.']}>
       <SwitchSetting name="announce_device_messages" />
       <SwitchSetting name="enforce_automation_pause" />
-      <ChoiceSetting name="opt_out" options={WORDS.optOuts} />
+      <ChoiceSetting
+        name="opt_out"
+        options={[
+          { value: 'enforce', text: 'Record it, and block messages to them' },
+          { value: 'record', text: 'Only record it' },
+          { value: 'off', text: 'Do nothing' },
+        ]}
+      />
       <TextSetting
         name="message_retention_days"
         type="number"
-        placeholder={WORDS.forever}
+        placeholder="Forever"
         toText={(value) => (value === FOREVER ? '' : value)}
         toValue={(text) => (text === '' ? FOREVER : text)}
-        warning={retentionWarning(WORDS.deleteMessages, WORDS.deletesMessages)}
+        warning={retentionWarning(
+          'Delete old messages?',
+          (days) =>
+            `Messages older than ${days} will be deleted within an hour, and others once they are as old. Existing backups still contain them.`,
+        )}
       />
     </Section>
   )
@@ -168,16 +180,19 @@ function MessagesSection() {
 
 function AttachmentsSection() {
   return (
-    <Section name="attachments" words={WORDS.attachments}>
+    <Section name="attachments" words={['Attachments', 'Size, storage, and retention of files.']}>
       <TextSetting name="attachment_max_mb" type="number" />
       <TextSetting name="attachment_quota_gb" type="number" />
       <TextSetting
         name="attachment_retention_days"
         type="number"
-        placeholder={WORDS.asMessages}
+        placeholder="As long as messages"
         toText={(value) => (value === AS_MESSAGES ? '' : value)}
         toValue={(text) => (text === '' ? AS_MESSAGES : text)}
-        warning={retentionWarning(WORDS.deleteFiles, WORDS.deletesFiles)}
+        warning={retentionWarning(
+          'Delete old files?',
+          (days) => `Files older than ${days} will be deleted, and others once they are as old.`,
+        )}
       />
     </Section>
   )
@@ -188,11 +203,11 @@ const AS_MESSAGES = 'as-messages'
 const FOREVER = 'forever'
 
 /** A shorter retention deletes things permanently; `words` are about those of a number of days. */
-function retentionWarning(title: string, words: (days: number) => string) {
+function retentionWarning(title: string, words: (days: string) => string) {
   return (days: string) => {
     // Anything but a number of days deletes nothing: the relay refuses it.
     if (!/^[1-9][0-9]*$/.test(days)) return null
-    return { title, confirm: WORDS.delete, words: words(Number(days)) }
+    return { title, confirm: 'Delete', words: words(countWords(Number(days), 'day')) }
   }
 }
 
@@ -202,23 +217,21 @@ function SecuritySection({ browsers, about }: SecurityProps) {
   const { session } = useDashboard()
   const { failure, start } = useAction((where: 'here' | 'everywhere') => session.signOut(where))
   return (
-    <Section name="security" words={WORDS.security}>
+    <Section name="security" words={['Security', 'Password and sessions.']}>
       <ChangePassword isLocked={about.is_password_locked} />
       <div class="stack-tight">
-        <h3>{WORDS.sessions(browsers.length)}</h3>
+        <h3>{countWords(browsers.length, 'active session')}</h3>
         <ul class="settings-browsers">
           {browsers.map(({ created_at, last_seen_at, is_current, member_name }, index) => (
             <li key={index}>
               <PersonText>
-                {is_current ? WORDS.thisBrowser : (member_name ?? WORDS.anotherBrowser)}
+                {is_current ? 'This browser' : (member_name ?? 'Another browser')}
               </PersonText>
               <span class="small quiet">
-                {WORDS.signedIn}
-                <Ago time={created_at} />
+                Signed in <Ago time={created_at} />
                 {!is_current && (
                   <>
-                    {WORDS.lastSeen}
-                    <Ago time={last_seen_at} />
+                    , last seen <Ago time={last_seen_at} />
                   </>
                 )}
               </span>
@@ -227,8 +240,8 @@ function SecuritySection({ browsers, about }: SecurityProps) {
         </ul>
         <FailureNote failure={failure} />
         <div class="actions">
-          <Button onClick={() => start('here')}>{WORDS.signOut}</Button>
-          <Button onClick={() => start('everywhere')}>{WORDS.signOutEverywhere}</Button>
+          <Button onClick={() => start('here')}>Sign out this browser</Button>
+          <Button onClick={() => start('everywhere')}>Sign out everywhere</Button>
         </div>
       </div>
     </Section>
@@ -244,9 +257,8 @@ function ChangePassword({ isLocked }: { readonly isLocked: boolean }) {
       <div class="stack-tight">
         <h3>{COMMON.password}</h3>
         <p class="field-hint">
-          {WORDS.passwordLockedBefore}
-          <code>{PASSWORD_VARIABLE}</code>
-          {WORDS.passwordLockedAfter}
+          Set by <code>{PASSWORD_VARIABLE}</code> or its file. Change it there, and restart the
+          relay.
         </p>
       </div>
     )
@@ -254,12 +266,12 @@ function ChangePassword({ isLocked }: { readonly isLocked: boolean }) {
   return (
     <div class="stack-tight">
       <h3>{COMMON.password}</h3>
-      <p class="field-hint">{WORDS.passwordHint}</p>
+      <p class="field-hint">Changing your password signs out all other browsers.</p>
       <div class="actions">
-        <Button onClick={() => (isOpen.value = true)}>{WORDS.changePassword}</Button>
+        <Button onClick={() => (isOpen.value = true)}>Change password</Button>
       </div>
       {isOpen.value && (
-        <CHANGE_PASSWORD.View title={WORDS.changePassword} onClose={() => (isOpen.value = false)} />
+        <CHANGE_PASSWORD.View title="Change password" onClose={() => (isOpen.value = false)} />
       )}
     </div>
   )
@@ -271,39 +283,42 @@ function HealthSection() {
   const { setting, save } = useSetting('heartbeat_url')
   const url = setting === null || setting.value === NO_URL ? null : setting.value
   return (
-    <Section name="health" words={WORDS.health}>
+    <Section
+      name="health"
+      words={['Health', 'A heartbeat for your monitoring service, and where problems are shown.']}
+    >
       <TextSetting
         name="heartbeat_url"
         type="url"
         placeholder={url ?? 'https://hc-ping.com/…'}
-        hint={url === null ? undefined : WORDS.heartbeatCalled(url)}
+        hint={url === null ? undefined : `Called every 5 minutes: ${url}. Keys in it are hidden.`}
         // The saved URL may contain a key, so the field holds a new one only.
         toText={() => ''}
       >
         {url !== null && setting?.is_locked === false && (
           <div class="actions">
-            <Button onClick={() => void save(NO_URL)}>{WORDS.removeUrl}</Button>
+            <Button onClick={() => void save(NO_URL)}>Remove URL</Button>
           </div>
         )}
       </TextSetting>
       <p>
-        <a href={href('home')}>{WORDS.home}</a>
-        {WORDS.homeAfter}
+        <a href={href('home')}>Home</a> shows what's wrong and how to fix it. You can also run this
+        on the computer itself, even when the relay isn't running:
       </p>
-      <CodeBlock what={WORDS.command} text="hookline doctor" />
+      <CodeBlock what="Command" text="hookline doctor" />
     </Section>
   )
 }
 
 function AboutSection({ about }: { readonly about: About }) {
   return (
-    <Section name="about" words={WORDS.about}>
+    <Section name="about" words={['About', 'Version and location.']}>
       <StartFacts
         of={[
-          [WORDS.dataDirectory, about.data_directory, 'DATA_DIR'],
-          [WORDS.guide, <a href="/guide">/guide</a>],
-          [WORDS.documentation, <a href="/swagger">/swagger</a>],
-          [WORDS.license, 'MIT'],
+          ['Data directory', about.data_directory, 'DATA_DIR'],
+          ['Guide', <a href="/guide">/guide</a>],
+          ['API documentation', <a href="/swagger">/swagger</a>],
+          ['License', 'MIT'],
         ]}
       />
     </Section>

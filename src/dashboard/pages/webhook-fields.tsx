@@ -12,7 +12,7 @@ import { ShownOnce } from '../components/dialog.tsx'
 import { bindTo, TextField } from '../components/form.tsx'
 import { useLines } from '../sources.ts'
 import { lineName } from '../words/line-states.ts'
-import { EVENT_GROUPS, EVENTS, WEBHOOK_FORM } from '../words/webhook-form.ts'
+import { EVENT_GROUPS, EVENTS } from '../words/webhook-form.ts'
 import { WEBHOOKS } from '../words/webhooks.ts'
 import { UseInbox } from './webhook-parts.tsx'
 
@@ -51,23 +51,23 @@ export function WebhookFields({ draft, failure, isFirst }: FieldsProps) {
       {isFirst === true && <UseInbox onUrl={(url) => change({ url })} />}
       <EventChoice
         chosen={draft.value.events}
-        error={error('events') && WEBHOOK_FORM.chooseEvents}
+        error={error('events') && 'Choose at least one.'}
         onChange={(events) => change({ events })}
       />
       <LineChoice chosen={draft.value.lineIds} onChange={(lineIds) => change({ lineIds })} />
       <fieldset class="event-choice">
-        <legend>{WEBHOOK_FORM.attachments}</legend>
+        <legend>Attachments</legend>
         <CheckLine
           isOn={draft.value.attachmentLinks}
-          hint={WEBHOOK_FORM.attachmentLinksHint}
+          hint="Events have a link for each file that works for 7 days without an API key."
           onChange={(isOn) => change({ attachmentLinks: isOn })}
         >
-          {WEBHOOK_FORM.attachmentLinks}
+          Include download links
         </CheckLine>
       </fieldset>
       <TextField
-        label={WEBHOOK_FORM.description}
-        placeholder={WEBHOOK_FORM.descriptionExample}
+        label="Description"
+        placeholder="Booking system"
         maxLength={500}
         bind={bindTo(draft.value.description, (description) => change({ description }))}
         error={error('description')}
@@ -78,8 +78,10 @@ export function WebhookFields({ draft, failure, isFirst }: FieldsProps) {
 
 function urlHint(typed: string): string {
   const url = withScheme(typed)
-  if (url !== typed.trim()) return WEBHOOK_FORM.sentTo(url)
-  return /^http:/i.test(url) ? WEBHOOK_FORM.overHttp : WEBHOOK_FORM.overHttps
+  if (url !== typed.trim()) return `Events will be sent to ${url}`
+  return /^http:/i.test(url)
+    ? 'Receives POST requests. With http, others can read events in transit: fine on this computer and your own network, otherwise use https.'
+    : 'Receives POST requests. URLs on this computer and your own network work, too.'
 }
 
 export function bodyOfDraft({ url, events, description, attachmentLinks, lineIds }: Draft) {
@@ -132,8 +134,8 @@ function LineChoice({ chosen, onChange }: ChoiceProps<string>) {
   if (ids.size < 2) return null
   return (
     <fieldset class="event-choice">
-      <legend>{WEBHOOK_FORM.lines}</legend>
-      <p class="small quiet">{WEBHOOK_FORM.linesHint}</p>
+      <legend>Lines</legend>
+      <p class="small quiet">Choose none for the events of all lines.</p>
       {[...ids].map((id) => {
         const line = lines.find((each) => each.id === id)
         return (
@@ -156,7 +158,7 @@ function EventChoice({ chosen, error, onChange }: EventsProps) {
   const id = useId()
   return (
     <fieldset class="event-choice" aria-describedby={error === null ? undefined : `${id}-error`}>
-      <legend>{WEBHOOK_FORM.events}</legend>
+      <legend>Events</legend>
       {[...EVENT_GROUPS].map(([group, names]) => (
         <div key={group} role="group" aria-label={group} class="event-group">
           <p class="small quiet" aria-hidden="true">
@@ -191,13 +193,12 @@ type SecretProps = {
 
 export function SigningSecret({ secret, lead, onDone }: SecretProps) {
   return (
-    <ShownOnce title={WEBHOOK_FORM.saveSecret} onDone={onDone}>
-      <p>
-        {lead} {WEBHOOK_FORM.onlyOnce}
-      </p>
-      <CodeBlock what={WEBHOOK_FORM.secret} text={secret} />
+    <ShownOnce title="Save your signing secret" onDone={onDone}>
+      <p>{lead} You won't see the secret again.</p>
+      <CodeBlock what="Secret" text={secret} />
       <p class="field-hint">
-        {WEBHOOK_FORM.secretUse} <a href="/guide/webhooks">{WEBHOOK_FORM.readGuide}</a>
+        Your app uses it to verify that events come from this relay, following Standard Webhooks.{' '}
+        <a href="/guide/webhooks">Read the guide</a>
       </p>
     </ShownOnce>
   )

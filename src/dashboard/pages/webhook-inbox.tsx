@@ -12,27 +12,30 @@ import { Card } from '../components/page.tsx'
 import { Ago } from '../components/text.tsx'
 import { EmptyState, WhenReady } from '../components/when-ready.tsx'
 import { useRead } from '../dashboard.ts'
-import { INBOX } from '../words/deliveries.ts'
+import { grouped } from '../words/common.ts'
 import { WEBHOOK_TEST } from '../words/webhooks.ts'
 
-const VERIFIED = { text: INBOX.verified, tone: 'ok', icon: 'check' } as const
-const UNVERIFIED = { text: INBOX.unverified, tone: 'warn', icon: 'warning' } as const
+const VERIFIED = { text: 'Signature verified', tone: 'ok', icon: 'check' } as const
+const UNVERIFIED = { text: 'Signature not valid', tone: 'warn', icon: 'warning' } as const
 
 export function InboxView({ webhook: { id } }: { readonly webhook: Webhook }) {
   const entries = useRead('listInbox', { params: { id } }, 'inbox')
   const test = <LinkButton href={href('webhooks', [id, 'test'])}>{WEBHOOK_TEST.send}</LinkButton>
   return (
     <>
-      <p class="quiet">{INBOX.lead}</p>
+      <p class="quiet">
+        The newest 100 requests of the last 24 hours. They are kept in memory: a restart of the
+        relay deletes them.
+      </p>
       <WhenReady of={entries} kind="list" count={3}>
         {({ data }) => (
           <Card kind="list">
             {data.length === 0 ? (
-              <EmptyState icon="webhooks" title={INBOX.empty} action={test}>
-                {INBOX.emptyHint}
+              <EmptyState icon="webhooks" title="Nothing has arrived yet" action={test}>
+                Send a test event, or a message through one of your lines.
               </EmptyState>
             ) : (
-              <ul class="deliveries" aria-label={INBOX.list}>
+              <ul class="deliveries" aria-label="Requests">
                 {data.map((entry) => (
                   <EntryRow key={entry.id} webhookId={id} entry={entry} />
                 ))}
@@ -54,9 +57,9 @@ function EntryRow({ webhookId, entry }: RowProps) {
     <li class="delivery">
       <details onToggle={(event) => (isOpen.value = event.currentTarget.open)}>
         <summary class="inbox-row">
-          <code>{entry.event ?? INBOX.noEvent}</code>
+          <code>{entry.event ?? 'No event'}</code>
           <Badge of={entry.is_verified ? VERIFIED : UNVERIFIED} />
-          <span class="small quiet figures">{INBOX.bytes(entry.size)}</span>
+          <span class="small quiet figures">{`${grouped(entry.size)} bytes`}</span>
           <Ago time={entry.received_at} isInside />
         </summary>
         {isOpen.value && <EntryDetail webhookId={webhookId} entry={entry} />}
@@ -72,8 +75,8 @@ function EntryDetail({ webhookId, entry }: RowProps) {
       <WhenReady of={useRead('getInboxEntry', { params })}>
         {({ headers, body }) => (
           <>
-            <CodeBlock what={INBOX.headers} text={headers} />
-            <CodeBlock what={INBOX.body} text={body} />
+            <CodeBlock what="Headers" text={headers} />
+            <CodeBlock what="Body" text={body} />
           </>
         )}
       </WhenReady>

@@ -12,7 +12,7 @@ import { Ago, PersonText } from '../components/text.tsx'
 import { useAction } from '../components/use-action.ts'
 import { useDashboard } from '../dashboard.ts'
 import { useWebhookDays, useWebhooks } from '../sources.ts'
-import { WEBHOOK_ISSUES } from '../words/webhook-issues.ts'
+import { countWords, grouped } from '../words/common.ts'
 import { Snooze } from './snooze.tsx'
 import { PauseButton } from './webhook-pause.tsx'
 
@@ -27,8 +27,8 @@ export function WebhookIssues({ findings }: { readonly findings: readonly Health
   })
   if (failing.length === 0) return null
   return (
-    <Card kind="list" title={WEBHOOK_ISSUES.title(failing.length)}>
-      <ul class="webhook-issues" aria-label={WEBHOOK_ISSUES.list}>
+    <Card kind="list" title={`Events don't reach ${countWords(failing.length, 'webhook')}`}>
+      <ul class="webhook-issues" aria-label="Webhooks that events don't reach">
         {failing.map((each) => (
           <Issue key={each.webhook.id} {...each} />
         ))}
@@ -49,7 +49,7 @@ function Issue({ finding, webhook, day }: IssueProps) {
   const { failing, failing_since, waiting, stopped } = day
   const retry = useAction(
     () => api.call('redeliverWebhookDelivery', { params: { id: failing?.id ?? '' } }),
-    () => notices.done(WEBHOOK_ISSUES.retrying(name)),
+    () => notices.done(`Retrying ${name}.`),
   )
   return (
     <li class="webhook-issue">
@@ -62,19 +62,19 @@ function Issue({ finding, webhook, day }: IssueProps) {
           {failing_since !== null && (
             <>
               {' · '}
-              {WEBHOOK_ISSUES.since} <Ago time={failing_since} />
+              first failed <Ago time={failing_since} />
             </>
           )}
-          {waiting > 0 && ` · ${WEBHOOK_ISSUES.waiting(waiting)}`}
+          {waiting > 0 && ` · ${grouped(waiting)} waiting`}
         </p>
       </div>
       <div class="actions">
-        <LinkButton href={href('webhooks', [webhook.id])}>{WEBHOOK_ISSUES.open}</LinkButton>
+        <LinkButton href={href('webhooks', [webhook.id])}>Open</LinkButton>
         {webhook.is_active && (
           <>
             <PauseButton webhook={webhook} />
             <Button icon="again" isBusy={retry.isBusy} onClick={retry.start}>
-              {WEBHOOK_ISSUES.retry}
+              Retry now
             </Button>
           </>
         )}

@@ -7,7 +7,6 @@ import { useAction } from '../components/use-action.ts'
 import { ReadFailure } from '../components/when-ready.tsx'
 import { useDashboard } from '../dashboard.ts'
 import { useRelayState, useWebhookDays } from '../sources.ts'
-import { WEBHOOK_TEST } from '../words/webhooks.ts'
 
 /** A new address of the relay's own test inbox. */
 export function UseInbox({ onUrl }: { readonly onUrl: (url: string) => void }) {
@@ -19,9 +18,9 @@ export function UseInbox({ onUrl }: { readonly onUrl: (url: string) => void }) {
   return (
     <div class="row">
       <Button isBusy={isBusy} onClick={start}>
-        {WEBHOOK_TEST.useInbox}
+        Use the test inbox
       </Button>
-      <span class="field-hint">{WEBHOOK_TEST.inboxHint}</span>
+      <span class="field-hint">Part of this relay. Shows every event that arrives.</span>
       <FailureNote failure={failure} />
     </div>
   )
@@ -43,15 +42,21 @@ END`
 export function Receiver() {
   return (
     <div class="stack-tight">
-      <p class="quiet">{WEBHOOK_TEST.tools}</p>
+      <p class="quiet">
+        Tools such as n8n, Make and Zapier give you a webhook URL. To see events without one, use
+        the test inbox, or print them in a terminal:
+      </p>
       <ol class="receiver-steps">
-        <li>{WEBHOOK_TEST.openTerminal}</li>
         <li>
-          {WEBHOOK_TEST.paste}
-          <CodeBlock what={WEBHOOK_TEST.receiver} text={SCRIPT} />
+          Open a terminal on the computer that runs Hookline. On a Mac, that is the Terminal app.
         </li>
         <li>
-          {WEBHOOK_TEST.keepOpen} <code>{RECEIVER_URL}</code>
+          Copy this, paste it there, and press Enter. If Python is missing, a Mac offers to install
+          it.
+          <CodeBlock what="Receiver" text={SCRIPT} />
+        </li>
+        <li>
+          Keep that window open. The URL is <code>{RECEIVER_URL}</code>
         </li>
       </ol>
     </div>

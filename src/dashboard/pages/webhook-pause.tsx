@@ -7,7 +7,6 @@ import { Button } from '../components/button.tsx'
 import { lazyDialog } from '../components/lazy-page.tsx'
 import { useAction } from '../components/use-action.ts'
 import { useDashboard } from '../dashboard.ts'
-import { WEBHOOKS as WORDS } from '../words/webhooks.ts'
 
 const SEND_MISSED = lazyDialog(async () => (await import('./replay.tsx')).SendMissed)
 
@@ -20,7 +19,11 @@ export function PauseButton({ webhook }: { readonly webhook: Webhook }) {
       return api.call('updateWebhook', { params: { id: webhook.id }, body })
     },
     (changed) => {
-      notices.done(changed.is_active ? WORDS.resumed : WORDS.paused)
+      notices.done(
+        changed.is_active
+          ? 'Webhook resumed.'
+          : 'Webhook paused. Nothing is delivered until you resume it.',
+      )
       if (changed.is_active && (changed.events_while_paused ?? 0) > 0) resumed.value = changed
     },
     (failure) => notices.failed(failure.message),
@@ -28,7 +31,7 @@ export function PauseButton({ webhook }: { readonly webhook: Webhook }) {
   return (
     <>
       <Button icon={webhook.is_active ? 'pause' : undefined} isBusy={isBusy} onClick={start}>
-        {webhook.is_active ? WORDS.pause : WORDS.resume}
+        {webhook.is_active ? 'Pause' : 'Resume'}
       </Button>
       {resumed.value !== null && (
         <SEND_MISSED.View webhook={resumed.value} onClose={() => (resumed.value = null)} />

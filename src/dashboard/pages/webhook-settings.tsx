@@ -11,7 +11,6 @@ import { Card } from '../components/page.tsx'
 import { Ago } from '../components/text.tsx'
 import { useAction } from '../components/use-action.ts'
 import { useDashboard } from '../dashboard.ts'
-import { WEBHOOK_FORM } from '../words/webhook-form.ts'
 import { bodyOfDraft, FIELDS, SigningSecret, WebhookFields, type Draft } from './webhook-fields.tsx'
 
 type Props = { readonly webhook: Webhook }
@@ -24,11 +23,11 @@ export function WebhookSettings({ webhook }: Props) {
         <Secret webhook={webhook} />
         <DeleteCard
           page="webhooks"
-          noun={WEBHOOK_FORM.deleteNoun}
+          noun="webhook"
           id={webhook.id}
-          consequence={WEBHOOK_FORM.deleteConsequence}
+          consequence="Its pending events and its secret will be deleted. This can't be undone."
         >
-          {WEBHOOK_FORM.addedAt} <Ago time={webhook.created_at} />. {WEBHOOK_FORM.deleteHint}
+          Added <Ago time={webhook.created_at} />. To stop events for a while, pause it instead.
         </DeleteCard>
       </div>
     </div>
@@ -53,16 +52,16 @@ function WebhookForm({ webhook }: Props) {
       const body = bodyOfDraft(draft.value)
       return api.call('updateWebhook', { params: { id: webhook.id }, body })
     },
-    () => notices.done(WEBHOOK_FORM.saved),
+    () => notices.done('Saved.'),
   )
   return (
-    <Card title={WEBHOOK_FORM.settings}>
+    <Card title="Events and URL">
       <Form onSubmit={start}>
         <WebhookFields draft={draft} failure={failure} />
         <FailureNote failure={failure} but={FIELDS} />
         <div class="actions">
           <Button type="submit" isBusy={isBusy} isDisabled={!isChanged}>
-            {WEBHOOK_FORM.save}
+            Save
           </Button>
         </div>
       </Form>
@@ -75,23 +74,26 @@ function Secret({ webhook }: Props) {
   // Lives as long as the dialog that shows it.
   const secret = useSignal<string | null>(null)
   return (
-    <Card title={WEBHOOK_FORM.secretTitle}>
-      <p class="quiet">{WEBHOOK_FORM.secretHint}</p>
+    <Card title="Signing secret">
+      <p class="quiet">
+        Signs every event. If it's lost or someone else may know it, create a new one.
+      </p>
       <div class="actions">
         <ConfirmButton
-          text={WEBHOOK_FORM.newSecret}
-          title={WEBHOOK_FORM.newSecretTitle}
-          confirm={WEBHOOK_FORM.createSecret}
+          text="New secret…"
+          title="Create a new secret?"
+          confirm="Create secret"
           look="main"
           call={() => api.call('rotateWebhookSecret', { params: { id: webhook.id } })}
           onDone={(rotated) => (secret.value = rotated.secret)}
         >
-          {WEBHOOK_FORM.bothValid}
+          Both secrets are valid for 24 hours, so you can update your endpoint without losing
+          events.
         </ConfirmButton>
       </div>
       {secret.value !== null && (
         <SigningSecret
-          lead={WEBHOOK_FORM.oldValid}
+          lead="The old secret stays valid for 24 hours."
           secret={secret.value}
           onDone={() => (secret.value = null)}
         />

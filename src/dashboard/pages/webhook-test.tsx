@@ -25,8 +25,11 @@ export function WebhookTest({ webhook }: Props) {
   )
   return (
     <>
-      <Card title={WEBHOOK_TEST.title}>
-        <p class="quiet">{WEBHOOK_TEST.sample(webhook.events[0] ?? '')}</p>
+      <Card title="Send a test event">
+        <p class="quiet">
+          Sends a sample {webhook.events[0]} event immediately, even after failures. It is from
+          +12025550100, and its ID starts with evt_test_.
+        </p>
         <div class="row">
           <Button look="main" icon="send" isBusy={isBusy} onClick={start}>
             {WEBHOOK_TEST.send}

@@ -3,6 +3,7 @@
 import type { ComponentChildren } from 'preact'
 
 import type { WebhookDay } from '../../api/dashboard.ts'
+import type { WebhookStrip } from '../../api/stats.ts'
 import type { Webhook } from '../../api/webhooks.ts'
 import { webhookName } from '../../domain/webhook-url.ts'
 import { href } from '../address.ts'
@@ -15,7 +16,8 @@ import { Card, Facts, PageHead } from '../components/page.tsx'
 import { PersonText } from '../components/text.tsx'
 import { useDashboard } from '../dashboard.ts'
 import { useWebhookDay, useWebhookDays, useWebhookPictures, useWebhooks } from '../sources.ts'
-import { causesWords, figureWords, probeWords, WEBHOOKS, webhookState } from '../words/webhooks.ts'
+import { grouped } from '../words/common.ts'
+import { figureWords, probeWords, WEBHOOKS, webhookState } from '../words/webhooks.ts'
 import { Attempts } from './pictures.tsx'
 import { OutOfReach } from './webhook-parts.tsx'
 import { PauseButton } from './webhook-pause.tsx'
@@ -52,7 +54,7 @@ function WebhookView({ id, tab, delivery }: ViewProps) {
       id={id}
       of={useWebhooks()}
       isHeld={isHeld}
-      whyMissing={WEBHOOKS.whyMissing}
+      whyMissing="It was deleted."
       head={(webhook) => (
         <PageHead
           title={<PersonText>{webhookName(webhook)}</PersonText>}
@@ -83,24 +85,26 @@ function WebhookView({ id, tab, delivery }: ViewProps) {
 function Tabs({ id, tab }: Pick<ViewProps, 'id' | 'tab'>) {
   const hasInbox = useWebhookDay(id)?.is_test_inbox === true
   return (
-    <nav class="tabs" aria-label={WEBHOOKS.sections}>
-      {TABS.filter(([name]) => name !== 'inbox' || hasInbox).map(([name, words]) => (
-        <a
-          key={name}
-          href={href('webhooks', [id, name])}
-          aria-current={name === shownTab(tab) ? 'page' : undefined}
-        >
-          {words}
-        </a>
-      ))}
+    <nav class="tabs" aria-label="Webhook sections">
+      {Object.entries(TABS)
+        .filter(([name]) => name !== 'inbox' || hasInbox)
+        .map(([name, words]) => (
+          <a
+            key={name}
+            href={href('webhooks', [id, name])}
+            aria-current={name === shownTab(tab) ? 'page' : undefined}
+          >
+            {words}
+          </a>
+        ))}
     </nav>
   )
 }
 
-const TABS = Object.entries(WEBHOOKS.tabs)
+const TABS = { deliveries: 'Deliveries', inbox: 'Test inbox', settings: 'Settings', test: 'Test' }
 
 function shownTab(tab: string): string {
-  return Object.hasOwn(WEBHOOKS.tabs, tab) ? tab : 'deliveries'
+  return Object.hasOwn(TABS, tab) ? tab : 'deliveries'
 }
 
 type Props = { readonly webhook: Webhook }
@@ -121,13 +125,13 @@ function WebhookFigures({ webhook }: Props) {
   const pictures = useWebhookPictures(webhook.id).value
   if (pictures === null) return null
   return (
-    <Card title={WEBHOOKS.lastDay}>
+    <Card title="Last 24 hours">
       <Attempts webhooks={[pictures]} label={WEBHOOKS.attemptsOf(webhookName(webhook))} />
       <Facts
         of={[
-          [WEBHOOKS.attempts, figureWords(pictures) || false],
-          [WEBHOOKS.failures, causesWords(pictures.causes)],
-          [WEBHOOKS.failures7, causesWords(pictures.causes_7_days)],
+          ['Attempts', figureWords(pictures) || false],
+          ['Failures, 24 hours', causesWords(pictures.causes)],
+          ['Failures, 7 days', causesWords(pictures.causes_7_days)],
         ]}
       />
     </Card>
@@ -147,13 +151,14 @@ function Trouble({ webhook }: Props) {
   }
   if (webhook.disabled_reason === null) {
     return (
-      <Callout tone="plain" title={WEBHOOKS.isPaused}>
-        {WEBHOOKS.isPausedHint}
+      <Callout tone="plain" title="This webhook is paused">
+        Nothing is delivered to it. When you resume it, you are asked whether to send the events
+        that came meanwhile.
       </Callout>
     )
   }
   return (
-    <Callout tone="bad" title={WEBHOOKS.isStopped}>
+    <Callout tone="bad" title="The relay stopped delivering events">
       {day?.stopped}
     </Callout>
   )
@@ -166,13 +171,33 @@ function Failing({ day }: { readonly day: WebhookDay | null }) {
   if (!failing || !hint) return null
   const show = (
     <LinkButton href={href('webhooks', [failing.webhook_id, 'deliveries', failing.id])}>
-      {WEBHOOKS.viewDelivery}
+      View delivery
     </LinkButton>
   )
   return (
     <Callout tone="warn" title={hint.title} actions={show}>
       {hint.advice}{' '}
-      {day.next_probe_at === null ? WEBHOOKS.queued : probeWords(day, clock.now.value)}
+      {day.next_probe_at === null
+        ? 'New events are queued meanwhile.'
+        : probeWords(day, clock.now.value)}
     </Callout>
   )
+}
+
+const CAUSES = {
+  http_4xx: '4xx answers',
+  http_5xx: '5xx answers',
+  http_other: 'Other answers',
+  timeout: 'Timeouts',
+  refused: 'Connection refused',
+  reset: 'Connection closed',
+  unreachable: 'Host unreachable',
+  tls: 'TLS errors',
+  dns: 'Name not found',
+  other: 'Other errors',
+} as const
+
+function causesWords(causes: WebhookStrip['causes']): string {
+  const words = causes.map(({ cause, count }) => `${CAUSES[cause]}: ${grouped(count)}`)
+  return words.join(', ') || 'None'
 }

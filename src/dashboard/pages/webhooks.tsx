@@ -15,6 +15,7 @@ import { PersonText } from '../components/text.tsx'
 import { EmptyState, WhenReady } from '../components/when-ready.tsx'
 import { useDashboard } from '../dashboard.ts'
 import { useHomePictures, useWebhookDay, useWebhooks } from '../sources.ts'
+import { grouped } from '../words/common.ts'
 import { figureWords, WEBHOOK_TEST, WEBHOOKS, webhookState } from '../words/webhooks.ts'
 import { Attempts } from './pictures.tsx'
 import { OutOfReach, Receiver, RECEIVER_URL, UseInbox } from './webhook-parts.tsx'
@@ -42,8 +43,8 @@ function WebhookList() {
   )
   return (
     <>
-      <PageHead title={WEBHOOKS.title} actions={webhooks.value?.data.length !== 0 && add}>
-        {WEBHOOKS.lead}
+      <PageHead title="Webhooks" actions={webhooks.value?.data.length !== 0 && add}>
+        The relay sends events to these URLs.
       </PageHead>
       <OutOfReach webhookId={null} />
       <WhenReady of={webhooks} kind="list" count={3}>
@@ -52,11 +53,11 @@ function WebhookList() {
             <NoWebhooks onAdd={(url) => (adding.value = url)} />
           ) : (
             <>
-              <Card title={WEBHOOKS.allAttempts}>
+              <Card title="Attempts of all webhooks, last 24 hours">
                 <Attempts webhooks={strips} />
               </Card>
               <Card kind="list">
-                <ul class="webhook-rows" aria-label={WEBHOOKS.title}>
+                <ul class="webhook-rows" aria-label="Webhooks">
                   {data.map((webhook) => (
                     <WebhookRow key={webhook.id} webhook={webhook} strip={stripOf(webhook)} />
                   ))}
@@ -94,7 +95,7 @@ function WebhookRow({ webhook, strip }: RowProps) {
       </div>
       <div class="webhook-row-day small">
         {hint && <p class="one-line webhook-trouble">{hint.title}</p>}
-        {!hint && day !== null && day.waiting > 0 && <p>{WEBHOOKS.waiting(day.waiting)}</p>}
+        {!hint && day !== null && day.waiting > 0 && <p>{`${grouped(day.waiting)} pending`}</p>}
         {strip && <p class="quiet">{figureWords(strip)}</p>}
       </div>
       <Badge of={webhookState(webhook)} />
@@ -115,21 +116,21 @@ function NoWebhooks({ onAdd }: { readonly onAdd: (url: string) => void }) {
         bind={url}
       />
       <Button type="submit" look="main">
-        {WEBHOOKS.continue}
+        Continue
       </Button>
     </Form>
   )
   return (
     <Card>
-      <EmptyState icon="webhooks" title={WEBHOOKS.none} action={form}>
-        {WEBHOOKS.noneHint}
+      <EmptyState icon="webhooks" title="No webhooks yet" action={form}>
+        Enter the URL that should receive events.
       </EmptyState>
       <div class="stack-tight">
         <h2>{WEBHOOK_TEST.noEndpoint}</h2>
         <UseInbox onUrl={onAdd} />
         <Receiver />
         <div class="actions">
-          <Button onClick={() => onAdd(RECEIVER_URL)}>{WEBHOOK_TEST.useUrl}</Button>
+          <Button onClick={() => onAdd(RECEIVER_URL)}>Use this URL</Button>
         </div>
       </div>
     </Card>

@@ -2,30 +2,6 @@ import type { AuditEntry } from '../../api/audit.ts'
 import type { LogLine } from '../../api/owner.ts'
 import { grouped } from './common.ts'
 
-export const ACTIVITY = {
-  title: 'Activity',
-  lead: 'Who changed what, and from where. Kept for 400 days.',
-  who: 'By',
-  anyone: 'Anyone',
-  what: 'Action',
-  anything: 'Anything',
-  since: 'Since',
-  periods: { '1': 'Last 24 hours', '7': 'Last 7 days', '30': 'Last 30 days', '': 'All' },
-  none: 'Nothing found',
-  whyNone: 'No change fits these filters.',
-  changes: 'Changes',
-  log: 'Log',
-  logLead: 'The latest lines since the relay started.',
-  level: 'Level',
-  levels: { info: 'Everything', warn: 'Warnings and errors', error: 'Errors' },
-  noLines: 'No lines at this level.',
-  from: (address: string) => ` from ${address}`,
-  between: ' · ',
-  change: (field: string, before: string, after: string) => `${field}: ${before} → ${after}`,
-  set: (field: string, value: string) => `${field}: ${value}`,
-  times: (count: number) => (count === 1 ? '' : ` ${grouped(count)} times`),
-} as const
-
 const ACTORS = {
   cli: 'Command line',
   dashboard: 'Dashboard',
@@ -103,7 +79,7 @@ export const ACTIONS = Object.keys(SENTENCES)
 export function actionWords({ action, about, count }: AuditEntry, nameOf: NameOf): string {
   const name = nameOf(about.id) ?? about.id ?? ''
   const known = SENTENCES[action]?.(name) ?? `${action} ${name}`
-  return known.trim() + ACTIVITY.times(count)
+  return known.trim() + (count === 1 ? '' : ` ${grouped(count)} times`)
 }
 
 /** The name of an action in a filter: its sentence without the thing. */
@@ -116,8 +92,8 @@ export function changeWords({ before, after }: AuditEntry): readonly string[] {
   const fields = Object.keys({ ...before, ...after })
   return fields.flatMap((field) => {
     const [old, now] = [before?.[field], after?.[field]]
-    if (old !== undefined) return [ACTIVITY.change(field, listed(old), listed(now))]
-    return now === null ? [] : [ACTIVITY.set(field, listed(now))]
+    if (old !== undefined) return [`${field}: ${listed(old)} → ${listed(now)}`]
+    return now === null ? [] : [`${field}: ${listed(now)}`]
   })
 }
 

@@ -24,27 +24,7 @@ export const COMMON = {
   password: 'Password',
   reload: 'Reload',
   tryAgain: 'Try again',
-  copy: (what: string) => `Copy ${what.toLowerCase()}`,
-  copied: (what: string) => `${what} copied.`,
-  notCopied: (what: string) => `Couldn't copy the ${what.toLowerCase()}.`,
   deleted: 'Deleted.',
-  deleteThing: (noun: string) => `Delete ${noun}…`,
-  deleteThis: (noun: string) => `Delete this ${noun}?`,
-  notFound: (noun: string) => `${noun} not found`,
-  all: (page: string) => `All ${page}`,
-  showLess: 'Show less',
-  showAll: (characters: number) => `Show all ${grouped(characters)} characters`,
-  notLoaded: "This page couldn't be loaded",
-  whyNotLoaded: "The relay was upgraded, or it can't be reached.",
-  unreachable:
-    "The relay isn't responding. Check that it's running and this device is on its network.",
-  foreignAnswer: (status: number) =>
-    `Something between this page and the relay returned ${status}.`,
-  /** `issue` says what is wrong with the value of a field. */
-  wrongField: (issue: string) => `It ${issue}.`,
-  notStored: "Your browser isn't saving data for this page",
-  whyNotStored:
-    'You may be in a private window, or a setting blocks storage. You can sign in, but only in this tab, and again after every reload.',
 } as const
 
 const UNITS = ['kilobyte', 'megabyte', 'gigabyte', 'terabyte'] as const

@@ -6,62 +6,10 @@ import { grouped } from './common.ts'
 import { type Kinds, lineName, practiceNumbers, isReady } from './line-states.ts'
 
 export const KEYS = {
-  title: 'Keys',
-  lead: 'Use a separate key for each app so you can revoke them individually.',
   newKey: 'New key',
-  none: 'No keys yet',
-  whyNone:
-    'Apps need a key to send and receive. Create one, and run the command that comes with it.',
-  active: 'API keys',
-  revoked: 'Revoked keys',
-  revokedCount: (count: number) => `Revoked keys (${grouped(count)})`,
   name: 'Name',
   key: 'Key',
-  lastUsed: 'Last used',
-  created: 'Created',
-  by: ' by ',
-  revokedAt: 'Revoked',
-  revoke: 'Revoke',
-  never: 'Never',
-  save: 'Save your key and secret',
-  create: 'Create key',
-  namePlaceholder: 'Booking system',
-  nameHint: "The app that uses it. You'll type this name to revoke the key.",
-  secret: 'Secret',
-  command: 'Command',
-  firstMessage: 'Send a first message',
-  readMessages: 'Read messages',
-  keep: "You won't see the secret again. Keep both private, and give them only to your app.",
-  didRevoke: 'Key revoked.',
-  revokeThis: 'Revoke this key?',
-  revokeWords:
-    "Apps that use it will lose access immediately. This can't be undone. To confirm, type ",
-  typed: 'Key name',
-  typedHint: (start: string) => `Or the start of the key: ${start}`,
-  leftTitle: 'Key revoked. What it created still works.',
-  leftWords:
-    'These were created with this key and are still active. Check that you recognize them.',
-  reviewWebhooks: 'Review webhooks',
-  webhooks: 'Webhooks',
-  may: 'May',
-  expired: 'Expired',
   permissions: 'Permissions',
-  sentence: ['This key may', 'on', 'to', 'with'],
-  fields: {
-    scopes: 'What it may do',
-    line: 'Lines',
-    recipients: 'Recipients',
-    rate: 'Messages an hour',
-    approval: 'Approval',
-    expiry: 'Validity',
-  },
-  allLines: 'all lines',
-  allow: 'Numbers and email addresses',
-  allowHint: 'One on each line. The key can write to nobody else.',
-  everything: 'May do everything',
-  replaceAllowed: 'Replace NUMBER with someone the key is allowed to write to.',
-  replaceNumber: 'Replace NUMBER with one of your own phone numbers, e.g. +12025550123.',
-  worksAsIs: 'Works as is: a simulated line sends to a simulated contact.',
 } as const
 
 const CREATORS: Readonly<Record<string, string>> = {
@@ -102,23 +50,10 @@ export const RECIPIENT_CHOICES: readonly Choice<KeyRules['recipients']>[] = [
   { value: 'replied_within_24h', text: 'people who wrote within 24 hours' },
   { value: 'list', text: 'certain people only' },
 ]
-export const RATE_CHOICES: readonly Choice[] = [
-  { value: '', text: 'any number of messages' },
-  ...['10', '30', '100', '300'].map((value) => ({
-    value,
-    text: `at most ${value} messages an hour`,
-  })),
-]
 export const APPROVAL_CHOICES: readonly Choice<KeyRules['approval']>[] = [
   { value: 'never', text: 'no approval' },
   { value: 'new_contacts', text: 'approval for new contacts' },
   { value: 'always', text: 'approval for every message' },
-]
-export const EXPIRY_CHOICES: readonly Choice[] = [
-  { value: '', text: 'until revoked' },
-  { value: '30', text: 'for 30 days' },
-  { value: '90', text: 'for 90 days' },
-  { value: '365', text: 'for a year' },
 ]
 
 const LIST = new Intl.ListFormat('en', { style: 'narrow' })
@@ -127,9 +62,9 @@ const LIST = new Intl.ListFormat('en', { style: 'narrow' })
 export function keySentence(key: Key, lines: readonly PhoneLine[]): string {
   const { scopes, phone_line_ids: ids, rules, expires_at: end } = key
   const isPlain = [scopes, ids, rules, end].every((limit) => limit === undefined)
-  if (isPlain) return KEYS.everything
+  if (isPlain) return 'May do everything'
   const parts = [
-    scopes === undefined ? KEYS.everything : `${KEYS.may} ${scopeWords(scopes)}`,
+    scopes === undefined ? 'May do everything' : `May ${scopeWords(scopes)}`,
     ids && `on ${lineWords(ids, lines)}`,
     ...(rules === undefined ? [] : ruleWords(rules)),
     end && `until ${dateWords(end)}`,
@@ -182,7 +117,7 @@ export function firstCall(
   const headers = `  -H 'X-API-Key: ${key}' \\\n  -H 'X-API-Secret: ${secret}'`
   if (scopes?.includes('messages:send') === false) {
     const curl = `curl ${origin}/api/v1/messages \\\n${headers}`
-    return { title: KEYS.readMessages, curl, recipient: '' }
+    return { title: 'Read messages', curl, recipient: '' }
   }
   const isForAnyone = created.rules === undefined || created.rules.recipients === 'anyone'
   const { line, reader } = firstLine(lines, kinds)
@@ -196,11 +131,14 @@ export function firstCall(
     `  -H 'Content-Type: application/json' \\`,
     `  -d '${body}'`,
   ].join('\n')
-  const replace = isForAnyone ? KEYS.replaceNumber : KEYS.replaceAllowed
+  const replace = isForAnyone
+    ? 'Replace NUMBER with one of your own phone numbers, e.g. +12025550123.'
+    : 'Replace NUMBER with someone the key is allowed to write to.'
   return {
-    title: KEYS.firstMessage,
+    title: 'Send a first message',
     curl,
-    recipient: to === 'NUMBER' ? replace : KEYS.worksAsIs,
+    recipient:
+      to === 'NUMBER' ? replace : 'Works as is: a simulated line sends to a simulated contact.',
   }
 }
 

@@ -1,44 +1,6 @@
-// Sentences of the form of a webhook, its secret, and the events it can have.
+// The events that a webhook can have.
 
 import type { Webhook } from '../../api/webhooks.ts'
-
-/** The form of a webhook, and its secret. */
-export const WEBHOOK_FORM = {
-  sentTo: (url: string) => `Events will be sent to ${url}`,
-  overHttp:
-    'Receives POST requests. With http, others can read events in transit: fine on this computer and your own network, otherwise use https.',
-  overHttps: 'Receives POST requests. URLs on this computer and your own network work, too.',
-  events: 'Events',
-  chooseEvents: 'Choose at least one.',
-  lines: 'Lines',
-  linesHint: 'Choose none for the events of all lines.',
-  attachments: 'Attachments',
-  attachmentLinks: 'Include download links',
-  attachmentLinksHint: 'Events have a link for each file that works for 7 days without an API key.',
-  description: 'Description',
-  descriptionExample: 'Booking system',
-  settings: 'Events and URL',
-  save: 'Save',
-  saved: 'Saved.',
-  secretTitle: 'Signing secret',
-  secretHint: "Signs every event. If it's lost or someone else may know it, create a new one.",
-  newSecret: 'New secret…',
-  newSecretTitle: 'Create a new secret?',
-  createSecret: 'Create secret',
-  bothValid:
-    'Both secrets are valid for 24 hours, so you can update your endpoint without losing events.',
-  oldValid: 'The old secret stays valid for 24 hours.',
-  saveSecret: 'Save your signing secret',
-  onlyOnce: "You won't see the secret again.",
-  secret: 'Secret',
-  secretUse:
-    'Your app uses it to verify that events come from this relay, following Standard Webhooks.',
-  readGuide: 'Read the guide',
-  deleteNoun: 'webhook',
-  deleteConsequence: "Its pending events and its secret will be deleted. This can't be undone.",
-  addedAt: 'Added',
-  deleteHint: 'To stop events for a while, pause it instead.',
-} as const
 
 type EventGroup =
   | 'Messages'
