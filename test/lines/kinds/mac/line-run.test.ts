@@ -4,7 +4,7 @@
 import { expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 
-import { readCheckpoint } from '../../../../src/lines/kinds/mac/reading.ts'
+import { readCheckpoint } from '../../../../src/lines/kinds/mac/checkpoint.ts'
 import { messagesOf, runLine } from '../../../contract/line-rig.ts'
 import { attendedMac, makeMacRig } from '../../../contract/mac-rig.ts'
 
