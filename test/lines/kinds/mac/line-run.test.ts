@@ -55,6 +55,23 @@ test('nothing is told after an event that could not be made durable, also not of
   expect(rig.line.events.length).toBe(count)
 })
 
+test('a send that is under way when the line ends is proven by its row all the same', async () => {
+  await using rig = await attendedMac()
+  const leaving = new AbortController()
+
+  const outcome = await rig.line.send(
+    'hello',
+    async () => {
+      leaving.abort()
+      rig.line.abort()
+      return true
+    },
+    leaving.signal,
+  )
+
+  expect(outcome).toMatchObject({ outcome: 'accepted' })
+})
+
 test('a line that has ended holds its database open no longer', async () => {
   await using rig = await attendedMac()
   rig.model.receive(FRIEND, 'hello')
