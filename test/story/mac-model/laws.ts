@@ -174,24 +174,28 @@ function wrongAbout(send: Send, sent: Sent): string | null {
 }
 
 function wrongInList(send: Send, sent: Sent): string | null {
-  const { lived, events, messages, hasCrash, hasStop } = sent
+  const { lived, events, messages } = sent
   const same = messages.filter(({ text }) => text === send.text)
   const [message, ...more] = same.filter(({ source }) => source === 'api')
   if (more.length > 0 || message?.handle !== send.person.handle) return 'not stored once'
   const other = same.find(({ source }) => source !== 'api')
   if (other !== undefined) return `listed again as typed on the device, for ${other.handle}`
   const { status, error } = message
-  // Its text follows its file, and does not after a stop in between: nobody knows then which of them left.
-  const isHalf = hasStop && send.fate === 'slow file' && status === 'uncertain'
-  const isTrue = isHalf || isEnd(send, status, hasCrash && lived.carried(send.text) === 0)
+  const isTrue = isEnd(send, status, { ...sent, isLost: lived.carried(send.text) === 0 })
   if (!isTrue) return `ended as ${status} ${error?.code ?? ''}`
   const failures = countOf(events, 'message.failed', new Set([message.id]))
   const isTold = WENT.has(status) ? failures === 0 : status !== 'failed' || failures === 1
   return isTold ? null : `is ${status}, and told as failed ${failures} times`
 }
 
-function isEnd(send: Send, status: string, mayBeLost: boolean): boolean {
-  if (mayBeLost && (status === 'uncertain' || status === 'failed')) return true
+function isEnd(
+  send: Send,
+  status: string,
+  { hasCrash, hasStop, isLost }: Pick<Sent, 'hasCrash' | 'hasStop'> & { readonly isLost: boolean },
+): boolean {
+  if (hasCrash && isLost && (status === 'uncertain' || status === 'failed')) return true
+  // Its text follows its file, and does not after a stop in between: nobody knows then which of them left.
+  if (hasStop && send.fate === 'slow file' && status === 'uncertain') return true
   return endOf(send) === 'sent' ? WENT.has(status) : status === 'failed'
 }
 

@@ -29,6 +29,8 @@ const URGENT_MAX = 200
 /** Beyond so many patient rows, a further one is not waited for. */
 const PATIENT_MAX = 200
 
+const MORE: RowMatch = { kind: 'more' }
+
 export class Reading {
   readonly #tools: ReadingTools
   readonly #incomplete: IncompleteRows
@@ -182,9 +184,7 @@ export class Reading {
 
   #outcomeOf(db: ChatDb, row: MessageRow, isBackFill: boolean): Outcome {
     const { own } = this.#tools
-    if (this.#repeats.has(row.guid)) return null
-    const match = own.match(row)
-    if (match?.kind === 'more' || match?.kind === 'misrouted') this.#noteRepeat(row)
+    const match = this.#repeats.has(row.guid) ? MORE : own.match(row)
     if (match !== null) return this.#ownEvent(row, match)
     // During a send, no row can be matched for certain: its own may lack its text still.
     if (row.isFromMe && own.isInFlight) return 'wait'
@@ -232,6 +232,7 @@ export class Reading {
   /** Event for a row of ours; null while its send is under way. */
   #ownEvent(row: MessageRow, match: RowMatch): Outcome {
     const { clock, own, parts } = this.#tools
+    if (match.kind === 'more' || match.kind === 'misrouted') this.#noteRepeat(row)
     if (match.kind !== 'failing') return settledEvent(this.#tools, match, row, clock.now())
     // A part without an error is on its way, for as long as its file takes.
     if (row.state.error === 0 && match.part !== undefined) return 'wait_patiently'
