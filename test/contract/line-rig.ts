@@ -85,7 +85,8 @@ export async function runLine(rig: LineRig, driver: LineDriver, more: Partial<Dr
   const end = async () => {
     controller.abort()
     await rig.clock.advance(0)
-    await ended
+    // A send that is under way goes on for a while.
+    await inTime(rig, ended)
   }
   const session = (): LineSession => {
     const online = events.findLast((event) => event.type === 'online')

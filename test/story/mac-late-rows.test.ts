@@ -164,6 +164,22 @@ for (const schema of SCHEMAS) {
     expect(news()).toEqual(['message.received: Lunch', 'message.edited: Lunch\nat noon'])
   })
 
+  test(`${schema}: words that come late into history are its text, and no news`, async () => {
+    using box = new MacBox(schema)
+    await using started = await startBox(box)
+    const { relay, news } = started
+    const date = box.model.file.date(relay.clock.now() - 2 * DAY_MS)
+    const { rowId } = box.model.receive(FRIEND, '', { attributedBody: null, date })
+    await relay.clock.advance(15_000)
+
+    box.model.file.set(rowId, { text: 'at noon' })
+    await relay.clock.advance(2_000)
+
+    const { data } = await relay.get('/api/v1/messages')
+    expect(data.map(({ text }: Json) => text)).toEqual(['at noon'])
+    expect(news()).toEqual([])
+  })
+
   test.each([...NO_DATES])(
     `${schema}: of rows with the date %s that come together none is news`,
     async (_, date) => {

@@ -1,7 +1,7 @@
 // Holds what the relay knows at the end of a history against what it has to know.
 
 import type { Json } from '../../support/test-relay.ts'
-import type { Run, Send } from './history.ts'
+import type { Run, Send, Trouble } from './history.ts'
 import {
   endOf,
   expectedOf,
@@ -136,9 +136,17 @@ function countOf(events: readonly Event[], name: string, ids: ReadonlySet<string
 
 function sendFaults({ run, lived, events, messages }: Seen): readonly Fault[] {
   const faults: Fault[] = []
-  const hasCrash = run.moves.some((move) => move.kind === 'trouble' && move.what === 'crash')
+  const has = (what: Trouble['what']) =>
+    run.moves.some((move) => move.kind === 'trouble' && move.what === what)
   for (const send of run.moves.filter((move): move is Send => move.kind === 'send')) {
-    const words = wrongAbout(send, { run, lived, events, messages, hasCrash })
+    const words = wrongAbout(send, {
+      run,
+      lived,
+      events,
+      messages,
+      hasCrash: has('crash'),
+      hasStop: has('stopped'),
+    })
     if (words === null) continue
     const law = isRefused(run, send) ? 'STOP is heard' : 'a send ends in the truth'
     const told = `${words}: "${send.text}" to ${send.person.handle} (${send.fate})`
@@ -147,7 +155,10 @@ function sendFaults({ run, lived, events, messages }: Seen): readonly Fault[] {
   return faults
 }
 
-type Sent = Omit<Seen, 'conversations' | 'expected'> & { readonly hasCrash: boolean }
+type Sent = Omit<Seen, 'conversations' | 'expected'> & {
+  readonly hasCrash: boolean
+  readonly hasStop: boolean
+}
 
 function wrongAbout(send: Send, sent: Sent): string | null {
   const { run, lived } = sent
@@ -162,22 +173,29 @@ function wrongAbout(send: Send, sent: Sent): string | null {
     : `answered ${status} ${JSON.stringify(body)}`
 }
 
-function wrongInList(send: Send, { lived, events, messages, hasCrash }: Sent): string | null {
+function wrongInList(send: Send, sent: Sent): string | null {
+  const { lived, events, messages } = sent
   const same = messages.filter(({ text }) => text === send.text)
   const [message, ...more] = same.filter(({ source }) => source === 'api')
   if (more.length > 0 || message?.handle !== send.person.handle) return 'not stored once'
   const other = same.find(({ source }) => source !== 'api')
   if (other !== undefined) return `listed again as typed on the device, for ${other.handle}`
   const { status, error } = message
-  const isTrue = isEnd(send, status, hasCrash && lived.carried(send.text) === 0)
+  const isTrue = isEnd(send, status, { ...sent, isLost: lived.carried(send.text) === 0 })
   if (!isTrue) return `ended as ${status} ${error?.code ?? ''}`
   const failures = countOf(events, 'message.failed', new Set([message.id]))
   const isTold = WENT.has(status) ? failures === 0 : status !== 'failed' || failures === 1
   return isTold ? null : `is ${status}, and told as failed ${failures} times`
 }
 
-function isEnd(send: Send, status: string, mayBeLost: boolean): boolean {
-  if (mayBeLost && (status === 'uncertain' || status === 'failed')) return true
+function isEnd(
+  send: Send,
+  status: string,
+  { hasCrash, hasStop, isLost }: Pick<Sent, 'hasCrash' | 'hasStop'> & { readonly isLost: boolean },
+): boolean {
+  if (hasCrash && isLost && (status === 'uncertain' || status === 'failed')) return true
+  // Its text follows its file, and does not after a stop in between: nobody knows then which of them left.
+  if (hasStop && send.fate === 'slow file' && status === 'uncertain') return true
   return endOf(send) === 'sent' ? WENT.has(status) : status === 'failed'
 }
 

@@ -124,13 +124,26 @@ export class MacWorld {
   async pass(ms: number): Promise<void> {
     const end = this.clock.monotonic() + ms
     await this.#keepFiles()
-    for (;;) {
-      const due = this.#timers.toSorted((a, b) => a.at - b.at)[0]
-      if (due === undefined || due.at > end) break
-      this.#timers.splice(this.#timers.indexOf(due), 1)
-      await this.#elapse(due.at - this.clock.monotonic())
-      due.act()
+    for (let due = this.#nextDue; due !== undefined && due <= end; due = this.#nextDue) {
+      await this.#elapseTo(due)
       await this.#keepFiles()
+    }
+    await this.#elapseTo(end)
+  }
+
+  get #nextDue(): number | undefined {
+    return this.#timers.map(({ at }) => at).toSorted((a, b) => a - b)[0]
+  }
+
+  /** Lets time pass, and what is due meanwhile happen in time. */
+  async #elapseTo(end: number): Promise<void> {
+    for (let due = this.#nextDue; due !== undefined && due <= end; due = this.#nextDue) {
+      await this.#elapse(due - this.clock.monotonic())
+      const [timer] = this.#timers.splice(
+        this.#timers.findIndex(({ at }) => at === due),
+        1,
+      )
+      timer?.act()
     }
     await this.#elapse(end - this.clock.monotonic())
   }
@@ -197,7 +210,7 @@ export class MacWorld {
   async until(isSo: () => boolean): Promise<void> {
     const look = async () => {
       if (isSo()) return true
-      await this.clock.advance(100)
+      await this.#elapseTo(this.clock.monotonic() + 100)
       return null
     }
     await eventually('it happens', look, REAL_MS).catch(() => {})

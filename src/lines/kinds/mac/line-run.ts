@@ -10,6 +10,7 @@ import {
   LineEvents,
   type LineListener,
   type LineSession,
+  type SendOutcome,
   type Settlement,
 } from '../../driver.ts'
 import type { ChatDb } from './chat-db.ts'
@@ -58,6 +59,8 @@ export class MacLineRun {
   readonly #condition: Condition
   readonly #vanishing: VanishingSends
   readonly #session: LineSession
+  /** Sends under way, which go on for a while after the end of the run. */
+  readonly #sends = new Set<Promise<SendOutcome>>()
   readonly database: DatabaseWatch
   #healthySince: number | null = null
   /** Last check of the history for reasons against sending, and its result. */
@@ -120,6 +123,8 @@ export class MacLineRun {
       this.#sweep(inner),
     ].map((loop) => loop.finally(() => end.abort()))
     const ended = await Promise.allSettled(loops)
+    // Their rows are still read.
+    await Promise.allSettled(this.#sends)
     this.database.close()
     if (signal.aborted) return
     const failed = ended.find((loop) => loop.status === 'rejected')
@@ -233,8 +238,13 @@ export class MacLineRun {
       capacity: 1,
       knows: async (handle) => db()?.knowsHandle(handle) ?? false,
       send: (message, pointOfNoReturn, signal) =>
-        sendMessage(sending, message, pointOfNoReturn, signal),
+        this.#during(sendMessage(sending, message, pointOfNoReturn, signal)),
     }
+  }
+
+  #during(send: Promise<SendOutcome>): Promise<SendOutcome> {
+    this.#sends.add(send)
+    return send.finally(() => this.#sends.delete(send))
   }
 
   async #publish(events: readonly LineEvent[]): Promise<void> {

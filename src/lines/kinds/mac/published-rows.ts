@@ -18,12 +18,13 @@ type PublishedRow = {
   readonly files: ReadonlySet<string>
   /** It had nothing but perhaps a subject. */
   readonly isBlank: boolean
+  readonly isHistory: boolean
 }
 
 /** Files and words that came into rows after they were published. */
 type Additions = {
   readonly files: readonly { readonly messageGuid: string; readonly file: FileRow }[]
-  readonly rowsWithWords: readonly MessageRow[]
+  readonly rowsWithWords: readonly { readonly row: MessageRow; readonly isHistory: boolean }[]
 }
 
 export class PublishedRows {
@@ -34,10 +35,12 @@ export class PublishedRows {
     this.#clock = clock
   }
 
-  take(row: MessageRow, fileGuids: readonly string[]): void {
+  /** Of history only the words are awaited, if it has none. */
+  take(row: MessageRow, fileGuids: readonly string[], isHistory: boolean): void {
     const files = new Set([...fileGuids, ...row.inlineEmoji.map(({ guid }) => guid)])
     const [since, isBlank] = [this.#clock.monotonic(), isOfUnknownContent(row)]
-    this.#rows.set(row.rowId, { guid: row.guid, since, files, isBlank })
+    if (isHistory && !isBlank) return
+    this.#rows.set(row.rowId, { guid: row.guid, since, files, isBlank, isHistory })
     dropOldest(this.#rows, ROWS_MAX)
   }
 
@@ -55,17 +58,18 @@ export class PublishedRows {
     const joined = db.filesAt([...this.#rows.keys()])
     const found = new Map([...joined, ...filled.map(({ rowId, files }) => [rowId, files] as const)])
     const files = [...found].flatMap(([rowId, all]) => this.#newFiles(rowId, all))
-    const rowsWithWords = filled.filter(({ rowId }) => this.#rows.get(rowId)?.isBlank === true)
-    for (const row of rowsWithWords) {
+    const rowsWithWords = filled.flatMap((row) => {
       const published = this.#rows.get(row.rowId)
-      if (published !== undefined) this.#rows.set(row.rowId, { ...published, isBlank: false })
-    }
+      if (published?.isBlank !== true) return []
+      this.#rows.set(row.rowId, { ...published, isBlank: false })
+      return [{ row, isHistory: published.isHistory }]
+    })
     return { files, rowsWithWords }
   }
 
   #newFiles(rowId: number, all: readonly FileRow[]): Additions['files'] {
     const published = this.#rows.get(rowId)
-    if (published === undefined) return []
+    if (published === undefined || published.isHistory) return []
     const added = all.filter(({ guid, isHidden }) => !isHidden && !published.files.has(guid))
     if (added.length === 0) return []
     const files = new Set([...published.files, ...added.map(({ guid }) => guid)])

@@ -1,16 +1,14 @@
 // The way in of a Mac line: rows above the cursor become events, in order. Rows that are not complete yet
 // wait, with later rows of the same person behind them; the checkpoint remembers them.
 
-import { Type } from 'typebox'
-import { Compile } from 'typebox/compile'
-
 import type { Handle } from '../../../domain/handle.ts'
 import type { Clock } from '../../../system/clock.ts'
 import type { LineEvent } from '../../driver.ts'
-import type { MessageRow, RowId } from './chat-db-rows.ts'
+import type { MessageRow } from './chat-db-rows.ts'
 import type { ChatDb } from './chat-db.ts'
+import { type Checkpoint, checkpointText, REPEATS_MAX } from './checkpoint.ts'
 import { ageOf, type Circumstances, classify, isMessage, OLD_AGE_MS } from './classify.ts'
-import { EditWatch, type KnownEdits } from './edits.ts'
+import { EditWatch } from './edits.ts'
 import { keyOf } from './expectation.ts'
 import { failedEvent, type RowMatch, settledEvent } from './own-messages.ts'
 import { WATCHED_MS } from './published-rows.ts'
@@ -18,57 +16,6 @@ import { Replays } from './replays.ts'
 import { type Classified, type Counted, type ReadingTools, RowEvents } from './row-events.ts'
 import { ERROR_GRACE_MS, reasonOf } from './status-tracker.ts'
 import { UndatedRows } from './undated-rows.ts'
-
-/** Position of a Mac line in chat.db; the core stores it in the transaction of the published events. */
-export type Checkpoint = {
-  /** Rows up to this ROWID were published, except for `incomplete`. */
-  readonly rowId: number
-  /** ROWIDs of rows that were read and are not complete yet. */
-  readonly incomplete: readonly number[]
-  /** `sqlite_sequence` of the table; it never falls while the database is the same. */
-  readonly sequence: number
-  /** Some of the newest rows: the fingerprint of the database. */
-  readonly lastRows: readonly RowId[]
-  /** Time of the first run of this line, in milliseconds since 1970. */
-  readonly since: number
-  /** Last moment at which all had been well for a while: the age of a row is counted to it, not to now. */
-  readonly healthyAt: number
-  /** Date of the latest message that was published. */
-  readonly lastAt: number
-  /** Edits that are known; absent in the checkpoint of an earlier version. */
-  readonly edits?: KnownEdits | undefined
-}
-
-/** Two kinds of dates, each with as many edits as one look finds. */
-const EDITS_MAX = 2_000
-const Count = Type.Integer({ minimum: 0 })
-const SHAPE = Compile(
-  Type.Object({
-    rowId: Count,
-    incomplete: Type.Array(Count, { maxItems: 1_000 }),
-    sequence: Count,
-    lastRows: Type.Array(Type.Object({ rowId: Count, guid: Type.String() }), { maxItems: 100 }),
-    since: Type.Number(),
-    healthyAt: Type.Number(),
-    lastAt: Type.Number(),
-    edits: Type.Optional(Type.Array(Type.Tuple([Count, Type.Number()]), { maxItems: EDITS_MAX })),
-  }),
-)
-
-export function checkpointText(checkpoint: Checkpoint): string {
-  return JSON.stringify(checkpoint)
-}
-
-/** Null for none, and for one of an unknown form: the line then starts from the present. */
-export function readCheckpoint(text: string | null): Checkpoint | null {
-  if (text === null) return null
-  try {
-    const value: unknown = JSON.parse(text)
-    return SHAPE.Check(value) ? value : null
-  } catch {
-    return null
-  }
-}
 
 /** Result of a row: an event, nothing, or another look at it. */
 type Outcome = LineEvent | 'wait' | 'wait_patiently' | null
@@ -82,6 +29,8 @@ const URGENT_MAX = 200
 /** Beyond so many patient rows, a further one is not waited for. */
 const PATIENT_MAX = 200
 
+const MORE: RowMatch = { kind: 'more' }
+
 export class Reading {
   readonly #tools: ReadingTools
   readonly #incomplete: IncompleteRows
@@ -90,6 +39,7 @@ export class Reading {
   readonly #undated: UndatedRows
   readonly #edits: EditWatch
   readonly #events: RowEvents
+  readonly #repeats: Set<string>
   #checkpoint: Checkpoint
 
   constructor(tools: ReadingTools, checkpoint: Checkpoint) {
@@ -101,6 +51,7 @@ export class Reading {
     this.#undated = new UndatedRows(tools.clock)
     this.#edits = new EditWatch(checkpoint.edits ?? [])
     this.#events = new RowEvents(tools)
+    this.#repeats = new Set(checkpoint.repeats)
   }
 
   get checkpoint(): Checkpoint {
@@ -217,6 +168,7 @@ export class Reading {
       // A wrong date, or a clock that was wrong, is not later than now.
       lastAt: Math.min(Math.max(this.#checkpoint.lastAt, ...dates), this.#tools.clock.now()),
       edits: this.#edits.known,
+      repeats: [...this.#repeats],
     }
     const checkpoint = checkpointText(next)
     const [only] = events
@@ -232,7 +184,7 @@ export class Reading {
 
   #outcomeOf(db: ChatDb, row: MessageRow, isBackFill: boolean): Outcome {
     const { own } = this.#tools
-    const match = own.match(row)
+    const match = this.#repeats.has(row.guid) ? MORE : own.match(row)
     if (match !== null) return this.#ownEvent(row, match)
     // During a send, no row can be matched for certain: its own may lack its text still.
     if (row.isFromMe && own.isInFlight) return 'wait'
@@ -244,6 +196,12 @@ export class Reading {
     if (this.#incomplete.isPatient(row) || patientCount < PATIENT_MAX) return 'wait_patiently'
     const atOnce = classify(row, { ...circumstances, waitedMs: Infinity })
     return atOnce.kind === 'incomplete' ? null : this.#toEvent(db, row, atOnce)
+  }
+
+  #noteRepeat({ guid }: MessageRow): void {
+    this.#repeats.add(guid)
+    const [oldest] = this.#repeats
+    if (this.#repeats.size > REPEATS_MAX && oldest !== undefined) this.#repeats.delete(oldest)
   }
 
   /** Not later than now, if the clock was ahead before. */
@@ -262,7 +220,11 @@ export class Reading {
       isBackFill,
       isAlone: this.#undated.isAlone(row),
       isOwnAlias,
-      isReplay: (found) => this.#replays.isReplay(found, db.equalsOf(found)),
+      isReplay: (found) => {
+        const isReplay = this.#replays.isReplay(found, db.equalsOf(found))
+        if (isReplay) this.#noteRepeat(found)
+        return isReplay
+      },
       db,
     }
   }
@@ -270,6 +232,7 @@ export class Reading {
   /** Event for a row of ours; null while its send is under way. */
   #ownEvent(row: MessageRow, match: RowMatch): Outcome {
     const { clock, own, parts } = this.#tools
+    if (match.kind === 'more' || match.kind === 'misrouted') this.#noteRepeat(row)
     if (match.kind !== 'failing') return settledEvent(this.#tools, match, row, clock.now())
     // A part without an error is on its way, for as long as its file takes.
     if (row.state.error === 0 && match.part !== undefined) return 'wait_patiently'

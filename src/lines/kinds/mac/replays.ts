@@ -15,8 +15,6 @@ export class Replays {
   readonly #startedAt: number
   /** By guid, oldest first; by the monotonic clock. */
   readonly #seenAt = new Map<string, number>()
-  /** Guids that were found to be replays: in a database that is rebuilt they may stand before what they repeat. */
-  readonly #known = new Map<string, true>()
 
   constructor(clock: Clock) {
     this.#clock = clock
@@ -41,13 +39,6 @@ export class Replays {
    * of them has one replay at a time: the second of two new rows is a message that came by iCloud alone.
    */
   isReplay(row: MessageRow, equals: readonly MessageRow[]): boolean {
-    if (!this.#known.has(row.guid) && !this.#repeats(row, equals)) return false
-    this.#known.set(row.guid, true)
-    dropOldest(this.#known, SEEN_MAX)
-    return true
-  }
-
-  #repeats(row: MessageRow, equals: readonly MessageRow[]): boolean {
     const agoMs = this.#agoMs(row)
     const isOld = (other: MessageRow) => this.#agoMs(other) - agoMs > APART_MS
     const isCopy = (other: MessageRow) =>

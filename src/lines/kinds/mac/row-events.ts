@@ -88,11 +88,11 @@ export class RowEvents {
   /** Files and words that came into rows after they were published. */
   additions(db: ChatDb): readonly LineEvent[] {
     const { files, rowsWithWords } = this.#published.look(db)
-    const edits = rowsWithWords.flatMap((row) => {
+    const edits = rowsWithWords.flatMap(({ row, isHistory }) => {
       const text = readableText(row, db)
       const guid = `${row.guid}:completed`
       const at = timestamp(this.#tools.clock.now())
-      const base = { guid, at, isHistory: false, group: this.#groupIn(db, row) }
+      const base = { guid, at, isHistory, group: this.#groupIn(db, row) }
       const change = { ...base, kind: 'edited' as const, targetGuid: row.guid, text, edits: [] }
       return text === '' ? [] : [{ type: 'change' as const, change, checkpoint: null }]
     })
@@ -105,6 +105,7 @@ export class RowEvents {
     this.#published.take(
       row,
       row.files.map(({ guid }) => guid),
+      false,
     )
   }
 
@@ -120,11 +121,8 @@ export class RowEvents {
     if (row.bodyProblem !== null) this.#count('undecodable')
     if (isFromMe && !isHistory) tracker.settle(row, clock.now())
     const attachments = files.attachmentsOf(row, isHistory)
-    if (!isHistory)
-      this.#published.take(
-        row,
-        attachments.map((file) => file.guid),
-      )
+    const fileGuids = attachments.map((file) => file.guid)
+    this.#published.take(row, fileGuids, isHistory)
     const [at, service] = [timestamp(found.at), serviceOf(state)]
     const message = { guid, handle, text, isFromMe, service, at, isHistory, withheld }
     return {

@@ -4,7 +4,7 @@
 import { expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 
-import { readCheckpoint } from '../../../../src/lines/kinds/mac/reading.ts'
+import { readCheckpoint } from '../../../../src/lines/kinds/mac/checkpoint.ts'
 import { messagesOf, runLine } from '../../../contract/line-rig.ts'
 import { attendedMac, makeMacRig } from '../../../contract/mac-rig.ts'
 
@@ -53,6 +53,23 @@ test('nothing is told after an event that could not be made durable, also not of
   await sending
 
   expect(rig.line.events.length).toBe(count)
+})
+
+test('a send that is under way when the line ends is proven by its row all the same', async () => {
+  await using rig = await attendedMac()
+  const leaving = new AbortController()
+
+  const outcome = await rig.line.send(
+    'hello',
+    async () => {
+      leaving.abort()
+      rig.line.abort()
+      return true
+    },
+    leaving.signal,
+  )
+
+  expect(outcome).toMatchObject({ outcome: 'accepted' })
 })
 
 test('a line that has ended holds its database open no longer', async () => {

@@ -4,7 +4,7 @@
 import { expect, test } from 'bun:test'
 
 import type { LineEvent } from '../../../../src/lines/driver.ts'
-import { checkpointText, readCheckpoint } from '../../../../src/lines/kinds/mac/reading.ts'
+import { checkpointText, readCheckpoint } from '../../../../src/lines/kinds/mac/checkpoint.ts'
 import { NEVER } from '../../../../src/system/clock.ts'
 import { messagesOf, receiptsOf, runLine } from '../../../contract/line-rig.ts'
 import { attendedMac, makeMacRig, type MacRig } from '../../../contract/mac-rig.ts'

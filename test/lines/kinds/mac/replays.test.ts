@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'bun:test'
 
 import { deviceHandle } from '../../../../src/domain/handle.ts'
-import { checkpointText } from '../../../../src/lines/kinds/mac/reading.ts'
+import { checkpointText } from '../../../../src/lines/kinds/mac/checkpoint.ts'
 import { messagesOf, runLine, sendTo } from '../../../contract/line-rig.ts'
 import { attendedMac, makeMacRig, type MacRig } from '../../../contract/mac-rig.ts'
 import type { MessageValues } from '../../../support/mac/chat-db-file.ts'
@@ -156,19 +156,29 @@ test('a replay right after a start is told from what was read before it', async 
 
 test('what iCloud wrote once more is no second message in a database that was rebuilt since', async () => {
   for (const order of ['oldest_first', 'newest_first'] as const) {
-    await using rig = await attendedMac()
-    const { model, clock } = rig
-    const at = clock.now()
-    const write = () => model.file.receive({ from: FRIEND, text: 'hello', at })
-    write()
-    await clock.advance(2 * MINUTE_MS)
-    write()
-    await clock.advance(1_000)
+    for (const isRestarted of [false, true]) {
+      using rig = makeMacRig()
+      const { model, clock } = rig
+      let line = await runLine(rig, rig.driver)
+      const at = clock.now()
+      const write = () => model.file.receive({ from: FRIEND, text: 'hello', at })
+      write()
+      await clock.advance(2 * MINUTE_MS)
+      write()
+      await clock.advance(1_000)
+      const before = messagesOf(line.events)
+      if (isRestarted) {
+        const checkpoint = line.checkpoint()
+        await line.end()
+        line = await runLine(rig, rig.driver, { checkpoint })
+      }
 
-    model.replace({ keep: 100, order, into: 'new_file' })
-    await clock.advance(10_000)
+      model.replace({ keep: 100, order, into: 'new_file' })
+      await clock.advance(10_000)
+      await line.end()
 
-    const guids = messagesOf(rig.line.events).map(({ guid }) => guid)
-    expect(new Set(guids).size).toBe(1)
+      const guids = [...before, ...messagesOf(line.events)].map(({ guid }) => guid)
+      expect(new Set(guids).size).toBe(1)
+    }
   }
 })
