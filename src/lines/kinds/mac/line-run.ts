@@ -147,7 +147,8 @@ export class MacLineRun {
       await this.#publishState(signal)
       const before = clock.now()
       await clock.sleep(LOOK_MS, signal)
-      if (clock.now() - before > LOOK_MS + ASLEEP_MS) this.#wakeUp()
+      const asleepMs = clock.now() - before - LOOK_MS
+      if (asleepMs > ASLEEP_MS) this.#wakeUp(asleepMs)
     }
   }
 
@@ -167,7 +168,8 @@ export class MacLineRun {
   }
 
   /** The Mac was asleep: the database is opened again, and Messages gets a moment. */
-  #wakeUp(): void {
+  #wakeUp(asleepMs: number): void {
+    this.#own.sleep(asleepMs)
     this.#pacer.pause(SETTLE_MS)
     this.#healthySince = null
     this.database.close()

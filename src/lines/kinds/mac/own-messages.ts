@@ -111,6 +111,15 @@ export class OwnMessages {
     }
   }
 
+  /** The Mac was asleep for so long: a row that was on its way is dated as much later. */
+  sleep(ms: number): void {
+    for (const [id, expected] of this.#expected) {
+      const { expectation } = expected
+      const until = expectation.until + ms
+      this.#expected.set(id, { ...expected, expectation: { ...expectation, until } })
+    }
+  }
+
   rowOf(id: string): MessageRow | null {
     return this.#expected.get(id)?.row ?? null
   }

@@ -41,15 +41,16 @@ export class Replays {
   isReplay(row: MessageRow, equals: readonly MessageRow[]): boolean {
     const agoMs = this.#agoMs(row)
     const isOld = (other: MessageRow) => this.#agoMs(other) - agoMs > APART_MS
+    // Nobody writes the same twice at one time; but dates of SMS are whole seconds.
     const isCopy = (other: MessageRow) =>
-      other.at === row.at && (this.#agoMs(other) > agoMs || isOfOneMoment(row))
+      other.at === row.at &&
+      (hasMilliseconds(row) || (this.#isPast(row) && this.#agoMs(other) > agoMs))
     const oldCount = equals.filter(isOld).length
-    return (this.#isExact(row) && equals.some(isCopy)) || oldCount > equals.length - oldCount
+    return equals.some(isCopy) || oldCount > equals.length - oldCount
   }
 
-  /** Nobody writes the same twice at one time; but dates of fresh SMS are whole seconds. */
-  #isExact(row: MessageRow): boolean {
-    return row.at !== null && (hasMilliseconds(row) || this.#clock.now() - row.at > APART_MS)
+  #isPast({ at }: MessageRow): boolean {
+    return at !== null && this.#clock.now() - at > APART_MS
   }
 
   /** Time since a row was seen. One of before this run was seen when it was written, as far as anybody knows. */
@@ -61,11 +62,7 @@ export class Replays {
   }
 }
 
-/** Our own, dated to the millisecond: even if both rows came in one look, nobody sent twice at that moment. */
-function isOfOneMoment(row: MessageRow): boolean {
-  return row.isFromMe && hasMilliseconds(row)
-}
-
+/** Dated so exactly, even two rows that came in one look are one message: a Mac that wakes up sees both at once. */
 function hasMilliseconds({ at }: MessageRow): boolean {
   return at !== null && at % 1_000 !== 0
 }

@@ -39,6 +39,7 @@ const CASES: readonly (readonly [string, count: number, ...Row[]])[] = [
     { ms: 0, dated: 7 },
     { ms: 10_000, dated: 7 },
   ],
+  ['at once once more, with its exact date', 1, { ms: 0, dated: 7 }, { ms: 0, dated: 7 }],
   ['written twice within a second', 2, { ms: 0 }, { ms: 500, dated: 500 }],
   [
     'written twice, the second on its way for half a minute',
