@@ -1,5 +1,5 @@
-// The sentences of the page: each view has one file of them in `src/dashboard/words/`, and none stands
-// elsewhere.
+// A sentence of the page stands in the view that shows it. The tables in `src/dashboard/words/` are for what several
+// views say.
 
 import { expect, test } from 'bun:test'
 
@@ -7,66 +7,48 @@ import ts from 'typescript-5'
 
 import { sourceFiles, type SourceFile } from '../support/source-files.ts'
 
-const SPOKEN =
-  /^(?:aria-label|placeholder|title|label|hint|confirm|alt|lead|about|caption|consequence)$/
-/** Letters, but for a path, an address and a variable. */
-const WORDS = /^(?!\s*(?:\/|https?:|(?:HOST, )?HOOKLINE_))[^]*\p{L}{2}/u
+const TABLES = sourceFiles('src/dashboard/words/*.ts')
+const VIEWS = ['ts', 'tsx'].flatMap((ending) => sourceFiles(`src/dashboard/**/*.${ending}`))
 
-/** Two words that begin or end as a sentence does. */
-const SENTENCE = /^\p{Lu}[^]*\p{L}[,;:]? \p{L}|\p{L}[,;:]? \p{L}[^]*[.?!…]\s*$/u
-
-test('no sentence of the page stands outside of its files of words', () => {
-  const files = ['ts', 'tsx'].flatMap((ending) => sourceFiles(`src/dashboard/**/*.${ending}`))
-  const found = files.filter(({ path }) => !path.includes('/words/')).flatMap(sentencesIn)
+test('each word in a table is said by two views or more', () => {
+  const found = TABLES.flatMap((table) =>
+    wordsIn(table)
+      .filter(({ name, word }) => usersOf(table, name, word).length < 2)
+      .map(({ name, word }) => `${table.path}: ${name}.${word}`),
+  )
 
   expect(found).toEqual([])
 })
 
-function sentencesIn({ path, text }: SourceFile): readonly string[] {
+type Word = { readonly name: string; readonly word: string }
+
+/** Literal texts of the exported tables of a file: `COMMON.cancel`. */
+function wordsIn({ path, text }: SourceFile): readonly Word[] {
   const file = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true)
-  const found: string[] = []
-  const visit = (node: ts.Node): void => {
-    // An error that is thrown is a fault of the page, for its developers.
-    if (ts.isNewExpression(node) && node.expression.getText() === 'Error') return
-    const isText = ts.isStringLiteralLike(node) || ts.isTemplateExpression(node)
-    const sentences = isText ? literalsOf(node).filter(({ text }) => SENTENCE.test(text)) : []
-    for (const spoken of [...spokenBy(node), ...sentences]) {
-      if (!WORDS.test(spoken.text)) continue
-      const { line } = file.getLineAndCharacterOfPosition(spoken.getStart())
-      found.push(`${path}:${line + 1}: ${spoken.text.trim().slice(0, 60)}`)
-    }
-    node.forEachChild(visit)
-  }
-  visit(file)
-  return found
+  const declared = file.statements.flatMap((statement) =>
+    ts.isVariableStatement(statement) && statement.modifiers !== undefined
+      ? [...statement.declarationList.declarations]
+      : [],
+  )
+  return declared.flatMap(({ name, initializer }) => {
+    const table =
+      initializer && ts.isAsExpression(initializer) ? initializer.expression : initializer
+    if (table === undefined || !ts.isObjectLiteralExpression(table)) return []
+    return table.properties.flatMap((property) =>
+      ts.isPropertyAssignment(property) && ts.isStringLiteralLike(property.initializer)
+        ? [{ name: name.getText(), word: property.name.getText() }]
+        : [],
+    )
+  })
 }
 
-type Spoken = ts.Node & { readonly text: string }
-
-/** The literal texts that a piece of markup or a state shows or gives to a screen reader. */
-function spokenBy(node: ts.Node): readonly Spoken[] {
-  if (ts.isJsxText(node)) return [node]
-  if (ts.isPropertyAssignment(node)) {
-    const name = node.name.getText()
-    return name === 'text' || SPOKEN.test(name) ? literalsOf(node.initializer) : []
-  }
-  if (ts.isJsxAttribute(node)) {
-    const isSpoken = SPOKEN.test(node.name.getText()) && node.initializer !== undefined
-    return isSpoken ? literalsOf(node.initializer) : []
-  }
-  const isChild = ts.isJsxExpression(node) && !ts.isJsxAttribute(node.parent)
-  return isChild && node.expression !== undefined ? literalsOf(node.expression) : []
-}
-
-/** Literals that `node` is or may become; what is within a call or another element speaks for itself. */
-function literalsOf(node: ts.Node): readonly Spoken[] {
-  if (ts.isStringLiteralLike(node)) return [node]
-  if (ts.isTemplateExpression(node)) {
-    return [node.head, ...node.templateSpans.map(({ literal }) => literal)]
-  }
-  if (ts.isConditionalExpression(node)) return [node.whenTrue, node.whenFalse].flatMap(literalsOf)
-  if (ts.isBinaryExpression(node)) return literalsOf(node.right)
-  if (ts.isJsxExpression(node))
-    return node.expression === undefined ? [] : literalsOf(node.expression)
-  return ts.isParenthesizedExpression(node) ? literalsOf(node.expression) : []
+/** Files that say a word of a table, under whatever name they import it. */
+function usersOf(table: SourceFile, name: string, word: string): readonly string[] {
+  const own = table.path.replace(/^.*\//, '')
+  const users = VIEWS.filter(({ path, text }) => {
+    if (path !== table.path && !text.includes(`/${own}'`)) return false
+    const [, alias = name] = new RegExp(`\\b${name} as (\\w+)`).exec(text) ?? []
+    return new RegExp(`\\b${alias}(?:\\.${word}\\b|\\[)`).test(text)
+  })
+  return users.map(({ path }) => path)
 }
