@@ -13,7 +13,7 @@ const VIEWS: readonly (readonly [why: string, view: string, untrue: RegExp])[] =
     /webhooks? (?:is|are) failing/,
   ],
   ['keys read the metrics', 'settings-fields', /only this computer can/],
-  ['only issues are what needs attention', 'issues', /Messages (?:need|that need) attention/i],
+  ['only issues are what needs attention', 'issues', /title="[^"]*attention/i],
   ['the newest outgoing message may not be sent', 'line-figures', /Last sent/i],
   ['an outgoing message in a list may have failed', 'home', /Sent to/i],
   ['an outgoing message in a thread may have failed', 'bubble', /['"`]Sent:/i],

@@ -3,7 +3,6 @@
 
 import { NextMessage, NotedReport, PhoneMessage, PhoneReport, StoredMessage } from '../bridges.ts'
 import { NO_BODY, rows } from '../operation.ts'
-import {} from '../schema.ts'
 
 const OF = { of: 'bridges', tag: 'Shortcuts', audit: null } as const
 
