@@ -1,0 +1,44 @@
+// Each operation is served to the callers that its row names, and to nobody else.
+
+import { expect, test } from 'bun:test'
+
+import { type Callers, routeOf } from '../../src/api/operation.ts'
+import { OPERATIONS } from '../../src/api/operations.ts'
+import { dashboardRoutes, ownersRoutes, publicRoutes } from '../../src/http/routes.ts'
+import { NO_TOOLS } from './http-relay.ts'
+
+const NEVER = new AbortController().signal
+
+/** Who calls the routes of each of the three apps; what everyone may call is part of the API. */
+const APPS = [
+  { name: 'the network', make: publicRoutes, serves: ['keys', 'bridges', 'everyone'] },
+  {
+    name: 'the control socket',
+    make: ownersRoutes,
+    serves: ['keys', 'owner', 'control', 'everyone'],
+  },
+  {
+    name: 'the dashboard',
+    make: dashboardRoutes,
+    serves: ['keys', 'owner', 'browsers', 'everyone'],
+  },
+] as const
+
+/** Served by a box, and by a relay whose kinds of lines report so. */
+const ELSEWHERE = new Set(['getBox', 'listPhones', 'listScriptCalls'])
+
+test.each(APPS)('$name serves the operations that are for its callers', ({ make, serves }) => {
+  const served = new Set(
+    make(NO_TOOLS, NEVER).routes.map(({ method, path }) => `${method} ${path}`),
+  )
+  const callers: readonly Callers[] = serves
+  const rows = Object.values(OPERATIONS).filter(({ id }) => !ELSEWHERE.has(id))
+
+  const found = rows.flatMap((row) => {
+    const { method, path } = routeOf(row)
+    return served.has(`${method} ${path}`) ? [row.id] : []
+  })
+
+  const expected = rows.filter(({ of }) => callers.includes(of)).map(({ id }) => id)
+  expect(found.toSorted()).toEqual(expected.toSorted())
+})
