@@ -19,9 +19,9 @@ const OF_BROWSERS: readonly Callers[] = ['keys', 'owner', 'browsers']
  * `/about` for a GET of the dashboard's own.
  */
 export function dashboardRoutes(): Readonly<Record<string, string>> {
-  const routes = Object.values(OPERATIONS).flatMap(({ id, of, route }) => {
-    if (!OF_BROWSERS.includes(of)) return []
-    const short = of === 'browsers' ? route : route.replace(' /', ' ')
+  const routes = Object.values(OPERATIONS).flatMap(({ id, callers, route }) => {
+    if (!OF_BROWSERS.includes(callers)) return []
+    const short = callers === 'browsers' ? route : route.replace(' /', ' ')
     return [[id, short.replace('GET ', '')]]
   })
   return Object.fromEntries(routes)

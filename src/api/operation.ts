@@ -1,4 +1,4 @@
-// The row of an operation: all that is said of it is said there, once. Routes, the OpenAPI document, rights and the
+// The row of an operation, which says everything about it, once. Routes, the OpenAPI document, rights and the
 // typed clients of the command line, of MCP and of the dashboard are derived from the rows in `operations/`.
 
 import { type Static, type TObject, type TSchema, Type } from 'typebox'
@@ -57,7 +57,7 @@ type Common = {
   /** Errors beyond those of every operation. */
   readonly errors?: readonly ErrorCode[] | undefined
   readonly callbacks?: readonly Callback[] | undefined
-  /** The entry that it leaves in the audit trail, if it succeeds. */
+  /** The entry that a call leaves in the audit trail if it succeeds. */
   readonly audit: AuditAction | null
 }
 
@@ -76,30 +76,30 @@ type OfSessions = {
   readonly compress: boolean | 'of one conversation'
 }
 
-/** A row as it is written, below the id that names it in generated clients and in calls of our own. */
+/** A row as the tables have it. Its key there is the id of the operation in generated clients and in our own calls. */
 type Row = Common &
   (
     | (Documented &
         OfSessions & {
-          /** Of keys, the owner's command line, and browsers that are signed in. */
-          readonly of: 'keys'
+          /** API keys, the owner's command line, and browsers that are signed in. */
+          readonly callers: 'keys'
           readonly scope: RouteScope
           readonly limits: readonly KeyLimit[]
         })
-    /** Of the command line and of browsers: never with a key. */
-    | (OfSessions & { readonly of: 'owner' })
-    /** Of browsers alone; one that `isOpen` works without a session. */
-    | (OfSessions & { readonly of: 'browsers'; readonly isOpen?: true })
-    /** Of the control socket alone. */
-    | { readonly of: 'control' }
-    /** Of the shortcuts of an iPhone, with the token of a bridge. */
-    | (Documented & { readonly of: 'bridges' })
-    | (Documented & { readonly of: 'everyone' })
+    /** The owner's command line and browsers, but no API key. */
+    | (OfSessions & { readonly callers: 'owner' })
+    /** Browsers alone. An operation that `isOpen` works before the sign-in. */
+    | (OfSessions & { readonly callers: 'browsers'; readonly isOpen?: true })
+    /** The control socket alone. */
+    | { readonly callers: 'control' }
+    /** Shortcuts on an iPhone, with the token of a bridge. */
+    | (Documented & { readonly callers: 'bridges' })
+    | (Documented & { readonly callers: 'everyone' })
   )
 
 export type Operation = Row & { readonly id: string }
 
-export type Callers = Operation['of']
+export type Callers = Operation['callers']
 
 const ROOTS: Readonly<Record<Callers, string>> = {
   keys: '/api/v1',
@@ -110,15 +110,15 @@ const ROOTS: Readonly<Record<Callers, string>> = {
   everyone: '',
 }
 
-/** Rights of most reads of the owner's, and of most changes: a row spreads one, and says what differs. */
+/** Rights that are closed to members, for a read and for a change: a row spreads one, and says what differs. */
 export const READ = { member: 'no', password: 'no', compress: false, audit: null } as const
 export const CHANGE = { member: 'no', password: 'yes', compress: false } as const
 
-/** Rows of reads that nobody but these callers makes, and that take nothing. */
-export function reading<const C extends 'owner' | 'browsers' | 'control'>(of: C) {
+/** Makes the rows of plain reads for these callers: without a query and a body, with one answer. */
+export function reading<const C extends 'owner' | 'browsers' | 'control'>(callers: C) {
   return <const R extends `GET /${string}`, A extends TSchema>(route: R, answer: A) => ({
     ...READ,
-    of,
+    callers,
     route,
     answers: { 200: answer },
   })
@@ -136,15 +136,15 @@ export function rows<const R extends Readonly<Record<string, Row>>>(
 }
 
 /** Method and path from the relay's root, as `/api/v1/webhooks/:id`. */
-export function routeOf({ of, route }: Pick<Operation, 'of' | 'route'>): {
+export function routeOf({ callers, route }: Pick<Operation, 'callers' | 'route'>): {
   readonly method: Method
   readonly path: string
 } {
   const [method, path] = route.split(' ') as [Method, string] // By its type.
-  return { method, path: `${ROOTS[of]}${path}` }
+  return { method, path: `${ROOTS[callers]}${path}` }
 }
 
-/** An answer of which only the type is known here: no key gets it, and it is not in the document. */
+/** The schema of an answer that is neither checked nor documented, so never of an operation for keys. */
 export function typed<T>() {
   return Type.Unsafe<T>({})
 }

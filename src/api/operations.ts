@@ -38,7 +38,7 @@ export type OperationId = keyof Operations
 
 /** Operations that are for these callers. */
 export type IdFor<C extends Callers> = {
-  [Id in OperationId]: Operations[Id]['of'] extends C ? Id : never
+  [Id in OperationId]: Operations[Id]['callers'] extends C ? Id : never
 }[OperationId]
 
 export type Answer<Id extends OperationId> = AnswerOf<Operations[Id]>

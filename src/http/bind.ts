@@ -32,7 +32,7 @@ export type Input<O extends Operation> = {
   readonly params: ParamsOf<O>
   readonly query: QueryOf<O>
   readonly body: BodyOf<O>
-  /** Its status is that of the row's only answer; with several, a handler sets another than the first. */
+  /** Its status is that of the row's first answer, unless the handler sets another. */
   readonly set: { status?: number | string }
 }
 
@@ -40,7 +40,7 @@ export type Handler<O extends Operation> = (
   input: Input<O>,
 ) => AnswerOf<O> | Response | Promise<AnswerOf<O> | Response>
 
-/** Another check of the body than against the row's schema. */
+/** Checks a body in place of the row's schema. */
 type BodyCheck = { readonly parse: readonly [typeof jsonBody]; readonly body: TSchema }
 
 /** An operation with its handler, whose input fits the row. */
@@ -116,7 +116,7 @@ function addRoute(app: Elysia, { operation, handle, bodyCheck }: Binding, guard:
     beforeHandle: ({ request, params = {}, body }: Partial<Attempt> & Pick<Attempt, 'request'>) => {
       guard(operation, { request, params, body })
       // A handler that reads its query refuses unknown parameters.
-      if (query === undefined && operation.of !== 'everyone') requireNoQuery(request)
+      if (query === undefined && operation.callers !== 'everyone') requireNoQuery(request)
     },
     ...bodyHook(operation, bodyCheck),
     ...(path.includes(':') ? { params: pathSchema(paramsOf(path)) } : {}),
@@ -178,7 +178,7 @@ const FILE_BODY = {
 
 /** The operation's part of the OpenAPI document, as @elysiajs/swagger takes it. */
 function documentationOf(operation: Extract<Operation, { readonly tag: string }>) {
-  const { id, tag, summary, description, callbacks, errors = [], answers, of } = operation
+  const { id, tag, summary, description, callbacks, errors = [], answers, callers } = operation
   const headers = headersOf(operation.answerHeaders ?? {})
   const json = Object.entries(answers).map(([status, schema]) => [
     status,
@@ -188,10 +188,10 @@ function documentationOf(operation: Extract<Operation, { readonly tag: string }>
       ...(operation.answerHeaders === undefined ? {} : { headers }),
     },
   ])
-  const scope = of === 'keys' ? operation.scope : undefined
+  const scope = callers === 'keys' ? operation.scope : undefined
   const isScoped = scope !== undefined && scope !== 'any'
   const common = isScoped ? [...EVERYWHERE, 'forbidden' as const] : EVERYWHERE
-  const codes = of === 'everyone' ? errors : [...common, ...errors]
+  const codes = callers === 'everyone' ? errors : [...common, ...errors]
   return {
     operationId: id,
     summary,
@@ -206,7 +206,7 @@ function documentationOf(operation: Extract<Operation, { readonly tag: string }>
     ...(callbacks === undefined
       ? {}
       : { callbacks: Object.fromEntries(callbacks.map(callbackOf)) }),
-    ...SECURITY[of],
+    ...SECURITY[callers],
     ...(operation.takesFile === true ? FILE_BODY : {}),
   }
 }

@@ -11,6 +11,7 @@ import {
   shortId,
 } from '../access/sessions.ts'
 import type { BrowserSession, SessionState } from '../api/dashboard.ts'
+import { type Operation, routeOf } from '../api/operation.ts'
 import { DASHBOARD } from '../api/operations/dashboard.ts'
 import { RelayError } from '../domain/errors.ts'
 import type { SessionRow } from '../storage/dashboard-access.ts'
@@ -35,10 +36,10 @@ type DashboardAuthTools = SchemeOptions & {
 
 const API_OF_DASHBOARD = '/dashboard/api/'
 const API = '/api/v1/'
-/** Paths that are open before the sign-in. */
-const OPEN = new Set(['/dashboard/session', '/dashboard/setup'])
-/** A ticket in the path opens these: a browser that downloads a file sends no header of the page. */
-const BY_TICKET = '/dashboard/downloads/'
+/** Paths of the operations that work before the sign-in, each up to its parameter. */
+const OPEN = Object.values<Operation>(DASHBOARD).flatMap((operation) =>
+  'isOpen' in operation ? [routeOf(operation).path.replace(/:\w+$/, '')] : [],
+)
 const PAGE_KEY = 'x-hookline-page-key'
 const SAFE_METHODS = new Set(['GET', 'HEAD'])
 
@@ -58,7 +59,8 @@ export function authenticateBrowser(
   const { request, path } = target
   requireOwnPage(request)
   context.session = sessionIn(tools, request.headers, context.peer)
-  if (OPEN.has(path) || path.startsWith(BY_TICKET)) return target
+  if (OPEN.some((open) => path === open || (open.endsWith('/') && path.startsWith(open))))
+    return target
   if (context.session === null) throw signedOut()
   context.caller = { kind: 'dashboard' }
   if (!path.startsWith(API_OF_DASHBOARD)) return target

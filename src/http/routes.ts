@@ -238,10 +238,10 @@ function guardOf({ db }: RouteTools): Guard {
   return (operation, attempt) => {
     const { request } = attempt
     contextOf(request).operation = operation
-    if (operation.of === 'everyone') return
-    if (operation.of === 'bridges') bridgeOf(request)
-    else if (operation.of !== 'browsers' || operation.isOpen !== true) callerOf(request)
-    if (operation.of !== 'keys') return
+    if (operation.callers === 'everyone') return
+    if (operation.callers === 'bridges') bridgeOf(request)
+    else if (operation.callers !== 'browsers' || operation.isOpen !== true) callerOf(request)
+    if (operation.callers !== 'keys') return
     if (operation.scope !== 'any')
       requirePermission(permissionsOf(callerOf(request)), operation.scope)
     if (operation.limits.includes('lines')) requireOnLines(db, operation, attempt)

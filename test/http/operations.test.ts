@@ -2,7 +2,7 @@
 
 import { expect, test } from 'bun:test'
 
-import { type Callers, routeOf } from '../../src/api/operation.ts'
+import { type Callers, type Operation, routeOf } from '../../src/api/operation.ts'
 import { OPERATIONS } from '../../src/api/operations.ts'
 import { dashboardRoutes, ownersRoutes, publicRoutes } from '../../src/http/routes.ts'
 import { NO_TOOLS } from './http-relay.ts'
@@ -39,6 +39,25 @@ test.each(APPS)('$name serves the operations that are for its callers', ({ make,
     return served.has(`${method} ${path}`) ? [row.id] : []
   })
 
-  const expected = rows.filter(({ of }) => callers.includes(of)).map(({ id }) => id)
+  const expected = rows.filter((row) => callers.includes(row.callers)).map(({ id }) => id)
   expect(found.toSorted()).toEqual(expected.toSorted())
+})
+
+/** Things of lines, by the tag of the operations that take their ids. */
+const OF_LINES: ReadonlySet<string> = new Set([
+  'Messages',
+  'Attachments',
+  'Conversations',
+  'Phone lines',
+  'Webhooks',
+])
+
+test('each operation on a thing of a line checks the lines of a key', () => {
+  const rows = Object.values<Operation>(OPERATIONS)
+  const found = rows.flatMap((row) => {
+    if (row.callers !== 'keys' || !row.route.includes('/:id')) return []
+    return OF_LINES.has(row.tag) && !row.limits.includes('lines') ? [row.id] : []
+  })
+
+  expect(found).toEqual([])
 })

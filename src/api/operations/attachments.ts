@@ -4,9 +4,9 @@ import { Attachment, AttachmentVariant, Link, LinkRequest } from '../attachments
 import { CHANGE, READ, rows } from '../operation.ts'
 import { Deleted } from '../schema.ts'
 
-const OF = { of: 'keys', tag: 'Attachments', limits: ['lines'] } as const
-const READS = { ...OF, ...READ, scope: 'attachments:read' } as const
-const CHANGES = { ...OF, ...CHANGE, scope: 'attachments:write' } as const
+const SHARED = { callers: 'keys', tag: 'Attachments', limits: ['lines'] } as const
+const READS = { ...SHARED, ...READ, scope: 'attachments:read' } as const
+const CHANGES = { ...SHARED, ...CHANGE, scope: 'attachments:write' } as const
 
 const UploadQuery = Type.Object({
   filename: Type.Optional(
@@ -100,7 +100,7 @@ export const ATTACHMENTS = rows({
     member: 'yes',
   },
   createAttachmentLink: {
-    ...OF,
+    ...SHARED,
     ...CHANGE,
     scope: 'attachments:read',
     route: 'POST /attachments/:id/link',

@@ -19,9 +19,9 @@ import { id } from '../schema.ts'
 const FOUND_DEFAULT = 20
 const FOUND_MAX = 50
 
-const OF = { of: 'keys', tag: 'Contacts' } as const
-const READS = { ...OF, ...READ, scope: 'contacts:read', limits: ['lines'] } as const
-const CHANGES = { ...OF, ...CHANGE, scope: 'contacts:write', limits: [] } as const
+const SHARED = { callers: 'keys', tag: 'Contacts' } as const
+const READS = { ...SHARED, ...READ, scope: 'contacts:read', limits: ['lines'] } as const
+const CHANGES = { ...SHARED, ...CHANGE, scope: 'contacts:write', limits: [] } as const
 
 const ContactQuery = Type.Object({
   ...PAGE_QUERY,

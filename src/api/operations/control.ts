@@ -5,7 +5,7 @@ import { NO_BODY, reading, rows, typed } from '../operation.ts'
 import type { OptionRow, Phone, ScriptCall, SetupLink } from '../owner.ts'
 import { type All } from '../schema.ts'
 
-const CHANGES = { of: 'control' } as const
+const CHANGES = { callers: 'control' } as const
 
 const read = reading('control')
 

@@ -13,9 +13,9 @@ import { CHANGE, READ, rows } from '../operation.ts'
 import { PAGE_QUERY } from '../query.ts'
 import { enumOf, id } from '../schema.ts'
 
-const OF = { of: 'keys', tag: 'Conversations', limits: ['lines'] } as const
-const READS = { ...OF, ...READ, scope: 'messages:read' } as const
-const CHANGES = { ...OF, ...CHANGE, scope: 'conversations:write', password: 'no' } as const
+const SHARED = { callers: 'keys', tag: 'Conversations', limits: ['lines'] } as const
+const READS = { ...SHARED, ...READ, scope: 'messages:read' } as const
+const CHANGES = { ...SHARED, ...CHANGE, scope: 'conversations:write', password: 'no' } as const
 
 const ConversationQuery = Type.Object({
   ...PAGE_QUERY,

@@ -29,8 +29,8 @@ import type { All, Page } from '../schema.ts'
 import type { HomePictures, LinePictures, WebhookPictures } from '../stats.ts'
 import { DeliveryQuery } from './webhooks.ts'
 
-const READS = { of: 'browsers', ...READ } as const
-const CHANGES = { of: 'browsers', ...CHANGE } as const
+const READS = { callers: 'browsers', ...READ } as const
+const CHANGES = { callers: 'browsers', ...CHANGE } as const
 
 const CostQuery = Type.Object({ to: Type.String(), phone_line_id: Type.Optional(Type.String()) })
 const QrQuery = Type.Object({ text: Type.Optional(Type.String()) })

@@ -8,7 +8,7 @@ import { id } from '../schema.ts'
 
 const READS = {
   ...READ,
-  of: 'keys',
+  callers: 'keys',
   tag: 'Events',
   scope: 'events:read',
   limits: ['lines'],

@@ -6,8 +6,8 @@ import { CHANGE, READ, NO_BODY, rows } from '../operation.ts'
 import { PageQuery } from '../query.ts'
 import { Deleted } from '../schema.ts'
 
-const OF_KEYS = { of: 'keys', tag: 'Keys', limits: [] } as const
-const OF_BRIDGES = { of: 'keys', tag: 'Bridges', limits: [] } as const
+const OF_KEYS = { callers: 'keys', tag: 'Keys', limits: [] } as const
+const OF_BRIDGES = { callers: 'keys', tag: 'Bridges', limits: [] } as const
 
 export const KEYS = rows({
   createKey: {

@@ -19,9 +19,9 @@ import { PAGE_QUERY, timeParameter } from '../query.ts'
 import { enumOf, id } from '../schema.ts'
 import { Stats } from '../stats.ts'
 
-const OF = { of: 'keys', tag: 'Messages', limits: ['lines'] } as const
-const READS = { ...OF, ...READ, scope: 'messages:read' } as const
-const CHANGES = { ...OF, ...CHANGE, scope: 'messages:send', password: 'no' } as const
+const SHARED = { callers: 'keys', tag: 'Messages', limits: ['lines'] } as const
+const READS = { ...SHARED, ...READ, scope: 'messages:read' } as const
+const CHANGES = { ...SHARED, ...CHANGE, scope: 'messages:send', password: 'no' } as const
 
 const SendHeaders = Type.Object({
   'Idempotency-Key': Type.Optional(

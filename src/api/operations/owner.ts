@@ -19,8 +19,8 @@ import {
 import { Adoption, type PhoneLine } from '../phone-lines.ts'
 import { type All, type Deleted } from '../schema.ts'
 
-const READS = { of: 'owner', ...READ } as const
-const CHANGES = { of: 'owner', ...CHANGE } as const
+const READS = { callers: 'owner', ...READ } as const
+const CHANGES = { callers: 'owner', ...CHANGE } as const
 
 const read = reading('owner')
 

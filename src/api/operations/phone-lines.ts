@@ -3,14 +3,14 @@ import { PhoneLine, PhoneLineChanges, PhoneLineList } from '../phone-lines.ts'
 import { PageQuery } from '../query.ts'
 import { Deleted } from '../schema.ts'
 
-const OF = { of: 'keys', tag: 'Phone lines', limits: ['lines'] } as const
+const SHARED = { callers: 'keys', tag: 'Phone lines', limits: ['lines'] } as const
 
 /** The rights of every change of a line, also of the actions that kinds of lines bring along. */
-export const LINE_CHANGES = { ...OF, ...CHANGE, scope: 'lines:write' } as const
+export const LINE_CHANGES = { ...SHARED, ...CHANGE, scope: 'lines:write' } as const
 
 export const PHONE_LINES = rows({
   listPhoneLines: {
-    ...OF,
+    ...SHARED,
     ...READ,
     route: 'GET /phone-lines',
     scope: 'lines:read',

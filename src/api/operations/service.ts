@@ -7,8 +7,8 @@ import { Alive, HealthFindings, Ready } from '../health.ts'
 import { READ, rows } from '../operation.ts'
 import { PAGE_QUERY, timeParameter } from '../query.ts'
 
-const OF_KEYS = { of: 'keys', tag: 'Service', ...READ } as const
-const OF_EVERYONE = { of: 'everyone', tag: 'Service', audit: null } as const
+const OF_KEYS = { callers: 'keys', tag: 'Service', ...READ } as const
+const OF_EVERYONE = { callers: 'everyone', tag: 'Service', audit: null } as const
 
 const AuditQuery = Type.Object({
   ...PAGE_QUERY,

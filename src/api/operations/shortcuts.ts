@@ -4,11 +4,11 @@
 import { NextMessage, NotedReport, PhoneMessage, PhoneReport, StoredMessage } from '../bridges.ts'
 import { NO_BODY, rows } from '../operation.ts'
 
-const OF = { of: 'bridges', tag: 'Shortcuts', audit: null } as const
+const SHARED = { callers: 'bridges', tag: 'Shortcuts', audit: null } as const
 
 export const SHORTCUTS = rows({
   bridgeReceive: {
-    ...OF,
+    ...SHARED,
     route: 'POST /receive',
     summary: 'Report an incoming message',
     description:
@@ -21,7 +21,7 @@ export const SHORTCUTS = rows({
     body: PhoneMessage,
   },
   bridgeNext: {
-    ...OF,
+    ...SHARED,
     route: 'POST /next',
     summary: 'Ask for a message to send',
     description:
@@ -31,7 +31,7 @@ export const SHORTCUTS = rows({
     ...NO_BODY,
   },
   bridgeDone: {
-    ...OF,
+    ...SHARED,
     route: 'POST /done',
     summary: 'Report the outcome of a message',
     description:

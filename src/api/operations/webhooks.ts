@@ -63,9 +63,9 @@ const EVENTS: readonly Callback[] = [
   },
 ]
 
-const OF = { of: 'keys', tag: 'Webhooks', limits: ['lines'] } as const
-const READS = { ...OF, ...READ, scope: 'webhooks:read', compress: true } as const
-const CHANGES = { ...OF, ...CHANGE, scope: 'webhooks:write' } as const
+const SHARED = { callers: 'keys', tag: 'Webhooks', limits: ['lines'] } as const
+const READS = { ...SHARED, ...READ, scope: 'webhooks:read', compress: true } as const
+const CHANGES = { ...SHARED, ...CHANGE, scope: 'webhooks:write' } as const
 
 export const DeliveryQuery = Type.Object({
   ...PAGE_QUERY,

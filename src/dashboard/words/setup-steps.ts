@@ -18,7 +18,7 @@ export function stepsFor(about: Pick<About, 'drivers' | 'kinds'>): Steps {
   return needsPermissions(about) ? SETUP_STEPS : others
 }
 
-/** True where setup begins with the permissions of this machine. */
+/** True if setup begins with the permissions of this machine. */
 function needsPermissions({ drivers, kinds }: Pick<About, 'drivers' | 'kinds'>): boolean {
   return kinds.some(({ name, needs_permissions }) => needs_permissions && drivers.includes(name))
 }

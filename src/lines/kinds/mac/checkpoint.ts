@@ -26,7 +26,7 @@ export type Checkpoint = {
   readonly repeats?: readonly string[] | undefined
 }
 
-/** In a database that is rebuilt, these may stand before what they repeat. */
+/** Repeats that are remembered: in a database that is rebuilt, one may stand before what it repeats. */
 export const REPEATS_MAX = 100
 /** Two kinds of dates, each with as many edits as one look finds. */
 const EDITS_MAX = 2_000

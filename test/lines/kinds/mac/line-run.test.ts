@@ -5,7 +5,7 @@ import { expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 
 import { readCheckpoint } from '../../../../src/lines/kinds/mac/checkpoint.ts'
-import { messagesOf, runLine } from '../../../contract/line-rig.ts'
+import { messagesOf, runLine, settledOf } from '../../../contract/line-rig.ts'
 import { attendedMac, makeMacRig } from '../../../contract/mac-rig.ts'
 
 const FRIEND = '+15550001111'
@@ -70,6 +70,24 @@ test('a send that is under way when the line ends is proven by its row all the s
   )
 
   expect(outcome).toMatchObject({ outcome: 'accepted' })
+})
+
+test('the row of a send that comes hours late, after the Mac has slept, is no message that was typed', async () => {
+  await using rig = await attendedMac()
+  rig.model.nextSend('no_row')
+  const outcome = await rig.line.send('hello', async () => true)
+  rig.clock.step(8 * HOUR_MS)
+  await rig.clock.advance(1_000)
+
+  const { file } = rig.model
+  const own = { is_from_me: 1, is_sent: 1, text: 'hello', at: rig.clock.now() }
+  const { rowId } = file.addMessage({ ...own, handle_id: file.addHandle(rig.recipient) })
+  file.joinChat(rowId, file.directChat(rig.recipient))
+  await rig.clock.advance(10_000)
+
+  expect(outcome.outcome).toBe('unknown')
+  expect(messagesOf(rig.line.events)).toEqual([])
+  expect(settledOf(rig.line.events)).toMatchObject([{ outcome: { outcome: 'accepted' } }])
 })
 
 test('a line that has ended holds its database open no longer', async () => {
