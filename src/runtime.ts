@@ -14,6 +14,7 @@ import { DiskWatch, IntegrityWatch } from './maintenance/storage-watch.ts'
 import { readClockMemory } from './storage/about.ts'
 import { createAudit } from './storage/audit.ts'
 import { BackupWorker } from './storage/backup.ts'
+import type { Core } from './storage/core.ts'
 import { openData, type Data } from './storage/data.ts'
 import { newestTimestamp } from './storage/messages.ts'
 import type { RestoreWish } from './storage/restore.ts'
@@ -110,27 +111,23 @@ export function openRuntime(config: Config, parts: Partial<Parts>) {
   db.guard.onDamage(onDamage)
   const backupWorker = parts.backupWorker ?? new BackupWorker(onDamage)
   const assertIntact = () => backupWorker.assertIntact(directory.database)
-  const stamps = new LogicalClock(clock, random, clock.lastBefore + 1)
-  const audit = createAudit({ writer, stamps, log })
-  const settings = createSettings({ db, writer, stamps, audit, locked: config.lockedSettings })
+  const ids = new LogicalClock(clock, random, clock.lastBefore + 1)
+  const audit = createAudit({ writer, ids, log })
+  const settings = createSettings({ db, writer, ids, audit, locked: config.lockedSettings })
+  const core: Core = { db, writer, clock, ids, log, random, settings, changes, audit }
   return {
     ...outer,
     ...signals,
-    clock,
+    ...core,
+    core,
     wallClock,
-    db,
     directory,
-    changes,
     disk,
-    writer,
-    stamps,
-    audit,
     backupWorker,
     services: [disk, new IntegrityWatch({ clock, log, doubtSignal, assertIntact })],
     metrics: new Metrics(),
-    health: new HealthCatalogue(stamps, () => listSnoozes(db)),
+    health: new HealthCatalogue(ids, () => listSnoozes(db)),
     seal: createSeal(data.secretKey, random),
-    settings,
     days: daysIn(() => settings.get('time_zone')),
     store: new AttachmentStore({ folder: directory.attachments, random, clock, settings }),
     secretKey: data.secretKey,

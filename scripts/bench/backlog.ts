@@ -41,7 +41,7 @@ export async function createDelivered({ urls, events, count }: Backlog): Promise
 }
 
 function lay(sqlite: Database, events: number): void {
-  const stamps = new LogicalClock(systemClock, systemRandom, 0)
+  const ids = new LogicalClock(systemClock, systemRandom, 0)
   const { conversation } = openPopulation(sqlite)
   const hooks = sqlite.query<{ id: string }, []>('SELECT id FROM webhooks').all()
   const addEvent = sqlite.prepare<{ seq: number }, [Record<string, string | number>]>(
@@ -57,9 +57,9 @@ function lay(sqlite: Database, events: number): void {
       const { conversationId } = conversation(number % CONVERSATIONS)
       const now = Date.now()
       const body = JSON.stringify({ event: 'message.sent', message: { text: 'x'.repeat(250) } })
-      const event = addEvent.get({ id: stamps.id('evt'), conversationId, body, now })?.seq ?? 0
+      const event = addEvent.get({ id: ids.id('evt'), conversationId, body, now })?.seq ?? 0
       for (const hook of hooks) {
-        addDelivery.run({ id: stamps.id('dlv'), hook: hook.id, event, conversationId, now })
+        addDelivery.run({ id: ids.id('dlv'), hook: hook.id, event, conversationId, now })
       }
     }
   })()

@@ -26,8 +26,8 @@ const STEP_MS = 500
 
 /** Ways to put a line, conversations and messages into `sqlite`. */
 export function openPopulation(sqlite: Database) {
-  const stamps = new LogicalClock(systemClock, systemRandom, 0)
-  const line = firstLine(sqlite) ?? addLine(sqlite, stamps)
+  const ids = new LogicalClock(systemClock, systemRandom, 0)
+  const line = firstLine(sqlite) ?? addLine(sqlite, ids)
   const parties = new Map<number, Party>()
   const statement = sqlite.prepare<null, [Values]>(
     `INSERT INTO messages (seq, id, line_seq, conversation_seq, phone_number, handle, direction,
@@ -41,14 +41,14 @@ export function openPopulation(sqlite: Database) {
     const known = parties.get(number)
     if (known !== undefined) return known
     const handle = `+1202557${String(number).padStart(4, '0')}`
-    const { seq, id } = addConversation(sqlite, stamps.id('conv'), line.id, handle)
+    const { seq, id } = addConversation(sqlite, ids.id('conv'), line.id, handle)
     const party = { conversationSeq: seq, conversationId: id, handle }
     parties.set(number, party)
     return party
   }
 
   function insert(seq: number, row: Row): void {
-    const id = stamps.id('msg')
+    const id = ids.id('msg')
     const text = `Message ${seq}, of about the length that people write.`
     const guid = crypto.randomUUID().toUpperCase()
     statement.run({ seq, id, lineSeq: line.seq, guid, text, ...row })
@@ -84,13 +84,13 @@ function firstLine(sqlite: Database): Numbered | null {
   return sqlite.query<Numbered, []>('SELECT seq, id FROM lines LIMIT 1').get()
 }
 
-function addLine(sqlite: Database, stamps: LogicalClock): Numbered {
+function addLine(sqlite: Database, ids: LogicalClock): Numbered {
   return added(
     sqlite,
     `INSERT INTO lines (id, driver, device_key, phone_number, daily_contact_limit, is_enabled,
        relay_sms, created_at)
      VALUES ($id, 'simulated', 'bench', '+12025550101', 100000, 1, 0, $now)`,
-    { id: stamps.id('line') },
+    { id: ids.id('line') },
   )
 }
 

@@ -145,7 +145,7 @@ async function setUp(
     requireFit(password)
     const passwordHash = await parts.passwords.make(password)
     return await parts.writer.write((tx) => {
-      savePassword(tx, { passwordHash, passwordSetAt: parts.stamps.now(), setupStep: FIRST_STEP })
+      savePassword(tx, { passwordHash, passwordSetAt: parts.ids.now(), setupStep: FIRST_STEP })
       parts.sessions.endOthers(tx, null)
       noteNetwork(parts, tx, client)
       const opened = parts.sessions.open(tx)
@@ -214,7 +214,7 @@ async function changePassword(
   const passwordHash = await parts.passwords.make(change.password)
   return parts.writer.write((tx) => {
     requireStillRight(tx, proof)
-    savePassword(tx, { passwordHash, passwordSetAt: parts.stamps.now(), setupStep: FIRST_STEP })
+    savePassword(tx, { passwordHash, passwordSetAt: parts.ids.now(), setupStep: FIRST_STEP })
     parts.sessions.endOthers(tx, session)
     parts.audit.record(tx, client, { action: 'password.changed', about: DASHBOARD })
     return parts.sessions.elevate(tx, session)
@@ -222,7 +222,7 @@ async function changePassword(
 }
 
 async function applyLockedPassword(parts: Parts): Promise<void> {
-  const { db, writer, stamps, audit, passwords, sessions, lockedPassword } = parts
+  const { db, writer, ids, audit, passwords, sessions, lockedPassword } = parts
   if (lockedPassword === null) return
   for (const { title, why, fix } of passwordFindings(lockedPassword)) {
     parts.log.warn(title, { why, fix })
@@ -231,7 +231,7 @@ async function applyLockedPassword(parts: Parts): Promise<void> {
   if (owner !== null && (await passwords.fits(lockedPassword, owner.passwordHash))) return
   const passwordHash = await passwords.make(lockedPassword)
   await writer.write((tx) => {
-    savePassword(tx, { passwordHash, passwordSetAt: stamps.now(), setupStep: FIRST_STEP })
+    savePassword(tx, { passwordHash, passwordSetAt: ids.now(), setupStep: FIRST_STEP })
     sessions.endOthers(tx, null)
     audit.record(tx, RELAY_ITSELF, { action: 'password.set', about: DASHBOARD, after: BY_OPTION })
   })
@@ -268,20 +268,20 @@ type Guess = {
  * Strangers use up no share but their own, so that they cannot keep the owner out. Each account is counted
  * for itself: a member's own password makes up for no guesses at another.
  */
-function guesserOf({ db, clock, stamps }: Parts, { client, session, name }: Guess): Guesser {
+function guesserOf({ db, clock, ids }: Parts, { client, session, name }: Guess): Guesser {
   if (session !== null) {
     return { name: `session ${Buffer.from(session.tokenSha256).toString('hex')}`, share: 'session' }
   }
   const account = accountKey(name)
   if (client.isLocal) return { name: `this machine ${account}`, share: 'local' }
   const network = networkOf(client.address ?? 'unknown')
-  const isKnown = hasSignedIn(db, network, timestamp(clock.ago(KNOWN_FOR_MS, stamps.now())))
+  const isKnown = hasSignedIn(db, network, timestamp(clock.ago(KNOWN_FOR_MS, ids.now())))
   return { name: `${network} ${account}`, share: isKnown ? 'known' : 'strangers' }
 }
 
-function noteNetwork({ clock, stamps }: Parts, tx: Tx, { address, isLocal }: Client): void {
+function noteNetwork({ clock, ids }: Parts, tx: Tx, { address, isLocal }: Client): void {
   if (isLocal) return
-  const now = stamps.now()
+  const now = ids.now()
   noteSignIn(tx, {
     network: networkOf(address ?? 'unknown'),
     now,

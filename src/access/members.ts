@@ -35,7 +35,7 @@ const LINK_LIFE_MS = 3 * DAY_MS
 const OWNERS_NAME = 'owner'
 
 export function createMembers(tools: Tools) {
-  const { db, writer, stamps, audit, sessions } = tools
+  const { db, writer, ids, audit, sessions } = tools
   return {
     list: (): readonly Member[] => listMembers(db).map((row) => resourceOf(tools, row)),
     hasAny: () => listMembers(db).length > 0,
@@ -56,7 +56,7 @@ export function createMembers(tools: Tools) {
     remove: (id: string, origin: Origin) =>
       writer.write((tx) => {
         const { id: memberId, name } = existing(tx, id)
-        const removedAt = stamps.now()
+        const removedAt = ids.now()
         updateMember(tx, memberId, { removedAt, passwordHash: null, linkSha256: null })
         sessions.endAllOf(tx, memberId)
         const about = thing(memberId)
@@ -67,7 +67,7 @@ export function createMembers(tools: Tools) {
 
 /** Throws `name_taken` for the name of another member, and for the owner's. */
 async function addMember(tools: Tools, asked: string, origin: Origin): Promise<Invited> {
-  const { writer, stamps, audit } = tools
+  const { writer, ids, audit } = tools
   const name = asked.trim().replaceAll(/\s+/g, ' ')
   const nameKey = keyOf(name)
   if (nameKey === '') throw invalidRequest({ path: 'name', message: 'must not be empty' })
@@ -77,8 +77,8 @@ async function addMember(tools: Tools, asked: string, origin: Origin): Promise<I
     if (nameKey === OWNERS_NAME || findMember(tx, 'nameKey', nameKey) !== null) {
       throw new RelayError('name_taken', `The name ${name} is already in use.`)
     }
-    const times = { createdAt: stamps.now(), removedAt: null }
-    const id = stamps.id('mem')
+    const times = { createdAt: ids.now(), removedAt: null }
+    const id = ids.id('mem')
     const member = { id, name, nameKey, passwordHash: null, ...linked, ...times }
     insertMember(tx, member)
     audit.record(tx, origin, { action: 'member.created', about: thing(id), after: { name } })
@@ -87,9 +87,9 @@ async function addMember(tools: Tools, asked: string, origin: Origin): Promise<I
   return { member: resourceOf(tools, row), link: { ...link, name } }
 }
 
-function newLink({ random, stamps }: Pick<Tools, 'random' | 'stamps'>) {
+function newLink({ random, ids }: Pick<Tools, 'random' | 'ids'>) {
   const token = Buffer.from(random.bytes(TOKEN_BYTES)).toString('base64url')
-  const linkMadeAt = stamps.now()
+  const linkMadeAt = ids.now()
   const expiresAt = timestamp(linkMadeAt + LINK_LIFE_MS)
   return { token, expiresAt, row: { linkSha256: sha256(token), linkMadeAt } }
 }
@@ -98,9 +98,9 @@ function thing(id: MemberId): Thing {
   return { kind: 'member', id }
 }
 
-function resourceOf({ clock, stamps, sessions }: Tools, row: MemberRow): Member {
+function resourceOf({ clock, ids, sessions }: Tools, row: MemberRow): Member {
   const seen = sessions.list().find(({ memberId }) => memberId === row.id)
-  const isOpen = row.linkSha256 !== null && !isLinkOver({ clock, stamps }, row)
+  const isOpen = row.linkSha256 !== null && !isLinkOver({ clock, ids }, row)
   return {
     id: row.id,
     name: row.name,
@@ -111,13 +111,13 @@ function resourceOf({ clock, stamps, sessions }: Tools, row: MemberRow): Member 
   }
 }
 
-function isLinkOver({ clock, stamps }: Pick<Tools, 'clock' | 'stamps'>, row: MemberRow): boolean {
-  return row.linkMadeAt <= clock.ago(LINK_LIFE_MS, stamps.now())
+function isLinkOver({ clock, ids }: Pick<Tools, 'clock' | 'ids'>, row: MemberRow): boolean {
+  return row.linkMadeAt <= clock.ago(LINK_LIFE_MS, ids.now())
 }
 
 /** The member whose link has this token; null where it was used or replaced, or has expired. */
 export function memberOfLink(
-  tools: Pick<Tools, 'clock' | 'stamps'>,
+  tools: Pick<Tools, 'clock' | 'ids'>,
   db: Db,
   token: string,
 ): MemberRow | null {

@@ -56,7 +56,7 @@ export type SessionTools = {
   readonly db: Db
   readonly writer: Pick<Writer, 'write' | 'afterCommit'>
   readonly clock: Age
-  readonly stamps: LogicalClock
+  readonly ids: LogicalClock
   readonly random: Random
 }
 
@@ -84,7 +84,7 @@ export class DashboardSessions {
     const row = this.#living(tokenSha256)
     if (row === null || row.pageKeySha256 === null) return null
     if (!equalBytes(row.pageKeySha256, sha256(pageKey))) return null
-    const now = this.#tools.stamps.now()
+    const now = this.#tools.ids.now()
     const elevatedUntil = row.elevatedUntil > now ? row.elevatedUntil : null
     const isStale = row.lastSeenAt <= now - SEEN_EVERY_MS
     return { tokenSha256, elevatedUntil, isStale, memberId: row.memberId }
@@ -92,8 +92,8 @@ export class DashboardSessions {
 
   /** Every browser that is signed in, the one seen last first. */
   list(): readonly SessionRow[] {
-    const { db, clock, stamps } = this.#tools
-    return listSessions(db, timestamp(clock.ago(SESSION_LIFE_MS, stamps.now())))
+    const { db, clock, ids } = this.#tools
+    return listSessions(db, timestamp(clock.ago(SESSION_LIFE_MS, ids.now())))
   }
 
   /** False once the session is ended or expired. */
@@ -115,10 +115,10 @@ export class DashboardSessions {
    * a person ends the one seen longest ago.
    */
   open(tx: Tx, memberId: MemberId | null = null): NewSession {
-    const { clock, random, stamps } = this.#tools
+    const { clock, random, ids } = this.#tools
     const [token, pageKey] = [secret(random), secret(random)]
     const tokenSha256 = sha256(token)
-    const now = stamps.now()
+    const now = ids.now()
     const elevatedUntil = timestamp(now + ELEVATION_MS)
     keepLatestSessions(tx, timestamp(clock.ago(SESSION_LIFE_MS, now)), SESSIONS_MAX - 1, memberId)
     const times = { createdAt: now, lastSeenAt: now, elevatedUntil }
@@ -146,21 +146,21 @@ export class DashboardSessions {
 
   /** The password was given: for an hour it need not be given again. */
   elevate(tx: Tx, session: DashboardSession): DashboardSession {
-    const elevatedUntil = timestamp(this.#tools.stamps.now() + ELEVATION_MS)
+    const elevatedUntil = timestamp(this.#tools.ids.now() + ELEVATION_MS)
     updateSession(tx, session.tokenSha256, { elevatedUntil })
     return { ...session, elevatedUntil }
   }
 
   /** Notes a use of the session, which restarts its seven days. */
   async keep({ tokenSha256 }: DashboardSession): Promise<void> {
-    const { writer, stamps } = this.#tools
-    await writer.write((tx) => updateSession(tx, tokenSha256, { lastSeenAt: stamps.now() }))
+    const { writer, ids } = this.#tools
+    await writer.write((tx) => updateSession(tx, tokenSha256, { lastSeenAt: ids.now() }))
   }
 
   #living(tokenSha256: Uint8Array): SessionRow | null {
-    const { db, clock, stamps } = this.#tools
+    const { db, clock, ids } = this.#tools
     const row = findSession(db, tokenSha256)
-    const isOver = row === null || row.lastSeenAt <= clock.ago(SESSION_LIFE_MS, stamps.now())
+    const isOver = row === null || row.lastSeenAt <= clock.ago(SESSION_LIFE_MS, ids.now())
     return isOver ? null : row
   }
 

@@ -39,7 +39,7 @@ import { Variants, type Form, type VariantTools } from './variants.ts'
 export type AttachmentTools = VariantTools & {
   readonly db: Db
   readonly writer: Pick<Writer, 'write'>
-  readonly stamps: LogicalClock
+  readonly ids: LogicalClock
   readonly settings: Pick<Settings, 'get'>
   readonly secretKey: Uint8Array
   readonly audit: Pick<Audit, 'record'>
@@ -171,7 +171,7 @@ const TOKEN = /^([0-9a-z]{26})\.([0-9a-z]{1,11})\.([A-Za-z0-9_-]{43})$/
  * is stored, and a new secret key ends them all.
  */
 function links(tools: AttachmentTools) {
-  const { db, store, writer, stamps, clock, secretKey, serverUrl, audit } = tools
+  const { db, store, writer, ids, clock, secretKey, serverUrl, audit } = tools
   const key = signature(secretKey, 'attachment-link')
   const urlOf = (id: AttachmentId, expiresAt: Timestamp): string => {
     const signed = `${id.slice(id.indexOf('_') + 1)}.${expiresAt.toString(36)}`
@@ -194,7 +194,7 @@ function links(tools: AttachmentTools) {
 
     async link(id: string, seconds: number, origin: Origin): Promise<Link> {
       const attachment = requireBytes(store, requireAttachment(db, id))
-      const expiresAt = timestamp(stamps.now() + seconds * 1_000)
+      const expiresAt = timestamp(ids.now() + seconds * 1_000)
       const expires_at = isoTime(expiresAt)
       const about = aboutOf(attachment)
       await writer.write((tx) =>

@@ -13,7 +13,7 @@ import type { Writer } from '../storage/writer.ts'
 import type { LogicalClock } from '../system/logical-clock.ts'
 import type { StoredFile } from './store.ts'
 
-type Tools = { readonly writer: Pick<Writer, 'write'>; readonly stamps: LogicalClock }
+type Tools = { readonly writer: Pick<Writer, 'write'>; readonly ids: LogicalClock }
 
 type Named = Pick<Attachment, 'filename' | 'declaredType'> & {
   readonly caller: CallerId
@@ -24,7 +24,7 @@ type Recorded = { readonly attachment: Attachment; readonly isReplay: boolean }
 
 /** Stores the row of a file that a caller brought; the same file under the same key again is the first one. */
 export function recordUpload(
-  { writer, stamps }: Tools,
+  { writer, ids }: Tools,
   file: StoredFile,
   named: Named,
 ): Promise<Recorded> {
@@ -32,13 +32,13 @@ export function recordUpload(
     markFound(tx, file.sha256)
     const known = repeated(tx, file, named)
     if (known !== null) return { attachment: known, isReplay: true }
-    const createdAt = stamps.now()
+    const createdAt = ids.now()
     const { filename, declaredType, caller, idempotencyKey } = named
     const attachment: Attachment = {
       ...file,
       filename,
       declaredType,
-      id: stamps.id('att'),
+      id: ids.id('att'),
       direction: 'outbound',
       state: 'available',
       messageId: null,

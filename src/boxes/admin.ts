@@ -45,7 +45,7 @@ export type BoxActions = {
 export type BoxAdminTools = {
   readonly db: Db
   readonly writer: Writer
-  readonly stamps: LogicalClock
+  readonly ids: LogicalClock
   readonly audit: Pick<Audit, 'record'>
   /** Throws `broker_unavailable` where no box could connect. */
   readonly prepare: () => Promise<Omit<JoinToken, 'id' | 'seed'>>
@@ -95,7 +95,7 @@ export function createBoxActions(tools: BoxAdminTools): BoxActions {
 
 /** An invitation in the place of an earlier one with this name. */
 async function addBox(tools: BoxAdminTools, name: string, origin: Origin): Promise<api.InvitedBox> {
-  const { db, writer, stamps, audit } = tools
+  const { db, writer, ids, audit } = tools
   requireName(name)
   const way = await tools.prepare()
   const { seed, publicKey } = await makeKey()
@@ -105,12 +105,12 @@ async function addBox(tools: BoxAdminTools, name: string, origin: Origin): Promi
     if (known !== null && known.joinedAt !== null) throw nameTaken(name)
     const box: Box = {
       ...NEW_BOX,
-      id: known?.id ?? stamps.id('box'),
+      id: known?.id ?? ids.id('box'),
       name,
-      createdAt: stamps.now(),
+      createdAt: ids.now(),
       ...(isDirect
         ? { publicKey }
-        : { invitationKey: publicKey, invitedUntil: timestamp(stamps.now() + INVITATION_MS) }),
+        : { invitationKey: publicKey, invitedUntil: timestamp(ids.now() + INVITATION_MS) }),
     }
     if (known === null) insertBox(tx, box)
     else updateBox(tx, box.id, box)
@@ -144,25 +144,25 @@ const NEW_BOX: Omit<Box, 'id' | 'name' | 'createdAt'> = {
 
 /** Its lines stay, and may continue on other machines. */
 function removeBox(
-  { stamps, audit }: BoxAdminTools,
+  { ids, audit }: BoxAdminTools,
   tx: Tx,
   { text, origin }: { readonly text: string; readonly origin: Origin },
 ): BoxId {
   const { id, name } = requireBox(tx, text)
-  updateBox(tx, id, { removedAt: stamps.now(), invitationKey: null, invitedUntil: null })
+  updateBox(tx, id, { removedAt: ids.now(), invitationKey: null, invitedUntil: null })
   audit.record(tx, origin, { action: 'box.removed', about: thing(id), before: { name } })
   return id
 }
 
 /** Makes a machine a box, in one transaction; asked again by the same machine, the same answer. */
 export function acceptJoin(
-  { writer, stamps, audit }: Pick<BoxAdminTools, 'writer' | 'stamps' | 'audit'>,
+  { writer, ids, audit }: Pick<BoxAdminTools, 'writer' | 'ids' | 'audit'>,
   request: JoinRequest,
 ): Promise<JoinAnswer> {
   return writer.write((tx) => {
     const id = request.invitation.slice(INVITATION_PREFIX.length)
     const box = findBox(tx, id as BoxId) // Only compared with ids.
-    const answer = decideJoin(box === null ? null : invitationOf(box), request, stamps.now())
+    const answer = decideJoin(box === null ? null : invitationOf(box), request, ids.now())
     if (answer !== 'new' || box === null) return answer === 'new' ? { refused: GONE } : answer
     const { publicKey, version, platform } = request
     if (listBoxes(tx).some((other) => other.publicKey === publicKey)) {
@@ -171,7 +171,7 @@ export function acceptJoin(
     const wanted = request.name === INVITED_NAME ? box.name : request.name
     const isFree = wanted === box.name || (isBoxName(wanted) && findLiveBox(tx, wanted) === null)
     if (!isFree) return { refused: `The name ${wanted} is in use, or no name of a box.` }
-    const joinedAt = stamps.now()
+    const joinedAt = ids.now()
     updateBox(tx, box.id, { name: wanted, publicKey, version, platform, joinedAt })
     if (request.signs) insistOnSignature(tx, box.id, publicKey)
     const after = { name: wanted, platform, version }

@@ -40,7 +40,7 @@ import type { Link } from './link.ts'
 import { Rollouts } from './rollouts.ts'
 import { SignedLink, type Trust } from './signed-link.ts'
 
-export type HeadTools = Pick<BoxAdminTools, 'db' | 'writer' | 'stamps' | 'audit'> & {
+export type HeadTools = Pick<BoxAdminTools, 'db' | 'writer' | 'ids' | 'audit'> & {
   readonly clock: Clock
   readonly random: Random
   readonly log: Log
@@ -86,7 +86,7 @@ export type Boxes = {
 const ORDER_MS = 5_000
 
 export function createBoxes(tools: HeadTools): Boxes {
-  const { db, writer, clock, stamps, changes, healthSignal } = tools
+  const { db, writer, clock, ids, changes, healthSignal } = tools
   const wake = new Signal()
   const users = () => brokerUsersOf(db, clock.now())
   const broker = tools.createBroker(users)
@@ -105,7 +105,7 @@ export function createBoxes(tools: HeadTools): Boxes {
     healthSignal.notify()
   }
   fleet.onChange(changed)
-  const startedAt = stamps.now()
+  const startedAt = ids.now()
   const rollouts = createRollouts(tools, fleet, changed)
   const actions = createBoxActions({
     ...tools,
@@ -216,14 +216,14 @@ function observe(metrics: Metrics, boxes: readonly WatchedBox[]): void {
 
 /** Stores the facts of a box that is heard. The first ones complete the joining of a user of a cluster. */
 async function noteHeard(
-  { writer, stamps, log }: HeadTools,
+  { writer, ids, log }: HeadTools,
   id: BoxId,
   facts: { readonly version: string; readonly platform: string },
 ): Promise<void> {
   try {
     await writer.write((tx) => {
-      const joinedAt = findBox(tx, id)?.joinedAt ?? stamps.now()
-      updateBox(tx, id, { ...facts, joinedAt, lastHeardAt: stamps.now() })
+      const joinedAt = findBox(tx, id)?.joinedAt ?? ids.now()
+      updateBox(tx, id, { ...facts, joinedAt, lastHeardAt: ids.now() })
     })
   } catch (error) {
     log.warn('facts of a box are not stored', { box_id: id, error })

@@ -43,7 +43,7 @@ export type RolloutTools = {
   readonly db: Db
   readonly writer: Writer
   readonly clock: Clock
-  readonly stamps: LogicalClock
+  readonly ids: LogicalClock
   readonly audit: Pick<Audit, 'record'>
   /** Folder of the executables, which the owner's command fills. */
   readonly folder: string
@@ -154,7 +154,7 @@ export class Rollouts implements Service {
   }
 
   async #begin(wish: api.NewRollout, origin: Origin): Promise<Rollout> {
-    const { stamps, folder, version } = this.#tools
+    const { ids, folder, version } = this.#tools
     const files = await Promise.all(
       wish.platforms.map(async (platform) => {
         const path = join(folder, executableName(platform))
@@ -166,7 +166,7 @@ export class Rollouts implements Service {
       throw refused(`This relay has ${version}. Upgrade it first: hookline upgrade`)
     }
     return {
-      id: String(stamps.now()),
+      id: String(ids.now()),
       version: wish.version,
       files,
       sums: readTextOrNull(join(folder, 'SHA256SUMS')) ?? '',

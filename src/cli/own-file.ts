@@ -31,7 +31,7 @@ export type OwnFile = {
   readonly directory: DataDirectory
   readonly db: Db
   readonly writer: Writer
-  readonly stamps: LogicalClock
+  readonly ids: LogicalClock
   readonly random: Random
   readonly audit: Audit
 }
@@ -134,10 +134,10 @@ async function withOwnFile<T>(
   })
   const writer = new Writer(db, () => {})
   try {
-    const stamps = new LogicalClock(systemClock, systemRandom, 0)
+    const ids = new LogicalClock(systemClock, systemRandom, 0)
     // A command has no log; the audit trail records its change.
-    const audit = createAudit({ writer, stamps, log: silentLog })
-    return await work({ directory, db, writer, stamps, audit, random: systemRandom })
+    const audit = createAudit({ writer, ids, log: silentLog })
+    return await work({ directory, db, writer, ids, audit, random: systemRandom })
   } finally {
     writer.close()
     closeDatabase(db)

@@ -46,7 +46,7 @@ const REPORTED_MS = 3_600_000
 const REPORTED_MAX = 100
 
 export class HealthCatalogue {
-  readonly #stamps: LogicalClock
+  readonly #ids: LogicalClock
   readonly #snoozes: () => ReadonlyMap<string, Snooze>
   readonly #sources: FindingSource[] = []
   readonly #since = new Map<string, Timestamp>()
@@ -56,8 +56,8 @@ export class HealthCatalogue {
   >()
   #reading: Promise<readonly api.HealthFinding[]> | null = null
 
-  constructor(stamps: LogicalClock, snoozes: () => ReadonlyMap<string, Snooze>) {
-    this.#stamps = stamps
+  constructor(ids: LogicalClock, snoozes: () => ReadonlyMap<string, Snooze>) {
+    this.#ids = ids
     this.#snoozes = snoozes
   }
 
@@ -76,7 +76,7 @@ export class HealthCatalogue {
   /** Shows `finding`, which has no state of its own, for an hour from now. */
   report(finding: HealthFinding): void {
     if (this.#reported.size >= REPORTED_MAX) return
-    this.#reported.set(nameOf(finding), { finding, at: this.#stamps.now() })
+    this.#reported.set(nameOf(finding), { finding, at: this.#ids.now() })
   }
 
   /**
@@ -102,7 +102,7 @@ export class HealthCatalogue {
   }
 
   #stillReported(): readonly HealthFinding[] {
-    const since = this.#stamps.now() - REPORTED_MS
+    const since = this.#ids.now() - REPORTED_MS
     for (const [name, { at }] of this.#reported) if (at < since) this.#reported.delete(name)
     return [...this.#reported.values()].map(({ finding }) => finding)
   }
@@ -111,12 +111,12 @@ export class HealthCatalogue {
     const names = new Set(findings.map(nameOf))
     for (const name of this.#since.keys()) if (!names.has(name)) this.#since.delete(name)
     for (const name of names) {
-      if (!this.#since.has(name)) this.#since.set(name, this.#stamps.now())
+      if (!this.#since.has(name)) this.#since.set(name, this.#ids.now())
     }
   }
 
   #resource(finding: HealthFinding, snooze: Snooze | undefined): api.HealthFinding {
-    const now = this.#stamps.now()
+    const now = this.#ids.now()
     const isSnoozed =
       snooze !== undefined && snooze.until > now && isCovered(finding.severity, snooze.severity)
     return {

@@ -36,7 +36,7 @@ export type WatchedLine = {
 
 type Tools = {
   readonly db: Db
-  readonly stamps: Pick<LogicalClock, 'now'>
+  readonly ids: Pick<LogicalClock, 'now'>
   readonly days: Days
   readonly lines: () => readonly WatchedLine[]
   /** Names of the kinds of practice lines. */
@@ -60,8 +60,8 @@ export class LineFindings {
   }
 
   list(): readonly HealthFinding[] {
-    const { db, stamps, lines, practiceKinds } = this.#tools
-    const now = stamps.now()
+    const { db, ids, lines, practiceKinds } = this.#tools
+    const now = ids.now()
     const all = lines().map(({ line }) => line)
     const used = lines().filter(({ line, isConfigured }) => line.isEnabled && isConfigured)
     // Numbers of practice lines fail on purpose; their limit is as real as any.

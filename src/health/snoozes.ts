@@ -16,7 +16,7 @@ import { type HealthCatalogue, findingName } from './catalogue.ts'
 
 type Tools = {
   readonly writer: Pick<Writer, 'write'>
-  readonly stamps: LogicalClock
+  readonly ids: LogicalClock
   readonly audit: Pick<Audit, 'record'>
   readonly health: Pick<HealthCatalogue, 'list'>
   readonly healthSignal: Signal
@@ -26,7 +26,7 @@ type Tools = {
 export type SetSnooze = (wanted: NewSnooze, origin: Origin) => Promise<HealthFinding>
 
 /** Throws where nothing like it is found now, or the time is too far away. */
-export function createSnoozes({ writer, stamps, audit, health, healthSignal }: Tools): SetSnooze {
+export function createSnoozes({ writer, ids, audit, health, healthSignal }: Tools): SetSnooze {
   return async ({ code, about, until }, origin) => {
     const name = findingName(code, about)
     const listed = async () =>
@@ -36,7 +36,7 @@ export function createSnoozes({ writer, stamps, audit, health, healthSignal }: T
       throw new RelayError('not_found', 'There is no such finding. It may have been resolved.')
     }
     await writer.write((tx) => {
-      const now = stamps.now()
+      const now = ids.now()
       const end = until === null ? now : endOf(until, found, now)
       saveSnooze(tx, { finding: name, severity: found.severity, until: end }, now)
       audit.record(tx, origin, {

@@ -53,7 +53,7 @@ import { auditedLimits, limitFields, permissionsAsked, rulesResource } from './p
 export type CredentialTools = {
   readonly db: Db
   readonly writer: Pick<Writer, 'write'>
-  readonly stamps: LogicalClock
+  readonly ids: LogicalClock
   readonly random: Random
   readonly audit: Pick<Audit, 'record'>
 }
@@ -116,13 +116,13 @@ export async function createFirstKey(tools: CredentialTools): Promise<CreatedKey
 
 function writeNewKey(
   tx: Tx,
-  { stamps, random, audit }: CredentialTools,
+  { ids, random, audit }: CredentialTools,
   { name, origin, permissions = EVERYTHING }: NewKeyRequest,
 ): CreatedKey {
   const key = newToken(random, KEY_PREFIX, KEY_BYTES)
   const secret = newToken(random, SECRET_PREFIX, SECRET_BYTES)
-  const id = stamps.id('key')
-  const createdAt = stamps.now()
+  const id = ids.id('key')
+  const createdAt = ids.now()
   const createdBy = makerOf(origin)
   insertCredential(tx, {
     id,
@@ -161,11 +161,8 @@ export function listKeys(tools: ListTools, page: PageRequest, own = EVERYTHING):
 const EXPIRY_WARNING_MS = 7 * DAY_MS
 
 /** A warning while keys that are in use end within a week. */
-export function keyFindings({
-  db,
-  stamps,
-}: Pick<CredentialTools, 'db' | 'stamps'>): readonly Finding[] {
-  const now = stamps.now()
+export function keyFindings({ db, ids }: Pick<CredentialTools, 'db' | 'ids'>): readonly Finding[] {
+  const now = ids.now()
   const count = countExpiring(db, {
     now,
     until: now + EXPIRY_WARNING_MS,
@@ -203,7 +200,7 @@ function ownKey(db: Db, caller: Caller): KeySelf {
 
 /** Revokes permanently; a second time changes nothing and answers alike. */
 export async function revokeKey(
-  { writer, stamps, audit }: Pick<CredentialTools, 'writer' | 'stamps' | 'audit'>,
+  { writer, ids, audit }: Pick<CredentialTools, 'writer' | 'ids' | 'audit'>,
   id: string,
   origin: Origin,
   own = EVERYTHING,
@@ -212,7 +209,7 @@ export async function revokeKey(
     const key = requireCredential(tx, 'key', id)
     if (!isWithin(key.permissions, own)) throw noCredential('key')
     if (key.revokedAt === null) {
-      markRevoked(tx, 'key', key.id, stamps.now())
+      markRevoked(tx, 'key', key.id, ids.now())
       const about = { kind: 'key', id: key.id } as const
       audit.record(tx, origin, { action: 'key.revoked', about, before: { name: key.name } })
     }
@@ -239,13 +236,13 @@ export async function createBridge(
   }
   requireNameFits('label', label)
   const number = recipient.handle
-  const { writer, stamps, audit } = tools
+  const { writer, ids, audit } = tools
   return writer.write((tx) => {
     if (listLiveBridges(tx).some((bridge) => bridge.number === number)) {
       throw new RelayError('bridge_exists', 'This number already has a bridge.')
     }
-    const id = stamps.id('brg')
-    const createdAt = stamps.now()
+    const id = ids.id('brg')
+    const createdAt = ids.now()
     const { token, stored } = newBridgeToken(tools)
     const createdBy = makerOf(origin)
     const made = {
@@ -293,14 +290,14 @@ export async function renewBridgeToken(
 
 /** Removes permanently; a second time changes nothing and answers alike. */
 export async function removeBridge(
-  { writer, stamps, audit }: Pick<CredentialTools, 'writer' | 'stamps' | 'audit'>,
+  { writer, ids, audit }: Pick<CredentialTools, 'writer' | 'ids' | 'audit'>,
   id: string,
   origin: Origin,
 ): Promise<void> {
   await writer.write((tx) => {
     const bridge = requireCredential(tx, 'bridge', id)
     if (bridge.revokedAt !== null) return
-    markRevoked(tx, 'bridge', bridge.id, stamps.now())
+    markRevoked(tx, 'bridge', bridge.id, ids.now())
     audit.record(tx, origin, {
       action: 'bridge.removed',
       about: { kind: 'bridge', id: bridge.id },
@@ -361,10 +358,10 @@ function requireNameFits(path: string, name: string | null): void {
   throw invalidRequest({ path, message })
 }
 
-function newBridgeToken({ random, stamps }: Pick<CredentialTools, 'random' | 'stamps'>) {
+function newBridgeToken({ random, ids }: Pick<CredentialTools, 'random' | 'ids'>) {
   const token = newToken(random, BRIDGE_TOKEN_PREFIX, SECRET_BYTES)
   const hint = hintOf(token, BRIDGE_TOKEN_PREFIX)
-  return { token, stored: { secretSha256: sha256(token), hint, secretCreatedAt: stamps.now() } }
+  return { token, stored: { secretSha256: sha256(token), hint, secretCreatedAt: ids.now() } }
 }
 
 function newToken(random: Random, prefix: string, bytes: number): string {

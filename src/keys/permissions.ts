@@ -20,7 +20,7 @@ import { isoTime, parseIsoTime } from '../system/iso-time.ts'
 
 type AskedLimits = Omit<api.KeyCreation, 'name'>
 
-type Tools = { readonly db: Db; readonly stamps: { now(): Timestamp } }
+type Tools = { readonly db: Db; readonly ids: { now(): Timestamp } }
 
 /**
  * Permissions of a new key: whatever the request leaves out is as its maker has it. Throws `forbidden`
@@ -31,7 +31,7 @@ export function permissionsAsked(tools: Tools, asked: AskedLimits, own: Permissi
   const permissions: Permissions = {
     scopes: scopes === null ? own.scopes : expandScopes(scopes),
     lineIds: lines === null ? own.lineIds : linesIn(tools.db, lines, own),
-    expiresAt: end === null ? own.expiresAt : endIn(end, tools.stamps.now()),
+    expiresAt: end === null ? own.expiresAt : endIn(end, tools.ids.now()),
     rules: rulesAsked(asked.rules ?? {}, own.rules),
   }
   const above = partsAbove(permissions, own)

@@ -15,7 +15,7 @@ import type { LineSupervisor } from './supervisor.ts'
 
 type Tools = {
   readonly db: Db
-  readonly stamps: LogicalClock
+  readonly ids: LogicalClock
   readonly days: Days
   readonly lines: LineSupervisor
   /** The limit or the quiet hours of a line were changed: what waits for them may go. */
@@ -25,9 +25,9 @@ type Tools = {
 }
 
 /** The API's calls on lines. */
-export function createLineActions({ db, stamps, days, lines, onLimits, onDeleted }: Tools) {
+export function createLineActions({ db, ids, days, lines, onLimits, onDeleted }: Tools) {
   const resourceOf = (snapshot: LineSnapshot): PhoneLine => {
-    const { reserved, spent } = contactUsage(db, snapshot.line.id, days.of(stamps.now()))
+    const { reserved, spent } = contactUsage(db, snapshot.line.id, days.of(ids.now()))
     const notRelayed = listNotRelayed(db, snapshot.line.id)
     const nameOf = (box: BoxId) => findBox(db, box)?.name ?? box
     return phoneLineResource(snapshot, { newContactsToday: reserved + spent, notRelayed, nameOf })

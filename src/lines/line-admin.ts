@@ -16,7 +16,7 @@ import type { LineRegistry } from './registry.ts'
 export type LineAdminTools = {
   readonly db: Db
   readonly writer: Writer
-  readonly stamps: LogicalClock
+  readonly ids: LogicalClock
   readonly registry: LineRegistry
   readonly kinds: readonly KindFacts[]
   readonly audit: Pick<Audit, 'record'>
@@ -52,7 +52,7 @@ export async function changeLine(
 
 /** Deletes a line of a kind that allows it, of a removed box, or whose number another line has; once its device is absent. */
 export async function removeLine(tools: LineAdminTools, id: string): Promise<void> {
-  const { writer, stamps, registry, audit, origin } = tools
+  const { writer, ids, registry, audit, origin } = tools
   const runner = requireRunner(tools, id)
   const { number, driver } = runner.line
   const isTwin = registry.ofDriver(driver).filter(({ line }) => line.number === number).length > 1
@@ -66,7 +66,7 @@ export async function removeLine(tools: LineAdminTools, id: string): Promise<voi
   }
   await registry.retire(runner)
   await writer.write((tx) => {
-    deleteLine(tx, stamps, runner.line.id)
+    deleteLine(tx, ids, runner.line.id)
     const before = auditedFields(runner.line)
     audit.record(tx, origin, { action: 'line.deleted', about: aboutOf(runner.line), before })
   })
@@ -131,7 +131,7 @@ export async function moveLine(
 }
 
 async function takeOver(
-  { db, writer, stamps, registry, audit, origin }: LineAdminTools,
+  { db, writer, ids, registry, audit, origin }: LineAdminTools,
   vanished: LineRunner,
   present: LineRunner,
 ): Promise<LineSnapshot> {
@@ -140,7 +140,7 @@ async function takeOver(
     const changed = await writer.write((tx): Line | null => {
       const device = getLine(tx, present.line.id)
       if (device === null) return null
-      deleteLine(tx, stamps, device.id)
+      deleteLine(tx, ids, device.id)
       audit.record(tx, origin, {
         action: 'line.adopted',
         about: aboutOf(vanished.line),

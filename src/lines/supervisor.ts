@@ -26,7 +26,7 @@ import { NO_SESSION, type SendAnswer } from './session.ts'
 
 export type SupervisorTools = RegistryTools & {
   readonly writer: Writer
-  readonly stamps: LogicalClock
+  readonly ids: LogicalClock
   readonly audit: Pick<Audit, 'record'>
   readonly boxes: {
     readonly absence: BoxAbsence
@@ -171,7 +171,7 @@ export class LineSupervisor implements Service {
     { takeOvers, arrivals }: Discovery,
     places: Places,
   ): Promise<void> {
-    const { writer, stamps, log, boxes } = this.#tools
+    const { writer, ids, log, boxes } = this.#tools
     const lines = await writer.write((tx): readonly Line[] => {
       const taken = takeOvers.flatMap(
         ({ id, ...device }) => updateLine(tx, id, { ...device, movesTo: null }) ?? [],
@@ -179,7 +179,7 @@ export class LineSupervisor implements Service {
       const limit = { dailyContactLimit: DEFAULT_DAILY_CONTACT_LIMIT }
       const coming = admitted(arrivals, listLines(tx), boxes.linesMax())
       const fresh = coming.map((device) =>
-        insertLine(tx, stamps, { driver: kind, ...device, ...limit }),
+        insertLine(tx, ids, { driver: kind, ...device, ...limit }),
       )
       return [...taken, ...fresh]
     })

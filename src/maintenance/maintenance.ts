@@ -53,7 +53,7 @@ import { type Job, Timetable } from './timetable.ts'
 
 export type MaintenanceTools = RetentionTools &
   Partial<Pick<RestoringTools, 'restore' | 'restored'>> & {
-    readonly stamps: LogicalClock
+    readonly ids: LogicalClock
     readonly log: Log
     readonly audit: Pick<Audit, 'record'>
     readonly directory: DataDirectory
@@ -224,7 +224,7 @@ function deleteFiles({ settings }: Pick<RetentionTools, 'settings'>): Purge {
 
 export type ClockWatchTools = {
   readonly clock: ConfirmedClock
-  readonly stamps: LogicalClock
+  readonly ids: LogicalClock
   readonly log: Log
   readonly writer: Pick<Writer, 'write'>
   /** Called when the clock came into doubt, or the doubt was settled. */
@@ -272,7 +272,7 @@ class ClockWatch implements Service {
   findings(): readonly Finding[] {
     const doubt = this.#tools.clock.doubt()
     const words = doubt === null ? null : wordsFor(doubt)
-    const found = words ?? (this.#isAhead ? wordsForAhead(this.#tools.stamps.aheadMs) : null)
+    const found = words ?? (this.#isAhead ? wordsForAhead(this.#tools.ids.aheadMs) : null)
     return found === null ? [] : [{ code: 'clock_jumped', ...found, key: null, depends_on: null }]
   }
 
@@ -282,16 +282,16 @@ class ClockWatch implements Service {
   }
 
   get #isAhead(): boolean {
-    return this.#tools.stamps.aheadMs > AHEAD_MS_MAX
+    return this.#tools.ids.aheadMs > AHEAD_MS_MAX
   }
 
   /** The clock was ahead before, for long enough to be believed. */
   async #bringBack(): Promise<void> {
-    const { clock, stamps, writer, log } = this.#tools
-    log.warn('dates came back from the future', { ms: Math.round(stamps.aheadMs) })
+    const { clock, ids, writer, log } = this.#tools
+    log.warn('dates came back from the future', { ms: Math.round(ids.aheadMs) })
     await writer.write((tx) => {
       bringBackChanges(tx, clock.now())
-      stamps.comeBack()
+      ids.comeBack()
     })
   }
 

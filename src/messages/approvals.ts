@@ -44,7 +44,7 @@ export function createApprovals(tools: Tools) {
           { ...message, text: mended, extras },
           { ...by, state: 'approved', originalText },
         )
-        const now = tools.stamps.now()
+        const now = tools.ids.now()
         const waitsFrom = timestamp(Math.max(approved.waitsFrom, now))
         review(tools, tx, saveMessage(tx, { ...approved, waitsFrom }, now))
         markRead(tx, message.conversationId, message.seq)
@@ -73,7 +73,7 @@ function limitedByAuthor(tools: Tools, tx: Tx, message: Pending, { key }: Decide
   requirePermission(key.permissions, 'messages:send')
   const { lineIds: lines, rules } = key.permissions
   const target = { ...conversationTarget(tx, conversationId), lines, extras }
-  const now = tools.stamps.now()
+  const now = tools.ids.now()
   requireByRules(tx, { key, target, histories: NO_HISTORIES }, now)
   countByRules(tx, key, message.id, now)
   const lineIds =

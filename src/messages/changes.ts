@@ -46,7 +46,7 @@ export function takeChange(
 ): void {
   const isLeftOut = group !== undefined && !line.relayGroups
   if (isLeftOut || messageIdOfGuid(tx, line.id, given.guid) !== null) return
-  const now = tools.stamps.now()
+  const now = tools.ids.now()
   const change = { ...given, at: deviceTime(given.at, now) }
   const targetId = messageIdOfGuid(tx, line.id, change.targetGuid)
   // A change of a message that is not here takes an id that no message has.
@@ -66,7 +66,7 @@ export function settleOldChanges(
   tools: ChangeTools & { readonly publish: PublishUnplaced },
   tx: Tx,
 ): void {
-  const until = timestamp(tools.stamps.now() - WAIT_MS)
+  const until = timestamp(tools.ids.now() - WAIT_MS)
   for (const { lineId, conversationId, change } of takeOldChanges(tx, until)) {
     if (change.kind !== 'reaction' || change.isHistory) continue
     if (change.isFromMe && !tools.announcesDeviceMessages()) continue
@@ -99,7 +99,7 @@ export function applyChange(
   const isWaiting = message.status === 'received' && message.dueAt !== null
   const before = isWaiting ? announceReceived(tools, tx, message) : message
   if (changed.text !== before.text) saveText(tx, before.seq, changed.text)
-  const saved = saveMessage(tx, { ...before, ...changed }, tools.stamps.now())
+  const saved = saveMessage(tx, { ...before, ...changed }, tools.ids.now())
   if (change.isHistory || !isToAnnounce(tools, tx, saved, change)) return saved
   const { guid } = change
   const reported = change.kind === 'reaction' ? { reaction: change, guid } : { guid }
@@ -131,7 +131,7 @@ function changedBy({ text, extras }: Outbound, change: MessageChange): Changed |
 
 /** A change of a message that was never announced means nothing to a receiver, but for a reaction. */
 function isToAnnounce(
-  { announcesDeviceMessages, stamps }: ChangeTools,
+  { announcesDeviceMessages, ids }: ChangeTools,
   tx: Tx,
   message: Outbound,
   change: MessageChange,
@@ -143,7 +143,7 @@ function isToAnnounce(
   if (isOwners && !announcesDeviceMessages()) return false
   const carrier = carrierKind(message.service)
   if (carrier !== null && getLine(tx, message.lineId)?.relaySms !== true) {
-    if (isReaction && !isOwners) countNotRelayed(tx, message.lineId, carrier, stamps.now())
+    if (isReaction && !isOwners) countNotRelayed(tx, message.lineId, carrier, ids.now())
     return false
   }
   return isReaction || message.direction === 'outbound' || isAnnounced(tx, message)

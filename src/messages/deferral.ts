@@ -17,7 +17,7 @@ import { expireMessage, type SettleTools } from './settle.ts'
 
 /** Takes a queued message out of its conversation's order. */
 export function defer(tools: SettleTools, tx: Tx, message: Outbound, deferral: Deferral): void {
-  const now = tools.stamps.now()
+  const now = tools.ids.now()
   const deferred = saveMessage(tx, { ...message, ...positionOf(deferral) }, now)
   tools.callers.settled(tx, deferred)
   promoteNext(tx, message.conversationId, now)
@@ -30,7 +30,7 @@ export function review(tools: SettleTools & DeferralTools, tx: Tx, message: Outb
     expireMessage(tools, tx, message)
     return
   }
-  const now = tools.stamps.now()
+  const now = tools.ids.now()
   const deferral = deferralOf(tools, tx, message)
   if (deferral !== null) {
     saveMessage(tx, { ...message, ...positionOf(deferral) }, now)

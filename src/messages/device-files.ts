@@ -28,7 +28,7 @@ export type FileStore = Pick<AttachmentStore, 'keep'>
 export type FileStates = ReadonlyMap<string, FileState>
 type FileState = Pick<Attachment, 'state'> & Partial<StoredFile>
 
-export type FileTools = { readonly stamps: LogicalClock; readonly publish: Publish }
+export type FileTools = { readonly ids: LogicalClock; readonly publish: Publish }
 
 /** Copies the files that an event has; nothing of the event is stored before. */
 export async function keepFiles(store: FileStore, event: LineEvent): Promise<FileStates> {
@@ -117,7 +117,7 @@ export function takeFile(tools: FileTools, tx: Tx, message: Outbound, taken: Tak
 
 /** The message with what is new of the file; null for nothing new. */
 function storeFile(
-  { stamps }: FileTools,
+  { ids }: FileTools,
   tx: Tx,
   message: Outbound,
   { attachment: device, states }: Taken,
@@ -125,7 +125,7 @@ function storeFile(
   const known = findDeviceAttachment(tx, { messageId: message.id, deviceGuid: device.guid })
   const state = states.get(device.guid)
   if (state === undefined) return null
-  const now = stamps.now()
+  const now = ids.now()
   if (known === null) {
     // A message of the relay has its files from its sender.
     if (message.source !== 'device') return null
@@ -150,11 +150,7 @@ export function isAnnounced(tx: Tx, { id, direction, isGroup }: Outbound): boole
 }
 
 /** Announces a received message, whether or not its files are here. */
-export function announceReceived(
-  { stamps, publish }: FileTools,
-  tx: Tx,
-  message: Outbound,
-): Outbound {
+export function announceReceived({ ids, publish }: FileTools, tx: Tx, message: Outbound): Outbound {
   publish(tx, 'message.received', message)
-  return saveMessage(tx, { ...message, dueAt: null }, stamps.now())
+  return saveMessage(tx, { ...message, dueAt: null }, ids.now())
 }

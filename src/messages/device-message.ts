@@ -15,7 +15,7 @@ import { eachOnce } from './device-files.ts'
 import type { ReadMessage } from './spellings.ts'
 
 export type RecordTools = {
-  readonly stamps: LogicalClock
+  readonly ids: LogicalClock
   /** The setting `attachment_wait_seconds`: the wait of a received message for its files. */
   readonly settings: Pick<Settings, 'get'>
 }
@@ -31,12 +31,12 @@ type Placed = {
 
 /** Stores a message of the device, and puts it into its conversation. */
 export function recordMessage(
-  { stamps, settings }: RecordTools,
+  { ids, settings }: RecordTools,
   tx: Tx,
   line: Line,
   { device, conversationId, waits }: Placed,
 ): Outbound {
-  const createdAt = stamps.now()
+  const createdAt = ids.now()
   const at = deviceTime(device.at, createdAt)
   const hash = sha256(`${line.id}\0${device.guid}`)
   const { group, isFromMe } = device

@@ -133,7 +133,7 @@ async function holdBack(tools: AttemptTools, id: MessageId, dueAt: Timestamp): P
     const message = findMessage(tx, id)
     if (message?.status !== 'queued' || message.dueAt === null) return
     const held = { ...message, dueAt, queuedReason: 'clock_jumped' } as const
-    tools.callers.settled(tx, saveMessage(tx, held, tools.stamps.now()))
+    tools.callers.settled(tx, saveMessage(tx, held, tools.ids.now()))
   })
 }
 
@@ -147,10 +147,10 @@ type Result = {
 }
 
 /** Asks the device about a recipient that was accepted while it could not be asked. */
-async function askHistory({ directory, writer, stamps }: AttemptTools, message: Outbound) {
+async function askHistory({ directory, writer, ids }: AttemptTools, message: Outbound) {
   const { lineId, handle } = message
   if ((await directory.knows(lineId, handle)) !== true) return
-  await writer.write((tx) => markKnown(tx, { lineId, handle }, stamps.now()))
+  await writer.write((tx) => markKnown(tx, { lineId, handle }, ids.now()))
 }
 
 /** `queued` to `sending`, only if nothing speaks against it at this very moment. */
@@ -161,7 +161,7 @@ function passPointOfNoReturn(
   note: string | null,
 ): boolean {
   const message = findMessage(tx, what.id)
-  const now = tools.stamps.now()
+  const now = tools.ids.now()
   const found = tools.directory.find(what.lineId)
   if (message?.status !== 'queued' || message.lineId !== what.lineId) return false
   if (found === null || !takesMessages(found) || !tools.mayLeave()) return false

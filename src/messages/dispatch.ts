@@ -92,11 +92,11 @@ export class Dispatch implements Service {
   }
 
   #dispatchTo({ line, capacity }: LineSnapshot, signal: AbortSignal): void {
-    const { db, stamps } = this.#tools
+    const { db, ids } = this.#tools
     const busy = countOf(this.#inHand, line.id)
     if (busy >= capacity || countOf(this.#unwritten, line.id) > 0) return
     // Those in hand are still due until they pass their point of no return.
-    const due = dueMessages(db, { lineId: line.id, now: stamps.now(), limit: capacity })
+    const due = dueMessages(db, { lineId: line.id, now: ids.now(), limit: capacity })
     const fresh = due.filter(({ id }) => !this.#inHand.has(id))
     for (const message of fresh.slice(0, capacity - busy)) this.#start(message, signal)
   }
@@ -125,9 +125,9 @@ export class Dispatch implements Service {
    * batch, and the next one goes on behind it: messages that no other line may take hold up none behind them.
    */
   async #moveAway({ line }: LineSnapshot): Promise<void> {
-    const { db, stamps, writer, directory, dispatchSignal } = this.#tools
+    const { db, ids, writer, directory, dispatchSignal } = this.#tools
     if (!directory.lines().some(takesMessages)) return
-    const now = stamps.now()
+    const now = ids.now()
     const after = this.#lookedAt.get(line.id) ?? BEGINNING
     const batch = movableMessages(db, { lineId: line.id, now, limit: BATCH_MAX, ...after })
     const isLastBatch = batch.length < BATCH_MAX
@@ -149,11 +149,11 @@ export class Dispatch implements Service {
     const message = findMessage(tx, id)
     if (message?.status !== 'queued' || message.lineId !== from) return
     const lineId = this.#otherLineFor(tx, message)
-    if (lineId !== null) moveTo(this.#tools, tx, message, { lineId, now: this.#tools.stamps.now() })
+    if (lineId !== null) moveTo(this.#tools, tx, message, { lineId, now: this.#tools.ids.now() })
   }
 
   #otherLineFor(db: Db, message: Outbound): LineId | null {
-    const now = this.#tools.stamps.now()
+    const now = this.#tools.ids.now()
     const route = routeFor(db, this.#tools, { ...message, now }, [message.lineId])
     return route.route === 'take' ? route.lineId : null
   }
@@ -183,16 +183,16 @@ export class Dispatch implements Service {
 
   /** Publishes the failure of messages that stayed uncertain, and what waited for its files or its message. */
   async #announce(): Promise<void> {
-    const { db, stamps, publish, writer } = this.#tools
-    const ids = messagesToAnnounce(db, { now: stamps.now(), limit: BATCH_MAX })
-    await this.#forEach(ids, (tx, message) => {
+    const { db, ids, publish, writer } = this.#tools
+    const found = messagesToAnnounce(db, { now: ids.now(), limit: BATCH_MAX })
+    await this.#forEach(found, (tx, message) => {
       if (message.dueAt === null) return
       if (message.status === 'received') announceReceived(this.#tools, tx, message)
       if (message.status !== 'uncertain') return
       publish(tx, 'message.failed', message)
-      saveMessage(tx, { ...message, dueAt: null }, stamps.now())
+      saveMessage(tx, { ...message, dueAt: null }, ids.now())
     })
-    const isOver = (changesSettledAt(db) ?? Infinity) <= stamps.now()
+    const isOver = (changesSettledAt(db) ?? Infinity) <= ids.now()
     if (isOver) await writer.write((tx) => settleOldChanges(this.#tools, tx))
   }
 
@@ -212,8 +212,8 @@ export class Dispatch implements Service {
   }
 
   #untilNext(): number {
-    const { db, directory, stamps, clock } = this.#tools
-    const now = stamps.now()
+    const { db, directory, ids, clock } = this.#tools
+    const now = ids.now()
     const dueAt = directory.lines().map(({ line }) => nextDueAt(db, line.id, now) ?? Infinity)
     const waiting = [nextAnnouncementAt(db), changesSettledAt(db)].map((at) => at ?? Infinity)
     const soonestMs = Math.min(...waiting, ...dueAt) - now

@@ -16,14 +16,14 @@ import { sha256 } from '../system/hash.ts'
 import type { LogicalClock } from '../system/logical-clock.ts'
 import type { PublishUnplaced } from '../webhooks/publish.ts'
 
-type GroupTools = { readonly stamps: LogicalClock; readonly publish: PublishUnplaced }
+type GroupTools = { readonly ids: LogicalClock; readonly publish: PublishUnplaced }
 
 /**
  * The conversation of a group, with its name and members as the device has them now. Null where the
  * identifier is a person's handle: a send to that person would reach the group.
  */
 export function openDeviceGroup(
-  { stamps }: Pick<GroupTools, 'stamps'>,
+  { ids }: Pick<GroupTools, 'ids'>,
   tx: Tx,
   line: Line,
   {
@@ -36,9 +36,9 @@ export function openDeviceGroup(
 ): ConversationId | null {
   const handle = deviceHandle(identifier)
   if (parseRecipient(handle) !== null) return null
-  const party = { lineId: line.id, phoneNumber: line.number, handle, now: stamps.now() }
+  const party = { lineId: line.id, phoneNumber: line.number, handle, now: ids.now() }
   const members = participants.map(deviceHandle)
-  return openGroup(tx, stamps, party, { chatGuid, name, participants: members, state })
+  return openGroup(tx, ids, party, { chatGuid, name, participants: members, state })
 }
 
 type GroupChanged = Extract<DeviceChange, { readonly kind: 'group' }>
@@ -48,14 +48,14 @@ type GroupChanged = Extract<DeviceChange, { readonly kind: 'group' }>
  * times, under guids of their own. Of history, what is older than the last message says nothing of the group now.
  */
 export function takeGroupChange(
-  { stamps, publish }: GroupTools,
+  { ids, publish }: GroupTools,
   tx: Tx,
   line: Line,
   changed: GroupChanged,
 ): void {
   const { guid, group, isHistory, change, actor, target, replaced } = changed
   if (!line.relayGroups || messageIdOfGuid(tx, line.id, guid) !== null) return
-  const now = stamps.now()
+  const now = ids.now()
   const at = deviceTime(changed.at, now)
   const same = sameChange(changed, at)
   const isKnown = messageIdOfGuid(tx, line.id, same) !== null
@@ -63,7 +63,7 @@ export function takeGroupChange(
     rememberGuid(tx, line.id, known, derivedId('msg', now, sha256(`${line.id}\0${known}`)))
   }
   if (isKnown || (isHistory && isBeforeLast(tx, line, group, at))) return
-  const conversationId = openDeviceGroup({ stamps }, tx, line, {
+  const conversationId = openDeviceGroup({ ids }, tx, line, {
     ...group,
     state: stateAfter(changed),
   })

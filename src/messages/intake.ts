@@ -210,17 +210,17 @@ type Source = { readonly line: Line; readonly states: FileStates }
 
 /** The message's conversation, or the reason to leave it out: a row that may be a group's is no person's. */
 function conversationOf(
-  { stamps }: IntakeTools,
+  { ids }: IntakeTools,
   tx: Tx,
   line: Line,
   { group, handle }: DeviceMessage,
 ): ConversationId | { readonly kind: LeftOut } {
   if (group !== undefined) {
     if (!line.relayGroups) return { kind: 'group' }
-    return openDeviceGroup({ stamps }, tx, line, { ...group, state: 'active' }) ?? UNPLACED
+    return openDeviceGroup({ ids }, tx, line, { ...group, state: 'active' }) ?? UNPLACED
   }
   const party = { lineId: line.id, phoneNumber: line.number, handle }
-  const id = openConversation(tx, stamps, { ...party, now: stamps.now() })
+  const id = openConversation(tx, ids, { ...party, now: ids.now() })
   return findGroup(tx, id) === null ? id : UNPLACED
 }
 
@@ -256,17 +256,17 @@ function takeLeftOut(
 ): void {
   const { guid, kind, isFromMe = false, isHistory = false } = leftOut
   if (messageIdOfGuid(tx, line.id, guid) !== null) return
-  const now = tools.stamps.now()
+  const now = tools.ids.now()
   const hash = sha256(`${line.id}\0${guid}`)
   rememberGuid(tx, line.id, guid, derivedId('msg', deviceTime(leftOut.at, now), hash))
   if (!isFromMe && !isHistory) countNotRelayed(tx, line.id, kind, now)
 }
 
 function takeReceipt(tools: IntakeTools, tx: Tx, line: Line, given: Receipt): void {
-  const receipt = { ...given, at: deviceTime(given.at, tools.stamps.now()) }
+  const receipt = { ...given, at: deviceTime(given.at, tools.ids.now()) }
   const id = messageIdOfGuid(tx, line.id, receipt.guid)
   if (id === null) {
-    keepReceipt(tx, line.id, receipt, tools.stamps.now())
+    keepReceipt(tx, line.id, receipt, tools.ids.now())
     return
   }
   const message = findMessage(tx, id)
@@ -347,7 +347,7 @@ function unsettled(tx: Tx, id: MessageId): Outbound | null {
 
 /** One bad row never stops a line: it is kept among the rejected events, and the checkpoint goes on. */
 async function reject(
-  { writer, log, stamps }: IntakeTools,
+  { writer, log, ids }: IntakeTools,
   line: Line,
   event: ReadEvent,
   error: unknown,
@@ -355,7 +355,7 @@ async function reject(
   log.error('event of a line was rejected', { line_id: line.id, type: event.type, error })
   await writer.write((tx) => {
     const reason = error instanceof Error ? error.message : String(error)
-    rejectEvent(tx, line.id, `${event.type}: ${reason}`, stamps.now())
+    rejectEvent(tx, line.id, `${event.type}: ${reason}`, ids.now())
     const checkpoint = 'checkpoint' in event ? event.checkpoint : null
     if (checkpoint !== null) saveCheckpoint(tx, line.id, checkpoint)
   })

@@ -42,7 +42,7 @@ import type { LogicalClock } from '../system/logical-clock.ts'
 import { reorder } from './conversation-order.ts'
 
 export type MergeTools = {
-  readonly stamps: LogicalClock
+  readonly ids: LogicalClock
   readonly audit: Pick<Audit, 'record'>
 }
 
@@ -59,18 +59,13 @@ type Before = {
 }
 
 /** Makes the conversation the person's; false if a message is being sent in it, which settles first. */
-export function mergeTalk(
-  { stamps, audit }: MergeTools,
-  tx: Tx,
-  from: Talk,
-  handle: Handle,
-): boolean {
+export function mergeTalk({ ids, audit }: MergeTools, tx: Tx, from: Talk, handle: Handle): boolean {
   const { id, lineId, handle: spelling } = from
   const to = findTalk(tx, lineId, handle)
   if (isSendingIn(tx, [from.seq, ...(to === null ? [] : [to.seq])])) return false
   const facts = readFacts(tx, from.seq)
   if (facts === null) return true
-  const now = stamps.now()
+  const now = ids.now()
   const target = to ?? { ...from, handle }
   const factsOfTarget = to && readFacts(tx, to.seq)
   const merged = factsOfTarget === null ? facts : joinedFacts(factsOfTarget, facts)
@@ -161,19 +156,14 @@ function mergeOptOuts(tx: Tx, from: Talk, handle: Handle): Before['optOuts'] {
 }
 
 /** Makes the conversation with this id what it was before it was merged, for good. */
-export function separateTalk(
-  { stamps, audit }: MergeTools,
-  tx: Tx,
-  id: string,
-  origin: Origin,
-): void {
+export function separateTalk({ ids, audit }: MergeTools, tx: Tx, id: string, origin: Origin): void {
   const merge = findMerge(tx, id)
-  const found = merge && separated(tx, merge, stamps)
+  const found = merge && separated(tx, merge, ids)
   if (merge === null || found === null) {
     throw new RelayError('not_found', 'There is no merged conversation with this id.')
   }
   const { from, to } = found
-  const now = stamps.now()
+  const now = ids.now()
   markSeparated(tx, merge, now)
   for (const { id } of [from, to]) reorder(tx, id, now)
   const { spelling, handle } = merge
@@ -186,14 +176,14 @@ export function separateTalk(
 }
 
 /** The two conversations, each with what is its own; null if there is nothing left to separate. */
-function separated(tx: Tx, merge: Merge, stamps: LogicalClock) {
+function separated(tx: Tx, merge: Merge, ids: LogicalClock) {
   const { lineId, spelling, handle, conversationId } = merge
   const person = findTalk(tx, lineId, handle)
   const from = findTalk(tx, lineId, spelling) ?? person
   const now = person && readFacts(tx, person.seq)
   if (person === null || now === null || from?.id !== conversationId) return null
   const before = JSON.parse(merge.before) as Before // `mergeTalk` wrote it.
-  const to = from.seq === person.seq ? splitOff(tx, merge, from, stamps) : person
+  const to = from.seq === person.seq ? splitOff(tx, merge, from, ids) : person
   giveBackMessages(tx, spelling, { from: person.seq, to: from.seq })
   const ofPerson = partedFacts(tx, to.seq, { before: before.to, merged: before.merged, now })
   const ofSpelling = partedFacts(tx, from.seq, { before: before.from, merged: before.merged, now })
@@ -222,10 +212,10 @@ function separateOptOuts(tx: Tx, handle: Handle, before: Before, personSeq: numb
 }
 
 /** Gives the conversation its spelling back; what the person wrote under the own handle gets a conversation. */
-function splitOff(tx: Tx, { spelling, handle, lineId }: Merge, from: Talk, stamps: LogicalClock) {
+function splitOff(tx: Tx, { spelling, handle, lineId }: Merge, from: Talk, ids: LogicalClock) {
   renameTalk(tx, from, spelling)
   if (!hasOwnMessages(tx, spelling, from.seq)) return from
-  openConversation(tx, stamps, { ...from, handle, now: stamps.now() })
+  openConversation(tx, ids, { ...from, handle, now: ids.now() })
   const to = findTalk(tx, lineId, handle)
   if (to === null) return from
   moveOwnMessages(tx, spelling, { from: from.seq, to: to.seq })

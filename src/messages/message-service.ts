@@ -155,7 +155,7 @@ async function resolveByHand(
       throw new RelayError('not_uncertain', `The message is ${message.status}, not uncertain.`)
     }
     requireOwn(message, key)
-    const at = tools.stamps.now()
+    const at = tools.ids.now()
     if (status === 'sent') applyReceipt(tools, tx, message, { kind: 'sent', at, reason: null })
     else failMessage(tools, tx, message, 'resolved_by_hand')
     tools.audit.record(tx, origin, {

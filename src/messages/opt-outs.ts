@@ -66,11 +66,11 @@ export type OptOutFilter = { readonly handle?: string | undefined; readonly line
 
 /** The opt-outs of the API. */
 export function createOptOuts(tools: Tools) {
-  const { db, writer, stamps, audit, dispatchSignal } = tools
+  const { db, writer, ids, audit, dispatchSignal } = tools
   const byHand = (origin: Origin) => {
     const { kind } = origin.actor
     const source = kind === 'dashboard' || kind === 'cli' ? kind : 'api'
-    return { keyword: null, messageId: null, source, createdAt: stamps.now() } as const
+    return { keyword: null, messageId: null, source, createdAt: ids.now() } as const
   }
   return {
     list({ handle, lines }: OptOutFilter, page: PageRequest): Page<OptOutResource> {

@@ -84,7 +84,7 @@ export function routeFor(
  * all it gets is not asked without a pause; with the end of its session at once, when the line is back.
  */
 export function withdraw(tools: Tools, tx: Tx, message: Outbound, isSessionOver: boolean): void {
-  const now = tools.stamps.now()
+  const now = tools.ids.now()
   let queued = message
   if (message.status === 'sending') {
     const contactHold = reserveAgain(tx, message, tools.days.of(now))
@@ -124,7 +124,7 @@ export function turnToSms(tools: Tools, tx: Tx, message: Outbound): boolean {
   const isUnderWay = platformGuid === null && (status === 'queued' || status === 'sending')
   if (extras?.wantedService !== 'auto' || message.service === 'SMS') return false
   if (!isUnderWay || !canChoose) return false
-  const now = tools.stamps.now()
+  const now = tools.ids.now()
   const service = 'SMS'
   const turned = {
     ...unsent(message),
@@ -145,14 +145,14 @@ export function turnToSms(tools: Tools, tx: Tx, message: Outbound): boolean {
  */
 export function requeue(tools: Tools, tx: Tx, message: Outbound, reason: string): void {
   tryAgain(tools, tx, { ...message, error: null }, reason)
-  const now = tools.stamps.now()
+  const now = tools.ids.now()
   reorder(tx, message.conversationId, now)
   wakeSameText(tx, message.conversationId, now)
 }
 
 /** `reason` is that of the failure, where this was the last try. */
 function tryAgain(tools: Tools, tx: Tx, message: Outbound, reason: string): void {
-  const now = tools.stamps.now()
+  const now = tools.ids.now()
   const contactHold = reserveAgain(tx, message, tools.days.of(now))
   const refusedBy = [...message.refusedBy, message.lineId]
   const queued: Outbound = { ...unsent(message), contactHold, refusedBy }
@@ -179,7 +179,7 @@ function tryAgain(tools: Tools, tx: Tx, message: Outbound, reason: string): void
  */
 export function postpone(tools: Tools, tx: Tx, message: Outbound, delayMs: number): void {
   if (message.status !== 'queued') return
-  const now = tools.stamps.now()
+  const now = tools.ids.now()
   const refusedBy = [...message.refusedBy, message.lineId]
   const mayMove = !message.isPinned && delayMs > MOVES_AFTER_MS
   const next = mayMove ? routeFor(tx, tools, { ...message, now }, refusedBy) : null
@@ -239,7 +239,7 @@ function moveOne(
   const place = {
     lineId: line.id,
     phoneNumber: line.number,
-    conversationId: openConversation(tx, tools.stamps, party),
+    conversationId: openConversation(tx, tools.ids, party),
   }
   // Its new line's device is asked about the recipient before the message leaves.
   const hold = reserveSlot(tx, line, handle, { history: null, day })

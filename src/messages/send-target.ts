@@ -64,7 +64,7 @@ export type Histories = ReadonlyMap<LineId, History>
 type Tools = {
   readonly db: Db
   readonly directory: LineDirectory
-  readonly stamps: { now(): Timestamp }
+  readonly ids: { now(): Timestamp }
   readonly days: Days
 }
 
@@ -313,7 +313,7 @@ function routed(
   const found = directory.find(route.lineId)
   if (found === null) throw new RelayError('no_phone_line', 'The phone line has just been removed.')
   if (route.route === 'full')
-    throw limitReached(tools, tx, found.line, { now: tools.stamps.now(), at: now })
+    throw limitReached(tools, tx, found.line, { now: tools.ids.now(), at: now })
   return found
 }
 
@@ -343,7 +343,7 @@ const NOBODY = deviceHandle('')
 
 function lineWithout(tools: Tools, handle: Handle): LineSnapshot | null {
   const { directory, db } = tools
-  const message = { handle, now: tools.stamps.now(), extras: null }
+  const message = { handle, now: tools.ids.now(), extras: null }
   const route = routeBehind(tools, db, message) ?? routeFor(db, tools, message)
   return route.route === 'take' || route.route === 'full' ? directory.find(route.lineId) : null
 }

@@ -142,7 +142,7 @@ async function acceptNew(
   const histories = await askHistories(tools, target)
   const requireTarget = () => {
     tools.requireAccepting()
-    const now = tools.stamps.now()
+    const now = tools.ids.now()
     requireAllowed(tools.db, { request, target, histories }, now)
     lineFor(tools, tools.db, target, startOf(request, { now, clock: tools.clock }))
   }
@@ -212,7 +212,7 @@ type Accepted = { readonly messageId: string; readonly isReplay: boolean } & (
 function accept(tools: SendTools, tx: Tx, acceptance: Acceptance): Accepted {
   const { request, fingerprint, target, histories } = acceptance
   tools.requireAccepting()
-  const now = tools.stamps.now()
+  const now = tools.ids.now()
   const { recipient } = target
   const { handle } = recipient
   for (const [lineId, isKnown] of histories) {
@@ -269,8 +269,8 @@ function record(
   const party = { lineId: line.id, phoneNumber: line.number, handle: recipient.handle }
   const conversationId = isGroup
     ? recipient.conversationId
-    : openConversation(tx, tools.stamps, { ...party, now })
-  const id = tools.stamps.id('msg')
+    : openConversation(tx, tools.ids, { ...party, now })
+  const id = tools.ids.id('msg')
   const guid = randomGuid(tools.random)
   const approval = newApproval(request.key, contactHold)
   const extras = approval === null ? target.extras : { ...target.extras, approval }

@@ -46,7 +46,7 @@ import type { WaitingCallers } from './waiting-callers.ts'
 
 export type SettleTools = {
   readonly sentenceOf: SentenceOf
-  readonly stamps: LogicalClock
+  readonly ids: LogicalClock
   readonly clock: Pick<ConfirmedClock, 'now'>
   readonly days: Days
   readonly publish: Publish
@@ -71,7 +71,7 @@ export function applyReceipt(
       ? failureOf(tools, tx, message, receipt.reason)
       : progressBy(message, known, tools.sentenceOf)
   if (progress !== null) return settle(tools, tx, carried, progress)
-  return carried === message ? message : saveMessage(tx, carried, tools.stamps.now())
+  return carried === message ? message : saveMessage(tx, carried, tools.ids.now())
 }
 
 /** The message with the service that the device names; the caller saves it. */
@@ -151,7 +151,7 @@ export function makeUncertain(
 ): Outbound {
   if (message.status !== 'queued' && message.status !== 'sending') return message
   if (sent !== undefined) markSent(tx, message, sent, null)
-  const now = tools.stamps.now()
+  const now = tools.ids.now()
   const because = reason === 'outcome_unknown' ? '' : ` (${reason.replaceAll('_', ' ')})`
   const saved = saveMessage(
     tx,
@@ -182,7 +182,7 @@ export function assignGuid(
   const carried = carriedBy(tx, message, report)
   if (carried === message && message.platformGuid === report.guid) return message
   rememberGuid(tx, message.lineId, report.guid, message.id)
-  let named = saveMessage(tx, { ...carried, platformGuid: report.guid }, tools.stamps.now())
+  let named = saveMessage(tx, { ...carried, platformGuid: report.guid }, tools.ids.now())
   const { partGuids } = report
   if (partGuids !== undefined) {
     markFirst(tx, named, partGuids.length)
@@ -198,7 +198,7 @@ export function acceptMessage(
   message: Outbound,
   { guid, service, partGuids }: Carried & Parts & { readonly guid: string | null },
 ): Outbound {
-  const at = tools.stamps.now()
+  const at = tools.ids.now()
   const sent = { kind: 'sent', at, reason: null, service } as const
   const hasFailed = partGuids !== undefined && rememberParts(tx, message, partGuids)
   if (guid === null) return applyReceipt(tools, tx, message, sent)
@@ -245,7 +245,7 @@ export function resolveApproval(
 ): Outbound {
   const { extras } = message
   if (extras?.approval?.state !== 'pending') return message
-  const now = tools.stamps.now()
+  const now = tools.ids.now()
   const dueAt = timestamp(tools.clock.now())
   const approval = { ...extras.approval, resolvedAt: now, ...decision }
   const resolved = saveMessage(tx, { ...message, extras: { ...extras, approval } }, now)
@@ -261,7 +261,7 @@ export function resolveApproval(
 function settle(tools: SettleTools, tx: Tx, pending: Outbound, progress: Progress): Outbound {
   const state = progress.status === 'expired' ? 'expired' : 'canceled'
   const message = resolveApproval(tools, tx, pending, { state })
-  const now = tools.stamps.now()
+  const now = tools.ids.now()
   const wasWaiting = isOnTheWay(message)
   const wasUncertain = message.status === 'uncertain'
   const hasLeft = hasAttachments(message)

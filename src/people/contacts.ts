@@ -33,7 +33,7 @@ import { contactResource } from './resource.ts'
 type Tools = {
   readonly db: Db
   readonly writer: Pick<Writer, 'write'>
-  readonly stamps: LogicalClock
+  readonly ids: LogicalClock
   readonly audit: Pick<Audit, 'record'>
 }
 
@@ -48,7 +48,7 @@ export type ContactFields = Omit<PersonFields, 'handle'>
 export type Contacts = ReturnType<typeof createContacts>
 
 export function createContacts(tools: Tools) {
-  const { db, writer, stamps, audit } = tools
+  const { db, writer, ids, audit } = tools
   return {
     list: (filter: ContactFilter, page: PageRequest) => pageOfContacts(db, filter, page),
     get(written: string, lines: LineLimit = null): Contact {
@@ -60,7 +60,7 @@ export function createContacts(tools: Tools) {
       const handle = knownHandle(db, written)
       const clean = cleanFields(handle, fields)
       if (clean.name === '') throw invalidRequest({ path: 'name', message: 'must not be empty' })
-      await writer.write((tx) => savePerson(tx, clean, stamps.now()))
+      await writer.write((tx) => savePerson(tx, clean, ids.now()))
       return this.get(handle)
     },
     async remove(written: string): Promise<void> {
@@ -137,7 +137,7 @@ const RECIPIENTS_MAX = 100
 const ERRORS_MAX = 1_000
 
 async function importContacts(
-  { db, writer, stamps }: Tools,
+  { db, writer, ids }: Tools,
   bytes: Uint8Array,
   country: string | null,
 ): Promise<ImportReport> {
@@ -155,7 +155,7 @@ async function importContacts(
     const rows = batch
     batch = []
     size = 0
-    report.count(await writer.write((tx) => rows.map((row) => merge(tx, row, stamps))))
+    report.count(await writer.write((tx) => rows.map((row) => merge(tx, row, ids))))
   }
   for (const card of readContacts(decodeContacts(bytes)).cards) {
     if (card !== null) batch.push(...peopleOf(card, home, report))
@@ -167,11 +167,11 @@ async function importContacts(
 }
 
 /** The name of a file replaces the one that is known; the rest is added. */
-function merge(tx: Tx, fields: PersonFields, stamps: LogicalClock): Saved {
+function merge(tx: Tx, fields: PersonFields, ids: LogicalClock): Saved {
   const before = findPerson(tx, fields.handle)
   const note = fields.note ?? before?.note ?? null
   const tags = cleanTags([...(before?.tags ?? []), ...fields.tags])
-  return savePerson(tx, { ...fields, note, tags }, stamps.now())
+  return savePerson(tx, { ...fields, note, tags }, ids.now())
 }
 
 /** An entry for each recipient of a card; what is not understood goes to the report. */

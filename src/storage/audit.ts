@@ -46,14 +46,14 @@ const REFUSAL = { action: 'password.refused', about: { kind: 'dashboard', id: nu
 
 export function createAudit(tools: {
   readonly writer: Pick<Writer, 'afterCommit'>
-  readonly stamps: LogicalClock
+  readonly ids: LogicalClock
   readonly log: Log
 }): Audit {
-  const { writer, stamps, log } = tools
+  const { writer, ids, log } = tools
   const record: Audit['record'] = (tx, origin, change) => {
     const changed = changedFields(change)
     if (changed === null) return
-    const stored = { ...change, ...changed, id: stamps.id('aud'), at: stamps.now() }
+    const stored = { ...change, ...changed, id: ids.id('aud'), at: ids.now() }
     insertAuditEntry(tx.sqlite, origin, stored)
     const { action, about } = change
     const { actor, address, requestId } = origin
@@ -63,7 +63,7 @@ export function createAudit(tools: {
   return {
     record,
     recordRefusal(tx, origin) {
-      const now = stamps.now()
+      const now = ids.now()
       if (countRefusal(tx.sqlite, origin, now)) return
       const isFull = refusalsSince(tx, timestamp(now - DAY_MS)) >= REFUSALS_MAX
       const counted = isFull ? { ...origin, address: null } : origin

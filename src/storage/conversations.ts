@@ -52,7 +52,7 @@ export function findConversation(db: Db, party: Party): ConversationId | null {
 /** The conversation of a line with a handle, for a message that comes into it; made where there is none. */
 export function openConversation(
   tx: Tx,
-  stamps: LogicalClock,
+  ids: LogicalClock,
   party: Party & { readonly phoneNumber: string; readonly now: Timestamp },
 ): ConversationId {
   const known = findByParty(tx, party)
@@ -61,7 +61,7 @@ export function openConversation(
     if (known.movedTo !== null) execute(tx, returning, { id: known.id })
     return known.id
   }
-  const id = stamps.id('conv')
+  const id = ids.id('conv')
   const sql = `INSERT INTO conversations (id, line_id, phone_number, handle, service, message_count, last_seq,
        created_at, updated_at)
      VALUES ($id, $lineId, $phoneNumber, $handle, 'iMessage', 0, 0, $now, $now)`

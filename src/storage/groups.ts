@@ -38,14 +38,14 @@ export function findGroup(db: Db, id: ConversationId): (Group & Identified) | nu
  */
 export function openGroup(
   tx: Tx,
-  stamps: LogicalClock,
+  ids: LogicalClock,
   party: Parameters<typeof openConversation>[2],
   group: Omit<Group, 'state'> & { readonly state?: Group['state'] | undefined },
 ): ConversationId | null {
   const known = findConversation(tx, party)
   const before = known === null ? null : findGroup(tx, known)
   if (known !== null && before === null) return null
-  const id = known ?? openConversation(tx, stamps, party)
+  const id = known ?? openConversation(tx, ids, party)
   const { chatGuid, name, participants, state = before?.state ?? 'active' } = group
   const after = { chatGuid, name, participants, state }
   if (!Bun.deepEquals(before, { ...after, identifier: party.handle })) save(tx, id, after)

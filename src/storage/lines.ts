@@ -52,10 +52,10 @@ export function getLine(db: Db, id: LineId): Line | null {
   return found ?? null
 }
 
-export function insertLine(tx: Tx, stamps: LogicalClock, line: NewLine): Line {
+export function insertLine(tx: Tx, ids: LogicalClock, line: NewLine): Line {
   const inserted: Line = {
     ...line,
-    id: stamps.id('line'),
+    id: ids.id('line'),
     movesTo: null,
     label: null,
     isEnabled: true,
@@ -63,7 +63,7 @@ export function insertLine(tx: Tx, stamps: LogicalClock, line: NewLine): Line {
     relaySms: false,
     relayGroups: false,
     checkpoint: null,
-    createdAt: stamps.now(),
+    createdAt: ids.now(),
   }
   tx.orm.insert(lines).values(inserted).run()
   return inserted
@@ -86,8 +86,8 @@ export function saveCheckpoint(tx: Tx, id: LineId, checkpoint: string): void {
   execute(tx, sql, { id, checkpoint })
 }
 
-export function deleteLine(tx: Tx, stamps: LogicalClock, id: LineId): void {
-  tx.orm.update(lines).set({ deletedAt: stamps.now() }).where(isLive(id)).run()
+export function deleteLine(tx: Tx, ids: LogicalClock, id: LineId): void {
+  tx.orm.update(lines).set({ deletedAt: ids.now() }).where(isLive(id)).run()
 }
 
 function isLive(id: LineId) {

@@ -35,18 +35,18 @@ export type Settings = {
 export function createSettings(tools: {
   readonly db: Db
   readonly writer: Writer
-  readonly stamps: LogicalClock
+  readonly ids: LogicalClock
   readonly audit: Pick<Audit, 'record'>
   readonly locked: LockedSettings
 }): Settings {
-  const { db, writer, stamps, audit, locked } = tools
+  const { db, writer, ids, audit, locked } = tools
   const stored = new Map(readStored(db))
   const isFirst = !stored.has('opt_out')
   if (isFirst) stored.set('opt_out', firstOptOut(db))
   const acts: { readonly name: SettingName; readonly act: (tx: Tx) => void }[] = []
   return {
     keepFirst: async () => {
-      if (isFirst) await recordedIfRoom(writer.write((tx) => insertFirst(tx, stamps.now())))
+      if (isFirst) await recordedIfRoom(writer.write((tx) => insertFirst(tx, ids.now())))
     },
     onSet: (name, act) => void acts.push({ name, act }),
     get: (name) => valueOf(name, stored, locked),
@@ -55,7 +55,7 @@ export function createSettings(tools: {
       const { known, value } = requireChangeable(name, text, locked)
       await writer.write((tx) => {
         const before = stateOf(known, new Map(readStored(tx)), locked).value
-        const row = { name, value, updatedAt: stamps.now() }
+        const row = { name, value, updatedAt: ids.now() }
         tx.orm
           .insert(settings)
           .values(row)

@@ -35,7 +35,7 @@ import { requireActive, webhookById } from './subscriptions.ts'
 export type RedeliveryTools = {
   readonly db: Db
   readonly writer: Writer
-  readonly stamps: LogicalClock
+  readonly ids: LogicalClock
   readonly clock: Clock
   readonly deliverySignals: DeliverySignals
   readonly downloadUrl: DownloadUrl
@@ -105,22 +105,22 @@ export function createRedelivery(tools: RedeliveryTools) {
 /** Beside the delivery of the API. */
 type DeliveryFacts = Pick<SeenDelivery, 'person' | 'schedule'>
 async function sendTest(tools: RedeliveryTools, webhookId: string): Promise<Delivery> {
-  const { writer, stamps, clock, deliverySignals } = tools
+  const { writer, ids, clock, deliverySignals } = tools
   return writer.write((tx) => {
     const webhook = webhookById(tx, webhookId)
     requireActive(webhook)
     const [name = 'message.received'] = webhook.events
-    const createdAt = stamps.now()
+    const createdAt = ids.now()
     const eventSeq = insertEvent(tx, {
       // Tests are known by this prefix; ids of events are made here only.
-      id: `evt_test_${stamps.id('evt').slice('evt_'.length)}` as EventId,
+      id: `evt_test_${ids.id('evt').slice('evt_'.length)}` as EventId,
       name,
       messageId: null,
       conversationId: null,
-      body: samplePayload(name, stamps),
+      body: samplePayload(name, ids),
       createdAt,
     })
-    const id = stamps.id('dlv')
+    const id = ids.id('dlv')
     const now = timestamp(clock.now())
     insertDelivery(tx, {
       id,

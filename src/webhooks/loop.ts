@@ -36,7 +36,7 @@ import { openSecrets } from './signature.ts'
 
 export type DeliveryTools = AttemptTools & {
   readonly writer: Writer
-  readonly stamps: LogicalClock
+  readonly ids: LogicalClock
   readonly seal: Seal
   readonly deliverySignals: DeliverySignals
   readonly subscribers: Subscribers
@@ -324,8 +324,8 @@ class WebhookQueues {
     webhook: WebhookVersion,
     { breaker, disable }: { readonly breaker: Breaker; readonly disable: DisabledReason | null },
   ): void {
-    const { stamps } = this.#tools
-    saveBreaker(tx, webhook, breaker, disable && { reason: disable, at: stamps.now() })
+    const { ids } = this.#tools
+    saveBreaker(tx, webhook, breaker, disable && { reason: disable, at: ids.now() })
     if (disable !== null) this.#noteChange(webhook.id)
   }
 
@@ -366,9 +366,9 @@ class WebhookQueues {
 
   /** The key that opens its secret is back: what was held goes out. */
   async #switchOn(id: WebhookId): Promise<void> {
-    const { writer, stamps, log } = this.#tools
+    const { writer, ids, log } = this.#tools
     await writer.write((tx) => {
-      updateWebhook(tx, id, { isActive: true, disabledReason: null, updatedAt: stamps.now() })
+      updateWebhook(tx, id, { isActive: true, disabledReason: null, updatedAt: ids.now() })
       this.#noteChange(id)
     })
     log.info('the secret of a webhook opens again', { webhook: id })

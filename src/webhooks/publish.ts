@@ -60,20 +60,20 @@ export type PublishUnplaced = {
 
 export type PublishTools = {
   readonly writer: Pick<Writer, 'afterCommit'>
-  readonly stamps: LogicalClock
+  readonly ids: LogicalClock
   readonly clock: Clock
   readonly subscribers: Subscribers
   readonly deliverySignals: DeliverySignals
 }
 
 export function createPublish(tools: PublishTools): Publish & PublishUnplaced {
-  const { writer, stamps, clock, subscribers, deliverySignals } = tools
+  const { writer, ids, clock, subscribers, deliverySignals } = tools
   const { readers } = deliverySignals
   const queue = (
     tx: Tx,
     { lineId, ...event }: Omit<NewEvent, 'createdAt'> & { readonly lineId: LineId | null },
   ) => {
-    const createdAt = stamps.now()
+    const createdAt = ids.now()
     const { name, conversationId } = event
     const eventSeq = insertEvent(tx, { ...event, createdAt })
     if (eventSeq === null) return
@@ -83,7 +83,7 @@ export function createPublish(tools: PublishTools): Publish & PublishUnplaced {
     // By the clock, not by the stamp: a stamp may be ahead of a clock that stepped back.
     const nextAttemptAt = timestamp(clock.now())
     for (const webhookId of webhookIds) {
-      const id = stamps.id('dlv')
+      const id = ids.id('dlv')
       const delivery = { id, webhookId, eventSeq, event: name, conversationId, createdAt }
       insertDelivery(tx, { ...delivery, nextAttemptAt, requestedAt: null, replayedAt: null })
       deliverySignals.due(webhookId)
@@ -118,9 +118,7 @@ export function createPublish(tools: PublishTools): Publish & PublishUnplaced {
       const { messageId } = optOut
       const { lineId, conversationId } = cause ?? { lineId: optOut.lineId, conversationId: null }
       const id =
-        messageId === null
-          ? stamps.id('evt')
-          : eventIdOf(name, messageId, optOut.lineId ?? undefined)
+        messageId === null ? ids.id('evt') : eventIdOf(name, messageId, optOut.lineId ?? undefined)
       const body = optOutChange(name, optOut, lineId)
       queue(tx, { id, name, lineId, messageId, conversationId, body })
     },

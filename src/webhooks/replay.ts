@@ -155,7 +155,7 @@ function auditedFields({ events, lineId }: RetryRequest) {
 }
 
 async function runToEnd(
-  { writer, audit, stamps, clock, deliverySignals }: ReplayTools,
+  { writer, audit, ids, clock, deliverySignals }: ReplayTools,
   run: Run,
   { isDryRun, act }: { readonly isDryRun: boolean; readonly act: Act },
 ): Promise<number> {
@@ -174,9 +174,9 @@ async function runToEnd(
         const about = { kind: 'webhook', id: webhook.id } as const
         audit.record(tx, act.origin, { action: act.action, about, after: act.after })
       }
-      const times = { now: timestamp(clock.now()), replayedAt: stamps.now() }
+      const times = { now: timestamp(clock.now()), replayedAt: ids.now() }
       for (const send of sends) {
-        send({ webhookId: webhook.id, newId: () => stamps.id('dlv'), ...times })
+        send({ webhookId: webhook.id, newId: () => ids.id('dlv'), ...times })
       }
       deliverySignals.due(webhook.id)
       writer.afterCommit(() => deliverySignals.signal.notify())
@@ -220,7 +220,7 @@ function sendOfFirst(tx: Tx, event: StoredEvent): Send | null {
 }
 
 async function stopReplay(
-  { db, writer, stamps, deliverySignals, inFlight, audit }: ReplayTools,
+  { db, writer, ids, deliverySignals, inFlight, audit }: ReplayTools,
   id: string,
   { running, origin }: { readonly running: ReadonlySet<Run>; readonly origin: Origin },
 ): Promise<number> {
@@ -231,7 +231,7 @@ async function stopReplay(
   let batch: number
   do {
     batch = await writer.write((tx) => {
-      const stop = { now: stamps.now(), inFlight: inFlight(webhook.id), limit: BATCH }
+      const stop = { now: ids.now(), inFlight: inFlight(webhook.id), limit: BATCH }
       if (isFirst) {
         const about = { kind: 'webhook', id: webhook.id } as const
         audit.record(tx, origin, { action: 'webhook.replay_stopped', about })

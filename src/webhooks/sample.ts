@@ -18,16 +18,16 @@ const ANSWERED: readonly EventName[] = [
 ]
 
 /** The body of a test, from a handle and a line that no real message has: an answer to it goes nowhere. */
-export function samplePayload(name: EventName, stamps: LogicalClock): string {
-  const now = stamps.now()
-  const withoutMessage = sampleWithoutMessage(name, stamps, now)
+export function samplePayload(name: EventName, ids: LogicalClock): string {
+  const now = ids.now()
+  const withoutMessage = sampleWithoutMessage(name, ids, now)
   if (withoutMessage !== null) return withoutMessage
   const isFailed = name.endsWith('message.failed')
   const isUnsent = isFailed || name.startsWith('approval.')
   const isFile = name.startsWith('attachment.')
   const isInbound = isFile || ANSWERED.includes(name)
   const message = {
-    id: stamps.id('msg'),
+    id: ids.id('msg'),
     guid: GUID,
     text: name === 'message.unsent' ? '' : 'This is a test event of Hookline.',
     handle: TEST_HANDLE,
@@ -48,18 +48,14 @@ export function samplePayload(name: EventName, stamps: LogicalClock): string {
   return payloadOf(name, message, parts, file ? { attachment: file } : sampleChange(name, now))
 }
 
-function sampleWithoutMessage(
-  name: EventName,
-  stamps: LogicalClock,
-  now: Timestamp,
-): string | null {
+function sampleWithoutMessage(name: EventName, ids: LogicalClock, now: Timestamp): string | null {
   if (name === 'group.updated') {
     const changed = { lineId: LINE, group: sampleGroup(), change: 'renamed', at: now } as const
     return groupUpdate({ ...changed, actor: TEST_HANDLE, target: null })
   }
   if (name !== 'contact.opted_out' && name !== 'contact.opted_in') return null
   const keyword = name === 'contact.opted_out' ? 'STOP' : 'START'
-  const scope = { handle: TEST_HANDLE, lineId: null, messageId: stamps.id('msg') }
+  const scope = { handle: TEST_HANDLE, lineId: null, messageId: ids.id('msg') }
   return optOutChange(name, { ...scope, keyword, source: 'keyword', createdAt: now }, LINE)
 }
 

@@ -43,7 +43,7 @@ import { checkAddress, parseTarget, publicOnly, type TargetRules } from './targe
 
 export type SubscriptionTools = ResourceTools & {
   readonly writer: Writer
-  readonly stamps: LogicalClock
+  readonly ids: LogicalClock
   readonly random: Random
   readonly seal: Seal
   readonly rules: TargetRules
@@ -87,7 +87,7 @@ async function create(
   input: NewWebhookInput,
   { origin, own }: Author,
 ): Promise<api.CreatedWebhook> {
-  const { stamps, random, seal, deliverySignals, audit } = tools
+  const { ids, random, seal, deliverySignals, audit } = tools
   const lineIds = input.lineIds ?? own.lineIds
   const isPublicOnly = !hasScope(own, 'webhooks:private')
   const checked = { isPublicOnly, ...checkInput(tools, { ...input, lineIds }, own) }
@@ -96,7 +96,7 @@ async function create(
     if (countWebhooks(tx) >= WEBHOOKS_MAX) {
       throw invalidRequest({ path: '', message: `There are at most ${WEBHOOKS_MAX} webhooks.` })
     }
-    const webhook = webhookOf(checked, stamps, makerOf(origin))
+    const webhook = webhookOf(checked, ids, makerOf(origin))
     const secret = newSecret(random)
     const stored = insertWebhook(tx, webhook)
     insertSecret(tx, {
@@ -118,7 +118,7 @@ async function update(
   input: WebhookInput,
   { origin, own }: Author,
 ): Promise<api.Webhook> {
-  const { db, stamps, deliverySignals, audit } = tools
+  const { db, ids, deliverySignals, audit } = tools
   webhookById(db, id)
   const checked = checkInput(tools, input, own)
   if (Object.keys(checked).length === 0) {
@@ -127,12 +127,12 @@ async function update(
   const { changed, wasPausedAt } = await change(tools, (tx) => {
     const webhook = webhookById(tx, id)
     requireMayLink(webhook, checked, own)
-    const now = stamps.now()
+    const now = ids.now()
     const changes = { ...changesOf(webhook, checked, now), ...policyAfter(webhook, checked, own) }
     updateWebhook(tx, webhook.id, { ...changes, updatedAt: now })
     deliverySignals.changed(webhook.id)
     const changed = webhookById(tx, id)
-    exhaustBeyond(tx, changed, stamps.now())
+    exhaustBeyond(tx, changed, ids.now())
     audit.record(tx, origin, {
       action: 'webhook.changed',
       about: aboutOf(webhook),
@@ -149,7 +149,7 @@ async function remove(tools: SubscriptionTools, id: string, origin: Origin): Pro
   await change(tools, (tx) => {
     const webhook = webhookById(tx, id)
     const secrets = listSecrets(tx, webhook.id)
-    const now = tools.stamps.now()
+    const now = tools.ids.now()
     updateWebhook(tx, webhook.id, { deletedAt: now, isActive: false, updatedAt: now })
     tools.deliverySignals.changed(webhook.id)
     deleteSecrets(tx, secrets)
@@ -160,14 +160,14 @@ async function remove(tools: SubscriptionTools, id: string, origin: Origin): Pro
 
 /** A new secret; those before it sign too for 24 hours. A webhook with an unreadable secret is active again. */
 async function rotateSecret(
-  { stamps, random, seal, audit, ...tools }: SubscriptionTools,
+  { ids, random, seal, audit, ...tools }: SubscriptionTools,
   id: string,
   origin: Origin,
 ): Promise<api.RotatedSecret> {
   return change(tools, (tx) => {
     const webhook = webhookById(tx, id)
     const secret = newSecret(random)
-    const now = stamps.now()
+    const now = ids.now()
     retireSecrets(tx, webhook.id, now)
     const sealed = seal.seal(secret, webhook.id)
     insertSecret(tx, { webhookId: webhook.id, sealed, createdAt: now })
@@ -245,13 +245,13 @@ const NEW = {
 
 function webhookOf(
   checked: CheckedInput & Pick<Webhook, 'isPublicOnly'>,
-  stamps: LogicalClock,
+  ids: LogicalClock,
   createdBy: string,
 ): Webhook {
-  const now = stamps.now()
+  const now = ids.now()
   const pausedAt = checked.isActive === false ? now : null
   const rest = { disabledReason: null, pausedAt, createdBy, createdAt: now, updatedAt: now }
-  return { id: stamps.id('wh'), ...NEW, ...checked, ...rest }
+  return { id: ids.id('wh'), ...NEW, ...checked, ...rest }
 }
 
 /** `is_active` is the user's decision, and ends that of the relay. */

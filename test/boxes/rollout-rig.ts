@@ -94,7 +94,7 @@ export class Head implements Disposable {
   readonly release = this.folder.file('rollout')
   readonly db = openDatabase(this.folder.file('hookline.db'), { version: 'test' }).db
   readonly writer = new Writer(this.db, () => {})
-  readonly stamps = new LogicalClock(this.clock, systemRandom, 0)
+  readonly ids = new LogicalClock(this.clock, systemRandom, 0)
   readonly boxes: readonly FakeBox[]
   rollouts: Rollouts
   #stop = new AbortController()
@@ -175,17 +175,17 @@ export class Head implements Disposable {
   }
 
   #run(): Rollouts {
-    const { clock, db, writer, stamps } = this
+    const { clock, db, writer, ids } = this
     const find = (id: BoxId) => this.boxes.find((box) => box.id === id)
     const rollouts = new Rollouts({
       clock,
       db,
       writer,
-      stamps,
+      ids,
       folder: this.release,
       version: '1.1.0',
       changed: () => {},
-      audit: createAudit({ writer, stamps, log: silentLog }),
+      audit: createAudit({ writer, ids, log: silentLog }),
       viewOf: (id) => find(id)?.view() ?? null,
       order: async (id, request) => {
         const box = find(id)

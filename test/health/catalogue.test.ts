@@ -67,8 +67,8 @@ test('a snoozed finding shows again once it is worse, or the time has come', asy
   const clock = new TestClock()
   const until = timestamp(clock.now() + 60_000)
   const snooze = { finding: 'disk_low relay ', severity: 'warning', until } as const
-  const stamps = new LogicalClock(clock, systemRandom, 0)
-  const health = new HealthCatalogue(stamps, () => new Map([[snooze.finding, snooze]]))
+  const ids = new LogicalClock(clock, systemRandom, 0)
+  const health = new HealthCatalogue(ids, () => new Map([[snooze.finding, snooze]]))
   let severity: HealthFinding['severity'] = 'info'
   health.include(async () => [{ ...ofRelay(found('disk_low')), severity }])
   const isSnoozed = async () => (await health.list())[0]?.snoozed_until !== undefined

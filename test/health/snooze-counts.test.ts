@@ -32,12 +32,12 @@ const ROWS: readonly { snoozed: readonly string[]; home: string; command: string
 
 for (const { snoozed, home, command } of ROWS) {
   test(`with ${snoozed.join(', ') || 'nothing'} snoozed, Home and the command line count alike`, async () => {
-    const stamps = new LogicalClock(new TestClock(), systemRandom, 0)
+    const ids = new LogicalClock(new TestClock(), systemRandom, 0)
     const snoozes = FOUND.filter(({ code }) => snoozed.includes(code)).map(({ code, severity }) => {
       const finding = findingName(code, { kind: 'relay', id: null })
       return [finding, { finding, severity, until: timestamp(TEST_START + DAY_MS) }] as const
     })
-    const health = new HealthCatalogue(stamps, () => new Map(snoozes))
+    const health = new HealthCatalogue(ids, () => new Map(snoozes))
     const words = { title: 'Title', why: 'Why.', fix: 'Fix.', key: null }
     health.include(async () => FOUND.map((one) => ofRelay({ ...one, ...words })))
 

@@ -82,12 +82,12 @@ test('a device that vanishes leaves its line offline, and takes it up again when
 
 test('a line whose driver is not there is absent; a simulated one is not configured', async () => {
   const db = memory()
-  const stamps = new LogicalClock(new TestClock(1), systemRandom, 0)
+  const ids = new LogicalClock(new TestClock(1), systemRandom, 0)
   await using rig = createRig([new MisbehavingDriver('simulated', [])], db)
   await rig.writer.write((tx) => {
     const device = { key: '1', box: null, number: '+12025550101', dailyContactLimit: 50 }
-    insertLine(tx, stamps, { driver: 'mac', ...device })
-    insertLine(tx, stamps, { driver: 'simulated', ...device })
+    insertLine(tx, ids, { driver: 'mac', ...device })
+    insertLine(tx, ids, { driver: 'simulated', ...device })
   })
 
   await using second = await startRig([new MisbehavingDriver('simulated', [])], db)

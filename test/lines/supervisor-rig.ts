@@ -31,12 +31,12 @@ export function createRig(
   const logged: Logged[] = []
   const taken: { readonly line: Line; readonly event: IntakeEvent }[] = []
   const gate = { intake: async (_event: IntakeEvent): Promise<void> => {} }
-  const stamps = new LogicalClock(clock, systemRandom, 0)
+  const ids = new LogicalClock(clock, systemRandom, 0)
   const supervisor = new LineSupervisor({
     db,
     writer,
-    stamps,
-    audit: createAudit({ writer, stamps, log: silentLog }),
+    ids,
+    audit: createAudit({ writer, ids, log: silentLog }),
     clock,
     log: jsonLog(
       (line) => logged.push(JSON.parse(line)),

@@ -25,7 +25,7 @@ type Came = {
 function openTalk() {
   const { tx, line, tools } = openStage()
   const party = { lineId: line.id, phoneNumber: line.number, handle: PERSON, now: NOW }
-  const conversationId = openConversation(tx, tools.stamps, party)
+  const conversationId = openConversation(tx, tools.ids, party)
   const settings = { get: () => 10 } as never // Only the wait for files is asked for.
   let count = 0
   const come = ({ ageMs = 0, ...came }: Came) => {
@@ -42,7 +42,7 @@ function openTalk() {
       at,
     }
     const placed = { device, conversationId, waits: false }
-    return recordMessage({ stamps: tools.stamps, settings }, tx, line, placed)
+    return recordMessage({ ids: tools.ids, settings }, tx, line, placed)
   }
   const state = () =>
     tx.sqlite

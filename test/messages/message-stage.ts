@@ -32,9 +32,9 @@ export function openStage(numbers: readonly string[] = ['+12025550801'], dailyCo
   const { db } = openDatabase(':memory:', { version: 'test' })
   const tx = { ...db, changes: null } as unknown as Tx // Nobody else has this database.
   const clock = new TestClock()
-  const stamps = new LogicalClock(clock, seededRandom(1), 0)
+  const ids = new LogicalClock(clock, seededRandom(1), 0)
   const lines = numbers.map((number) =>
-    insertLine(tx, stamps, { driver: 'mac', key: number, box: null, number, dailyContactLimit }),
+    insertLine(tx, ids, { driver: 'mac', key: number, box: null, number, dailyContactLimit }),
   )
   const [line] = lines
   if (line === undefined) throw new Error('A stage has a line.')
@@ -42,7 +42,7 @@ export function openStage(numbers: readonly string[] = ['+12025550801'], dailyCo
   const answered: StoredStatus[] = []
   const tools = {
     sentenceOf: sentencesOf([]),
-    stamps,
+    ids,
     clock,
     days: DAYS,
     publish: Object.assign((_tx: Tx, name: EventName) => void events.push(name), {
@@ -53,7 +53,7 @@ export function openStage(numbers: readonly string[] = ['+12025550801'], dailyCo
     announcesDeviceMessages: () => false,
     directory: directoryOf(lines),
   }
-  return { tx, line, lines, stamps, tools, events, answered }
+  return { tx, line, lines, ids, tools, events, answered }
 }
 
 class RecordingCallers extends WaitingCallers {
@@ -94,7 +94,7 @@ function directoryOf(lines: readonly Line[]): LineDirectory {
  * place where the device could not be asked: then `history` is null.
  */
 export function queueMessage(
-  { tx, line: first, stamps }: MessageStage,
+  { tx, line: first, ids }: MessageStage,
   {
     text = 'hello',
     isPinned = false,
@@ -108,10 +108,10 @@ export function queueMessage(
   } = {},
 ): Outbound {
   const party = { lineId: line.id, phoneNumber: line.number, handle: PERSON }
-  const conversationId = openConversation(tx, stamps, { ...party, now: NOW })
+  const conversationId = openConversation(tx, ids, { ...party, now: NOW })
   const hold = reserveSlot(tx, line, PERSON, { history, day: DAYS.of(NOW) })
   if (hold === 'full') throw new Error('The line has no place left.')
-  const base = { ...party, id: stamps.id('msg'), conversationId, text, createdAt: NOW }
+  const base = { ...party, id: ids.id('msg'), conversationId, text, createdAt: NOW }
   const position = initialPosition(tx, { conversationId, text }, NOW)
   const message = insertMessage(
     tx,

@@ -29,7 +29,7 @@ function openTrail(path = ':memory:') {
   const clock = new TestClock()
   const writer = new Writer(db, () => {})
   const { log, lines } = recordingLog()
-  const audit = createAudit({ writer, stamps: new LogicalClock(clock, seededRandom(1), 0), log })
+  const audit = createAudit({ writer, ids: new LogicalClock(clock, seededRandom(1), 0), log })
   return {
     db,
     clock,

@@ -14,9 +14,9 @@ import { TestClock } from '../support/test-clock.ts'
 function openSettings(locked: LockedSettings = {}) {
   const { db } = openDatabase(':memory:', { version: 'test' })
   const writer = new Writer(db, () => {})
-  const stamps = new LogicalClock(new TestClock(), systemRandom, 0)
-  const audit = createAudit({ writer, stamps, log: silentLog })
-  const tools = { db, writer, stamps, audit, locked }
+  const ids = new LogicalClock(new TestClock(), systemRandom, 0)
+  const audit = createAudit({ writer, ids, log: silentLog })
+  const tools = { db, writer, ids, audit, locked }
   return { settings: createSettings(tools), tools }
 }
 

@@ -23,12 +23,12 @@ export async function openLongLists() {
   return { relay, busy, quiet, webhook, ofQuiet: await makeKey(relay, { phone_line_ids: [quiet] }) }
 }
 
-type Ids = { readonly busy: string; readonly quiet: string; readonly webhook: string }
+type Filled = { readonly busy: string; readonly quiet: string; readonly webhook: string }
 
-function fill(sqlite: Database, ids: Ids): void {
-  const stamps = new LogicalClock(new TestClock(), seededRandom(3), 0)
-  const body = samplePayload('message.failed', stamps)
-  const values = { ...ids, body, start: TEST_START, long: LONG, number: '+12025550801' }
+function fill(sqlite: Database, filled: Filled): void {
+  const ids = new LogicalClock(new TestClock(), seededRandom(3), 0)
+  const body = samplePayload('message.failed', ids)
+  const values = { ...filled, body, start: TEST_START, long: LONG, number: '+12025550801' }
   sqlite.transaction(() => {
     for (const insertion of [
       CONVERSATIONS,

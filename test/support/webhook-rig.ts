@@ -56,7 +56,7 @@ export async function startRig(options: Options = {}) {
   const random = countingRandom()
   const fatal: unknown[] = []
   const writer = new Writer(db, (error) => fatal.push(error))
-  const stamps = new LogicalClock(clock, random, 0)
+  const ids = new LogicalClock(clock, random, 0)
   const deliverySignals = new DeliverySignals()
   const subscribers = new Subscribers(db)
   const seal = createSeal(options.secretKey ?? new Uint8Array(32).fill(7), random)
@@ -64,13 +64,13 @@ export async function startRig(options: Options = {}) {
   const metrics = new Metrics()
   const { log, lines: logged } = recordingLog()
   const eventLog = new EventLog({ db, clock, deliverySignals })
-  const audit = createAudit({ writer, stamps, log: silentLog })
+  const audit = createAudit({ writer, ids, log: silentLog })
   const room = {
     db,
     clock,
     random,
     writer,
-    stamps,
+    ids,
     deliverySignals,
     subscribers,
     seal,
@@ -123,7 +123,7 @@ export async function startRig(options: Options = {}) {
     },
     /** Stores a new message, publishes an event of it, and lets it go out. */
     async event(conversation = 'a', name: EventName = 'message.received'): Promise<Message> {
-      const message = messageOf((messages += 1), { conversation, at: clock.now(), stamps })
+      const message = messageOf((messages += 1), { conversation, at: clock.now(), ids })
       await writer.write((tx) => {
         storeMessages(tx.sqlite, [storedOf(message)])
         publish(tx, name, message)
@@ -173,12 +173,12 @@ export const ALL: readonly EventName[] = [
 
 export function messageOf(
   seq: number,
-  given: { readonly conversation: string; readonly at: number; readonly stamps: LogicalClock },
+  given: { readonly conversation: string; readonly at: number; readonly ids: LogicalClock },
 ): Message {
   const now = timestamp(given.at)
   return {
     seq,
-    id: given.stamps.id('msg'),
+    id: given.ids.id('msg'),
     lineId: LINE,
     conversationId: `conv_${given.conversation.padStart(26, '0')}` as ConversationId,
     phoneNumber: '+12025550101',

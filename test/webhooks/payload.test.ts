@@ -12,8 +12,8 @@ import { TestClock } from '../support/test-clock.ts'
 import { messageOf } from '../support/webhook-rig.ts'
 
 const clock = new TestClock()
-const stamps = new LogicalClock(clock, systemRandom, 0)
-const inbound = messageOf(1, { conversation: 'a', at: clock.now(), stamps })
+const ids = new LogicalClock(clock, systemRandom, 0)
+const inbound = messageOf(1, { conversation: 'a', at: clock.now(), ids })
 const outbound = { ...inbound, direction: 'outbound', source: 'api' } as const
 
 test('the flags say what the event says, whatever has become of the message since', () => {
@@ -36,7 +36,7 @@ test('the body of every event fits what readers of events are promised', () => {
   const page = Compile(EventList)
 
   for (const name of EVENT_NAMES) {
-    const payload: unknown = JSON.parse(samplePayload(name, stamps))
+    const payload: unknown = JSON.parse(samplePayload(name, ids))
     const event = { id: 'evt_1', created_at: '2026-11-21T10:00:00.000Z', payload }
     const list = { data: [event], has_more: false, next_cursor: 'evt_1' }
     expect([name, page.Errors(list)]).toEqual([name, []])

@@ -17,13 +17,13 @@ test('a second time for the same message and name does nothing', async () => {
 test('the id of an event is the same after a restore, however late it is published again', async () => {
   await using first = await startRig()
   await using second = await startRig()
-  const message = messageOf(1, { conversation: 'a', at: first.clock.now(), stamps: first.stamps })
+  const message = messageOf(1, { conversation: 'a', at: first.clock.now(), ids: first.ids })
   await first.webhook()
   await second.webhook()
 
   await first.publish('message.received', message)
   await second.clock.advance(7 * 86_400_000)
-  await second.publish('message.received', { ...message, createdAt: second.stamps.now() })
+  await second.publish('message.received', { ...message, createdAt: second.ids.now() })
 
   expect(second.sink.posts.map(({ id }) => id)).toEqual(first.sink.posts.map(({ id }) => id))
   expect(eventIdOf('message.received', message.id).slice(4, 14)).toBe(message.id.slice(4, 14))
@@ -33,7 +33,7 @@ test('the id of an event is the same after a restore, however late it is publish
 test('a transaction that is undone publishes nothing', async () => {
   await using rig = await startRig()
   await rig.webhook()
-  const message = messageOf(1, { conversation: 'a', at: rig.clock.now(), stamps: rig.stamps })
+  const message = messageOf(1, { conversation: 'a', at: rig.clock.now(), ids: rig.ids })
   const publish = rig.publishIn
 
   const undone = rig.writer.write((tx): void => {
@@ -49,7 +49,7 @@ test('a transaction that is undone publishes nothing', async () => {
 test('a webhook that was paused in the same commit gets nothing of what follows', async () => {
   await using rig = await startRig()
   const webhook = await rig.webhook()
-  const message = messageOf(1, { conversation: 'a', at: rig.clock.now(), stamps: rig.stamps })
+  const message = messageOf(1, { conversation: 'a', at: rig.clock.now(), ids: rig.ids })
 
   await Promise.all([
     rig.subscriptions.update(webhook.id, { isActive: false }, OWNER),

@@ -1,0 +1,27 @@
+// What every module of a relay uses. A module takes it first, and by name what else it needs: it is no
+// place to put things.
+
+import type { ChangeFeed } from '../system/change-feed.ts'
+import type { ConfirmedClock } from '../system/confirmed-clock.ts'
+import type { Log } from '../system/log.ts'
+import type { LogicalClock } from '../system/logical-clock.ts'
+import type { Random } from '../system/random.ts'
+import type { Audit } from './audit.ts'
+import type { Db } from './database.ts'
+import type { Settings } from './settings.ts'
+import type { Writer } from './writer.ts'
+
+export type Core = {
+  readonly db: Db
+  readonly writer: Writer
+  /** Time as people and devices know it. What is stored takes its timestamps from `ids`. */
+  readonly clock: ConfirmedClock
+  /** Makes ids, and the timestamps of what is stored. */
+  readonly ids: LogicalClock
+  readonly log: Log
+  readonly random: Random
+  readonly settings: Settings
+  /** Tells open dashboards what changed. */
+  readonly changes: ChangeFeed
+  readonly audit: Audit
+}
