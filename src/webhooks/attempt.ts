@@ -3,27 +3,14 @@
 import { timestamp, type Timestamp } from '../domain/ids.ts'
 import { HOUR_MS, SECOND_MS } from '../domain/time.ts'
 import type { Attempt } from '../domain/webhook.ts'
-import type { Db } from '../storage/database.ts'
+import type { Core } from '../storage/core.ts'
 import type { DeliveryRecord, DueDelivery } from '../storage/delivery-queue.ts'
 import { readEvent } from '../storage/events.ts'
-import type { ConfirmedClock } from '../system/confirmed-clock.ts'
-import type { Log } from '../system/log.ts'
 import type { Metrics } from '../system/metrics.ts'
-import type { Random } from '../system/random.ts'
+import { VERSION } from '../system/version.ts'
 import { withLinks, type DownloadUrl } from './payload.ts'
 import type { Post, PostResult } from './post.ts'
 import { signedHeaders, signingSecrets, type SigningSecret } from './signature.ts'
-
-export type AttemptTools = {
-  readonly db: Db
-  readonly clock: ConfirmedClock
-  readonly random: Random
-  readonly log: Log
-  readonly post: Post
-  readonly scheduleMs: readonly number[]
-  readonly userAgent: string
-  readonly downloadUrl: DownloadUrl
-}
 
 /** A delivery to attempt now. */
 export type DueAttempt = {
@@ -57,43 +44,57 @@ type Receiver = {
   readonly secrets: readonly SigningSecret[]
 }
 
-/** Signs the event with the time of this attempt, posts it, and plans the next attempt. */
-export async function attemptDelivery(
-  tools: AttemptTools,
-  receiver: Receiver,
-  attempt: DueAttempt,
-  signal: AbortSignal,
-): Promise<AttemptResult | 'unreachable' | 'aborted'> {
-  const { clock, random, scheduleMs } = tools
-  const startedAt = timestamp(clock.now())
-  const startedMonotonic = clock.monotonic()
-  const answer = await postSigned(tools, receiver, attempt, signal)
-  if (answer.result === 'unreachable' || answer.result === 'aborted') return answer.result
-  const durationMs = Math.round(clock.monotonic() - startedMonotonic)
-  const made = { attempt, startedAt, durationMs, answer }
-  return { ...made, delayMs: delayAfter(made, scheduleMs, random.chance()) }
-}
+export type AttemptDelivery = ReturnType<typeof createAttempts>
 
-async function postSigned(
-  { db, clock, log, post, userAgent, downloadUrl }: AttemptTools,
-  { url, hasLinks, isPublicOnly, secrets }: Receiver,
-  { delivery }: DueAttempt,
-  signal: AbortSignal,
-): Promise<PostResult> {
-  try {
-    const event = readEvent(db, delivery.eventSeq)
-    const keys = signingSecrets(secrets, clock)
-    // Excluded by the foreign keys of the database and by the queue; nothing goes out unsigned.
-    if (event === null || keys.length === 0) throw new Error('The event or the secret is gone.')
-    // Receivers compare it with their own clocks.
-    const { id, createdAt } = event
-    const body = hasLinks ? withLinks(event.body, createdAt, downloadUrl) : event.body
-    const signed = { id, body, timestamp: Math.floor(clock.wall() / 1_000) }
-    const headers = { ...signedHeaders(signed, keys), 'user-agent': userAgent }
-    return await post({ url, headers, body, ...(isPublicOnly && { isPublicOnly }) }, signal)
-  } catch (error) {
-    log.error('a webhook attempt broke off', { error })
-    return { result: 'failed', error: 'network_error', isPrivateTarget: true }
+const USER_AGENT = { 'user-agent': `Hookline/${VERSION}` }
+
+export function createAttempts(
+  { db, clock, random, log }: Core,
+  given: {
+    readonly post: Post
+    readonly metrics: Metrics
+    readonly scheduleMs: readonly number[]
+    readonly downloadUrl: DownloadUrl
+  },
+) {
+  const { post, metrics, scheduleMs, downloadUrl } = given
+  const postSigned = async (
+    { url, hasLinks, isPublicOnly, secrets }: Receiver,
+    { eventSeq }: DueDelivery,
+    signal: AbortSignal,
+  ): Promise<PostResult> => {
+    try {
+      const event = readEvent(db, eventSeq)
+      const keys = signingSecrets(secrets, clock)
+      // Excluded by the foreign keys of the database and by the queue; nothing goes out unsigned.
+      if (event === null || keys.length === 0) throw new Error('The event or the secret is gone.')
+      const { id, createdAt } = event
+      const body = hasLinks ? withLinks(event.body, createdAt, downloadUrl) : event.body
+      // Receivers compare it with their own clocks.
+      const signed = { id, body, timestamp: Math.floor(clock.wall() / 1_000) }
+      const headers = { ...signedHeaders(signed, keys), ...USER_AGENT }
+      return await post({ url, headers, body, ...(isPublicOnly && { isPublicOnly }) }, signal)
+    } catch (error) {
+      log.error('a webhook attempt broke off', { error })
+      return { result: 'failed', error: 'network_error', isPrivateTarget: true }
+    }
+  }
+  /** Signs the event with the time of this attempt, posts it, and plans the next attempt. */
+  return async (
+    receiver: Receiver,
+    attempt: DueAttempt,
+    signal: AbortSignal,
+  ): Promise<AttemptResult | 'unreachable' | 'aborted'> => {
+    const startedAt = timestamp(clock.now())
+    const startedMonotonic = clock.monotonic()
+    const answer = await postSigned(receiver, attempt.delivery, signal)
+    // This machine itself was cut off, which is no attempt of the delivery.
+    if (answer.result === 'unreachable') countAttempt(metrics, answer.result)
+    if (answer.result === 'unreachable' || answer.result === 'aborted') return answer.result
+    const durationMs = Math.round(clock.monotonic() - startedMonotonic)
+    observeAttempt(metrics, { answer, durationMs })
+    const made = { attempt, startedAt, durationMs, answer }
+    return { ...made, delayMs: delayAfter(made, scheduleMs, random.chance()) }
   }
 }
 
@@ -156,7 +157,10 @@ function statusAfter(isSuccess: boolean, isOver: boolean): DeliveryRecord['statu
   return isOver ? 'exhausted' : 'pending'
 }
 
-export function observeAttempt(metrics: Metrics, result: AttemptResult): void {
+function observeAttempt(
+  metrics: Metrics,
+  result: Pick<AttemptResult, 'answer' | 'durationMs'>,
+): void {
   countAttempt(metrics, isSuccess(result) ? 'succeeded' : 'failed')
   metrics.observe(
     'hookline_webhook_attempt_seconds',
@@ -165,11 +169,7 @@ export function observeAttempt(metrics: Metrics, result: AttemptResult): void {
   )
 }
 
-/** `unreachable`: the box itself was cut off, which is no attempt of the delivery. */
-export function countAttempt(
-  metrics: Metrics,
-  outcome: 'succeeded' | 'failed' | 'unreachable',
-): void {
+function countAttempt(metrics: Metrics, outcome: 'succeeded' | 'failed' | 'unreachable'): void {
   metrics.count('hookline_webhook_attempts_total', 'Attempts to deliver to webhooks.', { outcome })
 }
 

@@ -1,6 +1,7 @@
 import { RelayError, invalidRequest } from '../domain/errors.ts'
 import { parseId } from '../domain/ids.ts'
 import { LATEST, OLDEST } from '../domain/webhook.ts'
+import type { Core } from '../storage/core.ts'
 import type { Db } from '../storage/database.ts'
 import {
   eventAt,
@@ -15,10 +16,9 @@ import { findMessage } from '../storage/messages.ts'
 import { EVENTS_KEPT_MS } from '../storage/retention.ts'
 import { firstSeqSince } from '../storage/seq-by-time.ts'
 import { nextTurn } from '../system/clock.ts'
-import type { ConfirmedClock } from '../system/confirmed-clock.ts'
 import { Signal } from '../system/signal.ts'
 import { payloadOf } from './payload.ts'
-import type { DeliverySignals, EventReaders } from './signals.ts'
+import type { EventReaders } from './publish.ts'
 
 /** An event with the JSON text that webhooks get. */
 export type LoggedEvent = Pick<StoredEvent, 'id' | 'name' | 'createdAt'> & { readonly body: string }
@@ -42,12 +42,6 @@ export type EventReading = {
   readonly silenceMs: number
 }
 
-type Tools = {
-  readonly db: Db
-  readonly clock: ConfirmedClock
-  readonly deliverySignals: DeliverySignals
-}
-
 /**
  * Every event in the order of its commit, for any number of readers, each at its own pace. Nothing is kept in
  * memory for a reader but its position. Seqs have no gaps and are never used again, as the newest event is never
@@ -55,13 +49,13 @@ type Tools = {
  */
 export class EventLog {
   readonly #db: Db
-  readonly #clock: ConfirmedClock
+  readonly #clock: Core['clock']
   readonly #readers: EventReaders
 
-  constructor({ db, clock, deliverySignals }: Tools) {
+  constructor({ db, clock }: Core, { readers }: { readonly readers: EventReaders }) {
     this.#db = db
     this.#clock = clock
-    this.#readers = deliverySignals.readers
+    this.#readers = readers
   }
 
   /**

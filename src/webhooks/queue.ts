@@ -274,11 +274,11 @@ class PendingDeliveries {
   /** Due and not begun; outdated at most in that a delivery became busy since. */
   #due: DueDelivery[] = []
   #requested: DueDelivery[] = []
-  readonly #busy = new Set<number>()
+  /** Deliveries in flight, and answered ones that are not recorded yet, by their seq. */
+  readonly busy = new Set<number>()
   readonly #conversations = new Set<ConversationId>()
-  #mayHaveDue = true
-  #mayHaveRequested = true
-  #nextDueAt: number | null = null
+  #mayHave = { due: true, requested: true }
+  nextDueAt: number | null = null
   #lastProbedSeq = 0
   /** Position of `takeRetry`; null once it has gone through everything. */
   #retriedSeq: number | null = null
@@ -288,51 +288,37 @@ class PendingDeliveries {
     this.#id = id
   }
 
-  /** Deliveries in flight, and answered ones that are not recorded yet, by their seq. */
-  get busy(): ReadonlySet<number> {
-    return this.#busy
-  }
-
-  get nextDueAt(): number | null {
-    return this.#nextDueAt
-  }
-
-  /** True where there may be something to begin, besides a probe. */
+  /** True if there may be something to begin, besides a probe. */
   mayHaveWork(now: number): boolean {
     const isKnown = this.#due.length > 0 || this.#requested.length > 0
-    return isKnown || this.#mayHaveRequested || this.#mayHaveDueAt(now)
+    return isKnown || this.#mayHave.requested || this.#mayHaveDueAt(now)
   }
 
-  lookForDue(): void {
-    this.#mayHaveDue = true
-  }
-
-  lookForRequested(): void {
-    this.#mayHaveRequested = true
+  lookFor(what: 'due' | 'requested'): void {
+    this.#mayHave[what] = true
   }
 
   readAgain(): void {
     this.#due = []
     this.#requested = []
-    this.#mayHaveRequested = true
-    this.#mayHaveDue = true
+    this.#mayHave = { due: true, requested: true }
   }
 
   /** A delivery that a caller asked to be tried at once, if one may go now. */
   takeRequested(): DueDelivery | null {
-    if (this.#mayHaveRequested) {
+    if (this.#mayHave.requested) {
       const rows = requestedDeliveries(this.#db, this.#id, READ_AHEAD)
-      this.#requested = rows.filter(({ seq }) => !this.#busy.has(seq))
-      this.#mayHaveRequested = rows.length === READ_AHEAD
+      this.#requested = rows.filter(({ seq }) => !this.busy.has(seq))
+      this.#mayHave.requested = rows.length === READ_AHEAD
     }
     const delivery = this.#requested.find((requested) => this.#isFree(requested))
     if (delivery === undefined) return null
-    this.#requested = without(this.#requested, delivery)
+    this.#requested = this.#requested.filter((other) => other !== delivery)
     return this.#begin(delivery)
   }
 
   takeDue(now: number): DueDelivery | null {
-    this.#mayHaveDue = this.#mayHaveDueAt(now)
+    this.#mayHave.due = this.#mayHaveDueAt(now)
     return this.#takeRead() ?? (this.#readDue(now) ? this.#takeRead() : null)
   }
 
@@ -369,21 +355,21 @@ class PendingDeliveries {
 
   /** The attempt is on disk; `nextAttemptAt` is when the delivery is due again, or null. */
   settle({ seq }: DueDelivery, nextAttemptAt: number | null): void {
-    this.#busy.delete(seq)
+    this.busy.delete(seq)
     if (nextAttemptAt === null) return
-    this.#nextDueAt = Math.min(this.#nextDueAt ?? nextAttemptAt, nextAttemptAt)
+    this.nextDueAt = Math.min(this.nextDueAt ?? nextAttemptAt, nextAttemptAt)
   }
 
   #begin(delivery: DueDelivery): DueDelivery {
     const { seq, conversationId } = delivery
-    this.#due = without(this.#due, delivery)
-    this.#busy.add(seq)
+    this.#due = this.#due.filter((due) => due.seq !== seq)
+    this.busy.add(seq)
     if (conversationId !== null) this.#conversations.add(conversationId)
     return delivery
   }
 
   #mayHaveDueAt(now: number): boolean {
-    return this.#mayHaveDue || (this.#nextDueAt !== null && this.#nextDueAt <= now)
+    return this.#mayHave.due || (this.nextDueAt !== null && this.nextDueAt <= now)
   }
 
   #takeRead(): DueDelivery | null {
@@ -391,25 +377,21 @@ class PendingDeliveries {
     return delivery === undefined ? null : this.#begin(delivery)
   }
 
-  /** Reads on behind what is known already; returns false where it did not look. */
+  /** Reads on behind what is known already; returns false if it did not look. */
   #readDue(now: number): boolean {
-    const known = this.#due.length + this.#busy.size
-    if (!this.#mayHaveDue || known >= KNOWN_MAX) return false
+    const known = this.#due.length + this.busy.size
+    if (!this.#mayHave.due || known >= KNOWN_MAX) return false
     const limit = READ_AHEAD + known
     const rows = dueDeliveries(this.#db, this.#id, now, limit)
     const read = new Set(this.#due.map(({ seq }) => seq))
-    this.#due.push(...rows.filter(({ seq }) => !this.#busy.has(seq) && !read.has(seq)))
-    this.#mayHaveDue = rows.length === limit
-    if (!this.#mayHaveDue) this.#nextDueAt = nextDueDelivery(this.#db, this.#id, now)
+    this.#due.push(...rows.filter(({ seq }) => !this.busy.has(seq) && !read.has(seq)))
+    this.#mayHave.due = rows.length === limit
+    if (!this.#mayHave.due) this.nextDueAt = nextDueDelivery(this.#db, this.#id, now)
     return true
   }
 
   #isFree({ seq, conversationId }: DueDelivery): boolean {
-    if (this.#busy.has(seq)) return false
+    if (this.busy.has(seq)) return false
     return conversationId === null || !this.#conversations.has(conversationId)
   }
-}
-
-function without(list: readonly DueDelivery[], { seq }: DueDelivery): DueDelivery[] {
-  return list.filter((delivery) => delivery.seq !== seq)
 }
