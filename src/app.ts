@@ -46,7 +46,7 @@ import { WaitingCallers } from './messages/waiting-callers.ts'
 import { createContacts } from './people/contacts.ts'
 import { SearchFollower } from './people/search-follower.ts'
 import { openRuntime, type Runtime, type Parts } from './runtime.ts'
-import { createPictures } from './stats/pictures.ts'
+import { Charts } from './stats/charts.ts'
 import { Recorder } from './stats/recorder.ts'
 import { recordVersion } from './storage/about.ts'
 import { listAudit } from './storage/audit.ts'
@@ -373,7 +373,7 @@ function httpTools(runtime: Runtime, modules: Modules): HttpTools {
     boxes: boxes.actions,
     setSnooze: createSnoozes(runtime),
     listBackups: () => listBackupResources(runtime.directory),
-    pictures: createPictures({ ...runtime, lines: messages.lines }),
+    charts: new Charts(runtime.core, { lines: messages.lines }),
     about: () =>
       aboutResource({
         ...config,
