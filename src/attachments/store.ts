@@ -31,9 +31,9 @@ export type StoredFile = FileFacts & {
 
 export type UploadLimits = {
   readonly maxBytes: number
-  /** Length that the sender announced; null where it did not. */
+  /** Length that the sender announced; null if it did not. */
   readonly declaredBytes: number | null
-  /** Length that it has at least, where only that is known beforehand. */
+  /** Length that it has at least, if only that is known beforehand. */
   readonly leastBytes?: number | undefined
   readonly declaredType: string | null
 }
@@ -71,8 +71,8 @@ export class AttachmentStore {
   }
 
   /**
-   * Stores what `stream` brings. Throws, with nothing kept, where it is empty, too long, not as long as
-   * announced, or where there is no room for it.
+   * Stores what `stream` brings. Throws, with nothing kept, if it is empty, too long, not as long as
+   * announced, or if there is no room for it.
    */
   async write(stream: AsyncIterable<Uint8Array>, limits: UploadLimits): Promise<StoredFile> {
     const { maxBytes, declaredBytes, declaredType } = limits
@@ -282,7 +282,7 @@ function lookAt(path: string): Stats | null {
 /** Copies a file; false if it went meanwhile. */
 async function copied(from: string, to: string): Promise<boolean> {
   try {
-    // A clone where the file system can: it takes no time and no room.
+    // A clone if the file system can make one: it takes no time and no room.
     await copyFile(from, to, constants.COPYFILE_FICLONE)
     return true
   } catch (error) {

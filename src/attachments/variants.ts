@@ -19,7 +19,7 @@ export type Form = {
   readonly path: string
   readonly size: number
   readonly mimeType: string
-  /** Extension of its name; null where that stays. */
+  /** Extension of its name; null if that stays. */
   readonly extension: string | null
 }
 
@@ -69,7 +69,7 @@ export class Variants {
     return ['original', ...made]
   }
 
-  /** The file in a form; throws `variant_unavailable` where it cannot be made. */
+  /** The file in a form; throws `variant_unavailable` if it cannot be made. */
   async form(original: Original, variant: Made): Promise<Form> {
     const { sha256, mimeType, size } = original
     const recipe = this.#recipe(variant, mimeType)

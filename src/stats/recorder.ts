@@ -117,7 +117,7 @@ export class Recorder implements Service {
   }
 }
 
-// Figures for Prometheus, from the same rows as those of the API and the charts.
+// Figures for Prometheus, from the same rows as the API and the charts.
 
 const OUTCOMES = ['sent', 'received', 'failed'] as const
 

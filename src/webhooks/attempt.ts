@@ -32,7 +32,7 @@ export type AttemptResult = {
   readonly startedAt: Timestamp
   readonly durationMs: number
   readonly answer: Exclude<PostResult, { readonly result: 'unreachable' | 'aborted' }>
-  /** Until the next attempt; null where there is none, or where the time stays as it is. */
+  /** Until the next attempt; null if there is none, or if the time stays as it is. */
   readonly delayMs: number | null
 }
 
@@ -113,7 +113,7 @@ function isOfSchedule({ delivery, trigger }: DueAttempt, startedAt: number): boo
   return trigger === 'scheduled' || delivery.nextAttemptAt <= startedAt
 }
 
-/** Milliseconds that the delivery waits after this attempt, should it have failed. */
+/** Milliseconds that the delivery waits after this attempt if it failed. */
 function delayAfter(
   made: Omit<AttemptResult, 'delayMs'>,
   scheduleMs: readonly number[],

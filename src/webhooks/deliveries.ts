@@ -181,7 +181,7 @@ function deliveryResource(delivery: StoredDelivery): Delivery {
   }
 }
 
-/** `showsPrivate`: the viewer may see answers of receivers on the own network. */
+/** `showsPrivate`: the viewer may see answers of receivers on the relay's own network. */
 function attemptResource(attempt: StoredAttempt, showsPrivate: boolean): Attempt {
   const isHidden = attempt.isPrivateTarget && !showsPrivate
   return {

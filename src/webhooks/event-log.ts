@@ -59,7 +59,7 @@ export class EventLog {
   }
 
   /**
-   * The position behind the event `after`, or that of `latest` or `oldest`. Throws `events_gone` where events
+   * The position behind the event `after`, or that of `latest` or `oldest`. Throws `events_gone` if events
    * behind it may be deleted, as they are after 30 days.
    */
   positionOf(after: string): Position {
@@ -130,7 +130,7 @@ type Found = {
   readonly isEnd: boolean
 }
 
-/** The JSON text that webhooks get; null where it was never written and its message is deleted. */
+/** The JSON text that webhooks get; null if it was never written and its message is deleted. */
 export function bodyOf(db: Db, { body, name, messageId }: StoredEvent): string | null {
   if (body !== null || messageId === null) return body
   const message = findMessage(db, messageId)

@@ -86,7 +86,7 @@ export class DeliveryLoop implements Service {
     }
   }
 
-  /** Attempts in flight get ten seconds; those that were made are written. */
+  /** Attempts in flight get ten seconds to finish; finished ones are written. */
   async #close(): Promise<void> {
     const all = Promise.allSettled(this.#running)
     const timer = new AbortController()
@@ -303,7 +303,7 @@ export class WebhookQueues {
   }
 
   /**
-   * Milliseconds until a queue may have something to begin. At most a minute where something waits,
+   * Milliseconds until a queue may have something to begin. At most a minute if something waits,
    * because a clock that steps forward is seen only when one looks.
    */
   waitMs(): number {

@@ -94,7 +94,7 @@ export function createDownload(network: Network, limitMs = DOWNLOAD_MS_MAX): Dow
 
 const TEXT_BYTES_MAX = 65_536
 
-/** Text at an address, through `download`; throws with the reason where there is none. */
+/** Text at an address, through `download`; throws with the reason if there is none. */
 export function createFetchText(download: Download): (url: string) => Promise<string> {
   return async (url) => {
     const found = await download(url, async (response) => {

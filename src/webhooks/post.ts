@@ -32,7 +32,7 @@ export type PostResult =
   | {
       readonly result: 'answered'
       readonly statusCode: number
-      /** At most the first 1 KiB of the answer; null where it is empty. */
+      /** At most the first 1 KiB of the answer; null if it is empty. */
       readonly excerpt: string | null
       readonly retryAfterSeconds: number | null
       readonly isPrivateTarget: boolean
@@ -49,7 +49,7 @@ export type Failure =
 /** Posts once, and never rejects; `signal` ends it early. */
 export type Post = (request: PostRequest, signal: AbortSignal) => Promise<PostResult>
 
-/** The same by GET, over a connection of its own. */
+/** The same by GET, over a new connection each time. */
 export type Get = (request: Omit<PostRequest, 'body'>, signal: AbortSignal) => Promise<PostResult>
 
 /** The network as the relay calls out to it. */
@@ -145,7 +145,7 @@ export async function exchange<T>(
   return mayGoOn ? exchange(network, order, signal) : result.failure
 }
 
-/** One that answered last begins, and one that did not comes after all others. */
+/** The address that was called last comes first if it answered, and last if it did not. */
 function inTurn(addresses: readonly Address[], last: Place | undefined): readonly Address[] {
   const called = addresses.filter(({ address }) => address === last?.address)
   const others = addresses.filter((address) => !called.includes(address))
@@ -189,7 +189,7 @@ function allowedOf(rules: TargetRules, addresses: readonly string[], target: Tar
   })
 }
 
-/** The addresses of a name, or the failure where there are none. */
+/** The addresses of a name, or the failure if there are none. */
 async function addressesOf(
   lookup: Lookup,
   { address, hostname }: Target,
@@ -277,7 +277,7 @@ function failureOf(thrown: unknown, isPrivate: boolean, platform: string): Failu
   return isForbiddenByMac ? { result: 'unreachable' } : failed(error, isPrivate)
 }
 
-/** True where no connection came about, so that another address of the same name may be tried. */
+/** True if no connection came about, so that another address of the same name may be tried. */
 function isUnconnected(result: Failure): boolean {
   if (result.result === 'unreachable') return true
   return result.error === 'connection_refused' || result.error === 'host_unreachable'

@@ -126,7 +126,7 @@ type Unplaced = {
 
 /**
  * The same forever, also after a restore: made of the time inside the message's id, the message, the kind
- * and the change where a message may have many, and of nothing that happened since.
+ * and the change if a message may have many, and of nothing that happened since.
  */
 export function eventIdOf(name: EventName, messageId: MessageId, changeGuid?: string): EventId {
   const change = changeGuid === undefined ? '' : ` ${changeGuid}`

@@ -90,7 +90,7 @@ export class WebhookQueue {
     return this.#unreachableUntil !== null
   }
 
-  /** Takes the webhook as it is stored now; the breaker only where the webhook was changed. */
+  /** Takes the webhook as it is stored now; its breaker only if the webhook was changed. */
   load(webhook: StoredWebhook, secrets: readonly SigningSecret[], now: number): void {
     const isChanged = webhook.updatedAt !== this.#webhook.updatedAt
     this.#breaker = clamped(isChanged ? webhook.breaker : this.#breaker, now)
@@ -110,7 +110,7 @@ export class WebhookQueue {
     this.pending.readAgain()
   }
 
-  /** `wait` where other webhooks hold the slots that it needs. */
+  /** `wait` if other webhooks hold the slots that it needs. */
   mayBegin(taken: Taken, now: number): 'yes' | 'wait' | 'no' {
     const answer = mayBegin(this.#inFlight, this.#slots, this.standing, taken)
     if (answer !== 'wait') return answer
@@ -163,7 +163,7 @@ export class WebhookQueue {
     this.pending.readAgain()
   }
 
-  /** Milliseconds until there may be something to begin, or null where only a signal can bring it. */
+  /** Milliseconds until there may be something to begin, or null if only a signal can bring it. */
   waitMs(now: number, monotonic: number): number | null {
     if (!this.#webhook.isActive) return null
     const { restUntil, probeAt } = this.#breaker
@@ -223,7 +223,7 @@ export class WebhookQueue {
     return this.#breaker.failuresInRow === 0 ? this.pending.takeRetry() : null
   }
 
-  /** True where nothing may begin now, not even what a caller asked for. */
+  /** True if nothing may begin now, not even what a caller asked for. */
   #isHeld(monotonic: number): boolean {
     if (!this.#webhook.isActive || this.#secrets.length === 0 || this.#isReleasing) return true
     if (this.#unreachableUntil !== null && monotonic < this.#unreachableUntil) return true
@@ -267,7 +267,7 @@ class Refusals {
 const READ_AHEAD = 64
 const KNOWN_MAX = 512
 
-/** The pending deliveries of one webhook: due ones, read ahead, and those under way. */
+/** The pending deliveries of one webhook: due ones, read ahead, and the ones under way. */
 class PendingDeliveries {
   readonly #db: Db
   readonly #id: WebhookId
@@ -323,8 +323,8 @@ class PendingDeliveries {
   }
 
   /**
-   * A delivery that was never tried, else the next of the others in rotation: one that the receiver
-   * refuses for its own sake must not be the only one that is tried.
+   * A delivery that was never tried, else the next of the others in rotation: the probe must not always be the one
+   * delivery whose content the receiver refuses.
    */
   takeProbe(): DueDelivery | null {
     const next = (after: number) => nextPendingDelivery(this.#db, this.#id, after)

@@ -120,7 +120,7 @@ export function createReplay(
 type Filter = Pick<RetryRequest, 'events' | 'lineId'>
 type Run = { readonly webhookId: WebhookId; readonly filter: Filter; isStopped: boolean }
 
-/** Of the lines that a run names, those that its webhook has. */
+/** The lines that both a run and its webhook name. */
 function filterOf({ lineIds }: StoredWebhook, { filter }: Run): EventFilter {
   return { names: filter.events, lineIds: narrowed(lineIds, filter.lineId ?? undefined) }
 }
@@ -190,7 +190,7 @@ function restart(tx: Tx, id: DeliveryId): Send {
   return ({ now, replayedAt }) => restartDelivery(tx, id, { now, replayedAt })
 }
 
-/** The sending of an event that the webhook missed; null where it missed nothing. */
+/** The sending of an event that the webhook missed; null if it missed nothing. */
 function sendOfMissed(
   tx: Tx,
   event: StoredEvent,
@@ -205,7 +205,7 @@ function sendOfMissed(
   return sendOfFirst(tx, event)
 }
 
-/** The first delivery of an event; null where its body was never written and its message is gone. */
+/** The first delivery of an event; null if its body was never written and its message is gone. */
 function sendOfFirst(tx: Tx, event: StoredEvent): Send | null {
   const { seq: eventSeq, name, conversationId } = event
   const body = bodyOf(tx, event)

@@ -169,7 +169,7 @@ async function remove(
   })
 }
 
-/** A new secret; those before it sign too for 24 hours. A webhook with an unreadable secret is active again. */
+/** A new secret; earlier ones sign too for 24 hours. A webhook with an unreadable secret is active again. */
 async function rotateSecret(
   { ids, random, audit }: Core,
   { seal, subscribers }: { readonly seal: Seal; readonly subscribers: Subscribers },
@@ -263,7 +263,7 @@ function changesOf(
   return { ...checked, ...(wasDisabled ? ACTIVE : { isActive: true }), pausedAt: null }
 }
 
-/** An address is as free as its author: one that may call private addresses lifts the restriction. */
+/** A new address is restricted as its author is: a caller who may use private addresses lifts the restriction. */
 function policyAfter(
   before: Webhook,
   { url }: CheckedInput,
