@@ -168,16 +168,10 @@ function createNetworkModule({ wallClock, settings }: Runtime, { parts, life }: 
 function createAttachmentModule(
   { core, store, secretKey, disk }: Runtime,
   { download }: Network,
-  { config, parts, life }: Start,
+  { config, parts: { findTool }, life }: Start,
 ): Attachments {
-  return new Attachments(core, {
-    store,
-    secretKey,
-    disk,
-    download,
-    serverUrl: serverUrl(config, life),
-    findTool: parts.findTool,
-  })
+  const url = serverUrl(config, life)
+  return new Attachments(core, { store, secretKey, disk, download, findTool, serverUrl: url })
 }
 
 function createWebhookModule(

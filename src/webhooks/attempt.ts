@@ -89,10 +89,10 @@ export function createAttempts(
     const startedMonotonic = clock.monotonic()
     const answer = await postSigned(receiver, attempt.delivery, signal)
     // This machine itself was cut off, which is no attempt of the delivery.
-    if (answer.result === 'unreachable') countAttempt(metrics, answer.result)
+    if (answer.result === 'unreachable') observe(metrics, answer.result, null)
     if (answer.result === 'unreachable' || answer.result === 'aborted') return answer.result
     const durationMs = Math.round(clock.monotonic() - startedMonotonic)
-    observeAttempt(metrics, { answer, durationMs })
+    observe(metrics, isSuccess({ answer }) ? 'succeeded' : 'failed', durationMs)
     const made = { attempt, startedAt, durationMs, answer }
     return { ...made, delayMs: delayAfter(made, scheduleMs, random.chance()) }
   }
@@ -113,16 +113,21 @@ function isOfSchedule({ delivery, trigger }: DueAttempt, startedAt: number): boo
   return trigger === 'scheduled' || delivery.nextAttemptAt <= startedAt
 }
 
-/** Milliseconds that the delivery waits after this attempt if it failed. */
+const JITTER_MAX = 0.2
+
+/**
+ * Milliseconds that the delivery waits after this attempt if it failed: 0 to 20 % longer than the schedule says, and
+ * at least as long as the receiver asks. Null if there is no further attempt. `chance` is in [0, 1).
+ */
 function delayAfter(
   made: Omit<AttemptResult, 'delayMs'>,
   scheduleMs: readonly number[],
   chance: number,
 ): number | null {
   if (!isOfSchedule(made.attempt, made.startedAt)) return null
-  const number = made.attempt.delivery.scheduledCount + 1
-  const delayMs = delayAfterAttempt(number, scheduleMs, chance)
-  return delayMs === null ? null : Math.max(delayMs, askedMsOf(made) ?? 0)
+  const delayMs = scheduleMs[made.attempt.delivery.scheduledCount]
+  if (delayMs === undefined) return null
+  return Math.max(Math.round(delayMs * (1 + JITTER_MAX * chance)), askedMsOf(made) ?? 0)
 }
 
 /** The attempt as it is stored, with the state of its delivery after it. */
@@ -157,35 +162,15 @@ function statusAfter(isSuccess: boolean, isOver: boolean): DeliveryRecord['statu
   return isOver ? 'exhausted' : 'pending'
 }
 
-function observeAttempt(
+function observe(
   metrics: Metrics,
-  result: Pick<AttemptResult, 'answer' | 'durationMs'>,
+  outcome: 'succeeded' | 'failed' | 'unreachable',
+  durationMs: number | null,
 ): void {
-  countAttempt(metrics, isSuccess(result) ? 'succeeded' : 'failed')
-  metrics.observe(
-    'hookline_webhook_attempt_seconds',
-    'How long attempts to deliver to webhooks took.',
-    result.durationMs / 1_000,
-  )
-}
-
-function countAttempt(metrics: Metrics, outcome: 'succeeded' | 'failed' | 'unreachable'): void {
   metrics.count('hookline_webhook_attempts_total', 'Attempts to deliver to webhooks.', { outcome })
-}
-
-const JITTER_MAX = 0.2
-
-/**
- * Milliseconds to wait after the attempt with this number (1 is the first), 0 to 20 % longer than the
- * schedule says; null when there is no further attempt. `chance` is in [0, 1).
- */
-function delayAfterAttempt(
-  number: number,
-  scheduleMs: readonly number[],
-  chance: number,
-): number | null {
-  const delayMs = scheduleMs[number - 1]
-  return delayMs === undefined ? null : Math.round(delayMs * (1 + JITTER_MAX * chance))
+  if (durationMs === null) return
+  const help = 'How long attempts to deliver to webhooks took.'
+  metrics.observe('hookline_webhook_attempt_seconds', help, durationMs / 1_000)
 }
 
 const ASKED_MS_MAX = 24 * HOUR_MS

@@ -18,7 +18,7 @@ import { firstSeqSince } from '../storage/seq-by-time.ts'
 import { nextTurn } from '../system/clock.ts'
 import { Signal } from '../system/signal.ts'
 import { payloadOf } from './payload.ts'
-import type { EventReaders } from './publish.ts'
+import type { DeliverySignals } from './publish.ts'
 
 /** An event with the JSON text that webhooks get. */
 export type LoggedEvent = Pick<StoredEvent, 'id' | 'name' | 'createdAt'> & { readonly body: string }
@@ -50,12 +50,12 @@ export type EventReading = {
 export class EventLog {
   readonly #db: Db
   readonly #clock: Core['clock']
-  readonly #readers: EventReaders
+  readonly #signals: DeliverySignals
 
-  constructor({ db, clock }: Core, { readers }: { readonly readers: EventReaders }) {
+  constructor({ db, clock }: Core, { signals }: { readonly signals: DeliverySignals }) {
     this.#db = db
     this.#clock = clock
-    this.#readers = readers
+    this.#signals = signals
   }
 
   /**
@@ -90,7 +90,7 @@ export class EventLog {
     signal: AbortSignal,
   ): AsyncGenerator<EventBatch, undefined> {
     const wake = new Signal()
-    const unwatch = this.#readers.watch(wake)
+    const unwatch = this.#signals.watch(wake)
     let position = after
     let silentAt = this.#clock.monotonic() + silenceMs
     try {

@@ -187,25 +187,6 @@ export class Subscribers {
   }
 }
 
-/** Readers of events as they are recorded: a commit with events wakes them. */
-export class EventReaders {
-  readonly #waiting = new Set<Signal>()
-
-  get count(): number {
-    return this.#waiting.size
-  }
-
-  /** Returns the function that ends the watch. */
-  watch(signal: Signal): () => void {
-    this.#waiting.add(signal)
-    return () => this.#waiting.delete(signal)
-  }
-
-  notify(): void {
-    for (const signal of this.#waiting) signal.notify()
-  }
-}
-
 /**
  * Webhooks that the delivery loop must look at. They are noted inside a transaction, whose commit wakes the loop to
  * take them; a note of a transaction that was undone costs one look that finds nothing.
@@ -214,7 +195,8 @@ export class DeliverySignals {
   readonly #writer: Writer
   /** Wakes the delivery loop. */
   readonly signal: Signal
-  readonly readers = new EventReaders()
+  /** Wake the readers of the event log. */
+  readonly #readers = new Set<Signal>()
   readonly #noted = {
     due: new Set<WebhookId>(),
     requested: new Set<WebhookId>(),
@@ -232,9 +214,16 @@ export class DeliverySignals {
     this.#writer.afterCommit(() => this.signal.notify())
   }
 
-  /** An event was recorded: its readers are woken. */
+  /** The commit of the event wakes the readers of the event log. */
   noteEvent(): void {
-    if (this.readers.count > 0) this.#writer.afterCommit(() => this.readers.notify())
+    if (this.#readers.size === 0) return
+    this.#writer.afterCommit(() => this.#readers.forEach((reader) => reader.notify()))
+  }
+
+  /** Wakes a reader after each commit with events, until the returned function is called. */
+  watch(reader: Signal): () => void {
+    this.#readers.add(reader)
+    return () => this.#readers.delete(reader)
   }
 
   get hasChanged(): boolean {

@@ -40,7 +40,7 @@ export function createWebhooks(
   const attempt = createAttempts(core, { post, metrics, scheduleMs, downloadUrl })
   metrics.onCollect(() => observeBacklog(core, metrics))
   return {
-    eventLog: new EventLog(core, signals),
+    eventLog: new EventLog(core, { signals }),
     loop: new DeliveryLoop(core, { queues, attempt, signals, disk }),
     queues,
     publish: createPublish(core, { subscribers, signals }),
