@@ -91,12 +91,14 @@ export function openRuntime(config: Config, parts: Partial<Parts>) {
   const clock = new ConfirmedClock(wallClock, readClockMemory(db), newestTimestamp(db))
   const signals = createSignals()
   const { dispatchSignal, healthSignal, doubtSignal, deliverySignals } = signals
-  const disk = new DiskWatch({
-    clock,
-    log,
+  const watched = {
     freeBytes: parts.freeBytes ?? (() => freeBytes(directory.path)),
     logBytes: () => Bun.file(`${directory.database}-wal`).size,
     requireInPlace: () => db.guard.requireInPlace(),
+  }
+  const disk = new DiskWatch(watched, {
+    clock,
+    log,
     onLost: (error) => fail(error),
     onChange: () => notifyAll([dispatchSignal, deliverySignals.signal, healthSignal]),
   })
@@ -124,7 +126,7 @@ export function openRuntime(config: Config, parts: Partial<Parts>) {
     directory,
     disk,
     backupWorker,
-    services: [disk, new IntegrityWatch({ clock, log, doubtSignal, assertIntact })],
+    services: [disk, new IntegrityWatch(core, { doubtSignal, assertIntact })],
     metrics: new Metrics(),
     health: new HealthCatalogue(ids, () => listSnoozes(db)),
     seal: createSeal(data.secretKey, random),

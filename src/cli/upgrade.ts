@@ -97,7 +97,7 @@ async function runUpgrade(service: ServiceCall): Promise<ExitCode> {
   if (from !== undefined) return upgradeTo(service, resolve(call.surroundings.folder, from))
   const source = await releaseSource(call, 'hookline upgrade --from FILE')
   const { download, fetchText } = downloadOf(service.machine)
-  const release = await newestRelease(source, { releaseKey: RELEASE_KEY, fetchText })
+  const release = await newestRelease(source, RELEASE_KEY, fetchText)
   if (!release.isNewer) {
     const { version: latest } = release
     call.out.data({ version: VERSION, latest }, [`Hookline ${VERSION} is up to date.`])

@@ -12,6 +12,7 @@ import { LogicalClock } from '../../src/system/logical-clock.ts'
 import { systemRandom } from '../../src/system/random.ts'
 import { Signal } from '../../src/system/signal.ts'
 import { TestClock } from '../support/test-clock.ts'
+import { openTestStorage } from '../support/test-storage.ts'
 
 function found(code: string, key: string | null = null) {
   const words = { title: 'Title', why: 'Why.', fix: 'Fix.' }
@@ -99,18 +100,20 @@ const FINDING = ofRelay(found('disk_low'))
 
 /** A watch that runs, over a catalogue that says what `findings` holds. */
 function running(isWatched: boolean) {
-  const clock = new TestClock()
-  const health = new HealthCatalogue(new LogicalClock(clock, systemRandom, 0), () => new Map())
+  const { core, clock } = openTestStorage()
+  const { changes } = core
+  const health = new HealthCatalogue(core.ids, () => new Map())
   const findings: (typeof FINDING)[] = []
   const seen = { asked: 0, told: 0 }
   health.include(async () => {
     seen.asked += 1
     return [...findings]
   })
-  const changes = { isWatched, publish: () => void (seen.told += 1) }
+  if (isWatched) changes.watch(new Signal())
+  changes.publish = () => void (seen.told += 1)
   const healthSignal = new Signal()
   const end = new AbortController()
-  const watch = healthWatch({ clock, changes, health, healthSignal })
+  const watch = healthWatch(core, { health, healthSignal })
   const ended = watch.run(end.signal)
   return {
     clock,
