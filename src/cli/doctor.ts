@@ -21,7 +21,7 @@ import { boxDoctor } from './box.ts'
 import { type Call, type Command, EXIT, type ExitCode, UsageError } from './command.ts'
 import { clientOf, runningRelay } from './own-file.ts'
 import { repair, repairLines, type Repaired } from './repairs.ts'
-import { openServiceCall, thisMachine, type FindPlace } from './service.ts'
+import { openServiceCall, thisPlace, type FindPlace } from './service.ts'
 import { fields, stateCell, type Line } from './table.ts'
 
 type DoctorTools = {
@@ -60,7 +60,7 @@ export function doctorCommand(tools: DoctorTools): Command {
 export const DOCTOR_COMMAND = doctorCommand({
   platform: platform(),
   run: processRunner(systemClock),
-  findPlace: thisMachine,
+  findPlace: thisPlace,
 })
 
 /** Addresses of panes since macOS 13. Apple documents none; many programs open them so. */
