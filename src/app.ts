@@ -44,7 +44,7 @@ import { failOrphans, recoverMessages } from './messages/settle.ts'
 import { WaitingCallers } from './messages/waiting-callers.ts'
 import { createContacts } from './people/contacts.ts'
 import { SearchFollower } from './people/search-follower.ts'
-import { openRuntime, type Runtime, type Parts } from './runtime.ts'
+import { openRuntime, type Runtime, type Outside } from './runtime.ts'
 import { createPictures } from './stats/pictures.ts'
 import { Recorder } from './stats/recorder.ts'
 import { recordVersion } from './storage/about.ts'
@@ -91,7 +91,7 @@ const STOP_REQUESTS_MS = 5_000
 const LAST_ANSWERS_MS = 250
 
 /** The whole relay, not yet started. Throws where the data cannot be opened. */
-export function createApp(config: Config, parts: Partial<Parts> = {}): App {
+export function createApp(config: Config, parts: Partial<Outside> = {}): App {
   const runtime = openRuntime(config, parts)
   const { core, health, healthSignal } = runtime
   const life: Life = { phase: 'starting', listener: null }
@@ -172,13 +172,13 @@ function createMaintenance(
   return { updates, backups, restoring, watches: [clockWatch, timetable, heartbeat] }
 }
 
-function hostWatch({ checkHost = async () => [] }: Partial<Parts>) {
+function hostWatch({ checkHost = async () => [] }: Partial<Outside>) {
   return { findings: () => checkHost(AbortSignal.timeout(CHECKUP_MS)) }
 }
 
 type Life = { phase: ReturnType<HttpTools['health']['life']['phase']>; listener: Listener | null }
 
-type Start = { readonly config: Config; readonly parts: Partial<Parts>; readonly life: Life }
+type Start = { readonly config: Config; readonly parts: Partial<Outside>; readonly life: Life }
 
 /** Webhooks, with the rules for their addresses. */
 function createWebhookModule(

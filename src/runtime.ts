@@ -39,8 +39,8 @@ import { VERSION } from './system/version.ts'
 import type { Post } from './webhooks/post.ts'
 import { DeliverySignals } from './webhooks/signals.ts'
 
-/** The outermost things, which a test replaces. */
-export type Parts = {
+/** What a relay has from outside of it, which a test replaces. */
+export type Outside = {
   readonly clock: Clock
   readonly random: Random
   readonly log: Log
@@ -81,7 +81,7 @@ export type Parts = {
 export type Runtime = ReturnType<typeof openRuntime>
 
 /** The data, and the parts that every module shares. */
-export function openRuntime(config: Config, parts: Partial<Parts>) {
+export function openRuntime(config: Config, parts: Partial<Outside>) {
   const { clock: wallClock = systemClock, random = systemRandom } = parts
   const recent = new RecentLines(parts.log ?? silentLog, wallClock, parts.logPlace)
   const { log } = recent

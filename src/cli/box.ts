@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
 
 import type { BoxFinding, BoxReport } from '../api/boxes.ts'
-import { startBox, type BoxParts } from '../box.ts'
+import { startBox, type BoxOutside } from '../box.ts'
 import { keepKey, readBoxFile, writeBoxFile, type BoxFile } from '../boxes/box-file.ts'
 import { join } from '../boxes/enrolment.ts'
 import { makeKey } from '../boxes/nkeys.ts'
@@ -126,7 +126,7 @@ function selfUpgrade(
   { machine, executable }: ServicePlace,
   directory: DataDirectory,
   isHosted: boolean,
-): BoxParts['selfUpgrade'] {
+): BoxOutside['selfUpgrade'] {
   const isService = isHosted && readInstallation(directory.path) !== null
   return {
     obstacle: isService && executable !== null ? null : BY_HAND,
