@@ -3,6 +3,7 @@
 
 import { type LimitLevel, limitLevel } from '../domain/contact-limit.ts'
 import type { Days } from '../domain/days.ts'
+import type { FindingCode } from '../domain/finding-codes.ts'
 import type { LineId, Timestamp } from '../domain/ids.ts'
 import { type Capabilities, type Line, type LineState, lineName } from '../domain/line.ts'
 import type { SentenceOf } from '../domain/message.ts'
@@ -202,7 +203,7 @@ function rejectedWords(
   }
 }
 
-const NOT_RELAYED_CODES: Readonly<Record<NotRelayedKind, string>> = {
+const NOT_RELAYED_CODES: Readonly<Record<NotRelayedKind, FindingCode>> = {
   sms: 'sms_not_announced',
   rcs: 'rcs_not_announced',
   group: 'group_messages_not_relayed',
@@ -238,7 +239,7 @@ export function loopFinding(line: Line): HealthFinding {
 
 function ofLine(
   line: Line,
-  code: string,
+  code: FindingCode,
   severity: HealthFinding['severity'],
   words: Words,
 ): HealthFinding {

@@ -75,6 +75,7 @@ export function createUpdateCheck(
     },
     job: {
       name: 'update-check',
+      finding: 'update_check_failed' as const,
       pattern: '37 9 * * *',
       fix: 'Correct the release source in the settings, or remove it.',
       firstAfterMs: null,

@@ -82,6 +82,7 @@ export function dailyBackupJob(core: Core, destination: Destination): Job {
   const isMissed = newest === undefined || core.clock.ageOf(newest.createdAt) > DAY_MS
   return {
     name: 'backup',
+    finding: 'backup_failed',
     pattern: '17 3 * * *',
     fix: 'Check that the backup folder is writable and that its disk has space.',
     firstAfterMs: isMissed ? MISSED_AFTER_MS : null,

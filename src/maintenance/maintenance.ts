@@ -74,6 +74,7 @@ export function retentionJob(
   ]
   return {
     name: 'retention',
+    finding: 'retention_failed',
     pattern: '13 * * * *',
     fix: SEE_LOG,
     firstAfterMs: 60_000,
@@ -88,6 +89,7 @@ export function retentionJob(
 function statisticsJob(writer: Writer): Job {
   return {
     name: 'statistics',
+    finding: 'statistics_failed',
     pattern: '43 4 * * *',
     fix: SEE_LOG,
     firstAfterMs: null,

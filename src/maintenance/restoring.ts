@@ -86,6 +86,7 @@ export function createRestoring(
 function uploadJob(run: Job['run']): Job {
   return {
     name: 'restore-upload',
+    finding: 'restore_upload_failed',
     pattern: '23 * * * *',
     fix: 'Delete the folder "incoming" in the data directory.',
     firstAfterMs: null,
