@@ -4,6 +4,7 @@
 import { type LimitLevel, limitLevel } from '../domain/contact-limit.ts'
 import type { Days } from '../domain/days.ts'
 import type { FindingCode } from '../domain/finding-codes.ts'
+import { lineScope, type ScopedFinding } from '../domain/finding.ts'
 import type { LineId, Timestamp } from '../domain/ids.ts'
 import { type Capabilities, type Line, type LineState, lineName } from '../domain/line.ts'
 import type { SentenceOf } from '../domain/message.ts'
@@ -21,7 +22,6 @@ import { unreachableGroups, type UnreachableGroup } from '../storage/groups.ts'
 import { countRejected, listNotRelayed, type NotRelayedCount } from '../storage/intake-records.ts'
 import { COUNTED_MAX, finishedSends, longUncertain } from '../storage/message-lists.ts'
 import { isoTime } from '../system/iso-time.ts'
-import type { HealthFinding } from './catalogue.ts'
 
 /** A line as the findings need it. */
 export type WatchedLine = {
@@ -44,7 +44,7 @@ export type WatchedLines = {
 /** Groups that a finding names. */
 const GROUPS_NAMED_MAX = 3
 
-type Words = Pick<HealthFinding, 'title' | 'why' | 'fix'>
+type Words = Pick<ScopedFinding, 'title' | 'why' | 'fix'>
 
 /** Reads the findings, and remembers what keeps those of a line from coming and going. */
 export class LineFindings {
@@ -69,7 +69,7 @@ export class LineFindings {
     this.#sentenceOf = given.sentenceOf
   }
 
-  list(): readonly HealthFinding[] {
+  list(): readonly ScopedFinding[] {
     const { db, ids } = this.#core
     const now = ids.now()
     const watched = this.#lines.lines()
@@ -87,7 +87,7 @@ export class LineFindings {
     ]
   }
 
-  #limitFinding(line: Line, now: Timestamp): HealthFinding | null {
+  #limitFinding(line: Line, now: Timestamp): ScopedFinding | null {
     const days = this.#days
     const { reserved, spent } = contactUsage(this.#core.db, line.id, days.of(now))
     const use = { used: reserved + spent, limit: line.dailyContactLimit }
@@ -98,7 +98,7 @@ export class LineFindings {
     return level === 'room' ? null : limitFinding(line, { ...use, level, reset: days.midnight() })
   }
 
-  #failingFinding(line: Line, now: Timestamp): HealthFinding | null {
+  #failingFinding(line: Line, now: Timestamp): ScopedFinding | null {
     const judged = finishedSends(this.#core.db, line.id)
       .filter(({ at, errorCode }) => at > now - SENDS_JUDGED_MS && isOfLine(errorCode))
       .slice(0, SENDS_JUDGED_MAX)
@@ -125,7 +125,7 @@ type Use = {
   readonly reset: string
 }
 
-function limitFinding(line: Line, { used, limit, level, reset }: Use): HealthFinding {
+function limitFinding(line: Line, { used, limit, level, reset }: Use): ScopedFinding {
   const figures = `${grouped(used)} of ${countWords(limit, 'new contact')} used today`
   const raise = `raise the limit in its settings or with "hookline lines set ${line.id} --daily-contact-limit N".`
   if (level === 'near') {
@@ -177,16 +177,17 @@ function groupFindings(lines: readonly Line[], unreachable: readonly Unreachable
 }
 
 /** Events that intake refused in the last 30 days. */
-function rejectedFindings(db: Db): readonly HealthFinding[] {
+function rejectedFindings(db: Db): readonly ScopedFinding[] {
   return countRejected(db).map(({ lineId, reason, count }) => {
-    return { ...rejectedWords(reason, count), severity: 'warning', lineId, depends_on: null }
+    const words = rejectedWords(reason, count)
+    return { ...words, severity: 'warning', scope: lineScope(lineId), depends_on: null }
   })
 }
 
 function rejectedWords(
   reason: 'sender_is_a_name' | null,
   count: number,
-): Words & Pick<HealthFinding, 'code'> {
+): Words & Pick<ScopedFinding, 'code'> {
   if (reason === 'sender_is_a_name') {
     return {
       code: reason,
@@ -216,7 +217,7 @@ const NOT_RELAYED_CODES: Readonly<Record<NotRelayedKind, FindingCode>> = {
 }
 
 /** Messages that the line received and that no event announced, kind by kind. */
-function notRelayedFindings(db: Db, { line, abilities }: WatchedLine): readonly HealthFinding[] {
+function notRelayedFindings(db: Db, { line, abilities }: WatchedLine): readonly ScopedFinding[] {
   return listNotRelayed(db, line.id)
     .filter(({ kind }) => !isRelayedNow(line, kind))
     .map(({ kind, count, since }: NotRelayedCount) => {
@@ -229,7 +230,7 @@ function notRelayedFindings(db: Db, { line, abilities }: WatchedLine): readonly 
     })
 }
 
-export function loopFinding(line: Line): HealthFinding {
+export function loopFinding(line: Line): ScopedFinding {
   return ofLine(line, 'possible_loop', 'warning', {
     title: 'Two programs may be replying to each other',
     why: 'More than 30 messages went to one recipient within a minute; further ones were refused.',
@@ -240,10 +241,10 @@ export function loopFinding(line: Line): HealthFinding {
 function ofLine(
   line: Line,
   code: FindingCode,
-  severity: HealthFinding['severity'],
+  severity: ScopedFinding['severity'],
   words: Words,
-): HealthFinding {
-  return { code, severity, ...words, lineId: line.id, depends_on: null }
+): ScopedFinding {
+  return { code, severity, ...words, scope: lineScope(line.id), depends_on: null }
 }
 
 /** Number of a line's finished sends that are looked at, and their greatest age. */

@@ -1,4 +1,9 @@
-import type { Finding, FindingSubject } from '../domain/finding.ts'
+import {
+  lineScope,
+  type Finding,
+  type FindingScope,
+  type ScopedFinding,
+} from '../domain/finding.ts'
 import type { Timestamp } from '../domain/ids.ts'
 import { type Line, lineName } from '../domain/line.ts'
 import { countWords, grouped } from '../domain/number-words.ts'
@@ -11,7 +16,6 @@ import { listWebhooks, type StoredWebhook } from '../storage/webhooks.ts'
 import { isoTime } from '../system/iso-time.ts'
 import type { Service } from '../system/service.ts'
 import type { Signal } from '../system/signal.ts'
-import type { HealthFinding } from './catalogue.ts'
 import type { WatchedLine, WatchedLines } from './line-findings.ts'
 
 const LOOK_MS = 60_000
@@ -20,7 +24,7 @@ const LOOK_MS = 60_000
 type Queue = {
   readonly name: string
   readonly oldest: Timestamp
-  readonly finding: () => HealthFinding
+  readonly finding: () => ScopedFinding
 }
 
 /**
@@ -35,7 +39,7 @@ export class QueueWatch implements Service {
   readonly #lines: WatchedLines
   readonly #webhooks: { findings(): readonly Finding[] }
   #slow = new Map<string, SlowSince>()
-  #findings: readonly HealthFinding[] = []
+  #findings: readonly ScopedFinding[] = []
 
   /** The findings of `webhooks` explain why deliveries to these wait. */
   constructor(
@@ -62,7 +66,7 @@ export class QueueWatch implements Service {
   }
 
   /** As of the last look. */
-  findings(): readonly HealthFinding[] {
+  findings(): readonly ScopedFinding[] {
     return this.#findings
   }
 
@@ -108,14 +112,13 @@ export class QueueWatch implements Service {
       })
   }
 
-  #webhookFinding(webhook: StoredWebhook, oldest: Timestamp): HealthFinding {
+  #webhookFinding(webhook: StoredWebhook, oldest: Timestamp): ScopedFinding {
     const { count } = pendingDeliveries(this.#core.db, webhook.id)
     return {
-      ...slowFinding({ kind: 'webhook', id: webhook.id }),
+      ...slowFinding({ about: { kind: 'webhook', id: webhook.id }, lineId: null }),
       title: `${webhookName(webhook)} webhook is slower than its events`,
       why: `Deliveries waiting for ${hostOf(webhook)}: ${grouped(count)}, the oldest due since ${isoTime(oldest)}. The endpoint returned no errors that would explain it.`,
       fix: 'Have the endpoint respond at once and do its work afterwards. Queued events are sent automatically.',
-      lineId: null,
     }
   }
 }
@@ -124,20 +127,19 @@ function takesMessages({ line, state }: WatchedLine): boolean {
   return line.isEnabled && state.status === 'online' && state.imessageActive
 }
 
-function lineFinding(line: Line, { count, oldest }: Waiting): HealthFinding {
+function lineFinding(line: Line, { count, oldest }: Waiting): ScopedFinding {
   const isCut = count === COUNTED_MAX
   const conversations = `${isCut ? 'at least ' : ''}${countWords(count, 'conversation')}`
   return {
-    ...slowFinding({ kind: 'line', id: line.id }),
+    ...slowFinding(lineScope(line.id)),
     title: `Messages are waiting although line ${lineName(line)} is online`,
     why: `Messages in ${conversations} are waiting for this line, the oldest since ${isoTime(oldest)}.`,
     fix: 'If some still go out, you are sending faster than the line can: send less or add a line. If none do, restart Hookline and check the log.',
-    lineId: line.id,
   }
 }
 
-function slowFinding(about: FindingSubject) {
-  return { code: 'queue_growing', severity: 'warning', about, depends_on: null } as const
+function slowFinding(scope: FindingScope) {
+  return { code: 'queue_growing', severity: 'warning', scope, depends_on: null } as const
 }
 
 /** A retry takes 36 seconds at most and a slow device half a minute: ten minutes have another reason. */

@@ -1,14 +1,9 @@
 import { expect, test } from 'bun:test'
 
 import type { FindingCode } from '../../src/domain/finding-codes.ts'
+import { lineScope, scoped, type ScopedFinding } from '../../src/domain/finding.ts'
 import { timestamp } from '../../src/domain/ids.ts'
-import {
-  HealthCatalogue,
-  healthWatch,
-  ofRelay,
-  ofWebhook,
-  type HealthFinding,
-} from '../../src/health/catalogue.ts'
+import { HealthCatalogue, healthWatch, ofRelay, ofWebhook } from '../../src/health/catalogue.ts'
 import { LogicalClock } from '../../src/system/logical-clock.ts'
 import { systemRandom } from '../../src/system/random.ts'
 import { Signal } from '../../src/system/signal.ts'
@@ -24,7 +19,7 @@ function found(code: FindingCode, key: string | null = null) {
 function catalogue() {
   const clock = new TestClock()
   const health = new HealthCatalogue(new LogicalClock(clock, systemRandom, 0), () => new Map())
-  const now: HealthFinding[] = []
+  const now: ScopedFinding[] = []
   health.include(async () => [...now])
   return { clock, health, now }
 }
@@ -71,7 +66,7 @@ test('a snoozed finding shows again once it is worse, or the time has come', asy
   const snooze = { finding: 'storage_full relay ', severity: 'warning', until } as const
   const ids = new LogicalClock(clock, systemRandom, 0)
   const health = new HealthCatalogue(ids, () => new Map([[snooze.finding, snooze]]))
-  let severity: HealthFinding['severity'] = 'info'
+  let severity: ScopedFinding['severity'] = 'info'
   health.include(async () => [{ ...ofRelay(found('storage_full')), severity }])
   const isSnoozed = async () => (await health.list())[0]?.snoozed_until !== undefined
   const seen: boolean[] = []
@@ -86,8 +81,8 @@ test('a snoozed finding shows again once it is worse, or the time has come', asy
 
 test('a finding that says nothing else is about its line, and without one about the relay', async () => {
   const { health, now } = catalogue()
-  const { key: _, ...ofLine } = found('line_offline')
-  now.push(ofRelay(found('log_held')), { ...ofLine, lineId: 'line_a' })
+  const scope = lineScope('line_a')
+  now.push(ofRelay(found('log_held')), scoped(found('line_offline'), scope))
 
   const list = await health.list()
 

@@ -165,19 +165,22 @@ test('a checkup names the line of each finding, and what an offline line depends
     depends_on: null,
   } as const
 
+  const { key: _, ...words } = finding
+  const { id } = OFFLINE.line
+  const scope = { about: { kind: 'line', id }, lineId: id } as const
+
   const findings = findingsOf([OFFLINE], new Map([['mac', [finding]]]))
 
   expect(findings).toEqual([
-    { ...finding, lineId: OFFLINE.line.id },
+    { ...words, scope },
     {
       code: 'line_offline',
       severity: 'warning',
       title: 'The line +12025550111 is offline',
       why: 'Outgoing messages wait until it is back, for up to 24 hours.',
       fix: 'Wake it.',
-      key: 'a',
       depends_on: 'full_disk_access',
-      lineId: OFFLINE.line.id,
+      scope,
     },
   ])
 })
@@ -192,7 +195,7 @@ test('what a checkup finds where there is no line is about the driver, or about 
 
   const findings = findingsOf([], new Map([['iphone', found]]))
 
-  const subjects = findings.map(({ about }) => about)
+  const subjects = findings.map(({ scope }) => scope.about)
   expect(subjects[0]).toEqual({ kind: 'driver', id: 'iphone' })
   expect(subjects.slice(1).map((about) => about?.kind)).toEqual(['device', 'device'])
   expect(new Set(subjects.map((about) => about?.id)).size).toBe(3)
