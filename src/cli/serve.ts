@@ -94,7 +94,7 @@ async function serve(call: Call): Promise<ExitCode> {
   const createLog = isTerminal ? terminalLog : jsonLog
   const log = createLog(writeLogLine, () => systemClock.now())
   exitOnCrash((message, error) => log.error(message, { error }))
-  const isHosted = ['HOOKLINE_SERVICE', 'HOOKLINE_JUDGED'].some((name) => environment[name] === '1')
+  const isHosted = environment['HOOKLINE_SERVICE'] === '1'
   const expectsDatabase = environment['HOOKLINE_EXPECTS_DATABASE'] === '1'
   const signal = stopSignal()
   const facts = { call, config, log, signal, isHosted, expectsDatabase }

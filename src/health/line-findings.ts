@@ -99,10 +99,10 @@ export class LineFindings {
   }
 
   #failingFinding(line: Line, now: Timestamp): ScopedFinding | null {
-    const judged = finishedSends(this.#core.db, line.id)
-      .filter(({ at, errorCode }) => at > now - SENDS_JUDGED_MS && isOfLine(errorCode))
-      .slice(0, SENDS_JUDGED_MAX)
-    const failed = judged.filter(({ isFailed }) => isFailed)
+    const recent = finishedSends(this.#core.db, line.id)
+      .filter(({ at, errorCode }) => at > now - RECENT_SENDS_MS && isOfLine(errorCode))
+      .slice(0, RECENT_SENDS_MAX)
+    const failed = recent.filter(({ isFailed }) => isFailed)
     if (!isFailing(failed.length, this.#failing.has(line.id))) {
       this.#failing.delete(line.id)
       return null
@@ -111,7 +111,7 @@ export class LineFindings {
     const reason = this.#sentenceOf(failed[0]?.errorCode ?? 'send_failed')
     return ofLine(line, 'messages_failing', 'warning', {
       title: `Messages on line ${lineName(line)} are failing`,
-      why: `${failed.length} of its last ${countWords(judged.length, 'message')} in the past hour failed. Latest reason: ${reason}`,
+      why: `${failed.length} of its last ${countWords(recent.length, 'message')} in the past hour failed. Latest reason: ${reason}`,
       fix: 'Send a text from the device itself. If that fails too, check its network and its iMessage account. Otherwise open the failed messages in the dashboard to see their errors.',
     })
   }
@@ -247,9 +247,9 @@ function ofLine(
   return { code, severity, ...words, scope: lineScope(line.id), depends_on: null }
 }
 
-/** Number of a line's finished sends that are looked at, and their greatest age. */
-const SENDS_JUDGED_MAX = 10
-const SENDS_JUDGED_MS = 3_600_000
+/** Most finished sends of a line that decide whether it fails to send, and their greatest age. */
+const RECENT_SENDS_MAX = 10
+const RECENT_SENDS_MS = 3_600_000
 
 const FAILING_FROM = 3
 const FAILING_UNTIL = 2
@@ -262,7 +262,7 @@ export function isFailing(failedCount: number, wasFailing: boolean): boolean {
   return failedCount >= (wasFailing ? FAILING_UNTIL : FAILING_FROM)
 }
 
-/** Codes of failures that say nothing of the line: the recipient, the text, the owner or a box is the reason. */
+/** Codes of failures whose cause is not the line: it is the recipient, the text, the owner or a box. */
 const NOT_OF_THE_LINE: ReadonlySet<string> = new Set([
   'not_on_imessage',
   'recipient_rejected',
@@ -276,7 +276,7 @@ const NOT_OF_THE_LINE: ReadonlySet<string> = new Set([
   'withdrawn',
 ])
 
-/** True if a failure with this code speaks against the line. */
+/** True if the cause of a failure with this code can be the line. */
 export function isOfLine(code: string | null): boolean {
   return code === null || !NOT_OF_THE_LINE.has(code)
 }
