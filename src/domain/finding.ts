@@ -1,3 +1,4 @@
+import type { FindingCode } from './finding-codes.ts'
 import type { BoxId } from './ids.ts'
 import { countWords } from './number-words.ts'
 
@@ -6,14 +7,14 @@ export const FINDING_SEVERITIES = ['info', 'warning', 'error'] as const
 
 export type Severity = (typeof FINDING_SEVERITIES)[number]
 
-/** Something that is wrong, why, and what its owner can do about it. */
+/** Something that is wrong, why, and what its owner can do about it, as a module or a driver reports it. */
 export type Finding = {
-  readonly code: string
+  readonly code: FindingCode
   readonly severity: Severity
   readonly title: string
   readonly why: string
   readonly fix: string
-  /** The device it speaks of, or null for the whole driver. */
+  /** The device that it is about, or the id of a webhook; null for the whole driver, or the relay. */
   readonly key: string | null
   /** The box that it was found on; left out for this machine. */
   readonly box?: BoxId | undefined
@@ -28,6 +29,29 @@ export const SUBJECT_KINDS = ['relay', 'driver', 'device', 'line', 'webhook', 'b
 export type FindingSubject = {
   readonly kind: (typeof SUBJECT_KINDS)[number]
   readonly id: string | null
+}
+
+/** What a finding is about, in the relay's own ids, and where it was found. */
+export type FindingScope = {
+  readonly about: FindingSubject
+  readonly lineId: string | null
+  /** The boxes that it was found on; left out for this machine. */
+  readonly boxes?: readonly BoxId[] | undefined
+}
+
+export type ScopedFinding = Omit<Finding, 'key' | 'box'> & { readonly scope: FindingScope }
+
+/** The scope of a finding about a line. */
+export function lineScope(lineId: string, box: BoxId | null = null): FindingScope {
+  return { about: { kind: 'line', id: lineId }, lineId, ...(box !== null && { boxes: [box] }) }
+}
+
+/** Gives a finding its scope in place of its key. */
+export function scoped(
+  { key: _key, box, ...finding }: Finding,
+  scope: FindingScope,
+): ScopedFinding {
+  return { ...finding, scope: box === undefined ? scope : { ...scope, boxes: [box] } }
 }
 
 /** Days for which a finding can be snoozed at most: an error may hide lost messages. */

@@ -1,39 +1,35 @@
 // Findings about boxes, and findings that boxes report.
 
 import type { WatchedBox } from '../domain/box.ts'
-import type { Finding } from '../domain/finding.ts'
+import type { FindingCode } from '../domain/finding-codes.ts'
+import { type Finding, lineScope, type ScopedFinding } from '../domain/finding.ts'
 import type { BoxId } from '../domain/ids.ts'
 import { OFFLINE_REASONS, type Line, type LineState, lineName } from '../domain/line.ts'
 import { countWords } from '../domain/number-words.ts'
 import { MINUTE_MS } from '../domain/time.ts'
-import type { HealthFinding } from './catalogue.ts'
-
-/** A finding of a driver, with the box that it was found on. */
-type Found = Omit<HealthFinding, 'boxes'> & Pick<Finding, 'box'>
 
 type NameOf = (box: BoxId) => string
 
 /** Findings with the names of their boxes; one cause on several boxes is one finding. */
-export function groupedByBox(found: readonly Found[], nameOf: NameOf): readonly HealthFinding[] {
-  const here = found.filter(({ box }) => box === undefined)
-  const there = found.filter(({ box }) => box !== undefined)
+export function groupedByBox(
+  found: readonly ScopedFinding[],
+  nameOf: NameOf,
+): readonly ScopedFinding[] {
+  const here = found.filter(({ scope }) => scope.boxes === undefined)
+  const there = found.filter(({ scope }) => scope.boxes !== undefined)
   const groups = Map.groupBy(there, ({ code, title, fix }) => `${code}\0${title}\0${fix}`)
   return [...here, ...[...groups.values()].flatMap((group) => oneOf(group, nameOf))]
 }
 
-function oneOf(group: readonly Found[], nameOf: NameOf): readonly HealthFinding[] {
-  const boxes = [...new Set(group.flatMap(({ box }) => box ?? []))]
+function oneOf(group: readonly ScopedFinding[], nameOf: NameOf): readonly ScopedFinding[] {
+  const boxes = [...new Set(group.flatMap(({ scope }) => scope.boxes ?? []))]
   const [first] = group
   const names = boxes.map(nameOf).join(', ')
   if (first === undefined || boxes.length === 1) {
-    return group.map((one) => ({ ...plain(one), boxes, why: `On ${names}. ${one.why}` }))
+    return group.map((one) => ({ ...one, why: `On ${names}. ${one.why}` }))
   }
   const why = `On ${countWords(boxes.length, 'box')}: ${names}. ${first.why}`
-  return [{ ...plain(first), boxes, why, lineId: null, about: { kind: 'box', id: null } }]
-}
-
-function plain({ box: _box, ...finding }: Found): HealthFinding {
-  return finding
+  return [{ ...first, why, scope: { about: { kind: 'box', id: null }, lineId: null, boxes } }]
 }
 
 /** Less is free on a disk that counts as full, as on the relay's own. */
@@ -43,7 +39,7 @@ const FREE_BYTES_MIN = 256 * 1024 * 1024
 export function boxFindings(
   boxes: readonly WatchedBox[],
   broker: string | null,
-): readonly HealthFinding[] {
+): readonly ScopedFinding[] {
   return boxes.flatMap((box) => [
     ...absenceOf(box, broker),
     ...(box.isTwice ? [twiceFinding(box)] : []),
@@ -52,7 +48,7 @@ export function boxFindings(
   ])
 }
 
-function absenceOf(box: WatchedBox, broker: string | null): readonly HealthFinding[] {
+function absenceOf(box: WatchedBox, broker: string | null): readonly ScopedFinding[] {
   const { absence, name, silentMs, version, isUnsigned } = box
   const { box_unreachable, box_outdated } = OFFLINE_REASONS
   if (absence?.code === box_outdated.code) {
@@ -80,7 +76,7 @@ const UNSIGNED = [
   'If it went back to an older version, run on it: hookline upgrade. Otherwise remove it here, and let it join again: hookline boxes remove BOX, hookline boxes add NAME',
 ] as const
 
-function twiceFinding(box: WatchedBox): HealthFinding {
+function twiceFinding(box: WatchedBox): ScopedFinding {
   return finding(box, 'box_twice', 'error', {
     title: `Two machines are the box ${box.name}`,
     why: 'Both use the data directory of one box, as after a copy of its disk. The second one is refused.',
@@ -88,7 +84,7 @@ function twiceFinding(box: WatchedBox): HealthFinding {
   })
 }
 
-function fullFinding(box: WatchedBox): HealthFinding {
+function fullFinding(box: WatchedBox): ScopedFinding {
   return finding(box, 'box_lines_full', 'warning', {
     title: `The box ${box.name} reports more devices than it may bring lines`,
     why: `${box.refusedDevices} of its devices are no lines: it has as many as the setting box_lines_max allows.`,
@@ -96,7 +92,7 @@ function fullFinding(box: WatchedBox): HealthFinding {
   })
 }
 
-function diskFinding(box: WatchedBox): HealthFinding {
+function diskFinding(box: WatchedBox): ScopedFinding {
   const free = Math.floor((box.freeBytes ?? 0) / 1024 / 1024)
   return finding(box, 'box_storage_full', 'error', {
     title: `The disk of the box ${box.name} is almost full`,
@@ -107,12 +103,12 @@ function diskFinding(box: WatchedBox): HealthFinding {
 
 function finding(
   { id }: WatchedBox,
-  code: string,
+  code: FindingCode,
   severity: Finding['severity'],
   words: Pick<Finding, 'title' | 'why' | 'fix'>,
-): HealthFinding {
-  const about = { kind: 'box', id } as const
-  return { code, severity, ...words, lineId: null, boxes: [id], about, depends_on: null }
+): ScopedFinding {
+  const scope = { about: { kind: 'box', id }, lineId: null, boxes: [id] } as const
+  return { code, severity, ...words, scope, depends_on: null }
 }
 
 type Numbered = { readonly line: Line; readonly state: LineState }
@@ -121,7 +117,7 @@ type Numbered = { readonly line: Line; readonly state: LineState }
 export function numberTwiceFindings(
   lines: readonly Numbered[],
   nameOf: NameOf,
-): readonly HealthFinding[] {
+): readonly ScopedFinding[] {
   const { code } = OFFLINE_REASONS.number_twice
   return lines
     .filter(({ state }) => state.status === 'offline' && state.reason.code === code)
@@ -134,8 +130,7 @@ export function numberTwiceFindings(
         title: `The number of ${lineName(line)} is on two machines`,
         why: `It is signed in on ${places.join(' and ')}. Only the older line sends and receives.`,
         fix: `Sign out on one of them. To keep the newer machine, move the line there: hookline lines move ${twins[0]?.line.id} --to ${line.box === null ? 'here' : nameOf(line.box)}`,
-        lineId: line.id,
-        boxes: line.box === null ? undefined : [line.box],
+        scope: lineScope(line.id, line.box),
         depends_on: null,
       }
     })

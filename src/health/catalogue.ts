@@ -2,44 +2,45 @@
 // own; the catalogue remembers the time since which each has been shown.
 
 import type * as api from '../api/health.ts'
-import { type Finding, type FindingSubject, isCovered } from '../domain/finding.ts'
-import type { BoxId, Timestamp } from '../domain/ids.ts'
+import {
+  type Finding,
+  type FindingScope,
+  type FindingSubject,
+  type ScopedFinding,
+  isCovered,
+  lineScope,
+  scoped,
+} from '../domain/finding.ts'
+import type { Timestamp } from '../domain/ids.ts'
+import type { Core } from '../storage/core.ts'
 import type { Snooze } from '../storage/snoozes.ts'
-import type { ChangeFeed } from '../system/change-feed.ts'
-import type { Clock } from '../system/clock.ts'
 import { isoTime } from '../system/iso-time.ts'
 import type { LogicalClock } from '../system/logical-clock.ts'
 import type { Service } from '../system/service.ts'
 import type { Signal } from '../system/signal.ts'
 import { findingsIn, findingTrees } from './causes.ts'
 
-/** A finding with its line, where it has one. Without `about` it is about that line, or the relay. */
-export type HealthFinding = Omit<Finding, 'key' | 'box'> & {
-  readonly lineId: string | null
-  /** The boxes that it was found on; left out for this machine. */
-  readonly boxes?: readonly BoxId[] | undefined
-  readonly about?: FindingSubject | undefined
-}
+const OF_RELAY: FindingScope = { about: { kind: 'relay', id: null }, lineId: null }
 
-export function ofRelay(finding: Finding): HealthFinding {
-  return { ...finding, lineId: null }
+export function ofRelay(finding: Finding): ScopedFinding {
+  return scoped(finding, OF_RELAY)
 }
 
 /** A finding about a webhook, whose id is its `key`. */
-export function ofWebhook({ key, ...finding }: Finding): HealthFinding {
-  return { ...finding, lineId: null, about: { kind: 'webhook', id: key } }
+export function ofWebhook(finding: Finding): ScopedFinding {
+  return scoped(finding, { about: { kind: 'webhook', id: finding.key }, lineId: null })
 }
 
 export function ofLine(
-  { key, ...finding }: Finding,
+  finding: Finding,
   lines: readonly { readonly line: { readonly id: string; readonly key: string } }[],
-): HealthFinding {
-  const found = lines.find(({ line }) => line.key === key)
-  return { ...finding, lineId: found?.line.id ?? null }
+): ScopedFinding {
+  const found = lines.find(({ line }) => line.key === finding.key)
+  return scoped(finding, found === undefined ? OF_RELAY : lineScope(found.line.id))
 }
 
 type RelaySource = { findings(): readonly Finding[] | Promise<readonly Finding[]> }
-type FindingSource = () => Promise<readonly HealthFinding[]>
+type FindingSource = () => Promise<readonly ScopedFinding[]>
 
 /** Time for which a reported finding without a state of its own is shown. */
 const REPORTED_MS = 3_600_000
@@ -52,7 +53,7 @@ export class HealthCatalogue {
   readonly #since = new Map<string, Timestamp>()
   readonly #reported = new Map<
     string,
-    { readonly finding: HealthFinding; readonly at: Timestamp }
+    { readonly finding: ScopedFinding; readonly at: Timestamp }
   >()
   #reading: Promise<readonly api.HealthFinding[]> | null = null
 
@@ -74,7 +75,7 @@ export class HealthCatalogue {
   }
 
   /** Shows `finding`, which has no state of its own, for an hour from now. */
-  report(finding: HealthFinding): void {
+  report(finding: ScopedFinding): void {
     if (this.#reported.size >= REPORTED_MAX) return
     this.#reported.set(nameOf(finding), { finding, at: this.#ids.now() })
   }
@@ -101,13 +102,13 @@ export class HealthCatalogue {
       .toSorted(byUrgency)
   }
 
-  #stillReported(): readonly HealthFinding[] {
+  #stillReported(): readonly ScopedFinding[] {
     const since = this.#ids.now() - REPORTED_MS
     for (const [name, { at }] of this.#reported) if (at < since) this.#reported.delete(name)
     return [...this.#reported.values()].map(({ finding }) => finding)
   }
 
-  #remember(findings: readonly HealthFinding[]): void {
+  #remember(findings: readonly ScopedFinding[]): void {
     const names = new Set(findings.map(nameOf))
     for (const name of this.#since.keys()) if (!names.has(name)) this.#since.delete(name)
     for (const name of names) {
@@ -115,7 +116,7 @@ export class HealthCatalogue {
     }
   }
 
-  #resource(finding: HealthFinding, snooze: Snooze | undefined): api.HealthFinding {
+  #resource(finding: ScopedFinding, snooze: Snooze | undefined): api.HealthFinding {
     const now = this.#ids.now()
     const isSnoozed =
       snooze !== undefined && snooze.until > now && isCovered(finding.severity, snooze.severity)
@@ -125,11 +126,11 @@ export class HealthCatalogue {
       title: finding.title,
       why: finding.why,
       fix: finding.fix,
-      line_id: finding.lineId,
-      about: subjectOf(finding),
+      line_id: finding.scope.lineId,
+      about: finding.scope.about,
       since: isoTime(this.#since.get(nameOf(finding)) ?? now),
       depends_on: finding.depends_on,
-      ...(finding.boxes !== undefined && { boxes: finding.boxes }),
+      ...(finding.scope.boxes !== undefined && { boxes: finding.scope.boxes }),
       ...(isSnoozed && { snoozed_until: isoTime(snooze.until) }),
     }
   }
@@ -142,13 +143,8 @@ function byUrgency(a: api.HealthFinding, b: api.HealthFinding): number {
   return rank === 0 ? a.since.localeCompare(b.since) : rank
 }
 
-function subjectOf({ lineId, about }: HealthFinding): FindingSubject {
-  if (about !== undefined) return about
-  return lineId === null ? { kind: 'relay', id: null } : { kind: 'line', id: lineId }
-}
-
-function nameOf(finding: HealthFinding): string {
-  return findingName(finding.code, subjectOf(finding))
+function nameOf({ code, scope }: ScopedFinding): string {
+  return findingName(code, scope.about)
 }
 
 /** Two findings with the same name are the same. */
@@ -156,22 +152,21 @@ export function findingName(code: string, { kind, id }: FindingSubject): string 
   return `${code} ${kind} ${id ?? ''}`
 }
 
-type HealthWatchTools = {
-  readonly clock: Clock
-  readonly changes: Pick<ChangeFeed, 'isWatched' | 'publish'>
-  readonly health: Pick<HealthCatalogue, 'list'>
-  /** Notified where a module knows of a change: the rest is seen at the next look. */
-  readonly healthSignal: Signal
-}
-
 const WATCHED_EVERY_MS = 15_000
 const UNWATCHED_EVERY_MS = 60_000
 
 /**
  * Publishes a change when the catalogue differs from before. Most findings have no moment at which they
- * begin, so it looks every 15 s, and only while the change feed has a watcher.
+ * begin, so it looks every 15 s, and only while the change feed has a watcher. A module that knows of a
+ * change notifies `healthSignal`.
  */
-export function healthWatch({ clock, changes, health, healthSignal }: HealthWatchTools): Service {
+export function healthWatch(
+  { clock, changes }: Core,
+  {
+    health,
+    healthSignal,
+  }: { readonly health: Pick<HealthCatalogue, 'list'>; readonly healthSignal: Signal },
+): Service {
   let seen = ''
   return {
     name: 'health-watch',

@@ -3,6 +3,8 @@
 
 import { type LimitLevel, limitLevel } from '../domain/contact-limit.ts'
 import type { Days } from '../domain/days.ts'
+import type { FindingCode } from '../domain/finding-codes.ts'
+import { lineScope, type ScopedFinding } from '../domain/finding.ts'
 import type { LineId, Timestamp } from '../domain/ids.ts'
 import { type Capabilities, type Line, type LineState, lineName } from '../domain/line.ts'
 import type { SentenceOf } from '../domain/message.ts'
@@ -14,13 +16,12 @@ import {
 } from '../domain/not-relayed.ts'
 import { countWords, grouped } from '../domain/number-words.ts'
 import { contactUsage } from '../storage/contacts.ts'
+import type { Core } from '../storage/core.ts'
 import type { Db } from '../storage/database.ts'
 import { unreachableGroups, type UnreachableGroup } from '../storage/groups.ts'
 import { countRejected, listNotRelayed, type NotRelayedCount } from '../storage/intake-records.ts'
 import { COUNTED_MAX, finishedSends, longUncertain } from '../storage/message-lists.ts'
 import { isoTime } from '../system/iso-time.ts'
-import type { LogicalClock } from '../system/logical-clock.ts'
-import type { HealthFinding } from './catalogue.ts'
 
 /** A line as the findings need it. */
 export type WatchedLine = {
@@ -34,73 +35,83 @@ export type WatchedLine = {
   readonly isConfigured: boolean
 }
 
-type Tools = {
-  readonly db: Db
-  readonly ids: Pick<LogicalClock, 'now'>
-  readonly days: Days
-  readonly lines: () => readonly WatchedLine[]
+export type WatchedLines = {
+  lines(): readonly WatchedLine[]
   /** Names of the kinds of practice lines. */
   readonly practiceKinds: readonly string[]
-  readonly sentenceOf: SentenceOf
 }
 
 /** Groups that a finding names. */
 const GROUPS_NAMED_MAX = 3
 
-type Words = Pick<HealthFinding, 'title' | 'why' | 'fix'>
+type Words = Pick<ScopedFinding, 'title' | 'why' | 'fix'>
 
 /** Reads the findings, and remembers what keeps those of a line from coming and going. */
 export class LineFindings {
-  readonly #tools: Tools
+  readonly #core: Core
+  readonly #lines: WatchedLines
+  readonly #days: Days
+  readonly #sentenceOf: SentenceOf
   readonly #levels = new Map<LineId, { readonly level: LimitLevel; readonly limit: number }>()
   readonly #failing = new Set<LineId>()
 
-  constructor(tools: Tools) {
-    this.#tools = tools
+  constructor(
+    core: Core,
+    given: {
+      readonly lines: WatchedLines
+      readonly days: Days
+      readonly sentenceOf: SentenceOf
+    },
+  ) {
+    this.#core = core
+    this.#lines = given.lines
+    this.#days = given.days
+    this.#sentenceOf = given.sentenceOf
   }
 
-  list(): readonly HealthFinding[] {
-    const { db, ids, lines, practiceKinds } = this.#tools
+  list(): readonly ScopedFinding[] {
+    const { db, ids } = this.#core
     const now = ids.now()
-    const all = lines().map(({ line }) => line)
-    const used = lines().filter(({ line, isConfigured }) => line.isEnabled && isConfigured)
+    const watched = this.#lines.lines()
+    const all = watched.map(({ line }) => line)
+    const used = watched.filter(({ line, isConfigured }) => line.isEnabled && isConfigured)
     // Numbers of practice lines fail on purpose; their limit is as real as any.
     const real = used.filter(({ isReal }) => isReal)
     return [
       ...rejectedFindings(db),
-      ...lines().flatMap((snapshot) => notRelayedFindings(db, snapshot)),
+      ...watched.flatMap((snapshot) => notRelayedFindings(db, snapshot)),
       ...used.flatMap(({ line }) => this.#limitFinding(line, now) ?? []),
       ...real.flatMap(({ line }) => this.#failingFinding(line, now) ?? []),
-      ...uncertainFindings(all, longUncertain(db, now, practiceKinds)),
+      ...uncertainFindings(all, longUncertain(db, now, this.#lines.practiceKinds)),
       ...groupFindings(all, unreachableGroups(db)),
     ]
   }
 
-  #limitFinding(line: Line, now: Timestamp): HealthFinding | null {
-    const { db, days } = this.#tools
-    const { reserved, spent } = contactUsage(db, line.id, days.of(now))
+  #limitFinding(line: Line, now: Timestamp): ScopedFinding | null {
+    const days = this.#days
+    const { reserved, spent } = contactUsage(this.#core.db, line.id, days.of(now))
     const use = { used: reserved + spent, limit: line.dailyContactLimit }
     const before = this.#levels.get(line.id)
-    // Another limit is another question: the level of the old one does not matter.
+    // A changed limit resets the warning level.
     const level = limitLevel(use, before?.limit === use.limit ? before.level : 'room')
     this.#levels.set(line.id, { level, limit: use.limit })
     return level === 'room' ? null : limitFinding(line, { ...use, level, reset: days.midnight() })
   }
 
-  #failingFinding(line: Line, now: Timestamp): HealthFinding | null {
-    const judged = finishedSends(this.#tools.db, line.id)
-      .filter(({ at, errorCode }) => at > now - SENDS_JUDGED_MS && isOfLine(errorCode))
-      .slice(0, SENDS_JUDGED_MAX)
-    const failed = judged.filter(({ isFailed }) => isFailed)
+  #failingFinding(line: Line, now: Timestamp): ScopedFinding | null {
+    const recent = finishedSends(this.#core.db, line.id)
+      .filter(({ at, errorCode }) => at > now - RECENT_SENDS_MS && isOfLine(errorCode))
+      .slice(0, RECENT_SENDS_MAX)
+    const failed = recent.filter(({ isFailed }) => isFailed)
     if (!isFailing(failed.length, this.#failing.has(line.id))) {
       this.#failing.delete(line.id)
       return null
     }
     this.#failing.add(line.id)
-    const reason = this.#tools.sentenceOf(failed[0]?.errorCode ?? 'send_failed')
+    const reason = this.#sentenceOf(failed[0]?.errorCode ?? 'send_failed')
     return ofLine(line, 'messages_failing', 'warning', {
       title: `Messages on line ${lineName(line)} are failing`,
-      why: `${failed.length} of its last ${countWords(judged.length, 'message')} in the past hour failed. Latest reason: ${reason}`,
+      why: `${failed.length} of its last ${countWords(recent.length, 'message')} in the past hour failed. Latest reason: ${reason}`,
       fix: 'Send a text from the device itself. If that fails too, check its network and its iMessage account. Otherwise open the failed messages in the dashboard to see their errors.',
     })
   }
@@ -114,7 +125,7 @@ type Use = {
   readonly reset: string
 }
 
-function limitFinding(line: Line, { used, limit, level, reset }: Use): HealthFinding {
+function limitFinding(line: Line, { used, limit, level, reset }: Use): ScopedFinding {
   const figures = `${grouped(used)} of ${countWords(limit, 'new contact')} used today`
   const raise = `raise the limit in its settings or with "hookline lines set ${line.id} --daily-contact-limit N".`
   if (level === 'near') {
@@ -166,16 +177,17 @@ function groupFindings(lines: readonly Line[], unreachable: readonly Unreachable
 }
 
 /** Events that intake refused in the last 30 days. */
-function rejectedFindings(db: Db): readonly HealthFinding[] {
+function rejectedFindings(db: Db): readonly ScopedFinding[] {
   return countRejected(db).map(({ lineId, reason, count }) => {
-    return { ...rejectedWords(reason, count), severity: 'warning', lineId, depends_on: null }
+    const words = rejectedWords(reason, count)
+    return { ...words, severity: 'warning', scope: lineScope(lineId), depends_on: null }
   })
 }
 
 function rejectedWords(
   reason: 'sender_is_a_name' | null,
   count: number,
-): Words & Pick<HealthFinding, 'code'> {
+): Words & Pick<ScopedFinding, 'code'> {
   if (reason === 'sender_is_a_name') {
     return {
       code: reason,
@@ -192,7 +204,7 @@ function rejectedWords(
   }
 }
 
-const NOT_RELAYED_CODES: Readonly<Record<NotRelayedKind, string>> = {
+const NOT_RELAYED_CODES: Readonly<Record<NotRelayedKind, FindingCode>> = {
   sms: 'sms_not_announced',
   rcs: 'rcs_not_announced',
   group: 'group_messages_not_relayed',
@@ -205,7 +217,7 @@ const NOT_RELAYED_CODES: Readonly<Record<NotRelayedKind, string>> = {
 }
 
 /** Messages that the line received and that no event announced, kind by kind. */
-function notRelayedFindings(db: Db, { line, abilities }: WatchedLine): readonly HealthFinding[] {
+function notRelayedFindings(db: Db, { line, abilities }: WatchedLine): readonly ScopedFinding[] {
   return listNotRelayed(db, line.id)
     .filter(({ kind }) => !isRelayedNow(line, kind))
     .map(({ kind, count, since }: NotRelayedCount) => {
@@ -218,7 +230,7 @@ function notRelayedFindings(db: Db, { line, abilities }: WatchedLine): readonly 
     })
 }
 
-export function loopFinding(line: Line): HealthFinding {
+export function loopFinding(line: Line): ScopedFinding {
   return ofLine(line, 'possible_loop', 'warning', {
     title: 'Two programs may be replying to each other',
     why: 'More than 30 messages went to one recipient within a minute; further ones were refused.',
@@ -228,16 +240,16 @@ export function loopFinding(line: Line): HealthFinding {
 
 function ofLine(
   line: Line,
-  code: string,
-  severity: HealthFinding['severity'],
+  code: FindingCode,
+  severity: ScopedFinding['severity'],
   words: Words,
-): HealthFinding {
-  return { code, severity, ...words, lineId: line.id, depends_on: null }
+): ScopedFinding {
+  return { code, severity, ...words, scope: lineScope(line.id), depends_on: null }
 }
 
-/** Number of a line's finished sends that are looked at, and their greatest age. */
-const SENDS_JUDGED_MAX = 10
-const SENDS_JUDGED_MS = 3_600_000
+/** Most finished sends of a line that decide whether it fails to send, and their greatest age. */
+const RECENT_SENDS_MAX = 10
+const RECENT_SENDS_MS = 3_600_000
 
 const FAILING_FROM = 3
 const FAILING_UNTIL = 2
@@ -250,7 +262,7 @@ export function isFailing(failedCount: number, wasFailing: boolean): boolean {
   return failedCount >= (wasFailing ? FAILING_UNTIL : FAILING_FROM)
 }
 
-/** Codes of failures that say nothing of the line: the recipient, the text, the owner or a box is the reason. */
+/** Codes of failures whose cause is not the line: it is the recipient, the text, the owner or a box. */
 const NOT_OF_THE_LINE: ReadonlySet<string> = new Set([
   'not_on_imessage',
   'recipient_rejected',
@@ -264,7 +276,7 @@ const NOT_OF_THE_LINE: ReadonlySet<string> = new Set([
   'withdrawn',
 ])
 
-/** True if a failure with this code speaks against the line. */
+/** True if the cause of a failure with this code can be the line. */
 export function isOfLine(code: string | null): boolean {
   return code === null || !NOT_OF_THE_LINE.has(code)
 }

@@ -7,10 +7,10 @@ import { DASHBOARD } from '../api/operations/dashboard.ts'
 import type { PhoneLine } from '../api/phone-lines.ts'
 import type { Webhook } from '../api/webhooks.ts'
 import type { Days } from '../domain/days.ts'
+import { findingRow } from '../domain/finding-codes.ts'
 import { OFFLINE_REASONS, isReady } from '../domain/line.ts'
 import { countWords } from '../domain/number-words.ts'
 import { webhookStateOf } from '../domain/webhook-state.ts'
-import { guideOf } from '../guides/finding-guides.ts'
 import { findingsIn, findingTrees, isAt } from '../health/causes.ts'
 import type { ChecklistStep, LineKind } from '../lines/line-kind.ts'
 import { bind } from './bind.ts'
@@ -126,28 +126,22 @@ export function branchesOf(findings: readonly HealthFinding[]): readonly Finding
 }
 
 function guidePathOf({ code }: HealthFinding): string | null {
-  const guide = guideOf(code)
+  const { guide } = findingRow(code)
   return guide === null ? null : `/guide/${guide}`
 }
 
-/** Findings about messages, by the status of those messages. */
-const LISTED: Readonly<Record<string, string>> = {
-  messages_uncertain: 'uncertain',
-  messages_failing: 'failed',
-}
-
 function placeOf({ code, line_id, about }: HealthFinding): FindingBranch['place'] {
-  if (code === 'possible_loop') return { name: 'Conversations', href: '#/conversations' }
-  const status = LISTED[code]
-  if (status !== undefined) {
+  const { page } = findingRow(code)
+  const messages = (status: string) => {
     return { name: 'messages', href: `#/messages?status=${status}&line=${line_id}` }
   }
+  if (page === 'conversations') return { name: 'Conversations', href: '#/conversations' }
+  if (page === 'uncertain_messages') return messages('uncertain')
+  if (page === 'failed_messages') return messages('failed')
   if (line_id !== null) return { name: 'line', href: `#/lines/${line_id}` }
   if (about.kind === 'webhook') return { name: 'webhook', href: `#/webhooks/${about.id}` }
   if (about.kind === 'box') return { name: 'Boxes', href: '#/boxes' }
-  if (/^(storage|backup|heartbeat|update|upgrade|database|executable)_/.test(code)) {
-    return { name: 'Settings', href: '#/settings' }
-  }
+  if (page === 'settings') return { name: 'Settings', href: '#/settings' }
   return { name: 'Lines', href: '#/lines' }
 }
 

@@ -180,7 +180,7 @@ export function dashboardRoutes(tools: RouteTools, streamsEnd: AbortSignal): Any
     ...qrBindings(),
     ...downloadBindings({ ...tools, ...tools.control }),
     ...restoreBindings(tools),
-    ...dashboardEventBindings({ ...tools, ...tools.access, streamsEnd }),
+    ...dashboardEventBindings({ ...tools, sessions: tools.access.sessions, streamsEnd }),
   ]
   const guard = guardOf(tools)
   const guardOfSessions: Guard = (operation, attempt) => {

@@ -1,6 +1,12 @@
 import type { LineBox, PhoneLine } from '../api/phone-lines.ts'
-import type { Finding, FindingSubject } from '../domain/finding.ts'
-import type { BoxId, LineId } from '../domain/ids.ts'
+import {
+  lineScope,
+  scoped,
+  type Finding,
+  type FindingSubject,
+  type ScopedFinding,
+} from '../domain/finding.ts'
+import type { BoxId } from '../domain/ids.ts'
 import {
   NO_CAPABILITIES,
   OFFLINE_REASONS,
@@ -143,32 +149,25 @@ function placeResource(place: Place, nameOf: (box: BoxId) => string): LineBox | 
   return place === 'here' ? null : { id: place, name: nameOf(place) }
 }
 
-/** A finding, and the line that it speaks of where its device is one. */
-export type LineFinding = Finding & {
-  readonly lineId: LineId | null
-  /** Given where there is no line. */
-  readonly about?: FindingSubject | undefined
-}
-
 /** Findings of the drivers, named by line, and after them every line that is offline. */
 export function findingsOf(
   lines: readonly LineSnapshot[],
   byDriver: ReadonlyMap<string, readonly Finding[]>,
-): readonly LineFinding[] {
+): readonly ScopedFinding[] {
   const found = [...byDriver].flatMap(([driver, findings]) =>
-    findings.map((finding): LineFinding => {
+    findings.map((finding) => {
       const { key, box = null } = finding
       const snapshot = lines.find(
         ({ line }) => line.driver === driver && line.key === key && line.box === box,
       )
-      if (snapshot !== undefined) return { ...finding, lineId: snapshot.line.id }
+      if (snapshot !== undefined) return scoped(finding, lineScope(snapshot.line.id))
       const isOfDriver = key === null
       const ofDriver =
         box === null
           ? ({ kind: 'driver', id: driver } as const)
           : ({ kind: 'box', id: box } as const)
       const about: FindingSubject = isOfDriver ? ofDriver : { kind: 'device', id: deviceIdOf(key) }
-      return { ...finding, lineId: null, about }
+      return scoped(finding, { about, lineId: null })
     }),
   )
   const offline = lines.flatMap((snapshot) => {
@@ -199,7 +198,7 @@ const INTENDED: readonly string[] = [
 function offlineFinding(
   { line, state }: LineSnapshot,
   ofDriver: readonly Finding[],
-): LineFinding | null {
+): ScopedFinding | null {
   if (state.status === 'online') return null
   const { code, hint } = state.reason
   const cause = ofDriver.find(
@@ -214,9 +213,7 @@ function offlineFinding(
     title: `The line ${lineName(line)} is offline`,
     why: 'Outgoing messages wait until it is back, for up to 24 hours.',
     fix: hint,
-    key: line.key,
-    ...(line.box !== null && { box: line.box }),
+    scope: lineScope(line.id, line.box),
     depends_on: EXPLAINED.includes(code) ? code : (cause?.code ?? null),
-    lineId: line.id,
   }
 }

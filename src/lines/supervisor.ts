@@ -1,4 +1,5 @@
 import type { Origin } from '../domain/audit.ts'
+import type { ScopedFinding } from '../domain/finding.ts'
 import type { Handle } from '../domain/handle.ts'
 import type { LineId } from '../domain/ids.ts'
 import { DEFAULT_DAILY_CONTACT_LIMIT, type Line, type Place } from '../domain/line.ts'
@@ -20,7 +21,7 @@ import {
 import { DriverWatch } from './driver-watch.ts'
 import type { Found, PointOfNoReturn } from './driver.ts'
 import { adoptLine, changeLine, type LineAdminTools, moveLine, removeLine } from './line-admin.ts'
-import { findingsOf, type LineFinding, type LineSnapshot } from './line-state.ts'
+import { findingsOf, type LineSnapshot } from './line-state.ts'
 import { LineRegistry, type RegistryTools } from './registry.ts'
 import { NO_SESSION, type SendAnswer } from './session.ts'
 
@@ -136,7 +137,7 @@ export class LineSupervisor implements Service {
   }
 
   /** Findings of the drivers, and every line that is offline. */
-  async checkup(signal: AbortSignal): Promise<readonly LineFinding[]> {
+  async checkup(signal: AbortSignal): Promise<readonly ScopedFinding[]> {
     const found = await Promise.all(
       this.#watches.map(async (watch) => {
         return [watch.driver.kind, await watch.checkup(signal)] as const

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 
 import type { HealthFinding as ApiFinding } from '../../src/api/health.ts'
+import { lineScope } from '../../src/domain/finding.ts'
 import type { BoxId } from '../../src/domain/ids.ts'
 import { groupedByBox } from '../../src/health/box-findings.ts'
 import { findingTrees } from '../../src/health/causes.ts'
@@ -19,42 +20,39 @@ const ACCESS = {
 
 test('one cause on two boxes is one finding that names them', () => {
   const found = [
-    { ...ACCESS, box: STUDIO, lineId: 'line_a' },
-    { ...ACCESS, box: ATTIC, lineId: 'line_b' },
+    { ...ACCESS, scope: lineScope('line_a', STUDIO) },
+    { ...ACCESS, scope: lineScope('line_b', ATTIC) },
   ]
 
   expect(groupedByBox(found, nameOf)).toEqual([
     {
       ...ACCESS,
-      boxes: [STUDIO, ATTIC],
       why: 'On 2 boxes: studio, attic. macOS refuses.',
-      lineId: null,
-      about: { kind: 'box', id: null },
+      scope: { about: { kind: 'box', id: null }, lineId: null, boxes: [STUDIO, ATTIC] },
     },
   ])
 })
 
 test('two boxes with one symptom and other remedies are two findings, each with its line', () => {
   const found = [
-    { ...ACCESS, box: STUDIO, lineId: 'line_a' },
-    { ...ACCESS, box: ATTIC, lineId: 'line_b', fix: 'Sign in.' },
+    { ...ACCESS, scope: lineScope('line_a', STUDIO) },
+    { ...ACCESS, scope: lineScope('line_b', ATTIC), fix: 'Sign in.' },
   ]
 
-  const lines = groupedByBox(found, nameOf).map(({ lineId }) => lineId)
+  const lines = groupedByBox(found, nameOf).map(({ scope }) => scope.lineId)
 
   expect(lines).toEqual(['line_a', 'line_b'])
 })
 
 test('a cause on one box keeps its line, and one of this machine stays as it is', () => {
-  const here = { ...ACCESS, lineId: null }
-  const there = { ...ACCESS, box: STUDIO, lineId: 'line_a' }
+  const here = { ...ACCESS, scope: { about: { kind: 'relay', id: null }, lineId: null } } as const
+  const there = { ...ACCESS, scope: lineScope('line_a', STUDIO) }
 
   const [first, second] = groupedByBox([here, there], nameOf)
 
   expect(first).toEqual(here)
   expect(second).toMatchObject({
-    lineId: 'line_a',
-    boxes: [STUDIO],
+    scope: lineScope('line_a', STUDIO),
     why: 'On studio. macOS refuses.',
   })
 })

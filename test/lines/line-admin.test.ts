@@ -156,7 +156,7 @@ test('a line is told as the API says, and an offline one with the reason and wha
 
 test('a checkup names the line of each finding, and what an offline line depends on', async () => {
   const finding = {
-    code: 'no_permission',
+    code: 'full_disk_access',
     severity: 'error',
     title: 'No permission',
     why: 'The system refuses.',
@@ -165,30 +165,37 @@ test('a checkup names the line of each finding, and what an offline line depends
     depends_on: null,
   } as const
 
+  const { key: _, ...words } = finding
+  const { id } = OFFLINE.line
+  const scope = { about: { kind: 'line', id }, lineId: id } as const
+
   const findings = findingsOf([OFFLINE], new Map([['mac', [finding]]]))
 
   expect(findings).toEqual([
-    { ...finding, lineId: OFFLINE.line.id },
+    { ...words, scope },
     {
       code: 'line_offline',
       severity: 'warning',
       title: 'The line +12025550111 is offline',
       why: 'Outgoing messages wait until it is back, for up to 24 hours.',
       fix: 'Wake it.',
-      key: 'a',
-      depends_on: 'no_permission',
-      lineId: OFFLINE.line.id,
+      depends_on: 'full_disk_access',
+      scope,
     },
   ])
 })
 
 test('what a checkup finds where there is no line is about the driver, or about that device', async () => {
   const words = { severity: 'error', title: 'T', why: 'W.', fix: 'F.', depends_on: null } as const
-  const found = [null, 'udid-1', 'udid-2'].map((key) => ({ ...words, code: 'locked', key }))
+  const found = [null, 'udid-1', 'udid-2'].map((key) => ({
+    ...words,
+    code: 'locked' as const,
+    key,
+  }))
 
   const findings = findingsOf([], new Map([['iphone', found]]))
 
-  const subjects = findings.map(({ about }) => about)
+  const subjects = findings.map(({ scope }) => scope.about)
   expect(subjects[0]).toEqual({ kind: 'driver', id: 'iphone' })
   expect(subjects.slice(1).map((about) => about?.kind)).toEqual(['device', 'device'])
   expect(new Set(subjects.map((about) => about?.id)).size).toBe(3)
