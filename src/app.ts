@@ -270,7 +270,7 @@ function createMessageModule(
 
 /** Loops that bring stored data up to date, in slices beside the relay. */
 function createFollowers(runtime: Runtime) {
-  return [new SearchFollower(runtime), new PersonFollower(runtime)]
+  return [new SearchFollower(runtime.core, { disk: runtime.disk }), new PersonFollower(runtime)]
 }
 
 /** Findings about messages and deliveries, for the health catalogue. */
@@ -349,7 +349,7 @@ function httpTools(runtime: Runtime, modules: Modules): HttpTools {
     lines: messages.lineActions,
     messages: { ...messages.reading.messages, send: messages.send },
     conversations: messages.reading.conversations,
-    contacts: createContacts(runtime),
+    contacts: createContacts(runtime.core),
     ...messages.reading.beside,
     webhooks: webhooks.actions,
     eventLog: webhooks.eventLog,
