@@ -59,6 +59,7 @@ export const snoozes = sqliteTable(
   {
     /** Code, kind and id of its subject: `webhook_failing webhook wh_…`. */
     finding: text('finding').primaryKey(),
+    /** Its severity when it was snoozed. */
     severity: text('severity').$type<Severity>().notNull(),
     until: at('until').notNull(),
   },
@@ -77,10 +78,12 @@ export const credentials = sqliteTable(
     /** The value of `X-API-Key`; null for a bridge. */
     key: text('key').unique(),
     secretSha256: blob('secret_sha256', { mode: 'buffer' }).notNull().unique(),
+    /** The first characters of the key, or of the token. */
     hint: text('hint').notNull(),
     createdBy: text('created_by').notNull(),
     createdAt: at('created_at').notNull(),
     secretCreatedAt: at('secret_created_at').notNull(),
+    /** Right to the second for a key, to the minute for a bridge. */
     lastUsedAt: at('last_used_at'),
     revokedAt: at('revoked_at'),
     /** What a key may do; null where it has no such limit. */

@@ -2,8 +2,8 @@
 
 import { timestamp, type Timestamp } from '../domain/ids.ts'
 import { HOUR_MS, SECOND_MS } from '../domain/time.ts'
-import type { Attempt } from '../domain/webhook.ts'
 import type { Db } from '../storage/database.ts'
+import type { StoredAttempt } from '../storage/deliveries.ts'
 import type { DeliveryRecord, DueDelivery } from '../storage/delivery-queue.ts'
 import { readEvent } from '../storage/events.ts'
 import type { ConfirmedClock } from '../system/confirmed-clock.ts'
@@ -28,7 +28,7 @@ export type AttemptTools = {
 /** A delivery to attempt now. */
 export type DueAttempt = {
   readonly delivery: DueDelivery
-  readonly trigger: Attempt['trigger']
+  readonly trigger: StoredAttempt['trigger']
   /** It finds out whether the receiver is back. */
   readonly isProbe: boolean
   /** By the monotonic clock. */

@@ -13,7 +13,7 @@ import {
   type Permissions,
 } from '../domain/permissions.ts'
 import type { LineLimit } from '../domain/routing.ts'
-import { EVENT_NAMES, WEBHOOKS_MAX, type Webhook } from '../domain/webhook.ts'
+import { EVENT_NAMES, WEBHOOKS_MAX } from '../domain/webhook.ts'
 import { auditedUrl, type Audit } from '../storage/audit.ts'
 import type { Db, Tx } from '../storage/database.ts'
 import { exhaustBeyond } from '../storage/deliveries.ts'
@@ -29,6 +29,7 @@ import {
   listWebhooks,
   updateWebhook,
   type StoredWebhook,
+  type Webhook,
   type WebhookChanges,
 } from '../storage/webhooks.ts'
 import type { Writer } from '../storage/writer.ts'
