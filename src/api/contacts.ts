@@ -8,7 +8,7 @@ import {
   type ContactFields as Fields,
   type FieldRow,
 } from '../domain/contact-fields.ts'
-import { OPT_OUT_SOURCES, type OptOut as StoredOptOut } from '../domain/opt-out.ts'
+import { OPT_OUT_SOURCES } from '../domain/opt-out.ts'
 import { Conversation, Message } from './messages.ts'
 import { enumOf, id, listOf, nullable, objectSchema, time, type Shape } from './schema.ts'
 
@@ -72,12 +72,6 @@ export const OptOut = objectSchema('OptOut', {
   created_at: time('When it was recorded.'),
 })
 export type OptOut = Shape<typeof OptOut>
-
-/** The fields of an `OptOut`. */
-export function optOutFields(optOut: StoredOptOut, created_at: string): OptOut {
-  const { handle, lineId, keyword, messageId, source } = optOut
-  return { handle, phone_line_id: lineId, keyword, message_id: messageId, source, created_at }
-}
 
 export const OptOutList = listOf('OptOutList', OptOut)
 
