@@ -21,7 +21,7 @@ export type Core = {
   readonly log: Log
   readonly random: Random
   readonly settings: Settings
-  /** Tells open dashboards what changed. */
+  /** Publishes changes to open dashboards. */
   readonly changes: ChangeFeed
   readonly audit: Audit
 }
