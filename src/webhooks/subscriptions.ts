@@ -53,7 +53,7 @@ export type SubscriptionTools = ResourceTools & {
   readonly audit: Pick<Audit, 'record'>
 }
 
-export type NewWebhookInput = WebhookInput & {
+type NewWebhookInput = WebhookInput & {
   readonly url: string
   readonly events: readonly string[]
 }
@@ -89,9 +89,9 @@ async function create(
   { origin, own }: Author,
 ): Promise<api.CreatedWebhook> {
   const { ids, random, seal, deliverySignals, audit } = tools
-  const lineIds = input.lineIds ?? own.lineIds
+  const phone_line_ids = input.phone_line_ids ?? own.lineIds
   const isPublicOnly = !hasScope(own, 'webhooks:private')
-  const checked = { isPublicOnly, ...checkInput(tools, { ...input, lineIds }, own) }
+  const checked = { isPublicOnly, ...checkInput(tools, { ...input, phone_line_ids }, own) }
   requireMayLink(NEW, checked, own)
   return change(tools, (tx) => {
     if (countWebhooks(tx) >= WEBHOOKS_MAX) {
@@ -112,7 +112,7 @@ async function create(
   })
 }
 
-/** Changes what `input` names; what the relay deactivated is active again by `isActive: true`. */
+/** Changes the fields in `input`; `is_active: true` activates a webhook that the relay deactivated. */
 async function update(
   tools: SubscriptionTools,
   id: string,
@@ -307,14 +307,8 @@ export function requireActive(webhook: StoredWebhook): void {
 }
 
 /** A caller's settings of a webhook; fields that are left out stay as they are. */
-export type WebhookInput = {
-  readonly url?: string | undefined
-  readonly events?: readonly string[] | undefined
-  readonly isActive?: boolean | undefined
-  readonly description?: string | null | undefined
-  readonly attachmentLinks?: boolean | undefined
-  /** Null for all lines of the caller. */
-  readonly lineIds?: readonly string[] | null | undefined
+type WebhookInput = Omit<api.WebhookChanges, 'events'> & {
+  readonly events?: readonly string[]
 }
 
 type CheckedInput = Partial<
@@ -349,15 +343,19 @@ function checkInput(
 }
 
 /** Null for all lines, as far as its author has them. */
-function linesOf(db: Db, { lineIds }: WebhookInput, own: Permissions): LineLimit | undefined {
-  if (lineIds === undefined || lineIds === null) return lineIds === null ? own.lineIds : undefined
-  const found = linesNamed(db, lineIds, own.lineIds)
+function linesOf(
+  db: Db,
+  { phone_line_ids: ids }: WebhookInput,
+  own: Permissions,
+): LineLimit | undefined {
+  if (ids === undefined || ids === null) return ids === null ? own.lineIds : undefined
+  const found = linesNamed(db, ids, own.lineIds)
   if (found !== null) return found
   throw invalidRequest({ path: 'phone_line_ids', message: 'must be ids of phone lines' })
 }
 
 function storedInput({ url, events, ...input }: WebhookInput): CheckedInput {
-  const { isActive, description, attachmentLinks } = input
+  const { is_active: isActive, description, attachment_links: attachmentLinks } = input
   return {
     ...(url !== undefined && { url: plainUrl(url) }),
     ...(events && { events: EVENT_NAMES.filter((name) => events.includes(name)) }),
