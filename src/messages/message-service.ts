@@ -4,7 +4,6 @@ import type * as api from '../api/messages.ts'
 import { type PageRequest, decodeCursor, pageOf } from '../api/paging.ts'
 import type { Page } from '../api/schema.ts'
 import type { Origin } from '../domain/audit.ts'
-import type { Conversation } from '../domain/conversation.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
 import { deviceHandle } from '../domain/handle.ts'
 import { parseId, type Timestamp, timestamp } from '../domain/ids.ts'
@@ -20,6 +19,7 @@ import {
   markRead,
   pauseAutomation,
   type ConversationFilter,
+  type Conversation,
 } from '../storage/conversations.ts'
 import type { Db } from '../storage/database.ts'
 import { handleAsked } from '../storage/handles.ts'
