@@ -1,14 +1,14 @@
 // The composition root: the one place that knows everything. It opens the data, gives each module what
 // it needs of the others, and starts and stops the whole.
 
-import { hostname, platform } from 'node:os'
+import { hostname } from 'node:os'
 
 import { createAccess } from './access/access.ts'
 import { passwordFindings } from './access/passwords.ts'
 import { setupAddresses, type SetupToken } from './access/setup-link.ts'
 import type { CreatedKey } from './api/keys.ts'
 import type { SetupLink } from './api/owner.ts'
-import { createAttachments, type Attachments } from './attachments/attachments.ts'
+import { Attachments } from './attachments/attachments.ts'
 import type { Boxes } from './boxes/head.ts'
 import type { Config } from './config.ts'
 import { createDevices } from './devices.ts'
@@ -46,23 +46,17 @@ import { WaitingCallers } from './messages/waiting-callers.ts'
 import { createContacts } from './people/contacts.ts'
 import { SearchFollower } from './people/search-follower.ts'
 import { openRuntime, type Runtime, type Parts } from './runtime.ts'
-import { createPictures } from './stats/pictures.ts'
+import { Charts } from './stats/charts.ts'
 import { Recorder } from './stats/recorder.ts'
 import { recordVersion } from './storage/about.ts'
 import { listAudit } from './storage/audit.ts'
 import { wakeLimited, unfinishedOf } from './storage/message-queue.ts'
 import { argon2id } from './system/hash.ts'
 import { isoTime } from './system/iso-time.ts'
-import {
-  addressRanges,
-  cachedLookup,
-  isOwnAddress,
-  systemLookup,
-} from './system/network-address.ts'
+import { addressRanges, isOwnAddress } from './system/network-address.ts'
 import { runServices } from './system/service.ts'
 import { VERSION } from './system/version.ts'
-import type { DownloadUrl } from './webhooks/payload.ts'
-import { createDownload, createFetchText, createGet, createPost } from './webhooks/post.ts'
+import { createNetwork } from './webhooks/network.ts'
 import { createWebhooks } from './webhooks/webhooks.ts'
 export { listenInSafeMode } from './http/safe-mode.ts'
 
@@ -100,19 +94,19 @@ export function createApp(config: Config, parts: Partial<Parts> = {}): App {
   const tls = new TlsWatch(config, runtime, (pair) => life.listener?.renew(pair))
   const listed = () => messages.lines.lines()
   const { kinds, boxes, services } = createDevices(runtime, { config, parts, listed })
-  const downloadUrl: DownloadUrl = (id, since) => attachments.downloadUrl(id, since)
   const start = { config, parts, life }
-  const webhooks = createWebhookModule(runtime, start, downloadUrl)
-  const attachments: Attachments = createAttachmentModule(runtime, webhooks, start)
+  const network = createNetworkModule(runtime, start)
+  const attachments = createAttachmentModule(runtime, network, start)
+  const webhooks = createWebhookModule(runtime, { network, attachments }, start)
   const below = { webhooks, kinds, boxes, attachments }
   const messages = createMessageModule(runtime, below, start)
-  const updates = createUpdateCheck({ ...webhooks, ...parts, ...runtime })
+  const updates = createUpdateCheck({ fetchText: network.fetchText, ...parts, ...runtime })
   const beside = { attachments, updates, folder: config.backupFolder }
   const maintenance = createMaintenance({ ...parts, ...runtime, ...beside })
   const entry = createEntry(runtime, start)
   const lastUsed = new LastUsed(runtime)
   const isWell = () => life.phase === 'running' && !runtime.disk.isLow
-  const heartbeat = new Heartbeat({ ...runtime, isWell, beat: webhooks.get })
+  const heartbeat = new Heartbeat({ ...runtime, isWell, beat: network.get })
   const watches = [maintenance.clockWatch, maintenance.timetable, heartbeat, tls]
   runtime.health.includeRelay(runtime.disk, ...watches, attachments, updates, hostWatch(parts))
   const modules = { ...below, config, life, messages, maintenance, updates, lastUsed, entry }
@@ -120,7 +114,7 @@ export function createApp(config: Config, parts: Partial<Parts> = {}): App {
   const { lines, dispatch, callers } = messages
   const queues = createQueueWatch(runtime, { webhooks, messages, kinds })
   const own = [...runtime.services, lines, dispatch, webhooks.loop, queues, ...watches]
-  const recorder = new Recorder({ ...runtime, lines })
+  const recorder = new Recorder(runtime.core, { lines, metrics: runtime.metrics })
   const inner = [recorder, lastUsed, ...createFollowers(runtime), healthWatch(runtime)]
   const loops = [...inner, ...own, ...services, ...(parts.companions ?? [])]
   let running: ReturnType<typeof runServices> | null = null
@@ -136,7 +130,7 @@ export function createApp(config: Config, parts: Partial<Parts> = {}): App {
       const url = life.listener?.url ?? NOT_LISTENING
       if (mayServe !== undefined) life.phase = 'checking'
       if ((await mayServe) === false) return url
-      await Promise.all([recordVersion(runtime, VERSION), runtime.settings.keepFirst()])
+      await Promise.all([recordVersion(runtime.core, VERSION), runtime.settings.keepFirst()])
       const count = await recoverMessages(messages.tools)
       if (count > 0) runtime.log.warn('messages are uncertain after a crash', { count })
       await entry.access.applyLockedPassword()
@@ -163,49 +157,47 @@ type Life = { phase: ReturnType<HttpTools['health']['life']['phase']>; listener:
 
 type Start = { readonly config: Config; readonly parts: Partial<Parts>; readonly life: Life }
 
-/** Webhooks, with the rules for their addresses. */
-function createWebhookModule(
-  runtime: Runtime,
-  { config, parts, life }: Start,
-  downloadUrl: DownloadUrl,
-) {
-  const { settings, disk, wallClock: clock } = runtime
-  const isOwnListener = (address: string, port: number) =>
-    port === life.listener?.port && isOwnAddress(address)
-  const rules = { policy: () => settings.get('webhook_targets'), isOwnListener }
-  const network = { clock, lookup: cachedLookup(systemLookup, clock), platform: platform() }
-  const module = createWebhooks({
-    ...runtime,
-    rules,
-    downloadUrl,
-    post: parts.post ?? createPost({ ...network, rules }),
-    userAgent: `Hookline/${VERSION}`,
-    scheduleMs: config.webhookRetryScheduleMs,
-    canDeliver: () => !disk.isLow,
-    origin: () => life.listener?.localUrl ?? NOT_LISTENING,
-  })
-  runtime.health.include(async () => module.loop.findings().map(ofWebhook))
-  // A monitor may stand in the own network, whatever webhooks may do.
-  const own = { ...network, rules: { ...rules, policy: () => 'any-private' as const } }
-  const beside = { get: createGet(own), fetchText: createFetchText(createDownload(own)) }
-  return { ...module, ...beside, download: createDownload({ ...network, rules }) }
+type Network = ReturnType<typeof createNetwork>
+
+function createNetworkModule({ wallClock, settings }: Runtime, { parts, life }: Start): Network {
+  const ownPort = () => life.listener?.port
+  return createNetwork(wallClock, { settings, ownPort, post: parts.post })
 }
 
 /** Files that travel with messages. */
 function createAttachmentModule(
-  runtime: Runtime,
-  { download }: WebhookModule,
+  { core, store, secretKey, disk }: Runtime,
+  { download }: Network,
   { config, parts: { findTool }, life }: Start,
 ): Attachments {
-  return createAttachments({ ...runtime, download, findTool, serverUrl: serverUrl(config, life) })
+  const url = serverUrl(config, life)
+  return new Attachments(core, { store, secretKey, disk, download, findTool, serverUrl: url })
+}
+
+function createWebhookModule(
+  { core, seal, metrics, disk, deliverySignal, health }: Runtime,
+  { network, attachments }: { readonly network: Network; readonly attachments: Attachments },
+  { config, life }: Start,
+) {
+  const webhooks = createWebhooks(core, {
+    post: network.post,
+    rules: network.rules,
+    seal,
+    metrics,
+    disk,
+    signal: deliverySignal,
+    scheduleMs: config.webhookRetryScheduleMs,
+    downloadUrl: (id, since) => attachments.downloadUrl(id, since),
+    origin: () => life.listener?.localUrl ?? NOT_LISTENING,
+  })
+  health.include(async () => webhooks.queues.findings().map(ofWebhook))
+  return webhooks
 }
 
 /** The address of the relay as its callers know it. */
 function serverUrl({ publicUrl, port }: Config, life: Life): () => string {
   return () => publicUrl ?? life.listener?.localUrl ?? `http://127.0.0.1:${port}`
 }
-
-type WebhookModule = ReturnType<typeof createWebhookModule>
 
 function createMessageModule(
   runtime: Runtime,
@@ -270,7 +262,8 @@ function createMessageModule(
 
 /** Loops that bring stored data up to date, in slices beside the relay. */
 function createFollowers(runtime: Runtime) {
-  return [new SearchFollower(runtime.core, { disk: runtime.disk }), new PersonFollower(runtime)]
+  const { core, disk } = runtime
+  return [new SearchFollower(core, { disk }), new PersonFollower(core, { disk })]
 }
 
 /** Findings about messages and deliveries, for the health catalogue. */
@@ -285,7 +278,7 @@ function createQueueWatch(
     sentenceOf: kinds.sentenceOf,
     practiceKinds: messages.lines.practiceKinds,
   })
-  const troubledWebhooks = () => new Set(webhooks.loop.findings().map(({ key }) => key))
+  const troubledWebhooks = () => new Set(webhooks.queues.findings().map(({ key }) => key))
   const queues = new QueueWatch({ ...runtime, lines, troubledWebhooks })
   runtime.health.include(async () => [...ofLines.list(), ...queues.findings()])
   return queues
@@ -314,7 +307,7 @@ function createEntry(runtime: Runtime, { config, parts, life }: Start) {
 type Below = {
   readonly kinds: CreatedKinds
   readonly boxes: Boxes
-  readonly webhooks: WebhookModule
+  readonly webhooks: ReturnType<typeof createWebhooks>
   readonly attachments: Attachments
 }
 
@@ -374,7 +367,7 @@ function httpTools(runtime: Runtime, modules: Modules): HttpTools {
     boxes: boxes.actions,
     setSnooze: createSnoozes(runtime),
     listBackups: () => listBackupResources(runtime.directory),
-    pictures: createPictures({ ...runtime, lines: messages.lines }),
+    charts: new Charts(runtime.core, { lines: messages.lines }),
     about: () =>
       aboutResource({
         ...config,

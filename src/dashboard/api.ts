@@ -72,23 +72,25 @@ export type UploadOptions = {
 
 export type SendFile = <T>(path: string, file: Blob, options: UploadOptions) => Promise<Answer<T>>
 
-type Tools = {
+/** The calls of a session: its end leads to sign-in, and a call that needs the password asks for it. */
+export function createApi({
+  onSignedOut,
+  askPassword,
+  sendFile,
+}: {
   readonly onSignedOut: () => void
   readonly askPassword: () => Promise<boolean>
-  /** One upload, which never rejects. */
+  /** Never rejects. */
   readonly sendFile: SendFile
-}
-
-/** The calls of a session: its end leads to sign-in, and a call that needs the password asks for it. */
-export function createApi(tools: Tools): Api {
+}): Api {
   async function inSession<T>(attempt: () => Promise<Answer<T>>): Promise<Answer<T>> {
     const answer = await once(attempt)
     if (answer.ok || answer.failure.code !== 'password_needed') return answer
-    return (await tools.askPassword()) ? once(attempt) : answer
+    return (await askPassword()) ? once(attempt) : answer
   }
   async function once<T>(attempt: () => Promise<Answer<T>>): Promise<Answer<T>> {
     const answer = await attempt()
-    if (!answer.ok && answer.failure.status === 401) tools.onSignedOut()
+    if (!answer.ok && answer.failure.status === 401) onSignedOut()
     return answer
   }
   async function call<Id extends OperationId>(id: Id, asked: AnyCall = {}) {
@@ -110,7 +112,7 @@ export function createApi(tools: Tools): Api {
         return answerTo(sent, (response) => response.blob())
       }),
     upload: (id, asked, file, options) =>
-      inSession(() => tools.sendFile(requestOf(id, asked).path, file, options)),
+      inSession(() => sendFile(requestOf(id, asked).path, file, options)),
     actOnLine: ({ id, driver }, action, body) =>
       inSession(() => {
         const path = `/dashboard/api/${driver}/lines/${id}/${action}`

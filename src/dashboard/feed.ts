@@ -32,8 +32,6 @@ type FeedReady<T> = {
   readonly nextCursor: string | null
 }
 
-type Tools = { readonly live: Updates; readonly clock: Clock }
-
 const PAGE = 50
 /** The most entries of the head that are read again at once, and that are kept beyond those scrolled to. */
 export const HEAD_MAX = 200
@@ -63,7 +61,10 @@ export class Feed<T extends { readonly id: string }> {
   readonly now: ReadonlySignal<FeedNow<T>> = this.#now
 
   /** Starts reading, until `stop`. */
-  constructor(source: FeedSource<T>, { live, clock }: Tools) {
+  constructor(
+    source: FeedSource<T>,
+    { live, clock }: { readonly live: Updates; readonly clock: Clock },
+  ) {
     this.#source = source
     this.#clock = clock
     this.#stopListening = live.subscribe((update) => {

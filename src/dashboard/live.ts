@@ -31,13 +31,6 @@ type Visible = {
   ): void
 }
 
-type Tools = {
-  readonly clock: Clock
-  readonly document: Visible
-  /** Called when the stream is lost and when it is back: session and version may have changed. */
-  readonly onBreak: () => Promise<void>
-}
-
 /** The relay sends a heartbeat every 15 seconds. */
 const SILENCE_MS = 45_000
 const RETRY_MS = [500, 1_000, 2_000, 4_000, 8_000] as const
@@ -45,6 +38,7 @@ const RETRY_MS = [500, 1_000, 2_000, 4_000, 8_000] as const
 export class Live implements Updates {
   readonly #clock: Clock
   readonly #document: Visible
+  /** Called when the stream is lost and when it is back: session and version may have changed. */
   readonly #onBreak: () => Promise<void>
   readonly #listeners = new Set<(update: Update) => void>()
   readonly #isConnected = signal(true)
@@ -55,7 +49,15 @@ export class Live implements Updates {
   /** False once the stream is lost, until it is back. */
   readonly isConnected: ReadonlySignal<boolean> = this.#isConnected
 
-  constructor({ clock, document, onBreak }: Tools) {
+  constructor({
+    clock,
+    document,
+    onBreak,
+  }: {
+    readonly clock: Clock
+    readonly document: Visible
+    readonly onBreak: () => Promise<void>
+  }) {
     this.#clock = clock
     this.#document = document
     this.#onBreak = onBreak

@@ -32,8 +32,6 @@ function isWanted(): boolean {
   return notificationChoice() !== null && isAllowed
 }
 
-type Tools = Pick<Dashboard, 'api' | 'clock' | 'live' | 'router' | 'session'>
-
 /** Messages that wait for an approval since the last look, newest first; none at the first one. */
 async function newlyHeld(api: Dashboard['api'], since: string | null, end: AbortSignal) {
   if (since === null) return []
@@ -43,7 +41,7 @@ async function newlyHeld(api: Dashboard['api'], since: string | null, end: Abort
 }
 
 /** Shows notifications until `end`. */
-export function notify({ api, clock, live, router, session }: Tools, end: AbortSignal): void {
+export function notify({ api, clock, live, router, session }: Dashboard, end: AbortSignal): void {
   let isChanged = false
   let isLooking = false
   /** Time of the latest message that needs no notification any more; null before the first look. */

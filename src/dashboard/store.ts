@@ -36,25 +36,25 @@ export type Read<T> = {
   readonly refresh: () => void
 }
 
-type Tools = { readonly live: Updates; readonly clock: Clock }
-
 const KEPT_MAX = 60
 /** Between two reads of the same value, however often it changes. */
 const REST_MS = 400
 const RETRY_MS = 4_000
 
 export class Store {
-  readonly #tools: Tools
+  readonly #live: Updates
+  readonly #clock: Clock
   readonly #entries = new Map<string, Entry>()
 
-  constructor(tools: Tools) {
-    this.#tools = tools
+  constructor({ live, clock }: { readonly live: Updates; readonly clock: Clock }) {
+    this.#live = live
+    this.#clock = clock
   }
 
   /** Keeps the source fresh until `release`. */
   use<T>(source: Source<T>): Subscription<T> {
     const known = this.#entries.get(source.key)
-    const entry = known ?? new Entry(this.#tools)
+    const entry = known ?? new Entry(this.#live, this.#clock)
     this.#entries.delete(source.key)
     this.#entries.set(source.key, entry)
     this.#evictOldest()
@@ -80,7 +80,8 @@ export class Store {
 }
 
 class Entry {
-  readonly #tools: Tools
+  readonly #live: Updates
+  readonly #clock: Clock
   readonly #now = signal<Loaded<unknown>>({ state: 'loading' })
   #source: Source<unknown> | null = null
   #users = 0
@@ -91,8 +92,9 @@ class Entry {
 
   readonly now: ReadonlySignal<Loaded<unknown>> = this.#now
 
-  constructor(tools: Tools) {
-    this.#tools = tools
+  constructor(live: Updates, clock: Clock) {
+    this.#live = live
+    this.#clock = clock
   }
 
   get isUsed(): boolean {
@@ -105,7 +107,7 @@ class Entry {
     if (this.#users > 1) return
     this.#end = new AbortController()
     this.#isReading = false
-    this.#stopListening = this.#tools.live.subscribe((update) => {
+    this.#stopListening = this.#live.subscribe((update) => {
       if (this.#isAffected(update)) this.refresh()
     })
     this.refresh()
@@ -132,9 +134,9 @@ class Entry {
       this.#now.value = after(this.#now.value, answer)
       if (!answer.ok && isTransient(answer.failure)) {
         this.#isStale = true
-        await this.#tools.clock.sleep(RETRY_MS, end)
+        await this.#clock.sleep(RETRY_MS, end)
       }
-      await this.#tools.clock.sleep(REST_MS, end)
+      await this.#clock.sleep(REST_MS, end)
       if (end.aborted) return
     }
     this.#isReading = false

@@ -16,6 +16,7 @@ import { permissionsOf, requirePermission } from '../domain/permissions.ts'
 import type { SetSnooze } from '../health/snoozes.ts'
 import type { CreatedKinds, DeviceCalls, LineKind } from '../lines/line-kind.ts'
 import type { Restoring } from '../maintenance/restoring.ts'
+import type { Charts } from '../stats/charts.ts'
 import type { Db } from '../storage/database.ts'
 import { isSeenBy } from '../storage/line-limits.ts'
 import type { ChangeFeed } from '../system/change-feed.ts'
@@ -81,7 +82,7 @@ import { type FailureTools, answerToFailure, respond } from './respond.ts'
 import { type SendActions, sendBindings } from './sending.ts'
 import { type HealthActions, type ListAudit, auditBindings, healthBindings } from './service.ts'
 import { shortcutBindings } from './shortcuts.ts'
-import { type Pictures, pictureBindings, statsBindings } from './stats.ts'
+import { chartBindings, statsBindings } from './stats.ts'
 import { swaggerRoutes } from './swagger.ts'
 import { inboxRoutes, webhookBindings, type WebhookActions } from './webhooks.ts'
 
@@ -126,7 +127,7 @@ export type RouteTools = SchemeOptions &
     readonly linkOf: LinkOf
     readonly changes: ChangeFeed
     readonly about: () => About
-    readonly pictures: Pictures
+    readonly charts: Charts
     readonly days: Days
     readonly boxes: BoxActions
   }
@@ -175,7 +176,7 @@ export function dashboardRoutes(tools: RouteTools, streamsEnd: AbortSignal): Any
     ...contactCostBindings(tools),
     ...unreadBindings(tools),
     ...webhookViewBindings(tools),
-    ...pictureBindings(tools.pictures),
+    ...chartBindings(tools.charts),
     ...qrBindings(),
     ...downloadBindings({ ...tools, ...tools.control }),
     ...restoreBindings(tools),
@@ -211,7 +212,7 @@ function apiBindings(tools: RouteTools, streamsEnd: AbortSignal): readonly Bindi
     ...contactBindings(tools),
     ...optOutBindings(tools),
     ...searchBindings(tools),
-    ...statsBindings(tools.pictures),
+    ...statsBindings(tools.charts),
     ...phoneLineBindings(tools.lines),
     ...lineActionBindings(tools),
     ...eventBindings(tools, streamsEnd),

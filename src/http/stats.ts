@@ -1,21 +1,19 @@
-// Figures: by day for the API, and for the pictures of the page.
+// Figures: by day for the API, and for the charts of the page.
 
 import { DASHBOARD } from '../api/operations/dashboard.ts'
 import { MESSAGES } from '../api/operations/messages.ts'
 import { timeZoneNamed } from '../domain/days.ts'
 import { invalidRequest } from '../domain/errors.ts'
 import { TIME_ZONE_KIND } from '../domain/setting.ts'
-import type { createPictures } from '../stats/pictures.ts'
+import type { Charts } from '../stats/charts.ts'
 import { bind } from './bind.ts'
 import { linesOf } from './request-context.ts'
 
-export type Pictures = ReturnType<typeof createPictures>
-
-export function statsBindings({ stats }: Pick<Pictures, 'stats'>) {
+export function statsBindings(charts: Charts) {
   return [
     bind(MESSAGES.getStats, ({ request, query: { days, time_zone } }) => {
       const zone = time_zone === undefined ? null : zoneNamed(time_zone)
-      return { data: stats(days, zone, linesOf(request)) }
+      return { data: charts.stats(days, zone, linesOf(request)) }
     }),
   ]
 }
@@ -27,10 +25,10 @@ function zoneNamed(text: string): string {
 }
 
 /** For signed-in browsers, one request for each page. */
-export function pictureBindings({ home, line, webhook }: Pictures) {
+export function chartBindings(charts: Charts) {
   return [
-    bind(DASHBOARD.getHomePictures, () => home()),
-    bind(DASHBOARD.getLinePictures, ({ params }) => line(params.id)),
-    bind(DASHBOARD.getWebhookPictures, ({ params }) => webhook(params.id)),
+    bind(DASHBOARD.getHomePictures, () => charts.home()),
+    bind(DASHBOARD.getLinePictures, ({ params }) => charts.line(params.id)),
+    bind(DASHBOARD.getWebhookPictures, ({ params }) => charts.webhook(params.id)),
   ]
 }

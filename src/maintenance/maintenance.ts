@@ -134,7 +134,7 @@ export type RetentionTools = {
   readonly settings: Pick<Settings, 'get'>
   readonly attachments: {
     /** Deletes the files that nothing needs any more. */
-    sweep(age: Age, signal: AbortSignal): Promise<void>
+    sweep(signal: AbortSignal): Promise<void>
   }
 }
 
@@ -163,7 +163,7 @@ export function retentionJob(tools: RetentionTools & { readonly purges: readonly
     firstAfterMs: 60_000,
     async run(signal) {
       for (const purge of purges) await purgeAll(tools, purge, signal)
-      await tools.attachments.sweep(tools.clock, signal)
+      await tools.attachments.sweep(signal)
     },
   }
 }

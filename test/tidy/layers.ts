@@ -94,7 +94,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'people',
     'boxes',
     'health/causes',
-    'webhooks/post',
+    'webhooks/network',
   ],
   main: ['cli'],
 }

@@ -4,12 +4,13 @@ import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 
 import { href } from '../address.ts'
-import type { Answer } from '../api.ts'
+import { fieldError, type Answer } from '../api.ts'
 import { useDashboard } from '../dashboard.ts'
 import { COMMON } from '../words/common.ts'
 import { Button } from './button.tsx'
 import { FailureNote } from './callout.tsx'
 import type { IconName } from './drawings.ts'
+import { TextField } from './form.tsx'
 import { Dialog } from './modal.tsx'
 import { Card } from './page.tsx'
 import { useAction, type Action } from './use-action.ts'
@@ -52,6 +53,22 @@ export function ActionDialog(props: ActionProps) {
       {props.children}
       <FailureNote failure={action.failure} but={props.but} />
     </Dialog>
+  )
+}
+
+type NameProps = Pick<ActionProps, 'title' | 'confirm' | 'action' | 'onClose'> & {
+  readonly name: { value: string }
+  readonly hint: string
+  readonly maxLength: number
+}
+
+/** Asks for a name, which nothing else of its kind may have. */
+export function NameDialog({ name, hint, maxLength, ...dialog }: NameProps) {
+  const error = fieldError(dialog.action.failure, 'name', 'name_taken')
+  return (
+    <ActionDialog but={['name', 'name_taken']} isReady={name.value.trim() !== ''} {...dialog}>
+      <TextField label="Name" isFirst bind={name} {...{ hint, maxLength, error }} />
+    </ActionDialog>
   )
 }
 

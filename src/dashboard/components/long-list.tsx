@@ -2,6 +2,54 @@ import { useSignal } from '@preact/signals'
 import type { ComponentChildren, VNode } from 'preact'
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 
+import type { Feed } from '../feed.ts'
+import { FailureNote } from './callout.tsx'
+import { Skeleton } from './when-ready.tsx'
+
+type FeedListProps<T extends { readonly id: string }> = {
+  readonly feed: Feed<T>
+  readonly label: string
+  readonly class: string
+  /** The number of gray rows while the first page is loading. */
+  readonly waiting?: number | undefined
+  /** The entries to show, if not all; they may have changed since they were read. */
+  readonly isShown?: ((entry: T) => boolean) | undefined
+  /** The most rows to show now; `onMore` is called in place of reading more while there are others. */
+  readonly max?: number | undefined
+  readonly onMore?: (() => void) | undefined
+  readonly empty: ComponentChildren
+  readonly row: (entry: T) => VNode
+}
+
+/** The rows of a feed inside a card: loading, failed, empty, or the rows and more as the end comes near. */
+export function FeedList<T extends { readonly id: string }>(props: FeedListProps<T>) {
+  const { feed, waiting = 6, isShown = () => true, max = Infinity, empty, row } = props
+  const now = feed.now.value
+  if (now.state === 'loading') return <Skeleton kind="row" count={waiting} />
+  if (now.state === 'failed') {
+    return <FailureNote failure={now.failure} onRetry={() => feed.refresh()} />
+  }
+  const known = now.entries.filter(isShown)
+  const isWhole = now.nextCursor === null
+  if (known.length === 0 && isWhole) return <>{empty}</>
+  const readMore = () => {
+    props.onMore?.()
+    if (max >= known.length) void feed.readMore()
+  }
+  return (
+    <>
+      <ul class={props.class} aria-label={props.label}>
+        {known.slice(0, max).map(row)}
+      </ul>
+      {(!isWhole || max < known.length) && (
+        <NearView again={`${now.entries.length} ${max}`} onSeen={readMore}>
+          <Skeleton kind="row" count={2} />
+        </NearView>
+      )}
+    </>
+  )
+}
+
 type WindowListProps<T> = {
   readonly label: string
   readonly rowHeight: number

@@ -6,13 +6,12 @@ import type { AuditEntry } from '../../api/audit.ts'
 import type { RecentLog } from '../../api/owner.ts'
 import { href } from '../address.ts'
 import { type Api, UNREACHABLE } from '../api.ts'
-import { FailureNote } from '../components/callout.tsx'
 import { CodeBlock } from '../components/code-block.tsx'
 import { SelectField } from '../components/form.tsx'
-import { NearView } from '../components/long-list.tsx'
+import { FeedList } from '../components/long-list.tsx'
 import { Card, PageHead } from '../components/page.tsx'
 import { Ago, PersonText } from '../components/text.tsx'
-import { EmptyState, Skeleton, WhenReady } from '../components/when-ready.tsx'
+import { EmptyState, WhenReady } from '../components/when-ready.tsx'
 import { useDashboard, useRead } from '../dashboard.ts'
 import type { FeedSource } from '../feed.ts'
 import { useKeys, useLines, useWebhooks } from '../sources.ts'
@@ -103,34 +102,24 @@ type Filter = { readonly actor: string; readonly action: string; readonly days: 
 function Entries({ filter, nameOf }: { readonly filter: Filter; readonly nameOf: NameOf }) {
   const { api } = useDashboard()
   const feed = useFeed(JSON.stringify(filter), sourceOf(api, filter))
-  const now = feed.now.value
-  // As high as a window, so that the log below stands still.
-  if (now.state === 'loading') return <Skeleton kind="row" count={14} />
-  if (now.state === 'failed') {
-    return <FailureNote failure={now.failure} onRetry={() => feed.refresh()} />
-  }
-  if (now.entries.length === 0) {
-    return (
-      <EmptyState icon="search" title="Nothing found">
-        No change fits these filters.
-      </EmptyState>
-    )
-  }
   return (
-    <>
-      <ul class="activity" aria-label="Changes">
-        {now.entries.map((entry) => (
-          <li key={entry.id}>
-            <Entry entry={entry} nameOf={nameOf} />
-          </li>
-        ))}
-      </ul>
-      {now.nextCursor !== null && (
-        <NearView again={now} onSeen={() => void feed.readMore()}>
-          <Skeleton kind="row" count={2} />
-        </NearView>
+    <FeedList
+      feed={feed}
+      label="Changes"
+      class="activity"
+      // As high as a window, so that the log below stands still.
+      waiting={14}
+      empty={
+        <EmptyState icon="search" title="Nothing found">
+          No change fits these filters.
+        </EmptyState>
+      }
+      row={(entry) => (
+        <li key={entry.id}>
+          <Entry entry={entry} nameOf={nameOf} />
+        </li>
       )}
-    </>
+    />
   )
 }
 

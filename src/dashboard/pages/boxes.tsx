@@ -5,12 +5,10 @@ import { useSignal } from '@preact/signals'
 import type { Box, InvitedBox } from '../../api/boxes.ts'
 import type { PhoneLine } from '../../api/phone-lines.ts'
 import { href } from '../address.ts'
-import { fieldError } from '../api.ts'
 import { Button } from '../components/button.tsx'
 import { Callout } from '../components/callout.tsx'
 import { CodeBlock } from '../components/code-block.tsx'
-import { ActionDialog, ConfirmButton, Dialog } from '../components/dialog.tsx'
-import { TextField } from '../components/form.tsx'
+import { ConfirmButton, Dialog, NameDialog } from '../components/dialog.tsx'
 import { Badge } from '../components/icon.tsx'
 import { BackLink, Card, Facts, PageHead } from '../components/page.tsx'
 import { Ago, PersonText } from '../components/text.tsx'
@@ -154,6 +152,11 @@ function BoxFindings({ box }: { readonly box: Box }) {
   )
 }
 
+const BOX_NAME = {
+  hint: 'Letters, digits, ".", "_" and "-". You use it in commands and see it beside its lines.',
+  maxLength: 40,
+}
+
 type NameProps = { readonly box: Box; readonly onClose: () => void }
 
 function RenameBox({ box, onClose }: NameProps) {
@@ -166,29 +169,12 @@ function RenameBox({ box, onClose }: NameProps) {
       onClose()
     },
   )
-  return <NameDialog {...{ name, action, onClose }} title="Rename this box" confirm="Save" />
-}
-
-type NameDialogProps = Pick<
-  Parameters<typeof ActionDialog>[0],
-  'title' | 'confirm' | 'action' | 'onClose'
-> & {
-  readonly name: { value: string }
-}
-
-function NameDialog({ name, ...dialog }: NameDialogProps) {
-  const error = fieldError(dialog.action.failure, 'name', 'name_taken')
-  const field = {
-    label: 'Name',
-    hint: 'Letters, digits, ".", "_" and "-". You use it in commands and see it beside its lines.',
-    maxLength: 40,
-    bind: name,
-    error,
-  }
   return (
-    <ActionDialog but={['name', 'name_taken']} isReady={name.value.trim() !== ''} {...dialog}>
-      <TextField isFirst {...field} />
-    </ActionDialog>
+    <NameDialog
+      {...{ name, action, onClose, ...BOX_NAME }}
+      title="Rename this box"
+      confirm="Save"
+    />
   )
 }
 
@@ -204,7 +190,13 @@ function AddBox({ named, onClose }: AddProps) {
     (box) => (invited.value = box),
   )
   if (invited.value !== null) return <JoinCommand invited={invited.value} onClose={onClose} />
-  return <NameDialog {...{ name, action, onClose }} title="Add a box" confirm="Create invitation" />
+  return (
+    <NameDialog
+      {...{ name, action, onClose, ...BOX_NAME }}
+      title="Add a box"
+      confirm="Create invitation"
+    />
+  )
 }
 
 type JoinProps = { readonly invited: InvitedBox; readonly onClose: () => void }

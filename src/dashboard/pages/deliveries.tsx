@@ -8,15 +8,14 @@ import type { Webhook } from '../../api/webhooks.ts'
 import { href } from '../address.ts'
 import type { Api } from '../api.ts'
 import { Button, LinkButton } from '../components/button.tsx'
-import { FailureNote } from '../components/callout.tsx'
 import { bindTo, SelectField, TextField, useSettled } from '../components/form.tsx'
 import { Badge, Icon } from '../components/icon.tsx'
 import { lazyDialog, lazyPage } from '../components/lazy-page.tsx'
-import { NearView } from '../components/long-list.tsx'
+import { FeedList } from '../components/long-list.tsx'
 import { Card } from '../components/page.tsx'
 import { Ago, PersonText } from '../components/text.tsx'
 import { useAction } from '../components/use-action.ts'
-import { EmptyState, Skeleton, WhenReady } from '../components/when-ready.tsx'
+import { EmptyState, WhenReady } from '../components/when-ready.tsx'
 import { useDashboard } from '../dashboard.ts'
 import type { FeedSource } from '../feed.ts'
 import { typedHandle } from '../numbers.ts'
@@ -209,38 +208,31 @@ function MomentField({ label, value, onChange }: TimeProps) {
 function DeliveryList({ webhook, open, filter }: Props & { readonly filter: Filter }) {
   const { api } = useDashboard()
   const feed = useFeed(webhook.id, deliverySource(api, webhook.id, filter))
-  const now = feed.now.value
-  if (now.state === 'loading') return <Skeleton kind="list" count={6} />
-  if (now.state === 'failed') {
-    return <FailureNote failure={now.failure} onRetry={() => feed.refresh()} />
-  }
   // A delivery that changed after the list was read may no longer match the filter.
-  const rows = now.entries.filter(({ status }) => filter.status === '' || filter.status === status)
-  const isElsewhere = open !== null && rows.every(({ id }) => id !== open)
+  const isShown = ({ status }: SeenDelivery) => filter.status === '' || filter.status === status
+  const now = feed.now.value
+  const isElsewhere =
+    now.state === 'ready' && !now.entries.some((one) => one.id === open && isShown(one))
   return (
     <>
-      {isElsewhere && <LoneDelivery webhook={webhook} id={open} />}
+      {open !== null && isElsewhere && <LoneDelivery webhook={webhook} id={open} />}
       <Card kind="list">
-        {rows.length === 0 ? (
-          <NoDeliveries webhook={webhook} filter={filter} />
-        ) : (
-          <ul class="deliveries" aria-label="Deliveries">
-            {rows.map((delivery) => (
-              <DeliveryRow
-                key={delivery.id}
-                webhook={webhook}
-                delivery={delivery}
-                isOpen={delivery.id === open}
-                filter={filter}
-              />
-            ))}
-          </ul>
-        )}
-        {now.nextCursor !== null && (
-          <NearView again={now} onSeen={() => void feed.readMore()}>
-            <Skeleton kind="row" count={2} />
-          </NearView>
-        )}
+        <FeedList
+          feed={feed}
+          label="Deliveries"
+          class="deliveries"
+          isShown={isShown}
+          empty={<NoDeliveries webhook={webhook} filter={filter} />}
+          row={(delivery) => (
+            <DeliveryRow
+              key={delivery.id}
+              webhook={webhook}
+              delivery={delivery}
+              isOpen={delivery.id === open}
+              filter={filter}
+            />
+          )}
+        />
       </Card>
     </>
   )

@@ -61,11 +61,7 @@ function KeyLists({ keys, create, onRevoke }: ListsProps) {
   const active = keys.filter((key) => !isRevoked(key))
   const table = (caption: string, rows: readonly Key[], last: Column<Key>) => (
     <Card kind="list">
-      <DataTable
-        caption={caption}
-        rows={rows}
-        columns={[...columnsFor(keys, { lines, now }), last]}
-      />
+      <DataTable caption={caption} rows={rows} columns={[...columnsFor(keys, lines, now), last]} />
     </Card>
   )
   return (
@@ -93,9 +89,11 @@ function isRevoked({ revoked_at }: Key): boolean {
   return revoked_at !== null
 }
 
-type Beside = { readonly lines: readonly PhoneLine[]; readonly now: number }
-
-function columnsFor(keys: readonly Key[], { lines, now }: Beside): readonly Column<Key>[] {
+function columnsFor(
+  keys: readonly Key[],
+  lines: readonly PhoneLine[],
+  now: number,
+): readonly Column<Key>[] {
   return [
     {
       title: WORDS.name,

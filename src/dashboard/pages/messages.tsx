@@ -6,12 +6,11 @@ import type { Message } from '../../api/messages.ts'
 import { href } from '../address.ts'
 import type { Api } from '../api.ts'
 import { Button } from '../components/button.tsx'
-import { FailureNote } from '../components/callout.tsx'
 import { ConfirmButton } from '../components/dialog.tsx'
 import { Field, SelectField } from '../components/form.tsx'
 import { Badge, Icon } from '../components/icon.tsx'
 import { lazyDialog } from '../components/lazy-page.tsx'
-import { NearView } from '../components/long-list.tsx'
+import { FeedList } from '../components/long-list.tsx'
 import { Card, PageHead } from '../components/page.tsx'
 import { Ago, PersonText } from '../components/text.tsx'
 import { useAction } from '../components/use-action.ts'
@@ -140,41 +139,32 @@ function List({ filters, timeZone }: FilterProps & { readonly timeZone: string }
     // A rush costs no more than the first page while nobody has scrolled.
     headMax: () => (shown.peek() > ROWS ? HEAD_MAX : ROWS),
   })
-  const now = feed.now.value
-  if (now.state === 'loading') return <Skeleton kind="list" count={6} />
-  if (now.state === 'failed') {
-    return <FailureNote failure={now.failure} onRetry={() => feed.refresh()} />
-  }
   // A message that changed after the list was read may no longer match.
-  const known = now.entries.filter(({ status, queued_reason }) =>
-    ['', status, queued_reason].includes(filters.status),
-  )
-  const rows = known.slice(0, shown.value)
+  const isShown = ({ status, queued_reason }: Message) =>
+    ['', status, queued_reason].includes(filters.status)
   const add = (message: Message) => feed.add(message)
-  const showMore = () => {
-    shown.value = rows.length + ROWS
-    if (shown.value > known.length) void feed.readMore()
-  }
+  const now = feed.now.value
   return (
     <Card kind="list">
-      {rows.length === 0 && now.nextCursor === null && (
-        <EmptyState icon="search" title="No messages match">
-          Change or clear the filters.
-        </EmptyState>
-      )}
-      <ul class="recent message-list" aria-label="Messages">
-        {rows.map((message) => (
+      <FeedList
+        feed={feed}
+        label="Messages"
+        class="recent message-list"
+        isShown={isShown}
+        max={shown.value}
+        onMore={() => (shown.value += ROWS)}
+        empty={
+          <EmptyState icon="search" title="No messages match">
+            Change or clear the filters.
+          </EmptyState>
+        }
+        row={(message) => (
           <li key={message.id}>
             <Row message={message} filters={filters} onChanged={add} />
           </li>
-        ))}
-      </ul>
-      {(now.nextCursor !== null || rows.length < known.length) && (
-        <NearView again={now} onSeen={showMore}>
-          <Skeleton kind="row" count={2} />
-        </NearView>
-      )}
-      {now.entries.length >= SHOWN_MAX && (
+        )}
+      />
+      {now.state === 'ready' && now.entries.length >= SHOWN_MAX && (
         <p class="list-end small quiet">
           Older messages aren't shown here. Narrow the filters to find them.
         </p>

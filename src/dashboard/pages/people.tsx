@@ -10,12 +10,12 @@ import { Button, LinkButton } from '../components/button.tsx'
 import { FailureNote } from '../components/callout.tsx'
 import { useSettled } from '../components/form.tsx'
 import { lazyDialog } from '../components/lazy-page.tsx'
-import { NearView } from '../components/long-list.tsx'
+import { FeedList } from '../components/long-list.tsx'
 import { Dialog } from '../components/modal.tsx'
 import { Card, PageHead } from '../components/page.tsx'
 import { PersonText } from '../components/text.tsx'
 import { useAction } from '../components/use-action.ts'
-import { EmptyState, Skeleton } from '../components/when-ready.tsx'
+import { EmptyState } from '../components/when-ready.tsx'
 import { useDashboard } from '../dashboard.ts'
 import { useDownload } from '../downloads.ts'
 import type { Feed, FeedSource } from '../feed.ts'
@@ -105,36 +105,30 @@ function personSource(api: Api, q: string): FeedSource<Person> {
 type ListProps = { readonly feed: Feed<Person>; readonly isSearch: boolean }
 
 function PersonList({ feed, isSearch }: ListProps) {
-  const now = feed.now.value
-  if (now.state === 'loading') return <Skeleton kind="list" count={6} />
-  if (now.state === 'failed') {
-    return <FailureNote failure={now.failure} onRetry={() => feed.refresh()} />
-  }
-  if (now.entries.length === 0) {
-    return (
-      <Card>
-        <EmptyState
-          icon={isSearch ? 'search' : 'people'}
-          title={isSearch ? 'No results' : 'No contacts yet'}
-        >
-          {isSearch
-            ? 'Try another name, tag or part of the number.'
-            : 'Add people one by one, or import a vCard or CSV file from your phone or mail program.'}
-        </EmptyState>
-      </Card>
-    )
-  }
   return (
     <Card kind="list">
-      <ul class="rows people" aria-label="Contacts">
-        {now.entries.map((person) => (
-          <PersonRow key={person.handle} person={person} />
-        ))}
-      </ul>
-      <NearView again={now.nextCursor} onSeen={() => void feed.readMore()} />
+      <FeedList
+        feed={feed}
+        label="Contacts"
+        class="rows people"
+        empty={isSearch ? NOBODY_FOUND : NO_CONTACTS}
+        row={(person) => <PersonRow key={person.handle} person={person} />}
+      />
     </Card>
   )
 }
+
+const NOBODY_FOUND = (
+  <EmptyState icon="search" title="No results">
+    Try another name, tag or part of the number.
+  </EmptyState>
+)
+
+const NO_CONTACTS = (
+  <EmptyState icon="people" title="No contacts yet">
+    Add people one by one, or import a vCard or CSV file from your phone or mail program.
+  </EmptyState>
+)
 
 function PersonRow({ person }: { readonly person: Contact }) {
   const { handle, name, note, tags, opted_out } = person

@@ -3,12 +3,10 @@
 import { useSignal, type Signal } from '@preact/signals'
 
 import type { InvitedMember, Member } from '../../api/owner.ts'
-import { fieldError } from '../api.ts'
 import { Button } from '../components/button.tsx'
 import { Callout } from '../components/callout.tsx'
 import { CodeBlock } from '../components/code-block.tsx'
-import { ActionDialog, ConfirmButton, ShownOnce } from '../components/dialog.tsx'
-import { TextField } from '../components/form.tsx'
+import { ConfirmButton, NameDialog, ShownOnce } from '../components/dialog.tsx'
 import { Ago, PersonText } from '../components/text.tsx'
 import { useAction } from '../components/use-action.ts'
 import { WhenReady } from '../components/when-ready.tsx'
@@ -123,23 +121,13 @@ function AddMember({ onAdded, onClose }: AddProps) {
     },
   )
   return (
-    <ActionDialog
+    <NameDialog
+      {...{ name, action, onClose }}
       title="Add person"
       confirm="Add person"
-      action={action}
-      but={['name', 'name_taken']}
-      isReady={name.value.trim() !== ''}
-      onClose={onClose}
-    >
-      <TextField
-        label="Name"
-        hint="They sign in with it, and their messages show it."
-        isFirst
-        maxLength={80}
-        bind={name}
-        error={fieldError(action.failure, 'name', 'name_taken')}
-      />
-    </ActionDialog>
+      hint="They sign in with it, and their messages show it."
+      maxLength={80}
+    />
   )
 }
 
