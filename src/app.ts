@@ -343,7 +343,7 @@ function httpTools(runtime: Runtime, modules: Modules): HttpTools {
     lines: messages.lineActions,
     messages: { ...messages.reading.messages, send: messages.send },
     conversations: messages.reading.conversations,
-    contacts: createContacts(runtime),
+    contacts: createContacts(runtime.core),
     ...messages.reading.beside,
     webhooks: webhooks.actions,
     eventLog: webhooks.eventLog,

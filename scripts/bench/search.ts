@@ -3,6 +3,7 @@
 
 import type { Database } from 'bun:sqlite'
 
+import { contactFields, textsIn } from '../../src/domain/contact-fields.ts'
 import type { Handle } from '../../src/domain/handle.ts'
 import { timestamp } from '../../src/domain/ids.ts'
 import type { Tx } from '../../src/storage/database.ts'
@@ -91,8 +92,9 @@ function furnish(sqlite: Database): number {
   inTransaction(() => {
     for (let i = 0; i < PEOPLE; i += 1) {
       const handle = `+1415555${String(i).padStart(5, '0')}` as Handle // As a number is written.
-      const person = { handle, name: `Person ${i} ${word()}`, note: null, tags: [word()] }
-      savePerson(tx, person, timestamp(i))
+      const texts: Record<string, string> = { name: `Person ${i} ${word()}`, tags: word() }
+      const fields = contactFields((_row, field) => textsIn(texts[field]))
+      savePerson(tx, { handle, ...fields }, timestamp(i))
     }
   })
   while (isIndexBehind(tx)) inTransaction(() => indexNext(tx, BATCH_ROWS))

@@ -2,11 +2,7 @@
 
 import { Type } from 'typebox'
 
-import {
-  ATTACHMENT_STATES,
-  FILENAME_BYTES_MAX,
-  type Attachment as StoredAttachment,
-} from '../domain/attachment.ts'
+import { ATTACHMENT_STATES, FILENAME_BYTES_MAX } from '../domain/attachment.ts'
 import { DIRECTIONS } from '../domain/message.ts'
 import { IN_DOCUMENT, enumOf, id, nullable, objectSchema, time, url, type Shape } from './schema.ts'
 
@@ -69,18 +65,6 @@ export const MessageAttachment = objectSchema('MessageAttachment', {
   ),
 })
 export type MessageAttachment = Shape<typeof MessageAttachment>
-
-/** The fields of a file in a message and in a payload. */
-export function fileFields({ id, filename, mimeType, size, state }: StoredAttachment) {
-  return {
-    id,
-    filename,
-    mime_type: mimeType,
-    size,
-    state,
-    url: `/api/v1/attachments/${id}/content`,
-  }
-}
 
 const FILENAME = Type.String({ minLength: 1, maxLength: FILENAME_BYTES_MAX, example: 'menu.pdf' })
 

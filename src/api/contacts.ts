@@ -1,28 +1,50 @@
 // The owner's address book, people who want no more messages, and search.
 
-import { Type } from 'typebox'
+import { Type, type TOptional, type TSchema, type TUnsafe } from 'typebox'
 
-import { OPT_OUT_SOURCES, type OptOut as StoredOptOut } from '../domain/opt-out.ts'
-import { NAME_LENGTH_MAX, NOTE_LENGTH_MAX, TAGS_MAX, TAG_LENGTH_MAX } from '../domain/person.ts'
+import {
+  CONTACT_FIELDS,
+  LIST_LENGTH_MAX,
+  type ContactFields as Fields,
+  type FieldRow,
+} from '../domain/contact-fields.ts'
+import { OPT_OUT_SOURCES } from '../domain/opt-out.ts'
 import { Conversation, Message } from './messages.ts'
 import { enumOf, id, listOf, nullable, objectSchema, time, type Shape } from './schema.ts'
 
-const TAG = Type.String({
-  minLength: 1,
-  maxLength: TAG_LENGTH_MAX,
-  pattern: String.raw`^[^,]*[^,\s][^,]*$`,
-  description: 'Without a comma.',
-  example: 'supplier',
-})
+/** A field in an answer. */
+function answered({ kind, isRequired, example }: FieldRow): TSchema {
+  const text = Type.String(example === undefined ? {} : { example })
+  if (kind === 'list') return Type.Array(text)
+  return isRequired === true ? text : nullable(text)
+}
+
+/** A field in a request. */
+function requested({ kind, isRequired, lengthMax: maxLength, example: text }: FieldRow): TSchema {
+  const example = text === undefined ? {} : { example: text }
+  if (isRequired === true) return Type.String({ minLength: 1, maxLength, ...example })
+  if (kind !== 'list') return Type.Optional(nullable(Type.String({ maxLength, ...example })))
+  const pattern = String.raw`^[^,]*[^,\s][^,]*$`
+  const item = { minLength: 1, maxLength, pattern, description: 'Without a comma.', ...example }
+  return Type.Optional(Type.Array(Type.String(item), { maxItems: LIST_LENGTH_MAX }))
+}
+
+function eachField(schemaOf: (row: FieldRow) => TSchema): unknown {
+  return Object.fromEntries(
+    Object.entries(CONTACT_FIELDS).map(([name, row]) => [name, schemaOf(row)]),
+  )
+}
+
+// The schemas have the values that the table of fields says.
+const ANSWERED = eachField(answered) as { [N in keyof Fields]: TUnsafe<Fields[N]> }
+const REQUESTED = eachField(requested) as { [N in keyof Fields]: TOptional<TUnsafe<Fields[N]>> }
 
 export const Contact = objectSchema('Contact', {
   handle: Type.String({
     description: 'E.164 with `+`, or an email address.',
     example: '+12025550147',
   }),
-  name: Type.String({ example: 'Anna Miller' }),
-  note: nullable(Type.String()),
-  tags: Type.Array(Type.String({ example: 'supplier' })),
+  ...ANSWERED,
   opted_out: Type.Optional(Type.Boolean({ description: 'True after an opt-out; else left out.' })),
   created_at: time('When it was added.'),
   updated_at: time('When it last changed.'),
@@ -31,11 +53,7 @@ export type Contact = Shape<typeof Contact>
 
 export const ContactList = listOf('ContactList', Contact)
 
-export const ContactFields = objectSchema('ContactFields', {
-  name: Type.String({ minLength: 1, maxLength: NAME_LENGTH_MAX, example: 'Anna Miller' }),
-  note: Type.Optional(nullable(Type.String({ maxLength: NOTE_LENGTH_MAX }))),
-  tags: Type.Optional(Type.Array(TAG, { maxItems: TAGS_MAX })),
-})
+export const ContactFields = objectSchema('ContactFields', REQUESTED)
 
 export const DeletedContact = objectSchema('DeletedContact', {
   handle: Type.String({ example: '+12025550147' }),
@@ -54,12 +72,6 @@ export const OptOut = objectSchema('OptOut', {
   created_at: time('When it was recorded.'),
 })
 export type OptOut = Shape<typeof OptOut>
-
-/** The fields of an `OptOut`. */
-export function optOutFields(optOut: StoredOptOut, created_at: string): OptOut {
-  const { handle, lineId, keyword, messageId, source } = optOut
-  return { handle, phone_line_id: lineId, keyword, message_id: messageId, source, created_at }
-}
 
 export const OptOutList = listOf('OptOutList', OptOut)
 

@@ -32,7 +32,8 @@ const URL_LENGTH_MAX = 2_048
 export const EventName = enumOf('EventName', EVENT_NAMES)
 export const DeliveryStatus = enumOf('DeliveryStatus', DELIVERY_STATUSES)
 
-const WEBHOOK_SETTINGS = {
+/** A webhook needs these; the others have a default. */
+const REQUIRED = {
   url: url({
     minLength: 1,
     maxLength: URL_LENGTH_MAX,
@@ -44,6 +45,8 @@ const WEBHOOK_SETTINGS = {
     description: 'The events to deliver, and no others.',
     example: ['message.received', 'message.delivered'],
   }),
+}
+const OPTIONAL = {
   is_active: Type.Boolean({ description: 'False pauses: nothing is delivered meanwhile.' }),
   description: nullable(Type.String({ maxLength: DESCRIPTION_LENGTH_MAX })),
   attachment_links: Type.Boolean({
@@ -59,15 +62,11 @@ const WEBHOOK_SETTINGS = {
 }
 
 export const WebhookCreation = objectSchema('WebhookCreation', {
-  url: WEBHOOK_SETTINGS.url,
-  events: WEBHOOK_SETTINGS.events,
-  is_active: Type.Optional(WEBHOOK_SETTINGS.is_active),
-  description: Type.Optional(WEBHOOK_SETTINGS.description),
-  attachment_links: Type.Optional(WEBHOOK_SETTINGS.attachment_links),
-  phone_line_ids: Type.Optional(WEBHOOK_SETTINGS.phone_line_ids),
+  ...REQUIRED,
+  ...Type.Partial(Type.Object(OPTIONAL)).properties,
 })
 
-export const WebhookChanges = Type.Partial(Type.Object(WEBHOOK_SETTINGS), {
+export const WebhookChanges = Type.Partial(Type.Object({ ...REQUIRED, ...OPTIONAL }), {
   title: 'WebhookChanges',
   additionalProperties: false,
   minProperties: 1,

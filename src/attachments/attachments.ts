@@ -4,12 +4,10 @@
 import { createHmac } from 'node:crypto'
 
 import {
-  fileFields,
   type Attachment as AttachmentResource,
   type Link,
   type Variant,
 } from '../api/attachments.ts'
-import type { Attachment } from '../domain/attachment.ts'
 import type { Origin } from '../domain/audit.ts'
 import { RelayError } from '../domain/errors.ts'
 import type { Finding } from '../domain/finding.ts'
@@ -17,11 +15,13 @@ import { parseId, timestamp, type AttachmentId, type Timestamp } from '../domain
 import type { CallerId } from '../domain/permissions.ts'
 import { DAY_MS } from '../domain/time.ts'
 import {
+  fileFields,
   findAttachment,
   isNeeded,
   isUnderWay,
   someFiles,
   updateAttachment,
+  type Attachment,
 } from '../storage/attachments.ts'
 import type { Core } from '../storage/core.ts'
 import type { Db, Tx } from '../storage/database.ts'

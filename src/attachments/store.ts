@@ -13,10 +13,10 @@ import {
 import { copyFile, mkdir, open, readdir, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 
-import type { Attachment } from '../domain/attachment.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
 import { HOUR_MS } from '../domain/time.ts'
 import { attachmentPath } from '../storage/attachment-files.ts'
+import type { Attachment } from '../storage/attachments.ts'
 import type { Core } from '../storage/core.ts'
 import { isDiskFull, storageFull } from '../storage/sqlite-errors.ts'
 import { inSlices } from '../system/clock.ts'

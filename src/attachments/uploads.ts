@@ -1,4 +1,4 @@
-import { UNUSED_UPLOAD_MS_MAX, type Attachment } from '../domain/attachment.ts'
+import { UNUSED_UPLOAD_MS_MAX } from '../domain/attachment.ts'
 import { RelayError } from '../domain/errors.ts'
 import { timestamp } from '../domain/ids.ts'
 import type { CallerId } from '../domain/permissions.ts'
@@ -7,6 +7,7 @@ import {
   insertAttachment,
   markFound,
   updateAttachment,
+  type Attachment,
 } from '../storage/attachments.ts'
 import type { Core } from '../storage/core.ts'
 import type { Tx } from '../storage/database.ts'

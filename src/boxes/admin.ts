@@ -2,7 +2,7 @@
 
 import type * as api from '../api/boxes.ts'
 import { RELAY_ITSELF, type Origin, type Thing } from '../domain/audit.ts'
-import { INVITED_NAME, isBoxName, type Box } from '../domain/box.ts'
+import { INVITED_NAME, isBoxName } from '../domain/box.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
 import { timestamp, type BoxId } from '../domain/ids.ts'
 import type { OfflineReason } from '../domain/line.ts'
@@ -15,6 +15,7 @@ import {
   insistOnSignature,
   listBoxes,
   updateBox,
+  type Box,
 } from '../storage/boxes.ts'
 import type { Db, Tx } from '../storage/database.ts'
 import type { Writer } from '../storage/writer.ts'

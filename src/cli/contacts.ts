@@ -1,6 +1,14 @@
 import { resolve } from 'node:path'
 
 import type { Contact, ImportReport, OptOut, SearchResult } from '../api/contacts.ts'
+import {
+  CONTACT_FIELDS,
+  OTHER_FIELDS,
+  contactFields,
+  textsIn,
+  typedTexts,
+  type ContactField,
+} from '../domain/contact-fields.ts'
 import { groupedNumber } from '../domain/handle.ts'
 import { countWords } from '../domain/number-words.ts'
 import type { Card, ContactFile } from '../people/card.ts'
@@ -21,6 +29,9 @@ import { table, timeCell, type Line } from './table.ts'
 
 const LIMIT_MAX = 200
 
+/** The columns of a table: long texts come last. */
+const COLUMNS = OTHER_FIELDS.toSorted((a, b) => Number(isLong(a)) - Number(isLong(b)))
+
 export const CONTACT_COMMANDS: readonly Command[] = [
   {
     name: 'contacts list',
@@ -36,14 +47,7 @@ export const CONTACT_COMMANDS: readonly Command[] = [
   {
     name: 'contacts set',
     args: [{ name: 'HANDLE' }, { name: 'NAME' }],
-    options: [
-      { name: 'note', value: 'TEXT', sentence: 'Note; an empty one removes it.' },
-      {
-        name: 'tags',
-        value: 'TAGS',
-        sentence: 'Tags, separated by commas, in place of the others.',
-      },
-    ],
+    options: OTHER_FIELDS.map(optionOf),
     sentence: 'Name a phone number or email address.',
     run: set,
   },
@@ -102,6 +106,18 @@ export const SEARCH_COMMAND: Command = {
   run: search,
 }
 
+function optionOf(name: ContactField) {
+  const { kind, label } = CONTACT_FIELDS[name]
+  if (kind !== 'list')
+    return { name, value: 'TEXT', sentence: `${label}; an empty one removes it.` }
+  const sentence = `${label}, separated by commas, in place of the others.`
+  return { name, value: name.toUpperCase(), sentence }
+}
+
+function isLong(field: ContactField): boolean {
+  return CONTACT_FIELDS[field].kind === 'text'
+}
+
 async function list(call: Call): Promise<undefined> {
   const limit = numberOption(call, 'limit', { fallback: 50, max: LIMIT_MAX })
   const [q, tag] = [call.options.get('query'), call.options.get('tag')]
@@ -114,23 +130,25 @@ async function list(call: Call): Promise<undefined> {
 }
 
 function contactTable(contacts: readonly Contact[]): Line {
-  const rows = contacts.map(({ handle, name, tags, note }) => {
-    return [name, groupedNumber(handle), tags.join(', '), note?.replaceAll(/\s+/g, ' ')]
+  const rows = contacts.map((contact) => {
+    const cells = COLUMNS.map((field) => {
+      const text = textsIn(contact[field]).join(', ')
+      return isLong(field) ? text.replaceAll(/\s+/g, ' ') : text
+    })
+    return [contact.name, groupedNumber(contact.handle), ...cells]
   })
-  return table(['NAME', 'HANDLE', 'TAGS', 'NOTE'], rows)
+  return table(['NAME', 'HANDLE', ...COLUMNS.map((field) => field.toUpperCase())], rows)
 }
 
 async function set(call: Call): Promise<undefined> {
   const client = await runningRelay(call)
   const params = { handle: await recipientOf(call, client, argument(call, 0)) }
   const before = await client.find('getContact', { params })
-  const note = call.options.get('note') ?? before?.note ?? ''
-  const tags = call.options.get('tags')?.split(',') ?? before?.tags ?? []
-  const body = {
-    name: argument(call, 1),
-    note: note === '' ? null : note,
-    tags: tags.map((tag) => tag.trim()).filter((tag) => tag !== ''),
-  }
+  const fields = contactFields((row, field) => {
+    const typed = call.options.get(field)
+    return typed === undefined ? textsIn(before?.[field]) : typedTexts(row, typed)
+  })
+  const body = { ...fields, name: argument(call, 1) }
   const contact = await client.ask('putContact', { params, body })
   call.out.data(contact, [`${groupedNumber(contact.handle)} is ${contact.name}.`])
 }

@@ -1,8 +1,5 @@
 // People who want no more messages: the words by which they say so, in English, German, Spanish and French.
 
-import type { Handle } from './handle.ts'
-import type { LineId, MessageId, Timestamp } from './ids.ts'
-
 /** Values of the setting `opt_out`. */
 export const OPT_OUT_MODES = ['off', 'record', 'enforce'] as const
 
@@ -10,17 +7,6 @@ export const OPT_OUT_MODES = ['off', 'record', 'enforce'] as const
 export const OPTED_OUT = 'recipient_opted_out'
 
 export const OPT_OUT_SOURCES = ['keyword', 'api', 'cli', 'dashboard'] as const
-
-export type OptOut = {
-  readonly handle: Handle
-  /** The only line that it is about; null for all lines. */
-  readonly lineId: LineId | null
-  /** Word of the message that it comes from; null where the owner or a program recorded it. */
-  readonly keyword: string | null
-  readonly messageId: MessageId | null
-  readonly source: (typeof OPT_OUT_SOURCES)[number]
-  readonly createdAt: Timestamp
-}
 
 /** Without accents, in English, German, Spanish and French. */
 export const KEYWORDS = {

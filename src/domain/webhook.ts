@@ -1,6 +1,3 @@
-import type { ConversationId, DeliveryId, EventId, MessageId, Timestamp, WebhookId } from './ids.ts'
-import type { LineLimit } from './routing.ts'
-
 /** Webhooks that there can be. */
 export const WEBHOOKS_MAX = 1_000
 
@@ -49,26 +46,6 @@ const IN_GROUPS: Partial<Record<EventName, EventName | null>> = {
 export const DISABLED_REASONS = ['gone', 'failing', 'secret_unreadable'] as const
 export type DisabledReason = (typeof DISABLED_REASONS)[number]
 
-export type Webhook = {
-  readonly id: WebhookId
-  readonly url: string
-  readonly events: readonly EventName[]
-  readonly isActive: boolean
-  readonly description: string | null
-  /** Its payloads have links to files that need no key. */
-  readonly attachmentLinks: boolean
-  /** The only lines whose events it gets. */
-  readonly lineIds: LineLimit
-  /** No private address, whatever the setting. */
-  readonly isPublicOnly: boolean
-  readonly disabledReason: DisabledReason | null
-  /** Set while its user has it paused, but for a pause by an earlier version. */
-  readonly pausedAt: Timestamp | null
-  readonly createdBy: string
-  readonly createdAt: Timestamp
-  readonly updatedAt: Timestamp
-}
-
 export const DELIVERY_STATUSES = ['pending', 'succeeded', 'exhausted'] as const
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number]
 
@@ -88,31 +65,4 @@ export const ATTEMPT_OUTCOMES = [
 ] as const
 export type AttemptOutcome = (typeof ATTEMPT_OUTCOMES)[number]
 
-/** An event on its way to one webhook. */
-export type Delivery = {
-  readonly id: DeliveryId
-  readonly webhookId: WebhookId
-  readonly eventId: EventId
-  readonly event: EventName
-  readonly messageId: MessageId | null
-  readonly conversationId: ConversationId | null
-  readonly status: DeliveryStatus
-  /** Every try, the manual ones and the probes included. */
-  readonly attemptCount: number
-  readonly nextAttemptAt: Timestamp | null
-  readonly createdAt: Timestamp
-  readonly completedAt: Timestamp | null
-}
-
 export const ATTEMPT_TRIGGERS = ['scheduled', 'probe', 'manual'] as const
-
-/** One HTTP request of a delivery. */
-export type Attempt = {
-  readonly number: number
-  readonly trigger: (typeof ATTEMPT_TRIGGERS)[number]
-  readonly startedAt: Timestamp
-  readonly durationMs: number
-  readonly statusCode: number | null
-  readonly error: string | null
-  readonly responseExcerpt: string | null
-}

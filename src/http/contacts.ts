@@ -35,9 +35,7 @@ export function contactBindings({ contacts }: ContactTools) {
     bind(CONTACTS.getContact, ({ request, params }) =>
       contacts.get(params.handle, linesOf(request)),
     ),
-    bind(CONTACTS.putContact, ({ params, body: { name, note = null, tags = [] } }) =>
-      contacts.put(params.handle, { name, note, tags }),
-    ),
+    bind(CONTACTS.putContact, ({ params, body }) => contacts.put(params.handle, body)),
     bind(CONTACTS.deleteContact, async ({ params: { handle } }) => {
       await contacts.remove(handle)
       return { handle, deleted: true as const }

@@ -2,10 +2,9 @@ import { Elysia } from 'elysia'
 import { Type } from 'typebox'
 
 import { WEBHOOKS } from '../api/operations/webhooks.ts'
-import type { WebhookChanges } from '../api/webhooks.ts'
 import { permissionsOf } from '../domain/permissions.ts'
 import { INBOX_PATH } from '../domain/webhook-url.ts'
-import type { WebhookInput, createSubscriptions } from '../webhooks/subscriptions.ts'
+import type { createSubscriptions } from '../webhooks/subscriptions.ts'
 import type { TestInbox } from '../webhooks/test-inbox.ts'
 import { bind } from './bind.ts'
 import { anyBody } from './body.ts'
@@ -18,21 +17,15 @@ export type WebhookActions = ReturnType<typeof createSubscriptions>
 
 export function webhookBindings(webhooks: WebhookActions) {
   return [
-    bind(WEBHOOKS.createWebhook, ({ request, body }) => {
-      const input = { ...settingsIn(body), url: body.url, events: body.events }
-      return webhooks.create(input, originOf(request), permissionsOf(callerOf(request)))
-    }),
+    bind(WEBHOOKS.createWebhook, ({ request, body }) =>
+      webhooks.create(body, originOf(request), permissionsOf(callerOf(request))),
+    ),
     bind(WEBHOOKS.listWebhooks, ({ request, query }) =>
       webhooks.list(pageOfQuery(query), linesOf(request)),
     ),
     bind(WEBHOOKS.getWebhook, ({ params }) => webhooks.read(params.id)),
     bind(WEBHOOKS.updateWebhook, ({ request, params, body }) =>
-      webhooks.update(
-        params.id,
-        settingsIn(body),
-        originOf(request),
-        permissionsOf(callerOf(request)),
-      ),
+      webhooks.update(params.id, body, originOf(request), permissionsOf(callerOf(request))),
     ),
     bind(WEBHOOKS.deleteWebhook, async ({ request, params }) => {
       await webhooks.remove(params.id, originOf(request))
@@ -42,18 +35,6 @@ export function webhookBindings(webhooks: WebhookActions) {
       webhooks.rotateSecret(params.id, originOf(request)),
     ),
   ]
-}
-
-function settingsIn(body: WebhookChanges): WebhookInput {
-  const { url, events, is_active, description, attachment_links, phone_line_ids } = body
-  return {
-    url,
-    events,
-    isActive: is_active,
-    description,
-    attachmentLinks: attachment_links,
-    lineIds: phone_line_ids,
-  }
 }
 
 const TokenPath = Type.Object({ token: Type.String() })

@@ -11,7 +11,6 @@ import {
   CREDENTIAL_NAME_LENGTH_MAX,
   KEY_PREFIX,
   SECRET_PREFIX,
-  type Credential,
   type CredentialKind,
 } from '../domain/credential.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
@@ -39,6 +38,7 @@ import {
   listLiveBridges,
   markRevoked,
   replaceSecret,
+  type Credential,
   type ListedCredential,
 } from '../storage/credentials.ts'
 import type { Db, Tx } from '../storage/database.ts'

@@ -3,7 +3,6 @@
 
 import { safeFilename } from '../attachments/filename.ts'
 import type { AttachmentStore, StoredFile } from '../attachments/store.ts'
-import type { Attachment } from '../domain/attachment.ts'
 import { derivedId } from '../domain/ids.ts'
 import type { Outbound } from '../domain/message.ts'
 import type { DeviceAttachment, LineEvent } from '../lines/driver.ts'
@@ -14,6 +13,7 @@ import {
   linkAttachments,
   markParts,
   updateAttachment,
+  type Attachment,
 } from '../storage/attachments.ts'
 import type { Tx } from '../storage/database.ts'
 import { isPublished } from '../storage/events.ts'

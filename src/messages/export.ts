@@ -1,8 +1,8 @@
 // A whole conversation as a file, oldest message first, read page by page.
 
 import type * as api from '../api/messages.ts'
-import type { Conversation } from '../domain/conversation.ts'
 import { BYTE_ORDER_MARK, csvRecord } from '../domain/csv.ts'
+import type { Conversation } from '../storage/conversations.ts'
 import type { Db } from '../storage/database.ts'
 import { messagesAfter } from '../storage/message-lists.ts'
 import { conversationResource, messageResource, type WaitReason } from './resource.ts'

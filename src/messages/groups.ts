@@ -1,13 +1,12 @@
 // Groups of a line that relays them. A group is known by the device's identifier, never by its members:
 // two groups may have the same people.
 
-import type { Group } from '../domain/conversation.ts'
 import { deviceHandle, parseRecipient } from '../domain/handle.ts'
 import { derivedId, type ConversationId, type Timestamp } from '../domain/ids.ts'
 import type { Line } from '../domain/line.ts'
 import { deviceTime } from '../domain/message.ts'
 import type { DeviceChange, DeviceGroup } from '../lines/driver.ts'
-import { findConversation, lastMessageAt } from '../storage/conversations.ts'
+import { findConversation, lastMessageAt, type Group } from '../storage/conversations.ts'
 import type { Tx } from '../storage/database.ts'
 import { openGroup } from '../storage/groups.ts'
 import { messageIdOfGuid, rememberGuid } from '../storage/intake-records.ts'

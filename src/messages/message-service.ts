@@ -4,12 +4,10 @@ import type * as api from '../api/messages.ts'
 import { type PageRequest, decodeCursor, pageOf } from '../api/paging.ts'
 import type { Page } from '../api/schema.ts'
 import type { Origin } from '../domain/audit.ts'
-import type { Conversation } from '../domain/conversation.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
 import { deviceHandle } from '../domain/handle.ts'
 import { parseId, type Timestamp, timestamp } from '../domain/ids.ts'
 import type { Message, Outbound } from '../domain/message.ts'
-import type { OptOut } from '../domain/opt-out.ts'
 import { hasRules, type KeyCaller } from '../domain/permissions.ts'
 import { includesLine, type LineLimit } from '../domain/routing.ts'
 import { DAY_MS } from '../domain/time.ts'
@@ -21,6 +19,7 @@ import {
   markRead,
   pauseAutomation,
   type ConversationFilter,
+  type Conversation,
 } from '../storage/conversations.ts'
 import type { Db } from '../storage/database.ts'
 import { handleAsked } from '../storage/handles.ts'
@@ -33,7 +32,7 @@ import {
 } from '../storage/message-lists.ts'
 import { countByStatus } from '../storage/message-queue.ts'
 import { noMessage, requireMessage } from '../storage/messages.ts'
-import { optOutsOf } from '../storage/opt-outs.ts'
+import { optOutsOf, type OptOut } from '../storage/opt-outs.ts'
 import { evidenceOf } from '../storage/recipients.ts'
 import type { Settings } from '../storage/settings.ts'
 import type { Writer } from '../storage/writer.ts'

@@ -1,21 +1,28 @@
 // People who want no more messages. A keyword counts in the transaction of the message that consists of it;
 // the owner and programs add and end opt-outs by hand. Whatever waits to be sent to the person then fails.
 
-import { optOutFields, type OptOut as OptOutResource } from '../api/contacts.ts'
+import type { OptOut as OptOutResource } from '../api/contacts.ts'
 import { cursorSeq, pageOf, type PageRequest } from '../api/paging.ts'
 import type { Page } from '../api/schema.ts'
 import type { Origin } from '../domain/audit.ts'
 import { RelayError } from '../domain/errors.ts'
 import { parseId, type LineId } from '../domain/ids.ts'
 import type { Message } from '../domain/message.ts'
-import { OPTED_OUT, keywordIn, type OptOut } from '../domain/opt-out.ts'
+import { OPTED_OUT, keywordIn } from '../domain/opt-out.ts'
 import type { LineLimit } from '../domain/routing.ts'
 import type { Audit } from '../storage/audit.ts'
 import type { Db, Tx } from '../storage/database.ts'
 import { handleAsked, handleIn, knownHandle } from '../storage/handles.ts'
 import { getLine } from '../storage/lines.ts'
 import { waitingTo } from '../storage/message-queue.ts'
-import { deleteOptOut, insertOptOut, listOptOuts, optOutsOf } from '../storage/opt-outs.ts'
+import {
+  deleteOptOut,
+  insertOptOut,
+  listOptOuts,
+  optOutFields,
+  optOutsOf,
+  type OptOut,
+} from '../storage/opt-outs.ts'
 import type { Settings } from '../storage/settings.ts'
 import type { Writer } from '../storage/writer.ts'
 import { isoTime } from '../system/iso-time.ts'

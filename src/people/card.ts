@@ -1,10 +1,9 @@
-/** One contact of a file, whose recipients are as they stand there. */
-export type Card = {
+import type { ContactFields } from '../domain/contact-fields.ts'
+
+/** One contact of a file, with its recipients as the file writes them. */
+export type Card = ContactFields & {
   /** The number of the row or of the card, from 1. */
   readonly row: number
-  readonly name: string
-  readonly note: string | null
-  readonly tags: readonly string[]
   readonly recipients: readonly string[]
   readonly end: number
 }

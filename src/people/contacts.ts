@@ -4,13 +4,20 @@ import type { Contact, ImportReport } from '../api/contacts.ts'
 import { cursorSeq, pageOf, type PageRequest } from '../api/paging.ts'
 import type { Page } from '../api/schema.ts'
 import type { Origin } from '../domain/audit.ts'
+import {
+  LIST_LENGTH_MAX,
+  OTHER_FIELDS,
+  contactFields,
+  textsIn,
+  type ContactFields,
+  type FieldRow,
+} from '../domain/contact-fields.ts'
 import { BYTE_ORDER_MARK, csvRecord } from '../domain/csv.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
 import type { Handle } from '../domain/handle.ts'
 import { commonHome, homeOfCountry, understandRecipient, type Home } from '../domain/handle.ts'
-import { NAME_LENGTH_MAX, NOTE_LENGTH_MAX, cleanTags } from '../domain/person.ts'
 import type { LineLimit } from '../domain/routing.ts'
-import type { Audit } from '../storage/audit.ts'
+import type { Core } from '../storage/core.ts'
 import type { Db, Tx } from '../storage/database.ts'
 import { handleIn, knownHandle } from '../storage/handles.ts'
 import { listLines } from '../storage/lines.ts'
@@ -23,19 +30,11 @@ import {
   type Saved,
 } from '../storage/people.ts'
 import { parseQuery, searchPeople } from '../storage/search.ts'
-import type { Writer } from '../storage/writer.ts'
 import { nextTurn } from '../system/clock.ts'
 import type { LogicalClock } from '../system/logical-clock.ts'
 import type { Card } from './card.ts'
 import { decodeContacts, readContacts } from './contact-file.ts'
 import { contactResource } from './resource.ts'
-
-type Tools = {
-  readonly db: Db
-  readonly writer: Pick<Writer, 'write'>
-  readonly ids: LogicalClock
-  readonly audit: Pick<Audit, 'record'>
-}
 
 export type ContactFilter = {
   readonly q?: string | undefined
@@ -43,12 +42,10 @@ export type ContactFilter = {
   readonly lines: LineLimit
 }
 
-export type ContactFields = Omit<PersonFields, 'handle'>
-
 export type Contacts = ReturnType<typeof createContacts>
 
-export function createContacts(tools: Tools) {
-  const { db, writer, ids, audit } = tools
+export function createContacts(core: Core) {
+  const { db, writer, ids, audit } = core
   return {
     list: (filter: ContactFilter, page: PageRequest) => pageOfContacts(db, filter, page),
     get(written: string, lines: LineLimit = null): Contact {
@@ -56,7 +53,7 @@ export function createContacts(tools: Tools) {
       if (found === null) throw noContact()
       return contactResource(found)
     },
-    async put(written: string, fields: ContactFields): Promise<Contact> {
+    async put(written: string, fields: Partial<ContactFields>): Promise<Contact> {
       const handle = knownHandle(db, written)
       const clean = cleanFields(handle, fields)
       if (clean.name === '') throw invalidRequest({ path: 'name', message: 'must not be empty' })
@@ -73,7 +70,7 @@ export function createContacts(tools: Tools) {
       await writer.write((tx) => audit.record(tx, origin, { action: 'contacts.exported', about }))
       return tableOfContacts(db, lines)
     },
-    import: (bytes: Uint8Array, country: string | null) => importContacts(tools, bytes, country),
+    import: (bytes: Uint8Array, country: string | null) => importContacts(core, bytes, country),
   }
 }
 
@@ -95,12 +92,14 @@ function pageOfContacts(
 const EXPORT_PAGE = 500
 
 async function* tableOfContacts(db: Db, lines: LineLimit): AsyncGenerator<string, undefined> {
-  yield BYTE_ORDER_MARK + csvRecord(['name', 'handle', 'note', 'tags'])
+  yield BYTE_ORDER_MARK + csvRecord(['name', 'handle', ...OTHER_FIELDS])
   for (let before: number | null | undefined = null; before !== undefined;) {
     const { rows, upTo } = listPeople(db, null, { limit: EXPORT_PAGE, before, lines })
-    yield rows
-      .map(({ name, handle, note, tags }) => csvRecord([name, handle, note ?? '', tags.join(',')]))
-      .join('')
+    const records = rows.map((row) => {
+      const others = OTHER_FIELDS.map((field) => textsIn(row[field]).join(','))
+      return csvRecord([row.name, row.handle, ...others])
+    })
+    yield records.join('')
     before = rows.length < EXPORT_PAGE ? upTo?.[0] : rows.at(-1)?.seq
     await nextTurn()
   }
@@ -111,14 +110,21 @@ function noContact(): RelayError {
   return new RelayError('not_found', 'There is no contact with this handle.')
 }
 
-function cleanFields(handle: Handle, { name, note, tags }: ContactFields): PersonFields {
-  const cleanNote = note === null ? '' : clean(note, NOTE_LENGTH_MAX)
-  return {
-    handle,
-    name: clean(name.replaceAll(/\s+/g, ' '), NAME_LENGTH_MAX),
-    note: cleanNote === '' ? null : cleanNote,
-    tags: cleanTags(tags),
-  }
+/** The fields as they are stored; those that are left out are empty. */
+function cleanFields(handle: Handle, given: Partial<ContactFields>): PersonFields {
+  return { handle, ...contactFields((row, field) => cleanTexts(row, textsIn(given[field]))) }
+}
+
+function cleanTexts({ kind, lengthMax }: FieldRow, texts: readonly string[]): readonly string[] {
+  if (kind === 'text') return texts.map((text) => clean(text, lengthMax))
+  if (kind === 'line') return texts.map((text) => clean(text.replaceAll(/\s+/g, ' '), lengthMax))
+  // A comma separates the texts of a list in a file, so none has one.
+  const trimmed = texts.map((text) => text.replaceAll(',', ' ').trim().slice(0, lengthMax))
+  return distinct(trimmed.filter((text) => text !== '').map((text) => text.toWellFormed()))
+}
+
+function distinct(texts: readonly string[]): readonly string[] {
+  return [...new Set(texts)].slice(0, LIST_LENGTH_MAX)
 }
 
 /** Text as it can be stored, cut to its length in code points. */
@@ -137,7 +143,7 @@ const RECIPIENTS_MAX = 100
 const ERRORS_MAX = 1_000
 
 async function importContacts(
-  { db, writer, ids }: Tools,
+  { db, writer, ids }: Core,
   bytes: Uint8Array,
   country: string | null,
 ): Promise<ImportReport> {
@@ -166,17 +172,20 @@ async function importContacts(
   return report.resource()
 }
 
-/** The name of a file replaces the one that is known; the rest is added. */
-function merge(tx: Tx, fields: PersonFields, ids: LogicalClock): Saved {
-  const before = findPerson(tx, fields.handle)
-  const note = fields.note ?? before?.note ?? null
-  const tags = cleanTags([...(before?.tags ?? []), ...fields.tags])
-  return savePerson(tx, { ...fields, note, tags }, ids.now())
+/** Texts of a file replace those that are known; its lists are added. */
+function merge(tx: Tx, { handle, ...imported }: PersonFields, ids: LogicalClock): Saved {
+  const known = findPerson(tx, handle)
+  const merged = contactFields(({ kind }, field) => {
+    const [before, added] = [textsIn(known?.[field]), textsIn(imported[field])]
+    if (kind === 'list') return distinct([...before, ...added])
+    return added.length === 0 ? before : added
+  })
+  return savePerson(tx, { handle, ...merged }, ids.now())
 }
 
 /** An entry for each recipient of a card; what is not understood goes to the report. */
 function peopleOf(card: Card, home: Home | null, report: Report): readonly PersonFields[] {
-  const { row, name, note, tags } = card
+  const { row } = card
   const recipients = card.recipients.filter((recipient) => recipient.trim() !== '')
   if (recipients.length === 0) report.fail(row, 'has no phone number and no email address')
   if (recipients.length > RECIPIENTS_MAX) {
@@ -185,7 +194,7 @@ function peopleOf(card: Card, home: Home | null, report: Report): readonly Perso
   }
   const people = recipients.flatMap((recipient) => {
     const understood = understandRecipient(recipient, home)
-    if ('handle' in understood) return [cleanFields(understood.handle, { name, note, tags })]
+    if ('handle' in understood) return [cleanFields(understood.handle, card)]
     report.fail(row, `${clean(recipient, 40)} ${understood.why}`)
     return []
   })

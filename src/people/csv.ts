@@ -1,5 +1,6 @@
 // Tables of contacts as spreadsheets, Google and Outlook export them.
 
+import { CONTACT_FIELDS, CONTACT_FIELD_NAMES, contactFields } from '../domain/contact-fields.ts'
 import { withoutGuard } from '../domain/csv.ts'
 import type { Card, ContactFile } from './card.ts'
 
@@ -29,13 +30,8 @@ const COLUMNS = [
   { of: 'recipient', name: /^(?:number|nummer|rufnummer)$/ },
   { of: 'given', name: /^(?:first|given)[ _]?name$|^vorname$/ },
   { of: 'family', name: /^(?:last|family)[ _]?name$|^(?:surname|nachname|familienname)$/ },
-  { of: 'name', name: /^(?:(?:full|display|contact)[ _]?)?name$|^anzeigename$/ },
   { of: 'company', name: /^(?:company|organi[sz]ation(?: name| 1 - name)?|firma)$/ },
-  { of: 'note', name: /^(?:notes?|notiz(?:en)?|comments?|bemerkung(?:en)?)$/ },
-  {
-    of: 'tags',
-    name: /^(?:tags?|labels|groups?|group membership|categories|gruppen?|kategorien)$/,
-  },
+  ...CONTACT_FIELD_NAMES.map((of) => ({ of, name: CONTACT_FIELDS[of].csv })),
 ] as const
 type Meaning = (typeof COLUMNS)[number]['of'] | null
 
@@ -111,22 +107,19 @@ function fieldsOf(cells: readonly string[], meanings: readonly Meaning[]) {
       .filter((cell, place) => meanings[place] === meaning && cell.trim() !== '')
       .map((cell) => withoutGuard(cell.trim()))
   const full = [...values('given'), ...values('family')].join(' ')
-  const [name = full === '' ? (values('company')[0] ?? '') : full] = values('name')
-  const note = values('note').join('\n')
   return {
-    name,
-    note: note === '' ? null : note,
-    tags: values('tags')
-      .flatMap((value) => value.split(/[,;|]| ::: /))
-      .map(plainTag),
+    ...contactFields(({ kind }, field) => {
+      if (field === 'name') return [...values(field), full, ...values('company')]
+      return kind === 'list' ? values(field).flatMap(listIn) : values(field)
+    }),
     // Google writes several values into one cell so.
     recipients: values('recipient').flatMap((value) => value.split(/ ::: |;/)),
   }
 }
 
-/** Google's own groups begin with a star. */
-function plainTag(tag: string): string {
-  return tag.trim().replace(/^\* ?/, '')
+/** The texts of a cell that has several; Google's own groups begin with a star. */
+function listIn(cell: string): readonly string[] {
+  return cell.split(/[,;|]| ::: /).map((text) => text.trim().replace(/^\* ?/, ''))
 }
 
 /** The records of a table, by RFC 4180; a quote that does not close is a character like any other. */

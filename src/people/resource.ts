@@ -1,17 +1,14 @@
 import type { Contact } from '../api/contacts.ts'
-import type { Person } from '../domain/person.ts'
+import { contactFields, textsIn } from '../domain/contact-fields.ts'
+import type { Person } from '../storage/people.ts'
 import { isoTime } from '../system/iso-time.ts'
 
-export function contactResource({
-  handle,
-  name,
-  note,
-  tags,
-  isOptedOut,
-  createdAt,
-  updatedAt,
-}: Person): Contact {
-  const [created_at, updated_at] = [isoTime(createdAt), isoTime(updatedAt)]
-  const optedOut = isOptedOut ? { opted_out: true } : {}
-  return { handle, name, note, tags, ...optedOut, created_at, updated_at }
+export function contactResource(person: Person): Contact {
+  return {
+    handle: person.handle,
+    ...contactFields((_row, field) => textsIn(person[field])),
+    ...(person.isOptedOut ? { opted_out: true } : {}),
+    created_at: isoTime(person.createdAt),
+    updated_at: isoTime(person.updatedAt),
+  }
 }

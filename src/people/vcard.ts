@@ -1,5 +1,6 @@
 // vCards of versions 2.1, 3.0 and 4.0, as far as they name a person and the numbers of that person.
 
+import { CONTACT_FIELDS, contactFields } from '../domain/contact-fields.ts'
 import type { Card } from './card.ts'
 
 type Property = { readonly name: string; readonly parameters: string; readonly value: string }
@@ -10,7 +11,9 @@ const VALUE_LENGTH_MAX = 20_000
 const PROPERTIES_MAX = 1_000
 /** Lines after which the reader may pause. */
 const LINES_MAX = 1_000
-const WANTED = /^(?:[\w-]+\.)?(?:FN|N|ORG|TEL|EMAIL|NOTE|CATEGORIES|NICKNAME)[;:]/i
+const OF_FIELDS = Object.values(CONTACT_FIELDS).map(({ vcard }) => vcard)
+const NAMES = ['N', 'ORG', 'NICKNAME', 'TEL', 'EMAIL', ...OF_FIELDS].join('|')
+const WANTED = new RegExp(String.raw`^(?:[\w-]+\.)?(?:${NAMES})[;:]`, 'i')
 
 type Line = { readonly text: string; readonly end: number }
 
@@ -138,14 +141,14 @@ function cardOf(properties: readonly Property[], row: number, end: number): Card
   const [nickname = ''] = values('NICKNAME')
   const [family = '', given = '', middle = ''] = parts(structured, ';')
   const full = [given, middle, family].filter((part) => part !== '').join(' ')
-  const named = [plain(formatted), full, parts(organisation, ';')[0] ?? '', plain(nickname)]
-  const note = values('NOTE').map(plain).join('\n').trim()
+  const names = [plain(formatted), full, parts(organisation, ';')[0] ?? '', plain(nickname)]
   return {
     row,
     end,
-    name: named.map((name) => name.trim()).find((name) => name !== '') ?? '',
-    note: note === '' ? null : note,
-    tags: values('CATEGORIES').flatMap((value) => parts(value, ',')),
+    ...contactFields(({ kind, vcard }, field) => {
+      if (field === 'name') return names
+      return values(vcard).flatMap((value) => (kind === 'list' ? parts(value, ',') : plain(value)))
+    }),
     recipients: [...values('TEL').map(numberIn), ...values('EMAIL').map((value) => plain(value))],
   }
 }

@@ -15,22 +15,30 @@ export const attachments = sqliteTable(
   {
     seq: integer('seq').primaryKey(),
     id: text('id').$type<AttachmentId>().notNull().unique(),
+    /** Base name without control characters, of 255 bytes at most. */
     filename: text('filename').notNull(),
+    /** By the first bytes of the file; by `declaredType` until they are here. */
     mimeType: text('mime_type').notNull(),
+    /** As the uploader or the device said. */
     declaredType: text('declared_type'),
+    /** In bytes; null until known. */
     size: integer('size'),
+    /** Lower-case hex; null until the bytes are here. */
     sha256: text('sha256'),
     width: integer('width'),
     height: integer('height'),
     durationMs: integer('duration_ms'),
     direction: text('direction').$type<Direction>().notNull(),
     state: text('state').$type<AttachmentState>().notNull(),
+    /** The first message that it belongs to; null for an upload that no message uses. */
     messageId: text('message_id').$type<MessageId>(),
+    /** The device's own name of it, unique in its message; null for an upload. */
     deviceGuid: text('device_guid'),
     /** Who uploaded it; empty for other files, and for uploads from before callers were kept. */
     caller: text('caller').$type<CallerId | ''>().notNull().default(''),
     uploadKey: text('upload_key'),
     createdAt: at('created_at').notNull(),
+    /** The time at which an upload that no message uses is deleted; null once used. */
     expiresAt: at('expires_at'),
   },
   (t) => [
@@ -58,7 +66,7 @@ export const messageAttachments = sqliteTable(
     attachmentSeq: integer('attachment_seq')
       .notNull()
       .references(() => attachments.seq),
-    /** Null while nobody can say whether its part was sent. */
+    /** True once its own row of the device proves that it was sent; null while nobody can say. */
     isSent: flag('is_sent'),
   },
   (t) => [

@@ -1,8 +1,6 @@
 // Rows of files that travel with messages. Their bytes are the store's: see attachments/store.ts.
 
-import type { Attachment, MessageAttachment } from '../domain/attachment.ts'
 import type { AttachmentId, LineId, MessageId, Timestamp } from '../domain/ids.ts'
-import type { CallerId } from '../domain/permissions.ts'
 import { attachments, messageAttachments } from './attachment-schema.ts'
 import type { Db, Tx } from './database.ts'
 import {
@@ -17,14 +15,30 @@ import {
   type Values,
 } from './statement.ts'
 
+type Row = Readonly<typeof attachments.$inferSelect>
+
+export type Attachment = Omit<Row, 'seq' | 'caller' | 'uploadKey'>
+
+/** An attachment in its message, in the order of the message. */
+export type MessageAttachment = Attachment & { readonly isSent: boolean | null }
+
+/** The fields of a file in a message and in a payload. */
+export function fileFields({ id, filename, mimeType, size, state }: Attachment) {
+  return {
+    id,
+    filename,
+    mime_type: mimeType,
+    size,
+    state,
+    url: `/api/v1/attachments/${id}/content`,
+  }
+}
+
 const COLUMNS = columnsOf(attachments, ['seq', 'caller', 'uploadKey'])
 
 const insertion = `INSERT INTO attachments ${inserted(attachments, columnsOf(attachments, ['seq']))}`
 
-export function insertAttachment(
-  tx: Tx,
-  attachment: Attachment & { readonly caller: CallerId | ''; readonly uploadKey: string | null },
-): void {
+export function insertAttachment(tx: Tx, attachment: Omit<Row, 'seq'>): void {
   execute(tx, insertion, attachment)
 }
 

@@ -1,10 +1,12 @@
 import { and, asc, eq, isNull } from 'drizzle-orm'
 
-import type { Box } from '../domain/box.ts'
 import { parseId, type BoxId } from '../domain/ids.ts'
 import { readAbout, writeAbout } from './about.ts'
 import type { Db, Tx } from './database.ts'
 import { boxes } from './line-schema.ts'
+
+/** Another machine whose devices this relay uses. */
+export type Box = Readonly<typeof boxes.$inferSelect>
 
 const EPOCH = 'epoch'
 const SIGNS = 'signs'

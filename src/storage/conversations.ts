@@ -1,5 +1,5 @@
 import { allFound, type Found } from '../api/paging.ts'
-import type { Conversation, ConversationType } from '../domain/conversation.ts'
+import type { ConversationType } from '../domain/conversation.ts'
 import type { Handle } from '../domain/handle.ts'
 import type { ConversationId, LineId, Timestamp } from '../domain/ids.ts'
 import type { Message } from '../domain/message.ts'
@@ -21,6 +21,20 @@ import {
   type RawRow,
   type Values,
 } from './statement.ts'
+
+/** Several people who write with one line. */
+export type Group = Readonly<Omit<typeof groups.$inferSelect, 'seq'>>
+
+/** All messages of one line with one handle. */
+export type Conversation = Readonly<
+  Omit<typeof conversations.$inferSelect, 'seq' | 'lastSeq' | 'readSeq' | 'movedTo'>
+> & {
+  /** Set if its messages went to another line: all else is then of the conversation with this id. */
+  readonly movedTo: ConversationId | null
+  /** Null for a conversation with one person. */
+  readonly group: Group | null
+  readonly lastMessage: Message | null
+}
 
 type ListedConversation = Conversation & { readonly lastSeq: number }
 

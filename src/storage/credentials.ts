@@ -1,7 +1,7 @@
 import { and, eq, isNull, sql } from 'drizzle-orm'
 
 import type { Found } from '../api/paging.ts'
-import type { Credential, CredentialId, CredentialKind } from '../domain/credential.ts'
+import type { CredentialId, CredentialIds, CredentialKind } from '../domain/credential.ts'
 import type { BridgeId, KeyId, LineId, Timestamp } from '../domain/ids.ts'
 import { NO_RULES, type KeyRules, type Permissions, type Scope } from '../domain/permissions.ts'
 import type { Db, Tx } from './database.ts'
@@ -37,6 +37,15 @@ export type NewCredential = StoredSecret &
     readonly number: string | null
     readonly permissions: Permissions
   }
+
+/** A credential without its secret or token; a bridge has no limits, and the number of its line. */
+export type Credential<K extends CredentialKind> = Readonly<
+  Omit<Row, 'id' | (typeof HIDDEN)[number] | (typeof LIMITS)[number]>
+> & {
+  readonly id: CredentialIds[K]
+  readonly number: K extends 'bridge' ? string : null
+  readonly permissions: Permissions
+}
 
 export type ListedCredential<K extends CredentialKind> = Credential<K> & { readonly seq: number }
 

@@ -1,15 +1,9 @@
 import { and, asc, desc, eq, getTableColumns, inArray, isNull } from 'drizzle-orm'
 
 import type { Found } from '../api/paging.ts'
-import type { DeliveryId, MessageId, Timestamp, WebhookId } from '../domain/ids.ts'
+import type { DeliveryId, EventId, MessageId, Timestamp, WebhookId } from '../domain/ids.ts'
 import type { LineLimit } from '../domain/routing.ts'
-import {
-  DELIVERY_STATUSES,
-  type Delivery,
-  type DeliveryStatus,
-  type EventName,
-  type Webhook,
-} from '../domain/webhook.ts'
+import { DELIVERY_STATUSES, type DeliveryStatus, type EventName } from '../domain/webhook.ts'
 import { IDS_WITH, conversationsOf } from './conversations.ts'
 import type { Db, Tx } from './database.ts'
 import { IS_FOR_LINES, seqsOfMessage, type EventFilter } from './events.ts'
@@ -17,10 +11,13 @@ import { scanRanges, type ListPage, type Range } from './scan.ts'
 import { firstSeqSince } from './seq-by-time.ts'
 import { columnsOf, execute, getRow, getRows, inserted, limitValue } from './statement.ts'
 import { attempts, deliveries, events, webhooks } from './webhook-schema.ts'
+import type { Webhook } from './webhooks.ts'
 
-export type StoredDelivery = Delivery & {
-  readonly seq: number
-  readonly scheduledCount: number
+type Row = Readonly<typeof deliveries.$inferSelect>
+
+export type StoredDelivery = Omit<Row, 'eventSeq' | 'requestedAt' | 'replayedAt'> & {
+  readonly eventId: EventId
+  readonly messageId: MessageId | null
   readonly lastStatusCode: number | null
   readonly lastError: string | null
 }
@@ -33,7 +30,7 @@ export type StoredAttempt = Omit<typeof attempts.$inferSelect, 'deliverySeq'>
 const LATER = ['seq', 'attemptCount', 'scheduledCount', 'completedAt'] as const
 
 /** `replayedAt` is set by a replay, to `createdAt`. */
-export type NewDelivery = Omit<typeof deliveries.$inferSelect, (typeof LATER)[number] | 'status'>
+export type NewDelivery = Omit<Row, (typeof LATER)[number] | 'status'>
 
 const insertion = `INSERT INTO deliveries ${inserted(deliveries, columnsOf(deliveries, LATER), { status: "'pending'" })}
    ON CONFLICT (event_seq, webhook_id) DO NOTHING`
@@ -153,7 +150,7 @@ export function deliveryOf(
   db: Db,
   eventSeq: number,
   webhookId: WebhookId,
-): Pick<Delivery, 'id' | 'status'> | null {
+): Pick<Row, 'id' | 'status'> | null {
   const sql =
     'SELECT id, status FROM deliveries WHERE event_seq = $eventSeq AND webhook_id = $webhookId'
   return getRow(db, sql, { eventSeq, webhookId })

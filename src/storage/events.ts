@@ -1,7 +1,7 @@
 import type { Handle } from '../domain/handle.ts'
 import { timeOf, type EventId, type MessageId, type Timestamp } from '../domain/ids.ts'
 import type { LineLimit } from '../domain/routing.ts'
-import type { EventName, Webhook } from '../domain/webhook.ts'
+import type { EventName } from '../domain/webhook.ts'
 import type { Db, Tx } from './database.ts'
 import { EXAMINED_MAX } from './scan.ts'
 import {
@@ -16,6 +16,7 @@ import {
   type RawRow,
 } from './statement.ts'
 import { events } from './webhook-schema.ts'
+import type { Webhook } from './webhooks.ts'
 
 export type StoredEvent = RawRow<typeof events>
 export type NewEvent = Omit<StoredEvent, 'seq'>

@@ -1,10 +1,9 @@
 // A group is a conversation, and its row here is found by the conversation's id.
 
-import type { Group } from '../domain/conversation.ts'
 import type { Handle } from '../domain/handle.ts'
 import type { ConversationId, LineId } from '../domain/ids.ts'
 import type { LogicalClock } from '../system/logical-clock.ts'
-import { findConversation, openConversation } from './conversations.ts'
+import { findConversation, openConversation, type Group } from './conversations.ts'
 import type { Db, Tx } from './database.ts'
 import { groups } from './schema.ts'
 import {

@@ -53,20 +53,12 @@ export function getLine(db: Db, id: LineId): Line | null {
 }
 
 export function insertLine(tx: Tx, ids: LogicalClock, line: NewLine): Line {
-  const inserted: Line = {
-    ...line,
-    id: ids.id('line'),
-    movesTo: null,
-    label: null,
-    isEnabled: true,
-    quietHours: null,
-    relaySms: false,
-    relayGroups: false,
-    checkpoint: null,
-    createdAt: ids.now(),
-  }
-  tx.orm.insert(lines).values(inserted).run()
-  return inserted
+  const made = { id: ids.id('line'), isEnabled: true, relaySms: false, createdAt: ids.now() }
+  return tx.orm
+    .insert(lines)
+    .values({ ...line, ...made })
+    .returning(COLUMNS)
+    .get()
 }
 
 /** The line with `changes`, as of another device or number, or null where there is none. */

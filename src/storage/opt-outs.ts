@@ -1,10 +1,10 @@
 // People who want no more messages, of all lines or of one. Neither a deleted message nor a deleted contact
 // takes its opt-out with it.
 
+import type * as api from '../api/contacts.ts'
 import type { Found } from '../api/paging.ts'
 import type { Handle } from '../domain/handle.ts'
 import type { LineId } from '../domain/ids.ts'
-import type { OptOut } from '../domain/opt-out.ts'
 import type { LineLimit } from '../domain/routing.ts'
 import { rowsAt, type Db, type Tx } from './database.ts'
 import { optOuts } from './people-schema.ts'
@@ -22,7 +22,14 @@ import {
   type Values,
 } from './statement.ts'
 
-export type ListedOptOut = OptOut & { readonly seq: number }
+export type ListedOptOut = Readonly<typeof optOuts.$inferSelect>
+export type OptOut = Omit<ListedOptOut, 'seq'>
+
+/** The fields of an opt-out in the API. */
+export function optOutFields(optOut: OptOut, created_at: string): api.OptOut {
+  const { handle, lineId, keyword, messageId, source } = optOut
+  return { handle, phone_line_id: lineId, keyword, message_id: messageId, source, created_at }
+}
 
 const COLUMNS = columnsOf(optOuts, ['seq'])
 const SELECTED = selected(optOuts, columnsOf(optOuts), 'o.')

@@ -6,7 +6,7 @@ import { index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqli
 
 import type { Handle } from '../domain/handle.ts'
 import type { ConversationId, LineId, MessageId } from '../domain/ids.ts'
-import { OPT_OUT_SOURCES, type OptOut } from '../domain/opt-out.ts'
+import { OPT_OUT_SOURCES } from '../domain/opt-out.ts'
 import { at, checkJson, checkName, checkWord } from './columns.ts'
 
 export const people = sqliteTable(
@@ -32,9 +32,10 @@ export const optOuts = sqliteTable(
     handle: text('handle').$type<Handle>().notNull(),
     /** The only line that it is about; null for all lines. */
     lineId: text('line_id').$type<LineId>(),
+    /** Word of the message that it comes from; null if the owner or a program recorded it. */
     keyword: text('keyword'),
     messageId: text('message_id').$type<MessageId>(),
-    source: text('source').$type<OptOut['source']>().notNull(),
+    source: text('source').$type<(typeof OPT_OUT_SOURCES)[number]>().notNull(),
     createdAt: at('created_at').notNull(),
   },
   (t) => [

@@ -1,9 +1,9 @@
 // The owner's address book. The table `contacts` is another thing: the bookkeeping of the daily limit.
 
 import type { Found } from '../api/paging.ts'
+import { CONTACT_FIELD_NAMES, type ContactFields } from '../domain/contact-fields.ts'
 import type { Handle } from '../domain/handle.ts'
 import type { Timestamp } from '../domain/ids.ts'
-import type { Person } from '../domain/person.ts'
 import type { LineLimit } from '../domain/routing.ts'
 import { folded } from '../domain/search-text.ts'
 import { conversationsOf } from './conversations.ts'
@@ -24,9 +24,16 @@ import {
   type Values,
 } from './statement.ts'
 
-export type PersonRow = RawRow<typeof people> & { readonly isOptedOut: 0 | 1 }
+/** An entry of the owner's address book. */
+export type PersonFields = ContactFields & { readonly handle: Handle }
 
-export type ListedPerson = Person & { readonly seq: number }
+export type Person = PersonFields &
+  Pick<typeof people.$inferSelect, 'seq' | 'createdAt' | 'updatedAt'> & {
+    /** Whether the person has opted out of messages from one line or from all. */
+    readonly isOptedOut: boolean
+  }
+
+export type PersonRow = RawRow<typeof people> & { readonly isOptedOut: 0 | 1 }
 
 export const PERSON = `${selected(people, columnsOf(people), 'p.')},
   EXISTS (SELECT 1 FROM opt_outs o WHERE o.handle = p.handle) AS isOptedOut`
@@ -46,7 +53,7 @@ export function nameOf(db: Db, handle: Handle): string | null {
   return getRow<{ name: string }>(db, sql, { handle })?.name ?? null
 }
 
-export function toPerson({ nameKey: _key, isOptedOut, ...row }: PersonRow): ListedPerson {
+export function toPerson({ nameKey: _key, isOptedOut, ...row }: PersonRow): Person {
   const tags = JSON.parse(row.tags) as string[] // `savePerson` wrote it.
   return { ...row, tags, isOptedOut: isOptedOut === 1 }
 }
@@ -55,23 +62,21 @@ const insertion = `INSERT INTO people ${inserted(people, columnsOf(people, ['seq
    ON CONFLICT (handle) DO UPDATE
    SET ${assigned(people, columnsOf(people, ['seq', 'handle', 'createdAt']))}`
 
-export type PersonFields = Pick<Person, 'handle' | 'name' | 'note' | 'tags'>
-
 export type Saved = 'created' | 'changed' | 'unchanged'
 
-/** Keeps a person under the handle, in the place of what was known. */
+/** Saves a person under the handle, in place of what was known. */
 export function savePerson(tx: Tx, fields: PersonFields, now: Timestamp): Saved {
-  const { handle, name, note, tags } = fields
+  const { handle, name, tags } = fields
   const before = findPerson(tx, handle)
   if (before !== null && isSame(before, fields)) return 'unchanged'
-  const row = { handle, name, note, tags: JSON.stringify(tags), nameKey: folded(name) }
+  const row = { ...fields, tags: JSON.stringify(tags), nameKey: folded(name) }
   execute(tx, insertion, { ...row, createdAt: before?.createdAt ?? now, updatedAt: now })
   touch(tx, handle)
   return before === null ? 'created' : 'changed'
 }
 
 function isSame(a: PersonFields, b: PersonFields): boolean {
-  return a.name === b.name && a.note === b.note && Bun.deepEquals(a.tags, b.tags)
+  return CONTACT_FIELD_NAMES.every((field) => Bun.deepEquals(a[field], b[field]))
 }
 
 /** False where the handle has no entry. */
@@ -99,7 +104,7 @@ export function tagValue(tag: string | null): string | null {
 type PeoplePage = ListPage & { readonly lines: LineLimit }
 
 /** Latest entries first. */
-export function listPeople(db: Db, tag: string | null, page: PeoplePage): Found<ListedPerson> {
+export function listPeople(db: Db, tag: string | null, page: PeoplePage): Found<Person> {
   return latestPeople(db, HAS_TAG, { tag: tagValue(tag) }, page)
 }
 
@@ -109,7 +114,7 @@ export function latestPeople(
   condition: string,
   values: Values,
   page: PeoplePage,
-): Found<ListedPerson> {
+): Found<Person> {
   const range = {
     from: 'people p NOT INDEXED WHERE TRUE',
     fits: `${condition} AND ${HAS_WRITTEN}`,
@@ -121,6 +126,6 @@ export function latestPeople(
 
 const bySeq = `SELECT ${PERSON} FROM people p WHERE p.seq = $seq`
 
-export function peopleWithSeqs(db: Db, seqs: readonly number[]): readonly ListedPerson[] {
+export function peopleWithSeqs(db: Db, seqs: readonly number[]): readonly Person[] {
   return seqs.flatMap((seq) => getRows<PersonRow>(db, bySeq, { seq }).map(toPerson))
 }

@@ -16,7 +16,7 @@ import {
 } from 'drizzle-orm/sqlite-core'
 
 import { CONTACT_HOLDS, type ContactHold } from '../domain/contact-limit.ts'
-import { GROUP_STATES, type Group } from '../domain/conversation.ts'
+import { GROUP_STATES } from '../domain/conversation.ts'
 import type { CredentialId, CredentialKind } from '../domain/credential.ts'
 import type { Severity } from '../domain/finding.ts'
 import type { Handle } from '../domain/handle.ts'
@@ -59,6 +59,7 @@ export const snoozes = sqliteTable(
   {
     /** Code, kind and id of its subject: `webhook_failing webhook wh_…`. */
     finding: text('finding').primaryKey(),
+    /** Its severity when it was snoozed. */
     severity: text('severity').$type<Severity>().notNull(),
     until: at('until').notNull(),
   },
@@ -77,10 +78,12 @@ export const credentials = sqliteTable(
     /** The value of `X-API-Key`; null for a bridge. */
     key: text('key').unique(),
     secretSha256: blob('secret_sha256', { mode: 'buffer' }).notNull().unique(),
+    /** The first characters of the key, or of the token. */
     hint: text('hint').notNull(),
     createdBy: text('created_by').notNull(),
     createdAt: at('created_at').notNull(),
     secretCreatedAt: at('secret_created_at').notNull(),
+    /** Right to the second for a key, to the minute for a bridge. */
     lastUsedAt: at('last_used_at'),
     revokedAt: at('revoked_at'),
     /** What a key may do; null where it has no such limit. */
@@ -144,6 +147,7 @@ export const conversations = sqliteTable(
       .notNull()
       .references(() => lines.id),
     phoneNumber: text('phone_number').notNull(),
+    /** The counterpart; for a group, the device's identifier of it. */
     handle: text('handle').$type<Handle>().notNull(),
     service: text('service').notNull(),
     messageCount: integer('message_count').notNull(),
@@ -280,10 +284,13 @@ export const groups = sqliteTable(
     seq: integer('seq')
       .primaryKey()
       .references(() => conversations.seq, { onDelete: 'cascade' }),
+    /** The device's guid of its chat, exactly as the device spells it now. */
     chatGuid: text('chat_guid').notNull(),
     name: text('name'),
+    /** Without the owner. */
     participants: text('participants', { mode: 'json' }).$type<readonly Handle[]>().notNull(),
-    state: text('state').$type<Group['state']>().notNull(),
+    /** `unreachable` if the device does not find it any more; `left` if the owner is no member. */
+    state: text('state').$type<(typeof GROUP_STATES)[number]>().notNull(),
   },
   (t) => [
     checkJson('participants'),

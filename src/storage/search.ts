@@ -3,6 +3,7 @@
 // and shows nothing that is not there. The tables are in the initial migration.
 
 import { allFound, type Found } from '../api/paging.ts'
+import { CONTACT_FIELDS, CONTACT_FIELD_NAMES, textsIn } from '../domain/contact-fields.ts'
 import type { LineLimit } from '../domain/routing.ts'
 import { USUAL, WORD_LENGTH_MIN, digitsIn, folded, wordsOf } from '../domain/search-text.ts'
 import type { Db, Tx } from './database.ts'
@@ -14,7 +15,7 @@ import {
   peopleWithSeqs,
   tagValue,
   toPerson,
-  type ListedPerson,
+  type Person,
   type PersonRow,
 } from './people.ts'
 import { scan, type ListPage } from './scan.ts'
@@ -90,12 +91,14 @@ const peopleByWords = `SELECT ${PERSON}, ${HAS_WRITTEN} AS hasWritten
 const BEGINS_SO = `(p.name_key >= $name AND p.name_key < $nameEnd
      OR p.handle >= $number AND p.handle < $numberEnd) AND ${HAS_TAG}`
 
+const SEARCHED = CONTACT_FIELD_NAMES.filter((field) => CONTACT_FIELDS[field].isSearched)
+
 /** People by name, tag or number, latest entries first; `before` is the cursor's seq. */
 export function searchPeople(
   db: Db,
   query: Query,
   page: ListPage & { readonly tag: string | null; readonly lines: LineLimit },
-): Found<ListedPerson> {
+): Found<Person> {
   const { limit, before, tag, lines } = page
   if (query.text === '') return allFound([])
   const match = query.names
@@ -107,8 +110,9 @@ export function searchPeople(
     const found = eachRow<PersonRow & { readonly hasWritten: 0 | 1 }>(db, peopleByWords, values)
     for (const { hasWritten, ...row } of found) {
       const person = toPerson(row)
-      const { name, handle, tags } = person
-      const isFound = hasWritten === 1 && fits(query, [name, handle, ...tags].join(' '), handle)
+      const { handle, tags } = person
+      const words = [handle, ...SEARCHED.flatMap((field) => textsIn(person[field]))].join(' ')
+      const isFound = hasWritten === 1 && fits(query, words, handle)
       yield { ...person, fits: isFound && (tag === null || tags.includes(tag)) }
     }
   }
@@ -127,7 +131,7 @@ const peopleByNumber = `SELECT ${PLACE} FROM people p
 type Shown = { readonly limit: number; readonly lines: LineLimit }
 
 /** People by name, tag or number: first the query as the whole name, then as its beginning, then the latest. */
-export function bestPeople(db: Db, query: Query, shown: Shown): readonly ListedPerson[] {
+export function bestPeople(db: Db, query: Query, shown: Shown): readonly Person[] {
   if (query.text === '') return []
   const { limit } = shown
   const { name, nameEnd } = prefixes(query)
@@ -138,7 +142,7 @@ export function bestPeople(db: Db, query: Query, shown: Shown): readonly ListedP
   return [...named, ...others].slice(0, limit)
 }
 
-function otherPeople(db: Db, query: Query, shown: Shown): readonly ListedPerson[] {
+function otherPeople(db: Db, query: Query, shown: Shown): readonly Person[] {
   const bounds = { ...shown, before: null, tag: null }
   if (query.names !== null) return searchPeople(db, query, bounds).rows
   if (query.digits === null) return []
@@ -146,12 +150,7 @@ function otherPeople(db: Db, query: Query, shown: Shown): readonly ListedPerson[
   return peopleIn(db, peopleByNumber, { number, numberEnd }, shown)
 }
 
-function peopleIn(
-  db: Db,
-  sql: string,
-  values: Values,
-  { limit, lines }: Shown,
-): readonly ListedPerson[] {
+function peopleIn(db: Db, sql: string, values: Values, { limit, lines }: Shown): readonly Person[] {
   const asked = { ...values, lineIds: limitValue(lines) }
   const { rows } = scan(eachRow<{ seq: number; fits: 0 | 1 }>(db, sql, asked), limit)
   return peopleWithSeqs(
@@ -203,7 +202,7 @@ export function searchConversations(
   }: {
     readonly limit: number
     readonly lines: LineLimit
-    readonly persons: readonly ListedPerson[]
+    readonly persons: readonly Person[]
   },
 ): readonly number[] {
   if (query.text === '') return []

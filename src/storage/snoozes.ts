@@ -1,17 +1,10 @@
 import { lte } from 'drizzle-orm'
 
-import type { Severity } from '../domain/finding.ts'
 import type { Timestamp } from '../domain/ids.ts'
 import type { Db, Tx } from './database.ts'
 import { snoozes } from './schema.ts'
 
-export type Snooze = {
-  /** Code, kind and id of its subject. */
-  readonly finding: string
-  /** Severity at that time. */
-  readonly severity: Severity
-  readonly until: Timestamp
-}
+export type Snooze = Readonly<typeof snoozes.$inferSelect>
 
 export function listSnoozes(db: Db): ReadonlyMap<string, Snooze> {
   return new Map(

@@ -3,25 +3,22 @@
 import type { Day } from '../domain/days.ts'
 import type { LineId, Timestamp, WebhookId } from '../domain/ids.ts'
 import { DAY_MS, QUARTER_MS } from '../domain/time.ts'
-import type { AttemptOutcome } from '../domain/webhook.ts'
 import type { Db, Tx } from './database.ts'
 import { countByStatus } from './message-queue.ts'
 import type { Purge } from './retention.ts'
 import { LINE_SEQ, statement } from './statement.ts'
+import type {
+  messageQuarters,
+  queueSamples as queueSampleTable,
+  relayRuns as relayRunTable,
+  webhookQuarters,
+} from './stats-schema.ts'
 
 /** Messages of some quarters, by outcome and by the time that their sending took. */
-export type MessageCounts = {
+export type MessageCounts = Readonly<
+  Omit<typeof messageQuarters.$inferSelect, 'quarter' | 'lineSeq'>
+> & {
   readonly lineId: LineId
-  readonly sent: number
-  readonly received: number
-  readonly failed: number
-  readonly uncertain: number
-  readonly timed: number
-  readonly timedMs: number
-  readonly ms1000: number
-  readonly ms5000: number
-  readonly ms30000: number
-  readonly ms300000: number
 }
 
 const messages = statement<MessageCounts>(
@@ -39,15 +36,9 @@ export function messageCounts(db: Db, from: number, to: number): readonly Messag
 }
 
 /** Attempts of some quarters with one outcome, by their duration. */
-export type AttemptCounts = {
-  readonly outcome: AttemptOutcome
-  readonly attempts: number
-  readonly totalMs: number
-  readonly ms50: number
-  readonly ms250: number
-  readonly ms1000: number
-  readonly ms5000: number
-}
+export type AttemptCounts = Readonly<
+  Omit<typeof webhookQuarters.$inferSelect, 'quarter' | 'webhookSeq'>
+>
 
 const attempts = statement<
   AttemptCounts & { readonly quarter: number; readonly webhookId: WebhookId }
@@ -117,13 +108,8 @@ export function recordState(tx: Tx, lineId: LineId, state: StateChange): void {
   changing(tx).run({ lineId, ...state })
 }
 
-/** A run of the relay; `aliveAt` is the last time at which it is known to have run. */
-export type RelayRun = {
-  readonly startedAt: Timestamp
-  readonly aliveAt: Timestamp
-  /** Null where it did not end by itself. */
-  readonly stoppedAt: Timestamp | null
-}
+/** A run of the relay: `aliveAt` is the last time at which it is known to have run, and `stoppedAt` null if it crashed. */
+export type RelayRun = Readonly<typeof relayRunTable.$inferSelect>
 
 const runs = statement<RelayRun>(
   `SELECT started_at AS startedAt, alive_at AS aliveAt, stopped_at AS stoppedAt FROM relay_runs
@@ -148,11 +134,7 @@ export function recordRun(
   living(tx).run(run)
 }
 
-export type QueueSample = {
-  readonly at: Timestamp
-  readonly messages: number
-  readonly deliveries: number
-}
+export type QueueSample = Readonly<typeof queueSampleTable.$inferSelect>
 
 const samples = statement<QueueSample>(
   'SELECT at, messages, deliveries FROM queue_samples WHERE at >= $since ORDER BY at',

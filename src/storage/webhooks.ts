@@ -2,27 +2,19 @@ import { and, count, desc, eq, isNotNull, isNull, lt, inArray } from 'drizzle-or
 
 import { type Breaker, CLOSED } from '../domain/breaker.ts'
 import type { Timestamp, WebhookId } from '../domain/ids.ts'
-import type { DisabledReason, Webhook } from '../domain/webhook.ts'
+import type { DisabledReason } from '../domain/webhook.ts'
 import type { Db, Tx } from './database.ts'
 import { webhooks, webhookSecrets } from './webhook-schema.ts'
+
+type Row = Readonly<typeof webhooks.$inferSelect>
+
+export type Webhook = Omit<Row, 'seq' | 'deletedAt' | keyof Breaker>
 
 /** A webhook with the breaker of its receiver. */
 export type StoredWebhook = Webhook & { readonly seq: number; readonly breaker: Breaker }
 
-export type WebhookChanges = Pick<Webhook, 'updatedAt'> & {
-  readonly [
-    K in
-      | 'url'
-      | 'events'
-      | 'isActive'
-      | 'description'
-      | 'attachmentLinks'
-      | 'lineIds'
-      | 'isPublicOnly'
-      | 'disabledReason'
-      | 'pausedAt'
-  ]?: Webhook[K] | undefined
-} & { readonly breaker?: Breaker | undefined; readonly deletedAt?: Timestamp | undefined }
+export type WebhookChanges = Partial<Omit<Webhook, 'id' | 'createdBy' | 'createdAt'>> &
+  Pick<Webhook, 'updatedAt'> & { readonly breaker?: Breaker; readonly deletedAt?: Timestamp }
 
 const isKept = isNull(webhooks.deletedAt)
 
@@ -107,7 +99,7 @@ function touch(tx: Tx, id: WebhookId): void {
   tx.changes?.push({ what: 'webhook', id })
 }
 
-function storedWebhook(row: typeof webhooks.$inferSelect): StoredWebhook {
+function storedWebhook(row: Row): StoredWebhook {
   const { failuresInRow, failingSince, restUntil, probeAt, goneAt, deletedAt: _, ...webhook } = row
   return { ...webhook, breaker: { failuresInRow, failingSince, restUntil, probeAt, goneAt } }
 }

@@ -2,8 +2,8 @@
 
 import { timestamp, type Timestamp } from '../domain/ids.ts'
 import { HOUR_MS, SECOND_MS } from '../domain/time.ts'
-import type { Attempt } from '../domain/webhook.ts'
 import type { Core } from '../storage/core.ts'
+import type { StoredAttempt } from '../storage/deliveries.ts'
 import type { DeliveryRecord, DueDelivery } from '../storage/delivery-queue.ts'
 import { readEvent } from '../storage/events.ts'
 import type { Metrics } from '../system/metrics.ts'
@@ -15,7 +15,7 @@ import { signedHeaders, signingSecrets, type SigningSecret } from './signature.t
 /** A delivery to attempt now. */
 export type DueAttempt = {
   readonly delivery: DueDelivery
-  readonly trigger: Attempt['trigger']
+  readonly trigger: StoredAttempt['trigger']
   /** It finds out whether the receiver is back. */
   readonly isProbe: boolean
   /** By the monotonic clock. */

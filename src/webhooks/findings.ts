@@ -3,8 +3,8 @@ import type { Finding } from '../domain/finding.ts'
 import type { WebhookId } from '../domain/ids.ts'
 import { grouped } from '../domain/number-words.ts'
 import { hostOf, webhookName } from '../domain/webhook-url.ts'
-import type { DisabledReason, Webhook } from '../domain/webhook.ts'
-import type { StoredWebhook } from '../storage/webhooks.ts'
+import type { DisabledReason } from '../domain/webhook.ts'
+import type { StoredWebhook, Webhook } from '../storage/webhooks.ts'
 
 type Trouble = Pick<Finding, 'code' | 'severity' | 'title' | 'why' | 'fix'>
 

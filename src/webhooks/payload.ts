@@ -1,15 +1,13 @@
-import { fileFields } from '../api/attachments.ts'
-import { optOutFields } from '../api/contacts.ts'
 import { approvalFields, replyFields } from '../api/messages.ts'
-import type { Attachment } from '../domain/attachment.ts'
 import type { GroupChange } from '../domain/conversation.ts'
 import type { Handle } from '../domain/handle.ts'
 import type { AttachmentId, LineId, Timestamp } from '../domain/ids.ts'
 import type { MessageChange } from '../domain/message-extras.ts'
 import type { Message } from '../domain/message.ts'
-import type { OptOut } from '../domain/opt-out.ts'
 import type { EventName } from '../domain/webhook.ts'
+import { fileFields, type Attachment } from '../storage/attachments.ts'
 import type { MessageParts, PlacedGroup } from '../storage/message-parts.ts'
+import { optOutFields, type OptOut } from '../storage/opt-outs.ts'
 import { isoTime, isoTimeOrNull } from '../system/iso-time.ts'
 
 /** The fields of a message that a payload reads. */

@@ -13,7 +13,7 @@ import {
   type Permissions,
 } from '../domain/permissions.ts'
 import type { LineLimit } from '../domain/routing.ts'
-import { EVENT_NAMES, WEBHOOKS_MAX, type Webhook } from '../domain/webhook.ts'
+import { EVENT_NAMES, WEBHOOKS_MAX } from '../domain/webhook.ts'
 import { auditedUrl } from '../storage/audit.ts'
 import type { Core } from '../storage/core.ts'
 import type { Db } from '../storage/database.ts'
@@ -30,6 +30,7 @@ import {
   listWebhooks,
   updateWebhook,
   type StoredWebhook,
+  type Webhook,
   type WebhookChanges,
 } from '../storage/webhooks.ts'
 import type { LogicalClock } from '../system/logical-clock.ts'
@@ -40,7 +41,7 @@ import { missedEvents, pausedSince, resourceOf } from './resource.ts'
 import { newSecret, SECRETS_MAX, secretText } from './signature.ts'
 import { checkAddress, parseTarget, publicOnly, type TargetRules } from './targets.ts'
 
-export type NewWebhookInput = WebhookInput & {
+type NewWebhookInput = WebhookInput & {
   readonly url: string
   readonly events: readonly string[]
 }
@@ -64,7 +65,7 @@ export function createSubscriptions(
   }
   return {
     async create(input: NewWebhookInput, origin: Origin, own = EVERYTHING) {
-      const given = { ...input, lineIds: input.lineIds ?? own.lineIds }
+      const given = { ...input, phone_line_ids: input.phone_line_ids ?? own.lineIds }
       const isPublicOnly = !hasScope(own, 'webhooks:private')
       const checked = { isPublicOnly, ...checkInput(db, rules, given, own) }
       requireMayLink(NEW, checked, own)
@@ -83,7 +84,7 @@ export function createSubscriptions(
       const webhook = webhookById(db, id)
       return withMissed(webhook, pausedSince(webhook))
     },
-    /** Changes the fields in `input`; `isActive: true` activates a webhook that the relay deactivated. */
+    /** Changes the fields in `input`; `is_active: true` activates a webhook that the relay deactivated. */
     async update(id: string, input: WebhookInput, origin: Origin, own = EVERYTHING) {
       webhookById(db, id)
       const checked = checkInput(db, rules, input, own)
@@ -296,14 +297,8 @@ export function requireActive(webhook: StoredWebhook): void {
 }
 
 /** A caller's settings of a webhook; fields that are left out stay as they are. */
-export type WebhookInput = {
-  readonly url?: string | undefined
-  readonly events?: readonly string[] | undefined
-  readonly isActive?: boolean | undefined
-  readonly description?: string | null | undefined
-  readonly attachmentLinks?: boolean | undefined
-  /** Null for all lines of the caller. */
-  readonly lineIds?: readonly string[] | null | undefined
+type WebhookInput = Omit<api.WebhookChanges, 'events'> & {
+  readonly events?: readonly string[]
 }
 
 type CheckedInput = Partial<
@@ -339,15 +334,19 @@ function checkInput(
 }
 
 /** Null for all lines, as far as its author has them. */
-function linesOf(db: Db, { lineIds }: WebhookInput, own: Permissions): LineLimit | undefined {
-  if (lineIds === undefined || lineIds === null) return lineIds === null ? own.lineIds : undefined
-  const found = linesNamed(db, lineIds, own.lineIds)
+function linesOf(
+  db: Db,
+  { phone_line_ids: ids }: WebhookInput,
+  own: Permissions,
+): LineLimit | undefined {
+  if (ids === undefined || ids === null) return ids === null ? own.lineIds : undefined
+  const found = linesNamed(db, ids, own.lineIds)
   if (found !== null) return found
   throw invalidRequest({ path: 'phone_line_ids', message: 'must be ids of phone lines' })
 }
 
 function storedInput({ url, events, ...input }: WebhookInput): CheckedInput {
-  const { isActive, description, attachmentLinks } = input
+  const { is_active: isActive, description, attachment_links: attachmentLinks } = input
   return {
     ...(url !== undefined && { url: plainUrl(url) }),
     ...(events && { events: EVENT_NAMES.filter((name) => events.includes(name)) }),

@@ -128,7 +128,7 @@ test('what waits for a deactivated webhook is exhausted after 30 days, or beyond
   rig.db.sqlite
     .query("UPDATE webhooks SET is_active = 0, disabled_reason = 'gone' WHERE id = $id")
     .run({ id: held.id })
-  await rig.subscriptions.update(paused.id, { isActive: false }, OWNER)
+  await rig.subscriptions.update(paused.id, { is_active: false }, OWNER)
 
   await rig.clock.advance(10 * DAY + 1)
   const byAge = await purge(rig, heldDeliveriesPurge(), 10)

@@ -46,6 +46,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   http: [...BELOW_FEATURES, ...FEATURES, 'messages', 'health', 'guides', 'mcp'],
   dashboard: [
     'api',
+    'domain/contact-fields',
     'domain/number-words',
     'domain/pages',
     'domain/paths',

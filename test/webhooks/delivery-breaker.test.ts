@@ -192,7 +192,7 @@ test('410 twice a minute apart deactivates; its events are kept and go out when 
   const whileGone = rig.sink.posts.length
 
   rig.sink.answer = () => 200
-  await rig.subscriptions.update(webhook.id, { isActive: true }, OWNER)
+  await rig.subscriptions.update(webhook.id, { is_active: true }, OWNER)
   await rig.clock.advance(1)
 
   expect(early).toMatchObject({ is_active: true, disabled_reason: null })
@@ -214,7 +214,7 @@ test('what its user pauses after the relay deactivated it is paused: nothing new
   await rig.clock.advance(155 * SECOND)
   await rig.event('b')
 
-  await rig.subscriptions.update(webhook.id, { isActive: false }, OWNER)
+  await rig.subscriptions.update(webhook.id, { is_active: false }, OWNER)
   await rig.event('c')
 
   expect(rig.subscriptions.get(webhook.id)).toMatchObject({

@@ -208,7 +208,7 @@ test('a deletion or a pause holds at once, with a long queue and answers still c
     const before = rig.sink.posts.length
 
     if (end === 'remove') await rig.subscriptions.remove(webhook.id, OWNER)
-    else await rig.subscriptions.update(webhook.id, { isActive: false }, OWNER)
+    else await rig.subscriptions.update(webhook.id, { is_active: false }, OWNER)
     await rig.clock.advance(DAY)
 
     expect([end, before, rig.sink.posts.length]).toEqual([end, 5, 5])

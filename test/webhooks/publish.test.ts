@@ -52,7 +52,7 @@ test('a webhook that was paused in the same commit gets nothing of what follows'
   const message = messageOf(1, { conversation: 'a', at: rig.clock.now(), ids: rig.ids })
 
   await Promise.all([
-    rig.subscriptions.update(webhook.id, { isActive: false }, OWNER),
+    rig.subscriptions.update(webhook.id, { is_active: false }, OWNER),
     rig.publish('message.received', message),
   ])
 

@@ -13,7 +13,7 @@ test('a webhook has each event once, in the order of all, and may be made paused
   const events = ['message.read', 'message.received', 'message.read']
 
   const created = await rig.subscriptions.create(
-    { url: URL, events, isActive: false, description: 'n8n' },
+    { url: URL, events, is_active: false, description: 'n8n' },
     OWNER,
   )
 
@@ -29,7 +29,7 @@ test('a change leaves what it does not name, and one of nothing is refused', asy
   const asked = { url: URL, events: ALL, description: 'n8n' }
   const { secret: _, ...created } = await rig.subscriptions.create(asked, OWNER)
 
-  const changed = await rig.subscriptions.update(created.id, { isActive: false }, OWNER)
+  const changed = await rig.subscriptions.update(created.id, { is_active: false }, OWNER)
 
   expect(changed).toEqual({ ...created, is_active: false, updated_at: changed.updated_at })
   expect(await codeOf(() => rig.subscriptions.update(created.id, {}, OWNER))).toBe(
@@ -132,7 +132,7 @@ test('an unknown, malformed or deleted webhook is not found, by any way', async 
     const { subscriptions } = rig
     const codes = [
       await codeOf(async () => subscriptions.get(unknown)),
-      await codeOf(() => subscriptions.update(unknown, { isActive: true }, OWNER)),
+      await codeOf(() => subscriptions.update(unknown, { is_active: true }, OWNER)),
       await codeOf(() => subscriptions.remove(unknown, OWNER)),
       await codeOf(() => subscriptions.rotateSecret(unknown, OWNER)),
       await codeOf(() => subscriptions.sendTest(unknown)),

@@ -18,8 +18,8 @@ export function AddWebhook({ url, onClose }: AddProps) {
     url,
     events: USUAL_EVENTS,
     description: '',
-    attachmentLinks: false,
-    lineIds: [],
+    attachment_links: false,
+    phone_line_ids: [],
   })
   // Lives as long as the dialog: nothing else in the page ever holds the secret.
   const created = useSignal<CreatedWebhook | null>(null)

@@ -3,9 +3,17 @@
 import { useSignal } from '@preact/signals'
 
 import type { Contact } from '../../api/contacts.ts'
+import {
+  CONTACT_FIELDS,
+  CONTACT_FIELD_NAMES,
+  contactFields,
+  textsIn,
+  typedTexts,
+  type ContactField,
+} from '../../domain/contact-fields.ts'
 import { fieldError } from '../api.ts'
 import { ActionDialog, ConfirmButton } from '../components/dialog.tsx'
-import { TextArea, TextField } from '../components/form.tsx'
+import { TextArea, TextField, bindTo } from '../components/form.tsx'
 import { useAction } from '../components/use-action.ts'
 import { ReadFailure } from '../components/when-ready.tsx'
 import { useDashboard, useRead } from '../dashboard.ts'
@@ -31,32 +39,20 @@ export function ContactDialog(props: Props) {
   return <ContactForm {...props} known={read.value} />
 }
 
-/** Texts as they are typed. */
-function useFields(known: Contact | null) {
-  return {
-    typed: useSignal(''),
-    name: useSignal(known === null ? '' : known.name),
-    note: useSignal(known?.note ?? ''),
-    tags: useSignal(known === null ? '' : known.tags.join(', ')),
-  }
-}
-
 function ContactForm(props: Props & { readonly known: Contact | null }) {
   const { handle, known, onClose, onChanged } = props
   const { api, notices } = useDashboard()
   const lines = useLines().value?.data ?? []
-  const { typed, name, note, tags } = useFields(known)
+  const typed = useSignal('')
+  const changed = useSignal<Partial<Record<ContactField, string>>>({})
+  const textOf = (field: ContactField) => changed.value[field] ?? textsIn(known?.[field]).join(', ')
   const end = (words: string) => () => {
     notices.done(words)
     onChanged()
     onClose()
   }
   const saving = useAction(() => {
-    const body = {
-      name: name.value.trim(),
-      note: note.value.trim() === '' ? null : note.value,
-      tags: tags.value.split(',').flatMap((tag) => (tag.trim() === '' ? [] : [tag.trim()])),
-    }
+    const body = contactFields((row, field) => typedTexts(row, textOf(field)))
     return api.call('putContact', {
       params: { handle: handle ?? typedHandle(typed.value, lines) },
       body,
@@ -68,8 +64,8 @@ function ContactForm(props: Props & { readonly known: Contact | null }) {
       title={known === null ? PEOPLE.add : PEOPLE.edit}
       confirm="Save"
       action={saving}
-      but={['handle', 'name', 'note']}
-      isReady={name.value.trim() !== '' && (handle ?? typed.value.trim()) !== ''}
+      but={['handle', ...CONTACT_FIELD_NAMES.filter(hasOwnError)]}
+      isReady={textOf('name').trim() !== '' && (handle ?? typed.value.trim()) !== ''}
       onClose={onClose}
     >
       {handle === null ? (
@@ -80,12 +76,37 @@ function ContactForm(props: Props & { readonly known: Contact | null }) {
           {known?.opted_out && <span class="chip">{PEOPLE.optedOut}</span>}
         </p>
       )}
-      <TextField label="Name" maxLength={200} bind={name} error={errorOf('name')} />
-      <TextArea label="Note" bind={note} error={errorOf('note')} />
-      <TextField label="Tags" hint="Separated by commas" bind={tags} />
+      {CONTACT_FIELD_NAMES.map((field) => (
+        <ContactInput
+          key={field}
+          field={field}
+          bind={bindTo(textOf(field), (text) => {
+            changed.value = { ...changed.value, [field]: text }
+          })}
+          error={hasOwnError(field) ? errorOf(field) : null}
+        />
+      ))}
       {known !== null && <RemoveButton handle={known.handle} onDone={end(COMMON.deleted)} />}
     </ActionDialog>
   )
+}
+
+/** Errors of a list name one of its texts, so they are shown below the form. */
+function hasOwnError(field: ContactField): boolean {
+  return CONTACT_FIELDS[field].kind !== 'list'
+}
+
+type InputProps = {
+  readonly field: ContactField
+  readonly bind: { value: string }
+  readonly error: string | null
+}
+
+function ContactInput({ field, ...props }: InputProps) {
+  const { kind, label, lengthMax } = CONTACT_FIELDS[field]
+  if (kind === 'text') return <TextArea label={label} {...props} />
+  if (kind === 'list') return <TextField label={label} hint="Separated by commas" {...props} />
+  return <TextField label={label} maxLength={lengthMax} {...props} />
 }
 
 type RemoveProps = { readonly handle: string; readonly onDone: () => void }

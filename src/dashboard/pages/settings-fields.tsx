@@ -193,9 +193,10 @@ function UseOwnZone() {
 type TextProps = FieldProps & {
   readonly type?: 'number' | 'url' | undefined
   readonly placeholder?: string | undefined
-  /** The text in the field for a value, and the reverse; the value itself where left out. */
-  readonly toText?: ((value: string) => string) | undefined
-  readonly toValue?: ((text: string) => string) | undefined
+  /** The value that an empty field stands for. */
+  readonly emptyValue?: string | undefined
+  /** Whether the field never shows the saved value, which may be secret. */
+  readonly isHidden?: boolean | undefined
   /** The dialog to confirm before a value is saved; null for a harmless one. */
   readonly warning?: ((value: string) => Warning | null) | undefined
   readonly children?: ComponentChildren
@@ -205,22 +206,24 @@ type Warning = { readonly title: string; readonly confirm: string; readonly word
 
 /** Saves when the field loses the focus, or with Enter. */
 export function TextSetting(props: TextProps) {
-  const { toText = same, toValue = same, warning } = props
+  const { emptyValue, isHidden = false, warning } = props
   const saver = useSetting(props.name)
   const { setting, error, save } = saver
   /** The typed text; null while it is the saved one. */
   const draft = useSignal<string | null>(null)
   const asked = useSignal<Warning | null>(null)
-  const now = setting === null ? '' : toText(setting.value)
+  const isEmpty = setting === null || isHidden || setting.value === emptyValue
+  const now = isEmpty ? '' : setting.value
   const text = () => draft.value?.trim() ?? now
+  const value = () => text() || (emptyValue ?? '')
   async function store() {
     asked.value = null
     // A refused text stays, to be corrected.
-    if (await save(toValue(text()))) draft.value = null
+    if (await save(value())) draft.value = null
   }
   function finish() {
     if (text() === now) return drop()
-    asked.value = warning?.(toValue(text())) ?? null
+    asked.value = warning?.(value()) ?? null
     if (asked.value === null) void store()
   }
   function drop() {
@@ -256,10 +259,6 @@ export function TextSetting(props: TextProps) {
       )}
     </SettingFrame>
   )
-}
-
-function same(text: string): string {
-  return text
 }
 
 type FrameProps = {

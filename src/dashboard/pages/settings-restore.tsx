@@ -221,11 +221,7 @@ export function UpdatesSection({ version }: { readonly version: string }) {
   return (
     <Section name="updates" words={['Updates', 'The version of Hookline, and newer ones.']}>
       <Facts of={[['Version', version]]} />
-      <TextSetting
-        name="release_source"
-        toText={(value) => (value === NO_SOURCE ? '' : value)}
-        toValue={(text) => (text === '' ? NO_SOURCE : text)}
-      />
+      <TextSetting name="release_source" emptyValue={NO_SOURCE} />
       {isSet && (
         <div class="actions">
           <Button isBusy={isBusy} onClick={start}>

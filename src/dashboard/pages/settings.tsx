@@ -166,8 +166,7 @@ function MessagesSection() {
         name="message_retention_days"
         type="number"
         placeholder="Forever"
-        toText={(value) => (value === FOREVER ? '' : value)}
-        toValue={(text) => (text === '' ? FOREVER : text)}
+        emptyValue="forever"
         warning={retentionWarning(
           'Delete old messages?',
           (days) =>
@@ -187,8 +186,7 @@ function AttachmentsSection() {
         name="attachment_retention_days"
         type="number"
         placeholder="As long as messages"
-        toText={(value) => (value === AS_MESSAGES ? '' : value)}
-        toValue={(text) => (text === '' ? AS_MESSAGES : text)}
+        emptyValue="as-messages"
         warning={retentionWarning(
           'Delete old files?',
           (days) => `Files older than ${days} will be deleted, and others once they are as old.`,
@@ -197,10 +195,6 @@ function AttachmentsSection() {
     </Section>
   )
 }
-
-const AS_MESSAGES = 'as-messages'
-
-const FOREVER = 'forever'
 
 /** A shorter retention deletes things permanently; `words` are about those of a number of days. */
 function retentionWarning(title: string, words: (days: string) => string) {
@@ -293,7 +287,7 @@ function HealthSection() {
         placeholder={url ?? 'https://hc-ping.com/…'}
         hint={url === null ? undefined : `Called every 5 minutes: ${url}. Keys in it are hidden.`}
         // The saved URL may contain a key, so the field holds a new one only.
-        toText={() => ''}
+        isHidden
       >
         {url !== null && setting?.is_locked === false && (
           <div class="actions">

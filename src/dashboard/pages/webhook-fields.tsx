@@ -16,13 +16,12 @@ import { EVENT_GROUPS, EVENTS } from '../words/webhook-form.ts'
 import { WEBHOOKS } from '../words/webhooks.ts'
 import { UseInbox } from './webhook-parts.tsx'
 
-export type Draft = {
-  readonly url: string
-  readonly events: Webhook['events']
+/** What is typed, by the names of the API. */
+export type Draft = Pick<Webhook, 'url' | 'events'> & {
   readonly description: string
-  readonly attachmentLinks: boolean
+  readonly attachment_links: boolean
   /** Empty for all lines. */
-  readonly lineIds: readonly string[]
+  readonly phone_line_ids: readonly string[]
 }
 
 export const FIELDS = ['url', 'events', 'description'] as const
@@ -54,13 +53,16 @@ export function WebhookFields({ draft, failure, isFirst }: FieldsProps) {
         error={error('events') && 'Choose at least one.'}
         onChange={(events) => change({ events })}
       />
-      <LineChoice chosen={draft.value.lineIds} onChange={(lineIds) => change({ lineIds })} />
+      <LineChoice
+        chosen={draft.value.phone_line_ids}
+        onChange={(ids) => change({ phone_line_ids: ids })}
+      />
       <fieldset class="event-choice">
         <legend>Attachments</legend>
         <CheckLine
-          isOn={draft.value.attachmentLinks}
+          isOn={draft.value.attachment_links}
           hint="Events have a link for each file that works for 7 days without an API key."
-          onChange={(isOn) => change({ attachmentLinks: isOn })}
+          onChange={(isOn) => change({ attachment_links: isOn })}
         >
           Include download links
         </CheckLine>
@@ -84,14 +86,9 @@ function urlHint(typed: string): string {
     : 'Receives POST requests. URLs on this computer and your own network work, too.'
 }
 
-export function bodyOfDraft({ url, events, description, attachmentLinks, lineIds }: Draft) {
-  return {
-    url: withScheme(url),
-    events,
-    description: description.trim() || null,
-    attachment_links: attachmentLinks,
-    phone_line_ids: lineIds.length === 0 ? null : lineIds,
-  }
+export function bodyOfDraft({ url, description, phone_line_ids: ids, ...draft }: Draft) {
+  const phone_line_ids = ids.length === 0 ? null : ids
+  return { ...draft, url: withScheme(url), description: description.trim() || null, phone_line_ids }
 }
 
 type CheckProps = {

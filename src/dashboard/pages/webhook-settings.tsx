@@ -37,14 +37,9 @@ export function WebhookSettings({ webhook }: Props) {
 /** Starts over whenever the webhook is changed. */
 function WebhookForm({ webhook }: Props) {
   const { api, notices } = useDashboard()
-  const { url, events, description } = webhook
-  const before: Draft = {
-    url,
-    events,
-    description: description ?? '',
-    attachmentLinks: webhook.attachment_links === true,
-    lineIds: webhook.phone_line_ids ?? [],
-  }
+  const { url, events, attachment_links = false, phone_line_ids = [] } = webhook
+  const description = webhook.description ?? ''
+  const before: Draft = { url, events, description, attachment_links, phone_line_ids }
   const draft = useSignal(before)
   const isChanged = JSON.stringify(draft.value) !== JSON.stringify(before)
   const { isBusy, failure, start } = useAction(

@@ -1,0 +1,96 @@
+// The fields of a contact, each once. The API's schemas, storage, search, CSV and vCard files, the form of the page
+// and the options of the command line are derived from them: a new field is a row here and a column with its migration.
+
+/** What the owner keeps about a person, under a number or an email address. */
+export type ContactFields = {
+  readonly name: string
+  readonly note: string | null
+  readonly tags: readonly string[]
+}
+
+export type ContactField = keyof ContactFields
+
+export type FieldRow = {
+  /** One line, a text of several lines, or a list of short texts. */
+  readonly kind: 'line' | 'text' | 'list'
+  readonly isRequired?: true
+  readonly label: string
+  /** Characters of a text, or of each text of a list. */
+  readonly lengthMax: number
+  readonly example?: string
+  /** Whether searches look into it: the triggers of `people_search` have to agree. */
+  readonly isSearched: boolean
+  /** The names of its column in a CSV file, in lower case. */
+  readonly csv: RegExp
+  /** Its property in a vCard. */
+  readonly vcard: string
+}
+
+export const CONTACT_FIELDS: Readonly<Record<ContactField, FieldRow>> = {
+  name: {
+    kind: 'line',
+    isRequired: true,
+    label: 'Name',
+    lengthMax: 200,
+    example: 'Anna Miller',
+    isSearched: true,
+    csv: /^(?:(?:full|display|contact)[ _]?)?name$|^anzeigename$/,
+    vcard: 'FN',
+  },
+  note: {
+    kind: 'text',
+    label: 'Note',
+    lengthMax: 2_000,
+    isSearched: false,
+    csv: /^(?:notes?|notiz(?:en)?|comments?|bemerkung(?:en)?)$/,
+    vcard: 'NOTE',
+  },
+  tags: {
+    kind: 'list',
+    label: 'Tags',
+    lengthMax: 40,
+    example: 'supplier',
+    isSearched: true,
+    csv: /^(?:tags?|labels|groups?|group membership|categories|gruppen?|kategorien)$/,
+    vcard: 'CATEGORIES',
+  },
+}
+
+/** A list has at most so many texts. */
+export const LIST_LENGTH_MAX = 20
+
+// The keys of the table are its names.
+export const CONTACT_FIELD_NAMES = Object.keys(CONTACT_FIELDS) as readonly ContactField[]
+
+/** The fields beside the name. */
+export const OTHER_FIELDS = CONTACT_FIELD_NAMES.filter((field) => field !== 'name')
+
+/** A contact with the texts that `textsOf` gives for each field; blank ones count as none. */
+export function contactFields(
+  textsOf: (row: FieldRow, name: ContactField) => readonly string[],
+): ContactFields {
+  const entries = CONTACT_FIELD_NAMES.map((name) => {
+    const row = CONTACT_FIELDS[name]
+    const texts = textsOf(row, name)
+    const filled = texts.filter((text) => text.trim() !== '')
+    if (row.kind === 'list') return [name, filled]
+    const text = row.kind === 'line' ? filled[0] : texts.join('\n')
+    return [name, filled.length === 0 ? emptyText(row) : text]
+  })
+  return Object.fromEntries(entries) as ContactFields // Each row's kind is that of its type.
+}
+
+function emptyText({ isRequired }: FieldRow): '' | null {
+  return isRequired === true ? '' : null
+}
+
+/** The texts of a field's value: none if it is empty. */
+export function textsIn(value: string | readonly string[] | null | undefined): readonly string[] {
+  if (typeof value === 'string') return value === '' ? [] : [value]
+  return value ?? []
+}
+
+/** The texts of a field as a person types them, with commas between those of a list. */
+export function typedTexts({ kind }: FieldRow, typed: string): readonly string[] {
+  return kind === 'list' ? typed.split(',').map((text) => text.trim()) : [typed]
+}
