@@ -13,8 +13,6 @@ import type { Boxes } from './boxes/head.ts'
 import type { Config } from './config.ts'
 import { createDevices } from './devices.ts'
 import { COMMAND_LINE, type Origin } from './domain/audit.ts'
-import type { LineId } from './domain/ids.ts'
-import type { Line } from './domain/line.ts'
 import { groupedByBox } from './health/box-findings.ts'
 import { healthWatch, ofLine, ofRelay, ofWebhook } from './health/catalogue.ts'
 import { LineFindings, loopFinding } from './health/line-findings.ts'
@@ -35,14 +33,8 @@ import { LineSupervisor } from './lines/supervisor.ts'
 import { listBackupResources } from './maintenance/backups.ts'
 import { Heartbeat } from './maintenance/heartbeat.ts'
 import { createMaintenance } from './maintenance/maintenance.ts'
-import { Dispatch } from './messages/dispatch.ts'
-import { createIntake } from './messages/intake.ts'
-import { waitReasonOf } from './messages/line-directory.ts'
-import { observeMessages, createReading } from './messages/message-service.ts'
+import { createMessages, observeMessages } from './messages/messages.ts'
 import { PersonFollower } from './messages/person-follower.ts'
-import { createSend } from './messages/send.ts'
-import { failOrphans, recoverMessages } from './messages/settle.ts'
-import { WaitingCallers } from './messages/waiting-callers.ts'
 import { createContacts } from './people/contacts.ts'
 import { SearchFollower } from './people/search-follower.ts'
 import { openRuntime, type Runtime, type Parts } from './runtime.ts'
@@ -137,7 +129,7 @@ export function createApp(config: Config, parts: Partial<Parts> = {}): App {
       if (mayServe !== undefined) life.phase = 'checking'
       if ((await mayServe) === false) return url
       await Promise.all([recordVersion(runtime, VERSION), runtime.settings.keepFirst()])
-      const count = await recoverMessages(messages.tools)
+      const count = await messages.outcomes.recover()
       if (count > 0) runtime.log.warn('messages are uncertain after a crash', { count })
       await entry.access.applyLockedPassword()
       running = runServices(loops, runtime)
@@ -212,13 +204,13 @@ function createMessageModule(
   { webhooks, kinds, boxes, attachments }: Below,
   { config, life }: Start,
 ) {
-  const { db, clock, writer, settings, disk, dispatchSignal, health } = runtime
+  const { core, db, clock, writer, disk, dispatchSignal, health } = runtime
   const lines: LineSupervisor = new LineSupervisor({
     ...runtime,
     kinds: kinds.kinds,
     drivers: boxes.drivers,
     boxes,
-    intake: (line, event) => intake(line, event),
+    intake: (line, event) => intake.take(line, event),
     loadUnfinished: (line) => unfinishedOf(db, line.id, { age: clock, files: runtime.store }),
   })
   lines.onChange((id) => {
@@ -226,51 +218,39 @@ function createMessageModule(
     runtime.healthSignal.notify()
     runtime.changes.publish([{ what: 'line', id }])
   })
-  const waitReason = (lineId: LineId) => waitReasonOf(lines, lineId, !disk.isLow)
-  const callers = new WaitingCallers({ clock, writer, waitReason })
-  const tools = {
-    ...runtime,
+  const messages = createMessages(core, {
+    directory: lines,
     publish: webhooks.publish,
     sentenceOf: kinds.sentenceOf,
-    callers,
-    waitReason,
-    directory: lines,
-    defaultWaitMs: config.sendWaitMs,
-    announcesDeviceMessages: () => settings.get('announce_device_messages'),
-    mayLeave: () => life.phase !== 'stopping' && !disk.isLow,
-    onLoop: (line: Line) => health.report(loopFinding(line)),
-    requireAccepting: () => disk.requireRoom(),
+    store: runtime.store,
     attachments,
-  }
-  const intake = createIntake(tools)
+    disk,
+    dispatchSignal,
+    isStopping: () => life.phase === 'stopping',
+    onLoop: (line) => health.report(loopFinding(line)),
+    waitMs: config.sendWaitMs,
+  })
+  const { intake, outcomes } = messages
   health.include(async () => {
     return groupedByBox(await lines.checkup(AbortSignal.timeout(CHECKUP_MS)), (box) =>
       boxes.nameOf(box),
     )
   })
   health.include(async () => kinds.findings().map((finding) => ofLine(finding, lines.lines())))
-  observeMessages(runtime.metrics, tools)
-  const dispatch = new Dispatch(tools)
-  return {
-    tools,
+  observeMessages(runtime.metrics, db, lines)
+  const lineActions = createLineActions({
+    ...runtime,
     lines,
-    callers,
-    dispatch,
-    send: createSend(tools),
-    reading: createReading(tools),
-    lineActions: createLineActions({
-      ...runtime,
-      lines,
-      onLimits: (id) =>
-        writer.write((tx) => wakeLimited(tx, id, clock.now())).then(() => dispatchSignal.notify()),
-      onDeleted: () => failOrphans(tools),
-    }),
-  }
+    onLimits: (id) =>
+      writer.write((tx) => wakeLimited(tx, id, clock.now())).then(() => dispatchSignal.notify()),
+    onDeleted: () => outcomes.failOrphans(),
+  })
+  return { ...messages, lines, lineActions }
 }
 
 /** Loops that bring stored data up to date, in slices beside the relay. */
 function createFollowers(runtime: Runtime) {
-  return [new SearchFollower(runtime), new PersonFollower(runtime)]
+  return [new SearchFollower(runtime), new PersonFollower(runtime.core, { disk: runtime.disk })]
 }
 
 /** Findings about messages and deliveries, for the health catalogue. */
@@ -347,10 +327,12 @@ function httpTools(runtime: Runtime, modules: Modules): HttpTools {
     actions: kinds.actions,
     sentenceOf: kinds.sentenceOf,
     lines: messages.lineActions,
-    messages: { ...messages.reading.messages, send: messages.send },
-    conversations: messages.reading.conversations,
+    reading: messages.reading,
+    decisions: messages.decisions,
+    conversationChanges: messages.conversationChanges,
+    sender: messages.sender,
+    optOuts: messages.optOuts,
     contacts: createContacts(runtime),
-    ...messages.reading.beside,
     webhooks: webhooks.actions,
     eventLog: webhooks.eventLog,
     attachments,

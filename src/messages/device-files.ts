@@ -1,5 +1,4 @@
-// Files of received messages. The bytes are copied before the transaction of the row that has them; a
-// message whose files are on their way is announced once they are here, or after a while without them.
+// Files of received messages. The bytes are copied before the transaction of the row that has them.
 
 import { safeFilename } from '../attachments/filename.ts'
 import type { AttachmentStore, StoredFile } from '../attachments/store.ts'
@@ -7,28 +6,15 @@ import type { Attachment } from '../domain/attachment.ts'
 import { derivedId } from '../domain/ids.ts'
 import type { Outbound } from '../domain/message.ts'
 import type { DeviceAttachment, LineEvent } from '../lines/driver.ts'
-import {
-  attachmentsOf,
-  findDeviceAttachment,
-  insertAttachment,
-  linkAttachments,
-  markParts,
-  updateAttachment,
-} from '../storage/attachments.ts'
+import { insertAttachment, linkAttachments, markParts } from '../storage/attachments.ts'
 import type { Tx } from '../storage/database.ts'
-import { isPublished } from '../storage/events.ts'
-import { saveMessage } from '../storage/messages.ts'
 import { sha256 } from '../system/hash.ts'
-import type { LogicalClock } from '../system/logical-clock.ts'
-import { eventIdOf, type Publish } from '../webhooks/publish.ts'
 
-export type FileStore = Pick<AttachmentStore, 'keep'>
+type FileStore = Pick<AttachmentStore, 'keep'>
 
 /** The stored states of files, by the device's guid. */
 export type FileStates = ReadonlyMap<string, FileState>
 type FileState = Pick<Attachment, 'state'> & Partial<StoredFile>
-
-export type FileTools = { readonly ids: LogicalClock; readonly publish: Publish }
 
 /** Copies the files that an event has; nothing of the event is stored before. */
 export async function keepFiles(store: FileStore, event: LineEvent): Promise<FileStates> {
@@ -95,62 +81,4 @@ function attachmentOf(
     createdAt,
     expiresAt: null,
   }
-}
-
-type Taken = { readonly attachment: DeviceAttachment; readonly states: FileStates }
-
-/** The end of a file that was pending, or a file that came into its message later. */
-export function takeFile(tools: FileTools, tx: Tx, message: Outbound, taken: Taken): void {
-  const saved = storeFile(tools, tx, message, taken)
-  const place = { messageId: message.id, deviceGuid: taken.attachment.guid }
-  const attachment = findDeviceAttachment(tx, place)
-  if (saved === null || attachment === null || attachment.state === 'pending') return
-  if (message.dueAt !== null) {
-    const isPending = attachmentsOf(tx, message.id).some(({ state }) => state === 'pending')
-    if (!isPending) announceReceived(tools, tx, saved)
-    return
-  }
-  if (!isAnnounced(tx, message)) return
-  const name = attachment.state === 'available' ? 'attachment.available' : 'attachment.failed'
-  tools.publish(tx, name, saved, { attachment, guid: place.deviceGuid })
-}
-
-/** The message with what is new of the file; null for nothing new. */
-function storeFile(
-  { ids }: FileTools,
-  tx: Tx,
-  message: Outbound,
-  { attachment: device, states }: Taken,
-): Outbound | null {
-  const known = findDeviceAttachment(tx, { messageId: message.id, deviceGuid: device.guid })
-  const state = states.get(device.guid)
-  if (state === undefined) return null
-  const now = ids.now()
-  if (known === null) {
-    // A message of the relay has its files from its sender.
-    if (message.source !== 'device') return null
-    recordFiles(tx, { ...message, createdAt: now }, [device], states)
-    return saveMessage(tx, withOneMore(message), now)
-  }
-  if (known.state !== 'pending' || state.state === 'pending') return null
-  updateAttachment(tx, known.id, state)
-  return saveMessage(tx, message, now)
-}
-
-function withOneMore(message: Outbound): Outbound {
-  const attachmentCount = (message.extras?.attachmentCount ?? 0) + 1
-  return { ...message, extras: { ...message.extras, attachmentCount } }
-}
-
-/** True where an event has announced the message. */
-export function isAnnounced(tx: Tx, { id, direction, isGroup }: Outbound): boolean {
-  const step = direction === 'inbound' ? 'received' : 'sent'
-  const name = isGroup ? (`group_message.${step}` as const) : (`message.${step}` as const)
-  return isPublished(tx, eventIdOf(name, id))
-}
-
-/** Announces a received message, whether or not its files are here. */
-export function announceReceived({ ids, publish }: FileTools, tx: Tx, message: Outbound): Outbound {
-  publish(tx, 'message.received', message)
-  return saveMessage(tx, { ...message, dueAt: null }, ids.now())
 }

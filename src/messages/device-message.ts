@@ -5,20 +5,13 @@ import type { MessageExtras, ReplyTarget } from '../domain/message-extras.ts'
 import { deviceTime, mendedText, type Outbound } from '../domain/message.ts'
 import type { DeviceMessage } from '../lines/driver.ts'
 import { noteMessage } from '../storage/conversations.ts'
+import type { Core } from '../storage/core.ts'
 import type { Tx } from '../storage/database.ts'
 import { messageIdOfGuid } from '../storage/intake-records.ts'
 import { findMessage, insertMessage, newMessage } from '../storage/messages.ts'
-import type { Settings } from '../storage/settings.ts'
 import { sha256 } from '../system/hash.ts'
-import type { LogicalClock } from '../system/logical-clock.ts'
 import { eachOnce } from './device-files.ts'
 import type { ReadMessage } from './spellings.ts'
-
-export type RecordTools = {
-  readonly ids: LogicalClock
-  /** The setting `attachment_wait_seconds`: the wait of a received message for its files. */
-  readonly settings: Pick<Settings, 'get'>
-}
 
 const UPPER_CASE_UUID = /^[0-9A-F]{8}(?:-[0-9A-F]{4}){3}-[0-9A-F]{12}$/
 
@@ -31,7 +24,7 @@ type Placed = {
 
 /** Stores a message of the device, and puts it into its conversation. */
 export function recordMessage(
-  { ids, settings }: RecordTools,
+  { ids, settings }: Core,
   tx: Tx,
   line: Line,
   { device, conversationId, waits }: Placed,

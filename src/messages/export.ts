@@ -7,26 +7,29 @@ import type { Db } from '../storage/database.ts'
 import { messagesAfter } from '../storage/message-lists.ts'
 import { conversationResource, messageResource, type WaitReason } from './resource.ts'
 
-type Tools = { readonly db: Db; readonly waitReason: WaitReason }
-
 const PAGE = 200
 
 export function exportConversation(
-  tools: Tools,
+  db: Db,
+  waitReason: WaitReason,
   conversation: Conversation,
   format: api.ExportFormat,
 ): AsyncGenerator<string, undefined> {
-  return format === 'csv' ? asTable(tools, conversation) : asJson(tools, conversation)
+  const pages = pagesOf(db, waitReason, conversation)
+  return format === 'csv'
+    ? asTable(pages)
+    : asJson(conversationResource(db, conversation, waitReason), pages)
 }
 
+type Pages = Iterable<readonly api.Message[]>
+
 async function* asJson(
-  tools: Tools,
-  conversation: Conversation,
+  conversation: api.Conversation,
+  pages: Pages,
 ): AsyncGenerator<string, undefined> {
-  const head = JSON.stringify(conversationResource(tools.db, conversation, tools.waitReason))
-  yield `{"conversation":${head},"messages":[`
+  yield `{"conversation":${JSON.stringify(conversation)},"messages":[`
   let separator = '\n'
-  for (const page of pagesOf(tools, conversation)) {
+  for (const page of pages) {
     yield separator + page.map((message) => JSON.stringify(message)).join(',\n')
     separator = ',\n'
   }
@@ -46,18 +49,15 @@ const COLUMNS = {
   id: (message) => message.id,
 } as const satisfies Record<string, (message: api.Message) => string>
 
-async function* asTable(
-  tools: Tools,
-  conversation: Conversation,
-): AsyncGenerator<string, undefined> {
+async function* asTable(pages: Pages): AsyncGenerator<string, undefined> {
   yield BYTE_ORDER_MARK + csvRecord(Object.keys(COLUMNS))
   const rowOf = (message: api.Message) => csvRecord(Object.values(COLUMNS).map((of) => of(message)))
-  for (const page of pagesOf(tools, conversation)) yield page.map(rowOf).join('')
+  for (const page of pages) yield page.map(rowOf).join('')
   return undefined
 }
 
 /** Each page is read once the one before it was taken. */
-function* pagesOf({ db, waitReason }: Tools, { id, movedTo }: Conversation) {
+function* pagesOf(db: Db, waitReason: WaitReason, { id, movedTo }: Conversation) {
   for (let after = 0; ;) {
     const page = messagesAfter(db, { conversationId: movedTo ?? id, after, limit: PAGE })
     const last = page.at(-1)

@@ -8,9 +8,9 @@ import { RelayError } from '../domain/errors.ts'
 import type { Handle } from '../domain/handle.ts'
 import type { LineId } from '../domain/ids.ts'
 import { keywordIn } from '../domain/opt-out.ts'
-import type { Audit } from '../storage/audit.ts'
 import { changeContact, readContact } from '../storage/contacts.ts'
 import { openConversation } from '../storage/conversations.ts'
+import type { Core } from '../storage/core.ts'
 import type { Tx } from '../storage/database.ts'
 import {
   aliasesOf,
@@ -41,11 +41,6 @@ import { deleteOptOut, insertOptOut, optOutsOf, type ListedOptOut } from '../sto
 import type { LogicalClock } from '../system/logical-clock.ts'
 import { reorder } from './conversation-order.ts'
 
-export type MergeTools = {
-  readonly ids: LogicalClock
-  readonly audit: Pick<Audit, 'record'>
-}
-
 /** The facts of both sides before a merge, and of the one conversation right after it. */
 type Before = {
   readonly from: ConversationFacts
@@ -59,7 +54,7 @@ type Before = {
 }
 
 /** Makes the conversation the person's; false if a message is being sent in it, which settles first. */
-export function mergeTalk({ ids, audit }: MergeTools, tx: Tx, from: Talk, handle: Handle): boolean {
+export function mergeTalk({ ids, audit }: Core, tx: Tx, from: Talk, handle: Handle): boolean {
   const { id, lineId, handle: spelling } = from
   const to = findTalk(tx, lineId, handle)
   if (isSendingIn(tx, [from.seq, ...(to === null ? [] : [to.seq])])) return false
@@ -156,7 +151,7 @@ function mergeOptOuts(tx: Tx, from: Talk, handle: Handle): Before['optOuts'] {
 }
 
 /** Makes the conversation with this id what it was before it was merged, for good. */
-export function separateTalk({ ids, audit }: MergeTools, tx: Tx, id: string, origin: Origin): void {
+export function separateTalk({ ids, audit }: Core, tx: Tx, id: string, origin: Origin): void {
   const merge = findMerge(tx, id)
   const found = merge && separated(tx, merge, ids)
   if (merge === null || found === null) {

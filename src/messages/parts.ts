@@ -20,38 +20,34 @@ import type { Db, Tx } from '../storage/database.ts'
 import { rememberGuid, takeReceipts } from '../storage/intake-records.ts'
 import { isSeenBy, type Viewer } from '../storage/line-limits.ts'
 
-export type AttachmentTools = {
-  readonly db: Db
-  readonly store: Pick<AttachmentStore, 'has'>
-  readonly attachments: Pick<Attachments, 'fetch'>
-}
+type FilesHere = Pick<AttachmentStore, 'has'>
 
 /** Files as a caller names them. */
 type Given = {
   readonly attachments: readonly SendAttachment[]
   readonly key: KeyCaller | null
   readonly memberId?: MemberId | undefined
+  /** Throws if the message can't be accepted: nothing is fetched for it then. */
+  readonly requireTarget: () => void
 }
 
-/**
- * The attachments of a message that is to be accepted. `requireTarget` throws where it cannot be: nothing is
- * fetched for such a message.
- */
+/** The attachments of a message that is to be accepted. */
 export async function attachmentsFor(
-  tools: AttachmentTools,
-  { attachments: given, key, memberId }: Given,
-  requireTarget: () => void,
+  db: Db,
+  store: FilesHere,
+  files: Pick<Attachments, 'fetch'>,
+  { attachments: given, key, memberId, requireTarget }: Given,
 ): Promise<readonly AttachmentId[]> {
   const caller = callerId(key, memberId)
   const viewer = { lineIds: key?.permissions.lineIds ?? null, caller }
   const uploads = given.flatMap((file) => ('id' in file ? file.id : []))
   const twice = uploads.some((id, place) => uploads.indexOf(id) !== place)
   if (twice) throw invalidRequest({ path: 'attachments', message: 'must not name a file twice' })
-  for (const id of uploads) requireFile(tools, id, viewer)
+  for (const id of uploads) requireFile(db, store, id, viewer)
   if (uploads.length < given.length) requireTarget()
   const isPublicOnly = key !== null && !hasScope(key.permissions, 'webhooks:private')
   const fetching = { caller, isPublicOnly }
-  const found = await Promise.allSettled(given.map((file) => idOf(tools, file, fetching)))
+  const found = await Promise.allSettled(given.map((file) => idOf(files, file, fetching)))
   // Files fetched beside a failure stay uploads that no message uses.
   return found.map((result) => {
     if (result.status === 'rejected') throw result.reason
@@ -72,17 +68,17 @@ export function attach(tx: Tx, message: Pick<Outbound, 'id'>, ids: readonly Atta
 }
 
 async function idOf(
-  { attachments }: AttachmentTools,
+  files: Pick<Attachments, 'fetch'>,
   file: SendAttachment,
   fetching: { readonly caller: CallerId; readonly isPublicOnly: boolean },
 ): Promise<AttachmentId> {
   if ('id' in file) return file.id as AttachmentId // It was found before.
   const { url, filename = null } = file
-  const { id } = await attachments.fetch({ url, filename, ...fetching })
+  const { id } = await files.fetch({ url, filename, ...fetching })
   return id
 }
 
-function requireFile({ db, store }: AttachmentTools, id: string, viewer: Viewer): void {
+function requireFile(db: Db, store: FilesHere, id: string, viewer: Viewer): void {
   if (!isSeenBy(db, viewer, id)) throw noAttachment()
   requireBytes(store, requireAttachment(db, id))
 }

@@ -3,10 +3,9 @@ import type { LineLimit } from '../domain/routing.ts'
 import { excerptOf } from '../domain/search-text.ts'
 import { contactResource } from '../people/resource.ts'
 import { conversationsWithSeqs } from '../storage/conversations.ts'
-import type { Db } from '../storage/database.ts'
+import type { Core } from '../storage/core.ts'
 import { messagesWithSeqs } from '../storage/message-lists.ts'
 import { bestPeople, parseQuery, searchConversations, searchMessages } from '../storage/search.ts'
-import type { Clock } from '../system/clock.ts'
 import {
   contactFields,
   conversationResource,
@@ -14,14 +13,13 @@ import {
   type WaitReason,
 } from './resource.ts'
 
-type Tools = { readonly db: Db; readonly clock: Clock; readonly waitReason: WaitReason }
-
 /** Reading of messages ends after this time: no send waits longer. */
 const TIME_MS = 40
 
 /** People, conversations and messages for one query, at most `limit` of each. */
 export function search(
-  { db, clock, waitReason }: Tools,
+  { db, clock }: Core,
+  waitReason: WaitReason,
   q: string,
   { limit, lines }: { readonly limit: number; readonly lines: LineLimit },
 ): SearchResult {
