@@ -17,9 +17,9 @@ import {
 import { carrierKind, type LeftOut, type NotRelayedKind } from '../domain/not-relayed.ts'
 import type { DeviceMessage, LeftOutMessage, Settlement } from '../lines/driver.ts'
 import { attachmentsOf } from '../storage/attachments.ts'
-import { markKnown } from '../storage/contacts.ts'
 import { openConversation } from '../storage/conversations.ts'
 import type { Core } from '../storage/core.ts'
+import { markKnown } from '../storage/daily-contacts.ts'
 import type { Tx } from '../storage/database.ts'
 import { findGroup } from '../storage/groups.ts'
 import {

@@ -3,14 +3,14 @@
 // and the owner can separate it again.
 
 import { RELAY_ITSELF, type Origin } from '../domain/audit.ts'
-import { NO_CONTACT, joinedContact, type Contact } from '../domain/contact-limit.ts'
+import { NO_CONTACT, joinedContact, type DailyContact } from '../domain/contact-limit.ts'
 import { RelayError } from '../domain/errors.ts'
 import type { Handle } from '../domain/handle.ts'
 import type { LineId } from '../domain/ids.ts'
 import { keywordIn } from '../domain/opt-out.ts'
-import { changeContact, readContact } from '../storage/contacts.ts'
 import { openConversation } from '../storage/conversations.ts'
 import type { Core } from '../storage/core.ts'
+import { changeContact, readContact } from '../storage/daily-contacts.ts'
 import type { Tx } from '../storage/database.ts'
 import {
   aliasesOf,
@@ -47,7 +47,7 @@ type Before = {
   /** Null if the person had no conversation: the merged one has got the person's handle. */
   readonly to: ConversationFacts | null
   readonly merged: ConversationFacts
-  readonly contacts: { readonly from: Contact; readonly to: Contact }
+  readonly contacts: { readonly from: DailyContact; readonly to: DailyContact }
   readonly optOuts: readonly (ListedOptOut & { readonly isCopied: boolean })[]
   readonly aliases: readonly number[]
   readonly isPersonRenamed: boolean

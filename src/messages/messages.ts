@@ -21,7 +21,6 @@ import { OptOuts } from './opt-outs.ts'
 import { MessageQueue } from './queue.ts'
 import { createReading } from './reading.ts'
 import { Routing, takesMessages, waitReasonOf, type LineDirectory } from './routing.ts'
-import { SendTargets } from './send-target.ts'
 import { Sender } from './send.ts'
 import { Outcomes } from './settle.ts'
 import { WaitingCallers } from './waiting-callers.ts'
@@ -76,7 +75,8 @@ export function createMessages(core: Core, around: Surroundings) {
       deviceChanges,
     }),
     sender: new Sender(core, {
-      targets: new SendTargets(core, { directory, routing }),
+      routing,
+      practiceKinds: directory.practiceKinds,
       queue,
       callers,
       publish,

@@ -8,11 +8,11 @@ import { QUEUED_MS_MAX, type Outbound, type QueuedReason } from '../domain/messa
 import { quietUntil } from '../domain/quiet-hours.ts'
 import { noteService } from '../storage/conversations.ts'
 import type { Core } from '../storage/core.ts'
+import { reserveAgain } from '../storage/daily-contacts.ts'
 import type { Db, Tx } from '../storage/database.ts'
 import { heldBeside } from '../storage/message-queue.ts'
 import { saveMessage } from '../storage/messages.ts'
 import { daysOf } from '../storage/settings.ts'
-import { reserveAgain } from './contact-budget.ts'
 import {
   initialPosition,
   promoteNext,

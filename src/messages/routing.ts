@@ -1,6 +1,7 @@
 // The line of a message: which lines could take it, which of them gets it, and its move to another one.
 
 import type { Days } from '../domain/days.ts'
+import { RelayError } from '../domain/errors.ts'
 import { deviceHandle, parseRecipient, type Handle } from '../domain/handle.ts'
 import type { LineId, Timestamp } from '../domain/ids.ts'
 import type { Line } from '../domain/line.ts'
@@ -26,12 +27,29 @@ import {
   openConversation,
 } from '../storage/conversations.ts'
 import type { Core } from '../storage/core.ts'
+import {
+  hasBudget,
+  knowsContact,
+  newContacts,
+  readContact,
+  releaseSlot,
+  reserveSlot,
+  type History,
+} from '../storage/daily-contacts.ts'
 import type { Db, Tx } from '../storage/database.ts'
 import { lineOnTheWayTo, queuedBehind } from '../storage/message-queue.ts'
 import { placeMessage, saveMessage } from '../storage/messages.ts'
 import { daysOf } from '../storage/settings.ts'
-import { hasBudget, knowsContact, newContacts, releaseSlot, reserveSlot } from './contact-budget.ts'
 import { promoteNext, reorder } from './conversation-order.ts'
+import {
+  invalidRecipient,
+  limitReached,
+  notSupported,
+  requireForeign,
+  requireWanted,
+  type Histories,
+  type Target,
+} from './send-target.ts'
 
 /** Lines as messages see them; the supervisor implements it. */
 export type LineDirectory = {
@@ -103,6 +121,87 @@ export class Routing {
     this.#directory = directory
   }
 
+  /** Asks the devices that may get the message, in order, until one of them knows the recipient. */
+  async askHistories(target: Target): Promise<Histories> {
+    const histories = new Map<LineId, History>()
+    const { handle, kind } = target.recipient
+    if (kind === 'group') return histories
+    for (const { line, state } of this.#candidates(target)) {
+      if (state.status !== 'online') continue
+      if (readContact(this.#core.db, line.id, handle).knownAt !== null) break
+      const history = await this.#directory.knows(line.id, handle)
+      histories.set(line.id, history)
+      if (history === true) break
+    }
+    return histories
+  }
+
+  /** The line of a new message. Throws if it can't be accepted. */
+  lineFor(db: Db, target: Target, now: Timestamp): LineSnapshot {
+    const { recipient, lineId } = target
+    const found = lineId === null ? this.#routed(db, target, now) : this.#pinned(lineId, target)
+    const { line } = found
+    if (recipient.kind === 'email' && !hasConversation(db, recipient.handle, line.id)) {
+      throw invalidRecipient('to is an e-mail address with which the line has no conversation.')
+    }
+    if (found.isReal) requireForeign(this.#directory.lines(), recipient.handle)
+    requireWanted(this.#core.settings, db, target, line.id)
+    return found
+  }
+
+  #candidates({ lineId, lines, extras }: Target): readonly LineSnapshot[] {
+    if (lineId === null) {
+      const needs = needsOf({ extras })
+      return this.#usable(lines).filter((found) => needUnmetBy(found, needs) === null)
+    }
+    const found = this.#directory.find(lineId)
+    return found === null ? [] : [found]
+  }
+
+  #pinned(lineId: string, { recipient, lines, extras }: Target): LineSnapshot {
+    const found = includesLine(lines, lineId) ? this.#directory.find(lineId) : null
+    if (found === null) {
+      throw new RelayError(
+        'phone_line_not_found',
+        'There is no phone line with this phone_line_id.',
+      )
+    }
+    if (!found.line.isEnabled) {
+      throw new RelayError('phone_line_disabled', 'The phone line of phone_line_id is disabled.')
+    }
+    const isGroup = recipient.kind === 'group'
+    const unmet = needUnmetBy(found, needsOf({ extras, isGroup }))
+    if (unmet !== null) throw notSupported(unmet, `The line cannot do this: ${unmet}.`)
+    if (isGroup && !found.line.relayGroups) {
+      throw notSupported('groups', 'relay_groups of the line is off: its groups are left alone.')
+    }
+    return found
+  }
+
+  #routed(db: Db, { recipient: { handle, kind }, extras }: Target, now: Timestamp): LineSnapshot {
+    const route = this.#chooseFirst(db, { handle, now, extras })
+    if (route.route === 'none') {
+      if (kind === 'email' && !hasConversation(db, handle, null)) {
+        throw invalidRecipient('to is an e-mail address with which no line has a conversation.')
+      }
+      this.#requireAble(needsOf({ extras }))
+      throw new RelayError('no_phone_line', 'The relay has no phone line that is enabled.')
+    }
+    const found = this.#directory.find(route.lineId)
+    if (found === null)
+      throw new RelayError('no_phone_line', 'The phone line has just been removed.')
+    if (route.route === 'full')
+      throw limitReached(this.#days, db, found.line, { now: this.#core.ids.now(), at: now })
+    return found
+  }
+
+  /** Says what is missing, if there are lines and none of them can send such a message. */
+  #requireAble(needs: readonly Need[]): void {
+    const unmet = this.#usable().flatMap((found) => needUnmetBy(found, needs) ?? [])
+    const [first] = unmet
+    if (first !== undefined) throw notSupported(first, `No line can do this: ${first}.`)
+  }
+
   /** The line for a message that names none, `except` those that refused it. */
   choose(db: Db, message: Routable, except: readonly LineId[] = []): Route {
     const needs = needsOf({ extras: message.extras ?? null })
@@ -133,7 +232,7 @@ export class Routing {
   }
 
   /** The line for a new message: it follows an earlier message to its recipient that is on its way. */
-  chooseFirst(db: Db, message: Routable): Route {
+  #chooseFirst(db: Db, message: Routable): Route {
     return this.#chooseBehind(db, message) ?? this.choose(db, message)
   }
 
@@ -148,8 +247,8 @@ export class Routing {
     return route.route === 'full' || route.route === 'none' ? null : route
   }
 
-  /** The lines that could send to a recipient, of those that the caller may use. */
-  usable(limit: LineLimit = null): readonly LineSnapshot[] {
+  /** The lines that the caller may use, of those that could send at all. */
+  #usable(limit: LineLimit = null): readonly LineSnapshot[] {
     return this.#directory
       .lines()
       .filter(({ line }) => this.#isUsable(line.id) && includesLine(limit, line.id))
@@ -170,7 +269,7 @@ export class Routing {
 
   #lineFor(handle: Handle): LineSnapshot | null {
     const { db, ids } = this.#core
-    const route = this.chooseFirst(db, { handle, now: ids.now() })
+    const route = this.#chooseFirst(db, { handle, now: ids.now() })
     return route.route === 'take' || route.route === 'full'
       ? this.#directory.find(route.lineId)
       : null

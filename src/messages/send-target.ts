@@ -1,4 +1,4 @@
-// The recipient of a new message, its line, and the reasons to refuse it.
+// The recipient of a new message, and the checks that refuse a message.
 
 import type { Conversation } from '../domain/conversation.ts'
 import type { Days } from '../domain/days.ts'
@@ -21,19 +21,16 @@ import type { Line } from '../domain/line.ts'
 import type { MessageExtras } from '../domain/message-extras.ts'
 import type { Message, MessageSource } from '../domain/message.ts'
 import { OPTED_OUT } from '../domain/opt-out.ts'
-import { includesLine, needsOf, type LineLimit, type Need } from '../domain/routing.ts'
+import type { LineLimit, Need } from '../domain/routing.ts'
 import { MINUTE_MS } from '../domain/time.ts'
 import type { LineSnapshot } from '../lines/line-state.ts'
-import { contactUsage, readContact } from '../storage/contacts.ts'
-import { findPaused, getConversation, hasConversation } from '../storage/conversations.ts'
-import type { Core } from '../storage/core.ts'
+import { findPaused, getConversation } from '../storage/conversations.ts'
+import { contactUsage, readContact, type History } from '../storage/daily-contacts.ts'
 import type { Db, Tx } from '../storage/database.ts'
 import { sendsInSince, sendsToSince } from '../storage/message-lists.ts'
 import { optOutAgainst } from '../storage/opt-outs.ts'
-import { daysOf, type Settings } from '../storage/settings.ts'
+import type { Settings } from '../storage/settings.ts'
 import { isoTime } from '../system/iso-time.ts'
-import type { History } from './contact-budget.ts'
-import { needUnmetBy, type LineDirectory, type Routing } from './routing.ts'
 
 export type Target = {
   readonly recipient: Recipient | GroupRecipient
@@ -82,141 +79,6 @@ export function requireConversation(db: Db, id: string): Conversation {
   throw new RelayError('not_found', 'There is no conversation with this id.')
 }
 
-/** Finds the line of a new message, or says why it can't be accepted. */
-export class SendTargets {
-  readonly #core: Core
-  readonly #days: Days
-  readonly #directory: LineDirectory
-  readonly #routing: Routing
-
-  constructor(
-    core: Core,
-    {
-      directory,
-      routing,
-    }: {
-      readonly directory: LineDirectory
-      readonly routing: Routing
-    },
-  ) {
-    this.#core = core
-    this.#days = daysOf(core.settings)
-    this.#directory = directory
-    this.#routing = routing
-  }
-
-  /** Asks the devices that may get the message, in order, until one of them knows the recipient. */
-  async askHistories(target: Target): Promise<Histories> {
-    const histories = new Map<LineId, History>()
-    const { handle, kind } = target.recipient
-    if (kind === 'group') return histories
-    for (const { line, state } of this.#candidates(target)) {
-      if (state.status !== 'online') continue
-      if (readContact(this.#core.db, line.id, handle).knownAt !== null) break
-      const history = await this.#directory.knows(line.id, handle)
-      histories.set(line.id, history)
-      if (history === true) break
-    }
-    return histories
-  }
-
-  /** The line of a new message. Throws if it can't be accepted. */
-  lineFor(db: Db, target: Target, now: Timestamp): LineSnapshot {
-    const { recipient, lineId } = target
-    const found = lineId === null ? this.#routed(db, target, now) : this.#pinned(lineId, target)
-    const { line } = found
-    if (recipient.kind === 'email' && !hasConversation(db, recipient.handle, line.id)) {
-      throw invalidRecipient('to is an e-mail address with which the line has no conversation.')
-    }
-    if (found.isReal) this.#requireForeign(recipient.handle)
-    requireWanted(this.#core.settings, db, target, line.id)
-    return found
-  }
-
-  #candidates({ lineId, lines, extras }: Target): readonly LineSnapshot[] {
-    if (lineId === null) {
-      const needs = needsOf({ extras })
-      return this.#routing.usable(lines).filter((found) => needUnmetBy(found, needs) === null)
-    }
-    const found = this.#directory.find(lineId)
-    return found === null ? [] : [found]
-  }
-
-  #pinned(lineId: string, { recipient, lines, extras }: Target): LineSnapshot {
-    const found = includesLine(lines, lineId) ? this.#directory.find(lineId) : null
-    if (found === null) {
-      throw new RelayError(
-        'phone_line_not_found',
-        'There is no phone line with this phone_line_id.',
-      )
-    }
-    if (!found.line.isEnabled) {
-      throw new RelayError('phone_line_disabled', 'The phone line of phone_line_id is disabled.')
-    }
-    const isGroup = recipient.kind === 'group'
-    const unmet = needUnmetBy(found, needsOf({ extras, isGroup }))
-    if (unmet !== null) throw notSupported(unmet, `The line cannot do this: ${unmet}.`)
-    if (isGroup && !found.line.relayGroups) {
-      throw notSupported('groups', 'relay_groups of the line is off: its groups are left alone.')
-    }
-    return found
-  }
-
-  #routed(db: Db, { recipient: { handle, kind }, extras }: Target, now: Timestamp): LineSnapshot {
-    const route = this.#routing.chooseFirst(db, { handle, now, extras })
-    if (route.route === 'none') {
-      if (kind === 'email' && !hasConversation(db, handle, null)) {
-        throw invalidRecipient('to is an e-mail address with which no line has a conversation.')
-      }
-      this.#requireAble(needsOf({ extras }))
-      throw new RelayError('no_phone_line', 'The relay has no phone line that is enabled.')
-    }
-    const found = this.#directory.find(route.lineId)
-    if (found === null)
-      throw new RelayError('no_phone_line', 'The phone line has just been removed.')
-    if (route.route === 'full')
-      throw limitReached(this.#days, db, found.line, { now: this.#core.ids.now(), at: now })
-    return found
-  }
-
-  /** Says what is missing, if there are lines and none of them can send such a message. */
-  #requireAble(needs: readonly Need[]): void {
-    const unmet = this.#routing.usable().flatMap((found) => needUnmetBy(found, needs) ?? [])
-    const [first] = unmet
-    if (first !== undefined) throw notSupported(first, `No line can do this: ${first}.`)
-  }
-
-  /** Two programs that answer each other would send for ever: a real line stops that. */
-  requireNoLoop(
-    tx: Tx,
-    { line, isReal }: LineSnapshot,
-    { recipient, now }: { readonly recipient: Target['recipient']; readonly now: Timestamp },
-  ): void {
-    if (!isReal) return
-    const since = timestamp(now - MINUTE_MS + 1)
-    const { count, oldest } =
-      recipient.kind === 'group'
-        ? sendsInSince(tx, recipient.conversationId, since)
-        : sendsToSince(tx, recipient.handle, {
-            since,
-            practiceKinds: this.#directory.practiceKinds,
-          })
-    if (count < SENDS_PER_MINUTE_MAX) return
-    throw new LoopError(line, Math.max(1, Math.ceil((oldest + MINUTE_MS - now) / 1_000)))
-  }
-
-  /** A real line sends neither to itself or its sisters, nor to the sender of test events. */
-  #requireForeign(handle: Handle): void {
-    if (handle === TEST_HANDLE) {
-      throw invalidRecipient('to is the number that test events come from: nobody has it.')
-    }
-    const isOurs = this.#directory
-      .lines()
-      .some(({ line }) => isSamePerson(line.number, handle, null))
-    if (isOurs) throw invalidRecipient("to is one of the relay's own phone lines.")
-  }
-}
-
 /**
  * The opt-out of the recipient, if the setting says that it is enforced. A person who was warned may send
  * all the same, and a group has no recipient.
@@ -231,7 +93,7 @@ export function optOutOf(
   return optOutAgainst(db, handle, lineId)
 }
 
-function requireWanted(
+export function requireWanted(
   settings: Settings,
   db: Db,
   { recipient: { handle, kind }, extras }: Target,
@@ -306,6 +168,27 @@ export function requireText(
   )
 }
 
+/** Two programs that answer each other would send for ever: a real line stops that. */
+export function requireNoLoop(
+  tx: Tx,
+  { line, isReal }: LineSnapshot,
+  party: {
+    readonly recipient: Target['recipient']
+    readonly now: Timestamp
+    readonly practiceKinds: readonly string[]
+  },
+): void {
+  const { recipient, now, practiceKinds } = party
+  if (!isReal) return
+  const since = timestamp(now - MINUTE_MS + 1)
+  const { count, oldest } =
+    recipient.kind === 'group'
+      ? sendsInSince(tx, recipient.conversationId, since)
+      : sendsToSince(tx, recipient.handle, { since, practiceKinds })
+  if (count < SENDS_PER_MINUTE_MAX) return
+  throw new LoopError(line, Math.max(1, Math.ceil((oldest + MINUTE_MS - now) / 1_000)))
+}
+
 /** So many sends to one recipient that two programs seem to answer each other. */
 export class LoopError extends RelayError {
   readonly line: Line
@@ -324,7 +207,16 @@ export function notSupported(capability: Need, message: string): RelayError {
   return new RelayError('not_supported', message, { details: { capability } })
 }
 
-function invalidRecipient(message: string): RelayError {
+/** A real line sends neither to itself or its sisters, nor to the sender of test events. */
+export function requireForeign(lines: readonly LineSnapshot[], handle: Handle): void {
+  if (handle === TEST_HANDLE) {
+    throw invalidRecipient('to is the number that test events come from: nobody has it.')
+  }
+  const isOurs = lines.some(({ line }) => isSamePerson(line.number, handle, null))
+  if (isOurs) throw invalidRecipient("to is one of the relay's own phone lines.")
+}
+
+export function invalidRecipient(message: string): RelayError {
   return new RelayError('invalid_recipient', message, {
     details: { issues: [{ path: 'to', message }] },
   })

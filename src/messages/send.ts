@@ -14,9 +14,9 @@ import type { MessageExtras, WantedService } from '../domain/message-extras.ts'
 import { SCHEDULED_MS_MAX, type MessageSource, type Outbound } from '../domain/message.ts'
 import { NO_RULES, callerId, type KeyCaller } from '../domain/permissions.ts'
 import type { LineLimit } from '../domain/routing.ts'
-import { markKnown } from '../storage/contacts.ts'
 import { openConversation, noteMessage } from '../storage/conversations.ts'
 import type { Core } from '../storage/core.ts'
+import { markKnown, reserveSlot } from '../storage/daily-contacts.ts'
 import type { Db, Tx } from '../storage/database.ts'
 import { findIdempotency, recordRequest, type RequestKey } from '../storage/idempotency.ts'
 import { insertMessage, newMessage } from '../storage/messages.ts'
@@ -27,20 +27,20 @@ import { sha256 } from '../system/hash.ts'
 import type { Random } from '../system/random.ts'
 import type { Signal } from '../system/signal.ts'
 import type { Publish } from '../webhooks/publish.ts'
-import { reserveSlot } from './contact-budget.ts'
 import { countByRules, newApproval, requireByRules } from './key-rules.ts'
 import { attach, attachmentsFor } from './parts.ts'
 import type { MessageQueue } from './queue.ts'
+import type { Routing } from './routing.ts'
 import {
   checkedRecipient,
   conversationTarget,
   limitReached,
   LoopError,
   notSupported,
+  requireNoLoop,
   requireText,
   requireUnpaused,
   type Histories,
-  type SendTargets,
   type Target,
 } from './send-target.ts'
 import type { Accepted, Answer, WaitingCallers } from './waiting-callers.ts'
@@ -89,7 +89,8 @@ type Acceptance = {
 export class Sender {
   readonly #core: Core
   readonly #days: Days
-  readonly #targets: SendTargets
+  readonly #routing: Routing
+  readonly #practiceKinds: readonly string[]
   readonly #queue: MessageQueue
   readonly #callers: WaitingCallers
   readonly #publish: Publish
@@ -104,7 +105,9 @@ export class Sender {
   constructor(
     core: Core,
     more: {
-      readonly targets: SendTargets
+      readonly routing: Routing
+      /** Names of the kinds of lines that are not real. */
+      readonly practiceKinds: readonly string[]
       readonly queue: MessageQueue
       readonly callers: WaitingCallers
       readonly publish: Publish
@@ -122,7 +125,8 @@ export class Sender {
   ) {
     this.#core = core
     this.#days = daysOf(core.settings)
-    this.#targets = more.targets
+    this.#routing = more.routing
+    this.#practiceKinds = more.practiceKinds
     this.#queue = more.queue
     this.#callers = more.callers
     this.#publish = more.publish
@@ -158,12 +162,12 @@ export class Sender {
 
   async #acceptNew(request: SendRequest, fingerprint: string): Promise<Accepted> {
     const target = this.#targetOf(request)
-    const histories = await this.#targets.askHistories(target)
+    const histories = await this.#routing.askHistories(target)
     const requireTarget = () => {
       this.#disk.requireRoom()
       const now = this.#core.ids.now()
       requireAllowed(this.#core.db, { request, target, histories }, now)
-      this.#targets.lineFor(this.#core.db, target, startOf(request, now, this.#core.clock))
+      this.#routing.lineFor(this.#core.db, target, startOf(request, now, this.#core.clock))
     }
     const { attachments, key, memberId } = request
     const attachmentIds =
@@ -211,10 +215,10 @@ export class Sender {
     }
     const waitsFrom = startOf(request, now, this.#core.clock)
     requireAllowed(tx, acceptance, now)
-    const found = this.#targets.lineFor(tx, target, waitsFrom)
+    const found = this.#routing.lineFor(tx, target, waitsFrom)
     const { line } = found
     requireUnpaused(this.#core.settings, tx, { source: request.source, lineId: line.id, handle })
-    this.#targets.requireNoLoop(tx, found, { recipient, now })
+    requireNoLoop(tx, found, { recipient, now, practiceKinds: this.#practiceKinds })
     const history = histories.get(line.id) ?? null
     requireText(tx, found, { text: request.text, extras: target.extras }, { handle, history })
     const isGroup = recipient.kind === 'group'

@@ -19,6 +19,7 @@ import {
 import type { Parts, SentParts } from '../lines/driver.ts'
 import { noteService } from '../storage/conversations.ts'
 import type { Core } from '../storage/core.ts'
+import { confirmContact, releaseSlot } from '../storage/daily-contacts.ts'
 import type { Tx } from '../storage/database.ts'
 import { rememberGuid, takeChanges, takeReceipts } from '../storage/intake-records.ts'
 import {
@@ -30,7 +31,6 @@ import {
 import { saveMessage } from '../storage/messages.ts'
 import { daysOf } from '../storage/settings.ts'
 import type { Publish } from '../webhooks/publish.ts'
-import { confirmContact, releaseSlot } from './contact-budget.ts'
 import { promoteNext, wakeSameText } from './conversation-order.ts'
 import type { DeviceChanges } from './device-changes.ts'
 import {

@@ -17,7 +17,7 @@ import type { Line } from '../domain/line.ts'
 import { includesLine, type LineLimit } from '../domain/routing.ts'
 import { DAY_MS, HOUR_MS, QUARTER_MS } from '../domain/time.ts'
 import { WEBHOOKS_MAX } from '../domain/webhook.ts'
-import { contactUsage } from '../storage/contacts.ts'
+import { contactUsage } from '../storage/daily-contacts.ts'
 import type { Db } from '../storage/database.ts'
 import type { Settings } from '../storage/settings.ts'
 import {

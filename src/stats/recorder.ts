@@ -5,7 +5,7 @@ import { type LineId, timestamp } from '../domain/ids.ts'
 import type { LineState } from '../domain/line.ts'
 import { MINUTE_MS, QUARTER_MS } from '../domain/time.ts'
 import { recordedIfRoom } from '../storage/audit.ts'
-import { contactUsage } from '../storage/contacts.ts'
+import { contactUsage } from '../storage/daily-contacts.ts'
 import type { Db } from '../storage/database.ts'
 import {
   attemptTotals,

@@ -8,16 +8,21 @@ import { NO_CAPABILITIES, type Line } from '../../src/domain/line.ts'
 import { sentencesOf, type StoredStatus, type Outbound } from '../../src/domain/message.ts'
 import type { EventName } from '../../src/domain/webhook.ts'
 import type { LineSnapshot } from '../../src/lines/line-state.ts'
-import { consumeSlot, reserveSlot, type History } from '../../src/messages/contact-budget.ts'
 import { initialPosition } from '../../src/messages/conversation-order.ts'
 import { DeviceChanges } from '../../src/messages/device-changes.ts'
 import { MessageQueue } from '../../src/messages/queue.ts'
 import { Routing, type LineDirectory } from '../../src/messages/routing.ts'
 import { Outcomes } from '../../src/messages/settle.ts'
 import { WaitingCallers } from '../../src/messages/waiting-callers.ts'
-import { contactUsage, readContact } from '../../src/storage/contacts.ts'
 import { noteMessage, openConversation } from '../../src/storage/conversations.ts'
 import type { Core } from '../../src/storage/core.ts'
+import {
+  consumeSlot,
+  contactUsage,
+  readContact,
+  reserveSlot,
+  type History,
+} from '../../src/storage/daily-contacts.ts'
 import type { Tx } from '../../src/storage/database.ts'
 import { insertLine } from '../../src/storage/lines.ts'
 import { findMessage, insertMessage, newMessage, saveMessage } from '../../src/storage/messages.ts'
