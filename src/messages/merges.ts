@@ -37,9 +37,9 @@ import {
   type Merge,
   type Talk,
 } from '../storage/merges.ts'
+import { reorder } from '../storage/message-queue.ts'
 import { deleteOptOut, insertOptOut, optOutsOf, type ListedOptOut } from '../storage/opt-outs.ts'
 import type { LogicalClock } from '../system/logical-clock.ts'
-import { reorder } from './conversation-order.ts'
 
 /** The facts of both sides before a merge, and of the one conversation right after it. */
 type Before = {

@@ -10,16 +10,16 @@ import { noteService } from '../storage/conversations.ts'
 import type { Core } from '../storage/core.ts'
 import { reserveAgain } from '../storage/daily-contacts.ts'
 import type { Db, Tx } from '../storage/database.ts'
-import { heldBeside } from '../storage/message-queue.ts'
-import { saveMessage } from '../storage/messages.ts'
-import { daysOf } from '../storage/settings.ts'
 import {
+  heldBeside,
   initialPosition,
   promoteNext,
   reorder,
   wakeSameText,
   type Position,
-} from './conversation-order.ts'
+} from '../storage/message-queue.ts'
+import { saveMessage } from '../storage/messages.ts'
+import { daysOf } from '../storage/settings.ts'
 import { waitReasonOf, type LineDirectory, type Routing } from './routing.ts'
 import type { Outcomes } from './settle.ts'
 import type { WaitingCallers } from './waiting-callers.ts'

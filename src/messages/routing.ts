@@ -37,10 +37,9 @@ import {
   type History,
 } from '../storage/daily-contacts.ts'
 import type { Db, Tx } from '../storage/database.ts'
-import { lineOnTheWayTo, queuedBehind } from '../storage/message-queue.ts'
+import { lineOnTheWayTo, promoteNext, queuedBehind, reorder } from '../storage/message-queue.ts'
 import { placeMessage, saveMessage } from '../storage/messages.ts'
 import { daysOf } from '../storage/settings.ts'
-import { promoteNext, reorder } from './conversation-order.ts'
 import {
   invalidRecipient,
   limitReached,

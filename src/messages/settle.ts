@@ -25,13 +25,14 @@ import { rememberGuid, takeChanges, takeReceipts } from '../storage/intake-recor
 import {
   announcementAt,
   heldBeside,
+  promoteNext,
   queuedOnDeletedLines,
   sendingWithoutGuid,
+  wakeSameText,
 } from '../storage/message-queue.ts'
 import { saveMessage } from '../storage/messages.ts'
 import { daysOf } from '../storage/settings.ts'
 import type { Publish } from '../webhooks/publish.ts'
-import { promoteNext, wakeSameText } from './conversation-order.ts'
 import type { DeviceChanges } from './device-changes.ts'
 import {
   markByEnd,
