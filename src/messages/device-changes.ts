@@ -36,7 +36,7 @@ import { findMessage, saveMessage, saveText } from '../storage/messages.ts'
 import { sha256 } from '../system/hash.ts'
 import type { LogicalClock } from '../system/logical-clock.ts'
 import { eventIdOf, type Publish, type PublishUnplaced } from '../webhooks/publish.ts'
-import { recordFiles, type FileStates } from './device-files.ts'
+import { recordFiles, type FileStates } from './device-message.ts'
 
 /** Wait of a change for its message. */
 const WAIT_MS = 10_000

@@ -58,7 +58,7 @@ export class Dispatch implements Service {
 
   constructor(
     core: Core,
-    more: {
+    given: {
       readonly dispatchSignal: Signal
       readonly directory: LineDirectory
       /** False while the disk is nearly full or the relay stops: nothing may leave then. */
@@ -71,16 +71,16 @@ export class Dispatch implements Service {
     },
   ) {
     const { settings, clock, writer } = core
-    const { directory, dispatchSignal } = more
+    const { directory, dispatchSignal } = given
     this.#core = core
     this.#dispatchSignal = dispatchSignal
     this.#directory = directory
-    this.#mayLeave = more.mayLeave
-    this.#attempts = more.attempts
-    this.#outcomes = more.outcomes
-    this.#queue = more.queue
-    this.#routing = more.routing
-    this.#deviceChanges = more.deviceChanges
+    this.#mayLeave = given.mayLeave
+    this.#attempts = given.attempts
+    this.#outcomes = given.outcomes
+    this.#queue = given.queue
+    this.#routing = given.routing
+    this.#deviceChanges = given.deviceChanges
     // The day of the limits and the quiet hours begin at another time.
     settings.onSet('time_zone', (tx) => {
       for (const { line } of directory.lines()) wakeLimited(tx, line.id, clock.now())

@@ -37,8 +37,13 @@ import { sha256 } from '../system/hash.ts'
 import type { Signal } from '../system/signal.ts'
 import type { Publish } from '../webhooks/publish.ts'
 import { openDeviceGroup, type DeviceChanges } from './device-changes.ts'
-import { filesOf, keepFiles, recordFiles, type FileStates } from './device-files.ts'
-import { recordMessage } from './device-message.ts'
+import {
+  filesOf,
+  keepFiles,
+  recordFiles,
+  recordMessage,
+  type FileStates,
+} from './device-message.ts'
 import type { OptOuts } from './opt-outs.ts'
 import { markSent, provenParts } from './parts.ts'
 import type { MessageQueue } from './queue.ts'
@@ -73,7 +78,7 @@ export class Intake {
 
   constructor(
     core: Core,
-    more: {
+    given: {
       readonly publish: Publish
       readonly store: Pick<AttachmentStore, 'keep'>
       readonly dispatchSignal: Signal
@@ -84,13 +89,13 @@ export class Intake {
     },
   ) {
     this.#core = core
-    this.#publish = more.publish
-    this.#store = more.store
-    this.#dispatchSignal = more.dispatchSignal
-    this.#outcomes = more.outcomes
-    this.#queue = more.queue
-    this.#optOuts = more.optOuts
-    this.#deviceChanges = more.deviceChanges
+    this.#publish = given.publish
+    this.#store = given.store
+    this.#dispatchSignal = given.dispatchSignal
+    this.#outcomes = given.outcomes
+    this.#queue = given.queue
+    this.#optOuts = given.optOuts
+    this.#deviceChanges = given.deviceChanges
     this.#personOn = createPersonOn(core.db)
   }
 

@@ -1,5 +1,6 @@
 // Messages and conversations as the API has them: listed, read, counted and searched. Nothing is written here.
 
+import type { SearchResult } from '../api/contacts.ts'
 import type * as api from '../api/messages.ts'
 import { type PageRequest, decodeCursor, pageOf } from '../api/paging.ts'
 import type { Page } from '../api/schema.ts'
@@ -10,8 +11,11 @@ import { type Timestamp, timestamp } from '../domain/ids.ts'
 import type { Message } from '../domain/message.ts'
 import type { OptOut } from '../domain/opt-out.ts'
 import { includesLine, type LineLimit } from '../domain/routing.ts'
+import { excerptOf } from '../domain/search-text.ts'
 import { DAY_MS } from '../domain/time.ts'
+import { contactResource } from '../people/resource.ts'
 import {
+  conversationsWithSeqs,
   countUnread,
   getConversation,
   listConversations,
@@ -25,11 +29,13 @@ import {
   listChanges,
   listMessages,
   messagesAfter,
+  messagesWithSeqs,
   type MessageFilter,
 } from '../storage/message-lists.ts'
 import { noMessage, requireMessage } from '../storage/messages.ts'
 import { optOutsOf } from '../storage/opt-outs.ts'
 import { evidenceOf } from '../storage/recipients.ts'
+import { bestPeople, parseQuery, searchConversations, searchMessages } from '../storage/search.ts'
 import { isoTimeOrNull } from '../system/iso-time.ts'
 import {
   contactFields,
@@ -38,7 +44,6 @@ import {
   type WaitReason,
 } from './resource.ts'
 import type { Routing } from './routing.ts'
-import { search } from './search.ts'
 import { checkedRecipient, requireConversation } from './send-target.ts'
 
 export type ListFilter = MessageFilter & {
@@ -173,4 +178,35 @@ function recipientResource(db: Db, to: string, lines: LineLimit): api.RecipientE
   const isIncluded = (one: OptOut) => one.lineId === null || includesLine(lines, one.lineId)
   const optedOut = optOutsOf(db, handle).some(isIncluded) ? { opted_out: true } : {}
   return { handle, service, evidence, last_seen_at, phone_line_id: lineId, ...optedOut }
+}
+
+/** Reading of messages ends after this time: no send waits longer. */
+const TIME_MS = 40
+
+/** People, conversations and messages for one query, at most `limit` of each. */
+function search(
+  { db, clock }: Core,
+  waitReason: WaitReason,
+  q: string,
+  { limit, lines }: { readonly limit: number; readonly lines: LineLimit },
+): SearchResult {
+  const until = clock.monotonic() + TIME_MS
+  const isTimeUp = () => clock.monotonic() > until
+  const query = parseQuery(q)
+  const persons = bestPeople(db, query, { limit, lines })
+  const conversations = searchConversations(db, query, { limit, lines, persons })
+  const { seqs, isComplete } = searchMessages(db, query, { limit, lines, isTimeUp })
+  return {
+    people: persons.map(contactResource),
+    conversations: conversationsWithSeqs(db, conversations).map((found) =>
+      conversationResource(db, found, waitReason),
+    ),
+    messages: messagesWithSeqs(db, seqs).map((found) => ({
+      message: messageResource(db, found, waitReason),
+      excerpt: excerptOf(found.text, query.words),
+      conversation_id: found.conversationId,
+      ...(found.isGroup ? {} : contactFields(db, found.handle)),
+    })),
+    is_complete: isComplete,
+  }
 }

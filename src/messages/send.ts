@@ -104,7 +104,7 @@ export class Sender {
 
   constructor(
     core: Core,
-    more: {
+    given: {
       readonly routing: Routing
       /** Names of the kinds of lines that are not real. */
       readonly practiceKinds: readonly string[]
@@ -125,18 +125,18 @@ export class Sender {
   ) {
     this.#core = core
     this.#days = daysOf(core.settings)
-    this.#routing = more.routing
-    this.#practiceKinds = more.practiceKinds
-    this.#queue = more.queue
-    this.#callers = more.callers
-    this.#publish = more.publish
-    this.#dispatchSignal = more.dispatchSignal
-    this.#store = more.store
-    this.#attachments = more.attachments
-    this.#disk = more.disk
-    this.#mayLeave = more.mayLeave
-    this.#onLoop = more.onLoop
-    this.#waitMs = more.waitMs
+    this.#routing = given.routing
+    this.#practiceKinds = given.practiceKinds
+    this.#queue = given.queue
+    this.#callers = given.callers
+    this.#publish = given.publish
+    this.#dispatchSignal = given.dispatchSignal
+    this.#store = given.store
+    this.#attachments = given.attachments
+    this.#disk = given.disk
+    this.#mayLeave = given.mayLeave
+    this.#onLoop = given.onLoop
+    this.#waitMs = given.waitMs
   }
 
   /** Sends a message: see `api.md`, "Sending". Throws RelayError for what is not accepted. */
