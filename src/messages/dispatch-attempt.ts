@@ -1,6 +1,5 @@
 import type { AttachmentStore } from '../attachments/store.ts'
 import type { Attachment } from '../domain/attachment.ts'
-import type { Days } from '../domain/days.ts'
 import { timestamp, type LineId, type MessageId, type Timestamp } from '../domain/ids.ts'
 import { hasAttachments, QUEUED_MS_MAX, type Outbound } from '../domain/message.ts'
 import { OPTED_OUT } from '../domain/opt-out.ts'
@@ -37,7 +36,6 @@ type NotSent = Extract<SendOutcome, { readonly outcome: 'not_sent' }>
 
 export class Attempts {
   readonly #core: Core
-  readonly #days: Days
   readonly #directory: LineDirectory
   readonly #store: Pick<AttachmentStore, 'has' | 'pathOf'>
   readonly #mayLeave: () => boolean
@@ -62,7 +60,6 @@ export class Attempts {
     },
   ) {
     this.#core = core
-    this.#days = daysOf(core.settings)
     this.#directory = directory
     this.#store = store
     this.#mayLeave = mayLeave
@@ -75,10 +72,15 @@ export class Attempts {
    * until then its line has one place less, so a full disk stops the line.
    */
   async make(message: Outbound, trouble: Trouble): Promise<void> {
-    const settledAt = this.#timeOfDoubt(message)
-    if (settledAt !== null) return this.#holdBack(message.id, settledAt)
+    const doubtedUntil = this.#timeOfDoubt(message)
+    if (doubtedUntil !== null) {
+      const position = { dueAt: doubtedUntil, queuedReason: 'clock_jumped' } as const
+      return this.#ifQueued(message.id, (tx, queued) => {
+        if (queued.dueAt !== null) this.#queue.wait(tx, queued, position)
+      })
+    }
     if (this.#queue.deferralOf(this.#core.db, message) !== null) {
-      return this.#deferNow(message.id)
+      return this.#ifQueued(message.id, (tx, queued) => void this.#queue.defer(tx, queued))
     }
     const obstacle = this.#obstacleTo(message)
     if (obstacle !== null) return this.#stopAt(message, obstacle)
@@ -119,21 +121,18 @@ export class Attempts {
   async #stopAt(stopped: Outbound, obstacle: Obstacle): Promise<void> {
     // The message and its event then say which files are missing.
     const gone = this.#filesGone(stopped).filter(({ state }) => state === 'available')
-    await this.#core.writer.write((tx) => {
-      const message = findMessage(tx, stopped.id)
-      if (message?.status !== 'queued') return
-      if (obstacle === 'not_supported') this.#queue.refuse(tx, message, obstacle)
-      else {
-        for (const file of gone) updateAttachment(tx, file.id, { state: 'missing' })
-        this.#outcomes.fail(tx, message, obstacle)
-      }
+    await this.#ifQueued(stopped.id, (tx, message) => {
+      if (obstacle === 'not_supported') return this.#queue.refuse(tx, message, obstacle)
+      for (const file of gone) updateAttachment(tx, file.id, { state: 'missing' })
+      this.#outcomes.fail(tx, message, obstacle)
     })
   }
 
-  async #deferNow(id: MessageId): Promise<void> {
+  /** Acts on the message if it is still queued. */
+  async #ifQueued(id: MessageId, act: (tx: Tx, message: Outbound) => void): Promise<void> {
     await this.#core.writer.write((tx) => {
       const message = findMessage(tx, id)
-      if (message?.status === 'queued') this.#queue.defer(tx, message)
+      if (message?.status === 'queued') act(tx, message)
     })
   }
 
@@ -142,15 +141,6 @@ export class Attempts {
     const { clock } = this.#core
     const doubt = clock.mayBeOlder(message, QUEUED_MS_MAX) ? clock.doubt() : null
     return doubt === null ? null : timestamp(Math.ceil(doubt.until))
-  }
-
-  async #holdBack(id: MessageId, dueAt: Timestamp): Promise<void> {
-    await this.#core.writer.write((tx) => {
-      const message = findMessage(tx, id)
-      if (message?.status === 'queued' && message.dueAt !== null) {
-        this.#queue.wait(tx, message, { dueAt, queuedReason: 'clock_jumped' })
-      }
-    })
   }
 
   /** Asks the device about a recipient that was accepted while it could not be asked. */
@@ -180,7 +170,7 @@ export class Attempts {
       return false
     }
 
-    const contactHold = consumeSlot(tx, found.line, message, this.#days.of(now))
+    const contactHold = consumeSlot(tx, found.line, message, daysOf(this.#core.settings).of(now))
     if (contactHold === null) {
       this.#queue.waitForBudget(tx, message, now)
       return false

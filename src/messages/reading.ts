@@ -79,8 +79,13 @@ export function createReading(
       times: (id: string) => ({ handed_over_at: isoTimeOrNull(requireMessage(db, id).passedAt) }),
     },
     conversations: {
-      list: (filter: ConversationFilter, page: PageRequest) =>
-        pageOfConversations(db, waitReason, withPerson(db, filter), page),
+      list(asked: ConversationFilter, page: PageRequest): Page<api.Conversation> {
+        const [before = null] = cursorParts(page.cursor, 1) ?? []
+        const limit = page.limit + 1
+        const found = listConversations(db, withPerson(db, asked), { limit, before })
+        const resource = (row: Conversation) => conversationResource(db, row, waitReason)
+        return pageOf(found, page.limit, resource, (row) => [row.lastSeq])
+      },
       get: (id: string): api.Conversation =>
         conversationResource(db, requireConversation(db, id), waitReason),
       countUnread: () => countUnread(db),
@@ -99,18 +104,6 @@ function withPerson<F extends { readonly handle?: string | undefined }>(db: Db, 
   return filter.handle === undefined
     ? filter
     : { ...filter, handle: handleAsked(db, filter.handle) }
-}
-
-function pageOfConversations(
-  db: Db,
-  waitReason: WaitReason,
-  filter: ConversationFilter,
-  page: PageRequest,
-): Page<api.Conversation> {
-  const [before = null] = cursorParts(page.cursor, 1) ?? []
-  const found = listConversations(db, filter, { limit: page.limit + 1, before })
-  const resource = (row: Conversation) => conversationResource(db, row, waitReason)
-  return pageOf(found, page.limit, resource, (row) => [row.lastSeq])
 }
 
 function newestFirst(

@@ -1,7 +1,6 @@
 // The ends of an outbound message, and all that goes with them in the same transaction: its place
 // in the day's budget, its guid, its events, the answer to a waiting caller, the next message's turn.
 
-import type { Days } from '../domain/days.ts'
 import { timestamp } from '../domain/ids.ts'
 import type { Approval } from '../domain/message-extras.ts'
 import {
@@ -50,7 +49,6 @@ type Decision = Pick<Approval, 'state'> & Partial<Approval>
 
 export class Outcomes {
   readonly #core: Core
-  readonly #days: Days
   readonly #publish: Publish
   readonly #callers: WaitingCallers
   readonly #sentenceOf: SentenceOf
@@ -71,7 +69,6 @@ export class Outcomes {
     },
   ) {
     this.#core = core
-    this.#days = daysOf(core.settings)
     this.#publish = publish
     this.#callers = callers
     this.#sentenceOf = sentenceOf
@@ -252,7 +249,7 @@ export class Outcomes {
     const hasLeft = hasAttachments(message)
       ? markByEnd(tx, message, progress)
       : progress.sentAt !== null
-    if (!hasLeft) releaseSlot(tx, message, this.#days.of(now))
+    if (!hasLeft) releaseSlot(tx, message, daysOf(this.#core.settings).of(now))
     else if (message.sentAt === null) confirmContact(tx, message, now)
     const saved = saveMessage(
       tx,
