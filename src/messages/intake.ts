@@ -183,7 +183,7 @@ export class Intake {
     this.#outcomes.applyWaitingChanges(tx, message, device.guid)
   }
 
-  /** The event of news, or the kind under which it is counted; `recorded` where it is neither. */
+  /** The event that announces the message, or the kind under which it is counted; `recorded` if neither. */
   #outcomeOf(
     line: Line,
     device: DeviceMessage,
@@ -321,12 +321,12 @@ function hasPendingFile({ attachments = [] }: DeviceMessage): boolean {
   return attachments.some(({ file }) => file.state === 'pending')
 }
 
-/** The kind of a message that is announced to nobody; null where it is announced. */
+/** The kind of a message that is announced to nobody; null if the message is announced. */
 function notRelayedKind(line: Line, { withheld, service }: DeviceMessage): NotRelayedKind | null {
   return withheld ?? (line.relaySms ? null : carrierKind(service))
 }
 
-/** True where the guid is that of another part than the one that stands for the whole message. */
+/** True if the guid belongs to another part than the part that stands for the whole message. */
 function isOtherPart(message: Outbound, guid: string): boolean {
   const { platformGuid } = message
   return hasAttachments(message) && platformGuid !== null && platformGuid !== guid
@@ -353,7 +353,7 @@ function unsettled(tx: Tx, id: MessageId): Outbound | null {
 }
 
 /**
- * True where the storage is at fault, not the event: a full disk, a group that was rolled back, a database
+ * True if the storage is at fault, not the event: a full disk, a group that was rolled back, a database
  * that is busy. Whatever else fails, fails for this event again and again.
  */
 function isPassing(error: unknown): boolean {

@@ -114,7 +114,7 @@ export class OptOuts {
     return resourceOf(optOut)
   }
 
-  /** Ends that of one line, or every one of the person. */
+  /** Ends the person's opt-out from one line, or all of the person's opt-outs. */
   async remove(written: string, line: string | undefined, origin: Origin): Promise<void> {
     const handle = handleIn(this.#core.db, written)
     await this.#core.writer.write((tx) => {

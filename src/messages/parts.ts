@@ -87,18 +87,18 @@ export function provenParts(tx: Tx, { id }: Outbound): SentParts {
   return attachmentsOf(tx, id).flatMap(({ id, isSent }) => (isSent === true ? id : []))
 }
 
-/** Marks these beside those that are proven already; of the rest `isSent` is null while nobody can say. */
+/** Marks these parts beside the proven ones; `isSent` is for the rest, and null while nobody can say. */
 export function markSent(tx: Tx, message: Outbound, sent: SentParts, isSent: boolean | null): void {
   markParts(tx, message.id, [...provenParts(tx, message), ...sent], isSent)
 }
 
-/** Marks by the end of the whole message. True where any of it has left. */
+/** Marks by the end of the whole message. True if any part of it has left. */
 export function markByEnd(tx: Tx, message: Outbound, { status, error, sentAt }: Progress): boolean {
   const hasFailed = status === 'failed' || status === 'expired'
   const proven = provenParts(tx, message)
   if (!hasFailed) markParts(tx, message.id, [], true)
   else if (message.sentAt === null) {
-    // Where none is proven although a part was sent, nobody can say which.
+    // If no part is proven although one was sent, nobody can say which.
     const isUnclear = error?.code === 'partly_sent' && proven.length === 0
     if (!isUnclear) markParts(tx, message.id, proven, false)
   } else if (message.text === '' && error?.code !== 'partly_sent') {
@@ -108,18 +108,18 @@ export function markByEnd(tx: Tx, message: Outbound, { status, error, sentAt }: 
   return sentAt !== null || proven.length > 0
 }
 
-/** The first parts are proven: those whose guids the device gives beside that of the last. */
+/** The first parts are proven: the device gives their guids beside the guid of the last part. */
 export function markFirst(tx: Tx, message: Outbound, count: number): void {
   markSent(tx, message, filesOf(tx, message).slice(0, count), null)
 }
 
-/** One of the other parts failed, and nobody can say which; the last is sent where it is a file. */
+/** One of the other parts failed, and nobody can say which; the last one is sent if it is a file. */
 export function markOtherFailed(tx: Tx, message: Outbound): void {
   const isLastSent = message.sentAt !== null && message.text === ''
   markParts(tx, message.id, isLastSent ? filesOf(tx, message).slice(-1) : [], null)
 }
 
-/** Remembers the guids of the other parts; true where the device has said already that one failed. */
+/** Remembers the guids of the other parts; true if the device has reported already that one failed. */
 export function rememberParts(tx: Tx, message: Outbound, guids: readonly string[]): boolean {
   let hasFailed = false
   for (const guid of guids) {

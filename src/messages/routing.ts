@@ -201,7 +201,7 @@ export class Routing {
     if (first !== undefined) throw notSupported(first, `No line can do this: ${first}.`)
   }
 
-  /** The line for a message that names none, `except` those that refused it. */
+  /** The line for a message that names none, `except` the lines that refused it. */
   choose(db: Db, message: Routable, except: readonly LineId[] = []): Route {
     const needs = needsOf({ extras: message.extras ?? null })
     const isEmail = message.handle.includes('@')
@@ -246,7 +246,7 @@ export class Routing {
     return route.route === 'full' || route.route === 'none' ? null : route
   }
 
-  /** The lines that the caller may use, of those that could send at all. */
+  /** The lines that the caller may use, of the lines that could send at all. */
   #usable(limit: LineLimit = null): readonly LineSnapshot[] {
     return this.#directory
       .lines()

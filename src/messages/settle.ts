@@ -188,7 +188,7 @@ export class Outcomes {
     return this.#applyWaiting(tx, named, report.guid)
   }
 
-  /** `accepted`: sent now, whatever came before; with its guid where the device gave one. */
+  /** `accepted`: sent now, whatever came before; with its guid if the device gave one. */
   accept(
     tx: Tx,
     message: Outbound,
@@ -223,7 +223,7 @@ export class Outcomes {
     return saved
   }
 
-  /** The approval is decided, or will never be: those that waited behind it are looked at again. */
+  /** The approval is decided, or will never be: messages that waited behind it are looked at again. */
   resolveApproval(tx: Tx, message: Outbound, decision: Decision): Outbound {
     const { extras } = message
     if (extras?.approval?.state !== 'pending') return message
