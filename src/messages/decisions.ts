@@ -44,12 +44,7 @@ export class Decisions {
 
   constructor(
     core: Core,
-    {
-      outcomes,
-      queue,
-      waitReason,
-      dispatchSignal,
-    }: {
+    given: {
       readonly outcomes: Outcomes
       readonly queue: MessageQueue
       readonly waitReason: WaitReason
@@ -57,10 +52,10 @@ export class Decisions {
     },
   ) {
     this.#core = core
-    this.#outcomes = outcomes
-    this.#queue = queue
-    this.#waitReason = waitReason
-    this.#dispatchSignal = dispatchSignal
+    this.#outcomes = given.outcomes
+    this.#queue = given.queue
+    this.#waitReason = given.waitReason
+    this.#dispatchSignal = given.dispatchSignal
   }
 
   /** The message may go, with `text` if that is given. */

@@ -44,13 +44,7 @@ export class Attempts {
 
   constructor(
     core: Core,
-    {
-      directory,
-      store,
-      mayLeave,
-      outcomes,
-      queue,
-    }: {
+    given: {
       readonly directory: LineDirectory
       readonly store: Pick<AttachmentStore, 'has' | 'pathOf'>
       /** False while the disk is nearly full or the relay stops: nothing may leave then. */
@@ -60,11 +54,11 @@ export class Attempts {
     },
   ) {
     this.#core = core
-    this.#directory = directory
-    this.#store = store
-    this.#mayLeave = mayLeave
-    this.#outcomes = outcomes
-    this.#queue = queue
+    this.#directory = given.directory
+    this.#store = given.store
+    this.#mayLeave = given.mayLeave
+    this.#outcomes = given.outcomes
+    this.#queue = given.queue
   }
 
   /**

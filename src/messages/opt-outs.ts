@@ -31,20 +31,16 @@ export class OptOuts {
 
   constructor(
     core: Core,
-    {
-      publish,
-      dispatchSignal,
-      outcomes,
-    }: {
+    given: {
       readonly publish: PublishUnplaced
       readonly dispatchSignal: Signal
       readonly outcomes: Outcomes
     },
   ) {
     this.#core = core
-    this.#publish = publish
-    this.#dispatchSignal = dispatchSignal
-    this.#outcomes = outcomes
+    this.#publish = given.publish
+    this.#dispatchSignal = given.dispatchSignal
+    this.#outcomes = given.outcomes
   }
 
   /** Records the keyword of a received message, for all lines. Any other text means nothing, and nothing does in a group. */

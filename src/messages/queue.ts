@@ -47,12 +47,7 @@ export class MessageQueue {
 
   constructor(
     core: Core,
-    {
-      directory,
-      callers,
-      routing,
-      outcomes,
-    }: {
+    given: {
       readonly directory: Pick<LineDirectory, 'find'>
       readonly callers: WaitingCallers
       readonly routing: Routing
@@ -61,10 +56,10 @@ export class MessageQueue {
   ) {
     this.#core = core
     this.#days = daysOf(core.settings)
-    this.#directory = directory
-    this.#callers = callers
-    this.#routing = routing
-    this.#outcomes = outcomes
+    this.#directory = given.directory
+    this.#callers = given.callers
+    this.#routing = given.routing
+    this.#outcomes = given.outcomes
   }
 
   /**

@@ -56,12 +56,7 @@ export class Outcomes {
 
   constructor(
     core: Core,
-    {
-      publish,
-      callers,
-      sentenceOf,
-      deviceChanges,
-    }: {
+    given: {
       readonly publish: Publish
       readonly callers: WaitingCallers
       readonly sentenceOf: SentenceOf
@@ -69,10 +64,10 @@ export class Outcomes {
     },
   ) {
     this.#core = core
-    this.#publish = publish
-    this.#callers = callers
-    this.#sentenceOf = sentenceOf
-    this.#deviceChanges = deviceChanges
+    this.#publish = given.publish
+    this.#callers = given.callers
+    this.#sentenceOf = given.sentenceOf
+    this.#deviceChanges = given.deviceChanges
   }
 
   /** The device has the message, or says something of it: `sent`, `delivered`, `read` or `failed`. */
