@@ -90,14 +90,15 @@ export function createApp(config: Config, parts: Partial<Parts> = {}): App {
   const runtime = openRuntime(config, parts)
   const life: Life = { phase: 'starting', listener: null }
   const tls = new TlsWatch(config, runtime, (pair) => life.listener?.renew(pair))
-  const listed = () => messages.lines.lines()
+  const listed = () => messaging.lines.lines()
   const { kinds, boxes, services } = createDevices(runtime, { config, parts, listed })
   const downloadUrl: DownloadUrl = (id, since) => attachments.downloadUrl(id, since)
   const start = { config, parts, life }
   const webhooks = createWebhookModule(runtime, start, downloadUrl)
   const attachments: Attachments = createAttachmentModule(runtime, webhooks, start)
   const below = { webhooks, kinds, boxes, attachments }
-  const messages = createMessageModule(runtime, below, start)
+  const messaging = createMessageModule(runtime, below, start)
+  const { lines, messages } = messaging
   const updates = createUpdateCheck({ ...webhooks, ...parts, ...runtime })
   const beside = { attachments, updates, folder: config.backupFolder }
   const maintenance = createMaintenance({ ...parts, ...runtime, ...beside })
@@ -107,11 +108,10 @@ export function createApp(config: Config, parts: Partial<Parts> = {}): App {
   const heartbeat = new Heartbeat({ ...runtime, isWell, beat: webhooks.get })
   const watches = [maintenance.clockWatch, maintenance.timetable, heartbeat, tls]
   runtime.health.includeRelay(runtime.disk, ...watches, attachments, updates, hostWatch(parts))
-  const modules = { ...below, config, life, messages, maintenance, updates, lastUsed, entry }
+  const modules = { ...below, config, life, messaging, maintenance, updates, lastUsed, entry }
   const http = createHttp(httpTools(runtime, modules))
-  const { lines, dispatch, callers } = messages
-  const queues = createQueueWatch(runtime, { webhooks, messages, kinds })
-  const own = [...runtime.services, lines, dispatch, webhooks.loop, queues, ...watches]
+  const queues = createQueueWatch(runtime, { webhooks, messaging, kinds })
+  const own = [...runtime.services, lines, messages.dispatch, webhooks.loop, queues, ...watches]
   const recorder = new Recorder({ ...runtime, lines })
   const inner = [recorder, lastUsed, ...createFollowers(runtime), healthWatch(runtime)]
   const loops = [...inner, ...own, ...services, ...(parts.companions ?? [])]
@@ -139,7 +139,7 @@ export function createApp(config: Config, parts: Partial<Parts> = {}): App {
     },
     async stop() {
       life.phase = 'stopping'
-      callers.stop()
+      messages.callers.stop()
       await Promise.all([life.listener?.stop(STOP_REQUESTS_MS), running?.stop()])
       runtime.close()
     },
@@ -199,6 +199,7 @@ function serverUrl({ publicUrl, port }: Config, life: Life): () => string {
 
 type WebhookModule = ReturnType<typeof createWebhookModule>
 
+/** The lines, and the messages that they carry. */
 function createMessageModule(
   runtime: Runtime,
   { webhooks, kinds, boxes, attachments }: Below,
@@ -245,7 +246,7 @@ function createMessageModule(
       writer.write((tx) => wakeLimited(tx, id, clock.now())).then(() => dispatchSignal.notify()),
     onDeleted: () => outcomes.failOrphans(),
   })
-  return { ...messages, lines, lineActions }
+  return { lines, lineActions, messages }
 }
 
 /** Loops that bring stored data up to date, in slices beside the relay. */
@@ -256,14 +257,14 @@ function createFollowers(runtime: Runtime) {
 /** Findings about messages and deliveries, for the health catalogue. */
 function createQueueWatch(
   runtime: Runtime,
-  { webhooks, messages, kinds }: Pick<Modules, 'webhooks' | 'messages' | 'kinds'>,
+  { webhooks, messaging, kinds }: Pick<Modules, 'webhooks' | 'messaging' | 'kinds'>,
 ): QueueWatch {
-  const lines = () => messages.lines.lines()
+  const lines = () => messaging.lines.lines()
   const ofLines = new LineFindings({
     ...runtime,
     lines,
     sentenceOf: kinds.sentenceOf,
-    practiceKinds: messages.lines.practiceKinds,
+    practiceKinds: messaging.lines.practiceKinds,
   })
   const troubledWebhooks = () => new Set(webhooks.loop.findings().map(({ key }) => key))
   const queues = new QueueWatch({ ...runtime, lines, troubledWebhooks })
@@ -301,7 +302,7 @@ type Below = {
 type Modules = Below & {
   readonly config: Config
   readonly life: Life
-  readonly messages: ReturnType<typeof createMessageModule>
+  readonly messaging: ReturnType<typeof createMessageModule>
   readonly maintenance: ReturnType<typeof createMaintenance>
   readonly updates: ReturnType<typeof createUpdateCheck>
   readonly lastUsed: LastUsed
@@ -311,7 +312,8 @@ type Modules = Below & {
 /** The API's actions, in its own terms. */
 function httpTools(runtime: Runtime, modules: Modules): HttpTools {
   const { db, metrics, settings } = runtime
-  const { config, life, kinds, boxes, webhooks, attachments, messages } = modules
+  const { config, life, kinds, boxes, webhooks, attachments } = modules
+  const { lines, lineActions, messages } = modules.messaging
   const { maintenance, updates, lastUsed, entry } = modules
   return {
     ...runtime,
@@ -326,7 +328,7 @@ function httpTools(runtime: Runtime, modules: Modules): HttpTools {
     kinds: kinds.kinds,
     actions: kinds.actions,
     sentenceOf: kinds.sentenceOf,
-    lines: messages.lineActions,
+    lines: lineActions,
     reading: messages.reading,
     decisions: messages.decisions,
     conversationChanges: messages.conversationChanges,
@@ -356,7 +358,7 @@ function httpTools(runtime: Runtime, modules: Modules): HttpTools {
     boxes: boxes.actions,
     setSnooze: createSnoozes(runtime),
     listBackups: () => listBackupResources(runtime.directory),
-    pictures: createPictures({ ...runtime, lines: messages.lines }),
+    pictures: createPictures({ ...runtime, lines }),
     about: () =>
       aboutResource({
         ...config,
