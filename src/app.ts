@@ -11,8 +11,6 @@ import type { Boxes } from './boxes/head.ts'
 import type { Config } from './config.ts'
 import { createDevices } from './devices.ts'
 import type { Origin } from './domain/audit.ts'
-import type { LineId } from './domain/ids.ts'
-import type { Line } from './domain/line.ts'
 import { groupedByBox } from './health/box-findings.ts'
 import { healthWatch, ofLine, ofRelay, ofWebhook } from './health/catalogue.ts'
 import { LineFindings, loopFinding } from './health/line-findings.ts'
@@ -34,14 +32,8 @@ import { createBackups } from './maintenance/backups.ts'
 import { Heartbeat } from './maintenance/heartbeat.ts'
 import { ClockWatch, createTimetable } from './maintenance/maintenance.ts'
 import { createRestoring } from './maintenance/restoring.ts'
-import { Dispatch } from './messages/dispatch.ts'
-import { createIntake } from './messages/intake.ts'
-import { waitReasonOf } from './messages/line-directory.ts'
-import { observeMessages, createReading } from './messages/message-service.ts'
-import { PersonFollower } from './messages/person-follower.ts'
-import { createSend } from './messages/send.ts'
-import { failOrphans, recoverMessages } from './messages/settle.ts'
-import { WaitingCallers } from './messages/waiting-callers.ts'
+import { PersonFollower } from './messages/merges.ts'
+import { createMessages, observeMessages } from './messages/messages.ts'
 import { createContacts } from './people/contacts.ts'
 import { SearchFollower } from './people/search-follower.ts'
 import { openRuntime, type Outside, type Runtime } from './runtime.ts'
@@ -90,24 +82,25 @@ export function createApp(config: Config, parts: Partial<Outside> = {}): App {
   const { core, disk, health, healthSignal } = runtime
   const life: Life = { phase: 'starting', listener: null }
   const tls = new TlsWatch(config, runtime, (pair) => life.listener?.renew(pair))
-  const listed = () => messages.lines.lines()
+  const listed = () => messaging.lines.lines()
   const { kinds, boxes, services } = createDevices(runtime, { config, parts, listed })
   const start = { config, parts, life }
   const network = createNetworkModule(runtime, start)
   const attachments = createAttachmentModule(runtime, network, start)
   const webhooks = createWebhookModule(runtime, { network, attachments }, start)
   const below = { webhooks, kinds, boxes, attachments }
-  const messages = createMessageModule(runtime, below, start)
+  const messaging = createMessageModule(runtime, below, start)
+  const { lines, messages } = messaging
   const maintenance = createMaintenance(runtime, { attachments, network }, start)
   const { updates, watches } = maintenance
   const access = createEntry(runtime, start)
   const lastUsed = new LastUsed(core)
   health.includeRelay(disk, ...watches, tls, attachments, updates, hostWatch(parts))
-  const modules = { ...below, config, life, messages, maintenance, lastUsed, access }
+  const modules = { ...below, config, life, messaging, maintenance, lastUsed, access }
   const http = createHttp(httpTools(runtime, modules))
-  const { lines, dispatch, callers } = messages
-  const queues = createQueueWatch(runtime, { webhooks, messages, kinds })
-  const own = [...runtime.services, lines, dispatch, webhooks.loop, queues, ...watches, tls]
+  const queues = createQueueWatch(runtime, { webhooks, messaging, kinds })
+  const loopsOfMessages = [lines, messages.dispatch, webhooks.loop, queues]
+  const own = [...runtime.services, ...loopsOfMessages, ...watches, tls]
   const recorder = new Recorder(core, { lines, metrics: runtime.metrics })
   const followers = [new SearchFollower(core, { disk }), new PersonFollower(core, { disk })]
   const inner = [recorder, lastUsed, ...followers, healthWatch(core, { health, healthSignal })]
@@ -125,8 +118,8 @@ export function createApp(config: Config, parts: Partial<Outside> = {}): App {
       const url = life.listener?.url ?? NOT_LISTENING
       if (mayServe !== undefined) life.phase = 'checking'
       if ((await mayServe) === false) return url
-      await Promise.all([recordVersion(runtime.core, VERSION), runtime.settings.keepFirst()])
-      const count = await recoverMessages(messages.tools)
+      await Promise.all([recordVersion(core, VERSION), core.settings.keepFirst()])
+      const count = await messages.outcomes.recover()
       if (count > 0) runtime.log.warn('messages are uncertain after a crash', { count })
       await access.applyLockedPassword()
       running = runServices(loops, runtime)
@@ -136,7 +129,7 @@ export function createApp(config: Config, parts: Partial<Outside> = {}): App {
     },
     async stop() {
       life.phase = 'stopping'
-      callers.stop()
+      messages.callers.stop()
       await Promise.all([life.listener?.stop(STOP_REQUESTS_MS), running?.stop()])
       runtime.close()
     },
@@ -216,18 +209,19 @@ function serverUrl({ publicUrl, port }: Config, life: Life): () => string {
   return () => publicUrl ?? life.listener?.localUrl ?? `http://127.0.0.1:${port}`
 }
 
+/** The lines, and the messages that they carry. */
 function createMessageModule(
   runtime: Runtime,
   { webhooks, kinds, boxes, attachments }: Below,
   { config, life }: Start,
 ) {
-  const { db, clock, writer, settings, disk, dispatchSignal, health } = runtime
+  const { core, db, clock, writer, disk, dispatchSignal, health } = runtime
   const lines: LineSupervisor = new LineSupervisor({
     ...runtime,
     kinds: kinds.kinds,
     drivers: boxes.drivers,
     boxes,
-    intake: (line, event) => intake(line, event),
+    intake: (line, event) => intake.take(line, event),
     loadUnfinished: (line) => unfinishedOf(db, line.id, { age: clock, files: runtime.store }),
   })
   lines.onChange((id) => {
@@ -235,55 +229,43 @@ function createMessageModule(
     runtime.healthSignal.notify()
     runtime.changes.publish([{ what: 'line', id }])
   })
-  const waitReason = (lineId: LineId) => waitReasonOf(lines, lineId, !disk.isLow)
-  const callers = new WaitingCallers({ clock, writer, waitReason })
-  const tools = {
-    ...runtime,
+  const messages = createMessages(core, {
+    directory: lines,
     publish: webhooks.publish,
     sentenceOf: kinds.sentenceOf,
-    callers,
-    waitReason,
-    directory: lines,
-    defaultWaitMs: config.sendWaitMs,
-    announcesDeviceMessages: () => settings.get('announce_device_messages'),
-    mayLeave: () => life.phase !== 'stopping' && !disk.isLow,
-    onLoop: (line: Line) => health.report(loopFinding(line)),
-    requireAccepting: () => disk.requireRoom(),
+    store: runtime.store,
     attachments,
-  }
-  const intake = createIntake(tools)
+    disk,
+    dispatchSignal,
+    isStopping: () => life.phase === 'stopping',
+    onLoop: (line) => health.report(loopFinding(line)),
+    waitMs: config.sendWaitMs,
+  })
+  const { intake, outcomes } = messages
   health.include(async () => {
     return groupedByBox(await lines.checkup(AbortSignal.timeout(CHECKUP_MS)), (box) =>
       boxes.nameOf(box),
     )
   })
   health.include(async () => kinds.findings().map((finding) => ofLine(finding, lines.lines())))
-  observeMessages(runtime.metrics, tools)
-  const dispatch = new Dispatch(tools)
-  return {
-    tools,
+  observeMessages(runtime.metrics, db, lines)
+  const lineActions = createLineActions({
+    ...runtime,
     lines,
-    callers,
-    dispatch,
-    send: createSend(tools),
-    reading: createReading(tools),
-    lineActions: createLineActions({
-      ...runtime,
-      lines,
-      onLimits: (id) =>
-        writer.write((tx) => wakeLimited(tx, id, clock.now())).then(() => dispatchSignal.notify()),
-      onDeleted: () => failOrphans(tools),
-    }),
-  }
+    onLimits: (id) =>
+      writer.write((tx) => wakeLimited(tx, id, clock.now())).then(() => dispatchSignal.notify()),
+    onDeleted: () => outcomes.failOrphans(),
+  })
+  return { lines, lineActions, messages }
 }
 
 /** Findings about messages and deliveries, for the health catalogue. */
 function createQueueWatch(
   runtime: Runtime,
-  { webhooks, messages, kinds }: Pick<Modules, 'webhooks' | 'messages' | 'kinds'>,
+  { webhooks, messaging, kinds }: Pick<Modules, 'webhooks' | 'messaging' | 'kinds'>,
 ): QueueWatch {
   const { core, days, disk, health, healthSignal } = runtime
-  const { lines } = messages
+  const { lines } = messaging
   const ofLines = new LineFindings(core, { lines, days, sentenceOf: kinds.sentenceOf })
   const queues = new QueueWatch(core, { healthSignal, disk, lines, webhooks: webhooks.queues })
   health.include(async () => [...ofLines.list(), ...queues.findings()])
@@ -315,7 +297,7 @@ type Below = {
 type Modules = Below & {
   readonly config: Config
   readonly life: Life
-  readonly messages: ReturnType<typeof createMessageModule>
+  readonly messaging: ReturnType<typeof createMessageModule>
   readonly maintenance: ReturnType<typeof createMaintenance>
   readonly lastUsed: LastUsed
   readonly access: Access
@@ -324,8 +306,8 @@ type Modules = Below & {
 /** The API's actions, in its own terms. */
 function httpTools(runtime: Runtime, modules: Modules): HttpTools {
   const { core, db, metrics, settings, health, healthSignal } = runtime
-  const { config, life, kinds, boxes, webhooks, attachments, messages } = modules
-  const { lastUsed, access } = modules
+  const { config, life, kinds, boxes, webhooks, attachments, lastUsed, access } = modules
+  const { lines, lineActions, messages } = modules.messaging
   const { backups, restoring, updates } = modules.maintenance
   return {
     ...runtime,
@@ -340,11 +322,13 @@ function httpTools(runtime: Runtime, modules: Modules): HttpTools {
     kinds: kinds.kinds,
     actions: kinds.actions,
     sentenceOf: kinds.sentenceOf,
-    lines: messages.lineActions,
-    messages: { ...messages.reading.messages, send: messages.send },
-    conversations: messages.reading.conversations,
-    contacts: createContacts(runtime.core),
-    ...messages.reading.beside,
+    lines: lineActions,
+    reading: messages.reading,
+    decisions: messages.decisions,
+    conversationChanges: messages.conversationChanges,
+    sender: messages.sender,
+    optOuts: messages.optOuts,
+    contacts: createContacts(core),
     webhooks: webhooks.actions,
     eventLog: webhooks.eventLog,
     attachments,
@@ -368,7 +352,7 @@ function httpTools(runtime: Runtime, modules: Modules): HttpTools {
     boxes: boxes.actions,
     setSnooze: createSnoozes(core, { health, healthSignal }),
     listBackups: backups.list,
-    charts: new Charts(core, { lines: messages.lines }),
+    charts: new Charts(core, { lines }),
     about: () =>
       aboutResource({
         ...config,

@@ -2,7 +2,8 @@
 
 import { CONTACTS } from '../api/operations/contacts.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
-import type { createReading } from '../messages/message-service.ts'
+import type { OptOuts } from '../messages/opt-outs.ts'
+import type { Reading } from '../messages/reading.ts'
 import type { Contacts } from '../people/contacts.ts'
 import { bind } from './bind.ts'
 import { bytesUpTo } from './body.ts'
@@ -54,9 +55,7 @@ function checkedQuery<Q extends string | undefined>(q: Q): Q {
   throw invalidRequest({ path: 'q', message })
 }
 
-export type OptOutTools = Pick<ReturnType<typeof createReading>['beside'], 'optOuts'>
-
-export function optOutBindings({ optOuts }: OptOutTools) {
+export function optOutBindings(optOuts: OptOuts) {
   return [
     bind(CONTACTS.listOptOuts, ({ request, query: { handle, ...page } }) =>
       optOuts.list({ handle: readHandle(handle), lines: linesOf(request) }, pageOfQuery(page)),
@@ -71,9 +70,7 @@ export function optOutBindings({ optOuts }: OptOutTools) {
   ]
 }
 
-export type SearchTools = Pick<ReturnType<typeof createReading>['beside'], 'search'>
-
-export function searchBindings({ search }: SearchTools) {
+export function searchBindings({ search }: Reading) {
   return [
     bind(CONTACTS.search, ({ request, query: { q, limit } }) => {
       if (q === undefined) throw invalidRequest({ path: 'q', message: 'is required' })

@@ -8,32 +8,25 @@ import type { PhoneLine } from '../api/phone-lines.ts'
 import { invalidRequest } from '../domain/errors.ts'
 import { grouped } from '../domain/number-words.ts'
 import type { LineKind } from '../lines/line-kind.ts'
-import type { createReading } from '../messages/message-service.ts'
+import type { Reading } from '../messages/reading.ts'
 import { bind } from './bind.ts'
-import type { ConversationActions } from './messages.ts'
 import type { PhoneLineActions } from './phone-lines.ts'
 import { readHandle } from './query.ts'
 import { contextOf } from './request-context.ts'
 import { respond } from './respond.ts'
 
-type Beside = ReturnType<typeof createReading>['beside']
-
-export type SendPreviews = Pick<Beside, 'previewSend' | 'attention' | 'times'>
-
-export function messageViewBindings({ attention, times }: Pick<Beside, 'attention' | 'times'>) {
+export function messageViewBindings({ attention, messages }: Reading) {
   return [
     bind(DASHBOARD.getAttention, () => attention()),
-    bind(DASHBOARD.getMessageTimes, ({ params }) => times(params.id)),
+    bind(DASHBOARD.getMessageTimes, ({ params }) => messages.times(params.id)),
   ]
 }
 
-type CostTools = Pick<Beside, 'previewSend'> & { readonly lines: Pick<PhoneLineActions, 'list'> }
-
-export function contactCostBindings({ lines, previewSend }: CostTools) {
+export function contactCostBindings({ previewSend }: Reading, lines: PhoneLineActions) {
   return [
     bind(DASHBOARD.getContactCost, ({ query }) => {
       const to = readHandle(query.to) ?? ''
-      const preview = previewSend({ to, lineId: query.phone_line_id ?? null })
+      const preview = previewSend(to, query.phone_line_id ?? null)
       const line = lines.list().find(({ id }) => id === preview.lineId)
       return contactCost(line ?? null, preview.knowsContact)
     }),
@@ -54,9 +47,7 @@ export function contactCost(line: PhoneLine | null, knowsContact: boolean): Cont
   return { before: 'New contact for ', name, after }
 }
 
-type UnreadTools = { readonly conversations: Pick<ConversationActions, 'countUnread'> }
-
-export function unreadBindings({ conversations }: UnreadTools) {
+export function unreadBindings({ conversations }: Reading) {
   return [bind(DASHBOARD.countUnread, () => ({ count: conversations.countUnread() }))]
 }
 

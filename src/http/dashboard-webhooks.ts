@@ -5,12 +5,12 @@ import type { Message } from '../api/messages.ts'
 import { DASHBOARD } from '../api/operations/dashboard.ts'
 import { RelayError } from '../domain/errors.ts'
 import type { DisabledReason } from '../domain/webhook.ts'
+import type { Reading } from '../messages/reading.ts'
 import { parseIsoTime } from '../system/iso-time.ts'
 import { hintFor } from '../webhooks/hints.ts'
 import type { TestInbox } from '../webhooks/test-inbox.ts'
 import { bind } from './bind.ts'
 import { type DeliveryActions, deliveryFilter } from './deliveries.ts'
-import type { MessageActions } from './messages.ts'
 import { pageOfQuery } from './query.ts'
 import type { WebhookActions } from './webhooks.ts'
 
@@ -104,7 +104,7 @@ export type SeenDeliveryTools = {
   readonly version: string
   readonly webhooks: Pick<WebhookActions, 'get'> &
     Pick<DeliveryActions, 'getDelivery' | 'describe' | 'getSentBody'>
-  readonly messages: Pick<MessageActions, 'get'>
+  readonly reading: Pick<Reading, 'messages'>
 }
 
 const CAUSES: Readonly<Record<string, string>> = {
@@ -151,9 +151,9 @@ function sentRequest(tools: SeenDeliveryTools, id: string): SentRequest {
 }
 
 /** Null where it is no longer kept. */
-function messageOf({ messages }: Pick<SeenDeliveryTools, 'messages'>, id: string): Message | null {
+function messageOf({ reading }: Pick<SeenDeliveryTools, 'reading'>, id: string): Message | null {
   try {
-    return messages.get(id)
+    return reading.messages.get(id)
   } catch (error) {
     if (error instanceof RelayError && error.code === 'not_found') return null
     throw error

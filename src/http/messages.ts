@@ -2,18 +2,15 @@ import type { QueryOf } from '../api/operation.ts'
 import { CONVERSATIONS } from '../api/operations/conversations.ts'
 import { MESSAGES } from '../api/operations/messages.ts'
 import { requirePermission, permissionsOf } from '../domain/permissions.ts'
-import type { Decider } from '../messages/approvals.ts'
-import type { ListFilter, createReading } from '../messages/message-service.ts'
+import type { ConversationChanges } from '../messages/conversations.ts'
+import type { Decider, Decisions } from '../messages/decisions.ts'
+import type { ListFilter, Reading } from '../messages/reading.ts'
 import { bind } from './bind.ts'
 import { answerWithFile } from './file-answer.ts'
 import { pageOfQuery, readHandle } from './query.ts'
 import { callerOf, linesOf, originOf } from './request-context.ts'
 
-type Reading = ReturnType<typeof createReading>
-
-export type MessageActions = Reading['messages']
-
-export function messageBindings(messages: MessageActions) {
+export function messageBindings({ messages }: Reading, decisions: Decisions) {
   return [
     bind(MESSAGES.listMessages, ({ request, query }) => {
       const page = messages.list(filterIn(request, query), pageOfQuery(query))
@@ -26,16 +23,16 @@ export function messageBindings(messages: MessageActions) {
       return isNamed ? messages.named(message) : message
     }),
     bind(MESSAGES.cancelMessage, ({ request, params }) =>
-      messages.cancel(params.id, deciderOf(request)),
+      decisions.cancel(params.id, deciderOf(request)),
     ),
     bind(MESSAGES.approveMessage, ({ request, params, body }) =>
-      messages.approve(params.id, body, deciderOf(request)),
+      decisions.approve(params.id, body, deciderOf(request)),
     ),
     bind(MESSAGES.denyMessage, ({ request, params, body }) =>
-      messages.deny(params.id, body, deciderOf(request)),
+      decisions.deny(params.id, body, deciderOf(request)),
     ),
     bind(MESSAGES.resolveMessage, ({ request, params, body }) =>
-      messages.resolve(params.id, body.status, deciderOf(request)),
+      decisions.resolve(params.id, body.status, deciderOf(request)),
     ),
   ]
 }
@@ -71,9 +68,7 @@ function filterIn(request: Request, query: QueryOf<typeof MESSAGES.listMessages>
   }
 }
 
-export type RecipientActions = Pick<Reading['beside'], 'recipient'>
-
-export function recipientBindings({ recipient }: RecipientActions) {
+export function recipientBindings({ recipient }: Reading) {
   return [
     bind(MESSAGES.getRecipient, ({ request, params }) =>
       recipient(params.handle, linesOf(request)),
@@ -81,9 +76,7 @@ export function recipientBindings({ recipient }: RecipientActions) {
   ]
 }
 
-export type ConversationActions = Reading['conversations']
-
-export function conversationBindings(conversations: ConversationActions) {
+export function conversationBindings({ conversations }: Reading, changes: ConversationChanges) {
   return [
     bind(CONVERSATIONS.listConversations, ({ request, query }) => {
       const filter = {
@@ -97,15 +90,15 @@ export function conversationBindings(conversations: ConversationActions) {
     }),
     bind(CONVERSATIONS.getConversation, ({ params }) => conversations.get(params.id)),
     bind(CONVERSATIONS.updateConversation, ({ params, body }) =>
-      conversations.patch(params.id, { isAutomationPaused: body.automation_paused }),
+      changes.pauseAutomation(params.id, body.automation_paused),
     ),
     bind(CONVERSATIONS.exportConversation, async ({ request, params, query: { format } }) => {
-      const texts = await conversations.export(params.id, format, originOf(request))
+      const texts = await changes.export(params.id, format, originOf(request))
       const type = format === 'csv' ? 'text/csv' : 'application/json'
       return answerWithFile(request, { name: `conversation.${format}`, type }, texts)
     }),
     bind(CONVERSATIONS.markConversationRead, ({ params, body }) =>
-      conversations.markRead(params.id, body.message_id),
+      changes.markRead(params.id, body.message_id),
     ),
   ]
 }

@@ -19,6 +19,7 @@ import { RelayError, invalidRequest } from '../domain/errors.ts'
 import { shownSetting } from '../domain/setting.ts'
 import type { SetSnooze } from '../health/snoozes.ts'
 import type { Restoring } from '../maintenance/restoring.ts'
+import type { ConversationChanges } from '../messages/conversations.ts'
 import type { BackupWish } from '../storage/backup.ts'
 import type { Settings } from '../storage/settings.ts'
 import type { Clock } from '../system/clock.ts'
@@ -28,7 +29,6 @@ import type { Random } from '../system/random.ts'
 import { bind } from './bind.ts'
 import { answerWithBytes, answerWithPieces } from './file-answer.ts'
 import { fileBodyOf } from './file-body.ts'
-import type { ConversationActions } from './messages.ts'
 import type { PhoneLineActions } from './phone-lines.ts'
 import { contextOf, originOf } from './request-context.ts'
 
@@ -50,14 +50,14 @@ export type ListBackups = () => readonly Backup[]
 
 type Tools = OwnerActions & {
   readonly lines: Pick<PhoneLineActions, 'adopt' | 'move'>
-  readonly conversations: Pick<ConversationActions, 'separate'>
+  readonly conversationChanges: Pick<ConversationChanges, 'separate'>
   /** Newest first. */
   readonly listBackups: ListBackups
   readonly setSnooze: SetSnooze
 }
 
 export function ownerBindings(tools: Tools) {
-  const { lines, conversations, settings, backUp, listBackups, setSnooze } = tools
+  const { lines, conversationChanges, settings, backUp, listBackups, setSnooze } = tools
   return [
     bind(OWNER.adoptPhoneLine, ({ request, params, body }) =>
       lines.adopt(params.id, body.from, originOf(request)),
@@ -66,7 +66,7 @@ export function ownerBindings(tools: Tools) {
       lines.move(params.id, body.to, originOf(request)),
     ),
     bind(OWNER.separateConversation, ({ request, params }) =>
-      conversations.separate(params.id, originOf(request)),
+      conversationChanges.separate(params.id, originOf(request)),
     ),
     bind(OWNER.listSettings, ({ request }) => ({
       data: settings.list().map((setting) => shownTo(setting, request)),

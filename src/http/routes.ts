@@ -16,6 +16,11 @@ import { permissionsOf, requirePermission } from '../domain/permissions.ts'
 import type { SetSnooze } from '../health/snoozes.ts'
 import type { CreatedKinds, DeviceCalls, LineKind } from '../lines/line-kind.ts'
 import type { Restoring } from '../maintenance/restoring.ts'
+import type { ConversationChanges } from '../messages/conversations.ts'
+import type { Decisions } from '../messages/decisions.ts'
+import type { OptOuts } from '../messages/opt-outs.ts'
+import type { Reading } from '../messages/reading.ts'
+import type { Sender } from '../messages/send.ts'
 import type { Charts } from '../stats/charts.ts'
 import type { Db } from '../storage/database.ts'
 import { isSeenBy } from '../storage/line-limits.ts'
@@ -24,14 +29,7 @@ import type { Random } from '../system/random.ts'
 import type { TestInbox } from '../webhooks/test-inbox.ts'
 import { attachmentBindings, linkRoutes } from './attachments.ts'
 import { type Attempt, type Binding, type Guard, routesOf } from './bind.ts'
-import {
-  type ContactTools,
-  type OptOutTools,
-  type SearchTools,
-  contactBindings,
-  optOutBindings,
-  searchBindings,
-} from './contacts.ts'
+import { type ContactTools, contactBindings, optOutBindings, searchBindings } from './contacts.ts'
 import { controlBindings, type ControlActions } from './control.ts'
 import { type BridgeActions, type KeyActions, bridgeBindings, keyBindings } from './credentials.ts'
 import { sessionBindings } from './dashboard-auth.ts'
@@ -40,7 +38,6 @@ import { dashboardHealthBindings } from './dashboard-health.ts'
 import { pageRoutes } from './dashboard-page.ts'
 import { requireRight } from './dashboard-rights.ts'
 import {
-  type SendPreviews,
   aboutBindings,
   contactCostBindings,
   messageViewBindings,
@@ -58,14 +55,7 @@ import { type EventTools, eventBindings } from './events.ts'
 import type { SchemeOptions } from './hosts.ts'
 import { guideRoutes } from './html-pages.ts'
 import { mcpRoutes } from './mcp.ts'
-import {
-  type ConversationActions,
-  type MessageActions,
-  type RecipientActions,
-  conversationBindings,
-  messageBindings,
-  recipientBindings,
-} from './messages.ts'
+import { conversationBindings, messageBindings, recipientBindings } from './messages.ts'
 import { openApiDocument } from './openapi.ts'
 import {
   boxBindings,
@@ -79,7 +69,7 @@ import {
 import { lineActionBindings, phoneLineBindings, type PhoneLineActions } from './phone-lines.ts'
 import { bridgeOf, callerOf, contextOf, viewerOf } from './request-context.ts'
 import { type FailureTools, answerToFailure, respond } from './respond.ts'
-import { type SendActions, sendBindings } from './sending.ts'
+import { sendBindings } from './sending.ts'
 import { type HealthActions, type ListAudit, auditBindings, healthBindings } from './service.ts'
 import { shortcutBindings } from './shortcuts.ts'
 import { chartBindings, statsBindings } from './stats.ts'
@@ -89,11 +79,7 @@ import { inboxRoutes, webhookBindings, type WebhookActions } from './webhooks.ts
 export type RouteTools = SchemeOptions &
   FailureTools &
   EventTools &
-  ContactTools &
-  OptOutTools &
-  SearchTools &
-  RecipientActions &
-  SendPreviews & {
+  ContactTools & {
     readonly version: string
     /** The address of the API for generated clients. */
     readonly serverUrl: () => string
@@ -106,11 +92,14 @@ export type RouteTools = SchemeOptions &
     readonly kinds: readonly LineKind[]
     readonly actions: CreatedKinds['actions']
     readonly lines: PhoneLineActions
-    readonly messages: MessageActions & SendActions
+    readonly reading: Reading
+    readonly decisions: Decisions
+    readonly conversationChanges: ConversationChanges
+    readonly sender: Sender
+    readonly optOuts: OptOuts
     /** Wait of a send without a preference. */
     readonly defaultWaitMs: number
     readonly sentenceOf: SentenceOf
-    readonly conversations: ConversationActions
     readonly webhooks: WebhookActions &
       DeliveryActions &
       ReplayActions & { readonly inbox: TestInbox }
@@ -172,9 +161,9 @@ export function dashboardRoutes(tools: RouteTools, streamsEnd: AbortSignal): Any
     ...sessionBindings(tools),
     ...aboutBindings(tools),
     ...dashboardHealthBindings(tools),
-    ...messageViewBindings(tools),
-    ...contactCostBindings(tools),
-    ...unreadBindings(tools),
+    ...messageViewBindings(tools.reading),
+    ...contactCostBindings(tools.reading, tools.lines),
+    ...unreadBindings(tools.reading),
     ...webhookViewBindings(tools),
     ...chartBindings(tools.charts),
     ...qrBindings(),
@@ -204,14 +193,14 @@ export function methodsAt(app: AnyElysia): (path: string) => readonly string[] {
 
 function apiBindings(tools: RouteTools, streamsEnd: AbortSignal): readonly Binding[] {
   return [
-    ...sendBindings({ ...tools, ...tools.messages }),
-    ...messageBindings(tools.messages),
+    ...sendBindings(tools),
+    ...messageBindings(tools.reading, tools.decisions),
     ...attachmentBindings(tools),
-    ...conversationBindings(tools.conversations),
-    ...recipientBindings(tools),
+    ...conversationBindings(tools.reading, tools.conversationChanges),
+    ...recipientBindings(tools.reading),
     ...contactBindings(tools),
-    ...optOutBindings(tools),
-    ...searchBindings(tools),
+    ...optOutBindings(tools.optOuts),
+    ...searchBindings(tools.reading),
     ...statsBindings(tools.charts),
     ...phoneLineBindings(tools.lines),
     ...lineActionBindings(tools),

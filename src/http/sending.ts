@@ -12,15 +12,17 @@ import { RelayError, invalidRequest } from '../domain/errors.ts'
 import type { Timestamp } from '../domain/ids.ts'
 import type { SentenceOf } from '../domain/message.ts'
 import { OPTED_OUT } from '../domain/opt-out.ts'
-import type { SendAnswer, SendRequest as MessageRequest, createSend } from '../messages/send.ts'
+import type { SendAnswer, SendRequest as MessageRequest, Sender } from '../messages/send.ts'
 import { parseIsoTime } from '../system/iso-time.ts'
 import { bind, checkedBy } from './bind.ts'
 import { callerOf, contextOf } from './request-context.ts'
 import { errorResponse, respond } from './respond.ts'
 
-export type SendActions = { readonly send: ReturnType<typeof createSend> }
-
-type Tools = SendActions & { readonly defaultWaitMs: number; readonly sentenceOf: SentenceOf }
+type Tools = {
+  readonly sender: Sender
+  readonly defaultWaitMs: number
+  readonly sentenceOf: SentenceOf
+}
 
 /** Idle time of a connection beyond the wait, and beyond that while files are fetched. */
 export const SILENCE_SECONDS = 10
@@ -55,7 +57,7 @@ function isTextAlone(body: object): boolean {
 }
 
 async function answerSend(
-  { send, defaultWaitMs, sentenceOf }: Tools,
+  { sender, defaultWaitMs, sentenceOf }: Tools,
   request: Request,
   content: ConversationSend,
   target: Pick<MessageRequest, 'to' | 'service' | 'lineId'>,
@@ -80,7 +82,7 @@ async function answerSend(
   }
   const source = caller.kind === 'key' ? 'api' : caller.kind
   const message = { ...target, ...parts, key, memberId, source } as const
-  const answer = await send({ ...message, idempotencyKey, waitMs })
+  const answer = await sender.send({ ...message, idempotencyKey, waitMs })
   return sendResponse(answer, { requestId, sentenceOf, isUrgent })
 }
 

@@ -1,4 +1,4 @@
-// The owner's address book. The table `contacts` is another thing: the bookkeeping of the daily limit.
+// The owner's address book.
 
 import type { Found } from '../api/paging.ts'
 import { CONTACT_FIELD_NAMES, type ContactFields } from '../domain/contact-fields.ts'
