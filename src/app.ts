@@ -21,11 +21,10 @@ import { LineFindings, loopFinding } from './health/line-findings.ts'
 import { QueueWatch } from './health/queue-watch.ts'
 import { createSnoozes } from './health/snoozes.ts'
 import { createUpdateCheck } from './hosting/update-check.ts'
-import { aboutResource } from './http/dashboard-views.ts'
-import { localName } from './http/hosts.ts'
+import { hostsOf, localName } from './http/hosts.ts'
 import { listenEverywhere, type Listener } from './http/listener.ts'
-import { createHttp, type Http, type HttpTools } from './http/server.ts'
-import { lifeOf } from './http/service.ts'
+import { createHttp, type Http } from './http/server.ts'
+import type { Phase } from './http/service.ts'
 import { TlsWatch } from './http/tls.ts'
 import { createCredentials, createFirstKey, keyFindings } from './keys/credentials.ts'
 import { LastUsed, createAuthenticate } from './keys/last-used.ts'
@@ -49,16 +48,10 @@ import { openRuntime, type Runtime, type Parts } from './runtime.ts'
 import { createPictures } from './stats/pictures.ts'
 import { Recorder } from './stats/recorder.ts'
 import { recordVersion } from './storage/about.ts'
-import { listAudit } from './storage/audit.ts'
 import { wakeLimited, unfinishedOf } from './storage/message-queue.ts'
 import { argon2id } from './system/hash.ts'
 import { isoTime } from './system/iso-time.ts'
-import {
-  addressRanges,
-  cachedLookup,
-  isOwnAddress,
-  systemLookup,
-} from './system/network-address.ts'
+import { cachedLookup, isOwnAddress, systemLookup } from './system/network-address.ts'
 import { runServices } from './system/service.ts'
 import { VERSION } from './system/version.ts'
 import type { DownloadUrl } from './webhooks/payload.ts'
@@ -116,7 +109,7 @@ export function createApp(config: Config, parts: Partial<Parts> = {}): App {
   const watches = [maintenance.clockWatch, maintenance.timetable, heartbeat, tls]
   runtime.health.includeRelay(runtime.disk, ...watches, attachments, updates, hostWatch(parts))
   const modules = { ...below, config, life, messages, maintenance, updates, lastUsed, entry }
-  const http = createHttp(httpTools(runtime, modules))
+  const http = createHttpModule(runtime, modules)
   const { lines, dispatch, callers } = messages
   const queues = createQueueWatch(runtime, { webhooks, messages, kinds })
   const own = [...runtime.services, lines, dispatch, webhooks.loop, queues, ...watches]
@@ -159,7 +152,7 @@ function hostWatch({ checkHost = async () => [] }: Partial<Parts>) {
   return { findings: () => checkHost(AbortSignal.timeout(CHECKUP_MS)) }
 }
 
-type Life = { phase: ReturnType<HttpTools['health']['life']['phase']>; listener: Listener | null }
+type Life = { phase: Phase; listener: Listener | null }
 
 type Start = { readonly config: Config; readonly parts: Partial<Parts>; readonly life: Life }
 
@@ -328,60 +321,43 @@ type Modules = Below & {
   readonly entry: ReturnType<typeof createEntry>
 }
 
-/** The API's actions, in its own terms. */
-function httpTools(runtime: Runtime, modules: Modules): HttpTools {
-  const { db, metrics, settings } = runtime
+/** Everything that answers requests. */
+function createHttpModule(runtime: Runtime, modules: Modules): Http {
+  const { core, days, directory, disk, doubtSignal, health, metrics, options, recent } = runtime
   const { config, life, kinds, boxes, webhooks, attachments, messages } = modules
   const { maintenance, updates, lastUsed, entry } = modules
-  return {
-    ...runtime,
-    version: VERSION,
-    defaultWaitMs: config.sendWaitMs,
-    hosts: { hostname: hostname(), publicUrl: config.publicUrl, isOwnAddress },
-    serverUrl: serverUrl(config, life),
-    isTrustedProxy: addressRanges(config.trustedProxies),
-    authenticate: createAuthenticate({ ...runtime, lastUsed }),
-    ...createCredentials({ ...runtime, lastUsed }),
-    bridge: kinds.calls,
-    kinds: kinds.kinds,
-    actions: kinds.actions,
-    sentenceOf: kinds.sentenceOf,
-    lines: messages.lineActions,
-    messages: { ...messages.reading.messages, send: messages.send },
-    conversations: messages.reading.conversations,
-    contacts: createContacts(runtime),
-    ...messages.reading.beside,
-    webhooks: webhooks.actions,
-    eventLog: webhooks.eventLog,
+  return createHttp(core, {
+    access: entry.access,
+    address: () => life.listener?.url ?? NOT_LISTENING,
     attachments,
-    health: {
-      life: lifeOf(life, runtime.disk),
-      metrics,
-      isMetricsOpen: () => settings.get('open_metrics'),
-      findings: () => runtime.health.list(),
-    },
-    control: {
-      reports: kinds.reports,
-      settings,
-      options: runtime.options,
-      ...maintenance,
-      ...updates,
-      recentLog: () => runtime.recent.read(),
-      confirmHealthy: runtime.confirmHealthy,
-    },
-    restoring: maintenance.restoring,
-    listAudit: (filter, page) => listAudit(db, filter, page),
+    authenticate: createAuthenticate({ ...runtime, lastUsed }),
     boxes: boxes.actions,
-    setSnooze: createSnoozes(runtime),
-    listBackups: () => listBackupResources(runtime.directory),
+    config,
+    confirmHealthy: runtime.confirmHealthy,
+    contacts: createContacts(runtime),
+    createSetupLink: entry.createSetupLink,
+    credentials: createCredentials({ ...runtime, lastUsed }),
+    days,
+    disk,
+    doubtSignal,
+    eventLog: webhooks.eventLog,
+    health,
+    hosts: hostsOf(config),
+    kinds,
+    life,
+    lines: messages.lineActions,
+    linkOf: entry.linkOf,
+    listBackups: () => listBackupResources(directory),
+    maintenance,
+    metrics,
+    options,
     pictures: createPictures({ ...runtime, lines: messages.lines }),
-    about: () =>
-      aboutResource({
-        ...config,
-        version: VERSION,
-        address: life.listener?.url ?? NOT_LISTENING,
-        ...kinds,
-      }),
-    ...entry,
-  }
+    reading: messages.reading,
+    recent,
+    send: messages.send,
+    serverUrl: serverUrl(config, life),
+    setSnooze: createSnoozes(runtime),
+    updates,
+    webhooks: webhooks.actions,
+  })
 }

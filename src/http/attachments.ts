@@ -19,8 +19,6 @@ import { idempotencyKeyOf } from './sending.ts'
 import { isKnown } from './static-file.ts'
 import { pathSchema } from './typebox.ts'
 
-type Tools = { readonly attachments: Attachments }
-
 /** A phone on the move may be silent for a while. */
 const SILENCE_SECONDS = 60
 /** A variant is made first, behind others. */
@@ -34,7 +32,7 @@ const UPLOADS = {
 }
 const LINK_SECONDS_DEFAULT = 3_600
 
-export function attachmentBindings({ attachments }: Tools) {
+export function attachmentBindings(attachments: Attachments) {
   const slots = new CallerSlots(UPLOADS)
   return [
     bind(ATTACHMENTS.uploadAttachment, ({ request, query }) =>
@@ -57,7 +55,7 @@ export function attachmentBindings({ attachments }: Tools) {
 const TokenPath = Type.Object({ token: Type.String() })
 
 /** The bytes for the holder of a link. */
-export function linkRoutes({ attachments }: Tools) {
+export function linkRoutes(attachments: Attachments) {
   return new Elysia().get(
     '/a/:token',
     ({ request, params }) => {

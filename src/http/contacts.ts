@@ -2,15 +2,13 @@
 
 import { CONTACTS } from '../api/operations/contacts.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
-import type { createReading } from '../messages/message-service.ts'
 import type { Contacts } from '../people/contacts.ts'
 import { bind } from './bind.ts'
 import { bytesUpTo } from './body.ts'
 import { answerWithFile } from './file-answer.ts'
+import type { Reading } from './messages.ts'
 import { pageOfQuery, readHandle } from './query.ts'
 import { contextOf, linesOf, originOf } from './request-context.ts'
-
-export type ContactTools = { readonly contacts: Contacts }
 
 const FILE_BYTES_MAX = 10 * 1_024 * 1_024
 /** Time for a large file, and for a slow network. */
@@ -18,7 +16,7 @@ const IMPORT_SECONDS = 250
 
 const QUERY_LENGTH_MAX = 200
 
-export function contactBindings({ contacts }: ContactTools) {
+export function contactBindings(contacts: Contacts) {
   return [
     bind(CONTACTS.listContacts, ({ request, query: { q, tag, ...page } }) =>
       contacts.list({ q: checkedQuery(q), tag, lines: linesOf(request) }, pageOfQuery(page)),
@@ -56,9 +54,7 @@ function checkedQuery<Q extends string | undefined>(q: Q): Q {
   throw invalidRequest({ path: 'q', message })
 }
 
-export type OptOutTools = Pick<ReturnType<typeof createReading>['beside'], 'optOuts'>
-
-export function optOutBindings({ optOuts }: OptOutTools) {
+export function optOutBindings({ optOuts }: Reading['beside']) {
   return [
     bind(CONTACTS.listOptOuts, ({ request, query: { handle, ...page } }) =>
       optOuts.list({ handle: readHandle(handle), lines: linesOf(request) }, pageOfQuery(page)),
@@ -73,9 +69,7 @@ export function optOutBindings({ optOuts }: OptOutTools) {
   ]
 }
 
-export type SearchTools = Pick<ReturnType<typeof createReading>['beside'], 'search'>
-
-export function searchBindings({ search }: SearchTools) {
+export function searchBindings({ search }: Reading['beside']) {
   return [
     bind(CONTACTS.search, ({ request, query: { q, limit } }) => {
       if (q === undefined) throw invalidRequest({ path: 'q', message: 'is required' })

@@ -6,11 +6,9 @@ import { bind } from './bind.ts'
 import { pageOfQuery } from './query.ts'
 import { callerOf, originOf } from './request-context.ts'
 
-type Credentials = ReturnType<typeof createCredentials>
-export type KeyActions = Credentials['keys']
-export type BridgeActions = Credentials['bridges']
+export type Credentials = ReturnType<typeof createCredentials>
 
-export function keyBindings(keys: KeyActions) {
+export function keyBindings({ keys }: Credentials) {
   return [
     bind(KEYS.createKey, ({ request, body }) =>
       keys.create(body, callerOf(request), originOf(request)),
@@ -23,7 +21,7 @@ export function keyBindings(keys: KeyActions) {
   ]
 }
 
-export function bridgeBindings(bridges: BridgeActions) {
+export function bridgeBindings({ bridges }: Credentials) {
   return [
     bind(BRIDGES.listBridges, ({ query }) => bridges.list(pageOfQuery(query))),
     bind(BRIDGES.createBridge, ({ request, body: { phone_number: number, label = null } }) =>

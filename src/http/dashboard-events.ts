@@ -2,6 +2,7 @@
 
 import type { DashboardSessions } from '../access/sessions.ts'
 import { DASHBOARD } from '../api/operations/dashboard.ts'
+import type { Core } from '../storage/core.ts'
 import type { Change, ChangeFeed, PublishedChange } from '../system/change-feed.ts'
 import type { Clock } from '../system/clock.ts'
 import { Signal } from '../system/signal.ts'
@@ -10,14 +11,6 @@ import { CallerSlots } from './caller-slots.ts'
 import { HEARTBEAT_MS, STREAM_HEADERS } from './events.ts'
 import { contextOf, sessionOf } from './request-context.ts'
 import { respond, streamOf } from './respond.ts'
-
-export type DashboardEventTools = {
-  readonly changes: ChangeFeed
-  readonly clock: Clock
-  /** Streams end with their session. */
-  readonly sessions: Pick<DashboardSessions, 'isOpen' | 'endOf'>
-  readonly streamsEnd: AbortSignal
-}
 
 /** Delay after which a browser that lost the stream reconnects. */
 const RETRY_MS = 1_000
@@ -28,8 +21,17 @@ const PAGES_OF_MEMBERS = { ofAll: 100, ofOne: 10, retryAfterSeconds: 10, of: OPE
 
 const STILL_HERE = ': still here\n\n'
 
-export function dashboardEventBindings(tools: DashboardEventTools) {
-  const { changes, clock, sessions, streamsEnd } = tools
+export function dashboardEventBindings(
+  { changes, clock }: Core,
+  {
+    sessions,
+    streamsEnd,
+  }: {
+    /** Streams end with their session. */
+    readonly sessions: Pick<DashboardSessions, 'isOpen' | 'endOf'>
+    readonly streamsEnd: AbortSignal
+  },
+) {
   const ownersSlots = new CallerSlots(PAGES_OF_OWNER)
   const membersSlots = new CallerSlots(PAGES_OF_MEMBERS)
   return [
@@ -57,7 +59,9 @@ export function dashboardEventBindings(tools: DashboardEventTools) {
   ]
 }
 
-type Watch = Pick<DashboardEventTools, 'changes' | 'clock'> & {
+type Watch = {
+  readonly changes: ChangeFeed
+  readonly clock: Clock
   readonly signal: AbortSignal
   /** Position of the watcher; null before its first read. */
   readonly position: string | null
@@ -93,7 +97,7 @@ async function* changeEvents(watch: Watch): AsyncGenerator<string, undefined> {
   return undefined
 }
 
-/** The changes that may be known; a heartbeat where none may. */
+/** The changes that the watcher may know of; a heartbeat if there are none. */
 function shownEvents(changed: readonly PublishedChange[], isShown: Watch['isShown']): string {
   const shown = changed.filter(({ change }) => isShown(change))
   return shown.length === 0 ? STILL_HERE : shown.map(changeEvent).join('')

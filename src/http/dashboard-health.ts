@@ -11,20 +11,12 @@ import { OFFLINE_REASONS, isReady } from '../domain/line.ts'
 import { countWords } from '../domain/number-words.ts'
 import { webhookStateOf } from '../domain/webhook-state.ts'
 import { guideOf } from '../guides/finding-guides.ts'
+import type { HealthCatalogue } from '../health/catalogue.ts'
 import { findingsIn, findingTrees, isAt } from '../health/causes.ts'
-import type { ChecklistStep, LineKind } from '../lines/line-kind.ts'
+import type { ChecklistStep, CreatedKinds, LineKind } from '../lines/line-kind.ts'
 import { bind } from './bind.ts'
-import type { PhoneLineActions } from './phone-lines.ts'
-import type { HealthActions } from './service.ts'
+import type { LineActions } from './phone-lines.ts'
 import type { WebhookActions } from './webhooks.ts'
-
-type Tools = {
-  readonly kinds: readonly LineKind[]
-  readonly lines: Pick<PhoneLineActions, 'list'>
-  readonly webhooks: Pick<WebhookActions, 'list'>
-  readonly health: Pick<HealthActions, 'findings'>
-  readonly days: Days
-}
 
 type Known = {
   readonly lines: readonly PhoneLine[]
@@ -36,15 +28,27 @@ type Known = {
 const WEBHOOKS_MAX = 200
 
 /** For signed-in browsers. Both answer once the devices have answered. */
-export function dashboardHealthBindings({ kinds, lines, webhooks, health, days }: Tools) {
+export function dashboardHealthBindings({
+  kinds: { kinds },
+  lines,
+  webhooks,
+  health,
+  days,
+}: {
+  readonly kinds: CreatedKinds
+  readonly lines: LineActions
+  readonly webhooks: WebhookActions
+  readonly health: HealthCatalogue
+  readonly days: Days
+}) {
   return [
     bind(DASHBOARD.getRelayState, async () => {
-      const findings = await health.findings()
+      const findings = await health.list()
       const { data } = webhooks.list({ limit: WEBHOOKS_MAX, cursor: null })
       return relayState({ lines: lines.list(), webhooks: data, findings })
     }),
     bind(DASHBOARD.listChecks, async () => {
-      const findings = await health.findings()
+      const findings = await health.list()
       const needsOf = ({ driver }: PhoneLine) =>
         kinds.find(({ name }) => name === driver) ?? NO_NEEDS
       const reset = days.midnight()

@@ -2,38 +2,36 @@
 
 import { encode } from 'uqr'
 
-import type { About, ContactCost, KindInfo } from '../api/dashboard.ts'
+import type { ContactCost, KindInfo } from '../api/dashboard.ts'
 import { DASHBOARD } from '../api/operations/dashboard.ts'
 import type { PhoneLine } from '../api/phone-lines.ts'
+import type { Config } from '../config.ts'
 import { invalidRequest } from '../domain/errors.ts'
 import { grouped } from '../domain/number-words.ts'
-import type { LineKind } from '../lines/line-kind.ts'
-import type { createReading } from '../messages/message-service.ts'
+import type { CreatedKinds, LineKind } from '../lines/line-kind.ts'
+import { VERSION } from '../system/version.ts'
 import { bind } from './bind.ts'
-import type { ConversationActions } from './messages.ts'
-import type { PhoneLineActions } from './phone-lines.ts'
+import type { Reading } from './messages.ts'
+import type { LineActions } from './phone-lines.ts'
 import { readHandle } from './query.ts'
 import { contextOf } from './request-context.ts'
 import { respond } from './respond.ts'
 
-type Beside = ReturnType<typeof createReading>['beside']
-
-export type SendPreviews = Pick<Beside, 'previewSend' | 'attention' | 'times'>
-
-export function messageViewBindings({ attention, times }: Pick<Beside, 'attention' | 'times'>) {
+export function messageViewBindings({
+  reading,
+  lines,
+}: {
+  readonly reading: Reading
+  readonly lines: LineActions
+}) {
+  const { conversations, beside } = reading
   return [
-    bind(DASHBOARD.getAttention, () => attention()),
-    bind(DASHBOARD.getMessageTimes, ({ params }) => times(params.id)),
-  ]
-}
-
-type CostTools = Pick<Beside, 'previewSend'> & { readonly lines: Pick<PhoneLineActions, 'list'> }
-
-export function contactCostBindings({ lines, previewSend }: CostTools) {
-  return [
+    bind(DASHBOARD.getAttention, () => beside.attention()),
+    bind(DASHBOARD.countUnread, () => ({ count: conversations.countUnread() })),
+    bind(DASHBOARD.getMessageTimes, ({ params }) => beside.times(params.id)),
     bind(DASHBOARD.getContactCost, ({ query }) => {
       const to = readHandle(query.to) ?? ''
-      const preview = previewSend({ to, lineId: query.phone_line_id ?? null })
+      const preview = beside.previewSend({ to, lineId: query.phone_line_id ?? null })
       const line = lines.list().find(({ id }) => id === preview.lineId)
       return contactCost(line ?? null, preview.knowsContact)
     }),
@@ -54,40 +52,28 @@ export function contactCost(line: PhoneLine | null, knowsContact: boolean): Cont
   return { before: 'New contact for ', name, after }
 }
 
-type UnreadTools = { readonly conversations: Pick<ConversationActions, 'countUnread'> }
-
-export function unreadBindings({ conversations }: UnreadTools) {
-  return [bind(DASHBOARD.countUnread, () => ({ count: conversations.countUnread() }))]
-}
-
-type Start = {
-  readonly version: string
-  readonly address: string
-  readonly drivers: readonly { readonly kind: string }[]
-  readonly kinds: readonly LineKind[]
-  readonly dataDir: string
-  readonly publicUrl: string | null
-  readonly trustedProxies: readonly string[]
-  readonly backupFolder: string | null
-  readonly adminPassword: string | null
-}
-
-export function aboutBindings({ about }: { readonly about: () => About }) {
-  return [bind(DASHBOARD.getAbout, () => about())]
-}
-
-export function aboutResource(start: Start): About {
-  return {
-    version: start.version,
-    data_directory: start.dataDir,
-    address: start.address,
-    public_url: start.publicUrl,
-    trusted_proxies: start.trustedProxies,
-    backup_folder: start.backupFolder,
-    is_password_locked: start.adminPassword !== null,
-    drivers: start.drivers.map(({ kind }) => kind),
-    kinds: start.kinds.map(kindInfo),
-  }
+export function aboutBindings({
+  config,
+  kinds: { drivers, kinds },
+  address,
+}: {
+  readonly config: Config
+  readonly kinds: CreatedKinds
+  readonly address: () => string
+}) {
+  return [
+    bind(DASHBOARD.getAbout, () => ({
+      version: VERSION,
+      data_directory: config.dataDir,
+      address: address(),
+      public_url: config.publicUrl,
+      trusted_proxies: config.trustedProxies,
+      backup_folder: config.backupFolder,
+      is_password_locked: config.adminPassword !== null,
+      drivers: drivers.map(({ kind }) => kind),
+      kinds: kinds.map(kindInfo),
+    })),
+  ]
 }
 
 export function kindInfo(kind: LineKind): KindInfo {

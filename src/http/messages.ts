@@ -9,11 +9,10 @@ import { answerWithFile } from './file-answer.ts'
 import { pageOfQuery, readHandle } from './query.ts'
 import { callerOf, linesOf, originOf } from './request-context.ts'
 
-type Reading = ReturnType<typeof createReading>
+export type Reading = ReturnType<typeof createReading>
+export type Messages = Reading['messages']
 
-export type MessageActions = Reading['messages']
-
-export function messageBindings(messages: MessageActions) {
+export function messageBindings(messages: Messages) {
   return [
     bind(MESSAGES.listMessages, ({ request, query }) => {
       const page = messages.list(filterIn(request, query), pageOfQuery(query))
@@ -71,9 +70,7 @@ function filterIn(request: Request, query: QueryOf<typeof MESSAGES.listMessages>
   }
 }
 
-export type RecipientActions = Pick<Reading['beside'], 'recipient'>
-
-export function recipientBindings({ recipient }: RecipientActions) {
+export function recipientBindings({ recipient }: Reading['beside']) {
   return [
     bind(MESSAGES.getRecipient, ({ request, params }) =>
       recipient(params.handle, linesOf(request)),
@@ -81,9 +78,7 @@ export function recipientBindings({ recipient }: RecipientActions) {
   ]
 }
 
-export type ConversationActions = Reading['conversations']
-
-export function conversationBindings(conversations: ConversationActions) {
+export function conversationBindings(conversations: Reading['conversations']) {
   return [
     bind(CONVERSATIONS.listConversations, ({ request, query }) => {
       const filter = {

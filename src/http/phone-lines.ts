@@ -13,9 +13,9 @@ import { bind, checkedByType } from './bind.ts'
 import { pageOfQuery } from './query.ts'
 import { linesOf, originOf } from './request-context.ts'
 
-export type PhoneLineActions = ReturnType<typeof createLineActions>
+export type LineActions = ReturnType<typeof createLineActions>
 
-export function phoneLineBindings(lines: PhoneLineActions) {
+export function phoneLineBindings(lines: LineActions) {
   return [
     bind(PHONE_LINES.listPhoneLines, ({ request, query }) => {
       const seen = lines.list().filter(({ id }) => includesLine(linesOf(request), id))
@@ -60,16 +60,17 @@ function pageOfLines(lines: readonly PhoneLine[], { limit, cursor }: PageRequest
   return { data, has_more: hasMore, next_cursor: next }
 }
 
-type ActionTools = {
-  readonly lines: Pick<PhoneLineActions, 'list'>
-  readonly actions: CreatedKinds['actions']
-}
-
 type Action = CreatedKinds['actions'][number]
 
 /** Operations that kinds of lines bring along, each for an act on one of their lines. */
-export function lineActionBindings({ lines, actions }: ActionTools) {
-  return actions.map((action) => {
+export function lineActionBindings({
+  lines,
+  kinds,
+}: {
+  readonly lines: LineActions
+  readonly kinds: CreatedKinds
+}) {
+  return kinds.actions.map((action) => {
     const { kind, name, bodies, run } = action
     const title = `${action.id.charAt(0).toUpperCase()}${action.id.slice(1)}Request`
     const row = rowOf(action, title)

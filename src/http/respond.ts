@@ -86,12 +86,6 @@ export function errorResponse(
   })
 }
 
-export type FailureTools = {
-  readonly log: Log
-  /** Notified at unknown errors: the database may be to blame. */
-  readonly doubtSignal: Signal
-}
-
 /** The client closed the connection in the middle of its request. */
 export class HungUpError extends Error {
   override readonly name = 'HungUpError'
@@ -104,7 +98,14 @@ const HUNG_UP_STATUS = 499
 export function answerToFailure(
   thrown: unknown,
   requestId: string,
-  { log, doubtSignal }: FailureTools,
+  {
+    log,
+    doubtSignal,
+  }: {
+    readonly log: Log
+    /** Notified at unknown errors: the database may be to blame. */
+    readonly doubtSignal: Signal
+  },
 ): Response {
   const error = unwrapped(thrown)
   if (error instanceof HungUpError) return respond(null, { status: HUNG_UP_STATUS, requestId })

@@ -1,151 +1,132 @@
-// All routes, and the methods of a path where no route fits.
+// All routes, and the methods that a path has.
 
 import { Elysia, type AnyElysia } from 'elysia'
 
 import type { Access } from '../access/access.ts'
-import type { About } from '../api/dashboard.ts'
 import type { Operation } from '../api/operation.ts'
-import type { Backup, SetupLink } from '../api/owner.ts'
+import type { OptionRow, SetupLink } from '../api/owner.ts'
 import type { Attachments } from '../attachments/attachments.ts'
 import type { BoxActions } from '../boxes/admin.ts'
+import type { Config } from '../config.ts'
 import type { Origin } from '../domain/audit.ts'
 import type { Days } from '../domain/days.ts'
 import { RelayError } from '../domain/errors.ts'
-import type { SentenceOf } from '../domain/message.ts'
 import { permissionsOf, requirePermission } from '../domain/permissions.ts'
+import type { HealthCatalogue } from '../health/catalogue.ts'
 import type { SetSnooze } from '../health/snoozes.ts'
-import type { CreatedKinds, DeviceCalls, LineKind } from '../lines/line-kind.ts'
-import type { Restoring } from '../maintenance/restoring.ts'
+import type { createUpdateCheck } from '../hosting/update-check.ts'
+import type { Authenticate } from '../keys/last-used.ts'
+import type { CreatedKinds } from '../lines/line-kind.ts'
+import type { DiskWatch } from '../maintenance/storage-watch.ts'
+import type { Contacts } from '../people/contacts.ts'
+import type { Core } from '../storage/core.ts'
 import type { Db } from '../storage/database.ts'
 import { isSeenBy } from '../storage/line-limits.ts'
-import type { ChangeFeed } from '../system/change-feed.ts'
-import type { Random } from '../system/random.ts'
-import type { TestInbox } from '../webhooks/test-inbox.ts'
+import type { RecentLines } from '../system/log.ts'
+import type { Metrics } from '../system/metrics.ts'
+import type { Signal } from '../system/signal.ts'
+import type { EventLog } from '../webhooks/event-log.ts'
 import { attachmentBindings, linkRoutes } from './attachments.ts'
 import { type Attempt, type Binding, type Guard, routesOf } from './bind.ts'
-import {
-  type ContactTools,
-  type OptOutTools,
-  type SearchTools,
-  contactBindings,
-  optOutBindings,
-  searchBindings,
-} from './contacts.ts'
-import { controlBindings, type ControlActions } from './control.ts'
-import { type BridgeActions, type KeyActions, bridgeBindings, keyBindings } from './credentials.ts'
+import { contactBindings, optOutBindings, searchBindings } from './contacts.ts'
+import { controlBindings } from './control.ts'
+import { type Credentials, bridgeBindings, keyBindings } from './credentials.ts'
 import { sessionBindings } from './dashboard-auth.ts'
 import { dashboardEventBindings } from './dashboard-events.ts'
 import { dashboardHealthBindings } from './dashboard-health.ts'
 import { pageRoutes } from './dashboard-page.ts'
-import { requireRight } from './dashboard-rights.ts'
-import {
-  type SendPreviews,
-  aboutBindings,
-  contactCostBindings,
-  messageViewBindings,
-  qrBindings,
-  unreadBindings,
-} from './dashboard-views.ts'
+import { sessionGuard } from './dashboard-rights.ts'
+import { aboutBindings, messageViewBindings, qrBindings } from './dashboard-views.ts'
 import { webhookViewBindings } from './dashboard-webhooks.ts'
-import {
-  type DeliveryActions,
-  type ReplayActions,
-  deliveryBindings,
-  replayBindings,
-} from './deliveries.ts'
-import { type EventTools, eventBindings } from './events.ts'
-import type { SchemeOptions } from './hosts.ts'
+import { deliveryBindings, replayBindings } from './deliveries.ts'
+import { eventBindings } from './events.ts'
+import type { Hosts } from './hosts.ts'
 import { guideRoutes } from './html-pages.ts'
 import { mcpRoutes } from './mcp.ts'
 import {
-  type ConversationActions,
-  type MessageActions,
-  type RecipientActions,
+  type Reading,
   conversationBindings,
   messageBindings,
   recipientBindings,
 } from './messages.ts'
 import { openApiDocument } from './openapi.ts'
 import {
+  type LinkOf,
+  type ListBackups,
+  type Maintenance,
+  backupBindings,
   boxBindings,
   downloadBindings,
-  type LinkOf,
   memberBindings,
   ownerBindings,
   restoreBindings,
   rolloutBindings,
 } from './owner-routes.ts'
-import { lineActionBindings, phoneLineBindings, type PhoneLineActions } from './phone-lines.ts'
+import { type LineActions, lineActionBindings, phoneLineBindings } from './phone-lines.ts'
 import { bridgeOf, callerOf, contextOf, viewerOf } from './request-context.ts'
-import { type FailureTools, answerToFailure, respond } from './respond.ts'
-import { type SendActions, sendBindings } from './sending.ts'
-import { type HealthActions, type ListAudit, auditBindings, healthBindings } from './service.ts'
+import { answerToFailure, respond } from './respond.ts'
+import { type Send, sendBindings } from './sending.ts'
+import { type Life, auditBindings, healthBindings } from './service.ts'
 import { shortcutBindings } from './shortcuts.ts'
 import { type Pictures, pictureBindings, statsBindings } from './stats.ts'
 import { swaggerRoutes } from './swagger.ts'
-import { inboxRoutes, webhookBindings, type WebhookActions } from './webhooks.ts'
+import { type WebhookActions, inboxRoutes, webhookBindings } from './webhooks.ts'
 
-export type RouteTools = SchemeOptions &
-  FailureTools &
-  EventTools &
-  ContactTools &
-  OptOutTools &
-  SearchTools &
-  RecipientActions &
-  SendPreviews & {
-    readonly version: string
-    /** The address of the API for generated clients. */
-    readonly serverUrl: () => string
-    readonly db: Db
-    readonly random: Random
-    readonly keys: KeyActions
-    readonly bridges: BridgeActions
-    /** The lines of iPhones whose shortcuts call. */
-    readonly bridge: DeviceCalls
-    readonly kinds: readonly LineKind[]
-    readonly actions: CreatedKinds['actions']
-    readonly lines: PhoneLineActions
-    readonly messages: MessageActions & SendActions
-    /** Wait of a send without a preference. */
-    readonly defaultWaitMs: number
-    readonly sentenceOf: SentenceOf
-    readonly conversations: ConversationActions
-    readonly webhooks: WebhookActions &
-      DeliveryActions &
-      ReplayActions & { readonly inbox: TestInbox }
-    readonly attachments: Attachments
-    readonly listAudit: ListAudit
-    readonly health: HealthActions
-    readonly control: ControlActions
-    readonly restoring: Restoring
-    /** Back-ups of the data directory, newest first. */
-    readonly listBackups: () => readonly Backup[]
-    readonly setSnooze: SetSnooze
-    readonly access: Access
-    readonly createSetupLink: (origin: Origin) => Promise<SetupLink>
-    readonly linkOf: LinkOf
-    readonly changes: ChangeFeed
-    readonly about: () => About
-    readonly pictures: Pictures
-    readonly days: Days
-    readonly boxes: BoxActions
-  }
+/** What HTTP serves of a relay: its modules by name, and facts about this start. */
+export type Relay = {
+  readonly access: Access
+  /** The address that the relay listens on. */
+  readonly address: () => string
+  readonly attachments: Attachments
+  readonly authenticate: Authenticate
+  readonly boxes: BoxActions
+  readonly config: Config
+  /** Called once this start is healthy, if an upgrade waits for that. */
+  readonly confirmHealthy: (() => void) | undefined
+  readonly contacts: Contacts
+  readonly createSetupLink: (origin: Origin) => Promise<SetupLink>
+  readonly credentials: Credentials
+  readonly days: Days
+  readonly disk: DiskWatch
+  readonly doubtSignal: Signal
+  readonly eventLog: EventLog
+  readonly health: HealthCatalogue
+  readonly hosts: Hosts
+  readonly kinds: CreatedKinds
+  readonly life: Life
+  readonly lines: LineActions
+  readonly linkOf: LinkOf
+  readonly listBackups: ListBackups
+  readonly maintenance: Maintenance
+  readonly metrics: Metrics
+  readonly options: readonly OptionRow[]
+  readonly pictures: Pictures
+  readonly reading: Reading
+  readonly recent: RecentLines
+  readonly send: Send
+  /** The address of the API for generated clients. */
+  readonly serverUrl: () => string
+  readonly setSnooze: SetSnooze
+  readonly updates: ReturnType<typeof createUpdateCheck>
+  readonly webhooks: WebhookActions
+}
 
 /** For the network. */
-export function publicRoutes(tools: RouteTools, streamsEnd: AbortSignal): AnyElysia {
-  const guard = guardOf(tools)
-  const api = routesOf(apiBindings(tools, streamsEnd), guard)
-  const whole = new Elysia().use(api).use(routesOf(shortcutBindings(tools.bridge), guard))
+export function publicRoutes(core: Core, relay: Relay, streamsEnd: AbortSignal): AnyElysia {
+  const { attachments, kinds, serverUrl, webhooks } = relay
+  const guard = guardOf(core)
+  const api = routesOf(apiBindings(core, relay, streamsEnd), guard)
+  const whole = new Elysia().use(api).use(routesOf(shortcutBindings(kinds.calls), guard))
   const documents = {
-    api: openApiDocument(api, tools.kinds, tools.serverUrl),
+    api: openApiDocument(api, kinds.kinds, serverUrl),
     // The page calls the relay that it was loaded from, under the same name.
-    whole: openApiDocument(whole, tools.kinds, () => '/'),
+    whole: openApiDocument(whole, kinds.kinds, () => '/'),
   }
-  const routes: AnyElysia = frame(tools)
+  const routes: AnyElysia = frame(core, relay)
     .use(whole)
-    .use(mcpRoutes(tools, (request) => routes.fetch(request), streamsEnd))
-    .use(linkRoutes(tools))
-    .use(inboxRoutes(tools.webhooks.inbox))
+    .use(mcpRoutes(core, (request) => routes.fetch(request), streamsEnd))
+    .use(linkRoutes(attachments))
+    .use(inboxRoutes(webhooks))
     .use(swaggerRoutes(documents))
     .use(pageRoutes())
     .use(guideRoutes())
@@ -153,43 +134,45 @@ export function publicRoutes(tools: RouteTools, streamsEnd: AbortSignal): AnyEly
 }
 
 /** For the control socket: the API, and the owner's routes. */
-export function ownersRoutes(tools: RouteTools, streamsEnd: AbortSignal): AnyElysia {
+export function ownersRoutes(core: Core, relay: Relay, streamsEnd: AbortSignal): AnyElysia {
+  const { access, boxes, confirmHealthy, createSetupLink, kinds, options } = relay
+  const { reports } = kinds
   const bindings = [
-    ...apiBindings(tools, streamsEnd),
-    ...ownersBindings(tools),
-    ...rolloutBindings(tools),
-    ...controlBindings({ ...tools, ...tools.control }),
+    ...apiBindings(core, relay, streamsEnd),
+    ...ownersBindings(core, relay),
+    ...rolloutBindings(boxes),
+    ...controlBindings({ access, createSetupLink, options, reports, confirmHealthy }),
   ]
-  return frame(tools).use(routesOf(bindings, guardOf(tools)))
+  return frame(core, relay).use(routesOf(bindings, guardOf(core)))
 }
 
 /** For a browser that is signed in: the API, the owner's routes, and those of the page. */
-export function dashboardRoutes(tools: RouteTools, streamsEnd: AbortSignal): AnyElysia {
+export function dashboardRoutes(core: Core, relay: Relay, streamsEnd: AbortSignal): AnyElysia {
+  const { access, address, config, days, health, hosts, kinds, lines } = relay
+  const { listBackups, maintenance, pictures, reading, webhooks } = relay
   const bindings = [
-    ...apiBindings(tools, streamsEnd),
-    ...ownersBindings(tools),
-    ...sessionBindings(tools),
-    ...aboutBindings(tools),
-    ...dashboardHealthBindings(tools),
-    ...messageViewBindings(tools),
-    ...contactCostBindings(tools),
-    ...unreadBindings(tools),
-    ...webhookViewBindings(tools),
-    ...pictureBindings(tools.pictures),
+    ...apiBindings(core, relay, streamsEnd),
+    ...ownersBindings(core, relay),
+    ...sessionBindings({ access, hosts }),
+    ...aboutBindings({ config, kinds, address }),
+    ...dashboardHealthBindings({ kinds, lines, webhooks, health, days }),
+    ...messageViewBindings({ reading, lines }),
+    ...webhookViewBindings({ webhooks, messages: reading.messages }),
+    ...pictureBindings(pictures),
     ...qrBindings(),
-    ...downloadBindings({ ...tools, ...tools.control }),
-    ...restoreBindings(tools),
-    ...dashboardEventBindings({ ...tools, ...tools.access, streamsEnd }),
+    ...downloadBindings(core, { maintenance, listBackups }),
+    ...restoreBindings(maintenance),
+    ...dashboardEventBindings(core, { sessions: access.sessions, streamsEnd }),
   ]
-  const guard = guardOf(tools)
-  const guardOfSessions: Guard = (operation, attempt) => {
-    requireRight(tools, operation, attempt)
-    guard(operation, attempt)
+  const [mayCall, mayCallHere] = [guardOf(core), sessionGuard({ webhooks, lines })]
+  const guard: Guard = (operation, attempt) => {
+    mayCallHere(operation, attempt)
+    mayCall(operation, attempt)
   }
-  return frame(tools).use(routesOf(bindings, guardOfSessions))
+  return frame(core, relay).use(routesOf(bindings, guard))
 }
 
-/** The methods that the routes of `app` have for a path; empty where the path is unknown. */
+/** The methods that the routes of `app` have for a path; empty if the path is unknown. */
 export function methodsAt(app: AnyElysia): (path: string) => readonly string[] {
   const known = app.routes.map((route) => ({
     method: route.method,
@@ -201,40 +184,48 @@ export function methodsAt(app: AnyElysia): (path: string) => readonly string[] {
   }
 }
 
-function apiBindings(tools: RouteTools, streamsEnd: AbortSignal): readonly Binding[] {
+function apiBindings(core: Core, relay: Relay, streamsEnd: AbortSignal): readonly Binding[] {
+  const { attachments, authenticate, config, contacts, credentials, disk, eventLog } = relay
+  const { health, hosts, kinds, life, lines, metrics, pictures, reading, send, webhooks } = relay
+  const { sendWaitMs } = config
+  const { sentenceOf } = kinds
   return [
-    ...sendBindings({ ...tools, ...tools.messages }),
-    ...messageBindings(tools.messages),
-    ...attachmentBindings(tools),
-    ...conversationBindings(tools.conversations),
-    ...recipientBindings(tools),
-    ...contactBindings(tools),
-    ...optOutBindings(tools),
-    ...searchBindings(tools),
-    ...statsBindings(tools.pictures),
-    ...phoneLineBindings(tools.lines),
-    ...lineActionBindings(tools),
-    ...eventBindings(tools, streamsEnd),
-    ...webhookBindings(tools.webhooks),
-    ...deliveryBindings(tools.webhooks),
-    ...replayBindings(tools.webhooks),
-    ...keyBindings(tools.keys),
-    ...bridgeBindings(tools.bridges),
-    ...auditBindings(tools.listAudit),
-    ...healthBindings({ ...tools, ...tools.health }),
+    ...sendBindings({ send, sendWaitMs, sentenceOf }),
+    ...messageBindings(reading.messages),
+    ...attachmentBindings(attachments),
+    ...conversationBindings(reading.conversations),
+    ...recipientBindings(reading.beside),
+    ...contactBindings(contacts),
+    ...optOutBindings(reading.beside),
+    ...searchBindings(reading.beside),
+    ...statsBindings(pictures),
+    ...phoneLineBindings(lines),
+    ...lineActionBindings({ lines, kinds }),
+    ...eventBindings(core, { eventLog, authenticate, streamsEnd }),
+    ...webhookBindings(webhooks),
+    ...deliveryBindings(webhooks),
+    ...replayBindings(webhooks),
+    ...keyBindings(credentials),
+    ...bridgeBindings(credentials),
+    ...auditBindings(core),
+    ...healthBindings(core, { life, disk, metrics, health, authenticate, hosts }),
   ]
 }
 
-function ownersBindings(tools: RouteTools): readonly Binding[] {
+function ownersBindings(core: Core, relay: Relay): readonly Binding[] {
+  const { access, boxes, lines, linkOf, listBackups, maintenance } = relay
+  const { reading, recent, setSnooze, updates } = relay
+  const { conversations } = reading
   return [
-    ...ownerBindings({ ...tools, ...tools.control }),
-    ...memberBindings(tools.access, tools.linkOf),
-    ...boxBindings(tools),
+    ...ownerBindings(core, { lines, conversations, setSnooze, recent, updates }),
+    ...backupBindings({ maintenance, listBackups }),
+    ...memberBindings({ access, linkOf }),
+    ...boxBindings({ boxes, lines }),
   ]
 }
 
 /** Credentials were checked at the entrance; an operation that it missed stays shut. */
-function guardOf({ db }: RouteTools): Guard {
+function guardOf({ db }: Core): Guard {
   return (operation, attempt) => {
     const { request } = attempt
     contextOf(request).operation = operation
@@ -249,11 +240,11 @@ function guardOf({ db }: RouteTools): Guard {
 }
 
 /** The form of every answer. Elysia's own messages, and those of unknown errors, are never shown. */
-function frame(tools: FailureTools) {
+function frame({ log }: Core, { doubtSignal }: Relay) {
   return new Elysia()
     .onError(({ code, error, request }) => {
       if (code === 'NOT_FOUND') return new Response(null, { status: 404 })
-      return answerToFailure(error, contextOf(request).requestId, tools)
+      return answerToFailure(error, contextOf(request).requestId, { log, doubtSignal })
     })
     .mapResponse(({ responseValue, set, request }) => {
       if (responseValue instanceof Response) return

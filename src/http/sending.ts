@@ -18,9 +18,7 @@ import { bind, checkedBy } from './bind.ts'
 import { callerOf, contextOf } from './request-context.ts'
 import { errorResponse, respond } from './respond.ts'
 
-export type SendActions = { readonly send: ReturnType<typeof createSend> }
-
-type Tools = SendActions & { readonly defaultWaitMs: number; readonly sentenceOf: SentenceOf }
+export type Send = ReturnType<typeof createSend>
 
 /** Idle time of a connection beyond the wait, and beyond that while files are fetched. */
 export const SILENCE_SECONDS = 10
@@ -30,20 +28,39 @@ const CONFIRMED = 'x-hookline-confirmed'
 const REPLAYED = { 'idempotency-replayed': 'true' }
 const APPLIED = { 'preference-applied': 'urgent' }
 
-export function sendBindings(tools: Tools) {
+export function sendBindings({
+  send,
+  sendWaitMs,
+  sentenceOf,
+}: {
+  readonly send: Send
+  /** Wait of a send without a preference. */
+  readonly sendWaitMs: number
+  readonly sentenceOf: SentenceOf
+}) {
+  const answerSend = async (request: Request, content: ConversationSend, target: Target) => {
+    const message = messageIn(request, content, target)
+    const { requestId, peer } = contextOf(request)
+    const waitMs = preferredWaitMs(request.headers)
+    const silence = SILENCE_SECONDS + (isFetched(content) ? FETCH_SECONDS : 0)
+    // A connection that Bun cuts while the caller waits makes the caller send twice.
+    peer.liftTimeout(Math.ceil((waitMs ?? sendWaitMs) / 1_000) + silence)
+    const answer = await send({ ...message, waitMs })
+    return sendResponse(answer, { requestId, sentenceOf, isUrgent: message.isUrgent })
+  }
   return [
     bind(
       MESSAGES.sendMessage,
       ({ request, body }) => {
         const { to, service, phone_line_id: lineId = null } = body
-        return answerSend(tools, request, body, { to, service, lineId })
+        return answerSend(request, body, { to, service, lineId })
       },
       checkedBy(SendRequest, TextSendRequest, isTextAlone),
     ),
     bind(
       MESSAGES.sendInConversation,
       ({ request, params, body }) =>
-        answerSend(tools, request, body, { to: { conversationId: params.id }, lineId: null }),
+        answerSend(request, body, { to: { conversationId: params.id }, lineId: null }),
       checkedBy(ConversationSend, TextConversationSend, isTextAlone),
     ),
   ]
@@ -54,34 +71,29 @@ function isTextAlone(body: object): boolean {
   return !('attachments' in body)
 }
 
-async function answerSend(
-  { send, defaultWaitMs, sentenceOf }: Tools,
-  request: Request,
-  content: ConversationSend,
-  target: Pick<MessageRequest, 'to' | 'service' | 'lineId'>,
-): Promise<Response> {
+type Target = Pick<MessageRequest, 'to' | 'service' | 'lineId'>
+
+/** The send that a request asks for, by its body, its headers and its caller. */
+function messageIn(request: Request, content: ConversationSend, target: Target) {
   const caller = callerOf(request)
-  const { requestId, peer, session } = contextOf(request)
-  const memberId = session?.memberId ?? undefined
-  const waitMs = preferredWaitMs(request.headers)
+  const memberId = contextOf(request).session?.memberId ?? undefined
   const idempotencyKey = idempotencyKeyOf(request.headers)
   const { text = '', attachments, reply_to: replyTo, send_at } = content
-  const fetches = attachments?.some((file) => 'url' in file) === true
-  const silence = SILENCE_SECONDS + (fetches ? FETCH_SECONDS : 0)
-  // A connection that Bun cuts while the caller waits makes the caller send twice.
-  peer.liftTimeout(Math.ceil((waitMs ?? defaultWaitMs) / 1_000) + silence)
   const isUrgent = preferencesOf(request.headers).includes('urgent')
   const sendAt = sendTime(send_at)
   const isConfirmed = caller.kind === 'dashboard' && request.headers.get(CONFIRMED) === OPTED_OUT
-  const parts = { text, attachments, replyTo, sendAt, isUrgent, isConfirmed }
   const key = caller.kind === 'key' ? caller : null
-  if (fetches && memberId !== undefined) {
+  if (memberId !== undefined && isFetched(content)) {
     throw new RelayError('forbidden', 'Members attach files by upload only.')
   }
   const source = caller.kind === 'key' ? 'api' : caller.kind
-  const message = { ...target, ...parts, key, memberId, source } as const
-  const answer = await send({ ...message, idempotencyKey, waitMs })
-  return sendResponse(answer, { requestId, sentenceOf, isUrgent })
+  const said = { ...target, text, attachments, replyTo, sendAt, isUrgent, isConfirmed }
+  return { ...said, idempotencyKey, key, memberId, source } as const
+}
+
+/** True if the relay fetches a file of the message from a URL first. */
+function isFetched({ attachments }: ConversationSend): boolean {
+  return attachments?.some((file) => 'url' in file) === true
 }
 
 function sendTime(text: string | undefined): Timestamp | undefined {
@@ -90,15 +102,13 @@ function sendTime(text: string | undefined): Timestamp | undefined {
   return time
 }
 
-type AnswerContext = {
-  readonly requestId: string
-  readonly sentenceOf: SentenceOf
-  readonly isUrgent: boolean
-}
-
 function sendResponse(
   answer: SendAnswer,
-  { requestId, sentenceOf, isUrgent }: AnswerContext,
+  {
+    requestId,
+    sentenceOf,
+    isUrgent,
+  }: { readonly requestId: string; readonly sentenceOf: SentenceOf; readonly isUrgent: boolean },
 ): Response {
   const headers = { ...(answer.isReplay ? REPLAYED : {}), ...(isUrgent ? APPLIED : {}) }
   if (answer.kind === 'send_failed') {

@@ -5,8 +5,8 @@ import { WEBHOOKS } from '../api/operations/webhooks.ts'
 import type { WebhookChanges } from '../api/webhooks.ts'
 import { permissionsOf } from '../domain/permissions.ts'
 import { INBOX_PATH } from '../domain/webhook-url.ts'
-import type { WebhookInput, createSubscriptions } from '../webhooks/subscriptions.ts'
-import type { TestInbox } from '../webhooks/test-inbox.ts'
+import type { WebhookInput } from '../webhooks/subscriptions.ts'
+import type { createWebhooks } from '../webhooks/webhooks.ts'
 import { bind } from './bind.ts'
 import { anyBody } from './body.ts'
 import { pageOfQuery } from './query.ts'
@@ -14,7 +14,7 @@ import { callerOf, contextOf, linesOf, originOf } from './request-context.ts'
 import { respond } from './respond.ts'
 import { pathSchema } from './typebox.ts'
 
-export type WebhookActions = ReturnType<typeof createSubscriptions>
+export type WebhookActions = ReturnType<typeof createWebhooks>['actions']
 
 export function webhookBindings(webhooks: WebhookActions) {
   return [
@@ -59,7 +59,7 @@ function settingsIn(body: WebhookChanges): WebhookInput {
 const TokenPath = Type.Object({ token: Type.String() })
 
 /** What a webhook of the relay itself sends, for its owner to look at. */
-export function inboxRoutes(inbox: TestInbox) {
+export function inboxRoutes({ inbox }: WebhookActions) {
   return new Elysia().post(
     `${INBOX_PATH}:token`,
     async ({ request, params }) => {

@@ -32,8 +32,6 @@ export type RestoringTools = {
   readonly restored: RestoreOutcome | null
 }
 
-export type Restoring = ReturnType<typeof createRestoring>
-
 type Uploaded = { readonly seen: UploadedBackup; readonly file: string; readonly until: number }
 
 /** Reads a backup of another folder as well as one of this. */

@@ -43,7 +43,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   boxes: [...BELOW_FEATURES, 'lines/driver', 'lines/driver-watch'],
   health: [...BELOW_FEATURES, 'webhooks/publish'],
   mcp: ['api', 'system', 'domain/permissions'],
-  http: [...BELOW_FEATURES, ...FEATURES, 'messages', 'health', 'guides', 'mcp'],
+  http: [...BELOW_FEATURES, 'config', ...FEATURES, 'messages', 'health', 'guides', 'mcp'],
   dashboard: [
     'api',
     'domain/number-words',
