@@ -23,8 +23,8 @@ import { createSnoozes } from './health/snoozes.ts'
 import { createUpdateCheck } from './hosting/update-check.ts'
 import { hostsOf, localName } from './http/hosts.ts'
 import { listenEverywhere, type Listener } from './http/listener.ts'
+import type { Phase } from './http/relay.ts'
 import { createHttp, type Http } from './http/server.ts'
-import type { Phase } from './http/service.ts'
 import { TlsWatch } from './http/tls.ts'
 import { createCredentials, createFirstKey, keyFindings } from './keys/credentials.ts'
 import { LastUsed, createAuthenticate } from './keys/last-used.ts'
@@ -90,7 +90,7 @@ const LAST_ANSWERS_MS = 250
 export function createApp(config: Config, parts: Partial<Parts> = {}): App {
   const runtime = openRuntime(config, parts)
   const life: Life = { phase: 'starting', listener: null }
-  const tls = new TlsWatch(config, runtime, (pair) => life.listener?.renew(pair))
+  const tls = new TlsWatch(runtime.core, config, (pair) => life.listener?.renew(pair))
   const listed = () => messages.lines.lines()
   const { kinds, boxes, services } = createDevices(runtime, { config, parts, listed })
   const downloadUrl: DownloadUrl = (id, since) => attachments.downloadUrl(id, since)

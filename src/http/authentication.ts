@@ -2,9 +2,8 @@ import type { Caller, KeyCaller } from '../domain/permissions.ts'
 import type { Authenticate } from '../keys/last-used.ts'
 import type { Core } from '../storage/core.ts'
 import { dropOldest } from '../system/memoize.ts'
-import type { Metrics } from '../system/metrics.ts'
-import type { Credentials } from './credentials.ts'
-import { clientAddress, type Hosts } from './hosts.ts'
+import { clientAddress } from './hosts.ts'
+import type { Relay } from './relay.ts'
 import { badToken, unauthorized, type BridgeCaller, type Peer } from './request-context.ts'
 
 type Failures = { readonly loggedAt: number; readonly unlogged: number }
@@ -19,14 +18,13 @@ const BEARER = /^Bearer +(hlb_[A-Za-z0-9_-]{43}) *$/i
  */
 export function createAuthentication(
   { clock, log }: Core,
-  modules: {
-    readonly authenticate: Authenticate
-    readonly bridges: Credentials['bridges']
-    readonly hosts: Hosts
-    readonly metrics: Metrics
-  },
+  {
+    authenticate,
+    credentials: { bridges },
+    hosts,
+    metrics,
+  }: Pick<Relay, 'authenticate' | 'credentials' | 'hosts' | 'metrics'>,
 ) {
-  const { authenticate, bridges, hosts, metrics } = modules
   const failures = new Map<string, Failures>()
   const noteFailure = (request: Request, peer: Peer) => {
     metrics.count('hookline_authentication_failures_total', 'Requests that were answered 401.')

@@ -6,8 +6,8 @@ import type { Contacts } from '../people/contacts.ts'
 import { bind } from './bind.ts'
 import { bytesUpTo } from './body.ts'
 import { answerWithFile } from './file-answer.ts'
-import type { Reading } from './messages.ts'
 import { pageOfQuery, readHandle } from './query.ts'
+import type { Relay } from './relay.ts'
 import { contextOf, linesOf, originOf } from './request-context.ts'
 
 const FILE_BYTES_MAX = 10 * 1_024 * 1_024
@@ -54,7 +54,7 @@ function checkedQuery<Q extends string | undefined>(q: Q): Q {
   throw invalidRequest({ path: 'q', message })
 }
 
-export function optOutBindings({ optOuts }: Reading['beside']) {
+export function optOutBindings({ optOuts }: Relay['reading']['beside']) {
   return [
     bind(CONTACTS.listOptOuts, ({ request, query: { handle, ...page } }) =>
       optOuts.list({ handle: readHandle(handle), lines: linesOf(request) }, pageOfQuery(page)),
@@ -69,7 +69,7 @@ export function optOutBindings({ optOuts }: Reading['beside']) {
   ]
 }
 
-export function searchBindings({ search }: Reading['beside']) {
+export function searchBindings({ search }: Relay['reading']['beside']) {
   return [
     bind(CONTACTS.search, ({ request, query: { q, limit } }) => {
       if (q === undefined) throw invalidRequest({ path: 'q', message: 'is required' })

@@ -1,13 +1,10 @@
 // What only the control socket answers, which nobody but the owner can open.
 
-import type { Access } from '../access/access.ts'
 import { type Operation, routeOf } from '../api/operation.ts'
 import { CONTROL } from '../api/operations/control.ts'
-import type { OptionRow, SetupLink } from '../api/owner.ts'
-import type { Origin } from '../domain/audit.ts'
-import type { Reports } from '../lines/line-kind.ts'
 import { VERSION } from '../system/version.ts'
 import { bind, type Binding } from './bind.ts'
+import type { Relay } from './relay.ts'
 import { originOf } from './request-context.ts'
 
 /** Open during the startup check, which ends with it. */
@@ -16,19 +13,10 @@ export const STARTUP_CHECK_PATH = routeOf(CONTROL.confirmUpgrade).path
 export function controlBindings({
   access,
   createSetupLink,
+  kinds,
   options,
-  reports,
   confirmHealthy,
-}: {
-  readonly access: Access
-  readonly createSetupLink: (origin: Origin) => Promise<SetupLink>
-  /** The options of this start as they are printed: secrets are hidden. */
-  readonly options: readonly OptionRow[]
-  /** Rows of the kinds of lines, by the last part of their path. */
-  readonly reports: Reports
-  /** Called once this start is healthy, if an upgrade waits for that. */
-  readonly confirmHealthy: (() => void) | undefined
-}) {
+}: Pick<Relay, 'access' | 'confirmHealthy' | 'createSetupLink' | 'kinds' | 'options'>) {
   return [
     bind(CONTROL.getVersion, () => ({ version: VERSION, is_claimed: access.hasPassword() })),
     bind(CONTROL.listOptions, () => ({ data: options })),
@@ -37,7 +25,7 @@ export function controlBindings({
       confirmHealthy?.()
       return { version: VERSION }
     }),
-    ...Object.entries(reports).map(([name, read]) => reportBinding(name, read)),
+    ...Object.entries(kinds.reports).map(([name, read]) => reportBinding(name, read)),
   ]
 }
 

@@ -1,14 +1,12 @@
 // API keys and bridges, as their owner manages them.
 
 import { BRIDGES, KEYS } from '../api/operations/keys.ts'
-import type { createCredentials } from '../keys/credentials.ts'
 import { bind } from './bind.ts'
 import { pageOfQuery } from './query.ts'
+import type { Relay } from './relay.ts'
 import { callerOf, originOf } from './request-context.ts'
 
-export type Credentials = ReturnType<typeof createCredentials>
-
-export function keyBindings({ keys }: Credentials) {
+export function keyBindings({ keys }: Relay['credentials']) {
   return [
     bind(KEYS.createKey, ({ request, body }) =>
       keys.create(body, callerOf(request), originOf(request)),
@@ -21,7 +19,7 @@ export function keyBindings({ keys }: Credentials) {
   ]
 }
 
-export function bridgeBindings({ bridges }: Credentials) {
+export function bridgeBindings({ bridges }: Relay['credentials']) {
   return [
     bind(BRIDGES.listBridges, ({ query }) => bridges.list(pageOfQuery(query))),
     bind(BRIDGES.createBridge, ({ request, body: { phone_number: number, label = null } }) =>

@@ -20,6 +20,7 @@ import { isoTime, isoTimeOrNull } from '../system/iso-time.ts'
 import { VERSION } from '../system/version.ts'
 import { bind } from './bind.ts'
 import { type Hosts, isLoopbackOnly } from './hosts.ts'
+import type { Relay } from './relay.ts'
 import {
   type Peer,
   type RequestContext,
@@ -49,7 +50,7 @@ export function isDashboardPath(path: string): boolean {
  * the routes know it: `/dashboard/api/x` is `/api/v1/x`.
  */
 export function authenticateBrowser(
-  { sessions, hosts }: { readonly sessions: Access['sessions']; readonly hosts: Hosts },
+  { access: { sessions }, hosts }: Pick<Relay, 'access' | 'hosts'>,
   target: RoutableRequest,
   context: RequestContext,
 ): RoutableRequest {
@@ -152,13 +153,7 @@ function nameFor(isSecure: boolean): string {
 
 // Sign-in and sign-out, and the sessions.
 
-export function sessionBindings({
-  access,
-  hosts,
-}: {
-  readonly access: Access
-  readonly hosts: Hosts
-}) {
+export function sessionBindings({ access, hosts }: Pick<Relay, 'access' | 'hosts'>) {
   const isLocal = (request: Request) =>
     isLoopbackOnly(request.headers, contextOf(request).peer, hosts)
   const clientOf = (request: Request): Client => ({

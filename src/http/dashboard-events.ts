@@ -23,14 +23,9 @@ const STILL_HERE = ': still here\n\n'
 
 export function dashboardEventBindings(
   { changes, clock }: Core,
-  {
-    sessions,
-    streamsEnd,
-  }: {
-    /** Streams end with their session. */
-    readonly sessions: Pick<DashboardSessions, 'isOpen' | 'endOf'>
-    readonly streamsEnd: AbortSignal
-  },
+  /** A stream ends with its session. */
+  { sessions }: { readonly sessions: Pick<DashboardSessions, 'isOpen' | 'endOf'> },
+  streamsEnd: AbortSignal,
 ) {
   const ownersSlots = new CallerSlots(PAGES_OF_OWNER)
   const membersSlots = new CallerSlots(PAGES_OF_MEMBERS)

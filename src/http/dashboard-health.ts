@@ -6,17 +6,14 @@ import type { HealthFinding } from '../api/health.ts'
 import { DASHBOARD } from '../api/operations/dashboard.ts'
 import type { PhoneLine } from '../api/phone-lines.ts'
 import type { Webhook } from '../api/webhooks.ts'
-import type { Days } from '../domain/days.ts'
 import { OFFLINE_REASONS, isReady } from '../domain/line.ts'
 import { countWords } from '../domain/number-words.ts'
 import { webhookStateOf } from '../domain/webhook-state.ts'
 import { guideOf } from '../guides/finding-guides.ts'
-import type { HealthCatalogue } from '../health/catalogue.ts'
 import { findingsIn, findingTrees, isAt } from '../health/causes.ts'
-import type { ChecklistStep, CreatedKinds, LineKind } from '../lines/line-kind.ts'
+import type { ChecklistStep, LineKind } from '../lines/line-kind.ts'
 import { bind } from './bind.ts'
-import type { LineActions } from './phone-lines.ts'
-import type { WebhookActions } from './webhooks.ts'
+import type { Relay } from './relay.ts'
 
 type Known = {
   readonly lines: readonly PhoneLine[]
@@ -34,13 +31,7 @@ export function dashboardHealthBindings({
   webhooks,
   health,
   days,
-}: {
-  readonly kinds: CreatedKinds
-  readonly lines: LineActions
-  readonly webhooks: WebhookActions
-  readonly health: HealthCatalogue
-  readonly days: Days
-}) {
+}: Pick<Relay, 'days' | 'health' | 'kinds' | 'lines' | 'webhooks'>) {
   return [
     bind(DASHBOARD.getRelayState, async () => {
       const findings = await health.list()

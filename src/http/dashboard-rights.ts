@@ -4,22 +4,15 @@
 import type { Operation } from '../api/operation.ts'
 import { RelayError } from '../domain/errors.ts'
 import type { Attempt, Guard } from './bind.ts'
-import type { LineActions } from './phone-lines.ts'
+import type { Relay } from './relay.ts'
 import { contextOf } from './request-context.ts'
-import type { WebhookActions } from './webhooks.ts'
 
 type PasswordRule = Extract<Operation, { readonly password: string }>['password']
 
 type Fields = Readonly<Record<string, unknown>>
 
 /** The guard that throws if the session may not call an operation, or only with the password. */
-export function sessionGuard({
-  webhooks,
-  lines,
-}: {
-  readonly webhooks: WebhookActions
-  readonly lines: LineActions
-}): Guard {
+export function sessionGuard({ webhooks, lines }: Pick<Relay, 'lines' | 'webhooks'>): Guard {
   const asksForPassword = (rule: PasswordRule, { params, body }: Attempt): boolean => {
     switch (rule) {
       case 'no':
@@ -49,14 +42,14 @@ function ownersAlone(): RelayError {
 }
 
 /** Throws `not_found` for an unknown webhook. */
-function leadsElsewhere(webhooks: WebhookActions, id: string, body: Fields): boolean {
+function leadsElsewhere(webhooks: Relay['webhooks'], id: string, body: Fields): boolean {
   const webhook = webhooks.get(id)
   const isMoved = body['url'] !== undefined && body['url'] !== webhook.url
   return isMoved || (body['is_active'] === true && !webhook.is_active)
 }
 
 /** True for more new contacts a day, the one-time codes that arrive as SMS, or what groups write. */
-function opensLine(lines: LineActions, id: string, body: Fields): boolean {
+function opensLine(lines: Relay['lines'], id: string, body: Fields): boolean {
   const line = lines.list().find((one) => one.id === id)
   if (line === undefined) return false
   const isRaised = Number(body['daily_contact_limit'] ?? 0) > line.daily_contact_limit

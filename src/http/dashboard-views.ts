@@ -5,25 +5,17 @@ import { encode } from 'uqr'
 import type { ContactCost, KindInfo } from '../api/dashboard.ts'
 import { DASHBOARD } from '../api/operations/dashboard.ts'
 import type { PhoneLine } from '../api/phone-lines.ts'
-import type { Config } from '../config.ts'
 import { invalidRequest } from '../domain/errors.ts'
 import { grouped } from '../domain/number-words.ts'
-import type { CreatedKinds, LineKind } from '../lines/line-kind.ts'
+import type { LineKind } from '../lines/line-kind.ts'
 import { VERSION } from '../system/version.ts'
 import { bind } from './bind.ts'
-import type { Reading } from './messages.ts'
-import type { LineActions } from './phone-lines.ts'
 import { readHandle } from './query.ts'
+import type { Relay } from './relay.ts'
 import { contextOf } from './request-context.ts'
 import { respond } from './respond.ts'
 
-export function messageViewBindings({
-  reading,
-  lines,
-}: {
-  readonly reading: Reading
-  readonly lines: LineActions
-}) {
+export function messageViewBindings({ lines, reading }: Pick<Relay, 'lines' | 'reading'>) {
   const { conversations, beside } = reading
   return [
     bind(DASHBOARD.getAttention, () => beside.attention()),
@@ -56,11 +48,7 @@ export function aboutBindings({
   config,
   kinds: { drivers, kinds },
   address,
-}: {
-  readonly config: Config
-  readonly kinds: CreatedKinds
-  readonly address: () => string
-}) {
+}: Pick<Relay, 'address' | 'config' | 'kinds'>) {
   return [
     bind(DASHBOARD.getAbout, () => ({
       version: VERSION,

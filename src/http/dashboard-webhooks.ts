@@ -11,17 +11,10 @@ import { hintFor } from '../webhooks/hints.ts'
 import type { TestInbox } from '../webhooks/test-inbox.ts'
 import { bind } from './bind.ts'
 import { deliveryFilter } from './deliveries.ts'
-import type { Messages } from './messages.ts'
 import { pageOfQuery } from './query.ts'
-import type { WebhookActions } from './webhooks.ts'
+import type { Relay } from './relay.ts'
 
-export function webhookViewBindings({
-  webhooks,
-  messages,
-}: {
-  readonly webhooks: WebhookActions
-  readonly messages: Messages
-}) {
+export function webhookViewBindings({ reading, webhooks }: Pick<Relay, 'reading' | 'webhooks'>) {
   const { inbox } = webhooks
   return [
     bind(DASHBOARD.listSeenDeliveries, ({ params, query }) => {
@@ -35,12 +28,14 @@ export function webhookViewBindings({
     bind(DASHBOARD.listWebhookDays, () => ({ data: daysOf(webhooks, inbox) })),
     bind(DASHBOARD.listMessageDeliveries, ({ params }) => deliveriesOf(webhooks, params.id)),
     bind(DASHBOARD.getSeenDelivery, ({ params }) => seenDelivery(webhooks, params.id)),
-    bind(DASHBOARD.getSentRequest, ({ params }) => sentRequest(webhooks, messages, params.id)),
+    bind(DASHBOARD.getSentRequest, ({ params }) => sentRequest(webhooks, reading, params.id)),
   ]
 }
 
+type Webhooks = Relay['webhooks']
+
 /** What a delivery is shown with. */
-type DeliveryReads = Pick<WebhookActions, 'get' | 'getDelivery' | 'describe'>
+type DeliveryReads = Pick<Webhooks, 'get' | 'getDelivery' | 'describe'>
 
 /** A body that is JSON, with line breaks for the reader. */
 function readable({ headers, body }: InboxRequest): InboxRequest {
@@ -52,7 +47,7 @@ function readable({ headers, body }: InboxRequest): InboxRequest {
 }
 
 /** The deliveries of a message to all webhooks. */
-function deliveriesOf(webhooks: WebhookActions, messageId: string) {
+function deliveriesOf(webhooks: Webhooks, messageId: string) {
   const page = { limit: WEBHOOKS_MAX, cursor: null }
   const data = webhooks
     .list(page)
@@ -60,7 +55,7 @@ function deliveriesOf(webhooks: WebhookActions, messageId: string) {
   return { data: data.map(({ id }) => seenDelivery(webhooks, id)) }
 }
 
-type ListedDelivery = ReturnType<WebhookActions['listDeliveries']>['data'][number]
+type ListedDelivery = ReturnType<Webhooks['listDeliveries']>['data'][number]
 
 /** A relay has a handful of webhooks. */
 const WEBHOOKS_MAX = 200
@@ -79,7 +74,7 @@ const STOPPED: Readonly<Record<DisabledReason, string>> = {
 }
 
 export function daysOf(
-  webhooks: Pick<WebhookActions, 'list' | 'listDeliveries' | 'receiver'> & DeliveryReads,
+  webhooks: Pick<Webhooks, 'list' | 'listDeliveries' | 'receiver'> & DeliveryReads,
   inbox: Pick<TestInbox, 'isAt'>,
 ): readonly WebhookDay[] {
   return webhooks
@@ -130,12 +125,12 @@ export function durationWords(ms: number): string {
 }
 
 /** The request of the latest attempt. Throws `not_found`. */
-function sentRequest(webhooks: WebhookActions, messages: Messages, id: string): SentRequest {
+function sentRequest(webhooks: Webhooks, reading: Relay['reading'], id: string): SentRequest {
   const delivery = webhooks.getDelivery(id, { isTrusted: true })
   const { url } = webhooks.get(delivery.webhook_id)
   const attempt = delivery.attempts.at(-1)
   const body = webhooks.getSentBody(id)
-  const message = delivery.message_id === null ? null : messageOf(messages, delivery.message_id)
+  const message = delivery.message_id === null ? null : messageOf(reading, delivery.message_id)
   return {
     headers: attempt === undefined ? '' : headersOf({ delivery, attempt, url, version: VERSION }),
     body: body === null ? null : readableBody(body),
@@ -144,7 +139,7 @@ function sentRequest(webhooks: WebhookActions, messages: Messages, id: string): 
 }
 
 /** Null if it is no longer kept. */
-function messageOf(messages: Messages, id: string): Message | null {
+function messageOf({ messages }: Relay['reading'], id: string): Message | null {
   try {
     return messages.get(id)
   } catch (error) {

@@ -10,8 +10,8 @@ import { parseIsoTime } from '../system/iso-time.ts'
 import { CALL_MAX } from '../webhooks/replay.ts'
 import { bind } from './bind.ts'
 import { pageOfQuery, readHandle } from './query.ts'
+import type { Relay } from './relay.ts'
 import { callerOf, linesOf, originOf } from './request-context.ts'
-import type { WebhookActions } from './webhooks.ts'
 
 export function deliveryFilter(query: QueryOf<typeof WEBHOOKS.listWebhookDeliveries>) {
   return {
@@ -24,7 +24,7 @@ export function deliveryFilter(query: QueryOf<typeof WEBHOOKS.listWebhookDeliver
   }
 }
 
-export function deliveryBindings(webhooks: WebhookActions) {
+export function deliveryBindings(webhooks: Relay['webhooks']) {
   return [
     bind(WEBHOOKS.testWebhook, ({ params }) => webhooks.sendTest(params.id)),
     bind(WEBHOOKS.listWebhookDeliveries, ({ request, params, query }) => {
@@ -41,7 +41,7 @@ export function deliveryBindings(webhooks: WebhookActions) {
 
 const moreAfter = (count: number) => (count < CALL_MAX ? {} : { has_more: true as const })
 
-export function replayBindings(webhooks: WebhookActions) {
+export function replayBindings(webhooks: Relay['webhooks']) {
   return [
     bind(WEBHOOKS.retryFailedDeliveries, async ({ request, params, body, set }) => {
       const retry = retryIn(body)

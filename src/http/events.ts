@@ -6,15 +6,14 @@ import type { QueryOf } from '../api/operation.ts'
 import { EVENTS } from '../api/operations/events.ts'
 import { invalidRequest } from '../domain/errors.ts'
 import { EVENT_NAMES, LATEST, OLDEST } from '../domain/webhook.ts'
-import type { Authenticate } from '../keys/last-used.ts'
 import type { Core } from '../storage/core.ts'
 import type { EventFilter } from '../storage/events.ts'
-import type { Clock } from '../system/clock.ts'
 import { isoTime } from '../system/iso-time.ts'
 import type { EventBatch, EventLog } from '../webhooks/event-log.ts'
 import { keyIn } from './authentication.ts'
 import { bind } from './bind.ts'
 import { CallerSlots } from './caller-slots.ts'
+import type { Relay } from './relay.ts'
 import { callerIdOf, callerOf, contextOf, linesOf, unauthorized } from './request-context.ts'
 import { respond, streamOf } from './respond.ts'
 import { SILENCE_SECONDS, preferredWaitMs } from './sending.ts'
@@ -34,42 +33,38 @@ export const STREAM_HEADERS = {
   'x-accel-buffering': 'no',
 }
 
-/** What readers of events need beside the time: `streamsEnd` ends their waits and streams. */
-type EventSources = {
-  readonly eventLog: EventLog
-  readonly authenticate: Authenticate
-  readonly streamsEnd: AbortSignal
-}
-
-export function eventBindings({ clock }: Core, sources: EventSources) {
-  const readers = new EventReaders(clock, sources)
+export function eventBindings(core: Core, sources: EventSources, streamsEnd: AbortSignal) {
+  const readers = new EventReaders(core, sources, streamsEnd)
   return [
     bind(EVENTS.listEvents, ({ request, query }) => readers.list(request, query)),
     bind(EVENTS.streamEvents, ({ request, query }) => readers.stream(request, query)),
   ]
 }
 
+type EventSources = Pick<Relay, 'authenticate' | 'eventLog'>
 type Choice = QueryOf<typeof EVENTS.streamEvents>
 
 class EventReaders {
-  readonly #clock: Clock
+  readonly #core: Core
   readonly #sources: EventSources
+  readonly #streamsEnd: AbortSignal
   readonly #slots = new CallerSlots(READERS)
 
-  constructor(clock: Clock, sources: EventSources) {
-    this.#clock = clock
+  constructor(core: Core, sources: EventSources, streamsEnd: AbortSignal) {
+    this.#core = core
     this.#sources = sources
+    this.#streamsEnd = streamsEnd
   }
 
   async list(
     request: Request,
     { limit, ...choice }: QueryOf<typeof EVENTS.listEvents>,
   ): Promise<EventList> {
-    const { eventLog, streamsEnd } = this.#sources
+    const { eventLog } = this.#sources
     const waitMs = preferredWaitMs(request.headers) ?? 0
     const after = eventLog.positionOf(choice.after ?? OLDEST)
     const reading = { after, filter: filterOf(request, choice), limit, silenceMs: waitMs }
-    const signal = AbortSignal.any([request.signal, streamsEnd])
+    const signal = AbortSignal.any([request.signal, this.#streamsEnd])
     const release = waitMs > 0 ? this.#takeSlot(request, signal) : () => {}
     if (waitMs > 0) contextOf(request).peer.liftTimeout(waitMs / 1_000 + SILENCE_SECONDS)
     try {
@@ -87,7 +82,7 @@ class EventReaders {
   }
 
   stream(request: Request, choice: Choice): Response {
-    const { eventLog, streamsEnd } = this.#sources
+    const { eventLog } = this.#sources
     const { peer, requestId } = contextOf(request)
     // A client that reconnects by itself has the old address still.
     const after = request.headers.get('last-event-id') ?? choice.after ?? LATEST
@@ -101,8 +96,8 @@ class EventReaders {
     peer.liftTimeout(0)
     const texts = (end: AbortSignal) =>
       this.#texts(request, reading, { end, release: this.#takeSlot(request, end) })
-    const signal = AbortSignal.any([request.signal, streamsEnd])
-    const stall = { clock: this.#clock, ms: STALLED_MS }
+    const signal = AbortSignal.any([request.signal, this.#streamsEnd])
+    const stall = { clock: this.#core.clock, ms: STALLED_MS }
     const body = request.method === 'GET' ? streamOf(texts, signal, 0, stall) : null
     return respond(body, { status: 200, requestId, headers: STREAM_HEADERS })
   }

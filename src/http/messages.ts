@@ -3,16 +3,14 @@ import { CONVERSATIONS } from '../api/operations/conversations.ts'
 import { MESSAGES } from '../api/operations/messages.ts'
 import { requirePermission, permissionsOf } from '../domain/permissions.ts'
 import type { Decider } from '../messages/approvals.ts'
-import type { ListFilter, createReading } from '../messages/message-service.ts'
+import type { ListFilter } from '../messages/message-service.ts'
 import { bind } from './bind.ts'
 import { answerWithFile } from './file-answer.ts'
 import { pageOfQuery, readHandle } from './query.ts'
+import type { Relay } from './relay.ts'
 import { callerOf, linesOf, originOf } from './request-context.ts'
 
-export type Reading = ReturnType<typeof createReading>
-export type Messages = Reading['messages']
-
-export function messageBindings(messages: Messages) {
+export function messageBindings(messages: Relay['reading']['messages']) {
   return [
     bind(MESSAGES.listMessages, ({ request, query }) => {
       const page = messages.list(filterIn(request, query), pageOfQuery(query))
@@ -70,7 +68,7 @@ function filterIn(request: Request, query: QueryOf<typeof MESSAGES.listMessages>
   }
 }
 
-export function recipientBindings({ recipient }: Reading['beside']) {
+export function recipientBindings({ recipient }: Relay['reading']['beside']) {
   return [
     bind(MESSAGES.getRecipient, ({ request, params }) =>
       recipient(params.handle, linesOf(request)),
@@ -78,7 +76,7 @@ export function recipientBindings({ recipient }: Reading['beside']) {
   ]
 }
 
-export function conversationBindings(conversations: Reading['conversations']) {
+export function conversationBindings(conversations: Relay['reading']['conversations']) {
   return [
     bind(CONVERSATIONS.listConversations, ({ request, query }) => {
       const filter = {

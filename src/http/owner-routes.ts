@@ -1,50 +1,33 @@
 // What the owner does over the control socket or signed in to the dashboard: never with a key.
 
-import type { Access } from '../access/access.ts'
-import type { SetupToken } from '../access/setup-link.ts'
 import { CONTROL } from '../api/operations/control.ts'
 import { DASHBOARD } from '../api/operations/dashboard.ts'
 import { OWNER } from '../api/operations/owner.ts'
-import type { Backup, Setting, SetupLink } from '../api/owner.ts'
-import type { BoxActions } from '../boxes/admin.ts'
+import type { Backup, Setting } from '../api/owner.ts'
 import type { Actor, Origin } from '../domain/audit.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
 import { shownSetting } from '../domain/setting.ts'
-import type { SetSnooze } from '../health/snoozes.ts'
-import type { createUpdateCheck } from '../hosting/update-check.ts'
-import type { createMaintenance } from '../maintenance/maintenance.ts'
 import type { Core } from '../storage/core.ts'
 import { sha256 } from '../system/hash.ts'
-import type { RecentLines } from '../system/log.ts'
 import { dropOldest } from '../system/memoize.ts'
 import { bind } from './bind.ts'
 import { answerWithBytes, answerWithPieces } from './file-answer.ts'
 import { fileBodyOf } from './file-body.ts'
-import type { Reading } from './messages.ts'
-import type { LineActions } from './phone-lines.ts'
+import type { Relay } from './relay.ts'
 import { contextOf, originOf } from './request-context.ts'
 
-export type Maintenance = ReturnType<typeof createMaintenance>
-
-/** Newest first. */
-export type ListBackups = () => readonly Backup[]
+type Maintenance = Relay['maintenance']
 
 /** A line that moves, a conversation that is taken apart, settings, and what the owner looks at. */
 export function ownerBindings(
   { settings }: Core,
   {
     lines,
-    conversations,
-    setSnooze,
+    reading: { conversations },
     recent,
+    setSnooze,
     updates,
-  }: {
-    readonly lines: LineActions
-    readonly conversations: Reading['conversations']
-    readonly setSnooze: SetSnooze
-    readonly recent: RecentLines
-    readonly updates: ReturnType<typeof createUpdateCheck>
-  },
+  }: Pick<Relay, 'lines' | 'reading' | 'recent' | 'setSnooze' | 'updates'>,
 ) {
   return [
     bind(OWNER.adoptPhoneLine, ({ request, params, body }) =>
@@ -70,12 +53,9 @@ export function ownerBindings(
 }
 
 export function backupBindings({
-  maintenance,
   listBackups,
-}: {
-  readonly maintenance: Maintenance
-  readonly listBackups: ListBackups
-}) {
+  maintenance,
+}: Pick<Relay, 'listBackups' | 'maintenance'>) {
   return [
     bind(OWNER.listBackups, () => ({ data: listBackups() })),
     bind(OWNER.downloadBackup, ({ params, request }) =>
@@ -95,13 +75,7 @@ export function backupBindings({
 }
 
 /** Other machines whose devices the relay uses; a box has its name wherever its id can be. */
-export function boxBindings({
-  boxes,
-  lines,
-}: {
-  readonly boxes: BoxActions
-  readonly lines: LineActions
-}) {
+export function boxBindings({ boxes, lines }: Pick<Relay, 'boxes' | 'lines'>) {
   return [
     bind(OWNER.listBoxes, () => ({ data: boxes.list() })),
     bind(OWNER.listBrokerUsers, async () => ({ users: await boxes.brokerUsers() })),
@@ -118,7 +92,7 @@ export function boxBindings({
 }
 
 /** The upgrade of boxes, on the control socket only: it may bring them files that nobody has signed. */
-export function rolloutBindings({ rollout }: BoxActions) {
+export function rolloutBindings({ rollout }: Relay['boxes']) {
   return [
     bind(CONTROL.getRollout, () => ({ rollout: rollout.current() })),
     bind(CONTROL.startRollout, ({ request, body }) => rollout.start(body, originOf(request))),
@@ -127,17 +101,9 @@ export function rolloutBindings({ rollout }: BoxActions) {
   ]
 }
 
-/** The URLs of a setup link. */
-export type LinkOf = (link: SetupToken) => SetupLink
-
 /** People who read and answer. */
-export function memberBindings({
-  access: { members },
-  linkOf,
-}: {
-  readonly access: Access
-  readonly linkOf: LinkOf
-}) {
+export function memberBindings({ access, linkOf }: Pick<Relay, 'access' | 'linkOf'>) {
+  const { members } = access
   return [
     bind(OWNER.listMembers, () => ({ data: members.list() })),
     bind(OWNER.createMember, async ({ request, body }) => {
@@ -162,7 +128,7 @@ function shownTo(setting: Setting, request: Request): Setting {
 }
 
 /** Throws `not_found` for any other file than a listed backup. */
-function backupNamed(listBackups: ListBackups, name: string): Backup {
+function backupNamed(listBackups: Relay['listBackups'], name: string): Backup {
   const found = listBackups().find((backup) => backup.name === name)
   if (found === undefined) throw new RelayError('not_found', 'There is no backup of this name.')
   return found
@@ -216,10 +182,7 @@ const TICKETS_MAX = 20
 
 export function downloadBindings(
   core: Core,
-  {
-    maintenance,
-    listBackups,
-  }: { readonly maintenance: Maintenance; readonly listBackups: ListBackups },
+  { listBackups, maintenance }: Pick<Relay, 'listBackups' | 'maintenance'>,
 ) {
   const tickets = new Tickets(core)
   return [

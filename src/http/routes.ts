@@ -2,35 +2,17 @@
 
 import { Elysia, type AnyElysia } from 'elysia'
 
-import type { Access } from '../access/access.ts'
 import type { Operation } from '../api/operation.ts'
-import type { OptionRow, SetupLink } from '../api/owner.ts'
-import type { Attachments } from '../attachments/attachments.ts'
-import type { BoxActions } from '../boxes/admin.ts'
-import type { Config } from '../config.ts'
-import type { Origin } from '../domain/audit.ts'
-import type { Days } from '../domain/days.ts'
 import { RelayError } from '../domain/errors.ts'
 import { permissionsOf, requirePermission } from '../domain/permissions.ts'
-import type { HealthCatalogue } from '../health/catalogue.ts'
-import type { SetSnooze } from '../health/snoozes.ts'
-import type { createUpdateCheck } from '../hosting/update-check.ts'
-import type { Authenticate } from '../keys/last-used.ts'
-import type { CreatedKinds } from '../lines/line-kind.ts'
-import type { DiskWatch } from '../maintenance/storage-watch.ts'
-import type { Contacts } from '../people/contacts.ts'
 import type { Core } from '../storage/core.ts'
 import type { Db } from '../storage/database.ts'
 import { isSeenBy } from '../storage/line-limits.ts'
-import type { RecentLines } from '../system/log.ts'
-import type { Metrics } from '../system/metrics.ts'
-import type { Signal } from '../system/signal.ts'
-import type { EventLog } from '../webhooks/event-log.ts'
 import { attachmentBindings, linkRoutes } from './attachments.ts'
 import { type Attempt, type Binding, type Guard, routesOf } from './bind.ts'
 import { contactBindings, optOutBindings, searchBindings } from './contacts.ts'
 import { controlBindings } from './control.ts'
-import { type Credentials, bridgeBindings, keyBindings } from './credentials.ts'
+import { bridgeBindings, keyBindings } from './credentials.ts'
 import { sessionBindings } from './dashboard-auth.ts'
 import { dashboardEventBindings } from './dashboard-events.ts'
 import { dashboardHealthBindings } from './dashboard-health.ts'
@@ -40,20 +22,11 @@ import { aboutBindings, messageViewBindings, qrBindings } from './dashboard-view
 import { webhookViewBindings } from './dashboard-webhooks.ts'
 import { deliveryBindings, replayBindings } from './deliveries.ts'
 import { eventBindings } from './events.ts'
-import type { Hosts } from './hosts.ts'
 import { guideRoutes } from './html-pages.ts'
 import { mcpRoutes } from './mcp.ts'
-import {
-  type Reading,
-  conversationBindings,
-  messageBindings,
-  recipientBindings,
-} from './messages.ts'
+import { conversationBindings, messageBindings, recipientBindings } from './messages.ts'
 import { openApiDocument } from './openapi.ts'
 import {
-  type LinkOf,
-  type ListBackups,
-  type Maintenance,
   backupBindings,
   boxBindings,
   downloadBindings,
@@ -62,54 +35,16 @@ import {
   restoreBindings,
   rolloutBindings,
 } from './owner-routes.ts'
-import { type LineActions, lineActionBindings, phoneLineBindings } from './phone-lines.ts'
+import { lineActionBindings, phoneLineBindings } from './phone-lines.ts'
+import type { Relay } from './relay.ts'
 import { bridgeOf, callerOf, contextOf, viewerOf } from './request-context.ts'
 import { answerToFailure, respond } from './respond.ts'
-import { type Send, sendBindings } from './sending.ts'
-import { type Life, auditBindings, healthBindings } from './service.ts'
+import { sendBindings } from './sending.ts'
+import { auditBindings, healthBindings } from './service.ts'
 import { shortcutBindings } from './shortcuts.ts'
-import { type Pictures, pictureBindings, statsBindings } from './stats.ts'
+import { pictureBindings, statsBindings } from './stats.ts'
 import { swaggerRoutes } from './swagger.ts'
-import { type WebhookActions, inboxRoutes, webhookBindings } from './webhooks.ts'
-
-/** What HTTP serves of a relay: its modules by name, and facts about this start. */
-export type Relay = {
-  readonly access: Access
-  /** The address that the relay listens on. */
-  readonly address: () => string
-  readonly attachments: Attachments
-  readonly authenticate: Authenticate
-  readonly boxes: BoxActions
-  readonly config: Config
-  /** Called once this start is healthy, if an upgrade waits for that. */
-  readonly confirmHealthy: (() => void) | undefined
-  readonly contacts: Contacts
-  readonly createSetupLink: (origin: Origin) => Promise<SetupLink>
-  readonly credentials: Credentials
-  readonly days: Days
-  readonly disk: DiskWatch
-  readonly doubtSignal: Signal
-  readonly eventLog: EventLog
-  readonly health: HealthCatalogue
-  readonly hosts: Hosts
-  readonly kinds: CreatedKinds
-  readonly life: Life
-  readonly lines: LineActions
-  readonly linkOf: LinkOf
-  readonly listBackups: ListBackups
-  readonly maintenance: Maintenance
-  readonly metrics: Metrics
-  readonly options: readonly OptionRow[]
-  readonly pictures: Pictures
-  readonly reading: Reading
-  readonly recent: RecentLines
-  readonly send: Send
-  /** The address of the API for generated clients. */
-  readonly serverUrl: () => string
-  readonly setSnooze: SetSnooze
-  readonly updates: ReturnType<typeof createUpdateCheck>
-  readonly webhooks: WebhookActions
-}
+import { inboxRoutes, webhookBindings } from './webhooks.ts'
 
 /** For the network. */
 export function publicRoutes(core: Core, relay: Relay, streamsEnd: AbortSignal): AnyElysia {
@@ -136,12 +71,11 @@ export function publicRoutes(core: Core, relay: Relay, streamsEnd: AbortSignal):
 /** For the control socket: the API, and the owner's routes. */
 export function ownersRoutes(core: Core, relay: Relay, streamsEnd: AbortSignal): AnyElysia {
   const { access, boxes, confirmHealthy, createSetupLink, kinds, options } = relay
-  const { reports } = kinds
   const bindings = [
     ...apiBindings(core, relay, streamsEnd),
     ...ownersBindings(core, relay),
     ...rolloutBindings(boxes),
-    ...controlBindings({ access, createSetupLink, options, reports, confirmHealthy }),
+    ...controlBindings({ access, confirmHealthy, createSetupLink, kinds, options }),
   ]
   return frame(core, relay).use(routesOf(bindings, guardOf(core)))
 }
@@ -157,12 +91,12 @@ export function dashboardRoutes(core: Core, relay: Relay, streamsEnd: AbortSigna
     ...aboutBindings({ config, kinds, address }),
     ...dashboardHealthBindings({ kinds, lines, webhooks, health, days }),
     ...messageViewBindings({ reading, lines }),
-    ...webhookViewBindings({ webhooks, messages: reading.messages }),
+    ...webhookViewBindings({ reading, webhooks }),
     ...pictureBindings(pictures),
     ...qrBindings(),
     ...downloadBindings(core, { maintenance, listBackups }),
     ...restoreBindings(maintenance),
-    ...dashboardEventBindings(core, { sessions: access.sessions, streamsEnd }),
+    ...dashboardEventBindings(core, access, streamsEnd),
   ]
   const [mayCall, mayCallHere] = [guardOf(core), sessionGuard({ webhooks, lines })]
   const guard: Guard = (operation, attempt) => {
@@ -187,10 +121,8 @@ export function methodsAt(app: AnyElysia): (path: string) => readonly string[] {
 function apiBindings(core: Core, relay: Relay, streamsEnd: AbortSignal): readonly Binding[] {
   const { attachments, authenticate, config, contacts, credentials, disk, eventLog } = relay
   const { health, hosts, kinds, life, lines, metrics, pictures, reading, send, webhooks } = relay
-  const { sendWaitMs } = config
-  const { sentenceOf } = kinds
   return [
-    ...sendBindings({ send, sendWaitMs, sentenceOf }),
+    ...sendBindings({ config, kinds, send }),
     ...messageBindings(reading.messages),
     ...attachmentBindings(attachments),
     ...conversationBindings(reading.conversations),
@@ -201,7 +133,7 @@ function apiBindings(core: Core, relay: Relay, streamsEnd: AbortSignal): readonl
     ...statsBindings(pictures),
     ...phoneLineBindings(lines),
     ...lineActionBindings({ lines, kinds }),
-    ...eventBindings(core, { eventLog, authenticate, streamsEnd }),
+    ...eventBindings(core, { authenticate, eventLog }, streamsEnd),
     ...webhookBindings(webhooks),
     ...deliveryBindings(webhooks),
     ...replayBindings(webhooks),
@@ -215,9 +147,8 @@ function apiBindings(core: Core, relay: Relay, streamsEnd: AbortSignal): readonl
 function ownersBindings(core: Core, relay: Relay): readonly Binding[] {
   const { access, boxes, lines, linkOf, listBackups, maintenance } = relay
   const { reading, recent, setSnooze, updates } = relay
-  const { conversations } = reading
   return [
-    ...ownerBindings(core, { lines, conversations, setSnooze, recent, updates }),
+    ...ownerBindings(core, { lines, reading, recent, setSnooze, updates }),
     ...backupBindings({ maintenance, listBackups }),
     ...memberBindings({ access, linkOf }),
     ...boxBindings({ boxes, lines }),

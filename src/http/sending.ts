@@ -12,13 +12,12 @@ import { RelayError, invalidRequest } from '../domain/errors.ts'
 import type { Timestamp } from '../domain/ids.ts'
 import type { SentenceOf } from '../domain/message.ts'
 import { OPTED_OUT } from '../domain/opt-out.ts'
-import type { SendAnswer, SendRequest as MessageRequest, createSend } from '../messages/send.ts'
+import type { SendAnswer, SendRequest as MessageRequest } from '../messages/send.ts'
 import { parseIsoTime } from '../system/iso-time.ts'
 import { bind, checkedBy } from './bind.ts'
+import type { Relay } from './relay.ts'
 import { callerOf, contextOf } from './request-context.ts'
 import { errorResponse, respond } from './respond.ts'
-
-export type Send = ReturnType<typeof createSend>
 
 /** Idle time of a connection beyond the wait, and beyond that while files are fetched. */
 export const SILENCE_SECONDS = 10
@@ -28,23 +27,15 @@ const CONFIRMED = 'x-hookline-confirmed'
 const REPLAYED = { 'idempotency-replayed': 'true' }
 const APPLIED = { 'preference-applied': 'urgent' }
 
-export function sendBindings({
-  send,
-  sendWaitMs,
-  sentenceOf,
-}: {
-  readonly send: Send
-  /** Wait of a send without a preference. */
-  readonly sendWaitMs: number
-  readonly sentenceOf: SentenceOf
-}) {
+export function sendBindings({ config, kinds, send }: Pick<Relay, 'config' | 'kinds' | 'send'>) {
+  const { sentenceOf } = kinds
   const answerSend = async (request: Request, content: ConversationSend, target: Target) => {
     const message = messageIn(request, content, target)
     const { requestId, peer } = contextOf(request)
     const waitMs = preferredWaitMs(request.headers)
     const silence = SILENCE_SECONDS + (isFetched(content) ? FETCH_SECONDS : 0)
     // A connection that Bun cuts while the caller waits makes the caller send twice.
-    peer.liftTimeout(Math.ceil((waitMs ?? sendWaitMs) / 1_000) + silence)
+    peer.liftTimeout(Math.ceil((waitMs ?? config.sendWaitMs) / 1_000) + silence)
     const answer = await send({ ...message, waitMs })
     return sendResponse(answer, { requestId, sentenceOf, isUrgent: message.isUrgent })
   }

@@ -13,6 +13,7 @@ import { authenticateBrowser, isDashboardPath, isOwnOrigin, keepSession } from '
 import { type Hosts, clientAddress, isOurHost, requiresTls } from './hosts.ts'
 import { smallPage, wantsPage } from './html-pages.ts'
 import { MCP_PATH, withKeyHeaders } from './mcp.ts'
+import type { Relay } from './relay.ts'
 import {
   type Peer,
   type RequestContext,
@@ -21,7 +22,7 @@ import {
   setContext,
 } from './request-context.ts'
 import { answerToFailure, errorResponse } from './respond.ts'
-import { type Relay, dashboardRoutes, methodsAt, ownersRoutes, publicRoutes } from './routes.ts'
+import { dashboardRoutes, methodsAt, ownersRoutes, publicRoutes } from './routes.ts'
 import { requireRunning } from './service.ts'
 import { acceptedEncodings } from './static-file.ts'
 
@@ -67,10 +68,9 @@ class Entrance implements Http {
 
   constructor(core: Core, relay: Relay) {
     const { authenticate, credentials, hosts, metrics } = relay
-    const { bridges } = credentials
     this.#core = core
     this.#relay = relay
-    this.#authentication = createAuthentication(core, { authenticate, bridges, hosts, metrics })
+    this.#authentication = createAuthentication(core, { authenticate, credentials, hosts, metrics })
     this.#nextId = requestIds(core.random)
     this.#network = appOf(publicRoutes(core, relay, this.#streamsEnd.signal))
     this.#control = appOf(ownersRoutes(core, relay, this.#streamsEnd.signal))
@@ -149,8 +149,7 @@ class Entrance implements Http {
       return { request: known, path, app }
     }
     if (peer.isControl || !isDashboardPath(path)) return { ...target, app }
-    const { sessions } = access
-    const asked = authenticateBrowser({ sessions, hosts }, target, context)
+    const asked = authenticateBrowser({ access, hosts }, target, context)
     this.#dashboard ??= appOf(dashboardRoutes(this.#core, this.#relay, this.#streamsEnd.signal))
     return { ...asked, app: this.#dashboard }
   }

@@ -4,24 +4,17 @@ import type { HealthFinding } from '../api/health.ts'
 import { SERVICE } from '../api/operations/service.ts'
 import { RelayError } from '../domain/errors.ts'
 import { hasScope } from '../domain/permissions.ts'
-import type { HealthCatalogue } from '../health/catalogue.ts'
-import type { Authenticate } from '../keys/last-used.ts'
-import type { DiskWatch } from '../maintenance/storage-watch.ts'
 import { listAudit } from '../storage/audit.ts'
 import type { Core } from '../storage/core.ts'
 import type { Db } from '../storage/database.ts'
 import { isSeenBy, type Viewer } from '../storage/line-limits.ts'
-import type { Metrics } from '../system/metrics.ts'
 import { keyIn } from './authentication.ts'
 import { bind } from './bind.ts'
-import { type Hosts, isLoopbackOnly } from './hosts.ts'
+import { isLoopbackOnly } from './hosts.ts'
 import { pageOfQuery } from './query.ts'
+import type { Relay } from './relay.ts'
 import { contextOf, viewerOf, type Peer } from './request-context.ts'
 import { errorResponse, respond } from './respond.ts'
-
-/** `checking` is the startup check: the database is open, and only the listener runs. */
-export type Phase = 'starting' | 'checking' | 'running' | 'stopping'
-export type Life = { readonly phase: Phase }
 
 const RETRY_SECONDS = 5
 
@@ -34,14 +27,7 @@ export function healthBindings(
     health,
     authenticate,
     hosts,
-  }: {
-    readonly life: Life
-    readonly disk: DiskWatch
-    readonly metrics: Metrics
-    readonly health: HealthCatalogue
-    readonly authenticate: Authenticate
-    readonly hosts: Hosts
-  },
+  }: Pick<Relay, 'authenticate' | 'disk' | 'health' | 'hosts' | 'life' | 'metrics'>,
 ) {
   const maySeeMetrics = ({ headers }: Request, peer: Peer): boolean => {
     if (settings.get('open_metrics') || isLoopbackOnly(headers, peer, hosts)) return true
@@ -74,12 +60,16 @@ function isShown(db: Db, viewer: Viewer, { kind, id }: HealthFinding['about']): 
 }
 
 /** Throws while the relay starts or stops. */
-export function requireRunning({ phase }: Life): void {
+export function requireRunning({ phase }: Relay['life']): void {
   if (phase !== 'running') throw notRunning(phase === 'stopping' ? 'stopping' : 'starting')
 }
 
 /** Ready once the database is open and migrated. */
-function readiness({ phase }: Life, { isLow }: DiskWatch, requestId: string): Response {
+function readiness(
+  { phase }: Relay['life'],
+  { isLow }: Relay['disk'],
+  requestId: string,
+): Response {
   if (phase === 'stopping' || phase === 'starting')
     return errorResponse(notRunning(phase), requestId)
   const ready = { status: 'ready', ...(isLow ? { storage_full: true } : {}) }

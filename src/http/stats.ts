@@ -5,13 +5,11 @@ import { MESSAGES } from '../api/operations/messages.ts'
 import { timeZoneNamed } from '../domain/days.ts'
 import { invalidRequest } from '../domain/errors.ts'
 import { TIME_ZONE_KIND } from '../domain/setting.ts'
-import type { createPictures } from '../stats/pictures.ts'
 import { bind } from './bind.ts'
+import type { Relay } from './relay.ts'
 import { linesOf } from './request-context.ts'
 
-export type Pictures = ReturnType<typeof createPictures>
-
-export function statsBindings({ stats }: Pick<Pictures, 'stats'>) {
+export function statsBindings({ stats }: Relay['pictures']) {
   return [
     bind(MESSAGES.getStats, ({ request, query: { days, time_zone } }) => {
       const zone = time_zone === undefined ? null : zoneNamed(time_zone)
@@ -27,7 +25,7 @@ function zoneNamed(text: string): string {
 }
 
 /** For signed-in browsers, one request for each page. */
-export function pictureBindings({ home, line, webhook }: Pictures) {
+export function pictureBindings({ home, line, webhook }: Relay['pictures']) {
   return [
     bind(DASHBOARD.getHomePictures, () => home()),
     bind(DASHBOARD.getLinePictures, ({ params }) => line(params.id)),

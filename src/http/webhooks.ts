@@ -6,17 +6,15 @@ import type { WebhookChanges } from '../api/webhooks.ts'
 import { permissionsOf } from '../domain/permissions.ts'
 import { INBOX_PATH } from '../domain/webhook-url.ts'
 import type { WebhookInput } from '../webhooks/subscriptions.ts'
-import type { createWebhooks } from '../webhooks/webhooks.ts'
 import { bind } from './bind.ts'
 import { anyBody } from './body.ts'
 import { pageOfQuery } from './query.ts'
+import type { Relay } from './relay.ts'
 import { callerOf, contextOf, linesOf, originOf } from './request-context.ts'
 import { respond } from './respond.ts'
 import { pathSchema } from './typebox.ts'
 
-export type WebhookActions = ReturnType<typeof createWebhooks>['actions']
-
-export function webhookBindings(webhooks: WebhookActions) {
+export function webhookBindings(webhooks: Relay['webhooks']) {
   return [
     bind(WEBHOOKS.createWebhook, ({ request, body }) => {
       const input = { ...settingsIn(body), url: body.url, events: body.events }
@@ -59,7 +57,7 @@ function settingsIn(body: WebhookChanges): WebhookInput {
 const TokenPath = Type.Object({ token: Type.String() })
 
 /** What a webhook of the relay itself sends, for its owner to look at. */
-export function inboxRoutes({ inbox }: WebhookActions) {
+export function inboxRoutes({ inbox }: Relay['webhooks']) {
   return new Elysia().post(
     `${INBOX_PATH}:token`,
     async ({ request, params }) => {

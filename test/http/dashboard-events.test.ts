@@ -30,7 +30,7 @@ function signedIn() {
   const [logOut, stop] = [new AbortController(), new AbortController()]
   const sessions = { isOpen: () => true, endOf: () => logOut.signal }
   const streamsEnd = stop.signal
-  const routes = routesOf(dashboardEventBindings(core, { sessions, streamsEnd }), () => {})
+  const routes = routesOf(dashboardEventBindings(core, { sessions }, streamsEnd), () => {})
   const lifted: number[] = []
   const liftTimeout = (seconds: number) => void lifted.push(seconds)
   const fetch = async (method: string, query: string, headers: Sent): Promise<Response> => {
