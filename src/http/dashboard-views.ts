@@ -2,12 +2,11 @@
 
 import { encode } from 'uqr'
 
-import type { ContactCost, KindInfo } from '../api/dashboard.ts'
+import type { KindInfo } from '../api/dashboard.ts'
 import { DASHBOARD } from '../api/operations/dashboard.ts'
-import type { PhoneLine } from '../api/phone-lines.ts'
 import { invalidRequest } from '../domain/errors.ts'
-import { grouped } from '../domain/number-words.ts'
 import type { LineKind } from '../lines/line-kind.ts'
+import { contactCost } from '../messages/contact-cost.ts'
 import { VERSION } from '../system/version.ts'
 import { bind } from './bind.ts'
 import { readHandle } from './query.ts'
@@ -28,20 +27,6 @@ export function messageViewBindings({ lines, reading }: Pick<Relay, 'lines' | 'r
       return contactCost(line ?? null, preview.knowsContact)
     }),
   ]
-}
-
-export function contactCost(line: PhoneLine | null, knowsContact: boolean): ContactCost {
-  if (line === null) {
-    return { before: '', name: null, after: 'No line is ready. The message will wait for one.' }
-  }
-  const name = line.label ?? line.phone_number
-  const { new_contacts_today: used, daily_contact_limit: limit } = line
-  if (knowsContact) {
-    return { before: 'Existing contact of ', name, after: ". Doesn't count toward today's limit." }
-  }
-  if (used >= limit) return { before: '', name, after: ' has no new contacts left today.' }
-  const after = `. ${grouped(used)} of ${grouped(limit)} used today.`
-  return { before: 'New contact for ', name, after }
 }
 
 export function aboutBindings({

@@ -41,7 +41,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   // Its head's side stores boxes; a box has no database of the relay, and its root imports no storage.
   boxes: [...BELOW_FEATURES, 'lines/driver', 'lines/driver-watch'],
-  health: [...BELOW_FEATURES, 'webhooks/publish'],
+  health: [...BELOW_FEATURES, 'lines/line-kind', 'webhooks/publish'],
   mcp: ['api', 'system', 'domain/permissions'],
   http: [...BELOW_FEATURES, 'config', ...FEATURES, 'messages', 'health', 'guides', 'mcp'],
   dashboard: [
