@@ -8,16 +8,15 @@ import type { Variant } from '../api/attachments.ts'
 import { ATTACHMENTS, ContentQuery } from '../api/operations/attachments.ts'
 import type { Attachments, Content } from '../attachments/attachments.ts'
 import { RelayError } from '../domain/errors.ts'
-import { bind } from './bind.ts'
+import { bind, pathSchema } from './bind.ts'
 import { CallerSlots } from './caller-slots.ts'
 import { answerWithBytes } from './file-answer.ts'
 import { fileBodyOf } from './file-body.ts'
-import { readQuery } from './query.ts'
+import { readQuery } from './input.ts'
 import { callerIdOf, callerOf, contextOf, originOf } from './request-context.ts'
 import { errorResponse, respond } from './respond.ts'
 import { idempotencyKeyOf } from './sending.ts'
 import { isKnown } from './static-file.ts'
-import { pathSchema } from './typebox.ts'
 
 /** A phone on the move may be silent for a while. */
 const SILENCE_SECONDS = 60

@@ -2,7 +2,7 @@
 
 import { BRIDGES, KEYS } from '../api/operations/keys.ts'
 import { bind } from './bind.ts'
-import { pageOfQuery } from './query.ts'
+import { pageOfQuery } from './input.ts'
 import type { Relay } from './relay.ts'
 import { callerOf, originOf } from './request-context.ts'
 

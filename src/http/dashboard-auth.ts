@@ -80,9 +80,9 @@ export async function keepSession(
     hosts,
   }: { readonly sessions: Pick<DashboardSessions, 'keep'>; readonly hosts: Hosts },
   request: Request,
-  { peer, session }: Pick<RequestContext, 'peer' | 'session'>,
+  { peer, session }: { readonly peer: Peer; readonly session: DashboardSession },
 ): Promise<string | null> {
-  if (session === null || !session.isStale || request.method !== 'GET') return null
+  if (!session.isStale || request.method !== 'GET') return null
   try {
     await sessions.keep(session)
   } catch (error) {

@@ -11,7 +11,7 @@ import { hintFor } from '../webhooks/hints.ts'
 import type { TestInbox } from '../webhooks/test-inbox.ts'
 import { bind } from './bind.ts'
 import { deliveryFilter } from './deliveries.ts'
-import { pageOfQuery } from './query.ts'
+import { pageOfQuery } from './input.ts'
 import type { Relay } from './relay.ts'
 
 export function webhookViewBindings({ reading, webhooks }: Pick<Relay, 'reading' | 'webhooks'>) {

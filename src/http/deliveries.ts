@@ -9,7 +9,7 @@ import type { Timestamp } from '../domain/ids.ts'
 import { parseIsoTime } from '../system/iso-time.ts'
 import { CALL_MAX } from '../webhooks/replay.ts'
 import { bind } from './bind.ts'
-import { pageOfQuery, readHandle } from './query.ts'
+import { pageOfQuery, readHandle } from './input.ts'
 import type { Relay } from './relay.ts'
 import { callerOf, linesOf, originOf } from './request-context.ts'
 

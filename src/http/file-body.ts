@@ -3,7 +3,7 @@
 
 import { filenameIn, parameterIn } from '../attachments/filename.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
-import { chunksOf } from './body.ts'
+import { chunksOf } from './input.ts'
 
 export type FileBody = {
   readonly bytes: AsyncIterable<Uint8Array>

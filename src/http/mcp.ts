@@ -11,11 +11,10 @@ import { mcpHandler } from '../mcp/server.ts'
 import type { McpClient } from '../mcp/tools.ts'
 import type { Core } from '../storage/core.ts'
 import type { Clock } from '../system/clock.ts'
-import { jsonBody } from './body.ts'
-import { requireNoQuery } from './query.ts'
+import { requestSchema } from './bind.ts'
+import { jsonBody, requireNoQuery } from './input.ts'
 import { callerOf, contextOf, originOf, setContext } from './request-context.ts'
 import { respond } from './respond.ts'
-import { requestSchema } from './typebox.ts'
 
 export const MCP_PATH = '/mcp'
 

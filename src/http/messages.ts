@@ -6,7 +6,7 @@ import type { Decider } from '../messages/approvals.ts'
 import type { ListFilter } from '../messages/message-service.ts'
 import { bind } from './bind.ts'
 import { answerWithFile } from './file-answer.ts'
-import { pageOfQuery, readHandle } from './query.ts'
+import { pageOfQuery, readHandle } from './input.ts'
 import type { Relay } from './relay.ts'
 import { callerOf, linesOf, originOf } from './request-context.ts'
 

@@ -8,7 +8,7 @@ import type { Page } from '../api/schema.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
 import { includesLine } from '../domain/routing.ts'
 import { bind, checkedByType } from './bind.ts'
-import { pageOfQuery } from './query.ts'
+import { pageOfQuery } from './input.ts'
 import type { Relay } from './relay.ts'
 import { linesOf, originOf } from './request-context.ts'
 

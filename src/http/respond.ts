@@ -119,6 +119,15 @@ export function answerToFailure(
   return errorResponse(internalError(), requestId)
 }
 
+const NOT_RUNNING_SECONDS = 5
+
+/** The refusal while the relay starts or stops. */
+export function notRunning(phase: 'starting' | 'stopping'): RelayError {
+  return new RelayError(phase, `The relay is ${phase}: try again in a few seconds.`, {
+    retryAfterSeconds: NOT_RUNNING_SECONDS,
+  })
+}
+
 export function internalError(): RelayError {
   const message = 'Something went wrong in the relay. Its log has details under this X-Request-Id.'
   return new RelayError('internal_error', message)

@@ -2,14 +2,9 @@
 
 import { Elysia, type AnyElysia } from 'elysia'
 
-import type { Operation } from '../api/operation.ts'
-import { RelayError } from '../domain/errors.ts'
-import { permissionsOf, requirePermission } from '../domain/permissions.ts'
 import type { Core } from '../storage/core.ts'
-import type { Db } from '../storage/database.ts'
-import { isSeenBy } from '../storage/line-limits.ts'
 import { attachmentBindings, linkRoutes } from './attachments.ts'
-import { type Attempt, type Binding, type Guard, routesOf } from './bind.ts'
+import { type Binding, type Guard, frame, guardOf, routesOf } from './bind.ts'
 import { contactBindings, optOutBindings, searchBindings } from './contacts.ts'
 import { controlBindings } from './control.ts'
 import { bridgeBindings, keyBindings } from './credentials.ts'
@@ -37,8 +32,6 @@ import {
 } from './owner-routes.ts'
 import { lineActionBindings, phoneLineBindings } from './phone-lines.ts'
 import type { Relay } from './relay.ts'
-import { bridgeOf, callerOf, contextOf, viewerOf } from './request-context.ts'
-import { answerToFailure, respond } from './respond.ts'
 import { sendBindings } from './sending.ts'
 import { auditBindings, healthBindings } from './service.ts'
 import { shortcutBindings } from './shortcuts.ts'
@@ -153,57 +146,4 @@ function ownersBindings(core: Core, relay: Relay): readonly Binding[] {
     ...memberBindings({ access, linkOf }),
     ...boxBindings({ boxes, lines }),
   ]
-}
-
-/** Credentials were checked at the entrance; an operation that it missed stays shut. */
-function guardOf({ db }: Core): Guard {
-  return (operation, attempt) => {
-    const { request } = attempt
-    contextOf(request).operation = operation
-    if (operation.callers === 'everyone') return
-    if (operation.callers === 'bridges') bridgeOf(request)
-    else if (operation.callers !== 'browsers' || operation.isOpen !== true) callerOf(request)
-    if (operation.callers !== 'keys') return
-    if (operation.scope !== 'any')
-      requirePermission(permissionsOf(callerOf(request)), operation.scope)
-    if (operation.limits.includes('lines')) requireOnLines(db, operation, attempt)
-  }
-}
-
-/** The form of every answer. Elysia's own messages, and those of unknown errors, are never shown. */
-function frame({ log }: Core, { doubtSignal }: Relay) {
-  return new Elysia()
-    .onError(({ code, error, request }) => {
-      if (code === 'NOT_FOUND') return new Response(null, { status: 404 })
-      return answerToFailure(error, contextOf(request).requestId, { log, doubtSignal })
-    })
-    .mapResponse(({ responseValue, set, request }) => {
-      if (responseValue instanceof Response) return
-      const status = typeof set.status === 'number' ? set.status : 200
-      const { requestId } = contextOf(request)
-      return respond(JSON.stringify(responseValue), { status, requestId })
-    })
-}
-
-/** For a key of certain lines, things of all others are unknown. */
-function requireOnLines(
-  db: Db,
-  { errors = [] }: Operation,
-  { request, params: { id } }: Attempt,
-): void {
-  if (id === undefined || isSeenBy(db, viewerOf(request), id)) return
-  const kind = id.slice(0, id.indexOf('_'))
-  const named = kind === 'att' ? 'attachment_not_found' : 'phone_line_not_found'
-  const isNamed = (kind === 'att' || kind === 'line') && errors.includes(named)
-  const thing = THINGS[kind] ?? 'thing'
-  throw new RelayError(isNamed ? named : 'not_found', `There is no ${thing} with this id.`)
-}
-
-const THINGS: Readonly<Record<string, string>> = {
-  msg: 'message',
-  conv: 'conversation',
-  att: 'attachment',
-  line: 'phone line',
-  wh: 'webhook',
-  dlv: 'delivery',
 }

@@ -21,9 +21,8 @@ import {
   requestIds,
   setContext,
 } from './request-context.ts'
-import { answerToFailure, errorResponse } from './respond.ts'
+import { answerToFailure, errorResponse, notRunning } from './respond.ts'
 import { dashboardRoutes, methodsAt, ownersRoutes, publicRoutes } from './routes.ts'
-import { requireRunning } from './service.ts'
 import { acceptedEncodings } from './static-file.ts'
 
 /** All of HTTP as a function, for the port and for the control socket alike. */
@@ -105,12 +104,17 @@ class Entrance implements Http {
 
   async #answer(given: Request, context: RequestContext): Promise<Response> {
     const { access, doubtSignal, hosts, life } = this.#relay
+    const { sessions } = access
     const { requestId, peer } = context
     try {
       const { app, request, path } = this.#admit(routable(given), context)
-      if (!ALWAYS_OPEN.has(path)) requireRunning(life)
+      if (life.phase !== 'running' && !ALWAYS_OPEN.has(path)) {
+        throw notRunning(life.phase === 'stopping' ? 'stopping' : 'starting')
+      }
       setContext(request, context)
-      const cookie = await keepSession({ sessions: access.sessions, hosts }, request, context)
+      const { session } = context
+      const cookie =
+        session === null ? null : await keepSession({ sessions, hosts }, request, { peer, session })
       const response: Response = await app.routes.fetch(request)
       if (cookie !== null) response.headers.set('set-cookie', cookie)
       // An answer without our id is Elysia's own: no route fits.

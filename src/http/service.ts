@@ -11,12 +11,10 @@ import { isSeenBy, type Viewer } from '../storage/line-limits.ts'
 import { keyIn } from './authentication.ts'
 import { bind } from './bind.ts'
 import { isLoopbackOnly } from './hosts.ts'
-import { pageOfQuery } from './query.ts'
+import { pageOfQuery } from './input.ts'
 import type { Relay } from './relay.ts'
 import { contextOf, viewerOf, type Peer } from './request-context.ts'
-import { errorResponse, respond } from './respond.ts'
-
-const RETRY_SECONDS = 5
+import { errorResponse, notRunning, respond } from './respond.ts'
 
 export function healthBindings(
   { db, settings }: Core,
@@ -59,11 +57,6 @@ function isShown(db: Db, viewer: Viewer, { kind, id }: HealthFinding['about']): 
   return id !== null && (kind === 'line' || kind === 'webhook') && isSeenBy(db, viewer, id)
 }
 
-/** Throws while the relay starts or stops. */
-export function requireRunning({ phase }: Relay['life']): void {
-  if (phase !== 'running') throw notRunning(phase === 'stopping' ? 'stopping' : 'starting')
-}
-
 /** Ready once the database is open and migrated. */
 function readiness(
   { phase }: Relay['life'],
@@ -74,12 +67,6 @@ function readiness(
     return errorResponse(notRunning(phase), requestId)
   const ready = { status: 'ready', ...(isLow ? { storage_full: true } : {}) }
   return respond(JSON.stringify(ready), { status: 200, requestId })
-}
-
-function notRunning(phase: 'starting' | 'stopping'): RelayError {
-  return new RelayError(phase, `The relay is ${phase}: try again in a few seconds.`, {
-    retryAfterSeconds: RETRY_SECONDS,
-  })
 }
 
 function metricsClosed(): RelayError {

@@ -6,13 +6,11 @@ import type { WebhookChanges } from '../api/webhooks.ts'
 import { permissionsOf } from '../domain/permissions.ts'
 import { INBOX_PATH } from '../domain/webhook-url.ts'
 import type { WebhookInput } from '../webhooks/subscriptions.ts'
-import { bind } from './bind.ts'
-import { anyBody } from './body.ts'
-import { pageOfQuery } from './query.ts'
+import { bind, pathSchema } from './bind.ts'
+import { anyBody, pageOfQuery } from './input.ts'
 import type { Relay } from './relay.ts'
 import { callerOf, contextOf, linesOf, originOf } from './request-context.ts'
 import { respond } from './respond.ts'
-import { pathSchema } from './typebox.ts'
 
 export function webhookBindings(webhooks: Relay['webhooks']) {
   return [

@@ -110,7 +110,7 @@ const PACKAGE_PLACES: Readonly<Record<string, readonly string[]>> = {
   elysia: ['http/', 'app.ts'],
   '@elysiajs/swagger': ['http/'],
   'swagger-ui-dist': ['http/'],
-  '@sinclair/typebox': ['http/typebox.ts'],
+  '@sinclair/typebox': ['http/bind.ts'],
   'bun:sqlite': ['boxes/', 'storage/', 'lines/kinds/', 'system/'],
   'drizzle-orm': ['storage/'],
   typebox: ['api/', 'boxes/', 'http/', 'lines/kinds/', 'mcp/', 'config.ts'],
@@ -142,7 +142,7 @@ export function layerProblems(file: SourceFile): readonly string[] {
   const problems = importsOf(file.text)
     .filter((target) => !isAllowed(file.path, target))
     .map((target) => `${file.path} must not import ${target}`)
-  const isBridge = file.path === 'src/http/typebox.ts'
+  const isBridge = file.path === 'src/http/bind.ts'
   if (!isBridge && T_OF_ELYSIA.test(file.text))
     problems.push(`${file.path} must not use elysia's t`)
   if (STATIC_LINK.test(file.text))
