@@ -8,13 +8,13 @@ import type { Variant } from '../api/attachments.ts'
 import { ATTACHMENTS, ContentQuery } from '../api/operations/attachments.ts'
 import type { Attachments, Content } from '../attachments/attachments.ts'
 import { RelayError } from '../domain/errors.ts'
-import { bind, pathSchema } from './bind.ts'
+import { bind, bindRemoval, pathSchema } from './bind.ts'
 import { CallerSlots } from './caller-slots.ts'
 import { answerWithBytes } from './file-answer.ts'
 import { fileBodyOf } from './file-body.ts'
 import { readQuery } from './input.ts'
 import { callerIdOf, callerOf, contextOf, originOf } from './request-context.ts'
-import { errorResponse, respond } from './respond.ts'
+import { errorResponse, respondTo } from './respond.ts'
 import { idempotencyKeyOf } from './sending.ts'
 import { isKnown } from './static-file.ts'
 
@@ -38,10 +38,7 @@ export function attachmentBindings(attachments: Attachments) {
       upload(request, attachments, slots, query.filename),
     ),
     bind(ATTACHMENTS.getAttachment, ({ params }) => attachments.get(params.id)),
-    bind(ATTACHMENTS.deleteAttachment, async ({ request, params }) => {
-      await attachments.remove(params.id, originOf(request))
-      return { id: params.id, deleted: true as const }
-    }),
+    bindRemoval(ATTACHMENTS.deleteAttachment, attachments),
     bind(ATTACHMENTS.downloadAttachment, ({ request, params, query }) =>
       download(request, attachments, params.id, query.variant),
     ),
@@ -72,7 +69,7 @@ async function upload(
   slots: CallerSlots,
   name: string | undefined,
 ): Promise<Response> {
-  const { peer, requestId } = contextOf(request)
+  const { peer } = contextOf(request)
   const caller = callerIdOf(request)
   const key = idempotencyKeyOf(request.headers)
   const release = slots.take(caller, request.signal, callerOf(request).kind === 'cli')
@@ -83,7 +80,7 @@ async function upload(
     const upload = { ...body, filename, caller, idempotencyKey: key }
     const { resource, isReplay } = await attachments.upload(upload)
     const headers = isReplay ? { 'idempotency-replayed': 'true' } : {}
-    return respond(JSON.stringify(resource), { status: 201, requestId, headers })
+    return respondTo(request, JSON.stringify(resource), { status: 201, headers })
   } finally {
     release()
   }
@@ -102,18 +99,19 @@ async function download(
 
 /** The file, a range of it, or nothing where the client has it. */
 function sendContent(request: Request, content: Content): Response {
-  const { requestId } = contextOf(request)
   const { path, size, etag } = content
   const headers = headersOf(content)
   if (isKnown(etag, request.headers.get('if-none-match'))) {
-    return respond(null, { status: 304, requestId, headers })
+    return respondTo(request, null, { status: 304, headers })
   }
   const range = rangeIn(request.headers, content)
   if (range === null)
     return answerWithBytes(request, { path, first: 0, last: size - 1 }, { headers })
   if (range === 'outside') {
     const error = new RelayError('range_not_satisfiable', `The file has ${size} bytes.`)
-    return errorResponse(error, requestId, { 'content-range': `bytes */${size}` })
+    return errorResponse(error, contextOf(request).requestId, {
+      'content-range': `bytes */${size}`,
+    })
   }
   const { first, last } = range
   const partial = { ...headers, 'content-range': `bytes ${first}-${last}/${size}` }

@@ -14,6 +14,7 @@ import {
   routeOf,
 } from '../api/operation.ts'
 import { AS_FORM, type ObjectShape, type Shape, TIME_WANTED } from '../api/schema.ts'
+import type { Origin } from '../domain/audit.ts'
 import { RelayError, invalidRequest, type Issue } from '../domain/errors.ts'
 import { permissionsOf, requirePermission } from '../domain/permissions.ts'
 import type { Core } from '../storage/core.ts'
@@ -22,8 +23,8 @@ import { isSeenBy } from '../storage/line-limits.ts'
 import { documentationOf } from './documentation.ts'
 import { jsonBody, jsonOrFormBody, optionalJsonBody, readQuery, requireNoQuery } from './input.ts'
 import type { Relay } from './relay.ts'
-import { bridgeOf, callerOf, contextOf, viewerOf } from './request-context.ts'
-import { answerToFailure, respond } from './respond.ts'
+import { bridgeOf, callerOf, contextOf, originOf, viewerOf } from './request-context.ts'
+import { answerToFailure, respondTo } from './respond.ts'
 
 /** What a handler gets of a request: everything is checked against the row. */
 export type Input<O extends Operation> = {
@@ -64,6 +65,20 @@ export function bind<const O extends Operation>(
   bodyCheck: BodyCheck | null = null,
 ): Binding {
   return { operation, handle, bodyCheck }
+}
+
+/** An operation that removes the thing with the id in its path. */
+type Removal = Operation & { readonly route: `DELETE /${string}/:id` }
+
+export function bindRemoval(
+  operation: Removal,
+  things: { remove(id: string, origin: Origin): Promise<unknown> },
+): Binding {
+  return bind(operation, async ({ request, params }) => {
+    const id = String(params['id'])
+    await things.remove(id, originOf(request))
+    return { id, deleted: true as const }
+  })
 }
 
 /** A body that is checked against a stricter schema if `isStrict` says so. */
@@ -201,8 +216,7 @@ export function frame({ log }: Core, { doubtSignal }: Pick<Relay, 'doubtSignal'>
     .mapResponse(({ responseValue, set, request }) => {
       if (responseValue instanceof Response) return
       const status = typeof set.status === 'number' ? set.status : 200
-      const { requestId } = contextOf(request)
-      return respond(JSON.stringify(responseValue), { status, requestId })
+      return respondTo(request, JSON.stringify(responseValue), { status })
     })
 }
 

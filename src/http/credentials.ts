@@ -1,7 +1,7 @@
 // API keys and bridges, as their owner manages them.
 
 import { BRIDGES, KEYS } from '../api/operations/keys.ts'
-import { bind } from './bind.ts'
+import { bind, bindRemoval } from './bind.ts'
 import { pageOfQuery } from './input.ts'
 import type { Relay } from './relay.ts'
 import { callerOf, originOf } from './request-context.ts'
@@ -28,9 +28,6 @@ export function bridgeBindings({ bridges }: Relay['credentials']) {
     bind(BRIDGES.renewBridgeToken, ({ request, params }) =>
       bridges.renewToken(params.id, originOf(request)),
     ),
-    bind(BRIDGES.deleteBridge, async ({ request, params }) => {
-      await bridges.remove(params.id, originOf(request))
-      return { id: params.id, deleted: true as const }
-    }),
+    bindRemoval(BRIDGES.deleteBridge, bridges),
   ]
 }

@@ -30,7 +30,7 @@ import {
   sessionOf,
   signedOut,
 } from './request-context.ts'
-import { respond } from './respond.ts'
+import { respondTo } from './respond.ts'
 
 const API_OF_DASHBOARD = '/dashboard/api/'
 const API = '/api/v1/'
@@ -164,15 +164,11 @@ export function sessionBindings({ access, hosts }: Pick<Relay, 'access' | 'hosts
     stateOf(access, session, isLocal(request))
   /** The state with its cookie; without a session the cookie is deleted. */
   const withCookie = (request: Request, opened: NewSession | null): Response => {
-    const { requestId, peer } = contextOf(request)
-    const cookie = cookieFor(opened?.token ?? null, isSecure(request.headers, peer, hosts))
+    const secure = isSecure(request.headers, contextOf(request).peer, hosts)
+    const headers = { 'set-cookie': cookieFor(opened?.token ?? null, secure) }
     const state = stateFor(request, opened?.session ?? null)
     const body = opened === null ? state : { ...state, page_key: opened.pageKey }
-    return respond(JSON.stringify(body), {
-      status: 200,
-      requestId,
-      headers: { 'set-cookie': cookie },
-    })
+    return respondTo(request, JSON.stringify(body), { headers })
   }
   return [
     bind(DASHBOARD.getSession, ({ request }) => stateFor(request, contextOf(request).session)),

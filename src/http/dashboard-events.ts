@@ -10,7 +10,7 @@ import { bind } from './bind.ts'
 import { CallerSlots } from './caller-slots.ts'
 import { HEARTBEAT_MS, STREAM_HEADERS } from './events.ts'
 import { contextOf, sessionOf } from './request-context.ts'
-import { respond, streamOf } from './respond.ts'
+import { respondTo, streamOf } from './respond.ts'
 
 /** Delay after which a browser that lost the stream reconnects. */
 const RETRY_MS = 1_000
@@ -31,7 +31,7 @@ export function dashboardEventBindings(
   const membersSlots = new CallerSlots(PAGES_OF_MEMBERS)
   return [
     bind(DASHBOARD.watchChanges, ({ request, query: { after } }) => {
-      const { peer, requestId } = contextOf(request)
+      const { peer } = contextOf(request)
       const session = sessionOf(request)
       const sessionEnd = sessions.endOf(session)
       const isOpen = () => sessions.isOpen(session)
@@ -49,7 +49,7 @@ export function dashboardEventBindings(
         return changeEvents({ ...watch, signal: end, release })
       }
       const body = isAsked ? streamOf(open, signal, 0) : null
-      return respond(body, { status: 200, requestId, headers: STREAM_HEADERS })
+      return respondTo(request, body, { headers: STREAM_HEADERS })
     }),
   ]
 }

@@ -11,8 +11,7 @@ import { VERSION } from '../system/version.ts'
 import { bind } from './bind.ts'
 import { readHandle } from './input.ts'
 import type { Relay } from './relay.ts'
-import { contextOf } from './request-context.ts'
-import { respond } from './respond.ts'
+import { respondTo } from './respond.ts'
 
 export function messageViewBindings({ lines, reading }: Pick<Relay, 'lines' | 'reading'>) {
   const { conversations, beside } = reading
@@ -75,9 +74,7 @@ export function qrBindings() {
       if (text === undefined || !TEXT_LINK.test(text)) {
         throw invalidRequest({ path: 'text', message: 'must be a link that opens a text' })
       }
-      return respond(qrCode(text), {
-        status: 200,
-        requestId: contextOf(request).requestId,
+      return respondTo(request, qrCode(text), {
         headers: { 'content-type': 'image/svg+xml', 'content-security-policy': POLICY },
       })
     }),

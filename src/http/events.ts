@@ -15,7 +15,7 @@ import { bind } from './bind.ts'
 import { CallerSlots } from './caller-slots.ts'
 import type { Relay } from './relay.ts'
 import { callerIdOf, callerOf, contextOf, linesOf, unauthorized } from './request-context.ts'
-import { respond, streamOf } from './respond.ts'
+import { respondTo, streamOf } from './respond.ts'
 import { SILENCE_SECONDS, preferredWaitMs } from './sending.ts'
 
 /** Readers that wait at the same time. */
@@ -83,7 +83,6 @@ class EventReaders {
 
   stream(request: Request, choice: Choice): Response {
     const { eventLog } = this.#sources
-    const { peer, requestId } = contextOf(request)
     // A client that reconnects by itself has the old address still.
     const after = request.headers.get('last-event-id') ?? choice.after ?? LATEST
     const filter = filterOf(request, choice)
@@ -93,13 +92,13 @@ class EventReaders {
       silenceMs: HEARTBEAT_MS,
       limit: PIECE_MAX,
     }
-    peer.liftTimeout(0)
+    contextOf(request).peer.liftTimeout(0)
     const texts = (end: AbortSignal) =>
       this.#texts(request, reading, { end, release: this.#takeSlot(request, end) })
     const signal = AbortSignal.any([request.signal, this.#streamsEnd])
     const stall = { clock: this.#core.clock, ms: STALLED_MS }
     const body = request.method === 'GET' ? streamOf(texts, signal, 0, stall) : null
-    return respond(body, { status: 200, requestId, headers: STREAM_HEADERS })
+    return respondTo(request, body, { headers: STREAM_HEADERS })
   }
 
   async *#texts(

@@ -14,7 +14,7 @@ import type { Clock } from '../system/clock.ts'
 import { requestSchema } from './bind.ts'
 import { jsonBody, requireNoQuery } from './input.ts'
 import { callerOf, contextOf, originOf, setContext } from './request-context.ts'
-import { respond } from './respond.ts'
+import { respondTo } from './respond.ts'
 
 export const MCP_PATH = '/mcp'
 
@@ -33,13 +33,12 @@ export function mcpRoutes({ random, clock }: Core, fetch: Fetch, streamsEnd: Abo
   return new Elysia().post(
     MCP_PATH,
     async ({ request, body }) => {
-      const { peer, requestId } = contextOf(request)
-      peer.liftTimeout(SILENCE_SECONDS)
+      contextOf(request).peer.liftTimeout(SILENCE_SECONDS)
       const answer = await handler.fetch(request, { parsedBody: body })
       const isOpening = 'method' in body && body.method === 'initialize'
       const session = isOpening ? { [SESSION]: random.bytes(16).toHex() } : {}
       const headers = { ...Object.fromEntries(answer.headers), ...session }
-      return respond(answer.body, { status: answer.status, requestId, headers })
+      return respondTo(request, answer.body, { status: answer.status, headers })
     },
     {
       parse: [jsonBody],

@@ -10,7 +10,7 @@ import { shownSetting } from '../domain/setting.ts'
 import type { Core } from '../storage/core.ts'
 import { sha256 } from '../system/hash.ts'
 import { dropOldest } from '../system/memoize.ts'
-import { bind } from './bind.ts'
+import { bind, bindRemoval } from './bind.ts'
 import { answerWithBytes, answerWithPieces } from './file-answer.ts'
 import { fileBodyOf } from './file-body.ts'
 import type { Relay } from './relay.ts'
@@ -114,10 +114,7 @@ export function memberBindings({ access, linkOf }: Pick<Relay, 'access' | 'linkO
       const { member, link } = await members.renewLink(params.id, originOf(request))
       return { ...member, link: linkOf(link) }
     }),
-    bind(OWNER.deleteMember, async ({ request, params }) => {
-      await members.remove(params.id, originOf(request))
-      return { id: params.id, deleted: true as const }
-    }),
+    bindRemoval(OWNER.deleteMember, members),
   ]
 }
 

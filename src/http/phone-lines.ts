@@ -7,7 +7,7 @@ import type { PhoneLine, PhoneLineChanges } from '../api/phone-lines.ts'
 import type { Page } from '../api/schema.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
 import { includesLine } from '../domain/routing.ts'
-import { bind, checkedByType } from './bind.ts'
+import { bind, bindRemoval, checkedByType } from './bind.ts'
 import { pageOfQuery } from './input.ts'
 import type { Relay } from './relay.ts'
 import { linesOf, originOf } from './request-context.ts'
@@ -31,10 +31,7 @@ export function phoneLineBindings(lines: Relay['lines']) {
       }
       return lines.patch(params.id, changes, originOf(request))
     }),
-    bind(PHONE_LINES.deletePhoneLine, async ({ request, params }) => {
-      await lines.remove(params.id, originOf(request))
-      return { id: params.id, deleted: true as const }
-    }),
+    bindRemoval(PHONE_LINES.deletePhoneLine, lines),
   ]
 }
 

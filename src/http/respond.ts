@@ -5,6 +5,7 @@ import { RelayError } from '../domain/errors.ts'
 import type { Clock } from '../system/clock.ts'
 import type { Log } from '../system/log.ts'
 import type { Signal } from '../system/signal.ts'
+import { contextOf } from './request-context.ts'
 
 /**
  * An answer, in JSON unless its headers say otherwise: never cached, never sniffed for another type, and
@@ -29,6 +30,21 @@ export function respond(
       ...answer.headers,
     },
   })
+}
+
+/** An answer to `request`, by the rules of `respond`; 200 unless it says otherwise. */
+export function respondTo(
+  request: Request,
+  body: Parameters<typeof respond>[0],
+  {
+    status = 200,
+    headers,
+  }: {
+    readonly status?: number
+    readonly headers?: Readonly<Record<string, string>> | undefined
+  } = {},
+): Response {
+  return respond(body, { status, headers, requestId: contextOf(request).requestId })
 }
 
 /** The output of a generator, read at the pace of its reader; `make` gets a signal that aborts when that leaves. */

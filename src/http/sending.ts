@@ -17,7 +17,7 @@ import { parseIsoTime } from '../system/iso-time.ts'
 import { bind, checkedBy } from './bind.ts'
 import type { Relay } from './relay.ts'
 import { callerOf, contextOf } from './request-context.ts'
-import { errorResponse, respond } from './respond.ts'
+import { errorResponse, respondTo } from './respond.ts'
 
 /** Idle time of a connection beyond the wait, and beyond that while files are fetched. */
 export const SILENCE_SECONDS = 10
@@ -31,13 +31,13 @@ export function sendBindings({ config, kinds, send }: Pick<Relay, 'config' | 'ki
   const { sentenceOf } = kinds
   const answerSend = async (request: Request, content: ConversationSend, target: Target) => {
     const message = messageIn(request, content, target)
-    const { requestId, peer } = contextOf(request)
+    const { peer } = contextOf(request)
     const waitMs = preferredWaitMs(request.headers)
     const silence = SILENCE_SECONDS + (isFetched(content) ? FETCH_SECONDS : 0)
     // A connection that Bun cuts while the caller waits makes the caller send twice.
     peer.liftTimeout(Math.ceil((waitMs ?? config.sendWaitMs) / 1_000) + silence)
     const answer = await send({ ...message, waitMs })
-    return sendResponse(answer, { requestId, sentenceOf, isUrgent: message.isUrgent })
+    return sendResponse(request, answer, { sentenceOf, isUrgent: message.isUrgent })
   }
   return [
     bind(
@@ -94,20 +94,18 @@ function sendTime(text: string | undefined): Timestamp | undefined {
 }
 
 function sendResponse(
+  request: Request,
   answer: SendAnswer,
-  {
-    requestId,
-    sentenceOf,
-    isUrgent,
-  }: { readonly requestId: string; readonly sentenceOf: SentenceOf; readonly isUrgent: boolean },
+  { sentenceOf, isUrgent }: { readonly sentenceOf: SentenceOf; readonly isUrgent: boolean },
 ): Response {
   const headers = { ...(answer.isReplay ? REPLAYED : {}), ...(isUrgent ? APPLIED : {}) }
   if (answer.kind === 'send_failed') {
     const details = { message_id: answer.messageId, reason: answer.reason }
     const message = sentenceOf(answer.reason ?? 'send_failed')
-    return errorResponse(new RelayError('send_failed', message, { details }), requestId, headers)
+    const error = new RelayError('send_failed', message, { details })
+    return errorResponse(error, contextOf(request).requestId, headers)
   }
-  return respond(answer.body, { status: answer.kind === 'sent' ? 200 : 202, requestId, headers })
+  return respondTo(request, answer.body, { status: answer.kind === 'sent' ? 200 : 202, headers })
 }
 
 const WAIT_SECONDS_MAX = 60

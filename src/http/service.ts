@@ -13,8 +13,8 @@ import { bind } from './bind.ts'
 import { isLoopbackOnly } from './hosts.ts'
 import { pageOfQuery } from './input.ts'
 import type { Relay } from './relay.ts'
-import { contextOf, viewerOf, type Peer } from './request-context.ts'
-import { errorResponse, notRunning, respond } from './respond.ts'
+import { contextOf, viewerOf } from './request-context.ts'
+import { errorResponse, notRunning, respondTo } from './respond.ts'
 
 export function healthBindings(
   { db, settings }: Core,
@@ -27,7 +27,9 @@ export function healthBindings(
     hosts,
   }: Pick<Relay, 'authenticate' | 'disk' | 'health' | 'hosts' | 'life' | 'metrics'>,
 ) {
-  const maySeeMetrics = ({ headers }: Request, peer: Peer): boolean => {
+  const maySeeMetrics = (request: Request): boolean => {
+    const { headers } = request
+    const { peer } = contextOf(request)
     if (settings.get('open_metrics') || isLoopbackOnly(headers, peer, hosts)) return true
     const permissions = keyIn(headers, authenticate)?.permissions
     return permissions?.lineIds === null && hasScope(permissions, 'health:read')
@@ -39,14 +41,11 @@ export function healthBindings(
       return { data: found.filter(({ about }) => isShown(db, viewer, about)) }
     }),
     bind(SERVICE.getLiveness, () => ({ status: 'ok' as const })),
-    bind(SERVICE.getReadiness, ({ request }) =>
-      readiness(life, disk, contextOf(request).requestId),
-    ),
+    bind(SERVICE.getReadiness, ({ request }) => readiness(request, life, disk)),
     bind(SERVICE.getMetrics, ({ request }) => {
-      const { requestId, peer } = contextOf(request)
-      if (!maySeeMetrics(request, peer)) throw metricsClosed()
+      if (!maySeeMetrics(request)) throw metricsClosed()
       const headers = { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }
-      return respond(metrics.text(), { status: 200, requestId, headers })
+      return respondTo(request, metrics.text(), { headers })
     }),
   ]
 }
@@ -58,15 +57,11 @@ function isShown(db: Db, viewer: Viewer, { kind, id }: HealthFinding['about']): 
 }
 
 /** Ready once the database is open and migrated. */
-function readiness(
-  { phase }: Relay['life'],
-  { isLow }: Relay['disk'],
-  requestId: string,
-): Response {
+function readiness(request: Request, { phase }: Relay['life'], { isLow }: Relay['disk']): Response {
   if (phase === 'stopping' || phase === 'starting')
-    return errorResponse(notRunning(phase), requestId)
+    return errorResponse(notRunning(phase), contextOf(request).requestId)
   const ready = { status: 'ready', ...(isLow ? { storage_full: true } : {}) }
-  return respond(JSON.stringify(ready), { status: 200, requestId })
+  return respondTo(request, JSON.stringify(ready))
 }
 
 function metricsClosed(): RelayError {

@@ -4,8 +4,7 @@
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 
-import { contextOf } from './request-context.ts'
-import { respond } from './respond.ts'
+import { respondTo } from './respond.ts'
 
 /** A packed file. Its bytes are in base64, for the executable's source. */
 export type StaticFile = {
@@ -86,17 +85,16 @@ export function answerFile(
   file: Served,
   more: Readonly<Record<string, string>>,
 ): Response {
-  const { requestId } = contextOf(request)
   const accepted = encodingFor(request.headers)
   const encoding = accepted ?? (file.hasPlainForm ? null : 'gzip')
   // The encodings differ in bytes, so that a strong tag would promise too much.
   const tag = `"${file.hash}${encoding === null ? '' : `-${encoding}`}"`
   const headers = { 'content-type': file.type, vary: 'accept-encoding', etag: tag, ...more }
   if (isKnown(tag, request.headers.get('if-none-match'))) {
-    return respond(null, { status: 304, requestId, headers })
+    return respondTo(request, null, { status: 304, headers })
   }
   const encoded = encoding === null ? headers : { ...headers, 'content-encoding': encoding }
-  return respond(file.body(encoding), { status: 200, requestId, headers: encoded })
+  return respondTo(request, file.body(encoding), { headers: encoded })
 }
 
 /** The encodings that a client accepts: `q=0` excludes one. */

@@ -6,11 +6,11 @@ import type { WebhookChanges } from '../api/webhooks.ts'
 import { permissionsOf } from '../domain/permissions.ts'
 import { INBOX_PATH } from '../domain/webhook-url.ts'
 import type { WebhookInput } from '../webhooks/subscriptions.ts'
-import { bind, pathSchema } from './bind.ts'
+import { bind, bindRemoval, pathSchema } from './bind.ts'
 import { anyBody, pageOfQuery } from './input.ts'
 import type { Relay } from './relay.ts'
-import { callerOf, contextOf, linesOf, originOf } from './request-context.ts'
-import { respond } from './respond.ts'
+import { callerOf, linesOf, originOf } from './request-context.ts'
+import { respondTo } from './respond.ts'
 
 export function webhookBindings(webhooks: Relay['webhooks']) {
   return [
@@ -30,10 +30,7 @@ export function webhookBindings(webhooks: Relay['webhooks']) {
         permissionsOf(callerOf(request)),
       ),
     ),
-    bind(WEBHOOKS.deleteWebhook, async ({ request, params }) => {
-      await webhooks.remove(params.id, originOf(request))
-      return { id: params.id, deleted: true as const }
-    }),
+    bindRemoval(WEBHOOKS.deleteWebhook, webhooks),
     bind(WEBHOOKS.rotateWebhookSecret, ({ request, params }) =>
       webhooks.rotateSecret(params.id, originOf(request)),
     ),
@@ -61,7 +58,7 @@ export function inboxRoutes({ inbox }: Relay['webhooks']) {
     async ({ request, params }) => {
       const webhookId = inbox.webhookOf(params.token)
       inbox.receive(webhookId, request.headers, await anyBody(request))
-      return respond(null, { status: 204, requestId: contextOf(request).requestId })
+      return respondTo(request, null, { status: 204 })
     },
     { parse: 'none', params: pathSchema(TokenPath), detail: { hide: true } },
   )
