@@ -267,11 +267,7 @@ function requestSchemaByType(
     if (check !== undefined) return check(value)
     throw invalidRequest({ path: 'type', message: `must be one of ${allowed}` })
   }
-  const union: TSchema = Type.Union(Object.values(shapes), { title })
-  const standard = { version: 1, vendor: 'typebox', validate }
-  // The property that the type adds is defined here.
-  return Object.defineProperty(union, '~standard', { value: standard }) as TSchema &
-    Bridged<unknown>
+  return bridged<TSchema, unknown>(Type.Union(Object.values(shapes), { title }), validate)
 }
 
 /** For path parameters: a wrong one names nothing that exists. */

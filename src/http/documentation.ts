@@ -2,7 +2,7 @@
 
 import { type TObject, Type } from 'typebox'
 
-import { errorAnswers } from '../api/errors.ts'
+import { BODY_ERRORS, errorAnswers } from '../api/errors.ts'
 import type { Callback, Callers, Operation } from '../api/operation.ts'
 import type { ErrorCode } from '../domain/errors.ts'
 
@@ -43,7 +43,8 @@ export function documentationOf(operation: Extract<Operation, { readonly tag: st
   const scope = callers === 'keys' ? operation.scope : undefined
   const isScoped = scope !== undefined && scope !== 'any'
   const common = isScoped ? [...EVERYWHERE, 'forbidden' as const] : EVERYWHERE
-  const codes = callers === 'everyone' ? errors : [...common, ...errors]
+  const ofBody: readonly ErrorCode[] = hasBody(operation) ? BODY_ERRORS : []
+  const codes = [...(callers === 'everyone' ? [] : common), ...errors, ...ofBody]
   return {
     operationId: id,
     summary,
@@ -61,6 +62,12 @@ export function documentationOf(operation: Extract<Operation, { readonly tag: st
     ...SECURITY[callers],
     ...(operation.takesFile === true ? FILE_BODY : {}),
   }
+}
+
+/** True if a body says anything: an action may take an empty object. */
+function hasBody({ body = {}, takesFile }: Operation): boolean {
+  const fields = 'properties' in body ? Object.keys(Object(body.properties)) : []
+  return takesFile === true || fields.length > 0 || 'anyOf' in body
 }
 
 function callbackOf({ id, summary, description, to, body }: Callback) {

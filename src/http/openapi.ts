@@ -4,7 +4,6 @@
 import { swagger } from '@elysiajs/swagger'
 import { type AnyElysia, Elysia } from 'elysia'
 
-import { BODY_ERRORS, errorAnswers } from '../api/errors.ts'
 import { LINE_DRIVER } from '../api/phone-lines.ts'
 import { AS_FORM, IN_DOCUMENT } from '../api/schema.ts'
 import type { LineKind } from '../lines/line-kind.ts'
@@ -117,9 +116,7 @@ function validOperation(operation: JsonObject, components: Components): JsonObje
     parameters: listIn(parameters).map((parameter) => parameterOf(objectIn(parameter), components)),
     ...(hasBody ? { requestBody: bodyOf(schema, components) } : {}),
     ...(isFile ? { requestBody: fileBodyOf(objectIn(requestBody), components) } : {}),
-    responses: mapObject(responsesOf(objectIn(responses), hasBody || isFile), (response) =>
-      components.response(response),
-    ),
+    responses: mapObject(objectIn(responses), (response) => components.response(response)),
     ...(callbacks === undefined ? {} : { callbacks: callbacksOf(objectIn(callbacks), components) }),
   }
 }
@@ -144,13 +141,6 @@ function bodyOf({ [AS_FORM]: form, ...schema }: JsonObject, components: Componen
       ? {}
       : { 'multipart/form-data': { schema: components.schema(objectIn(form), 'request') } }
   return { required, content: { 'application/json': media, ...asForm } }
-}
-
-/** Errors of bodies, only where there is a body. */
-function responsesOf(responses: JsonObject, hasBody: boolean): JsonObject {
-  const ofBodies = plainJson(errorAnswers(BODY_ERRORS))
-  const others = Object.entries(responses).filter(([status]) => !(status in ofBodies))
-  return { ...Object.fromEntries(others), ...(hasBody ? ofBodies : {}) }
 }
 
 /** A request of the relay is to its receiver as open as an answer. */
@@ -186,11 +176,6 @@ function bodyExamples(schema: JsonObject): { readonly examples: JsonObject } {
 function bodySchemaIn(requestBody: Json | undefined): JsonObject | null {
   const media = objectIn(objectIn(objectIn(requestBody)['content'])['application/json'])
   return 'schema' in media ? objectIn(media['schema']) : null
-}
-
-/** An object as JSON: typebox keeps marks of its own in schemas. */
-function plainJson(value: object): JsonObject {
-  return JSON.parse(JSON.stringify(value)) as JsonObject // JSON text is parsed.
 }
 
 // Components of the document: named schemas and error answers. Requests are closed, as the relay checks them.
