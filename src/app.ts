@@ -3,16 +3,14 @@
 
 import { hostname, platform } from 'node:os'
 
-import { createAccess } from './access/access.ts'
-import { passwordFindings } from './access/passwords.ts'
-import { setupAddresses, type SetupToken } from './access/setup-link.ts'
+import { Access } from './access/access.ts'
 import type { CreatedKey } from './api/keys.ts'
 import type { SetupLink } from './api/owner.ts'
 import { createAttachments, type Attachments } from './attachments/attachments.ts'
 import type { Boxes } from './boxes/head.ts'
 import type { Config } from './config.ts'
 import { createDevices } from './devices.ts'
-import { COMMAND_LINE, type Origin } from './domain/audit.ts'
+import type { Origin } from './domain/audit.ts'
 import type { LineId } from './domain/ids.ts'
 import type { Line } from './domain/line.ts'
 import { groupedByBox } from './health/box-findings.ts'
@@ -31,9 +29,10 @@ import { LastUsed, createAuthenticate } from './keys/last-used.ts'
 import { createLineActions } from './lines/line-actions.ts'
 import type { CreatedKinds } from './lines/line-kind.ts'
 import { LineSupervisor } from './lines/supervisor.ts'
-import { listBackupResources } from './maintenance/backups.ts'
+import { createBackups } from './maintenance/backups.ts'
 import { Heartbeat } from './maintenance/heartbeat.ts'
-import { createMaintenance } from './maintenance/maintenance.ts'
+import { ClockWatch, createTimetable } from './maintenance/maintenance.ts'
+import { createRestoring } from './maintenance/restoring.ts'
 import { Dispatch } from './messages/dispatch.ts'
 import { createIntake } from './messages/intake.ts'
 import { waitReasonOf } from './messages/line-directory.ts'
@@ -44,13 +43,12 @@ import { failOrphans, recoverMessages } from './messages/settle.ts'
 import { WaitingCallers } from './messages/waiting-callers.ts'
 import { createContacts } from './people/contacts.ts'
 import { SearchFollower } from './people/search-follower.ts'
-import { openRuntime, type Runtime, type Parts } from './runtime.ts'
+import { openRuntime, type Runtime, type Outside } from './runtime.ts'
 import { createPictures } from './stats/pictures.ts'
 import { Recorder } from './stats/recorder.ts'
 import { recordVersion } from './storage/about.ts'
 import { wakeLimited, unfinishedOf } from './storage/message-queue.ts'
 import { argon2id } from './system/hash.ts'
-import { isoTime } from './system/iso-time.ts'
 import { cachedLookup, isOwnAddress, systemLookup } from './system/network-address.ts'
 import { runServices } from './system/service.ts'
 import { VERSION } from './system/version.ts'
@@ -65,10 +63,9 @@ export type App = {
   readonly fatal: Promise<unknown>
   createFirstKey(): Promise<CreatedKey | null>
   readonly dashboard: {
-    /** True once a password is set. */
-    isClaimed(): boolean
+    hasPassword(): boolean
     /** A link that sets the password; earlier links stop working. */
-    createSetupLink(): Promise<SetupLink>
+    createSetupLink(origin?: Origin): Promise<SetupLink>
   }
   /** Listens, serves nothing until `mayServe` resolves with true, recovers, runs; gives the address. */
   start(mayServe?: Promise<boolean>): Promise<string>
@@ -87,8 +84,9 @@ const STOP_REQUESTS_MS = 5_000
 const LAST_ANSWERS_MS = 250
 
 /** The whole relay, not yet started. Throws where the data cannot be opened. */
-export function createApp(config: Config, parts: Partial<Parts> = {}): App {
+export function createApp(config: Config, parts: Partial<Outside> = {}): App {
   const runtime = openRuntime(config, parts)
+  const { core, health, healthSignal } = runtime
   const life: Life = { phase: 'starting', listener: null }
   const tls = new TlsWatch(runtime.core, config, (pair) => life.listener?.renew(pair))
   const listed = () => messages.lines.lines()
@@ -99,30 +97,27 @@ export function createApp(config: Config, parts: Partial<Parts> = {}): App {
   const attachments: Attachments = createAttachmentModule(runtime, webhooks, start)
   const below = { webhooks, kinds, boxes, attachments }
   const messages = createMessageModule(runtime, below, start)
-  const updates = createUpdateCheck({ ...webhooks, ...parts, ...runtime })
-  const beside = { attachments, updates, folder: config.backupFolder }
-  const maintenance = createMaintenance({ ...parts, ...runtime, ...beside })
-  const entry = createEntry(runtime, start)
-  const lastUsed = new LastUsed(runtime)
-  const isWell = () => life.phase === 'running' && !runtime.disk.isLow
-  const heartbeat = new Heartbeat({ ...runtime, isWell, beat: webhooks.get })
-  const watches = [maintenance.clockWatch, maintenance.timetable, heartbeat, tls]
-  runtime.health.includeRelay(runtime.disk, ...watches, attachments, updates, hostWatch(parts))
-  const modules = { ...below, config, life, messages, maintenance, updates, lastUsed, entry }
+  const maintenance = createMaintenance(runtime, below, start)
+  const { updates, watches } = maintenance
+  const access = createEntry(runtime, start)
+  const lastUsed = new LastUsed(core)
+  health.includeRelay(runtime.disk, ...watches, tls, attachments, updates, hostWatch(parts))
+  const modules = { ...below, config, life, messages, maintenance, lastUsed, access }
   const http = createHttpModule(runtime, modules)
   const { lines, dispatch, callers } = messages
   const queues = createQueueWatch(runtime, { webhooks, messages, kinds })
-  const own = [...runtime.services, lines, dispatch, webhooks.loop, queues, ...watches]
+  const own = [...runtime.services, lines, dispatch, webhooks.loop, queues, ...watches, tls]
   const recorder = new Recorder({ ...runtime, lines })
-  const inner = [recorder, lastUsed, ...createFollowers(runtime), healthWatch(runtime)]
+  const followers = [new SearchFollower(runtime), new PersonFollower(runtime)]
+  const inner = [recorder, lastUsed, ...followers, healthWatch(core, { health, healthSignal })]
   const loops = [...inner, ...own, ...services, ...(parts.companions ?? [])]
   let running: ReturnType<typeof runServices> | null = null
   void runtime.fatal.then(() => (life.phase = 'stopping'))
   return {
     http,
     fatal: runtime.fatal,
-    createFirstKey: () => createFirstKey(runtime),
-    dashboard: entry,
+    createFirstKey: () => createFirstKey(core),
+    dashboard: access,
     async start(mayServe) {
       const at = { ...config, ...runtime, path: runtime.directory.controlSocket, tls: tls.pair }
       if (parts.isListening ?? true) life.listener = listenEverywhere(http, at)
@@ -132,7 +127,7 @@ export function createApp(config: Config, parts: Partial<Parts> = {}): App {
       await Promise.all([recordVersion(runtime, VERSION), runtime.settings.keepFirst()])
       const count = await recoverMessages(messages.tools)
       if (count > 0) runtime.log.warn('messages are uncertain after a crash', { count })
-      await entry.access.applyLockedPassword()
+      await access.applyLockedPassword()
       running = runServices(loops, runtime)
       await lines.whenReady()
       life.phase = 'running'
@@ -148,13 +143,35 @@ export function createApp(config: Config, parts: Partial<Parts> = {}): App {
   }
 }
 
-function hostWatch({ checkHost = async () => [] }: Partial<Parts>) {
+/** Jobs by the clock, backups and restores, the look for updates, and the call to a monitor. */
+function createMaintenance(
+  { core, directory, disk, backupWorker: worker, dispatchSignal, healthSignal }: Runtime,
+  { webhooks, attachments }: Pick<Below, 'webhooks' | 'attachments'>,
+  { config, parts, life }: Start,
+) {
+  const { releaseKey = null, restore = () => {}, restored = null } = parts
+  const updates = createUpdateCheck(core, { releaseKey, fetchText: webhooks.fetchText })
+  const backups = createBackups(core, { directory, folder: config.backupFolder, worker, disk })
+  const restoring = createRestoring(core, { directory, worker, disk, restore, restored })
+  const jobs = [backups.job, restoring.job, updates.job]
+  const onChange = () => {
+    dispatchSignal.notify()
+    healthSignal.notify()
+  }
+  const isWell = () => life.phase === 'running' && !disk.isLow
+  const clockWatch = new ClockWatch(core, { onChange })
+  const timetable = createTimetable(core, { attachments, jobs })
+  const heartbeat = new Heartbeat(core, { isWell, beat: webhooks.get })
+  return { updates, backups, restoring, watches: [clockWatch, timetable, heartbeat] }
+}
+
+function hostWatch({ checkHost = async () => [] }: Partial<Outside>) {
   return { findings: () => checkHost(AbortSignal.timeout(CHECKUP_MS)) }
 }
 
 type Life = { phase: Phase; listener: Listener | null }
 
-type Start = { readonly config: Config; readonly parts: Partial<Parts>; readonly life: Life }
+type Start = { readonly config: Config; readonly parts: Partial<Outside>; readonly life: Life }
 
 /** Webhooks, with the rules for their addresses. */
 function createWebhookModule(
@@ -261,47 +278,32 @@ function createMessageModule(
   }
 }
 
-/** Loops that bring stored data up to date, in slices beside the relay. */
-function createFollowers(runtime: Runtime) {
-  return [new SearchFollower(runtime), new PersonFollower(runtime)]
-}
-
 /** Findings about messages and deliveries, for the health catalogue. */
 function createQueueWatch(
   runtime: Runtime,
   { webhooks, messages, kinds }: Pick<Modules, 'webhooks' | 'messages' | 'kinds'>,
 ): QueueWatch {
-  const lines = () => messages.lines.lines()
-  const ofLines = new LineFindings({
-    ...runtime,
-    lines,
-    sentenceOf: kinds.sentenceOf,
-    practiceKinds: messages.lines.practiceKinds,
-  })
-  const troubledWebhooks = () => new Set(webhooks.loop.findings().map(({ key }) => key))
-  const queues = new QueueWatch({ ...runtime, lines, troubledWebhooks })
-  runtime.health.include(async () => [...ofLines.list(), ...queues.findings()])
+  const { core, days, disk, health, healthSignal } = runtime
+  const { lines } = messages
+  const ofLines = new LineFindings(core, { lines, days, sentenceOf: kinds.sentenceOf })
+  const queues = new QueueWatch(core, { healthSignal, disk, lines, webhooks: webhooks.loop })
+  health.include(async () => [...ofLines.list(), ...queues.findings()])
   return queues
 }
 
 /** Sign-in to the dashboard, and the setup link of its owner. */
-function createEntry(runtime: Runtime, { config, parts, life }: Start) {
-  const { passwordHash = argon2id } = parts
-  const lockedPassword = config.adminPassword
-  const access = createAccess({ ...runtime, passwordHash, lockedPassword })
-  const findings = () => [...passwordFindings(lockedPassword), ...keyFindings(runtime)]
-  runtime.health.include(async () => findings().map(ofRelay))
-  const linkOf = ({ expiresAt, ...link }: SetupToken): SetupLink => {
-    const { url, lanUrl } = setupAddresses(link, {
+function createEntry({ core, health }: Runtime, { config, parts, life }: Start): Access {
+  const access = new Access(core, {
+    passwordHash: parts.passwordHash ?? argon2id,
+    lockedPassword: config.adminPassword,
+    addresses: () => ({
       publicUrl: config.publicUrl,
       listeningUrl: life.listener?.url ?? NOT_LISTENING,
       localName: localName(hostname()),
-    })
-    return { url, lan_url: lanUrl, expires_at: isoTime(expiresAt) }
-  }
-  const createSetupLink = async (origin: Origin = COMMAND_LINE) =>
-    linkOf(await access.createSetupToken(origin))
-  return { access, linkOf, createSetupLink, isClaimed: () => access.hasPassword() }
+    }),
+  })
+  health.include(async () => [...access.findings(), ...keyFindings(core)].map(ofRelay))
+  return access
 }
 
 type Below = {
@@ -316,27 +318,26 @@ type Modules = Below & {
   readonly life: Life
   readonly messages: ReturnType<typeof createMessageModule>
   readonly maintenance: ReturnType<typeof createMaintenance>
-  readonly updates: ReturnType<typeof createUpdateCheck>
   readonly lastUsed: LastUsed
-  readonly entry: ReturnType<typeof createEntry>
+  readonly access: Access
 }
 
 /** Everything that answers requests. */
 function createHttpModule(runtime: Runtime, modules: Modules): Http {
-  const { core, days, directory, disk, doubtSignal, health, metrics, options, recent } = runtime
-  const { config, life, kinds, boxes, webhooks, attachments, messages } = modules
-  const { maintenance, updates, lastUsed, entry } = modules
+  const { core, days, disk, doubtSignal, health, healthSignal, metrics, options, recent } = runtime
+  const { access, config, life, kinds, boxes, webhooks, attachments, messages } = modules
+  const { lastUsed, maintenance } = modules
   return createHttp(core, {
-    access: entry.access,
+    access,
     address: () => life.listener?.url ?? NOT_LISTENING,
     attachments,
-    authenticate: createAuthenticate({ ...runtime, lastUsed }),
+    authenticate: createAuthenticate(core, { lastUsed }),
+    backups: maintenance.backups,
     boxes: boxes.actions,
     config,
     confirmHealthy: runtime.confirmHealthy,
     contacts: createContacts(runtime),
-    createSetupLink: entry.createSetupLink,
-    credentials: createCredentials({ ...runtime, lastUsed }),
+    credentials: createCredentials(core, { lastUsed }),
     days,
     disk,
     doubtSignal,
@@ -346,18 +347,16 @@ function createHttpModule(runtime: Runtime, modules: Modules): Http {
     kinds,
     life,
     lines: messages.lineActions,
-    linkOf: entry.linkOf,
-    listBackups: () => listBackupResources(directory),
-    maintenance,
     metrics,
     options,
     pictures: createPictures({ ...runtime, lines: messages.lines }),
     reading: messages.reading,
     recent,
+    restoring: maintenance.restoring,
     send: messages.send,
     serverUrl: serverUrl(config, life),
-    setSnooze: createSnoozes(runtime),
-    updates,
+    setSnooze: createSnoozes(core, { health, healthSignal }),
+    updates: maintenance.updates,
     webhooks: webhooks.actions,
   })
 }

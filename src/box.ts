@@ -33,8 +33,8 @@ import type { Random } from './system/random.ts'
 import { runServices, type Service } from './system/service.ts'
 import { PLATFORM, VERSION } from './system/version.ts'
 
-/** The outermost things. */
-export type BoxParts = {
+/** What a box has from outside of it, which a test replaces. */
+export type BoxOutside = {
   readonly clock: Clock
   readonly random: Random
   readonly log: Log
@@ -42,7 +42,7 @@ export type BoxParts = {
   /** Findings about the machine. */
   readonly checkHost: (signal: AbortSignal) => Promise<readonly Finding[]>
   readonly companions: readonly Service[]
-  /** Its way to upgrade itself. */
+  /** The way in which the box upgrades itself. */
   readonly selfUpgrade: Pick<BoxUpgradeTools, 'obstacle' | 'install' | 'isWatched'>
 }
 
@@ -56,14 +56,14 @@ const REPORT_MS = 5_000
 /** For half a megabyte over a slow line. */
 const CHUNK_MS = 30_000
 
-/** Takes the data directory and runs; throws where another process has it, or it is a relay's. */
-export async function startBox(config: Config, file: BoxFile, parts: BoxParts): Promise<Box> {
-  const { clock, random, log, companions } = parts
+/** Takes the data directory and runs; throws if another process has it, or if it is a relay's. */
+export async function startBox(config: Config, file: BoxFile, outside: BoxOutside): Promise<Box> {
+  const { clock, random, log, companions } = outside
   const directory = openDataDirectory(config.dataDir)
   const lock = takeInstanceLock(directory.lock, { since: clock.now(), task: 'box', address: null })
   const none = () => []
   const kinds = createLineKinds(config, {
-    ...parts,
+    ...outside,
     relayClock: clock,
     directory,
     callers: none,
@@ -71,12 +71,12 @@ export async function startBox(config: Config, file: BoxFile, parts: BoxParts): 
   })
   const drivers = kinds.drivers
     .filter(({ kind }) => kinds.deviceKinds.includes(kind))
-    .map((driver, index) => shared(driver, index === 0 ? parts.checkHost : async () => []))
+    .map((driver, index) => shared(driver, index === 0 ? outside.checkHost : async () => []))
   const journal = openJournal(directory.boxDatabase, { clock, random, machine: machineName() })
-  const connection = await connect(file, parts)
-  const link = await signed(connection, file, directory.boxFile, parts)
+  const connection = await connect(file, outside)
+  const link = await signed(connection, file, directory.boxFile, outside)
   const upgrade = new BoxUpgrade({
-    ...parts.selfUpgrade,
+    ...outside.selfUpgrade,
     clock,
     log,
     version: VERSION,
@@ -161,21 +161,21 @@ const NO_RELAY = {
   error: { code: 'not_found', message: 'This machine is a box. Run this on its head.' },
 }
 
-async function connect(file: BoxFile, tools: BoxParts): Promise<NatsLink> {
+async function connect(file: BoxFile, outside: BoxOutside): Promise<NatsLink> {
   const { connectNats } = await import('./boxes/nats-link.ts')
   const { addresses: servers, ca, server_name: serverName, seed, box_id: name } = file
-  return connectNats({ servers, ca, serverName, seed, inboxPrefix: inboxOf(name), name }, tools)
+  return connectNats({ servers, ca, serverName, seed, inboxPrefix: inboxOf(name), name }, outside)
 }
 
 /** The first head that signs for good is the only one, if none was known from joining. */
-async function signed(connection: NatsLink, file: BoxFile, path: string, tools: BoxParts) {
+async function signed(connection: NatsLink, file: BoxFile, path: string, outside: BoxOutside) {
   const own = { seed: file.seed, publicKey: await publicKeyOf(file.seed) }
   let { head_key: head = null } = file
   const trust = {
     peer: () => ({ key: head, mustSign: head !== null }),
     insist: (_: string, key: string) => keepHeadKey(path, file, (head = key)),
   }
-  return new SignedLink(connection, own, trust, tools)
+  return new SignedLink(connection, own, trust, outside)
 }
 
 type SharedDriver = LineDriver & { readonly found: () => readonly Found[] }

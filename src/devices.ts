@@ -11,7 +11,7 @@ import { ofRelay } from './health/catalogue.ts'
 import { LINE_KINDS } from './lines/kinds.ts'
 import { createKinds, type CreatedKinds, type KindTools, type LineKind } from './lines/line-kind.ts'
 import type { LineSnapshot } from './lines/line-state.ts'
-import type { Parts, Runtime } from './runtime.ts'
+import type { Outside, Runtime } from './runtime.ts'
 import { listLiveBridges } from './storage/credentials.ts'
 import type { DataDirectory } from './system/data-directory.ts'
 import {
@@ -46,7 +46,7 @@ export function createLineKinds(config: Config, given: Given): CreatedKinds {
 
 type Start = {
   readonly config: Config
-  readonly parts: Partial<Parts>
+  readonly parts: Partial<Outside>
   /** The lines of now. */
   readonly listed: () => readonly LineSnapshot[]
 }

@@ -39,8 +39,8 @@ import { VERSION } from './system/version.ts'
 import type { Post } from './webhooks/post.ts'
 import { DeliverySignals } from './webhooks/signals.ts'
 
-/** The outermost things, which a test replaces. */
-export type Parts = {
+/** What a relay has from outside of it, which a test replaces. */
+export type Outside = {
   readonly clock: Clock
   readonly random: Random
   readonly log: Log
@@ -81,7 +81,7 @@ export type Parts = {
 export type Runtime = ReturnType<typeof openRuntime>
 
 /** The data, and the parts that every module shares. */
-export function openRuntime(config: Config, parts: Partial<Parts>) {
+export function openRuntime(config: Config, parts: Partial<Outside>) {
   const { clock: wallClock = systemClock, random = systemRandom } = parts
   const recent = new RecentLines(parts.log ?? silentLog, wallClock, parts.logPlace)
   const { log } = recent
@@ -91,12 +91,14 @@ export function openRuntime(config: Config, parts: Partial<Parts>) {
   const clock = new ConfirmedClock(wallClock, readClockMemory(db), newestTimestamp(db))
   const signals = createSignals()
   const { dispatchSignal, healthSignal, doubtSignal, deliverySignals } = signals
-  const disk = new DiskWatch({
-    clock,
-    log,
+  const watched = {
     freeBytes: parts.freeBytes ?? (() => freeBytes(directory.path)),
     logBytes: () => Bun.file(`${directory.database}-wal`).size,
     requireInPlace: () => db.guard.requireInPlace(),
+  }
+  const disk = new DiskWatch(watched, {
+    clock,
+    log,
     onLost: (error) => fail(error),
     onChange: () => notifyAll([dispatchSignal, deliverySignals.signal, healthSignal]),
   })
@@ -124,7 +126,7 @@ export function openRuntime(config: Config, parts: Partial<Parts>) {
     directory,
     disk,
     backupWorker,
-    services: [disk, new IntegrityWatch({ clock, log, doubtSignal, assertIntact })],
+    services: [disk, new IntegrityWatch(core, { doubtSignal, assertIntact })],
     metrics: new Metrics(),
     health: new HealthCatalogue(ids, () => listSnoozes(db)),
     seal: createSeal(data.secretKey, random),

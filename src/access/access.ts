@@ -1,10 +1,13 @@
 // Access to the dashboard: the owner, who sets a password by a link that only the machine itself gives
 // out, the members, and the browsers that signed in.
 
-import { RELAY_ITSELF, type Origin, type Thing } from '../domain/audit.ts'
+import type * as api from '../api/owner.ts'
+import { COMMAND_LINE, RELAY_ITSELF, type Origin, type Thing } from '../domain/audit.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
+import type { Finding } from '../domain/finding.ts'
 import { timestamp } from '../domain/ids.ts'
-import { recordedIfRoom, type Audit } from '../storage/audit.ts'
+import { recordedIfRoom } from '../storage/audit.ts'
+import type { Core } from '../storage/core.ts'
 import {
   hasSignedIn,
   noteSignIn,
@@ -14,9 +17,7 @@ import {
   updateMember,
 } from '../storage/dashboard-access.ts'
 import type { Tx } from '../storage/database.ts'
-import type { Clock } from '../system/clock.ts'
 import type { PasswordHash } from '../system/hash.ts'
-import type { Log } from '../system/log.ts'
 import { networkOf } from '../system/network-address.ts'
 import {
   accountKey,
@@ -39,24 +40,12 @@ import {
   shortId,
   type DashboardSession,
   type NewSession,
-  type SessionTools,
 } from './sessions.ts'
-import { SetupLink } from './setup-link.ts'
-
-export type Access = ReturnType<typeof createAccess>
+import { SetupLink, setupLinkOf, type Addresses, type SetupToken } from './setup-link.ts'
 
 export type Client = Origin & {
   /** It runs on this machine, beyond doubt. */
   readonly isLocal: boolean
-}
-
-type Tools = SessionTools & {
-  readonly clock: Clock
-  readonly log: Log
-  readonly audit: Audit
-  readonly passwordHash: PasswordHash
-  /** The password that the options set, which nothing else may then change. */
-  readonly lockedPassword: string | null
 }
 
 /** The page of the setup that comes first once there is a password. */
@@ -68,225 +57,250 @@ const BY_OPTION = { by: 'HOOKLINE_ADMIN_PASSWORD' }
 /** Lifetime of a network's own share of the guesses after a sign-in. */
 const KNOWN_FOR_MS = 30 * 86_400_000
 
-export function createAccess(tools: Tools) {
-  const { db, writer, audit, lockedPassword } = tools
-  const parts = {
-    ...tools,
-    sessions: new DashboardSessions(tools),
-    passwords: new Passwords(tools.passwordHash),
-    limiter: new LoginRateLimiter(tools.clock),
-    link: new SetupLink(tools),
-  }
-  const sessions: Pick<DashboardSessions, 'find' | 'list' | 'isOpen' | 'endOf' | 'keep'> =
-    parts.sessions
-  return {
-    sessions,
-    members: createMembers(parts),
-    hasPassword: () => getOwner(db) !== null,
-    setupStep: () => getOwner(db)?.setupStep ?? null,
-    saveSetupStep: (step: string | null) => writer.write((tx) => saveSetupStep(tx, step)),
-    /** Makes the link that sets the password; earlier ones become invalid. */
-    async createSetupToken(origin: Origin) {
-      requireUnlocked(lockedPassword)
-      const change = { action: 'setup_link.created', about: DASHBOARD } as const
-      await writer.write((tx) => audit.record(tx, origin, change))
-      return parts.link.create()
-    },
-    /** Sets the password with a setup link's token, and ends all sessions but the new one. */
-    setUp: (setup: { readonly token: string; readonly password: string }, client: Client) =>
-      setUp(parts, setup, client),
-    /** As the owner where no name is given. */
-    signIn: (given: Credentials, client: Client) => signIn(parts, given, client),
-    /** Takes the password once more, for requests that ask for it after an hour. */
-    async elevate(session: DashboardSession, password: string, client: Client) {
-      const proof = await requireRight(parts, password, { client, session })
-      return writer.write((tx) => {
-        requireStillRight(tx, proof)
-        audit.record(tx, client, { action: 'session.elevated', about: sessionThing(session) })
-        return parts.sessions.elevate(tx, session)
-      })
-    },
-    /** Ends all other sessions. */
-    changePassword: (
-      session: DashboardSession,
-      change: { readonly current: string; readonly password: string },
-      client: Client,
-    ) => changePassword(parts, session, { ...change, client }),
-    signOut: (session: DashboardSession, origin: Origin) =>
-      writer.write((tx) => {
-        audit.record(tx, origin, { action: 'session.ended', about: sessionThing(session) })
-        parts.sessions.end(tx, session)
-      }),
-    signOutEverywhere: (origin: Origin) =>
-      writer.write((tx) => {
-        audit.record(tx, origin, { action: 'session.ended', about: EVERY_SESSION })
-        parts.sessions.endOthers(tx, null)
-      }),
-    /** Makes the password of the options the owner's, where there is one. */
-    applyLockedPassword: () => applyLockedPassword(parts),
-  }
-}
-
-type Parts = Tools & {
+export class Access {
   readonly sessions: DashboardSessions
-  readonly passwords: Passwords
-  readonly limiter: LoginRateLimiter
-  readonly link: SetupLink
-}
+  readonly members: ReturnType<typeof createMembers>
+  readonly #core: Core
+  readonly #lockedPassword: string | null
+  readonly #passwords: Passwords
+  readonly #limiter: LoginRateLimiter
+  readonly #link: SetupLink
+  readonly #addresses: () => Addresses
 
-async function setUp(
-  parts: Parts,
-  { token, password }: { readonly token: string; readonly password: string },
-  client: Client,
-): Promise<NewSession> {
-  const taken = parts.link.take(token)
-  if (taken === null) return joinByLink(parts, { token, password }, client)
-  try {
-    requireFit(password)
-    const passwordHash = await parts.passwords.make(password)
-    return await parts.writer.write((tx) => {
-      savePassword(tx, { passwordHash, passwordSetAt: parts.ids.now(), setupStep: FIRST_STEP })
-      parts.sessions.endOthers(tx, null)
-      noteNetwork(parts, tx, client)
-      const opened = parts.sessions.open(tx)
-      const origin = openedBy(opened, client)
-      parts.audit.record(tx, origin, { action: 'password.set', about: DASHBOARD, after: BY_LINK })
+  /** `lockedPassword` is the password that the options set; nothing else may change it then. */
+  constructor(
+    core: Core,
+    given: {
+      readonly passwordHash: PasswordHash
+      readonly lockedPassword: string | null
+      /** Asked for each link: the relay listens after its start only. */
+      readonly addresses: () => Addresses
+    },
+  ) {
+    this.#core = core
+    this.#lockedPassword = given.lockedPassword
+    this.#passwords = new Passwords(given.passwordHash)
+    this.#limiter = new LoginRateLimiter(core.clock)
+    this.#link = new SetupLink(core)
+    this.#addresses = given.addresses
+    this.sessions = new DashboardSessions(core)
+    this.members = createMembers(core, { sessions: this.sessions })
+  }
+
+  hasPassword(): boolean {
+    return getOwner(this.#core.db) !== null
+  }
+
+  setupStep(): string | null {
+    return getOwner(this.#core.db)?.setupStep ?? null
+  }
+
+  saveSetupStep(step: string | null): Promise<void> {
+    return this.#core.writer.write((tx) => saveSetupStep(tx, step))
+  }
+
+  findings(): readonly Finding[] {
+    return passwordFindings(this.#lockedPassword)
+  }
+
+  /** Makes the link that sets the password; earlier ones become invalid. */
+  async createSetupLink(origin: Origin = COMMAND_LINE): Promise<api.SetupLink> {
+    requireUnlocked(this.#lockedPassword)
+    const { writer, audit } = this.#core
+    const change = { action: 'setup_link.created', about: DASHBOARD } as const
+    await writer.write((tx) => audit.record(tx, origin, change))
+    return this.linkOf(this.#link.create())
+  }
+
+  linkOf(token: SetupToken): api.SetupLink {
+    return setupLinkOf(token, this.#addresses())
+  }
+
+  /** Sets the password with a setup link's token, and ends all sessions but the new one. */
+  async setUp(
+    { token, password }: { readonly token: string; readonly password: string },
+    client: Client,
+  ): Promise<NewSession> {
+    const taken = this.#link.take(token)
+    if (taken === null) return this.#joinByLink(token, password, client)
+    const { writer, ids, audit } = this.#core
+    try {
+      requireFit(password)
+      const passwordHash = await this.#passwords.make(password)
+      return await writer.write((tx) => {
+        savePassword(tx, { passwordHash, passwordSetAt: ids.now(), setupStep: FIRST_STEP })
+        this.sessions.endOthers(tx, null)
+        this.#noteNetwork(tx, client)
+        const opened = this.sessions.open(tx)
+        const origin = openedBy(opened, client)
+        audit.record(tx, origin, { action: 'password.set', about: DASHBOARD, after: BY_LINK })
+        return opened
+      })
+    } catch (error) {
+      taken.restore()
+      throw error
+    }
+  }
+
+  /** Signs in as the owner if no name is given. */
+  async signIn({ name, password }: Credentials, client: Client): Promise<NewSession> {
+    const proof = await this.#requireRight(password, { client, session: null, name })
+    return this.#core.writer.write((tx) => {
+      requireStillRight(tx, proof)
+      this.#noteNetwork(tx, client)
+      const opened = this.sessions.open(tx, proof.memberId)
+      const about = sessionThing(opened.session)
+      this.#core.audit.record(tx, openedBy(opened, client), { action: 'session.created', about })
       return opened
     })
-  } catch (error) {
-    taken.restore()
-    throw error
+  }
+
+  /** Takes the password once more, for requests that ask for it after an hour. */
+  async elevate(
+    session: DashboardSession,
+    password: string,
+    client: Client,
+  ): Promise<DashboardSession> {
+    const proof = await this.#requireRight(password, { client, session })
+    const { writer, audit } = this.#core
+    return writer.write((tx) => {
+      requireStillRight(tx, proof)
+      audit.record(tx, client, { action: 'session.elevated', about: sessionThing(session) })
+      return this.sessions.elevate(tx, session)
+    })
+  }
+
+  /** Ends all other sessions. */
+  async changePassword(
+    session: DashboardSession,
+    { current, password }: { readonly current: string; readonly password: string },
+    client: Client,
+  ): Promise<DashboardSession> {
+    requireUnlocked(this.#lockedPassword)
+    requireFit(password)
+    const proof = await this.#requireRight(current, { client, session })
+    const passwordHash = await this.#passwords.make(password)
+    const { writer, ids, audit } = this.#core
+    return writer.write((tx) => {
+      requireStillRight(tx, proof)
+      savePassword(tx, { passwordHash, passwordSetAt: ids.now(), setupStep: FIRST_STEP })
+      this.sessions.endOthers(tx, session)
+      audit.record(tx, client, { action: 'password.changed', about: DASHBOARD })
+      return this.sessions.elevate(tx, session)
+    })
+  }
+
+  signOut(session: DashboardSession, origin: Origin): Promise<void> {
+    const { writer, audit } = this.#core
+    return writer.write((tx) => {
+      audit.record(tx, origin, { action: 'session.ended', about: sessionThing(session) })
+      this.sessions.end(tx, session)
+    })
+  }
+
+  signOutEverywhere(origin: Origin): Promise<void> {
+    const { writer, audit } = this.#core
+    return writer.write((tx) => {
+      audit.record(tx, origin, { action: 'session.ended', about: EVERY_SESSION })
+      this.sessions.endOthers(tx, null)
+    })
+  }
+
+  /** Makes the password of the options the owner's, if there is one. */
+  async applyLockedPassword(): Promise<void> {
+    const { db, writer, ids, audit, log } = this.#core
+    const password = this.#lockedPassword
+    if (password === null) return
+    for (const { title, why, fix } of this.findings()) log.warn(title, { why, fix })
+    const owner = getOwner(db)
+    if (owner !== null && (await this.#passwords.fits(password, owner.passwordHash))) return
+    const passwordHash = await this.#passwords.make(password)
+    await writer.write((tx) => {
+      savePassword(tx, { passwordHash, passwordSetAt: ids.now(), setupStep: FIRST_STEP })
+      this.sessions.endOthers(tx, null)
+      audit.record(tx, RELAY_ITSELF, { action: 'password.set', about: DASHBOARD, after: BY_OPTION })
+    })
+  }
+
+  /** Sets the password of the member whose link it is, and ends their other sessions. */
+  async #joinByLink(token: string, password: string, client: Client): Promise<NewSession> {
+    const { db, writer, audit } = this.#core
+    if (memberOfLink(this.#core, db, token) === null) throw linkInvalid()
+    requireFit(password)
+    const passwordHash = await this.#passwords.make(password)
+    return writer.write((tx) => {
+      // Hashing takes a while, in which the link may have been used or replaced.
+      const member = memberOfLink(this.#core, tx, token)
+      if (member === null) throw linkInvalid()
+      const about = { kind: 'member', id: member.id } as const
+      updateMember(tx, member.id, { passwordHash, linkSha256: null })
+      this.sessions.endAllOf(tx, member.id)
+      this.#noteNetwork(tx, client)
+      const opened = this.sessions.open(tx, member.id)
+      const origin = openedBy(opened, client)
+      audit.record(tx, origin, { action: 'password.set', about, after: BY_LINK })
+      return opened
+    })
+  }
+
+  /** Throws `wrong_password`, or `rate_limit_exceeded` without looking at the password. */
+  async #requireRight(password: string, guess: Guess): Promise<Proof> {
+    const { db, writer, audit, log } = this.#core
+    const owner = getOwner(db)
+    if (owner === null) throw wrongPassword('No password is set yet. Use a setup link to set one.')
+    const account = accountNamed(db, guess.name)
+    const attempt = this.#limiter.begin(this.#guesserOf(guess))
+    // A look at a name that is unknown takes as long.
+    const isFit = await this.#passwords.fits(password, (account ?? owner).passwordHash)
+    if (account === null || !isFit) {
+      log.warn('dashboard password was wrong', { address: guess.client.address })
+      await recordedIfRoom(writer.write((tx) => audit.recordRefusal(tx, guess.client)))
+      throw wrongPassword(guess.name ? 'Incorrect name or password.' : 'Incorrect password.')
+    }
+    attempt.succeed()
+    return account
+  }
+
+  /**
+   * Strangers use up no share but their own, so that they cannot keep the owner out. Each account is
+   * counted for itself: a member's own password makes up for no guesses at another.
+   */
+  #guesserOf({ client, session, name }: Guess): Guesser {
+    if (session !== null) {
+      const token = Buffer.from(session.tokenSha256).toString('hex')
+      return { name: `session ${token}`, share: 'session' }
+    }
+    const account = accountKey(name)
+    if (client.isLocal) return { name: `this machine ${account}`, share: 'local' }
+    const { db, clock, ids } = this.#core
+    const network = networkOf(client.address ?? 'unknown')
+    const isKnown = hasSignedIn(db, network, timestamp(clock.ago(KNOWN_FOR_MS, ids.now())))
+    return { name: `${network} ${account}`, share: isKnown ? 'known' : 'strangers' }
+  }
+
+  #noteNetwork(tx: Tx, { address, isLocal }: Client): void {
+    if (isLocal) return
+    const { clock, ids } = this.#core
+    const now = ids.now()
+    noteSignIn(tx, {
+      network: networkOf(address ?? 'unknown'),
+      now,
+      after: timestamp(clock.ago(KNOWN_FOR_MS, now)),
+    })
   }
 }
 
-/** Sets the password of the member whose link it is, and ends their other sessions. */
-async function joinByLink(
-  parts: Parts,
-  { token, password }: { readonly token: string; readonly password: string },
-  client: Client,
-): Promise<NewSession> {
-  if (memberOfLink(parts, parts.db, token) === null) throw linkInvalid()
-  requireFit(password)
-  const passwordHash = await parts.passwords.make(password)
-  return parts.writer.write((tx) => {
-    // Hashing takes a while, in which the link may have been used or replaced.
-    const member = memberOfLink(parts, tx, token)
-    if (member === null) throw linkInvalid()
-    const about = { kind: 'member', id: member.id } as const
-    updateMember(tx, member.id, { passwordHash, linkSha256: null })
-    parts.sessions.endAllOf(tx, member.id)
-    noteNetwork(parts, tx, client)
-    const opened = parts.sessions.open(tx, member.id)
-    const origin = openedBy(opened, client)
-    parts.audit.record(tx, origin, { action: 'password.set', about, after: BY_LINK })
-    return opened
-  })
-}
-
-/** `name` is that of a member; left out by the owner. */
+/** `name` is a member's; the owner gives none. */
 type Credentials = { readonly name?: string | undefined; readonly password: string }
-
-async function signIn(
-  parts: Parts,
-  { name, password }: Credentials,
-  client: Client,
-): Promise<NewSession> {
-  const proof = await requireRight(parts, password, { client, session: null, name })
-  return parts.writer.write((tx) => {
-    requireStillRight(tx, proof)
-    noteNetwork(parts, tx, client)
-    const opened = parts.sessions.open(tx, proof.memberId)
-    const about = sessionThing(opened.session)
-    parts.audit.record(tx, openedBy(opened, client), { action: 'session.created', about })
-    return opened
-  })
-}
-
-async function changePassword(
-  parts: Parts,
-  session: DashboardSession,
-  change: { readonly current: string; readonly password: string; readonly client: Client },
-): Promise<DashboardSession> {
-  requireUnlocked(parts.lockedPassword)
-  requireFit(change.password)
-  const { client } = change
-  const proof = await requireRight(parts, change.current, { client, session })
-  const passwordHash = await parts.passwords.make(change.password)
-  return parts.writer.write((tx) => {
-    requireStillRight(tx, proof)
-    savePassword(tx, { passwordHash, passwordSetAt: parts.ids.now(), setupStep: FIRST_STEP })
-    parts.sessions.endOthers(tx, session)
-    parts.audit.record(tx, client, { action: 'password.changed', about: DASHBOARD })
-    return parts.sessions.elevate(tx, session)
-  })
-}
-
-async function applyLockedPassword(parts: Parts): Promise<void> {
-  const { db, writer, ids, audit, passwords, sessions, lockedPassword } = parts
-  if (lockedPassword === null) return
-  for (const { title, why, fix } of passwordFindings(lockedPassword)) {
-    parts.log.warn(title, { why, fix })
-  }
-  const owner = getOwner(db)
-  if (owner !== null && (await passwords.fits(lockedPassword, owner.passwordHash))) return
-  const passwordHash = await passwords.make(lockedPassword)
-  await writer.write((tx) => {
-    savePassword(tx, { passwordHash, passwordSetAt: ids.now(), setupStep: FIRST_STEP })
-    sessions.endOthers(tx, null)
-    audit.record(tx, RELAY_ITSELF, { action: 'password.set', about: DASHBOARD, after: BY_OPTION })
-  })
-}
 
 /** The account that a password was found to fit. */
 type Proof = Account
 
-/** Throws `wrong_password`, or `rate_limit_exceeded` without looking at the password. */
-async function requireRight(parts: Parts, password: string, guess: Guess): Promise<Proof> {
-  const owner = getOwner(parts.db)
-  if (owner === null) throw wrongPassword('No password is set yet. Use a setup link to set one.')
-  const account = accountNamed(parts.db, guess.name)
-  const attempt = parts.limiter.begin(guesserOf(parts, guess))
-  // A look at a name that is unknown takes as long.
-  const isFit = await parts.passwords.fits(password, (account ?? owner).passwordHash)
-  if (account === null || !isFit) {
-    parts.log.warn('dashboard password was wrong', { address: guess.client.address })
-    await recordedIfRoom(parts.writer.write((tx) => parts.audit.recordRefusal(tx, guess.client)))
-    throw wrongPassword(guess.name ? 'Incorrect name or password.' : 'Incorrect password.')
-  }
-  attempt.succeed()
-  return account
-}
-
-/** A password that is given; the session is null where it is to begin one. */
+/** A password that is given; `session` is null if it is to begin one. */
 type Guess = {
   readonly client: Client
   readonly session: DashboardSession | null
   readonly name?: string | undefined
-}
-
-/**
- * Strangers use up no share but their own, so that they cannot keep the owner out. Each account is counted
- * for itself: a member's own password makes up for no guesses at another.
- */
-function guesserOf({ db, clock, ids }: Parts, { client, session, name }: Guess): Guesser {
-  if (session !== null) {
-    return { name: `session ${Buffer.from(session.tokenSha256).toString('hex')}`, share: 'session' }
-  }
-  const account = accountKey(name)
-  if (client.isLocal) return { name: `this machine ${account}`, share: 'local' }
-  const network = networkOf(client.address ?? 'unknown')
-  const isKnown = hasSignedIn(db, network, timestamp(clock.ago(KNOWN_FOR_MS, ids.now())))
-  return { name: `${network} ${account}`, share: isKnown ? 'known' : 'strangers' }
-}
-
-function noteNetwork({ clock, ids }: Parts, tx: Tx, { address, isLocal }: Client): void {
-  if (isLocal) return
-  const now = ids.now()
-  noteSignIn(tx, {
-    network: networkOf(address ?? 'unknown'),
-    now,
-    after: timestamp(clock.ago(KNOWN_FOR_MS, now)),
-  })
 }
 
 /** The actor of a sign-in is the session that it begins, or its member. */

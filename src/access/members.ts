@@ -5,7 +5,7 @@ import type { Origin, Thing } from '../domain/audit.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
 import { timestamp, type MemberId } from '../domain/ids.ts'
 import { DAY_MS } from '../domain/time.ts'
-import type { Audit } from '../storage/audit.ts'
+import type { Core } from '../storage/core.ts'
 import {
   findMember,
   getOwner,
@@ -18,13 +18,8 @@ import {
 import type { Db } from '../storage/database.ts'
 import { sha256 } from '../system/hash.ts'
 import { isoTime, isoTimeOrNull } from '../system/iso-time.ts'
-import type { DashboardSessions, SessionTools } from './sessions.ts'
+import type { DashboardSessions } from './sessions.ts'
 import type { SetupToken } from './setup-link.ts'
-
-type Tools = SessionTools & {
-  readonly audit: Pick<Audit, 'record'>
-  readonly sessions: Pick<DashboardSessions, 'list' | 'endAllOf'>
-}
 
 /** A member, and the link with which to sign in for the first time or with a new password. */
 type Invited = { readonly member: Member; readonly link: SetupToken }
@@ -34,23 +29,27 @@ const LINK_LIFE_MS = 3 * DAY_MS
 /** Password managers save the owner's password under it. */
 const OWNERS_NAME = 'owner'
 
-export function createMembers(tools: Tools) {
-  const { db, writer, ids, audit, sessions } = tools
+export function createMembers(core: Core, { sessions }: { readonly sessions: DashboardSessions }) {
+  const { db, writer, ids, audit } = core
+  const resourceOf = (row: MemberRow) => memberResource(core, sessions, row)
   return {
-    list: (): readonly Member[] => listMembers(db).map((row) => resourceOf(tools, row)),
+    list: (): readonly Member[] => listMembers(db).map(resourceOf),
     hasAny: () => listMembers(db).length > 0,
     nameOf: (id: MemberId) => memberName(db, id) ?? '',
-    add: (name: string, origin: Origin) => addMember(tools, name, origin),
+    async add(name: string, origin: Origin): Promise<Invited> {
+      const { row, link } = await addMember(core, name, origin)
+      return { member: resourceOf(row), link: { ...link, name: row.name } }
+    },
     /** A new link in the place of earlier ones. The password stays until another is chosen with it. */
     async renewLink(id: string, origin: Origin): Promise<Invited> {
-      const { row: changes, ...link } = newLink(tools)
+      const { row: changes, ...link } = newLink(core)
       const row = await writer.write((tx) => {
         const member = existing(tx, id)
         updateMember(tx, member.id, changes)
         audit.record(tx, origin, { action: 'member.link_created', about: thing(member.id) })
         return { ...member, ...changes }
       })
-      return { member: resourceOf(tools, row), link: { ...link, name: row.name } }
+      return { member: resourceOf(row), link: { ...link, name: row.name } }
     },
     /** Ends all sessions of the member at once. */
     remove: (id: string, origin: Origin) =>
@@ -66,12 +65,12 @@ export function createMembers(tools: Tools) {
 }
 
 /** Throws `name_taken` for the name of another member, and for the owner's. */
-async function addMember(tools: Tools, asked: string, origin: Origin): Promise<Invited> {
-  const { writer, ids, audit } = tools
+async function addMember(core: Core, asked: string, origin: Origin) {
+  const { writer, ids, audit } = core
   const name = asked.trim().replaceAll(/\s+/g, ' ')
   const nameKey = keyOf(name)
   if (nameKey === '') throw invalidRequest({ path: 'name', message: 'must not be empty' })
-  const { row: linked, ...link } = newLink(tools)
+  const { row: linked, ...link } = newLink(core)
   const row = await writer.write((tx) => {
     requireOwner(tx)
     if (nameKey === OWNERS_NAME || findMember(tx, 'nameKey', nameKey) !== null) {
@@ -84,10 +83,10 @@ async function addMember(tools: Tools, asked: string, origin: Origin): Promise<I
     audit.record(tx, origin, { action: 'member.created', about: thing(id), after: { name } })
     return member
   })
-  return { member: resourceOf(tools, row), link: { ...link, name } }
+  return { row, link }
 }
 
-function newLink({ random, ids }: Pick<Tools, 'random' | 'ids'>) {
+function newLink({ random, ids }: Core) {
   const token = Buffer.from(random.bytes(TOKEN_BYTES)).toString('base64url')
   const linkMadeAt = ids.now()
   const expiresAt = timestamp(linkMadeAt + LINK_LIFE_MS)
@@ -98,9 +97,9 @@ function thing(id: MemberId): Thing {
   return { kind: 'member', id }
 }
 
-function resourceOf({ clock, ids, sessions }: Tools, row: MemberRow): Member {
+function memberResource(core: Core, sessions: DashboardSessions, row: MemberRow): Member {
   const seen = sessions.list().find(({ memberId }) => memberId === row.id)
-  const isOpen = row.linkSha256 !== null && !isLinkOver({ clock, ids }, row)
+  const isOpen = row.linkSha256 !== null && !isLinkOver(core, row)
   return {
     id: row.id,
     name: row.name,
@@ -111,18 +110,14 @@ function resourceOf({ clock, ids, sessions }: Tools, row: MemberRow): Member {
   }
 }
 
-function isLinkOver({ clock, ids }: Pick<Tools, 'clock' | 'ids'>, row: MemberRow): boolean {
+function isLinkOver({ clock, ids }: Core, row: MemberRow): boolean {
   return row.linkMadeAt <= clock.ago(LINK_LIFE_MS, ids.now())
 }
 
-/** The member whose link has this token; null where it was used or replaced, or has expired. */
-export function memberOfLink(
-  tools: Pick<Tools, 'clock' | 'ids'>,
-  db: Db,
-  token: string,
-): MemberRow | null {
+/** The member whose link has this token; null if it was used or replaced, or has expired. */
+export function memberOfLink(core: Core, db: Db, token: string): MemberRow | null {
   const row = findMember(db, 'linkSha256', sha256(token))
-  return row === null || isLinkOver(tools, row) ? null : row
+  return row === null || isLinkOver(core, row) ? null : row
 }
 
 /** A password, and its holder: a member, or the owner where `memberId` is null. */

@@ -1,5 +1,6 @@
 import type { Actor } from '../domain/audit.ts'
 import { timestamp, type MemberId, type Timestamp } from '../domain/ids.ts'
+import type { Core } from '../storage/core.ts'
 import {
   deleteOtherSessions,
   deleteSession,
@@ -11,11 +12,8 @@ import {
   updateSession,
   type SessionRow,
 } from '../storage/dashboard-access.ts'
-import type { Db, Tx } from '../storage/database.ts'
-import type { Writer } from '../storage/writer.ts'
-import type { Age } from '../system/confirmed-clock.ts'
+import type { Tx } from '../storage/database.ts'
 import { equalBytes, sha256 } from '../system/hash.ts'
-import type { LogicalClock } from '../system/logical-clock.ts'
 import type { Random } from '../system/random.ts'
 
 /** A browser that is signed in. */
@@ -52,14 +50,6 @@ export type SessionKeys = { readonly token: string; readonly pageKey: string }
 /** The one moment at which the keys themselves are known. */
 export type NewSession = SessionKeys & { readonly session: DashboardSession }
 
-export type SessionTools = {
-  readonly db: Db
-  readonly writer: Pick<Writer, 'write' | 'afterCommit'>
-  readonly clock: Age
-  readonly ids: LogicalClock
-  readonly random: Random
-}
-
 /** From the last use on. */
 export const SESSION_LIFE_MS = 7 * 86_400_000
 const ELEVATION_MS = 3_600_000
@@ -70,12 +60,12 @@ const SHORT_LENGTH = 8
 
 /** The dashboard sessions: rows in the database, and a signal for the end of each. */
 export class DashboardSessions {
-  readonly #tools: SessionTools
+  readonly #core: Core
   /** Sessions with a watcher, by the hash in hexadecimal: 25 at most for each person, as there are rows. */
   readonly #watched = new Map<string, { readonly id: Uint8Array; readonly end: AbortController }>()
 
-  constructor(tools: SessionTools) {
-    this.#tools = tools
+  constructor(core: Core) {
+    this.#core = core
   }
 
   /** The session that the keys open; null where one does not fit, and where it is ended or expired. */
@@ -84,7 +74,7 @@ export class DashboardSessions {
     const row = this.#living(tokenSha256)
     if (row === null || row.pageKeySha256 === null) return null
     if (!equalBytes(row.pageKeySha256, sha256(pageKey))) return null
-    const now = this.#tools.ids.now()
+    const now = this.#core.ids.now()
     const elevatedUntil = row.elevatedUntil > now ? row.elevatedUntil : null
     const isStale = row.lastSeenAt <= now - SEEN_EVERY_MS
     return { tokenSha256, elevatedUntil, isStale, memberId: row.memberId }
@@ -92,7 +82,7 @@ export class DashboardSessions {
 
   /** Every browser that is signed in, the one seen last first. */
   list(): readonly SessionRow[] {
-    const { db, clock, ids } = this.#tools
+    const { db, clock, ids } = this.#core
     return listSessions(db, timestamp(clock.ago(SESSION_LIFE_MS, ids.now())))
   }
 
@@ -103,7 +93,7 @@ export class DashboardSessions {
 
   /** Aborts when the session ends before its time. */
   endOf({ tokenSha256 }: DashboardSession): AbortSignal {
-    if (findSession(this.#tools.db, tokenSha256) === null) return AbortSignal.abort()
+    if (findSession(this.#core.db, tokenSha256) === null) return AbortSignal.abort()
     const name = Buffer.from(tokenSha256).toString('hex')
     const known = this.#watched.get(name) ?? { id: tokenSha256, end: new AbortController() }
     this.#watched.set(name, known)
@@ -115,7 +105,7 @@ export class DashboardSessions {
    * a person ends the one seen longest ago.
    */
   open(tx: Tx, memberId: MemberId | null = null): NewSession {
-    const { clock, random, ids } = this.#tools
+    const { clock, random, ids } = this.#core
     const [token, pageKey] = [secret(random), secret(random)]
     const tokenSha256 = sha256(token)
     const now = ids.now()
@@ -146,28 +136,28 @@ export class DashboardSessions {
 
   /** The password was given: for an hour it need not be given again. */
   elevate(tx: Tx, session: DashboardSession): DashboardSession {
-    const elevatedUntil = timestamp(this.#tools.ids.now() + ELEVATION_MS)
+    const elevatedUntil = timestamp(this.#core.ids.now() + ELEVATION_MS)
     updateSession(tx, session.tokenSha256, { elevatedUntil })
     return { ...session, elevatedUntil }
   }
 
   /** Notes a use of the session, which restarts its seven days. */
   async keep({ tokenSha256 }: DashboardSession): Promise<void> {
-    const { writer, ids } = this.#tools
+    const { writer, ids } = this.#core
     await writer.write((tx) => updateSession(tx, tokenSha256, { lastSeenAt: ids.now() }))
   }
 
   #living(tokenSha256: Uint8Array): SessionRow | null {
-    const { db, clock, ids } = this.#tools
+    const { db, clock, ids } = this.#core
     const row = findSession(db, tokenSha256)
     const isOver = row === null || row.lastSeenAt <= clock.ago(SESSION_LIFE_MS, ids.now())
     return isOver ? null : row
   }
 
   #signalEndsAfterCommit(): void {
-    this.#tools.writer.afterCommit(() => {
+    this.#core.writer.afterCommit(() => {
       for (const [name, { id, end }] of this.#watched) {
-        if (findSession(this.#tools.db, id) !== null) continue
+        if (findSession(this.#core.db, id) !== null) continue
         this.#watched.delete(name)
         end.abort()
       }

@@ -1,7 +1,8 @@
+import type * as api from '../api/owner.ts'
 import { timestamp, type Timestamp } from '../domain/ids.ts'
-import type { Clock } from '../system/clock.ts'
+import type { Core } from '../storage/core.ts'
 import { equalBytes, sha256 } from '../system/hash.ts'
-import type { Random } from '../system/random.ts'
+import { isoTime } from '../system/iso-time.ts'
 
 /** The token of a setup link: 43 characters, good for setting the password once. */
 export type SetupToken = {
@@ -18,20 +19,18 @@ const LIFE_MS = 30 * 60_000
 
 /** The one valid setup link: kept as a hash, in memory, until it is used, replaced or 30 minutes old. */
 export class SetupLink {
-  readonly #clock: Clock
-  readonly #random: Random
+  readonly #core: Core
   #open: Open | null = null
 
-  constructor(tools: { readonly clock: Clock; readonly random: Random }) {
-    this.#clock = tools.clock
-    this.#random = tools.random
+  constructor(core: Core) {
+    this.#core = core
   }
 
   /** Makes a new token; the one before it becomes invalid. */
   create(): SetupToken {
-    const token = Buffer.from(this.#random.bytes(TOKEN_BYTES)).toString('base64url')
-    this.#open = { tokenSha256: sha256(token), until: this.#clock.monotonic() + LIFE_MS }
-    return { token, expiresAt: timestamp(this.#clock.now() + LIFE_MS) }
+    const token = Buffer.from(this.#core.random.bytes(TOKEN_BYTES)).toString('base64url')
+    this.#open = { tokenSha256: sha256(token), until: this.#core.clock.monotonic() + LIFE_MS }
+    return { token, expiresAt: timestamp(this.#core.clock.now() + LIFE_MS) }
   }
 
   /**
@@ -40,34 +39,35 @@ export class SetupLink {
    */
   take(token: string): { restore(): void } | null {
     const open = this.#open
-    if (open === null || this.#clock.monotonic() >= open.until) return null
+    if (open === null || this.#core.clock.monotonic() >= open.until) return null
     if (!equalBytes(sha256(token), open.tokenSha256)) return null
     this.#open = null
     return { restore: () => void (this.#open ??= open) }
   }
 }
 
+/** The addresses of the relay, as its callers know it. */
+export type Addresses = {
+  readonly publicUrl: string | null
+  readonly listeningUrl: string
+  /** The name of this machine in its network, as `<hostname>.local`. */
+  readonly localName: string
+}
+
 /** The URLs of a setup link. The token stands behind the #, which no browser sends and no proxy logs. */
-export function setupAddresses(
-  { token, name }: Pick<SetupToken, 'token' | 'name'>,
-  where: {
-    readonly publicUrl: string | null
-    readonly listeningUrl: string
-    /** The name of this machine in its network, as `<hostname>.local`. */
-    readonly localName: string
-  },
-): { readonly url: string; readonly lanUrl: string | null } {
-  const { publicUrl, listeningUrl, localName } = where
+export function setupLinkOf(
+  { token, name, expiresAt }: SetupToken,
+  { publicUrl, listeningUrl, localName }: Addresses,
+): api.SetupLink {
   const whose = name === undefined ? '' : `?name=${encodeURIComponent(name)}`
   const end = `/#/setup/${token}${whose}`
-  if (publicUrl !== null) return { url: publicUrl + end, lanUrl: null }
+  const link = (url: string, lanUrl: string | null) => {
+    return { url: url + end, lan_url: lanUrl && lanUrl + end, expires_at: isoTime(expiresAt) }
+  }
+  if (publicUrl !== null) return link(publicUrl, null)
   const { protocol, hostname, port } = new URL(listeningUrl)
   // A wildcard address is none that a browser could open.
-  if (hostname !== '0.0.0.0' && hostname !== '[::]')
-    return { url: listeningUrl + end, lanUrl: null }
+  if (hostname !== '0.0.0.0' && hostname !== '[::]') return link(listeningUrl, null)
   const at = port === '' ? '' : `:${port}`
-  return {
-    url: `${protocol}//127.0.0.1${at}${end}`,
-    lanUrl: `${protocol}//${localName}${at}${end}`,
-  }
+  return link(`${protocol}//127.0.0.1${at}`, `${protocol}//${localName}${at}`)
 }

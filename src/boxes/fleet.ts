@@ -2,6 +2,7 @@
 
 import { mkdirSync, rmSync } from 'node:fs'
 
+import type { FindingCode } from '../domain/finding-codes.ts'
 import type { Finding } from '../domain/finding.ts'
 import { type BoxId, type Timestamp, timestamp } from '../domain/ids.ts'
 import { OFFLINE_REASONS, type OfflineReason } from '../domain/line.ts'
@@ -158,7 +159,8 @@ export class Fleet {
       asked.map(async ({ id: box }): Promise<readonly Finding[]> => {
         const answer = await orNull(this.ask(box, 'checkup', { kind }, CHECKUP_MS))
         const findings = answer?.findings ?? [silent(kind)]
-        return findings.map((finding) => ({ ...finding, box }))
+        // A box of another version may report a code that has no row here; it is shown all the same.
+        return findings.map((one) => ({ ...one, code: one.code as FindingCode, box }))
       }),
     )
     return found.flat()

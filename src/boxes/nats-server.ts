@@ -1,5 +1,6 @@
 // The nats-server that is installed on this machine, and a process of it.
 
+import type { FindingCode } from '../domain/finding-codes.ts'
 import type { Finding } from '../domain/finding.ts'
 import { withTimeout, type Clock } from '../system/clock.ts'
 import { readTextOrNull } from '../system/files.ts'
@@ -57,7 +58,7 @@ function missing(why: string, platform: string): Finding {
 }
 
 export function brokerFinding(
-  code: string,
+  code: FindingCode,
   words: Pick<Finding, 'title' | 'why' | 'fix'>,
 ): Finding {
   return { code, severity: 'error', ...words, key: null, depends_on: null }

@@ -45,7 +45,7 @@ export async function showBanner(
 
 /** Until a password is set, each start at a terminal shows a new link to set it. */
 async function setupLinkOf({ dashboard }: App): Promise<[string, string][]> {
-  if (dashboard.isClaimed()) return []
+  if (dashboard.hasPassword()) return []
   const { url } = await dashboard.createSetupLink()
   return [['dashboard', `${url} (valid once, for 30 minutes)`]]
 }
@@ -54,7 +54,7 @@ async function setupLinkOf({ dashboard }: App): Promise<[string, string][]> {
 export async function logMissingSetup(app: App, log: Log): Promise<void> {
   const { data: keys } = await ask(app, 'listKeys')
   if (keys.length === 0) log.warn('no API key yet: create one with "hookline keys create"')
-  if (!app.dashboard.isClaimed())
+  if (!app.dashboard.hasPassword())
     log.warn('the dashboard has no password yet: get a link with "hookline setup-link"')
 }
 

@@ -1,10 +1,10 @@
 // A machine as a box of another one's relay: to join, to run in the foreground, and what it says of itself.
 
 import { existsSync } from 'node:fs'
-import { homedir, platform, userInfo } from 'node:os'
+import { homedir } from 'node:os'
 
 import type { BoxFinding, BoxReport } from '../api/boxes.ts'
-import { startBox, type BoxParts } from '../box.ts'
+import { startBox, type BoxOutside } from '../box.ts'
 import { keepKey, readBoxFile, writeBoxFile, type BoxFile } from '../boxes/box-file.ts'
 import { join } from '../boxes/enrolment.ts'
 import { makeKey } from '../boxes/nkeys.ts'
@@ -27,8 +27,7 @@ import {
 } from '../system/data-directory.ts'
 import { sha256 } from '../system/hash.ts'
 import { type Log, jsonLog, silentLog } from '../system/log.ts'
-import { exitOnCrash, ownExecutable } from '../system/own-process.ts'
-import { processRunner } from '../system/process.ts'
+import { exitOnCrash } from '../system/own-process.ts'
 import { systemRandom } from '../system/random.ts'
 import { PLATFORM, VERSION } from '../system/version.ts'
 import { argument, type Call, type Command, EXIT, type ExitCode, NoRelayError } from './command.ts'
@@ -39,7 +38,7 @@ import {
   INSTALL_OPTIONS,
   installService,
   openServiceCall,
-  thisMachine,
+  thisPlace,
   type ServiceCall,
   type ServicePlace,
 } from './service.ts'
@@ -61,7 +60,7 @@ export const JOIN_COMMAND: Command = {
     ...INSTALL_OPTIONS,
   ],
   sentence: 'Make this machine a box of another relay, with a token of "hookline boxes add".',
-  run: (call) => joinHead(openServiceCall(call, thisMachine)),
+  run: (call) => joinHead(openServiceCall(call, thisPlace)),
 }
 
 const REACHED_MS_MAX = 60_000
@@ -79,7 +78,7 @@ async function runBox(call: Call): Promise<ExitCode> {
   }
   const log = (isTerminal ? terminalLog : jsonLog)(writeLogLine, () => systemClock.now())
   exitOnCrash((message, error) => log.error(message, { error }))
-  const place = thisMachine(call)
+  const place = thisPlace(call)
   const { signal } = place
   const restart = Promise.withResolvers<string>()
   const isHosted = environment['HOOKLINE_SERVICE'] === '1'
@@ -88,7 +87,7 @@ async function runBox(call: Call): Promise<ExitCode> {
     random: systemRandom,
     log,
     selfUpgrade: selfUpgrade(place, directory, isHosted),
-    ...(isHosted ? hostedParts(directory, log, restart.resolve) : FOREGROUND),
+    ...(isHosted ? hostedParts(place, directory, log, restart.resolve) : FOREGROUND),
   })
   const head = file.head_name === null ? 'its head' : file.head_name
   call.out.data({ box: file.box_id, head: file.head_name }, [`hookline box of ${head}`])
@@ -103,12 +102,14 @@ async function runBox(call: Call): Promise<ExitCode> {
 const FOREGROUND = { restart: null, checkHost: async () => [], companions: [] }
 
 /** Parts that only a service needs, as those of a relay. */
-function hostedParts({ path: dataDir }: DataDirectory, log: Log, restart: (why: string) => void) {
-  const { uid, username: userName } = userInfo()
-  const isMac = platform() === 'darwin'
-  const run = processRunner(systemClock)
-  const own = { run, clock: systemClock, platform: platform(), executable: ownExecutable() }
-  const checks = new HostChecks({ ...own, uid, userName, dataDir })
+function hostedParts(
+  { machine, executable }: ServicePlace,
+  { path: dataDir }: DataDirectory,
+  log: Log,
+  restart: (why: string) => void,
+) {
+  const isMac = machine.platform === 'darwin'
+  const checks = new HostChecks(machine, { executable, dataDir })
   const rotation = logRotation(macLogPath(homedir()), { clock: systemClock, log })
   return {
     restart,
@@ -125,7 +126,7 @@ function selfUpgrade(
   { machine, executable }: ServicePlace,
   directory: DataDirectory,
   isHosted: boolean,
-): BoxParts['selfUpgrade'] {
+): BoxOutside['selfUpgrade'] {
   const isService = isHosted && readInstallation(directory.path) !== null
   return {
     obstacle: isService && executable !== null ? null : BY_HAND,

@@ -88,7 +88,7 @@ async function stage(call: Call, place: ServicePlace, boxes: readonly Box[]): Pr
   mkdirSync(folder, { mode: 0o700 })
   for (const name of [SUMS, `${SUMS}.minisig`]) await fetch(name, join(folder, name))
   const isUnverified = call.options.has('unverified')
-  const signed = isUnverified ? null : await newestRelease(folder, VERIFIED)
+  const signed = isUnverified ? null : await newestRelease(folder, RELEASE_KEY, fromFolder)
   const sums = readTextOrNull(join(folder, SUMS)) ?? ''
   const platforms: string[] = []
   // Without a signature, only the executable for this machine says its version.
@@ -103,10 +103,8 @@ async function stage(call: Call, place: ServicePlace, boxes: readonly Box[]): Pr
   return { version, platforms, boxes: ids, is_unverified: isUnverified }
 }
 
-const VERIFIED = {
-  releaseKey: RELEASE_KEY,
-  fetchText: () => Promise.reject(new Error('Its texts are read from the folder.')),
-}
+/** No text of a release in a folder is at a URL. */
+const fromFolder = () => Promise.reject(new Error('Its texts are read from the folder.'))
 
 /** The boxes that there is an executable for: all of those that were named. */
 function servedBoxes(

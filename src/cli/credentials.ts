@@ -233,7 +233,7 @@ function stateOf({ revoked_at: revokedAt, expires_at: end }: Key): Cell {
 async function listApiKeys(call: Call): Promise<undefined> {
   const page = await throughRelayOrFile(call, {
     relay: (client) => client.ask('listKeys', FIRST_PAGE_QUERY),
-    file: (file) => listKeys(file, FIRST_PAGE),
+    file: (file) => listKeys(file.db, FIRST_PAGE),
   })
   const rows = page.data.map((key) => [
     key.id,
@@ -269,7 +269,7 @@ async function revokeApiKey(call: Call): Promise<undefined> {
 async function listIphones(call: Call): Promise<undefined> {
   const page = await throughRelayOrFile(call, {
     relay: (client) => client.ask('listBridges', FIRST_PAGE_QUERY),
-    file: (file) => listBridges(file, FIRST_PAGE),
+    file: (file) => listBridges(file.db, FIRST_PAGE),
   })
   const rows = page.data.map((bridge) => [
     bridge.id,

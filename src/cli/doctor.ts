@@ -8,10 +8,10 @@ import { join } from 'node:path'
 import type { HealthFinding } from '../api/health.ts'
 import type { Phone } from '../api/owner.ts'
 import type { PhoneLine } from '../api/phone-lines.ts'
+import { findingRow } from '../domain/finding-codes.ts'
 import { findingWords } from '../domain/finding.ts'
 import { groupedNumber } from '../domain/handle.ts'
 import { countWords } from '../domain/number-words.ts'
-import { guideOf } from '../guides/finding-guides.ts'
 import { type FindingTree, findingTrees } from '../health/causes.ts'
 import { NEVER, systemClock } from '../system/clock.ts'
 import { isOfBox } from '../system/data-directory.ts'
@@ -21,7 +21,7 @@ import { boxDoctor } from './box.ts'
 import { type Call, type Command, EXIT, type ExitCode, UsageError } from './command.ts'
 import { clientOf, runningRelay } from './own-file.ts'
 import { repair, repairLines, type Repaired } from './repairs.ts'
-import { openServiceCall, thisMachine, type FindPlace } from './service.ts'
+import { openServiceCall, thisPlace, type FindPlace } from './service.ts'
 import { fields, stateCell, type Line } from './table.ts'
 
 type DoctorTools = {
@@ -60,7 +60,7 @@ export function doctorCommand(tools: DoctorTools): Command {
 export const DOCTOR_COMMAND = doctorCommand({
   platform: platform(),
   run: processRunner(systemClock),
-  findPlace: thisMachine,
+  findPlace: thisPlace,
 })
 
 /** Addresses of panes since macOS 13. Apple documents none; many programs open them so. */
@@ -150,7 +150,7 @@ function describe(
   const head = `${finding.severity}: ${finding.title}${because}${snoozed}`
   const line = nameOf(finding.line_id, lines)
   const pane = isMac ? paneOf(finding) : null
-  const guide = guideOf(finding.code)
+  const { guide } = findingRow(finding.code)
   const more: readonly (readonly [string, string])[] = [
     ...(line === null ? [] : [['line', line] as const]),
     ['why', finding.why],

@@ -5,9 +5,10 @@ import { existsSync } from 'node:fs'
 
 import type { CallArguments } from '../api/client.ts'
 import type { Answer, OperationId } from '../api/operations.ts'
-import { createAudit, type Audit } from '../storage/audit.ts'
+import { createAudit } from '../storage/audit.ts'
 import { backUpBeforeMigration } from '../storage/backup.ts'
-import { closeDatabase, openDatabase, type Db } from '../storage/database.ts'
+import type { FileCore } from '../storage/core.ts'
+import { closeDatabase, openDatabase } from '../storage/database.ts'
 import { finishExchange } from '../storage/restore.ts'
 import { Writer } from '../storage/writer.ts'
 import { NEVER, systemClock } from '../system/clock.ts'
@@ -20,21 +21,14 @@ import {
 import { HeldElsewhereError, takeInstanceLock, type InstanceLock } from '../system/instance-lock.ts'
 import { silentLog } from '../system/log.ts'
 import { LogicalClock } from '../system/logical-clock.ts'
-import { systemRandom, type Random } from '../system/random.ts'
+import { systemRandom } from '../system/random.ts'
 import { VERSION } from '../system/version.ts'
 import { NoRelayError, idIn, type Call, type Command } from './command.ts'
 import { ControlClient } from './control-client.ts'
 import type { Line } from './table.ts'
 
 /** Data directory locked by this process. */
-export type OwnFile = {
-  readonly directory: DataDirectory
-  readonly db: Db
-  readonly writer: Writer
-  readonly ids: LogicalClock
-  readonly random: Random
-  readonly audit: Audit
-}
+export type OwnFile = FileCore & { readonly directory: DataDirectory }
 
 /** Wait for a relay that is starting, or for another command. */
 const PATIENCE_MS = 3_000

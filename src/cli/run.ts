@@ -44,7 +44,7 @@ import {
 } from './output.ts'
 import { type Parsed, parseCommandLine } from './parse.ts'
 import { SERVE_COMMAND } from './serve.ts'
-import { type FindPlace, logsCommand, serviceCommands, thisMachine } from './service.ts'
+import { type FindPlace, logsCommand, serviceCommands, thisPlace } from './service.ts'
 import { openCommand, restartCommand, statusCommand, upCommand } from './status.ts'
 import { supportCommand } from './support.ts'
 import { TAIL_COMMAND } from './tail.ts'
@@ -174,7 +174,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
     heading: 'Run',
     commands: [
       SERVE_COMMAND,
-      ...hostingCommands(thisMachine),
+      ...hostingCommands(thisPlace),
       SETUP_LINK_COMMAND,
       ...MEMBER_COMMANDS,
     ],
@@ -196,17 +196,17 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
   { heading: 'People', commands: [...CONTACT_COMMANDS, ...OPT_OUT_COMMANDS] },
   {
     heading: 'Troubleshoot',
-    commands: [DOCTOR_COMMAND, supportCommand(thisMachine), AUDIT_COMMAND, MAC_TRACE_COMMAND],
+    commands: [DOCTOR_COMMAND, supportCommand(thisPlace), AUDIT_COMMAND, MAC_TRACE_COMMAND],
   },
   { heading: 'Lines', commands: [...LINE_COMMANDS, ...BRIDGE_COMMANDS] },
   {
     heading: 'Several machines',
-    commands: [...BOX_COMMANDS, boxesUpgradeCommand(thisMachine), JOIN_COMMAND, BOX_COMMAND],
+    commands: [...BOX_COMMANDS, boxesUpgradeCommand(thisPlace), JOIN_COMMAND, BOX_COMMAND],
   },
   { heading: 'Keys and webhooks', commands: [...KEY_COMMANDS, ...WEBHOOK_COMMANDS] },
   {
     heading: 'Backups and upgrades',
-    commands: [...BACKUP_COMMANDS, upgradeCommand(thisMachine)],
+    commands: [...BACKUP_COMMANDS, upgradeCommand(thisPlace)],
   },
   {
     heading: 'Options and help',

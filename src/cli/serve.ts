@@ -1,7 +1,7 @@
 // `hookline serve`: opens the data, runs the startup check and the relay, or safe mode where it cannot.
 
 import { existsSync } from 'node:fs'
-import { homedir, platform, userInfo } from 'node:os'
+import { homedir, platform } from 'node:os'
 
 import type { RestoreOutcome } from '../api/owner.ts'
 import { type App, createApp, listenInSafeMode } from '../app.ts'
@@ -11,10 +11,17 @@ import { timestamp } from '../domain/ids.ts'
 import type { OptionTable } from '../domain/option.ts'
 import { HostChecks } from '../hosting/host-checks.ts'
 import { macLogPath } from '../hosting/launchd.ts'
+import { thisMachine } from '../hosting/machine.ts'
 import { logRotation } from '../hosting/service-log.ts'
-import { StartupCheck, needsStartupCheck, requestStartupCheck } from '../hosting/startup-check.ts'
+import {
+  StartupCheck,
+  isWatched,
+  needsStartupCheck,
+  requestStartupCheck,
+} from '../hosting/startup-check.ts'
 import { UNIT } from '../hosting/systemd.ts'
 import { RELEASE_KEY } from '../hosting/upgrade-executable.ts'
+import { BackupWorker } from '../storage/backup.ts'
 import {
   NotYetError,
   addressOf,
@@ -32,7 +39,6 @@ import { type DataDirectory, dataDirectoryAt, openDataDirectory } from '../syste
 import { HeldElsewhereError, takeInstanceLock } from '../system/instance-lock.ts'
 import { type Log, jsonLog } from '../system/log.ts'
 import { exitOnCrash, ownExecutable, stopSignal } from '../system/own-process.ts'
-import { processRunner } from '../system/process.ts'
 import { systemRandom } from '../system/random.ts'
 import { VERSION } from '../system/version.ts'
 import { logMissingSetup, showBanner } from './banner.ts'
@@ -132,7 +138,15 @@ function leavesDataInDoubt(error: unknown): boolean {
 async function serveRelay(start: Start): Promise<ExitCode | Start> {
   const { call, config, log, signal, isHosted } = start
   const data = await openDataPatiently(start)
-  const check = isHosted && needsStartupCheck(data) ? new StartupCheck(data, { log }) : null
+  const check =
+    isHosted && needsStartupCheck(data)
+      ? new StartupCheck(data, {
+          clock: systemClock,
+          log,
+          assertIntact: () => new BackupWorker().assertIntact(data.directory.database),
+          isWatched: () => isWatched(data.directory, systemClock.now()),
+        })
+      : null
   const restart = Promise.withResolvers<string>()
   const wanted = Promise.withResolvers<RestoreWish>()
   const parts = {
@@ -144,7 +158,7 @@ async function serveRelay(start: Start): Promise<ExitCode | Start> {
     releaseKey: RELEASE_KEY,
     logPlace: logPlace(start),
     ...(start.restored === null ? {} : { restored: start.restored }),
-    ...(isHosted ? hostedParts(config, { log, restart: restart.resolve }) : {}),
+    ...(isHosted ? hostedParts(start, restart.resolve) : {}),
   }
   const app = createAppFrom(data, () => createApp(config, parts))
   const url = await startApp(app, data, check?.run(signal)).catch(async (error: unknown) => {
@@ -272,20 +286,9 @@ async function startApp(
 }
 
 /** Parts that only a service needs: checks of the machine, log rotation, and a restart. */
-function hostedParts(
-  { dataDir }: Config,
-  { log, restart }: { readonly log: Log; readonly restart: (why: string) => void },
-) {
-  const { uid, username: userName } = userInfo()
-  const checks = new HostChecks({
-    run: processRunner(systemClock),
-    clock: systemClock,
-    platform: platform(),
-    uid,
-    userName,
-    executable: ownExecutable(),
-    dataDir,
-  })
+function hostedParts({ call, config: { dataDir }, log }: Start, restart: (why: string) => void) {
+  const machine = thisMachine(call.surroundings.environment)
+  const checks = new HostChecks(machine, { executable: ownExecutable(), dataDir })
   const isMac = platform() === 'darwin'
   return {
     restart,

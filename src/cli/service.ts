@@ -1,26 +1,17 @@
 // The relay as a service of this machine: install, uninstall, stop, log, and what `up`, `status` and
 // `upgrade` need of it.
 
-import { homedir, platform, userInfo } from 'node:os'
-
 import { readInstallation } from '../hosting/installation.ts'
 import { LaunchdHost } from '../hosting/launchd.ts'
+import { thisMachine, type Machine } from '../hosting/machine.ts'
 import type { Installed, ServiceHost, ServiceState } from '../hosting/service-host.ts'
 import type { ServiceLog } from '../hosting/service-log.ts'
 import { HostingError } from '../hosting/system-tool.ts'
 import { SystemdHost } from '../hosting/systemd.ts'
 import { requireDatabase } from '../storage/data.ts'
-import { systemClock, type Clock } from '../system/clock.ts'
 import { dataDirectoryAt, isOfBox, type DataDirectory } from '../system/data-directory.ts'
 import { readInstanceHolder } from '../system/instance-lock.ts'
 import { ownExecutable, stopSignal } from '../system/own-process.ts'
-import {
-  processRunner,
-  startDetached,
-  type RunProcess,
-  type StartDetached,
-} from '../system/process.ts'
-import { systemRandom, type Random } from '../system/random.ts'
 import { VERSION } from '../system/version.ts'
 import {
   EXIT,
@@ -33,19 +24,6 @@ import {
 } from './command.ts'
 import { ControlClient } from './control-client.ts'
 import { makeDatabase } from './own-file.ts'
-
-export type Machine = {
-  readonly run: RunProcess
-  readonly startDetached: StartDetached
-  readonly clock: Clock
-  readonly random: Random
-  /** Result of `os.platform()`. */
-  readonly platform: string
-  readonly home: string
-  readonly uid: number
-  readonly userName: string
-  readonly environment: Readonly<Record<string, string | undefined>>
-}
 
 export type ServicePlace = {
   readonly machine: Machine
@@ -114,20 +92,8 @@ export function logsCommand(findPlace: FindPlace): Command {
   }
 }
 
-export function thisMachine(call: Call): ServicePlace {
-  const { environment } = call.surroundings
-  const { uid, username: userName } = userInfo()
-  const machine = {
-    run: processRunner(systemClock),
-    startDetached,
-    clock: systemClock,
-    random: systemRandom,
-    platform: platform(),
-    home: environment['HOME'] ?? homedir(),
-    uid,
-    userName,
-    environment,
-  }
+export function thisPlace({ surroundings }: Call): ServicePlace {
+  const machine = thisMachine(surroundings.environment)
   return { machine, executable: ownExecutable(), signal: stopSignal() }
 }
 
@@ -138,13 +104,10 @@ export function openServiceCall(call: Call, findPlace: FindPlace): ServiceCall {
   return { ...place, call, host: createServiceHost(place.machine), directory, client }
 }
 
-/** Service manager of the machine; throws a HostingError where there is none that we know. */
+/** Service manager of the machine; throws a HostingError if we know none for its platform. */
 export function createServiceHost(machine: Machine): ServiceHost {
   if (machine.platform === 'darwin') return new LaunchdHost(machine)
-  if (machine.platform === 'linux') {
-    const runtimeDir = machine.environment['XDG_RUNTIME_DIR'] ?? ''
-    return new SystemdHost({ ...machine, runtimeDir: runtimeDir === '' ? null : runtimeDir })
-  }
+  if (machine.platform === 'linux') return new SystemdHost(machine)
   throw new HostingError('Services are supported on macOS and Linux only. Run: hookline serve')
 }
 

@@ -3,20 +3,21 @@ import { arch } from 'node:os'
 import { isAbsolute, join, resolve } from 'node:path'
 
 import { readInstallation } from '../hosting/installation.ts'
+import type { Machine } from '../hosting/machine.ts'
 import type { ServiceState } from '../hosting/service-host.ts'
 import { watchStartup } from '../hosting/startup-check.ts'
 import { HostingError } from '../hosting/system-tool.ts'
 import { PACKAGED_UNIT } from '../hosting/systemd.ts'
 import { newestRelease, type Release } from '../hosting/update-check.ts'
 import { RELEASE_KEY } from '../hosting/upgrade-executable.ts'
+import { trialPath, upgrade } from '../hosting/upgrade.ts'
 import {
   UPGRADE_STEPS,
   type RelayState,
   type UpgradeResult,
-  type UpgradeTools,
+  type UpgradedMachine,
   type UpgradedService,
-} from '../hosting/upgrade-tools.ts'
-import { trialPath, upgrade } from '../hosting/upgrade.ts'
+} from '../hosting/upgraded-machine.ts'
 import { tryMigrations } from '../storage/integrity.ts'
 import { NEVER } from '../system/clock.ts'
 import { isOfBox, openDataDirectory, type DataDirectory } from '../system/data-directory.ts'
@@ -36,13 +37,7 @@ import {
 import { settingText } from './config.ts'
 import type { ControlClient } from './control-client.ts'
 import { askRelay } from './own-file.ts'
-import {
-  openServiceCall,
-  type FindPlace,
-  type Machine,
-  type ServiceCall,
-  refuseForeground,
-} from './service.ts'
+import { openServiceCall, type FindPlace, type ServiceCall, refuseForeground } from './service.ts'
 
 export function upgradeCommand(findPlace: FindPlace): Command {
   return {
@@ -97,7 +92,7 @@ async function runUpgrade(service: ServiceCall): Promise<ExitCode> {
   if (from !== undefined) return upgradeTo(service, resolve(call.surroundings.folder, from))
   const source = await releaseSource(call, 'hookline upgrade --from FILE')
   const { download, fetchText } = downloadOf(service.machine)
-  const release = await newestRelease(source, { releaseKey: RELEASE_KEY, fetchText })
+  const release = await newestRelease(source, RELEASE_KEY, fetchText)
   if (!release.isNewer) {
     const { version: latest } = release
     call.out.data({ version: VERSION, latest }, [`Hookline ${VERSION} is up to date.`])
@@ -179,11 +174,13 @@ async function upgradeTo(service: ServiceCall, file: string): Promise<ExitCode> 
   const executable = hosted?.executable ?? ownTarget(service)
   const packaged = packageProblem(executable)
   if (packaged !== null) return printResult(call, { outcome: 'refused', why: packaged })
-  const order = { file, executable, isUnverified: call.options.has('unverified') }
-  const tools = toolsOf(service, directory, hosted)
+  const isUnverified = call.options.has('unverified')
+  const { signal } = service
+  const order = { file, executable, isUnverified, releaseKey: RELEASE_KEY, signal }
+  const upgraded = upgradedMachine(service, directory, hosted)
   const watch = watchStartup(directory, machine.clock.now())
   try {
-    const steps = upgrade(tools, order)
+    const steps = upgrade(upgraded, order)
     for (;;) {
       const { done, value } = await steps.next()
       if (done === true) return printResult(call, value)
@@ -225,11 +222,11 @@ function ownTarget({ executable }: ServiceCall): string {
   return executable.replace(/\.previous$/, '')
 }
 
-function toolsOf(
-  { machine, client, signal }: ServiceCall,
+function upgradedMachine(
+  { machine, client }: ServiceCall,
   directory: DataDirectory,
   service: UpgradedService | null,
-): UpgradeTools {
+): UpgradedMachine {
   const { clock, run, platform } = machine
   const holder = { task: 'upgrade', address: null }
   return {
@@ -237,8 +234,6 @@ function toolsOf(
     run,
     directory,
     service,
-    signal,
-    releaseKey: RELEASE_KEY,
     readyMs: isOfBox(directory) ? BOX_READY_MS : READY_MS,
     relay: {
       state: () => stateOf(client),

@@ -1,3 +1,4 @@
+import type { FindingCode } from './finding-codes.ts'
 import type { BoxId } from './ids.ts'
 import { countWords } from './number-words.ts'
 
@@ -8,7 +9,7 @@ export type Severity = (typeof FINDING_SEVERITIES)[number]
 
 /** Something that is wrong, why, and what its owner can do about it. */
 export type Finding = {
-  readonly code: string
+  readonly code: FindingCode
   readonly severity: Severity
   readonly title: string
   readonly why: string

@@ -1,6 +1,7 @@
 // Findings about boxes, and findings that boxes report.
 
 import type { WatchedBox } from '../domain/box.ts'
+import type { FindingCode } from '../domain/finding-codes.ts'
 import type { Finding } from '../domain/finding.ts'
 import type { BoxId } from '../domain/ids.ts'
 import { OFFLINE_REASONS, type Line, type LineState, lineName } from '../domain/line.ts'
@@ -107,7 +108,7 @@ function diskFinding(box: WatchedBox): HealthFinding {
 
 function finding(
   { id }: WatchedBox,
-  code: string,
+  code: FindingCode,
   severity: Finding['severity'],
   words: Pick<Finding, 'title' | 'why' | 'fix'>,
 ): HealthFinding {

@@ -4,9 +4,8 @@
 import type * as api from '../api/health.ts'
 import { type Finding, type FindingSubject, isCovered } from '../domain/finding.ts'
 import type { BoxId, Timestamp } from '../domain/ids.ts'
+import type { Core } from '../storage/core.ts'
 import type { Snooze } from '../storage/snoozes.ts'
-import type { ChangeFeed } from '../system/change-feed.ts'
-import type { Clock } from '../system/clock.ts'
 import { isoTime } from '../system/iso-time.ts'
 import type { LogicalClock } from '../system/logical-clock.ts'
 import type { Service } from '../system/service.ts'
@@ -156,22 +155,21 @@ export function findingName(code: string, { kind, id }: FindingSubject): string 
   return `${code} ${kind} ${id ?? ''}`
 }
 
-type HealthWatchTools = {
-  readonly clock: Clock
-  readonly changes: Pick<ChangeFeed, 'isWatched' | 'publish'>
-  readonly health: Pick<HealthCatalogue, 'list'>
-  /** Notified where a module knows of a change: the rest is seen at the next look. */
-  readonly healthSignal: Signal
-}
-
 const WATCHED_EVERY_MS = 15_000
 const UNWATCHED_EVERY_MS = 60_000
 
 /**
  * Publishes a change when the catalogue differs from before. Most findings have no moment at which they
- * begin, so it looks every 15 s, and only while the change feed has a watcher.
+ * begin, so it looks every 15 s, and only while the change feed has a watcher. A module that knows of a
+ * change notifies `healthSignal`.
  */
-export function healthWatch({ clock, changes, health, healthSignal }: HealthWatchTools): Service {
+export function healthWatch(
+  { clock, changes }: Core,
+  {
+    health,
+    healthSignal,
+  }: { readonly health: Pick<HealthCatalogue, 'list'>; readonly healthSignal: Signal },
+): Service {
   let seen = ''
   return {
     name: 'health-watch',

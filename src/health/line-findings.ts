@@ -3,6 +3,7 @@
 
 import { type LimitLevel, limitLevel } from '../domain/contact-limit.ts'
 import type { Days } from '../domain/days.ts'
+import type { FindingCode } from '../domain/finding-codes.ts'
 import type { LineId, Timestamp } from '../domain/ids.ts'
 import { type Capabilities, type Line, type LineState, lineName } from '../domain/line.ts'
 import type { SentenceOf } from '../domain/message.ts'
@@ -14,12 +15,12 @@ import {
 } from '../domain/not-relayed.ts'
 import { countWords, grouped } from '../domain/number-words.ts'
 import { contactUsage } from '../storage/contacts.ts'
+import type { Core } from '../storage/core.ts'
 import type { Db } from '../storage/database.ts'
 import { unreachableGroups, type UnreachableGroup } from '../storage/groups.ts'
 import { countRejected, listNotRelayed, type NotRelayedCount } from '../storage/intake-records.ts'
 import { COUNTED_MAX, finishedSends, longUncertain } from '../storage/message-lists.ts'
 import { isoTime } from '../system/iso-time.ts'
-import type { LogicalClock } from '../system/logical-clock.ts'
 import type { HealthFinding } from './catalogue.ts'
 
 /** A line as the findings need it. */
@@ -34,14 +35,10 @@ export type WatchedLine = {
   readonly isConfigured: boolean
 }
 
-type Tools = {
-  readonly db: Db
-  readonly ids: Pick<LogicalClock, 'now'>
-  readonly days: Days
-  readonly lines: () => readonly WatchedLine[]
+export type WatchedLines = {
+  lines(): readonly WatchedLine[]
   /** Names of the kinds of practice lines. */
   readonly practiceKinds: readonly string[]
-  readonly sentenceOf: SentenceOf
 }
 
 /** Groups that a finding names. */
@@ -51,44 +48,58 @@ type Words = Pick<HealthFinding, 'title' | 'why' | 'fix'>
 
 /** Reads the findings, and remembers what keeps those of a line from coming and going. */
 export class LineFindings {
-  readonly #tools: Tools
+  readonly #core: Core
+  readonly #lines: WatchedLines
+  readonly #days: Days
+  readonly #sentenceOf: SentenceOf
   readonly #levels = new Map<LineId, { readonly level: LimitLevel; readonly limit: number }>()
   readonly #failing = new Set<LineId>()
 
-  constructor(tools: Tools) {
-    this.#tools = tools
+  constructor(
+    core: Core,
+    given: {
+      readonly lines: WatchedLines
+      readonly days: Days
+      readonly sentenceOf: SentenceOf
+    },
+  ) {
+    this.#core = core
+    this.#lines = given.lines
+    this.#days = given.days
+    this.#sentenceOf = given.sentenceOf
   }
 
   list(): readonly HealthFinding[] {
-    const { db, ids, lines, practiceKinds } = this.#tools
+    const { db, ids } = this.#core
     const now = ids.now()
-    const all = lines().map(({ line }) => line)
-    const used = lines().filter(({ line, isConfigured }) => line.isEnabled && isConfigured)
+    const watched = this.#lines.lines()
+    const all = watched.map(({ line }) => line)
+    const used = watched.filter(({ line, isConfigured }) => line.isEnabled && isConfigured)
     // Numbers of practice lines fail on purpose; their limit is as real as any.
     const real = used.filter(({ isReal }) => isReal)
     return [
       ...rejectedFindings(db),
-      ...lines().flatMap((snapshot) => notRelayedFindings(db, snapshot)),
+      ...watched.flatMap((snapshot) => notRelayedFindings(db, snapshot)),
       ...used.flatMap(({ line }) => this.#limitFinding(line, now) ?? []),
       ...real.flatMap(({ line }) => this.#failingFinding(line, now) ?? []),
-      ...uncertainFindings(all, longUncertain(db, now, practiceKinds)),
+      ...uncertainFindings(all, longUncertain(db, now, this.#lines.practiceKinds)),
       ...groupFindings(all, unreachableGroups(db)),
     ]
   }
 
   #limitFinding(line: Line, now: Timestamp): HealthFinding | null {
-    const { db, days } = this.#tools
-    const { reserved, spent } = contactUsage(db, line.id, days.of(now))
+    const days = this.#days
+    const { reserved, spent } = contactUsage(this.#core.db, line.id, days.of(now))
     const use = { used: reserved + spent, limit: line.dailyContactLimit }
     const before = this.#levels.get(line.id)
-    // Another limit is another question: the level of the old one does not matter.
+    // A changed limit resets the warning level.
     const level = limitLevel(use, before?.limit === use.limit ? before.level : 'room')
     this.#levels.set(line.id, { level, limit: use.limit })
     return level === 'room' ? null : limitFinding(line, { ...use, level, reset: days.midnight() })
   }
 
   #failingFinding(line: Line, now: Timestamp): HealthFinding | null {
-    const judged = finishedSends(this.#tools.db, line.id)
+    const judged = finishedSends(this.#core.db, line.id)
       .filter(({ at, errorCode }) => at > now - SENDS_JUDGED_MS && isOfLine(errorCode))
       .slice(0, SENDS_JUDGED_MAX)
     const failed = judged.filter(({ isFailed }) => isFailed)
@@ -97,7 +108,7 @@ export class LineFindings {
       return null
     }
     this.#failing.add(line.id)
-    const reason = this.#tools.sentenceOf(failed[0]?.errorCode ?? 'send_failed')
+    const reason = this.#sentenceOf(failed[0]?.errorCode ?? 'send_failed')
     return ofLine(line, 'messages_failing', 'warning', {
       title: `Messages on line ${lineName(line)} are failing`,
       why: `${failed.length} of its last ${countWords(judged.length, 'message')} in the past hour failed. Latest reason: ${reason}`,
@@ -192,7 +203,7 @@ function rejectedWords(
   }
 }
 
-const NOT_RELAYED_CODES: Readonly<Record<NotRelayedKind, string>> = {
+const NOT_RELAYED_CODES: Readonly<Record<NotRelayedKind, FindingCode>> = {
   sms: 'sms_not_announced',
   rcs: 'rcs_not_announced',
   group: 'group_messages_not_relayed',
@@ -228,7 +239,7 @@ export function loopFinding(line: Line): HealthFinding {
 
 function ofLine(
   line: Line,
-  code: string,
+  code: FindingCode,
   severity: HealthFinding['severity'],
   words: Words,
 ): HealthFinding {

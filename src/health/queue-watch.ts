@@ -1,29 +1,18 @@
-import type { FindingSubject } from '../domain/finding.ts'
+import type { Finding, FindingSubject } from '../domain/finding.ts'
 import type { Timestamp } from '../domain/ids.ts'
 import { type Line, lineName } from '../domain/line.ts'
 import { countWords, grouped } from '../domain/number-words.ts'
 import { hostOf, webhookName } from '../domain/webhook-url.ts'
 import { WEBHOOKS_MAX } from '../domain/webhook.ts'
-import type { Db } from '../storage/database.ts'
+import type { Core } from '../storage/core.ts'
 import { longestDueDelivery, pendingDeliveries } from '../storage/delivery-queue.ts'
 import { COUNTED_MAX, waitingForLine, type Waiting } from '../storage/message-lists.ts'
 import { listWebhooks, type StoredWebhook } from '../storage/webhooks.ts'
-import type { Clock } from '../system/clock.ts'
 import { isoTime } from '../system/iso-time.ts'
 import type { Service } from '../system/service.ts'
 import type { Signal } from '../system/signal.ts'
 import type { HealthFinding } from './catalogue.ts'
-import type { WatchedLine } from './line-findings.ts'
-
-type Tools = {
-  readonly db: Db
-  readonly clock: Clock
-  readonly healthSignal: Signal
-  readonly disk: { readonly isLow: boolean }
-  readonly lines: () => readonly WatchedLine[]
-  /** Ids of webhooks with a finding of their own, which explains why their deliveries wait. */
-  readonly troubledWebhooks: () => ReadonlySet<string | null>
-}
+import type { WatchedLine, WatchedLines } from './line-findings.ts'
 
 const LOOK_MS = 60_000
 
@@ -40,18 +29,35 @@ type Queue = {
  */
 export class QueueWatch implements Service {
   readonly name = 'queue-watch'
-  readonly #tools: Tools
+  readonly #core: Core
+  readonly #healthSignal: Signal
+  readonly #disk: { readonly isLow: boolean }
+  readonly #lines: WatchedLines
+  readonly #webhooks: { findings(): readonly Finding[] }
   #slow = new Map<string, SlowSince>()
   #findings: readonly HealthFinding[] = []
 
-  constructor(tools: Tools) {
-    this.#tools = tools
+  /** The findings of `webhooks` explain why deliveries to these wait. */
+  constructor(
+    core: Core,
+    given: {
+      readonly healthSignal: Signal
+      readonly disk: { readonly isLow: boolean }
+      readonly lines: WatchedLines
+      readonly webhooks: { findings(): readonly Finding[] }
+    },
+  ) {
+    this.#core = core
+    this.#healthSignal = given.healthSignal
+    this.#disk = given.disk
+    this.#lines = given.lines
+    this.#webhooks = given.webhooks
   }
 
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       this.#look()
-      await this.#tools.clock.sleep(LOOK_MS, signal)
+      await this.#core.clock.sleep(LOOK_MS, signal)
     }
   }
 
@@ -61,9 +67,9 @@ export class QueueWatch implements Service {
   }
 
   #look(): void {
-    const { clock, disk, healthSignal } = this.#tools
+    const { clock } = this.#core
     const now = clock.monotonic()
-    const queues = disk.isLow ? [] : [...this.#lineQueues(), ...this.#webhookQueues()]
+    const queues = this.#disk.isLow ? [] : [...this.#lineQueues(), ...this.#webhookQueues()]
     const slow = new Map(
       queues.map(({ name, oldest }) => {
         const before = this.#slow.get(name) ?? null
@@ -75,15 +81,15 @@ export class QueueWatch implements Service {
     this.#findings = queues
       .filter(({ name }) => isBacklog(slow.get(name) ?? null, now))
       .map((queue) => queue.finding())
-    if (this.#findings.length !== shown) healthSignal.notify()
+    if (this.#findings.length !== shown) this.#healthSignal.notify()
   }
 
   #lineQueues(): readonly Queue[] {
-    return this.#tools
+    return this.#lines
       .lines()
       .filter(takesMessages)
       .flatMap(({ line }): Queue[] => {
-        const waiting = waitingForLine(this.#tools.db, line.id)
+        const waiting = waitingForLine(this.#core.db, line.id)
         if (waiting === null) return []
         const finding = () => lineFinding(line, waiting)
         return [{ name: line.id, oldest: waiting.oldest, finding }]
@@ -91,8 +97,8 @@ export class QueueWatch implements Service {
   }
 
   #webhookQueues(): readonly Queue[] {
-    const { db, troubledWebhooks } = this.#tools
-    const troubled = troubledWebhooks()
+    const { db } = this.#core
+    const troubled = new Set(this.#webhooks.findings().map(({ key }) => key))
     return listWebhooks(db, WEBHOOKS_MAX, null)
       .filter(({ id, isActive }) => isActive && !troubled.has(id))
       .flatMap((webhook): Queue[] => {
@@ -103,7 +109,7 @@ export class QueueWatch implements Service {
   }
 
   #webhookFinding(webhook: StoredWebhook, oldest: Timestamp): HealthFinding {
-    const { count } = pendingDeliveries(this.#tools.db, webhook.id)
+    const { count } = pendingDeliveries(this.#core.db, webhook.id)
     return {
       ...slowFinding({ kind: 'webhook', id: webhook.id }),
       title: `${webhookName(webhook)} webhook is slower than its events`,

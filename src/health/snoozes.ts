@@ -6,27 +6,23 @@ import { SNOOZE_DAYS_MAX } from '../domain/finding.ts'
 import type { Timestamp } from '../domain/ids.ts'
 import { countWords } from '../domain/number-words.ts'
 import { DAY_MS } from '../domain/time.ts'
-import type { Audit } from '../storage/audit.ts'
+import type { Core } from '../storage/core.ts'
 import { saveSnooze } from '../storage/snoozes.ts'
-import type { Writer } from '../storage/writer.ts'
 import { isoTime, parseIsoTime } from '../system/iso-time.ts'
-import type { LogicalClock } from '../system/logical-clock.ts'
 import type { Signal } from '../system/signal.ts'
 import { type HealthCatalogue, findingName } from './catalogue.ts'
-
-type Tools = {
-  readonly writer: Pick<Writer, 'write'>
-  readonly ids: LogicalClock
-  readonly audit: Pick<Audit, 'record'>
-  readonly health: Pick<HealthCatalogue, 'list'>
-  readonly healthSignal: Signal
-}
 
 /** Puts a finding off, or shows it again; gives the finding as it is listed from then on. */
 export type SetSnooze = (wanted: NewSnooze, origin: Origin) => Promise<HealthFinding>
 
-/** Throws where nothing like it is found now, or the time is too far away. */
-export function createSnoozes({ writer, ids, audit, health, healthSignal }: Tools): SetSnooze {
+/** The function that it returns throws if there is no such finding now, or if the time is too far away. */
+export function createSnoozes(
+  { writer, ids, audit }: Core,
+  {
+    health,
+    healthSignal,
+  }: { readonly health: Pick<HealthCatalogue, 'list'>; readonly healthSignal: Signal },
+): SetSnooze {
   return async ({ code, about, until }, origin) => {
     const name = findingName(code, about)
     const listed = async () =>

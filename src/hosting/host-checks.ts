@@ -1,25 +1,19 @@
 // Findings about the machine of a service: its return after a power cut, and a replaced executable.
 
 import type { Finding } from '../domain/finding.ts'
-import type { Clock } from '../system/clock.ts'
 import { hashFile } from '../system/hash.ts'
 import type { RunProcess } from '../system/process.ts'
 import { hasChanged, readInstallation, stampOf, type FileStamp } from './installation.ts'
+import type { Machine } from './machine.ts'
 import { tryTool, type ToolAnswer } from './system-tool.ts'
 
-export type HostCheckTools = {
-  readonly run: RunProcess
-  readonly clock: Clock
-  /** Result of `os.platform()`. */
-  readonly platform: string
-  readonly uid: number
-  readonly userName: string
-  /** Path of this executable; null where the sources run. */
+type Installed = {
+  /** Path of this executable; null if the sources run. */
   readonly executable: string | null
   readonly dataDir: string
 }
 
-/** File that the running executable came from, as it was then; `sha256` is null where it is unknown. */
+/** File that the running executable came from, as it was then; `sha256` is null if it is unknown. */
 type Source = FileStamp & { readonly path: string; readonly sha256: string | null }
 
 /** Power settings of a Mac; null where it did not answer. */
@@ -64,41 +58,41 @@ const AUTORESTART_OFF: Finding = {
 }
 
 export class HostChecks {
-  readonly #tools: HostCheckTools
+  readonly #machine: Machine
   /** Null where the source is unknown. */
   readonly #source: Source | null
-  #machine: { readonly at: number; readonly findings: Promise<readonly Finding[]> } | null = null
+  #checked: { readonly at: number; readonly findings: Promise<readonly Finding[]> } | null = null
   #hashed: { readonly stamp: FileStamp; readonly hash: string } | null = null
 
   /** Made at the start, before the executable can be replaced. */
-  constructor(tools: HostCheckTools) {
-    this.#tools = tools
-    this.#source = sourceOf(tools)
+  constructor(machine: Machine, installed: Installed) {
+    this.#machine = machine
+    this.#source = sourceOf(machine, installed)
   }
 
   /** Checks the executable each time, the machine every ten minutes at most. Never throws. */
   async findings(signal: AbortSignal): Promise<readonly Finding[]> {
-    const now = this.#tools.clock.monotonic()
-    if (this.#machine === null || now - this.#machine.at >= MACHINE_CHECK_MS) {
-      this.#machine = { at: now, findings: this.#checkMachine(signal) }
+    const now = this.#machine.clock.monotonic()
+    if (this.#checked === null || now - this.#checked.at >= MACHINE_CHECK_MS) {
+      this.#checked = { at: now, findings: this.#checkMachine(signal) }
     }
-    const found = await Promise.all([this.#machine.findings, this.#checkExecutable()])
+    const found = await Promise.all([this.#checked.findings, this.#checkExecutable()])
     return found.flat()
   }
 
   async #checkMachine(signal: AbortSignal): Promise<readonly Finding[]> {
-    const { run, platform, userName } = this.#tools
+    const { run, platform, userName } = this.#machine
     const findings =
       platform === 'darwin'
         ? powerFindings(await readPower(run, signal), userName)
         : await this.#checkLinger(signal)
     // An interrupted check is repeated at the next call.
-    if (signal.aborted) this.#machine = null
+    if (signal.aborted) this.#checked = null
     return findings
   }
 
   async #checkLinger(signal: AbortSignal): Promise<readonly Finding[]> {
-    const { run, uid, userName } = this.#tools
+    const { run, uid, userName } = this.#machine
     const args = ['show-user', String(uid), '--property=Linger']
     const answer = await tryTool(run, { path: LOGINCTL, args, timeoutMs: TOOL_MS_MAX }, signal)
     return answer?.stdout.trim() === 'Linger=no' ? [lingerOff(userName)] : []
@@ -126,7 +120,7 @@ export class HostChecks {
  * On a Mac a bundle runs, made from the file in the record. Elsewhere the file itself runs, whenever it
  * was installed.
  */
-function sourceOf({ platform, executable, dataDir }: HostCheckTools): Source | null {
+function sourceOf({ platform }: Machine, { executable, dataDir }: Installed): Source | null {
   const installed = readInstallation(dataDir)?.source ?? null
   if (platform === 'darwin') return installed
   const stamp = executable === null ? null : stampOf(executable)

@@ -1,11 +1,9 @@
 import { chmodSync, copyFileSync, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-import type { Clock } from '../system/clock.ts'
 import { defaultDataDirectory } from '../system/data-directory.ts'
 import { readTextOrNull, writeFileAtomically } from '../system/files.ts'
-import type { DetachedOrder, RunProcess, StartDetached } from '../system/process.ts'
-import type { Random } from '../system/random.ts'
+import type { DetachedOrder, RunProcess } from '../system/process.ts'
 import { type Signer, localIdentity, signBundle } from './code-signing.ts'
 import {
   executableAt,
@@ -14,6 +12,7 @@ import {
   writeInstallation,
   type Installation,
 } from './installation.ts'
+import type { Machine } from './machine.ts'
 import { BUNDLE_ID, bundleInfoText, entitlementsText, launchAgentText } from './property-lists.ts'
 import {
   serviceEnvironment,
@@ -34,15 +33,6 @@ import {
   useTool,
   type ToolAnswer,
 } from './system-tool.ts'
-
-export type LaunchdTools = {
-  readonly run: RunProcess
-  readonly startDetached: StartDetached
-  readonly clock: Clock
-  readonly random: Random
-  readonly home: string
-  readonly uid: number
-}
 
 /** Log file of the service. */
 export function macLogPath(home: string): string {
@@ -72,16 +62,16 @@ const QUESTION_MS_MAX = 120_000
 export class LaunchdHost implements ServiceHost {
   readonly name = 'LaunchAgent'
   readonly log: FileLog
-  readonly #tools: LaunchdTools
+  readonly #machine: Machine
   readonly #bundle: string
   readonly #agentPath: string
   /** Session at the screen, and the service in it. */
   readonly #domain: string
   readonly #target: string
 
-  constructor(tools: LaunchdTools) {
-    const { home, uid } = tools
-    this.#tools = tools
+  constructor(machine: Machine) {
+    const { home, uid } = machine
+    this.#machine = machine
     this.#bundle = join(home, 'Applications', 'Hookline.app')
     this.#agentPath = join(home, 'Library', 'LaunchAgents', `${BUNDLE_ID}.plist`)
     this.#domain = `gui/${uid}`
@@ -97,7 +87,7 @@ export class LaunchdHost implements ServiceHost {
       const signer = await this.#signer(after.codesignIdentity, signal)
       const { version } = after
       const made = { bundle: this.#bundle, source: order.executable, version, signer }
-      await makeBundle(this.#tools.run, made, signal)
+      await makeBundle(this.#machine.run, made, signal)
     }
     const isWritten = this.#writeAgent(order.dataDir)
     writeInstallation(order.dataDir, after)
@@ -105,7 +95,7 @@ export class LaunchdHost implements ServiceHost {
   }
 
   async isCurrent(_executable: string, dataDir: string): Promise<boolean> {
-    const files = [executableIn(this.#bundle), dirname(macLogPath(this.#tools.home))]
+    const files = [executableIn(this.#bundle), dirname(macLogPath(this.#machine.home))]
     return readTextOrNull(this.#agentPath) === this.#agentText(dataDir) && files.every(existsSync)
   }
 
@@ -115,26 +105,26 @@ export class LaunchdHost implements ServiceHost {
     if ((await this.#look(signal)).isLoaded) {
       // Not with `-k`, which would kill a send that is past its point of no return.
       const order = this.#order('kickstart', this.#target)
-      await useTool(this.#tools.run, { ...order, purpose: 'start the service' }, signal)
+      await useTool(this.#machine.run, { ...order, purpose: 'start the service' }, signal)
       return
     }
     // It may have been disabled before.
-    await tryTool(this.#tools.run, this.#order('enable', this.#target), signal)
+    await tryTool(this.#machine.run, this.#order('enable', this.#target), signal)
     await this.#bootstrap(signal)
   }
 
   /** Unloads the service and waits for the end of its process, which launchctl does not. */
   async stop(signal: AbortSignal): Promise<void> {
     if (!(await this.#look(signal)).isLoaded) return
-    const answer = await askTool(this.#tools.run, this.#order('bootout', this.#target), signal)
+    const answer = await askTool(this.#machine.run, this.#order('bootout', this.#target), signal)
     const { exitCode } = answer
     if (exitCode !== 0 && !GONE_OR_GOING.includes(exitCode)) throw cannot('stop', answer)
-    const until = this.#tools.clock.monotonic() + STOP_MS_MAX
+    const until = this.#machine.clock.monotonic() + STOP_MS_MAX
     while ((await this.#look(signal)).isLoaded) {
-      if (this.#tools.clock.monotonic() > until || signal.aborted) {
+      if (this.#machine.clock.monotonic() > until || signal.aborted) {
         throw new HostingError('The service did not stop in time. Check it with: hookline status')
       }
-      await this.#tools.clock.sleep(POLL_MS, signal)
+      await this.#machine.clock.sleep(POLL_MS, signal)
     }
   }
 
@@ -147,14 +137,14 @@ export class LaunchdHost implements ServiceHost {
 
   /** launchd ends what is left of the process group of a job with the job (launchd.plist(5), AbandonProcessGroup). */
   async startBeside(order: DetachedOrder): Promise<void> {
-    this.#tools.startDetached(order)
+    this.#machine.startDetached(order)
   }
 
   /** `-n`: the service is an instance of the same app; `-W` waits for the end (open(1)). */
   async launchApp(args: readonly string[], signal: AbortSignal): Promise<void> {
     const order = { path: OPEN, args: ['-n', '-W', this.#bundle, '--args', ...args] }
     // The owner may take a while to answer the dialog of macOS.
-    await tryTool(this.#tools.run, { ...order, timeoutMs: QUESTION_MS_MAX }, signal)
+    await tryTool(this.#machine.run, { ...order, timeoutMs: QUESTION_MS_MAX }, signal)
   }
 
   async state(signal: AbortSignal): Promise<ServiceState> {
@@ -182,20 +172,20 @@ export class LaunchdHost implements ServiceHost {
   async #signer(identity: string | null, signal: AbortSignal): Promise<Signer> {
     if (identity !== null) return { kind: 'given', name: identity }
     // One identity per user, whatever the data directory, because there is one bundle.
-    const data = defaultDataDirectory({ HOME: this.#tools.home }, 'darwin')
+    const data = defaultDataDirectory({ HOME: this.#machine.home }, 'darwin')
     const folder = join(data, 'signing')
-    return { kind: 'local', identity: await localIdentity(this.#tools, folder, signal) }
+    return { kind: 'local', identity: await localIdentity(this.#machine, folder, signal) }
   }
 
   /** True where the agent has changed. */
   #writeAgent(dataDir: string): boolean {
     // launchd creates the file but not its folder.
-    mkdirSync(dirname(macLogPath(this.#tools.home)), { recursive: true })
+    mkdirSync(dirname(macLogPath(this.#machine.home)), { recursive: true })
     return writeIfChanged(this.#agentPath, this.#agentText(dataDir))
   }
 
   #agentText(dataDir: string): string {
-    const { home } = this.#tools
+    const { home } = this.#machine
     const environment = serviceEnvironment(dataDir, home, 'darwin')
     const executable = executableIn(this.#bundle)
     const order = { executable, task: taskOf(dataDir), environment }
@@ -206,7 +196,7 @@ export class LaunchdHost implements ServiceHost {
   async #look(
     signal: AbortSignal,
   ): Promise<{ readonly isLoaded: boolean; readonly pid: number | null }> {
-    const answer = await tryTool(this.#tools.run, this.#order('print', this.#target), signal)
+    const answer = await tryTool(this.#machine.run, this.#order('print', this.#target), signal)
     if (answer?.exitCode !== 0) return { isLoaded: false, pid: null }
     const pid = /^\s*pid = (\d+)$/m.exec(answer.stdout)?.[1]
     return { isLoaded: true, pid: pid === undefined ? null : Number(pid) }
@@ -215,17 +205,21 @@ export class LaunchdHost implements ServiceHost {
   async #bootstrap(signal: AbortSignal): Promise<void> {
     for (let tries = 1; ; tries += 1) {
       const order = this.#order('bootstrap', this.#domain, this.#agentPath)
-      const answer = await askTool(this.#tools.run, order, signal)
+      const answer = await askTool(this.#machine.run, order, signal)
       if (answer.exitCode === 0) return
       const mayPass = STILL_CLEARING.includes(answer.exitCode)
       if (!mayPass || tries === BOOTSTRAP_TRIES || signal.aborted) throw cannot('start', answer)
-      await this.#tools.clock.sleep(BOOTSTRAP_PAUSE_MS, signal)
+      await this.#machine.clock.sleep(BOOTSTRAP_PAUSE_MS, signal)
     }
   }
 
   /** Over ssh and at the login window there is no such session, and launchd reports only a number. */
   async #requireSession(signal: AbortSignal): Promise<void> {
-    const { exitCode } = await askTool(this.#tools.run, this.#order('print', this.#domain), signal)
+    const { exitCode } = await askTool(
+      this.#machine.run,
+      this.#order('print', this.#domain),
+      signal,
+    )
     if (exitCode === 0) return
     throw new HostingError(
       'No user is logged in at the screen of this Mac, which Messages needs. Log in as this user ' +

@@ -10,28 +10,17 @@
 import { existsSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 
-import { BackupWorker } from '../storage/backup.ts'
 import type { Data } from '../storage/data.ts'
 import { UnusableDatabaseError } from '../storage/migrations.ts'
-import { systemClock, whenAborted, withTimeout, type Clock } from '../system/clock.ts'
+import { whenAborted, withTimeout, type Clock } from '../system/clock.ts'
 import type { DataDirectory } from '../system/data-directory.ts'
 import { writeFileAtomically } from '../system/files.ts'
 import { HeldElsewhereError, takeInstanceLock, type InstanceLock } from '../system/instance-lock.ts'
-import { silentLog, type Log } from '../system/log.ts'
+import type { Log } from '../system/log.ts'
 
 export type StartupState = 'awaiting_upgrade' | 'checking' | 'healthy' | 'failed' | 'interrupted'
 
 type StartupData = Pick<Data, 'directory' | 'migration'>
-
-/** Environment of one check, which a test replaces. */
-export type StartupCheckTools = {
-  readonly clock: Clock
-  readonly log: Log
-  /** Rejects with the damage of the database. */
-  readonly assertIntact: () => Promise<void>
-  /** True while an upgrade runs that waits for this start. */
-  readonly isWatched: () => boolean
-}
 
 /** Reading and comparing a gigabyte took 13 s on two slow cores. */
 const CHECK_MS_PER_GIB = 60_000
@@ -42,21 +31,30 @@ const UPGRADE_MS_MAX = 15 * 60_000
 
 export class StartupCheck {
   readonly #data: StartupData
-  readonly #tools: StartupCheckTools
+  readonly #clock: Clock
+  readonly #log: Log
+  readonly #assertIntact: () => Promise<void>
+  readonly #isWatched: () => boolean
   readonly #confirmed = new AbortController()
   #state: StartupState = 'awaiting_upgrade'
   #problem = ''
 
-  constructor(data: StartupData, tools: Partial<StartupCheckTools> = {}) {
-    const { directory } = data
+  constructor(
+    data: StartupData,
+    given: {
+      readonly clock: Clock
+      readonly log: Log
+      /** Rejects with the damage of the database. */
+      readonly assertIntact: () => Promise<void>
+      /** True while an upgrade runs that waits for this start. */
+      readonly isWatched: () => boolean
+    },
+  ) {
     this.#data = data
-    this.#tools = {
-      clock: systemClock,
-      log: silentLog,
-      assertIntact: () => new BackupWorker().assertIntact(directory.database),
-      isWatched: () => isWatched(directory, systemClock.now()),
-      ...tools,
-    }
+    this.#clock = given.clock
+    this.#log = given.log
+    this.#assertIntact = given.assertIntact
+    this.#isWatched = given.isWatched
   }
 
   get state(): StartupState {
@@ -71,7 +69,7 @@ export class StartupCheck {
   /** True once healthy, false once interrupted; rejects with an UnusableDatabaseError once failed. */
   async run(signal: AbortSignal): Promise<boolean> {
     for (;;) {
-      this.#tools.log.info('startup check', { state: this.#state })
+      this.#log.info('startup check', { state: this.#state })
       switch (this.#state) {
         case 'awaiting_upgrade':
           this.#state = await this.#awaitUpgrade(signal)
@@ -92,10 +90,10 @@ export class StartupCheck {
   }
 
   async #awaitUpgrade(signal: AbortSignal): Promise<StartupState> {
-    const { clock, isWatched } = this.#tools
+    const clock = this.#clock
     const until = clock.monotonic() + UPGRADE_MS_MAX
     const end = AbortSignal.any([signal, this.#confirmed.signal])
-    while (!end.aborted && clock.monotonic() < until && isWatched()) {
+    while (!end.aborted && clock.monotonic() < until && this.#isWatched()) {
       await clock.sleep(POLL_MS, end)
     }
     if (signal.aborted) return 'interrupted'
@@ -103,16 +101,15 @@ export class StartupCheck {
   }
 
   async #checkDatabase(signal: AbortSignal): Promise<StartupState> {
-    const { clock, assertIntact } = this.#tools
     const { size } = statSync(this.#data.directory.database)
     const limitMs = CHECK_MS_PER_GIB * Math.max(1, size / GIB)
-    const check = assertIntact().then(
+    const check = this.#assertIntact().then(
       () => null,
       (error: unknown) => (error instanceof Error ? error.message : String(error)),
     )
     const late = `it took longer than ${Math.round(limitMs / 1_000)} seconds.`
     const problem = await Promise.race([
-      withTimeout(clock, limitMs, check, late),
+      withTimeout(this.#clock, limitMs, check, late),
       whenAborted(signal),
     ])
     if (signal.aborted) return 'interrupted'

@@ -2,13 +2,14 @@ import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { readTextOrNull } from '../system/files.ts'
-import type { DetachedOrder, RunProcess } from '../system/process.ts'
+import type { DetachedOrder } from '../system/process.ts'
 import {
   executableAt,
   forgetInstallation,
   readInstallation,
   writeInstallation,
 } from './installation.ts'
+import type { Machine } from './machine.ts'
 import {
   serviceEnvironment,
   taskOf,
@@ -28,17 +29,6 @@ import {
   useTool,
   type ToolAnswer,
 } from './system-tool.ts'
-
-export type SystemdTools = {
-  readonly run: RunProcess
-  readonly home: string
-  readonly uid: number
-  readonly userName: string
-  /** XDG_RUNTIME_DIR, with the socket of the user's service manager; null where it is not set. */
-  readonly runtimeDir: string | null
-  /** Path of the unit that a package brings. */
-  readonly packagedUnit?: string
-}
 
 type UnitOrder = {
   readonly executable: string
@@ -79,17 +69,19 @@ const HARDENING = [
 export class SystemdHost implements ServiceHost {
   readonly name = 'systemd user service'
   readonly log: JournalLog
-  readonly #tools: SystemdTools
+  readonly #machine: Machine
+  readonly #packagedUnit: string
   readonly #unitPath: string
   /** Link that has the user's manager start the unit. */
   readonly #enabledPath: string
 
-  constructor(tools: SystemdTools) {
-    this.#tools = tools
-    const folder = join(tools.home, '.config', 'systemd', 'user')
+  constructor(machine: Machine, packagedUnit = PACKAGED_UNIT) {
+    this.#machine = machine
+    this.#packagedUnit = packagedUnit
+    const folder = join(machine.home, '.config', 'systemd', 'user')
     this.#unitPath = join(folder, UNIT)
     this.#enabledPath = join(folder, 'default.target.wants', UNIT)
-    this.log = new JournalLog(tools.run, UNIT)
+    this.log = new JournalLog(machine.run, UNIT)
   }
 
   async install(order: ServiceOrder, signal: AbortSignal): Promise<Installed> {
@@ -110,7 +102,7 @@ export class SystemdHost implements ServiceHost {
     const text = readTextOrNull(this.#unitPath) ?? this.#packagedText()
     if (text !== this.#unitText(executable, dataDir)) return false
     const args = ['show', UNIT, '--property=UnitFileState']
-    const answer = await tryTool(this.#tools.run, this.#order(args), signal)
+    const answer = await tryTool(this.#machine.run, this.#order(args), signal)
     return answer?.stdout.trim() !== 'UnitFileState=disabled'
   }
 
@@ -132,7 +124,7 @@ export class SystemdHost implements ServiceHost {
     const properties = outputs.map((property) => `--property=${property}`)
     const unit = ['--collect', '--quiet', `--unit=${BESIDE_UNIT}`, ...properties]
     const order = this.#order([...unit, '--', path, ...args], SYSTEMD_RUN)
-    await useTool(this.#tools.run, { ...order, purpose: 'start the upgrade' }, signal)
+    await useTool(this.#machine.run, { ...order, purpose: 'start the upgrade' }, signal)
   }
 
   async uninstall(dataDir: string, signal: AbortSignal): Promise<void> {
@@ -146,7 +138,7 @@ export class SystemdHost implements ServiceHost {
 
   async state(signal: AbortSignal): Promise<ServiceState> {
     const args = ['show', UNIT, '--property=ActiveState,MainPID']
-    const answer = await tryTool(this.#tools.run, this.#order(args), signal)
+    const answer = await tryTool(this.#machine.run, this.#order(args), signal)
     const values = new Map((answer?.stdout ?? '').split('\n').map(splitPair))
     const pid = Number(values.get('MainPID') ?? 0)
     return {
@@ -171,17 +163,17 @@ export class SystemdHost implements ServiceHost {
   }
 
   #packagedText(): string | null {
-    return readTextOrNull(this.#tools.packagedUnit ?? PACKAGED_UNIT)
+    return readTextOrNull(this.#packagedUnit)
   }
 
   #unitText(executable: string, dataDir: string): string {
-    const environment = serviceEnvironment(dataDir, this.#tools.home, 'linux')
+    const environment = serviceEnvironment(dataDir, this.#machine.home, 'linux')
     return systemdUnit({ executable, task: taskOf(dataDir), environment })
   }
 
   /** Without lingering, the user's services start at the first login and end with the last session. */
   async #linger(signal: AbortSignal): Promise<boolean> {
-    const { run, uid } = this.#tools
+    const { run, uid } = this.#machine
     const order = { path: LOGINCTL, args: ['enable-linger', String(uid)] }
     const answer = await tryTool(run, order, signal)
     return answer?.exitCode === 0
@@ -190,18 +182,19 @@ export class SystemdHost implements ServiceHost {
   #lingerWarning(): string {
     return (
       'The relay runs only while you are logged in. To start it with the machine, run: ' +
-      `sudo loginctl enable-linger ${this.#tools.userName}`
+      `sudo loginctl enable-linger ${this.#machine.userName}`
     )
   }
 
   async #use(purpose: string, args: readonly string[], signal: AbortSignal): Promise<void> {
-    const answer = await askTool(this.#tools.run, this.#order(args), signal)
+    const answer = await askTool(this.#machine.run, this.#order(args), signal)
     if (answer.exitCode !== 0) throw new HostingError(`Cannot ${purpose}: ${explain(answer)}`)
   }
 
   /** Over su and some kinds of ssh the variable is missing, and systemctl finds no service manager. */
   #order(args: readonly string[], tool = SYSTEMCTL) {
-    const runtimeDir = this.#tools.runtimeDir ?? `/run/user/${this.#tools.uid}`
+    const { environment, uid } = this.#machine
+    const runtimeDir = environment['XDG_RUNTIME_DIR'] || `/run/user/${uid}`
     const call = [`XDG_RUNTIME_DIR=${runtimeDir}`, tool, '--user', ...args]
     return { path: ENV, args: call, timeoutMs: STOP_MS_MAX }
   }

@@ -7,21 +7,14 @@ import type { UpdateState } from '../api/owner.ts'
 import { invalidRequest } from '../domain/errors.ts'
 import type { Finding } from '../domain/finding.ts'
 import { timestamp } from '../domain/ids.ts'
-import type { Settings } from '../storage/settings.ts'
-import type { Clock } from '../system/clock.ts'
+import type { Core } from '../storage/core.ts'
 import { readTextOrNull } from '../system/files.ts'
 import { isoTime } from '../system/iso-time.ts'
 import { verifyMinisign, type MinisignKey } from '../system/minisign.ts'
 import { executableName, PLATFORM, VERSION } from '../system/version.ts'
 
-export type UpdateTools = {
-  readonly clock: Clock
-  readonly settings: Pick<Settings, 'get'>
-  /** The key that releases are verified with; none in a build without one. */
-  readonly releaseKey?: MinisignKey | null | undefined
-  /** Text at an https URL; throws with the reason where there is none. */
-  readonly fetchText: (url: string) => Promise<string>
-}
+/** Reads the text at an https URL; throws with the reason if there is none. */
+type FetchText = (url: string) => Promise<string>
 
 /** Name of the file of checksums in a release. */
 export const SUMS = 'SHA256SUMS'
@@ -40,8 +33,14 @@ export type Release = {
   readonly beside: Readonly<Record<string, string>>
 }
 
-export function createUpdateCheck(tools: UpdateTools) {
-  const { clock, settings } = tools
+/** `releaseKey` verifies releases; null in a build without one. */
+export function createUpdateCheck(
+  { clock, settings }: Core,
+  {
+    releaseKey,
+    fetchText,
+  }: { readonly releaseKey: MinisignKey | null; readonly fetchText: FetchText },
+) {
   const source = () => settings.get('release_source')
   let latest: UpdateState | null = null
   const updateState = (): UpdateState =>
@@ -54,7 +53,7 @@ export function createUpdateCheck(tools: UpdateTools) {
         message: 'is empty: set it to where releases are published',
       })
     }
-    const found = await newestRelease(place, tools).then(
+    const found = await newestRelease(place, releaseKey, fetchText).then(
       ({ version, isNewer }) => {
         return { latest: version, is_newer: isNewer, fix: isNewer ? 'Run: hookline upgrade' : null }
       },
@@ -76,6 +75,7 @@ export function createUpdateCheck(tools: UpdateTools) {
     },
     job: {
       name: 'update-check',
+      finding: 'update_check_failed' as const,
       pattern: '37 9 * * *',
       fix: 'Correct the release source in the settings, or remove it.',
       firstAfterMs: null,
@@ -93,13 +93,13 @@ function unknownState(source: string | null): UpdateState {
   return { version: VERSION, source, ...nothing }
 }
 
-/** Throws with the reason where there is no release that this build can verify. */
+/** Throws with the reason if there is no release that this build can verify. */
 export async function newestRelease(
   source: string,
-  { releaseKey, fetchText }: Pick<UpdateTools, 'releaseKey' | 'fetchText'>,
+  releaseKey: MinisignKey | null,
+  fetchText: FetchText,
 ): Promise<Release> {
-  if (releaseKey === null || releaseKey === undefined)
-    throw new Error('This build has no release key to verify releases with.')
+  if (releaseKey === null) throw new Error('This build has no release key to verify releases with.')
   const isFolder = isAbsolute(source)
   const placeOf = (name: string) =>
     isFolder ? join(source, name) : `${source.replace(/\/$/, '')}/${name}`

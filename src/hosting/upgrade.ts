@@ -11,6 +11,7 @@ import { backupsBeforeMigration, rollBackDatabase, schemaStateOf } from '../stor
 import { takeSnapshot } from '../storage/snapshot.ts'
 import type { DataDirectory } from '../system/data-directory.ts'
 import { hashFile } from '../system/hash.ts'
+import type { RunProcess } from '../system/process.ts'
 import { describeFailure, tryTool, useTool } from './system-tool.ts'
 import {
   type ExecutableAbout,
@@ -30,13 +31,13 @@ import {
   type UpgradeOrder,
   type UpgradeResult,
   type UpgradeStep,
-  type UpgradeTools,
+  type UpgradedMachine,
   type UpgradedService,
   confirmStart,
   sentenceOf,
   stopRelay,
   waitUntilReady,
-} from './upgrade-tools.ts'
+} from './upgraded-machine.ts'
 
 type Prepared = {
   readonly paths: SwapPaths
@@ -67,12 +68,12 @@ const FOREGROUND =
  * half-way leaves what a crash would leave.
  */
 export async function* upgrade(
-  tools: UpgradeTools,
+  machine: UpgradedMachine,
   order: UpgradeOrder,
 ): AsyncGenerator<UpgradeStep, UpgradeResult> {
   let prepared: Prepared | Refused
   try {
-    prepared = yield* prepare(tools, order)
+    prepared = yield* prepare(machine, order)
   } catch (error) {
     prepared = refused(sentenceOf(error))
   }
@@ -80,13 +81,13 @@ export async function* upgrade(
     clearStaged(swapPathsOf(order.executable))
     return prepared
   }
-  const { service } = tools
+  const { service } = machine
   if (service !== null) {
-    const obstacle = await stopRelay(tools, service)
+    const obstacle = await stopRelay(machine, service)
     if (obstacle !== null) return startUnchanged(service, prepared, obstacle)
     yield 'stopped'
   }
-  return yield* exchange(tools, prepared)
+  return yield* exchange(machine, prepared)
 }
 
 /** Path of the copy of `backup` on which migrations are tried. */
@@ -96,21 +97,22 @@ export function trialPath(backup: string): string {
 
 /** Everything that is done while the old relay still runs: a failure here changes nothing. */
 async function* prepare(
-  tools: UpgradeTools,
+  machine: UpgradedMachine,
   order: UpgradeOrder,
 ): AsyncGenerator<UpgradeStep, Prepared | Refused> {
-  const { run, signal, directory } = tools
+  const { run, directory } = machine
+  const { signal } = order
   const paths = swapPathsOf(order.executable)
   clearStaged(paths)
   clearTrials(directory)
-  if (tools.service === null && (await tools.relay.state()).is !== 'absent') {
+  if (machine.service === null && (await machine.relay.state()).is !== 'absent') {
     return refused(FOREGROUND)
   }
   const sum = copyExecutable(order.file, paths.staged)
   yield 'staged'
-  const problem = releaseProblem(tools, order, sum)
+  const problem = releaseProblem(order, sum)
   if (problem !== null) return refused(problem)
-  if (tools.isSignedHere) {
+  if (machine.isSignedHere) {
     const args = ['--force', '--sign', '-', paths.staged]
     await useTool(run, { path: CODESIGN, args, purpose: 'sign the new executable' }, signal)
   }
@@ -118,12 +120,12 @@ async function* prepare(
   if (next === null) return refused(`${order.file} is not a Hookline executable for this machine.`)
   yield 'verified'
 
-  const startedAt = tools.clock.monotonic()
+  const startedAt = machine.clock.monotonic()
   // A box has no database, and a relay none before its first start.
-  const backup = backUp(tools)
+  const backup = backUp(machine)
   if (backup !== null) {
     yield 'backed_up'
-    const trouble = await tryMigrations(tools, paths.staged, backup)
+    const trouble = await tryMigrations(run, paths.staged, backup, signal)
     if (trouble !== null) return refused(`The new version cannot use the database: ${trouble}`)
     yield 'migrations_checked'
   }
@@ -132,15 +134,14 @@ async function* prepare(
   // After an upgrade that broke off behind the exchange, the old one is the one that was kept.
   const old = await aboutExecutable(run, isInPlace ? paths.previous : paths.current, signal)
   if (signal.aborted) return refused('It was interrupted.')
-  return { paths, old, next, isInPlace, backup, checkedMs: tools.clock.monotonic() - startedAt }
+  return { paths, old, next, isInPlace, backup, checkedMs: machine.clock.monotonic() - startedAt }
 }
 
 const refused = (why: string): Refused => ({ outcome: 'refused', why })
 
 /** Reason to doubt that Hookline released the file; null where it did, or need not be proven. */
 function releaseProblem(
-  { releaseKey }: UpgradeTools,
-  { file, isUnverified }: UpgradeOrder,
+  { file, isUnverified, releaseKey }: UpgradeOrder,
   sum: string,
 ): string | null {
   const published = publishedSum(file)
@@ -162,16 +163,17 @@ function releaseProblem(
 }
 
 /** A verified copy among the daily ones. It only reads, so a relay may run, or be in safe mode. */
-function backUp({ directory, clock }: UpgradeTools): string | null {
+function backUp({ directory, clock }: UpgradedMachine): string | null {
   if (!existsSync(directory.database)) return null
   return takeSnapshot(dailyBackup(directory, clock.now())).path
 }
 
 /** Has the new executable migrate a copy of `backup`; null, or the problem it found. */
 async function tryMigrations(
-  { run, signal }: UpgradeTools,
+  run: RunProcess,
   executable: string,
   backup: string,
+  signal: AbortSignal,
 ): Promise<string | null> {
   const args = ['check-migrations', backup]
   const order = { path: executable, args, timeoutMs: CHECK_MS_MAX }
@@ -203,11 +205,11 @@ async function startUnchanged(
 
 /** Exchanges the executables while the relay is stopped, and starts the new one. */
 async function* exchange(
-  tools: UpgradeTools,
+  machine: UpgradedMachine,
   prepared: Prepared,
 ): AsyncGenerator<UpgradeStep, UpgradeResult> {
   const { paths, old, next, backup } = prepared
-  const before = readBefore(tools.directory)
+  const before = readBefore(machine.directory)
   let isPlaced = prepared.isInPlace
   let why: string | null
   try {
@@ -219,12 +221,12 @@ async function* exchange(
     }
     clearStaged(paths)
     yield 'placed'
-    why = tools.service === null ? null : yield* tryOut(tools, tools.service, prepared)
+    why = machine.service === null ? null : yield* tryOut(machine, machine.service, prepared)
   } catch (error) {
     why = sentenceOf(error)
   }
   if (why !== null) {
-    return yield* takeBack(tools, { why, paths, old, next, isPlaced, before })
+    return yield* takeBack(machine, { why, paths, old, next, isPlaced, before })
   }
   return {
     outcome: 'upgraded',
@@ -232,22 +234,22 @@ async function* exchange(
     to: next.version,
     previous: paths.previous,
     backup,
-    isRunning: tools.service !== null,
+    isRunning: machine.service !== null,
   }
 }
 
 /** Starts the new executable and lets it serve once it is ready; null, or its problem. */
 async function* tryOut(
-  tools: UpgradeTools,
+  machine: UpgradedMachine,
   service: UpgradedService,
   { next, checkedMs }: Prepared,
 ): AsyncGenerator<UpgradeStep, string | null> {
   await service.start(next.version)
   yield 'started'
-  const unready = await waitUntilReady(tools, tools.readyMs + START_PER_TRIAL * checkedMs)
+  const unready = await waitUntilReady(machine, machine.readyMs + START_PER_TRIAL * checkedMs)
   if (unready !== null) return `The new version did not start: ${unready}`
   yield 'ready'
-  const unconfirmed = await confirmStart(tools)
+  const unconfirmed = await confirmStart(machine)
   if (unconfirmed !== null) return `The new version did not start: ${unconfirmed}`
   yield 'healthy'
   return null
@@ -290,18 +292,18 @@ function readBefore(directory: DataDirectory): Before {
 }
 
 async function* takeBack(
-  tools: UpgradeTools,
+  machine: UpgradedMachine,
   failure: Failure,
 ): AsyncGenerator<UpgradeStep, UpgradeResult> {
-  const { service } = tools
+  const { service } = machine
   const { why, old, next } = failure
   yield 'taking_back'
-  const obstacle = service === null ? null : await stopRelay(tools, service)
+  const obstacle = service === null ? null : await stopRelay(machine, service)
   if (obstacle !== null) return { outcome: 'stuck', why, noWayBack: obstacle }
   yield 'stopped_again'
-  const undone = yield* undoAlone(tools, failure)
+  const undone = yield* undoAlone(machine, failure)
   const version = undone.isUndone ? (old?.version ?? '') : next.version
-  const trouble = service === null ? null : await startAgain(tools, service, version)
+  const trouble = service === null ? null : await startAgain(machine, service, version)
   yield 'started_again'
   if (undone.isUndone) return { outcome: 'rolled_back', why, aside: undone.aside, trouble }
   return { outcome: 'stuck', why, noWayBack: undone.noWayBack }
@@ -309,7 +311,7 @@ async function* takeBack(
 
 /** Null once the relay is ready, else why it is not. */
 async function startAgain(
-  tools: UpgradeTools,
+  machine: UpgradedMachine,
   service: UpgradedService,
   version: string,
 ): Promise<string | null> {
@@ -318,18 +320,18 @@ async function startAgain(
   } catch (error) {
     return sentenceOf(error)
   }
-  return waitUntilReady(tools, tools.readyMs)
+  return waitUntilReady(machine, machine.readyMs)
 }
 
 /** Undoes with the data locked, so that nothing starts in between. */
 async function* undoAlone(
-  tools: UpgradeTools,
+  machine: UpgradedMachine,
   failure: Failure,
 ): AsyncGenerator<UpgradeStep, Undone> {
   try {
-    const lock = tools.holdData()
+    const lock = machine.holdData()
     try {
-      return yield* undo(tools, failure)
+      return yield* undo(machine, failure)
     } finally {
       lock.release()
     }
@@ -339,7 +341,7 @@ async function* undoAlone(
 }
 
 async function* undo(
-  { directory, clock }: UpgradeTools,
+  { directory, clock }: UpgradedMachine,
   { paths, old, isPlaced, before }: Failure,
 ): AsyncGenerator<UpgradeStep, Undone> {
   if (!isPlaced) return { isUndone: true, aside: null }

@@ -12,15 +12,14 @@ export const STARTUP_CHECK_PATH = routeOf(CONTROL.confirmUpgrade).path
 
 export function controlBindings({
   access,
-  createSetupLink,
   kinds,
   options,
   confirmHealthy,
-}: Pick<Relay, 'access' | 'confirmHealthy' | 'createSetupLink' | 'kinds' | 'options'>) {
+}: Pick<Relay, 'access' | 'confirmHealthy' | 'kinds' | 'options'>) {
   return [
     bind(CONTROL.getVersion, () => ({ version: VERSION, is_claimed: access.hasPassword() })),
     bind(CONTROL.listOptions, () => ({ data: options })),
-    bind(CONTROL.createSetupLink, ({ request }) => createSetupLink(originOf(request))),
+    bind(CONTROL.createSetupLink, ({ request }) => access.createSetupLink(originOf(request))),
     bind(CONTROL.confirmUpgrade, () => {
       confirmHealthy?.()
       return { version: VERSION }

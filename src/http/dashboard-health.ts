@@ -3,7 +3,7 @@
 import type { FindingBranch } from '../api/dashboard.ts'
 import type { HealthFinding } from '../api/health.ts'
 import { DASHBOARD } from '../api/operations/dashboard.ts'
-import { guideOf } from '../guides/finding-guides.ts'
+import { findingRow } from '../domain/finding-codes.ts'
 import { findingsIn, findingTrees } from '../health/causes.ts'
 import { checksOfLine, checksOfMachine } from '../health/checklist.ts'
 import { relayState } from '../health/relay-state.ts'
@@ -48,27 +48,21 @@ export function branchesOf(findings: readonly HealthFinding[]): readonly Finding
 }
 
 function guidePathOf({ code }: HealthFinding): string | null {
-  const guide = guideOf(code)
+  const { guide } = findingRow(code)
   return guide === null ? null : `/guide/${guide}`
 }
 
-/** Findings about messages, by the status of those messages. */
-const LISTED: Readonly<Record<string, string>> = {
-  messages_uncertain: 'uncertain',
-  messages_failing: 'failed',
-}
-
 function placeOf({ code, line_id, about }: HealthFinding): FindingBranch['place'] {
-  if (code === 'possible_loop') return { name: 'Conversations', href: '#/conversations' }
-  const status = LISTED[code]
-  if (status !== undefined) {
+  const { page } = findingRow(code)
+  const messages = (status: string) => {
     return { name: 'messages', href: `#/messages?status=${status}&line=${line_id}` }
   }
+  if (page === 'conversations') return { name: 'Conversations', href: '#/conversations' }
+  if (page === 'uncertain_messages') return messages('uncertain')
+  if (page === 'failed_messages') return messages('failed')
   if (line_id !== null) return { name: 'line', href: `#/lines/${line_id}` }
   if (about.kind === 'webhook') return { name: 'webhook', href: `#/webhooks/${about.id}` }
   if (about.kind === 'box') return { name: 'Boxes', href: '#/boxes' }
-  if (/^(storage|backup|heartbeat|update|upgrade|database|executable)_/.test(code)) {
-    return { name: 'Settings', href: '#/settings' }
-  }
+  if (page === 'settings') return { name: 'Settings', href: '#/settings' }
   return { name: 'Lines', href: '#/lines' }
 }

@@ -16,7 +16,7 @@ import { fileBodyOf } from './file-body.ts'
 import type { Relay } from './relay.ts'
 import { contextOf, originOf } from './request-context.ts'
 
-type Maintenance = Relay['maintenance']
+type Backups = Relay['backups']
 
 /** A line that moves, a conversation that is taken apart, settings, and what the owner looks at. */
 export function ownerBindings(
@@ -52,14 +52,11 @@ export function ownerBindings(
   ]
 }
 
-export function backupBindings({
-  listBackups,
-  maintenance,
-}: Pick<Relay, 'listBackups' | 'maintenance'>) {
+export function backupBindings(backups: Backups) {
   return [
-    bind(OWNER.listBackups, () => ({ data: listBackups() })),
+    bind(OWNER.listBackups, () => ({ data: backups.list() })),
     bind(OWNER.downloadBackup, ({ params, request }) =>
-      sendBackup(request, maintenance, backupNamed(listBackups, params.name)),
+      sendBackup(request, backups, backupNamed(backups, params.name)),
     ),
     bind(OWNER.createBackup, ({ request, body }) => {
       const { peer, caller } = contextOf(request)
@@ -69,7 +66,7 @@ export function backupBindings({
       // A large database takes longer to copy than a connection may stay silent.
       peer.liftTimeout(0)
       const wish = { to, withoutAttachments: body.without_attachments }
-      return maintenance.backUp(wish, originOf(request))
+      return backups.backUp(wish, originOf(request))
     }),
   ]
 }
@@ -102,17 +99,17 @@ export function rolloutBindings({ rollout }: Relay['boxes']) {
 }
 
 /** People who read and answer. */
-export function memberBindings({ access, linkOf }: Pick<Relay, 'access' | 'linkOf'>) {
+export function memberBindings(access: Relay['access']) {
   const { members } = access
   return [
     bind(OWNER.listMembers, () => ({ data: members.list() })),
     bind(OWNER.createMember, async ({ request, body }) => {
       const { member, link } = await members.add(body.name, originOf(request))
-      return { ...member, link: linkOf(link) }
+      return { ...member, link: access.linkOf(link) }
     }),
     bind(OWNER.renewMemberLink, async ({ request, params }) => {
       const { member, link } = await members.renewLink(params.id, originOf(request))
-      return { ...member, link: linkOf(link) }
+      return { ...member, link: access.linkOf(link) }
     }),
     bindRemoval(OWNER.deleteMember, members),
   ]
@@ -125,8 +122,8 @@ function shownTo(setting: Setting, request: Request): Setting {
 }
 
 /** Throws `not_found` for any other file than a listed backup. */
-function backupNamed(listBackups: Relay['listBackups'], name: string): Backup {
-  const found = listBackups().find((backup) => backup.name === name)
+function backupNamed(backups: Backups, name: string): Backup {
+  const found = backups.list().find((backup) => backup.name === name)
   if (found === undefined) throw new RelayError('not_found', 'There is no backup of this name.')
   return found
 }
@@ -134,11 +131,11 @@ function backupNamed(listBackups: Relay['listBackups'], name: string): Backup {
 /** The file itself, for a browser to save. */
 async function sendBackup(
   request: Request,
-  maintenance: Maintenance,
+  backups: Backups,
   { name, path, size_bytes: size }: Backup,
   origin: Origin = originOf(request),
 ): Promise<Response> {
-  await maintenance.noteDownload(name, origin)
+  await backups.noteDownload(name, origin)
   const headers = {
     'content-type': 'application/vnd.sqlite3',
     'content-disposition': `attachment; filename="${name}"`,
@@ -147,18 +144,14 @@ async function sendBackup(
 }
 
 /** Everything as one archive, streamed as it is made. */
-async function sendArchive(
-  request: Request,
-  maintenance: Maintenance,
-  origin: Origin,
-): Promise<Response> {
-  const name = maintenance.archiveName()
-  await maintenance.noteDownload(name, origin)
+async function sendArchive(request: Request, backups: Backups, origin: Origin): Promise<Response> {
+  const name = backups.archiveName()
+  await backups.noteDownload(name, origin)
   const headers = {
     'content-type': 'application/x-tar',
     'content-disposition': `attachment; filename="${name}"`,
   }
-  return answerWithPieces(request, { headers }, maintenance.archive)
+  return answerWithPieces(request, { headers }, backups.archive)
 }
 
 function namesFile(): RelayError {
@@ -177,15 +170,12 @@ const TICKET_BYTES = 32
 const TICKET_LIFE_MS = 60_000
 const TICKETS_MAX = 20
 
-export function downloadBindings(
-  core: Core,
-  { listBackups, maintenance }: Pick<Relay, 'listBackups' | 'maintenance'>,
-) {
+export function downloadBindings(core: Core, backups: Backups) {
   const tickets = new Tickets(core)
   return [
     bind(DASHBOARD.createDownload, ({ request, body }) => {
-      if (body.backup === null) maintenance.archiveName()
-      else backupNamed(listBackups, body.backup)
+      if (body.backup === null) backups.archiveName()
+      else backupNamed(backups, body.backup)
       const ticket = tickets.make({ backup: body.backup, actor: originOf(request).actor })
       return { url: `/dashboard/downloads/${ticket}` }
     }),
@@ -194,8 +184,8 @@ export function downloadBindings(
       if (granted === null) throw ticketOver()
       const origin = { ...originOf(request), actor: granted.actor }
       const { backup: name } = granted
-      if (name === null) return sendArchive(request, maintenance, origin)
-      return sendBackup(request, maintenance, backupNamed(listBackups, name), origin)
+      if (name === null) return sendArchive(request, backups, origin)
+      return sendBackup(request, backups, backupNamed(backups, name), origin)
     }),
   ]
 }
@@ -236,7 +226,7 @@ function ticketOver(): RelayError {
 }
 
 /** Restores by a browser whose owner gave the password: upload, a look at the contents, and the start. */
-export function restoreBindings({ restoring }: Maintenance) {
+export function restoreBindings(restoring: Relay['restoring']) {
   return [
     bind(DASHBOARD.getRestore, () => restoring.state()),
     bind(DASHBOARD.uploadBackup, async ({ request, query }) => {

@@ -1,12 +1,10 @@
 // What HTTP serves of a relay: its modules by name, and facts about this start.
 
 import type { Access } from '../access/access.ts'
-import type { SetupToken } from '../access/setup-link.ts'
-import type { Backup, OptionRow, SetupLink } from '../api/owner.ts'
+import type { OptionRow } from '../api/owner.ts'
 import type { Attachments } from '../attachments/attachments.ts'
 import type { BoxActions } from '../boxes/admin.ts'
 import type { Config } from '../config.ts'
-import type { Origin } from '../domain/audit.ts'
 import type { Days } from '../domain/days.ts'
 import type { HealthCatalogue } from '../health/catalogue.ts'
 import type { SetSnooze } from '../health/snoozes.ts'
@@ -15,7 +13,8 @@ import type { createCredentials } from '../keys/credentials.ts'
 import type { Authenticate } from '../keys/last-used.ts'
 import type { createLineActions } from '../lines/line-actions.ts'
 import type { CreatedKinds } from '../lines/line-kind.ts'
-import type { createMaintenance } from '../maintenance/maintenance.ts'
+import type { createBackups } from '../maintenance/backups.ts'
+import type { createRestoring } from '../maintenance/restoring.ts'
 import type { createReading } from '../messages/message-service.ts'
 import type { createSend } from '../messages/send.ts'
 import type { Contacts } from '../people/contacts.ts'
@@ -33,12 +32,12 @@ export type Relay = {
   readonly address: () => string
   readonly attachments: Attachments
   readonly authenticate: Authenticate
+  readonly backups: ReturnType<typeof createBackups>
   readonly boxes: BoxActions
   readonly config: Config
   /** Called once this start is healthy, if an upgrade waits for that. */
   readonly confirmHealthy: (() => void) | undefined
   readonly contacts: Contacts
-  readonly createSetupLink: (origin: Origin) => Promise<SetupLink>
   readonly credentials: ReturnType<typeof createCredentials>
   readonly days: Days
   readonly disk: { readonly isLow: boolean }
@@ -50,17 +49,13 @@ export type Relay = {
   readonly kinds: CreatedKinds
   readonly life: { readonly phase: Phase }
   readonly lines: ReturnType<typeof createLineActions>
-  /** The URLs of a setup link. */
-  readonly linkOf: (link: SetupToken) => SetupLink
-  /** Newest first. */
-  readonly listBackups: () => readonly Backup[]
-  readonly maintenance: ReturnType<typeof createMaintenance>
   readonly metrics: Metrics
   /** The options of this start as they are printed: secrets are hidden. */
   readonly options: readonly OptionRow[]
   readonly pictures: ReturnType<typeof createPictures>
   readonly reading: ReturnType<typeof createReading>
   readonly recent: RecentLines
+  readonly restoring: ReturnType<typeof createRestoring>
   readonly send: ReturnType<typeof createSend>
   /** The address of the API for generated clients. */
   readonly serverUrl: () => string

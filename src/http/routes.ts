@@ -63,20 +63,20 @@ export function publicRoutes(core: Core, relay: Relay, streamsEnd: AbortSignal):
 
 /** For the control socket: the API, and the owner's routes. */
 export function ownersRoutes(core: Core, relay: Relay, streamsEnd: AbortSignal): AnyElysia {
-  const { access, boxes, confirmHealthy, createSetupLink, kinds, options } = relay
+  const { access, boxes, confirmHealthy, kinds, options } = relay
   const bindings = [
     ...apiBindings(core, relay, streamsEnd),
     ...ownersBindings(core, relay),
     ...rolloutBindings(boxes),
-    ...controlBindings({ access, confirmHealthy, createSetupLink, kinds, options }),
+    ...controlBindings({ access, confirmHealthy, kinds, options }),
   ]
   return frame(core, relay).use(routesOf(bindings, guardOf(core)))
 }
 
 /** For a browser that is signed in: the API, the owner's routes, and those of the page. */
 export function dashboardRoutes(core: Core, relay: Relay, streamsEnd: AbortSignal): AnyElysia {
-  const { access, address, config, days, health, hosts, kinds, lines } = relay
-  const { listBackups, maintenance, pictures, reading, webhooks } = relay
+  const { access, address, backups, config, days, health, hosts, kinds, lines } = relay
+  const { pictures, reading, restoring, webhooks } = relay
   const bindings = [
     ...apiBindings(core, relay, streamsEnd),
     ...ownersBindings(core, relay),
@@ -87,8 +87,8 @@ export function dashboardRoutes(core: Core, relay: Relay, streamsEnd: AbortSigna
     ...webhookViewBindings({ reading, webhooks }),
     ...pictureBindings(pictures),
     ...qrBindings(),
-    ...downloadBindings(core, { maintenance, listBackups }),
-    ...restoreBindings(maintenance),
+    ...downloadBindings(core, backups),
+    ...restoreBindings(restoring),
     ...dashboardEventBindings(core, access, streamsEnd),
   ]
   const [mayCall, mayCallHere] = [guardOf(core), sessionGuard({ webhooks, lines })]
@@ -138,12 +138,12 @@ function apiBindings(core: Core, relay: Relay, streamsEnd: AbortSignal): readonl
 }
 
 function ownersBindings(core: Core, relay: Relay): readonly Binding[] {
-  const { access, boxes, lines, linkOf, listBackups, maintenance } = relay
+  const { access, backups, boxes, lines } = relay
   const { reading, recent, setSnooze, updates } = relay
   return [
     ...ownerBindings(core, { lines, reading, recent, setSnooze, updates }),
-    ...backupBindings({ maintenance, listBackups }),
-    ...memberBindings({ access, linkOf }),
+    ...backupBindings(backups),
+    ...memberBindings(access),
     ...boxBindings({ boxes, lines }),
   ]
 }

@@ -27,7 +27,7 @@ import {
   type Caller,
 } from '../domain/permissions.ts'
 import { DAY_MS } from '../domain/time.ts'
-import type { Audit } from '../storage/audit.ts'
+import type { Core, FileCore } from '../storage/core.ts'
 import {
   countExpiring,
   findBridgeOfToken,
@@ -42,7 +42,6 @@ import {
   type ListedCredential,
 } from '../storage/credentials.ts'
 import type { Db, Tx } from '../storage/database.ts'
-import type { Writer } from '../storage/writer.ts'
 import { sha256 } from '../system/hash.ts'
 import { isoTime, isoTimeOrNull } from '../system/iso-time.ts'
 import type { LogicalClock } from '../system/logical-clock.ts'
@@ -50,35 +49,25 @@ import type { Random } from '../system/random.ts'
 import { BRIDGE_USE_MS, type LastUsed } from './last-used.ts'
 import { auditedLimits, limitFields, permissionsAsked, rulesResource } from './permissions.ts'
 
-export type CredentialTools = {
-  readonly db: Db
-  readonly writer: Pick<Writer, 'write'>
-  readonly ids: LogicalClock
-  readonly random: Random
-  readonly audit: Pick<Audit, 'record'>
-}
-
-/** `lastUsed` has the uses that are not written yet. */
-type ListTools = { readonly db: Db; readonly lastUsed?: Pick<LastUsed, 'of'> | undefined }
-
-export function createCredentials(tools: CredentialTools & { readonly lastUsed: LastUsed }) {
-  const { db, lastUsed } = tools
+export function createCredentials(core: Core, { lastUsed }: { readonly lastUsed: LastUsed }) {
+  const { db } = core
   return {
     keys: {
       create: async ({ name = null, ...asked }: KeyCreation, caller: Caller, origin: Origin) => {
-        const permissions = permissionsAsked(tools, asked, permissionsOf(caller))
-        return createKey(tools, { name, origin, permissions })
+        const permissions = permissionsAsked(core, asked, permissionsOf(caller))
+        return createKey(core, { name, origin, permissions })
       },
-      list: (page: PageRequest, caller: Caller) => listKeys(tools, page, permissionsOf(caller)),
+      list: (page: PageRequest, caller: Caller) =>
+        listKeys(db, page, permissionsOf(caller), lastUsed),
       self: (caller: Caller) => ownKey(db, caller),
       revoke: (id: string, caller: Caller, origin: Origin) =>
-        revokeKey(tools, id, origin, permissionsOf(caller)),
+        revokeKey(core, id, origin, permissionsOf(caller)),
     },
     bridges: {
-      create: (request: NewBridgeRequest) => createBridge(tools, request),
-      list: (page: PageRequest) => listBridges(tools, page),
-      renewToken: (id: string, origin: Origin) => renewBridgeToken(tools, id, origin),
-      remove: (id: string, origin: Origin) => removeBridge(tools, id, origin),
+      create: (request: NewBridgeRequest) => createBridge(core, request),
+      list: (page: PageRequest) => listBridges(db, page, lastUsed),
+      renewToken: (id: string, origin: Origin) => renewBridgeToken(core, id, origin),
+      remove: (id: string, origin: Origin) => removeBridge(core, id, origin),
       /** The bridge of a token, or null. Nothing is cached: the row is read each time. */
       ofToken: (token: string) => findBridgeOfToken(db, sha256(token)),
       noteCall: (id: BridgeId) => lastUsed.note(id, BRIDGE_USE_MS),
@@ -98,25 +87,22 @@ export type NewKeyRequest = {
 }
 
 /** Makes a key; key and secret can be read in this answer only. */
-export async function createKey(
-  tools: CredentialTools,
-  request: NewKeyRequest,
-): Promise<CreatedKey> {
+export async function createKey(core: FileCore, request: NewKeyRequest): Promise<CreatedKey> {
   requireNameFits('name', request.name)
-  return tools.writer.write((tx) => writeNewKey(tx, tools, request))
+  return core.writer.write((tx) => writeNewKey(tx, core, request))
 }
 
-/** A key for a relay that has none yet, or null where one was ever made. */
-export async function createFirstKey(tools: CredentialTools): Promise<CreatedKey | null> {
-  if (hasKeys(tools.db)) return null
-  return tools.writer.write((tx) =>
-    hasKeys(tx) ? null : writeNewKey(tx, tools, { name: 'First key', origin: COMMAND_LINE }),
+/** Makes a key for a relay that has none yet; null if one was ever made. */
+export async function createFirstKey(core: Core): Promise<CreatedKey | null> {
+  if (hasKeys(core.db)) return null
+  return core.writer.write((tx) =>
+    hasKeys(tx) ? null : writeNewKey(tx, core, { name: 'First key', origin: COMMAND_LINE }),
   )
 }
 
 function writeNewKey(
   tx: Tx,
-  { ids, random, audit }: CredentialTools,
+  { ids, random, audit }: FileCore,
   { name, origin, permissions = EVERYTHING }: NewKeyRequest,
 ): CreatedKey {
   const key = newToken(random, KEY_PREFIX, KEY_BYTES)
@@ -143,10 +129,18 @@ function writeNewKey(
   return { id, name, key, secret, created_by: createdBy, ...times, ...limitFields(permissions) }
 }
 
-/** Keys newest first, the revoked ones too, as far as they are within the permissions of the reader. */
-export function listKeys(tools: ListTools, page: PageRequest, own = EVERYTHING): Page<Key> {
+/**
+ * Keys newest first, the revoked ones too, as far as they are within the permissions of the reader.
+ * `lastUsed` has the uses that are not written yet.
+ */
+export function listKeys(
+  db: Db,
+  page: PageRequest,
+  own = EVERYTHING,
+  lastUsed?: Pick<LastUsed, 'of'>,
+): Page<Key> {
   const isShown = ({ permissions }: Credential<'key'>) => isWithin(permissions, own)
-  return list(tools, { kind: 'key', isShown }, page, (key) => ({
+  return list(db, { kind: 'key', isShown, page, lastUsed }, (key) => ({
     id: key.id,
     name: key.name,
     key_hint: key.hint,
@@ -161,7 +155,7 @@ export function listKeys(tools: ListTools, page: PageRequest, own = EVERYTHING):
 const EXPIRY_WARNING_MS = 7 * DAY_MS
 
 /** A warning while keys that are in use end within a week. */
-export function keyFindings({ db, ids }: Pick<CredentialTools, 'db' | 'ids'>): readonly Finding[] {
+export function keyFindings({ db, ids }: Core): readonly Finding[] {
   const now = ids.now()
   const count = countExpiring(db, {
     now,
@@ -200,7 +194,7 @@ function ownKey(db: Db, caller: Caller): KeySelf {
 
 /** Revokes permanently; a second time changes nothing and answers alike. */
 export async function revokeKey(
-  { writer, ids, audit }: Pick<CredentialTools, 'writer' | 'ids' | 'audit'>,
+  { writer, ids, audit }: FileCore,
   id: string,
   origin: Origin,
   own = EVERYTHING,
@@ -227,7 +221,7 @@ export type NewBridgeRequest = {
 
 /** Makes a bridge, which soon is a line; its token can be read in this answer only. */
 export async function createBridge(
-  tools: CredentialTools,
+  { writer, ids, random, audit }: FileCore,
   { number: written, label, origin }: NewBridgeRequest,
 ): Promise<CreatedBridge> {
   const recipient = parseRecipient(written)
@@ -236,14 +230,13 @@ export async function createBridge(
   }
   requireNameFits('label', label)
   const number = recipient.handle
-  const { writer, ids, audit } = tools
   return writer.write((tx) => {
     if (listLiveBridges(tx).some((bridge) => bridge.number === number)) {
       throw new RelayError('bridge_exists', 'This number already has a bridge.')
     }
     const id = ids.id('brg')
     const createdAt = ids.now()
-    const { token, stored } = newBridgeToken(tools)
+    const { token, stored } = newBridgeToken(random, ids)
     const createdBy = makerOf(origin)
     const made = {
       id,
@@ -263,22 +256,26 @@ export async function createBridge(
 }
 
 /** Bridges newest first, the removed ones too. */
-export function listBridges(tools: ListTools, page: PageRequest): Page<Bridge> {
-  return list(tools, { kind: 'bridge' }, page, bridgeResource)
+export function listBridges(
+  db: Db,
+  page: PageRequest,
+  lastUsed?: Pick<LastUsed, 'of'>,
+): Page<Bridge> {
+  return list(db, { kind: 'bridge', page, lastUsed }, bridgeResource)
 }
 
 /** A new token; the one before becomes invalid with this commit. */
 export async function renewBridgeToken(
-  tools: Omit<CredentialTools, 'db'>,
+  { writer, ids, random, audit }: FileCore,
   id: string,
   origin: Origin,
 ): Promise<BridgeToken> {
-  return tools.writer.write((tx) => {
+  return writer.write((tx) => {
     const bridge = requireCredential(tx, 'bridge', id)
     if (bridge.revokedAt !== null) throw new RelayError('not_found', 'This bridge was removed.')
-    const { token, stored } = newBridgeToken(tools)
+    const { token, stored } = newBridgeToken(random, ids)
     replaceSecret(tx, bridge.id, stored)
-    tools.audit.record(tx, origin, {
+    audit.record(tx, origin, {
       action: 'bridge.token_renewed',
       about: { kind: 'bridge', id: bridge.id },
       before: { token_hint: bridge.hint },
@@ -290,7 +287,7 @@ export async function renewBridgeToken(
 
 /** Removes permanently; a second time changes nothing and answers alike. */
 export async function removeBridge(
-  { writer, ids, audit }: Pick<CredentialTools, 'writer' | 'ids' | 'audit'>,
+  { writer, ids, audit }: FileCore,
   id: string,
   origin: Origin,
 ): Promise<void> {
@@ -321,14 +318,17 @@ function bridgeResource(bridge: Credential<'bridge'>): Bridge {
 }
 
 function list<K extends CredentialKind, T>(
-  { db, lastUsed }: ListTools,
-  {
-    kind,
-    isShown,
-  }: { readonly kind: K; readonly isShown?: (credential: Credential<K>) => boolean },
-  { limit, cursor }: PageRequest,
+  db: Db,
+  asked: {
+    readonly kind: K
+    readonly isShown?: (credential: Credential<K>) => boolean
+    readonly page: PageRequest
+    readonly lastUsed: Pick<LastUsed, 'of'> | undefined
+  },
   resource: (credential: Credential<K>) => T,
 ): Page<T> {
+  const { kind, isShown, page, lastUsed } = asked
+  const { limit, cursor } = page
   const found = listCredentials(db, kind, { limit: limit + 1, before: cursorSeq(cursor), isShown })
   const rows = found.rows.map((row) => {
     const use = lastUsed?.of(row.id) ?? null
@@ -358,7 +358,7 @@ function requireNameFits(path: string, name: string | null): void {
   throw invalidRequest({ path, message })
 }
 
-function newBridgeToken({ random, ids }: Pick<CredentialTools, 'random' | 'ids'>) {
+function newBridgeToken(random: Random, ids: LogicalClock) {
   const token = newToken(random, BRIDGE_TOKEN_PREFIX, SECRET_BYTES)
   const hint = hintOf(token, BRIDGE_TOKEN_PREFIX)
   return { token, stored: { secretSha256: sha256(token), hint, secretCreatedAt: ids.now() } }

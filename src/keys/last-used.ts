@@ -1,15 +1,11 @@
 import type { CredentialId } from '../domain/credential.ts'
 import { type Timestamp, timestamp } from '../domain/ids.ts'
 import type { KeyCaller } from '../domain/permissions.ts'
+import type { Core } from '../storage/core.ts'
 import { findKey, saveLastUsed } from '../storage/credentials.ts'
-import type { Db } from '../storage/database.ts'
-import type { Writer } from '../storage/writer.ts'
-import type { Clock } from '../system/clock.ts'
 import { equalBytes, sha256 } from '../system/hash.ts'
 import type { Service } from '../system/service.ts'
 import { Signal } from '../system/signal.ts'
-
-type Tools = { readonly clock: Clock; readonly writer: Pick<Writer, 'write'> }
 
 export const KEY_USE_MS = 1_000
 /** A shortcut calls every half minute, all day long. */
@@ -24,19 +20,19 @@ const IDLE_MS = 60_000
  */
 export class LastUsed implements Service {
   readonly name = 'credentials.last-used'
-  readonly #tools: Tools
+  readonly #core: Core
   readonly #signal = new Signal()
   /** As many entries as were used since the start. */
   readonly #usedAt = new Map<CredentialId, Timestamp>()
   readonly #unwritten = new Set<CredentialId>()
 
-  constructor(tools: Tools) {
-    this.#tools = tools
+  constructor(core: Core) {
+    this.#core = core
   }
 
   /** Notes a use, unless the last one was within the same `everyMs`. */
   note(id: CredentialId, everyMs: number): void {
-    const now = timestamp(this.#tools.clock.now())
+    const now = timestamp(this.#core.clock.now())
     const known = this.#usedAt.get(id)
     if (known !== undefined && Math.floor(known / everyMs) === Math.floor(now / everyMs)) return
     this.#usedAt.set(id, now)
@@ -50,7 +46,7 @@ export class LastUsed implements Service {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const { clock } = this.#tools
+    const { clock } = this.#core
     while (!signal.aborted) {
       await this.#flush()
       await clock.sleep(FLUSH_MS, signal)
@@ -63,19 +59,13 @@ export class LastUsed implements Service {
   async #flush(): Promise<void> {
     const batch = [...this.#usedAt].filter(([id]) => this.#unwritten.has(id))
     if (batch.length === 0) return
-    await this.#tools.writer.write((tx) => {
+    await this.#core.writer.write((tx) => {
       for (const [id, at] of batch) saveLastUsed(tx, id, at)
     })
     for (const [id, at] of batch) {
       if (this.#usedAt.get(id) === at) this.#unwritten.delete(id)
     }
   }
-}
-
-type AuthenticateTools = {
-  readonly db: Db
-  readonly clock: Pick<Clock, 'now'>
-  readonly lastUsed: Pick<LastUsed, 'note'>
 }
 
 export type Authenticate = (key: string, secret: string) => KeyCaller | null
@@ -87,7 +77,10 @@ const NO_SECRET = new Uint8Array(32)
  * Nothing is cached beyond a turn of the event loop, so a revocation counts from the next one on, in
  * whichever process it was made. Requests that are taken up in one turn share what is read of their key.
  */
-export function createAuthenticate({ db, clock, lastUsed }: AuthenticateTools): Authenticate {
+export function createAuthenticate(
+  { db, clock }: Core,
+  { lastUsed }: { readonly lastUsed: LastUsed },
+): Authenticate {
   const ofThisTurn = new Map<string, NonNullable<ReturnType<typeof findKey>>>()
   const keyOf = (key: string) => {
     const known = ofThisTurn.get(key)

@@ -14,24 +14,27 @@ import {
   type KeyRules,
   type Permissions,
 } from '../domain/permissions.ts'
+import type { FileCore } from '../storage/core.ts'
 import type { Db } from '../storage/database.ts'
 import { linesNamed } from '../storage/lines.ts'
 import { isoTime, parseIsoTime } from '../system/iso-time.ts'
 
 type AskedLimits = Omit<api.KeyCreation, 'name'>
 
-type Tools = { readonly db: Db; readonly ids: { now(): Timestamp } }
-
 /**
  * Permissions of a new key: whatever the request leaves out is as its maker has it. Throws `forbidden`
  * for more than its maker has.
  */
-export function permissionsAsked(tools: Tools, asked: AskedLimits, own: Permissions): Permissions {
+export function permissionsAsked(
+  { db, ids }: FileCore,
+  asked: AskedLimits,
+  own: Permissions,
+): Permissions {
   const { scopes = null, phone_line_ids: lines = null, expires_at: end = null } = asked
   const permissions: Permissions = {
     scopes: scopes === null ? own.scopes : expandScopes(scopes),
-    lineIds: lines === null ? own.lineIds : linesIn(tools.db, lines, own),
-    expiresAt: end === null ? own.expiresAt : endIn(end, tools.ids.now()),
+    lineIds: lines === null ? own.lineIds : linesIn(db, lines, own),
+    expiresAt: end === null ? own.expiresAt : endIn(end, ids.now()),
     rules: rulesAsked(asked.rules ?? {}, own.rules),
   }
   const above = partsAbove(permissions, own)

@@ -2,9 +2,7 @@
 
 import type { Finding } from '../domain/finding.ts'
 import { grouped } from '../domain/number-words.ts'
-import type { Settings } from '../storage/settings.ts'
-import type { Clock } from '../system/clock.ts'
-import type { Log } from '../system/log.ts'
+import type { Core } from '../storage/core.ts'
 import type { Service } from '../system/service.ts'
 import { VERSION } from '../system/version.ts'
 
@@ -20,15 +18,6 @@ type BeatRequest = { readonly url: string; readonly headers: Readonly<Record<str
 /** Calls a url by GET, once. Never rejects, and ends within ten seconds; `signal` ends it early. */
 export type Beat = (request: BeatRequest, signal: AbortSignal) => Promise<BeatResult>
 
-export type HeartbeatTools = {
-  readonly clock: Clock
-  readonly log: Log
-  readonly settings: Pick<Settings, 'get'>
-  /** True while the relay does its work: no call goes out while it does not. */
-  readonly isWell: () => boolean
-  readonly beat: Beat
-}
-
 const FIRST_AFTER_MS = 30_000
 const EVERY_MS = 300_000
 /** Longest time until a new address is called, and an old one once the relay is well again. */
@@ -43,20 +32,28 @@ type Failing = { readonly url: string; readonly inRow: number; readonly why: str
 /** Calls the setting `heartbeat_url` every five minutes for as long as the relay is well. */
 export class Heartbeat implements Service {
   readonly name = 'heartbeat'
-  readonly #tools: HeartbeatTools
+  readonly #core: Core
+  readonly #isWell: () => boolean
+  readonly #beat: Beat
   #called: { readonly url: string; readonly at: number } | null = null
   #failing: Failing | null = null
 
-  constructor(tools: HeartbeatTools) {
-    this.#tools = tools
+  /** `isWell` is asked before each call: none goes out while the relay does not work. */
+  constructor(
+    core: Core,
+    { isWell, beat }: { readonly isWell: () => boolean; readonly beat: Beat },
+  ) {
+    this.#core = core
+    this.#isWell = isWell
+    this.#beat = beat
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const { clock, settings, isWell } = this.#tools
+    const { clock, settings } = this.#core
     await clock.sleep(FIRST_AFTER_MS, signal)
     while (!signal.aborted) {
       const url = settings.get('heartbeat_url')
-      if (url !== null && this.#isDue(url) && isWell()) await this.#call(url, signal)
+      if (url !== null && this.#isDue(url) && this.#isWell()) await this.#call(url, signal)
       await clock.sleep(LOOK_AGAIN_MS, signal)
     }
   }
@@ -65,7 +62,7 @@ export class Heartbeat implements Service {
   findings(): readonly Finding[] {
     const failing = this.#failing
     if (failing === null || failing.inRow < FAILURES_MIN) return []
-    if (failing.url !== this.#tools.settings.get('heartbeat_url')) return []
+    if (failing.url !== this.#core.settings.get('heartbeat_url')) return []
     return [
       {
         code: 'heartbeat_failed',
@@ -82,18 +79,18 @@ export class Heartbeat implements Service {
   #isDue(url: string): boolean {
     const called = this.#called
     if (called === null || called.url !== url) return true
-    return this.#tools.clock.monotonic() - called.at >= EVERY_MS
+    return this.#core.clock.monotonic() - called.at >= EVERY_MS
   }
 
   async #call(url: string, signal: AbortSignal): Promise<void> {
-    this.#called = { url, at: this.#tools.clock.monotonic() }
-    const result = await this.#tools.beat({ url, headers: HEADERS }, signal)
+    this.#called = { url, at: this.#core.clock.monotonic() }
+    const result = await this.#beat({ url, headers: HEADERS }, signal)
     // A stop is no failure of the monitor.
     if (signal.aborted) return
     const why = failureOf(result)
     const before = this.#failing?.url === url ? this.#failing.inRow : 0
     this.#failing = why === null ? null : { url, inRow: before + 1, why }
-    const { log } = this.#tools
+    const { log } = this.#core
     const host = hostOf(url)
     if (why === null && before >= FAILURES_MIN) log.info('heartbeat works again', { host })
     if (why !== null && before + 1 === FAILURES_MIN) {

@@ -1,22 +1,10 @@
-import { statSync } from 'node:fs'
-import { basename, join } from 'node:path'
-
 import { UNUSED_UPLOAD_MS_MAX } from '../domain/attachment.ts'
-import type { Origin } from '../domain/audit.ts'
 import type { Finding } from '../domain/finding.ts'
 import { timestamp } from '../domain/ids.ts'
 import { DAY_MS } from '../domain/time.ts'
 import { saveClockMemory } from '../storage/about.ts'
-import { packArchive } from '../storage/archive.ts'
 import { deleteUnusedUploads, oldFilesPurge } from '../storage/attachments.ts'
-import { type Audit, recordedIfRoom } from '../storage/audit.ts'
-import {
-  type BackupWish,
-  type BackupWorker,
-  backUpTo,
-  createdBackup,
-  timeForName,
-} from '../storage/backup.ts'
+import type { Core } from '../storage/core.ts'
 import type { Tx } from '../storage/database.ts'
 import { bringBackChanges, wakeHeldBack } from '../storage/message-queue.ts'
 import {
@@ -35,52 +23,17 @@ import {
 import type { Settings } from '../storage/settings.ts'
 import { FIGURE_PURGES } from '../storage/stats.ts'
 import type { Writer } from '../storage/writer.ts'
-import type { ChangeFeed } from '../system/change-feed.ts'
 import { SLICE_MS } from '../system/clock.ts'
-import type { Age, ClockDoubt, ClockMemory, ConfirmedClock } from '../system/confirmed-clock.ts'
-import type { DataDirectory } from '../system/data-directory.ts'
+import type { Age, ClockDoubt, ClockMemory } from '../system/confirmed-clock.ts'
 import { isoTime } from '../system/iso-time.ts'
-import type { Log } from '../system/log.ts'
-import type { LogicalClock } from '../system/logical-clock.ts'
-import type { Random } from '../system/random.ts'
 import type { Service } from '../system/service.ts'
-import type { Signal } from '../system/signal.ts'
-import { VERSION } from '../system/version.ts'
-import { dailyBackupJob } from './backups.ts'
-import { createRestoring, type RestoringTools } from './restoring.ts'
-import type { DiskWatch } from './storage-watch.ts'
 import { type Job, Timetable } from './timetable.ts'
 
-export type MaintenanceTools = RetentionTools &
-  Partial<Pick<RestoringTools, 'restore' | 'restored'>> & {
-    readonly ids: LogicalClock
-    readonly log: Log
-    readonly audit: Pick<Audit, 'record'>
-    readonly directory: DataDirectory
-    readonly changes: Pick<ChangeFeed, 'publish'>
-    readonly dispatchSignal: Signal
-    readonly healthSignal: Signal
-    readonly backupWorker: Pick<BackupWorker, 'take' | 'inspect'>
-    readonly random: Random
-    readonly disk: Pick<DiskWatch, 'requireRoomFor'>
-    /** The daily look for a newer release. */
-    readonly updates?: { readonly job: Job } | undefined
-    /** A second folder for the daily backups, or null. */
-    readonly folder: string | null
-  }
-
-/** Retention, backups and statistics on a timetable, the clock watch, and backups on request. */
-export function createMaintenance(tools: MaintenanceTools) {
-  const { clock, log, directory, changes, writer, audit } = tools
-  const worker: Pick<BackupWorker, 'take'> = {
-    async take(order) {
-      const made = await tools.backupWorker.take(order)
-      changes.publish([{ what: 'backup', id: basename(order.to) }])
-      return made
-    },
-  }
-  const { restore = () => {}, restored = null } = tools
-  const restoring = createRestoring({ ...tools, restore, restored })
+/** Retention, statistics and `jobs` of other modules, by the clock. */
+export function createTimetable(
+  core: Core,
+  { attachments, jobs }: { readonly attachments: SweptFiles; readonly jobs: readonly Job[] },
+): Timetable {
   const purges: readonly Purge[] = [
     deleteFinishedDeliveries,
     oldEventsPurge(),
@@ -88,54 +41,13 @@ export function createMaintenance(tools: MaintenanceTools) {
     heldDeliveriesPurge(),
     ...FIGURE_PURGES,
   ]
-  const jobs = [
-    retentionJob({ ...tools, purges }),
-    statisticsJob(tools),
-    dailyBackupJob({ ...tools, worker }),
-    restoring.job,
-    ...(tools.updates === undefined ? [] : [tools.updates.job]),
-  ]
-  const onChange = () => {
-    tools.dispatchSignal.notify()
-    tools.healthSignal.notify()
-  }
-  return {
-    clockWatch: new ClockWatch({ ...tools, onChange }),
-    restoring,
-    timetable: new Timetable(jobs, { clock, log }),
-    backUp: async (wish: BackupWish, origin: Origin) => {
-      const made = await backUpTo({ worker, directory, clock }, wish)
-      const change = createdBackup(made.path, { isWhole: wish.to !== null })
-      await recordedIfRoom(writer.write((tx) => audit.record(tx, origin, change)))
-      return made
-    },
-    /** The name of an archive of now; throws where there is no room for its snapshot. */
-    archiveName: (): string => {
-      tools.disk.requireRoomFor(statSync(directory.database).size)
-      return `hookline-${timeForName(clock.now())}.tar`
-    },
-    archive: (signal: AbortSignal) => {
-      const name = Buffer.from(tools.random.bytes(12)).toString('hex')
-      const order = { worker, directory, version: VERSION, now: clock.now() }
-      return packArchive(order, join(directory.outgoing, name), signal)
-    },
-    /** Records the download of the backup with this name. */
-    noteDownload: async (name: string, origin: Origin): Promise<void> => {
-      const about = { kind: 'backup', id: name } as const
-      const change = { action: 'backup.downloaded', about } as const
-      await recordedIfRoom(writer.write((tx) => audit.record(tx, origin, change)))
-    },
-  }
+  const own = [retentionJob(core, { attachments, purges }), statisticsJob(core.writer)]
+  return new Timetable([...own, ...jobs], { clock: core.clock, log: core.log })
 }
 
-export type RetentionTools = {
-  readonly writer: Pick<Writer, 'write'>
-  readonly clock: ConfirmedClock
-  readonly settings: Pick<Settings, 'get'>
-  readonly attachments: {
-    /** Deletes the files that nothing needs any more. */
-    sweep(age: Age, signal: AbortSignal): Promise<void>
-  }
+type SweptFiles = {
+  /** Deletes the files that nothing needs any more. */
+  sweep(age: Age, signal: AbortSignal): Promise<void>
 }
 
 /** Rows of a first batch, and of any. */
@@ -144,46 +56,48 @@ const BATCH_ROWS = { first: 50, max: 500 }
 const PAUSE_MS = 20
 const SEE_LOG = 'Check the log for the error. The usual cause is a full or failing disk.'
 
-/** Every hour: deletes old rows, in small steps. */
-export function retentionJob(tools: RetentionTools & { readonly purges: readonly Purge[] }): Job {
+/** Deletes old rows every hour, in small steps. */
+export function retentionJob(
+  core: Core,
+  given: { readonly attachments: SweptFiles; readonly purges: readonly Purge[] },
+): Job {
+  const { settings } = core
   const purges: readonly Purge[] = [
-    (tx, age, limit) => deleteMessages(tools, tx, age, limit),
+    (tx, age, limit) => deleteMessages(settings, tx, age, limit),
     (tx, age, limit) => deleteUnusedUploads(tx, timestamp(age.ago(UNUSED_UPLOAD_MS_MAX)), limit),
-    deleteFiles(tools),
+    deleteFiles(settings),
     deleteOldIdempotency,
     deleteWaitingReceipts,
     deleteRejectedEvents,
     deleteOldAudit,
-    ...tools.purges,
+    ...given.purges,
   ]
   return {
     name: 'retention',
+    finding: 'retention_failed',
     pattern: '13 * * * *',
     fix: SEE_LOG,
     firstAfterMs: 60_000,
     async run(signal) {
-      for (const purge of purges) await purgeAll(tools, purge, signal)
-      await tools.attachments.sweep(tools.clock, signal)
+      for (const purge of purges) await purgeAll(core, purge, signal)
+      await given.attachments.sweep(core.clock, signal)
     },
   }
 }
 
-/** Every night: keeps SQLite's statistics fresh. */
-function statisticsJob(tools: Pick<RetentionTools, 'writer'>): Job {
+/** Keeps SQLite's statistics fresh, every night. */
+function statisticsJob(writer: Writer): Job {
   return {
     name: 'statistics',
+    finding: 'statistics_failed',
     pattern: '43 4 * * *',
     fix: SEE_LOG,
     firstAfterMs: null,
-    run: () => tools.writer.write((tx) => refreshStatistics(tx)),
+    run: () => writer.write((tx) => refreshStatistics(tx)),
   }
 }
 
-async function purgeAll(
-  { writer, clock }: Pick<RetentionTools, 'writer' | 'clock'>,
-  purge: Purge,
-  signal: AbortSignal,
-): Promise<void> {
+async function purgeAll({ writer, clock }: Core, purge: Purge, signal: AbortSignal): Promise<void> {
   let limit = BATCH_ROWS.first
   while (!signal.aborted) {
     const rows = limit
@@ -201,12 +115,7 @@ async function purgeAll(
 }
 
 /** Messages that are older than the setting allows. */
-function deleteMessages(
-  { settings }: Pick<RetentionTools, 'settings'>,
-  tx: Tx,
-  age: Age,
-  limit: number,
-): number {
+function deleteMessages(settings: Settings, tx: Tx, age: Age, limit: number): number {
   const days = settings.get('message_retention_days')
   if (days === null) return 0
   const before = timestamp(age.ago(days * DAY_MS))
@@ -214,21 +123,12 @@ function deleteMessages(
 }
 
 /** Files of attachments that are older than the setting allows. */
-function deleteFiles({ settings }: Pick<RetentionTools, 'settings'>): Purge {
+function deleteFiles(settings: Settings): Purge {
   const purge = oldFilesPurge()
   return (tx, age, limit) => {
     const days = settings.get('attachment_retention_days')
     return days === null ? 0 : purge(tx, timestamp(age.ago(days * DAY_MS)), limit)
   }
-}
-
-export type ClockWatchTools = {
-  readonly clock: ConfirmedClock
-  readonly ids: LogicalClock
-  readonly log: Log
-  readonly writer: Pick<Writer, 'write'>
-  /** Called when the clock came into doubt, or the doubt was settled. */
-  readonly onChange: () => void
 }
 
 const LOOK_MS = 30_000
@@ -239,19 +139,22 @@ const SAVE_IN_DOUBT_MS = 60_000
 const AHEAD_MS_MAX = 24 * 3_600_000
 
 /** Saves the confirmed time, and adopts the wall clock once it has been steady. */
-class ClockWatch implements Service {
+export class ClockWatch implements Service {
   readonly name = 'clock-watch'
-  readonly #tools: ClockWatchTools
+  readonly #core: Core
+  readonly #onChange: () => void
   /** As logged last. */
   #doubt: ClockDoubt | null = null
   #savedAt = -Infinity
 
-  constructor(tools: ClockWatchTools) {
-    this.#tools = tools
+  /** Calls `onChange` when the clock came into doubt, or the doubt was settled. */
+  constructor(core: Core, { onChange }: { readonly onChange: () => void }) {
+    this.#core = core
+    this.#onChange = onChange
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const { clock } = this.#tools
+    const { clock } = this.#core
     // What an earlier life held back, with a clock that is right by now.
     await this.#wakeHeldBack()
     let setAt = clock.lastSetAt()
@@ -270,24 +173,24 @@ class ClockWatch implements Service {
 
   /** Names what is on hold because of the clock, and until when. */
   findings(): readonly Finding[] {
-    const doubt = this.#tools.clock.doubt()
+    const doubt = this.#core.clock.doubt()
     const words = doubt === null ? null : wordsFor(doubt)
-    const found = words ?? (this.#isAhead ? wordsForAhead(this.#tools.ids.aheadMs) : null)
+    const found = words ?? (this.#isAhead ? wordsForAhead(this.#core.ids.aheadMs) : null)
     return found === null ? [] : [{ code: 'clock_jumped', ...found, key: null, depends_on: null }]
   }
 
   #isDue(doubt: ClockDoubt | null): boolean {
-    const savedMs = this.#tools.clock.monotonic() - this.#savedAt
+    const savedMs = this.#core.clock.monotonic() - this.#savedAt
     return savedMs >= (doubt === null ? SAVE_MS : SAVE_IN_DOUBT_MS)
   }
 
   get #isAhead(): boolean {
-    return this.#tools.ids.aheadMs > AHEAD_MS_MAX
+    return this.#core.ids.aheadMs > AHEAD_MS_MAX
   }
 
   /** The clock was ahead before, for long enough to be believed. */
   async #bringBack(): Promise<void> {
-    const { clock, ids, writer, log } = this.#tools
+    const { clock, ids, writer, log } = this.#core
     log.warn('dates came back from the future', { ms: Math.round(ids.aheadMs) })
     await writer.write((tx) => {
       bringBackChanges(tx, clock.now())
@@ -296,12 +199,12 @@ class ClockWatch implements Service {
   }
 
   async #save(memory: ClockMemory): Promise<void> {
-    await this.#tools.writer.write((tx) => saveClockMemory(tx, memory))
-    this.#savedAt = this.#tools.clock.monotonic()
+    await this.#core.writer.write((tx) => saveClockMemory(tx, memory))
+    this.#savedAt = this.#core.clock.monotonic()
   }
 
   #log(doubt: ClockDoubt | null): void {
-    const { log } = this.#tools
+    const { log } = this.#core
     this.#doubt = doubt
     if (doubt === null) log.info('the clock is no longer in doubt')
     else log.warn('the clock is in doubt', { doubt: doubt.doubt, ms: Math.round(doubt.ms) })
@@ -309,9 +212,9 @@ class ClockWatch implements Service {
 
   /** Messages that were held back because of the time go out, expire or are held back again. */
   async #wakeHeldBack(): Promise<void> {
-    const { clock, writer, onChange } = this.#tools
+    const { clock, writer } = this.#core
     await writer.write((tx) => wakeHeldBack(tx, timestamp(clock.now())))
-    onChange()
+    this.#onChange()
   }
 }
 

@@ -12,31 +12,30 @@ import { HOUR_MS } from '../domain/time.ts'
 import { BadBackupError, receiveBackup } from '../storage/archive.ts'
 import { attachmentPath, filesBeside, neededFiles } from '../storage/attachment-files.ts'
 import type { BackupWorker } from '../storage/backup.ts'
+import type { Core } from '../storage/core.ts'
 import type { RestoreWish } from '../storage/restore.ts'
 import { isDiskFull, storageFull } from '../storage/sqlite-errors.ts'
-import type { Clock } from '../system/clock.ts'
 import type { DataDirectory } from '../system/data-directory.ts'
-import type { Random } from '../system/random.ts'
 import { VERSION } from '../system/version.ts'
 import type { DiskWatch } from './storage-watch.ts'
 import type { Job } from './timetable.ts'
 
-export type RestoringTools = {
-  readonly directory: DataDirectory
-  readonly backupWorker: Pick<BackupWorker, 'inspect'>
-  readonly clock: Clock
-  readonly random: Random
-  readonly disk: Pick<DiskWatch, 'requireRoomFor'>
-  /** Stops this relay, exchanges its data and starts it again. */
-  readonly restore: (wish: RestoreWish) => void
-  readonly restored: RestoreOutcome | null
-}
-
 type Uploaded = { readonly seen: UploadedBackup; readonly file: string; readonly until: number }
 
 /** Reads a backup of another folder as well as one of this. */
-export function createRestoring(tools: RestoringTools) {
-  const { directory, backupWorker, clock, random, disk } = tools
+export function createRestoring(
+  { clock, random }: Core,
+  given: {
+    readonly directory: DataDirectory
+    readonly worker: Pick<BackupWorker, 'inspect'>
+    readonly disk: Pick<DiskWatch, 'requireRoomFor'>
+    /** Stops this relay, exchanges its data and starts it again. */
+    readonly restore: (wish: RestoreWish) => void
+    /** The outcome of the exchange before this start; null for none. */
+    readonly restored: RestoreOutcome | null
+  },
+) {
+  const { directory, worker, disk, restore, restored } = given
   let uploaded: Uploaded | null = null
   const discard = async () => {
     const left = uploaded
@@ -48,7 +47,7 @@ export function createRestoring(tools: RestoringTools) {
     return existsSync(uploaded.file) ? uploaded : null
   }
   return {
-    state: (): RestoreState => ({ uploaded: current()?.seen ?? null, outcome: tools.restored }),
+    state: (): RestoreState => ({ uploaded: current()?.seen ?? null, outcome: restored }),
     discard,
     /** Stores and checks a backup, in the place of the one before; nothing stays of one that is refused. */
     async receive(stream: AsyncIterable<Uint8Array>, name: string): Promise<UploadedBackup> {
@@ -59,7 +58,7 @@ export function createRestoring(tools: RestoringTools) {
         const { file, sizeBytes } = await receiveBackup(stream, folder, requireRoom)
         // The check works on a copy of the database.
         requireRoom(sizeBytes)
-        const contents = await backupWorker.inspect(file, VERSION)
+        const contents = await worker.inspect(file, VERSION)
         const missing = missingFiles(file, directory.attachments)
         await discard()
         const seen = { id, name, size_bytes: sizeBytes, ...contents, missing_files: missing }
@@ -75,16 +74,21 @@ export function createRestoring(tools: RestoringTools) {
       if (wanted?.seen.id !== id) {
         throw new RelayError('not_found', 'This upload has expired. Upload the backup again.')
       }
-      tools.restore({ file: wanted.file, name: wanted.seen.name, origin })
+      restore({ file: wanted.file, name: wanted.seen.name, origin })
     },
-    /** Deletes an upload that nobody restored within an hour. */
-    job: {
-      name: 'restore-upload',
-      pattern: '23 * * * *',
-      fix: 'Delete the folder "incoming" in the data directory.',
-      firstAfterMs: null,
-      run: async () => void (current() === null && (await discard())),
-    } satisfies Job,
+    job: uploadJob(async () => void (current() === null && (await discard()))),
+  }
+}
+
+/** Deletes an upload that nobody restored within an hour. */
+function uploadJob(run: Job['run']): Job {
+  return {
+    name: 'restore-upload',
+    finding: 'restore_upload_failed',
+    pattern: '23 * * * *',
+    fix: 'Delete the folder "incoming" in the data directory.',
+    firstAfterMs: null,
+    run,
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Finding } from '../domain/finding.ts'
+import type { Core } from '../storage/core.ts'
 import { storageFull } from '../storage/sqlite-errors.ts'
 import type { Clock } from '../system/clock.ts'
 import type { Log } from '../system/log.ts'
@@ -13,18 +14,46 @@ const LOG_BYTES_MAX = 256 * 1024 * 1024
 
 const INTERVAL_MS = 10_000
 
+/** The disk of the data directory. */
+export type WatchedDisk = {
+  /** The bytes that are free on it. */
+  freeBytes(): number
+  /** The size of the database's log. */
+  logBytes(): number
+  /** Throws if a file of the data directory is no longer the one that the relay has open. */
+  requireInPlace(): void
+}
+
 /**
  * Watches the free space of the disk, and that the data still lie on it: every 10 s, and at once after a
  * failed write.
  */
 export class DiskWatch implements Service {
   readonly name = 'disk-watch'
-  readonly #tools: DiskWatchTools
+  readonly #clock: Clock
+  readonly #log: Log
+  readonly #disk: WatchedDisk
+  readonly #onLost: (error: unknown) => void
+  readonly #onChange: (isLow: boolean) => void
   #free = Number.POSITIVE_INFINITY
   #logBytes = 0
 
-  constructor(tools: DiskWatchTools) {
-    this.#tools = tools
+  constructor(
+    disk: WatchedDisk,
+    given: {
+      readonly clock: Clock
+      readonly log: Log
+      /** Called with the error of `requireInPlace`: the process must end. */
+      readonly onLost: (error: unknown) => void
+      /** Called when `isLow` changes. */
+      readonly onChange: (isLow: boolean) => void
+    },
+  ) {
+    this.#disk = disk
+    this.#clock = given.clock
+    this.#log = given.log
+    this.#onLost = given.onLost
+    this.#onChange = given.onChange
     this.check()
   }
 
@@ -53,24 +82,24 @@ export class DiskWatch implements Service {
     this.#free = this.#readFree()
     if (this.isLow === wasLow) return
     const fields = { free_bytes: this.#free, needed_bytes: FREE_BYTES_MIN }
-    if (this.isLow) this.#tools.log.error('disk almost full: nothing is accepted', fields)
-    else this.#tools.log.info('disk has room again', fields)
-    this.#tools.onChange(this.isLow)
+    if (this.isLow) this.#log.error('disk almost full: nothing is accepted', fields)
+    else this.#log.info('disk has room again', fields)
+    this.#onChange(this.isLow)
   }
 
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       this.check()
       this.#requireInPlace()
-      await this.#tools.clock.sleep(INTERVAL_MS, signal)
+      await this.#clock.sleep(INTERVAL_MS, signal)
     }
   }
 
   #checkLog(): void {
     const wasHeld = this.#isLogHeld
-    this.#logBytes = this.#tools.logBytes()
+    this.#logBytes = this.#disk.logBytes()
     if (this.#isLogHeld === wasHeld) return
-    const { log } = this.#tools
+    const log = this.#log
     const fields = { log_bytes: this.#logBytes }
     if (wasHeld) log.info('the log of the database was emptied', fields)
     else log.warn('another program holds the log of the database', fields)
@@ -79,10 +108,10 @@ export class DiskWatch implements Service {
   /** A disk whose free space cannot be read counts as full. */
   #readFree(): number {
     try {
-      return this.#tools.freeBytes()
+      return this.#disk.freeBytes()
     } catch (error) {
       if (!this.isLow) {
-        this.#tools.log.error('the free space of the disk cannot be read', { error })
+        this.#log.error('the free space of the disk cannot be read', { error })
       }
       return 0
     }
@@ -90,9 +119,9 @@ export class DiskWatch implements Service {
 
   #requireInPlace(): void {
     try {
-      this.#tools.requireInPlace()
+      this.#disk.requireInPlace()
     } catch (error) {
-      this.#tools.onLost(error)
+      this.#onLost(error)
     }
   }
 
@@ -133,30 +162,6 @@ function mib(bytes: number): string {
   return `${Math.floor(bytes / 1024 / 1024)} MiB`
 }
 
-export type DiskWatchTools = {
-  readonly clock: Clock
-  readonly log: Log
-  /** The bytes that are free for the data directory. */
-  readonly freeBytes: () => number
-  /** The size of the database's log. */
-  readonly logBytes: () => number
-  /** Throws where a file of the data directory is no longer the one that the relay has open. */
-  readonly requireInPlace: () => void
-  /** Called with its error: the process must end. */
-  readonly onLost: (error: unknown) => void
-  /** Called when the answer changes. */
-  readonly onChange: (isLow: boolean) => void
-}
-
-type IntegrityTools = {
-  readonly clock: Clock
-  readonly log: Log
-  /** Notified at each unexpected error of a request. */
-  readonly doubtSignal: Signal
-  /** Rejects with the damage of the database. */
-  readonly assertIntact: () => Promise<void>
-}
-
 /** A check reads the whole database: errors in between wait for the next check. */
 const PAUSE_MS = 60 * 60_000
 const FOREVER_MS = 2 ** 31 - 1
@@ -167,16 +172,24 @@ const FOREVER_MS = 2 ** 31 - 1
  */
 export class IntegrityWatch implements Service {
   readonly name = 'integrity-watch'
-  readonly #tools: IntegrityTools
+  readonly #core: Core
+  readonly #doubtSignal: Signal
+  readonly #assertIntact: () => Promise<void>
 
-  constructor(tools: IntegrityTools) {
-    this.#tools = tools
+  /** Each unexpected error of a request notifies `doubtSignal`. `assertIntact` rejects with the damage. */
+  constructor(
+    core: Core,
+    given: { readonly doubtSignal: Signal; readonly assertIntact: () => Promise<void> },
+  ) {
+    this.#core = core
+    this.#doubtSignal = given.doubtSignal
+    this.#assertIntact = given.assertIntact
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const { clock, doubtSignal } = this.#tools
+    const { clock } = this.#core
     while (!signal.aborted) {
-      await doubtSignal.wait(clock, FOREVER_MS, signal)
+      await this.#doubtSignal.wait(clock, FOREVER_MS, signal)
       if (signal.aborted) return
       await this.#check()
       await clock.sleep(PAUSE_MS, signal)
@@ -184,11 +197,10 @@ export class IntegrityWatch implements Service {
   }
 
   async #check(): Promise<void> {
-    const { log, assertIntact } = this.#tools
     try {
-      await assertIntact()
+      await this.#assertIntact()
     } catch (error) {
-      log.error('the database failed its integrity check', { error })
+      this.#core.log.error('the database failed its integrity check', { error })
     }
   }
 }

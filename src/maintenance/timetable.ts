@@ -1,3 +1,4 @@
+import type { FindingCode } from '../domain/finding-codes.ts'
 import type { Finding } from '../domain/finding.ts'
 import { timestamp, type Timestamp } from '../domain/ids.ts'
 import type { Clock } from '../system/clock.ts'
@@ -8,6 +9,8 @@ import type { Service } from '../system/service.ts'
 /** A recurring task. `run` returns soon after `signal` aborts. */
 export type Job = {
   readonly name: string
+  /** Code of the finding that it failed. */
+  readonly finding: FindingCode
   /** A cron pattern, in the local time zone. */
   readonly pattern: string
   /** Advice for the owner when it fails, for the health catalogue. */
@@ -56,7 +59,7 @@ export class Timetable implements Service {
   /** The jobs that failed when they last ran. */
   findings(): readonly Finding[] {
     return [...this.#failures].map(([job, { since, error }]) => ({
-      code: `${job.name.replaceAll('-', '_')}_failed`,
+      code: job.finding,
       severity: 'warning',
       title: `Scheduled job "${job.name}" is failing`,
       why: `Since ${isoTime(since)}: ${error}`,

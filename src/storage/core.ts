@@ -21,7 +21,10 @@ export type Core = {
   readonly log: Log
   readonly random: Random
   readonly settings: Settings
-  /** Publishes changes to open dashboards. */
+  /** Notifies open dashboards of what changed. */
   readonly changes: ChangeFeed
   readonly audit: Audit
 }
+
+/** The part of it that a command has which opens the data itself, because no relay runs. */
+export type FileCore = Pick<Core, 'db' | 'writer' | 'ids' | 'random' | 'audit'>

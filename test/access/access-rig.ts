@@ -1,10 +1,7 @@
 // The access room on a real database and the test clock.
 
-import { createAccess, type Client } from '../../src/access/access.ts'
-import type { Writer } from '../../src/storage/writer.ts'
-import { ConfirmedClock } from '../../src/system/confirmed-clock.ts'
+import { Access, type Client } from '../../src/access/access.ts'
 import type { PasswordHash } from '../../src/system/hash.ts'
-import { silentLog } from '../../src/system/log.ts'
 import { openTestStorage } from '../support/test-storage.ts'
 
 export const HERE: Client = {
@@ -13,6 +10,8 @@ export const HERE: Client = {
   requestId: null,
   isLocal: true,
 }
+
+const ADDRESSES = { publicUrl: null, listeningUrl: 'http://127.0.0.1:1', localName: 'mini.local' }
 
 /** Makes a hash at once, and notes what it was asked. */
 export class PlainHash implements PasswordHash {
@@ -33,24 +32,21 @@ export class PlainHash implements PasswordHash {
 }
 
 export function openAccess() {
-  const storage = openTestStorage()
-  const { db, clock, writer: real } = storage
+  const { core, db, clock, writer } = openTestStorage()
   const passwordHash = new PlainHash()
   const faults: Error[] = []
-  const write: Writer['write'] = (work) => {
+  const write = writer.write.bind(writer)
+  writer.write = (work) => {
     const fault = faults.pop()
-    return fault === undefined ? real.write(work) : Promise.reject(fault)
+    return fault === undefined ? write(work) : Promise.reject(fault)
   }
-  const access = createAccess({
-    ...storage,
-    clock: new ConfirmedClock(clock, null),
-    writer: { write, afterCommit: (act) => real.afterCommit(act) },
+  const access = new Access(core, {
     passwordHash,
-    log: silentLog,
     lockedPassword: null,
+    addresses: () => ADDRESSES,
   })
   const claim = async (password: string) => {
-    const { token } = await access.createSetupToken(HERE)
+    const token = await newToken(access)
     return access.setUp({ token, password }, HERE)
   }
   return {
@@ -62,6 +58,12 @@ export function openAccess() {
     /** The next write meets this in place of the database. */
     failNextWrite: (fault: Error) => void faults.push(fault),
   }
+}
+
+/** The token of a new setup link. */
+export async function newToken(access: Access): Promise<string> {
+  const { url } = await access.createSetupLink(HERE)
+  return url.slice(url.lastIndexOf('/') + 1)
 }
 
 /** The code that something was refused with, or `done`. */

@@ -2,15 +2,16 @@
 
 import { expect, test } from 'bun:test'
 
-import { setupAddresses } from '../../src/access/setup-link.ts'
+import { setupLinkOf } from '../../src/access/setup-link.ts'
+import { timestamp } from '../../src/domain/ids.ts'
 import { storageFull } from '../../src/storage/sqlite-errors.ts'
-import { HERE, openAccess, refusal } from './access-rig.ts'
+import { HERE, newToken, openAccess, refusal } from './access-rig.ts'
 
 const PASSWORD = 'correct horse'
 
 test('a setup that cannot be written leaves its link good', async () => {
   const { access, failNextWrite } = openAccess()
-  const setup = { ...(await access.createSetupToken(HERE)), password: PASSWORD }
+  const setup = { token: await newToken(access), password: PASSWORD }
 
   failNextWrite(storageFull())
   const outcomes = [
@@ -24,12 +25,12 @@ test('a setup that cannot be written leaves its link good', async () => {
 
 test('a link that failed does not come back to life after a newer one was made', async () => {
   const { access, failNextWrite } = openAccess()
-  const old = { ...(await access.createSetupToken(HERE)), password: PASSWORD }
+  const old = { token: await newToken(access), password: PASSWORD }
 
-  const making = access.createSetupToken(HERE)
+  const making = newToken(access)
   failNextWrite(storageFull())
   const failing = refusal(access.setUp(old, HERE))
-  const newest = { ...(await making), password: PASSWORD }
+  const newest = { token: await making, password: PASSWORD }
   await failing
 
   expect(await refusal(access.setUp(old, HERE))).toBe('setup_link_invalid')
@@ -129,11 +130,11 @@ for (const [listeningUrl, publicUrl, url, lanUrl] of [
   ['http://0.0.0.0:4665', 'https://relay.example.com', 'https://relay.example.com/#/setup/T', null],
 ] as const) {
   test(`a relay at ${publicUrl ?? listeningUrl} is set up at ${url}`, () => {
-    const addresses = setupAddresses(
-      { token: 'T' },
+    const link = setupLinkOf(
+      { token: 'T', expiresAt: timestamp(0) },
       { listeningUrl, publicUrl, localName: 'mini.local' },
     )
 
-    expect(addresses).toEqual({ url, lanUrl })
+    expect(link).toEqual({ url, lan_url: lanUrl, expires_at: '1970-01-01T00:00:00.000Z' })
   })
 }

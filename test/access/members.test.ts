@@ -11,7 +11,6 @@ import { savePassword } from '../../src/storage/dashboard-access.ts'
 import { closeDatabase } from '../../src/storage/database.ts'
 import { restoreBackup } from '../../src/storage/restore.ts'
 import { takeSnapshot } from '../../src/storage/snapshot.ts'
-import { ConfirmedClock } from '../../src/system/confirmed-clock.ts'
 import { openDataDirectory } from '../../src/system/data-directory.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 import { TEST_START } from '../support/test-clock.ts'
@@ -22,11 +21,8 @@ const PASSWORD = 'correct horse'
 
 function openMembers(path: string) {
   const storage = openTestStorage(path)
-  const tools = { ...storage, clock: new ConfirmedClock(storage.clock, null) }
-  return {
-    ...storage,
-    members: createMembers({ ...tools, sessions: new DashboardSessions(tools) }),
-  }
+  const sessions = new DashboardSessions(storage.core)
+  return { ...storage, members: createMembers(storage.core, { sessions }) }
 }
 
 test('a restore brings back no member that was removed since, and no link', async () => {

@@ -5,7 +5,7 @@ import { expect, test } from 'bun:test'
 
 import type { Call } from '../../src/cli/command.ts'
 import { doctorCommand } from '../../src/cli/doctor.ts'
-import { thisMachine } from '../../src/cli/service.ts'
+import { thisPlace } from '../../src/cli/service.ts'
 import { laidOut } from '../../src/cli/table.ts'
 import { loadConfig } from '../../src/config.ts'
 import type { ProcessEnd, ProcessOrder } from '../../src/system/process.ts'
@@ -29,7 +29,7 @@ async function askOnMac(
   const printed: string[] = []
   const command = doctorCommand({
     platform: 'darwin',
-    findPlace: thisMachine,
+    findPlace: thisPlace,
     run: async (order) => {
       orders.push(order)
       return args.opened ?? { end: 'exited', exitCode: 0, stdout: '', stderr: '' }

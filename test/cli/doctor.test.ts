@@ -2,6 +2,7 @@
 
 import { expect, test } from 'bun:test'
 
+import type { FindingCode } from '../../src/domain/finding-codes.ts'
 import type { Finding } from '../../src/domain/finding.ts'
 import type { LineDriver } from '../../src/lines/driver.ts'
 import { createSimulatedDriver } from '../../src/lines/kinds/simulated/kind.ts'
@@ -27,7 +28,7 @@ class AilingDriver extends ScriptedDriver {
   }
 }
 
-function ailment(code: string, more: Partial<Finding> = {}): Finding {
+function ailment(code: FindingCode, more: Partial<Finding> = {}): Finding {
   return {
     code,
     severity: 'error',
@@ -62,7 +63,7 @@ test('findings are numbered, errors first, each below the one that explains it',
   driver.add('+12025550147')
   driver.add('+12025550148', false)
   driver.ailments = [
-    ailment('number_guessed', { severity: 'info' }),
+    ailment('staging_denied', { severity: 'info' }),
     ailment('sleep_enabled', { severity: 'warning' }),
     ailment('full_disk_access'),
     ailment('automation_denied', { key: 'device-1', depends_on: 'full_disk_access' }),
@@ -93,9 +94,9 @@ test('findings are numbered, errors first, each below the one that explains it',
     '    fix  Mend sleep_enabled.',
     '    see  hookline guide operations',
     '',
-    '5.  info: Title of number_guessed',
-    '    why  Why number_guessed.',
-    '    fix  Mend number_guessed.',
+    '5.  info: Title of staging_denied',
+    '    why  Why staging_denied.',
+    '    fix  Mend staging_denied.',
     '',
     '2 problems, 2 warnings',
     '',
@@ -121,11 +122,11 @@ test.each([
 ] as const)('a finding that is %s alone ends with %d: "%s"', async (severity, exits, last) => {
   const driver = new AilingDriver()
   driver.add('+12025550147')
-  driver.ailments = [ailment('number_guessed', { severity })]
+  driver.ailments = [ailment('staging_denied', { severity })]
 
   const { exitCode, stdout } = await askRelay([driver])
 
-  expect(stdout).toStartWith(`1.  ${severity}: Title of number_guessed\n`)
+  expect(stdout).toStartWith(`1.  ${severity}: Title of staging_denied\n`)
   expect([exitCode, stdout.split('\n').at(-2)]).toEqual([exits, last])
 })
 

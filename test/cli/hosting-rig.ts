@@ -76,17 +76,7 @@ export class HostingRig implements Disposable {
 
   /** Runs one command to its end. */
   async run(line: string, environment: Readonly<Record<string, string>> = {}): Promise<Printed> {
-    const machine = {
-      run: this.tools.run,
-      startDetached: this.tools.startDetached,
-      clock: this.clock,
-      random: { bytes: (length: number) => new Uint8Array(length), chance: () => 0 },
-      platform: 'linux',
-      home: this.folder.path,
-      uid: 1000,
-      userName: 'ann',
-      environment: {},
-    }
+    const machine = this.tools.machine({ clock: this.clock, home: this.folder.path })
     const { executable, isTerminal } = this
     const findPlace = () => ({ machine, executable, signal: this.stop.signal })
     const commands = [

@@ -4,9 +4,10 @@
 import { cpSync, mkdirSync, rmSync } from 'node:fs'
 
 import { EXIT, type Call, type ExitCode } from '../../src/cli/command.ts'
-import { createServiceHost, type Machine } from '../../src/cli/service.ts'
+import { createServiceHost } from '../../src/cli/service.ts'
 import { upgradeCommand } from '../../src/cli/upgrade.ts'
 import { loadConfig } from '../../src/config.ts'
+import type { Machine } from '../../src/hosting/machine.ts'
 import { systemClock } from '../../src/system/clock.ts'
 import { processRunner, startDetached, type RunProcess } from '../../src/system/process.ts'
 import { systemRandom } from '../../src/system/random.ts'

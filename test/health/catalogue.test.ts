@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 
+import type { FindingCode } from '../../src/domain/finding-codes.ts'
 import { timestamp } from '../../src/domain/ids.ts'
 import {
   HealthCatalogue,
@@ -12,8 +13,9 @@ import { LogicalClock } from '../../src/system/logical-clock.ts'
 import { systemRandom } from '../../src/system/random.ts'
 import { Signal } from '../../src/system/signal.ts'
 import { TestClock } from '../support/test-clock.ts'
+import { openTestStorage } from '../support/test-storage.ts'
 
-function found(code: string, key: string | null = null) {
+function found(code: FindingCode, key: string | null = null) {
   const words = { title: 'Title', why: 'Why.', fix: 'Fix.' }
   return { code, severity: 'warning', ...words, key, depends_on: null } as const
 }
@@ -66,11 +68,11 @@ test('one that is gone and comes again begins anew, and the others keep their ag
 test('a snoozed finding shows again once it is worse, or the time has come', async () => {
   const clock = new TestClock()
   const until = timestamp(clock.now() + 60_000)
-  const snooze = { finding: 'disk_low relay ', severity: 'warning', until } as const
+  const snooze = { finding: 'storage_full relay ', severity: 'warning', until } as const
   const ids = new LogicalClock(clock, systemRandom, 0)
   const health = new HealthCatalogue(ids, () => new Map([[snooze.finding, snooze]]))
   let severity: HealthFinding['severity'] = 'info'
-  health.include(async () => [{ ...ofRelay(found('disk_low')), severity }])
+  health.include(async () => [{ ...ofRelay(found('storage_full')), severity }])
   const isSnoozed = async () => (await health.list())[0]?.snoozed_until !== undefined
   const seen: boolean[] = []
 
@@ -85,7 +87,7 @@ test('a snoozed finding shows again once it is worse, or the time has come', asy
 test('a finding that says nothing else is about its line, and without one about the relay', async () => {
   const { health, now } = catalogue()
   const { key: _, ...ofLine } = found('line_offline')
-  now.push(ofRelay(found('storage_low')), { ...ofLine, lineId: 'line_a' })
+  now.push(ofRelay(found('log_held')), { ...ofLine, lineId: 'line_a' })
 
   const list = await health.list()
 
@@ -95,22 +97,24 @@ test('a finding that says nothing else is about its line, and without one about 
   ])
 })
 
-const FINDING = ofRelay(found('disk_low'))
+const FINDING = ofRelay(found('storage_full'))
 
 /** A watch that runs, over a catalogue that says what `findings` holds. */
 function running(isWatched: boolean) {
-  const clock = new TestClock()
-  const health = new HealthCatalogue(new LogicalClock(clock, systemRandom, 0), () => new Map())
+  const { core, clock } = openTestStorage()
+  const { changes } = core
+  const health = new HealthCatalogue(core.ids, () => new Map())
   const findings: (typeof FINDING)[] = []
   const seen = { asked: 0, told: 0 }
   health.include(async () => {
     seen.asked += 1
     return [...findings]
   })
-  const changes = { isWatched, publish: () => void (seen.told += 1) }
+  if (isWatched) changes.watch(new Signal())
+  changes.publish = () => void (seen.told += 1)
   const healthSignal = new Signal()
   const end = new AbortController()
-  const watch = healthWatch({ clock, changes, health, healthSignal })
+  const watch = healthWatch(core, { health, healthSignal })
   const ended = watch.run(end.signal)
   return {
     clock,
@@ -176,6 +180,6 @@ test('two who ask the catalogue at once put one question to the drivers', async 
   await health.list()
 
   expect(first).toEqual(second)
-  expect(first.map(({ code }) => code)).toEqual(['disk_low'])
+  expect(first.map(({ code }) => code)).toEqual(['storage_full'])
   expect(asked).toBe(2)
 })

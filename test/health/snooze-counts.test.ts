@@ -15,19 +15,35 @@ const DAY_MS = 86_400_000
 
 /** A warning, what follows from it, and what is worse and follows from that. */
 const FOUND = [
-  { code: 'cause', severity: 'warning', depends_on: null },
-  { code: 'along', severity: 'warning', depends_on: 'cause' },
-  { code: 'worse', severity: 'error', depends_on: 'along' },
-  { code: 'alone', severity: 'warning', depends_on: null },
+  { code: 'filevault_on', severity: 'warning', depends_on: null },
+  { code: 'auto_login_off', severity: 'warning', depends_on: 'filevault_on' },
+  { code: 'line_offline', severity: 'error', depends_on: 'auto_login_off' },
+  { code: 'heartbeat_failed', severity: 'warning', depends_on: null },
 ] as const
 
 const ROWS: readonly { snoozed: readonly string[]; home: string; command: string | null }[] = [
   { snoozed: [], home: '4 issues need attention', command: '1 problem, 3 warnings' },
-  { snoozed: ['alone'], home: '3 issues need attention', command: '1 problem, 2 warnings' },
-  { snoozed: ['along'], home: '3 issues need attention', command: '1 problem, 2 warnings' },
-  { snoozed: ['cause'], home: '2 issues need attention', command: '1 problem, 1 warning' },
-  { snoozed: ['cause', 'worse'], home: '1 issue needs attention', command: '1 warning' },
-  { snoozed: ['cause', 'worse', 'alone'], home: 'Everything works', command: null },
+  {
+    snoozed: ['heartbeat_failed'],
+    home: '3 issues need attention',
+    command: '1 problem, 2 warnings',
+  },
+  {
+    snoozed: ['auto_login_off'],
+    home: '3 issues need attention',
+    command: '1 problem, 2 warnings',
+  },
+  { snoozed: ['filevault_on'], home: '2 issues need attention', command: '1 problem, 1 warning' },
+  {
+    snoozed: ['filevault_on', 'line_offline'],
+    home: '1 issue needs attention',
+    command: '1 warning',
+  },
+  {
+    snoozed: ['filevault_on', 'line_offline', 'heartbeat_failed'],
+    home: 'Everything works',
+    command: null,
+  },
 ]
 
 for (const { snoozed, home, command } of ROWS) {

@@ -60,14 +60,20 @@ test('a snoozed finding leaves the headline until its time has come, or its owne
 
 test('a time that is past, an error for more than 30 days, and a finding that is none, are refused', async () => {
   await using stage = await lineWithoutDevice()
-  const lost = { code: 'history_lost', severity: 'error', title: 'Lost', why: '', fix: '' } as const
+  const lost = {
+    code: 'messages_may_be_missing',
+    severity: 'error',
+    title: 'Lost',
+    why: '',
+    fix: '',
+  } as const
   stage.driver.checkup = async () => [{ ...lost, key: '+12025550801', depends_on: null }]
 
   const answers = [
     await stage.snooze(-MINUTE_MS),
-    await stage.snooze(31 * DAY_MS, 'history_lost'),
+    await stage.snooze(31 * DAY_MS, 'messages_may_be_missing'),
     await stage.snooze(DAY_MS, 'storage_low'),
-    await stage.snooze(30 * DAY_MS, 'history_lost'),
+    await stage.snooze(30 * DAY_MS, 'messages_may_be_missing'),
   ]
 
   expect(answers.map(({ status, body }) => [status, body.error?.code])).toEqual([

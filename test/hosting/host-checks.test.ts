@@ -3,7 +3,6 @@ import { utimesSync, writeFileSync } from 'node:fs'
 
 import {
   HostChecks,
-  type HostCheckTools,
   readPower,
   powerFindings,
   type PowerFacts,
@@ -147,11 +146,9 @@ class Box implements Disposable {
     this.tools = new RecordingTools(answer)
   }
 
-  checks(more: Partial<HostCheckTools> = {}): HostChecks {
-    const { clock, executable, folder } = this
-    const { run } = this.tools
-    const user = { platform: 'linux', uid: 1000, userName: 'ann' }
-    return new HostChecks({ run, clock, executable, dataDir: folder.path, ...user, ...more })
+  checks(platform = 'linux', executable: string | null = this.executable): HostChecks {
+    const machine = this.tools.machine({ clock: this.clock, platform })
+    return new HostChecks(machine, { executable, dataDir: this.folder.path })
   }
 
   async install(): Promise<void> {
@@ -166,7 +163,7 @@ class Box implements Disposable {
 
 test('the machine is asked every ten minutes at most, however many want to know', async () => {
   using box = new Box(mac(NO_AUTO_LOGIN, OFF, { stdout: MINI }))
-  const checks = box.checks({ platform: 'darwin' })
+  const checks = box.checks('darwin')
 
   const [first, second] = await Promise.all([checks.findings(NEVER), checks.findings(NEVER)])
   await box.clock.advance(599_999)
@@ -186,7 +183,7 @@ test('the machine is asked every ten minutes at most, however many want to know'
 
 test('what was interrupted is asked again', async () => {
   using box = new Box(mac(NO_AUTO_LOGIN, OFF, { stdout: MINI }))
-  const checks = box.checks({ platform: 'darwin' })
+  const checks = box.checks('darwin')
 
   const interrupted = await checks.findings(AbortSignal.abort())
   const after = await checks.findings(NEVER)
@@ -218,7 +215,7 @@ test.each(['linux', 'darwin'])(
   async (platform) => {
     using box = new Box()
     await box.install()
-    const checks = box.checks({ platform })
+    const checks = box.checks(platform)
 
     const before = await checks.findings(NEVER)
     utimesSync(box.executable, 1_600_000_000, 1_600_000_000)
@@ -248,7 +245,7 @@ test('a relay that was started after the executable was replaced is the new one,
   writeFileSync(box.executable, 'version two!')
   utimesSync(box.executable, 1_700_000_000, 1_700_000_000)
 
-  const onMac = await box.checks({ platform: 'darwin' }).findings(NEVER)
+  const onMac = await box.checks('darwin').findings(NEVER)
 
   expect(await box.checks().findings(NEVER)).toEqual([])
   expect(onMac.map(({ code }) => code)).toEqual(['executable_changed'])
@@ -256,9 +253,9 @@ test('a relay that was started after the executable was replaced is the new one,
 
 test('nothing is said of an executable that is gone, or that was never installed', async () => {
   using box = new Box()
-  const never = box.checks({ platform: 'darwin' })
+  const never = box.checks('darwin')
   await box.install()
-  const gone = box.checks({ platform: 'darwin', executable: null })
+  const gone = box.checks('darwin', null)
   box.folder[Symbol.dispose]()
 
   expect([await never.findings(NEVER), await gone.findings(NEVER)]).toEqual([[], []])

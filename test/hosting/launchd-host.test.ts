@@ -19,7 +19,6 @@ import {
   entitlementsText,
   launchAgentText,
 } from '../../src/hosting/property-lists.ts'
-import { TestClock } from '../support/test-clock.ts'
 import { HASH, LOGIN_KEYCHAIN, Mac, OTHER_KEYCHAIN, PASSWORD } from './mac-rig.ts'
 import { NEVER } from './recording-tools.ts'
 
@@ -177,24 +176,23 @@ test('an abort while codesign works still gives the owner his keychains back', a
   await mac.install()
   writeFileSync(mac.source, 'version two')
   const stop = new AbortController()
-  const { run, calls, startDetached } = mac.tools
+  const { run, calls } = mac.tools
   const order = {
     executable: mac.source,
     dataDir: mac.dataDir,
     version: '2',
     codesignIdentity: null,
   }
-  const impatient = new LaunchdHost({
-    startDetached,
-    run: async (one, signal) => {
-      if (one.path === '/usr/bin/codesign') stop.abort()
-      return run(one, signal)
-    },
-    random: { bytes: (length) => new Uint8Array(length), chance: () => 0 },
-    clock: new TestClock(),
-    home: mac.home,
-    uid: 501,
-  })
+  const impatient = new LaunchdHost(
+    mac.tools.machine({
+      run: async (one, signal) => {
+        if (one.path === '/usr/bin/codesign') stop.abort()
+        return run(one, signal)
+      },
+      home: mac.home,
+      uid: 501,
+    }),
+  )
   calls.length = 0
 
   await expect(impatient.install(order, stop.signal)).rejects.toThrow('cannot be run (aborted)')

@@ -211,7 +211,6 @@ for (const [answer, state] of STATES) {
   })
 }
 
-function hostOn({ run, startDetached }: RecordingTools, clock: TestClock): LaunchdHost {
-  const random = { bytes: (length: number) => new Uint8Array(length), chance: () => 0 }
-  return new LaunchdHost({ run, startDetached, clock, random, home: HOME, uid: 501 })
+function hostOn(tools: RecordingTools, clock: TestClock): LaunchdHost {
+  return new LaunchdHost(tools.machine({ clock, home: HOME, uid: 501 }))
 }

@@ -9,7 +9,6 @@ import type { Installed } from '../../src/hosting/service-host.ts'
 import { SELF_SIGNED } from '../fixtures/self-signed.ts'
 import { wordsOf } from '../support/command-line.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
-import { TestClock } from '../support/test-clock.ts'
 import { NEVER, RecordingTools, type Called } from './recording-tools.ts'
 
 /** Of the certificate that openssl is said to make. */
@@ -40,9 +39,7 @@ export class Mac implements Disposable {
     mkdirSync(this.dataDir, { recursive: true, mode: 0o700 })
     writeFileSync(this.source, 'version one')
     const random = { bytes: (length: number) => new Uint8Array(length).fill(7), chance: () => 0 }
-    const { run, startDetached } = this.tools
-    const tools = { run, startDetached, random, clock: new TestClock() }
-    this.host = new LaunchdHost({ ...tools, home: this.home, uid: 501 })
+    this.host = new LaunchdHost(this.tools.machine({ random, home: this.home, uid: 501 }))
   }
 
   install(

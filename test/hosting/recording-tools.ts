@@ -1,6 +1,8 @@
 // Stands in for the tools of the system: notes what they are called with, and answers as a test says.
 
+import type { Machine } from '../../src/hosting/machine.ts'
 import type { ProcessEnd, RunProcess, StartDetached } from '../../src/system/process.ts'
+import { TestClock } from '../support/test-clock.ts'
 
 export type Called = readonly string[]
 
@@ -30,6 +32,22 @@ export class RecordingTools {
       const told = this.answer(called) ?? {}
       if ('end' in told) return told
       return { end: 'exited', exitCode: 0, stdout: '', stderr: '', ...told }
+    }
+  }
+
+  /** A machine on which these tools are all there is. */
+  machine(more: Partial<Machine> = {}): Machine {
+    return {
+      run: this.run,
+      startDetached: this.startDetached,
+      clock: new TestClock(),
+      random: { bytes: (length) => new Uint8Array(length), chance: () => 0 },
+      platform: 'linux',
+      home: '/nowhere',
+      uid: 1000,
+      userName: 'ann',
+      environment: {},
+      ...more,
     }
   }
 

@@ -7,10 +7,10 @@ import {
   needsStartupCheck,
   requestStartupCheck,
   watchStartup,
-  type StartupCheckTools,
 } from '../../src/hosting/startup-check.ts'
 import { UnusableDatabaseError } from '../../src/storage/migrations.ts'
 import { dataDirectoryAt } from '../../src/system/data-directory.ts'
+import { silentLog } from '../../src/system/log.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 import { TEST_START, TestClock } from '../support/test-clock.ts'
 
@@ -29,7 +29,15 @@ class Rig implements Disposable {
   ended: boolean | string | null = null
   readonly check: StartupCheck
 
-  constructor({ sizeBytes = 0, ...tools }: Partial<StartupCheckTools> & { sizeBytes?: number }) {
+  constructor({
+    sizeBytes = 0,
+    isWatched = () => false,
+    assertIntact = async () => {},
+  }: {
+    sizeBytes?: number
+    isWatched?: () => boolean
+    assertIntact?: () => Promise<void>
+  }) {
     writeFileSync(this.directory.database, '')
     truncateSync(this.directory.database, sizeBytes)
     const migration = { from: 1, accept: () => void (this.accepted += 1) }
@@ -37,11 +45,11 @@ class Rig implements Disposable {
       { directory: this.directory, migration },
       {
         clock: this.clock,
-        isWatched: () => false,
-        ...tools,
+        log: silentLog,
+        isWatched,
         assertIntact: async () => {
           this.checks.push(this.clock.monotonic())
-          await tools.assertIntact?.()
+          await assertIntact()
         },
       },
     )

@@ -3,6 +3,7 @@ import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { readInstallation } from '../../src/hosting/installation.ts'
+import type { Machine } from '../../src/hosting/machine.ts'
 import { SystemdHost, systemdUnit } from '../../src/hosting/systemd.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 import { NEVER, RecordingTools, type Answer } from './recording-tools.ts'
@@ -18,12 +19,11 @@ class Box implements Disposable {
   readonly tools: RecordingTools
   readonly host: SystemdHost
 
-  constructor(answer?: Answer, runtimeDir: string | null = null) {
+  constructor(answer?: Answer, environment: Machine['environment'] = {}) {
     writeFileSync(this.executable, 'an executable')
     this.tools = new RecordingTools(answer)
-    const { run } = this.tools
-    const user = { home: this.folder.path, uid: 1000, userName: 'ann', runtimeDir }
-    this.host = new SystemdHost({ run, ...user, packagedUnit: this.packagedUnit })
+    const machine = this.tools.machine({ home: this.folder.path, environment })
+    this.host = new SystemdHost(machine, this.packagedUnit)
   }
 
   /** Into the folder of this test, which is not the default one. */
@@ -146,7 +146,7 @@ test.each([
 )
 
 test('where the session names its runtime folder, that one is asked', async () => {
-  using box = new Box(undefined, '/run/elsewhere')
+  using box = new Box(undefined, { XDG_RUNTIME_DIR: '/run/elsewhere' })
 
   await box.host.start(NEVER)
 

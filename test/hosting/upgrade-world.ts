@@ -7,14 +7,14 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { minisign, minisignPublicKey } from '../../scripts/sign-release.ts'
+import { upgrade } from '../../src/hosting/upgrade.ts'
 import type {
   RelayState,
   UpgradeOrder,
   UpgradeResult,
   UpgradeStep,
-  UpgradeTools,
-} from '../../src/hosting/upgrade-tools.ts'
-import { upgrade } from '../../src/hosting/upgrade.ts'
+  UpgradedMachine,
+} from '../../src/hosting/upgraded-machine.ts'
 import { backUpBeforeMigration } from '../../src/storage/backup.ts'
 import { closeDatabase, openDatabase, type Db } from '../../src/storage/database.ts'
 import { acceptMigration, MIGRATIONS, readSchemaState } from '../../src/storage/migrations.ts'
@@ -97,8 +97,15 @@ export class UpgradeWorld implements Disposable {
     stopAfter: UpgradeStep | null = null,
   ): Promise<{ readonly steps: readonly UpgradeStep[]; readonly result: UpgradeResult | null }> {
     const { file, executable } = this
-    const order = { file, executable, isUnverified: false, ...more }
-    const run = upgrade(this.#tools(), order)
+    const order = {
+      file,
+      executable,
+      isUnverified: false,
+      releaseKey: this.hasReleaseKey ? parseMinisignKey(minisignPublicKey(RELEASE)) : null,
+      signal: new AbortController().signal,
+      ...more,
+    }
+    const run = upgrade(this.#machine(), order)
     const steps: UpgradeStep[] = []
     for (;;) {
       const next = await this.#whileTimePasses(run.next())
@@ -166,7 +173,7 @@ export class UpgradeWorld implements Disposable {
     this.#folder[Symbol.dispose]()
   }
 
-  #tools(): UpgradeTools {
+  #machine(): UpgradedMachine {
     const clock = this.#watchedClock()
     return {
       clock,
@@ -176,7 +183,6 @@ export class UpgradeWorld implements Disposable {
         return end
       },
       directory: this.directory,
-      releaseKey: this.hasReleaseKey ? parseMinisignKey(minisignPublicKey(RELEASE)) : null,
       relay: {
         state: async () => this.#state(),
         confirmHealthy: async () => {
@@ -190,7 +196,6 @@ export class UpgradeWorld implements Disposable {
       holdData: () => (this.#dataLock = this.#lock()),
       readyMs: 60_000,
       isSignedHere: false,
-      signal: new AbortController().signal,
     }
   }
 

@@ -4,7 +4,7 @@
 import { expect, test } from 'bun:test'
 import { chmodSync, existsSync, rmSync, writeFileSync } from 'node:fs'
 
-import type { UpgradeStep } from '../../src/hosting/upgrade-tools.ts'
+import type { UpgradeStep } from '../../src/hosting/upgraded-machine.ts'
 import { BREAKING, NEXT, OLD, writeBuild, type Build } from './upgrade-builds.ts'
 import { UpgradeWorld } from './upgrade-world.ts'
 

@@ -2,24 +2,22 @@ import { expect, test } from 'bun:test'
 
 import { COMMAND_LINE } from '../../src/domain/audit.ts'
 import type { KeyId } from '../../src/domain/ids.ts'
+import { EVERYTHING } from '../../src/domain/permissions.ts'
 import { createKey, listKeys } from '../../src/keys/credentials.ts'
 import { KEY_USE_MS, LastUsed, createAuthenticate } from '../../src/keys/last-used.ts'
-import type { Work } from '../../src/storage/writer.ts'
 import { TEST_START } from '../support/test-clock.ts'
 import { openTestStorage } from '../support/test-storage.ts'
 
 async function createRig() {
-  const storage = openTestStorage()
-  const { clock, db, writer: real } = storage
+  const { core, clock, db, writer } = openTestStorage()
+  const lastUsed = new LastUsed(core)
+  const key = await createKey(core, { name: null, origin: COMMAND_LINE })
   const state = { writes: 0, isDiskFull: false }
-  const writer = {
-    write<T>(work: Work<T>): Promise<T> {
-      state.writes += 1
-      return state.isDiskFull ? Promise.reject(new Error('full')) : real.write(work)
-    },
+  const write = writer.write.bind(writer)
+  writer.write = (work) => {
+    state.writes += 1
+    return state.isDiskFull ? Promise.reject(new Error('full')) : write(work)
   }
-  const lastUsed = new LastUsed({ clock, writer })
-  const key = await createKey(storage, { name: null, origin: COMMAND_LINE })
   const stop = new AbortController()
   return {
     clock,
@@ -28,10 +26,11 @@ async function createRig() {
     lastUsed,
     key,
     stop,
-    use: () => createAuthenticate({ db, clock, lastUsed })(key.key, key.secret),
+    use: () => createAuthenticate(core, { lastUsed })(key.key, key.secret),
     stored: () =>
       db.sqlite.query('SELECT last_used_at AS at FROM credentials').get() as { at: unknown },
-    told: () => listKeys({ db, lastUsed }, { limit: 1, cursor: null }).data[0]?.last_used_at,
+    told: () =>
+      listKeys(db, { limit: 1, cursor: null }, EVERYTHING, lastUsed).data[0]?.last_used_at,
   }
 }
 

@@ -156,7 +156,7 @@ test('a line is told as the API says, and an offline one with the reason and wha
 
 test('a checkup names the line of each finding, and what an offline line depends on', async () => {
   const finding = {
-    code: 'no_permission',
+    code: 'full_disk_access',
     severity: 'error',
     title: 'No permission',
     why: 'The system refuses.',
@@ -176,7 +176,7 @@ test('a checkup names the line of each finding, and what an offline line depends
       why: 'Outgoing messages wait until it is back, for up to 24 hours.',
       fix: 'Wake it.',
       key: 'a',
-      depends_on: 'no_permission',
+      depends_on: 'full_disk_access',
       lineId: OFFLINE.line.id,
     },
   ])
@@ -184,7 +184,11 @@ test('a checkup names the line of each finding, and what an offline line depends
 
 test('what a checkup finds where there is no line is about the driver, or about that device', async () => {
   const words = { severity: 'error', title: 'T', why: 'W.', fix: 'F.', depends_on: null } as const
-  const found = [null, 'udid-1', 'udid-2'].map((key) => ({ ...words, code: 'locked', key }))
+  const found = [null, 'udid-1', 'udid-2'].map((key) => ({
+    ...words,
+    code: 'locked' as const,
+    key,
+  }))
 
   const findings = findingsOf([], new Map([['iphone', found]]))
 

@@ -2,7 +2,6 @@ import { expect, test } from 'bun:test'
 
 import { COMMAND_LINE } from '../../src/domain/audit.ts'
 import { Heartbeat, type Beat, type BeatResult } from '../../src/maintenance/heartbeat.ts'
-import { createSettings } from '../../src/storage/settings.ts'
 import { recordingLog } from '../support/recording-log.ts'
 import { openTestStorage } from '../support/test-storage.ts'
 
@@ -12,9 +11,8 @@ const MINUTE_MS = 60_000
 
 /** A heartbeat that runs, with a monitor that notes the seconds of each call and answers as told. */
 async function openHeartbeat(url = URL_A) {
-  const storage = openTestStorage()
-  const { clock } = storage
-  const settings = createSettings({ ...storage, locked: {} })
+  const { core, clock } = openTestStorage()
+  const { settings } = core
   await settings.set('heartbeat_url', url, COMMAND_LINE)
   const calls: (readonly [seconds: number, url: string])[] = []
   const monitor = {
@@ -27,7 +25,7 @@ async function openHeartbeat(url = URL_A) {
   }
   const { log, lines } = recordingLog()
   const isWell = () => monitor.isRelayWell
-  const heartbeat = new Heartbeat({ clock, log, settings, isWell, beat })
+  const heartbeat = new Heartbeat({ ...core, log }, { isWell, beat })
   const stop = new AbortController()
   const running = heartbeat.run(stop.signal)
   const end = async () => {

@@ -5,26 +5,29 @@ import { defaultSetting, type SettingValues } from '../../src/domain/setting.ts'
 import { dailyBackupJob } from '../../src/maintenance/backups.ts'
 import { retentionJob } from '../../src/maintenance/maintenance.ts'
 import { BackupWorker, dailyBackup } from '../../src/storage/backup.ts'
+import type { Core } from '../../src/storage/core.ts'
 import { openDatabase } from '../../src/storage/database.ts'
 import type { Purge } from '../../src/storage/retention.ts'
-import { Writer } from '../../src/storage/writer.ts'
 import { ConfirmedClock } from '../../src/system/confirmed-clock.ts'
 import { openDataDirectory } from '../../src/system/data-directory.ts'
-import { silentLog } from '../../src/system/log.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 import { storeLine, storeMessages } from '../support/stored-rows.ts'
 import { TEST_START, TestClock } from '../support/test-clock.ts'
+import { openTestStorage } from '../support/test-storage.ts'
 
 const DAY_MS = 86_400_000
 
-/** Settings of which a test chooses some. */
-function settingsOf(values: Partial<SettingValues>) {
-  return {
+/** A core with settings of which a test chooses some. */
+function coreWith(values: Partial<SettingValues>, clock = new TestClock()): Core {
+  const { core } = openTestStorage()
+  const settings: Core['settings'] = {
+    ...core.settings,
     get: <N extends keyof SettingValues>(name: N): SettingValues[N] => {
       const held: SettingValues[N] | undefined = values[name]
       return held === undefined ? defaultSetting(name) : held
     },
   }
+  return { ...core, clock: new ConfirmedClock(clock, null), settings }
 }
 
 /** A clock that goes on within a turn too, as it does while a statement runs. */
@@ -45,16 +48,10 @@ function openRetention(
   purges: readonly Purge[] = [],
   clock = new TestClock(),
 ) {
-  const { db } = openDatabase(':memory:', { version: 'test' })
+  const core = coreWith(values, clock)
+  const { db, writer } = core
   storeLine(db.sqlite)
-  const writer = new Writer(db, () => {})
-  const job = retentionJob({
-    writer,
-    clock: new ConfirmedClock(clock, null),
-    settings: settingsOf(values),
-    purges,
-    attachments: { sweep: async () => {} },
-  })
+  const job = retentionJob(core, { purges, attachments: { sweep: async () => {} } })
   const stop = new AbortController()
   const ids = () => db.sqlite.query('SELECT id FROM messages ORDER BY seq').values().flat()
   return { clock, db, writer, job, stop, ids }
@@ -165,14 +162,8 @@ test('the nightly backup is made, copied to the second folder, and old ones go',
   openDatabase(directory.database, { version: 'test' })
   for (const day of [1, 2, 3]) writeFileSync(dailyBackup(directory, day * DAY_MS).to, '')
   const second = folder.file('second')
-  const job = dailyBackupJob({
-    worker: new BackupWorker(),
-    clock: new ConfirmedClock(new TestClock(), null),
-    log: silentLog,
-    settings: settingsOf({ backups_kept: 2 }),
-    directory,
-    folder: second,
-  })
+  const destination = { worker: new BackupWorker(), directory, folder: second }
+  const job = dailyBackupJob(coreWith({ backups_kept: 2 }), destination)
 
   await job.run(new AbortController().signal)
 
@@ -188,14 +179,8 @@ test('a second folder that fails leaves the first backup standing', async () => 
   const directory = openDataDirectory(folder.file('data'))
   openDatabase(directory.database, { version: 'test' })
   writeFileSync(folder.file('second'), 'a file in its place')
-  const job = dailyBackupJob({
-    worker: new BackupWorker(),
-    clock: new ConfirmedClock(new TestClock(), null),
-    log: silentLog,
-    settings: settingsOf({}),
-    directory,
-    folder: folder.file('second'),
-  })
+  const destination = { worker: new BackupWorker(), directory, folder: folder.file('second') }
+  const job = dailyBackupJob(coreWith({}), destination)
 
   const running = job.run(new AbortController().signal)
 
@@ -206,18 +191,13 @@ test('a second folder that fails leaves the first backup standing', async () => 
 test('a backup that was missed is made soon after the start, one of today is not', () => {
   using folder = new ScratchFolder()
   const directory = openDataDirectory(folder.path)
-  const tools = {
-    worker: { take: () => Promise.reject(new Error('not now')) },
-    clock: new ConfirmedClock(new TestClock(), null),
-    log: silentLog,
-    settings: settingsOf({}),
-    directory,
-    folder: null,
-  }
+  const core = coreWith({})
+  const worker = { take: () => Promise.reject(new Error('not now')) }
+  const destination = { worker, directory, folder: null }
 
-  const missed = dailyBackupJob(tools).firstAfterMs
+  const missed = dailyBackupJob(core, destination).firstAfterMs
   writeFileSync(dailyBackup(directory, TEST_START - DAY_MS / 2).to, '')
-  const recent = dailyBackupJob(tools).firstAfterMs
+  const recent = dailyBackupJob(core, destination).firstAfterMs
 
   expect([missed, recent]).toEqual([900_000, null])
 })

@@ -4,6 +4,7 @@ import { DiskWatch, FREE_BYTES_MIN, IntegrityWatch } from '../../src/maintenance
 import { Signal } from '../../src/system/signal.ts'
 import { recordingLog } from '../support/recording-log.ts'
 import { TestClock } from '../support/test-clock.ts'
+import { openTestStorage } from '../support/test-storage.ts'
 
 function openWatch(free: number) {
   const disk = { free, isLost: false, log: 0 }
@@ -11,9 +12,7 @@ function openWatch(free: number) {
   const clock = new TestClock()
   const { log, lines } = recordingLog()
   const changes: boolean[] = []
-  const watch = new DiskWatch({
-    clock,
-    log,
+  const watched = {
     freeBytes: () => {
       if (Number.isNaN(disk.free)) throw new Error('no such directory')
       return disk.free
@@ -22,6 +21,10 @@ function openWatch(free: number) {
     requireInPlace: () => {
       if (disk.isLost) throw new Error('moved away')
     },
+  }
+  const watch = new DiskWatch(watched, {
+    clock,
+    log,
     onLost: (error) => lost.push(error),
     onChange: (isLow) => changes.push(isLow),
   })
@@ -129,7 +132,7 @@ test('an idle relay sees within 10 seconds that its files are gone', async () =>
 const HOUR_MS = 3_600_000
 
 test('errors that nobody foresaw have the database checked, once an hour at most', async () => {
-  const clock = new TestClock()
+  const { core, clock } = openTestStorage()
   const doubtSignal = new Signal()
   const { log, lines } = recordingLog()
   const checkedAt: number[] = []
@@ -138,7 +141,8 @@ test('errors that nobody foresaw have the database checked, once an hour at most
     if (checkedAt.length === 2) throw new Error('The file is damaged.')
   }
   const stop = new AbortController()
-  const running = new IntegrityWatch({ clock, log, doubtSignal, assertIntact }).run(stop.signal)
+  const watch = new IntegrityWatch({ ...core, log }, { doubtSignal, assertIntact })
+  const running = watch.run(stop.signal)
 
   await clock.advance(5_000)
   doubtSignal.notify()

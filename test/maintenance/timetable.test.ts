@@ -11,6 +11,7 @@ const HOUR_MS = 3_600_000
 function hourly(clock: TestClock, ran: number[], more: Partial<Job> = {}): Job {
   return {
     name: 'some-job',
+    finding: 'statistics_failed',
     pattern: '15 * * * *',
     fix: 'Fix it.',
     firstAfterMs: null,
@@ -61,6 +62,7 @@ test('a job that fails is told, shown until it succeeds, and keeps no other from
   let isBroken = true
   const broken = hourly(clock, [], {
     name: 'broken-job',
+    finding: 'backup_failed',
     async run() {
       if (isBroken) throw new Error('no room')
     },
@@ -71,7 +73,7 @@ test('a job that fails is told, shown until it succeeds, and keeps no other from
     await clock.advance(2 * HOUR_MS)
     expect(timetable.findings()).toEqual([
       {
-        code: 'broken_job_failed',
+        code: 'backup_failed',
         severity: 'warning',
         title: 'Scheduled job "broken-job" is failing',
         why: 'Since 2026-11-21T10:15:00.000Z: Error: no room',

@@ -6,7 +6,7 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { timestamp } from '../../src/domain/ids.ts'
-import type { Parts } from '../../src/runtime.ts'
+import type { Outside } from '../../src/runtime.ts'
 import { BackupWorker } from '../../src/storage/backup.ts'
 import { openData } from '../../src/storage/data.ts'
 import { restoreBackup, type RestoreWish } from '../../src/storage/restore.ts'
@@ -19,7 +19,7 @@ import { TestClock } from '../support/test-clock.ts'
 
 const READER = '+12025550100'
 
-async function open(folder: ScratchFolder, parts: Partial<Parts> = {}) {
+async function open(folder: ScratchFolder, parts: Partial<Outside> = {}) {
   const clock = new TestClock()
   const place = { dataDir: folder.path, host: '127.0.0.1', port: 0 }
   const data = openData(place, { clock, random: systemRandom, log: silentLog, version: 'test' })

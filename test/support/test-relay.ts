@@ -8,7 +8,7 @@ import type { MessageId } from '../../src/domain/ids.ts'
 import type { EventName } from '../../src/domain/webhook.ts'
 import type { LineDriver } from '../../src/lines/driver.ts'
 import type { LineKind } from '../../src/lines/line-kind.ts'
-import type { Parts } from '../../src/runtime.ts'
+import type { Outside } from '../../src/runtime.ts'
 import { openDatabase, type OpenedDatabase } from '../../src/storage/database.ts'
 import { dataDirectoryAt } from '../../src/system/data-directory.ts'
 import { silentLog } from '../../src/system/log.ts'
@@ -29,7 +29,7 @@ export type RelayOptions = {
   /** The key of an earlier start on the same database. */
   readonly key?: CreatedKey | null | undefined
   readonly environment?: Readonly<Record<string, string>> | undefined
-  readonly parts?: Partial<Parts> | undefined
+  readonly parts?: Partial<Outside> | undefined
   /** Data directory, for the files beside the database. */
   readonly folder?: string | undefined
   /** Phase at the beginning of the test; `running` where it is left out. */
@@ -170,7 +170,7 @@ function testConfig(environment: Readonly<Record<string, string>>, kinds?: reado
 }
 
 /** A database in memory has no file that a thread could copy. */
-const noBackups: Parts['backupWorker'] = {
+const noBackups: Outside['backupWorker'] = {
   take: async ({ to }) => ({ path: to, sizeBytes: 0 }),
   assertIntact: async () => {},
   inspect: () => Promise.reject(new Error('There is no file.')),

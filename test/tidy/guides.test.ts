@@ -3,7 +3,7 @@
 import { expect, test } from 'bun:test'
 
 import { COMMAND_LINE_GUIDE, commandLineGuide } from '../../scripts/command-line-guide.ts'
-import { FINDING_PLACES, guideOf } from '../../src/guides/finding-guides.ts'
+import { FINDING_GUIDES, findingRow } from '../../src/domain/finding-codes.ts'
 import { GUIDES, type Guide } from '../../src/guides/guides.ts'
 import { LINE_KINDS } from '../../src/lines/kinds.ts'
 import { ROOT, sourceFiles } from '../support/source-files.ts'
@@ -35,12 +35,14 @@ test('every link of a guide leads to a guide, and to a heading of it', () => {
 test('every finding leads to a place of a guide', () => {
   const places = new Set(GUIDES.flatMap(({ name, text }) => [name, ...anchorsOf(name, text)]))
 
-  expect(FINDING_PLACES.filter((place) => !places.has(place))).toEqual([])
+  expect([...FINDING_GUIDES].filter((place) => !places.has(place))).toEqual([])
 })
 
 test('every reason for which a line can be offline is explained by a guide', () => {
   const codes = LINE_KINDS.flatMap(({ reasons }) => Object.values(reasons).map(({ code }) => code))
-  const unexplained = codes.filter((code) => guideOf(code) === null && !SELF_EXPLANATORY.has(code))
+  const unexplained = codes.filter(
+    (code) => findingRow(code).guide === null && !SELF_EXPLANATORY.has(code),
+  )
 
   expect(unexplained).toEqual([])
 })

@@ -1,6 +1,7 @@
 // Findings and reports about iPhones that are lines, or are configured as lines.
 
 import type { Phone as PhoneReport } from '../../../api/owner.ts'
+import type { FindingCode } from '../../../domain/finding-codes.ts'
 import type { Finding } from '../../../domain/finding.ts'
 import type { Phone, PhoneFacts, PhoneTroubleReason } from './cable/lockdown.ts'
 import type { PhoneCable } from './cable/phone-watch.ts'
@@ -15,7 +16,7 @@ import {
 } from './phone-blockers.ts'
 import type { PhoneLine } from './phone-line.ts'
 
-type Words = Readonly<Record<'code' | 'title' | 'why' | 'fix', string>>
+type Words = Pick<Finding, 'code' | 'title' | 'why' | 'fix'>
 type NumberOf = (phone: Phone) => string | null
 type Remark = Omit<Finding, 'key' | 'depends_on'>
 
@@ -265,7 +266,7 @@ function phoneRemark(reason: PhoneTroubleReason): Remark {
   return troubleRemark(OF_TRUST.has(reason) ? 'anchor_not_trusted' : 'anchor_unreadable', reason)
 }
 
-function troubleRemark(code: string, reason: PhoneTroubleReason): Remark {
+function troubleRemark(code: FindingCode, reason: PhoneTroubleReason): Remark {
   const { title, why, fix } = BLOCKERS[reason]
   return { code, severity: 'warning', title, why, fix }
 }

@@ -62,7 +62,7 @@ const LOOKS_LIKE_NUMBER = /\+?[0-9][0-9 ().-]{4,}[0-9]/g
 
 const FIX =
   'Start the sending shortcut on the iPhone. iOS stops long-running shortcuts, so use an automation that starts it every hour.'
-const SILENT: OfflineReason = { code: 'shortcut_silent', hint: FIX }
+const SILENT = { code: 'shortcut_silent', hint: FIX } as const satisfies OfflineReason
 
 class ShortcutsLineRun {
   readonly #tools: ShortcutsLineTools

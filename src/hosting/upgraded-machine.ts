@@ -1,4 +1,4 @@
-// Types of an upgrade, and the relay that it stops and starts, seen from outside.
+// The machine that an upgrade works on, and its relay, which it stops and starts, seen from outside.
 
 import { NEVER, type Clock } from '../system/clock.ts'
 import type { DataDirectory } from '../system/data-directory.ts'
@@ -11,27 +11,27 @@ export type UpgradeOrder = {
   readonly file: string
   /** Path of the old one, links resolved: the file that the service runs, or is made from. */
   readonly executable: string
-  /** True where `file` may lack a sum signed with the release key. */
+  /** True if `file` may lack a sum signed with the release key. */
   readonly isUnverified: boolean
+  /** Key that signs releases; null if this build has none. */
+  readonly releaseKey: MinisignKey | null
+  /** Aborts the preparation. Once the relay is stopped, an upgrade runs to its end. */
+  readonly signal: AbortSignal
 }
 
-export type UpgradeTools = {
+export type UpgradedMachine = {
   readonly clock: Clock
   readonly run: RunProcess
   readonly directory: DataDirectory
-  /** Key that signs releases; null where this build has none. */
-  readonly releaseKey: MinisignKey | null
   readonly relay: WatchedRelay
-  /** Starts and stops the relay; null where it is no service. */
+  /** Starts and stops the relay; null if it is no service. */
   readonly service: UpgradedService | null
   /** Time for a start besides the migration of the database. */
   readonly readyMs: number
-  /** Locks the data directory; throws where another process has it. */
+  /** Locks the data directory; throws if another process has it. */
   readonly holdData: () => InstanceLock
   /** True on a Mac with an Intel processor, which runs nothing that is not signed on the spot. */
   readonly isSignedHere: boolean
-  /** Aborts the preparation. Once the relay is stopped, an upgrade runs to its end. */
-  readonly signal: AbortSignal
 }
 
 export type UpgradedService = {
@@ -113,7 +113,7 @@ const CONFIRM_MS_MAX = 10_000
 
 /** Stops the service; null, or the reason why a relay still runs. */
 export async function stopRelay(
-  tools: UpgradeTools,
+  machine: UpgradedMachine,
   service: UpgradedService,
 ): Promise<string | null> {
   try {
@@ -121,18 +121,21 @@ export async function stopRelay(
   } catch (error) {
     return sentenceOf(error)
   }
-  const isGone = await poll(tools.clock, GONE_MS_MAX, async () =>
-    (await tools.relay.state()).is === 'absent' ? true : null,
+  const isGone = await poll(machine.clock, GONE_MS_MAX, async () =>
+    (await machine.relay.state()).is === 'absent' ? true : null,
   )
   if (isGone === true) return null
   return 'A relay that is not the service is running on the same data. Stop it with Ctrl-C first.'
 }
 
 /** Null as soon as the relay is ready, else the second half of a sentence about why it is not. */
-export async function waitUntilReady(tools: UpgradeTools, limitMs: number): Promise<string | null> {
+export async function waitUntilReady(
+  machine: UpgradedMachine,
+  limitMs: number,
+): Promise<string | null> {
   let last = ''
-  const ended = await poll(tools.clock, limitMs, async () => {
-    const state = await tools.relay.state()
+  const ended = await poll(machine.clock, limitMs, async () => {
+    const state = await machine.relay.state()
     if (state.is === 'ready') return { why: null }
     last = state.is === 'starting' && state.why !== undefined ? ` ${state.why}` : ''
     return state.is === 'safe_mode' ? { why: `it is in safe mode: ${state.reason}` } : null
@@ -142,11 +145,11 @@ export async function waitUntilReady(tools: UpgradeTools, limitMs: number): Prom
 }
 
 /** Lets the relay serve, retrying for ten seconds; null, or the second half of a sentence. */
-export async function confirmStart(tools: UpgradeTools): Promise<string | null> {
+export async function confirmStart(machine: UpgradedMachine): Promise<string | null> {
   let why = ''
-  const isConfirmed = await poll(tools.clock, CONFIRM_MS_MAX, async () => {
+  const isConfirmed = await poll(machine.clock, CONFIRM_MS_MAX, async () => {
     try {
-      await tools.relay.confirmHealthy()
+      await machine.relay.confirmHealthy()
       return true
     } catch (error) {
       why = error instanceof Error ? error.message : String(error)
