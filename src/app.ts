@@ -1,12 +1,12 @@
 // The composition root: the one place that knows everything. It opens the data, gives each module what
 // it needs of the others, and starts and stops the whole.
 
-import { hostname, platform } from 'node:os'
+import { hostname } from 'node:os'
 
 import { Access } from './access/access.ts'
 import type { CreatedKey } from './api/keys.ts'
 import type { SetupLink } from './api/owner.ts'
-import { createAttachments, type Attachments } from './attachments/attachments.ts'
+import { Attachments } from './attachments/attachments.ts'
 import type { Boxes } from './boxes/head.ts'
 import type { Config } from './config.ts'
 import { createDevices } from './devices.ts'
@@ -44,16 +44,14 @@ import { WaitingCallers } from './messages/waiting-callers.ts'
 import { createContacts } from './people/contacts.ts'
 import { SearchFollower } from './people/search-follower.ts'
 import { openRuntime, type Runtime, type Outside } from './runtime.ts'
-import { createPictures } from './stats/pictures.ts'
+import { Charts } from './stats/charts.ts'
 import { Recorder } from './stats/recorder.ts'
 import { recordVersion } from './storage/about.ts'
 import { wakeLimited, unfinishedOf } from './storage/message-queue.ts'
 import { argon2id } from './system/hash.ts'
-import { cachedLookup, isOwnAddress, systemLookup } from './system/network-address.ts'
 import { runServices } from './system/service.ts'
 import { VERSION } from './system/version.ts'
-import type { DownloadUrl } from './webhooks/payload.ts'
-import { createDownload, createFetchText, createGet, createPost } from './webhooks/post.ts'
+import { createNetwork } from './webhooks/network.ts'
 import { createWebhooks } from './webhooks/webhooks.ts'
 export { listenInSafeMode } from './http/safe-mode.ts'
 
@@ -91,13 +89,13 @@ export function createApp(config: Config, parts: Partial<Outside> = {}): App {
   const tls = new TlsWatch(runtime.core, config, (pair) => life.listener?.renew(pair))
   const listed = () => messages.lines.lines()
   const { kinds, boxes, services } = createDevices(runtime, { config, parts, listed })
-  const downloadUrl: DownloadUrl = (id, since) => attachments.downloadUrl(id, since)
   const start = { config, parts, life }
-  const webhooks = createWebhookModule(runtime, start, downloadUrl)
-  const attachments: Attachments = createAttachmentModule(runtime, webhooks, start)
+  const network = createNetworkModule(runtime, start)
+  const attachments = createAttachmentModule(runtime, network, start)
+  const webhooks = createWebhookModule(runtime, { network, attachments }, start)
   const below = { webhooks, kinds, boxes, attachments }
   const messages = createMessageModule(runtime, below, start)
-  const maintenance = createMaintenance(runtime, below, start)
+  const maintenance = createMaintenance(runtime, { network, attachments }, start)
   const { updates, watches } = maintenance
   const access = createEntry(runtime, start)
   const lastUsed = new LastUsed(core)
@@ -107,8 +105,9 @@ export function createApp(config: Config, parts: Partial<Outside> = {}): App {
   const { lines, dispatch, callers } = messages
   const queues = createQueueWatch(runtime, { webhooks, messages, kinds })
   const own = [...runtime.services, lines, dispatch, webhooks.loop, queues, ...watches, tls]
-  const recorder = new Recorder({ ...runtime, lines })
-  const followers = [new SearchFollower(runtime), new PersonFollower(runtime)]
+  const { disk, metrics } = runtime
+  const recorder = new Recorder(core, { lines, metrics })
+  const followers = [new SearchFollower(core, { disk }), new PersonFollower(core, { disk })]
   const inner = [recorder, lastUsed, ...followers, healthWatch(core, { health, healthSignal })]
   const loops = [...inner, ...own, ...services, ...(parts.companions ?? [])]
   let running: ReturnType<typeof runServices> | null = null
@@ -124,7 +123,7 @@ export function createApp(config: Config, parts: Partial<Outside> = {}): App {
       const url = life.listener?.url ?? NOT_LISTENING
       if (mayServe !== undefined) life.phase = 'checking'
       if ((await mayServe) === false) return url
-      await Promise.all([recordVersion(runtime, VERSION), runtime.settings.keepFirst()])
+      await Promise.all([recordVersion(runtime.core, VERSION), runtime.settings.keepFirst()])
       const count = await recoverMessages(messages.tools)
       if (count > 0) runtime.log.warn('messages are uncertain after a crash', { count })
       await access.applyLockedPassword()
@@ -146,11 +145,11 @@ export function createApp(config: Config, parts: Partial<Outside> = {}): App {
 /** Jobs by the clock, backups and restores, the look for updates, and the call to a monitor. */
 function createMaintenance(
   { core, directory, disk, backupWorker: worker, dispatchSignal, healthSignal }: Runtime,
-  { webhooks, attachments }: Pick<Below, 'webhooks' | 'attachments'>,
+  { network, attachments }: { readonly network: Network; readonly attachments: Attachments },
   { config, parts, life }: Start,
 ) {
   const { releaseKey = null, restore = () => {}, restored = null } = parts
-  const updates = createUpdateCheck(core, { releaseKey, fetchText: webhooks.fetchText })
+  const updates = createUpdateCheck(core, { releaseKey, fetchText: network.fetchText })
   const backups = createBackups(core, { directory, folder: config.backupFolder, worker, disk })
   const restoring = createRestoring(core, { directory, worker, disk, restore, restored })
   const jobs = [backups.job, restoring.job, updates.job]
@@ -161,7 +160,7 @@ function createMaintenance(
   const isWell = () => life.phase === 'running' && !disk.isLow
   const clockWatch = new ClockWatch(core, { onChange })
   const timetable = createTimetable(core, { attachments, jobs })
-  const heartbeat = new Heartbeat(core, { isWell, beat: webhooks.get })
+  const heartbeat = new Heartbeat(core, { isWell, beat: network.get })
   return { updates, backups, restoring, watches: [clockWatch, timetable, heartbeat] }
 }
 
@@ -173,49 +172,47 @@ type Life = { phase: Phase; listener: Listener | null }
 
 type Start = { readonly config: Config; readonly parts: Partial<Outside>; readonly life: Life }
 
-/** Webhooks, with the rules for their addresses. */
-function createWebhookModule(
-  runtime: Runtime,
-  { config, parts, life }: Start,
-  downloadUrl: DownloadUrl,
-) {
-  const { settings, disk, wallClock: clock } = runtime
-  const isOwnListener = (address: string, port: number) =>
-    port === life.listener?.port && isOwnAddress(address)
-  const rules = { policy: () => settings.get('webhook_targets'), isOwnListener }
-  const network = { clock, lookup: cachedLookup(systemLookup, clock), platform: platform() }
-  const module = createWebhooks({
-    ...runtime,
-    rules,
-    downloadUrl,
-    post: parts.post ?? createPost({ ...network, rules }),
-    userAgent: `Hookline/${VERSION}`,
-    scheduleMs: config.webhookRetryScheduleMs,
-    canDeliver: () => !disk.isLow,
-    origin: () => life.listener?.localUrl ?? NOT_LISTENING,
-  })
-  runtime.health.include(async () => module.loop.findings().map(ofWebhook))
-  // A monitor may stand in the own network, whatever webhooks may do.
-  const own = { ...network, rules: { ...rules, policy: () => 'any-private' as const } }
-  const beside = { get: createGet(own), fetchText: createFetchText(createDownload(own)) }
-  return { ...module, ...beside, download: createDownload({ ...network, rules }) }
+type Network = ReturnType<typeof createNetwork>
+
+function createNetworkModule({ wallClock, settings }: Runtime, { parts, life }: Start): Network {
+  const ownPort = () => life.listener?.port
+  return createNetwork(wallClock, { settings, ownPort, post: parts.post })
 }
 
 /** Files that travel with messages. */
 function createAttachmentModule(
-  runtime: Runtime,
-  { download }: WebhookModule,
+  { core, store, secretKey, disk }: Runtime,
+  { download }: Network,
   { config, parts: { findTool }, life }: Start,
 ): Attachments {
-  return createAttachments({ ...runtime, download, findTool, serverUrl: serverUrl(config, life) })
+  const url = serverUrl(config, life)
+  return new Attachments(core, { store, secretKey, disk, download, findTool, serverUrl: url })
+}
+
+function createWebhookModule(
+  { core, seal, metrics, disk, deliverySignal, health }: Runtime,
+  { network, attachments }: { readonly network: Network; readonly attachments: Attachments },
+  { config, life }: Start,
+) {
+  const webhooks = createWebhooks(core, {
+    post: network.post,
+    rules: network.rules,
+    seal,
+    metrics,
+    disk,
+    signal: deliverySignal,
+    scheduleMs: config.webhookRetryScheduleMs,
+    downloadUrl: (id, since) => attachments.downloadUrl(id, since),
+    origin: () => life.listener?.localUrl ?? NOT_LISTENING,
+  })
+  health.include(async () => webhooks.queues.findings().map(ofWebhook))
+  return webhooks
 }
 
 /** The address of the relay as its callers know it. */
 function serverUrl({ publicUrl, port }: Config, life: Life): () => string {
   return () => publicUrl ?? life.listener?.localUrl ?? `http://127.0.0.1:${port}`
 }
-
-type WebhookModule = ReturnType<typeof createWebhookModule>
 
 function createMessageModule(
   runtime: Runtime,
@@ -286,7 +283,7 @@ function createQueueWatch(
   const { core, days, disk, health, healthSignal } = runtime
   const { lines } = messages
   const ofLines = new LineFindings(core, { lines, days, sentenceOf: kinds.sentenceOf })
-  const queues = new QueueWatch(core, { healthSignal, disk, lines, webhooks: webhooks.loop })
+  const queues = new QueueWatch(core, { healthSignal, disk, lines, webhooks: webhooks.queues })
   health.include(async () => [...ofLines.list(), ...queues.findings()])
   return queues
 }
@@ -309,7 +306,7 @@ function createEntry({ core, health }: Runtime, { config, parts, life }: Start):
 type Below = {
   readonly kinds: CreatedKinds
   readonly boxes: Boxes
-  readonly webhooks: WebhookModule
+  readonly webhooks: ReturnType<typeof createWebhooks>
   readonly attachments: Attachments
 }
 
@@ -334,6 +331,7 @@ function createHttpModule(runtime: Runtime, modules: Modules): Http {
     authenticate: createAuthenticate(core, { lastUsed }),
     backups: maintenance.backups,
     boxes: boxes.actions,
+    charts: new Charts(core, { lines: messages.lines }),
     config,
     confirmHealthy: runtime.confirmHealthy,
     contacts: createContacts(runtime),
@@ -349,7 +347,6 @@ function createHttpModule(runtime: Runtime, modules: Modules): Http {
     lines: messages.lineActions,
     metrics,
     options,
-    pictures: createPictures({ ...runtime, lines: messages.lines }),
     reading: messages.reading,
     recent,
     restoring: maintenance.restoring,

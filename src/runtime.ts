@@ -37,7 +37,6 @@ import type { Service } from './system/service.ts'
 import { Signal } from './system/signal.ts'
 import { VERSION } from './system/version.ts'
 import type { Post } from './webhooks/post.ts'
-import { DeliverySignals } from './webhooks/signals.ts'
 
 /** What a relay has from outside of it, which a test replaces. */
 export type Outside = {
@@ -90,7 +89,7 @@ export function openRuntime(config: Config, parts: Partial<Outside>) {
   const { db, directory } = data
   const clock = new ConfirmedClock(wallClock, readClockMemory(db), newestTimestamp(db))
   const signals = createSignals()
-  const { dispatchSignal, healthSignal, doubtSignal, deliverySignals } = signals
+  const { dispatchSignal, healthSignal, doubtSignal, deliverySignal } = signals
   const watched = {
     freeBytes: parts.freeBytes ?? (() => freeBytes(directory.path)),
     logBytes: () => Bun.file(`${directory.database}-wal`).size,
@@ -100,7 +99,7 @@ export function openRuntime(config: Config, parts: Partial<Outside>) {
     clock,
     log,
     onLost: (error) => fail(error),
-    onChange: () => notifyAll([dispatchSignal, deliverySignals.signal, healthSignal]),
+    onChange: () => notifyAll([dispatchSignal, deliverySignal, healthSignal]),
   })
   const fatal = Promise.withResolvers<unknown>()
   const fail = (error: unknown) => {
@@ -131,7 +130,7 @@ export function openRuntime(config: Config, parts: Partial<Outside>) {
     health: new HealthCatalogue(ids, () => listSnoozes(db)),
     seal: createSeal(data.secretKey, random),
     days: daysIn(() => settings.get('time_zone')),
-    store: new AttachmentStore({ folder: directory.attachments, random, clock, settings }),
+    store: new AttachmentStore(core, directory.attachments),
     secretKey: data.secretKey,
     fatal: fatal.promise,
     confirmHealthy: parts.confirmHealthy,
@@ -145,7 +144,7 @@ function createSignals() {
     dispatchSignal: new Signal(),
     healthSignal: new Signal(),
     doubtSignal: new Signal(),
-    deliverySignals: new DeliverySignals(),
+    deliverySignal: new Signal(),
   }
 }
 

@@ -1,4 +1,4 @@
-// Figures: messages by day, and the numbers from which the dashboard draws its pictures.
+// Figures: messages by day, and the numbers from which the dashboard draws its charts.
 
 import { Type } from 'typebox'
 
@@ -53,13 +53,13 @@ export type DayStats = Shape<typeof Stats>['data'][number]
 /** Messages by their outcome so far. */
 export type MessageFigures = Pick<DayStats, keyof typeof FIGURES>
 
-// The pictures, for signed-in browsers. Times are ISO 8601, days and cells oldest first. Percentiles are the
+// The charts, for signed-in browsers. Times are ISO 8601, days and cells oldest first. Percentiles are the
 // upper bound of the bucket in which they fall; null above the last bucket, and where there is nothing.
 
 /** Upper bounds 1 s, 5 s, 30 s and 5 min. */
 type SendLatency = { readonly send_p50_ms: number | null; readonly send_p95_ms: number | null }
 
-export type PictureDay = MessageFigures &
+export type ChartDay = MessageFigures &
   SendLatency & {
     /** A day of the relay's time zone, as `2026-11-21`. */
     readonly day: string
@@ -103,10 +103,10 @@ export type WebhookStrip = {
 }
 
 /** `GET /dashboard/pictures/home`. */
-export type HomePictures = {
+export type HomeChartData = {
   readonly time_zone: string
   /** The last 14 days, today included. */
-  readonly days: readonly (PictureDay & {
+  readonly days: readonly (ChartDay & {
     readonly lines: readonly (MessageFigures & {
       readonly phone_line_id: string
       readonly new_contacts: number
@@ -123,18 +123,18 @@ export type HomePictures = {
 }
 
 /** `GET /dashboard/pictures/line/:id`. */
-export type LinePictures = SendLatency & {
+export type LineChartData = SendLatency & {
   readonly phone_line_id: string
   readonly time_zone: string
   readonly daily_contact_limit: number
   /** 168 cells of an hour. */
   readonly uptime: readonly UptimeCell[]
   /** The last 14 days, today included; the percentiles beside them are of all of them. */
-  readonly days: readonly PictureDay[]
+  readonly days: readonly ChartDay[]
 }
 
 /** `GET /dashboard/pictures/webhook/:id`. */
-export type WebhookPictures = WebhookStrip & {
+export type WebhookChartData = WebhookStrip & {
   /** Delivered attempts of the last 24 hours, from 0 to 1; null without any attempt. */
   readonly success_share: number | null
   /** Causes of 7 days; `causes` are those of 24 hours. */

@@ -23,37 +23,18 @@ import {
   someFiles,
   updateAttachment,
 } from '../storage/attachments.ts'
-import type { Audit } from '../storage/audit.ts'
+import type { Core } from '../storage/core.ts'
 import type { Db, Tx } from '../storage/database.ts'
-import type { Settings } from '../storage/settings.ts'
-import type { Writer } from '../storage/writer.ts'
-import type { Age } from '../system/confirmed-clock.ts'
 import { equalBytes } from '../system/hash.ts'
 import { isoTime } from '../system/iso-time.ts'
-import type { LogicalClock } from '../system/logical-clock.ts'
 import { filenameIn, safeFilename, withEnding } from './filename.ts'
 import type { AttachmentStore, StoredFile } from './store.ts'
 import { recordUpload } from './uploads.ts'
-import { Variants, type Form, type VariantTools } from './variants.ts'
-
-export type AttachmentTools = VariantTools & {
-  readonly db: Db
-  readonly writer: Pick<Writer, 'write'>
-  readonly ids: LogicalClock
-  readonly settings: Pick<Settings, 'get'>
-  readonly secretKey: Uint8Array
-  readonly audit: Pick<Audit, 'record'>
-  readonly serverUrl: () => string
-  readonly download: Download
-  readonly disk: {
-    /** Throws while the relay accepts nothing. */
-    requireRoom(): void
-  }
-}
+import { Variants, type Form, type FindTool } from './variants.ts'
 
 /**
  * Reads an address by the rules of webhook targets, redirects too. Throws what `read` throws; gives a
- * sentence where there was nothing to read.
+ * sentence if there was nothing to read.
  */
 type Download = <T>(
   url: string,
@@ -61,9 +42,12 @@ type Download = <T>(
   isPublicOnly?: boolean,
 ) => Promise<{ readonly value: T } | { readonly why: string }>
 
+/** `requireRoom` throws while the relay accepts nothing. */
+type Disk = { requireRoom(): void }
+
 type Upload = {
   readonly bytes: AsyncIterable<Uint8Array>
-  /** As announced; null where it was not. */
+  /** As announced; null if it was not. */
   readonly length: number | null
   readonly leastLength: number
   readonly filename: string | null
@@ -74,137 +58,182 @@ type Upload = {
 
 export type Content = Omit<Form, 'extension'> & { readonly filename: string; readonly etag: string }
 
-export type Attachments = ReturnType<typeof createAttachments>
-
 const MB = 1_024 ** 2
 const GB = 1_024 ** 3
 const FETCHED_BYTES_MAX = 25 * MB
 const QUOTA_SHARE_WARNED = 0.9
 const LINK_MS_MAX = 7 * DAY_MS
 
-export function createAttachments(tools: AttachmentTools) {
-  const variants = new Variants(tools)
-  return { ...arrivals(tools, variants), ...departures(tools, variants), ...links(tools) }
-}
+export class Attachments {
+  readonly #core: Core
+  readonly #store: AttachmentStore
+  readonly #variants: Variants
+  readonly #disk: Disk
+  readonly #download: Download
+  readonly #serverUrl: () => string
+  /** Links are signed with it: nothing of them is stored, and a new secret key ends them all. */
+  readonly #linkKey: Uint8Array
 
-/** Ways in which files come. */
-function arrivals(tools: AttachmentTools, variants: Variants) {
-  const { store, disk } = tools
-  return {
-    /** Stores an upload; `isReplay` where its key brought the same file before. */
-    async upload(upload: Upload) {
-      disk.requireRoom()
-      const { bytes, declaredType, caller, idempotencyKey } = upload
-      const file = await store.write(bytes, {
-        maxBytes: maxBytes(tools),
-        declaredBytes: upload.length,
-        leastBytes: upload.leastLength,
-        declaredType,
-      })
-      const filename = safeFilename(upload.filename, file.mimeType)
-      const named = { filename, declaredType, caller, idempotencyKey }
-      const { attachment, isReplay } = await recordUpload(tools, file, named)
-      return { resource: resource(attachment, variants), isReplay }
+  constructor(
+    core: Core,
+    given: {
+      readonly store: AttachmentStore
+      readonly secretKey: Uint8Array
+      readonly disk: Disk
+      readonly download: Download
+      readonly serverUrl: () => string
+      /** In place of the executables of this machine. */
+      readonly findTool?: FindTool | undefined
     },
-
-    /** Fetches a file for a message; throws `attachment_fetch_failed` where it cannot be had. */
-    async fetch({ url, filename, caller, isPublicOnly }: Wanted): Promise<Attachment> {
-      disk.requireRoom()
-      const { file, declaredType, name } = await fetchFile(tools, url, isPublicOnly)
-      const found = withEnding(safeFilename(name ?? lastPart(url)), file.mimeType)
-      const given = filename === null ? found : safeFilename(filename, file.mimeType)
-      const named = { filename: given, declaredType, caller, idempotencyKey: null }
-      return (await recordUpload(tools, file, named)).attachment
-    },
+  ) {
+    this.#core = core
+    this.#store = given.store
+    this.#variants = new Variants(core.clock, given.store, given.findTool)
+    this.#disk = given.disk
+    this.#download = given.download
+    this.#serverUrl = given.serverUrl
+    this.#linkKey = signature(given.secretKey, 'attachment-link')
   }
-}
 
-/** Attachments that are here, and how they go. */
-function departures(tools: AttachmentTools, variants: Variants) {
-  const { db, store, writer, settings, audit } = tools
-  return {
-    get: (id: string): AttachmentResource =>
-      resource(withTrueState(store, requireAttachment(db, id)), variants),
-
-    async content(id: string, variant: Variant): Promise<Content> {
-      const attachment = requireBytes(store, requireAttachment(db, id))
-      const { sha256, size, filename, mimeType } = attachment
-      const path = store.pathOf(sha256)
-      const original = { path, size, mimeType, extension: null }
-      const form =
-        variant === 'original' ? original : await variants.form({ ...original, sha256 }, variant)
-      const etag = form.path === path ? `"${sha256}"` : `"${sha256}-${variant}"`
-      return { ...form, filename: renamed(filename, form.extension), etag }
-    },
-
-    /** Deletes the bytes of an attachment; its row stays. */
-    async remove(id: string, origin: Origin): Promise<void> {
-      const sha256 = await writer.write((tx) => {
-        const attachment = requireAttachment(tx, id)
-        audit.record(tx, origin, { action: 'attachment.deleted', about: aboutOf(attachment) })
-        return deleteBytes(tx, attachment)
-      })
-      if (sha256 !== null) await store.release(sha256, (hash) => isNeeded(db, hash))
-    },
-
-    sweep: (age: Age, signal: AbortSignal): Promise<void> =>
-      store.sweep({ age, isNeeded: (sha256) => isNeeded(db, sha256) }, signal),
-
-    /** Warnings while nearly all the room for attachments is used, and while files are gone. */
-    findings(): readonly Finding[] {
-      const quota = settings.get('attachment_quota_gb') * GB
-      const used = store.usedBytes
-      const looked = someFiles(db)
-      const gone = looked.filter((file) => !store.has(file)).length
-      return [
-        ...(used < quota * QUOTA_SHARE_WARNED ? [] : [quotaFinding(used, quota)]),
-        ...(gone === 0 ? [] : [goneFinding(gone, looked.length)]),
-      ]
-    },
+  /** Stores an upload; `isReplay` if its key brought the same file before. */
+  async upload(upload: Upload) {
+    this.#disk.requireRoom()
+    const { bytes, declaredType, caller, idempotencyKey } = upload
+    const file = await this.#store.write(bytes, {
+      maxBytes: this.#maxBytes(),
+      declaredBytes: upload.length,
+      leastBytes: upload.leastLength,
+      declaredType,
+    })
+    const filename = safeFilename(upload.filename, file.mimeType)
+    const named = { filename, declaredType, caller, idempotencyKey }
+    const { attachment, isReplay } = await recordUpload(this.#core, file, named)
+    return { resource: resource(attachment, this.#variants), isReplay }
   }
-}
 
-const TOKEN = /^([0-9a-z]{26})\.([0-9a-z]{1,11})\.([A-Za-z0-9_-]{43})$/
+  /** Fetches a file for a message; throws `attachment_fetch_failed` if it cannot be had. */
+  async fetch({ url, filename, caller, isPublicOnly }: Wanted): Promise<Attachment> {
+    this.#disk.requireRoom()
+    const { file, declaredType, name } = await this.#fetchFile(url, isPublicOnly)
+    const found = withEnding(safeFilename(name ?? lastPart(url)), file.mimeType)
+    const given = filename === null ? found : safeFilename(filename, file.mimeType)
+    const named = { filename: given, declaredType, caller, idempotencyKey: null }
+    return (await recordUpload(this.#core, file, named)).attachment
+  }
 
-/**
- * Ways to the bytes that need no key. A link carries id and end, signed under the relay's secret key: nothing
- * is stored, and a new secret key ends them all.
- */
-function links(tools: AttachmentTools) {
-  const { db, store, writer, ids, clock, secretKey, serverUrl, audit } = tools
-  const key = signature(secretKey, 'attachment-link')
-  const urlOf = (id: AttachmentId, expiresAt: Timestamp): string => {
+  get(id: string): AttachmentResource {
+    const attachment = requireAttachment(this.#core.db, id)
+    return resource(withTrueState(this.#store, attachment), this.#variants)
+  }
+
+  async content(id: string, variant: Variant): Promise<Content> {
+    const attachment = this.#requireBytes(id)
+    const { sha256, size, filename, mimeType } = attachment
+    const path = this.#store.pathOf(sha256)
+    const original = { path, size, mimeType, extension: null }
+    const form =
+      variant === 'original'
+        ? original
+        : await this.#variants.form({ ...original, sha256 }, variant)
+    const etag = form.path === path ? `"${sha256}"` : `"${sha256}-${variant}"`
+    return { ...form, filename: renamed(filename, form.extension), etag }
+  }
+
+  /** Deletes the bytes of an attachment; its row stays. */
+  async remove(id: string, origin: Origin): Promise<void> {
+    const { db, writer, audit } = this.#core
+    const sha256 = await writer.write((tx) => {
+      const attachment = requireAttachment(tx, id)
+      audit.record(tx, origin, { action: 'attachment.deleted', about: aboutOf(attachment) })
+      return deleteBytes(tx, attachment)
+    })
+    if (sha256 !== null) await this.#store.release(sha256, (hash) => isNeeded(db, hash))
+  }
+
+  sweep(signal: AbortSignal): Promise<void> {
+    return this.#store.sweep((sha256) => isNeeded(this.#core.db, sha256), signal)
+  }
+
+  /** Warnings while nearly all the room for attachments is used, and while files are gone. */
+  findings(): readonly Finding[] {
+    const quota = this.#core.settings.get('attachment_quota_gb') * GB
+    const used = this.#store.usedBytes
+    const looked = someFiles(this.#core.db)
+    const gone = looked.filter((file) => !this.#store.has(file)).length
+    return [
+      ...(used < quota * QUOTA_SHARE_WARNED ? [] : [quotaFinding(used, quota)]),
+      ...(gone === 0 ? [] : [goneFinding(gone, looked.length)]),
+    ]
+  }
+
+  /** A link that needs no key, as long as there is any, for an event of `since`: each attempt sends the same. */
+  downloadUrl(id: AttachmentId, since: Timestamp): string {
+    return this.#urlOf(id, timestamp(since + LINK_MS_MAX))
+  }
+
+  /** The attachment of a link; throws if that is forged or over. */
+  idOfLink(token: string): AttachmentId {
+    const [, rest = '', end = '', mac = ''] = TOKEN.exec(token) ?? []
+    const expected = signature(this.#linkKey, `${rest}.${end}`)
+    const isOurs = equalBytes(Buffer.from(mac, 'base64url'), expected)
+    const isOver = Number.parseInt(end, 36) <= this.#core.clock.now()
+    const id = isOurs && !isOver ? parseId('att', `att_${rest}`) : null
+    if (id !== null) return id
+    throw new RelayError('not_found', 'This link is not valid, or no longer.')
+  }
+
+  async link(id: string, seconds: number, origin: Origin): Promise<Link> {
+    const { writer, ids, audit } = this.#core
+    const attachment = this.#requireBytes(id)
+    const expiresAt = timestamp(ids.now() + seconds * 1_000)
+    const expires_at = isoTime(expiresAt)
+    const about = aboutOf(attachment)
+    await writer.write((tx) =>
+      audit.record(tx, origin, { action: 'attachment.linked', about, after: { expires_at } }),
+    )
+    return { url: this.#urlOf(attachment.id, expiresAt), expires_at }
+  }
+
+  #urlOf(id: AttachmentId, expiresAt: Timestamp): string {
     const signed = `${id.slice(id.indexOf('_') + 1)}.${expiresAt.toString(36)}`
-    return `${serverUrl()}/a/${signed}.${signature(key, signed).toBase64(URL_SAFE)}`
+    return `${this.#serverUrl()}/a/${signed}.${signature(this.#linkKey, signed).toBase64(URL_SAFE)}`
   }
-  return {
-    /** The longest link that there is, for an event of `since`: each attempt sends the same. */
-    downloadUrl: (id: AttachmentId, since: Timestamp): string =>
-      urlOf(id, timestamp(since + LINK_MS_MAX)),
 
-    /** The attachment of a link; throws where that is forged or over. */
-    idOfLink(token: string): AttachmentId {
-      const [, rest = '', end = '', mac = ''] = TOKEN.exec(token) ?? []
-      const isOurs = equalBytes(Buffer.from(mac, 'base64url'), signature(key, `${rest}.${end}`))
-      const isOver = Number.parseInt(end, 36) <= clock.now()
-      const id = isOurs && !isOver ? parseId('att', `att_${rest}`) : null
-      if (id !== null) return id
-      throw new RelayError('not_found', 'This link is not valid, or no longer.')
-    },
+  #requireBytes(id: string): Whole {
+    return requireBytes(this.#store, requireAttachment(this.#core.db, id))
+  }
 
-    async link(id: string, seconds: number, origin: Origin): Promise<Link> {
-      const attachment = requireBytes(store, requireAttachment(db, id))
-      const expiresAt = timestamp(ids.now() + seconds * 1_000)
-      const expires_at = isoTime(expiresAt)
-      const about = aboutOf(attachment)
-      await writer.write((tx) =>
-        audit.record(tx, origin, { action: 'attachment.linked', about, after: { expires_at } }),
-      )
-      return { url: urlOf(attachment.id, expiresAt), expires_at }
-    },
+  #maxBytes(): number {
+    return this.#core.settings.get('attachment_max_mb') * MB
+  }
+
+  async #fetchFile(url: string, isPublicOnly: boolean): Promise<Fetched> {
+    const limits = {
+      maxBytes: Math.min(this.#maxBytes(), FETCHED_BYTES_MAX),
+      declaredBytes: null,
+    }
+    const fetched = await this.#download(
+      url,
+      async ({ body, headers }): Promise<Fetched | null> => {
+        if (body === null) return null
+        const declaredType = headers.get('content-type')
+        try {
+          const file = await this.#store.write(body, { ...limits, declaredType })
+          return { file, declaredType, name: filenameIn(headers.get('content-disposition') ?? '') }
+        } catch (error) {
+          throw isOfFile(error) ? fetchFailed(url, error.message) : error
+        }
+      },
+      isPublicOnly,
+    )
+    if ('why' in fetched) throw fetchFailed(url, fetched.why)
+    if (fetched.value === null) throw fetchFailed(url, 'The answer has no body.')
+    return fetched.value
   }
 }
 
+/** The id and the end of a link, and their signature under the relay's secret key. */
+const TOKEN = /^([0-9a-z]{26})\.([0-9a-z]{1,11})\.([A-Za-z0-9_-]{43})$/
 const URL_SAFE = { alphabet: 'base64url', omitPadding: true } as const
 
 function signature(key: Uint8Array, text: string): Uint8Array {
@@ -290,31 +319,6 @@ type Fetched = {
   readonly name: string | null
 }
 
-async function fetchFile(
-  tools: AttachmentTools,
-  url: string,
-  isPublicOnly: boolean,
-): Promise<Fetched> {
-  const limits = { maxBytes: Math.min(maxBytes(tools), FETCHED_BYTES_MAX), declaredBytes: null }
-  const fetched = await tools.download(
-    url,
-    async ({ body, headers }): Promise<Fetched | null> => {
-      if (body === null) return null
-      const declaredType = headers.get('content-type')
-      try {
-        const file = await tools.store.write(body, { ...limits, declaredType })
-        return { file, declaredType, name: filenameIn(headers.get('content-disposition') ?? '') }
-      } catch (error) {
-        throw isOfFile(error) ? fetchFailed(url, error.message) : error
-      }
-    },
-    isPublicOnly,
-  )
-  if ('why' in fetched) throw fetchFailed(url, fetched.why)
-  if (fetched.value === null) throw fetchFailed(url, 'The answer has no body.')
-  return fetched.value
-}
-
 /** True for a refusal that the file itself earned. */
 function isOfFile(error: unknown): error is RelayError {
   const codes: readonly string[] = ['payload_too_large', 'invalid_request']
@@ -333,10 +337,6 @@ function lastPart(url: string): string | null {
   } catch {
     return part ?? null
   }
-}
-
-function maxBytes({ settings }: Pick<AttachmentTools, 'settings'>): number {
-  return settings.get('attachment_max_mb') * MB
 }
 
 /** Marks an attachment as deleted; gives the hash whose file may go. */

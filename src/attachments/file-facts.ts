@@ -24,7 +24,7 @@ export async function factsOf(head: Uint8Array, declaredType: string | null): Pr
   return { mimeType, width, height, durationMs: durationOf(head, mimeType) }
 }
 
-/** The type by the marks of its format; null where there are none, or they are damaged. */
+/** The type by the marks of its format; null if there are none, or they are damaged. */
 async function markedType(head: Uint8Array): Promise<string | null> {
   try {
     const found = await fileTypeFromBuffer(head)
@@ -98,7 +98,7 @@ function sizeOfWebp(view: DataView): Size | null {
 const ASCII_X = 0x58
 const ASCII_L = 0x4c
 
-/** The largest of the sizes in the boxes `ispe`: those of tiles and thumbnails are smaller. */
+/** The largest of the sizes in the boxes `ispe`: tiles and thumbnails have smaller ones. */
 function sizeInBoxes(view: DataView): Size | null {
   let largest: Size | null = null
   for (const at of placesOf(view, 'ispe')) {
@@ -108,7 +108,7 @@ function sizeInBoxes(view: DataView): Size | null {
   return largest
 }
 
-/** The duration in the box `mvhd` of films and voice messages; null where it lies at their end. */
+/** The duration in the box `mvhd` of films and voice messages; null if the box lies at their end. */
 function durationOf(head: Uint8Array, mimeType: string): number | null {
   if (!/^(video|audio)\/(mp4|quicktime|x-m4[av])$/.test(mimeType)) return null
   const view = new DataView(head.buffer, head.byteOffset, head.byteLength)

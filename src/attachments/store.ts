@@ -17,11 +17,9 @@ import type { Attachment } from '../domain/attachment.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
 import { HOUR_MS } from '../domain/time.ts'
 import { attachmentPath } from '../storage/attachment-files.ts'
-import type { Settings } from '../storage/settings.ts'
+import type { Core } from '../storage/core.ts'
 import { isDiskFull, storageFull } from '../storage/sqlite-errors.ts'
 import { inSlices } from '../system/clock.ts'
-import type { Age } from '../system/confirmed-clock.ts'
-import type { Random } from '../system/random.ts'
 import { factsOf, type FileFacts } from './file-facts.ts'
 import { IncomingFile } from './incoming-file.ts'
 
@@ -33,19 +31,11 @@ export type StoredFile = FileFacts & {
 
 export type UploadLimits = {
   readonly maxBytes: number
-  /** Length that the sender announced; null where it did not. */
+  /** Length that the sender announced; null if it did not. */
   readonly declaredBytes: number | null
-  /** Length that it has at least, where only that is known beforehand. */
+  /** Length that it has at least, if only that is known beforehand. */
   readonly leastBytes?: number | undefined
   readonly declaredType: string | null
-}
-
-type StoreTools = {
-  /** Folder of all files; made by the first one. */
-  readonly folder: string
-  readonly random: Random
-  readonly clock: { now(): number; monotonic(): number }
-  readonly settings: Pick<Settings, 'get'>
 }
 
 const MB = 1_024 ** 2
@@ -56,7 +46,9 @@ const NAME = /^[0-9a-f]{64}(?:\.[a-z]+)?$/
 const FRESH_MS = 60_000
 
 export class AttachmentStore {
-  readonly #tools: StoreTools
+  readonly #core: Core
+  /** Of all files; made by the first one. */
+  readonly #folder: string
   #used = 0
   #opened: Promise<void> | null = null
   /** Files without a place yet, whose bytes are counted as far as they are here. */
@@ -64,12 +56,13 @@ export class AttachmentStore {
   /** Times by hash at which this process stored a file, for an hour. */
   readonly #touchedAt = new Map<string, number>()
 
-  constructor(tools: StoreTools) {
-    this.#tools = tools
+  constructor(core: Core, folder: string) {
+    this.#core = core
+    this.#folder = folder
   }
 
   pathOf(sha256: string, variant?: string): string {
-    return attachmentPath(this.#tools.folder, sha256, variant)
+    return attachmentPath(this.#folder, sha256, variant)
   }
 
   /** True if the file is here with all its bytes; throws if nobody can say, as its disk cannot be read. */
@@ -78,8 +71,8 @@ export class AttachmentStore {
   }
 
   /**
-   * Stores what `stream` brings. Throws, with nothing kept, where it is empty, too long, not as long as
-   * announced, or where there is no room for it.
+   * Stores what `stream` brings. Throws, with nothing kept, if it is empty, too long, not as long as
+   * announced, or if there is no room for it.
    */
   async write(stream: AsyncIterable<Uint8Array>, limits: UploadLimits): Promise<StoredFile> {
     const { maxBytes, declaredBytes, declaredType } = limits
@@ -118,19 +111,18 @@ export class AttachmentStore {
   /** True if a file that has yet to be fetched may be kept, beside others that the store does not have yet. */
   async takes(size: number, others: number): Promise<boolean> {
     await this.#open()
-    return (
-      size <= this.#tools.settings.get('attachment_max_mb') * MB && this.#hasRoom(size + others)
-    )
+    const maxBytes = this.#core.settings.get('attachment_max_mb') * MB
+    return size <= maxBytes && this.#hasRoom(size + others)
   }
 
   /** A path for a file that is not whole yet: what is left there is gone after the next start. */
   async newPath(): Promise<string> {
-    const { folder, random } = this.#tools
+    const incoming = join(this.#folder, INCOMING)
     await this.#open()
     // Cleaners of temporary files and of empty folders delete it while the relay runs.
-    const made = await mkdir(join(folder, INCOMING), { recursive: true, mode: 0o700 })
+    const made = await mkdir(incoming, { recursive: true, mode: 0o700 })
     if (made !== undefined) await this.#count()
-    return join(folder, INCOMING, Buffer.from(random.bytes(12)).toString('hex'))
+    return join(incoming, Buffer.from(this.#core.random.bytes(12)).toString('hex'))
   }
 
   /** Puts a variant of a file beside it, with which it goes. */
@@ -150,19 +142,16 @@ export class AttachmentStore {
   }
 
   /** Deletes the files that nothing has needed for an hour. */
-  async sweep(
-    tools: { readonly isNeeded: (sha256: string) => boolean; readonly age: Pick<Age, 'ageOf'> },
-    signal: AbortSignal,
-  ): Promise<void> {
-    if (!existsSync(this.#tools.folder)) return
+  async sweep(isNeeded: (sha256: string) => boolean, signal: AbortSignal): Promise<void> {
+    const { clock } = this.#core
+    if (!existsSync(this.#folder)) return
     await this.#open()
-    for await (const path of inSlices(await this.#paths(), this.#tools.clock)) {
+    for await (const path of inSlices(await this.#paths(), clock)) {
       if (signal.aborted) return
       const found = lookAt(path)
       if (found === null) continue
-      const isOld =
-        tools.age.ageOf(found.mtimeMs) >= HOUR_MS && !this.#isFresh(hashOf(path), HOUR_MS)
-      if (isOld) this.#deleteUnlessNeeded(path, tools.isNeeded)
+      const isOld = clock.ageOf(found.mtimeMs) >= HOUR_MS && !this.#isFresh(hashOf(path), HOUR_MS)
+      if (isOld) this.#deleteUnlessNeeded(path, isNeeded)
     }
     await this.#count()
     for (const sha256 of this.#touchedAt.keys()) {
@@ -179,12 +168,12 @@ export class AttachmentStore {
 
   #isFresh(sha256: string, ms: number): boolean {
     const at = this.#touchedAt.get(sha256)
-    return at !== undefined && this.#tools.clock.monotonic() - at < ms
+    return at !== undefined && this.#core.clock.monotonic() - at < ms
   }
 
   /** Bytes of all files, as far as they are counted: the first call begins to count. */
   get usedBytes(): number {
-    if (this.#opened === null && existsSync(this.#tools.folder)) void this.#open().catch(() => {})
+    if (this.#opened === null && existsSync(this.#folder)) void this.#open().catch(() => {})
     return this.#used
   }
 
@@ -232,13 +221,14 @@ export class AttachmentStore {
 
   /** The sweep leaves a file alone for an hour from now: its row is not stored yet. */
   #touch(path: string): void {
-    const seconds = this.#tools.clock.now() / 1_000
+    const { clock } = this.#core
+    const seconds = clock.now() / 1_000
     utimesSync(path, seconds, seconds)
-    this.#touchedAt.set(basename(path), this.#tools.clock.monotonic())
+    this.#touchedAt.set(basename(path), clock.monotonic())
   }
 
   #hasRoom(bytes: number): boolean {
-    return this.#used + bytes <= this.#tools.settings.get('attachment_quota_gb') * GB
+    return this.#used + bytes <= this.#core.settings.get('attachment_quota_gb') * GB
   }
 
   #open(): Promise<void> {
@@ -251,7 +241,7 @@ export class AttachmentStore {
 
   /** Deletes what a crash left half-written, and counts the rest. */
   async #openFolder(): Promise<void> {
-    const incoming = join(this.#tools.folder, INCOMING)
+    const incoming = join(this.#folder, INCOMING)
     await rm(incoming, { recursive: true, force: true })
     await mkdir(incoming, { recursive: true, mode: 0o700 })
     await this.#count()
@@ -262,15 +252,14 @@ export class AttachmentStore {
     const before = this.#used
     let used = 0
     for (const { size } of this.#arriving) used += size
-    for await (const path of inSlices(paths, this.#tools.clock)) used += lookAt(path)?.size ?? 0
+    for await (const path of inSlices(paths, this.#core.clock)) used += lookAt(path)?.size ?? 0
     // What came or went meanwhile is counted already.
     this.#used += used - before
   }
 
   /** The paths of all files, or of one with its variants. */
   async #paths(sha256 = ''): Promise<readonly string[]> {
-    const { folder } = this.#tools
-    const from = join(folder, sha256.slice(0, 2))
+    const from = join(this.#folder, sha256.slice(0, 2))
     const entries = await readdir(from, { recursive: true, withFileTypes: true }).catch(() => [])
     return entries
       .filter((entry) => entry.isFile() && NAME.test(entry.name) && entry.name.startsWith(sha256))
@@ -293,7 +282,7 @@ function lookAt(path: string): Stats | null {
 /** Copies a file; false if it went meanwhile. */
 async function copied(from: string, to: string): Promise<boolean> {
   try {
-    // A clone where the file system can: it takes no time and no room.
+    // A clone if the file system can make one: it takes no time and no room.
     await copyFile(from, to, constants.COPYFILE_FICLONE)
     return true
   } catch (error) {

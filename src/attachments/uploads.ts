@@ -8,12 +8,9 @@ import {
   markFound,
   updateAttachment,
 } from '../storage/attachments.ts'
+import type { Core } from '../storage/core.ts'
 import type { Tx } from '../storage/database.ts'
-import type { Writer } from '../storage/writer.ts'
-import type { LogicalClock } from '../system/logical-clock.ts'
 import type { StoredFile } from './store.ts'
-
-type Tools = { readonly writer: Pick<Writer, 'write'>; readonly ids: LogicalClock }
 
 type Named = Pick<Attachment, 'filename' | 'declaredType'> & {
   readonly caller: CallerId
@@ -24,7 +21,7 @@ type Recorded = { readonly attachment: Attachment; readonly isReplay: boolean }
 
 /** Stores the row of a file that a caller brought; the same file under the same key again is the first one. */
 export function recordUpload(
-  { writer, ids }: Tools,
+  { writer, ids }: Core,
   file: StoredFile,
   named: Named,
 ): Promise<Recorded> {

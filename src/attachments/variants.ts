@@ -11,19 +11,15 @@ import type { Clock } from '../system/clock.ts'
 import { findTool, processRunner, type RunProcess } from '../system/process.ts'
 import type { AttachmentStore } from './store.ts'
 
-export type VariantTools = {
-  readonly clock: Clock
-  readonly store: AttachmentStore
-  /** In place of the executables of this machine: the path of one, or null. */
-  readonly findTool?: ((name: string) => string | null) | undefined
-}
+/** Returns the path of an executable of this machine, or null. */
+export type FindTool = (name: string) => string | null
 
 /** The bytes of an attachment in one form. */
 export type Form = {
   readonly path: string
   readonly size: number
   readonly mimeType: string
-  /** Extension of its name; null where that stays. */
+  /** Extension of its name; null if that stays. */
   readonly extension: string | null
 }
 
@@ -48,7 +44,9 @@ const FAILED_MAX = 1_000
 const FAILED_MS = 600_000
 
 export class Variants {
-  readonly #tools: VariantTools
+  readonly #clock: Clock
+  readonly #store: AttachmentStore
+  readonly #findTool: FindTool
   readonly #run: RunProcess
   readonly #paths = new Map<string, string | null>()
   readonly #making = new Map<string, Promise<void>>()
@@ -56,9 +54,11 @@ export class Variants {
   readonly #failedAt = new Map<string, number>()
   #last: Promise<unknown> = Promise.resolve()
 
-  constructor(tools: VariantTools) {
-    this.#tools = tools
-    this.#run = processRunner(tools.clock)
+  constructor(clock: Clock, store: AttachmentStore, find: FindTool = findTool) {
+    this.#clock = clock
+    this.#store = store
+    this.#findTool = find
+    this.#run = processRunner(clock)
   }
 
   /** The forms in which this machine can hand a file of this type out. */
@@ -69,15 +69,15 @@ export class Variants {
     return ['original', ...made]
   }
 
-  /** The file in a form; throws `variant_unavailable` where it cannot be made. */
+  /** The file in a form; throws `variant_unavailable` if it cannot be made. */
   async form(original: Original, variant: Made): Promise<Form> {
     const { sha256, mimeType, size } = original
     const recipe = this.#recipe(variant, mimeType)
     if (recipe === null && variant === 'compatible' && !NEEDS_CONVERSION.test(mimeType)) {
-      return { path: this.#tools.store.pathOf(sha256), size, mimeType, extension: null }
+      return { path: this.#store.pathOf(sha256), size, mimeType, extension: null }
     }
     if (recipe === null) throw unavailable(`This machine has no tool for a ${variant} of it.`)
-    const path = this.#tools.store.pathOf(sha256, variant)
+    const path = this.#store.pathOf(sha256, variant)
     if (sizeOf(path) === null) await this.#makeOnce(original, { variant, recipe })
     const made = sizeOf(path)
     if (made === null) throw unavailable('The variant was deleted just now: try again.')
@@ -91,7 +91,7 @@ export class Variants {
   #pathOf(tool: string): string | null {
     const known = this.#paths.get(tool)
     if (known !== undefined) return known
-    const path = (this.#tools.findTool ?? findTool)(tool)
+    const path = this.#findTool(tool)
     this.#paths.set(tool, path)
     return path
   }
@@ -112,7 +112,7 @@ export class Variants {
 
   #requireWorthTrying(name: string): void {
     const failedAt = this.#failedAt.get(name)
-    const now = this.#tools.clock.monotonic()
+    const now = this.#clock.monotonic()
     if (failedAt !== undefined && now - failedAt < FAILED_MS) throw unreadable()
     if (this.#making.size < WAITING_MAX) return
     throw new RelayError('variant_unavailable', 'Too many variants are being made: try again.', {
@@ -121,7 +121,7 @@ export class Variants {
   }
 
   async #make(original: Original, order: { variant: Made; recipe: Recipe }): Promise<void> {
-    const { store, clock } = this.#tools
+    const store = this.#store
     const { variant, recipe } = order
     const output = `${await store.newPath()}.${recipe.extension}`
     try {
@@ -136,7 +136,7 @@ export class Variants {
       await rm(output, { force: true })
     }
     this.#failedAt.delete(this.#failedAt.size < FAILED_MAX ? '' : firstOf(this.#failedAt))
-    this.#failedAt.set(`${original.sha256}.${variant}`, clock.monotonic())
+    this.#failedAt.set(`${original.sha256}.${variant}`, this.#clock.monotonic())
     throw unreadable()
   }
 

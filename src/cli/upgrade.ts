@@ -24,7 +24,7 @@ import { isOfBox, openDataDirectory, type DataDirectory } from '../system/data-d
 import { takeInstanceLock } from '../system/instance-lock.ts'
 import { systemLookup } from '../system/network-address.ts'
 import { VERSION } from '../system/version.ts'
-import { createDownload, createFetchText } from '../webhooks/post.ts'
+import { createDownload, createFetchText } from '../webhooks/network.ts'
 import {
   EXIT,
   NoRelayError,

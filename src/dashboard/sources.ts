@@ -26,11 +26,10 @@ export const useKinds = () => useAbout().value?.kinds ?? []
 export const useBrowsers = () => useRead('listSessions', {}, 'session')
 export const useChecks = () => useRead('listChecks', {}, 'health', 'line')
 export const useRelayState = () => useRead('getRelayState', {}, 'health', 'line', 'webhook')
-export const useHomePictures = () =>
-  useEachMinute(useRead('getHomePictures', {}, 'line', 'webhook'))
-export const useLinePictures = (id: string) =>
+export const useHomeCharts = () => useEachMinute(useRead('getHomePictures', {}, 'line', 'webhook'))
+export const useLineCharts = (id: string) =>
   useEachMinute(useRead('getLinePictures', { params: { id } }, id))
-export const useWebhookPictures = (id: string) =>
+export const useWebhookCharts = (id: string) =>
   useEachMinute(useRead('getWebhookPictures', { params: { id } }, id))
 export const useWebhookDays = () => useRead('listWebhookDays', {}, 'delivery', 'webhook')
 export const useDelivery = (id: string) => useRead('getSeenDelivery', { params: { id } }, id)

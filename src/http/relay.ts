@@ -18,7 +18,7 @@ import type { createRestoring } from '../maintenance/restoring.ts'
 import type { createReading } from '../messages/message-service.ts'
 import type { createSend } from '../messages/send.ts'
 import type { Contacts } from '../people/contacts.ts'
-import type { createPictures } from '../stats/pictures.ts'
+import type { Charts } from '../stats/charts.ts'
 import type { RecentLines } from '../system/log.ts'
 import type { Metrics } from '../system/metrics.ts'
 import type { Signal } from '../system/signal.ts'
@@ -34,6 +34,7 @@ export type Relay = {
   readonly authenticate: Authenticate
   readonly backups: ReturnType<typeof createBackups>
   readonly boxes: BoxActions
+  readonly charts: Charts
   readonly config: Config
   /** Called once this start is healthy, if an upgrade waits for that. */
   readonly confirmHealthy: (() => void) | undefined
@@ -52,7 +53,6 @@ export type Relay = {
   readonly metrics: Metrics
   /** The options of this start as they are printed: secrets are hidden. */
   readonly options: readonly OptionRow[]
-  readonly pictures: ReturnType<typeof createPictures>
   readonly reading: ReturnType<typeof createReading>
   readonly recent: RecentLines
   readonly restoring: ReturnType<typeof createRestoring>

@@ -35,7 +35,7 @@ import type { Relay } from './relay.ts'
 import { sendBindings } from './sending.ts'
 import { auditBindings, healthBindings } from './service.ts'
 import { shortcutBindings } from './shortcuts.ts'
-import { pictureBindings, statsBindings } from './stats.ts'
+import { chartBindings, statsBindings } from './stats.ts'
 import { swaggerRoutes } from './swagger.ts'
 import { inboxRoutes, webhookBindings } from './webhooks.ts'
 
@@ -76,7 +76,7 @@ export function ownersRoutes(core: Core, relay: Relay, streamsEnd: AbortSignal):
 /** For a browser that is signed in: the API, the owner's routes, and those of the page. */
 export function dashboardRoutes(core: Core, relay: Relay, streamsEnd: AbortSignal): AnyElysia {
   const { access, address, backups, config, days, health, hosts, kinds, lines } = relay
-  const { pictures, reading, restoring, webhooks } = relay
+  const { charts, reading, restoring, webhooks } = relay
   const bindings = [
     ...apiBindings(core, relay, streamsEnd),
     ...ownersBindings(core, relay),
@@ -85,7 +85,7 @@ export function dashboardRoutes(core: Core, relay: Relay, streamsEnd: AbortSigna
     ...dashboardHealthBindings({ kinds, lines, webhooks, health, days }),
     ...messageViewBindings({ reading, lines }),
     ...webhookViewBindings({ reading, webhooks }),
-    ...pictureBindings(pictures),
+    ...chartBindings(charts),
     ...qrBindings(),
     ...downloadBindings(core, backups),
     ...restoreBindings(restoring),
@@ -113,7 +113,7 @@ export function methodsAt(app: AnyElysia): (path: string) => readonly string[] {
 
 function apiBindings(core: Core, relay: Relay, streamsEnd: AbortSignal): readonly Binding[] {
   const { attachments, authenticate, config, contacts, credentials, disk, eventLog } = relay
-  const { health, hosts, kinds, life, lines, metrics, pictures, reading, send, webhooks } = relay
+  const { health, hosts, kinds, life, lines, charts, metrics, reading, send, webhooks } = relay
   return [
     ...sendBindings({ config, kinds, send }),
     ...messageBindings(reading.messages),
@@ -123,7 +123,7 @@ function apiBindings(core: Core, relay: Relay, streamsEnd: AbortSignal): readonl
     ...contactBindings(contacts),
     ...optOutBindings(reading.beside),
     ...searchBindings(reading.beside),
-    ...statsBindings(pictures),
+    ...statsBindings(charts),
     ...phoneLineBindings(lines),
     ...lineActionBindings({ lines, kinds }),
     ...eventBindings(core, { authenticate, eventLog }, streamsEnd),

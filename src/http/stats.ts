@@ -1,4 +1,4 @@
-// Figures: by day for the API, and for the pictures of the page.
+// Figures: by day for the API, and for the charts of the page.
 
 import { DASHBOARD } from '../api/operations/dashboard.ts'
 import { MESSAGES } from '../api/operations/messages.ts'
@@ -9,11 +9,11 @@ import { bind } from './bind.ts'
 import type { Relay } from './relay.ts'
 import { linesOf } from './request-context.ts'
 
-export function statsBindings({ stats }: Relay['pictures']) {
+export function statsBindings(charts: Relay['charts']) {
   return [
     bind(MESSAGES.getStats, ({ request, query: { days, time_zone } }) => {
       const zone = time_zone === undefined ? null : zoneNamed(time_zone)
-      return { data: stats(days, zone, linesOf(request)) }
+      return { data: charts.stats(days, zone, linesOf(request)) }
     }),
   ]
 }
@@ -25,10 +25,10 @@ function zoneNamed(text: string): string {
 }
 
 /** For signed-in browsers, one request for each page. */
-export function pictureBindings({ home, line, webhook }: Relay['pictures']) {
+export function chartBindings(charts: Relay['charts']) {
   return [
-    bind(DASHBOARD.getHomePictures, () => home()),
-    bind(DASHBOARD.getLinePictures, ({ params }) => line(params.id)),
-    bind(DASHBOARD.getWebhookPictures, ({ params }) => webhook(params.id)),
+    bind(DASHBOARD.getHomePictures, () => charts.home()),
+    bind(DASHBOARD.getLinePictures, ({ params }) => charts.line(params.id)),
+    bind(DASHBOARD.getWebhookPictures, ({ params }) => charts.webhook(params.id)),
   ]
 }

@@ -47,7 +47,7 @@ export function createTimetable(
 
 type SweptFiles = {
   /** Deletes the files that nothing needs any more. */
-  sweep(age: Age, signal: AbortSignal): Promise<void>
+  sweep(signal: AbortSignal): Promise<void>
 }
 
 /** Rows of a first batch, and of any. */
@@ -80,7 +80,7 @@ export function retentionJob(
     firstAfterMs: 60_000,
     async run(signal) {
       for (const purge of purges) await purgeAll(core, purge, signal)
-      await given.attachments.sweep(core.clock, signal)
+      await given.attachments.sweep(signal)
     },
   }
 }

@@ -1,14 +1,13 @@
 import { commonHome, homeOfNumber, personOf, type Handle } from '../domain/handle.ts'
 import { readPeopleProgress, savePeopleProgress, type PeopleProgress } from '../storage/about.ts'
-import type { Db } from '../storage/database.ts'
+import type { Core } from '../storage/core.ts'
 import { listLines } from '../storage/lines.ts'
 import { findTalk, optOutsAlone, talksBehind, type Talk } from '../storage/merges.ts'
 import { insertOptOut } from '../storage/opt-outs.ts'
-import type { Writer } from '../storage/writer.ts'
-import { SLICE_MS, type Clock } from '../system/clock.ts'
+import { SLICE_MS } from '../system/clock.ts'
 import type { Service } from '../system/service.ts'
 import { VERSION } from '../system/version.ts'
-import { mergeTalk, type MergeTools } from './merges.ts'
+import { mergeTalk } from './merges.ts'
 import { createPersonOn, type PersonOn } from './spellings.ts'
 
 const ROWS_MAX = 500
@@ -16,38 +15,32 @@ const MERGES_MAX = 20
 const PAUSE_MS = 100
 const LOOK_MS = 20_000
 
-type Tools = MergeTools & {
-  readonly db: Db
-  readonly writer: Pick<Writer, 'write'>
-  readonly clock: Clock
-  readonly disk: { readonly isLow: boolean }
-}
-
 /**
  * Finds the conversations whose handle is another spelling of a person's, and merges them: all of them after an
  * upgrade, or when a line has another number, and else the new ones. It works in slices beside the relay.
  */
 export class PersonFollower implements Service {
   readonly name = 'people'
-  readonly #tools: Tools
+  readonly #core: Core
+  readonly #disk: { readonly isLow: boolean }
   readonly #personOn: PersonOn
 
-  constructor(tools: Tools) {
-    this.#tools = tools
-    this.#personOn = createPersonOn(tools.db)
+  constructor(core: Core, { disk }: { readonly disk: { readonly isLow: boolean } }) {
+    this.#core = core
+    this.#disk = disk
+    this.#personOn = createPersonOn(core.db)
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const { clock, disk } = this.#tools
     while (!signal.aborted) {
-      const isBehind = !disk.isLow && (await this.#goOn())
-      await clock.sleep(isBehind ? PAUSE_MS : LOOK_MS, signal)
+      const isBehind = !this.#disk.isLow && (await this.#goOn())
+      await this.#core.clock.sleep(isBehind ? PAUSE_MS : LOOK_MS, signal)
     }
   }
 
   /** False if there is nothing more to do for now. */
   async #goOn(): Promise<boolean> {
-    const { db, writer } = this.#tools
+    const { db, writer } = this.#core
     const numbers = Object.fromEntries(listLines(db).map(({ id, number }) => [id, number]))
     const known = readPeopleProgress(db)
     const isCurrent =
@@ -59,7 +52,7 @@ export class PersonFollower implements Service {
     for (const { talk, person } of others) {
       const isDone = await writer.write((tx) => {
         const isThere = findTalk(tx, talk.lineId, talk.handle)?.seq === talk.seq
-        return !isThere || mergeTalk(this.#tools, tx, talk, person)
+        return !isThere || mergeTalk(this.#core, tx, talk, person)
       })
       // Its message settles first.
       if (!isDone) return false
@@ -71,7 +64,7 @@ export class PersonFollower implements Service {
 
   /** The next conversations, as many as fit into a slice, and those of them that are another spelling's. */
   #slice(after: number, numbers: PeopleProgress['numbers']) {
-    const { db, clock } = this.#tools
+    const { db, clock } = this.#core
     const end = clock.monotonic() + SLICE_MS
     const others: { readonly talk: Talk; readonly person: Handle }[] = []
     let [last, rows] = [after, 0]

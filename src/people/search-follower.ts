@@ -1,7 +1,5 @@
-import type { Db } from '../storage/database.ts'
+import type { Core } from '../storage/core.ts'
 import { indexNext, isIndexBehind } from '../storage/search.ts'
-import type { Writer } from '../storage/writer.ts'
-import type { Clock } from '../system/clock.ts'
 import type { Service } from '../system/service.ts'
 
 /** A batch takes 4 ms, so that no send waits longer, and 2,000 messages a second cost 4 % of the time. */
@@ -15,25 +13,20 @@ const LOOK_MS = 20_000
  */
 export class SearchFollower implements Service {
   readonly name = 'search index'
-  readonly #tools: SearchFollowerTools
+  readonly #core: Core
+  readonly #disk: { readonly isLow: boolean }
 
-  constructor(tools: SearchFollowerTools) {
-    this.#tools = tools
+  constructor(core: Core, { disk }: { readonly disk: { readonly isLow: boolean } }) {
+    this.#core = core
+    this.#disk = disk
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const { db, writer, clock, disk } = this.#tools
+    const { db, writer, clock } = this.#core
     while (!signal.aborted) {
-      const isBehind = !disk.isLow && isIndexBehind(db)
+      const isBehind = !this.#disk.isLow && isIndexBehind(db)
       if (isBehind) await writer.write((tx) => indexNext(tx, BATCH_ROWS))
       await clock.sleep(isBehind ? PAUSE_MS : LOOK_MS, signal)
     }
   }
-}
-
-type SearchFollowerTools = {
-  readonly db: Db
-  readonly writer: Pick<Writer, 'write'>
-  readonly clock: Clock
-  readonly disk: { readonly isLow: boolean }
 }

@@ -1,12 +1,12 @@
 // The log of what the relay and its lines were doing: runs, states of lines, and what waited; and the metrics.
 
-import type { Days } from '../domain/days.ts'
+import { dayOf } from '../domain/days.ts'
 import { type LineId, timestamp } from '../domain/ids.ts'
-import type { LineState } from '../domain/line.ts'
+import type { Line, LineState } from '../domain/line.ts'
 import { MINUTE_MS, QUARTER_MS } from '../domain/time.ts'
 import { recordedIfRoom } from '../storage/audit.ts'
 import { contactUsage } from '../storage/contacts.ts'
-import type { Db } from '../storage/database.ts'
+import type { Core } from '../storage/core.ts'
 import {
   attemptTotals,
   lastStateOf,
@@ -17,28 +17,16 @@ import {
   recordState,
   type StateChange,
 } from '../storage/stats.ts'
-import type { Writer } from '../storage/writer.ts'
-import type { Clock } from '../system/clock.ts'
 import type { Metrics } from '../system/metrics.ts'
 import type { Service } from '../system/service.ts'
 import { Signal } from '../system/signal.ts'
 
-type FigureTools = {
-  readonly db: Db
-  readonly clock: Clock
-  readonly days: Days
-  readonly metrics: Metrics
-  readonly lines: {
-    lines(): readonly {
-      readonly line: { readonly id: LineId; readonly dailyContactLimit: number }
-      readonly state: LineState
-    }[]
-  }
-}
-
-type Tools = FigureTools & {
-  readonly writer: Pick<Writer, 'write'>
-  readonly lines: { onChange(listener: () => void): void }
+type Lines = {
+  lines(): readonly {
+    readonly line: Pick<Line, 'id' | 'dailyContactLimit'>
+    readonly state: LineState
+  }[]
+  onChange(listener: () => void): void
 }
 
 const LOOK_MS = MINUTE_MS
@@ -50,7 +38,8 @@ const SETTLED_MS = 10_000
 
 export class Recorder implements Service {
   readonly name = 'recorder'
-  readonly #tools: Tools
+  readonly #core: Core
+  readonly #lines: Lines
   readonly #signal = new Signal()
   readonly #changes = new Map<LineId, StateChange>()
   readonly #recorded = new Map<LineId, StateChange>()
@@ -58,14 +47,18 @@ export class Recorder implements Service {
   #aliveAt = -Infinity
   #sampledAt = -Infinity
 
-  constructor(tools: Tools) {
-    this.#tools = tools
-    tools.lines.onChange(() => this.#look())
-    observeFigures(tools)
+  constructor(
+    core: Core,
+    { lines, metrics }: { readonly lines: Lines; readonly metrics: Metrics },
+  ) {
+    this.#core = core
+    this.#lines = lines
+    lines.onChange(() => this.#look())
+    observeFigures(core, lines, metrics)
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const { clock } = this.#tools
+    const { clock } = this.#core
     this.#look()
     while (!signal.aborted) {
       await this.#record(null)
@@ -75,8 +68,8 @@ export class Recorder implements Service {
   }
 
   #look(): void {
-    const at = timestamp(this.#tools.clock.now())
-    for (const { line, state } of this.#tools.lines.lines()) {
+    const at = timestamp(this.#core.clock.now())
+    for (const { line, state } of this.#lines.lines()) {
       const reason = state.status === 'online' ? null : state.reason.code
       // The end of the run says so.
       if (reason === 'stopping') continue
@@ -87,7 +80,7 @@ export class Recorder implements Service {
   }
 
   async #record(stoppedAt: number | null): Promise<void> {
-    const { clock, writer } = this.#tools
+    const { clock, writer } = this.#core
     const now = clock.now()
     const settled = this.#unrecorded().filter(({ settlesAt }) => settlesAt <= now)
     const isSampled = now - this.#sampledAt >= SAMPLE_MS
@@ -108,7 +101,7 @@ export class Recorder implements Service {
 
   #unrecorded() {
     return [...this.#changes].flatMap(([id, change]) => {
-      const last = this.#recorded.get(id) ?? lastStateOf(this.#tools.db, id)
+      const last = this.#recorded.get(id) ?? lastStateOf(this.#core.db, id)
       if (last?.reason === change.reason) return []
       const lastAt = last?.at ?? 0
       const at = timestamp(Math.max(change.at, lastAt + 1))
@@ -118,18 +111,18 @@ export class Recorder implements Service {
 
   /** Milliseconds until the next change settles, at most until the next look. */
   #waitMs(): number {
-    const now = this.#tools.clock.now()
+    const now = this.#core.clock.now()
     const waits = this.#unrecorded().map(({ settlesAt }) => Math.max(settlesAt - now, 0))
     return Math.min(LOOK_MS, ...waits)
   }
 }
 
-// Figures for Prometheus, from the same rows as those of the API and the pictures.
+// Figures for Prometheus, from the same rows as the API and the charts.
 
 const OUTCOMES = ['sent', 'received', 'failed'] as const
 
 /** Counters begin with the quarter hour of the start. */
-function observeFigures({ db, clock, days, metrics, lines }: FigureTools): void {
+function observeFigures({ db, clock, settings }: Core, lines: Lines, metrics: Metrics): void {
   const since = Math.floor(clock.now() / QUARTER_MS) * QUARTER_MS
   metrics.onCollect(() => {
     for (const counts of messageCounts(db, since, Number.MAX_SAFE_INTEGER)) {
@@ -154,8 +147,9 @@ function observeFigures({ db, clock, days, metrics, lines }: FigureTools): void 
       const taken = 'Duration of attempts that a webhook took.'
       metrics.buckets('hookline_webhook_delivery_seconds', taken, { upTo, sum }, { webhook })
     }
+    const today = dayOf(clock.now(), settings.get('time_zone'))
     for (const { line, state } of lines.lines()) {
-      const { reserved, spent } = contactUsage(db, line.id, days.of(clock.now()))
+      const { reserved, spent } = contactUsage(db, line.id, today)
       const gauge = (name: string, help: string, value: number) =>
         metrics.set(`hookline_line_${name}`, help, value, { line: line.id })
       gauge('up', 'Whether a line is online.', state.status === 'online' ? 1 : 0)

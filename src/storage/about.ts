@@ -4,10 +4,10 @@ import { eq } from 'drizzle-orm'
 
 import { RELAY_ITSELF } from '../domain/audit.ts'
 import type { ClockMemory } from '../system/confirmed-clock.ts'
-import { recordedIfRoom, type Audit } from './audit.ts'
+import { recordedIfRoom } from './audit.ts'
+import type { Core } from './core.ts'
 import type { Db, Tx } from './database.ts'
 import { about } from './schema.ts'
-import type { Writer } from './writer.ts'
 
 const CLOCK = 'clock'
 const SERVED_BY = 'served_by'
@@ -44,15 +44,15 @@ export function savePeopleProgress(tx: Tx, progress: PeopleProgress): void {
  * taken back before it served anybody leaves no trace.
  */
 export function recordVersion(
-  tools: { readonly writer: Pick<Writer, 'write'>; readonly audit: Pick<Audit, 'record'> },
+  { writer, audit }: Pick<Core, 'writer' | 'audit'>,
   version: string,
 ): Promise<void> {
-  const recording = tools.writer.write((tx) => {
+  const recording = writer.write((tx) => {
     const before = readAbout(tx, SERVED_BY)
     if (before === version) return
     writeAbout(tx, SERVED_BY, version)
     if (before === null) return
-    tools.audit.record(tx, RELAY_ITSELF, {
+    audit.record(tx, RELAY_ITSELF, {
       action: 'relay.upgraded',
       about: { kind: 'relay', id: null },
       before: { version: before },

@@ -29,7 +29,7 @@ export type Data = {
   readonly directory: DataDirectory
   /** Seals the secrets of webhooks. */
   readonly secretKey: Uint8Array
-  /** Present where a database that existed was migrated, now or before a crash, and not checked yet. */
+  /** Present if a database that existed was migrated, now or before a crash, and not checked yet. */
   readonly migration?: UncheckedMigration | undefined
   close(): void
 }
@@ -57,20 +57,14 @@ type Place = {
   readonly dataDir: string
   readonly host: string
   readonly port: number
-  /** Null where the relay serves HTTP. */
+  /** Null if the relay serves HTTP. */
   readonly tlsCert?: string | null
-}
-type Tools = {
-  readonly clock: Clock
-  readonly random: Random
-  readonly log: Log
-  readonly version: string
 }
 
 /** Less than this is free on a disk that counts as full whatever SQLite calls its error. */
 const FREE_BYTES_LEAST = 1024 * 1024
 
-/** Throws a NotYetError where the database of before is not there: its disk may be, in a while. */
+/** Throws a NotYetError if the database of before is not there: its disk may be, in a while. */
 export function requireDatabase(directory: DataDirectory): void {
   const { path, database } = directory
   const isThere = () => (statSync(database, { throwIfNoEntry: false })?.size ?? 0) > 0
@@ -84,7 +78,7 @@ export function requireDatabase(directory: DataDirectory): void {
   )
 }
 
-/** The error to throw for `error`, which a start met: a NotYetError where the disk is full, and words for damage. */
+/** The error to throw for `error`, which a start met: a NotYetError if the disk is full, and words for damage. */
 export function startFailure(directory: DataDirectory, error: unknown): unknown {
   const { path } = directory
   const hasRoom = () => freeBytes(path) >= FREE_BYTES_LEAST
@@ -107,15 +101,26 @@ export function addressOf({ host, port, tlsCert = null }: Omit<Place, 'dataDir'>
 }
 
 /** Takes the data directory for this process, and migrates what lies in it. */
-export function openData(place: Place, tools: Tools): Data {
+export function openData(
+  place: Place,
+  outer: {
+    readonly clock: Clock
+    readonly random: Random
+    readonly log: Log
+    readonly version: string
+  },
+): Data {
   try {
-    return takeData(place, tools)
+    return takeData(place, outer)
   } catch (error) {
     throw startFailure(dataDirectoryAt(place.dataDir), error)
   }
 }
 
-function takeData(place: Place, { clock, random, log, version }: Tools): Data {
+function takeData(
+  place: Place,
+  { clock, random, log, version }: Parameters<typeof openData>[1],
+): Data {
   const directory = openDataDirectory(place.dataDir)
   refuseBox(directory)
   const holder = { since: clock.now(), task: 'relay', address: addressOf(place) }
@@ -134,7 +139,7 @@ function takeData(place: Place, { clock, random, log, version }: Tools): Data {
     if (migratedFrom !== null) {
       log.info('database migrated', { from_schema: migratedFrom, backup: backupPath })
     }
-    const secretKey = prepare(directory, db, { clock, random })
+    const secretKey = prepare(directory, db, clock, random)
     const close = () => {
       try {
         closeDatabase(db)
@@ -149,12 +154,8 @@ function takeData(place: Place, { clock, random, log, version }: Tools): Data {
   }
 }
 
-/** The steps after the database is open; closes it where one of them fails. */
-function prepare(
-  directory: DataDirectory,
-  db: Db,
-  { clock, random }: Pick<Tools, 'clock' | 'random'>,
-): Uint8Array {
+/** The steps after the database is open; closes it if one of them fails. */
+function prepare(directory: DataDirectory, db: Db, clock: Clock, random: Random): Uint8Array {
   try {
     const key = secretKeyOf(directory.secretKey, db, random)
     db.guard.watch(new OpenFiles(directory), clock)

@@ -1,4 +1,4 @@
-// Figures, written with what they count and read for the API and the pictures. See `stats-schema.ts`.
+// Figures, written with what they count and read for the API and the charts. See `stats-schema.ts`.
 
 import type { Day } from '../domain/days.ts'
 import type { LineId, Timestamp, WebhookId } from '../domain/ids.ts'

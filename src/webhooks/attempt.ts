@@ -3,27 +3,14 @@
 import { timestamp, type Timestamp } from '../domain/ids.ts'
 import { HOUR_MS, SECOND_MS } from '../domain/time.ts'
 import type { Attempt } from '../domain/webhook.ts'
-import type { Db } from '../storage/database.ts'
+import type { Core } from '../storage/core.ts'
 import type { DeliveryRecord, DueDelivery } from '../storage/delivery-queue.ts'
 import { readEvent } from '../storage/events.ts'
-import type { ConfirmedClock } from '../system/confirmed-clock.ts'
-import type { Log } from '../system/log.ts'
 import type { Metrics } from '../system/metrics.ts'
-import type { Random } from '../system/random.ts'
+import { VERSION } from '../system/version.ts'
 import { withLinks, type DownloadUrl } from './payload.ts'
 import type { Post, PostResult } from './post.ts'
 import { signedHeaders, signingSecrets, type SigningSecret } from './signature.ts'
-
-export type AttemptTools = {
-  readonly db: Db
-  readonly clock: ConfirmedClock
-  readonly random: Random
-  readonly log: Log
-  readonly post: Post
-  readonly scheduleMs: readonly number[]
-  readonly userAgent: string
-  readonly downloadUrl: DownloadUrl
-}
 
 /** A delivery to attempt now. */
 export type DueAttempt = {
@@ -45,7 +32,7 @@ export type AttemptResult = {
   readonly startedAt: Timestamp
   readonly durationMs: number
   readonly answer: Exclude<PostResult, { readonly result: 'unreachable' | 'aborted' }>
-  /** Until the next attempt; null where there is none, or where the time stays as it is. */
+  /** Until the next attempt; null if there is none, or if the time stays as it is. */
   readonly delayMs: number | null
 }
 
@@ -57,43 +44,57 @@ type Receiver = {
   readonly secrets: readonly SigningSecret[]
 }
 
-/** Signs the event with the time of this attempt, posts it, and plans the next attempt. */
-export async function attemptDelivery(
-  tools: AttemptTools,
-  receiver: Receiver,
-  attempt: DueAttempt,
-  signal: AbortSignal,
-): Promise<AttemptResult | 'unreachable' | 'aborted'> {
-  const { clock, random, scheduleMs } = tools
-  const startedAt = timestamp(clock.now())
-  const startedMonotonic = clock.monotonic()
-  const answer = await postSigned(tools, receiver, attempt, signal)
-  if (answer.result === 'unreachable' || answer.result === 'aborted') return answer.result
-  const durationMs = Math.round(clock.monotonic() - startedMonotonic)
-  const made = { attempt, startedAt, durationMs, answer }
-  return { ...made, delayMs: delayAfter(made, scheduleMs, random.chance()) }
-}
+export type AttemptDelivery = ReturnType<typeof createAttempts>
 
-async function postSigned(
-  { db, clock, log, post, userAgent, downloadUrl }: AttemptTools,
-  { url, hasLinks, isPublicOnly, secrets }: Receiver,
-  { delivery }: DueAttempt,
-  signal: AbortSignal,
-): Promise<PostResult> {
-  try {
-    const event = readEvent(db, delivery.eventSeq)
-    const keys = signingSecrets(secrets, clock)
-    // Excluded by the foreign keys of the database and by the queue; nothing goes out unsigned.
-    if (event === null || keys.length === 0) throw new Error('The event or the secret is gone.')
-    // Receivers compare it with their own clocks.
-    const { id, createdAt } = event
-    const body = hasLinks ? withLinks(event.body, createdAt, downloadUrl) : event.body
-    const signed = { id, body, timestamp: Math.floor(clock.wall() / 1_000) }
-    const headers = { ...signedHeaders(signed, keys), 'user-agent': userAgent }
-    return await post({ url, headers, body, ...(isPublicOnly && { isPublicOnly }) }, signal)
-  } catch (error) {
-    log.error('a webhook attempt broke off', { error })
-    return { result: 'failed', error: 'network_error', isPrivateTarget: true }
+const USER_AGENT = { 'user-agent': `Hookline/${VERSION}` }
+
+export function createAttempts(
+  { db, clock, random, log }: Core,
+  given: {
+    readonly post: Post
+    readonly metrics: Metrics
+    readonly scheduleMs: readonly number[]
+    readonly downloadUrl: DownloadUrl
+  },
+) {
+  const { post, metrics, scheduleMs, downloadUrl } = given
+  const postSigned = async (
+    { url, hasLinks, isPublicOnly, secrets }: Receiver,
+    { eventSeq }: DueDelivery,
+    signal: AbortSignal,
+  ): Promise<PostResult> => {
+    try {
+      const event = readEvent(db, eventSeq)
+      const keys = signingSecrets(secrets, clock)
+      // Excluded by the foreign keys of the database and by the queue; nothing goes out unsigned.
+      if (event === null || keys.length === 0) throw new Error('The event or the secret is gone.')
+      const { id, createdAt } = event
+      const body = hasLinks ? withLinks(event.body, createdAt, downloadUrl) : event.body
+      // Receivers compare it with their own clocks.
+      const signed = { id, body, timestamp: Math.floor(clock.wall() / 1_000) }
+      const headers = { ...signedHeaders(signed, keys), ...USER_AGENT }
+      return await post({ url, headers, body, ...(isPublicOnly && { isPublicOnly }) }, signal)
+    } catch (error) {
+      log.error('a webhook attempt broke off', { error })
+      return { result: 'failed', error: 'network_error', isPrivateTarget: true }
+    }
+  }
+  /** Signs the event with the time of this attempt, posts it, and plans the next attempt. */
+  return async (
+    receiver: Receiver,
+    attempt: DueAttempt,
+    signal: AbortSignal,
+  ): Promise<AttemptResult | 'unreachable' | 'aborted'> => {
+    const startedAt = timestamp(clock.now())
+    const startedMonotonic = clock.monotonic()
+    const answer = await postSigned(receiver, attempt.delivery, signal)
+    // This machine itself was cut off, which is no attempt of the delivery.
+    if (answer.result === 'unreachable') observe(metrics, answer.result, null)
+    if (answer.result === 'unreachable' || answer.result === 'aborted') return answer.result
+    const durationMs = Math.round(clock.monotonic() - startedMonotonic)
+    observe(metrics, isSuccess({ answer }) ? 'succeeded' : 'failed', durationMs)
+    const made = { attempt, startedAt, durationMs, answer }
+    return { ...made, delayMs: delayAfter(made, scheduleMs, random.chance()) }
   }
 }
 
@@ -112,16 +113,21 @@ function isOfSchedule({ delivery, trigger }: DueAttempt, startedAt: number): boo
   return trigger === 'scheduled' || delivery.nextAttemptAt <= startedAt
 }
 
-/** Milliseconds that the delivery waits after this attempt, should it have failed. */
+const JITTER_MAX = 0.2
+
+/**
+ * Milliseconds that the delivery waits after this attempt if it failed: 0 to 20 % longer than the schedule says, and
+ * at least as long as the receiver asks. Null if there is no further attempt. `chance` is in [0, 1).
+ */
 function delayAfter(
   made: Omit<AttemptResult, 'delayMs'>,
   scheduleMs: readonly number[],
   chance: number,
 ): number | null {
   if (!isOfSchedule(made.attempt, made.startedAt)) return null
-  const number = made.attempt.delivery.scheduledCount + 1
-  const delayMs = delayAfterAttempt(number, scheduleMs, chance)
-  return delayMs === null ? null : Math.max(delayMs, askedMsOf(made) ?? 0)
+  const delayMs = scheduleMs[made.attempt.delivery.scheduledCount]
+  if (delayMs === undefined) return null
+  return Math.max(Math.round(delayMs * (1 + JITTER_MAX * chance)), askedMsOf(made) ?? 0)
 }
 
 /** The attempt as it is stored, with the state of its delivery after it. */
@@ -156,36 +162,15 @@ function statusAfter(isSuccess: boolean, isOver: boolean): DeliveryRecord['statu
   return isOver ? 'exhausted' : 'pending'
 }
 
-export function observeAttempt(metrics: Metrics, result: AttemptResult): void {
-  countAttempt(metrics, isSuccess(result) ? 'succeeded' : 'failed')
-  metrics.observe(
-    'hookline_webhook_attempt_seconds',
-    'How long attempts to deliver to webhooks took.',
-    result.durationMs / 1_000,
-  )
-}
-
-/** `unreachable`: the box itself was cut off, which is no attempt of the delivery. */
-export function countAttempt(
+function observe(
   metrics: Metrics,
   outcome: 'succeeded' | 'failed' | 'unreachable',
+  durationMs: number | null,
 ): void {
   metrics.count('hookline_webhook_attempts_total', 'Attempts to deliver to webhooks.', { outcome })
-}
-
-const JITTER_MAX = 0.2
-
-/**
- * Milliseconds to wait after the attempt with this number (1 is the first), 0 to 20 % longer than the
- * schedule says; null when there is no further attempt. `chance` is in [0, 1).
- */
-function delayAfterAttempt(
-  number: number,
-  scheduleMs: readonly number[],
-  chance: number,
-): number | null {
-  const delayMs = scheduleMs[number - 1]
-  return delayMs === undefined ? null : Math.round(delayMs * (1 + JITTER_MAX * chance))
+  if (durationMs === null) return
+  const help = 'How long attempts to deliver to webhooks took.'
+  metrics.observe('hookline_webhook_attempt_seconds', help, durationMs / 1_000)
 }
 
 const ASKED_MS_MAX = 24 * HOUR_MS

@@ -7,6 +7,7 @@ import type { Attempt, Delivery, DeliveryWithAttempts } from '../api/webhooks.ts
 import { isOpen, later } from '../domain/breaker.ts'
 import { RelayError } from '../domain/errors.ts'
 import { parseId, timestamp, type DeliveryId, type EventId } from '../domain/ids.ts'
+import type { Core } from '../storage/core.ts'
 import type { Db } from '../storage/database.ts'
 import {
   findDelivery,
@@ -22,35 +23,30 @@ import { pendingDeliveries } from '../storage/delivery-queue.ts'
 import { insertEvent, personOfEvent, readEventOf } from '../storage/events.ts'
 import { handleAsked } from '../storage/handles.ts'
 import { nameOf } from '../storage/people.ts'
-import { findWebhook } from '../storage/webhooks.ts'
-import type { Writer } from '../storage/writer.ts'
-import type { Clock } from '../system/clock.ts'
+import { findWebhook, type StoredWebhook } from '../storage/webhooks.ts'
 import { isoTime, isoTimeOrNull } from '../system/iso-time.ts'
-import type { LogicalClock } from '../system/logical-clock.ts'
 import { withLinks, type DownloadUrl } from './payload.ts'
+import type { DeliverySignals } from './publish.ts'
 import { samplePayload } from './sample.ts'
-import type { DeliverySignals } from './signals.ts'
 import { requireActive, webhookById } from './subscriptions.ts'
-
-export type RedeliveryTools = {
-  readonly db: Db
-  readonly writer: Writer
-  readonly ids: LogicalClock
-  readonly clock: Clock
-  readonly deliverySignals: DeliverySignals
-  readonly downloadUrl: DownloadUrl
-  readonly scheduleMs: readonly number[]
-}
 
 /** `messageId` as a caller wrote it. */
 type ListFilter = Omit<DeliveryChoice, 'messageId'> & { readonly messageId?: string | undefined }
 
-export function createRedelivery(tools: RedeliveryTools) {
-  const { db } = tools
+export function createRedelivery(
+  core: Core,
+  given: {
+    readonly signals: DeliverySignals
+    readonly scheduleMs: readonly number[]
+    readonly downloadUrl: DownloadUrl
+  },
+) {
+  const { db } = core
+  const { signals, scheduleMs, downloadUrl } = given
   return {
     /** A sample of the webhook's first event, tried at once whatever the state of its breaker. */
-    sendTest: (webhookId: string) => sendTest(tools, webhookId),
-    redeliver: (id: string) => redeliver(tools, id),
+    sendTest: (webhookId: string) => sendTest(core, signals, webhookId),
+    redeliver: (id: string) => redeliver(core, signals, id),
     listDeliveries(id: string, filter: ListFilter, page: PageRequest): Page<Delivery> {
       const webhook = webhookById(db, id)
       const messageId =
@@ -74,38 +70,46 @@ export function createRedelivery(tools: RedeliveryTools) {
     /** The person of a delivery, and the attempts of its schedule. */
     describe(id: string): DeliveryFacts {
       const { eventId, scheduledCount } = deliveryById(db, id)
-      const schedule = { made: scheduledCount, of: tools.scheduleMs.length + 1 }
+      const schedule = { made: scheduledCount, of: scheduleMs.length + 1 }
       const found = personOfEvent(db, eventId)
       if (found === null) return { person: null, schedule }
       const { handle, groupName, isGroup } = found
       const name = groupName ?? (handle && nameOf(db, handle))
       return { person: { handle, name, is_group: isGroup === 1 }, schedule }
     },
-    receiver(id: string): Pick<WebhookDay, 'waiting' | 'failing_since' | 'next_probe_at'> {
-      const { id: webhookId, breaker, isActive } = webhookById(db, id)
-      const { failingSince, probeAt, restUntil } = breaker
-      const isProbed = isActive && isOpen(breaker)
-      return {
-        waiting: pendingDeliveries(db, webhookId).count,
-        failing_since: isoTimeOrNull(failingSince),
-        next_probe_at: isProbed ? isoTime(later(restUntil, probeAt) ?? timestamp(0)) : null,
-      }
-    },
-    /** The body that each attempt sends; null where its event is no longer kept. */
+    receiver: (id: string) => receiver(db, webhookById(db, id)),
+    /** The body that each attempt sends; null if its event is no longer kept. */
     getSentBody(id: string): string | null {
       const { eventId, webhookId } = deliveryById(db, id)
       const event = readEventOf(db, eventId)
       if (event === null || findWebhook(db, webhookId)?.attachmentLinks !== true)
         return event?.body ?? null
-      return withLinks(event.body, event.createdAt, tools.downloadUrl)
+      return withLinks(event.body, event.createdAt, downloadUrl)
     },
+  }
+}
+
+function receiver(
+  db: Db,
+  { id, breaker, isActive }: StoredWebhook,
+): Pick<WebhookDay, 'waiting' | 'failing_since' | 'next_probe_at'> {
+  const { failingSince, probeAt, restUntil } = breaker
+  const isProbed = isActive && isOpen(breaker)
+  return {
+    waiting: pendingDeliveries(db, id).count,
+    failing_since: isoTimeOrNull(failingSince),
+    next_probe_at: isProbed ? isoTime(later(restUntil, probeAt) ?? timestamp(0)) : null,
   }
 }
 
 /** Beside the delivery of the API. */
 type DeliveryFacts = Pick<SeenDelivery, 'person' | 'schedule'>
-async function sendTest(tools: RedeliveryTools, webhookId: string): Promise<Delivery> {
-  const { writer, ids, clock, deliverySignals } = tools
+
+async function sendTest(
+  { writer, ids, clock }: Core,
+  signals: DeliverySignals,
+  webhookId: string,
+): Promise<Delivery> {
   return writer.write((tx) => {
     const webhook = webhookById(tx, webhookId)
     requireActive(webhook)
@@ -133,20 +137,21 @@ async function sendTest(tools: RedeliveryTools, webhookId: string): Promise<Deli
       replayedAt: null,
       createdAt,
     })
-    deliverySignals.requested(webhook.id)
-    writer.afterCommit(() => deliverySignals.signal.notify())
+    signals.note('requested', webhook.id)
     return deliveryResource(deliveryById(tx, id))
   })
 }
 
-async function redeliver(tools: RedeliveryTools, text: string): Promise<Delivery> {
-  const { writer, clock, deliverySignals } = tools
+async function redeliver(
+  { writer, clock }: Core,
+  signals: DeliverySignals,
+  text: string,
+): Promise<Delivery> {
   return writer.write((tx) => {
     const { id, webhookId } = deliveryById(tx, text)
     requireActive(webhookById(tx, webhookId))
     requestDelivery(tx, id, timestamp(clock.now()))
-    deliverySignals.requested(webhookId)
-    writer.afterCommit(() => deliverySignals.signal.notify())
+    signals.note('requested', webhookId)
     return deliveryResource(deliveryById(tx, id))
   })
 }
@@ -176,7 +181,7 @@ function deliveryResource(delivery: StoredDelivery): Delivery {
   }
 }
 
-/** `showsPrivate`: the viewer may see answers of receivers on the own network. */
+/** `showsPrivate`: the viewer may see answers of receivers on the relay's own network. */
 function attemptResource(attempt: StoredAttempt, showsPrivate: boolean): Attempt {
   const isHidden = attempt.isPrivateTarget && !showsPrivate
   return {

@@ -1,6 +1,7 @@
 import { RelayError, invalidRequest } from '../domain/errors.ts'
 import { parseId } from '../domain/ids.ts'
 import { LATEST, OLDEST } from '../domain/webhook.ts'
+import type { Core } from '../storage/core.ts'
 import type { Db } from '../storage/database.ts'
 import {
   eventAt,
@@ -15,10 +16,9 @@ import { findMessage } from '../storage/messages.ts'
 import { EVENTS_KEPT_MS } from '../storage/retention.ts'
 import { firstSeqSince } from '../storage/seq-by-time.ts'
 import { nextTurn } from '../system/clock.ts'
-import type { ConfirmedClock } from '../system/confirmed-clock.ts'
 import { Signal } from '../system/signal.ts'
 import { payloadOf } from './payload.ts'
-import type { DeliverySignals, EventReaders } from './signals.ts'
+import type { DeliverySignals } from './publish.ts'
 
 /** An event with the JSON text that webhooks get. */
 export type LoggedEvent = Pick<StoredEvent, 'id' | 'name' | 'createdAt'> & { readonly body: string }
@@ -42,12 +42,6 @@ export type EventReading = {
   readonly silenceMs: number
 }
 
-type Tools = {
-  readonly db: Db
-  readonly clock: ConfirmedClock
-  readonly deliverySignals: DeliverySignals
-}
-
 /**
  * Every event in the order of its commit, for any number of readers, each at its own pace. Nothing is kept in
  * memory for a reader but its position. Seqs have no gaps and are never used again, as the newest event is never
@@ -55,17 +49,17 @@ type Tools = {
  */
 export class EventLog {
   readonly #db: Db
-  readonly #clock: ConfirmedClock
-  readonly #readers: EventReaders
+  readonly #clock: Core['clock']
+  readonly #signals: DeliverySignals
 
-  constructor({ db, clock, deliverySignals }: Tools) {
+  constructor({ db, clock }: Core, { signals }: { readonly signals: DeliverySignals }) {
     this.#db = db
     this.#clock = clock
-    this.#readers = deliverySignals.readers
+    this.#signals = signals
   }
 
   /**
-   * The position behind the event `after`, or that of `latest` or `oldest`. Throws `events_gone` where events
+   * The position behind the event `after`, or that of `latest` or `oldest`. Throws `events_gone` if events
    * behind it may be deleted, as they are after 30 days.
    */
   positionOf(after: string): Position {
@@ -96,7 +90,7 @@ export class EventLog {
     signal: AbortSignal,
   ): AsyncGenerator<EventBatch, undefined> {
     const wake = new Signal()
-    const unwatch = this.#readers.watch(wake)
+    const unwatch = this.#signals.watch(wake)
     let position = after
     let silentAt = this.#clock.monotonic() + silenceMs
     try {
@@ -136,7 +130,7 @@ type Found = {
   readonly isEnd: boolean
 }
 
-/** The JSON text that webhooks get; null where it was never written and its message is deleted. */
+/** The JSON text that webhooks get; null if it was never written and its message is deleted. */
 export function bodyOf(db: Db, { body, name, messageId }: StoredEvent): string | null {
   if (body !== null || messageId === null) return body
   const message = findMessage(db, messageId)

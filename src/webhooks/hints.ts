@@ -3,7 +3,7 @@
 import type { DeliveryHint } from '../api/dashboard.ts'
 import type { PostError } from './post.ts'
 
-/** The outcome of an attempt: a status, or the code of an error where there was no answer. */
+/** The outcome of an attempt: a status, or the code of an error if there was no answer. */
 type Outcome = { readonly status_code: number | null; readonly error: string | null }
 
 const ERRORS: Readonly<Record<PostError, DeliveryHint>> = {

@@ -3,47 +3,24 @@ import type { Finding } from '../domain/finding.ts'
 import type { Timestamp, WebhookId } from '../domain/ids.ts'
 import { IN_FLIGHT_MAX } from '../domain/slots.ts'
 import { WEBHOOKS_MAX, type DisabledReason } from '../domain/webhook.ts'
+import type { Core } from '../storage/core.ts'
 import type { Tx } from '../storage/database.ts'
 import {
   clampDeliveries,
   isPending,
   moveDeliveriesBack,
-  pendingDeliveries,
   recordAttempt,
   releaseDeliveries,
 } from '../storage/delivery-queue.ts'
 import { findWebhook, listWebhooks, saveBreaker, updateWebhook } from '../storage/webhooks.ts'
-import type { Writer } from '../storage/writer.ts'
 import type { Clock } from '../system/clock.ts'
-import type { LogicalClock } from '../system/logical-clock.ts'
-import type { Metrics } from '../system/metrics.ts'
 import type { Seal } from '../system/seal.ts'
 import type { Service } from '../system/service.ts'
-import {
-  attemptDelivery,
-  countAttempt,
-  observeAttempt,
-  recordOf,
-  type AttemptResult,
-  type AttemptTools,
-  type DueAttempt,
-} from './attempt.ts'
+import { recordOf, type AttemptDelivery, type AttemptResult, type DueAttempt } from './attempt.ts'
 import { findingsOf } from './findings.ts'
-import type { Subscribers } from './publish.ts'
+import type { DeliverySignals, Subscribers } from './publish.ts'
 import { WebhookQueue, type ReceiverChange } from './queue.ts'
-import type { DeliverySignals } from './signals.ts'
 import { openSecrets } from './signature.ts'
-
-export type DeliveryTools = AttemptTools & {
-  readonly writer: Writer
-  readonly ids: LogicalClock
-  readonly seal: Seal
-  readonly deliverySignals: DeliverySignals
-  readonly subscribers: Subscribers
-  readonly metrics: Metrics
-  /** False while the disk is too full to write down what happened. */
-  readonly canDeliver: () => boolean
-}
 
 const UNRECORDED_MAX = 256
 const RECORD_AGAIN_MS = 1_000
@@ -57,11 +34,15 @@ const NOT_RUNNING = AbortSignal.abort()
  */
 export class DeliveryLoop implements Service {
   readonly name = 'deliveries'
-  readonly #tools: DeliveryTools
+  readonly #core: Core
+  readonly #attempt: AttemptDelivery
+  readonly #signals: DeliverySignals
+  /** Too full to write down what happened: nothing begins. */
+  readonly #disk: { readonly isLow: boolean }
+  readonly #queues: WebhookQueues
   readonly #running = new Set<Promise<void>>()
   /** Attempts that are not on disk yet. */
   readonly #recording = new Set<Promise<void>>()
-  #queues: WebhookQueues
   #ending = new AbortController()
   /** Aborted while the loop does not run. */
   #signal = NOT_RUNNING
@@ -70,15 +51,23 @@ export class DeliveryLoop implements Service {
   /** Attempts in flight to receivers that are not proven. */
   #unproven = 0
 
-  constructor(tools: DeliveryTools) {
-    this.#tools = tools
-    this.#queues = new WebhookQueues(tools)
-    tools.metrics.onCollect(() => observeBacklog(tools))
+  constructor(
+    core: Core,
+    given: {
+      readonly queues: WebhookQueues
+      readonly attempt: AttemptDelivery
+      readonly signals: DeliverySignals
+      readonly disk: { readonly isLow: boolean }
+    },
+  ) {
+    this.#core = core
+    this.#queues = given.queues
+    this.#attempt = given.attempt
+    this.#signals = given.signals
+    this.#disk = given.disk
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const { clock, deliverySignals } = this.#tools
-    this.#queues = new WebhookQueues(this.#tools)
     this.#waiting.clear()
     this.#ending = new AbortController()
     this.#signal = signal
@@ -89,7 +78,7 @@ export class DeliveryLoop implements Service {
         await this.#queues.takeSignals()
         for (const queue of this.#queues.all()) this.#waiting.add(queue)
         this.#begin()
-        await deliverySignals.signal.wait(clock, this.#waitMs(), signal)
+        await this.#signals.signal.wait(this.#core.clock, this.#waitMs(), signal)
       }
     } finally {
       this.#signal = NOT_RUNNING
@@ -97,25 +86,11 @@ export class DeliveryLoop implements Service {
     }
   }
 
-  findings(): readonly Finding[] {
-    const all = listWebhooks(this.#tools.db, WEBHOOKS_MAX, null)
-    return findingsOf(all, (id) => this.isUnreachable(id))
-  }
-
-  isUnreachable(id: WebhookId): boolean {
-    return this.#queues.of(id)?.isUnreachable === true
-  }
-
-  /** Deliveries of a webhook whose requests are out, or not recorded yet, by their seq. */
-  inFlight(id: WebhookId): ReadonlySet<number> {
-    return this.#queues.of(id)?.pending.busy ?? new Set()
-  }
-
-  /** Attempts in flight get ten seconds; those that were made are written. */
+  /** Attempts in flight get ten seconds to finish; finished ones are written. */
   async #close(): Promise<void> {
     const all = Promise.allSettled(this.#running)
     const timer = new AbortController()
-    await Promise.race([all, this.#tools.clock.sleep(LAST_ATTEMPTS_MS, timer.signal)])
+    await Promise.race([all, this.#core.clock.sleep(LAST_ATTEMPTS_MS, timer.signal)])
     timer.abort()
     this.#ending.abort()
     await all
@@ -124,7 +99,7 @@ export class DeliveryLoop implements Service {
 
   #waitMs(): number {
     const waitMs = this.#queues.waitMs()
-    return this.#tools.canDeliver() ? waitMs : Math.min(Math.max(waitMs, 1_000), HELD_UP_MS)
+    return this.#disk.isLow ? Math.min(Math.max(waitMs, 1_000), HELD_UP_MS) : waitMs
   }
 
   /** Fills the slots, one for each queue in rotation, so that a long queue is no advantage. */
@@ -132,7 +107,7 @@ export class DeliveryLoop implements Service {
     for (const queue of this.#waiting) {
       if (!this.#hasRoom()) return
       const taken = { all: this.#running.size, unproven: this.#unproven }
-      const answer = queue.mayBegin(taken, this.#tools.clock.now())
+      const answer = queue.mayBegin(taken, this.#core.clock.now())
       if (answer === 'wait') continue
       this.#waiting.delete(queue)
       // Back to the end, where this loop meets it again.
@@ -143,12 +118,12 @@ export class DeliveryLoop implements Service {
   #hasRoom(): boolean {
     const isFull = this.#running.size >= IN_FLIGHT_MAX || this.#recording.size >= UNRECORDED_MAX
     // A webhook that was just paused, moved or deleted must be read before anything goes out.
-    const isBlind = this.#tools.deliverySignals.hasChanged
-    return !isFull && !isBlind && !this.#signal.aborted && this.#tools.canDeliver()
+    const isBlind = this.#signals.hasChanged
+    return !isFull && !isBlind && !this.#signal.aborted && !this.#disk.isLow
   }
 
   #beginOne(queue: WebhookQueue): boolean {
-    const { clock } = this.#tools
+    const { clock } = this.#core
     const unproven = queue.standing === 'proven' ? 0 : 1
     const attempt = queue.next(clock.now(), clock.monotonic())
     if (attempt === null) return false
@@ -164,10 +139,8 @@ export class DeliveryLoop implements Service {
   }
 
   async #deliver(queue: WebhookQueue, attempt: DueAttempt): Promise<void> {
-    const { clock, metrics, deliverySignals } = this.#tools
-    const result = await attemptDelivery(this.#tools, queue.receiver, attempt, this.#ending.signal)
+    const result = await this.#attempt(queue.receiver, attempt, this.#ending.signal)
     if (typeof result !== 'string') {
-      observeAttempt(metrics, result)
       const recording: Promise<void> = this.#record(queue, result).finally(() =>
         this.#recording.delete(recording),
       )
@@ -175,14 +148,13 @@ export class DeliveryLoop implements Service {
     }
     queue.end(attempt)
     if (result !== 'unreachable') return
-    countAttempt(metrics, 'unreachable')
-    queue.markUnreachable(attempt, clock.monotonic())
-    deliverySignals.signal.notify()
+    queue.markUnreachable(attempt, this.#core.clock.monotonic())
+    this.#signals.signal.notify()
   }
 
   /** Writes an attempt until it is on disk: without it the same event would go out again. */
   async #record(queue: WebhookQueue, result: AttemptResult): Promise<void> {
-    const { clock, writer, log, deliverySignals } = this.#tools
+    const { clock, writer, log } = this.#core
     const change = queue.learn(result, clock)
     if (change !== null) this.#log(queue, change)
     for (;;) {
@@ -191,7 +163,7 @@ export class DeliveryLoop implements Service {
         queue.pending.settle(result.attempt.delivery, nextAttemptAt)
         if (change?.isReleased === true) queue.released()
         if (change !== null || nextAttemptAt !== null || this.#waiting.size > 0) {
-          deliverySignals.signal.notify()
+          this.#signals.signal.notify()
         }
         return
       } catch (error) {
@@ -209,7 +181,7 @@ export class DeliveryLoop implements Service {
     queue: WebhookQueue,
     { result, change }: { readonly result: AttemptResult; readonly change: ReceiverChange | null },
   ): Timestamp | null {
-    const now = this.#tools.clock.now()
+    const now = this.#core.clock.now()
     const { seq, nextAttemptAt } = result.attempt.delivery
     const record = recordOf(result, { now, isGivenUp: () => !isPending(tx, seq) })
     recordAttempt(tx, queue.webhook.seq, record)
@@ -223,7 +195,7 @@ export class DeliveryLoop implements Service {
 
   /** Once when a receiver goes away, once when it is back. */
   #log(queue: WebhookQueue, { breaker, disable, isOpened, isReleased }: ReceiverChange): void {
-    const { log } = this.#tools
+    const { log } = this.#core
     const webhook = queue.id
     if (isOpened) log.warn('a webhook fails', { webhook, since: breaker.failingSince })
     if (isReleased) log.info('a webhook answers again', { webhook })
@@ -240,17 +212,30 @@ const WAIT_MS_MAX = 29 * 3_600_000
 const STEP_MS_MIN = 2_000
 
 /** The queues of all webhooks, kept in step with the database by signals. */
-class WebhookQueues {
-  readonly #tools: DeliveryTools
+export class WebhookQueues {
+  readonly #core: Core
+  readonly #seal: Seal
+  readonly #signals: DeliverySignals
+  readonly #subscribers: Subscribers
   readonly #queues = new Map<WebhookId, WebhookQueue>()
   /** The same as a list, which each delivery goes through. */
   #all: readonly WebhookQueue[] = []
   #lookedAt = 0
   #drift: number
 
-  constructor(tools: DeliveryTools) {
-    this.#tools = tools
-    this.#drift = driftOf(tools.clock)
+  constructor(
+    core: Core,
+    given: {
+      readonly seal: Seal
+      readonly signals: DeliverySignals
+      readonly subscribers: Subscribers
+    },
+  ) {
+    this.#core = core
+    this.#seal = given.seal
+    this.#signals = given.signals
+    this.#subscribers = given.subscribers
+    this.#drift = driftOf(core.clock)
   }
 
   /** Newest first: the owner who just made a webhook waits for its first delivery. */
@@ -258,13 +243,24 @@ class WebhookQueues {
     return this.#all
   }
 
-  of(id: WebhookId): WebhookQueue | undefined {
-    return this.#queues.get(id)
+  /** True if this machine has no way to the receiver of the webhook. */
+  isUnreachable(id: WebhookId): boolean {
+    return this.#queues.get(id)?.isUnreachable === true
+  }
+
+  /** Deliveries of a webhook whose requests are out, or not recorded yet, by their seq. */
+  inFlight(id: WebhookId): ReadonlySet<number> {
+    return this.#queues.get(id)?.pending.busy ?? new Set()
+  }
+
+  findings(): readonly Finding[] {
+    const all = listWebhooks(this.#core.db, WEBHOOKS_MAX, null)
+    return findingsOf(all, (id) => this.isUnreachable(id))
   }
 
   /** A wall clock that steps back takes all times along, or they would be hours away. */
   async followClock(): Promise<void> {
-    const { clock, writer, log } = this.#tools
+    const { clock, writer, log } = this.#core
     const drift = driftOf(clock)
     const backMs = this.#drift - drift
     if (backMs < STEP_MS_MIN) {
@@ -283,33 +279,36 @@ class WebhookQueues {
     log.warn('the clock stepped back and deliveries followed it', { ms: Math.round(backMs) })
   }
 
+  /** Reads every webhook as if there had been none. */
   async readAll(): Promise<void> {
-    const { db, deliverySignals } = this.#tools
-    deliverySignals.take('changed')
-    await this.#read(listWebhooks(db, WEBHOOKS_MAX, null).map(({ id }) => id))
+    this.#queues.clear()
+    this.#all = []
+    this.#lookedAt = 0
+    this.#drift = driftOf(this.#core.clock)
+    this.#signals.take('changed')
+    await this.#read(listWebhooks(this.#core.db, WEBHOOKS_MAX, null).map(({ id }) => id))
   }
 
   async takeSignals(): Promise<void> {
-    const { clock, deliverySignals } = this.#tools
-    const changed = deliverySignals.take('changed')
+    const { clock } = this.#core
+    const changed = this.#signals.take('changed')
     if (changed.size > 0) await this.#read([...changed])
-    for (const id of deliverySignals.take('due')) this.#queues.get(id)?.pending.lookForDue()
-    for (const id of deliverySignals.take('requested')) {
-      this.#queues.get(id)?.pending.lookForRequested()
+    for (const what of ['due', 'requested'] as const) {
+      for (const id of this.#signals.take(what)) this.#queues.get(id)?.pending.lookFor(what)
     }
     // A second look at everything, in case something was overlooked.
     if (clock.monotonic() - this.#lookedAt < LOOK_MS) return
     this.#lookedAt = clock.monotonic()
-    for (const queue of this.#queues.values()) queue.pending.lookForDue()
+    for (const queue of this.#queues.values()) queue.pending.lookFor('due')
   }
 
   /**
-   * Milliseconds until a queue may have something to begin. At most a minute where something waits,
+   * Milliseconds until a queue may have something to begin. At most a minute if something waits,
    * because a clock that steps forward is seen only when one looks.
    */
   waitMs(): number {
-    const now = this.#tools.clock.now()
-    const monotonic = this.#tools.clock.monotonic()
+    const now = this.#core.clock.now()
+    const monotonic = this.#core.clock.monotonic()
     let least = LOOK_IDLE_MS
     for (const queue of this.#queues.values()) {
       const waitMs = queue.waitMs(now, monotonic)
@@ -324,13 +323,12 @@ class WebhookQueues {
     webhook: WebhookVersion,
     { breaker, disable }: { readonly breaker: Breaker; readonly disable: DisabledReason | null },
   ): void {
-    const { ids } = this.#tools
-    saveBreaker(tx, webhook, breaker, disable && { reason: disable, at: ids.now() })
-    if (disable !== null) this.#noteChange(webhook.id)
+    saveBreaker(tx, webhook, breaker, disable && { reason: disable, at: this.#core.ids.now() })
+    if (disable !== null) this.#subscribers.changed(webhook.id)
   }
 
   async #read(ids: readonly WebhookId[]): Promise<void> {
-    const { clock, writer } = this.#tools
+    const { clock, writer } = this.#core
     const added = ids.filter((id) => !this.#queues.has(id))
     const latest = clock.now() + WAIT_MS_MAX
     if (added.length > 0) {
@@ -344,7 +342,7 @@ class WebhookQueues {
 
   /** Takes a webhook as it is at this moment; it may have been deleted since it was signalled. */
   async #load(id: WebhookId): Promise<void> {
-    const { db, clock, seal, writer, log } = this.#tools
+    const { db, clock, writer, log } = this.#core
     const webhook = findWebhook(db, id)
     const known = this.#queues.get(id)
     if (webhook === null) {
@@ -353,7 +351,7 @@ class WebhookQueues {
       return
     }
     const queue = known ?? new WebhookQueue(db, webhook)
-    const secrets = openSecrets(db, seal, id)
+    const secrets = openSecrets(db, this.#seal, id)
     queue.load(webhook, secrets ?? [], clock.now())
     this.#queues.set(id, queue)
     if (secrets !== null && webhook.disabledReason === 'secret_unreadable') await this.#switchOn(id)
@@ -366,35 +364,16 @@ class WebhookQueues {
 
   /** The key that opens its secret is back: what was held goes out. */
   async #switchOn(id: WebhookId): Promise<void> {
-    const { writer, ids, log } = this.#tools
+    const { writer, ids, log } = this.#core
     await writer.write((tx) => {
       updateWebhook(tx, id, { isActive: true, disabledReason: null, updatedAt: ids.now() })
-      this.#noteChange(id)
+      this.#subscribers.changed(id)
     })
     log.info('the secret of a webhook opens again', { webhook: id })
-  }
-
-  #noteChange(id: WebhookId): void {
-    const { writer, subscribers, deliverySignals } = this.#tools
-    subscribers.invalidate()
-    deliverySignals.changed(id)
-    writer.afterCommit(() => deliverySignals.signal.notify())
   }
 }
 
 /** Milliseconds that the wall clock is ahead of the monotonic one. */
 function driftOf(clock: Clock): number {
   return clock.now() - clock.monotonic()
-}
-
-function observeBacklog({ db, clock, metrics }: DeliveryTools): void {
-  const backlogs = listWebhooks(db, WEBHOOKS_MAX, null).map(({ id }) => pendingDeliveries(db, id))
-  const pending = backlogs.reduce((sum, { count }) => sum + count, 0)
-  const oldest = Math.min(...backlogs.map(({ oldest }) => oldest ?? clock.now()), clock.now())
-  metrics.set('hookline_webhook_deliveries_pending', 'Deliveries that wait to arrive.', pending)
-  metrics.set(
-    'hookline_webhook_oldest_pending_seconds',
-    'How long the oldest pending delivery has waited.',
-    (clock.now() - oldest) / 1_000,
-  )
 }

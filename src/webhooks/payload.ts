@@ -66,7 +66,7 @@ const STEPS: readonly EventName[] = [
 ]
 
 /**
- * True where the payload can be made from the message at any time. A failure may be disproved later, while
+ * True if the payload can be made from the message at any time. A failure may be disproved later, while
  * a service or a text that changed since is nearer to the truth.
  */
 export function staysTrue(name: EventName): boolean {
@@ -196,7 +196,7 @@ function groupFields({ conversationId, chatGuid, name, participants }: PlacedGro
   return { id: conversationId, chat_guid: chatGuid, name, participant_count }
 }
 
-/** The flags of a step, whatever happened since; those of other events are the message's own. */
+/** The flags of a step, whatever happened since. Other events have the flags of their message. */
 function flagsOf(name: EventName, message: Payload): Flags {
   return (
     FLAGS[name.replace('group_', '')] ?? {

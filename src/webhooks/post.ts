@@ -1,12 +1,12 @@
-// The one place where the relay calls out over HTTP: posts of webhooks, calls of a monitor, and downloads. A name is resolved once, every address of it is
-// checked, and the checked address is the one that is connected to, so that a name that changes its
-// address in between leads nowhere.
+// The one place where the relay calls out over HTTP: posts of webhooks, calls of a monitor, and downloads. A name is
+// resolved once, every address of it is checked, and the checked address is the one that is connected to, so that a
+// name that changes its address in between leads nowhere.
 
 import { RelayError } from '../domain/errors.ts'
-import { deadline, NEVER, whenAborted, type Clock } from '../system/clock.ts'
+import { deadline, whenAborted, withTimeout, type Clock } from '../system/clock.ts'
+import { parseHttpDate } from '../system/iso-time.ts'
 import { memoize } from '../system/memoize.ts'
 import { firstToConnect, type Lookup } from '../system/network-address.ts'
-import { excerptOf, retryAfterOf } from './answer.ts'
 import { checkAddress, parseTarget, publicOnly, type Target, type TargetRules } from './targets.ts'
 
 export type PostRequest = {
@@ -32,7 +32,7 @@ export type PostResult =
   | {
       readonly result: 'answered'
       readonly statusCode: number
-      /** At most the first 1 KiB of the answer; null where it is empty. */
+      /** At most the first 1 KiB of the answer; null if it is empty. */
       readonly excerpt: string | null
       readonly retryAfterSeconds: number | null
       readonly isPrivateTarget: boolean
@@ -41,7 +41,7 @@ export type PostResult =
   /** `signal` aborted first: the receiver may have it or not. */
   | { readonly result: 'aborted' }
 
-type Failure =
+export type Failure =
   | { readonly result: 'failed'; readonly error: PostError; readonly isPrivateTarget: boolean }
   /** The box itself is cut off: no fault of the receiver. */
   | { readonly result: 'unreachable' }
@@ -49,10 +49,11 @@ type Failure =
 /** Posts once, and never rejects; `signal` ends it early. */
 export type Post = (request: PostRequest, signal: AbortSignal) => Promise<PostResult>
 
-/** The same by GET, over a connection of its own. */
+/** The same by GET, over a new connection each time. */
 export type Get = (request: Omit<PostRequest, 'body'>, signal: AbortSignal) => Promise<PostResult>
 
-export type PostTools = {
+/** The network as the relay calls out to it. */
+export type Network = {
   readonly clock: Clock
   readonly lookup: Lookup
   readonly rules: TargetRules
@@ -67,12 +68,8 @@ const TARGETS_MAX = 1_000
 
 /** The address of a host that was called last. */
 type Place = { readonly address: string; readonly hasAnswered: boolean }
-type Places = Map<string, Place>
-type Caller = PostTools & { readonly places: Places }
-
-/** For a whole download, with its redirects, unless its caller says otherwise. */
-const DOWNLOAD_MS_MAX = 20_000
-const REDIRECTS_MAX = 5
+export type Places = Map<string, Place>
+type Caller = Network & { readonly places: Places }
 
 type Init = Pick<RequestInit, 'method' | 'body' | 'keepalive'> & Pick<PostRequest, 'headers'>
 type Call = Pick<PostRequest, 'url' | 'isPublicOnly'> & { readonly init: Init }
@@ -86,19 +83,19 @@ type Exchange<T> = {
   readonly read: (response: Response, address: Address) => Promise<T>
 }
 
-export function createPost(tools: PostTools): Post {
-  const callOut = createCallOut(tools)
+export function createPost(network: Network): Post {
+  const callOut = createCallOut(network)
   return ({ url, isPublicOnly, ...request }, signal) =>
     callOut({ url, isPublicOnly, init: { method: 'POST', ...request } }, signal)
 }
 
-export function createGet(tools: PostTools): Get {
-  const callOut = createCallOut(tools)
+export function createGet(network: Network): Get {
+  const callOut = createCallOut(network)
   // Calls are rare: a connection that was kept for the next one may be dead by then.
   return ({ url, headers }, signal) => callOut({ url, init: { headers, keepalive: false } }, signal)
 }
 
-function createCallOut(tools: PostTools) {
+function createCallOut(network: Network) {
   const places: Places = new Map()
   // Every attempt of a webhook goes to the same url.
   const targetOf = memoize(TARGETS_MAX, parseTarget)
@@ -107,12 +104,12 @@ function createCallOut(tools: PostTools) {
     isPrivate,
   })
   return async (call: Call, signal: AbortSignal): Promise<PostResult> => {
-    const limit = deadline(tools.clock, POST_MS_MAX, signal)
+    const limit = deadline(network.clock, POST_MS_MAX, signal)
     try {
       const order = { init: call.init, target: targetOf(call.url), read }
-      const allowed = { ...withinPolicy(tools, call.isPublicOnly), places }
+      const allowed = { ...withinPolicy(network, call.isPublicOnly), places }
       const result = await exchange<Arrived>(allowed, order, limit.signal)
-      if ('response' in result) return await answered(tools.clock, result)
+      if ('response' in result) return await answered(network.clock, result)
       return signal.aborted ? { result: 'aborted' } : result
     } finally {
       limit.clear()
@@ -120,127 +117,35 @@ function createCallOut(tools: PostTools) {
   }
 }
 
-function withinPolicy(tools: PostTools, isPublicOnly = false): PostTools {
-  return isPublicOnly ? { ...tools, rules: publicOnly(tools.rules) } : tools
+export function withinPolicy(network: Network, isPublicOnly = false): Network {
+  return isPublicOnly ? { ...network, rules: publicOnly(network.rules) } : network
 }
 
-/** Reads a file at an address; a sentence says why there was nothing to read. */
-export type Download = <T>(
-  url: string,
-  read: (response: Response) => Promise<T>,
-  isPublicOnly?: boolean,
-) => Promise<{ readonly value: T } | { readonly why: string }>
-
-/** Follows redirects, each judged by the rules like the first address; a RelayError of `read` is thrown. */
-export function createDownload(tools: PostTools, limitMs = DOWNLOAD_MS_MAX): Download {
-  const places: Places = new Map()
-  return async <T>(
-    url: string,
-    read: (response: Response) => Promise<T>,
-    isPublicOnly?: boolean,
-  ) => {
-    const limit = deadline(tools.clock, limitMs, NEVER)
-    const init = { headers: {}, keepalive: false }
-    let next = url
-    try {
-      for (let redirects = 0; redirects <= REDIRECTS_MAX; redirects += 1) {
-        const order = {
-          init,
-          target: parseTarget(next),
-          read: (it: Response) => followed(it, read),
-        }
-        const found = await exchange<Followed<T>>(
-          { ...withinPolicy(tools, isPublicOnly), places },
-          order,
-          limit.signal,
-        )
-        if (!('to' in found)) return 'result' in found ? { why: sentenceOf(found, limitMs) } : found
-        if (!URL.canParse(found.to, next)) return { why: 'It redirects to no address.' }
-        next = new URL(found.to, next).href
-      }
-      return { why: `It redirects more than ${REDIRECTS_MAX} times.` }
-    } finally {
-      limit.clear()
-    }
-  }
-}
-
-const TEXT_BYTES_MAX = 65_536
-
-/** Text at an address, through `download`; throws with the reason where there is none. */
-export function createFetchText(download: Download): (url: string) => Promise<string> {
-  return async (url) => {
-    const found = await download(url, async (response) => {
-      const chunks: Uint8Array[] = []
-      for await (const chunk of response.body ?? []) {
-        chunks.push(chunk)
-        if (Buffer.concat(chunks).length > TEXT_BYTES_MAX) throw new Error(`${url} is too long.`)
-      }
-      return Buffer.concat(chunks).toString()
-    })
-    if ('why' in found) throw new Error(`${url} cannot be read. ${found.why}`)
-    return found.value
-  }
-}
-
-type Followed<T> = { readonly to: string } | { readonly value: T } | { readonly why: string }
-
-async function followed<T>(
-  response: Response,
-  read: (response: Response) => Promise<T>,
-): Promise<Followed<T>> {
-  const to = response.headers.get('location')
-  const isRedirect = [301, 302, 303, 307, 308].includes(response.status) && to !== null
-  const encoding = response.headers.get('content-encoding') ?? 'identity'
-  if (response.status === 200 && encoding === 'identity') return { value: await read(response) }
-  await response.body?.cancel()
-  if (isRedirect) return { to }
-  if (response.status === 200) return { why: `It answers in the encoding ${encoding}.` }
-  return { why: `It answers ${response.status}.` }
-}
-
-function sentenceOf(failure: Failure, limitMs: number): string {
-  if (failure.result === 'unreachable') return 'The relay has no network.'
-  if (failure.error === 'timeout') return `It took more than ${limitMs / 1_000} seconds.`
-  return SENTENCES[failure.error]
-}
-
-const SENTENCES: Readonly<Record<Exclude<PostError, 'timeout'>, string>> = {
-  connection_refused: 'Its host refuses the connection.',
-  connection_reset: 'Its host closed the connection.',
-  host_unreachable: 'Its host cannot be reached.',
-  tls_error: 'Its certificate is not valid.',
-  dns_error: 'Its host has no address.',
-  forbidden_target: 'Its address is none that the relay may call.',
-  invalid_url: 'It is no http or https URL.',
-  network_error: 'The connection failed.',
-}
-
-async function exchange<T>(
-  tools: Caller,
+export async function exchange<T>(
+  network: Caller,
   order: Exchange<T>,
   signal: AbortSignal,
 ): Promise<T | Failure> {
   const { target } = order
   if (typeof target === 'string') return failed('invalid_url', false)
-  const { lookup, rules, places } = tools
+  const { lookup, rules, places } = network
   const found = await addressesOf(lookup, target, signal)
   if ('result' in found) return found
   const last = places.get(target.url.host)
   const addresses = inTurn(allowedOf(rules, found, target), last).slice(0, ADDRESSES_MAX)
   // Calls without keepalive are rare: what answered the last one may be gone.
   const known = order.init.keepalive !== false && last?.hasAnswered ? last.address : null
-  const address = await addressFor(tools, { addresses, target, known }, signal)
+  const address = await addressFor(network, { addresses, target, known }, signal)
   if ('result' in address) return address
-  const result = await callTo(tools, { ...order, target, address }, signal)
+  const result = await callTo(network, { ...order, target, address }, signal)
   if (places.size >= TARGETS_MAX) places.clear()
   places.set(target.url.host, { address: address.address, hasAnswered: 'value' in result })
   if ('value' in result) return result.value
   const mayGoOn = known !== null && addresses.length > 1 && isUnconnected(result.failure)
-  return mayGoOn ? exchange(tools, order, signal) : result.failure
+  return mayGoOn ? exchange(network, order, signal) : result.failure
 }
 
-/** One that answered last begins, and one that did not comes after all others. */
+/** The address that was called last comes first if it answered, and last if it did not. */
 function inTurn(addresses: readonly Address[], last: Place | undefined): readonly Address[] {
   const called = addresses.filter(({ address }) => address === last?.address)
   const others = addresses.filter((address) => !called.includes(address))
@@ -256,7 +161,7 @@ type Choice = {
 
 /** The address to send to, while nothing has been sent to any; the failure that says most if there is none. */
 async function addressFor(
-  { clock, platform }: PostTools,
+  { clock, platform }: Network,
   { addresses, target: { port }, known }: Choice,
   signal: AbortSignal,
 ): Promise<Address | Failure> {
@@ -284,7 +189,7 @@ function allowedOf(rules: TargetRules, addresses: readonly string[], target: Tar
   })
 }
 
-/** The addresses of a name, or the failure where there are none. */
+/** The addresses of a name, or the failure if there are none. */
 async function addressesOf(
   lookup: Lookup,
   { address, hostname }: Target,
@@ -301,7 +206,7 @@ async function addressesOf(
 }
 
 async function callTo<T>(
-  { platform, rules }: PostTools,
+  { platform, rules }: Network,
   call: Exchange<T> & { readonly target: Target; readonly address: Address },
   signal: AbortSignal,
 ): Promise<{ readonly value: T } | { readonly failure: Failure }> {
@@ -372,7 +277,7 @@ function failureOf(thrown: unknown, isPrivate: boolean, platform: string): Failu
   return isForbiddenByMac ? { result: 'unreachable' } : failed(error, isPrivate)
 }
 
-/** True where no connection came about, so that another address of the same name may be tried. */
+/** True if no connection came about, so that another address of the same name may be tried. */
 function isUnconnected(result: Failure): boolean {
   if (result.result === 'unreachable') return true
   return result.error === 'connection_refused' || result.error === 'host_unreachable'
@@ -380,4 +285,43 @@ function isUnconnected(result: Failure): boolean {
 
 function failed(error: PostError, isPrivateTarget: boolean): Failure {
   return { result: 'failed', error, isPrivateTarget }
+}
+
+const EXCERPT_BYTES = 1_024
+/** The status is the answer: its text is waited for no longer than this. */
+const EXCERPT_MS_MAX = 1_000
+const UTF8 = new TextDecoder()
+
+/**
+ * The start of the answer, as text. It is counted here, because a receiver may claim five bytes in
+ * `Content-Length` and send chunks without end.
+ */
+async function excerptOf(clock: Clock, { body }: Response): Promise<string | null> {
+  if (body === null) return null
+  const reader = body.getReader()
+  const chunks: Uint8Array[] = []
+  let length = 0
+  const reading = async () => {
+    while (length < EXCERPT_BYTES) {
+      const { done, value } = await reader.read()
+      if (done) return true
+      chunks.push(value)
+      length += value.length
+    }
+    return false
+  }
+  const isWhole = await withTimeout(clock, EXCERPT_MS_MAX, reading(), false)
+  if (!isWhole) reader.cancel().catch(() => {})
+  if (length === 0) return null
+  return UTF8.decode(Buffer.concat(chunks).subarray(0, EXCERPT_BYTES)).replaceAll('\0', '\uFFFD')
+}
+
+/** `Retry-After` in seconds; a date is counted from the receiver's own `Date` header if it has one. */
+function retryAfterOf(headers: Headers, now: number): number | null {
+  const text = headers.get('retry-after')?.trim() ?? ''
+  if (text === '') return null
+  if (/^[0-9]{1,9}$/.test(text)) return Number(text)
+  const at = parseHttpDate(text)
+  const from = parseHttpDate(headers.get('date') ?? '') ?? now
+  return at === null ? null : Math.max(0, Math.ceil((at - from) / 1_000))
 }

@@ -12,15 +12,15 @@ import type { Message } from '../domain/message.ts'
 import type { OptOut } from '../domain/opt-out.ts'
 import { includesLine } from '../domain/routing.ts'
 import { WEBHOOKS_MAX, eventInGroup, type EventName, type Webhook } from '../domain/webhook.ts'
-import type { Db, Tx } from '../storage/database.ts'
+import type { Core } from '../storage/core.ts'
+import type { Tx } from '../storage/database.ts'
 import { insertDelivery } from '../storage/deliveries.ts'
 import { insertEvent, type NewEvent } from '../storage/events.ts'
 import { partsOf, type PlacedGroup } from '../storage/message-parts.ts'
 import { listWebhooks } from '../storage/webhooks.ts'
 import type { Writer } from '../storage/writer.ts'
-import type { Clock } from '../system/clock.ts'
 import { sha256 } from '../system/hash.ts'
-import type { LogicalClock } from '../system/logical-clock.ts'
+import type { Signal } from '../system/signal.ts'
 import {
   groupUpdate,
   optOutChange,
@@ -32,7 +32,6 @@ import {
   type OptOutEvent,
   type UnplacedReaction,
 } from './payload.ts'
-import type { DeliverySignals } from './signals.ts'
 
 /**
  * Writes an event down and queues it for every webhook that wants it, in the transaction of the change
@@ -58,17 +57,11 @@ export type PublishUnplaced = {
   readonly optOut: (tx: Tx, name: OptOutEvent, optOut: OptOut, cause: OptOutCause) => void
 }
 
-export type PublishTools = {
-  readonly writer: Pick<Writer, 'afterCommit'>
-  readonly ids: LogicalClock
-  readonly clock: Clock
-  readonly subscribers: Subscribers
-  readonly deliverySignals: DeliverySignals
-}
-
-export function createPublish(tools: PublishTools): Publish & PublishUnplaced {
-  const { writer, ids, clock, subscribers, deliverySignals } = tools
-  const { readers } = deliverySignals
+export function createPublish(
+  { ids, clock }: Core,
+  given: { readonly subscribers: Subscribers; readonly signals: DeliverySignals },
+): Publish & PublishUnplaced {
+  const { subscribers, signals } = given
   const queue = (
     tx: Tx,
     { lineId, ...event }: Omit<NewEvent, 'createdAt'> & { readonly lineId: LineId | null },
@@ -77,18 +70,16 @@ export function createPublish(tools: PublishTools): Publish & PublishUnplaced {
     const { name, conversationId } = event
     const eventSeq = insertEvent(tx, { ...event, createdAt })
     if (eventSeq === null) return
-    if (readers.count > 0) writer.afterCommit(() => readers.notify())
-
+    signals.noteEvent()
     const webhookIds = subscribers.of(name, lineId)
-    // By the clock, not by the stamp: a stamp may be ahead of a clock that stepped back.
+    // By the clock, not by `ids`, whose time may be ahead of a clock that stepped back.
     const nextAttemptAt = timestamp(clock.now())
     for (const webhookId of webhookIds) {
       const id = ids.id('dlv')
       const delivery = { id, webhookId, eventSeq, event: name, conversationId, createdAt }
       insertDelivery(tx, { ...delivery, nextAttemptAt, requestedAt: null, replayedAt: null })
-      deliverySignals.due(webhookId)
+      signals.note('due', webhookId)
     }
-    if (webhookIds.length > 0) writer.afterCommit(() => deliverySignals.signal.notify())
   }
   const publish: Publish = (tx, direct, message, change) => {
     const name = message.isGroup ? eventInGroup(direct) : direct
@@ -135,7 +126,7 @@ type Unplaced = {
 
 /**
  * The same forever, also after a restore: made of the time inside the message's id, the message, the kind
- * and the change where a message may have many, and of nothing that happened since.
+ * and the change if a message may have many, and of nothing that happened since.
  */
 export function eventIdOf(name: EventName, messageId: MessageId, changeGuid?: string): EventId {
   const change = changeGuid === undefined ? '' : ` ${changeGuid}`
@@ -146,11 +137,13 @@ type Subscriber = Pick<Webhook, 'id' | 'lineIds'>
 
 /** The webhooks of each event, kept in memory because every message asks for them. */
 export class Subscribers {
-  readonly #db: Db
+  readonly #core: Core
+  readonly #signals: DeliverySignals
   #byEvent: Map<EventName, Subscriber[]> | null = null
 
-  constructor(db: Db) {
-    this.#db = db
+  constructor(core: Core, signals: DeliverySignals) {
+    this.#core = core
+    this.#signals = signals
   }
 
   /**
@@ -165,19 +158,81 @@ export class Subscribers {
     return wanting.filter(isOf).map(({ id }) => id)
   }
 
-  /** Call it in the transaction that changes a webhook, and again once that has settled. */
-  invalidate(): void {
+  /** A write that changes webhooks: `work` calls `changed` for each of them. */
+  async change<T>(work: (tx: Tx) => T extends PromiseLike<unknown> ? never : T): Promise<T> {
+    try {
+      return await this.#core.writer.write<T>(work)
+    } finally {
+      // Subscribers read inside a commit that failed in the end must not stay.
+      this.#byEvent = null
+      this.#signals.signal.notify()
+    }
+  }
+
+  /** Called in the transaction that changes a webhook: all webhooks are read again, and the loop reads this one. */
+  changed(id: WebhookId): void {
     this.#byEvent = null
+    this.#signals.note('changed', id)
   }
 
   #read(): Map<EventName, Subscriber[]> {
     const byEvent = new Map<EventName, Subscriber[]>()
-    for (const webhook of listWebhooks(this.#db, WEBHOOKS_MAX, null).toReversed()) {
+    for (const webhook of listWebhooks(this.#core.db, WEBHOOKS_MAX, null).toReversed()) {
       if (!webhook.isActive && webhook.disabledReason === null) continue
       for (const event of webhook.events) {
         byEvent.set(event, [...(byEvent.get(event) ?? []), webhook])
       }
     }
     return byEvent
+  }
+}
+
+/**
+ * Webhooks that the delivery loop must look at. They are noted inside a transaction, whose commit wakes the loop to
+ * take them; a note of a transaction that was undone costs one look that finds nothing.
+ */
+export class DeliverySignals {
+  readonly #writer: Writer
+  /** Wakes the delivery loop. */
+  readonly signal: Signal
+  /** Wake the readers of the event log. */
+  readonly #readers = new Set<Signal>()
+  readonly #noted = {
+    due: new Set<WebhookId>(),
+    requested: new Set<WebhookId>(),
+    changed: new Set<WebhookId>(),
+  }
+
+  constructor({ writer }: Core, signal: Signal) {
+    this.#writer = writer
+    this.signal = signal
+  }
+
+  /** `requested`: a caller wants a delivery to this webhook to be tried at once. */
+  note(what: 'due' | 'requested' | 'changed', id: WebhookId): void {
+    this.#noted[what].add(id)
+    this.#writer.afterCommit(() => this.signal.notify())
+  }
+
+  /** The commit of the event wakes the readers of the event log. */
+  noteEvent(): void {
+    if (this.#readers.size === 0) return
+    this.#writer.afterCommit(() => this.#readers.forEach((reader) => reader.notify()))
+  }
+
+  /** Wakes a reader after each commit with events, until the returned function is called. */
+  watch(reader: Signal): () => void {
+    this.#readers.add(reader)
+    return () => this.#readers.delete(reader)
+  }
+
+  get hasChanged(): boolean {
+    return this.#noted.changed.size > 0
+  }
+
+  take(what: 'due' | 'requested' | 'changed'): ReadonlySet<WebhookId> {
+    const noted = this.#noted[what]
+    if (noted.size > 0) this.#noted[what] = new Set()
+    return noted
   }
 }

@@ -8,7 +8,7 @@ import {
   wasAway,
   type Breaker,
 } from '../domain/breaker.ts'
-import { timestamp, type Timestamp, type WebhookId } from '../domain/ids.ts'
+import { timestamp, type ConversationId, type Timestamp, type WebhookId } from '../domain/ids.ts'
 import {
   afterAttempt,
   FIRST_SLOTS,
@@ -19,12 +19,18 @@ import {
 } from '../domain/slots.ts'
 import type { DisabledReason } from '../domain/webhook.ts'
 import type { Db } from '../storage/database.ts'
-import type { DueDelivery } from '../storage/delivery-queue.ts'
+import {
+  dueDeliveries,
+  nextDueDelivery,
+  nextPendingDelivery,
+  requestedDeliveries,
+  untriedDelivery,
+  type DueDelivery,
+} from '../storage/delivery-queue.ts'
 import type { StoredWebhook } from '../storage/webhooks.ts'
 import type { Clock } from '../system/clock.ts'
 import type { Age } from '../system/confirmed-clock.ts'
 import { askedMsOf, isSuccess, type AttemptResult, type DueAttempt } from './attempt.ts'
-import { PendingDeliveries } from './pending.ts'
 import type { SigningSecret } from './signature.ts'
 
 /** Changes of a webhook by an attempt that must be written. */
@@ -84,7 +90,7 @@ export class WebhookQueue {
     return this.#unreachableUntil !== null
   }
 
-  /** Takes the webhook as it is stored now; the breaker only where the webhook was changed. */
+  /** Takes the webhook as it is stored now; its breaker only if the webhook was changed. */
   load(webhook: StoredWebhook, secrets: readonly SigningSecret[], now: number): void {
     const isChanged = webhook.updatedAt !== this.#webhook.updatedAt
     this.#breaker = clamped(isChanged ? webhook.breaker : this.#breaker, now)
@@ -104,7 +110,7 @@ export class WebhookQueue {
     this.pending.readAgain()
   }
 
-  /** `wait` where other webhooks hold the slots that it needs. */
+  /** `wait` if other webhooks hold the slots that it needs. */
   mayBegin(taken: Taken, now: number): 'yes' | 'wait' | 'no' {
     const answer = mayBegin(this.#inFlight, this.#slots, this.standing, taken)
     if (answer !== 'wait') return answer
@@ -157,7 +163,7 @@ export class WebhookQueue {
     this.pending.readAgain()
   }
 
-  /** Milliseconds until there may be something to begin, or null where only a signal can bring it. */
+  /** Milliseconds until there may be something to begin, or null if only a signal can bring it. */
   waitMs(now: number, monotonic: number): number | null {
     if (!this.#webhook.isActive) return null
     const { restUntil, probeAt } = this.#breaker
@@ -217,7 +223,7 @@ export class WebhookQueue {
     return this.#breaker.failuresInRow === 0 ? this.pending.takeRetry() : null
   }
 
-  /** True where nothing may begin now, not even what a caller asked for. */
+  /** True if nothing may begin now, not even what a caller asked for. */
   #isHeld(monotonic: number): boolean {
     if (!this.#webhook.isActive || this.#secrets.length === 0 || this.#isReleasing) return true
     if (this.#unreachableUntil !== null && monotonic < this.#unreachableUntil) return true
@@ -255,5 +261,137 @@ class Refusals {
   clear(): void {
     this.#failed.clear()
     this.#refused.clear()
+  }
+}
+
+const READ_AHEAD = 64
+const KNOWN_MAX = 512
+
+/** The pending deliveries of one webhook: due ones, read ahead, and the ones under way. */
+class PendingDeliveries {
+  readonly #db: Db
+  readonly #id: WebhookId
+  /** Due and not begun; outdated at most in that a delivery became busy since. */
+  #due: DueDelivery[] = []
+  #requested: DueDelivery[] = []
+  /** Deliveries in flight, and answered ones that are not recorded yet, by their seq. */
+  readonly busy = new Set<number>()
+  readonly #conversations = new Set<ConversationId>()
+  #mayHave = { due: true, requested: true }
+  nextDueAt: number | null = null
+  #lastProbedSeq = 0
+  /** Position of `takeRetry`; null once it has gone through everything. */
+  #retriedSeq: number | null = null
+
+  constructor(db: Db, id: WebhookId) {
+    this.#db = db
+    this.#id = id
+  }
+
+  /** True if there may be something to begin, besides a probe. */
+  mayHaveWork(now: number): boolean {
+    const isKnown = this.#due.length > 0 || this.#requested.length > 0
+    return isKnown || this.#mayHave.requested || this.#mayHaveDueAt(now)
+  }
+
+  lookFor(what: 'due' | 'requested'): void {
+    this.#mayHave[what] = true
+  }
+
+  readAgain(): void {
+    this.#due = []
+    this.#requested = []
+    this.#mayHave = { due: true, requested: true }
+  }
+
+  /** A delivery that a caller asked to be tried at once, if one may go now. */
+  takeRequested(): DueDelivery | null {
+    if (this.#mayHave.requested) {
+      const rows = requestedDeliveries(this.#db, this.#id, READ_AHEAD)
+      this.#requested = rows.filter(({ seq }) => !this.busy.has(seq))
+      this.#mayHave.requested = rows.length === READ_AHEAD
+    }
+    const delivery = this.#requested.find((requested) => this.#isFree(requested))
+    if (delivery === undefined) return null
+    this.#requested = this.#requested.filter((other) => other !== delivery)
+    return this.#begin(delivery)
+  }
+
+  takeDue(now: number): DueDelivery | null {
+    this.#mayHave.due = this.#mayHaveDueAt(now)
+    return this.#takeRead() ?? (this.#readDue(now) ? this.#takeRead() : null)
+  }
+
+  /**
+   * A delivery that was never tried, else the next of the others in rotation: the probe must not always be the one
+   * delivery whose content the receiver refuses.
+   */
+  takeProbe(): DueDelivery | null {
+    const next = (after: number) => nextPendingDelivery(this.#db, this.#id, after)
+    const delivery = untriedDelivery(this.#db, this.#id) ?? next(this.#lastProbedSeq) ?? next(0)
+    if (delivery === null || !this.#isFree(delivery)) return null
+    this.#lastProbedSeq = delivery.seq
+    return this.#begin(delivery)
+  }
+
+  /** Lets `takeRetry` go once through all that is pending. */
+  retryAll(): void {
+    this.#retriedSeq = 0
+  }
+
+  takeRetry(): DueDelivery | null {
+    while (this.#retriedSeq !== null) {
+      const delivery = nextPendingDelivery(this.#db, this.#id, this.#retriedSeq)
+      this.#retriedSeq = delivery?.seq ?? null
+      if (delivery !== null && this.#isFree(delivery)) return this.#begin(delivery)
+    }
+    return null
+  }
+
+  /** The exchange is over; the delivery stays busy until `settle`. */
+  end({ conversationId }: DueDelivery): void {
+    if (conversationId !== null) this.#conversations.delete(conversationId)
+  }
+
+  /** The attempt is on disk; `nextAttemptAt` is when the delivery is due again, or null. */
+  settle({ seq }: DueDelivery, nextAttemptAt: number | null): void {
+    this.busy.delete(seq)
+    if (nextAttemptAt === null) return
+    this.nextDueAt = Math.min(this.nextDueAt ?? nextAttemptAt, nextAttemptAt)
+  }
+
+  #begin(delivery: DueDelivery): DueDelivery {
+    const { seq, conversationId } = delivery
+    this.#due = this.#due.filter((due) => due.seq !== seq)
+    this.busy.add(seq)
+    if (conversationId !== null) this.#conversations.add(conversationId)
+    return delivery
+  }
+
+  #mayHaveDueAt(now: number): boolean {
+    return this.#mayHave.due || (this.nextDueAt !== null && this.nextDueAt <= now)
+  }
+
+  #takeRead(): DueDelivery | null {
+    const delivery = this.#due.find((due) => this.#isFree(due))
+    return delivery === undefined ? null : this.#begin(delivery)
+  }
+
+  /** Reads on behind what is known already; returns false if it did not look. */
+  #readDue(now: number): boolean {
+    const known = this.#due.length + this.busy.size
+    if (!this.#mayHave.due || known >= KNOWN_MAX) return false
+    const limit = READ_AHEAD + known
+    const rows = dueDeliveries(this.#db, this.#id, now, limit)
+    const read = new Set(this.#due.map(({ seq }) => seq))
+    this.#due.push(...rows.filter(({ seq }) => !this.busy.has(seq) && !read.has(seq)))
+    this.#mayHave.due = rows.length === limit
+    if (!this.#mayHave.due) this.nextDueAt = nextDueDelivery(this.#db, this.#id, now)
+    return true
+  }
+
+  #isFree({ seq, conversationId }: DueDelivery): boolean {
+    if (this.busy.has(seq)) return false
+    return conversationId === null || !this.#conversations.has(conversationId)
   }
 }

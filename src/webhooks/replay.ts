@@ -14,7 +14,7 @@ import {
 import { narrowed } from '../domain/permissions.ts'
 import { MISSED_MAX } from '../domain/webhook-state.ts'
 import type { EventName } from '../domain/webhook.ts'
-import type { Audit } from '../storage/audit.ts'
+import type { Core } from '../storage/core.ts'
 import type { Db, Tx } from '../storage/database.ts'
 import {
   countReplayed,
@@ -34,15 +34,10 @@ import { everyLineId } from '../storage/lines.ts'
 import { firstSeqSince } from '../storage/seq-by-time.ts'
 import type { StoredWebhook } from '../storage/webhooks.ts'
 import { isoTime } from '../system/iso-time.ts'
-import type { RedeliveryTools } from './deliveries.ts'
 import { bodyOf } from './event-log.ts'
+import type { WebhookQueues } from './loop.ts'
+import type { DeliverySignals } from './publish.ts'
 import { requireActive, webhookById } from './subscriptions.ts'
-
-export type ReplayTools = RedeliveryTools & {
-  readonly audit: Pick<Audit, 'record'>
-  /** Deliveries of a webhook whose requests are out, by their seq. */
-  readonly inFlight: (id: WebhookId) => ReadonlySet<number>
-}
 
 export type RetryRequest = {
   /** Only these; null for all that the webhook wants. */
@@ -63,10 +58,13 @@ const BATCH = 500
 /** Deliveries that one call puts on its way at most; a second call goes on with the rest. */
 export const CALL_MAX = MISSED_MAX
 
-export function createReplay(tools: ReplayTools) {
+export function createReplay(
+  core: Core,
+  { signals, queues }: { readonly signals: DeliverySignals; readonly queues: WebhookQueues },
+) {
+  const { db } = core
   const running = new Set<Run>()
   const runFor = async (id: string, request: RetryRequest, act: Act): Promise<number> => {
-    const { db } = tools
     const webhook = webhookById(db, id)
     requireActive(webhook)
     const { events, lineId } = request
@@ -74,7 +72,7 @@ export function createReplay(tools: ReplayTools) {
     const run: Run = { webhookId: webhook.id, filter, isStopped: false }
     running.add(run)
     try {
-      return await runToEnd(tools, run, { isDryRun: request.isDryRun, act })
+      return await runToEnd(core, signals, run, { isDryRun: request.isDryRun, act })
     } finally {
       running.delete(run)
     }
@@ -112,17 +110,17 @@ export function createReplay(tools: ReplayTools) {
         },
       }),
     /** Replayed deliveries that are still pending. */
-    countReplayed: (id: string): number => countReplayed(tools.db, webhookById(tools.db, id).id),
+    countReplayed: (id: string): number => countReplayed(db, webhookById(db, id).id),
     /** Stops pending deliveries of replays and retries; returns their number. */
     stopReplay: (id: string, origin: Origin): Promise<number> =>
-      stopReplay(tools, id, { running, origin }),
+      stopReplay(core, signals, id, { running, queues, origin }),
   }
 }
 
 type Filter = Pick<RetryRequest, 'events' | 'lineId'>
 type Run = { readonly webhookId: WebhookId; readonly filter: Filter; isStopped: boolean }
 
-/** Of the lines that a run names, those that its webhook has. */
+/** The lines that both a run and its webhook name. */
 function filterOf({ lineIds }: StoredWebhook, { filter }: Run): EventFilter {
   return { names: filter.events, lineIds: narrowed(lineIds, filter.lineId ?? undefined) }
 }
@@ -155,7 +153,8 @@ function auditedFields({ events, lineId }: RetryRequest) {
 }
 
 async function runToEnd(
-  { writer, audit, ids, clock, deliverySignals }: ReplayTools,
+  { writer, audit, ids, clock }: Core,
+  signals: DeliverySignals,
   run: Run,
   { isDryRun, act }: { readonly isDryRun: boolean; readonly act: Act },
 ): Promise<number> {
@@ -178,8 +177,7 @@ async function runToEnd(
       for (const send of sends) {
         send({ webhookId: webhook.id, newId: () => ids.id('dlv'), ...times })
       }
-      deliverySignals.due(webhook.id)
-      writer.afterCommit(() => deliverySignals.signal.notify())
+      signals.note('due', webhook.id)
       return { count: sends.length, nextSeq }
     })
     count += batch.count
@@ -192,7 +190,7 @@ function restart(tx: Tx, id: DeliveryId): Send {
   return ({ now, replayedAt }) => restartDelivery(tx, id, { now, replayedAt })
 }
 
-/** The sending of an event that the webhook missed; null where it missed nothing. */
+/** The sending of an event that the webhook missed; null if it missed nothing. */
 function sendOfMissed(
   tx: Tx,
   event: StoredEvent,
@@ -207,7 +205,7 @@ function sendOfMissed(
   return sendOfFirst(tx, event)
 }
 
-/** The first delivery of an event; null where its body was never written and its message is gone. */
+/** The first delivery of an event; null if its body was never written and its message is gone. */
 function sendOfFirst(tx: Tx, event: StoredEvent): Send | null {
   const { seq: eventSeq, name, conversationId } = event
   const body = bodyOf(tx, event)
@@ -220,10 +218,16 @@ function sendOfFirst(tx: Tx, event: StoredEvent): Send | null {
 }
 
 async function stopReplay(
-  { db, writer, ids, deliverySignals, inFlight, audit }: ReplayTools,
+  { db, writer, ids, audit }: Core,
+  signals: DeliverySignals,
   id: string,
-  { running, origin }: { readonly running: ReadonlySet<Run>; readonly origin: Origin },
+  stop: {
+    readonly running: ReadonlySet<Run>
+    readonly queues: WebhookQueues
+    readonly origin: Origin
+  },
 ): Promise<number> {
+  const { running, queues, origin } = stop
   const webhook = webhookById(db, id)
   for (const run of running) if (run.webhookId === webhook.id) run.isStopped = true
   let stopped = 0
@@ -231,15 +235,17 @@ async function stopReplay(
   let batch: number
   do {
     batch = await writer.write((tx) => {
-      const stop = { now: ids.now(), inFlight: inFlight(webhook.id), limit: BATCH }
       if (isFirst) {
         const about = { kind: 'webhook', id: webhook.id } as const
         audit.record(tx, origin, { action: 'webhook.replay_stopped', about })
       }
-      const count = stopReplayed(tx, webhook.id, stop)
+      const count = stopReplayed(tx, webhook.id, {
+        now: ids.now(),
+        inFlight: queues.inFlight(webhook.id),
+        limit: BATCH,
+      })
       // Deliveries that the loop has read ahead must not go out.
-      deliverySignals.changed(webhook.id)
-      writer.afterCommit(() => deliverySignals.signal.notify())
+      signals.note('changed', webhook.id)
       return count
     })
     stopped += batch

@@ -1,6 +1,6 @@
 import type * as api from '../api/webhooks.ts'
 import { isFailing } from '../domain/breaker.ts'
-import type { Timestamp, WebhookId } from '../domain/ids.ts'
+import type { Timestamp } from '../domain/ids.ts'
 import { MISSED_MAX } from '../domain/webhook-state.ts'
 import type { Webhook } from '../domain/webhook.ts'
 import type { Db } from '../storage/database.ts'
@@ -10,22 +10,14 @@ import type { StoredWebhook } from '../storage/webhooks.ts'
 import { nextTurn } from '../system/clock.ts'
 import { isoTime } from '../system/iso-time.ts'
 
-export type ResourceTools = {
-  readonly db: Db
-  /** True if this machine has no way to the receiver of the webhook. */
-  readonly isUnreachable: (id: WebhookId) => boolean
-}
-
-export function resourceOf(
-  { isUnreachable }: Pick<ResourceTools, 'isUnreachable'>,
-  webhook: StoredWebhook,
-): api.Webhook {
+/** `isUnreachable`: this machine has no way to the receiver of the webhook. */
+export function resourceOf(webhook: StoredWebhook, isUnreachable: boolean): api.Webhook {
   return {
     id: webhook.id,
     url: webhook.url,
     events: webhook.events,
     is_active: webhook.isActive,
-    ...(isFailing(webhook, isUnreachable(webhook.id)) ? { is_failing: true } : {}),
+    ...(isFailing(webhook, isUnreachable) ? { is_failing: true } : {}),
     description: webhook.description,
     ...(webhook.attachmentLinks ? { attachment_links: true as const } : {}),
     ...(webhook.lineIds === null ? {} : { phone_line_ids: webhook.lineIds }),
@@ -38,17 +30,15 @@ export function resourceOf(
 }
 
 /**
- * With the number of events that came since `pausedAt`, when its user paused it: those that a replay would send,
- * counted up to its maximum in steps between which others have their turn. Null if it was active.
+ * The number of events that came since `pausedAt`, when the webhook's user paused it: those that a replay would
+ * send, counted up to its maximum in steps between which others have their turn. Nothing if it was active.
  */
-export async function countedResource(
-  tools: ResourceTools,
+export async function missedEvents(
+  db: Db,
   webhook: StoredWebhook,
   pausedAt: Timestamp | null,
-): Promise<api.Webhook> {
-  const { db } = tools
-  const resource = resourceOf(tools, webhook)
-  if (pausedAt === null) return resource
+): Promise<Pick<api.Webhook, 'paused_at' | 'events_while_paused'>> {
+  if (pausedAt === null) return {}
   const last = newestEvent(db)?.seq ?? 0
   let after = firstSeqSince(db, 'events', pausedAt) - 1
   let count = 0
@@ -58,9 +48,8 @@ export async function countedResource(
     after = step.upTo
     await nextTurn()
   }
-  if (count === 0 && !webhook.isActive) return resource
-  const events_while_paused = Math.min(count, MISSED_MAX)
-  return { ...resource, paused_at: isoTime(pausedAt), events_while_paused }
+  if (count === 0 && !webhook.isActive) return {}
+  return { paused_at: isoTime(pausedAt), events_while_paused: Math.min(count, MISSED_MAX) }
 }
 
 /** When its user paused it; null if it is active, and if the relay deactivated it. */

@@ -73,7 +73,7 @@ export function signedHeaders(signed: Signed, secrets: readonly Uint8Array[]) {
 }
 
 /**
- * The secrets of a webhook, newest first, or null where the present one cannot be opened: then
+ * The secrets of a webhook, newest first, or null if the present one cannot be opened: then
  * nothing may go out. A retired one that cannot be opened is left out.
  */
 export function openSecrets(db: Db, seal: Seal, id: WebhookId): readonly SigningSecret[] | null {
@@ -85,7 +85,7 @@ export function openSecrets(db: Db, seal: Seal, id: WebhookId): readonly Signing
   return opened.flatMap(({ secret, retiredAt }) => (secret === null ? [] : { secret, retiredAt }))
 }
 
-/** Secrets that sign now: the present one and those retired in the last 24 hours, eight at most. */
+/** Secrets that sign now: the present one and the ones retired in the last 24 hours, eight at most. */
 export function signingSecrets(secrets: readonly SigningSecret[], age: Age): Uint8Array[] {
   return secrets
     .filter(({ retiredAt }) => retiredAt === null || age.ageOf(retiredAt) < SIGNS_AFTER_MS)

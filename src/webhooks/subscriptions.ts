@@ -14,8 +14,9 @@ import {
 } from '../domain/permissions.ts'
 import type { LineLimit } from '../domain/routing.ts'
 import { EVENT_NAMES, WEBHOOKS_MAX, type Webhook } from '../domain/webhook.ts'
-import { auditedUrl, type Audit } from '../storage/audit.ts'
-import type { Db, Tx } from '../storage/database.ts'
+import { auditedUrl } from '../storage/audit.ts'
+import type { Core } from '../storage/core.ts'
+import type { Db } from '../storage/database.ts'
 import { exhaustBeyond } from '../storage/deliveries.ts'
 import { linesNamed } from '../storage/lines.ts'
 import {
@@ -31,26 +32,13 @@ import {
   type StoredWebhook,
   type WebhookChanges,
 } from '../storage/webhooks.ts'
-import type { Writer } from '../storage/writer.ts'
 import type { LogicalClock } from '../system/logical-clock.ts'
-import type { Random } from '../system/random.ts'
 import type { Seal } from '../system/seal.ts'
+import type { WebhookQueues } from './loop.ts'
 import type { Subscribers } from './publish.ts'
-import { countedResource, pausedSince, resourceOf, type ResourceTools } from './resource.ts'
-import type { DeliverySignals } from './signals.ts'
+import { missedEvents, pausedSince, resourceOf } from './resource.ts'
 import { newSecret, SECRETS_MAX, secretText } from './signature.ts'
 import { checkAddress, parseTarget, publicOnly, type TargetRules } from './targets.ts'
-
-export type SubscriptionTools = ResourceTools & {
-  readonly writer: Writer
-  readonly ids: LogicalClock
-  readonly random: Random
-  readonly seal: Seal
-  readonly rules: TargetRules
-  readonly deliverySignals: DeliverySignals
-  readonly subscribers: Subscribers
-  readonly audit: Pick<Audit, 'record'>
-}
 
 export type NewWebhookInput = WebhookInput & {
   readonly url: string
@@ -58,41 +46,63 @@ export type NewWebhookInput = WebhookInput & {
 }
 
 /** The webhooks of the API. A change is on disk when its promise resolves. */
-export function createSubscriptions(tools: SubscriptionTools) {
+export function createSubscriptions(
+  core: Core,
+  given: {
+    readonly seal: Seal
+    readonly rules: TargetRules
+    readonly subscribers: Subscribers
+    readonly queues: WebhookQueues
+  },
+) {
+  const { db } = core
+  const { seal, rules, subscribers, queues } = given
+  const resource = (webhook: StoredWebhook) => resourceOf(webhook, queues.isUnreachable(webhook.id))
+  const withMissed = async (webhook: StoredWebhook, pausedAt: Timestamp | null) => {
+    const shown = resource(webhook)
+    return { ...shown, ...(await missedEvents(db, webhook, pausedAt)) }
+  }
   return {
-    create: (input: NewWebhookInput, origin: Origin, own = EVERYTHING) =>
-      create(tools, input, { origin, own }),
-    list: (page: PageRequest, lines: LineLimit = null): Page<api.Webhook> => {
+    async create(input: NewWebhookInput, origin: Origin, own = EVERYTHING) {
+      const given = { ...input, lineIds: input.lineIds ?? own.lineIds }
+      const isPublicOnly = !hasScope(own, 'webhooks:private')
+      const checked = { isPublicOnly, ...checkInput(db, rules, given, own) }
+      requireMayLink(NEW, checked, own)
+      const { stored, secret } = await create(core, { seal, subscribers }, checked, origin)
+      return { ...resource(stored), secret: secretText(secret) } satisfies api.CreatedWebhook
+    },
+    list(page: PageRequest, lines: LineLimit = null): Page<api.Webhook> {
       const most = lines === null ? page.limit + 1 : WEBHOOKS_MAX
-      const rows = listWebhooks(tools.db, most, cursorSeq(page.cursor))
+      const rows = listWebhooks(db, most, cursorSeq(page.cursor))
       const seen = rows.filter(({ lineIds }) => isSubset(lineIds, lines)).slice(0, page.limit + 1)
-      const resource = (row: StoredWebhook) => resourceOf(tools, row)
       return pageOf(allFound(seen), page.limit, resource, ({ seq }) => [seq])
     },
-    get: (id: string): api.Webhook => resourceOf(tools, webhookById(tools.db, id)),
+    get: (id: string): api.Webhook => resource(webhookById(db, id)),
     /** The same with the number of events since a pause. */
-    read: (id: string): Promise<api.Webhook> => {
-      const webhook = webhookById(tools.db, id)
-      return countedResource(tools, webhook, pausedSince(webhook))
+    async read(id: string): Promise<api.Webhook> {
+      const webhook = webhookById(db, id)
+      return withMissed(webhook, pausedSince(webhook))
     },
-    update: (id: string, input: WebhookInput, origin: Origin, own = EVERYTHING) =>
-      update(tools, id, input, { origin, own }),
-    remove: (id: string, origin: Origin) => remove(tools, id, origin),
-    rotateSecret: (id: string, origin: Origin) => rotateSecret(tools, id, origin),
+    /** Changes the fields in `input`; `isActive: true` activates a webhook that the relay deactivated. */
+    async update(id: string, input: WebhookInput, origin: Origin, own = EVERYTHING) {
+      webhookById(db, id)
+      const checked = checkInput(db, rules, input, own)
+      const { changed, wasPausedAt } = await update(core, subscribers, id, { checked, origin, own })
+      return withMissed(changed, wasPausedAt)
+    },
+    remove: (id: string, origin: Origin) => remove(core, subscribers, id, origin),
+    rotateSecret: (id: string, origin: Origin) =>
+      rotateSecret(core, { seal, subscribers }, id, origin),
   }
 }
 
 async function create(
-  tools: SubscriptionTools,
-  input: NewWebhookInput,
-  { origin, own }: Author,
-): Promise<api.CreatedWebhook> {
-  const { ids, random, seal, deliverySignals, audit } = tools
-  const lineIds = input.lineIds ?? own.lineIds
-  const isPublicOnly = !hasScope(own, 'webhooks:private')
-  const checked = { isPublicOnly, ...checkInput(tools, { ...input, lineIds }, own) }
-  requireMayLink(NEW, checked, own)
-  return change(tools, (tx) => {
+  { random, ids, audit }: Core,
+  { seal, subscribers }: { readonly seal: Seal; readonly subscribers: Subscribers },
+  checked: CheckedInput & Pick<Webhook, 'isPublicOnly'>,
+  origin: Origin,
+) {
+  return subscribers.change((tx) => {
     if (countWebhooks(tx) >= WEBHOOKS_MAX) {
       throw invalidRequest({ path: '', message: `There are at most ${WEBHOOKS_MAX} webhooks.` })
     }
@@ -104,33 +114,30 @@ async function create(
       sealed: seal.seal(secret, webhook.id),
       createdAt: webhook.createdAt,
     })
-    deliverySignals.changed(webhook.id)
+    subscribers.changed(webhook.id)
     const after = auditedFields(webhook)
     audit.record(tx, origin, { action: 'webhook.created', about: aboutOf(webhook), after })
-    return { ...resourceOf(tools, stored), secret: secretText(secret) }
+    return { stored, secret }
   })
 }
 
-/** Changes what `input` names; what the relay deactivated is active again by `isActive: true`. */
 async function update(
-  tools: SubscriptionTools,
+  { ids, audit }: Core,
+  subscribers: Subscribers,
   id: string,
-  input: WebhookInput,
-  { origin, own }: Author,
-): Promise<api.Webhook> {
-  const { db, ids, deliverySignals, audit } = tools
-  webhookById(db, id)
-  const checked = checkInput(tools, input, own)
+  by: { readonly checked: CheckedInput; readonly origin: Origin; readonly own: Permissions },
+) {
+  const { checked, origin, own } = by
   if (Object.keys(checked).length === 0) {
     throw invalidRequest({ path: '', message: 'The body must name at least one field to change.' })
   }
-  const { changed, wasPausedAt } = await change(tools, (tx) => {
+  return subscribers.change((tx) => {
     const webhook = webhookById(tx, id)
     requireMayLink(webhook, checked, own)
     const now = ids.now()
     const changes = { ...changesOf(webhook, checked, now), ...policyAfter(webhook, checked, own) }
     updateWebhook(tx, webhook.id, { ...changes, updatedAt: now })
-    deliverySignals.changed(webhook.id)
+    subscribers.changed(webhook.id)
     const changed = webhookById(tx, id)
     exhaustBeyond(tx, changed, ids.now())
     audit.record(tx, origin, {
@@ -141,30 +148,35 @@ async function update(
     })
     return { changed, wasPausedAt: pausedSince(webhook) }
   })
-  return countedResource(tools, changed, wasPausedAt)
 }
 
 /** A deleted webhook is unknown and gets nothing; retention deletes its rows. */
-async function remove(tools: SubscriptionTools, id: string, origin: Origin): Promise<void> {
-  await change(tools, (tx) => {
+async function remove(
+  { ids, audit }: Core,
+  subscribers: Subscribers,
+  id: string,
+  origin: Origin,
+): Promise<void> {
+  await subscribers.change((tx) => {
     const webhook = webhookById(tx, id)
     const secrets = listSecrets(tx, webhook.id)
-    const now = tools.ids.now()
+    const now = ids.now()
     updateWebhook(tx, webhook.id, { deletedAt: now, isActive: false, updatedAt: now })
-    tools.deliverySignals.changed(webhook.id)
+    subscribers.changed(webhook.id)
     deleteSecrets(tx, secrets)
     const before = auditedFields(webhook)
-    tools.audit.record(tx, origin, { action: 'webhook.deleted', about: aboutOf(webhook), before })
+    audit.record(tx, origin, { action: 'webhook.deleted', about: aboutOf(webhook), before })
   })
 }
 
-/** A new secret; those before it sign too for 24 hours. A webhook with an unreadable secret is active again. */
+/** A new secret; earlier ones sign too for 24 hours. A webhook with an unreadable secret is active again. */
 async function rotateSecret(
-  { ids, random, seal, audit, ...tools }: SubscriptionTools,
+  { ids, random, audit }: Core,
+  { seal, subscribers }: { readonly seal: Seal; readonly subscribers: Subscribers },
   id: string,
   origin: Origin,
 ): Promise<api.RotatedSecret> {
-  return change(tools, (tx) => {
+  return subscribers.change((tx) => {
     const webhook = webhookById(tx, id)
     const secret = newSecret(random)
     const now = ids.now()
@@ -178,30 +190,10 @@ async function rotateSecret(
     const active = webhook.disabledReason === 'secret_unreadable' ? ACTIVE : {}
     const pausedAt = pausedSince(webhook)
     updateWebhook(tx, webhook.id, { ...active, pausedAt, updatedAt: now })
-    tools.deliverySignals.changed(webhook.id)
+    subscribers.changed(webhook.id)
     audit.record(tx, origin, { action: 'webhook.secret_rotated', about: aboutOf(webhook) })
     return { id: webhook.id, secret: secretText(secret) }
   })
-}
-
-/** A write after which the delivery loop takes its signals, and `publish` reads the webhooks again. */
-async function change<T>(
-  tools: Pick<SubscriptionTools, 'writer' | 'deliverySignals' | 'subscribers'>,
-  work: (tx: Tx) => T extends PromiseLike<unknown> ? never : T,
-): Promise<T> {
-  const { writer, deliverySignals, subscribers } = tools
-  try {
-    return await writer.write<T>((tx) => {
-      const value = work(tx)
-      subscribers.invalidate()
-      writer.afterCommit(() => deliverySignals.signal.notify())
-      return value
-    })
-  } finally {
-    // Subscribers read inside a commit that failed in the end must not stay.
-    subscribers.invalidate()
-    deliverySignals.signal.notify()
-  }
 }
 
 function aboutOf({ id }: Webhook) {
@@ -271,9 +263,7 @@ function changesOf(
   return { ...checked, ...(wasDisabled ? ACTIVE : { isActive: true }), pausedAt: null }
 }
 
-type Author = { readonly origin: Origin; readonly own: Permissions }
-
-/** An address is as free as its author: one that may call private addresses lifts the restriction. */
+/** A new address is restricted as its author is: a caller who may use private addresses lifts the restriction. */
 function policyAfter(
   before: Webhook,
   { url }: CheckedInput,
@@ -326,7 +316,8 @@ const CONTROL_CHARACTER = /\p{Cc}/u
 
 /** The input as it is stored; throws `invalid_request` with every field that does not fit. */
 function checkInput(
-  { db, rules }: Pick<SubscriptionTools, 'db' | 'rules'>,
+  db: Db,
+  rules: TargetRules,
   input: WebhookInput,
   own: Permissions,
 ): CheckedInput {

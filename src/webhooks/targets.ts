@@ -11,7 +11,7 @@ export type TargetPolicy = (typeof TARGET_POLICIES)[number]
 
 export type TargetRules = {
   readonly policy: () => TargetPolicy
-  /** True where the relay itself listens. */
+  /** True if the relay itself listens there. */
   readonly isOwnListener: (address: string, port: number) => boolean
 }
 
@@ -24,7 +24,7 @@ export type Target = {
   readonly url: URL
   readonly hostname: string
   readonly port: number
-  /** The address that the URL names literally, or null where it has a name to look up. */
+  /** The address that the URL names literally, or null if it is a name to look up. */
   readonly address: string | null
 }
 
@@ -158,7 +158,7 @@ function innermost(bytes: Uint8Array): readonly Uint8Array[] {
   return [isCompatible ? bytes.slice(12) : bytes]
 }
 
-/** The 4 or 16 bytes of an address, or null where the text is none. `URL` knows every spelling. */
+/** The 4 or 16 bytes of an address, or null if the text is none. `URL` knows every spelling. */
 function bytesOf(text: string): Uint8Array | null {
   if (/^[0-9]+(\.[0-9]+){3}$/.test(text)) {
     const parts = text.split('.').map(Number)

@@ -8,25 +8,12 @@ import { timestamp, type Timestamp, type WebhookId } from '../domain/ids.ts'
 import { DAY_MS, SECOND_MS } from '../domain/time.ts'
 import { INBOX_PATH, inboxToken } from '../domain/webhook-url.ts'
 import { WEBHOOKS_MAX } from '../domain/webhook.ts'
-import type { Db } from '../storage/database.ts'
+import type { Core } from '../storage/core.ts'
 import { listWebhooks } from '../storage/webhooks.ts'
-import type { ChangeFeed } from '../system/change-feed.ts'
-import type { ConfirmedClock } from '../system/confirmed-clock.ts'
 import { isoTime } from '../system/iso-time.ts'
-import type { Random } from '../system/random.ts'
 import type { Seal } from '../system/seal.ts'
 import { isSigned, openSecrets, signingSecrets } from './signature.ts'
 import { webhookById } from './subscriptions.ts'
-
-export type InboxTools = {
-  readonly db: Db
-  readonly seal: Seal
-  readonly clock: ConfirmedClock
-  readonly random: Random
-  readonly changes: Pick<ChangeFeed, 'publish'>
-  /** The relay's own address on this machine. */
-  readonly origin: () => string
-}
 
 const TOKEN_BYTES = 24
 /** Of all inboxes together. */
@@ -41,40 +28,47 @@ type Received = InboxEntry & {
 }
 
 export class TestInbox {
-  readonly #tools: InboxTools
+  readonly #core: Core
+  readonly #seal: Seal
+  /** The relay's own address on this machine. */
+  readonly #origin: () => string
   /** Newest first. */
   #received: readonly Received[] = []
   #count = 0
 
-  constructor(tools: InboxTools) {
-    this.#tools = tools
+  constructor(
+    core: Core,
+    { seal, origin }: { readonly seal: Seal; readonly origin: () => string },
+  ) {
+    this.#core = core
+    this.#seal = seal
+    this.#origin = origin
   }
 
   /** A new address, which works once a webhook has it. */
   newUrl(): string {
-    const { origin, random } = this.#tools
-    const token = Buffer.from(random.bytes(TOKEN_BYTES)).toString('base64url')
-    return origin() + INBOX_PATH + token
+    const token = Buffer.from(this.#core.random.bytes(TOKEN_BYTES)).toString('base64url')
+    return this.#origin() + INBOX_PATH + token
   }
 
   /** True for an address that leads here. */
   isAt(url: string): boolean {
-    return inboxToken(url) !== null && new URL(url).origin === this.#tools.origin()
+    return inboxToken(url) !== null && new URL(url).origin === this.#origin()
   }
 
   /** The webhook with the token in its URL; throws `not_found`. */
   webhookOf(token: string): WebhookId {
-    const webhooks = listWebhooks(this.#tools.db, WEBHOOKS_MAX, null)
+    const webhooks = listWebhooks(this.#core.db, WEBHOOKS_MAX, null)
     const found = webhooks.find(({ url }) => inboxToken(url) === token)
     if (found === undefined) throw new RelayError('not_found', 'There is no such test inbox.')
     return found.id
   }
 
   receive(webhookId: WebhookId, headers: Headers, bytes: Uint8Array): void {
-    const { db, seal, clock, changes } = this.#tools
+    const { db, clock, changes } = this.#core
     const at = timestamp(clock.now())
     const body = TEXT.decode(bytes)
-    const keys = signingSecrets(openSecrets(db, seal, webhookId) ?? [], clock)
+    const keys = signingSecrets(openSecrets(db, this.#seal, webhookId) ?? [], clock)
     const isVerified = isSigned({ headers, body, now: clock.wall() / SECOND_MS }, keys)
     const lines = [...headers].map(([name, value]) => `${name}: ${value}`)
     this.#count += 1
@@ -92,7 +86,7 @@ export class TestInbox {
 
   /** Entries of a webhook, newest first. */
   list(id: string): readonly InboxEntry[] {
-    const webhook = webhookById(this.#tools.db, id)
+    const webhook = webhookById(this.#core.db, id)
     return this.#kept()
       .filter(({ webhookId }) => webhookId === webhook.id)
       .map(({ webhookId: _webhook, at: _at, request: _request, ...entry }) => entry)
@@ -100,14 +94,14 @@ export class TestInbox {
 
   /** Throws `not_found` for an entry that is no longer kept. */
   read(id: string, entry: string): InboxRequest {
-    const webhook = webhookById(this.#tools.db, id)
+    const webhook = webhookById(this.#core.db, id)
     const found = this.#kept().find((one) => one.webhookId === webhook.id && one.id === entry)
     if (found === undefined) throw new RelayError('not_found', 'This request is no longer kept.')
     return found.request
   }
 
   #kept(): readonly Received[] {
-    return this.#received.filter(({ at }) => this.#tools.clock.ageOf(at) < KEPT_MS)
+    return this.#received.filter(({ at }) => this.#core.clock.ageOf(at) < KEPT_MS)
   }
 }
 

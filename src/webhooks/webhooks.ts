@@ -1,29 +1,66 @@
-import type { ConfirmedClock } from '../system/confirmed-clock.ts'
+import { WEBHOOKS_MAX } from '../domain/webhook.ts'
+import type { Core } from '../storage/core.ts'
+import { pendingDeliveries } from '../storage/delivery-queue.ts'
+import { listWebhooks } from '../storage/webhooks.ts'
+import type { Metrics } from '../system/metrics.ts'
+import type { Seal } from '../system/seal.ts'
+import type { Signal } from '../system/signal.ts'
+import { createAttempts } from './attempt.ts'
 import { createRedelivery } from './deliveries.ts'
 import { EventLog } from './event-log.ts'
-import { DeliveryLoop, type DeliveryTools } from './loop.ts'
-import { createPublish, Subscribers } from './publish.ts'
+import { DeliveryLoop, WebhookQueues } from './loop.ts'
+import type { DownloadUrl } from './payload.ts'
+import type { Post } from './post.ts'
+import { createPublish, DeliverySignals, Subscribers } from './publish.ts'
 import { createReplay } from './replay.ts'
-import { createSubscriptions, type SubscriptionTools } from './subscriptions.ts'
+import { createSubscriptions } from './subscriptions.ts'
 import type { TargetRules } from './targets.ts'
-import { TestInbox, type InboxTools } from './test-inbox.ts'
+import { TestInbox } from './test-inbox.ts'
 
-type Tools = Omit<DeliveryTools, 'subscribers'> &
-  Pick<SubscriptionTools, 'audit'> &
-  InboxTools & { readonly rules: TargetRules; readonly clock: ConfirmedClock }
-
-export function createWebhooks(runtime: Tools) {
-  const tools = { ...runtime, subscribers: new Subscribers(runtime.db) }
-  const loop = new DeliveryLoop(tools)
+export function createWebhooks(
+  core: Core,
+  given: {
+    readonly post: Post
+    readonly rules: TargetRules
+    readonly seal: Seal
+    readonly metrics: Metrics
+    readonly disk: { readonly isLow: boolean }
+    /** Wakes the delivery loop. */
+    readonly signal: Signal
+    readonly scheduleMs: readonly number[]
+    readonly downloadUrl: DownloadUrl
+    /** The relay's own address on this machine. */
+    readonly origin: () => string
+  },
+) {
+  const { post, rules, seal, metrics, disk, scheduleMs, downloadUrl, origin } = given
+  const signals = new DeliverySignals(core, given.signal)
+  const subscribers = new Subscribers(core, signals)
+  const queues = new WebhookQueues(core, { seal, signals, subscribers })
+  const attempt = createAttempts(core, { post, metrics, scheduleMs, downloadUrl })
+  metrics.onCollect(() => observeBacklog(core, metrics))
   return {
-    eventLog: new EventLog(runtime),
-    loop,
-    publish: createPublish(tools),
+    eventLog: new EventLog(core, { signals }),
+    loop: new DeliveryLoop(core, { queues, attempt, signals, disk }),
+    queues,
+    publish: createPublish(core, { subscribers, signals }),
     actions: {
-      inbox: new TestInbox(tools),
-      ...createSubscriptions({ ...tools, isUnreachable: (id) => loop.isUnreachable(id) }),
-      ...createRedelivery(tools),
-      ...createReplay({ ...tools, inFlight: (id) => loop.inFlight(id) }),
+      inbox: new TestInbox(core, { seal, origin }),
+      ...createSubscriptions(core, { seal, rules, subscribers, queues }),
+      ...createRedelivery(core, { signals, scheduleMs, downloadUrl }),
+      ...createReplay(core, { signals, queues }),
     },
   }
+}
+
+function observeBacklog({ db, clock }: Core, metrics: Metrics): void {
+  const backlogs = listWebhooks(db, WEBHOOKS_MAX, null).map(({ id }) => pendingDeliveries(db, id))
+  const pending = backlogs.reduce((sum, { count }) => sum + count, 0)
+  const oldest = Math.min(...backlogs.map(({ oldest }) => oldest ?? clock.now()), clock.now())
+  metrics.set('hookline_webhook_deliveries_pending', 'Deliveries that wait to arrive.', pending)
+  metrics.set(
+    'hookline_webhook_oldest_pending_seconds',
+    'How long the oldest pending delivery has waited.',
+    (clock.now() - oldest) / 1_000,
+  )
 }

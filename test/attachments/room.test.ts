@@ -3,21 +3,18 @@
 import { expect, test } from 'bun:test'
 
 import { AttachmentStore } from '../../src/attachments/store.ts'
-import { systemRandom } from '../../src/system/random.ts'
+import { COMMAND_LINE } from '../../src/domain/audit.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
-import { TestClock } from '../support/test-clock.ts'
+import { openTestStorage } from '../support/test-storage.ts'
 
 const MB = 1_024 ** 2
 
 test('a file that is still elsewhere is taken up to the longest one, and up to the quota with the others', async () => {
   using folder = new ScratchFolder()
-  const settings = { attachment_max_mb: 700, attachment_quota_gb: 1 }
-  const store = new AttachmentStore({
-    folder: folder.file('attachments'),
-    random: systemRandom,
-    clock: new TestClock(),
-    settings: { get: (name) => settings[name as keyof typeof settings] as never }, // It asks for these.
-  })
+  const { core } = openTestStorage()
+  await core.settings.set('attachment_max_mb', '700', COMMAND_LINE)
+  await core.settings.set('attachment_quota_gb', '1', COMMAND_LINE)
+  const store = new AttachmentStore(core, folder.file('attachments'))
 
   const taken = []
   for (const [size, others] of [

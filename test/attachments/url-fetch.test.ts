@@ -2,7 +2,7 @@
 
 import { expect, test } from 'bun:test'
 
-import { createDownload } from '../../src/webhooks/post.ts'
+import { createDownload } from '../../src/webhooks/network.ts'
 import { partsWith, resolving, serve } from '../support/post-rig.ts'
 import { startRich, type RichRelay } from '../support/rich-relay.ts'
 import { TestClock } from '../support/test-clock.ts'

@@ -1,13 +1,13 @@
 // Figures of two busy weeks, which a relay that was just started does not have.
 
-import type { HomePictures } from '../../src/api/stats.ts'
+import type { HomeChartData } from '../../src/api/stats.ts'
 import type { WatchedPage } from './watched-page.ts'
 
 const START = Date.parse('2026-11-21T10:00:00Z')
 const iso = (time: number) => new Date(time).toISOString()
 
 /** With an outage of the first line. */
-function busyWeeks(lines: readonly string[]): HomePictures {
+function busyWeeks(lines: readonly string[]): HomeChartData {
   const latency = { send_p50_ms: 1_000, send_p95_ms: 5_000 }
   return {
     time_zone: 'UTC',

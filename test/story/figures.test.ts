@@ -1,5 +1,5 @@
 // Figures against a ledger: in random lives of two lines and a webhook every message and every attempt is noted
-// one by one, and the API, the pictures and what retention leaves must say the same, in days of any zone.
+// one by one, and the API, the charts and what retention leaves must say the same, in days of any zone.
 
 import { expect, test } from 'bun:test'
 

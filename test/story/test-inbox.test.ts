@@ -84,7 +84,7 @@ test('the newest hundred are kept', async () => {
 test('after a day a request is gone', async () => {
   const rig = await startWebhooks({ isRunning: false })
   const webhook = await rig.webhook()
-  const inbox = new TestInbox({ ...rig, clock: rig.age, changes: { publish() {} }, origin: String })
+  const inbox = new TestInbox(rig.core, { seal: rig.seal, origin: String })
   inbox.receive(webhook.id as WebhookId, new Headers(), new Uint8Array(3))
 
   await rig.clock.advance(DAY - 1)

@@ -4,7 +4,7 @@ import { afterAll } from 'bun:test'
 
 import { systemClock } from '../../src/system/clock.ts'
 import type { Lookup } from '../../src/system/network-address.ts'
-import { createPost, type PostTools, type PostResult } from '../../src/webhooks/post.ts'
+import { createPost, type Network, type PostResult } from '../../src/webhooks/post.ts'
 
 export const servers: { stop(force: boolean): unknown }[] = []
 export const never = new AbortController().signal
@@ -15,14 +15,14 @@ afterAll(() => {
 
 export function postTo(
   url: string,
-  parts: Partial<PostTools> = {},
+  parts: Partial<Network> = {},
   signal = never,
 ): Promise<PostResult> {
   const post = createPost(partsWith(parts))
   return post({ url, headers: { 'webhook-id': 'evt_1' }, body: '{"a":1}' }, signal)
 }
 
-export function partsWith(parts: Partial<PostTools>): PostTools {
+export function partsWith(parts: Partial<Network>): Network {
   return {
     clock: systemClock,
     lookup: resolving('127.0.0.1'),

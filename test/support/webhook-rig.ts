@@ -8,8 +8,11 @@ import { timestamp, type ConversationId, type LineId } from '../../src/domain/id
 import type { Message } from '../../src/domain/message.ts'
 import type { EventName } from '../../src/domain/webhook.ts'
 import { createAudit } from '../../src/storage/audit.ts'
+import type { Core } from '../../src/storage/core.ts'
 import { openDatabase, type Db } from '../../src/storage/database.ts'
+import { createSettings } from '../../src/storage/settings.ts'
 import { Writer } from '../../src/storage/writer.ts'
+import { ChangeFeed } from '../../src/system/change-feed.ts'
 import { ConfirmedClock } from '../../src/system/confirmed-clock.ts'
 import { sha256 } from '../../src/system/hash.ts'
 import { silentLog } from '../../src/system/log.ts'
@@ -17,14 +20,9 @@ import { LogicalClock } from '../../src/system/logical-clock.ts'
 import { Metrics } from '../../src/system/metrics.ts'
 import type { Random } from '../../src/system/random.ts'
 import { createSeal } from '../../src/system/seal.ts'
-import { createRedelivery } from '../../src/webhooks/deliveries.ts'
-import { EventLog } from '../../src/webhooks/event-log.ts'
-import { DeliveryLoop } from '../../src/webhooks/loop.ts'
-import { createPublish, Subscribers } from '../../src/webhooks/publish.ts'
-import { createReplay } from '../../src/webhooks/replay.ts'
-import { DeliverySignals } from '../../src/webhooks/signals.ts'
-import { createSubscriptions } from '../../src/webhooks/subscriptions.ts'
+import { Signal } from '../../src/system/signal.ts'
 import type { TargetRules } from '../../src/webhooks/targets.ts'
+import { createWebhooks } from '../../src/webhooks/webhooks.ts'
 import { recordingLog } from './recording-log.ts'
 import { storeLine, storeMessages, type StoredMessage } from './stored-rows.ts'
 import { settle, TEST_START, TestClock } from './test-clock.ts'
@@ -57,62 +55,53 @@ export async function startRig(options: Options = {}) {
   const fatal: unknown[] = []
   const writer = new Writer(db, (error) => fatal.push(error))
   const ids = new LogicalClock(clock, random, 0)
-  const deliverySignals = new DeliverySignals()
-  const subscribers = new Subscribers(db)
   const seal = createSeal(options.secretKey ?? new Uint8Array(32).fill(7), random)
   const sink = new WebhookSink(testClock)
   const metrics = new Metrics()
   const { log, lines: logged } = recordingLog()
-  const eventLog = new EventLog({ db, clock, deliverySignals })
   const audit = createAudit({ writer, ids, log: silentLog })
-  const room = {
-    db,
-    clock,
-    random,
-    writer,
-    ids,
-    deliverySignals,
-    subscribers,
-    seal,
+  const settings = createSettings({ db, writer, ids, audit, locked: {} })
+  const changes = new ChangeFeed({ clock, random })
+  const core: Core = { db, writer, clock, ids, log, random, settings, changes, audit }
+  const disk = { isLow: false }
+  const {
+    actions: subscriptions,
     eventLog,
-    audit,
-    downloadUrl: () => 'https://relay.example/a/token',
-    scheduleMs: options.scheduleMs ?? DEFAULT_RETRY_SCHEDULE_MS,
-  }
-  const publish = createPublish(room)
-  const switches = { canDeliver: true }
-  const loop = new DeliveryLoop({
-    ...room,
-    log,
-    metrics,
+    queues,
+    loop,
+    publish,
+  } = createWebhooks(core, {
     post: sink.post,
-    userAgent: 'Hookline/test',
-    canDeliver: () => switches.canDeliver,
+    rules: ANY_PRIVATE,
+    seal,
+    metrics,
+    disk,
+    signal: new Signal(),
+    scheduleMs: options.scheduleMs ?? DEFAULT_RETRY_SCHEDULE_MS,
+    downloadUrl: () => 'https://relay.example/a/token',
+    origin: String,
   })
-  const subscriptions = {
-    ...createSubscriptions({
-      ...room,
-      rules: ANY_PRIVATE,
-      isUnreachable: (id) => loop.isUnreachable(id),
-    }),
-    ...createRedelivery(room),
-    ...createReplay({ ...room, inFlight: (id) => loop.inFlight(id) }),
-  }
   const stop = new AbortController()
   const running = options.isRunning === false ? Promise.resolve() : loop.run(stop.signal)
   await settle()
   let messages = 0
   return {
-    ...room,
+    core,
+    db,
+    writer,
+    ids,
+    seal,
+    eventLog,
     clock: testClock,
     age: clock,
     sink,
     publishIn: publish,
+    queues,
     loop,
     metrics,
     logged,
     subscriptions,
-    switches,
+    disk,
     stopSignal: stop,
     running,
     /** A webhook at `url` that wants every event. */

@@ -93,7 +93,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'people',
     'boxes',
     'health/causes',
-    'webhooks/post',
+    'webhooks/network',
   ],
   main: ['cli'],
 }

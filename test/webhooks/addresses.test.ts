@@ -2,7 +2,8 @@
 
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 
-import { createDownload, createGet, createPost } from '../../src/webhooks/post.ts'
+import { createDownload } from '../../src/webhooks/network.ts'
+import { createGet, createPost } from '../../src/webhooks/post.ts'
 import { testNeeding } from '../support/needs.ts'
 import { never, partsWith, resolving, serve, servers } from '../support/post-rig.ts'
 import { TestClock } from '../support/test-clock.ts'

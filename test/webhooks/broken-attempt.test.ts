@@ -22,6 +22,6 @@ test('an attempt that can send nothing is written down, and its delivery goes on
     [null, 'network_error'],
   ])
   expect(read('SELECT status FROM deliveries')).toEqual([['exhausted']])
-  expect(rig.loop.inFlight(webhook.id as WebhookId)).toEqual(new Set())
+  expect(rig.queues.inFlight(webhook.id as WebhookId)).toEqual(new Set())
   expect(rig.sink.posts).toHaveLength(1)
 })

@@ -25,7 +25,7 @@ test('after five failures in a row probes alone go out, each after a tenth of th
   const probes = rig.sink.posts.slice(5).map(({ at }) => at / SECOND)
   expect(probes.slice(0, 14)).toEqual([2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24.2, 26.62, 29.282])
   expect(gapsOf(probes).slice(-13)).toEqual(Array.from({ length: 13 }, () => 5 * 60))
-  expect(rig.loop.findings()).toMatchObject([
+  expect(rig.queues.findings()).toMatchObject([
     { code: 'webhook_failing', severity: 'warning', key: webhook.id },
   ])
 })
@@ -73,7 +73,7 @@ test('the first success closes it and makes all that is pending due, oldest firs
   expect(textsOf(rig).slice(5)).toEqual([6, 1, 2, 3, 4, 5, 7, 8, 9].map((n) => `Message ${n}`))
   expect(rig.sink.posts.slice(5).every(({ at }) => at === 2 * SECOND)).toBeTrue()
   expect(rig.deliveries(webhook.id).every(({ status }) => status === 'succeeded')).toBeTrue()
-  expect(rig.loop.findings()).toEqual([])
+  expect(rig.queues.findings()).toEqual([])
 })
 
 test('a changed url, a test and a redelivery each probe at once', async () => {
@@ -185,7 +185,7 @@ test('410 twice a minute apart deactivates; its events are kept and go out when 
   const early = rig.subscriptions.get(webhook.id)
   await rig.clock.advance(7 * SECOND)
   const gone = rig.subscriptions.get(webhook.id)
-  const findings = rig.loop.findings()
+  const findings = rig.queues.findings()
   const tried = rig.sink.posts.length
   await rig.event('b')
   await rig.clock.advance(DAY)

@@ -99,7 +99,7 @@ test('the outage of the box itself is no attempt: tried again every minute', asy
   await rig.event()
 
   await rig.clock.advance(10 * MINUTE - 1)
-  const findings = rig.loop.findings()
+  const findings = rig.queues.findings()
   const during = rig.deliveries(webhook.id)
   rig.sink.answer = () => 200
   await rig.clock.advance(1)
@@ -108,7 +108,7 @@ test('the outage of the box itself is no attempt: tried again every minute', asy
   expect(findings).toMatchObject([{ code: 'webhook_out_of_reach', key: webhook.id }])
   expect(rig.sink.posts.map(({ at }) => at / MINUTE)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
   expect(rig.deliveries(webhook.id)).toMatchObject([{ status: 'succeeded', attempt_count: 1 }])
-  expect(rig.loop.findings()).toEqual([])
+  expect(rig.queues.findings()).toEqual([])
 })
 
 test('a wall clock that steps back by a day strands nothing', async () => {
@@ -179,12 +179,12 @@ test('an attempt that cannot be written is kept and written later, and not made 
 test('while the disk is too full nothing goes out; after that it does', async () => {
   await using rig = await startRig()
   await rig.webhook()
-  rig.switches.canDeliver = false
+  rig.disk.isLow = true
   await rig.event()
 
   await rig.clock.advance(HOUR)
   const during = rig.sink.posts.length
-  rig.switches.canDeliver = true
+  rig.disk.isLow = false
   await rig.clock.advance(10 * SECOND)
 
   expect([during, rig.sink.posts.length]).toEqual([0, 1])

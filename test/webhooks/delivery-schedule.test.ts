@@ -5,6 +5,7 @@ import { createHmac } from 'node:crypto'
 
 import { Webhook } from 'standardwebhooks'
 
+import { VERSION } from '../../src/system/version.ts'
 import { settle, TEST_START } from '../support/test-clock.ts'
 import { ALL, OWNER, startRig } from '../support/webhook-rig.ts'
 import type { Posted } from '../support/webhook-sink.ts'
@@ -25,7 +26,7 @@ test('an event reaches its webhook at once, signed, and the attempt is on disk',
   const key = Buffer.from(webhook.secret.slice('whsec_'.length), 'base64')
   expect(posted?.headers).toEqual({
     'content-type': 'application/json',
-    'user-agent': 'Hookline/test',
+    'user-agent': `Hookline/${VERSION}`,
     'webhook-id': posted?.id ?? '',
     'webhook-timestamp': String(TEST_START / 1_000),
     'webhook-signature': `v1,${createHmac('sha256', key).update(text).digest('base64')}`,
@@ -140,7 +141,7 @@ test('a secret that cannot be opened holds its webhook until it is rotated; noth
   await using rig = await startRig({ db: first.db, clock: first.clock, secretKey: otherKey })
   await rig.event()
   const held = rig.subscriptions.get(webhook.id)
-  const findings = rig.loop.findings()
+  const findings = rig.queues.findings()
   const before = rig.sink.posts.length
 
   const rotated = await rig.subscriptions.rotateSecret(webhook.id, OWNER)
@@ -199,10 +200,10 @@ test('a deletion or a pause holds at once, with a long queue and answers still c
   for (const end of ['remove', 'pause'] as const) {
     await using rig = await startRig()
     const webhook = await rig.webhook()
-    rig.switches.canDeliver = false
+    rig.disk.isLow = true
     for (let i = 0; i < 40; i += 1) await rig.event(`c${i}`)
     rig.sink.answer = (_, index) => (index === 0 ? 200 : 'hang')
-    rig.switches.canDeliver = true
+    rig.disk.isLow = false
     await rig.clock.advance(10 * SECOND)
     const before = rig.sink.posts.length
 

@@ -26,7 +26,7 @@ import {
 import { CHANGE, READ, reading, rows, typed } from '../operation.ts'
 import { type RestoreState, type UploadedBackup, UploadId } from '../owner.ts'
 import type { All, Page } from '../schema.ts'
-import type { HomePictures, LinePictures, WebhookPictures } from '../stats.ts'
+import type { HomeChartData, LineChartData, WebhookChartData } from '../stats.ts'
 import { DeliveryQuery } from './webhooks.ts'
 
 const READS = { callers: 'browsers', ...READ } as const
@@ -154,9 +154,9 @@ export const DASHBOARD = rows({
   listMessageDeliveries: read('GET /messages/:id/deliveries', typed<All<SeenDelivery>>()),
   getSeenDelivery: read('GET /webhook-deliveries/:id', typed<SeenDelivery>()),
   getSentRequest: read('GET /webhook-deliveries/:id/request', typed<SentRequest>()),
-  getHomePictures: read('GET /pictures/home', typed<HomePictures>()),
-  getLinePictures: read('GET /pictures/line/:id', typed<LinePictures>()),
-  getWebhookPictures: read('GET /pictures/webhook/:id', typed<WebhookPictures>()),
+  getHomePictures: read('GET /pictures/home', typed<HomeChartData>()),
+  getLinePictures: read('GET /pictures/line/:id', typed<LineChartData>()),
+  getWebhookPictures: read('GET /pictures/webhook/:id', typed<WebhookChartData>()),
   /** Answers with an image, for a link that opens a new text. */
   drawQrCode: {
     ...READS,

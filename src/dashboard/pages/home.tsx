@@ -34,7 +34,7 @@ import { NewContactsMeter } from './new-contacts-meter.tsx'
 import { SendButton, SendFields, useSendForm } from './send-form.tsx'
 
 const ISSUES = lazyPage(null, async () => (await import('./issues.tsx')).Issues)
-const CHARTS = lazyPage(null, async () => (await import('./pictures.tsx')).HomeCharts)
+const CHARTS = lazyPage(null, async () => (await import('./charts.tsx')).HomeCharts)
 
 const RECENT = { limit: 10, type: 'all', contact_names: 'true' }
 

@@ -31,9 +31,9 @@ import {
 } from '../words/line-states.ts'
 import { SHELL } from '../words/shell.ts'
 import { AdoptLine } from './adopt-line.tsx'
+import { LineCharts, LineSparkline } from './charts.tsx'
 import { CheckCard } from './line-checks.tsx'
 import { LineSubtitle, LineTraffic, NewContacts } from './line-figures.tsx'
-import { LineCharts, LineSparkline } from './pictures.tsx'
 
 const RECEIVE_TEST = lazyPage(null, async () => (await import('./line-test.tsx')).ReceiveTest)
 const PLACE = lazyPart(async () => (await import('./line-place.tsx')).LinePlace)

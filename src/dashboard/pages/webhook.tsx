@@ -15,10 +15,10 @@ import { lazyPage } from '../components/lazy-page.tsx'
 import { Card, Facts, PageHead } from '../components/page.tsx'
 import { PersonText } from '../components/text.tsx'
 import { useDashboard } from '../dashboard.ts'
-import { useWebhookDay, useWebhookDays, useWebhookPictures, useWebhooks } from '../sources.ts'
+import { useWebhookDay, useWebhookDays, useWebhookCharts, useWebhooks } from '../sources.ts'
 import { grouped } from '../words/common.ts'
 import { figureWords, probeWords, WEBHOOKS, webhookState } from '../words/webhooks.ts'
-import { Attempts } from './pictures.tsx'
+import { Attempts } from './charts.tsx'
 import { OutOfReach } from './webhook-parts.tsx'
 import { PauseButton } from './webhook-pause.tsx'
 
@@ -45,8 +45,8 @@ export function WebhookPage() {
 function WebhookView({ id, tab, delivery }: ViewProps) {
   const days = useWebhookDays()
   // The figures stand above the deliveries, which would jump.
-  const pictures = useWebhookPictures(id)
-  const isHeld = [days, pictures].some(({ now }) => now.state === 'loading')
+  const charts = useWebhookCharts(id)
+  const isHeld = [days, charts].some(({ now }) => now.state === 'loading')
   return (
     <DetailView
       page="webhooks"
@@ -122,16 +122,16 @@ function Tab({ webhook, tab, delivery }: Props & Omit<ViewProps, 'id'>): Compone
 }
 
 function WebhookFigures({ webhook }: Props) {
-  const pictures = useWebhookPictures(webhook.id).value
-  if (pictures === null) return null
+  const charts = useWebhookCharts(webhook.id).value
+  if (charts === null) return null
   return (
     <Card title="Last 24 hours">
-      <Attempts webhooks={[pictures]} label={WEBHOOKS.attemptsOf(webhookName(webhook))} />
+      <Attempts webhooks={[charts]} label={WEBHOOKS.attemptsOf(webhookName(webhook))} />
       <Facts
         of={[
-          ['Attempts', figureWords(pictures) || false],
-          ['Failures, 24 hours', causesWords(pictures.causes)],
-          ['Failures, 7 days', causesWords(pictures.causes_7_days)],
+          ['Attempts', figureWords(charts) || false],
+          ['Failures, 24 hours', causesWords(charts.causes)],
+          ['Failures, 7 days', causesWords(charts.causes_7_days)],
         ]}
       />
     </Card>

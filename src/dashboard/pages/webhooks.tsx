@@ -14,10 +14,10 @@ import { Card, PageHead, useNewView } from '../components/page.tsx'
 import { PersonText } from '../components/text.tsx'
 import { EmptyState, WhenReady } from '../components/when-ready.tsx'
 import { useDashboard } from '../dashboard.ts'
-import { useHomePictures, useWebhookDay, useWebhooks } from '../sources.ts'
+import { useHomeCharts, useWebhookDay, useWebhooks } from '../sources.ts'
 import { grouped } from '../words/common.ts'
 import { figureWords, WEBHOOK_TEST, WEBHOOKS, webhookState } from '../words/webhooks.ts'
-import { Attempts } from './pictures.tsx'
+import { Attempts } from './charts.tsx'
 import { OutOfReach, Receiver, RECEIVER_URL, UseInbox } from './webhook-parts.tsx'
 
 const ONE = lazyPage(WEBHOOKS.noun, async () => (await import('./webhook.tsx')).WebhookPage)
@@ -32,7 +32,7 @@ export function WebhooksPage() {
 
 function WebhookList() {
   const webhooks = useWebhooks()
-  const strips = useHomePictures().value?.webhooks ?? []
+  const strips = useHomeCharts().value?.webhooks ?? []
   const stripOf = ({ id }: Webhook) => strips.find(({ webhook_id }) => webhook_id === id)
   /** The URL in the dialog at first; null while it is closed. */
   const adding = useSignal<string | null>(null)

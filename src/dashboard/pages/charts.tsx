@@ -1,14 +1,14 @@
 // The charts of Home and of a line, from the figures of the relay.
 
 import type { PhoneLine } from '../../api/phone-lines.ts'
-import type { HomePictures, LinePictures } from '../../api/stats.ts'
+import type { HomeChartData, LineChartData } from '../../api/stats.ts'
 import { href } from '../address.ts'
 import { AreaChart, DayBars, ShareStrip } from '../components/charts.tsx'
 import { Card } from '../components/page.tsx'
 import { PersonText } from '../components/text.tsx'
 import { WhenReady } from '../components/when-ready.tsx'
 import { dayName, durationWords, hourWords, shareWords } from '../figure-words.ts'
-import { useHomePictures, useLinePictures, useLines } from '../sources.ts'
+import { useHomeCharts, useLineCharts, useLines } from '../sources.ts'
 import { momentWords } from '../time-words.ts'
 import { grouped } from '../words/common.ts'
 import { lineName } from '../words/line-states.ts'
@@ -20,15 +20,15 @@ const MESSAGES_HEAD = ['Day', 'Sent', 'Received', 'Failed', 'Uncertain'] as cons
 export function HomeCharts() {
   const lines = useLines().value?.data ?? []
   return (
-    <WhenReady of={useHomePictures()} kind="card" count={2}>
-      {(pictures) => (
+    <WhenReady of={useHomeCharts()} kind="card" count={2}>
+      {(charts) => (
         <div class="cards charts">
           <Card title={MESSAGES}>
-            <MessageDays days={pictures.days} line={null} />
+            <MessageDays days={charts.days} line={null} />
           </Card>
           <Card title="Uptime, last 30 days">
             {lines.map((line) => {
-              const found = pictures.uptime.find(({ phone_line_id }) => phone_line_id === line.id)
+              const found = charts.uptime.find(({ phone_line_id }) => phone_line_id === line.id)
               return (
                 <div key={line.id}>
                   <p class="small">
@@ -40,10 +40,10 @@ export function HomeCharts() {
             })}
           </Card>
           <Card title="Queue, last 24 hours">
-            <Queue samples={pictures.queue} />
+            <Queue samples={charts.queue} />
           </Card>
           <Card title="Webhook attempts, last 24 hours">
-            <Attempts webhooks={pictures.webhooks} />
+            <Attempts webhooks={charts.webhooks} />
           </Card>
         </div>
       )}
@@ -53,18 +53,18 @@ export function HomeCharts() {
 
 export function LineCharts({ line }: { readonly line: PhoneLine }) {
   return (
-    <WhenReady of={useLinePictures(line.id)} kind="card" count={2}>
-      {(pictures) => (
+    <WhenReady of={useLineCharts(line.id)} kind="card" count={2}>
+      {(charts) => (
         <>
           <Card title="Uptime by hour, last 7 days">
-            <Uptime cells={pictures.uptime} of={line} />
+            <Uptime cells={charts.uptime} of={line} />
           </Card>
           <Card title={MESSAGES}>
-            <MessageDays days={pictures.days} line={line.id} />
-            <Latency pictures={pictures} />
+            <MessageDays days={charts.days} line={line.id} />
+            <Latency charts={charts} />
           </Card>
           <Card title="New contacts, last 14 days">
-            <ContactDays pictures={pictures} />
+            <ContactDays charts={charts} />
           </Card>
         </>
       )}
@@ -74,7 +74,7 @@ export function LineCharts({ line }: { readonly line: PhoneLine }) {
 
 /** Messages of a line on each of 14 days, for its card. */
 export function LineSparkline({ line }: { readonly line: PhoneLine }) {
-  const days = useHomePictures().value?.days ?? []
+  const days = useHomeCharts().value?.days ?? []
   const points = days.map(({ day, lines }) => {
     const found = lines.find(({ phone_line_id }) => phone_line_id === line.id)
     const { sent = 0, received = 0, failed = 0, uncertain = 0 } = found ?? {}
@@ -90,7 +90,7 @@ export function LineSparkline({ line }: { readonly line: PhoneLine }) {
   )
 }
 
-type Cells = HomePictures['uptime'][number]['cells']
+type Cells = HomeChartData['uptime'][number]['cells']
 
 function Uptime({ cells, of: line }: { readonly cells: Cells; readonly of: PhoneLine }) {
   const known = cells.flatMap(({ online_share }) => online_share ?? [])
@@ -170,7 +170,7 @@ function sumOf(days: readonly Figures[]): Figures {
   }
 }
 
-function Queue({ samples }: { readonly samples: HomePictures['queue'] }) {
+function Queue({ samples }: { readonly samples: HomeChartData['queue'] }) {
   const points = samples.map(({ at, messages, deliveries }) => {
     const figures = [grouped(messages), grouped(deliveries)] as const
     return {
@@ -192,7 +192,7 @@ function Queue({ samples }: { readonly samples: HomePictures['queue'] }) {
 
 const HALF_HOUR_MS = 1_800_000
 
-type AttemptsProps = Pick<HomePictures, 'webhooks'> & { readonly label?: string | undefined }
+type AttemptsProps = Pick<HomeChartData, 'webhooks'> & { readonly label?: string | undefined }
 
 /** The attempts of these webhooks together. */
 export function Attempts({ webhooks, label = 'Webhook attempts, last 24 hours' }: AttemptsProps) {
@@ -223,9 +223,9 @@ export function Attempts({ webhooks, label = 'Webhook attempts, last 24 hours' }
   )
 }
 
-type LineProps = { readonly pictures: LinePictures }
+type LineProps = { readonly charts: LineChartData }
 
-function ContactDays({ pictures: { days, daily_contact_limit } }: LineProps) {
+function ContactDays({ charts: { days, daily_contact_limit } }: LineProps) {
   const limit = grouped(daily_contact_limit)
   const most = Math.max(0, ...days.map(({ new_contacts }) => new_contacts))
   const points = days.map(({ day, new_contacts }) => ({
@@ -248,7 +248,7 @@ function ContactDays({ pictures: { days, daily_contact_limit } }: LineProps) {
 }
 
 /** Time until messages were sent; nothing where none was. */
-function Latency({ pictures: { days, send_p50_ms, send_p95_ms } }: LineProps) {
+function Latency({ charts: { days, send_p50_ms, send_p95_ms } }: LineProps) {
   if (days.every(({ sent }) => sent === 0)) return null
   // Isolated: Arabic words would turn what stands between two of them.
   const within = (ms: number | null) =>

@@ -1,0 +1,144 @@
+// All calls of a relay to other machines, and downloads among them. `post.ts` checks each address.
+
+import { platform } from 'node:os'
+
+import type { Settings } from '../storage/settings.ts'
+import { deadline, NEVER, type Clock } from '../system/clock.ts'
+import { cachedLookup, isOwnAddress, systemLookup } from '../system/network-address.ts'
+import {
+  createGet,
+  createPost,
+  exchange,
+  withinPolicy,
+  type Failure,
+  type Network,
+  type Places,
+  type Post,
+  type PostError,
+} from './post.ts'
+import { parseTarget, type TargetRules } from './targets.ts'
+
+/** Calls by the rules for the addresses of webhooks, or by the owner's own choice of an address. */
+export function createNetwork(
+  clock: Clock,
+  given: {
+    readonly settings: Settings
+    /** Of the relay's own listener, once it listens. */
+    readonly ownPort: () => number | undefined
+    /** In place of the network. */
+    readonly post?: Post | undefined
+  },
+) {
+  const { settings, ownPort } = given
+  const rules: TargetRules = {
+    policy: () => settings.get('webhook_targets'),
+    isOwnListener: (address, port) => port === ownPort() && isOwnAddress(address),
+  }
+  const lookup = cachedLookup(systemLookup, clock)
+  const network = { clock, lookup, rules, platform: platform() }
+  // A monitor may be in the relay's own network, whatever webhooks may do.
+  const own = { ...network, rules: { ...rules, policy: () => 'any-private' as const } }
+  return {
+    rules,
+    post: given.post ?? createPost(network),
+    download: createDownload(network),
+    get: createGet(own),
+    fetchText: createFetchText(createDownload(own)),
+  }
+}
+
+/** For a whole download, with its redirects, unless its caller says otherwise. */
+const DOWNLOAD_MS_MAX = 20_000
+const REDIRECTS_MAX = 5
+
+/** Reads a file at an address; a sentence says why there was nothing to read. */
+export type Download = <T>(
+  url: string,
+  read: (response: Response) => Promise<T>,
+  isPublicOnly?: boolean,
+) => Promise<{ readonly value: T } | { readonly why: string }>
+
+/** Follows redirects, each judged by the rules like the first address; a RelayError of `read` is thrown. */
+export function createDownload(network: Network, limitMs = DOWNLOAD_MS_MAX): Download {
+  const places: Places = new Map()
+  return async <T>(
+    url: string,
+    read: (response: Response) => Promise<T>,
+    isPublicOnly?: boolean,
+  ) => {
+    const limit = deadline(network.clock, limitMs, NEVER)
+    const init = { headers: {}, keepalive: false }
+    let next = url
+    try {
+      for (let redirects = 0; redirects <= REDIRECTS_MAX; redirects += 1) {
+        const order = {
+          init,
+          target: parseTarget(next),
+          read: (it: Response) => followed(it, read),
+        }
+        const found = await exchange<Followed<T>>(
+          { ...withinPolicy(network, isPublicOnly), places },
+          order,
+          limit.signal,
+        )
+        if (!('to' in found)) return 'result' in found ? { why: sentenceOf(found, limitMs) } : found
+        if (!URL.canParse(found.to, next)) return { why: 'It redirects to no address.' }
+        next = new URL(found.to, next).href
+      }
+      return { why: `It redirects more than ${REDIRECTS_MAX} times.` }
+    } finally {
+      limit.clear()
+    }
+  }
+}
+
+const TEXT_BYTES_MAX = 65_536
+
+/** Text at an address, through `download`; throws with the reason if there is none. */
+export function createFetchText(download: Download): (url: string) => Promise<string> {
+  return async (url) => {
+    const found = await download(url, async (response) => {
+      const chunks: Uint8Array[] = []
+      for await (const chunk of response.body ?? []) {
+        chunks.push(chunk)
+        if (Buffer.concat(chunks).length > TEXT_BYTES_MAX) throw new Error(`${url} is too long.`)
+      }
+      return Buffer.concat(chunks).toString()
+    })
+    if ('why' in found) throw new Error(`${url} cannot be read. ${found.why}`)
+    return found.value
+  }
+}
+
+type Followed<T> = { readonly to: string } | { readonly value: T } | { readonly why: string }
+
+async function followed<T>(
+  response: Response,
+  read: (response: Response) => Promise<T>,
+): Promise<Followed<T>> {
+  const to = response.headers.get('location')
+  const isRedirect = [301, 302, 303, 307, 308].includes(response.status) && to !== null
+  const encoding = response.headers.get('content-encoding') ?? 'identity'
+  if (response.status === 200 && encoding === 'identity') return { value: await read(response) }
+  await response.body?.cancel()
+  if (isRedirect) return { to }
+  if (response.status === 200) return { why: `It answers in the encoding ${encoding}.` }
+  return { why: `It answers ${response.status}.` }
+}
+
+function sentenceOf(failure: Failure, limitMs: number): string {
+  if (failure.result === 'unreachable') return 'The relay has no network.'
+  if (failure.error === 'timeout') return `It took more than ${limitMs / 1_000} seconds.`
+  return SENTENCES[failure.error]
+}
+
+const SENTENCES: Readonly<Record<Exclude<PostError, 'timeout'>, string>> = {
+  connection_refused: 'Its host refuses the connection.',
+  connection_reset: 'Its host closed the connection.',
+  host_unreachable: 'Its host cannot be reached.',
+  tls_error: 'Its certificate is not valid.',
+  dns_error: 'Its host has no address.',
+  forbidden_target: 'Its address is none that the relay may call.',
+  invalid_url: 'It is no http or https URL.',
+  network_error: 'The connection failed.',
+}
