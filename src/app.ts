@@ -11,8 +11,6 @@ import type { Boxes } from './boxes/head.ts'
 import type { Config } from './config.ts'
 import { createDevices } from './devices.ts'
 import type { Origin } from './domain/audit.ts'
-import type { LineId } from './domain/ids.ts'
-import type { Line } from './domain/line.ts'
 import { groupedByBox } from './health/box-findings.ts'
 import { healthWatch, ofLine, ofRelay, ofWebhook } from './health/catalogue.ts'
 import { LineFindings, loopFinding } from './health/line-findings.ts'
@@ -33,14 +31,8 @@ import { createBackups } from './maintenance/backups.ts'
 import { Heartbeat } from './maintenance/heartbeat.ts'
 import { ClockWatch, createTimetable } from './maintenance/maintenance.ts'
 import { createRestoring } from './maintenance/restoring.ts'
-import { Dispatch } from './messages/dispatch.ts'
-import { createIntake } from './messages/intake.ts'
-import { waitReasonOf } from './messages/line-directory.ts'
-import { observeMessages, createReading } from './messages/message-service.ts'
-import { PersonFollower } from './messages/person-follower.ts'
-import { createSend } from './messages/send.ts'
-import { failOrphans, recoverMessages } from './messages/settle.ts'
-import { WaitingCallers } from './messages/waiting-callers.ts'
+import { PersonFollower } from './messages/merges.ts'
+import { createMessages, observeMessages } from './messages/messages.ts'
 import { createContacts } from './people/contacts.ts'
 import { SearchFollower } from './people/search-follower.ts'
 import { openRuntime, type Runtime, type Outside } from './runtime.ts'
@@ -124,7 +116,7 @@ export function createApp(config: Config, parts: Partial<Outside> = {}): App {
       if (mayServe !== undefined) life.phase = 'checking'
       if ((await mayServe) === false) return url
       await Promise.all([recordVersion(runtime.core, VERSION), runtime.settings.keepFirst()])
-      const count = await recoverMessages(messages.tools)
+      const count = await messages.outcomes.recover()
       if (count > 0) runtime.log.warn('messages are uncertain after a crash', { count })
       await access.applyLockedPassword()
       running = runServices(loops, runtime)
@@ -219,13 +211,13 @@ function createMessageModule(
   { webhooks, kinds, boxes, attachments }: Below,
   { config, life }: Start,
 ) {
-  const { db, clock, writer, settings, disk, dispatchSignal, health } = runtime
+  const { core, db, clock, writer, disk, dispatchSignal, health } = runtime
   const lines: LineSupervisor = new LineSupervisor({
     ...runtime,
     kinds: kinds.kinds,
     drivers: boxes.drivers,
     boxes,
-    intake: (line, event) => intake(line, event),
+    intake: (line, event) => intake.take(line, event),
     loadUnfinished: (line) => unfinishedOf(db, line.id, { age: clock, files: runtime.store }),
   })
   lines.onChange((id) => {
@@ -233,46 +225,34 @@ function createMessageModule(
     runtime.healthSignal.notify()
     runtime.changes.publish([{ what: 'line', id }])
   })
-  const waitReason = (lineId: LineId) => waitReasonOf(lines, lineId, !disk.isLow)
-  const callers = new WaitingCallers({ clock, writer, waitReason })
-  const tools = {
-    ...runtime,
+  const messages = createMessages(core, {
+    directory: lines,
     publish: webhooks.publish,
     sentenceOf: kinds.sentenceOf,
-    callers,
-    waitReason,
-    directory: lines,
-    defaultWaitMs: config.sendWaitMs,
-    announcesDeviceMessages: () => settings.get('announce_device_messages'),
-    mayLeave: () => life.phase !== 'stopping' && !disk.isLow,
-    onLoop: (line: Line) => health.report(loopFinding(line)),
-    requireAccepting: () => disk.requireRoom(),
+    store: runtime.store,
     attachments,
-  }
-  const intake = createIntake(tools)
+    disk,
+    dispatchSignal,
+    isStopping: () => life.phase === 'stopping',
+    onLoop: (line) => health.report(loopFinding(line)),
+    waitMs: config.sendWaitMs,
+  })
+  const { intake, outcomes } = messages
   health.include(async () => {
     return groupedByBox(await lines.checkup(AbortSignal.timeout(CHECKUP_MS)), (box) =>
       boxes.nameOf(box),
     )
   })
   health.include(async () => kinds.findings().map((finding) => ofLine(finding, lines.lines())))
-  observeMessages(runtime.metrics, tools)
-  const dispatch = new Dispatch(tools)
-  return {
-    tools,
+  observeMessages(runtime.metrics, db, lines)
+  const lineActions = createLineActions({
+    ...runtime,
     lines,
-    callers,
-    dispatch,
-    send: createSend(tools),
-    reading: createReading(tools),
-    lineActions: createLineActions({
-      ...runtime,
-      lines,
-      onLimits: (id) =>
-        writer.write((tx) => wakeLimited(tx, id, clock.now())).then(() => dispatchSignal.notify()),
-      onDeleted: () => failOrphans(tools),
-    }),
-  }
+    onLimits: (id) =>
+      writer.write((tx) => wakeLimited(tx, id, clock.now())).then(() => dispatchSignal.notify()),
+    onDeleted: () => outcomes.failOrphans(),
+  })
+  return { ...messages, lines, lineActions }
 }
 
 /** Findings about messages and deliveries, for the health catalogue. */
@@ -347,10 +327,13 @@ function createHttpModule(runtime: Runtime, modules: Modules): Http {
     lines: messages.lineActions,
     metrics,
     options,
+    conversationChanges: messages.conversationChanges,
+    decisions: messages.decisions,
+    optOuts: messages.optOuts,
     reading: messages.reading,
     recent,
     restoring: maintenance.restoring,
-    send: messages.send,
+    sender: messages.sender,
     serverUrl: serverUrl(config, life),
     setSnooze: createSnoozes(core, { health, healthSignal }),
     updates: maintenance.updates,

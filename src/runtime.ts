@@ -5,7 +5,6 @@ import type { RestoreOutcome } from './api/owner.ts'
 import { AttachmentStore } from './attachments/store.ts'
 import type { HeadBroker } from './boxes/head-broker.ts'
 import type { Config, ConfigRow } from './config.ts'
-import { daysIn } from './domain/days.ts'
 import type { Finding } from './domain/finding.ts'
 import { HealthCatalogue } from './health/catalogue.ts'
 import type { LineDriver } from './lines/driver.ts'
@@ -18,7 +17,7 @@ import type { Core } from './storage/core.ts'
 import { openData, type Data } from './storage/data.ts'
 import { newestTimestamp } from './storage/messages.ts'
 import type { RestoreWish } from './storage/restore.ts'
-import { createSettings } from './storage/settings.ts'
+import { createSettings, daysOf } from './storage/settings.ts'
 import { listSnoozes } from './storage/snoozes.ts'
 import { damageFound } from './storage/sqlite-errors.ts'
 import { Writer } from './storage/writer.ts'
@@ -129,7 +128,7 @@ export function openRuntime(config: Config, parts: Partial<Outside>) {
     metrics: new Metrics(),
     health: new HealthCatalogue(ids, () => listSnoozes(db)),
     seal: createSeal(data.secretKey, random),
-    days: daysIn(() => settings.get('time_zone')),
+    days: daysOf(settings),
     store: new AttachmentStore(core, directory.attachments),
     secretKey: data.secretKey,
     fatal: fatal.promise,

@@ -7,7 +7,7 @@
 import type { Day } from './days.ts'
 
 /** A line's history with one handle. */
-export type Contact = {
+export type DailyContact = {
   /** Since when there is history, or null. */
   readonly knownAt: number | null
   /** Messages to it that hold a place and wait. */
@@ -18,7 +18,7 @@ export type Contact = {
   readonly spentDay: Day | null
 }
 
-export const NO_CONTACT: Contact = { knownAt: null, queued: 0, passed: 0, spentDay: null }
+export const NO_CONTACT: DailyContact = { knownAt: null, queued: 0, passed: 0, spentDay: null }
 
 /**
  * A message's share of its line's budget: nothing (`none`) where the contact is known, and `undecided`
@@ -29,7 +29,7 @@ export type ContactHold = (typeof CONTACT_HOLDS)[number]
 
 export type ContactStep = 'reserve' | 'release' | 'spend' | 'return' | 'requeue'
 
-export function stepContact(contact: Contact, step: ContactStep, today: Day): Contact {
+export function stepContact(contact: DailyContact, step: ContactStep, today: Day): DailyContact {
   switch (step) {
     case 'reserve':
       return { ...contact, queued: contact.queued + 1 }
@@ -53,7 +53,7 @@ export function stepContact(contact: Contact, step: ContactStep, today: Day): Co
 }
 
 /** The contact of a person for whom a line has had two, one for each spelling. */
-export function joinedContact(one: Contact, other: Contact): Contact {
+export function joinedContact(one: DailyContact, other: DailyContact): DailyContact {
   return {
     knownAt: earlier(one.knownAt, other.knownAt),
     queued: one.queued + other.queued,
@@ -67,7 +67,7 @@ function earlier<T extends number>(one: T | null, other: T | null): T | null {
   return one < other ? one : other
 }
 
-export function placeOf(contact: Contact): 'none' | 'reserved' | Day {
+export function placeOf(contact: DailyContact): 'none' | 'reserved' | Day {
   if (contact.spentDay !== null) return contact.spentDay
   return contact.queued > 0 && contact.knownAt === null ? 'reserved' : 'none'
 }

@@ -14,8 +14,8 @@ import {
   isRelayedNow,
 } from '../domain/not-relayed.ts'
 import { countWords, grouped } from '../domain/number-words.ts'
-import { contactUsage } from '../storage/contacts.ts'
 import type { Core } from '../storage/core.ts'
+import { contactUsage } from '../storage/daily-contacts.ts'
 import type { Db } from '../storage/database.ts'
 import { unreachableGroups, type UnreachableGroup } from '../storage/groups.ts'
 import { countRejected, listNotRelayed, type NotRelayedCount } from '../storage/intake-records.ts'

@@ -53,7 +53,7 @@ function checkedQuery<Q extends string | undefined>(q: Q): Q {
   throw invalidRequest({ path: 'q', message })
 }
 
-export function optOutBindings({ optOuts }: Relay['reading']['beside']) {
+export function optOutBindings(optOuts: Relay['optOuts']) {
   return [
     bind(CONTACTS.listOptOuts, ({ request, query: { handle, ...page } }) =>
       optOuts.list({ handle: readHandle(handle), lines: linesOf(request) }, pageOfQuery(page)),
@@ -68,7 +68,7 @@ export function optOutBindings({ optOuts }: Relay['reading']['beside']) {
   ]
 }
 
-export function searchBindings({ search }: Relay['reading']['beside']) {
+export function searchBindings({ search }: Relay['reading']) {
   return [
     bind(CONTACTS.search, ({ request, query: { q, limit } }) => {
       if (q === undefined) throw invalidRequest({ path: 'q', message: 'is required' })

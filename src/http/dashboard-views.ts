@@ -14,14 +14,14 @@ import type { Relay } from './relay.ts'
 import { respondTo } from './respond.ts'
 
 export function messageViewBindings({ lines, reading }: Pick<Relay, 'lines' | 'reading'>) {
-  const { conversations, beside } = reading
+  const { attention, conversations, messages, previewSend } = reading
   return [
-    bind(DASHBOARD.getAttention, () => beside.attention()),
+    bind(DASHBOARD.getAttention, () => attention()),
     bind(DASHBOARD.countUnread, () => ({ count: conversations.countUnread() })),
-    bind(DASHBOARD.getMessageTimes, ({ params }) => beside.times(params.id)),
+    bind(DASHBOARD.getMessageTimes, ({ params }) => messages.times(params.id)),
     bind(DASHBOARD.getContactCost, ({ query }) => {
       const to = readHandle(query.to) ?? ''
-      const preview = beside.previewSend({ to, lineId: query.phone_line_id ?? null })
+      const preview = previewSend(to, query.phone_line_id ?? null)
       const line = lines.list().find(({ id }) => id === preview.lineId)
       return contactCost(line ?? null, preview.knowsContact)
     }),

@@ -2,15 +2,15 @@ import type { QueryOf } from '../api/operation.ts'
 import { CONVERSATIONS } from '../api/operations/conversations.ts'
 import { MESSAGES } from '../api/operations/messages.ts'
 import { requirePermission, permissionsOf } from '../domain/permissions.ts'
-import type { Decider } from '../messages/approvals.ts'
-import type { ListFilter } from '../messages/message-service.ts'
+import type { Decider } from '../messages/decisions.ts'
+import type { ListFilter } from '../messages/reading.ts'
 import { bind } from './bind.ts'
 import { answerWithFile } from './file-answer.ts'
 import { pageOfQuery, readHandle } from './input.ts'
 import type { Relay } from './relay.ts'
 import { callerOf, linesOf, originOf } from './request-context.ts'
 
-export function messageBindings(messages: Relay['reading']['messages']) {
+export function messageBindings({ messages }: Relay['reading'], decisions: Relay['decisions']) {
   return [
     bind(MESSAGES.listMessages, ({ request, query }) => {
       const page = messages.list(filterIn(request, query), pageOfQuery(query))
@@ -23,16 +23,16 @@ export function messageBindings(messages: Relay['reading']['messages']) {
       return isNamed ? messages.named(message) : message
     }),
     bind(MESSAGES.cancelMessage, ({ request, params }) =>
-      messages.cancel(params.id, deciderOf(request)),
+      decisions.cancel(params.id, deciderOf(request)),
     ),
     bind(MESSAGES.approveMessage, ({ request, params, body }) =>
-      messages.approve(params.id, body, deciderOf(request)),
+      decisions.approve(params.id, body, deciderOf(request)),
     ),
     bind(MESSAGES.denyMessage, ({ request, params, body }) =>
-      messages.deny(params.id, body, deciderOf(request)),
+      decisions.deny(params.id, body, deciderOf(request)),
     ),
     bind(MESSAGES.resolveMessage, ({ request, params, body }) =>
-      messages.resolve(params.id, body.status, deciderOf(request)),
+      decisions.resolve(params.id, body.status, deciderOf(request)),
     ),
   ]
 }
@@ -68,7 +68,7 @@ function filterIn(request: Request, query: QueryOf<typeof MESSAGES.listMessages>
   }
 }
 
-export function recipientBindings({ recipient }: Relay['reading']['beside']) {
+export function recipientBindings({ recipient }: Relay['reading']) {
   return [
     bind(MESSAGES.getRecipient, ({ request, params }) =>
       recipient(params.handle, linesOf(request)),
@@ -76,7 +76,10 @@ export function recipientBindings({ recipient }: Relay['reading']['beside']) {
   ]
 }
 
-export function conversationBindings(conversations: Relay['reading']['conversations']) {
+export function conversationBindings(
+  { conversations }: Relay['reading'],
+  changes: Relay['conversationChanges'],
+) {
   return [
     bind(CONVERSATIONS.listConversations, ({ request, query }) => {
       const filter = {
@@ -90,15 +93,15 @@ export function conversationBindings(conversations: Relay['reading']['conversati
     }),
     bind(CONVERSATIONS.getConversation, ({ params }) => conversations.get(params.id)),
     bind(CONVERSATIONS.updateConversation, ({ params, body }) =>
-      conversations.patch(params.id, { isAutomationPaused: body.automation_paused }),
+      changes.pauseAutomation(params.id, body.automation_paused),
     ),
     bind(CONVERSATIONS.exportConversation, async ({ request, params, query: { format } }) => {
-      const texts = await conversations.export(params.id, format, originOf(request))
+      const texts = await changes.export(params.id, format, originOf(request))
       const type = format === 'csv' ? 'text/csv' : 'application/json'
       return answerWithFile(request, { name: `conversation.${format}`, type }, texts)
     }),
     bind(CONVERSATIONS.markConversationRead, ({ params, body }) =>
-      conversations.markRead(params.id, body.message_id),
+      changes.markRead(params.id, body.message_id),
     ),
   ]
 }

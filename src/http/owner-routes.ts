@@ -22,12 +22,12 @@ type Backups = Relay['backups']
 export function ownerBindings(
   { settings }: Core,
   {
+    conversationChanges,
     lines,
-    reading: { conversations },
     recent,
     setSnooze,
     updates,
-  }: Pick<Relay, 'lines' | 'reading' | 'recent' | 'setSnooze' | 'updates'>,
+  }: Pick<Relay, 'conversationChanges' | 'lines' | 'recent' | 'setSnooze' | 'updates'>,
 ) {
   return [
     bind(OWNER.adoptPhoneLine, ({ request, params, body }) =>
@@ -37,7 +37,7 @@ export function ownerBindings(
       lines.move(params.id, body.to, originOf(request)),
     ),
     bind(OWNER.separateConversation, ({ request, params }) =>
-      conversations.separate(params.id, originOf(request)),
+      conversationChanges.separate(params.id, originOf(request)),
     ),
     bind(OWNER.listSettings, ({ request }) => ({
       data: settings.list().map((setting) => shownTo(setting, request)),

@@ -15,8 +15,11 @@ import type { createLineActions } from '../lines/line-actions.ts'
 import type { CreatedKinds } from '../lines/line-kind.ts'
 import type { createBackups } from '../maintenance/backups.ts'
 import type { createRestoring } from '../maintenance/restoring.ts'
-import type { createReading } from '../messages/message-service.ts'
-import type { createSend } from '../messages/send.ts'
+import type { ConversationChanges } from '../messages/conversations.ts'
+import type { Decisions } from '../messages/decisions.ts'
+import type { OptOuts } from '../messages/opt-outs.ts'
+import type { Reading } from '../messages/reading.ts'
+import type { Sender } from '../messages/send.ts'
 import type { Contacts } from '../people/contacts.ts'
 import type { Charts } from '../stats/charts.ts'
 import type { RecentLines } from '../system/log.ts'
@@ -39,8 +42,10 @@ export type Relay = {
   /** Called once this start is healthy, if an upgrade waits for that. */
   readonly confirmHealthy: (() => void) | undefined
   readonly contacts: Contacts
+  readonly conversationChanges: ConversationChanges
   readonly credentials: ReturnType<typeof createCredentials>
   readonly days: Days
+  readonly decisions: Decisions
   readonly disk: { readonly isLow: boolean }
   /** Notified at unknown errors: the database may be to blame. */
   readonly doubtSignal: Signal
@@ -51,12 +56,13 @@ export type Relay = {
   readonly life: { readonly phase: Phase }
   readonly lines: ReturnType<typeof createLineActions>
   readonly metrics: Metrics
+  readonly optOuts: OptOuts
   /** The options of this start as they are printed: secrets are hidden. */
   readonly options: readonly OptionRow[]
-  readonly reading: ReturnType<typeof createReading>
+  readonly reading: Reading
   readonly recent: RecentLines
   readonly restoring: ReturnType<typeof createRestoring>
-  readonly send: ReturnType<typeof createSend>
+  readonly sender: Sender
   /** The address of the API for generated clients. */
   readonly serverUrl: () => string
   readonly setSnooze: SetSnooze

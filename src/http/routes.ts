@@ -112,17 +112,19 @@ export function methodsAt(app: AnyElysia): (path: string) => readonly string[] {
 }
 
 function apiBindings(core: Core, relay: Relay, streamsEnd: AbortSignal): readonly Binding[] {
-  const { attachments, authenticate, config, contacts, credentials, disk, eventLog } = relay
-  const { health, hosts, kinds, life, lines, charts, metrics, reading, send, webhooks } = relay
+  const { attachments, authenticate, config, contacts, conversationChanges } = relay
+  const { credentials, decisions, disk, eventLog } = relay
+  const { health, hosts, kinds, life, lines, charts, metrics, optOuts, reading, sender, webhooks } =
+    relay
   return [
-    ...sendBindings({ config, kinds, send }),
-    ...messageBindings(reading.messages),
+    ...sendBindings({ config, kinds, sender }),
+    ...messageBindings(reading, decisions),
     ...attachmentBindings(attachments),
-    ...conversationBindings(reading.conversations),
-    ...recipientBindings(reading.beside),
+    ...conversationBindings(reading, conversationChanges),
+    ...recipientBindings(reading),
     ...contactBindings(contacts),
-    ...optOutBindings(reading.beside),
-    ...searchBindings(reading.beside),
+    ...optOutBindings(optOuts),
+    ...searchBindings(reading),
     ...statsBindings(charts),
     ...phoneLineBindings(lines),
     ...lineActionBindings({ lines, kinds }),
@@ -139,9 +141,9 @@ function apiBindings(core: Core, relay: Relay, streamsEnd: AbortSignal): readonl
 
 function ownersBindings(core: Core, relay: Relay): readonly Binding[] {
   const { access, backups, boxes, lines } = relay
-  const { reading, recent, setSnooze, updates } = relay
+  const { conversationChanges, recent, setSnooze, updates } = relay
   return [
-    ...ownerBindings(core, { lines, reading, recent, setSnooze, updates }),
+    ...ownerBindings(core, { conversationChanges, lines, recent, setSnooze, updates }),
     ...backupBindings(backups),
     ...memberBindings(access),
     ...boxBindings({ boxes, lines }),

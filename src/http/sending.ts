@@ -27,7 +27,11 @@ const CONFIRMED = 'x-hookline-confirmed'
 const REPLAYED = { 'idempotency-replayed': 'true' }
 const APPLIED = { 'preference-applied': 'urgent' }
 
-export function sendBindings({ config, kinds, send }: Pick<Relay, 'config' | 'kinds' | 'send'>) {
+export function sendBindings({
+  config,
+  kinds,
+  sender,
+}: Pick<Relay, 'config' | 'kinds' | 'sender'>) {
   const { sentenceOf } = kinds
   const answerSend = async (request: Request, content: ConversationSend, target: Target) => {
     const message = messageIn(request, content, target)
@@ -36,7 +40,7 @@ export function sendBindings({ config, kinds, send }: Pick<Relay, 'config' | 'ki
     const silence = SILENCE_SECONDS + (isFetched(content) ? FETCH_SECONDS : 0)
     // A connection that Bun cuts while the caller waits makes the caller send twice.
     peer.liftTimeout(Math.ceil((waitMs ?? config.sendWaitMs) / 1_000) + silence)
-    const answer = await send({ ...message, waitMs })
+    const answer = await sender.send({ ...message, waitMs })
     return sendResponse(request, answer, { sentenceOf, isUrgent: message.isUrgent })
   }
   return [

@@ -1,24 +1,22 @@
+// Messages of a device, and their files. The bytes are copied before the transaction of the row that has them.
+
+import { safeFilename } from '../attachments/filename.ts'
+import type { AttachmentStore, StoredFile } from '../attachments/store.ts'
+import type { Attachment } from '../domain/attachment.ts'
 import { deviceHandle } from '../domain/handle.ts'
 import { derivedId, guidFromBytes, timestamp, uuidV7, type ConversationId } from '../domain/ids.ts'
 import type { Line } from '../domain/line.ts'
 import type { MessageExtras, ReplyTarget } from '../domain/message-extras.ts'
 import { deviceTime, mendedText, type Outbound } from '../domain/message.ts'
-import type { DeviceMessage } from '../lines/driver.ts'
+import type { DeviceAttachment, DeviceMessage, LineEvent } from '../lines/driver.ts'
+import { insertAttachment, linkAttachments, markParts } from '../storage/attachments.ts'
 import { noteMessage } from '../storage/conversations.ts'
+import type { Core } from '../storage/core.ts'
 import type { Tx } from '../storage/database.ts'
 import { messageIdOfGuid } from '../storage/intake-records.ts'
 import { findMessage, insertMessage, newMessage } from '../storage/messages.ts'
-import type { Settings } from '../storage/settings.ts'
 import { sha256 } from '../system/hash.ts'
-import type { LogicalClock } from '../system/logical-clock.ts'
-import { eachOnce } from './device-files.ts'
 import type { ReadMessage } from './spellings.ts'
-
-export type RecordTools = {
-  readonly ids: LogicalClock
-  /** The setting `attachment_wait_seconds`: the wait of a received message for its files. */
-  readonly settings: Pick<Settings, 'get'>
-}
 
 const UPPER_CASE_UUID = /^[0-9A-F]{8}(?:-[0-9A-F]{4}){3}-[0-9A-F]{12}$/
 
@@ -31,7 +29,7 @@ type Placed = {
 
 /** Stores a message of the device, and puts it into its conversation. */
 export function recordMessage(
-  { ids, settings }: RecordTools,
+  { ids, settings }: Core,
   tx: Tx,
   line: Line,
   { device, conversationId, waits }: Placed,
@@ -109,4 +107,77 @@ function replyIn(
   const target = id === null ? null : findMessage(tx, id)
   const isHere = target?.conversationId === conversationId
   return { messageId: isHere ? id : null, guid, part }
+}
+
+type FileStore = Pick<AttachmentStore, 'keep'>
+
+/** The stored states of files, by the device's guid. */
+export type FileStates = ReadonlyMap<string, FileState>
+type FileState = Pick<Attachment, 'state'> & Partial<StoredFile>
+
+/** Copies the files that an event has; nothing of the event is stored before. */
+export async function keepFiles(store: FileStore, event: LineEvent): Promise<FileStates> {
+  const states = new Map<string, FileState>()
+  for (const file of filesOf(event)) states.set(file.guid, await keepFile(store, file))
+  return states
+}
+
+export function filesOf(event: LineEvent): readonly DeviceAttachment[] {
+  if (event.type === 'attachment') return [event.attachment]
+  return event.type === 'message' ? (event.message.attachments ?? []) : []
+}
+
+async function keepFile(
+  store: FileStore,
+  { file, declaredType }: DeviceAttachment,
+): Promise<FileState> {
+  if (file.state !== 'available') return { state: file.state }
+  const kept = await store.keep(file.path, declaredType)
+  if (kept === 'missing') return { state: 'missing' }
+  return kept === 'quota' ? { state: 'not_kept' } : { state: 'available', ...kept }
+}
+
+/** The files of a message, each guid once. */
+function eachOnce(files: readonly DeviceAttachment[]): readonly DeviceAttachment[] {
+  return [...new Map(files.map((file) => [file.guid, file])).values()]
+}
+
+/** Stores the files of a message that was recorded now. */
+export function recordFiles(
+  tx: Tx,
+  message: Outbound,
+  files: readonly DeviceAttachment[],
+  states: FileStates,
+): void {
+  const ids = eachOnce(files).map((file) => {
+    const attachment = attachmentOf(message, file, states.get(file.guid))
+    insertAttachment(tx, { ...attachment, caller: '', uploadKey: null })
+    return attachment.id
+  })
+  linkAttachments(tx, message.id, ids)
+  if (message.direction === 'outbound') markParts(tx, message.id, ids, true)
+}
+
+function attachmentOf(
+  { id, direction, sentAt, createdAt, lineId }: Outbound,
+  { guid, filename, declaredType, size }: DeviceAttachment,
+  state: FileState = { state: 'missing' },
+): Attachment {
+  return {
+    id: derivedId('att', sentAt ?? createdAt, sha256(`${lineId}\0${id}\0${guid}`)),
+    filename: safeFilename(filename),
+    mimeType: declaredType ?? 'application/octet-stream',
+    declaredType,
+    size,
+    sha256: null,
+    width: null,
+    height: null,
+    durationMs: null,
+    ...state,
+    direction,
+    messageId: id,
+    deviceGuid: guid,
+    createdAt,
+    expiresAt: null,
+  }
 }

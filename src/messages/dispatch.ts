@@ -4,6 +4,7 @@
 import type { LineId, MessageId } from '../domain/ids.ts'
 import { HELD_MS_MAX, QUEUED_MS_MAX, type Outbound } from '../domain/message.ts'
 import type { LineSnapshot } from '../lines/line-state.ts'
+import type { Core } from '../storage/core.ts'
 import type { Db, Tx } from '../storage/database.ts'
 import {
   dueDeferred,
@@ -17,25 +18,15 @@ import {
   queuedUntil,
   wakeLimited,
 } from '../storage/message-queue.ts'
-import { findMessage, saveMessage } from '../storage/messages.ts'
-import type { Settings } from '../storage/settings.ts'
+import { findMessage } from '../storage/messages.ts'
 import { nextTurn } from '../system/clock.ts'
 import type { Service } from '../system/service.ts'
 import type { Signal } from '../system/signal.ts'
-import type { PublishUnplaced } from '../webhooks/publish.ts'
-import { changesSettledAt, settleOldChanges } from './changes.ts'
-import { review } from './deferral.ts'
-import { announceReceived } from './device-files.ts'
-import { attempt, type AttemptTools } from './dispatch-attempt.ts'
-import { takesMessages } from './line-directory.ts'
-import { moveTo, routeFor } from './requeue.ts'
-import { expireMessage, makeUncertain } from './settle.ts'
-
-type DispatchTools = AttemptTools & {
-  readonly dispatchSignal: Signal
-  readonly settings: Pick<Settings, 'onSet'>
-  readonly publish: PublishUnplaced
-}
+import type { DeviceChanges } from './device-changes.ts'
+import type { Attempts } from './dispatch-attempt.ts'
+import type { MessageQueue } from './queue.ts'
+import { takesMessages, type LineDirectory, type Routing } from './routing.ts'
+import type { Outcomes } from './settle.ts'
 
 const UNKNOWN = { reason: 'outcome_unknown' }
 const BATCH_MAX = 64
@@ -48,18 +39,48 @@ const TICK_MS_MAX = 10_000
 
 export class Dispatch implements Service {
   readonly name = 'dispatch'
-  readonly #tools: DispatchTools
+  readonly #core: Core
+  readonly #dispatchSignal: Signal
+  readonly #directory: LineDirectory
+  readonly #mayLeave: () => boolean
+  readonly #attempts: Attempts
+  readonly #outcomes: Outcomes
+  readonly #queue: MessageQueue
+  readonly #routing: Routing
+  readonly #deviceChanges: DeviceChanges
   /** Messages that a driver has in hand, and the line of each. */
   readonly #inHand = new Map<MessageId, LineId>()
-  readonly #attempts = new Set<Promise<unknown>>()
+  readonly #running = new Set<Promise<unknown>>()
   /** Messages whose outcome could not be written: their lines send nothing until it is. */
   readonly #unwritten = new Map<MessageId, LineId>()
-  /** The message up to which those of a line were looked at for another line; none at the beginning of a round. */
+  /** The message up to which those of a line were looked at for another line; none at the start of a round. */
   readonly #lookedAt = new Map<LineId, typeof BEGINNING>()
 
-  constructor(tools: DispatchTools) {
-    this.#tools = tools
-    const { settings, directory, clock, writer, dispatchSignal } = tools
+  constructor(
+    core: Core,
+    given: {
+      readonly dispatchSignal: Signal
+      readonly directory: LineDirectory
+      /** False while the disk is nearly full or the relay stops: nothing may leave then. */
+      readonly mayLeave: () => boolean
+      readonly attempts: Attempts
+      readonly outcomes: Outcomes
+      readonly queue: MessageQueue
+      readonly routing: Routing
+      readonly deviceChanges: DeviceChanges
+    },
+  ) {
+    const { settings, clock, writer } = core
+    const { directory, dispatchSignal } = given
+    this.#core = core
+    this.#dispatchSignal = dispatchSignal
+    this.#directory = directory
+    this.#mayLeave = given.mayLeave
+    this.#attempts = given.attempts
+    this.#outcomes = given.outcomes
+    this.#queue = given.queue
+    this.#routing = given.routing
+    this.#deviceChanges = given.deviceChanges
     // The day of the limits and the quiet hours begin at another time.
     settings.onSet('time_zone', (tx) => {
       for (const { line } of directory.lines()) wakeLimited(tx, line.id, clock.now())
@@ -68,7 +89,8 @@ export class Dispatch implements Service {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const { dispatchSignal, clock } = this.#tools
+    const { clock } = this.#core
+    const dispatchSignal = this.#dispatchSignal
     try {
       while (!signal.aborted) {
         await this.#tick(signal)
@@ -76,7 +98,7 @@ export class Dispatch implements Service {
         await nextTurn() // Attempts of one commit notify one after the other.
       }
     } finally {
-      await Promise.all(this.#attempts)
+      await Promise.all(this.#running)
     }
   }
 
@@ -85,14 +107,14 @@ export class Dispatch implements Service {
     await this.#expire()
     await this.#giveUpHeld()
     await this.#announce()
-    if (!this.#tools.mayLeave() || signal.aborted) return
-    const { directory } = this.#tools
+    if (!this.#mayLeave() || signal.aborted) return
+    const directory = this.#directory
     for (const line of directory.lines()) if (takesMessages(line)) this.#dispatchTo(line, signal)
     for (const line of directory.lines()) if (!takesMessages(line)) await this.#moveAway(line)
   }
 
   #dispatchTo({ line, capacity }: LineSnapshot, signal: AbortSignal): void {
-    const { db, ids } = this.#tools
+    const { db, ids } = this.#core
     const busy = countOf(this.#inHand, line.id)
     if (busy >= capacity || countOf(this.#unwritten, line.id) > 0) return
     // Those in hand are still due until they pass their point of no return.
@@ -104,9 +126,10 @@ export class Dispatch implements Service {
   #start(message: Outbound, signal: AbortSignal): void {
     const { lineId } = message
     this.#inHand.set(message.id, lineId)
-    const { dispatchSignal, clock, log } = this.#tools
+    const { clock, log } = this.#core
     const onUnwritten = () => void this.#unwritten.set(message.id, lineId)
-    const running = attempt(this.#tools, message, { onUnwritten, signal })
+    const running = this.#attempts
+      .make(message, { onUnwritten, signal })
       .catch((error: unknown) => {
         log.error('attempt failed', { message_id: message.id, line_id: lineId, error })
         return clock.sleep(FAILED_MS, signal)
@@ -114,10 +137,10 @@ export class Dispatch implements Service {
       .finally(() => {
         this.#inHand.delete(message.id)
         this.#unwritten.delete(message.id)
-        this.#attempts.delete(running)
-        dispatchSignal.notify()
+        this.#running.delete(running)
+        this.#dispatchSignal.notify()
       })
-    this.#attempts.add(running)
+    this.#running.add(running)
   }
 
   /**
@@ -125,8 +148,8 @@ export class Dispatch implements Service {
    * batch, and the next one goes on behind it: messages that no other line may take hold up none behind them.
    */
   async #moveAway({ line }: LineSnapshot): Promise<void> {
-    const { db, ids, writer, directory, dispatchSignal } = this.#tools
-    if (!directory.lines().some(takesMessages)) return
+    const { db, ids, writer } = this.#core
+    if (!this.#directory.lines().some(takesMessages)) return
     const now = ids.now()
     const after = this.#lookedAt.get(line.id) ?? BEGINNING
     const batch = movableMessages(db, { lineId: line.id, now, limit: BATCH_MAX, ...after })
@@ -142,58 +165,56 @@ export class Dispatch implements Service {
         for (const { id } of movable) this.#move(tx, id, line.id)
       })
     }
-    if (movable.length > 0 || !isLastBatch) dispatchSignal.notify()
+    if (movable.length > 0 || !isLastBatch) this.#dispatchSignal.notify()
   }
 
   #move(tx: Tx, id: MessageId, from: LineId): void {
     const message = findMessage(tx, id)
     if (message?.status !== 'queued' || message.lineId !== from) return
     const lineId = this.#otherLineFor(tx, message)
-    if (lineId !== null) moveTo(this.#tools, tx, message, { lineId, now: this.#tools.ids.now() })
+    if (lineId !== null) this.#routing.move(tx, message, { lineId, now: this.#core.ids.now() })
   }
 
   #otherLineFor(db: Db, message: Outbound): LineId | null {
-    const now = this.#tools.ids.now()
-    const route = routeFor(db, this.#tools, { ...message, now }, [message.lineId])
+    const now = this.#core.ids.now()
+    const route = this.#routing.choose(db, { ...message, now }, [message.lineId])
     return route.route === 'take' ? route.lineId : null
   }
 
   #review(): Promise<void> {
-    const { db, clock } = this.#tools
+    const { db, clock } = this.#core
     const ids = dueDeferred(db, { now: clock.now(), limit: BATCH_MAX })
-    return this.#forEach(ids, (tx, message) => review(this.#tools, tx, message))
+    return this.#forEach(ids, (tx, message) => this.#queue.review(tx, message))
   }
 
   #expire(): Promise<void> {
-    const { db, clock } = this.#tools
+    const { db, clock } = this.#core
     const ids = queuedUntil(db, clock.ago(QUEUED_MS_MAX), BATCH_MAX)
     return this.#forEach(ids, (tx, message) => {
-      if (message.status === 'queued') expireMessage(this.#tools, tx, message)
+      if (message.status === 'queued') this.#outcomes.expire(tx, message)
     })
   }
 
   /** The device or its driver took it a day ago and never said more: nobody can say whether it left. */
   #giveUpHeld(): Promise<void> {
-    const { db, clock } = this.#tools
+    const { db, clock } = this.#core
     const ids = heldUntil(db, { until: clock.ago(HELD_MS_MAX), limit: BATCH_MAX })
     return this.#forEach(ids, (tx, message) => {
-      if (message.status === 'sending') makeUncertain(this.#tools, tx, message, UNKNOWN)
+      if (message.status === 'sending') this.#outcomes.makeUncertain(tx, message, UNKNOWN)
     })
   }
 
   /** Publishes the failure of messages that stayed uncertain, and what waited for its files or its message. */
   async #announce(): Promise<void> {
-    const { db, ids, publish, writer } = this.#tools
+    const { db, ids, writer } = this.#core
     const found = messagesToAnnounce(db, { now: ids.now(), limit: BATCH_MAX })
     await this.#forEach(found, (tx, message) => {
       if (message.dueAt === null) return
-      if (message.status === 'received') announceReceived(this.#tools, tx, message)
-      if (message.status !== 'uncertain') return
-      publish(tx, 'message.failed', message)
-      saveMessage(tx, { ...message, dueAt: null }, ids.now())
+      if (message.status === 'received') this.#deviceChanges.announce(tx, message)
+      if (message.status === 'uncertain') this.#outcomes.announceUncertain(tx, message)
     })
-    const isOver = (changesSettledAt(db) ?? Infinity) <= ids.now()
-    if (isOver) await writer.write((tx) => settleOldChanges(this.#tools, tx))
+    const isOver = (this.#deviceChanges.settledAt() ?? Infinity) <= ids.now()
+    if (isOver) await writer.write((tx) => this.#deviceChanges.settleOld(tx))
   }
 
   /** Acts on messages in one transaction; then the loop runs again, for there may be more. */
@@ -202,20 +223,22 @@ export class Dispatch implements Service {
     act: (tx: Tx, message: Outbound) => void,
   ): Promise<void> {
     if (ids.length === 0) return
-    await this.#tools.writer.write((tx) => {
+    await this.#core.writer.write((tx) => {
       for (const id of ids) {
         const message = findMessage(tx, id)
         if (message !== null) act(tx, message)
       }
     })
-    this.#tools.dispatchSignal.notify()
+    this.#dispatchSignal.notify()
   }
 
   #untilNext(): number {
-    const { db, directory, ids, clock } = this.#tools
+    const { db, ids, clock } = this.#core
     const now = ids.now()
-    const dueAt = directory.lines().map(({ line }) => nextDueAt(db, line.id, now) ?? Infinity)
-    const waiting = [nextAnnouncementAt(db), changesSettledAt(db)].map((at) => at ?? Infinity)
+    const dueAt = this.#directory.lines().map(({ line }) => nextDueAt(db, line.id, now) ?? Infinity)
+    const waiting = [nextAnnouncementAt(db), this.#deviceChanges.settledAt()].map(
+      (at) => at ?? Infinity,
+    )
     const soonestMs = Math.min(...waiting, ...dueAt) - now
     const deferredMs = (nextDeferredAt(db) ?? Infinity) - clock.now()
     return Math.min(TICK_MS_MAX, Math.max(0, Math.min(soonestMs, deferredMs)))

@@ -2,6 +2,7 @@
 // deliveries and the line's checkpoint in one transaction. A crash before the commit reads the row
 // again; after it, the guid stops a double.
 
+import type { AttachmentStore } from '../attachments/store.ts'
 import { RelayError } from '../domain/errors.ts'
 import { homeOfNumber, isSamePerson } from '../domain/handle.ts'
 import { derivedId, type ConversationId, type LineId, type MessageId } from '../domain/ids.ts'
@@ -16,9 +17,10 @@ import {
 import { carrierKind, type LeftOut, type NotRelayedKind } from '../domain/not-relayed.ts'
 import type { DeviceMessage, LeftOutMessage, Settlement } from '../lines/driver.ts'
 import { attachmentsOf } from '../storage/attachments.ts'
-import { markKnown } from '../storage/contacts.ts'
 import { openConversation } from '../storage/conversations.ts'
-import type { Db, Tx } from '../storage/database.ts'
+import type { Core } from '../storage/core.ts'
+import { markKnown } from '../storage/daily-contacts.ts'
+import type { Tx } from '../storage/database.ts'
 import { findGroup } from '../storage/groups.ts'
 import {
   keepReceipt,
@@ -31,77 +33,80 @@ import {
 import { saveCheckpoint } from '../storage/lines.ts'
 import { findMessage } from '../storage/messages.ts'
 import { NotWrittenError } from '../storage/sqlite-errors.ts'
-import type { Writer } from '../storage/writer.ts'
 import { sha256 } from '../system/hash.ts'
-import type { Log } from '../system/log.ts'
 import type { Signal } from '../system/signal.ts'
-import type { PublishUnplaced } from '../webhooks/publish.ts'
-import { takeChange } from './changes.ts'
+import type { Publish } from '../webhooks/publish.ts'
+import { openDeviceGroup, type DeviceChanges } from './device-changes.ts'
 import {
   filesOf,
   keepFiles,
   recordFiles,
-  takeFile,
+  recordMessage,
   type FileStates,
-  type FileStore,
-} from './device-files.ts'
-import { recordMessage, type RecordTools } from './device-message.ts'
-import { openDeviceGroup, takeGroupChange } from './groups.ts'
-import type { LineDirectory } from './line-directory.ts'
-import { takeKeyword } from './opt-outs.ts'
+} from './device-message.ts'
+import type { OptOuts } from './opt-outs.ts'
 import { markSent, provenParts } from './parts.ts'
-import { requeue } from './requeue.ts'
-import {
-  acceptMessage,
-  applyPartReceipt,
-  applyReceipt,
-  applyWaitingChanges,
-  assignGuid,
-  failMessage,
-  failPartly,
-  type SettleTools,
-} from './settle.ts'
+import type { MessageQueue } from './queue.ts'
+import type { Outcomes } from './settle.ts'
 import {
   createPersonOn,
   withPeople,
   type IntakeEvent,
+  type PersonOn,
   type ReadEvent,
   type ReadMessage,
 } from './spellings.ts'
 
-export type IntakeTools = SettleTools &
-  RecordTools & {
-    readonly db: Db
-    readonly publish: PublishUnplaced
-    readonly writer: Writer
-    readonly store: FileStore
-    readonly log: Log
-    readonly dispatchSignal: Signal
-    readonly directory: LineDirectory
+const NO_FILES: FileStates = new Map()
+
+type Source = { readonly line: Line; readonly states: FileStates }
+
+const UNPLACED = { kind: 'unplaced' } as const
+
+export class Intake {
+  readonly #core: Core
+  readonly #publish: Publish
+  readonly #store: Pick<AttachmentStore, 'keep'>
+  readonly #dispatchSignal: Signal
+  readonly #outcomes: Outcomes
+  readonly #queue: MessageQueue
+  readonly #optOuts: OptOuts
+  readonly #deviceChanges: DeviceChanges
+  readonly #personOn: PersonOn
+  /** The last event of each line that has a file to be copied before it, or comes behind such an event. */
+  readonly #copying = new Map<LineId, Promise<void>>()
+
+  constructor(
+    core: Core,
+    given: {
+      readonly publish: Publish
+      readonly store: Pick<AttachmentStore, 'keep'>
+      readonly dispatchSignal: Signal
+      readonly outcomes: Outcomes
+      readonly queue: MessageQueue
+      readonly optOuts: OptOuts
+      readonly deviceChanges: DeviceChanges
+    },
+  ) {
+    this.#core = core
+    this.#publish = given.publish
+    this.#store = given.store
+    this.#dispatchSignal = given.dispatchSignal
+    this.#outcomes = given.outcomes
+    this.#queue = given.queue
+    this.#optOuts = given.optOuts
+    this.#deviceChanges = given.deviceChanges
+    this.#personOn = createPersonOn(core.db)
   }
 
-/** Makes an event of a line durable; rejects only where that is impossible now. */
-export function createIntake(
-  tools: IntakeTools,
-): (line: Line, event: IntakeEvent) => Promise<void> {
-  /** The last event of each line that has a file to be copied before it, or comes behind such a one. */
-  const copying = new Map<LineId, Promise<void>>()
-  const takeInOrder = async (line: Line, event: ReadEvent) => {
-    // Where an earlier event could not be stored, a later one with its checkpoint must not be.
-    await copying.get(line.id)
-    const guid = event.type === 'message' ? event.message.guid : ''
-    const isKnown = messageIdOfGuid(tools.db, line.id, guid) !== null
-    const isNew = event.type === 'attachment' || !isKnown
-    const states = isNew ? await keepFiles(tools.store, event) : NO_FILES
-    await record(tools, line, event, states)
-  }
-  const personOn = createPersonOn(tools.db)
-  return async (line, reported) => {
-    const event = withPeople(reported, (spelling) => personOn(line, spelling))
+  /** Makes an event of a line durable; rejects only if that is impossible now. */
+  async take(line: Line, reported: IntakeEvent): Promise<void> {
+    const event = withPeople(reported, (spelling) => this.#personOn(line, spelling))
+    const copying = this.#copying
     if (filesOf(event).length === 0 && !copying.has(line.id)) {
-      return record(tools, line, event, NO_FILES)
+      return this.#record(line, event, NO_FILES)
     }
-    const taken = takeInOrder(line, event)
+    const taken = this.#takeInOrder(line, event)
     copying.set(line.id, taken)
     try {
       await taken
@@ -109,77 +114,194 @@ export function createIntake(
       if (copying.get(line.id) === taken) copying.delete(line.id)
     }
   }
-}
 
-const NO_FILES: FileStates = new Map()
-
-async function record(
-  tools: IntakeTools,
-  line: Line,
-  event: ReadEvent,
-  states: FileStates,
-): Promise<void> {
-  try {
-    await tools.writer.write((tx) => take(tools, tx, { line, states }, event))
-  } catch (error) {
-    if (isPassing(error)) throw error
-    await reject(tools, line, event, error)
+  async #takeInOrder(line: Line, event: ReadEvent): Promise<void> {
+    // If an earlier event could not be stored, a later one with its checkpoint must not be.
+    await this.#copying.get(line.id)
+    const guid = event.type === 'message' ? event.message.guid : ''
+    const isKnown = messageIdOfGuid(this.#core.db, line.id, guid) !== null
+    const isNew = event.type === 'attachment' || !isKnown
+    const states = isNew ? await keepFiles(this.#store, event) : NO_FILES
+    await this.#record(line, event, states)
   }
-}
 
-function take(tools: IntakeTools, tx: Tx, { line, states }: Source, event: ReadEvent): void {
-  switch (event.type) {
-    case 'message':
-      takeMessage(tools, tx, { line, states }, event.message)
-      break
-    case 'attachment':
-      takeAttachment(tools, tx, { line, states }, event)
-      break
-    case 'change':
-      if (event.change.kind === 'group') takeGroupChange(tools, tx, line, event.change)
-      else takeChange(tools, tx, line, event.change)
-      break
-    case 'left_out':
-      takeLeftOut(tools, tx, line, event.leftOut)
-      break
-    case 'receipt':
-      takeReceipt(tools, tx, line, event.receipt)
-      break
-    case 'settled':
-      takeSettled(tools, tx, line, event)
+  async #record(line: Line, event: ReadEvent, states: FileStates): Promise<void> {
+    try {
+      await this.#core.writer.write((tx) => this.#write(tx, { line, states }, event))
+    } catch (error) {
+      if (isPassing(error)) throw error
+      await this.#reject(line, event, error)
+    }
+  }
+
+  #write(tx: Tx, { line, states }: Source, event: ReadEvent): void {
+    switch (event.type) {
+      case 'message':
+        this.#takeMessage(tx, { line, states }, event.message)
+        break
+      case 'attachment':
+        this.#takeAttachment(tx, { line, states }, event)
+        break
+      case 'change':
+        this.#deviceChanges.take(tx, line, event.change)
+        break
+      case 'left_out':
+        this.#takeLeftOut(tx, line, event.leftOut)
+        break
+      case 'receipt':
+        this.#takeReceipt(tx, line, event.receipt)
+        break
+      case 'settled':
+        this.#takeSettled(tx, line, event)
+        return
+      case 'checkpoint':
+        break
+    }
+    if (event.checkpoint !== null) saveCheckpoint(tx, line.id, event.checkpoint)
+    this.#core.writer.afterCommit(() => this.#dispatchSignal.notify())
+  }
+
+  #takeMessage(tx: Tx, { line, states }: Source, device: ReadMessage): void {
+    if (isStored(tx, device, { line, states })) return
+    const conversationId = this.#conversationOf(tx, line, device)
+    if (typeof conversationId === 'object') {
+      this.#takeLeftOut(tx, line, { ...device, ...conversationId })
       return
-    case 'checkpoint':
-      break
+    }
+    const outcome = device.isHistory ? 'recorded' : this.#outcomeOf(line, device)
+    const waits = outcome === 'message.received' && hasPendingFile(device)
+    const message = recordMessage(this.#core, tx, line, { device, conversationId, waits })
+    rememberGuid(tx, line.id, device.guid, message.id)
+    recordFiles(tx, message, device.attachments ?? [], states)
+    if (!message.isGroup) {
+      markKnown(tx, { lineId: line.id, handle: message.handle }, message.createdAt)
+    }
+    if (typeof outcome === 'object') countNotRelayed(tx, line.id, outcome.kind, message.createdAt)
+    else if (outcome !== 'recorded' && !waits) this.#publish(tx, outcome, message)
+    if (!device.isHistory) this.#optOuts.takeKeyword(tx, message)
+    if (device.isName === true) rejectEvent(tx, line.id, NAMED, message.createdAt)
+    this.#outcomes.applyWaitingChanges(tx, message, device.guid)
   }
-  if (event.checkpoint !== null) saveCheckpoint(tx, line.id, event.checkpoint)
-  tools.writer.afterCommit(() => tools.dispatchSignal.notify())
-}
 
-function takeMessage(
-  tools: IntakeTools,
-  tx: Tx,
-  { line, states }: Source,
-  device: ReadMessage,
-): void {
-  if (isStored(tx, device, { line, states })) return
-  const conversationId = conversationOf(tools, tx, line, device)
-  if (typeof conversationId === 'object') {
-    takeLeftOut(tools, tx, line, { ...device, ...conversationId })
-    return
+  /** The event that announces the message, or the kind under which it is counted; `recorded` if neither. */
+  #outcomeOf(
+    line: Line,
+    device: DeviceMessage,
+  ): 'message.received' | 'message.sent' | 'recorded' | { readonly kind: NotRelayedKind } {
+    const kind = notRelayedKind(line, device)
+    if (!device.isFromMe) return kind === null ? 'message.received' : { kind }
+    return kind === null && this.#core.settings.get('announce_device_messages')
+      ? 'message.sent'
+      : 'recorded'
   }
-  const outcome = device.isHistory ? 'recorded' : outcomeOf(tools, line, device)
-  const waits = outcome === 'message.received' && hasPendingFile(device)
-  const message = recordMessage(tools, tx, line, { device, conversationId, waits })
-  rememberGuid(tx, line.id, device.guid, message.id)
-  recordFiles(tx, message, device.attachments ?? [], states)
-  if (!message.isGroup) {
-    markKnown(tx, { lineId: line.id, handle: message.handle }, message.createdAt)
+
+  /** The message's conversation, or the reason to leave it out: a row that may be a group's is no person's. */
+  #conversationOf(
+    tx: Tx,
+    line: Line,
+    { group, handle }: DeviceMessage,
+  ): ConversationId | { readonly kind: LeftOut } {
+    const { ids } = this.#core
+    if (group !== undefined) {
+      if (!line.relayGroups) return { kind: 'group' }
+      return openDeviceGroup(ids, tx, line, { ...group, state: 'active' }) ?? UNPLACED
+    }
+    const party = { lineId: line.id, phoneNumber: line.number, handle }
+    const id = openConversation(tx, ids, { ...party, now: ids.now() })
+    return findGroup(tx, id) === null ? id : UNPLACED
   }
-  if (typeof outcome === 'object') countNotRelayed(tx, line.id, outcome.kind, message.createdAt)
-  else if (outcome !== 'recorded' && !waits) tools.publish(tx, outcome, message)
-  if (!device.isHistory) takeKeyword(tools, tx, message)
-  if (device.isName === true) rejectEvent(tx, line.id, NAMED, message.createdAt)
-  applyWaitingChanges(tools, tx, message, device.guid)
+
+  /** The end of a file that was pending; of a message that is gone nothing is kept. */
+  #takeAttachment(
+    tx: Tx,
+    { line, states }: Source,
+    { messageGuid, attachment }: Extract<IntakeEvent, { readonly type: 'attachment' }>,
+  ): void {
+    const id = messageIdOfGuid(tx, line.id, messageGuid)
+    const message = id === null ? null : findMessage(tx, id)
+    if (message !== null) this.#deviceChanges.takeFile(tx, { message, attachment, states })
+  }
+
+  /** The guid is known from now on, with the id of a message that there never was: it counts once. */
+  #takeLeftOut(
+    tx: Tx,
+    line: Line,
+    leftOut: LeftOutMessage & Partial<Pick<DeviceMessage, 'isFromMe' | 'isHistory'>>,
+  ): void {
+    const { guid, kind, isFromMe = false, isHistory = false } = leftOut
+    if (messageIdOfGuid(tx, line.id, guid) !== null) return
+    const now = this.#core.ids.now()
+    const hash = sha256(`${line.id}\0${guid}`)
+    rememberGuid(tx, line.id, guid, derivedId('msg', deviceTime(leftOut.at, now), hash))
+    if (!isFromMe && !isHistory) countNotRelayed(tx, line.id, kind, now)
+  }
+
+  #takeReceipt(tx: Tx, line: Line, given: Receipt): void {
+    const receipt = { ...given, at: deviceTime(given.at, this.#core.ids.now()) }
+    const id = messageIdOfGuid(tx, line.id, receipt.guid)
+    if (id === null) {
+      keepReceipt(tx, line.id, receipt, this.#core.ids.now())
+      return
+    }
+    const message = findMessage(tx, id)
+    if (message?.direction !== 'outbound') return
+    if (isOtherPart(message, receipt.guid)) this.#outcomes.applyPartReceipt(tx, message, receipt)
+    else this.#outcomes.applyReceipt(tx, message, receipt)
+  }
+
+  /**
+   * The end of an unsettled message, found by its driver. Only proof sends one again. A line that a message
+   * has left meanwhile has no say: another one may be sending it.
+   */
+  #takeSettled(
+    tx: Tx,
+    line: Line,
+    { messageId, outcome }: Extract<IntakeEvent, { readonly type: 'settled' }>,
+  ): void {
+    const message = unsettled(tx, messageId)
+    if (message === null || message.lineId !== line.id) return
+    this.#core.writer.afterCommit(() => this.#dispatchSignal.notify())
+    switch (outcome.outcome) {
+      case 'accepted':
+        this.#outcomes.accept(tx, message, outcome)
+        return
+      case 'held':
+        this.#outcomes.assignGuid(tx, message, outcome)
+        return
+      case 'not_sent':
+        this.#takeNotSent(tx, { line, message }, outcome)
+        return
+      case 'partly_sent':
+        this.#outcomes.failPartly(tx, message, outcome)
+        return
+      case 'unknown':
+        if (outcome.sent !== undefined) markSent(tx, message, outcome.sent, null)
+    }
+  }
+
+  #takeNotSent(
+    tx: Tx,
+    { line, message }: { readonly line: Line; readonly message: Outbound },
+    { reason, proof }: Extract<Settlement, { readonly outcome: 'not_sent' }>,
+  ): void {
+    if (proof === true && mayGoAgain(tx, message)) this.#queue.requeue(tx, message, reason)
+    // The journal of one box knows nothing of what another has sent since the backup.
+    else if (proof !== true || line.box === null || !isRestored(message)) {
+      this.#outcomes.fail(tx, message, reason)
+    }
+  }
+
+  /** One bad row never stops a line: it is kept among the rejected events, and the checkpoint goes on. */
+  async #reject(line: Line, event: ReadEvent, error: unknown): Promise<void> {
+    const { writer, log, ids } = this.#core
+    log.error('event of a line was rejected', { line_id: line.id, type: event.type, error })
+    await writer.write((tx) => {
+      const reason = error instanceof Error ? error.message : String(error)
+      rejectEvent(tx, line.id, `${event.type}: ${reason}`, ids.now())
+      const checkpoint = 'checkpoint' in event ? event.checkpoint : null
+      if (checkpoint !== null) saveCheckpoint(tx, line.id, checkpoint)
+    })
+  }
 }
 
 /** True if the guid is known, or an earlier version stored the same content under the former one. */
@@ -195,134 +317,19 @@ function isStored(tx: Tx, device: DeviceMessage, { line, states }: Source): bool
   return isSame && Bun.deepEquals(hashes, knownHashes)
 }
 
-/** The event of news, or the kind under which it is counted; `recorded` where it is neither. */
-function outcomeOf(
-  { announcesDeviceMessages }: IntakeTools,
-  line: Line,
-  device: DeviceMessage,
-): 'message.received' | 'message.sent' | 'recorded' | { readonly kind: NotRelayedKind } {
-  const kind = notRelayedKind(line, device)
-  if (!device.isFromMe) return kind === null ? 'message.received' : { kind }
-  return kind === null && announcesDeviceMessages() ? 'message.sent' : 'recorded'
-}
-
-type Source = { readonly line: Line; readonly states: FileStates }
-
-/** The message's conversation, or the reason to leave it out: a row that may be a group's is no person's. */
-function conversationOf(
-  { ids }: IntakeTools,
-  tx: Tx,
-  line: Line,
-  { group, handle }: DeviceMessage,
-): ConversationId | { readonly kind: LeftOut } {
-  if (group !== undefined) {
-    if (!line.relayGroups) return { kind: 'group' }
-    return openDeviceGroup({ ids }, tx, line, { ...group, state: 'active' }) ?? UNPLACED
-  }
-  const party = { lineId: line.id, phoneNumber: line.number, handle }
-  const id = openConversation(tx, ids, { ...party, now: ids.now() })
-  return findGroup(tx, id) === null ? id : UNPLACED
-}
-
-const UNPLACED = { kind: 'unplaced' } as const
-
 function hasPendingFile({ attachments = [] }: DeviceMessage): boolean {
   return attachments.some(({ file }) => file.state === 'pending')
 }
 
-/** The end of a file that was pending; of a message that is gone nothing is kept. */
-function takeAttachment(
-  tools: IntakeTools,
-  tx: Tx,
-  { line, states }: Source,
-  { messageGuid, attachment }: Extract<IntakeEvent, { readonly type: 'attachment' }>,
-): void {
-  const id = messageIdOfGuid(tx, line.id, messageGuid)
-  const message = id === null ? null : findMessage(tx, id)
-  if (message !== null) takeFile(tools, tx, message, { attachment, states })
-}
-
-/** The kind of a message that is announced to nobody; null where it is announced. */
+/** The kind of a message that is announced to nobody; null if the message is announced. */
 function notRelayedKind(line: Line, { withheld, service }: DeviceMessage): NotRelayedKind | null {
   return withheld ?? (line.relaySms ? null : carrierKind(service))
 }
 
-/** The guid is known from now on, with the id of a message that there never was: it counts once. */
-function takeLeftOut(
-  tools: IntakeTools,
-  tx: Tx,
-  line: Line,
-  leftOut: LeftOutMessage & Partial<Pick<DeviceMessage, 'isFromMe' | 'isHistory'>>,
-): void {
-  const { guid, kind, isFromMe = false, isHistory = false } = leftOut
-  if (messageIdOfGuid(tx, line.id, guid) !== null) return
-  const now = tools.ids.now()
-  const hash = sha256(`${line.id}\0${guid}`)
-  rememberGuid(tx, line.id, guid, derivedId('msg', deviceTime(leftOut.at, now), hash))
-  if (!isFromMe && !isHistory) countNotRelayed(tx, line.id, kind, now)
-}
-
-function takeReceipt(tools: IntakeTools, tx: Tx, line: Line, given: Receipt): void {
-  const receipt = { ...given, at: deviceTime(given.at, tools.ids.now()) }
-  const id = messageIdOfGuid(tx, line.id, receipt.guid)
-  if (id === null) {
-    keepReceipt(tx, line.id, receipt, tools.ids.now())
-    return
-  }
-  const message = findMessage(tx, id)
-  if (message?.direction !== 'outbound') return
-  if (isOtherPart(message, receipt.guid)) applyPartReceipt(tools, tx, message, receipt)
-  else applyReceipt(tools, tx, message, receipt)
-}
-
-/** True where the guid is that of another part than the one that stands for the whole message. */
+/** True if the guid belongs to another part than the part that stands for the whole message. */
 function isOtherPart(message: Outbound, guid: string): boolean {
   const { platformGuid } = message
   return hasAttachments(message) && platformGuid !== null && platformGuid !== guid
-}
-
-/**
- * The end of an unsettled message, found by its driver. Only proof sends one again. A line that a message
- * has left meanwhile has no say: another one may be sending it.
- */
-function takeSettled(
-  tools: IntakeTools,
-  tx: Tx,
-  line: Line,
-  { messageId, outcome }: Extract<IntakeEvent, { readonly type: 'settled' }>,
-): void {
-  const message = unsettled(tx, messageId)
-  if (message === null || message.lineId !== line.id) return
-  tools.writer.afterCommit(() => tools.dispatchSignal.notify())
-  switch (outcome.outcome) {
-    case 'accepted':
-      acceptMessage(tools, tx, message, outcome)
-      return
-    case 'held':
-      assignGuid(tools, tx, message, outcome)
-      return
-    case 'not_sent':
-      takeNotSent(tools, tx, { line, message }, outcome)
-      return
-    case 'partly_sent':
-      failPartly(tools, tx, message, outcome)
-      return
-    case 'unknown':
-      if (outcome.sent !== undefined) markSent(tx, message, outcome.sent, null)
-  }
-}
-
-function takeNotSent(
-  tools: IntakeTools,
-  tx: Tx,
-  { line, message }: { readonly line: Line; readonly message: Outbound },
-  { reason, proof }: Extract<Settlement, { readonly outcome: 'not_sent' }>,
-): void {
-  if (proof === true && mayGoAgain(tx, message)) requeue(tools, tx, message, reason)
-  // The journal of one box knows nothing of what another has sent since the backup.
-  else if (proof !== true || line.box === null || !isRestored(message)) {
-    failMessage(tools, tx, message, reason)
-  }
 }
 
 /**
@@ -345,24 +352,8 @@ function unsettled(tx: Tx, id: MessageId): Outbound | null {
   return message?.status === 'sending' || message?.status === 'uncertain' ? message : null
 }
 
-/** One bad row never stops a line: it is kept among the rejected events, and the checkpoint goes on. */
-async function reject(
-  { writer, log, ids }: IntakeTools,
-  line: Line,
-  event: ReadEvent,
-  error: unknown,
-): Promise<void> {
-  log.error('event of a line was rejected', { line_id: line.id, type: event.type, error })
-  await writer.write((tx) => {
-    const reason = error instanceof Error ? error.message : String(error)
-    rejectEvent(tx, line.id, `${event.type}: ${reason}`, ids.now())
-    const checkpoint = 'checkpoint' in event ? event.checkpoint : null
-    if (checkpoint !== null) saveCheckpoint(tx, line.id, checkpoint)
-  })
-}
-
 /**
- * True where the storage is at fault, not the event: a full disk, a group that was rolled back, a database
+ * True if the storage is at fault, not the event: a full disk, a group that was rolled back, a database
  * that is busy. Whatever else fails, fails for this event again and again.
  */
 function isPassing(error: unknown): boolean {

@@ -1,9 +1,11 @@
 // Rules of keys for their sends. They are checked and counted in the transaction that accepts a message, so
 // that neither a restart nor a second request at the same time gets around them.
 
+import type { ContactHold } from '../domain/contact-limit.ts'
 import { RelayError } from '../domain/errors.ts'
 import { homeOfNumber, personOf } from '../domain/handle.ts'
 import { timestamp, type MessageId, type Timestamp } from '../domain/ids.ts'
+import type { Approval } from '../domain/message-extras.ts'
 import {
   allowsRecipient,
   type KeyRules,
@@ -24,7 +26,7 @@ type Send = {
   readonly histories: Histories
 }
 
-/** Throws `recipient_not_allowed` or `rate_limit_exceeded` where a rule of the key speaks against a send. */
+/** Throws `recipient_not_allowed` or `rate_limit_exceeded` if a rule of the key forbids a send. */
 export function requireByRules(db: Db, { key, target, histories }: Send, now: Timestamp): void {
   const { rules } = key.permissions
   if (!allowsRecipient(rules, factsOf(db, { key, target, histories }, now))) {
@@ -42,12 +44,23 @@ export function requireByRules(db: Db, { key, target, histories }: Send, now: Ti
   }
 }
 
-/** Counts an accepted message for its key, and for those that the key comes from. */
+/** Counts an accepted message for its key, and for the keys that the key comes from. */
 export function countByRules(tx: Tx, key: KeyCaller, messageId: MessageId, now: Timestamp): void {
   if (!isCounted(key.permissions.rules)) return
   for (const { id, rules } of keysWithRules(tx, key.keyId)) {
     if (isCounted(rules)) countSend(tx, id, { messageId, at: now, before: now - DAY_MS })
   }
+}
+
+/** The approval that a message of this key needs; null for none. Known contacts hold no place of the day. */
+export function newApproval(
+  { keyId, permissions }: KeyCaller,
+  contactHold: ContactHold,
+): Approval | null {
+  const { approval } = permissions.rules
+  if (approval === 'never' || (approval === 'new_contacts' && contactHold === 'none')) return null
+  const open = { resolvedBy: null, resolvedAt: null, reason: null, originalText: null }
+  return { state: 'pending', requestedBy: keyId, ...open }
 }
 
 function isCounted({ sendsPerHour, sendsPerDay }: KeyRules): boolean {

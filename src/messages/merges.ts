@@ -3,15 +3,17 @@
 // and the owner can separate it again.
 
 import { RELAY_ITSELF, type Origin } from '../domain/audit.ts'
-import { NO_CONTACT, joinedContact, type Contact } from '../domain/contact-limit.ts'
+import { NO_CONTACT, joinedContact, type DailyContact } from '../domain/contact-limit.ts'
 import { RelayError } from '../domain/errors.ts'
-import type { Handle } from '../domain/handle.ts'
+import { commonHome, homeOfNumber, personOf, type Handle } from '../domain/handle.ts'
 import type { LineId } from '../domain/ids.ts'
 import { keywordIn } from '../domain/opt-out.ts'
-import type { Audit } from '../storage/audit.ts'
-import { changeContact, readContact } from '../storage/contacts.ts'
+import { readPeopleProgress, savePeopleProgress, type PeopleProgress } from '../storage/about.ts'
 import { openConversation } from '../storage/conversations.ts'
+import type { Core } from '../storage/core.ts'
+import { changeContact, readContact } from '../storage/daily-contacts.ts'
 import type { Tx } from '../storage/database.ts'
+import { listLines } from '../storage/lines.ts'
 import {
   aliasesOf,
   countFacts,
@@ -26,25 +28,26 @@ import {
   isSpelledElsewhere,
   markSeparated,
   moveOwnMessages,
+  optOutsAlone,
   pointAliases,
   readFacts,
   renamePerson,
   renameTalk,
   saveFacts,
   takeOverMessages,
+  talksBehind,
   textsBehind,
   type ConversationFacts,
   type Merge,
   type Talk,
 } from '../storage/merges.ts'
+import { reorder } from '../storage/message-queue.ts'
 import { deleteOptOut, insertOptOut, optOutsOf, type ListedOptOut } from '../storage/opt-outs.ts'
+import { SLICE_MS } from '../system/clock.ts'
 import type { LogicalClock } from '../system/logical-clock.ts'
-import { reorder } from './conversation-order.ts'
-
-export type MergeTools = {
-  readonly ids: LogicalClock
-  readonly audit: Pick<Audit, 'record'>
-}
+import type { Service } from '../system/service.ts'
+import { VERSION } from '../system/version.ts'
+import { createPersonOn, type PersonOn } from './spellings.ts'
 
 /** The facts of both sides before a merge, and of the one conversation right after it. */
 type Before = {
@@ -52,14 +55,14 @@ type Before = {
   /** Null if the person had no conversation: the merged one has got the person's handle. */
   readonly to: ConversationFacts | null
   readonly merged: ConversationFacts
-  readonly contacts: { readonly from: Contact; readonly to: Contact }
+  readonly contacts: { readonly from: DailyContact; readonly to: DailyContact }
   readonly optOuts: readonly (ListedOptOut & { readonly isCopied: boolean })[]
   readonly aliases: readonly number[]
   readonly isPersonRenamed: boolean
 }
 
 /** Makes the conversation the person's; false if a message is being sent in it, which settles first. */
-export function mergeTalk({ ids, audit }: MergeTools, tx: Tx, from: Talk, handle: Handle): boolean {
+function mergeTalk({ ids, audit }: Core, tx: Tx, from: Talk, handle: Handle): boolean {
   const { id, lineId, handle: spelling } = from
   const to = findTalk(tx, lineId, handle)
   if (isSendingIn(tx, [from.seq, ...(to === null ? [] : [to.seq])])) return false
@@ -156,7 +159,7 @@ function mergeOptOuts(tx: Tx, from: Talk, handle: Handle): Before['optOuts'] {
 }
 
 /** Makes the conversation with this id what it was before it was merged, for good. */
-export function separateTalk({ ids, audit }: MergeTools, tx: Tx, id: string, origin: Origin): void {
+export function separateTalk({ ids, audit }: Core, tx: Tx, id: string, origin: Origin): void {
   const merge = findMerge(tx, id)
   const found = merge && separated(tx, merge, ids)
   if (merge === null || found === null) {
@@ -262,4 +265,86 @@ function separateContacts(
   const own = { ...contacts.from, queued: reserved }
   changeContact(tx, { lineId, handle: spelling }, NO_CONTACT, own)
   forgetContact(tx, lineId, spelling)
+}
+
+const ROWS_MAX = 500
+const MERGES_MAX = 20
+const PAUSE_MS = 100
+const LOOK_MS = 20_000
+
+/**
+ * Finds the conversations whose handle is another spelling of a person's, and merges them: all of them after an
+ * upgrade, or when a line has another number, and else the new ones. It works in slices beside the relay.
+ */
+export class PersonFollower implements Service {
+  readonly name = 'people'
+  readonly #core: Core
+  readonly #disk: { readonly isLow: boolean }
+  readonly #personOn: PersonOn
+
+  constructor(core: Core, { disk }: { readonly disk: { readonly isLow: boolean } }) {
+    this.#core = core
+    this.#disk = disk
+    this.#personOn = createPersonOn(core.db)
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#core
+    while (!signal.aborted) {
+      const isBehind = !this.#disk.isLow && (await this.#goOn())
+      await clock.sleep(isBehind ? PAUSE_MS : LOOK_MS, signal)
+    }
+  }
+
+  /** False if there is nothing more to do for now. */
+  async #goOn(): Promise<boolean> {
+    const { db, writer } = this.#core
+    const numbers = Object.fromEntries(listLines(db).map(({ id, number }) => [id, number]))
+    const known = readPeopleProgress(db)
+    const isCurrent =
+      known?.version === VERSION &&
+      Object.entries(numbers).every(([id, number]) => (known.numbers[id] ?? number) === number)
+    const after = isCurrent ? known.seq : 0
+    if (!isCurrent) await writer.write((tx) => this.#readOptOuts(tx, numbers))
+    const { others, last } = this.#slice(after, numbers)
+    for (const { talk, person } of others) {
+      const isDone = await writer.write((tx) => {
+        const isThere = findTalk(tx, talk.lineId, talk.handle)?.seq === talk.seq
+        return !isThere || mergeTalk(this.#core, tx, talk, person)
+      })
+      // Its message settles first.
+      if (!isDone) return false
+    }
+    if (isCurrent && last === after) return false
+    await writer.write((tx) => savePeopleProgress(tx, { version: VERSION, seq: last, numbers }))
+    return last > after
+  }
+
+  /** The next conversations, as many as fit into a slice, and those of them that are another spelling's. */
+  #slice(after: number, numbers: PeopleProgress['numbers']) {
+    const { db, clock } = this.#core
+    const end = clock.monotonic() + SLICE_MS
+    const others: { readonly talk: Talk; readonly person: Handle }[] = []
+    let [last, rows] = [after, 0]
+    for (const talk of talksBehind(db, after)) {
+      const line = { id: talk.lineId, number: numbers[talk.lineId] ?? talk.phoneNumber }
+      const person = this.#personOn(line, talk.handle)
+      if (person !== talk.handle) others.push({ talk, person })
+      last = talk.seq
+      rows += 1
+      const isFull = rows === ROWS_MAX || others.length === MERGES_MAX
+      if (isFull || clock.monotonic() > end) break
+    }
+    return { others, last }
+  }
+
+  /** Opt-outs outlive their conversations. */
+  #readOptOuts(tx: Parameters<typeof insertOptOut>[0], numbers: PeopleProgress['numbers']): void {
+    const common = commonHome(Object.values(numbers))
+    for (const { seq: _seq, ...optOut } of optOutsAlone(tx)) {
+      const number = optOut.lineId === null ? undefined : numbers[optOut.lineId]
+      const home = number === undefined ? common : homeOfNumber(number)
+      insertOptOut(tx, { ...optOut, handle: personOf(optOut.handle, home) })
+    }
+  }
 }

@@ -20,38 +20,34 @@ import type { Db, Tx } from '../storage/database.ts'
 import { rememberGuid, takeReceipts } from '../storage/intake-records.ts'
 import { isSeenBy, type Viewer } from '../storage/line-limits.ts'
 
-export type AttachmentTools = {
-  readonly db: Db
-  readonly store: Pick<AttachmentStore, 'has'>
-  readonly attachments: Pick<Attachments, 'fetch'>
-}
+type FilesHere = Pick<AttachmentStore, 'has'>
 
 /** Files as a caller names them. */
 type Given = {
   readonly attachments: readonly SendAttachment[]
   readonly key: KeyCaller | null
   readonly memberId?: MemberId | undefined
+  /** Throws if the message can't be accepted: nothing is fetched for it then. */
+  readonly requireTarget: () => void
 }
 
-/**
- * The attachments of a message that is to be accepted. `requireTarget` throws where it cannot be: nothing is
- * fetched for such a message.
- */
+/** The attachments of a message that is to be accepted. */
 export async function attachmentsFor(
-  tools: AttachmentTools,
-  { attachments: given, key, memberId }: Given,
-  requireTarget: () => void,
+  db: Db,
+  store: FilesHere,
+  files: Pick<Attachments, 'fetch'>,
+  { attachments: given, key, memberId, requireTarget }: Given,
 ): Promise<readonly AttachmentId[]> {
   const caller = callerId(key, memberId)
   const viewer = { lineIds: key?.permissions.lineIds ?? null, caller }
   const uploads = given.flatMap((file) => ('id' in file ? file.id : []))
   const twice = uploads.some((id, place) => uploads.indexOf(id) !== place)
   if (twice) throw invalidRequest({ path: 'attachments', message: 'must not name a file twice' })
-  for (const id of uploads) requireFile(tools, id, viewer)
+  for (const id of uploads) requireFile(db, store, id, viewer)
   if (uploads.length < given.length) requireTarget()
   const isPublicOnly = key !== null && !hasScope(key.permissions, 'webhooks:private')
   const fetching = { caller, isPublicOnly }
-  const found = await Promise.allSettled(given.map((file) => idOf(tools, file, fetching)))
+  const found = await Promise.allSettled(given.map((file) => idOf(files, file, fetching)))
   // Files fetched beside a failure stay uploads that no message uses.
   return found.map((result) => {
     if (result.status === 'rejected') throw result.reason
@@ -72,17 +68,17 @@ export function attach(tx: Tx, message: Pick<Outbound, 'id'>, ids: readonly Atta
 }
 
 async function idOf(
-  { attachments }: AttachmentTools,
+  files: Pick<Attachments, 'fetch'>,
   file: SendAttachment,
   fetching: { readonly caller: CallerId; readonly isPublicOnly: boolean },
 ): Promise<AttachmentId> {
   if ('id' in file) return file.id as AttachmentId // It was found before.
   const { url, filename = null } = file
-  const { id } = await attachments.fetch({ url, filename, ...fetching })
+  const { id } = await files.fetch({ url, filename, ...fetching })
   return id
 }
 
-function requireFile({ db, store }: AttachmentTools, id: string, viewer: Viewer): void {
+function requireFile(db: Db, store: FilesHere, id: string, viewer: Viewer): void {
   if (!isSeenBy(db, viewer, id)) throw noAttachment()
   requireBytes(store, requireAttachment(db, id))
 }
@@ -91,18 +87,18 @@ export function provenParts(tx: Tx, { id }: Outbound): SentParts {
   return attachmentsOf(tx, id).flatMap(({ id, isSent }) => (isSent === true ? id : []))
 }
 
-/** Marks these beside those that are proven already; of the rest `isSent` is null while nobody can say. */
+/** Marks these parts beside the proven ones; `isSent` is for the rest, and null while nobody can say. */
 export function markSent(tx: Tx, message: Outbound, sent: SentParts, isSent: boolean | null): void {
   markParts(tx, message.id, [...provenParts(tx, message), ...sent], isSent)
 }
 
-/** Marks by the end of the whole message. True where any of it has left. */
+/** Marks by the end of the whole message. True if any part of it has left. */
 export function markByEnd(tx: Tx, message: Outbound, { status, error, sentAt }: Progress): boolean {
   const hasFailed = status === 'failed' || status === 'expired'
   const proven = provenParts(tx, message)
   if (!hasFailed) markParts(tx, message.id, [], true)
   else if (message.sentAt === null) {
-    // Where none is proven although a part was sent, nobody can say which.
+    // If no part is proven although one was sent, nobody can say which.
     const isUnclear = error?.code === 'partly_sent' && proven.length === 0
     if (!isUnclear) markParts(tx, message.id, proven, false)
   } else if (message.text === '' && error?.code !== 'partly_sent') {
@@ -112,18 +108,18 @@ export function markByEnd(tx: Tx, message: Outbound, { status, error, sentAt }: 
   return sentAt !== null || proven.length > 0
 }
 
-/** The first parts are proven: those whose guids the device gives beside that of the last. */
+/** The first parts are proven: the device gives their guids beside the guid of the last part. */
 export function markFirst(tx: Tx, message: Outbound, count: number): void {
   markSent(tx, message, filesOf(tx, message).slice(0, count), null)
 }
 
-/** One of the other parts failed, and nobody can say which; the last is sent where it is a file. */
+/** One of the other parts failed, and nobody can say which; the last one is sent if it is a file. */
 export function markOtherFailed(tx: Tx, message: Outbound): void {
   const isLastSent = message.sentAt !== null && message.text === ''
   markParts(tx, message.id, isLastSent ? filesOf(tx, message).slice(-1) : [], null)
 }
 
-/** Remembers the guids of the other parts; true where the device has said already that one failed. */
+/** Remembers the guids of the other parts; true if the device has reported already that one failed. */
 export function rememberParts(tx: Tx, message: Outbound, guids: readonly string[]): boolean {
   let hasFailed = false
   for (const guid of guids) {

@@ -59,7 +59,7 @@ function groupFields(db: Db, { isGroup, extras }: Message) {
   return { conversation_type: 'group', sender } as const
 }
 
-/** Fields that are left out where there is nothing to say. */
+/** Fields that are left out if they would be empty. */
 function extraFields(db: Db, message: Message) {
   const { extras } = message
   if (extras === null) return {}
@@ -141,7 +141,7 @@ function conversationGroupFields(db: Db, { chatGuid, name, participants, state }
   return { type: 'group', chat_guid: chatGuid, name, participants: people, state } as const
 }
 
-/** A name that the owner gave; left out where there is none. */
+/** The name that the owner gave; left out if there is none. */
 export function contactFields(db: Db, handle: Handle) {
   const name = nameOf(db, handle)
   return name === null ? {} : { contact_name: name }

@@ -1,9 +1,15 @@
+import { RelayError } from '../domain/errors.ts'
 import type { MessageId } from '../domain/ids.ts'
-import type { Message, AnswerKind } from '../domain/message.ts'
+import { isOnTheWay, type AnswerKind, type Message, type Outbound } from '../domain/message.ts'
+import type { Core } from '../storage/core.ts'
 import type { Db, Tx } from '../storage/database.ts'
-import { keepFirstAnswer, type KeptAnswer, type RequestKey } from '../storage/idempotency.ts'
-import type { Writer } from '../storage/writer.ts'
-import type { Clock } from '../system/clock.ts'
+import {
+  findIdempotency,
+  keepFirstAnswer,
+  type KeptAnswer,
+  type RequestKey,
+} from '../storage/idempotency.ts'
+import { findMessage } from '../storage/messages.ts'
 import { type WaitReason, messageResource } from './resource.ts'
 
 type Waiting = {
@@ -11,24 +17,57 @@ type Waiting = {
   readonly resolve: (answer: Answer | null) => void
 }
 
-type Tools = {
-  readonly clock: Clock
-  readonly writer: Pick<Writer, 'afterCommit'>
-  readonly waitReason: WaitReason
-}
+/** The result of a request: an answer that was given before, or a message whose end is waited for. */
+export type Accepted = { readonly messageId: string; readonly isReplay: boolean } & (
+  | { readonly answer: Answer }
+  | { readonly answer: null; readonly message: Outbound }
+)
 
 /**
  * Callers that sent a message and wait for its end. An answer under an `Idempotency-Key` is kept in the
  * transaction that settles the message, so that a repeat gets the same one, word for word.
  */
 export class WaitingCallers {
-  readonly #tools: Tools
-  /** By message: more than one where a request was repeated while it ran. */
+  readonly #core: Core
+  readonly #waitReason: WaitReason
+  /** By message: more than one if a request was repeated while it ran. */
   readonly #waiting = new Map<MessageId, Set<Waiting>>()
   #isStopping = false
 
-  constructor(tools: Tools) {
-    this.#tools = tools
+  constructor(core: Core, { waitReason }: { readonly waitReason: WaitReason }) {
+    this.#core = core
+    this.#waitReason = waitReason
+  }
+
+  /**
+   * The same request again: its first answer; the message's end, if it is still under way; or, if a crash left
+   * it unanswered, the message as it is now. Null if the request is new.
+   */
+  repeat(tx: Tx, key: RequestKey, fingerprint: string): Accepted | null {
+    const known = findIdempotency(tx, key)
+    if (known === null) return null
+    if (known.caller === '') throw conflict('before an upgrade of Hookline')
+    if (known.fingerprint !== fingerprint) throw conflict('with other values')
+    const { messageId, answer } = known
+    if (answer !== null) return { messageId, isReplay: true, answer }
+    const message = findMessage(tx, messageId)
+    if (message === null) throw new RelayError('not_found', 'The message of this key was deleted.')
+    if (isOnTheWay(message)) return { messageId, isReplay: true, answer: null, message }
+    const first = keepFirstAnswer(tx, key, answerOf(tx, message, this.#waitReason))
+    return { messageId, isReplay: true, answer: first }
+  }
+
+  /** Waits while a line works on the message; a message that waits for more than that is answered at once. */
+  async answer(message: Outbound, key: RequestKey | null, waitMs: number): Promise<Answer> {
+    const isTurn = message.queuedReason === null || message.queuedReason === 'earlier_message'
+    const isWorkedOn = isTurn && this.#waitReason(message.lineId) === null
+    const answer = await this.wait(message.id, key, isWorkedOn ? waitMs : 0)
+    if (answer !== null) return answer
+    const { db, writer } = this.#core
+    const latest = (read: Db) =>
+      answerOf(read, findMessage(db, message.id) ?? message, this.#waitReason)
+    if (key === null) return latest(db)
+    return writer.write((tx) => keepFirstAnswer(tx, key, latest(tx)))
   }
 
   /** The answer as soon as the message is settled or has to wait; null after `waitMs`. */
@@ -38,7 +77,7 @@ export class WaitingCallers {
     const waiting = { requestKey, resolve }
     const those = this.#waiting.get(id) ?? new Set()
     this.#waiting.set(id, those.add(waiting))
-    const cancel = this.#tools.clock.after(waitMs, () => resolve(null))
+    const cancel = this.#core.clock.after(waitMs, () => resolve(null))
     const answer = await promise
     cancel()
     those.delete(waiting)
@@ -49,9 +88,9 @@ export class WaitingCallers {
   /** `message` is settled, or waits for more than its turn, once this transaction is committed. */
   settled(tx: Tx, message: Message): void {
     for (const { requestKey, resolve } of this.#waiting.get(message.id) ?? []) {
-      const now = answerOf(tx, message, this.#tools.waitReason)
+      const now = answerOf(tx, message, this.#waitReason)
       const answer = requestKey === null ? now : keepFirstAnswer(tx, requestKey, now)
-      this.#tools.writer.afterCommit(() => resolve(answer))
+      this.#core.writer.afterCommit(() => resolve(answer))
     }
   }
 
@@ -65,12 +104,12 @@ export class WaitingCallers {
 export type Answer = KeptAnswer
 
 /** The answer to the caller who sent `message`, as it is now. */
-export function answerOf(db: Db, message: Message, waitReason: WaitReason): Answer {
+function answerOf(db: Db, message: Message, waitReason: WaitReason): Answer {
   const isSent = message.sentAt !== null
   const isAskedFor = message.extras?.wantedService !== undefined
   const resource = {
     ...messageResource(db, message, waitReason),
-    // The contract of a send: `iMessage` where no service was asked for, and `sent` however far it came since.
+    // The contract of a send: `iMessage` if no service was asked for, and `sent` however far it came since.
     service: isAskedFor ? message.service : 'iMessage',
     ...(isSent ? { status: 'sent' } : {}),
   }
@@ -80,4 +119,11 @@ export function answerOf(db: Db, message: Message, waitReason: WaitReason): Answ
 function kindOf(message: Message): AnswerKind {
   if (message.status === 'failed') return 'send_failed'
   return message.sentAt === null ? 'accepted' : 'sent'
+}
+
+function conflict(how: string): RelayError {
+  return new RelayError(
+    'idempotency_conflict',
+    `This Idempotency-Key was used ${how}: use a new key for a new message.`,
+  )
 }

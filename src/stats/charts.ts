@@ -17,8 +17,8 @@ import type { Line } from '../domain/line.ts'
 import { includesLine, type LineLimit } from '../domain/routing.ts'
 import { DAY_MS, HOUR_MS, QUARTER_MS } from '../domain/time.ts'
 import { WEBHOOKS_MAX } from '../domain/webhook.ts'
-import { contactUsage } from '../storage/contacts.ts'
 import type { Core } from '../storage/core.ts'
+import { contactUsage } from '../storage/daily-contacts.ts'
 import {
   type AttemptCounts,
   attemptQuarters,

@@ -5,8 +5,8 @@ import { type LineId, timestamp } from '../domain/ids.ts'
 import type { Line, LineState } from '../domain/line.ts'
 import { MINUTE_MS, QUARTER_MS } from '../domain/time.ts'
 import { recordedIfRoom } from '../storage/audit.ts'
-import { contactUsage } from '../storage/contacts.ts'
 import type { Core } from '../storage/core.ts'
+import { contactUsage } from '../storage/daily-contacts.ts'
 import {
   attemptTotals,
   lastStateOf,

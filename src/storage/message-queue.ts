@@ -1,4 +1,6 @@
-// The questions of dispatch. Each query runs on a partial index, or on the few rows of a passing status,
+// The queue of messages. In order for each recipient: of the messages of a conversation that are queued or sending,
+// only the first has a time of its own (`dueAt`); the ones behind it have none, and get it when their turn comes.
+// Deferred messages are outside of the order. Each query runs on a partial index, or on the few rows of a passing status,
 // so its cost depends on what waits, not on what was ever sent.
 
 import type { Handle } from '../domain/handle.ts'
@@ -21,7 +23,7 @@ import type { Age } from '../system/confirmed-clock.ts'
 import { attachmentsOf, awaitedAttachments } from './attachments.ts'
 import type { Db, Tx } from './database.ts'
 import { findGroup } from './groups.ts'
-import { messagesWhere } from './messages.ts'
+import { messagesWhere, saveMessage } from './messages.ts'
 import { firstSeqSince } from './seq-by-time.ts'
 import { CONVERSATION_SEQ, LINE_SEQ, execute, getRow, getRows, type Values } from './statement.ts'
 
@@ -55,20 +57,16 @@ const unfinishedWhere = (rest: string) =>
   `INDEXED BY messages_unfinished_by_conversation
    WHERE conversation_seq = ${CONVERSATION_SEQ} AND ${IS_UNFINISHED} AND ${rest}`
 
-const first = messagesWhere(
+/** The message whose turn it is in a conversation: the earliest that is queued or sending. */
+const firstOf = messagesWhere(
   unfinishedWhere("status <> 'uncertain' ORDER BY waits_from, seq LIMIT 1"),
 )
-
-/** The message whose turn it is in a conversation: the earliest that is queued or sending. */
-export function firstInConversation(db: Db, conversationId: ConversationId): Outbound | null {
-  return first(db, { conversationId })[0] ?? null
-}
 
 const sameTextUncertain = `SELECT max(due_at) AS at FROM messages
      ${unfinishedWhere("status = 'uncertain' AND text = +$text AND due_at > +$now")}`
 
 /** The time at which the last uncertain message of the conversation with this text is announced; null for none. */
-export function sameTextUncertainUntil(
+function sameTextUncertainUntil(
   db: Db,
   message: Pick<Outbound, 'conversationId' | 'text'>,
   now: Timestamp,
@@ -81,9 +79,59 @@ export function sameTextUncertainUntil(
 }
 
 /** The messages of a conversation that are queued with a time of their own: they are or were first. */
-export const queuedWithTurn = messagesWhere(
+const queuedWithTurn = messagesWhere(
   unfinishedWhere("status = 'queued' AND due_at IS NOT NULL ORDER BY waits_from, seq"),
 )
+
+/** The time from which a queued message may go, and the reason why not before. */
+export type Position = Pick<Outbound, 'dueAt' | 'queuedReason'>
+
+/** The position of a message that comes last into the conversation. */
+export function initialPosition(
+  tx: Tx,
+  message: Pick<Outbound, 'conversationId' | 'text'>,
+  now: Timestamp,
+): Position {
+  return firstOf(tx, { conversationId: message.conversationId }).length === 0
+    ? positionOfFirst(tx, message, now)
+    : { dueAt: null, queuedReason: 'earlier_message' }
+}
+
+/** Lets the next message of the conversation go: the one before it is settled. */
+export function promoteNext(tx: Tx, conversationId: ConversationId, now: Timestamp): void {
+  const [first] = firstOf(tx, { conversationId })
+  if (first?.status !== 'queued' || first.dueAt !== null) return
+  saveMessage(tx, { ...first, ...positionOfFirst(tx, first, now) }, now)
+}
+
+/** An uncertain message is settled: one with the same text that waited for that may go. */
+export function wakeSameText(tx: Tx, conversationId: ConversationId, now: Timestamp): void {
+  const [first] = firstOf(tx, { conversationId })
+  if (first?.status !== 'queued' || first.queuedReason !== 'same_text_uncertain') return
+  saveMessage(tx, { ...first, ...positionOfFirst(tx, first, now) }, now)
+}
+
+/** A message came in from another line: only the message that is first now may go. */
+export function reorder(tx: Tx, conversationId: ConversationId, now: Timestamp): void {
+  const [first] = firstOf(tx, { conversationId })
+  for (const message of queuedWithTurn(tx, { conversationId })) {
+    if (message.id === first?.id) continue
+    saveMessage(tx, { ...message, dueAt: null, queuedReason: 'earlier_message' }, now)
+  }
+  promoteNext(tx, conversationId, now)
+}
+
+/** An uncertain message with the same text is waited for until it is announced. */
+function positionOfFirst(
+  tx: Tx,
+  message: Pick<Outbound, 'conversationId' | 'text'>,
+  now: Timestamp,
+): Position {
+  const until = sameTextUncertainUntil(tx, message, now)
+  return until === null
+    ? { dueAt: now, queuedReason: null }
+    : { dueAt: until, queuedReason: 'same_text_uncertain' }
+}
 
 /** Messages that come along with one that moves. */
 const BEHIND_MAX = 1_000

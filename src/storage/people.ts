@@ -1,4 +1,4 @@
-// The owner's address book. The table `contacts` is another thing: the bookkeeping of the daily limit.
+// The owner's address book.
 
 import type { Found } from '../api/paging.ts'
 import type { Handle } from '../domain/handle.ts'

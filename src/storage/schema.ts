@@ -121,7 +121,8 @@ export const contactDays = sqliteTable(
   (t) => [primaryKey({ columns: [t.lineId, t.day] })],
 )
 
-export const contacts = sqliteTable(
+/** People that a line has written to. The address book is `people`; older executables open this table by its name. */
+export const dailyContacts = sqliteTable(
   'contacts',
   {
     lineId: text('line_id').$type<LineId>().notNull(),

@@ -1,25 +1,27 @@
 import { expect, spyOn, test } from 'bun:test'
 
+import { COMMAND_LINE } from '../../src/domain/audit.ts'
 import { RelayError } from '../../src/domain/errors.ts'
 import { deviceHandle } from '../../src/domain/handle.ts'
 import type { ConversationId, LineId } from '../../src/domain/ids.ts'
 import { MESSAGE_SOURCES, type MessageSource } from '../../src/domain/message.ts'
 import { requireUnpaused } from '../../src/messages/send-target.ts'
 import { pauseAutomation } from '../../src/storage/conversations.ts'
-import { openDatabase, type Tx } from '../../src/storage/database.ts'
+import type { Tx } from '../../src/storage/database.ts'
 import { storeLine, storeMessages } from '../support/stored-rows.ts'
+import { openTestStorage } from '../support/test-storage.ts'
 
 /** A database whose one conversation a person answers, and the result of a send from a source there. */
-function openPaused(isEnforced: boolean) {
-  const { db } = openDatabase(':memory:', { version: 'test' })
+async function openPaused(isEnforced: boolean) {
+  const { db, settings } = openTestStorage().core
   storeLine(db.sqlite)
   storeMessages(db.sqlite, [{ id: 'msg_a', status: 'read' }])
   const tx = db as Tx // Nobody else has this database.
   pauseAutomation(tx, 'conv_a' as ConversationId, true) // As it was stored, with that handle.
-  const settings = { get: () => isEnforced as never } // One setting is all that is asked for.
+  await settings.set('enforce_automation_pause', isEnforced ? 'on' : 'off', COMMAND_LINE)
   const party = { lineId: 'line_a' as LineId, handle: deviceHandle('conv_a') } // As it was stored.
   const attempt = (source: MessageSource) =>
-    codeOf(() => requireUnpaused({ settings }, tx, { source, ...party }))
+    codeOf(() => requireUnpaused(settings, tx, { source, ...party }))
   return { db, attempt }
 }
 
@@ -32,8 +34,8 @@ function codeOf(act: () => void): string {
   return 'goes'
 }
 
-test('where a pause is enforced, programs are refused, and people at the relay are not', () => {
-  const { attempt } = openPaused(true)
+test('where a pause is enforced, programs are refused, and people at the relay are not', async () => {
+  const { attempt } = await openPaused(true)
 
   const results = MESSAGE_SOURCES.map((source) => [source, attempt(source)])
 
@@ -45,8 +47,8 @@ test('where a pause is enforced, programs are refused, and people at the relay a
   ])
 })
 
-test('where no pause is enforced, everybody sends, and the database is not asked', () => {
-  const { db, attempt } = openPaused(false)
+test('where no pause is enforced, everybody sends, and the database is not asked', async () => {
+  const { db, attempt } = await openPaused(false)
   const asked = [spyOn(db.sqlite, 'query'), spyOn(db.sqlite, 'prepare')]
 
   const results = MESSAGE_SOURCES.map(attempt)

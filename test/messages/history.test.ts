@@ -23,15 +23,14 @@ type Came = {
 }
 
 function openTalk() {
-  const { tx, line, tools } = openStage()
+  const { core, clock, tx, line } = openStage()
   const party = { lineId: line.id, phoneNumber: line.number, handle: PERSON, now: NOW }
-  const conversationId = openConversation(tx, tools.ids, party)
-  const settings = { get: () => 10 } as never // Only the wait for files is asked for.
+  const conversationId = openConversation(tx, core.ids, party)
   let count = 0
   const come = ({ ageMs = 0, ...came }: Came) => {
     count += 1
-    tools.clock.step(MINUTE_MS)
-    const at = timestamp(tools.clock.now() - ageMs)
+    clock.step(MINUTE_MS)
+    const at = timestamp(clock.now() - ageMs)
     const plain = { handle: deviceHandle(PERSON), text: `${count}`, isHistory: false }
     const device = {
       guid: `g${count}`,
@@ -42,7 +41,7 @@ function openTalk() {
       at,
     }
     const placed = { device, conversationId, waits: false }
-    return recordMessage({ ids: tools.ids, settings }, tx, line, placed)
+    return recordMessage(core, tx, line, placed)
   }
   const state = () =>
     tx.sqlite
@@ -53,7 +52,7 @@ function openTalk() {
       )
       .get()
   const recount = () => tx.sqlite.run(`UPDATE conversations SET ${LAST_LEFT}`)
-  return { tx, line, tools, conversationId, come, state, recount }
+  return { tx, line, conversationId, come, state, recount }
 }
 
 const OLD = { isHistory: true, ageMs: 9 * MINUTE_MS, service: 'SMS' }

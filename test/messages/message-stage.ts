@@ -1,5 +1,5 @@
-// Messages on real SQLite, without a relay around them: a line, perhaps a second one, and tools that
-// record events and answers. For the tables of what happens to a message in one transaction.
+// Messages on real SQLite, without a relay around them: a line, perhaps a second one, and a record of events
+// and answers. For the tables of what happens to a message in one transaction.
 
 import { daysIn } from '../../src/domain/days.ts'
 import { deviceHandle } from '../../src/domain/handle.ts'
@@ -8,18 +8,26 @@ import { NO_CAPABILITIES, type Line } from '../../src/domain/line.ts'
 import { sentencesOf, type StoredStatus, type Outbound } from '../../src/domain/message.ts'
 import type { EventName } from '../../src/domain/webhook.ts'
 import type { LineSnapshot } from '../../src/lines/line-state.ts'
-import { consumeSlot, reserveSlot, type History } from '../../src/messages/contact-budget.ts'
-import { initialPosition } from '../../src/messages/conversation-order.ts'
-import type { LineDirectory } from '../../src/messages/line-directory.ts'
+import { DeviceChanges } from '../../src/messages/device-changes.ts'
+import { MessageQueue } from '../../src/messages/queue.ts'
+import { Routing, type LineDirectory } from '../../src/messages/routing.ts'
+import { Outcomes } from '../../src/messages/settle.ts'
 import { WaitingCallers } from '../../src/messages/waiting-callers.ts'
-import { contactUsage, readContact } from '../../src/storage/contacts.ts'
 import { noteMessage, openConversation } from '../../src/storage/conversations.ts'
-import { openDatabase, type Tx } from '../../src/storage/database.ts'
+import type { Core } from '../../src/storage/core.ts'
+import {
+  consumeSlot,
+  contactUsage,
+  readContact,
+  reserveSlot,
+  type History,
+} from '../../src/storage/daily-contacts.ts'
+import type { Tx } from '../../src/storage/database.ts'
 import { insertLine } from '../../src/storage/lines.ts'
+import { initialPosition } from '../../src/storage/message-queue.ts'
 import { findMessage, insertMessage, newMessage, saveMessage } from '../../src/storage/messages.ts'
-import { LogicalClock } from '../../src/system/logical-clock.ts'
-import { TEST_START, TestClock } from '../support/test-clock.ts'
-import { seededRandom } from '../support/test-relay.ts'
+import { TEST_START } from '../support/test-clock.ts'
+import { openTestStorage } from '../support/test-storage.ts'
 
 export const NOW = timestamp(TEST_START)
 export const DAYS = daysIn(() => 'UTC')
@@ -29,10 +37,9 @@ export type MessageStage = ReturnType<typeof openStage>
 
 /** `numbers` are those of its lines, in order of creation; all are online. */
 export function openStage(numbers: readonly string[] = ['+12025550801'], dailyContactLimit = 50) {
-  const { db } = openDatabase(':memory:', { version: 'test' })
+  const { core, clock } = openTestStorage()
+  const { db, ids } = core
   const tx = { ...db, changes: null } as unknown as Tx // Nobody else has this database.
-  const clock = new TestClock()
-  const ids = new LogicalClock(clock, seededRandom(1), 0)
   const lines = numbers.map((number) =>
     insertLine(tx, ids, { driver: 'mac', key: number, box: null, number, dailyContactLimit }),
   )
@@ -40,28 +47,26 @@ export function openStage(numbers: readonly string[] = ['+12025550801'], dailyCo
   if (line === undefined) throw new Error('A stage has a line.')
   const events: EventName[] = []
   const answered: StoredStatus[] = []
-  const tools = {
-    sentenceOf: sentencesOf([]),
-    ids,
-    clock,
-    days: DAYS,
-    publish: Object.assign((_tx: Tx, name: EventName) => void events.push(name), {
-      unplacedReaction: () => {},
-      groupUpdate: () => {},
-    }),
-    callers: new RecordingCallers(answered),
-    announcesDeviceMessages: () => false,
-    directory: directoryOf(lines),
-  }
-  return { tx, line, lines, ids, tools, events, answered }
+  const publish = Object.assign((_tx: Tx, name: EventName) => void events.push(name), {
+    unplacedReaction: () => {},
+    groupUpdate: () => {},
+    optOut: () => {},
+  })
+  const callers = new RecordingCallers(core, answered)
+  const directory = directoryOf(lines)
+  const deviceChanges = new DeviceChanges(core, { publish })
+  const sentenceOf = sentencesOf([])
+  const outcomes = new Outcomes(core, { publish, callers, sentenceOf, deviceChanges })
+  const routing = new Routing(core, { directory })
+  const queue = new MessageQueue(core, { directory, callers, routing, outcomes })
+  return { core, clock, tx, line, lines, ids, outcomes, queue, events, answered }
 }
 
 class RecordingCallers extends WaitingCallers {
   readonly #answered: StoredStatus[]
 
-  constructor(answered: StoredStatus[]) {
-    const writer = { afterCommit: (act: () => void) => act() }
-    super({ clock: new TestClock(), writer, waitReason: () => null })
+  constructor(core: Core, answered: StoredStatus[]) {
+    super(core, { waitReason: () => null })
     this.#answered = answered
   }
 

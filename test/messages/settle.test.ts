@@ -6,14 +6,6 @@ import { expect, test } from 'bun:test'
 import { timestamp } from '../../src/domain/ids.ts'
 import type { MessageStatus, Outbound, ReceiptKind } from '../../src/domain/message.ts'
 import type { EventName } from '../../src/domain/webhook.ts'
-import {
-  acceptMessage,
-  applyReceipt,
-  assignGuid,
-  expireMessage,
-  failMessage,
-  makeUncertain,
-} from '../../src/messages/settle.ts'
 import { keepReceipt } from '../../src/storage/intake-records.ts'
 import { saveMessage } from '../../src/storage/messages.ts'
 import {
@@ -32,22 +24,22 @@ type Act = (stage: MessageStage, message: Outbound) => Outbound
 
 const receipt =
   (kind: ReceiptKind): Act =>
-  ({ tx, tools }, message) =>
-    applyReceipt(tools, tx, message, { kind, at: NOW, reason: null })
+  ({ tx, outcomes }, message) =>
+    outcomes.applyReceipt(tx, message, { kind, at: NOW, reason: null })
 
 /** The reports, and the relay's own decisions, by their names in the table. */
 const REPORTS = {
-  accepted: ({ tx, tools }, message) => acceptMessage(tools, tx, message, { guid: GUID }),
-  'accepted without a guid': ({ tx, tools }, message) =>
-    acceptMessage(tools, tx, message, { guid: null }),
-  held: ({ tx, tools }, message) => assignGuid(tools, tx, message, { guid: GUID }),
+  accepted: ({ tx, outcomes }, message) => outcomes.accept(tx, message, { guid: GUID }),
+  'accepted without a guid': ({ tx, outcomes }, message) =>
+    outcomes.accept(tx, message, { guid: null }),
+  held: ({ tx, outcomes }, message) => outcomes.assignGuid(tx, message, { guid: GUID }),
   delivered: receipt('delivered'),
   read: receipt('read'),
   'reported as failed': receipt('failed'),
-  refused: ({ tx, tools }, message) => failMessage(tools, tx, message, 'not_on_imessage'),
-  'of unknown outcome': ({ tx, tools }, message) =>
-    makeUncertain(tools, tx, message, { reason: 'outcome_unknown' }),
-  'too old': ({ tx, tools }, message) => expireMessage(tools, tx, message),
+  refused: ({ tx, outcomes }, message) => outcomes.fail(tx, message, 'not_on_imessage'),
+  'of unknown outcome': ({ tx, outcomes }, message) =>
+    outcomes.makeUncertain(tx, message, { reason: 'outcome_unknown' }),
+  'too old': ({ tx, outcomes }, message) => outcomes.expire(tx, message),
 } satisfies Record<string, Act>
 
 const queued: Act = (_stage, message) => message

@@ -8,9 +8,9 @@ import {
   type MessageId,
 } from '../../src/domain/ids.ts'
 import { WaitingCallers } from '../../src/messages/waiting-callers.ts'
-import type { Tx } from '../../src/storage/database.ts'
 import { newMessage } from '../../src/storage/messages.ts'
-import { TEST_START, TestClock } from '../support/test-clock.ts'
+import { TEST_START } from '../support/test-clock.ts'
+import { openTestStorage } from '../support/test-storage.ts'
 
 const NOW = timestamp(TEST_START)
 const ID = 'msg_a' as MessageId
@@ -35,28 +35,30 @@ const DELIVERED = {
 }
 
 test('an answer whose transaction was undone is given by the next one', async () => {
-  const acts: (() => void)[] = []
-  const writer = { afterCommit: (act: () => void) => void acts.push(act) }
-  const callers = new WaitingCallers({ clock: new TestClock(), writer, waitReason: () => null })
-  const tx = {} as Tx // Without an idempotency key nothing is written.
+  const { core } = openTestStorage()
+  const callers = new WaitingCallers(core, { waitReason: () => null })
   const waiting = callers.wait(ID, null, 1_000)
 
-  callers.settled(tx, DELIVERED)
-  acts.length = 0
-  callers.settled(tx, DELIVERED)
-  for (const act of acts) act()
+  const undone = core.writer.write((tx) => {
+    callers.settled(tx, { ...DELIVERED, text: 'undone' })
+    throw new Error('Undone.')
+  })
+  const stored = core.writer.write((tx) => callers.settled(tx, DELIVERED))
 
-  expect((await waiting)?.kind).toBe('sent')
+  await expect(undone).rejects.toThrow('Undone.')
+  await stored
+  const answer = await waiting
+  expect(answer?.kind).toBe('sent')
+  expect(JSON.parse(answer?.body ?? '')).toMatchObject({ text: 'hello' })
 })
 
 test('who was answered leaves no timer behind', async () => {
-  const clock = new TestClock()
-  const writer = { afterCommit: (act: () => void) => act() }
-  const callers = new WaitingCallers({ clock, writer, waitReason: () => null })
+  const { core, clock } = openTestStorage()
+  const callers = new WaitingCallers(core, { waitReason: () => null })
   const waiting = callers.wait(ID, null, 1_000)
   const before = clock.sleeping
 
-  callers.settled({} as Tx, DELIVERED) // As above.
+  await core.writer.write((tx) => callers.settled(tx, DELIVERED))
   await waiting
 
   expect([before, clock.sleeping]).toEqual([1, 0])

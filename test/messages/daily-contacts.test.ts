@@ -12,13 +12,14 @@ import {
   confirmContact,
   consumeSlot,
   hasBudget,
+  markKnown,
   newContacts,
+  readContact,
   releaseSlot,
   reserveAgain,
   reserveSlot,
   type History,
-} from '../../src/messages/contact-budget.ts'
-import { markKnown, readContact } from '../../src/storage/contacts.ts'
+} from '../../src/storage/daily-contacts.ts'
 import {
   DAYS,
   NOW,

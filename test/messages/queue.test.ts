@@ -5,8 +5,6 @@ import { expect, test } from 'bun:test'
 
 import type { LineId } from '../../src/domain/ids.ts'
 import type { MessageStatus, Outbound, QueuedReason } from '../../src/domain/message.ts'
-import { postpone, refuse, requeue, withdraw } from '../../src/messages/requeue.ts'
-import { makeUncertain } from '../../src/messages/settle.ts'
 import { saveMessage } from '../../src/storage/messages.ts'
 import {
   NOW,
@@ -23,13 +21,13 @@ const NUMBERS = ['+12025550801', '+12025550802']
 type Act = (stage: MessageStage, message: Outbound) => void
 
 const ENDS = {
-  'refused by its line': ({ tx, tools }, message) => refuse(tools, tx, message),
-  withdrawn: ({ tx, tools }, message) => withdraw(tools, tx, message, false),
-  'withdrawn with the end of its session': ({ tx, tools }, message) =>
-    withdraw(tools, tx, message, true),
-  'postponed for 5 s': ({ tx, tools }, message) => postpone(tools, tx, message, 5_000),
-  'postponed for a minute': ({ tx, tools }, message) => postpone(tools, tx, message, 60_000),
-  'proven unsent': ({ tx, tools }, message) => requeue(tools, tx, message, 'not_carried'),
+  'refused by its line': ({ tx, queue }, message) => queue.refuse(tx, message),
+  withdrawn: ({ tx, queue }, message) => queue.withdraw(tx, message, false),
+  'withdrawn with the end of its session': ({ tx, queue }, message) =>
+    queue.withdraw(tx, message, true),
+  'postponed for 5 s': ({ tx, queue }, message) => queue.postpone(tx, message, 5_000),
+  'postponed for a minute': ({ tx, queue }, message) => queue.postpone(tx, message, 60_000),
+  'proven unsent': ({ tx, queue }, message) => queue.requeue(tx, message, 'not_carried'),
 } satisfies Record<string, Act>
 
 const change =
@@ -47,7 +45,7 @@ const STATES = {
     change({ refusedBy: stage.lines.slice(1).map(({ id }): LineId => id) })(stage, message),
   sending: passMessage,
   uncertain: (stage, message) =>
-    makeUncertain(stage.tools, stage.tx, passMessage(stage, message), {
+    stage.outcomes.makeUncertain(stage.tx, passMessage(stage, message), {
       reason: 'outcome_unknown',
     }),
   sent: (stage, message) =>
@@ -135,7 +133,7 @@ test('a new round begins with the first line, not with the one that refused last
   const message = queueMessage(stage, { line: second })
   const refused = change({ refusedBy: [first?.id ?? stage.line.id] })(stage, message)
 
-  refuse(stage.tools, stage.tx, refused)
+  stage.queue.refuse(stage.tx, refused)
 
   expect(storedMessage(stage, message)).toMatchObject({
     lineId: first?.id,
@@ -150,7 +148,7 @@ test('those that wait behind a message go to the other line with it, and stay in
   const [message, behind] = [queueMessage(stage), queueMessage(stage, { text: 'the next one' })]
   const [, second] = stage.lines
 
-  refuse(stage.tools, stage.tx, message)
+  stage.queue.refuse(stage.tx, message)
 
   const moved = [message, behind].map((one) => storedMessage(stage, one))
   expect(moved.map(({ lineId }) => lineId === second?.id)).toEqual([true, true])
@@ -168,7 +166,7 @@ test('a message that is proven unsent goes before those that got its turn meanwh
   const doubted = STATES.uncertain(stage, message)
   const meanwhile = storedMessage(stage, behind)
 
-  requeue(stage.tools, stage.tx, doubted, 'not_carried')
+  stage.queue.requeue(stage.tx, doubted, 'not_carried')
 
   expect(meanwhile.dueAt).toBe(NOW)
   expect(storedMessage(stage, behind)).toMatchObject({

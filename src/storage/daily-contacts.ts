@@ -1,9 +1,12 @@
-// The steps of a message through its line's daily contacts: see domain/contact-limit. All of
-// it happens in the transaction that moves the message.
+// The daily contacts of a line: whom it has written to, and how many places of its day are taken. The rules are in
+// domain/contact-limit. A place is taken and given back in the transaction that moves the message, and the
+// counters of a line and its contacts change together here and nowhere else.
 
 import {
+  NO_CONTACT,
+  placeOf,
   stepContact,
-  type Contact,
+  type DailyContact,
   type ContactHold,
   type ContactStep,
 } from '../domain/contact-limit.ts'
@@ -12,22 +15,25 @@ import type { Handle } from '../domain/handle.ts'
 import type { LineId, Timestamp } from '../domain/ids.ts'
 import type { Line } from '../domain/line.ts'
 import type { Outbound } from '../domain/message.ts'
-import { changeContact, contactUsage, markKnown, readContact } from '../storage/contacts.ts'
-import type { Db, Tx } from '../storage/database.ts'
+import type { Db, Tx } from './database.ts'
+import { execute, getRow } from './statement.ts'
 
 type Step = { readonly name: ContactStep; readonly day: Day }
 type Who = { readonly lineId: LineId; readonly handle: Handle }
 
+/** Places of the day that are taken. */
+export type ContactUsage = { readonly reserved: number; readonly spent: number }
+
 /** The device's answer whether it has history with a handle; null when it could not be asked. */
 export type History = boolean | null
 
-/** True where the line can take a message to `handle` today. */
+/** True if the line can take a message to `handle` today. */
 export function hasBudget(db: Db, line: Line, handle: Handle, day: Day): boolean {
   const contact = readContact(db, line.id, handle)
   return isCovered(onDay(contact, day)) || contact.queued > 0 || slotsLeft(db, line, day) > 0
 }
 
-/** True where the line has written to `handle`, or has history with it, as far as is stored. */
+/** True if the line has written to `handle`, or has history with it, as far as is stored. */
 export function knowsContact(db: Db, lineId: LineId, handle: Handle): boolean {
   return isCovered(readContact(db, lineId, handle))
 }
@@ -43,7 +49,7 @@ function slotsLeft(db: Db, line: Line, day: Day): number {
 }
 
 /**
- * The hold of an accepted message, or `full` where the line has no slot left for it. One for a later day
+ * The hold of an accepted message, or `full` if the line has no slot left for it. One for a later day
  * spends a slot of that day, until it is queued.
  */
 export function reserveSlot(
@@ -67,12 +73,12 @@ export function reserveSlot(
 }
 
 /** A place on a later day covers nothing on this one. */
-function onDay(contact: Contact, day: Day): Contact {
+function onDay(contact: DailyContact, day: Day): DailyContact {
   const isLater = contact.spentDay !== null && contact.spentDay > day
   return isLater ? { ...contact, spentDay: null } : contact
 }
 
-/** Spends the place at the point of no return; null where the day's budget does not allow it. */
+/** Spends the place at the point of no return; null if the day's budget does not allow it. */
 export function consumeSlot(tx: Tx, line: Line, message: Outbound, day: Day): ContactHold | null {
   const who = { lineId: line.id, handle: message.handle }
   // A contact that was known at acceptance stays known.
@@ -114,18 +120,63 @@ export function reserveAgain(tx: Tx, message: Outbound, day: Day): ContactHold {
 }
 
 /** A place that is reserved counts already; a new one needs room beside all that are reserved. */
-function isWithinLimit(tx: Tx, line: Line, contact: Contact, day: Day): boolean {
+function isWithinLimit(tx: Tx, line: Line, contact: DailyContact, day: Day): boolean {
   const { reserved, spent } = contactUsage(tx, line.id, day)
   const taken = contact.queued > 0 ? spent : spent + reserved
   return taken < line.dailyContactLimit
 }
 
-function isCovered(contact: Contact): boolean {
+function isCovered(contact: DailyContact): boolean {
   return contact.knownAt !== null || contact.spentDay !== null
 }
 
 /** The line and the handle are those of `who`, whatever else it carries. */
-function step(tx: Tx, who: Who, contact: Contact, { name, day }: Step): void {
+function step(tx: Tx, who: Who, contact: DailyContact, { name, day }: Step): void {
   const { lineId, handle } = who
   changeContact(tx, { lineId, handle }, contact, stepContact(contact, name, day))
+}
+
+export function readContact(db: Db, lineId: LineId, handle: Handle): DailyContact {
+  const sql = `SELECT known_at AS knownAt, queued, passed, spent_day AS spentDay FROM contacts
+     WHERE line_id = $lineId AND handle = $handle`
+  return getRow<DailyContact>(db, sql, { lineId, handle }) ?? NO_CONTACT
+}
+
+export function contactUsage(db: Db, lineId: LineId, day: Day): ContactUsage {
+  const sql = `SELECT contacts_reserved AS reserved, coalesce((SELECT spent FROM contact_days
+       WHERE line_id = $lineId AND day = $day), 0) AS spent FROM lines WHERE id = $lineId`
+  return getRow<ContactUsage>(db, sql, { lineId, day }) ?? { reserved: 0, spent: 0 }
+}
+
+/** Saves what became of a contact, and moves its place between the line's counters. */
+export function changeContact(tx: Tx, who: Who, before: DailyContact, after: DailyContact): void {
+  const sql = `INSERT INTO contacts (line_id, handle, known_at, queued, passed, spent_day)
+     VALUES ($lineId, $handle, $knownAt, $queued, $passed, $spentDay)
+     ON CONFLICT DO UPDATE SET known_at = $knownAt, queued = $queued, passed = $passed,
+       spent_day = $spentDay`
+  execute(tx, sql, { ...who, ...after })
+  const from = placeOf(before)
+  const to = placeOf(after)
+  if (from === to) return
+  tx.changes?.push({ what: 'line', id: who.lineId })
+  addToPlace(tx, who.lineId, from, -1)
+  addToPlace(tx, who.lineId, to, 1)
+}
+
+/** The line has history with the handle from now on. */
+export function markKnown(tx: Tx, who: Who, at: Timestamp): void {
+  const contact = readContact(tx, who.lineId, who.handle)
+  if (contact.knownAt === null) changeContact(tx, who, contact, { ...contact, knownAt: at })
+}
+
+function addToPlace(tx: Tx, lineId: LineId, place: ReturnType<typeof placeOf>, by: 1 | -1): void {
+  if (place === 'none') return
+  if (place === 'reserved') {
+    const sql = 'UPDATE lines SET contacts_reserved = contacts_reserved + $by WHERE id = $lineId'
+    execute(tx, sql, { lineId, by })
+    return
+  }
+  const sql = `INSERT INTO contact_days (line_id, day, spent) VALUES ($lineId, $day, $by)
+       ON CONFLICT DO UPDATE SET spent = spent + $by`
+  execute(tx, sql, { lineId, day: place, by })
 }

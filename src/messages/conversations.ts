@@ -1,0 +1,122 @@
+// Changes of conversations by people and programs.
+
+import type * as api from '../api/messages.ts'
+import type { Origin } from '../domain/audit.ts'
+import type { Conversation } from '../domain/conversation.ts'
+import { BYTE_ORDER_MARK, csvRecord } from '../domain/csv.ts'
+import { markRead, pauseAutomation } from '../storage/conversations.ts'
+import type { Core } from '../storage/core.ts'
+import type { Db } from '../storage/database.ts'
+import { messagesAfter } from '../storage/message-lists.ts'
+import { noMessage, requireMessage } from '../storage/messages.ts'
+import type { Signal } from '../system/signal.ts'
+import { separateTalk } from './merges.ts'
+import { conversationResource, messageResource, type WaitReason } from './resource.ts'
+import { requireConversation } from './send-target.ts'
+
+export type ConversationChanges = ReturnType<typeof createConversationChanges>
+
+export function createConversationChanges(
+  core: Core,
+  {
+    waitReason,
+    dispatchSignal,
+  }: { readonly waitReason: WaitReason; readonly dispatchSignal: Signal },
+) {
+  const { db, writer, audit } = core
+  const read = (id: string): api.Conversation =>
+    conversationResource(db, requireConversation(db, id), waitReason)
+  return {
+    /** Messages that were accepted before go on: a pause holds nothing back. */
+    async pauseAutomation(id: string, isPaused: boolean): Promise<api.Conversation> {
+      const known = requireConversation(db, id)
+      await writer.write((tx) => pauseAutomation(tx, known.id, isPaused))
+      return read(id)
+    },
+    async markRead(id: string, messageId: string): Promise<api.Conversation> {
+      const known = requireConversation(db, id)
+      const own = known.movedTo ?? known.id
+      await writer.write((tx) => {
+        const message = requireMessage(tx, messageId)
+        if (message.conversationId !== own) throw noMessage()
+        markRead(tx, own, message.seq)
+      })
+      return read(id)
+    },
+    /** Undoes the merge of the conversation with this id. */
+    async separate(id: string, origin: Origin): Promise<api.Conversation> {
+      await writer.write((tx) => separateTalk(core, tx, id, origin))
+      dispatchSignal.notify()
+      return read(id)
+    },
+    /** A file of all its messages, in pieces. */
+    async export(id: string, format: api.ExportFormat, origin: Origin) {
+      const found = requireConversation(db, id)
+      const about = { kind: 'conversation', id: found.id } as const
+      await writer.write((tx) =>
+        audit.record(tx, origin, { action: 'conversation.exported', about }),
+      )
+      return exportConversation(db, waitReason, found, format)
+    },
+  }
+}
+
+const PAGE = 200
+
+function exportConversation(
+  db: Db,
+  waitReason: WaitReason,
+  conversation: Conversation,
+  format: api.ExportFormat,
+): AsyncGenerator<string, undefined> {
+  const pages = pagesOf(db, waitReason, conversation)
+  return format === 'csv'
+    ? asTable(pages)
+    : asJson(conversationResource(db, conversation, waitReason), pages)
+}
+
+type Pages = Iterable<readonly api.Message[]>
+
+async function* asJson(
+  conversation: api.Conversation,
+  pages: Pages,
+): AsyncGenerator<string, undefined> {
+  yield `{"conversation":${JSON.stringify(conversation)},"messages":[`
+  let separator = '\n'
+  for (const page of pages) {
+    yield separator + page.map((message) => JSON.stringify(message)).join(',\n')
+    separator = ',\n'
+  }
+  yield '\n]}\n'
+  return undefined
+}
+
+const COLUMNS = {
+  created_at: (message) => message.created_at,
+  direction: (message) => message.direction,
+  from: (message) => message.sender?.handle ?? message.from,
+  to: (message) => message.to,
+  text: (message) => message.text,
+  attachments: ({ attachments = [] }) => attachments.map(({ filename }) => filename).join('; '),
+  status: (message) => message.status,
+  service: (message) => message.service,
+  id: (message) => message.id,
+} as const satisfies Record<string, (message: api.Message) => string>
+
+async function* asTable(pages: Pages): AsyncGenerator<string, undefined> {
+  yield BYTE_ORDER_MARK + csvRecord(Object.keys(COLUMNS))
+  const rowOf = (message: api.Message) => csvRecord(Object.values(COLUMNS).map((of) => of(message)))
+  for (const page of pages) yield page.map(rowOf).join('')
+  return undefined
+}
+
+/** Each page is read once the one before it was taken. */
+function* pagesOf(db: Db, waitReason: WaitReason, { id, movedTo }: Conversation) {
+  for (let after = 0; ;) {
+    const page = messagesAfter(db, { conversationId: movedTo ?? id, after, limit: PAGE })
+    const last = page.at(-1)
+    if (last === undefined) return
+    yield page.map((message) => messageResource(db, message, waitReason))
+    after = last.seq
+  }
+}

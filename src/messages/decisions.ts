@@ -1,0 +1,180 @@
+// Decisions of people on messages: about a send that needs an approval, and about a message that is queued or
+// uncertain.
+
+import type * as api from '../api/messages.ts'
+import { makerOf, type AuditAction, type Origin } from '../domain/audit.ts'
+import { RelayError } from '../domain/errors.ts'
+import { timestamp } from '../domain/ids.ts'
+import type { Approval } from '../domain/message-extras.ts'
+import { mendedText, type Outbound } from '../domain/message.ts'
+import { hasRules, requirePermission, type KeyCaller } from '../domain/permissions.ts'
+import { markRead } from '../storage/conversations.ts'
+import type { Core } from '../storage/core.ts'
+import type { Tx } from '../storage/database.ts'
+import { requireMessage, saveMessage, saveText } from '../storage/messages.ts'
+import type { Signal } from '../system/signal.ts'
+import { countByRules, requireByRules } from './key-rules.ts'
+import type { MessageQueue } from './queue.ts'
+import { messageResource, type WaitReason } from './resource.ts'
+import { conversationTarget, type Histories } from './send-target.ts'
+import type { Outcomes } from './settle.ts'
+
+/** Who decides: the key is null for the owner and for members. */
+export type Decider = { readonly origin: Origin; readonly key: KeyCaller | null }
+
+type Facts = Readonly<Record<string, string | boolean | null>>
+
+/** The decision in the audit log. */
+type Change = {
+  readonly action: AuditAction
+  readonly before?: Facts
+  readonly after?: Facts
+}
+
+type Pending = Outbound & {
+  readonly extras: NonNullable<Outbound['extras']> & { readonly approval: Approval }
+}
+
+export class Decisions {
+  readonly #core: Core
+  readonly #outcomes: Outcomes
+  readonly #queue: MessageQueue
+  readonly #waitReason: WaitReason
+  readonly #dispatchSignal: Signal
+
+  constructor(
+    core: Core,
+    given: {
+      readonly outcomes: Outcomes
+      readonly queue: MessageQueue
+      readonly waitReason: WaitReason
+      readonly dispatchSignal: Signal
+    },
+  ) {
+    this.#core = core
+    this.#outcomes = given.outcomes
+    this.#queue = given.queue
+    this.#waitReason = given.waitReason
+    this.#dispatchSignal = given.dispatchSignal
+  }
+
+  /** The message may go, with `text` if that is given. */
+  approve(id: string, { text }: api.ApprovalRequest, decider: Decider): Promise<api.Message> {
+    return this.#decide(id, decider, (tx, message) => {
+      const held = pending(message, decider)
+      const mended = text === undefined ? held.text : mendedText(text)
+      const isChanged = mended !== held.text
+      const extras = isChanged ? this.#limitedByAuthor(tx, held, decider) : held.extras
+      if (isChanged) saveText(tx, held.seq, mended)
+      const originalText = isChanged ? held.text : null
+      const resolvedBy = makerOf(decider.origin)
+      const approved = this.#outcomes.resolveApproval(
+        tx,
+        { ...held, text: mended, extras },
+        { resolvedBy, state: 'approved', originalText },
+      )
+      const now = this.#core.ids.now()
+      const waitsFrom = timestamp(Math.max(approved.waitsFrom, now))
+      this.#queue.review(tx, saveMessage(tx, { ...approved, waitsFrom }, now))
+      markRead(tx, held.conversationId, held.seq)
+      const { requestedBy } = held.extras.approval
+      const after = { requested_by: requestedBy, is_text_changed: isChanged }
+      return { action: 'message.approved', after }
+    })
+  }
+
+  deny(id: string, request: api.DenialRequest, decider: Decider): Promise<api.Message> {
+    return this.#decide(id, decider, (tx, message) => {
+      const held = pending(message, decider)
+      const { reason = null } = request
+      const resolvedBy = makerOf(decider.origin)
+      const decision = { resolvedBy, state: 'denied', reason } as const
+      this.#outcomes.fail(tx, this.#outcomes.resolveApproval(tx, held, decision), 'denied')
+      const after = { requested_by: held.extras.approval.requestedBy, reason }
+      return { action: 'message.denied', after }
+    })
+  }
+
+  resolve(id: string, status: 'sent' | 'failed', decider: Decider): Promise<api.Message> {
+    return this.#decide(id, decider, (tx, message) => {
+      if (message.status !== 'uncertain') {
+        throw new RelayError('not_uncertain', `The message is ${message.status}, not uncertain.`)
+      }
+      requireOwn(message, decider.key)
+      const sent = { kind: 'sent', at: this.#core.ids.now(), reason: null } as const
+      if (status === 'sent') this.#outcomes.applyReceipt(tx, message, sent)
+      else this.#outcomes.fail(tx, message, 'resolved_by_hand')
+      return { action: 'message.resolved', before: { status: message.status }, after: { status } }
+    })
+  }
+
+  /** A message that a driver has in hand and did not let go yet is never sent. */
+  cancel(id: string, decider: Decider): Promise<api.Message> {
+    return this.#decide(id, decider, (tx, message) => {
+      if (message.status !== 'queued' && message.status !== 'deferred') {
+        throw new RelayError('not_queued', `The message is ${message.status}, not queued.`)
+      }
+      const { kind, id: by } = decider.origin.actor
+      if (kind === 'member' && message.extras?.memberId !== by) {
+        throw new RelayError('forbidden', 'Members cancel only their own messages.')
+      }
+      requireOwn(message, decider.key)
+      this.#outcomes.fail(tx, message, 'canceled')
+      return { action: 'message.canceled' }
+    })
+  }
+
+  async #decide(
+    id: string,
+    { origin }: Decider,
+    act: (tx: Tx, message: Outbound) => Change,
+  ): Promise<api.Message> {
+    const { db, writer, audit } = this.#core
+    await writer.write((tx) => {
+      const message = requireMessage(tx, id)
+      const about = { kind: 'message', id: message.id } as const
+      audit.record(tx, origin, { ...act(tx, message), about })
+    })
+    this.#dispatchSignal.notify()
+    return messageResource(db, requireMessage(db, id), this.#waitReason)
+  }
+
+  /**
+   * Other words are a send by the key that wrote them, which must be allowed to send them. Throws if it is not; else
+   * returns the extras of the message, which keeps to the lines and the quiet hours of that key as well.
+   */
+  #limitedByAuthor(tx: Tx, message: Pending, { key }: Decider) {
+    const { extras, conversationId } = message
+    if (key === null) return extras
+    requirePermission(key.permissions, 'messages:send')
+    const { lineIds: lines, rules } = key.permissions
+    const target = { ...conversationTarget(tx, conversationId), lines, extras }
+    const now = this.#core.ids.now()
+    requireByRules(tx, { key, target, histories: NO_HISTORIES }, now)
+    countByRules(tx, key, message.id, now)
+    const lineIds =
+      lines === null ? extras.lineIds : (extras.lineIds ?? lines).filter((id) => lines.includes(id))
+    const approval = { ...extras.approval, quietHours: rules.quietHours ?? undefined }
+    return { ...extras, lineIds, approval }
+  }
+}
+
+const NO_HISTORIES: Histories = new Map()
+
+function pending(message: Outbound, { origin }: Decider): Pending {
+  const { extras } = message
+  const approval = extras?.approval
+  if (extras === null || approval?.state !== 'pending') {
+    const why = approval === undefined ? 'needs no approval' : `is already ${approval.state}`
+    throw new RelayError('not_awaiting_approval', `The message ${why}.`)
+  }
+  if (origin.actor.id === approval.requestedBy) {
+    throw new RelayError('forbidden', 'A key does not decide on its own messages.')
+  }
+  return { ...message, extras: { ...extras, approval } }
+}
+
+function requireOwn(message: Outbound, key: KeyCaller | null): void {
+  if (key === null || message.keyId === key.keyId || !hasRules(key.permissions)) return
+  throw new RelayError('forbidden', 'A key with rules decides only on its own messages.')
+}

@@ -1,0 +1,293 @@
+// Changes that devices report. A reaction, an edit or an unsend belongs to the message with the device's guid
+// that it names; if it comes before its message, it waits for some seconds. A message whose files are on their
+// way is announced once they are here, or after a while without them. A group is known by the device's
+// identifier, never by its members: two groups may have the same people.
+
+import type { Group } from '../domain/conversation.ts'
+import { deviceHandle, parseRecipient } from '../domain/handle.ts'
+import { derivedId, timestamp, type ConversationId, type Timestamp } from '../domain/ids.ts'
+import type { Line } from '../domain/line.ts'
+import {
+  isRepeated,
+  reactionsAfter,
+  type MessageChange,
+  type MessageExtras,
+} from '../domain/message-extras.ts'
+import { deviceTime, mendedText, type Outbound } from '../domain/message.ts'
+import { carrierKind } from '../domain/not-relayed.ts'
+import type { DeviceAttachment, DeviceChange, DeviceGroup } from '../lines/driver.ts'
+import { attachmentsOf, findDeviceAttachment, updateAttachment } from '../storage/attachments.ts'
+import { findConversation, lastMessageAt } from '../storage/conversations.ts'
+import type { Core } from '../storage/core.ts'
+import type { Tx } from '../storage/database.ts'
+import { isPublished } from '../storage/events.ts'
+import { openGroup } from '../storage/groups.ts'
+import {
+  changesWaitSince,
+  countNotRelayed,
+  keepChange,
+  messageIdOfGuid,
+  rememberGuid,
+  takeOldChanges,
+} from '../storage/intake-records.ts'
+import { getLine } from '../storage/lines.ts'
+import { placedGroup } from '../storage/message-parts.ts'
+import { findMessage, saveMessage, saveText } from '../storage/messages.ts'
+import { sha256 } from '../system/hash.ts'
+import type { LogicalClock } from '../system/logical-clock.ts'
+import { eventIdOf, type Publish, type PublishUnplaced } from '../webhooks/publish.ts'
+import { recordFiles, type FileStates } from './device-message.ts'
+
+/** Wait of a change for its message. */
+const WAIT_MS = 10_000
+
+type GroupChanged = Extract<DeviceChange, { readonly kind: 'group' }>
+
+const EVENTS = {
+  reaction: 'message.reaction',
+  edited: 'message.edited',
+  unsent: 'message.unsent',
+} as const
+
+type Taken = {
+  readonly message: Outbound
+  readonly attachment: DeviceAttachment
+  readonly states: FileStates
+}
+
+export class DeviceChanges {
+  readonly #core: Core
+  readonly #publish: Publish & PublishUnplaced
+
+  constructor(core: Core, { publish }: { readonly publish: Publish & PublishUnplaced }) {
+    this.#core = core
+    this.#publish = publish
+  }
+
+  /** A change counts once, by its guid. In a group that is not relayed it is left out, like the messages. */
+  take(tx: Tx, line: Line, change: DeviceChange): void {
+    if (change.kind === 'group') this.#takeOfGroup(tx, line, change)
+    else this.#takeOfMessage(tx, line, change)
+  }
+
+  #takeOfMessage(
+    tx: Tx,
+    line: Line,
+    { group, ...given }: Exclude<DeviceChange, GroupChanged>,
+  ): void {
+    const isLeftOut = group !== undefined && !line.relayGroups
+    if (isLeftOut || messageIdOfGuid(tx, line.id, given.guid) !== null) return
+    const now = this.#core.ids.now()
+    const change = { ...given, at: deviceTime(given.at, now) }
+    const targetId = messageIdOfGuid(tx, line.id, change.targetGuid)
+    // A change of a message that is not here takes an id that no message has.
+    const ownId = derivedId('msg', now, sha256(`${line.id}\0${change.guid}`))
+    rememberGuid(tx, line.id, change.guid, targetId ?? ownId)
+    if (targetId === null) {
+      const conversationId =
+        group === undefined ? null : openDeviceGroup(this.#core.ids, tx, line, group)
+      keepChange(tx, { lineId: line.id, conversationId, change }, now)
+      return
+    }
+    const target = findMessage(tx, targetId)
+    if (target !== null) this.apply(tx, target, change)
+  }
+
+  /** Publishes reactions whose message did not come in time; edits and unsends of nothing are dropped. */
+  settleOld(tx: Tx): void {
+    const until = timestamp(this.#core.ids.now() - WAIT_MS)
+    for (const { lineId, conversationId, change } of takeOldChanges(tx, until)) {
+      if (change.kind !== 'reaction' || change.isHistory) continue
+      if (change.isFromMe && !this.#core.settings.get('announce_device_messages')) continue
+      const group = conversationId === null ? null : placedGroup(tx, conversationId)
+      this.#publish.unplacedReaction(tx, { lineId, group, reaction: change })
+    }
+  }
+
+  /** The time at which the oldest change has waited for long enough; null if none waits. */
+  settledAt(): Timestamp | null {
+    const since = changesWaitSince(this.#core.db)
+    return since === null ? null : timestamp(since + WAIT_MS)
+  }
+
+  /** The message after the change, which is announced unless it is history. */
+  apply(tx: Tx, message: Outbound, change: MessageChange): Outbound {
+    const changed = changedBy(message, change)
+    if (changed === null) return message
+    const isWaiting = message.status === 'received' && message.dueAt !== null
+    const before = isWaiting ? this.announce(tx, message) : message
+    if (changed.text !== before.text) saveText(tx, before.seq, changed.text)
+    const saved = saveMessage(tx, { ...before, ...changed }, this.#core.ids.now())
+    if (change.isHistory || !this.#isToAnnounce(tx, saved, change)) return saved
+    const { guid } = change
+    const reported = change.kind === 'reaction' ? { reaction: change, guid } : { guid }
+    this.#publish(tx, EVENTS[change.kind], saved, reported)
+    return saved
+  }
+
+  /** A change of a message that was never announced means nothing to a receiver, but for a reaction. */
+  #isToAnnounce(tx: Tx, message: Outbound, change: MessageChange): boolean {
+    const isReaction = change.kind === 'reaction'
+    const isOwners = isReaction
+      ? change.isFromMe
+      : message.direction === 'outbound' && message.source === 'device'
+    if (isOwners && !this.#core.settings.get('announce_device_messages')) return false
+    const carrier = carrierKind(message.service)
+    if (carrier !== null && getLine(tx, message.lineId)?.relaySms !== true) {
+      if (isReaction && !isOwners)
+        countNotRelayed(tx, message.lineId, carrier, this.#core.ids.now())
+      return false
+    }
+    return isReaction || message.direction === 'outbound' || isAnnounced(tx, message)
+  }
+
+  /** The end of a file that was pending, or a file that came into its message later. */
+  takeFile(tx: Tx, taken: Taken): void {
+    const { message } = taken
+    const saved = this.#storeFile(tx, taken)
+    const place = { messageId: message.id, deviceGuid: taken.attachment.guid }
+    const attachment = findDeviceAttachment(tx, place)
+    if (saved === null || attachment === null || attachment.state === 'pending') return
+    if (message.dueAt !== null) {
+      const isPending = attachmentsOf(tx, message.id).some(({ state }) => state === 'pending')
+      if (!isPending) this.announce(tx, saved)
+      return
+    }
+    if (!isAnnounced(tx, message)) return
+    const name = attachment.state === 'available' ? 'attachment.available' : 'attachment.failed'
+    this.#publish(tx, name, saved, { attachment, guid: place.deviceGuid })
+  }
+
+  /** The message with what is new of the file; null for nothing new. */
+  #storeFile(tx: Tx, { message, attachment: device, states }: Taken): Outbound | null {
+    const known = findDeviceAttachment(tx, { messageId: message.id, deviceGuid: device.guid })
+    const state = states.get(device.guid)
+    if (state === undefined) return null
+    const now = this.#core.ids.now()
+    if (known === null) {
+      // A message of the relay has its files from its sender.
+      if (message.source !== 'device') return null
+      recordFiles(tx, { ...message, createdAt: now }, [device], states)
+      return saveMessage(tx, withOneMore(message), now)
+    }
+    if (known.state !== 'pending' || state.state === 'pending') return null
+    updateAttachment(tx, known.id, state)
+    return saveMessage(tx, message, now)
+  }
+
+  /** Announces a received message, whether or not its files are here. */
+  announce(tx: Tx, message: Outbound): Outbound {
+    this.#publish(tx, 'message.received', message)
+    return saveMessage(tx, { ...message, dueAt: null }, this.#core.ids.now())
+  }
+
+  /**
+   * A member came or went, or the group has another name or picture. iCloud writes the rows of one change several
+   * times, under guids of their own. Of history, what is older than the last message says nothing of the group now.
+   */
+  #takeOfGroup(tx: Tx, line: Line, changed: GroupChanged): void {
+    const { ids } = this.#core
+    const { guid, group, isHistory, change, actor, target, replaced } = changed
+    if (!line.relayGroups || messageIdOfGuid(tx, line.id, guid) !== null) return
+    const now = ids.now()
+    const at = deviceTime(changed.at, now)
+    const same = sameChange(changed, at)
+    const isKnown = messageIdOfGuid(tx, line.id, same) !== null
+    for (const known of [guid, same]) {
+      rememberGuid(tx, line.id, known, derivedId('msg', now, sha256(`${line.id}\0${known}`)))
+    }
+    if (isKnown || (isHistory && isBeforeLast(tx, line, group, at))) return
+    const conversationId = openDeviceGroup(ids, tx, line, {
+      ...group,
+      state: stateAfter(changed),
+    })
+    const placed = conversationId && placedGroup(tx, conversationId)
+    if (placed === null || isHistory) return
+    const what = { change, actor, target, replaced, at }
+    this.#publish.groupUpdate(tx, { lineId: line.id, guid, group: placed, ...what })
+  }
+}
+
+function withOneMore(message: Outbound): Outbound {
+  const attachmentCount = (message.extras?.attachmentCount ?? 0) + 1
+  return { ...message, extras: { ...message.extras, attachmentCount } }
+}
+
+/** True if an event has announced the message. */
+function isAnnounced(tx: Tx, { id, direction, isGroup }: Outbound): boolean {
+  const step = direction === 'inbound' ? 'received' : 'sent'
+  const name = isGroup ? (`group_message.${step}` as const) : (`message.${step}` as const)
+  return isPublished(tx, eventIdOf(name, id))
+}
+
+type Changed = { readonly text: string; readonly extras: MessageExtras }
+
+/** The message after the change; null if it changes nothing. */
+function changedBy({ text, extras }: Outbound, change: MessageChange): Changed | null {
+  if (change.kind === 'reaction') {
+    const known = extras?.reactions ?? []
+    if (isRepeated(known, change)) return null
+    const reactions = reactionsAfter(known, change)
+    return { text, extras: { ...extras, reactions } }
+  }
+  if (extras?.unsentAt !== undefined) return null
+  // The earlier texts were taken back as well.
+  if (change.kind === 'unsent') {
+    return { text: '', extras: { ...extras, edits: undefined, unsentAt: change.at } }
+  }
+  const edits = change.edits.map((edit) => ({ ...edit, text: mendedText(edit.text) }))
+  const after = { text: mendedText(change.text), extras: { ...extras, edits } }
+  // A history that nobody can read takes the known one from nobody.
+  const isSame = edits.length === 0 || Bun.deepEquals(edits, extras?.edits)
+  return after.text === text && isSame ? null : after
+}
+
+/**
+ * The conversation of a group, with its name and members as the device has them now. Null if the
+ * identifier is a person's handle: a send to that person would reach the group.
+ */
+export function openDeviceGroup(
+  ids: LogicalClock,
+  tx: Tx,
+  line: Line,
+  {
+    chatGuid,
+    identifier,
+    name,
+    participants,
+    state,
+  }: DeviceGroup & { readonly state?: Group['state'] | undefined },
+): ConversationId | null {
+  const handle = deviceHandle(identifier)
+  if (parseRecipient(handle) !== null) return null
+  const party = { lineId: line.id, phoneNumber: line.number, handle, now: ids.now() }
+  const members = participants.map(deviceHandle)
+  return openGroup(tx, ids, party, { chatGuid, name, participants: members, state })
+}
+
+function isBeforeLast(tx: Tx, line: Line, { identifier }: DeviceGroup, at: Timestamp): boolean {
+  const id = findConversation(tx, { lineId: line.id, handle: deviceHandle(identifier) })
+  return id !== null && (lastMessageAt(tx, id) ?? 0) > at
+}
+
+/** The guid of all rows of one change: the same of the same member, or to the same name, in one second. */
+function sameChange({ group, change, target }: GroupChanged, at: Timestamp): string {
+  const about = change === 'renamed' ? group.name : target
+  const second = Math.floor(at / 1_000)
+  return `group:${sha256(JSON.stringify([group.identifier, change, about, second])).toHex()}`
+}
+
+/** The owner's own membership; undefined if the change is about other people. */
+function stateAfter({ change, actor, target }: GroupChanged): Group['state'] | undefined {
+  switch (change) {
+    case 'left':
+      return actor === null ? 'left' : undefined
+    case 'participant_removed':
+      return target === null ? 'left' : undefined
+    case 'participant_added':
+      return target === null ? 'active' : undefined
+    case 'renamed':
+    case 'icon_changed':
+      return undefined
+  }
+}

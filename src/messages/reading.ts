@@ -1,0 +1,205 @@
+// Messages and conversations as the API has them: listed, read, counted and searched. Nothing is written here.
+
+import type { SearchResult } from '../api/contacts.ts'
+import type * as api from '../api/messages.ts'
+import { type PageRequest, decodeCursor, pageOf } from '../api/paging.ts'
+import type { Page } from '../api/schema.ts'
+import type { Conversation } from '../domain/conversation.ts'
+import { invalidRequest } from '../domain/errors.ts'
+import { deviceHandle } from '../domain/handle.ts'
+import { type Timestamp, timestamp } from '../domain/ids.ts'
+import type { Message } from '../domain/message.ts'
+import type { OptOut } from '../domain/opt-out.ts'
+import { includesLine, type LineLimit } from '../domain/routing.ts'
+import { excerptOf } from '../domain/search-text.ts'
+import { DAY_MS } from '../domain/time.ts'
+import { contactResource } from '../people/resource.ts'
+import {
+  conversationsWithSeqs,
+  countUnread,
+  getConversation,
+  listConversations,
+  type ConversationFilter,
+} from '../storage/conversations.ts'
+import type { Core } from '../storage/core.ts'
+import type { Db } from '../storage/database.ts'
+import { handleAsked } from '../storage/handles.ts'
+import {
+  countAttention,
+  listChanges,
+  listMessages,
+  messagesAfter,
+  messagesWithSeqs,
+  type MessageFilter,
+} from '../storage/message-lists.ts'
+import { noMessage, requireMessage } from '../storage/messages.ts'
+import { optOutsOf } from '../storage/opt-outs.ts'
+import { evidenceOf } from '../storage/recipients.ts'
+import { bestPeople, parseQuery, searchConversations, searchMessages } from '../storage/search.ts'
+import { isoTimeOrNull } from '../system/iso-time.ts'
+import {
+  contactFields,
+  conversationResource,
+  messageResource,
+  type WaitReason,
+} from './resource.ts'
+import type { Routing } from './routing.ts'
+import { checkedRecipient, requireConversation } from './send-target.ts'
+
+export type ListFilter = MessageFilter & {
+  /** Inclusive; turns the order to oldest change first. */
+  readonly updatedSince?: Timestamp | undefined
+  /** Id of a message of `conversationId`, in the middle of the first page. */
+  readonly around?: string | undefined
+}
+
+/** Age up to which a failed message is shown as one that needs attention. */
+const ATTENTION_MS = 7 * DAY_MS
+
+/** Lists, single messages and conversations, as the API has them. */
+export function createReading(
+  core: Core,
+  { waitReason, routing }: { readonly waitReason: WaitReason; readonly routing: Routing },
+) {
+  const { db, clock } = core
+  return {
+    messages: {
+      list(asked: ListFilter, page: PageRequest): Page<api.Message> {
+        const filter = withPerson(db, asked)
+        return filter.updatedSince === undefined
+          ? newestFirst(db, waitReason, filter, page)
+          : changesSince(db, waitReason, filter, { ...page, since: filter.updatedSince })
+      },
+      get: (id: string): api.Message => messageResource(db, requireMessage(db, id), waitReason),
+      /** With the name of its person, if the contacts have one. */
+      named: (message: api.Message): api.Message => ({
+        ...message,
+        ...contactFields(db, deviceHandle(message.handle)),
+      }),
+      times: (id: string) => ({ handed_over_at: isoTimeOrNull(requireMessage(db, id).passedAt) }),
+    },
+    conversations: {
+      list(asked: ConversationFilter, page: PageRequest): Page<api.Conversation> {
+        const [before = null] = cursorParts(page.cursor, 1) ?? []
+        const limit = page.limit + 1
+        const found = listConversations(db, withPerson(db, asked), { limit, before })
+        const resource = (row: Conversation) => conversationResource(db, row, waitReason)
+        return pageOf(found, page.limit, resource, (row) => [row.lastSeq])
+      },
+      get: (id: string): api.Conversation =>
+        conversationResource(db, requireConversation(db, id), waitReason),
+      countUnread: () => countUnread(db),
+    },
+    attention: () => countAttention(db, timestamp(clock.now() - ATTENTION_MS)),
+    recipient: (handle: string, lines: LineLimit) => recipientResource(db, handle, lines),
+    previewSend: (to: string, lineId: string | null) => routing.preview(to, lineId),
+    search: (q: string, limit: number, lines: LineLimit) =>
+      search(core, waitReason, q, { limit, lines }),
+  }
+}
+
+export type Reading = ReturnType<typeof createReading>
+
+function withPerson<F extends { readonly handle?: string | undefined }>(db: Db, filter: F): F {
+  return filter.handle === undefined
+    ? filter
+    : { ...filter, handle: handleAsked(db, filter.handle) }
+}
+
+function newestFirst(
+  db: Db,
+  waitReason: WaitReason,
+  filter: ListFilter,
+  page: PageRequest,
+): Page<api.Message> {
+  const [before = startAround(db, filter, page.limit)] = cursorParts(page.cursor, 1) ?? []
+  const found = listMessages(db, filter, { limit: page.limit + 1, before })
+  const resource = (row: Message) => messageResource(db, row, waitReason)
+  return pageOf(found, page.limit, resource, (row) => [row.seq])
+}
+
+/** The bound of a page with the message `around` in its middle; null for the first page. */
+function startAround(
+  db: Db,
+  { around, conversationId, lineIds }: ListFilter,
+  limit: number,
+): number | null {
+  if (around === undefined) return null
+  if (conversationId === undefined) {
+    throw invalidRequest({ path: 'around', message: 'needs conversation_id' })
+  }
+  const { seq, lineId, conversationId: own } = requireMessage(db, around)
+  const asked = getConversation(db, conversationId)
+  const isThere = own === (asked?.movedTo ?? asked?.id) && includesLine(lineIds ?? null, lineId)
+  if (!isThere) throw noMessage()
+  const half = Math.floor(limit / 2)
+  return messagesAfter(db, { conversationId: own, after: seq, limit: half + 1 })[half]?.seq ?? null
+}
+
+function changesSince(
+  db: Db,
+  waitReason: WaitReason,
+  filter: ListFilter,
+  page: PageRequest & { readonly since: Timestamp },
+): Page<api.Message> {
+  const [updatedAt, revision] = cursorParts(page.cursor, 2) ?? []
+  const cursor = updatedAt === undefined || revision === undefined ? null : { updatedAt, revision }
+  const { since, limit } = page
+  const found = listChanges(db, filter, { limit: limit + 1, since, cursor })
+  return pageOf(
+    found,
+    limit,
+    (row) => messageResource(db, row, waitReason),
+    (row) => [row.updatedAt, row.revision],
+  )
+}
+
+function cursorParts(cursor: string | null, length: number): readonly number[] | null {
+  if (cursor === null) return null
+  const parts = decodeCursor(cursor, length)
+  if (parts !== null) return parts
+  throw invalidRequest({
+    path: 'cursor',
+    message: 'must be the next_cursor of a page of this list, with the same order',
+  })
+}
+
+function recipientResource(db: Db, to: string, lines: LineLimit): api.RecipientEvidence {
+  const { handle } = checkedRecipient(to)
+  const { service, evidence, lastSeenAt, lineId } = evidenceOf(db, handle, lines)
+  const last_seen_at = isoTimeOrNull(lastSeenAt)
+  const isIncluded = (one: OptOut) => one.lineId === null || includesLine(lines, one.lineId)
+  const optedOut = optOutsOf(db, handle).some(isIncluded) ? { opted_out: true } : {}
+  return { handle, service, evidence, last_seen_at, phone_line_id: lineId, ...optedOut }
+}
+
+/** Reading of messages ends after this time: no send waits longer. */
+const TIME_MS = 40
+
+/** People, conversations and messages for one query, at most `limit` of each. */
+function search(
+  { db, clock }: Core,
+  waitReason: WaitReason,
+  q: string,
+  { limit, lines }: { readonly limit: number; readonly lines: LineLimit },
+): SearchResult {
+  const until = clock.monotonic() + TIME_MS
+  const isTimeUp = () => clock.monotonic() > until
+  const query = parseQuery(q)
+  const persons = bestPeople(db, query, { limit, lines })
+  const conversations = searchConversations(db, query, { limit, lines, persons })
+  const { seqs, isComplete } = searchMessages(db, query, { limit, lines, isTimeUp })
+  return {
+    people: persons.map(contactResource),
+    conversations: conversationsWithSeqs(db, conversations).map((found) =>
+      conversationResource(db, found, waitReason),
+    ),
+    messages: messagesWithSeqs(db, seqs).map((found) => ({
+      message: messageResource(db, found, waitReason),
+      excerpt: excerptOf(found.text, query.words),
+      conversation_id: found.conversationId,
+      ...(found.isGroup ? {} : contactFields(db, found.handle)),
+    })),
+    is_complete: isComplete,
+  }
+}

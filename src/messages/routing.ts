@@ -1,0 +1,336 @@
+// The line of a message: which lines could take it, which of them gets it, and its move to another one.
+
+import type { Days } from '../domain/days.ts'
+import { RelayError } from '../domain/errors.ts'
+import { deviceHandle, parseRecipient, type Handle } from '../domain/handle.ts'
+import type { LineId, Timestamp } from '../domain/ids.ts'
+import type { Line } from '../domain/line.ts'
+import type { MessageExtras } from '../domain/message-extras.ts'
+import type { Outbound, OutgoingMessage, QueuedReason } from '../domain/message.ts'
+import {
+  chooseLine,
+  includesLine,
+  needsOf,
+  unmetNeed,
+  usableLines,
+  type LineLimit,
+  type Need,
+  type Route,
+  type RoutingLine,
+} from '../domain/routing.ts'
+import type { PointOfNoReturn, SendOutcome } from '../lines/driver.ts'
+import type { LineSnapshot } from '../lines/line-state.ts'
+import {
+  forgetMessage,
+  hasConversation,
+  noteMessage,
+  openConversation,
+} from '../storage/conversations.ts'
+import type { Core } from '../storage/core.ts'
+import {
+  hasBudget,
+  knowsContact,
+  newContacts,
+  readContact,
+  releaseSlot,
+  reserveSlot,
+  type History,
+} from '../storage/daily-contacts.ts'
+import type { Db, Tx } from '../storage/database.ts'
+import { lineOnTheWayTo, promoteNext, queuedBehind, reorder } from '../storage/message-queue.ts'
+import { placeMessage, saveMessage } from '../storage/messages.ts'
+import { daysOf } from '../storage/settings.ts'
+import {
+  invalidRecipient,
+  limitReached,
+  notSupported,
+  requireForeign,
+  requireWanted,
+  type Histories,
+  type Target,
+} from './send-target.ts'
+
+/** Lines as messages see them; the supervisor implements it. */
+export type LineDirectory = {
+  /** Names of the kinds that are not real. */
+  readonly practiceKinds: readonly string[]
+  /** In order of creation. */
+  lines(): readonly LineSnapshot[]
+  find(id: string): LineSnapshot | null
+  /** True if the device has history with `handle`; null when it cannot be asked in time. */
+  knows(id: LineId, handle: Handle): Promise<boolean | null>
+  send(
+    id: LineId,
+    message: OutgoingMessage,
+    pointOfNoReturn: PointOfNoReturn,
+  ): Promise<{ readonly outcome: SendOutcome; readonly isSessionOver: boolean }>
+}
+
+/** True if dispatch may give the line a message now. */
+export function takesMessages({ line, state }: LineSnapshot): boolean {
+  return line.isEnabled && state.status === 'online' && state.imessageActive
+}
+
+/** The first need that the line does not meet now, or that its kind does not while the line is offline. */
+export function needUnmetBy(
+  { state, abilities }: LineSnapshot,
+  needs: readonly Need[],
+): Need | null {
+  return unmetNeed(state.status === 'online' ? state.capabilities : abilities, needs)
+}
+
+/** The reason of its line, for a message that waits without one of its own; null if the line is ready. */
+export function waitReasonOf(
+  directory: Pick<LineDirectory, 'find'>,
+  lineId: LineId,
+  hasRoom: boolean,
+): QueuedReason | null {
+  const found = directory.find(lineId)
+  if (found !== null && !found.line.isEnabled) return 'line_disabled'
+  if (found === null || !takesMessages(found)) return 'line_offline'
+  return hasRoom ? null : 'storage_full'
+}
+
+/** A message that has no line yet, or may leave the one that it has. */
+type Routable = {
+  readonly handle: Handle
+  readonly now: Timestamp
+  readonly extras?: MessageExtras | null
+}
+
+/** The line of a message if it were sent now, as far as is known without asking a device. */
+export type SendPreview = {
+  /** Null if no line could take it now. */
+  readonly lineId: LineId | null
+  /** That line has written with the recipient before. */
+  readonly knowsContact: boolean
+}
+
+/** An address that nobody has, while a recipient is being typed. */
+const NOBODY = deviceHandle('')
+
+export class Routing {
+  readonly #core: Core
+  readonly #days: Days
+  readonly #directory: LineDirectory
+
+  constructor(core: Core, { directory }: { readonly directory: LineDirectory }) {
+    this.#core = core
+    this.#days = daysOf(core.settings)
+    this.#directory = directory
+  }
+
+  /** Asks the devices that may get the message, in order, until one of them knows the recipient. */
+  async askHistories(target: Target): Promise<Histories> {
+    const histories = new Map<LineId, History>()
+    const { handle, kind } = target.recipient
+    if (kind === 'group') return histories
+    for (const { line, state } of this.#candidates(target)) {
+      if (state.status !== 'online') continue
+      if (readContact(this.#core.db, line.id, handle).knownAt !== null) break
+      const history = await this.#directory.knows(line.id, handle)
+      histories.set(line.id, history)
+      if (history === true) break
+    }
+    return histories
+  }
+
+  /** The line of a new message. Throws if it can't be accepted. */
+  lineFor(db: Db, target: Target, now: Timestamp): LineSnapshot {
+    const { recipient, lineId } = target
+    const found = lineId === null ? this.#routed(db, target, now) : this.#pinned(lineId, target)
+    const { line } = found
+    if (recipient.kind === 'email' && !hasConversation(db, recipient.handle, line.id)) {
+      throw invalidRecipient('to is an e-mail address with which the line has no conversation.')
+    }
+    if (found.isReal) requireForeign(this.#directory.lines(), recipient.handle)
+    requireWanted(this.#core.settings, db, target, line.id)
+    return found
+  }
+
+  #candidates({ lineId, lines, extras }: Target): readonly LineSnapshot[] {
+    if (lineId === null) {
+      const needs = needsOf({ extras })
+      return this.#usable(lines).filter((found) => needUnmetBy(found, needs) === null)
+    }
+    const found = this.#directory.find(lineId)
+    return found === null ? [] : [found]
+  }
+
+  #pinned(lineId: string, { recipient, lines, extras }: Target): LineSnapshot {
+    const found = includesLine(lines, lineId) ? this.#directory.find(lineId) : null
+    if (found === null) {
+      throw new RelayError(
+        'phone_line_not_found',
+        'There is no phone line with this phone_line_id.',
+      )
+    }
+    if (!found.line.isEnabled) {
+      throw new RelayError('phone_line_disabled', 'The phone line of phone_line_id is disabled.')
+    }
+    const isGroup = recipient.kind === 'group'
+    const unmet = needUnmetBy(found, needsOf({ extras, isGroup }))
+    if (unmet !== null) throw notSupported(unmet, `The line cannot do this: ${unmet}.`)
+    if (isGroup && !found.line.relayGroups) {
+      throw notSupported('groups', 'relay_groups of the line is off: its groups are left alone.')
+    }
+    return found
+  }
+
+  #routed(db: Db, { recipient: { handle, kind }, extras }: Target, now: Timestamp): LineSnapshot {
+    const route = this.#chooseFirst(db, { handle, now, extras })
+    if (route.route === 'none') {
+      if (kind === 'email' && !hasConversation(db, handle, null)) {
+        throw invalidRecipient('to is an e-mail address with which no line has a conversation.')
+      }
+      this.#requireAble(needsOf({ extras }))
+      throw new RelayError('no_phone_line', 'The relay has no phone line that is enabled.')
+    }
+    const found = this.#directory.find(route.lineId)
+    if (found === null)
+      throw new RelayError('no_phone_line', 'The phone line has just been removed.')
+    if (route.route === 'full')
+      throw limitReached(this.#days, db, found.line, { now: this.#core.ids.now(), at: now })
+    return found
+  }
+
+  /** Says what is missing, if there are lines and none of them can send such a message. */
+  #requireAble(needs: readonly Need[]): void {
+    const unmet = this.#usable().flatMap((found) => needUnmetBy(found, needs) ?? [])
+    const [first] = unmet
+    if (first !== undefined) throw notSupported(first, `No line can do this: ${first}.`)
+  }
+
+  /** The line for a message that names none, `except` the lines that refused it. */
+  choose(db: Db, message: Routable, except: readonly LineId[] = []): Route {
+    const needs = needsOf({ extras: message.extras ?? null })
+    const isEmail = message.handle.includes('@')
+    const limit = message.extras?.lineIds ?? null
+    const lines = this.#directory
+      .lines()
+      .filter(({ line }) => !except.includes(line.id) && includesLine(limit, line.id))
+      .filter(({ line }) => !isEmail || hasConversation(db, message.handle, line.id))
+    const byId = new Map(lines.map((found) => [found.line.id, found]))
+    const { handle } = message
+    const day = this.#days.of(message.now)
+    return chooseLine(lines.map(toRoutingLine), {
+      knowsContact: (id) => knowsContact(db, id, handle),
+      hasBudget(id) {
+        const found = byId.get(id)
+        if (found === undefined) return false
+        // A line that is offline can't be asked whom it knows: it accepts, and decides when it is back.
+        const isAsked = found.state.status === 'online'
+        return !isAsked || hasBudget(db, found.line, handle, day)
+      },
+      newContacts: (id) => newContacts(db, id, day),
+      isAble(id) {
+        const found = byId.get(id)
+        return found !== undefined && needUnmetBy(found, needs) === null
+      },
+    })
+  }
+
+  /** The line for a new message: it follows an earlier message to its recipient that is on its way. */
+  #chooseFirst(db: Db, message: Routable): Route {
+    return this.#chooseBehind(db, message) ?? this.choose(db, message)
+  }
+
+  /** Keeps one recipient's messages in order; null if none is on its way, or its line can't take this one. */
+  #chooseBehind(db: Db, message: Routable): Route | null {
+    const lines = this.#directory.lines()
+    if (lines.length < 2) return null
+    const ahead = lineOnTheWayTo(db, message.handle)
+    if (ahead === null || !this.#isUsable(ahead)) return null
+    const others = lines.flatMap(({ line }) => (line.id === ahead ? [] : [line.id]))
+    const route = this.choose(db, message, others)
+    return route.route === 'full' || route.route === 'none' ? null : route
+  }
+
+  /** The lines that the caller may use, of the lines that could send at all. */
+  #usable(limit: LineLimit = null): readonly LineSnapshot[] {
+    return this.#directory
+      .lines()
+      .filter(({ line }) => this.#isUsable(line.id) && includesLine(limit, line.id))
+  }
+
+  #isUsable(id: LineId): boolean {
+    return usableLines(this.#directory.lines().map(toRoutingLine)).some((line) => line.id === id)
+  }
+
+  /** `lineId` is the line that the caller names, or null. */
+  preview(to: string, lineId: string | null): SendPreview {
+    const { db } = this.#core
+    const handle = parseRecipient(to)?.handle ?? NOBODY
+    const found = lineId === null ? this.#lineFor(handle) : this.#directory.find(lineId)
+    if (found === null) return { lineId: null, knowsContact: false }
+    return { lineId: found.line.id, knowsContact: knowsContact(db, found.line.id, handle) }
+  }
+
+  #lineFor(handle: Handle): LineSnapshot | null {
+    const { db, ids } = this.#core
+    const route = this.#chooseFirst(db, { handle, now: ids.now() })
+    return route.route === 'take' || route.route === 'full'
+      ? this.#directory.find(route.lineId)
+      : null
+  }
+
+  /**
+   * Takes a queued message over to another line, with conversation, budget and turn. The messages behind it
+   * come along, as far as the line can send them: on the line that it leaves they would overtake it.
+   */
+  move(
+    tx: Tx,
+    message: Outbound,
+    to: { readonly lineId: LineId; readonly now: Timestamp },
+  ): Outbound {
+    const target = this.#directory.find(to.lineId)
+    if (target === null) return message
+    const { now } = to
+    const behind = queuedBehind(tx, message)
+    const stays = behind.findIndex(
+      (next) =>
+        needUnmetBy(target, needsOf(next)) !== null ||
+        !includesLine(next.extras?.lineIds ?? null, to.lineId),
+    )
+    const along = stays === -1 ? behind : behind.slice(0, stays)
+    const moved = this.#moveOne(tx, message, { line: target.line, now })
+    for (const next of along) this.#moveOne(tx, next, { line: target.line, now })
+    reorder(tx, moved.conversationId, now)
+    promoteNext(tx, message.conversationId, now)
+    return moved
+  }
+
+  #moveOne(
+    tx: Tx,
+    message: Outbound,
+    { line, now }: { readonly line: Line; readonly now: Timestamp },
+  ): Outbound {
+    const { handle } = message
+    const day = this.#days.of(now)
+    releaseSlot(tx, message, day)
+    const party = { lineId: line.id, phoneNumber: line.number, handle, now }
+    const place = {
+      lineId: line.id,
+      phoneNumber: line.number,
+      conversationId: openConversation(tx, this.#core.ids, party),
+    }
+    // Its new line's device is asked about the recipient before the message leaves.
+    const hold = reserveSlot(tx, line, handle, { history: null, day })
+    const contactHold = hold === 'full' ? 'undecided' : hold
+    placeMessage(tx, message.seq, place)
+    noteMessage(tx, place.conversationId, message, now)
+    forgetMessage(tx, message.conversationId, place.conversationId)
+    return saveMessage(tx, { ...message, ...place, contactHold }, now)
+  }
+}
+
+function toRoutingLine({ line, state, isReal, isConfigured }: LineSnapshot): RoutingLine {
+  return {
+    id: line.id,
+    isReal,
+    isEnabled: line.isEnabled,
+    isOnline: state.status === 'online',
+    imessageActive: state.status === 'online' && state.imessageActive,
+    isConfigured,
+  }
+}
