@@ -97,7 +97,7 @@ async function download(
   return sendContent(request, await attachments.content(id, variant))
 }
 
-/** The file, a range of it, or nothing where the client has it. */
+/** The file, a range of it, or nothing if the client has it already. */
 function sendContent(request: Request, content: Content): Response {
   const { path, size, etag } = content
   const headers = headersOf(content)
@@ -118,7 +118,7 @@ function sendContent(request: Request, content: Content): Response {
   return answerWithBytes(request, { path, first, last }, { status: 206, headers: partial })
 }
 
-/** Types that are harmless where a browser ignores all that forbids it to show them. */
+/** Types that do no harm even if a browser shows them in spite of the headers. */
 const HARMLESS = /^(?:image\/(?!svg)|audio\/|video\/|application\/pdf$|text\/plain$)/
 
 function headersOf({ filename, mimeType, etag }: Content): Readonly<Record<string, string>> {

@@ -316,7 +316,7 @@ function issuesOf(faults: readonly Fault[]): Issue[] {
 
 /**
  * typebox reports an unknown field for itself and for its object, and a union with each of its branches. Of
- * the branches only one with the right type helps; where there is one, the union itself is left out.
+ * the branches only the one with the right type helps; if there is one, the union itself is left out.
  */
 function isInformative(fault: Fault, faults: readonly Fault[]): boolean {
   const isHelpfulBranch = (other: Fault) =>

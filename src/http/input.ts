@@ -99,7 +99,7 @@ export async function bytesUpTo(
 }
 
 /**
- * The chunks of a body, each good until the next is asked for; throws a HungUpError where the client goes
+ * The chunks of a body, each good until the next is asked for; throws a HungUpError if the client goes
  * away. Left to the collector, the chunks of 100 MB took 40 MB of memory (Bun 1.4.5).
  */
 export async function* chunksOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {

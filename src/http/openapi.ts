@@ -154,7 +154,7 @@ function callbacksOf(callbacks: JsonObject, components: Components): JsonObject 
 }
 
 /**
- * The body's own example, or its required fields, where all of them have one: readers of the page send it as it is,
+ * The body's own example, or its required fields, if all of them have one: readers of the page send it as it is,
  * and have no line with the id of an example.
  */
 function bodyExample(schema: JsonObject): { readonly example?: Json } {
@@ -193,7 +193,7 @@ export class Components {
   readonly #schemas = new Map<string, JsonObject>()
   readonly #responses = new Map<string, JsonObject>()
 
-  /** The schema as the document has it: a reference where it has a title. */
+  /** The schema as the document has it: a reference if it has a title. */
   schema(schema: JsonObject, side: Direction): JsonObject {
     const { title, ...unnamed } = schema
     if (isWords(schema) && side === 'answer') return this.#openWords(schema, [])
@@ -267,7 +267,7 @@ export class Components {
     }
   }
 
-  /** A nullable schema has null in its type, or where it has a name, around its reference. */
+  /** A nullable schema has null in its type, or, if it has a name, around its reference. */
   #union(branches: readonly JsonObject[], side: Direction): JsonObject {
     const [value = {}, ...others] = branches.filter((branch) => branch['type'] !== 'null')
     if (others.length > 0 || branches.length !== 2) {
@@ -302,7 +302,7 @@ function textIn(node: JsonObject, name: string): string {
   return typeof text === 'string' ? text : ''
 }
 
-/** A reference to the component of this name; throws where two differ. */
+/** A reference to the component of this name; throws if two differ. */
 function keep(
   kept: Map<string, JsonObject>,
   {
@@ -332,7 +332,7 @@ function mapObject(node: JsonObject, map: (value: JsonObject) => Json): JsonObje
   )
 }
 
-/** `node` where it is an object, else an empty one. */
+/** `node` if it is an object, else an empty one. */
 function objectIn(node: Json | undefined): JsonObject {
   return typeof node === 'object' && node !== null && !isList(node) ? node : {}
 }

@@ -212,7 +212,7 @@ function noRoute(app: App, { request, path }: RoutableRequest, requestId: string
   return errorResponse(error, requestId, { allow })
 }
 
-// JSON answers in gzip, where that leaks nothing. An observer of encrypted answers knows their sizes, and a
+// JSON answers in gzip, if that leaks nothing. An observer of encrypted answers knows their sizes, and a
 // compressed size shows how much of a text of his own stands in the answer twice. So answers with a
 // credential (shown once, in the answer to a POST) stay uncompressed, and those with the words of several
 // people: a stranger could text a line guess after guess, and read from the sizes what others wrote to it.

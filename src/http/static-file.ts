@@ -23,7 +23,7 @@ type Encoding = 'br' | 'gzip' | null
 export type Served = {
   readonly type: string
   readonly hash: string
-  /** True where it is also served uncompressed. */
+  /** True if it is also served uncompressed. */
   readonly hasPlainForm: boolean
   readonly body: (encoding: Encoding) => Blob
 }
@@ -79,7 +79,7 @@ export function served({ type, hash, sizeBytes, brotli, gzip }: StaticFile): Ser
   }
 }
 
-/** The file in the best encoding that the client accepts; 304 where the client has it. */
+/** The file in the best encoding that the client accepts; 304 if the client has it. */
 export function answerFile(
   request: Request,
   file: Served,
@@ -114,7 +114,7 @@ function encodingFor(headers: Headers): Encoding {
   return names.includes('gzip') ? 'gzip' : null
 }
 
-/** True where a client has what this tag names. */
+/** True if the client has the version that this tag names. */
 export function isKnown(tag: string, ifNoneMatch: string | null): boolean {
   if (ifNoneMatch === null) return false
   const known = ifNoneMatch.split(',').map((one) => one.trim().replace(/^W\//, ''))
