@@ -17,11 +17,10 @@ import { LineFindings, loopFinding } from './health/line-findings.ts'
 import { QueueWatch } from './health/queue-watch.ts'
 import { createSnoozes } from './health/snoozes.ts'
 import { createUpdateCheck } from './hosting/update-check.ts'
-import { aboutResource } from './http/dashboard-views.ts'
-import { localName } from './http/hosts.ts'
+import { hostsOf, localName } from './http/hosts.ts'
 import { listenEverywhere, type Listener } from './http/listener.ts'
-import { createHttp, type Http, type HttpTools } from './http/server.ts'
-import { lifeOf } from './http/service.ts'
+import type { Phase } from './http/relay.ts'
+import { createHttp, type Http } from './http/server.ts'
 import { TlsWatch } from './http/tls.ts'
 import { createCredentials, createFirstKey, keyFindings } from './keys/credentials.ts'
 import { LastUsed, createAuthenticate } from './keys/last-used.ts'
@@ -40,10 +39,8 @@ import { openRuntime, type Outside, type Runtime } from './runtime.ts'
 import { Charts } from './stats/charts.ts'
 import { Recorder } from './stats/recorder.ts'
 import { recordVersion } from './storage/about.ts'
-import { listAudit } from './storage/audit.ts'
 import { wakeLimited, unfinishedOf } from './storage/message-queue.ts'
 import { argon2id } from './system/hash.ts'
-import { addressRanges, isOwnAddress } from './system/network-address.ts'
 import { runServices } from './system/service.ts'
 import { VERSION } from './system/version.ts'
 import { createNetwork } from './webhooks/network.ts'
@@ -81,7 +78,7 @@ export function createApp(config: Config, parts: Partial<Outside> = {}): App {
   const runtime = openRuntime(config, parts)
   const { core, disk, health, healthSignal } = runtime
   const life: Life = { phase: 'starting', listener: null }
-  const tls = new TlsWatch(config, runtime, (pair) => life.listener?.renew(pair))
+  const tls = new TlsWatch(core, config, (pair) => life.listener?.renew(pair))
   const listed = () => messaging.lines.lines()
   const { kinds, boxes, services } = createDevices(runtime, { config, parts, listed })
   const start = { config, parts, life }
@@ -97,7 +94,7 @@ export function createApp(config: Config, parts: Partial<Outside> = {}): App {
   const lastUsed = new LastUsed(core)
   health.includeRelay(disk, ...watches, tls, attachments, updates, hostWatch(parts))
   const modules = { ...below, config, life, messaging, maintenance, lastUsed, access }
-  const http = createHttp(httpTools(runtime, modules))
+  const http = createHttpModule(runtime, modules)
   const queues = createQueueWatch(runtime, { webhooks, messaging, kinds })
   const loopsOfMessages = [lines, messages.dispatch, webhooks.loop, queues]
   const own = [...runtime.services, ...loopsOfMessages, ...watches, tls]
@@ -140,7 +137,7 @@ export function createApp(config: Config, parts: Partial<Outside> = {}): App {
 /** Jobs by the clock, backups and restores, the look for updates, and the call to a monitor. */
 function createMaintenance(
   { core, directory, disk, backupWorker: worker, dispatchSignal, healthSignal }: Runtime,
-  { attachments, network }: Pick<Below, 'attachments'> & { readonly network: Network },
+  { network, attachments }: { readonly network: Network; readonly attachments: Attachments },
   { config, parts, life }: Start,
 ) {
   const { releaseKey = null, restore = () => {}, restored = null } = parts
@@ -163,7 +160,7 @@ function hostWatch({ checkHost = async () => [] }: Partial<Outside>) {
   return { findings: () => checkHost(AbortSignal.timeout(CHECKUP_MS)) }
 }
 
-type Life = { phase: ReturnType<HttpTools['health']['life']['phase']>; listener: Listener | null }
+type Life = { phase: Phase; listener: Listener | null }
 
 type Start = { readonly config: Config; readonly parts: Partial<Outside>; readonly life: Life }
 
@@ -303,65 +300,45 @@ type Modules = Below & {
   readonly access: Access
 }
 
-/** The API's actions, in its own terms. */
-function httpTools(runtime: Runtime, modules: Modules): HttpTools {
-  const { core, db, metrics, settings, health, healthSignal } = runtime
-  const { config, life, kinds, boxes, webhooks, attachments, lastUsed, access } = modules
+/** Everything that answers requests. */
+function createHttpModule(runtime: Runtime, modules: Modules): Http {
+  const { core, days, disk, doubtSignal, health, healthSignal, metrics, options, recent } = runtime
+  const { access, config, life, kinds, boxes, webhooks, attachments } = modules
   const { lines, lineActions, messages } = modules.messaging
-  const { backups, restoring, updates } = modules.maintenance
-  return {
-    ...runtime,
-    version: VERSION,
-    defaultWaitMs: config.sendWaitMs,
-    hosts: { hostname: hostname(), publicUrl: config.publicUrl, isOwnAddress },
-    serverUrl: serverUrl(config, life),
-    isTrustedProxy: addressRanges(config.trustedProxies),
-    authenticate: createAuthenticate(core, { lastUsed }),
-    ...createCredentials(core, { lastUsed }),
-    bridge: kinds.calls,
-    kinds: kinds.kinds,
-    actions: kinds.actions,
-    sentenceOf: kinds.sentenceOf,
-    lines: lineActions,
-    reading: messages.reading,
-    decisions: messages.decisions,
-    conversationChanges: messages.conversationChanges,
-    sender: messages.sender,
-    optOuts: messages.optOuts,
-    contacts: createContacts(core),
-    webhooks: webhooks.actions,
-    eventLog: webhooks.eventLog,
-    attachments,
-    health: {
-      life: lifeOf(life, runtime.disk),
-      metrics,
-      isMetricsOpen: () => settings.get('open_metrics'),
-      findings: () => runtime.health.list(),
-    },
-    control: {
-      reports: kinds.reports,
-      settings,
-      options: runtime.options,
-      ...backups,
-      ...updates,
-      recentLog: () => runtime.recent.read(),
-      confirmHealthy: runtime.confirmHealthy,
-    },
-    restoring,
-    listAudit: (filter, page) => listAudit(db, filter, page),
-    boxes: boxes.actions,
-    setSnooze: createSnoozes(core, { health, healthSignal }),
-    listBackups: backups.list,
-    charts: new Charts(core, { lines }),
-    about: () =>
-      aboutResource({
-        ...config,
-        version: VERSION,
-        address: life.listener?.url ?? NOT_LISTENING,
-        ...kinds,
-      }),
+  const { lastUsed, maintenance } = modules
+  return createHttp(core, {
     access,
-    linkOf: (token) => access.linkOf(token),
-    createSetupLink: (origin) => access.createSetupLink(origin),
-  }
+    address: () => life.listener?.url ?? NOT_LISTENING,
+    attachments,
+    authenticate: createAuthenticate(core, { lastUsed }),
+    backups: maintenance.backups,
+    boxes: boxes.actions,
+    charts: new Charts(core, { lines }),
+    config,
+    confirmHealthy: runtime.confirmHealthy,
+    contacts: createContacts(core),
+    credentials: createCredentials(core, { lastUsed }),
+    days,
+    disk,
+    doubtSignal,
+    eventLog: webhooks.eventLog,
+    health,
+    hosts: hostsOf(config),
+    kinds,
+    life,
+    lines: lineActions,
+    metrics,
+    options,
+    conversationChanges: messages.conversationChanges,
+    decisions: messages.decisions,
+    optOuts: messages.optOuts,
+    reading: messages.reading,
+    recent,
+    restoring: maintenance.restoring,
+    sender: messages.sender,
+    serverUrl: serverUrl(config, life),
+    setSnooze: createSnoozes(core, { health, healthSignal }),
+    updates: maintenance.updates,
+    webhooks: webhooks.actions,
+  })
 }

@@ -38,7 +38,6 @@ import { NEVER, systemClock, whenAborted } from '../system/clock.ts'
 import { type DataDirectory, dataDirectoryAt, openDataDirectory } from '../system/data-directory.ts'
 import { HeldElsewhereError, takeInstanceLock } from '../system/instance-lock.ts'
 import { type Log, jsonLog } from '../system/log.ts'
-import { addressRanges } from '../system/network-address.ts'
 import { exitOnCrash, ownExecutable, stopSignal } from '../system/own-process.ts'
 import { systemRandom } from '../system/random.ts'
 import { VERSION } from '../system/version.ts'
@@ -318,7 +317,7 @@ async function serveSafeMode(start: Start, error: UnusableDatabaseError): Promis
   const reason = `${error.message}${cause}`
   log.error('safe mode: the database cannot be used', { error })
   const mode = { reason, nextStep: NEXT_STEP, code: 'starting' } as const
-  const listener = listenInSafeMode(mode, { ...listeningOf(start), path })
+  const listener = listenInSafeMode(mode, { config, path, random: systemRandom, log })
   call.out.data({ url: listener.url, safe_mode: reason }, [
     `hookline in safe mode on ${listener.url}`,
   ])
@@ -333,17 +332,11 @@ async function serveSafeMode(start: Start, error: UnusableDatabaseError): Promis
  * so neither its lock nor its socket is taken.
  */
 async function waitInSafeMode(start: Start, error: NotYetError): Promise<void> {
-  const { log, signal } = start
+  const { config, log, signal } = start
   log.error('safe mode: the relay cannot start yet', { error })
   const mode = { reason: error.message, nextStep: '', code: error.code }
-  const listener = listenInSafeMode(mode, { ...listeningOf(start), path: null })
+  const listener = listenInSafeMode(mode, { config, path: null, random: systemRandom, log })
   while (!signal.aborted && !error.isOver()) await systemClock.sleep(SAFE_MODE_POLL_MS, signal)
   await listener.stop(0)
   if (!signal.aborted) log.info('safe mode is over: the relay can start')
-}
-
-function listeningOf({ config, log }: Start) {
-  const { publicUrl, trustedProxies } = config
-  const isTrustedProxy = addressRanges(trustedProxies)
-  return { ...config, hosts: { publicUrl }, isTrustedProxy, random: systemRandom, log }
 }

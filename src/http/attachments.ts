@@ -8,18 +8,15 @@ import type { Variant } from '../api/attachments.ts'
 import { ATTACHMENTS, ContentQuery } from '../api/operations/attachments.ts'
 import type { Attachments, Content } from '../attachments/attachments.ts'
 import { RelayError } from '../domain/errors.ts'
-import { bind } from './bind.ts'
+import { bind, bindRemoval, pathSchema } from './bind.ts'
 import { CallerSlots } from './caller-slots.ts'
 import { answerWithBytes } from './file-answer.ts'
 import { fileBodyOf } from './file-body.ts'
-import { readQuery } from './query.ts'
+import { readQuery } from './input.ts'
 import { callerIdOf, callerOf, contextOf, originOf } from './request-context.ts'
-import { errorResponse, respond } from './respond.ts'
+import { errorResponse, respondTo } from './respond.ts'
 import { idempotencyKeyOf } from './sending.ts'
 import { isKnown } from './static-file.ts'
-import { pathSchema } from './typebox.ts'
-
-type Tools = { readonly attachments: Attachments }
 
 /** A phone on the move may be silent for a while. */
 const SILENCE_SECONDS = 60
@@ -34,17 +31,14 @@ const UPLOADS = {
 }
 const LINK_SECONDS_DEFAULT = 3_600
 
-export function attachmentBindings({ attachments }: Tools) {
+export function attachmentBindings(attachments: Attachments) {
   const slots = new CallerSlots(UPLOADS)
   return [
     bind(ATTACHMENTS.uploadAttachment, ({ request, query }) =>
       upload(request, attachments, slots, query.filename),
     ),
     bind(ATTACHMENTS.getAttachment, ({ params }) => attachments.get(params.id)),
-    bind(ATTACHMENTS.deleteAttachment, async ({ request, params }) => {
-      await attachments.remove(params.id, originOf(request))
-      return { id: params.id, deleted: true as const }
-    }),
+    bindRemoval(ATTACHMENTS.deleteAttachment, attachments),
     bind(ATTACHMENTS.downloadAttachment, ({ request, params, query }) =>
       download(request, attachments, params.id, query.variant),
     ),
@@ -57,7 +51,7 @@ export function attachmentBindings({ attachments }: Tools) {
 const TokenPath = Type.Object({ token: Type.String() })
 
 /** The bytes for the holder of a link. */
-export function linkRoutes({ attachments }: Tools) {
+export function linkRoutes(attachments: Attachments) {
   return new Elysia().get(
     '/a/:token',
     ({ request, params }) => {
@@ -75,7 +69,7 @@ async function upload(
   slots: CallerSlots,
   name: string | undefined,
 ): Promise<Response> {
-  const { peer, requestId } = contextOf(request)
+  const { peer } = contextOf(request)
   const caller = callerIdOf(request)
   const key = idempotencyKeyOf(request.headers)
   const release = slots.take(caller, request.signal, callerOf(request).kind === 'cli')
@@ -86,7 +80,7 @@ async function upload(
     const upload = { ...body, filename, caller, idempotencyKey: key }
     const { resource, isReplay } = await attachments.upload(upload)
     const headers = isReplay ? { 'idempotency-replayed': 'true' } : {}
-    return respond(JSON.stringify(resource), { status: 201, requestId, headers })
+    return respondTo(request, JSON.stringify(resource), { status: 201, headers })
   } finally {
     release()
   }
@@ -103,27 +97,28 @@ async function download(
   return sendContent(request, await attachments.content(id, variant))
 }
 
-/** The file, a range of it, or nothing where the client has it. */
+/** The file, a range of it, or nothing if the client has it already. */
 function sendContent(request: Request, content: Content): Response {
-  const { requestId } = contextOf(request)
   const { path, size, etag } = content
   const headers = headersOf(content)
   if (isKnown(etag, request.headers.get('if-none-match'))) {
-    return respond(null, { status: 304, requestId, headers })
+    return respondTo(request, null, { status: 304, headers })
   }
   const range = rangeIn(request.headers, content)
   if (range === null)
     return answerWithBytes(request, { path, first: 0, last: size - 1 }, { headers })
   if (range === 'outside') {
     const error = new RelayError('range_not_satisfiable', `The file has ${size} bytes.`)
-    return errorResponse(error, requestId, { 'content-range': `bytes */${size}` })
+    return errorResponse(error, contextOf(request).requestId, {
+      'content-range': `bytes */${size}`,
+    })
   }
   const { first, last } = range
   const partial = { ...headers, 'content-range': `bytes ${first}-${last}/${size}` }
   return answerWithBytes(request, { path, first, last }, { status: 206, headers: partial })
 }
 
-/** Types that are harmless where a browser ignores all that forbids it to show them. */
+/** Types that do no harm even if a browser shows them in spite of the headers. */
 const HARMLESS = /^(?:image\/(?!svg)|audio\/|video\/|application\/pdf$|text\/plain$)/
 
 function headersOf({ filename, mimeType, etag }: Content): Readonly<Record<string, string>> {

@@ -1,30 +1,30 @@
-// The routes of operations: each row of `api/operations.ts` with the function that answers it.
+// The routes of operations: each row of `api/operations.ts` with the function that answers it. A route guards
+// its handler, and checks what comes in and what goes out.
 
 import { type AnyElysia, Elysia } from 'elysia'
-import { type TObject, type TSchema, Type } from 'typebox'
+import { type Static, type TObject, type TSchema, Type } from 'typebox'
+import { Compile, type Validator } from 'typebox/compile'
 
-import { errorAnswers } from '../api/errors.ts'
 import {
   type AnswerOf,
   type BodyOf,
-  type Callback,
-  type Callers,
   type Operation,
   type ParamsOf,
   type QueryOf,
   routeOf,
 } from '../api/operation.ts'
-import { AS_FORM, type ObjectShape } from '../api/schema.ts'
-import type { ErrorCode } from '../domain/errors.ts'
-import { jsonBody, jsonOrFormBody, optionalJsonBody } from './body.ts'
-import { readQuery, requireNoQuery } from './query.ts'
-import {
-  answerSchema,
-  pathSchema,
-  requestSchema,
-  requestSchemaBy,
-  requestSchemaByType,
-} from './typebox.ts'
+import { AS_FORM, type ObjectShape, type Shape, TIME_WANTED } from '../api/schema.ts'
+import type { Origin } from '../domain/audit.ts'
+import { RelayError, invalidRequest, type Issue } from '../domain/errors.ts'
+import { permissionsOf, requirePermission } from '../domain/permissions.ts'
+import type { Core } from '../storage/core.ts'
+import type { Db } from '../storage/database.ts'
+import { isSeenBy } from '../storage/line-limits.ts'
+import { documentationOf } from './documentation.ts'
+import { jsonBody, jsonOrFormBody, optionalJsonBody, readQuery, requireNoQuery } from './input.ts'
+import type { Relay } from './relay.ts'
+import { bridgeOf, callerOf, contextOf, originOf, viewerOf } from './request-context.ts'
+import { answerToFailure, respondTo } from './respond.ts'
 
 /** What a handler gets of a request: everything is checked against the row. */
 export type Input<O extends Operation> = {
@@ -65,6 +65,20 @@ export function bind<const O extends Operation>(
   bodyCheck: BodyCheck | null = null,
 ): Binding {
   return { operation, handle, bodyCheck }
+}
+
+/** An operation that removes the thing with the id in its path. */
+type Removal = Operation & { readonly route: `DELETE /${string}/:id` }
+
+export function bindRemoval(
+  operation: Removal,
+  things: { remove(id: string, origin: Origin): Promise<unknown> },
+): Binding {
+  return bind(operation, async ({ request, params }) => {
+    const id = String(params['id'])
+    await things.remove(id, originOf(request))
+    return { id, deleted: true as const }
+  })
 }
 
 /** A body that is checked against a stricter schema if `isStrict` says so. */
@@ -154,97 +168,189 @@ function paramsOf(path: string): TObject {
   return Type.Object(Object.fromEntries(fields))
 }
 
-const EVERYWHERE: readonly ErrorCode[] = [
-  'invalid_request',
-  'unauthorized',
-  'internal_error',
-  'starting',
-  'stopping',
-]
-
-const SECURITY: Readonly<Partial<Record<Callers, object>>> = {
-  bridges: { security: [{ bridgeToken: [] }] },
-  everyone: { security: [] },
-}
-
-const FILE_BODY = {
-  requestBody: {
-    required: true,
-    content: {
-      'application/octet-stream': { schema: { type: 'string' as const, format: 'binary' } },
-    },
-  },
-}
-
-/** The operation's part of the OpenAPI document, as @elysiajs/swagger takes it. */
-function documentationOf(operation: Extract<Operation, { readonly tag: string }>) {
-  const { id, tag, summary, description, callbacks, errors = [], answers, callers } = operation
-  const headers = headersOf(operation.answerHeaders ?? {})
-  const json = Object.entries(answers).map(([status, schema]) => [
-    status,
-    {
-      description: ANSWERS[Number(status)] ?? 'Done.',
-      content: { 'application/json': { schema } },
-      ...(operation.answerHeaders === undefined ? {} : { headers }),
-    },
-  ])
-  const scope = callers === 'keys' ? operation.scope : undefined
-  const isScoped = scope !== undefined && scope !== 'any'
-  const common = isScoped ? [...EVERYWHERE, 'forbidden' as const] : EVERYWHERE
-  const codes = callers === 'everyone' ? errors : [...common, ...errors]
-  return {
-    operationId: id,
-    summary,
-    description,
-    tags: [tag],
-    parameters: [
-      ...parametersOf('query', operation.query),
-      ...parametersOf('header', operation.headers),
-    ],
-    responses: { ...operation.fileAnswers, ...Object.fromEntries(json), ...errorAnswers(codes) },
-    ...(scope === undefined ? {} : { 'x-required-scope': scope }),
-    ...(callbacks === undefined
-      ? {}
-      : { callbacks: Object.fromEntries(callbacks.map(callbackOf)) }),
-    ...SECURITY[callers],
-    ...(operation.takesFile === true ? FILE_BODY : {}),
+/** Credentials were checked at the entrance; an operation that it missed stays shut. */
+export function guardOf({ db }: Core): Guard {
+  return (operation, attempt) => {
+    const { request } = attempt
+    contextOf(request).operation = operation
+    if (operation.callers === 'everyone') return
+    if (operation.callers === 'bridges') bridgeOf(request)
+    else if (operation.callers !== 'browsers' || operation.isOpen !== true) callerOf(request)
+    if (operation.callers !== 'keys') return
+    if (operation.scope !== 'any')
+      requirePermission(permissionsOf(callerOf(request)), operation.scope)
+    if (operation.limits.includes('lines')) requireOnLines(db, operation, attempt)
   }
 }
 
-function callbackOf({ id, summary, description, to, body }: Callback) {
-  const post = {
-    operationId: id,
-    summary,
-    description,
-    security: [],
-    requestBody: { required: true, content: { 'application/json': { schema: body } } },
-    responses: { '2XX': { description: 'Taken.' } },
+/** Throws if the thing is of a line that the key is not for: to the key it is unknown. */
+function requireOnLines(
+  db: Db,
+  { errors = [] }: Operation,
+  { request, params: { id } }: Attempt,
+): void {
+  if (id === undefined || isSeenBy(db, viewerOf(request), id)) return
+  const kind = id.slice(0, id.indexOf('_'))
+  const named = kind === 'att' ? 'attachment_not_found' : 'phone_line_not_found'
+  const isNamed = (kind === 'att' || kind === 'line') && errors.includes(named)
+  const thing = THINGS[kind] ?? 'thing'
+  throw new RelayError(isNamed ? named : 'not_found', `There is no ${thing} with this id.`)
+}
+
+const THINGS: Readonly<Record<string, string>> = {
+  msg: 'message',
+  conv: 'conversation',
+  att: 'attachment',
+  line: 'phone line',
+  wh: 'webhook',
+  dlv: 'delivery',
+}
+
+/** The form of every answer. Elysia's own messages, and those of unknown errors, are never shown. */
+export function frame({ log }: Core, { doubtSignal }: Pick<Relay, 'doubtSignal'>) {
+  return new Elysia()
+    .onError(({ code, error, request }) => {
+      if (code === 'NOT_FOUND') return new Response(null, { status: 404 })
+      return answerToFailure(error, contextOf(request).requestId, { log, doubtSignal })
+    })
+    .mapResponse(({ responseValue, set, request }) => {
+      if (responseValue instanceof Response) return
+      const status = typeof set.status === 'number' ? set.status : 200
+      return respondTo(request, JSON.stringify(responseValue), { status })
+    })
+}
+
+// The bridge between typebox 1.x, in which every shape of the API is written, and Elysia, whose own
+// dialect strips unknown fields and takes "5" for 5. Elysia calls whatever has `~standard`; the
+// property is not enumerable, so that it stays out of the OpenAPI document.
+
+/** A schema for Elysia, by the Standard Schema specification. */
+type Bridged<T> = {
+  readonly '~standard': { readonly types?: { readonly input: T; readonly output: T } | undefined }
+}
+
+type Fault = ReturnType<Validator['Errors']>[number]
+
+const ISSUES_MAX = 20
+const NAME_LENGTH_MAX = 100
+
+/** For requests: unknown fields and wrong types are 400, each named. */
+export function requestSchema<T extends TSchema>(schema: T): T & Bridged<Static<T>> {
+  return bridged(schema, checkOf(schema, requestRefusal))
+}
+
+/** For requests of which some are held to a stricter schema, and get its errors. */
+function requestSchemaBy<T extends TSchema>(
+  schema: T,
+  strict: TSchema,
+  isStrict: (value: object) => boolean,
+): T & Bridged<Static<T>> {
+  const [wide, narrow] = [schema, strict].map((each) => checkOf(each, requestRefusal))
+  return bridged(schema, (value) => (isStrict(value) ? narrow : wide)?.(value))
+}
+
+function requestRefusal(faults: readonly Fault[]): RelayError {
+  return invalidRequest(...issuesOf(faults))
+}
+
+/** For requests of several shapes, of which the field `type` picks one. */
+function requestSchemaByType(
+  title: string,
+  shapes: Readonly<Record<string, TObject>>,
+): TSchema & Bridged<unknown> {
+  const checks = new Map(
+    Object.entries(shapes).map(([type, each]) => [type, checkOf(each, requestRefusal)]),
+  )
+  const allowed = [...checks.keys()].join(', ')
+  const validate = (value: object) => {
+    const check = checks.get('type' in value ? String(value.type) : '')
+    if (check !== undefined) return check(value)
+    throw invalidRequest({ path: 'type', message: `must be one of ${allowed}` })
   }
-  return [id, { [to]: { post } }] as const
+  return bridged<TSchema, unknown>(Type.Union(Object.values(shapes), { title }), validate)
 }
 
-const ANSWERS: Readonly<Record<number, string>> = {
-  200: 'Done.',
-  201: 'Created.',
-  202: 'Accepted; the work goes on.',
+/** For path parameters: a wrong one names nothing that exists. */
+export function pathSchema<T extends TSchema>(schema: T): T & Bridged<Static<T>> {
+  const refusal = () => new RelayError('not_found', 'There is nothing at this path.')
+  return bridged(schema, checkOf(schema, refusal))
 }
 
-function parametersOf(place: 'query' | 'header', schema: TObject | undefined) {
-  return Object.entries(schema?.properties ?? {}).map(([name, field]) => {
-    const { description, ...rest }: { readonly description?: string; readonly title?: string } =
-      field
-    const required = schema?.required?.includes(name) === true && !('default' in field)
-    const about = description === undefined ? {} : { description }
-    // A named schema is also described where it is defined.
-    const shape = rest.title === undefined ? rest : { ...rest, ...about }
-    return { name, in: place, required, ...about, schema: shape }
+/** For answers: a failure is a bug of the relay. Values stay out of the log. */
+function answerSchema<T extends TSchema>(schema: T): T & Bridged<Shape<T>> {
+  const refusal = (faults: readonly Fault[]) => {
+    const issues = issuesOf(faults).map((issue) => `${issue.path} ${issue.message}`)
+    return new Error(`An answer does not fit its schema: ${issues.join('; ')}`)
+  }
+  return bridged(schema, checkOf(schema, refusal))
+}
+
+/**
+ * Throws the error of `refusal`: Elysia's own would contain the refused value. The schema is compiled by the
+ * first value: those of all routes would take a third of a start.
+ */
+function checkOf(schema: TSchema, refusal: (faults: readonly Fault[]) => Error) {
+  let validator: Validator | null = null
+  return (value: unknown) => {
+    validator ??= Compile(schema)
+    if (validator.Check(value)) return { value }
+    throw refusal(validator.Errors(value))
+  }
+}
+
+function bridged<T extends TSchema, V>(
+  schema: T,
+  validate: (value: object) => unknown,
+): T & Bridged<V> {
+  const standard = { version: 1, vendor: 'typebox', validate }
+  // The property that the type adds is defined here.
+  return Object.defineProperty({ ...schema }, '~standard', { value: standard }) as T & Bridged<V>
+}
+
+function issuesOf(faults: readonly Fault[]): Issue[] {
+  return faults
+    .filter((fault) => isInformative(fault, faults))
+    .flatMap(issuesOfOne)
+    .slice(0, ISSUES_MAX)
+}
+
+/**
+ * typebox reports an unknown field for itself and for its object, and a union with each of its branches. Of
+ * the branches only the one with the right type helps; if there is one, the union itself is left out.
+ */
+function isInformative(fault: Fault, faults: readonly Fault[]): boolean {
+  const isHelpfulBranch = (other: Fault) =>
+    isBranch(other) && other.keyword !== 'type' && other.instancePath === fault.instancePath
+  if (fault.keyword === 'additionalProperties') return false
+  if (fault.keyword === 'anyOf') return !faults.some(isHelpfulBranch)
+  return !isBranch(fault) || fault.keyword !== 'type'
+}
+
+function isBranch(fault: Fault): boolean {
+  return /\/anyOf\/\d/.test(fault.schemaPath)
+}
+
+function issuesOfOne(fault: Fault): Issue[] {
+  const path = fault.instancePath.slice(1).replaceAll('/', '.')
+  if (fault.keyword !== 'required') return [{ path: shortened(path), message: messageOf(fault) }]
+  return fault.params.requiredProperties.map((name) => {
+    return { path: shortened(path === '' ? name : `${path}.${name}`), message: 'is required' }
   })
 }
 
-function headersOf(headers: Readonly<Record<string, string>>) {
-  const entries = Object.entries(headers).map(([name, description]) => [
-    name,
-    { description, schema: Type.String() },
-  ])
-  return Object.fromEntries(entries)
+const MESSAGES: Readonly<Record<string, string>> = {
+  // The schema of an unknown field is `false`.
+  boolean: 'is not a field of this request',
+  minProperties: 'must have at least one field',
+  anyOf: 'has the wrong type',
+  format: TIME_WANTED,
+}
+
+function messageOf(fault: Fault): string {
+  if (fault.keyword === 'enum') return `must be one of ${fault.params.allowedValues.join(', ')}`
+  return MESSAGES[fault.keyword] ?? fault.message
+}
+
+function shortened(name: string): string {
+  return name.length > NAME_LENGTH_MAX ? `${name.slice(0, NAME_LENGTH_MAX)}…` : name
 }

@@ -2,16 +2,12 @@
 
 import { CONTACTS } from '../api/operations/contacts.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
-import type { OptOuts } from '../messages/opt-outs.ts'
-import type { Reading } from '../messages/reading.ts'
 import type { Contacts } from '../people/contacts.ts'
 import { bind } from './bind.ts'
-import { bytesUpTo } from './body.ts'
 import { answerWithFile } from './file-answer.ts'
-import { pageOfQuery, readHandle } from './query.ts'
+import { bytesUpTo, pageOfQuery, readHandle } from './input.ts'
+import type { Relay } from './relay.ts'
 import { contextOf, linesOf, originOf } from './request-context.ts'
-
-export type ContactTools = { readonly contacts: Contacts }
 
 const FILE_BYTES_MAX = 10 * 1_024 * 1_024
 /** Time for a large file, and for a slow network. */
@@ -19,7 +15,7 @@ const IMPORT_SECONDS = 250
 
 const QUERY_LENGTH_MAX = 200
 
-export function contactBindings({ contacts }: ContactTools) {
+export function contactBindings(contacts: Contacts) {
   return [
     bind(CONTACTS.listContacts, ({ request, query: { q, tag, ...page } }) =>
       contacts.list({ q: checkedQuery(q), tag, lines: linesOf(request) }, pageOfQuery(page)),
@@ -55,7 +51,7 @@ function checkedQuery<Q extends string | undefined>(q: Q): Q {
   throw invalidRequest({ path: 'q', message })
 }
 
-export function optOutBindings(optOuts: OptOuts) {
+export function optOutBindings(optOuts: Relay['optOuts']) {
   return [
     bind(CONTACTS.listOptOuts, ({ request, query: { handle, ...page } }) =>
       optOuts.list({ handle: readHandle(handle), lines: linesOf(request) }, pageOfQuery(page)),
@@ -70,7 +66,7 @@ export function optOutBindings(optOuts: OptOuts) {
   ]
 }
 
-export function searchBindings({ search }: Reading) {
+export function searchBindings({ search }: Relay['reading']) {
   return [
     bind(CONTACTS.search, ({ request, query: { q, limit } }) => {
       if (q === undefined) throw invalidRequest({ path: 'q', message: 'is required' })

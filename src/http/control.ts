@@ -2,45 +2,29 @@
 
 import { type Operation, routeOf } from '../api/operation.ts'
 import { CONTROL } from '../api/operations/control.ts'
-import type { OptionRow, SetupLink } from '../api/owner.ts'
-import type { Origin } from '../domain/audit.ts'
-import type { Reports } from '../lines/line-kind.ts'
+import { VERSION } from '../system/version.ts'
 import { bind, type Binding } from './bind.ts'
-import type { OwnerActions } from './owner-routes.ts'
+import type { Relay } from './relay.ts'
 import { originOf } from './request-context.ts'
-
-export type ControlActions = OwnerActions & {
-  /** Rows of the kinds of lines, by the last part of their path. */
-  readonly reports: Reports
-  /** The options of this start as they are printed: secrets are hidden. */
-  readonly options: readonly OptionRow[]
-  /** Called by the upgrade that waits for this start; absent where none does. */
-  readonly confirmHealthy?: (() => void) | undefined
-}
-
-type Tools = Pick<ControlActions, 'reports' | 'options' | 'confirmHealthy'> & {
-  readonly version: string
-  /** True where the dashboard has a password. */
-  readonly access: { hasPassword(): boolean }
-  readonly createSetupLink: (origin: Origin) => Promise<SetupLink>
-}
 
 /** Open during the startup check, which ends with it. */
 export const STARTUP_CHECK_PATH = routeOf(CONTROL.confirmUpgrade).path
 
-export function controlBindings(tools: Tools) {
+export function controlBindings({
+  access,
+  kinds,
+  options,
+  confirmHealthy,
+}: Pick<Relay, 'access' | 'confirmHealthy' | 'kinds' | 'options'>) {
   return [
-    bind(CONTROL.getVersion, () => ({
-      version: tools.version,
-      is_claimed: tools.access.hasPassword(),
-    })),
-    bind(CONTROL.listOptions, () => ({ data: tools.options })),
-    bind(CONTROL.createSetupLink, ({ request }) => tools.createSetupLink(originOf(request))),
+    bind(CONTROL.getVersion, () => ({ version: VERSION, is_claimed: access.hasPassword() })),
+    bind(CONTROL.listOptions, () => ({ data: options })),
+    bind(CONTROL.createSetupLink, ({ request }) => access.createSetupLink(originOf(request))),
     bind(CONTROL.confirmUpgrade, () => {
-      tools.confirmHealthy?.()
-      return { version: tools.version }
+      confirmHealthy?.()
+      return { version: VERSION }
     }),
-    ...Object.entries(tools.reports).map(([name, read]) => reportBinding(name, read)),
+    ...Object.entries(kinds.reports).map(([name, read]) => reportBinding(name, read)),
   ]
 }
 

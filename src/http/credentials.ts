@@ -1,16 +1,12 @@
 // API keys and bridges, as their owner manages them.
 
 import { BRIDGES, KEYS } from '../api/operations/keys.ts'
-import type { createCredentials } from '../keys/credentials.ts'
-import { bind } from './bind.ts'
-import { pageOfQuery } from './query.ts'
+import { bind, bindRemoval } from './bind.ts'
+import { pageOfQuery } from './input.ts'
+import type { Relay } from './relay.ts'
 import { callerOf, originOf } from './request-context.ts'
 
-type Credentials = ReturnType<typeof createCredentials>
-export type KeyActions = Credentials['keys']
-export type BridgeActions = Credentials['bridges']
-
-export function keyBindings(keys: KeyActions) {
+export function keyBindings({ keys }: Relay['credentials']) {
   return [
     bind(KEYS.createKey, ({ request, body }) =>
       keys.create(body, callerOf(request), originOf(request)),
@@ -23,7 +19,7 @@ export function keyBindings(keys: KeyActions) {
   ]
 }
 
-export function bridgeBindings(bridges: BridgeActions) {
+export function bridgeBindings({ bridges }: Relay['credentials']) {
   return [
     bind(BRIDGES.listBridges, ({ query }) => bridges.list(pageOfQuery(query))),
     bind(BRIDGES.createBridge, ({ request, body: { phone_number: number, label = null } }) =>
@@ -32,9 +28,6 @@ export function bridgeBindings(bridges: BridgeActions) {
     bind(BRIDGES.renewBridgeToken, ({ request, params }) =>
       bridges.renewToken(params.id, originOf(request)),
     ),
-    bind(BRIDGES.deleteBridge, async ({ request, params }) => {
-      await bridges.remove(params.id, originOf(request))
-      return { id: params.id, deleted: true as const }
-    }),
+    bindRemoval(BRIDGES.deleteBridge, bridges),
   ]
 }

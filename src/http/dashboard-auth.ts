@@ -17,8 +17,10 @@ import { RelayError } from '../domain/errors.ts'
 import type { SessionRow } from '../storage/dashboard-access.ts'
 import { equalBytes } from '../system/hash.ts'
 import { isoTime, isoTimeOrNull } from '../system/iso-time.ts'
+import { VERSION } from '../system/version.ts'
 import { bind } from './bind.ts'
-import { type SchemeOptions, isLoopbackOnly } from './hosts.ts'
+import { type Hosts, isLoopbackOnly } from './hosts.ts'
+import type { Relay } from './relay.ts'
 import {
   type Peer,
   type RequestContext,
@@ -28,11 +30,7 @@ import {
   sessionOf,
   signedOut,
 } from './request-context.ts'
-import { respond } from './respond.ts'
-
-type DashboardAuthTools = SchemeOptions & {
-  readonly access: { readonly sessions: Pick<DashboardSessions, 'find' | 'keep'> }
-}
+import { respondTo } from './respond.ts'
 
 const API_OF_DASHBOARD = '/dashboard/api/'
 const API = '/api/v1/'
@@ -52,13 +50,15 @@ export function isDashboardPath(path: string): boolean {
  * the routes know it: `/dashboard/api/x` is `/api/v1/x`.
  */
 export function authenticateBrowser(
-  tools: DashboardAuthTools,
+  { access: { sessions }, hosts }: Pick<Relay, 'access' | 'hosts'>,
   target: RoutableRequest,
   context: RequestContext,
 ): RoutableRequest {
   const { request, path } = target
   requireOwnPage(request)
-  context.session = sessionIn(tools, request.headers, context.peer)
+  const token = tokenIn(request.headers, isSecure(request.headers, context.peer, hosts))
+  const pageKey = request.headers.get(PAGE_KEY)
+  context.session = token === null || pageKey === null ? null : sessions.find({ token, pageKey })
   if (OPEN.some((open) => path === open || (open.endsWith('/') && path.startsWith(open))))
     return target
   if (context.session === null) throw signedOut()
@@ -71,36 +71,28 @@ export function authenticateBrowser(
 }
 
 /**
- * Extends a session that is in use, and returns the `Set-Cookie` that extends it in the browser; null where
+ * Extends a session that is in use, and returns the `Set-Cookie` that extends it in the browser; null if
  * both were done within the hour. Reads only: a change may end the session.
  */
 export async function keepSession(
-  tools: DashboardAuthTools,
+  {
+    sessions,
+    hosts,
+  }: { readonly sessions: Pick<DashboardSessions, 'keep'>; readonly hosts: Hosts },
   request: Request,
-  { peer, session }: Pick<RequestContext, 'peer' | 'session'>,
+  { peer, session }: { readonly peer: Peer; readonly session: DashboardSession },
 ): Promise<string | null> {
-  if (session === null || !session.isStale || request.method !== 'GET') return null
+  if (!session.isStale || request.method !== 'GET') return null
   try {
-    await tools.access.sessions.keep(session)
+    await sessions.keep(session)
   } catch (error) {
     // A full disk must not hide the page that reports it.
     if (error instanceof RelayError && error.code === 'storage_full') return null
     throw error
   }
-  const secure = isSecure(request.headers, peer, tools)
+  const secure = isSecure(request.headers, peer, hosts)
   const token = tokenIn(request.headers, secure)
   return token === null ? null : cookieFor(token, secure)
-}
-
-function sessionIn(
-  tools: DashboardAuthTools,
-  headers: Headers,
-  peer: Peer,
-): DashboardSession | null {
-  const token = tokenIn(headers, isSecure(headers, peer, tools))
-  const pageKey = headers.get(PAGE_KEY)
-  if (token === null || pageKey === null) return null
-  return tools.access.sessions.find({ token, pageKey })
 }
 
 /**
@@ -127,17 +119,16 @@ const NAME_IF_SECURE = `__Host-${NAME}`
 const TOKEN = /^[A-Za-z0-9_-]{43}$/
 
 /**
- * True where the browser came by HTTPS: to the relay itself, or a trusted proxy says so, or the Host is that of
+ * True if the browser came by HTTPS: to the relay itself, or a trusted proxy says so, or the Host is that of
  * an https public url.
  */
-function isSecure(headers: Headers, peer: Peer, options: SchemeOptions): boolean {
-  const { hosts, isTrustedProxy } = options
+function isSecure(headers: Headers, peer: Peer, { publicUrl, isTrustedProxy }: Hosts): boolean {
   if (peer.isSecure === true) return true
   const [scheme = ''] = (headers.get('x-forwarded-proto') ?? '').split(',')
   const isProxy = peer.address !== null && isTrustedProxy(peer.address)
   if (isProxy && scheme.trim().toLowerCase() === 'https') return true
-  if (hosts.publicUrl === null) return false
-  const { protocol, host } = new URL(hosts.publicUrl)
+  if (publicUrl === null) return false
+  const { protocol, host } = new URL(publicUrl)
   return protocol === 'https:' && headers.get('host')?.toLowerCase() === host
 }
 
@@ -149,7 +140,7 @@ function tokenIn(headers: Headers, isSecure: boolean): string | null {
   return TOKEN.test(value) ? value : null
 }
 
-/** The value of `Set-Cookie`: for seven days from now, or expired where the token is null. */
+/** The value of `Set-Cookie`: for seven days from now, or expired if the token is null. */
 function cookieFor(token: string | null, isSecure: boolean): string {
   const seconds = token === null ? 0 : SESSION_LIFE_MS / 1_000
   const parts = [`${nameFor(isSecure)}=${token ?? ''}`, 'Path=/', `Max-Age=${seconds}`]
@@ -162,23 +153,30 @@ function nameFor(isSecure: boolean): string {
 
 // Sign-in and sign-out, and the sessions.
 
-type SessionTools = SchemeOptions & { readonly access: Access; readonly version: string }
-
-export function sessionBindings(tools: SessionTools) {
-  const { access } = tools
-  const stateFor = (request: Request, session: DashboardSession | null) =>
-    stateOf(tools, request, session)
+export function sessionBindings({ access, hosts }: Pick<Relay, 'access' | 'hosts'>) {
+  const isLocal = (request: Request) =>
+    isLoopbackOnly(request.headers, contextOf(request).peer, hosts)
   const clientOf = (request: Request): Client => ({
     ...originOf(request),
-    isLocal: isLoopbackOnly(request.headers, contextOf(request).peer, tools),
+    isLocal: isLocal(request),
   })
+  const stateFor = (request: Request, session: DashboardSession | null) =>
+    stateOf(access, session, isLocal(request))
+  /** The state with its cookie; without a session the cookie is deleted. */
+  const withCookie = (request: Request, opened: NewSession | null): Response => {
+    const secure = isSecure(request.headers, contextOf(request).peer, hosts)
+    const headers = { 'set-cookie': cookieFor(opened?.token ?? null, secure) }
+    const state = stateFor(request, opened?.session ?? null)
+    const body = opened === null ? state : { ...state, page_key: opened.pageKey }
+    return respondTo(request, JSON.stringify(body), { headers })
+  }
   return [
     bind(DASHBOARD.getSession, ({ request }) => stateFor(request, contextOf(request).session)),
     bind(DASHBOARD.setUp, async ({ request, body }) =>
-      withCookie(tools, request, await access.setUp(body, clientOf(request))),
+      withCookie(request, await access.setUp(body, clientOf(request))),
     ),
     bind(DASHBOARD.signIn, async ({ request, body }) =>
-      withCookie(tools, request, await access.signIn(body, clientOf(request))),
+      withCookie(request, await access.signIn(body, clientOf(request))),
     ),
     bind(DASHBOARD.elevate, async ({ request, body }) =>
       stateFor(request, await access.elevate(sessionOf(request), body.password, clientOf(request))),
@@ -196,31 +194,25 @@ export function sessionBindings(tools: SessionTools) {
     bind(DASHBOARD.signOut, async ({ request }) => {
       const { session } = contextOf(request)
       if (session !== null) await access.signOut(session, originOf(request))
-      return withCookie(tools, request, null)
+      return withCookie(request, null)
     }),
     bind(DASHBOARD.signOutEverywhere, async ({ request }) => {
       await access.signOutEverywhere(originOf(request))
-      return withCookie(tools, request, null)
+      return withCookie(request, null)
     }),
   ]
 }
 
-function stateOf(
-  tools: SessionTools,
-  request: Request,
-  session: DashboardSession | null,
-): SessionState {
-  const { access, version } = tools
-  const { peer } = contextOf(request)
+function stateOf(access: Access, session: DashboardSession | null, isLocal: boolean): SessionState {
   const memberId = session?.memberId ?? null
   const isSignedIn = session !== null
   const signedOut = access.hasPassword() ? 'signed_out' : 'unclaimed'
   return {
     state: isSignedIn ? 'signed_in' : signedOut,
     elevated_until: isoTimeOrNull(session?.elevatedUntil ?? null),
-    version: isSignedIn ? version : null,
+    version: isSignedIn ? VERSION : null,
     setup_step: isSignedIn && memberId === null ? access.setupStep() : null,
-    is_local: isLoopbackOnly(request.headers, peer, tools),
+    is_local: isLocal,
     ...(access.members.hasAny() && { has_members: true }),
     ...(memberId !== null && { member: { id: memberId, name: access.members.nameOf(memberId) } }),
   }
@@ -238,14 +230,4 @@ function browserSession(
     is_current: equalBytes(tokenSha256, own.tokenSha256),
     ...(memberId !== null && { member_name: members.nameOf(memberId) }),
   }
-}
-
-/** The state with its cookie; without a session the cookie is deleted. */
-function withCookie(tools: SessionTools, request: Request, opened: NewSession | null): Response {
-  const { requestId, peer } = contextOf(request)
-  const cookie = cookieFor(opened?.token ?? null, isSecure(request.headers, peer, tools))
-  const headers = { 'set-cookie': cookie }
-  const state = stateOf(tools, request, opened?.session ?? null)
-  const body = opened === null ? state : { ...state, page_key: opened.pageKey }
-  return respond(JSON.stringify(body), { status: 200, requestId, headers })
 }

@@ -2,6 +2,7 @@
 
 import type { DashboardSessions } from '../access/sessions.ts'
 import { DASHBOARD } from '../api/operations/dashboard.ts'
+import type { Core } from '../storage/core.ts'
 import type { Change, ChangeFeed, PublishedChange } from '../system/change-feed.ts'
 import type { Clock } from '../system/clock.ts'
 import { Signal } from '../system/signal.ts'
@@ -9,15 +10,7 @@ import { bind } from './bind.ts'
 import { CallerSlots } from './caller-slots.ts'
 import { HEARTBEAT_MS, STREAM_HEADERS } from './events.ts'
 import { contextOf, sessionOf } from './request-context.ts'
-import { respond, streamOf } from './respond.ts'
-
-export type DashboardEventTools = {
-  readonly changes: ChangeFeed
-  readonly clock: Clock
-  /** Streams end with their session. */
-  readonly sessions: Pick<DashboardSessions, 'isOpen' | 'endOf'>
-  readonly streamsEnd: AbortSignal
-}
+import { respondTo, streamOf } from './respond.ts'
 
 /** Delay after which a browser that lost the stream reconnects. */
 const RETRY_MS = 1_000
@@ -28,13 +21,17 @@ const PAGES_OF_MEMBERS = { ofAll: 100, ofOne: 10, retryAfterSeconds: 10, of: OPE
 
 const STILL_HERE = ': still here\n\n'
 
-export function dashboardEventBindings(tools: DashboardEventTools) {
-  const { changes, clock, sessions, streamsEnd } = tools
+export function dashboardEventBindings(
+  { changes, clock }: Core,
+  /** A stream ends with its session. */
+  { sessions }: { readonly sessions: Pick<DashboardSessions, 'isOpen' | 'endOf'> },
+  streamsEnd: AbortSignal,
+) {
   const ownersSlots = new CallerSlots(PAGES_OF_OWNER)
   const membersSlots = new CallerSlots(PAGES_OF_MEMBERS)
   return [
     bind(DASHBOARD.watchChanges, ({ request, query: { after } }) => {
-      const { peer, requestId } = contextOf(request)
+      const { peer } = contextOf(request)
       const session = sessionOf(request)
       const sessionEnd = sessions.endOf(session)
       const isOpen = () => sessions.isOpen(session)
@@ -52,12 +49,14 @@ export function dashboardEventBindings(tools: DashboardEventTools) {
         return changeEvents({ ...watch, signal: end, release })
       }
       const body = isAsked ? streamOf(open, signal, 0) : null
-      return respond(body, { status: 200, requestId, headers: STREAM_HEADERS })
+      return respondTo(request, body, { headers: STREAM_HEADERS })
     }),
   ]
 }
 
-type Watch = Pick<DashboardEventTools, 'changes' | 'clock'> & {
+type Watch = {
+  readonly changes: ChangeFeed
+  readonly clock: Clock
   readonly signal: AbortSignal
   /** Position of the watcher; null before its first read. */
   readonly position: string | null
@@ -93,7 +92,7 @@ async function* changeEvents(watch: Watch): AsyncGenerator<string, undefined> {
   return undefined
 }
 
-/** The changes that may be known; a heartbeat where none may. */
+/** The changes that the watcher may know of; a heartbeat if there are none. */
 function shownEvents(changed: readonly PublishedChange[], isShown: Watch['isShown']): string {
   const shown = changed.filter(({ change }) => isShown(change))
   return shown.length === 0 ? STILL_HERE : shown.map(changeEvent).join('')

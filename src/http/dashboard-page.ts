@@ -6,8 +6,7 @@ import { Elysia } from 'elysia'
 import page from '../dashboard/index.html'
 import { RelayError } from '../domain/errors.ts'
 import { bundlePage } from './page-bundle.ts'
-import { contextOf } from './request-context.ts'
-import { respond } from './respond.ts'
+import { respondTo } from './respond.ts'
 import { answerFile, served, type Served, type StaticFile } from './static-file.ts'
 
 type Files = ReadonlyMap<string, Served>
@@ -80,7 +79,7 @@ function installable(request: Request, { type, text }: typeof MANIFEST): Respons
     'cache-control': ASKED_AGAIN,
     'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
   }
-  return respond(text, { status: 200, requestId: contextOf(request).requestId, headers })
+  return respondTo(request, text, { headers })
 }
 
 /**

@@ -1,60 +1,55 @@
-// Rights of a browser's session: what a member may do, and what the owner is asked for the password for, after an
+// Rights of a browser's session: what a member may do, and when the owner is asked for the password, after an
 // hour without it, so that a stolen session cannot do it. The rows of the operations say both.
 
 import type { Operation } from '../api/operation.ts'
 import { RelayError } from '../domain/errors.ts'
-import type { Attempt } from './bind.ts'
-import type { PhoneLineActions } from './phone-lines.ts'
+import type { Attempt, Guard } from './bind.ts'
+import type { Relay } from './relay.ts'
 import { contextOf } from './request-context.ts'
-import type { WebhookActions } from './webhooks.ts'
 
-type Tools = {
-  readonly webhooks: Pick<WebhookActions, 'get'>
-  readonly lines: Pick<PhoneLineActions, 'list'>
-}
+type PasswordRule = Extract<Operation, { readonly password: string }>['password']
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** Throws if the session may not call the operation, or only with the password. */
-export function requireRight(tools: Tools, operation: Operation, attempt: Attempt): void {
-  if (!('member' in operation)) throw ownersAlone()
-  const { session } = contextOf(attempt.request)
-  if (session !== null && session.memberId !== null && operation.member === 'no')
-    throw ownersAlone()
-  if (!asksForPassword(tools, operation.password, attempt)) return
-  if (session !== null && session.elevatedUntil !== null) return
-  const message = 'Enter the password again: the last time was more than an hour ago.'
-  throw new RelayError('password_needed', message)
+/** The guard that throws if the session may not call an operation, or only with the password. */
+export function sessionGuard({ webhooks, lines }: Pick<Relay, 'lines' | 'webhooks'>): Guard {
+  const asksForPassword = (rule: PasswordRule, { params, body }: Attempt): boolean => {
+    switch (rule) {
+      case 'no':
+        return false
+      case 'yes':
+        return true
+      case 'if it leads elsewhere':
+        return leadsElsewhere(webhooks, String(params['id']), fieldsOf(body))
+      case 'if it opens the line':
+        return opensLine(lines, String(params['id']), fieldsOf(body))
+    }
+  }
+  return (operation, attempt) => {
+    if (!('member' in operation)) throw ownersAlone()
+    const { session } = contextOf(attempt.request)
+    if (session !== null && session.memberId !== null && operation.member === 'no')
+      throw ownersAlone()
+    if (!asksForPassword(operation.password, attempt)) return
+    if (session !== null && session.elevatedUntil !== null) return
+    const message = 'Enter the password again: the last time was more than an hour ago.'
+    throw new RelayError('password_needed', message)
+  }
 }
 
 function ownersAlone(): RelayError {
   return new RelayError('forbidden', 'Only the owner of this relay may do this.')
 }
 
-type PasswordRule = Extract<Operation, { readonly password: string }>['password']
-
-function asksForPassword(tools: Tools, rule: PasswordRule, { params, body }: Attempt): boolean {
-  switch (rule) {
-    case 'no':
-      return false
-    case 'yes':
-      return true
-    case 'if it leads elsewhere':
-      return leadsElsewhere(tools, String(params['id']), fieldsOf(body))
-    case 'if it opens the line':
-      return opensLine(tools, String(params['id']), fieldsOf(body))
-  }
-}
-
 /** Throws `not_found` for an unknown webhook. */
-function leadsElsewhere({ webhooks }: Tools, id: string, body: Fields): boolean {
+function leadsElsewhere(webhooks: Relay['webhooks'], id: string, body: Fields): boolean {
   const webhook = webhooks.get(id)
   const isMoved = body['url'] !== undefined && body['url'] !== webhook.url
   return isMoved || (body['is_active'] === true && !webhook.is_active)
 }
 
 /** True for more new contacts a day, the one-time codes that arrive as SMS, or what groups write. */
-function opensLine({ lines }: Tools, id: string, body: Fields): boolean {
+function opensLine(lines: Relay['lines'], id: string, body: Fields): boolean {
   const line = lines.list().find((one) => one.id === id)
   if (line === undefined) return false
   const isRaised = Number(body['daily_contact_limit'] ?? 0) > line.daily_contact_limit

@@ -2,28 +2,23 @@
 
 import { encode } from 'uqr'
 
-import type { About, ContactCost, KindInfo } from '../api/dashboard.ts'
+import type { KindInfo } from '../api/dashboard.ts'
 import { DASHBOARD } from '../api/operations/dashboard.ts'
-import type { PhoneLine } from '../api/phone-lines.ts'
 import { invalidRequest } from '../domain/errors.ts'
-import { grouped } from '../domain/number-words.ts'
 import type { LineKind } from '../lines/line-kind.ts'
-import type { Reading } from '../messages/reading.ts'
+import { contactCost } from '../messages/contact-cost.ts'
+import { VERSION } from '../system/version.ts'
 import { bind } from './bind.ts'
-import type { PhoneLineActions } from './phone-lines.ts'
-import { readHandle } from './query.ts'
-import { contextOf } from './request-context.ts'
-import { respond } from './respond.ts'
+import { readHandle } from './input.ts'
+import type { Relay } from './relay.ts'
+import { respondTo } from './respond.ts'
 
-export function messageViewBindings({ attention, messages }: Reading) {
+export function messageViewBindings({ lines, reading }: Pick<Relay, 'lines' | 'reading'>) {
+  const { attention, conversations, messages, previewSend } = reading
   return [
     bind(DASHBOARD.getAttention, () => attention()),
+    bind(DASHBOARD.countUnread, () => ({ count: conversations.countUnread() })),
     bind(DASHBOARD.getMessageTimes, ({ params }) => messages.times(params.id)),
-  ]
-}
-
-export function contactCostBindings({ previewSend }: Reading, lines: PhoneLineActions) {
-  return [
     bind(DASHBOARD.getContactCost, ({ query }) => {
       const to = readHandle(query.to) ?? ''
       const preview = previewSend(to, query.phone_line_id ?? null)
@@ -33,52 +28,24 @@ export function contactCostBindings({ previewSend }: Reading, lines: PhoneLineAc
   ]
 }
 
-export function contactCost(line: PhoneLine | null, knowsContact: boolean): ContactCost {
-  if (line === null) {
-    return { before: '', name: null, after: 'No line is ready. The message will wait for one.' }
-  }
-  const name = line.label ?? line.phone_number
-  const { new_contacts_today: used, daily_contact_limit: limit } = line
-  if (knowsContact) {
-    return { before: 'Existing contact of ', name, after: ". Doesn't count toward today's limit." }
-  }
-  if (used >= limit) return { before: '', name, after: ' has no new contacts left today.' }
-  const after = `. ${grouped(used)} of ${grouped(limit)} used today.`
-  return { before: 'New contact for ', name, after }
-}
-
-export function unreadBindings({ conversations }: Reading) {
-  return [bind(DASHBOARD.countUnread, () => ({ count: conversations.countUnread() }))]
-}
-
-type Start = {
-  readonly version: string
-  readonly address: string
-  readonly drivers: readonly { readonly kind: string }[]
-  readonly kinds: readonly LineKind[]
-  readonly dataDir: string
-  readonly publicUrl: string | null
-  readonly trustedProxies: readonly string[]
-  readonly backupFolder: string | null
-  readonly adminPassword: string | null
-}
-
-export function aboutBindings({ about }: { readonly about: () => About }) {
-  return [bind(DASHBOARD.getAbout, () => about())]
-}
-
-export function aboutResource(start: Start): About {
-  return {
-    version: start.version,
-    data_directory: start.dataDir,
-    address: start.address,
-    public_url: start.publicUrl,
-    trusted_proxies: start.trustedProxies,
-    backup_folder: start.backupFolder,
-    is_password_locked: start.adminPassword !== null,
-    drivers: start.drivers.map(({ kind }) => kind),
-    kinds: start.kinds.map(kindInfo),
-  }
+export function aboutBindings({
+  config,
+  kinds: { drivers, kinds },
+  address,
+}: Pick<Relay, 'address' | 'config' | 'kinds'>) {
+  return [
+    bind(DASHBOARD.getAbout, () => ({
+      version: VERSION,
+      data_directory: config.dataDir,
+      address: address(),
+      public_url: config.publicUrl,
+      trusted_proxies: config.trustedProxies,
+      backup_folder: config.backupFolder,
+      is_password_locked: config.adminPassword !== null,
+      drivers: drivers.map(({ kind }) => kind),
+      kinds: kinds.map(kindInfo),
+    })),
+  ]
 }
 
 export function kindInfo(kind: LineKind): KindInfo {
@@ -107,9 +74,7 @@ export function qrBindings() {
       if (text === undefined || !TEXT_LINK.test(text)) {
         throw invalidRequest({ path: 'text', message: 'must be a link that opens a text' })
       }
-      return respond(qrCode(text), {
-        status: 200,
-        requestId: contextOf(request).requestId,
+      return respondTo(request, qrCode(text), {
         headers: { 'content-type': 'image/svg+xml', 'content-security-policy': POLICY },
       })
     }),

@@ -5,36 +5,37 @@ import type { Message } from '../api/messages.ts'
 import { DASHBOARD } from '../api/operations/dashboard.ts'
 import { RelayError } from '../domain/errors.ts'
 import type { DisabledReason } from '../domain/webhook.ts'
-import type { Reading } from '../messages/reading.ts'
 import { parseIsoTime } from '../system/iso-time.ts'
+import { VERSION } from '../system/version.ts'
 import { hintFor } from '../webhooks/hints.ts'
 import type { TestInbox } from '../webhooks/test-inbox.ts'
 import { bind } from './bind.ts'
-import { type DeliveryActions, deliveryFilter } from './deliveries.ts'
-import { pageOfQuery } from './query.ts'
-import type { WebhookActions } from './webhooks.ts'
+import { deliveryFilter } from './deliveries.ts'
+import { pageOfQuery } from './input.ts'
+import type { Relay } from './relay.ts'
 
-type ViewTools = SeenDeliveryTools & DayTools & { readonly webhooks: { readonly inbox: TestInbox } }
-
-export function webhookViewBindings(tools: ViewTools) {
-  const { webhooks } = tools
+export function webhookViewBindings({ reading, webhooks }: Pick<Relay, 'reading' | 'webhooks'>) {
+  const { inbox } = webhooks
   return [
     bind(DASHBOARD.listSeenDeliveries, ({ params, query }) => {
       const { url } = webhooks.get(params.id)
       const list = webhooks.listDeliveries(params.id, deliveryFilter(query), pageOfQuery(query))
-      return { ...list, data: list.data.map(({ id }) => seenDelivery(tools, id, url)) }
+      return { ...list, data: list.data.map(({ id }) => seenDelivery(webhooks, id, url)) }
     }),
-    bind(DASHBOARD.newTestInbox, () => ({ url: webhooks.inbox.newUrl() })),
-    bind(DASHBOARD.listInbox, ({ params }) => ({ data: webhooks.inbox.list(params.id) })),
-    bind(DASHBOARD.getInboxEntry, ({ params }) =>
-      readable(webhooks.inbox.read(params.id, params.entry)),
-    ),
-    bind(DASHBOARD.listWebhookDays, () => ({ data: daysOf(tools) })),
-    bind(DASHBOARD.listMessageDeliveries, ({ params }) => deliveriesOf(tools, params.id)),
-    bind(DASHBOARD.getSeenDelivery, ({ params }) => seenDelivery(tools, params.id)),
-    bind(DASHBOARD.getSentRequest, ({ params }) => sentRequest(tools, params.id)),
+    bind(DASHBOARD.newTestInbox, () => ({ url: inbox.newUrl() })),
+    bind(DASHBOARD.listInbox, ({ params }) => ({ data: inbox.list(params.id) })),
+    bind(DASHBOARD.getInboxEntry, ({ params }) => readable(inbox.read(params.id, params.entry))),
+    bind(DASHBOARD.listWebhookDays, () => ({ data: daysOf(webhooks, inbox) })),
+    bind(DASHBOARD.listMessageDeliveries, ({ params }) => deliveriesOf(webhooks, params.id)),
+    bind(DASHBOARD.getSeenDelivery, ({ params }) => seenDelivery(webhooks, params.id)),
+    bind(DASHBOARD.getSentRequest, ({ params }) => sentRequest(webhooks, reading, params.id)),
   ]
 }
+
+type Webhooks = Relay['webhooks']
+
+/** What a delivery is shown with. */
+type DeliveryReads = Pick<Webhooks, 'get' | 'getDelivery' | 'describe'>
 
 /** A body that is JSON, with line breaks for the reader. */
 function readable({ headers, body }: InboxRequest): InboxRequest {
@@ -46,23 +47,15 @@ function readable({ headers, body }: InboxRequest): InboxRequest {
 }
 
 /** The deliveries of a message to all webhooks. */
-function deliveriesOf(tools: SeenDeliveryTools & DayTools, messageId: string) {
-  const { webhooks } = tools
+function deliveriesOf(webhooks: Webhooks, messageId: string) {
   const page = { limit: WEBHOOKS_MAX, cursor: null }
   const data = webhooks
     .list(page)
     .data.flatMap(({ id }) => webhooks.listDeliveries(id, { messageId }, page).data)
-  return { data: data.map(({ id }) => seenDelivery(tools, id)) }
+  return { data: data.map(({ id }) => seenDelivery(webhooks, id)) }
 }
 
-type DayTools = {
-  readonly webhooks: Pick<WebhookActions, 'list' | 'get'> &
-    Pick<DeliveryActions, 'listDeliveries' | 'getDelivery' | 'describe' | 'receiver'> & {
-      readonly inbox: Pick<TestInbox, 'isAt'>
-    }
-}
-
-type ListedDelivery = ReturnType<DeliveryActions['listDeliveries']>['data'][number]
+type ListedDelivery = ReturnType<Webhooks['listDeliveries']>['data'][number]
 
 /** A relay has a handful of webhooks. */
 const WEBHOOKS_MAX = 200
@@ -80,7 +73,10 @@ const STOPPED: Readonly<Record<DisabledReason, string>> = {
     'or create a new secret.',
 }
 
-export function daysOf({ webhooks }: DayTools): readonly WebhookDay[] {
+export function daysOf(
+  webhooks: Pick<Webhooks, 'list' | 'listDeliveries' | 'receiver'> & DeliveryReads,
+  inbox: Pick<TestInbox, 'isAt'>,
+): readonly WebhookDay[] {
   return webhooks
     .list({ limit: WEBHOOKS_MAX, cursor: null })
     .data.map(({ id, url, disabled_reason }) => {
@@ -89,22 +85,15 @@ export function daysOf({ webhooks }: DayTools): readonly WebhookDay[] {
       const isDeeper = has_more && newestTried(data) === undefined
       const newest = newestTried(isDeeper ? read(LOOKED_AT_FOR_TRIED).data : data)
       const isFailing = newest !== undefined && newest.status !== 'succeeded'
-      const failing = isFailing ? seenDelivery({ webhooks }, newest.id, url) : null
+      const failing = isFailing ? seenDelivery(webhooks, newest.id, url) : null
       const stopped = disabled_reason === null ? null : STOPPED[disabled_reason]
-      const is_test_inbox = webhooks.inbox.isAt(url)
+      const is_test_inbox = inbox.isAt(url)
       return { webhook_id: id, ...webhooks.receiver(id), failing, is_test_inbox, stopped }
     })
 }
 
 function newestTried(deliveries: readonly ListedDelivery[]): ListedDelivery | undefined {
   return deliveries.find(({ attempt_count }) => attempt_count > 0)
-}
-
-export type SeenDeliveryTools = {
-  readonly version: string
-  readonly webhooks: Pick<WebhookActions, 'get'> &
-    Pick<DeliveryActions, 'getDelivery' | 'describe' | 'getSentBody'>
-  readonly reading: Pick<Reading, 'messages'>
 }
 
 const CAUSES: Readonly<Record<string, string>> = {
@@ -115,7 +104,7 @@ const CAUSES: Readonly<Record<string, string>> = {
 
 /** `knownUrl` saves the look-up of the webhook's URL. Throws `not_found`. */
 function seenDelivery(
-  { webhooks }: Pick<DayTools, 'webhooks'> | Pick<SeenDeliveryTools, 'webhooks'>,
+  webhooks: DeliveryReads,
   id: string,
   knownUrl: string | null = null,
 ): SeenDelivery {
@@ -136,24 +125,23 @@ export function durationWords(ms: number): string {
 }
 
 /** The request of the latest attempt. Throws `not_found`. */
-function sentRequest(tools: SeenDeliveryTools, id: string): SentRequest {
-  const { version, webhooks } = tools
+function sentRequest(webhooks: Webhooks, reading: Relay['reading'], id: string): SentRequest {
   const delivery = webhooks.getDelivery(id, { isTrusted: true })
   const { url } = webhooks.get(delivery.webhook_id)
   const attempt = delivery.attempts.at(-1)
   const body = webhooks.getSentBody(id)
-  const message = delivery.message_id === null ? null : messageOf(tools, delivery.message_id)
+  const message = delivery.message_id === null ? null : messageOf(reading, delivery.message_id)
   return {
-    headers: attempt === undefined ? '' : headersOf({ delivery, attempt, url, version }),
+    headers: attempt === undefined ? '' : headersOf({ delivery, attempt, url, version: VERSION }),
     body: body === null ? null : readableBody(body),
     conversation_id: message?.conversation_id ?? null,
   }
 }
 
-/** Null where it is no longer kept. */
-function messageOf({ reading }: Pick<SeenDeliveryTools, 'reading'>, id: string): Message | null {
+/** Null if it is no longer kept. */
+function messageOf({ messages }: Relay['reading'], id: string): Message | null {
   try {
-    return reading.messages.get(id)
+    return messages.get(id)
   } catch (error) {
     if (error instanceof RelayError && error.code === 'not_found') return null
     throw error

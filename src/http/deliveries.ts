@@ -7,14 +7,11 @@ import type { RetryRequest } from '../api/webhooks.ts'
 import { invalidRequest } from '../domain/errors.ts'
 import type { Timestamp } from '../domain/ids.ts'
 import { parseIsoTime } from '../system/iso-time.ts'
-import type { createRedelivery } from '../webhooks/deliveries.ts'
-import { CALL_MAX, type createReplay } from '../webhooks/replay.ts'
+import { CALL_MAX } from '../webhooks/replay.ts'
 import { bind } from './bind.ts'
-import { pageOfQuery, readHandle } from './query.ts'
+import { pageOfQuery, readHandle } from './input.ts'
+import type { Relay } from './relay.ts'
 import { callerOf, linesOf, originOf } from './request-context.ts'
-
-export type DeliveryActions = ReturnType<typeof createRedelivery>
-export type ReplayActions = ReturnType<typeof createReplay>
 
 export function deliveryFilter(query: QueryOf<typeof WEBHOOKS.listWebhookDeliveries>) {
   return {
@@ -27,28 +24,28 @@ export function deliveryFilter(query: QueryOf<typeof WEBHOOKS.listWebhookDeliver
   }
 }
 
-export function deliveryBindings(deliveries: DeliveryActions) {
+export function deliveryBindings(webhooks: Relay['webhooks']) {
   return [
-    bind(WEBHOOKS.testWebhook, ({ params }) => deliveries.sendTest(params.id)),
+    bind(WEBHOOKS.testWebhook, ({ params }) => webhooks.sendTest(params.id)),
     bind(WEBHOOKS.listWebhookDeliveries, ({ request, params, query }) => {
       const filter = { ...deliveryFilter(query), lineIds: linesOf(request) }
-      return deliveries.listDeliveries(params.id, filter, pageOfQuery(query))
+      return webhooks.listDeliveries(params.id, filter, pageOfQuery(query))
     }),
     bind(WEBHOOKS.getWebhookDelivery, ({ request, params }) => {
       const isTrusted = callerOf(request).kind !== 'key'
-      return deliveries.getDelivery(params.id, { isTrusted })
+      return webhooks.getDelivery(params.id, { isTrusted })
     }),
-    bind(WEBHOOKS.redeliverWebhookDelivery, ({ params }) => deliveries.redeliver(params.id)),
+    bind(WEBHOOKS.redeliverWebhookDelivery, ({ params }) => webhooks.redeliver(params.id)),
   ]
 }
 
 const moreAfter = (count: number) => (count < CALL_MAX ? {} : { has_more: true as const })
 
-export function replayBindings(replays: ReplayActions) {
+export function replayBindings(webhooks: Relay['webhooks']) {
   return [
     bind(WEBHOOKS.retryFailedDeliveries, async ({ request, params, body, set }) => {
       const retry = retryIn(body)
-      const count = await replays.retryFailed(params.id, retry, originOf(request))
+      const count = await webhooks.retryFailed(params.id, retry, originOf(request))
       if (retry.isDryRun) return { retried: 0, would_retry: count, ...moreAfter(count) }
       set.status = 202
       return { retried: count, ...moreAfter(count) }
@@ -56,14 +53,14 @@ export function replayBindings(replays: ReplayActions) {
     bind(WEBHOOKS.replayWebhook, async ({ request, params, body, set }) => {
       const includesEarlier = body.include_earlier ?? false
       const replay = { ...retryIn(body), since: sinceIn(body.since), includesEarlier }
-      const count = await replays.replay(params.id, replay, originOf(request))
+      const count = await webhooks.replay(params.id, replay, originOf(request))
       if (replay.isDryRun) return { replayed: 0, would_replay: count, ...moreAfter(count) }
       set.status = 202
       return { replayed: count, ...moreAfter(count) }
     }),
-    bind(WEBHOOKS.getReplay, ({ params }) => ({ waiting: replays.countReplayed(params.id) })),
+    bind(WEBHOOKS.getReplay, ({ params }) => ({ waiting: webhooks.countReplayed(params.id) })),
     bind(WEBHOOKS.stopReplay, async ({ request, params }) => ({
-      stopped: await replays.stopReplay(params.id, originOf(request)),
+      stopped: await webhooks.stopReplay(params.id, originOf(request)),
     })),
   ]
 }

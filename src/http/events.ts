@@ -6,21 +6,17 @@ import type { QueryOf } from '../api/operation.ts'
 import { EVENTS } from '../api/operations/events.ts'
 import { invalidRequest } from '../domain/errors.ts'
 import { EVENT_NAMES, LATEST, OLDEST } from '../domain/webhook.ts'
+import type { Core } from '../storage/core.ts'
 import type { EventFilter } from '../storage/events.ts'
-import type { Clock } from '../system/clock.ts'
 import { isoTime } from '../system/iso-time.ts'
 import type { EventBatch, EventLog } from '../webhooks/event-log.ts'
-import type { AuthenticationTools } from './authentication.ts'
+import { keyIn } from './authentication.ts'
 import { bind } from './bind.ts'
 import { CallerSlots } from './caller-slots.ts'
+import type { Relay } from './relay.ts'
 import { callerIdOf, callerOf, contextOf, linesOf, unauthorized } from './request-context.ts'
-import { respond, streamOf } from './respond.ts'
+import { respondTo, streamOf } from './respond.ts'
 import { SILENCE_SECONDS, preferredWaitMs } from './sending.ts'
-
-export type EventTools = Pick<AuthenticationTools, 'authenticate'> & {
-  readonly eventLog: EventLog
-  readonly clock: Clock
-}
 
 /** Readers that wait at the same time. */
 const READERS = { ofAll: 100, ofOne: 10, retryAfterSeconds: 10 }
@@ -37,64 +33,84 @@ export const STREAM_HEADERS = {
   'x-accel-buffering': 'no',
 }
 
-export function eventBindings(tools: EventTools, streamsEnd: AbortSignal) {
-  const reading = { ...tools, streamsEnd, slots: new CallerSlots(READERS) }
+export function eventBindings(core: Core, sources: EventSources, streamsEnd: AbortSignal) {
+  const readers = new EventReaders(core, sources, streamsEnd)
   return [
-    bind(EVENTS.listEvents, ({ request, query }) => listEvents(reading, request, query)),
-    bind(EVENTS.streamEvents, ({ request, query }) => streamEvents(reading, request, query)),
+    bind(EVENTS.listEvents, ({ request, query }) => readers.list(request, query)),
+    bind(EVENTS.streamEvents, ({ request, query }) => readers.stream(request, query)),
   ]
 }
 
+type EventSources = Pick<Relay, 'authenticate' | 'eventLog'>
 type Choice = QueryOf<typeof EVENTS.streamEvents>
 
-type Reading = EventTools & { readonly streamsEnd: AbortSignal; readonly slots: CallerSlots }
+class EventReaders {
+  readonly #core: Core
+  readonly #sources: EventSources
+  readonly #streamsEnd: AbortSignal
+  readonly #slots = new CallerSlots(READERS)
 
-async function listEvents(
-  tools: Reading,
-  request: Request,
-  { limit, ...choice }: QueryOf<typeof EVENTS.listEvents>,
-): Promise<EventList> {
-  const { eventLog, streamsEnd } = tools
-  const waitMs = preferredWaitMs(request.headers) ?? 0
-  const after = eventLog.positionOf(choice.after ?? OLDEST)
-  const reading = { after, filter: filterOf(request, choice), limit, silenceMs: waitMs }
-  const signal = AbortSignal.any([request.signal, streamsEnd])
-  const release = waitMs > 0 ? takeSlot(tools, request, signal) : () => {}
-  if (waitMs > 0) contextOf(request).peer.liftTimeout(waitMs / 1_000 + SILENCE_SECONDS)
-  try {
-    for await (const { events, position, hasMore } of eventLog.follow(reading, signal)) {
-      if (waitMs > 0 && !mayGoOn(tools, request)) throw unauthorized()
-      const data = events.map(({ id, createdAt, body }) => {
-        return { id, created_at: isoTime(createdAt), payload: JSON.parse(body) }
-      })
-      return { data, has_more: hasMore, next_cursor: position }
+  constructor(core: Core, sources: EventSources, streamsEnd: AbortSignal) {
+    this.#core = core
+    this.#sources = sources
+    this.#streamsEnd = streamsEnd
+  }
+
+  async list(
+    request: Request,
+    { limit, ...choice }: QueryOf<typeof EVENTS.listEvents>,
+  ): Promise<EventList> {
+    const { eventLog } = this.#sources
+    const waitMs = preferredWaitMs(request.headers) ?? 0
+    const after = eventLog.positionOf(choice.after ?? OLDEST)
+    const reading = { after, filter: filterOf(request, choice), limit, silenceMs: waitMs }
+    const signal = AbortSignal.any([request.signal, this.#streamsEnd])
+    const release = waitMs > 0 ? this.#takeSlot(request, signal) : () => {}
+    if (waitMs > 0) contextOf(request).peer.liftTimeout(waitMs / 1_000 + SILENCE_SECONDS)
+    try {
+      for await (const { events, position, hasMore } of eventLog.follow(reading, signal)) {
+        if (waitMs > 0 && !this.#mayGoOn(request)) throw unauthorized()
+        const data = events.map(({ id, createdAt, body }) => {
+          return { id, created_at: isoTime(createdAt), payload: JSON.parse(body) }
+        })
+        return { data, has_more: hasMore, next_cursor: position }
+      }
+      return { data: [], has_more: false, next_cursor: eventLog.afterOf(after) }
+    } finally {
+      release()
     }
-    return { data: [], has_more: false, next_cursor: eventLog.afterOf(after) }
-  } finally {
-    release()
   }
-}
 
-function streamEvents(tools: Reading, request: Request, choice: Choice): Response {
-  const { eventLog, clock, streamsEnd } = tools
-  const { peer, requestId } = contextOf(request)
-  // A client that reconnects by itself has the old address still.
-  const after = request.headers.get('last-event-id') ?? choice.after ?? LATEST
-  const filter = filterOf(request, choice)
-  const reading = { after: eventLog.positionOf(after), filter, silenceMs: HEARTBEAT_MS }
-  peer.liftTimeout(0)
-  const texts = (end: AbortSignal) => {
-    const release = takeSlot(tools, request, end)
-    return textsOf(end, release)
+  stream(request: Request, choice: Choice): Response {
+    const { eventLog } = this.#sources
+    // A client that reconnects by itself has the old address still.
+    const after = request.headers.get('last-event-id') ?? choice.after ?? LATEST
+    const filter = filterOf(request, choice)
+    const reading = {
+      after: eventLog.positionOf(after),
+      filter,
+      silenceMs: HEARTBEAT_MS,
+      limit: PIECE_MAX,
+    }
+    contextOf(request).peer.liftTimeout(0)
+    const texts = (end: AbortSignal) =>
+      this.#texts(request, reading, { end, release: this.#takeSlot(request, end) })
+    const signal = AbortSignal.any([request.signal, this.#streamsEnd])
+    const stall = { clock: this.#core.clock, ms: STALLED_MS }
+    const body = request.method === 'GET' ? streamOf(texts, signal, 0, stall) : null
+    return respondTo(request, body, { headers: STREAM_HEADERS })
   }
-  const textsOf = async function* (
-    end: AbortSignal,
-    release: () => void,
+
+  async *#texts(
+    request: Request,
+    reading: Parameters<EventLog['follow']>[0],
+    { end, release }: { readonly end: AbortSignal; readonly release: () => void },
   ): AsyncGenerator<string, undefined> {
+    const { eventLog } = this.#sources
     try {
       yield opening(eventLog.afterOf(reading.after))
-      for await (const batch of eventLog.follow({ ...reading, limit: PIECE_MAX }, end)) {
-        if (!mayGoOn(tools, request)) break
+      for await (const batch of eventLog.follow(reading, end)) {
+        if (!this.#mayGoOn(request)) break
         yield pieceOf(batch)
       }
     } finally {
@@ -102,22 +118,17 @@ function streamEvents(tools: Reading, request: Request, choice: Choice): Respons
     }
     return undefined
   }
-  const signal = AbortSignal.any([request.signal, streamsEnd])
-  const stall = { clock, ms: STALLED_MS }
-  const body = request.method === 'GET' ? streamOf(texts, signal, 0, stall) : null
-  return respond(body, { status: 200, requestId, headers: STREAM_HEADERS })
-}
 
-/** The owner on this machine is let in even if programs have taken all places. */
-function takeSlot({ slots }: Reading, request: Request, end: AbortSignal): () => void {
-  return slots.take(callerIdOf(request), end, callerOf(request).kind === 'cli')
-}
+  /** The owner on this machine is let in even if programs have taken all places. */
+  #takeSlot(request: Request, end: AbortSignal): () => void {
+    return this.#slots.take(callerIdOf(request), end, callerOf(request).kind === 'cli')
+  }
 
-/** A key that was revoked meanwhile reads nothing more. */
-function mayGoOn({ authenticate }: EventTools, request: Request): boolean {
-  if (callerOf(request).kind !== 'key') return true
-  const header = (name: string) => request.headers.get(name) ?? ''
-  return authenticate(header('x-api-key'), header('x-api-secret')) !== null
+  /** A key that was revoked meanwhile reads nothing more. */
+  #mayGoOn(request: Request): boolean {
+    if (callerOf(request).kind !== 'key') return true
+    return keyIn(request.headers, this.#sources.authenticate) !== null
+  }
 }
 
 /** The events that the caller may have, of those that it wants. */

@@ -1,6 +1,6 @@
 import { piecesOf } from '../system/files.ts'
 import { contextOf } from './request-context.ts'
-import { respond, streamOf } from './respond.ts'
+import { respondTo, streamOf } from './respond.ts'
 
 /** A client on the move, or at the end of a slow line, takes this long for what lies in buffers at most. */
 const STALLED_MS = 600_000
@@ -8,7 +8,7 @@ const STALLED_MS = 600_000
 const SMALL_BYTES = 16 * 1_024
 
 type FileAnswer = {
-  readonly status?: number | undefined
+  readonly status?: number
   readonly headers: Readonly<Record<string, string>>
 }
 
@@ -18,11 +18,11 @@ export function answerWithPieces(
   { status = 200, headers }: FileAnswer,
   make: (end: AbortSignal) => AsyncGenerator<string | Uint8Array, undefined>,
 ): Response {
-  const { peer, requestId, clock } = contextOf(request)
+  const { peer, clock } = contextOf(request)
   peer.liftTimeout(0)
   const stall = { clock, ms: STALLED_MS, breaks: true }
   const body = request.method === 'HEAD' ? null : streamOf(make, request.signal, 0, stall)
-  return respond(body, { status, requestId, headers })
+  return respondTo(request, body, { status, headers })
 }
 
 /**
@@ -38,9 +38,7 @@ export function answerWithBytes(
   if (length > SMALL_BYTES && request.method !== 'HEAD') {
     return answerWithPieces(request, answer, () => piecesOf(path, { from: first, length }))
   }
-  const { requestId } = contextOf(request)
-  const body = Bun.file(path).slice(first, last + 1)
-  return respond(body, { status: answer.status ?? 200, requestId, headers: answer.headers })
+  return respondTo(request, Bun.file(path).slice(first, last + 1), answer)
 }
 
 /** Texts as a file for the client to save. `name` has no quotes. */

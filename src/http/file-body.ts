@@ -3,11 +3,11 @@
 
 import { filenameIn, parameterIn } from '../attachments/filename.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
-import { chunksOf } from './body.ts'
+import { chunksOf } from './input.ts'
 
 export type FileBody = {
   readonly bytes: AsyncIterable<Uint8Array>
-  /** As announced; null where only the length of a form is known. */
+  /** As announced; null if only the length of a form is known. */
   readonly length: number | null
   /** The length that it has at least, by what was announced. */
   readonly leastLength: number

@@ -1,22 +1,27 @@
 // Host names of this relay, and requests from this machine. A page in the owner's browser whose name is
 // rebound to the relay's address sends a Host of another name.
 
-import { isLoopbackAddress } from '../system/network-address.ts'
+import { hostname } from 'node:os'
+
+import type { Config } from '../config.ts'
+import { addressRanges, isLoopbackAddress, isOwnAddress } from '../system/network-address.ts'
 import type { Peer } from './request-context.ts'
 
-export type HostOptions = {
+export type Hosts = {
   /** This machine's name, as in `<hostname>.local`. */
   readonly hostname: string
   /** The URL of the relay from elsewhere, or null. */
   readonly publicUrl: string | null
   /** True for an IP literal of this machine; false for anything else, names included. */
   readonly isOwnAddress: (address: string) => boolean
+  /** True for the IP address of a proxy whose forwarding headers count. */
+  readonly isTrustedProxy: (address: string) => boolean
 }
 
-/** Ways to the relay. */
-export type SchemeOptions = {
-  readonly hosts: Pick<HostOptions, 'publicUrl'>
-  readonly isTrustedProxy: (address: string) => boolean
+/** The host names of a relay on this machine, and the proxies before it. */
+export function hostsOf({ publicUrl, trustedProxies }: Config): Hosts {
+  const isTrustedProxy = addressRanges(trustedProxies)
+  return { hostname: hostname(), publicUrl, isOwnAddress, isTrustedProxy }
 }
 
 const HOST = /^(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+))(?::[0-9]{1,5})?$/
@@ -24,33 +29,37 @@ const HOST = /^(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+))(?::[0-9]{1,5})?$/
 const FORWARDING =
   /^(?:forwarded|via|cdn-loop|x-(?:forwarded|original|envoy)(?:-.+)?|x-(?:real|client)-ip|true-client-ip|.+-connecting-ip|.+-client-ip)$/
 
-export function isOurHost(header: string | null, options: HostOptions): boolean {
+export function isOurHost(header: string | null, hosts: Hosts): boolean {
   const name = nameIn(header)
   if (name === null) return false
-  if (isLoopbackName(name) || name === localName(options.hostname)) return true
-  if (options.publicUrl !== null && nameIn(new URL(options.publicUrl).host) === name) return true
-  return options.isOwnAddress(name)
+  if (isLoopbackName(name) || name === localName(hosts.hostname)) return true
+  if (hosts.publicUrl !== null && nameIn(new URL(hosts.publicUrl).host) === name) return true
+  return hosts.isOwnAddress(name)
 }
 
 /**
- * True where a request was made on this machine, to this machine, and not by a proxy. A proxy need not
- * declare itself: a trusted one never counts, and where a public url implies one, loopback alone proves
+ * True if a request was made on this machine, to this machine, and not by a proxy. A proxy need not
+ * declare itself: a trusted one never counts, and if a public url implies a proxy, loopback alone proves
  * nothing.
  */
-export function isLoopbackOnly(headers: Headers, peer: Peer, options: SchemeOptions): boolean {
+export function isLoopbackOnly(
+  headers: Headers,
+  peer: Peer,
+  { publicUrl, isTrustedProxy }: Pick<Hosts, 'publicUrl' | 'isTrustedProxy'>,
+): boolean {
   if (peer.isControl) return true
   if (peer.address === null || !isLoopbackAddress(peer.address)) return false
-  if (options.hosts.publicUrl !== null || options.isTrustedProxy(peer.address)) return false
+  if (publicUrl !== null || isTrustedProxy(peer.address)) return false
   if ([...headers.keys()].some((name) => FORWARDING.test(name))) return false
   const name = nameIn(headers.get('host'))
   return name !== null && isLoopbackName(name)
 }
 
 /**
- * True where browsers must come by HTTPS: to a public url with https. With a port of its own it shares its
+ * True if browsers must come by HTTPS: to a public url with https. With a port of its own it shares its
  * name with other programs, to which browsers would then apply HTTPS too.
  */
-export function requiresTls({ publicUrl }: SchemeOptions['hosts'], headers: Headers): boolean {
+export function requiresTls({ publicUrl }: Pick<Hosts, 'publicUrl'>, headers: Headers): boolean {
   if (publicUrl === null) return false
   const { protocol, host, port } = new URL(publicUrl)
   return protocol === 'https:' && port === '' && nameIn(headers.get('host')) === nameIn(host)

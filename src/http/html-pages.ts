@@ -4,8 +4,7 @@ import { Elysia } from 'elysia'
 
 import { RelayError } from '../domain/errors.ts'
 import { GUIDES, type Guide, findGuide } from '../guides/guides.ts'
-import { contextOf } from './request-context.ts'
-import { respond } from './respond.ts'
+import { respond, respondTo } from './respond.ts'
 
 /** A heading, and paragraphs below it. */
 type SmallPage = {
@@ -84,8 +83,7 @@ export function guideRoutes() {
 function answerGuide(request: Request, name: string): Response {
   const guide = findGuide(name)
   if (guide === null) throw new RelayError('not_found', `There is no guide "${name}".`)
-  const { requestId } = contextOf(request)
-  return respond(pageOf(guide), { status: 200, requestId, headers: GUIDE_HEADERS })
+  return respondTo(request, pageOf(guide), { headers: GUIDE_HEADERS })
 }
 
 function pageOf(guide: Guide): string {

@@ -9,7 +9,7 @@ import type { TlsPair } from './tls.ts'
 
 export type Listener = {
   readonly url: string
-  /** The same on this machine, where it listens on every address. */
+  /** The URL for programs on this machine, also if the relay listens on every address. */
   readonly localUrl: string
   readonly port: number
   /**
@@ -65,7 +65,7 @@ export function listenEverywhere(
 /** Of TLS 1.2, those with forward secrecy: with others, who gets the key can read what was recorded before. */
 const CIPHERS = 'ECDHE+AESGCM:ECDHE+CHACHA20'
 
-/** Listens on a port, by HTTPS where there is a certificate. Port 0 takes a free one. */
+/** Listens on a port, by HTTPS if there is a certificate. Port 0 takes a free one. */
 export function listen(
   http: Http,
   options: {

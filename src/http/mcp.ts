@@ -9,13 +9,12 @@ import { hasScope, permissionsOf } from '../domain/permissions.ts'
 import { HOUR_MS } from '../domain/time.ts'
 import { mcpHandler } from '../mcp/server.ts'
 import type { McpClient } from '../mcp/tools.ts'
+import type { Core } from '../storage/core.ts'
 import type { Clock } from '../system/clock.ts'
-import type { Random } from '../system/random.ts'
-import { jsonBody } from './body.ts'
-import { requireNoQuery } from './query.ts'
+import { requestSchema } from './bind.ts'
+import { jsonBody, requireNoQuery } from './input.ts'
 import { callerOf, contextOf, originOf, setContext } from './request-context.ts'
-import { respond } from './respond.ts'
-import { requestSchema } from './typebox.ts'
+import { respondTo } from './respond.ts'
 
 export const MCP_PATH = '/mcp'
 
@@ -25,24 +24,21 @@ const SESSION = 'mcp-session-id'
 const KEY_HEADERS = ['x-api-key', 'x-api-secret']
 const KEY_AND_SECRET = /^Bearer +(hl_live_[^:\s]+):(\S+) *$/i
 
-type Tools = { readonly random: Random; readonly clock: Clock }
-
 type Fetch = (request: Request) => Response | Promise<Response>
 
 /** `fetch` answers requests of the API that have a context. */
-export function mcpRoutes({ random, clock }: Tools, fetch: Fetch, streamsEnd: AbortSignal) {
+export function mcpRoutes({ random, clock }: Core, fetch: Fetch, streamsEnd: AbortSignal) {
   const handler = mcpHandler((request) => clientOf(request, clock, fetch))
   streamsEnd.addEventListener('abort', () => void handler.close())
   return new Elysia().post(
     MCP_PATH,
     async ({ request, body }) => {
-      const { peer, requestId } = contextOf(request)
-      peer.liftTimeout(SILENCE_SECONDS)
+      contextOf(request).peer.liftTimeout(SILENCE_SECONDS)
       const answer = await handler.fetch(request, { parsedBody: body })
       const isOpening = 'method' in body && body.method === 'initialize'
       const session = isOpening ? { [SESSION]: random.bytes(16).toHex() } : {}
       const headers = { ...Object.fromEntries(answer.headers), ...session }
-      return respond(answer.body, { status: answer.status, requestId, headers })
+      return respondTo(request, answer.body, { status: answer.status, headers })
     },
     {
       parse: [jsonBody],

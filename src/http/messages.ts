@@ -2,15 +2,15 @@ import type { QueryOf } from '../api/operation.ts'
 import { CONVERSATIONS } from '../api/operations/conversations.ts'
 import { MESSAGES } from '../api/operations/messages.ts'
 import { requirePermission, permissionsOf } from '../domain/permissions.ts'
-import type { ConversationChanges } from '../messages/conversations.ts'
-import type { Decider, Decisions } from '../messages/decisions.ts'
-import type { ListFilter, Reading } from '../messages/reading.ts'
+import type { Decider } from '../messages/decisions.ts'
+import type { ListFilter } from '../messages/reading.ts'
 import { bind } from './bind.ts'
 import { answerWithFile } from './file-answer.ts'
-import { pageOfQuery, readHandle } from './query.ts'
+import { pageOfQuery, readHandle } from './input.ts'
+import type { Relay } from './relay.ts'
 import { callerOf, linesOf, originOf } from './request-context.ts'
 
-export function messageBindings({ messages }: Reading, decisions: Decisions) {
+export function messageBindings({ messages }: Relay['reading'], decisions: Relay['decisions']) {
   return [
     bind(MESSAGES.listMessages, ({ request, query }) => {
       const page = messages.list(filterIn(request, query), pageOfQuery(query))
@@ -68,7 +68,7 @@ function filterIn(request: Request, query: QueryOf<typeof MESSAGES.listMessages>
   }
 }
 
-export function recipientBindings({ recipient }: Reading) {
+export function recipientBindings({ recipient }: Relay['reading']) {
   return [
     bind(MESSAGES.getRecipient, ({ request, params }) =>
       recipient(params.handle, linesOf(request)),
@@ -76,7 +76,10 @@ export function recipientBindings({ recipient }: Reading) {
   ]
 }
 
-export function conversationBindings({ conversations }: Reading, changes: ConversationChanges) {
+export function conversationBindings(
+  { conversations }: Relay['reading'],
+  changes: Relay['conversationChanges'],
+) {
   return [
     bind(CONVERSATIONS.listConversations, ({ request, query }) => {
       const filter = {

@@ -4,7 +4,6 @@
 import { swagger } from '@elysiajs/swagger'
 import { type AnyElysia, Elysia } from 'elysia'
 
-import { BODY_ERRORS, errorAnswers } from '../api/errors.ts'
 import { LINE_DRIVER } from '../api/phone-lines.ts'
 import { AS_FORM, IN_DOCUMENT } from '../api/schema.ts'
 import type { LineKind } from '../lines/line-kind.ts'
@@ -117,9 +116,7 @@ function validOperation(operation: JsonObject, components: Components): JsonObje
     parameters: listIn(parameters).map((parameter) => parameterOf(objectIn(parameter), components)),
     ...(hasBody ? { requestBody: bodyOf(schema, components) } : {}),
     ...(isFile ? { requestBody: fileBodyOf(objectIn(requestBody), components) } : {}),
-    responses: mapObject(responsesOf(objectIn(responses), hasBody || isFile), (response) =>
-      components.response(response),
-    ),
+    responses: mapObject(objectIn(responses), (response) => components.response(response)),
     ...(callbacks === undefined ? {} : { callbacks: callbacksOf(objectIn(callbacks), components) }),
   }
 }
@@ -146,13 +143,6 @@ function bodyOf({ [AS_FORM]: form, ...schema }: JsonObject, components: Componen
   return { required, content: { 'application/json': media, ...asForm } }
 }
 
-/** Errors of bodies, only where there is a body. */
-function responsesOf(responses: JsonObject, hasBody: boolean): JsonObject {
-  const ofBodies = plainJson(errorAnswers(BODY_ERRORS))
-  const others = Object.entries(responses).filter(([status]) => !(status in ofBodies))
-  return { ...Object.fromEntries(others), ...(hasBody ? ofBodies : {}) }
-}
-
 /** A request of the relay is to its receiver as open as an answer. */
 function callbacksOf(callbacks: JsonObject, components: Components): JsonObject {
   const read = (operation: JsonObject) => {
@@ -164,7 +154,7 @@ function callbacksOf(callbacks: JsonObject, components: Components): JsonObject 
 }
 
 /**
- * The body's own example, or its required fields, where all of them have one: readers of the page send it as it is,
+ * The body's own example, or its required fields, if all of them have one: readers of the page send it as it is,
  * and have no line with the id of an example.
  */
 function bodyExample(schema: JsonObject): { readonly example?: Json } {
@@ -188,11 +178,6 @@ function bodySchemaIn(requestBody: Json | undefined): JsonObject | null {
   return 'schema' in media ? objectIn(media['schema']) : null
 }
 
-/** An object as JSON: typebox keeps marks of its own in schemas. */
-function plainJson(value: object): JsonObject {
-  return JSON.parse(JSON.stringify(value)) as JsonObject // JSON text is parsed.
-}
-
 // Components of the document: named schemas and error answers. Requests are closed, as the relay checks them.
 // Answers are open: later versions add fields and words, and no generated client may refuse them.
 
@@ -208,7 +193,7 @@ export class Components {
   readonly #schemas = new Map<string, JsonObject>()
   readonly #responses = new Map<string, JsonObject>()
 
-  /** The schema as the document has it: a reference where it has a title. */
+  /** The schema as the document has it: a reference if it has a title. */
   schema(schema: JsonObject, side: Direction): JsonObject {
     const { title, ...unnamed } = schema
     if (isWords(schema) && side === 'answer') return this.#openWords(schema, [])
@@ -282,7 +267,7 @@ export class Components {
     }
   }
 
-  /** A nullable schema has null in its type, or where it has a name, around its reference. */
+  /** A nullable schema has null in its type, or, if it has a name, around its reference. */
   #union(branches: readonly JsonObject[], side: Direction): JsonObject {
     const [value = {}, ...others] = branches.filter((branch) => branch['type'] !== 'null')
     if (others.length > 0 || branches.length !== 2) {
@@ -317,7 +302,7 @@ function textIn(node: JsonObject, name: string): string {
   return typeof text === 'string' ? text : ''
 }
 
-/** A reference to the component of this name; throws where two differ. */
+/** A reference to the component of this name; throws if two differ. */
 function keep(
   kept: Map<string, JsonObject>,
   {
@@ -347,7 +332,7 @@ function mapObject(node: JsonObject, map: (value: JsonObject) => Json): JsonObje
   )
 }
 
-/** `node` where it is an object, else an empty one. */
+/** `node` if it is an object, else an empty one. */
 function objectIn(node: Json | undefined): JsonObject {
   return typeof node === 'object' && node !== null && !isList(node) ? node : {}
 }

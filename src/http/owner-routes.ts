@@ -1,63 +1,34 @@
 // What the owner does over the control socket or signed in to the dashboard: never with a key.
 
-import type { Access } from '../access/access.ts'
-import type { SetupToken } from '../access/setup-link.ts'
 import { CONTROL } from '../api/operations/control.ts'
 import { DASHBOARD } from '../api/operations/dashboard.ts'
 import { OWNER } from '../api/operations/owner.ts'
-import type {
-  Backup,
-  MadeBackup,
-  RecentLog,
-  Setting,
-  SetupLink,
-  UpdateState,
-} from '../api/owner.ts'
-import type { BoxActions } from '../boxes/admin.ts'
+import type { Backup, Setting } from '../api/owner.ts'
 import type { Actor, Origin } from '../domain/audit.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
 import { shownSetting } from '../domain/setting.ts'
-import type { SetSnooze } from '../health/snoozes.ts'
-import type { Restoring } from '../maintenance/restoring.ts'
-import type { ConversationChanges } from '../messages/conversations.ts'
-import type { BackupWish } from '../storage/backup.ts'
-import type { Settings } from '../storage/settings.ts'
-import type { Clock } from '../system/clock.ts'
+import type { Core } from '../storage/core.ts'
 import { sha256 } from '../system/hash.ts'
 import { dropOldest } from '../system/memoize.ts'
-import type { Random } from '../system/random.ts'
-import { bind } from './bind.ts'
+import { bind, bindRemoval } from './bind.ts'
 import { answerWithBytes, answerWithPieces } from './file-answer.ts'
 import { fileBodyOf } from './file-body.ts'
-import type { PhoneLineActions } from './phone-lines.ts'
+import type { Relay } from './relay.ts'
 import { contextOf, originOf } from './request-context.ts'
 
-export type OwnerActions = {
-  readonly settings: Pick<Settings, 'list' | 'set'>
-  /** Writes a verified backup. */
-  readonly backUp: (wish: BackupWish, origin: Origin) => Promise<MadeBackup>
-  readonly noteDownload: (name: string, origin: Origin) => Promise<void>
-  /** An archive of everything, made while it is read. */
-  readonly archive: (signal: AbortSignal) => AsyncGenerator<Uint8Array, undefined>
-  readonly checkUpdate: () => Promise<UpdateState>
-  readonly updateState: () => UpdateState
-  readonly recentLog: () => RecentLog
-  /** The name of an archive of now; throws where there is no room to make it. */
-  readonly archiveName: () => string
-}
+type Backups = Relay['backups']
 
-export type ListBackups = () => readonly Backup[]
-
-type Tools = OwnerActions & {
-  readonly lines: Pick<PhoneLineActions, 'adopt' | 'move'>
-  readonly conversationChanges: Pick<ConversationChanges, 'separate'>
-  /** Newest first. */
-  readonly listBackups: ListBackups
-  readonly setSnooze: SetSnooze
-}
-
-export function ownerBindings(tools: Tools) {
-  const { lines, conversationChanges, settings, backUp, listBackups, setSnooze } = tools
+/** A line that moves, a conversation that is taken apart, settings, and what the owner looks at. */
+export function ownerBindings(
+  { settings }: Core,
+  {
+    conversationChanges,
+    lines,
+    recent,
+    setSnooze,
+    updates,
+  }: Pick<Relay, 'conversationChanges' | 'lines' | 'recent' | 'setSnooze' | 'updates'>,
+) {
   return [
     bind(OWNER.adoptPhoneLine, ({ request, params, body }) =>
       lines.adopt(params.id, body.from, originOf(request)),
@@ -75,12 +46,17 @@ export function ownerBindings(tools: Tools) {
       shownTo(await settings.set(params.name, body.value, originOf(request)), request),
     ),
     bind(OWNER.putSnooze, ({ request, body }) => setSnooze(body, originOf(request))),
-    bind(OWNER.getLog, () => tools.recentLog()),
-    bind(OWNER.getUpdateState, () => tools.updateState()),
-    bind(OWNER.checkUpdate, () => tools.checkUpdate()),
-    bind(OWNER.listBackups, () => ({ data: listBackups() })),
+    bind(OWNER.getLog, () => recent.read()),
+    bind(OWNER.getUpdateState, () => updates.updateState()),
+    bind(OWNER.checkUpdate, () => updates.checkUpdate()),
+  ]
+}
+
+export function backupBindings(backups: Backups) {
+  return [
+    bind(OWNER.listBackups, () => ({ data: backups.list() })),
     bind(OWNER.downloadBackup, ({ params, request }) =>
-      sendBackup(request, tools, { name: params.name, origin: originOf(request) }),
+      sendBackup(request, backups, backupNamed(backups, params.name)),
     ),
     bind(OWNER.createBackup, ({ request, body }) => {
       const { peer, caller } = contextOf(request)
@@ -90,19 +66,13 @@ export function ownerBindings(tools: Tools) {
       // A large database takes longer to copy than a connection may stay silent.
       peer.liftTimeout(0)
       const wish = { to, withoutAttachments: body.without_attachments }
-      return backUp(wish, originOf(request))
+      return backups.backUp(wish, originOf(request))
     }),
   ]
 }
 
 /** Other machines whose devices the relay uses; a box has its name wherever its id can be. */
-export function boxBindings({
-  boxes,
-  lines,
-}: {
-  readonly boxes: BoxActions
-  readonly lines: Pick<PhoneLineActions, 'stay'>
-}) {
+export function boxBindings({ boxes, lines }: Pick<Relay, 'boxes' | 'lines'>) {
   return [
     bind(OWNER.listBoxes, () => ({ data: boxes.list() })),
     bind(OWNER.listBrokerUsers, async () => ({ users: await boxes.brokerUsers() })),
@@ -119,7 +89,7 @@ export function boxBindings({
 }
 
 /** The upgrade of boxes, on the control socket only: it may bring them files that nobody has signed. */
-export function rolloutBindings({ boxes: { rollout } }: { readonly boxes: BoxActions }) {
+export function rolloutBindings({ rollout }: Relay['boxes']) {
   return [
     bind(CONTROL.getRollout, () => ({ rollout: rollout.current() })),
     bind(CONTROL.startRollout, ({ request, body }) => rollout.start(body, originOf(request))),
@@ -128,25 +98,20 @@ export function rolloutBindings({ boxes: { rollout } }: { readonly boxes: BoxAct
   ]
 }
 
-/** The URLs of a setup link. */
-export type LinkOf = (link: SetupToken) => SetupLink
-
 /** People who read and answer. */
-export function memberBindings({ members }: Pick<Access, 'members'>, linkOf: LinkOf) {
+export function memberBindings(access: Relay['access']) {
+  const { members } = access
   return [
     bind(OWNER.listMembers, () => ({ data: members.list() })),
     bind(OWNER.createMember, async ({ request, body }) => {
       const { member, link } = await members.add(body.name, originOf(request))
-      return { ...member, link: linkOf(link) }
+      return { ...member, link: access.linkOf(link) }
     }),
     bind(OWNER.renewMemberLink, async ({ request, params }) => {
       const { member, link } = await members.renewLink(params.id, originOf(request))
-      return { ...member, link: linkOf(link) }
+      return { ...member, link: access.linkOf(link) }
     }),
-    bind(OWNER.deleteMember, async ({ request, params }) => {
-      await members.remove(params.id, originOf(request))
-      return { id: params.id, deleted: true as const }
-    }),
+    bindRemoval(OWNER.deleteMember, members),
   ]
 }
 
@@ -157,8 +122,8 @@ function shownTo(setting: Setting, request: Request): Setting {
 }
 
 /** Throws `not_found` for any other file than a listed backup. */
-function backupNamed(listBackups: ListBackups, name: string): Backup {
-  const found = listBackups().find((backup) => backup.name === name)
+function backupNamed(backups: Backups, name: string): Backup {
+  const found = backups.list().find((backup) => backup.name === name)
   if (found === undefined) throw new RelayError('not_found', 'There is no backup of this name.')
   return found
 }
@@ -166,11 +131,11 @@ function backupNamed(listBackups: ListBackups, name: string): Backup {
 /** The file itself, for a browser to save. */
 async function sendBackup(
   request: Request,
-  tools: Pick<Tools, 'listBackups' | 'noteDownload'>,
-  download: { readonly name: string; readonly origin: Origin },
+  backups: Backups,
+  { name, path, size_bytes: size }: Backup,
+  origin: Origin = originOf(request),
 ): Promise<Response> {
-  const { name, path, size_bytes: size } = backupNamed(tools.listBackups, download.name)
-  await tools.noteDownload(name, download.origin)
+  await backups.noteDownload(name, origin)
   const headers = {
     'content-type': 'application/vnd.sqlite3',
     'content-disposition': `attachment; filename="${name}"`,
@@ -179,18 +144,14 @@ async function sendBackup(
 }
 
 /** Everything as one archive, streamed as it is made. */
-async function sendArchive(
-  request: Request,
-  tools: Pick<OwnerActions, 'noteDownload' | 'archive' | 'archiveName'>,
-  origin: Origin,
-): Promise<Response> {
-  const name = tools.archiveName()
-  await tools.noteDownload(name, origin)
+async function sendArchive(request: Request, backups: Backups, origin: Origin): Promise<Response> {
+  const name = backups.archiveName()
+  await backups.noteDownload(name, origin)
   const headers = {
     'content-type': 'application/x-tar',
     'content-disposition': `attachment; filename="${name}"`,
   }
-  return answerWithPieces(request, { headers }, tools.archive)
+  return answerWithPieces(request, { headers }, backups.archive)
 }
 
 function namesFile(): RelayError {
@@ -201,13 +162,6 @@ function namesFile(): RelayError {
 // Downloads of backups. A browser sends no header of the page with them, so the address carries a ticket:
 // created for a browser that is signed in and gave the password, valid once, for a minute.
 
-type DownloadTools = Pick<OwnerActions, 'noteDownload' | 'archive' | 'archiveName'> & {
-  readonly clock: Clock
-  readonly random: Random
-  /** Newest first. */
-  readonly listBackups: ListBackups
-}
-
 /** `backup` is null for everything. */
 type Granted = { readonly backup: string | null; readonly actor: Actor }
 type Ticket = Granted & { readonly until: number }
@@ -216,12 +170,12 @@ const TICKET_BYTES = 32
 const TICKET_LIFE_MS = 60_000
 const TICKETS_MAX = 20
 
-export function downloadBindings(tools: DownloadTools) {
-  const tickets = new Tickets(tools)
+export function downloadBindings(core: Core, backups: Backups) {
+  const tickets = new Tickets(core)
   return [
     bind(DASHBOARD.createDownload, ({ request, body }) => {
-      if (body.backup === null) tools.archiveName()
-      else backupNamed(tools.listBackups, body.backup)
+      if (body.backup === null) backups.archiveName()
+      else backupNamed(backups, body.backup)
       const ticket = tickets.make({ backup: body.backup, actor: originOf(request).actor })
       return { url: `/dashboard/downloads/${ticket}` }
     }),
@@ -230,35 +184,35 @@ export function downloadBindings(tools: DownloadTools) {
       if (granted === null) throw ticketOver()
       const origin = { ...originOf(request), actor: granted.actor }
       const { backup: name } = granted
-      if (name === null) return sendArchive(request, tools, origin)
-      return sendBackup(request, tools, { name, origin })
+      if (name === null) return sendArchive(request, backups, origin)
+      return sendBackup(request, backups, backupNamed(backups, name), origin)
     }),
   ]
 }
 
 /** Valid tickets by their hash in hexadecimal: 20 at most, the newest ones. */
 class Tickets {
-  readonly #tools: Pick<DownloadTools, 'clock' | 'random'>
+  readonly #core: Core
   readonly #good = new Map<string, Ticket>()
 
-  constructor(tools: Pick<DownloadTools, 'clock' | 'random'>) {
-    this.#tools = tools
+  constructor(core: Core) {
+    this.#core = core
   }
 
   make(granted: Granted): string {
-    const { clock, random } = this.#tools
+    const { clock, random } = this.#core
     const ticket = Buffer.from(random.bytes(TICKET_BYTES)).toString('base64url')
     this.#good.set(nameOf(ticket), { ...granted, until: clock.monotonic() + TICKET_LIFE_MS })
     dropOldest(this.#good, TICKETS_MAX)
     return ticket
   }
 
-  /** Uses up the ticket; null where it is not valid, or no longer. */
+  /** Uses up the ticket; null if it is not valid, or no longer. */
   take(ticket: string): Granted | null {
     const name = nameOf(ticket)
     const found = this.#good.get(name)
     this.#good.delete(name)
-    return found !== undefined && found.until > this.#tools.clock.monotonic() ? found : null
+    return found !== undefined && found.until > this.#core.clock.monotonic() ? found : null
   }
 }
 
@@ -272,7 +226,7 @@ function ticketOver(): RelayError {
 }
 
 /** Restores by a browser whose owner gave the password: upload, a look at the contents, and the start. */
-export function restoreBindings({ restoring }: { readonly restoring: Restoring }) {
+export function restoreBindings(restoring: Relay['restoring']) {
   return [
     bind(DASHBOARD.getRestore, () => restoring.state()),
     bind(DASHBOARD.uploadBackup, async ({ request, query }) => {

@@ -22,7 +22,7 @@ const shortElements: Bun.BunPlugin = {
   },
 }
 
-/** Bundles the page whose HTML file is at `index`; rejects with Bun's own words where it cannot. */
+/** Bundles the page whose HTML file is at `index`; rejects with Bun's own words if it cannot. */
 export async function bundlePage(index: string): Promise<readonly StaticFile[]> {
   const { success, outputs, logs } = await Bun.build({
     entrypoints: [index],

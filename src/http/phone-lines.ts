@@ -7,15 +7,12 @@ import type { PhoneLine, PhoneLineChanges } from '../api/phone-lines.ts'
 import type { Page } from '../api/schema.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
 import { includesLine } from '../domain/routing.ts'
-import type { createLineActions } from '../lines/line-actions.ts'
-import type { CreatedKinds } from '../lines/line-kind.ts'
-import { bind, checkedByType } from './bind.ts'
-import { pageOfQuery } from './query.ts'
+import { bind, bindRemoval, checkedByType } from './bind.ts'
+import { pageOfQuery } from './input.ts'
+import type { Relay } from './relay.ts'
 import { linesOf, originOf } from './request-context.ts'
 
-export type PhoneLineActions = ReturnType<typeof createLineActions>
-
-export function phoneLineBindings(lines: PhoneLineActions) {
+export function phoneLineBindings(lines: Relay['lines']) {
   return [
     bind(PHONE_LINES.listPhoneLines, ({ request, query }) => {
       const seen = lines.list().filter(({ id }) => includesLine(linesOf(request), id))
@@ -34,10 +31,7 @@ export function phoneLineBindings(lines: PhoneLineActions) {
       }
       return lines.patch(params.id, changes, originOf(request))
     }),
-    bind(PHONE_LINES.deletePhoneLine, async ({ request, params }) => {
-      await lines.remove(params.id, originOf(request))
-      return { id: params.id, deleted: true as const }
-    }),
+    bindRemoval(PHONE_LINES.deletePhoneLine, lines),
   ]
 }
 
@@ -60,16 +54,11 @@ function pageOfLines(lines: readonly PhoneLine[], { limit, cursor }: PageRequest
   return { data, has_more: hasMore, next_cursor: next }
 }
 
-type ActionTools = {
-  readonly lines: Pick<PhoneLineActions, 'list'>
-  readonly actions: CreatedKinds['actions']
-}
-
-type Action = CreatedKinds['actions'][number]
+type Action = Relay['kinds']['actions'][number]
 
 /** Operations that kinds of lines bring along, each for an act on one of their lines. */
-export function lineActionBindings({ lines, actions }: ActionTools) {
-  return actions.map((action) => {
+export function lineActionBindings({ lines, kinds }: Pick<Relay, 'kinds' | 'lines'>) {
+  return kinds.actions.map((action) => {
     const { kind, name, bodies, run } = action
     const title = `${action.id.charAt(0).toUpperCase()}${action.id.slice(1)}Request`
     const row = rowOf(action, title)

@@ -24,7 +24,7 @@ export type Peer = {
   readonly address: string | null
   /** True on the control socket, which only the owner can open. */
   readonly isControl: boolean
-  /** True where the relay itself serves it by HTTPS. */
+  /** True if the relay itself serves it by HTTPS. */
   readonly isSecure?: boolean | undefined
   /** Raises the idle time-out of this request; 0 is without limit. */
   liftTimeout(seconds: number): void
@@ -65,7 +65,7 @@ export function contextOf(request: Request): RequestContext {
   return context
 }
 
-/** The caller of an API route; throws `unauthorized` where authentication was missed. */
+/** The caller of an API route; throws `unauthorized` if authentication was missed. */
 export function callerOf(request: Request): Caller {
   const { caller } = contextOf(request)
   if (caller === null) throw unauthorized()
@@ -105,7 +105,7 @@ export function sessionOf(request: Request): DashboardSession {
   return session
 }
 
-/** The bridge of a shortcut's route; throws `unauthorized` where authentication was missed. */
+/** The bridge of a shortcut's route; throws `unauthorized` if authentication was missed. */
 export function bridgeOf(request: Request): BridgeCaller {
   const { bridge } = contextOf(request)
   if (bridge === null) throw badToken()

@@ -5,6 +5,7 @@ import { RelayError } from '../domain/errors.ts'
 import type { Clock } from '../system/clock.ts'
 import type { Log } from '../system/log.ts'
 import type { Signal } from '../system/signal.ts'
+import { contextOf } from './request-context.ts'
 
 /**
  * An answer, in JSON unless its headers say otherwise: never cached, never sniffed for another type, and
@@ -29,6 +30,21 @@ export function respond(
       ...answer.headers,
     },
   })
+}
+
+/** An answer to `request`, by the rules of `respond`; 200 unless it says otherwise. */
+export function respondTo(
+  request: Request,
+  body: Parameters<typeof respond>[0],
+  {
+    status = 200,
+    headers,
+  }: {
+    readonly status?: number
+    readonly headers?: Readonly<Record<string, string>> | undefined
+  } = {},
+): Response {
+  return respond(body, { status, headers, requestId: contextOf(request).requestId })
 }
 
 /** The output of a generator, read at the pace of its reader; `make` gets a signal that aborts when that leaves. */
@@ -86,12 +102,6 @@ export function errorResponse(
   })
 }
 
-export type FailureTools = {
-  readonly log: Log
-  /** Notified at unknown errors: the database may be to blame. */
-  readonly doubtSignal: Signal
-}
-
 /** The client closed the connection in the middle of its request. */
 export class HungUpError extends Error {
   override readonly name = 'HungUpError'
@@ -104,7 +114,14 @@ const HUNG_UP_STATUS = 499
 export function answerToFailure(
   thrown: unknown,
   requestId: string,
-  { log, doubtSignal }: FailureTools,
+  {
+    log,
+    doubtSignal,
+  }: {
+    readonly log: Log
+    /** Notified at unknown errors: the database may be to blame. */
+    readonly doubtSignal: Signal
+  },
 ): Response {
   const error = unwrapped(thrown)
   if (error instanceof HungUpError) return respond(null, { status: HUNG_UP_STATUS, requestId })
@@ -116,6 +133,15 @@ export function answerToFailure(
   log.error('request failed', { request_id: requestId, error: thrown })
   doubtSignal.notify()
   return errorResponse(internalError(), requestId)
+}
+
+const NOT_RUNNING_SECONDS = 5
+
+/** The refusal while the relay starts or stops. */
+export function notRunning(phase: 'starting' | 'stopping'): RelayError {
+  return new RelayError(phase, `The relay is ${phase}: try again in a few seconds.`, {
+    retryAfterSeconds: NOT_RUNNING_SECONDS,
+  })
 }
 
 export function internalError(): RelayError {

@@ -1,16 +1,17 @@
 // Answers of a relay that cannot use its database: browsers, programs and the command line see that a person
 // is needed; on the machine itself also the reason and the next step.
 
+import type { Config } from '../config.ts'
 import { RelayError } from '../domain/errors.ts'
 import type { Log } from '../system/log.ts'
 import type { Random } from '../system/random.ts'
-import { isLoopbackOnly, type SchemeOptions } from './hosts.ts'
+import { hostsOf, isLoopbackOnly, type Hosts } from './hosts.ts'
 import { smallPage, wantsPage } from './html-pages.ts'
 import { listen, listenEverywhere, type Listener } from './listener.ts'
 import { requestIds } from './request-context.ts'
 import { errorResponse, respond } from './respond.ts'
 import type { Http } from './server.ts'
-import { type TlsFiles, readTls } from './tls.ts'
+import { readTls } from './tls.ts'
 
 export type SafeMode = {
   /** The reason in whole sentences, for the owner. */
@@ -24,49 +25,55 @@ export type SafeMode = {
 /** Retries do no harm, though nothing improves by itself. */
 const RETRY_SECONDS = 60
 
-/** Listens as the relay would: on the port, and on the control socket where `path` names one. */
+/** Listens as the relay would: on the port, and on the control socket if `path` names one. */
 export function listenInSafeMode(
   mode: SafeMode,
-  options: SchemeOptions &
-    TlsFiles & {
-      readonly host: string
-      readonly port: number
-      readonly path: string | null
-      readonly random: Random
-      readonly log: Log
-    },
+  {
+    config,
+    path,
+    random,
+    log,
+  }: {
+    readonly config: Config
+    readonly path: string | null
+    readonly random: Random
+    readonly log: Log
+  },
 ): Listener {
-  const { path } = options
-  const http = createSafeMode(mode, options)
-  const at = { ...options, tls: readTls(options) }
+  const { host, port } = config
+  const http = createSafeMode(mode, { hosts: hostsOf(config), random })
+  const at = { host, port, log, tls: readTls(config) }
   return path === null ? listen(http, at) : listenEverywhere(http, { ...at, path })
 }
 
 /** Answers every request without a database. */
 export function createSafeMode(
   { reason, ...rest }: SafeMode,
-  options: SchemeOptions & { readonly random: Random },
+  {
+    hosts,
+    random,
+  }: { readonly hosts: Pick<Hosts, 'publicUrl' | 'isTrustedProxy'>; readonly random: Random },
 ): Http {
   // A reason may end with a command to copy; the next step is a sentence of its own.
   const mode = { ...rest, reason: reason.replace(/\.?$/, '.') }
-  const nextId = requestIds(options.random)
+  const nextId = requestIds(random)
   return {
     async fetch(request, peer) {
       // The reason names folders of this machine: it is for the owner alone.
-      const isOwner = isLoopbackOnly(request.headers, peer, options)
+      const isOwner = isLoopbackOnly(request.headers, peer, hosts)
       return answer(mode, { request, isOwner, requestId: nextId() })
     },
     endStreams() {},
   }
 }
 
-type RequestContext = {
+type Asking = {
   readonly request: Request
   readonly isOwner: boolean
   readonly requestId: string
 }
 
-function answer(mode: SafeMode, { request, isOwner, requestId }: RequestContext): Response {
+function answer(mode: SafeMode, { request, isOwner, requestId }: Asking): Response {
   const path = pathOf(request)
   if (path === '/healthz') return alive(isOwner ? mode : null, requestId)
   const isPage = !path.startsWith('/api') && path !== '/readyz' && wantsPage(request)

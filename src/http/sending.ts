@@ -12,17 +12,12 @@ import { RelayError, invalidRequest } from '../domain/errors.ts'
 import type { Timestamp } from '../domain/ids.ts'
 import type { SentenceOf } from '../domain/message.ts'
 import { OPTED_OUT } from '../domain/opt-out.ts'
-import type { SendAnswer, SendRequest as MessageRequest, Sender } from '../messages/send.ts'
+import type { SendAnswer, SendRequest as MessageRequest } from '../messages/send.ts'
 import { parseIsoTime } from '../system/iso-time.ts'
 import { bind, checkedBy } from './bind.ts'
+import type { Relay } from './relay.ts'
 import { callerOf, contextOf } from './request-context.ts'
-import { errorResponse, respond } from './respond.ts'
-
-type Tools = {
-  readonly sender: Sender
-  readonly defaultWaitMs: number
-  readonly sentenceOf: SentenceOf
-}
+import { errorResponse, respondTo } from './respond.ts'
 
 /** Idle time of a connection beyond the wait, and beyond that while files are fetched. */
 export const SILENCE_SECONDS = 10
@@ -32,20 +27,35 @@ const CONFIRMED = 'x-hookline-confirmed'
 const REPLAYED = { 'idempotency-replayed': 'true' }
 const APPLIED = { 'preference-applied': 'urgent' }
 
-export function sendBindings(tools: Tools) {
+export function sendBindings({
+  config,
+  kinds,
+  sender,
+}: Pick<Relay, 'config' | 'kinds' | 'sender'>) {
+  const { sentenceOf } = kinds
+  const answerSend = async (request: Request, content: ConversationSend, target: Target) => {
+    const message = messageIn(request, content, target)
+    const { peer } = contextOf(request)
+    const waitMs = preferredWaitMs(request.headers)
+    const silence = SILENCE_SECONDS + (isFetched(content) ? FETCH_SECONDS : 0)
+    // A connection that Bun cuts while the caller waits makes the caller send twice.
+    peer.liftTimeout(Math.ceil((waitMs ?? config.sendWaitMs) / 1_000) + silence)
+    const answer = await sender.send({ ...message, waitMs })
+    return sendResponse(request, answer, { sentenceOf, isUrgent: message.isUrgent })
+  }
   return [
     bind(
       MESSAGES.sendMessage,
       ({ request, body }) => {
         const { to, service, phone_line_id: lineId = null } = body
-        return answerSend(tools, request, body, { to, service, lineId })
+        return answerSend(request, body, { to, service, lineId })
       },
       checkedBy(SendRequest, TextSendRequest, isTextAlone),
     ),
     bind(
       MESSAGES.sendInConversation,
       ({ request, params, body }) =>
-        answerSend(tools, request, body, { to: { conversationId: params.id }, lineId: null }),
+        answerSend(request, body, { to: { conversationId: params.id }, lineId: null }),
       checkedBy(ConversationSend, TextConversationSend, isTextAlone),
     ),
   ]
@@ -56,34 +66,29 @@ function isTextAlone(body: object): boolean {
   return !('attachments' in body)
 }
 
-async function answerSend(
-  { sender, defaultWaitMs, sentenceOf }: Tools,
-  request: Request,
-  content: ConversationSend,
-  target: Pick<MessageRequest, 'to' | 'service' | 'lineId'>,
-): Promise<Response> {
+type Target = Pick<MessageRequest, 'to' | 'service' | 'lineId'>
+
+/** The send that a request asks for, by its body, its headers and its caller. */
+function messageIn(request: Request, content: ConversationSend, target: Target) {
   const caller = callerOf(request)
-  const { requestId, peer, session } = contextOf(request)
-  const memberId = session?.memberId ?? undefined
-  const waitMs = preferredWaitMs(request.headers)
+  const memberId = contextOf(request).session?.memberId ?? undefined
   const idempotencyKey = idempotencyKeyOf(request.headers)
   const { text = '', attachments, reply_to: replyTo, send_at } = content
-  const fetches = attachments?.some((file) => 'url' in file) === true
-  const silence = SILENCE_SECONDS + (fetches ? FETCH_SECONDS : 0)
-  // A connection that Bun cuts while the caller waits makes the caller send twice.
-  peer.liftTimeout(Math.ceil((waitMs ?? defaultWaitMs) / 1_000) + silence)
   const isUrgent = preferencesOf(request.headers).includes('urgent')
   const sendAt = sendTime(send_at)
   const isConfirmed = caller.kind === 'dashboard' && request.headers.get(CONFIRMED) === OPTED_OUT
-  const parts = { text, attachments, replyTo, sendAt, isUrgent, isConfirmed }
   const key = caller.kind === 'key' ? caller : null
-  if (fetches && memberId !== undefined) {
+  if (memberId !== undefined && isFetched(content)) {
     throw new RelayError('forbidden', 'Members attach files by upload only.')
   }
   const source = caller.kind === 'key' ? 'api' : caller.kind
-  const message = { ...target, ...parts, key, memberId, source } as const
-  const answer = await sender.send({ ...message, idempotencyKey, waitMs })
-  return sendResponse(answer, { requestId, sentenceOf, isUrgent })
+  const said = { ...target, text, attachments, replyTo, sendAt, isUrgent, isConfirmed }
+  return { ...said, idempotencyKey, key, memberId, source } as const
+}
+
+/** True if the relay fetches a file of the message from a URL first. */
+function isFetched({ attachments }: ConversationSend): boolean {
+  return attachments?.some((file) => 'url' in file) === true
 }
 
 function sendTime(text: string | undefined): Timestamp | undefined {
@@ -92,23 +97,19 @@ function sendTime(text: string | undefined): Timestamp | undefined {
   return time
 }
 
-type AnswerContext = {
-  readonly requestId: string
-  readonly sentenceOf: SentenceOf
-  readonly isUrgent: boolean
-}
-
 function sendResponse(
+  request: Request,
   answer: SendAnswer,
-  { requestId, sentenceOf, isUrgent }: AnswerContext,
+  { sentenceOf, isUrgent }: { readonly sentenceOf: SentenceOf; readonly isUrgent: boolean },
 ): Response {
   const headers = { ...(answer.isReplay ? REPLAYED : {}), ...(isUrgent ? APPLIED : {}) }
   if (answer.kind === 'send_failed') {
     const details = { message_id: answer.messageId, reason: answer.reason }
     const message = sentenceOf(answer.reason ?? 'send_failed')
-    return errorResponse(new RelayError('send_failed', message, { details }), requestId, headers)
+    const error = new RelayError('send_failed', message, { details })
+    return errorResponse(error, contextOf(request).requestId, headers)
   }
-  return respond(answer.body, { status: answer.kind === 'sent' ? 200 : 202, requestId, headers })
+  return respondTo(request, answer.body, { status: answer.kind === 'sent' ? 200 : 202, headers })
 }
 
 const WAIT_SECONDS_MAX = 60

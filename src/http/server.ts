@@ -6,12 +6,14 @@ import type { AnyElysia } from 'elysia'
 
 import type { Operation } from '../api/operation.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
-import { Authentication, type AuthenticationTools } from './authentication.ts'
+import type { Core } from '../storage/core.ts'
+import { createAuthentication } from './authentication.ts'
 import { STARTUP_CHECK_PATH } from './control.ts'
 import { authenticateBrowser, isDashboardPath, isOwnOrigin, keepSession } from './dashboard-auth.ts'
-import { type HostOptions, clientAddress, isOurHost, requiresTls } from './hosts.ts'
+import { type Hosts, clientAddress, isOurHost, requiresTls } from './hosts.ts'
 import { smallPage, wantsPage } from './html-pages.ts'
 import { MCP_PATH, withKeyHeaders } from './mcp.ts'
+import type { Relay } from './relay.ts'
 import {
   type Peer,
   type RequestContext,
@@ -19,18 +21,9 @@ import {
   requestIds,
   setContext,
 } from './request-context.ts'
-import { answerToFailure, errorResponse } from './respond.ts'
-import {
-  type RouteTools,
-  dashboardRoutes,
-  methodsAt,
-  ownersRoutes,
-  publicRoutes,
-} from './routes.ts'
-import { requireRunning } from './service.ts'
+import { answerToFailure, errorResponse, notRunning } from './respond.ts'
+import { dashboardRoutes, methodsAt, ownersRoutes, publicRoutes } from './routes.ts'
 import { acceptedEncodings } from './static-file.ts'
-
-export type HttpTools = RouteTools & AuthenticationTools & { readonly hosts: HostOptions }
 
 /** All of HTTP as a function, for the port and for the control socket alike. */
 export type Http = {
@@ -41,13 +34,6 @@ export type Http = {
 
 /** Routes, with the methods that they have for a path. */
 type App = { readonly routes: AnyElysia; readonly methodsAt: (path: string) => readonly string[] }
-
-type Entrance = {
-  readonly tools: HttpTools
-  readonly authentication: Authentication
-  /** For the network, for the control socket, and for a browser that is signed in. */
-  readonly apps: { readonly network: App; readonly control: App; readonly dashboard: () => App }
-}
 
 const API = '/api/v1'
 const BRIDGE = '/bridge/v1'
@@ -64,97 +50,113 @@ const NO_PAGE = {
   ],
 }
 
-export function createHttp(tools: HttpTools): Http {
-  const streamsEnd = new AbortController()
-  let dashboard: App | null = null
-  const entrance: Entrance = {
-    tools,
-    authentication: new Authentication(tools),
-    apps: {
-      network: appOf(publicRoutes(tools, streamsEnd.signal)),
-      control: appOf(ownersRoutes(tools, streamsEnd.signal)),
-      // Created for the first browser: that takes 10 ms, which most starts can do without.
-      dashboard: () => (dashboard ??= appOf(dashboardRoutes(tools, streamsEnd.signal))),
-    },
+export function createHttp(core: Core, relay: Relay): Http {
+  return new Entrance(core, relay)
+}
+
+class Entrance implements Http {
+  readonly #core: Core
+  readonly #relay: Relay
+  readonly #authentication: ReturnType<typeof createAuthentication>
+  readonly #streamsEnd = new AbortController()
+  readonly #nextId: () => string
+  readonly #network: App
+  readonly #control: App
+  /** For browsers that are signed in. Created for the first: that takes 10 ms, which most starts can do without. */
+  #dashboard: App | null = null
+
+  constructor(core: Core, relay: Relay) {
+    const { authenticate, credentials, hosts, metrics } = relay
+    this.#core = core
+    this.#relay = relay
+    this.#authentication = createAuthentication(core, { authenticate, credentials, hosts, metrics })
+    this.#nextId = requestIds(core.random)
+    this.#network = appOf(publicRoutes(core, relay, this.#streamsEnd.signal))
+    this.#control = appOf(ownersRoutes(core, relay, this.#streamsEnd.signal))
   }
-  const nextId = requestIds(tools.random)
-  return {
-    async fetch(request, peer) {
-      const context: RequestContext = {
-        requestId: nextId(),
-        peer,
-        clock: tools.clock,
-        address: () => {
-          if (peer.address === null) return null
-          return clientAddress(request.headers, peer, tools.isTrustedProxy)
-        },
-        caller: null,
-        session: null,
-        bridge: null,
-        operation: null,
+
+  async fetch(request: Request, peer: Peer): Promise<Response> {
+    const { hosts, metrics } = this.#relay
+    const context: RequestContext = {
+      requestId: this.#nextId(),
+      peer,
+      clock: this.#core.clock,
+      address: () => {
+        if (peer.address === null) return null
+        return clientAddress(request.headers, peer, hosts.isTrustedProxy)
+      },
+      caller: null,
+      session: null,
+      bridge: null,
+      operation: null,
+    }
+    const response = await this.#answer(request, context)
+    if (requiresTls(hosts, request.headers)) response.headers.set(...STRICT_TRANSPORT)
+    metrics.count('hookline_http_responses_total', 'Answers by their status.', {
+      status: String(response.status),
+    })
+    return response
+  }
+
+  endStreams(): void {
+    this.#streamsEnd.abort()
+  }
+
+  async #answer(given: Request, context: RequestContext): Promise<Response> {
+    const { access, doubtSignal, hosts, life } = this.#relay
+    const { sessions } = access
+    const { requestId, peer } = context
+    try {
+      const { app, request, path } = this.#admit(routable(given), context)
+      if (life.phase !== 'running' && !ALWAYS_OPEN.has(path)) {
+        throw notRunning(life.phase === 'stopping' ? 'stopping' : 'starting')
       }
-      const response = await answer(entrance, request, context)
-      if (requiresTls(tools.hosts, request.headers)) response.headers.set(...STRICT_TRANSPORT)
-      tools.metrics.count('hookline_http_responses_total', 'Answers by their status.', {
-        status: String(response.status),
-      })
-      return response
-    },
-    endStreams: () => streamsEnd.abort(),
+      setContext(request, context)
+      const { session } = context
+      const cookie =
+        session === null ? null : await keepSession({ sessions, hosts }, request, { peer, session })
+      const response: Response = await app.routes.fetch(request)
+      if (cookie !== null) response.headers.set('set-cookie', cookie)
+      // An answer without our id is Elysia's own: no route fits.
+      if (!response.headers.has('x-request-id')) return noRoute(app, { request, path }, requestId)
+      // Compression is not worth it for answers that never leave the machine.
+      return peer.isControl
+        ? response
+        : await compressed(response, { request, path }, context.operation)
+    } catch (error) {
+      return answerToFailure(error, requestId, { log: this.#core.log, doubtSignal })
+    }
   }
-}
 
-async function answer(
-  entrance: Entrance,
-  given: Request,
-  context: RequestContext,
-): Promise<Response> {
-  const { tools } = entrance
-  const { requestId, peer } = context
-  try {
-    const { app, request, path } = admit(entrance, routable(given), context)
-    if (!ALWAYS_OPEN.has(path)) requireRunning(tools.health.life)
-    setContext(request, context)
-    const cookie = await keepSession(tools, request, context)
-    const response: Response = await app.routes.fetch(request)
-    if (cookie !== null) response.headers.set('set-cookie', cookie)
-    // An answer without our id is Elysia's own: no route fits.
-    if (!response.headers.has('x-request-id')) return noRoute(app, { request, path }, requestId)
-    // Compression is not worth it for answers that never leave the machine.
-    return peer.isControl
-      ? response
-      : await compressed(response, { request, path }, context.operation)
-  } catch (error) {
-    return answerToFailure(error, requestId, tools)
+  /** Authenticates the caller, each kind of caller in its own way. */
+  #admit(
+    target: RoutableRequest,
+    context: RequestContext,
+  ): RoutableRequest & { readonly app: App } {
+    const { access, hosts } = this.#relay
+    const { request, path } = target
+    const { peer } = context
+    const app = peer.isControl ? this.#control : this.#network
+    if (isWithin(path, API)) {
+      context.caller = this.#authentication.caller(request, peer)
+      return { ...target, app }
+    }
+    if (!peer.isControl && isWithin(path, BRIDGE)) {
+      context.bridge = this.#authentication.bridge(request, peer)
+      return { ...target, app }
+    }
+    requireOurHost(request, peer, hosts)
+    if (path === MCP_PATH && !peer.isControl) {
+      requireOwnOrigin(request.headers)
+      const known = withKeyHeaders(request)
+      context.caller = this.#authentication.caller(known, peer)
+      return { request: known, path, app }
+    }
+    if (peer.isControl || !isDashboardPath(path)) return { ...target, app }
+    const asked = authenticateBrowser({ access, hosts }, target, context)
+    this.#dashboard ??= appOf(dashboardRoutes(this.#core, this.#relay, this.#streamsEnd.signal))
+    return { ...asked, app: this.#dashboard }
   }
-}
-
-/** Authenticates the caller, each kind of caller in its own way. */
-function admit(
-  { tools, apps, authentication }: Entrance,
-  target: RoutableRequest,
-  context: RequestContext,
-): RoutableRequest & { readonly app: App } {
-  const { request, path } = target
-  const { peer } = context
-  const app = peer.isControl ? apps.control : apps.network
-  if (isWithin(path, API)) {
-    context.caller = authentication.caller(request, peer)
-    return { ...target, app }
-  }
-  if (!peer.isControl && isWithin(path, BRIDGE)) {
-    context.bridge = authentication.bridge(request, peer)
-    return { ...target, app }
-  }
-  requireOurHost(request, peer, tools.hosts)
-  if (path === MCP_PATH && !peer.isControl) {
-    requireOwnOrigin(request.headers)
-    const known = withKeyHeaders(request)
-    context.caller = authentication.caller(known, peer)
-    return { request: known, path, app }
-  }
-  if (peer.isControl || !isDashboardPath(path)) return { ...target, app }
-  return { ...authenticateBrowser(tools, target, context), app: apps.dashboard() }
 }
 
 function appOf(routes: AnyElysia): App {
@@ -186,7 +188,7 @@ function isWithin(path: string, root: string): boolean {
   return path === root || path.startsWith(`${root}/`)
 }
 
-function requireOurHost(request: Request, peer: Peer, hosts: HostOptions): void {
+function requireOurHost(request: Request, peer: Peer, hosts: Hosts): void {
   if (peer.isControl || isOurHost(request.headers.get('host'), hosts)) return
   const message = 'This Host is not one of this relay; the option public url names another one.'
   throw new RelayError('misdirected_request', message)
@@ -210,7 +212,7 @@ function noRoute(app: App, { request, path }: RoutableRequest, requestId: string
   return errorResponse(error, requestId, { allow })
 }
 
-// JSON answers in gzip, where that leaks nothing. An observer of encrypted answers knows their sizes, and a
+// JSON answers in gzip, if that leaks nothing. An observer of encrypted answers knows their sizes, and a
 // compressed size shows how much of a text of his own stands in the answer twice. So answers with a
 // credential (shown once, in the answer to a POST) stay uncompressed, and those with the words of several
 // people: a stranger could text a line guess after guess, and read from the sizes what others wrote to it.
@@ -221,7 +223,7 @@ const LENGTH_MIN = 4_096
 /** 70 KB become 21 KB in 0.2 ms; the usual level takes 1.1 ms to make 14 KB of them. */
 const LEVEL = 1
 
-/** The answer to `request`, compressed where its client accepts that; `path` is as the router saw it. */
+/** The answer to `request`, compressed if its client accepts that; `path` is as the router saw it. */
 async function compressed(
   response: Response,
   { request, path }: RoutableRequest,

@@ -53,7 +53,7 @@ export function shortcutBindings(bridge: DeviceCalls) {
   ]
 }
 
-/** The file of a form; null where there is none, or nothing in it. */
+/** The file of a form; null if there is none, or it is empty. */
 function fileIn(body: object): File | null {
   const file = 'attachment' in body ? body.attachment : null
   return file instanceof File && file.size > 0 ? file : null

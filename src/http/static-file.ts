@@ -4,8 +4,7 @@
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 
-import { contextOf } from './request-context.ts'
-import { respond } from './respond.ts'
+import { respondTo } from './respond.ts'
 
 /** A packed file. Its bytes are in base64, for the executable's source. */
 export type StaticFile = {
@@ -24,7 +23,7 @@ type Encoding = 'br' | 'gzip' | null
 export type Served = {
   readonly type: string
   readonly hash: string
-  /** True where it is also served uncompressed. */
+  /** True if it is also served uncompressed. */
   readonly hasPlainForm: boolean
   readonly body: (encoding: Encoding) => Blob
 }
@@ -80,23 +79,22 @@ export function served({ type, hash, sizeBytes, brotli, gzip }: StaticFile): Ser
   }
 }
 
-/** The file in the best encoding that the client accepts; 304 where the client has it. */
+/** The file in the best encoding that the client accepts; 304 if the client has it. */
 export function answerFile(
   request: Request,
   file: Served,
   more: Readonly<Record<string, string>>,
 ): Response {
-  const { requestId } = contextOf(request)
   const accepted = encodingFor(request.headers)
   const encoding = accepted ?? (file.hasPlainForm ? null : 'gzip')
   // The encodings differ in bytes, so that a strong tag would promise too much.
   const tag = `"${file.hash}${encoding === null ? '' : `-${encoding}`}"`
   const headers = { 'content-type': file.type, vary: 'accept-encoding', etag: tag, ...more }
   if (isKnown(tag, request.headers.get('if-none-match'))) {
-    return respond(null, { status: 304, requestId, headers })
+    return respondTo(request, null, { status: 304, headers })
   }
   const encoded = encoding === null ? headers : { ...headers, 'content-encoding': encoding }
-  return respond(file.body(encoding), { status: 200, requestId, headers: encoded })
+  return respondTo(request, file.body(encoding), { headers: encoded })
 }
 
 /** The encodings that a client accepts: `q=0` excludes one. */
@@ -116,7 +114,7 @@ function encodingFor(headers: Headers): Encoding {
   return names.includes('gzip') ? 'gzip' : null
 }
 
-/** True where a client has what this tag names. */
+/** True if the client has the version that this tag names. */
 export function isKnown(tag: string, ifNoneMatch: string | null): boolean {
   if (ifNoneMatch === null) return false
   const known = ifNoneMatch.split(',').map((one) => one.trim().replace(/^W\//, ''))

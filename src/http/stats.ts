@@ -5,11 +5,11 @@ import { MESSAGES } from '../api/operations/messages.ts'
 import { timeZoneNamed } from '../domain/days.ts'
 import { invalidRequest } from '../domain/errors.ts'
 import { TIME_ZONE_KIND } from '../domain/setting.ts'
-import type { Charts } from '../stats/charts.ts'
 import { bind } from './bind.ts'
+import type { Relay } from './relay.ts'
 import { linesOf } from './request-context.ts'
 
-export function statsBindings(charts: Charts) {
+export function statsBindings(charts: Relay['charts']) {
   return [
     bind(MESSAGES.getStats, ({ request, query: { days, time_zone } }) => {
       const zone = time_zone === undefined ? null : zoneNamed(time_zone)
@@ -25,7 +25,7 @@ function zoneNamed(text: string): string {
 }
 
 /** For signed-in browsers, one request for each page. */
-export function chartBindings(charts: Charts) {
+export function chartBindings(charts: Relay['charts']) {
   return [
     bind(DASHBOARD.getHomePictures, () => charts.home()),
     bind(DASHBOARD.getLinePictures, ({ params }) => charts.line(params.id)),

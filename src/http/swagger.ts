@@ -2,8 +2,7 @@
 
 import { Elysia } from 'elysia'
 
-import { contextOf } from './request-context.ts'
-import { respond } from './respond.ts'
+import { respondTo } from './respond.ts'
 import { answerFile, served, type Served } from './static-file.ts'
 import { swaggerFile, type SwaggerFileName } from './swagger-files.ts'
 
@@ -97,19 +96,22 @@ export function swaggerRoutes(documents: Documents) {
           'cross-origin-opener-policy': 'same-origin',
           'referrer-policy': 'no-referrer',
         }
-        return asset(request, PAGE, headers)
+        return respondTo(request, PAGE, { headers })
       },
       hidden,
     )
-    .get('/swagger/json', async ({ request }) => asset(request, await documents.api(), {}), hidden)
+    .get('/swagger/json', async ({ request }) => respondTo(request, await documents.api()), hidden)
     .get(
       '/swagger/whole.json',
-      async ({ request }) => asset(request, await documents.whole(), {}),
+      async ({ request }) => respondTo(request, await documents.whole()),
       hidden,
     )
     .get(
       '/swagger/start.js',
-      ({ request }) => asset(request, START, { 'content-type': 'text/javascript; charset=utf-8' }),
+      ({ request }) =>
+        respondTo(request, START, {
+          headers: { 'content-type': 'text/javascript; charset=utf-8' },
+        }),
       hidden,
     )
     .get(
@@ -122,12 +124,4 @@ export function swaggerRoutes(documents: Documents) {
       async ({ request }) => answerFile(request, await file('style'), ASKED_AGAIN),
       hidden,
     )
-}
-
-function asset(
-  request: Request,
-  body: string,
-  headers: Readonly<Record<string, string>>,
-): Response {
-  return respond(body, { status: 200, requestId: contextOf(request).requestId, headers })
 }

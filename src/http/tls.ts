@@ -7,17 +7,15 @@ import { createSecureContext } from 'node:tls'
 import type { Finding } from '../domain/finding.ts'
 import { timestamp } from '../domain/ids.ts'
 import { DAY_MS, MINUTE_MS } from '../domain/time.ts'
-import { type Clock, whenAborted } from '../system/clock.ts'
+import type { Core } from '../storage/core.ts'
+import { whenAborted } from '../system/clock.ts'
 import { isReadableByAll, readTextOrNull } from '../system/files.ts'
 import { isoTime } from '../system/iso-time.ts'
-import type { Log } from '../system/log.ts'
 import { isLoopbackAddress } from '../system/network-address.ts'
 import type { Service } from '../system/service.ts'
 
 /** Paths of PEM files; both are null for a relay that serves HTTP. */
 export type TlsFiles = { readonly tlsCert: string | null; readonly tlsKey: string | null }
-
-type Tools = { readonly clock: Clock; readonly log: Log }
 
 type Place = TlsFiles & { readonly host: string; readonly publicUrl: string | null }
 
@@ -35,10 +33,10 @@ const CHECK_EVERY_MS = MINUTE_MS
 const EXPIRES_SOON_MS = 14 * DAY_MS
 const WARNING = { severity: 'warning', key: null, depends_on: null } as const
 
-/** Watches the files of a relay that serves HTTPS, and says where one serves others without. */
+/** Watches the files of a relay that serves HTTPS, and warns if a relay serves other machines without. */
 export class TlsWatch implements Service {
   readonly name = 'tls'
-  readonly #tools: Tools
+  readonly #core: Core
   readonly #place: Place
   readonly #renew: (pair: TlsPair) => void
   #served: Certificate | null
@@ -48,9 +46,9 @@ export class TlsWatch implements Service {
    * `renew` serves another pair from then on, or throws and goes on with the one before. The constructor throws if the
    * present one cannot be served.
    */
-  constructor(place: Place, tools: Tools, renew: (pair: TlsPair) => void) {
+  constructor(core: Core, place: Place, renew: (pair: TlsPair) => void) {
+    this.#core = core
     this.#place = place
-    this.#tools = tools
     this.#renew = renew
     this.#served = readTls(place)
   }
@@ -63,7 +61,7 @@ export class TlsWatch implements Service {
   async run(signal: AbortSignal): Promise<void> {
     if (this.#served === null) await whenAborted(signal)
     while (!signal.aborted) {
-      await this.#tools.clock.sleep(CHECK_EVERY_MS, signal)
+      await this.#core.clock.sleep(CHECK_EVERY_MS, signal)
       if (!signal.aborted) this.#check()
     }
   }
@@ -71,7 +69,7 @@ export class TlsWatch implements Service {
   findings(): readonly Finding[] {
     if (this.#served === null) return exposureFindings(this.#place)
     const { from, until } = this.#served
-    const leftMs = until - this.#tools.clock.now()
+    const leftMs = until - this.#core.clock.now()
     const end = isoTime(timestamp(until))
     const isSoon = leftMs < Math.min(EXPIRES_SOON_MS, (until - from) / 4)
     const notRenewed: Finding = {
@@ -105,9 +103,9 @@ export class TlsWatch implements Service {
       if (found === null || (found.cert === cert && found.key === key)) return
       this.#renew(found)
       this.#served = found
-      this.#tools.log.info('certificate renewed', { until: isoTime(timestamp(found.until)) })
+      this.#core.log.info('certificate renewed', { until: isoTime(timestamp(found.until)) })
     } catch (error) {
-      if (this.#problem === null) this.#tools.log.warn('certificate not renewed', { error })
+      if (this.#problem === null) this.#core.log.warn('certificate not renewed', { error })
       this.#problem = error instanceof Error ? error.message : String(error)
     }
   }
@@ -140,7 +138,7 @@ function exposureFindings({ host, publicUrl }: Place): readonly Finding[] {
 
 const PEM_BLOCK = /^-----BEGIN ([A-Z0-9 ]+)-----[^-]+^-----END \1-----/gm
 
-/** Certificate and key of the files; null where none are named. Throws where they cannot be served. */
+/** Certificate and key of the files; null if none are named. Throws if they cannot be served. */
 export function readTls({ tlsCert, tlsKey }: TlsFiles): Certificate | null {
   if (tlsCert === null && tlsKey === null) return null
   if (tlsCert === null || tlsKey === null) {

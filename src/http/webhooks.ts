@@ -4,18 +4,13 @@ import { Type } from 'typebox'
 import { WEBHOOKS } from '../api/operations/webhooks.ts'
 import { permissionsOf } from '../domain/permissions.ts'
 import { INBOX_PATH } from '../domain/webhook-url.ts'
-import type { createSubscriptions } from '../webhooks/subscriptions.ts'
-import type { TestInbox } from '../webhooks/test-inbox.ts'
-import { bind } from './bind.ts'
-import { anyBody } from './body.ts'
-import { pageOfQuery } from './query.ts'
-import { callerOf, contextOf, linesOf, originOf } from './request-context.ts'
-import { respond } from './respond.ts'
-import { pathSchema } from './typebox.ts'
+import { bind, bindRemoval, pathSchema } from './bind.ts'
+import { anyBody, pageOfQuery } from './input.ts'
+import type { Relay } from './relay.ts'
+import { callerOf, linesOf, originOf } from './request-context.ts'
+import { respondTo } from './respond.ts'
 
-export type WebhookActions = ReturnType<typeof createSubscriptions>
-
-export function webhookBindings(webhooks: WebhookActions) {
+export function webhookBindings(webhooks: Relay['webhooks']) {
   return [
     bind(WEBHOOKS.createWebhook, ({ request, body }) =>
       webhooks.create(body, originOf(request), permissionsOf(callerOf(request))),
@@ -27,10 +22,7 @@ export function webhookBindings(webhooks: WebhookActions) {
     bind(WEBHOOKS.updateWebhook, ({ request, params, body }) =>
       webhooks.update(params.id, body, originOf(request), permissionsOf(callerOf(request))),
     ),
-    bind(WEBHOOKS.deleteWebhook, async ({ request, params }) => {
-      await webhooks.remove(params.id, originOf(request))
-      return { id: params.id, deleted: true as const }
-    }),
+    bindRemoval(WEBHOOKS.deleteWebhook, webhooks),
     bind(WEBHOOKS.rotateWebhookSecret, ({ request, params }) =>
       webhooks.rotateSecret(params.id, originOf(request)),
     ),
@@ -40,13 +32,13 @@ export function webhookBindings(webhooks: WebhookActions) {
 const TokenPath = Type.Object({ token: Type.String() })
 
 /** What a webhook of the relay itself sends, for its owner to look at. */
-export function inboxRoutes(inbox: TestInbox) {
+export function inboxRoutes({ inbox }: Relay['webhooks']) {
   return new Elysia().post(
     `${INBOX_PATH}:token`,
     async ({ request, params }) => {
       const webhookId = inbox.webhookOf(params.token)
       inbox.receive(webhookId, request.headers, await anyBody(request))
-      return respond(null, { status: 204, requestId: contextOf(request).requestId })
+      return respondTo(request, null, { status: 204 })
     },
     { parse: 'none', params: pathSchema(TokenPath), detail: { hide: true } },
   )

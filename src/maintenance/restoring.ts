@@ -20,8 +20,6 @@ import { VERSION } from '../system/version.ts'
 import type { DiskWatch } from './storage-watch.ts'
 import type { Job } from './timetable.ts'
 
-export type Restoring = ReturnType<typeof createRestoring>
-
 type Uploaded = { readonly seen: UploadedBackup; readonly file: string; readonly until: number }
 
 /** Reads a backup of another folder as well as one of this. */

@@ -138,7 +138,7 @@ function addConversations(server: McpServer, api: RelayApi): void {
   }))
 }
 
-/** Files of messages: a small picture of them where there is one, else the file itself. */
+/** Files of messages: a small picture of each if there is one, else the file itself. */
 function addAttachments(server: McpServer, api: RelayApi): void {
   const template = new ResourceTemplate('hookline://attachments/{id}', { list: undefined })
   const about = { title: 'Attachment', description: 'A picture or file of a message.' }

@@ -266,7 +266,7 @@ async function sent(
   return { message_id: id, conversation_id, to, status, queued_reason, ...(isReplay && repeated) }
 }
 
-/** True for a person in the contacts; null where the key may not know. */
+/** True for a person in the contacts; null if the key may not know. */
 async function knows(api: RelayApi, handle: string): Promise<boolean | null> {
   try {
     await api.call('getContact', { params: { handle } })

@@ -7,7 +7,7 @@ import { systemRandom } from '../../src/system/random.ts'
 import { HostingRig } from './hosting-rig.ts'
 
 const PEER = { address: '127.0.0.1', isControl: false, liftTimeout: () => {} }
-const OPTIONS = { hosts: { publicUrl: null }, isTrustedProxy: () => false, random: systemRandom }
+const OPTIONS = { hosts: { publicUrl: null, isTrustedProxy: () => false }, random: systemRandom }
 
 /** A relay of this folder that waits at a port, as `serve` makes it. */
 function waitingFor(folder: string, reason = `${folder}/hookline.db is not there`) {

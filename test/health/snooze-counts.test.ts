@@ -5,7 +5,7 @@ import { expect, test } from 'bun:test'
 import { findingWords } from '../../src/domain/finding.ts'
 import { timestamp } from '../../src/domain/ids.ts'
 import { findingName, HealthCatalogue, ofRelay } from '../../src/health/catalogue.ts'
-import { relayState } from '../../src/http/dashboard-health.ts'
+import { relayState } from '../../src/health/relay-state.ts'
 import { LogicalClock } from '../../src/system/logical-clock.ts'
 import { systemRandom } from '../../src/system/random.ts'
 import { phoneLine } from '../dashboard/samples.ts'
@@ -59,7 +59,8 @@ for (const { snoozed, home, command } of ROWS) {
 
     const findings = await health.list()
 
-    expect(relayState({ lines: [phoneLine()], webhooks: [], findings }).title).toBe(home)
+    const known = { lines: [phoneLine()], webhooks: [], findings, branches: [] }
+    expect(relayState(known).title).toBe(home)
     expect(findingWords(findings)).toBe(command)
   })
 }

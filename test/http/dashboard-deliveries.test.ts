@@ -107,7 +107,7 @@ function dayOf(
       return { ...found, attempts: [ATTEMPT] }
     },
   }
-  const [day] = daysOf({ webhooks })
+  const [day] = daysOf(webhooks, webhooks.inbox)
   if (day === undefined) throw new Error('Nothing is told of the webhook.')
   return day
 }

@@ -9,11 +9,11 @@ import { routesOf } from '../../src/http/bind.ts'
 import { dashboardEventBindings } from '../../src/http/dashboard-events.ts'
 import { setContext } from '../../src/http/request-context.ts'
 import { answerToFailure } from '../../src/http/respond.ts'
-import { ChangeFeed, type Change } from '../../src/system/change-feed.ts'
+import type { Change } from '../../src/system/change-feed.ts'
 import { silentLog } from '../../src/system/log.ts'
 import { Signal } from '../../src/system/signal.ts'
-import { settle, TestClock } from '../support/test-clock.ts'
-import { seededRandom } from '../support/test-relay.ts'
+import { settle } from '../support/test-clock.ts'
+import { openTestStorage } from '../support/test-storage.ts'
 import { EventReader } from './event-reader.ts'
 
 const EVENTS = '/dashboard/events'
@@ -25,12 +25,12 @@ type Sent = Readonly<Record<string, string>>
 
 /** The route of the stream for one browser that is signed in, and the changes that it watches. */
 function signedIn() {
-  const clock = new TestClock()
-  const changes = new ChangeFeed({ clock, random: seededRandom(1) })
+  const { core, clock } = openTestStorage()
+  const { changes } = core
   const [logOut, stop] = [new AbortController(), new AbortController()]
   const sessions = { isOpen: () => true, endOf: () => logOut.signal }
-  const tools = { changes, clock, sessions, streamsEnd: stop.signal }
-  const routes = routesOf(dashboardEventBindings(tools), () => {})
+  const streamsEnd = stop.signal
+  const routes = routesOf(dashboardEventBindings(core, { sessions }, streamsEnd), () => {})
   const lifted: number[] = []
   const liftTimeout = (seconds: number) => void lifted.push(seconds)
   const fetch = async (method: string, query: string, headers: Sent): Promise<Response> => {

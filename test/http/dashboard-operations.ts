@@ -2,7 +2,7 @@
 // is new must be named here, and a read that asks.
 
 import { dashboardRoutes } from '../../src/http/routes.ts'
-import { NO_TOOLS } from './http-relay.ts'
+import { NO_RELAY } from './http-relay.ts'
 
 type Told = readonly [word: 'asks' | 'free' | 'depends', body?: unknown]
 
@@ -68,10 +68,9 @@ export const TABLE: Readonly<Record<string, Told>> = {
 }
 
 /** Every operation, as its method and the path of its route. */
-export const ROUTES: readonly string[] = dashboardRoutes(
-  NO_TOOLS,
-  new AbortController().signal,
-).routes.map(({ method, path }) => `${method} ${path}`)
+export const ROUTES: readonly string[] = dashboardRoutes(...NO_RELAY).routes.map(
+  ({ method, path }) => `${method} ${path}`,
+)
 
 /** The table, and every read that is not in it. */
 export const OPERATIONS: Readonly<Record<string, Told>> = {

@@ -104,12 +104,11 @@ test('a full disk hides nothing from a browser that is signed in', async () => {
     memberId: null,
   }
   const keep = () => Promise.reject(storageFull())
-  const sessions = { find: () => session, keep }
-  const hosts = { hostname: 'relay', publicUrl: null, isOwnAddress: () => true }
-  const tools = { access: { sessions }, hosts, isTrustedProxy: () => false }
+  const proxies = { publicUrl: null, isTrustedProxy: () => false }
+  const hosts = { hostname: 'relay', isOwnAddress: () => true, ...proxies }
 
   expect(
-    await keepSession(tools, request, {
+    await keepSession({ sessions: { keep }, hosts }, request, {
       peer: { address: null, isControl: false, liftTimeout() {} },
       session,
     }),

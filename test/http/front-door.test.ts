@@ -58,6 +58,7 @@ const BEHIND = [
 ]
 
 const HOSTS = {
+  isTrustedProxy: () => false,
   hostname: 'Relay.local',
   publicUrl: 'https://relay.example.com/x',
   isOwnAddress: (address: string) => address === '192.168.1.5',

@@ -1,6 +1,6 @@
 // The real relay as HTTP meets it: any request, from the port and from the control socket alike.
 
-import type { RouteTools } from '../../src/http/routes.ts'
+import type { dashboardRoutes } from '../../src/http/routes.ts'
 import type { LogFields } from '../../src/system/log.ts'
 import { recordingLog } from '../support/recording-log.ts'
 import { type Json, startRelay } from '../support/test-relay.ts'
@@ -78,12 +78,12 @@ export async function issuesIn(response: Response): Promise<Issues> {
   return error.details.issues.map(({ path, message }: Json) => [path, message])
 }
 
-/** The part of the tools that is copied, and so has to have what routes are made of. */
-const NO_CONTROL = { reports: {} }
 // Whatever is read of it or called is the same again.
 const nothing: object = new Proxy(() => nothing, {
-  get: (_target, name) => (name === 'control' ? NO_CONTROL : nothing),
+  get: (_target, name) => (name === 'reports' ? {} : nothing),
 })
 
-/** Tools with which routes can be listed, and nothing asked. */
-export const NO_TOOLS = nothing as RouteTools
+/** No relay at all: its routes can be listed, and nothing asked. */
+export const NO_RELAY = [nothing, nothing, AbortSignal.abort()] as Parameters<
+  typeof dashboardRoutes
+>

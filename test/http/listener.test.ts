@@ -61,7 +61,7 @@ const CUT_OFF = {
 test('a client that hangs up in the middle of a body is no fault of the relay', async () => {
   const begun: (() => void)[] = []
   const listener = listening({
-    ...relay.http,
+    endStreams: () => relay.http.endStreams(),
     fetch(request, peer) {
       begun.shift()?.()
       return relay.http.fetch(request, peer)
@@ -114,7 +114,7 @@ test('two relays cannot share a port', async () => {
 test('requests that run are answered at a stop, and later ones find nobody', async () => {
   const answer = Promise.withResolvers<void>()
   const slow: Http = {
-    ...relay.http,
+    endStreams: () => relay.http.endStreams(),
     async fetch(request, peer) {
       if (request.url.endsWith('/keys')) await answer.promise
       return relay.http.fetch(request, peer)

@@ -5,9 +5,7 @@ import { expect, test } from 'bun:test'
 import { type Callers, type Operation, routeOf } from '../../src/api/operation.ts'
 import { OPERATIONS } from '../../src/api/operations.ts'
 import { dashboardRoutes, ownersRoutes, publicRoutes } from '../../src/http/routes.ts'
-import { NO_TOOLS } from './http-relay.ts'
-
-const NEVER = new AbortController().signal
+import { NO_RELAY } from './http-relay.ts'
 
 /** Who calls the routes of each of the three apps; what everyone may call is part of the API. */
 const APPS = [
@@ -28,9 +26,7 @@ const APPS = [
 const ELSEWHERE = new Set(['getBox', 'listPhones', 'listScriptCalls'])
 
 test.each(APPS)('$name serves the operations that are for its callers', ({ make, serves }) => {
-  const served = new Set(
-    make(NO_TOOLS, NEVER).routes.map(({ method, path }) => `${method} ${path}`),
-  )
+  const served = new Set(make(...NO_RELAY).routes.map(({ method, path }) => `${method} ${path}`))
   const callers: readonly Callers[] = serves
   const rows = Object.values(OPERATIONS).filter(({ id }) => !ELSEWHERE.has(id))
 

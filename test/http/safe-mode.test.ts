@@ -27,7 +27,7 @@ function ask(path: string, asking: Asking = {}) {
     headers: { host: 'localhost:4665', ...headers },
   })
   const peer = { address, isControl: address === null, liftTimeout: () => {} }
-  const options = { random, hosts: { publicUrl }, isTrustedProxy }
+  const options = { random, hosts: { publicUrl, isTrustedProxy } }
   return createSafeMode(MODE, options).fetch(request, peer)
 }
 

@@ -10,6 +10,7 @@ import { TlsWatch } from '../../src/http/tls.ts'
 import { silentLog } from '../../src/system/log.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 import { TestClock } from '../support/test-clock.ts'
+import { openTestStorage } from '../support/test-storage.ts'
 
 const folder = new ScratchFolder()
 afterAll(() => folder[Symbol.dispose]())
@@ -47,7 +48,7 @@ const DAMAGED = {
 
 for (const [what, cert] of Object.entries(DAMAGED)) {
   test(`a renewal ${what} is a finding, and the certificate before it goes on being served`, async () => {
-    const clock = new TestClock(Date.now())
+    const { core, clock } = openTestStorage(':memory:', new TestClock(Date.now()))
     const [tlsCert, tlsKey] = [folder.file('served.crt'), folder.file('served.pem')]
     const write = (pair: { readonly cert: string; readonly key: string }) => {
       writeFileSync(tlsCert, pair.cert)
@@ -55,7 +56,7 @@ for (const [what, cert] of Object.entries(DAMAGED)) {
     }
     write(first)
     const place = { tlsCert, tlsKey, host: '127.0.0.1', publicUrl: null }
-    const watch = new TlsWatch(place, { clock, log: silentLog }, (pair) => listener.renew(pair))
+    const watch = new TlsWatch(core, place, (pair) => listener.renew(pair))
     const options = { host: '127.0.0.1', port: 0, tls: watch.pair, log: silentLog }
     const listener = listen(http, options)
     const stop = new AbortController()

@@ -9,6 +9,7 @@ import { TlsWatch } from '../../src/http/tls.ts'
 import { silentLog } from '../../src/system/log.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 import { TestClock } from '../support/test-clock.ts'
+import { openTestStorage } from '../support/test-storage.ts'
 
 const folder = new ScratchFolder()
 afterAll(() => folder[Symbol.dispose]())
@@ -54,7 +55,8 @@ const STRONG: readonly (readonly [KeyKind, string])[] = [
 test('HTTPS has forward secrecy in each version, with the same certificate after a renewal', async () => {
   const watches = Object.values(FILES).map((files) => {
     const place = { ...files, host: '127.0.0.1', publicUrl: null }
-    return new TlsWatch(place, { clock: new TestClock(Date.now()), log: silentLog }, () => {})
+    const { core } = openTestStorage(':memory:', new TestClock(Date.now()))
+    return new TlsWatch(core, place, () => {})
   })
   const listeners = watches.map(({ pair }) =>
     listen(http, { host: '127.0.0.1', port: 0, tls: pair, log: silentLog }),
@@ -80,8 +82,8 @@ test('HTTPS has forward secrecy in each version, with the same certificate after
 test('a key that every user can read is a finding, unless its folder keeps them out', () => {
   const { tlsCert, tlsKey } = FILES.ec
   const place = { tlsCert, tlsKey, host: '127.0.0.1', publicUrl: null }
-  const clock = new TestClock(Date.now())
-  const watch = new TlsWatch(place, { clock, log: silentLog }, () => {})
+  const { core } = openTestStorage(':memory:', new TestClock(Date.now()))
+  const watch = new TlsWatch(core, place, () => {})
   const codesAt = (mode: number, outer: number) => {
     chmodSync(tlsKey, mode)
     chmodSync(folder.file('ec'), outer)

@@ -5,11 +5,11 @@ import { writeFileSync } from 'node:fs'
 import { connect } from 'node:tls'
 
 import { TlsWatch } from '../../src/http/tls.ts'
-import { silentLog } from '../../src/system/log.ts'
 import { eventually } from '../support/eventually.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 import { TestClock } from '../support/test-clock.ts'
 import { type Json, startRelay } from '../support/test-relay.ts'
+import { openTestStorage } from '../support/test-storage.ts'
 
 const folder = new ScratchFolder()
 afterAll(() => folder[Symbol.dispose]())
@@ -58,8 +58,8 @@ async function startTls(pair: Pair, more: Readonly<Record<string, string>> = {})
 const TRUSTING = { tls: { rejectUnauthorized: false } }
 
 /** The watch alone, with which nothing listens. */
-function watchOf(place: ConstructorParameters<typeof TlsWatch>[0], clock = new TestClock()) {
-  return new TlsWatch(place, { clock, log: silentLog }, () => {})
+function watchOf(place: ConstructorParameters<typeof TlsWatch>[1], clock = new TestClock()) {
+  return new TlsWatch(openTestStorage(':memory:', clock).core, place, () => {})
 }
 
 /** The name in the certificate that a new connection is shown. */

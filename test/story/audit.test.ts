@@ -5,7 +5,7 @@
 import { afterAll, expect, test } from 'bun:test'
 
 import { dashboardRoutes, ownersRoutes, publicRoutes } from '../../src/http/routes.ts'
-import { NO_TOOLS } from '../http/http-relay.ts'
+import { NO_RELAY } from '../http/http-relay.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 import type { Json } from '../support/test-relay.ts'
 import { KNOWN_SECRETS, LAST_ACTIONS, RECORDED, webhook } from './audit-cases.ts'
@@ -42,9 +42,9 @@ const UNRECORDED = [
 
 const TAKES_ALL_AWAY = ['/api/v1/backups/:name', '/dashboard/downloads/:ticket']
 const ROUTES = {
-  key: changingRoutes(publicRoutes(NO_TOOLS, AbortSignal.abort())),
-  dashboard: changingRoutes(dashboardRoutes(NO_TOOLS, AbortSignal.abort())),
-  control: changingRoutes(ownersRoutes(NO_TOOLS, AbortSignal.abort())),
+  key: changingRoutes(publicRoutes(...NO_RELAY)),
+  dashboard: changingRoutes(dashboardRoutes(...NO_RELAY)),
+  control: changingRoutes(ownersRoutes(...NO_RELAY)),
 }
 
 test('every operation of every way in either leaves an entry or is known not to', () => {

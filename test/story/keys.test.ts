@@ -3,7 +3,7 @@
 import { expect, test } from 'bun:test'
 
 import { publicRoutes } from '../../src/http/routes.ts'
-import { NO_TOOLS } from '../http/http-relay.ts'
+import { NO_RELAY } from '../http/http-relay.ts'
 import {
   ANNA,
   BOB,
@@ -27,9 +27,7 @@ async function talk({ devices }: Shop): Promise<void> {
 }
 
 test('every route of the API declares the scope of its key, or that it needs none', () => {
-  const routes = publicRoutes(NO_TOOLS, AbortSignal.abort()).routes.filter(({ path }) =>
-    path.startsWith('/api/'),
-  )
+  const routes = publicRoutes(...NO_RELAY).routes.filter(({ path }) => path.startsWith('/api/'))
 
   const open = routes.filter(({ hooks }) => !('x-required-scope' in (hooks.detail ?? {})))
 

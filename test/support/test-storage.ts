@@ -11,9 +11,8 @@ import { systemRandom as random } from '../../src/system/random.ts'
 import { TestClock } from './test-clock.ts'
 
 /** A real database on the test clock, with what a module needs to write and to record its changes. */
-export function openTestStorage(path = ':memory:') {
+export function openTestStorage(path = ':memory:', clock = new TestClock()) {
   const { db } = openDatabase(path, { version: 'test' })
-  const clock = new TestClock()
   const changes = new ChangeFeed({ clock, random })
   const writer = new Writer(db, () => {}, undefined, changes)
   const ids = new LogicalClock(clock, random, 0)

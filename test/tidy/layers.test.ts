@@ -96,7 +96,7 @@ test("elysia's own t is known to the bridge only", () => {
   const text = "import { Elysia, t } from 'elysia'\n"
 
   const elsewhere = layerProblems({ path: 'src/http/keys.ts', text })
-  const bridge = layerProblems({ path: 'src/http/typebox.ts', text })
+  const bridge = layerProblems({ path: 'src/http/bind.ts', text })
 
   expect(elsewhere).toEqual(["src/http/keys.ts must not use elysia's t"])
   expect(bridge).toEqual([])

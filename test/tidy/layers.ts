@@ -41,9 +41,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   // Its head's side stores boxes; a box has no database of the relay, and its root imports no storage.
   boxes: [...BELOW_FEATURES, 'lines/driver', 'lines/driver-watch'],
-  health: [...BELOW_FEATURES, 'webhooks/publish'],
+  health: [...BELOW_FEATURES, 'lines/line-kind', 'webhooks/publish'],
   mcp: ['api', 'system', 'domain/permissions'],
-  http: [...BELOW_FEATURES, ...FEATURES, 'messages', 'health', 'guides', 'mcp'],
+  http: [...BELOW_FEATURES, 'config', ...FEATURES, 'messages', 'health', 'guides', 'mcp'],
   dashboard: [
     'api',
     'domain/contact-fields',
@@ -111,7 +111,7 @@ const PACKAGE_PLACES: Readonly<Record<string, readonly string[]>> = {
   elysia: ['http/', 'app.ts'],
   '@elysiajs/swagger': ['http/'],
   'swagger-ui-dist': ['http/'],
-  '@sinclair/typebox': ['http/typebox.ts'],
+  '@sinclair/typebox': ['http/bind.ts'],
   'bun:sqlite': ['boxes/', 'storage/', 'lines/kinds/', 'system/'],
   'drizzle-orm': ['storage/'],
   typebox: ['api/', 'boxes/', 'http/', 'lines/kinds/', 'mcp/', 'config.ts'],
@@ -143,7 +143,7 @@ export function layerProblems(file: SourceFile): readonly string[] {
   const problems = importsOf(file.text)
     .filter((target) => !isAllowed(file.path, target))
     .map((target) => `${file.path} must not import ${target}`)
-  const isBridge = file.path === 'src/http/typebox.ts'
+  const isBridge = file.path === 'src/http/bind.ts'
   if (!isBridge && T_OF_ELYSIA.test(file.text))
     problems.push(`${file.path} must not use elysia's t`)
   if (STATIC_LINK.test(file.text))

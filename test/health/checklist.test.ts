@@ -2,10 +2,10 @@ import { expect, test } from 'bun:test'
 
 import type { HealthFinding } from '../../src/api/health.ts'
 import type { PhoneLine } from '../../src/api/phone-lines.ts'
-import { checklist as checklistOf } from '../../src/http/dashboard-health.ts'
+import { checklist as checklistOf } from '../../src/health/checklist.ts'
 import { LINE_KINDS } from '../../src/lines/kinds.ts'
 import { phoneLine } from '../dashboard/samples.ts'
-import { finding } from './dashboard-samples.ts'
+import { finding } from '../http/dashboard-samples.ts'
 
 function checklist(line: PhoneLine, findings: readonly HealthFinding[]) {
   const kind = LINE_KINDS.find(({ name }) => name === line.driver)

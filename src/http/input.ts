@@ -1,6 +1,13 @@
-// The parser of request bodies: JSON objects in UTF-8. Files alone come otherwise: see file-body.ts.
+// What a request brings: a body of JSON objects in UTF-8, and a query. Files alone come otherwise: see
+// file-body.ts.
 
-import { RelayError, invalidRequest } from '../domain/errors.ts'
+import { type Static, type TObject, type TSchema, Type } from 'typebox'
+
+import type { PageRequest } from '../api/paging.ts'
+import { TIME_WANTED } from '../api/schema.ts'
+import { RelayError, invalidRequest, type Issue } from '../domain/errors.ts'
+import { parseRecipient } from '../domain/handle.ts'
+import { parseIsoTime } from '../system/iso-time.ts'
 import { HungUpError } from './respond.ts'
 
 type JsonObject = Readonly<Record<string, unknown>>
@@ -92,7 +99,7 @@ export async function bytesUpTo(
 }
 
 /**
- * The chunks of a body, each good until the next is asked for; throws a HungUpError where the client goes
+ * The chunks of a body, each good until the next is asked for; throws a HungUpError if the client goes
  * away. Left to the collector, the chunks of 100 MB took 40 MB of memory (Bun 1.4.5).
  */
 export async function* chunksOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
@@ -179,4 +186,81 @@ function innerOf(value: unknown): readonly unknown[] {
 
 function isStorable(text: string): boolean {
   return !text.includes('\0') && text.isWellFormed()
+}
+
+// Query parameters: each at most once, no unknown ones. A schema defines and documents them; their values
+// are parsed here, because a query has no types but text.
+
+const ISSUES_MAX = 20
+
+export function pageOfQuery(query: {
+  readonly limit: number
+  readonly cursor?: string | undefined
+}): PageRequest {
+  return { limit: query.limit, cursor: query.cursor ?? null }
+}
+
+/** An unescaped `+` arrives as a space: in front of a number, or within an address. */
+export function readHandle(text: string | undefined): string | undefined {
+  const address = text?.replaceAll(' ', '+') ?? ''
+  return parseRecipient(address)?.kind === 'email' ? address : text?.replace(/^ (?=[0-9])/, '+')
+}
+
+/** Throws for any query. */
+export function requireNoQuery(request: Request): void {
+  if (request.url.includes('?')) readQuery(request, Type.Object({}))
+}
+
+export function readQuery<T extends TObject>(request: Request, schema: T): Static<T> {
+  const start = request.url.indexOf('?')
+  const given = new URLSearchParams(start === -1 ? '' : request.url.slice(start))
+  const values: Record<string, unknown> = {}
+  const issues: Issue[] = []
+  for (const name of new Set(given.keys())) {
+    const field = Object.hasOwn(schema.properties, name) ? schema.properties[name] : undefined
+    const read = readParameter(field, given.getAll(name))
+    if ('message' in read) issues.push({ path: name.slice(0, 100), message: read.message })
+    else values[name] = read.value
+  }
+  if (issues.length > 0) throw invalidRequest(...issues.slice(0, ISSUES_MAX))
+  for (const [name, field] of Object.entries(schema.properties)) {
+    if (!(name in values) && 'default' in field) values[name] = field.default
+  }
+  return values as Static<T> // Every value was read by the schema of its name.
+}
+
+type Read = { readonly value: unknown } | { readonly message: string }
+
+function readParameter(field: TSchema | undefined, texts: readonly string[]): Read {
+  const [text = ''] = texts
+  if (field === undefined) return { message: 'is not a parameter of this route' }
+  if (texts.length > 1) return { message: 'must come once only' }
+  if ('enum' in field) return readWord(field.enum, text)
+  if ('format' in field && field.format === 'date-time') return readTime(text)
+  if ('type' in field && field.type === 'integer')
+    return readInteger(text, 'maximum' in field ? Number(field.maximum) : Number.MAX_SAFE_INTEGER)
+  if ('type' in field && field.type === 'boolean') return readBoolean(text)
+  return { value: text }
+}
+
+function readWord(words: unknown, text: string): Read {
+  const known = Array.isArray(words) ? words : []
+  return known.includes(text) ? { value: text } : { message: `must be one of ${known.join(', ')}` }
+}
+
+function readBoolean(text: string): Read {
+  const isKnown = text === 'true' || text === 'false'
+  return isKnown ? { value: text === 'true' } : { message: 'must be true or false' }
+}
+
+function readTime(text: string): Read {
+  // An unescaped "+" arrives as a space; a time has no other use for one.
+  const value = parseIsoTime(text.replace(' ', '+'))
+  return value === null ? { message: TIME_WANTED } : { value }
+}
+
+function readInteger(text: string, maximum: number): Read {
+  const value = /^[0-9]{1,9}$/.test(text) ? Number(text) : 0
+  const isInRange = value >= 1 && value <= maximum
+  return isInRange ? { value } : { message: `must be a whole number from 1 to ${maximum}` }
 }

@@ -2,12 +2,17 @@
 
 import { expect, test } from 'bun:test'
 
-import { branchesOf, relayState } from '../../src/http/dashboard-health.ts'
+import { relayState as relayStateOf } from '../../src/health/relay-state.ts'
+import { branchesOf } from '../../src/http/dashboard-health.ts'
 import { phoneLine, webhook } from '../dashboard/samples.ts'
-import { finding } from './dashboard-samples.ts'
+import { finding } from '../http/dashboard-samples.ts'
 
 const [LINE, WEBHOOK] = [phoneLine(), webhook()]
 const NOTHING = { lines: [LINE], findings: [], webhooks: [] }
+
+function relayState(known: Omit<Parameters<typeof relayStateOf>[0], 'branches'>) {
+  return relayStateOf({ ...known, branches: branchesOf(known.findings) })
+}
 
 test('where all is well, one sentence says so; a line is ready if a message could go out by it', () => {
   const lines = [

@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test'
 
-import { contactCost } from '../../src/http/dashboard-views.ts'
+import { contactCost } from '../../src/messages/contact-cost.ts'
 import { phoneLine } from '../dashboard/samples.ts'
+import { startDashboard } from '../http/dashboard-rig.ts'
 import { ScriptedDriver } from '../support/scripted-driver.ts'
-import { startDashboard } from './dashboard-rig.ts'
 
 test('what a message costs of the limit is told in words', () => {
   const free = phoneLine({ label: 'Free', new_contacts_today: 12 })

@@ -1,0 +1,196 @@
+// What each line and this machine need to work, by the kind of line, with the findings that deny it.
+
+import type { Check, LineChecks } from '../api/dashboard.ts'
+import type { HealthFinding } from '../api/health.ts'
+import type { PhoneLine } from '../api/phone-lines.ts'
+import { OFFLINE_REASONS } from '../domain/line.ts'
+import type { ChecklistStep, LineKind } from '../lines/line-kind.ts'
+import { isAt } from './causes.ts'
+
+/** Needs of a line whose kind this version does not know. */
+const NO_NEEDS: Omit<LineNeeds, 'reset'> = {
+  checklist: [],
+  reasons: { absent: OFFLINE_REASONS.device_absent },
+}
+
+export function checksOfMachine(
+  kinds: readonly LineKind[],
+  findings: readonly HealthFinding[],
+): LineChecks {
+  const checks = machineChecklist(kinds, findings)
+  return { line_id: null, offline_since: null, summary: machineSummary(checks), checks }
+}
+
+function machineSummary(checks: readonly Check[]): string {
+  const isAllowed = checks.every(({ state }) => state === 'ok')
+  return isAllowed ? 'All permissions are granted.' : 'Fix the marked items, from the top down.'
+}
+
+export function checksOfLine(
+  kinds: readonly LineKind[],
+  line: PhoneLine,
+  { findings, reset }: { readonly findings: readonly HealthFinding[]; readonly reset: string },
+): LineChecks {
+  const kind = kinds.find(({ name }) => name === line.driver) ?? NO_NEEDS
+  const checks = checklist({ ...kind, reset }, line, findings)
+  const offline = findings.find(
+    ({ code, line_id }) => code === 'line_offline' && line_id === line.id,
+  )
+  return {
+    line_id: line.id,
+    offline_since: offline?.since ?? null,
+    summary: summaryOf(checks, line.status === 'offline'),
+    checks,
+  }
+}
+
+export type LineNeeds = Pick<LineKind, 'checklist' | 'reasons'> & {
+  /** When new contacts are possible again, as "midnight UTC". */
+  readonly reset: string
+}
+
+const PAUSED: Check = {
+  state: 'warn',
+  title: 'The line is paused',
+  why: 'It still receives. New messages through it are refused; those already queued wait up to 24 hours.',
+  fix: 'Turn on "Send messages" in its settings.',
+}
+
+const WITHOUT_IMESSAGE = ['imessage_off', 'imessage_not_connected']
+const NO_IMESSAGE: Check = {
+  state: 'bad',
+  title: 'iMessage is not active on this line',
+  why: "It can't send messages.",
+  fix: "Turn on iMessage in the device's settings.",
+}
+
+/** Findings about a box, which deny all that is known of its lines. */
+const BOX_CODES: ReadonlySet<string> = new Set([
+  OFFLINE_REASONS.box_unreachable.code,
+  OFFLINE_REASONS.box_outdated.code,
+])
+
+/** Findings in whose place the list has a check of its own. */
+const SHOWN_ELSEWHERE: readonly string[] = ['line_offline', 'limit_near', 'limit_reached']
+
+export function checklist(
+  { checklist: steps, reasons, reset }: LineNeeds,
+  line: PhoneLine,
+  findings: readonly HealthFinding[],
+): readonly Check[] {
+  const codes = new Set(steps.flatMap((step) => step.codes))
+  const boxes = line.box && [line.box.id]
+  const isOfDevice = (finding: HealthFinding) =>
+    (finding.about.kind !== 'driver' || finding.about.id === line.driver) && isAt(finding, boxes)
+  const own = findings.filter((finding) =>
+    finding.line_id === null
+      ? codes.has(finding.code) && isOfDevice(finding)
+      : finding.line_id === line.id,
+  )
+  const ofBox = findings.filter((one) => BOX_CODES.has(one.code) && isAt(one, boxes))
+  const others = own.filter(({ code }) => !SHOWN_ELSEWHERE.includes(code) && !codes.has(code))
+  const titles = new Map(
+    [...Object.values(OFFLINE_REASONS), ...Object.values(reasons)].map(({ code, title }) => [
+      code,
+      title,
+    ]),
+  )
+  const checksOfStep = (step: ChecklistStep) => checksOf(step, { line, titles }, own)
+  return [
+    ...known([
+      ...ofBox.map(foundCheck),
+      ...steps.filter(({ isOptional: isBeside }) => isBeside !== true).flatMap(checksOfStep),
+    ]),
+    ...steps.filter(({ isOptional: isBeside }) => isBeside === true).flatMap(checksOfStep),
+    ...(codes.has(line.status_reason ?? '') ? [] : unexplained(own)),
+    ...(isSilentlyOff(line, own) ? [NO_IMESSAGE] : []),
+    ...(line.is_enabled ? [] : [PAUSED]),
+    roomForContacts(line, reset),
+    ...others.map(foundCheck),
+  ]
+}
+
+/** True if iMessage is off and no finding says so with its reason. */
+function isSilentlyOff(line: PhoneLine, own: readonly HealthFinding[]): boolean {
+  const isExplained = own.some(({ code }) => WITHOUT_IMESSAGE.includes(code))
+  return line.status === 'online' && !line.imessage_active && !isExplained
+}
+
+function summaryOf(checks: readonly Check[], isOffline: boolean): string {
+  const has = (wanted: Check['state']) => checks.some(({ state }) => state === wanted)
+  if (has('bad')) return 'Fix the failed checks, from the top down. The list updates automatically.'
+  if (isOffline) return 'The line is offline.'
+  if (has('warn')) return 'Working, with warnings.'
+  return 'All checks passed. This line can send and receive.'
+}
+
+/** Needs of this machine for lines of its own, whether or not it has one yet. */
+function machineChecklist(
+  kinds: readonly Pick<LineKind, 'checklist'>[],
+  findings: readonly HealthFinding[],
+): readonly Check[] {
+  const steps = kinds.flatMap((kind) => kind.checklist).filter((step) => step.isOfMachine === true)
+  const asked = { line: { status_reason: null, status_hint: null }, titles: new Map() }
+  const own = findings.filter(({ boxes }) => boxes === undefined)
+  return known(steps.flatMap((step) => checksOf(step, asked, own)))
+}
+
+type CheckedLine = {
+  readonly line: Pick<PhoneLine, 'status_reason' | 'status_hint'>
+  /** Titles of reasons for being offline. */
+  readonly titles: ReadonlyMap<string, string>
+}
+
+function checksOf(
+  step: ChecklistStep,
+  { line, titles }: CheckedLine,
+  findings: readonly HealthFinding[],
+): readonly Check[] {
+  const found = findings.filter(({ code }) => step.codes.includes(code))
+  if (found.length > 0) return found.map(foundCheck)
+  const reason = line.status_reason ?? ''
+  if (!step.codes.includes(reason)) {
+    return [{ state: 'ok', title: step.title, why: null, fix: null }]
+  }
+  const title = titles.get(reason) ?? 'The line is offline'
+  return [{ state: 'bad', title, why: null, fix: line.status_hint }]
+}
+
+/** That the line is offline, if no other finding says why. */
+function unexplained(findings: readonly HealthFinding[]): readonly Check[] {
+  return findings
+    .filter(({ code, depends_on }) => code === 'line_offline' && depends_on === null)
+    .map(foundCheck)
+}
+
+const STATES: Readonly<Record<string, Check['state']>> = { info: 'info', error: 'bad' }
+
+function foundCheck({ severity, title, why, fix }: HealthFinding): Check {
+  return { state: STATES[severity] ?? 'warn', title, why, fix }
+}
+
+/** Behind a step that fails nothing is known. */
+function known(checks: readonly Check[]): readonly Check[] {
+  const failed = checks.findIndex(({ state }) => state === 'bad')
+  return checks.map((check, place) =>
+    failed >= 0 && place > failed && check.state === 'ok' ? { ...check, state: 'unknown' } : check,
+  )
+}
+
+function roomForContacts(
+  { new_contacts_today, daily_contact_limit }: PhoneLine,
+  reset: string,
+): Check {
+  const title = 'New contacts left for today'
+  if (new_contacts_today < daily_contact_limit) return { state: 'ok', title, why: null, fix: null }
+  if (daily_contact_limit === 0) {
+    const why = 'Its daily new-contact limit is 0. Existing contacts still work.'
+    return { state: 'info', title: "This line doesn't message new contacts", why, fix: null }
+  }
+  return {
+    state: 'warn',
+    title: 'No new contacts left for today',
+    why: `No new contacts until ${reset}. Existing contacts still work.`,
+    fix: 'Wait, use another line, or raise the limit in its settings. Apple blocks lines that message many strangers.',
+  }
+}
