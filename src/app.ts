@@ -93,7 +93,7 @@ export function createApp(config: Config, parts: Partial<Parts> = {}): App {
   const life: Life = { phase: 'starting', listener: null }
   const tls = new TlsWatch(config, runtime, (pair) => life.listener?.renew(pair))
   const listed = () => messages.lines.lines()
-  const { kinds, boxes, services } = createDevices(runtime, { config, parts, listed })
+  const { kinds, boxes, services } = createDevices(runtime, { config, parts, lines: listed })
   const start = { config, parts, life }
   const network = createNetworkModule(runtime, start)
   const attachments = createAttachmentModule(runtime, network, start)
@@ -205,13 +205,14 @@ function createMessageModule(
   { config, life }: Start,
 ) {
   const { db, clock, writer, settings, disk, dispatchSignal, health } = runtime
-  const lines: LineSupervisor = new LineSupervisor({
-    ...runtime,
+  const lines: LineSupervisor = new LineSupervisor(runtime.core, {
     kinds: kinds.kinds,
     drivers: boxes.drivers,
     boxes,
-    intake: (line, event) => intake(line, event),
-    loadUnfinished: (line) => unfinishedOf(db, line.id, { age: clock, files: runtime.store }),
+    messages: {
+      intake: (line, event) => intake(line, event),
+      loadUnfinished: (line) => unfinishedOf(db, line.id, { age: clock, files: runtime.store }),
+    },
   })
   lines.onChange((id) => {
     dispatchSignal.notify()
@@ -250,8 +251,8 @@ function createMessageModule(
     dispatch,
     send: createSend(tools),
     reading: createReading(tools),
-    lineActions: createLineActions({
-      ...runtime,
+    lineActions: createLineActions(runtime.core, {
+      days: runtime.days,
       lines,
       onLimits: (id) =>
         writer.write((tx) => wakeLimited(tx, id, clock.now())).then(() => dispatchSignal.notify()),

@@ -58,17 +58,12 @@ const CHUNK_MS = 30_000
 
 /** Takes the data directory and runs; throws where another process has it, or it is a relay's. */
 export async function startBox(config: Config, file: BoxFile, parts: BoxParts): Promise<Box> {
-  const { clock, random, log, companions } = parts
+  const { clock, random, log, restart, companions } = parts
   const directory = openDataDirectory(config.dataDir)
   const lock = takeInstanceLock(directory.lock, { since: clock.now(), task: 'box', address: null })
   const none = () => []
-  const kinds = createLineKinds(config, {
-    ...parts,
-    relayClock: clock,
-    directory,
-    callers: none,
-    lines: none,
-  })
+  const host = { directory, clock, relayClock: clock, random, log, restart, callers: none }
+  const kinds = createLineKinds(config, host, { lines: none })
   const drivers = kinds.drivers
     .filter(({ kind }) => kinds.deviceKinds.includes(kind))
     .map((driver, index) => shared(driver, index === 0 ? parts.checkHost : async () => []))

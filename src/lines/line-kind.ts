@@ -44,7 +44,7 @@ export type LineKind<Table extends OptionTable = OptionTable> = {
   readonly deletable: string | null
   /** Needs of a line, in the order in which it checks them. */
   readonly checklist: readonly ChecklistStep[]
-  create(options: OptionValues<Table>, tools: KindTools): KindParts
+  create(host: KindHost, options: OptionValues<Table>, sharers: NumberSharers): CreatedKind
 }
 
 export type PracticeNumbers = { readonly reader: string; readonly echo: string }
@@ -71,7 +71,8 @@ export type ChecklistStep = {
   readonly isOptional?: true | undefined
 }
 
-export type KindTools = {
+/** The machine, as the relay or the box that runs on it lends it to a kind of line. */
+export type KindHost = {
   /** The machine's clock. */
   readonly clock: Clock
   /** The relay's clock, for what the relay itself dates. */
@@ -91,16 +92,17 @@ export type KindTools = {
   readonly pathOf: (name: string) => string
   /** Devices that call the relay by a token of their own. */
   readonly callers: () => readonly { readonly key: string; readonly number: string }[]
-  /** Lines of other kinds whose number is an iPhone's; `isExpected` before they are known. */
-  readonly numberSharers: { readonly isExpected: boolean; lines(): readonly Line[] }
 }
 
-export type KindParts = {
+/** Lines of other kinds whose number is an iPhone's; `isExpected` before they are known. */
+export type NumberSharers = { readonly isExpected: boolean; lines(): readonly Line[] }
+
+export type CreatedKind = {
   /** Null where this start looks for no device of the kind. */
   readonly driver: LineDriver | null
   /** Loops that run as long as the relay. */
   readonly services?: readonly Service[] | undefined
-  /** Findings about the lines of `numberSharers`, by their keys. */
+  /** Findings about the lines of `NumberSharers`, by their keys. */
   readonly findings?: (() => readonly Finding[]) | undefined
   /** Rows for the owner on the control socket, by the last part of their path. */
   readonly reports?: Reports | undefined
@@ -171,7 +173,7 @@ export type DeviceCalls = {
   done(key: string, report: DeviceReport): Promise<'noted' | 'unknown' | NotReady>
 }
 
-/** The parts of all kinds together. */
+/** All kinds together. */
 export type CreatedKinds = {
   readonly kinds: readonly LineKind[]
   readonly sentenceOf: SentenceOf
@@ -185,26 +187,26 @@ export type CreatedKinds = {
   readonly actions: readonly (LineAction & { readonly kind: string })[]
 }
 
-type Start = Omit<KindTools, 'numberSharers'> & {
-  readonly lines: () => readonly Line[]
-  /** Stand in for the drivers that look for devices by themselves. */
-  readonly drivers?: readonly LineDriver[] | undefined
-}
-
-/** Kinds come in the order of the table: one that watches `numberSharers` stands behind them. */
+/** Creates kinds in the order of the table: one that watches `NumberSharers` stands behind them. */
 export function createKinds(
-  kinds: readonly LineKind[],
-  options: Readonly<Record<string, unknown>>,
-  { lines, drivers, ...tools }: Start,
+  host: KindHost,
+  given: {
+    readonly kinds: readonly LineKind[]
+    readonly options: Readonly<Record<string, unknown>>
+    readonly lines: () => readonly Line[]
+    /** Stand in for the drivers that look for devices by themselves. */
+    readonly drivers?: readonly LineDriver[] | undefined
+  },
 ): CreatedKinds {
+  const { kinds, options, lines, drivers } = given
   const sharers = new Set(kinds.filter(({ sharesNumber }) => sharesNumber).map(({ name }) => name))
-  const created: KindParts[] = []
+  const created: CreatedKind[] = []
   for (const kind of kinds) {
     const isExpected = created.some(({ driver }) => driver !== null && sharers.has(driver.kind))
     const shared = () => lines().filter((line) => sharers.has(line.driver))
-    created.push(kind.create(options, { ...tools, numberSharers: { isExpected, lines: shared } }))
+    created.push(kind.create(host, options, { isExpected, lines: shared }))
   }
-  const driversOf = (parts: readonly KindParts[]) => parts.flatMap(({ driver }) => driver ?? [])
+  const driversOf = (some: readonly CreatedKind[]) => some.flatMap(({ driver }) => driver ?? [])
   return {
     kinds,
     sentenceOf: sentencesOf(kinds.map(({ failures }) => failures)),

@@ -12,7 +12,7 @@ import {
   PHONE_NUMBER_KIND,
 } from '../../../domain/value-kind.ts'
 import { type DriverLine, type Found, FULL_CAPABILITIES, type LineDriver } from '../../driver.ts'
-import type { ChecklistStep, KindParts, KindTools, LineKind } from '../../line-kind.ts'
+import type { ChecklistStep, CreatedKind, KindHost, LineKind } from '../../line-kind.ts'
 import { ChatDb } from './chat-db.ts'
 import { troubleFinding, TROUBLES } from './condition.ts'
 import { STAGING_FOLDER } from './expectation.ts'
@@ -131,15 +131,15 @@ export const MAC_KIND: LineKind<typeof OPTIONS> = {
   create: createMac,
 }
 
-function createMac(options: OptionValues<typeof OPTIONS>, tools: KindTools): KindParts {
+function createMac(host: KindHost, options: OptionValues<typeof OPTIONS>): CreatedKind {
   const calls: ScriptCall[] = []
   const onScriptCall = (call: ScriptCall) => {
     calls.push(call)
     if (calls.length > SCRIPT_CALLS_MAX) calls.shift()
   }
-  const isWanted = options.mac === 'on' || (options.mac === 'auto' && tools.platform === 'darwin')
+  const isWanted = options.mac === 'on' || (options.mac === 'auto' && host.platform === 'darwin')
   return {
-    driver: isWanted ? createMacDriver(options, { ...tools, onScriptCall }) : null,
+    driver: isWanted ? createMacDriver(options, { ...host, onScriptCall }) : null,
     reports: { 'script-calls': () => calls },
   }
 }
@@ -179,7 +179,7 @@ type SharedTools =
   | 'platform'
   | 'homeFolder'
 
-export type MacTools = Pick<KindTools, SharedTools> & {
+export type MacTools = Pick<KindHost, SharedTools> & {
   readonly onScriptCall?: ((call: ScriptCall) => void) | undefined
   readonly openChatDb?: ((path: string) => ChatDb) | undefined
 }

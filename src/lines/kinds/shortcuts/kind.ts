@@ -301,7 +301,7 @@ export const SHORTCUTS_KIND: LineKind = {
     { title: "This line's bridge exists", codes: ['device_absent', 'driver_failed'] },
     { title: 'A shortcut checks for messages', codes: [SILENT.code] },
   ],
-  create: (_options, { relayClock: clock, log, callers, pathOf }) => {
+  create: ({ relayClock: clock, log, callers, pathOf }) => {
     const files = new IncomingFiles(pathOf('shortcuts-incoming'))
     const driver = new ShortcutsDriver({ clock, log, files, bridges: callers })
     return { driver, calls: driver }

@@ -56,7 +56,7 @@ export const SIMULATED_KIND: LineKind<typeof OPTIONS> = {
   deletable: 'simulated lines that this start did not ask for',
   checklist: [{ title: 'The relay was started with this line', codes: [NOT_CONFIGURED.code] }],
   // Made without lines too: those of earlier starts are then known as not configured.
-  create: (options, { relayClock: clock, random, pathOf }) => {
+  create: ({ relayClock: clock, random, pathOf }, options) => {
     const { simulatedLines: lineCount, simulatedDelayMs: delayMs } = options
     const ledgerPath = pathOf('simulated.db')
     const driver = createSimulatedDriver({ lineCount, delayMs, ledgerPath }, { clock, random })
