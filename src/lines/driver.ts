@@ -295,7 +295,12 @@ export class LineEvents {
     this.#signal = signal
   }
 
-  /** Set once an event could not be stored: nothing is published from then on. */
+  /** True once the run has ended or an event could not be stored: nothing is published from then on. */
+  get isOver(): boolean {
+    return this.#signal.aborted || this.#failure !== null
+  }
+
+  /** Set once an event could not be stored. */
   get failure(): Error | null {
     return this.#failure
   }
