@@ -98,12 +98,12 @@ export type SendOutcome =
       readonly proof?: true | undefined
     }
   /** Some parts were sent, each proven by its own row, and the rest was refused and never will be. */
-  | { readonly outcome: 'partly_sent'; readonly reason: string; readonly sent: SentFiles }
+  | { readonly outcome: 'partly_sent'; readonly reason: string; readonly sent: SentParts }
   /** Nobody can say whether it left, or not of all of its parts. It is never sent again. */
   | {
       readonly outcome: 'unknown'
       readonly reason: string
-      readonly sent?: SentFiles | undefined
+      readonly sent?: SentParts | undefined
     }
   /**
    * Not yet: the device must not be hurried. Said before the point of no return was asked, and counts
@@ -112,7 +112,7 @@ export type SendOutcome =
   | { readonly outcome: 'postponed'; readonly reason: 'pacing'; readonly delayMs: number }
 
 /** The attachments that are proven to be sent. */
-export type SentFiles = readonly AttachmentId[]
+export type SentParts = readonly AttachmentId[]
 
 /** Devices make several messages of one with files: the text, or the last file, gives the guid. */
 export type Parts = {

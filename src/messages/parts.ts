@@ -14,7 +14,7 @@ import { invalidRequest } from '../domain/errors.ts'
 import type { AttachmentId, MemberId } from '../domain/ids.ts'
 import type { Outbound, Progress } from '../domain/message.ts'
 import { callerId, hasScope, type CallerId, type KeyCaller } from '../domain/permissions.ts'
-import type { SentFiles } from '../lines/driver.ts'
+import type { SentParts } from '../lines/driver.ts'
 import { attachmentsOf, linkAttachments, markFound, markParts } from '../storage/attachments.ts'
 import type { Db, Tx } from '../storage/database.ts'
 import { rememberGuid, takeReceipts } from '../storage/intake-records.ts'
@@ -87,12 +87,12 @@ function requireFile({ db, store }: AttachmentTools, id: string, viewer: Viewer)
   requireBytes(store, requireAttachment(db, id))
 }
 
-export function provenParts(tx: Tx, { id }: Outbound): SentFiles {
+export function provenParts(tx: Tx, { id }: Outbound): SentParts {
   return attachmentsOf(tx, id).flatMap(({ id, isSent }) => (isSent === true ? id : []))
 }
 
 /** Marks these beside those that are proven already; of the rest `isSent` is null while nobody can say. */
-export function markSent(tx: Tx, message: Outbound, sent: SentFiles, isSent: boolean | null): void {
+export function markSent(tx: Tx, message: Outbound, sent: SentParts, isSent: boolean | null): void {
   markParts(tx, message.id, [...provenParts(tx, message), ...sent], isSent)
 }
 
@@ -134,6 +134,6 @@ export function rememberParts(tx: Tx, message: Outbound, guids: readonly string[
   return hasFailed
 }
 
-function filesOf(tx: Tx, { id }: Outbound): SentFiles {
+function filesOf(tx: Tx, { id }: Outbound): SentParts {
   return attachmentsOf(tx, id).map(({ id }) => id)
 }

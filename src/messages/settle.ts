@@ -16,7 +16,7 @@ import {
   type Receipt,
   type SentenceOf,
 } from '../domain/message.ts'
-import type { Parts, SentFiles } from '../lines/driver.ts'
+import type { Parts, SentParts } from '../lines/driver.ts'
 import { noteService } from '../storage/conversations.ts'
 import type { Tx, Db } from '../storage/database.ts'
 import { rememberGuid, takeChanges, takeReceipts } from '../storage/intake-records.ts'
@@ -111,7 +111,7 @@ export function failPartly(
   tools: SettleTools,
   tx: Tx,
   message: Outbound,
-  { reason, sent }: { readonly reason: string; readonly sent: SentFiles },
+  { reason, sent }: { readonly reason: string; readonly sent: SentParts },
 ): Outbound {
   markSent(tx, message, sent, null)
   return failMessage(tools, tx, message, reason)
@@ -147,7 +147,7 @@ export function makeUncertain(
   tools: SettleTools,
   tx: Tx,
   message: Outbound,
-  { reason, sent }: { readonly reason: string; readonly sent?: SentFiles | undefined },
+  { reason, sent }: { readonly reason: string; readonly sent?: SentParts | undefined },
 ): Outbound {
   if (message.status !== 'queued' && message.status !== 'sending') return message
   if (sent !== undefined) markSent(tx, message, sent, null)

@@ -3,7 +3,7 @@
 
 import type { MessageId } from '../../../domain/ids.ts'
 import { dropOldest } from '../../../system/memoize.ts'
-import type { LineEvent, SentFiles, Settlement } from '../../driver.ts'
+import type { LineEvent, SentParts, Settlement } from '../../driver.ts'
 import type { MessageRow } from './chat-db-rows.ts'
 import { isSameConversation } from './chat-db.ts'
 import { type Expectation, type Fit, fitOf, isMisrouted, keyOf, plain } from './expectation.ts'
@@ -302,7 +302,7 @@ export class PartedSend {
     return [...this.#proven.values()].flatMap(({ guid }) => guid ?? [])
   }
 
-  get #sentFiles(): SentFiles {
+  get #sentFiles(): SentParts {
     return this.#parts.flatMap(({ file }, part) =>
       file !== undefined && this.#proven.has(part) ? [file.id] : [],
     )
