@@ -130,8 +130,8 @@ export type Reports = Readonly<Record<string, () => readonly Readonly<Record<str
 /** No line of the caller runs now. */
 export type NotReady = 'not_ready'
 
-/** A message that came to a device. */
-export type DeviceMessage = {
+/** A message that came to a device, as the device posts it. */
+export type PostedMessage = {
   /** Made by the device; the same id again is the same message if its content is the same. */
   readonly id: string
   readonly from: string
@@ -167,7 +167,7 @@ export type DeviceReport = {
 
 /** Calls of devices, each by the key of its caller. */
 export type DeviceCalls = {
-  receive(key: string, message: DeviceMessage): Promise<'stored' | 'no_sender' | NotReady>
+  receive(key: string, message: PostedMessage): Promise<'stored' | 'no_sender' | NotReady>
   /** The next message to send. */
   next(key: string, asker: Asker): Promise<HandedOver | NotReady>
   done(key: string, report: DeviceReport): Promise<'noted' | 'unknown' | NotReady>

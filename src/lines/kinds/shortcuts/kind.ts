@@ -22,7 +22,7 @@ import {
 import type {
   Asker,
   DeviceCalls,
-  DeviceMessage,
+  PostedMessage,
   DeviceReport,
   HandedOver,
   KindHost,
@@ -116,7 +116,7 @@ class ShortcutsLineRun {
   }
 
   /** Resolves with `stored` once the message is durable, with its file, or counted as left out. */
-  async receive(message: DeviceMessage): Promise<'stored' | 'no_sender' | NotReady> {
+  async receive(message: PostedMessage): Promise<'stored' | 'no_sender' | NotReady> {
     const incoming = await readIncoming(message, this.#line.number)
     if (incoming === null) return 'no_sender'
     const earlier = this.#arrivals.earlier(incoming)
@@ -134,7 +134,7 @@ class ShortcutsLineRun {
   }
 
   async #store(
-    { text, file = null }: DeviceMessage,
+    { text, file = null }: PostedMessage,
     { guid, formerGuid, handle, isName }: Incoming,
     at: Timestamp,
   ): Promise<boolean> {
