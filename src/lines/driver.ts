@@ -282,6 +282,9 @@ export type LeftOutMessage = {
 
 export type StateEvent = Extract<LineEvent, { readonly type: 'online' | 'offline' }>
 
+/** An event that the relay stores. */
+export type IntakeEvent = Exclude<LineEvent, StateEvent>
+
 /** Events of one line run on their way from the driver to the core. */
 export class LineEvents {
   readonly #listener: LineListener

@@ -4,7 +4,14 @@ import type { OutgoingMessage } from '../domain/message.ts'
 import type { Core } from '../storage/core.ts'
 import { getLine } from '../storage/lines.ts'
 import { Signal } from '../system/signal.ts'
-import type { DriverLine, LineDriver, LineEvent, LineListener, PointOfNoReturn } from './driver.ts'
+import type {
+  DriverLine,
+  IntakeEvent,
+  LineDriver,
+  LineEvent,
+  LineListener,
+  PointOfNoReturn,
+} from './driver.ts'
 import type { KindFacts } from './line-kind.ts'
 import {
   isSameState,
@@ -14,9 +21,6 @@ import {
   stateOf,
 } from './line-state.ts'
 import { LineSessions, NO_SESSION, type OpenSession, type SendAnswer } from './session.ts'
-
-/** Events that are stored. */
-export type IntakeEvent = Exclude<LineEvent, { readonly type: 'online' | 'offline' }>
 
 /** The relay's messages, as a line stores and loads them. */
 export type LineMessages = {
@@ -83,11 +87,8 @@ export class LineRunner {
     this.#kind = given.kind
     this.#messages = given.messages
     this.#onChange = given.onChange
-    this.#sessions = new LineSessions(
-      core,
-      () => this.#changed(false),
-      () => this.#refresh(),
-    )
+    const onTraffic = () => this.#changed(false)
+    this.#sessions = new LineSessions(core, onTraffic, () => this.#refresh())
     if (given.driver === null) this.lost(null)
   }
 
@@ -221,7 +222,7 @@ export class LineRunner {
   }
 
   async #runOnce(): Promise<void> {
-    const { clock } = this.#core
+    const { clock, log } = this.#core
     const startedAt = clock.monotonic()
     const lineRun = new LineRun({
       take: (event) => this.#handle(event),
@@ -232,8 +233,7 @@ export class LineRunner {
     if (this.#lineRun === lineRun) this.#endRun()
     this.#failures = clock.monotonic() - startedAt >= HEALTHY_MS ? 1 : this.#failures + 1
     if (this.#failures === FAILURES_LOGGED && this.#error !== null) {
-      const fields = { line_id: this.#line.id, error: this.#error }
-      this.#core.log.error('line fails again and again', fields)
+      log.error('line fails again and again', { line_id: this.#line.id, error: this.#error })
     }
     await this.drained()
   }

@@ -14,7 +14,7 @@ import {
   type Receipt,
 } from '../domain/message.ts'
 import { carrierKind, type LeftOut, type NotRelayedKind } from '../domain/not-relayed.ts'
-import type { DeviceMessage, LeftOutMessage, Settlement } from '../lines/driver.ts'
+import type { DeviceMessage, IntakeEvent, LeftOutMessage, Settlement } from '../lines/driver.ts'
 import { attachmentsOf } from '../storage/attachments.ts'
 import { markKnown } from '../storage/contacts.ts'
 import { openConversation } from '../storage/conversations.ts'
@@ -61,13 +61,7 @@ import {
   failPartly,
   type SettleTools,
 } from './settle.ts'
-import {
-  createPersonOn,
-  withPeople,
-  type IntakeEvent,
-  type ReadEvent,
-  type ReadMessage,
-} from './spellings.ts'
+import { createPersonOn, withPeople, type ReadEvent, type ReadMessage } from './spellings.ts'
 
 export type IntakeTools = SettleTools &
   RecordTools & {
