@@ -204,7 +204,7 @@ function createMessageModule(
   { webhooks, kinds, boxes, attachments }: Below,
   { config, life }: Start,
 ) {
-  const { db, clock, writer, settings, disk, dispatchSignal, health } = runtime
+  const { db, days, clock, writer, settings, disk, dispatchSignal, health } = runtime
   const lines: LineSupervisor = new LineSupervisor(runtime.core, {
     kinds: kinds.kinds,
     drivers: boxes.drivers,
@@ -244,6 +244,9 @@ function createMessageModule(
   health.include(async () => kinds.findings().map((finding) => ofLine(finding, lines.lines())))
   observeMessages(runtime.metrics, tools)
   const dispatch = new Dispatch(tools)
+  const onDeleted = () => failOrphans(tools)
+  const onLimits = (id: LineId) =>
+    writer.write((tx) => wakeLimited(tx, id, clock.now())).then(() => dispatchSignal.notify())
   return {
     tools,
     lines,
@@ -251,13 +254,7 @@ function createMessageModule(
     dispatch,
     send: createSend(tools),
     reading: createReading(tools),
-    lineActions: createLineActions(runtime.core, {
-      days: runtime.days,
-      lines,
-      onLimits: (id) =>
-        writer.write((tx) => wakeLimited(tx, id, clock.now())).then(() => dispatchSignal.notify()),
-      onDeleted: () => failOrphans(tools),
-    }),
+    lineActions: createLineActions(runtime.core, { days, lines, onLimits, onDeleted }),
   }
 }
 
