@@ -11,6 +11,7 @@ import type { Boxes } from './boxes/head.ts'
 import type { Config } from './config.ts'
 import { createDevices } from './devices.ts'
 import type { Origin } from './domain/audit.ts'
+import type { LineId } from './domain/ids.ts'
 import { groupedByBox } from './health/box-findings.ts'
 import { healthWatch, ofLine, ofRelay, ofWebhook } from './health/catalogue.ts'
 import { LineFindings, loopFinding } from './health/line-findings.ts'
@@ -80,7 +81,7 @@ export function createApp(config: Config, parts: Partial<Outside> = {}): App {
   const life: Life = { phase: 'starting', listener: null }
   const tls = new TlsWatch(core, config, (pair) => life.listener?.renew(pair))
   const listed = () => messaging.lines.lines()
-  const { kinds, boxes, services } = createDevices(runtime, { config, parts, listed })
+  const { kinds, boxes, services } = createDevices(runtime, { config, parts, lines: listed })
   const start = { config, parts, life }
   const network = createNetworkModule(runtime, start)
   const attachments = createAttachmentModule(runtime, network, start)
@@ -212,14 +213,15 @@ function createMessageModule(
   { webhooks, kinds, boxes, attachments }: Below,
   { config, life }: Start,
 ) {
-  const { core, db, clock, writer, disk, dispatchSignal, health } = runtime
-  const lines: LineSupervisor = new LineSupervisor({
-    ...runtime,
+  const { core, db, days, clock, writer, disk, dispatchSignal, health } = runtime
+  const lines: LineSupervisor = new LineSupervisor(core, {
     kinds: kinds.kinds,
     drivers: boxes.drivers,
     boxes,
-    intake: (line, event) => intake.take(line, event),
-    loadUnfinished: (line) => unfinishedOf(db, line.id, { age: clock, files: runtime.store }),
+    messages: {
+      intake: (line, event) => intake.take(line, event),
+      loadUnfinished: (line) => unfinishedOf(db, line.id, { age: clock, files: runtime.store }),
+    },
   })
   lines.onChange((id) => {
     dispatchSignal.notify()
@@ -246,13 +248,10 @@ function createMessageModule(
   })
   health.include(async () => kinds.findings().map((finding) => ofLine(finding, lines.lines())))
   observeMessages(runtime.metrics, db, lines)
-  const lineActions = createLineActions({
-    ...runtime,
-    lines,
-    onLimits: (id) =>
-      writer.write((tx) => wakeLimited(tx, id, clock.now())).then(() => dispatchSignal.notify()),
-    onDeleted: () => outcomes.failOrphans(),
-  })
+  const onDeleted = () => outcomes.failOrphans()
+  const onLimits = (id: LineId) =>
+    writer.write((tx) => wakeLimited(tx, id, clock.now())).then(() => dispatchSignal.notify())
+  const lineActions = createLineActions(core, { days, lines, onLimits, onDeleted })
   return { lines, lineActions, messages }
 }
 

@@ -58,17 +58,12 @@ const CHUNK_MS = 30_000
 
 /** Takes the data directory and runs; throws if another process has it, or if it is a relay's. */
 export async function startBox(config: Config, file: BoxFile, outside: BoxOutside): Promise<Box> {
-  const { clock, random, log, companions } = outside
+  const { clock, random, log, restart, companions } = outside
   const directory = openDataDirectory(config.dataDir)
   const lock = takeInstanceLock(directory.lock, { since: clock.now(), task: 'box', address: null })
   const none = () => []
-  const kinds = createLineKinds(config, {
-    ...outside,
-    relayClock: clock,
-    directory,
-    callers: none,
-    lines: none,
-  })
+  const host = { directory, clock, relayClock: clock, random, log, restart, callers: none }
+  const kinds = createLineKinds(config, host, { lines: none })
   const drivers = kinds.drivers
     .filter(({ kind }) => kinds.deviceKinds.includes(kind))
     .map((driver, index) => shared(driver, index === 0 ? outside.checkHost : async () => []))

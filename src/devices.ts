@@ -9,7 +9,7 @@ import type { Config } from './config.ts'
 import { boxFindings, groupedByBox, numberTwiceFindings } from './health/box-findings.ts'
 import { ofRelay } from './health/catalogue.ts'
 import { LINE_KINDS } from './lines/kinds.ts'
-import { createKinds, type CreatedKinds, type KindTools, type LineKind } from './lines/line-kind.ts'
+import { createKinds, type CreatedKinds, type KindHost, type LineKind } from './lines/line-kind.ts'
 import type { LineSnapshot } from './lines/line-state.ts'
 import type { Outside, Runtime } from './runtime.ts'
 import { listLiveBridges } from './storage/credentials.ts'
@@ -23,47 +23,56 @@ import {
 } from './system/process.ts'
 import { VERSION } from './system/version.ts'
 
-type Given = Pick<KindTools, 'clock' | 'relayClock' | 'random' | 'log' | 'restart' | 'callers'> &
-  Pick<Parameters<typeof createKinds>[2], 'lines' | 'drivers'> & {
-    readonly kinds?: readonly LineKind[] | undefined
-    readonly directory: Pick<DataDirectory, 'path'>
-  }
+type OfProcess = 'clock' | 'relayClock' | 'random' | 'log' | 'restart' | 'callers'
 
-/** The kinds of lines, with all that they need of this machine. */
-export function createLineKinds(config: Config, given: Given): CreatedKinds {
-  const { kinds = LINE_KINDS, directory, ...tools } = given
-  return createKinds(kinds, config, {
-    ...tools,
-    run: processRunner(tools.clock),
+/** The kinds of lines, on this machine as the relay or the box in this process lends it to them. */
+export function createLineKinds(
+  config: Config,
+  {
+    directory,
+    ...ofProcess
+  }: Pick<KindHost, OfProcess> & { readonly directory: Pick<DataDirectory, 'path'> },
+  given: Omit<Parameters<typeof createKinds>[1], 'kinds' | 'options'> & {
+    readonly kinds?: readonly LineKind[] | undefined
+  },
+): CreatedKinds {
+  const host: KindHost = {
+    ...ofProcess,
+    run: processRunner(ofProcess.clock),
     start: startProcess,
     startRead: startReadProcess,
     self: ownIds(),
     platform: platform(),
     homeFolder: homedir(),
     pathOf: (name) => join(directory.path, name),
-  })
-}
-
-type Start = {
-  readonly config: Config
-  readonly parts: Partial<Outside>
-  /** The lines of now. */
-  readonly listed: () => readonly LineSnapshot[]
+  }
+  const { kinds = LINE_KINDS, lines, drivers } = given
+  return createKinds(host, { kinds, options: config, lines, drivers })
 }
 
 /** All devices of a relay: kinds of lines and boxes, with their findings. */
-export function createDevices(runtime: Runtime, { config, parts, listed }: Start) {
-  const { wallClock: clock, clock: relayClock, random, log, directory, health, db } = runtime
-  const kinds = createLineKinds(config, {
-    ...runtime,
-    clock,
-    relayClock,
-    restart: parts.restart ?? null,
-    callers: () => listLiveBridges(db),
-    kinds: parts.kinds,
-    drivers: parts.drivers,
-    lines: () => listed().map(({ line }) => line),
-  })
+export function createDevices(
+  runtime: Runtime,
+  given: {
+    readonly config: Config
+    readonly parts: Partial<Outside>
+    /** The lines of now. */
+    readonly lines: () => readonly LineSnapshot[]
+  },
+) {
+  const { config, parts, lines } = given
+  const { wallClock: clock, random, log, directory, health } = runtime
+  const { restart = null } = parts
+  const callers = () => listLiveBridges(runtime.db)
+  const kinds = createLineKinds(
+    config,
+    { directory, clock, relayClock: runtime.clock, random, log, restart, callers },
+    {
+      lines: () => lines().map(({ line }) => line),
+      kinds: parts.kinds,
+      drivers: parts.drivers,
+    },
+  )
   const start = { run: processRunner(clock), start: startReadProcess, findTool }
   const outside = { ...start, clock, random, log, platform: platform() }
   const options = { ...config, dataDir: directory.path }
@@ -74,7 +83,7 @@ export function createDevices(runtime: Runtime, { config, parts, listed }: Start
     name: hostname(),
     folder: join(directory.path, 'box-files'),
     releases: join(directory.path, 'rollout'),
-    lines: listed,
+    lines,
     createBroker: (users) => parts.broker ?? createHeadBroker(options, outside, users),
   })
   health.include(async () => {
@@ -83,7 +92,7 @@ export function createDevices(runtime: Runtime, { config, parts, listed }: Start
       ...broker.map(ofRelay),
       ...groupedByBox(boxes.rollouts.findings().map(ofRelay), (box) => boxes.nameOf(box)),
       ...boxFindings(boxes.watched(), broker[0]?.code ?? null),
-      ...numberTwiceFindings(listed(), (box) => boxes.nameOf(box)),
+      ...numberTwiceFindings(lines(), (box) => boxes.nameOf(box)),
     ]
   })
   return { kinds, boxes, services: [...kinds.services, ...boxes.services] }

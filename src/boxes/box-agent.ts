@@ -95,13 +95,11 @@ class BoxAgent implements Agent {
 
   constructor(tools: AgentTools) {
     this.#tools = tools
-    const { clock, log, drivers } = tools
+    const { clock, drivers } = tools
     this.#since = clock.now()
     this.#watches = drivers.map(
       (driver) =>
-        new DriverWatch(driver, {
-          clock,
-          log,
+        new DriverWatch(tools, driver, {
           onFound: async (found) => this.#found(driver.kind, found),
           onFailure: () => {},
         }),

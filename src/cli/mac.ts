@@ -214,8 +214,8 @@ export const MAC_PERMIT_COMMAND: Command = {
   sentence: 'Send Messages a harmless request, so that macOS asks for permission.',
   async run(call) {
     const { macOsascript: osascriptPath } = call.loadConfig().config
-    const tools = { run: processRunner(systemClock), clock: systemClock, osascriptPath }
-    if (await askMessages(tools, stopSignal())) return EXIT.ok
+    const host = { run: processRunner(systemClock), clock: systemClock }
+    if (await askMessages(host, osascriptPath, stopSignal())) return EXIT.ok
     call.out.problem(
       'Hookline is not allowed to control Messages, or there is no iMessage account.',
     )

@@ -4,10 +4,12 @@ import type { Log } from '../system/log.ts'
 import { Signal } from '../system/signal.ts'
 import type { Found, LineDriver } from './driver.ts'
 
-type WatchTools = {
-  readonly clock: Clock
-  readonly log: Log
-  /** Gets null where the driver cannot say. */
+/** Of a core, or of a box, which has none. */
+type ClockAndLog = { readonly clock: Clock; readonly log: Log }
+
+/** Hears which devices a driver finds. */
+type DeviceListener = {
+  /** `found` is null if the driver cannot say. */
   readonly onFound: (found: readonly Found[] | null) => Promise<void>
   readonly onFailure: (error: Error) => void
 }
@@ -18,16 +20,18 @@ const ANSWER_MS_MAX = 10_000
 /** Asks one driver for its devices, again and again; one that hangs holds up no other. */
 export class DriverWatch {
   readonly driver: LineDriver
-  readonly #tools: WatchTools
+  readonly #core: ClockAndLog
+  readonly #listener: DeviceListener
   /** Questions that are open, be they overdue: a driver has one of each kind at most. */
   readonly #open = new Set<'discover' | 'checkup'>()
   #failure: Error | null = null
   readonly #news: Signal
 
-  constructor(driver: LineDriver, tools: WatchTools) {
+  constructor(core: ClockAndLog, driver: LineDriver, listener: DeviceListener) {
+    this.#core = core
     this.driver = driver
     this.#news = driver.devicesChanged ?? new Signal()
-    this.#tools = tools
+    this.#listener = listener
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -37,7 +41,7 @@ export class DriverWatch {
       const { lookEveryMs = LOOK_EVERY_MS } = this.driver
       // Devices that could not be looked for, or stored, are soon looked for again.
       const isDone = this.#failure === null && !this.#open.has('discover')
-      await this.#news.wait(this.#tools.clock, isDone ? lookEveryMs : LOOK_EVERY_MS, signal)
+      await this.#news.wait(this.#core.clock, isDone ? lookEveryMs : LOOK_EVERY_MS, signal)
     }
   }
 
@@ -71,10 +75,10 @@ export class DriverWatch {
 
   async #report(found: readonly Found[] | null, signal: AbortSignal): Promise<void> {
     if (signal.aborted) return
-    const { log, onFound } = this.#tools
+    const { log } = this.#core
     const driver = this.driver.kind
     try {
-      await onFound(found)
+      await this.#listener.onFound(found)
       if (found === null) return
       if (this.#failure !== null) log.info('driver finds its devices again', { driver })
       this.#failure = null
@@ -84,11 +88,11 @@ export class DriverWatch {
   }
 
   #fail(error: unknown): void {
-    const { log, onFailure } = this.#tools
+    const { log } = this.#core
     const driver = this.driver.kind
     if (this.#failure === null) log.warn('driver cannot look for devices', { driver, error })
     this.#failure = errorOf(error)
-    onFailure(this.#failure)
+    this.#listener.onFailure(this.#failure)
   }
 
   /** The answer, or an error after ten seconds; the question stays open until the driver is done with it. */
@@ -98,7 +102,7 @@ export class DriverWatch {
     signal: AbortSignal,
   ): Promise<T> {
     this.#open.add(name)
-    const limit = deadline(this.#tools.clock, ANSWER_MS_MAX, signal)
+    const limit = deadline(this.#core.clock, ANSWER_MS_MAX, signal)
     const overdue = whenAborted(limit.signal).then(() => {
       throw new Error('The driver did not answer in time.')
     })

@@ -17,16 +17,22 @@ export type LineDriver = {
   readonly kind: string
   /** Notified when devices came or went. */
   readonly devicesChanged?: Signal | undefined
-  /** Longest time between two looks for devices in milliseconds; five seconds where it is left out. */
+  /** Longest time between two looks for devices in milliseconds; five seconds if it is left out. */
   readonly lookEveryMs?: number | undefined
-  /** Devices attached to this machine now. Asked again and again; must not change anything, nor send. */
+  /**
+   * Devices attached to this machine now. The supervisor asks again and again, never twice at once; a
+   * question without an answer after ten seconds counts as failed. Must not change anything, nor send.
+   */
   discover(signal: AbortSignal): Promise<readonly Found[]>
-  /** Causes that keep the driver or its devices from working, for the health catalogue. */
+  /**
+   * Causes that keep the driver or its devices from working, for the health catalogue. Called by each health
+   * check, never twice at once, with ten seconds to answer; also while lines run.
+   */
   checkup(signal: AbortSignal): Promise<readonly Finding[]>
   /**
    * Runs one line until `signal` aborts, then returns. It may throw: the supervisor marks the line
    * offline and calls again after a growing delay. It is called again only after every `send` of the
-   * session before has returned. `line.unsettled` is claimed before anything new is read.
+   * session before has returned. Settle `line.unsettled` before reading anything new.
    */
   run(line: DriverLine, listener: LineListener, signal: AbortSignal): Promise<void>
 }
@@ -34,7 +40,7 @@ export type LineDriver = {
 export type Found = {
   readonly key: string
   readonly number: string | null
-  /** The box that it is at; left out for this machine. */
+  /** The box that the device is at; left out for this machine. */
   readonly box?: BoxId | undefined
 }
 
@@ -57,7 +63,7 @@ export type DriverLine = {
 }
 
 export type LineListener = {
-  /** Resolves when the event is durable: that is the back-pressure. Rejects when it could not be. */
+  /** Resolves when the event is durable: that is the back-pressure. Rejects if it could not be stored. */
   onEvent(event: LineEvent): Promise<void>
 }
 
@@ -67,12 +73,13 @@ export type PointOfNoReturn = (note: string | null) => Promise<boolean>
 export type LineSession = {
   /** Sends that may be in flight at once. */
   readonly capacity: number
-  /** True where the device has history with `handle`. */
+  /** True if the device has history with `handle`. Called before a send; an answer after 100 ms is not waited for. */
   knows(handle: Handle): Promise<boolean>
   /**
-   * First does all that can fail harmlessly, then asks `pointOfNoReturn`, and only on true does what
-   * cannot be taken back, without looking at `signal` in between. On false, or if it throws, nothing
-   * more is done and the outcome is `not_sent`, `withdrawn`, blame line.
+   * Called by the dispatch loop, at most `capacity` times at once; may take minutes. First does all that can
+   * fail harmlessly, then asks `pointOfNoReturn`, and only on true does what cannot be taken back, without
+   * looking at `signal` in between. On false, or if it throws, nothing more is done and the outcome is
+   * `not_sent`, `withdrawn`, blame line.
    */
   send(
     message: OutgoingMessage,
@@ -107,7 +114,7 @@ export type SendOutcome =
     }
   /**
    * Not yet: the device must not be hurried. Said before the point of no return was asked, and counts
-   * as no try; the message waits for `delayMs`, or goes to another line where it may.
+   * as no try; the message waits for `delayMs`, or goes to another line if it may.
    */
   | { readonly outcome: 'postponed'; readonly reason: 'pacing'; readonly delayMs: number }
 
@@ -145,7 +152,7 @@ export const FULL_CAPABILITIES: Capabilities = {
   edits: 'receive',
 }
 
-/** Refuses a message that asks for more than its line can do; null where it may go. */
+/** Refuses a message that asks for more than its line can do; null if it may go. */
 export function refusalOf(
   { attachments, service, chatGuid }: OutgoingMessage,
   capabilities: Capabilities,
@@ -282,6 +289,9 @@ export type LeftOutMessage = {
 
 export type StateEvent = Extract<LineEvent, { readonly type: 'online' | 'offline' }>
 
+/** An event that the relay stores. */
+export type IntakeEvent = Exclude<LineEvent, StateEvent>
+
 /** Events of one line run on their way from the driver to the core. */
 export class LineEvents {
   readonly #listener: LineListener
@@ -295,7 +305,12 @@ export class LineEvents {
     this.#signal = signal
   }
 
-  /** Set once an event could not be stored: nothing is published from then on. */
+  /** True once the run has ended or an event could not be stored: nothing is published from then on. */
+  get isOver(): boolean {
+    return this.#signal.aborted || this.#failure !== null
+  }
+
+  /** Set once an event could not be stored. */
   get failure(): Error | null {
     return this.#failure
   }
@@ -305,7 +320,7 @@ export class LineEvents {
     return this.#state !== null
   }
 
-  /** Publishes the state of the line where it differs from the last one. */
+  /** Publishes the state of the line if it differs from the last one. */
   async publishState(event: StateEvent): Promise<void> {
     const state = JSON.stringify(event)
     if (state === this.#state) return
@@ -314,8 +329,8 @@ export class LineEvents {
   }
 
   /**
-   * Resolves with true when all events are durable, and with false where the run has ended: then none
-   * is published. Rejects where one could not be stored, and in every call after that.
+   * Resolves with true when all events are durable, and with false if the run has ended: then none
+   * is published. Rejects if one could not be stored, and in every call after that.
    */
   async publish(events: readonly LineEvent[]): Promise<boolean> {
     if (this.#failure !== null) throw this.#failure

@@ -5,27 +5,28 @@ import { invalidRequest } from '../domain/errors.ts'
 import type { BoxId, LineId } from '../domain/ids.ts'
 import type { Place } from '../domain/line.ts'
 import { findBox, findLiveBox } from '../storage/boxes.ts'
+import type { Core } from '../storage/core.ts'
 import { contactUsage } from '../storage/daily-contacts.ts'
 import type { Db } from '../storage/database.ts'
 import { listNotRelayed } from '../storage/intake-records.ts'
 import type { LineSettings } from '../storage/lines.ts'
-import type { LogicalClock } from '../system/logical-clock.ts'
 import { phoneLineResource, type LineSnapshot } from './line-state.ts'
 import type { LineSupervisor } from './supervisor.ts'
 
-type Tools = {
-  readonly db: Db
-  readonly ids: LogicalClock
-  readonly days: Days
-  readonly lines: LineSupervisor
-  /** The limit or the quiet hours of a line were changed: what waits for them may go. */
-  readonly onLimits: (id: LineId) => Promise<void>
-  /** A line was deleted: what waits on it will never go. */
-  readonly onDeleted: () => Promise<void>
-}
-
 /** The API's calls on lines. */
-export function createLineActions({ db, ids, days, lines, onLimits, onDeleted }: Tools) {
+export function createLineActions(
+  { db, ids }: Core,
+  given: {
+    readonly days: Days
+    readonly lines: LineSupervisor
+    /** Called after the limit or the quiet hours of a line changed: what waits for them may go. */
+    readonly onLimits: (id: LineId) => Promise<void>
+    /** Called after a line was deleted: what waits on it will never go. */
+    readonly onDeleted: () => Promise<void>
+  },
+) {
+  const { days, lines, onLimits, onDeleted } = given
+  const { admin } = lines
   const resourceOf = (snapshot: LineSnapshot): PhoneLine => {
     const { reserved, spent } = contactUsage(db, snapshot.line.id, days.of(ids.now()))
     const notRelayed = listNotRelayed(db, snapshot.line.id)
@@ -35,30 +36,30 @@ export function createLineActions({ db, ids, days, lines, onLimits, onDeleted }:
   return {
     list: () => lines.lines().map(resourceOf),
     async patch(id: string, changes: Partial<LineSettings>, origin: Origin): Promise<PhoneLine> {
-      const snapshot = await lines.patch(id, changes, origin)
+      const snapshot = await admin.patch(id, changes, origin)
       const { dailyContactLimit, quietHours } = changes
       if ((dailyContactLimit ?? quietHours) !== undefined) await onLimits(snapshot.line.id)
       return resourceOf(lines.find(id) ?? snapshot)
     },
     async remove(id: string, origin: Origin): Promise<void> {
-      await lines.remove(id, origin)
+      await admin.remove(id, origin)
       await onDeleted()
     },
     async adopt(id: string, from: string, origin: Origin): Promise<PhoneLine> {
-      const snapshot = await lines.adopt(id, from, origin)
+      const snapshot = await admin.adopt(id, from, origin)
       await onDeleted()
       return resourceOf(snapshot)
     },
     /** `to` is `here`, the name or id of a box, or null to stay. */
     async move(id: string, to: string | null, origin: Origin): Promise<PhoneLine> {
-      const moved = await lines.move(id, to === null ? null : placeNamed(db, to), origin)
+      const moved = await admin.move(id, to === null ? null : placeNamed(db, to), origin)
       await onDeleted()
       return resourceOf(lines.find(id) ?? moved)
     },
     /** Lines on their way to a box that was removed stay where they are. */
     async stay(box: BoxId, origin: Origin): Promise<void> {
       for (const { line } of lines.lines()) {
-        if (line.movesTo === box) await lines.move(line.id, null, origin)
+        if (line.movesTo === box) await admin.move(line.id, null, origin)
       }
     },
   }

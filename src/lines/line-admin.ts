@@ -1,187 +1,196 @@
-// The owner's changes of lines.
-
 import type { AuditFields, Origin } from '../domain/audit.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
 import { type Line, OFFLINE_REASONS, type Place } from '../domain/line.ts'
-import type { Audit } from '../storage/audit.ts'
-import type { Db } from '../storage/database.ts'
+import type { Core } from '../storage/core.ts'
 import { deleteLine, getLine, updateLine, type LineSettings } from '../storage/lines.ts'
-import type { Writer } from '../storage/writer.ts'
-import type { LogicalClock } from '../system/logical-clock.ts'
 import type { KindFacts } from './line-kind.ts'
 import type { LineRunner } from './line-runner.ts'
 import type { LineSnapshot } from './line-state.ts'
 import type { LineRegistry } from './registry.ts'
 
-export type LineAdminTools = {
-  readonly db: Db
-  readonly writer: Writer
-  readonly ids: LogicalClock
-  readonly registry: LineRegistry
-  readonly kinds: readonly KindFacts[]
-  readonly audit: Pick<Audit, 'record'>
-  readonly origin: Origin
-}
+/** The owner's changes of lines. Each throws `not_found` if no line has the id. */
+export class LineAdmin {
+  readonly #core: Core
+  readonly #registry: LineRegistry
+  readonly #kinds: readonly KindFacts[]
+  readonly #look: (kind: string) => void
 
-export async function changeLine(
-  tools: LineAdminTools,
-  id: string,
-  changes: Partial<LineSettings>,
-): Promise<LineSnapshot> {
-  const runner = requireRunner(tools, id)
-  if (changes.relayGroups === true && runner.kind.abilities.groups === undefined) {
-    const details = { capability: 'groups' }
-    throw new RelayError('not_supported', 'A line of this kind has no groups.', { details })
+  /** `look` looks for the devices of a kind at once. */
+  constructor(
+    core: Core,
+    registry: LineRegistry,
+    kinds: readonly KindFacts[],
+    look: (kind: string) => void,
+  ) {
+    this.#core = core
+    this.#registry = registry
+    this.#kinds = kinds
+    this.#look = look
   }
-  const { writer, audit, origin } = tools
-  const changed = await writer.write((tx) => {
-    const before = getLine(tx, runner.line.id)
-    const after = updateLine(tx, runner.line.id, changes)
-    if (before !== null && after !== null) {
+
+  async patch(id: string, changes: Partial<LineSettings>, origin: Origin): Promise<LineSnapshot> {
+    const { writer, audit } = this.#core
+    const runner = this.#requireRunner(id)
+    if (changes.relayGroups === true && runner.kind.abilities.groups === undefined) {
+      const details = { capability: 'groups' }
+      throw new RelayError('not_supported', 'A line of this kind has no groups.', { details })
+    }
+    const changed = await writer.write((tx) => {
+      const before = getLine(tx, runner.line.id)
+      const after = updateLine(tx, runner.line.id, changes)
+      if (before !== null && after !== null) {
+        audit.record(tx, origin, {
+          action: 'line.changed',
+          about: aboutOf(after),
+          before: auditedFields(before),
+          after: auditedFields(after),
+        })
+      }
+      return after
+    })
+    return replaceLine(runner, changed)
+  }
+
+  /**
+   * Deletes a line of a kind that allows it, of a removed box, or whose number another line has; once its
+   * device is absent. Throws `phone_line_in_use` for any other.
+   */
+  async remove(id: string, origin: Origin): Promise<void> {
+    const { writer, ids, audit } = this.#core
+    const runner = this.#requireRunner(id)
+    const { number, driver } = runner.line
+    const ofDriver = this.#registry.ofDriver(driver)
+    const isTwin = ofDriver.filter(({ line }) => line.number === number).length > 1
+    const isOver = isTwin || runner.isOffline(OFFLINE_REASONS.box_removed.code)
+    if ((runner.kind.deletable === null && !isOver) || runner.isFound !== false) {
+      const deletable = this.#kinds.flatMap((kind) => kind.deletable ?? [])
+      throw new RelayError(
+        'phone_line_in_use',
+        `This line cannot be deleted. Only these can: ${deletable.join('; ')}.`,
+      )
+    }
+    await this.#registry.retire(runner)
+    await writer.write((tx) => {
+      deleteLine(tx, ids, runner.line.id)
+      const before = auditedFields(runner.line)
+      audit.record(tx, origin, { action: 'line.deleted', about: aboutOf(runner.line), before })
+    })
+    this.#registry.unlist(runner)
+  }
+
+  /**
+   * Of two lines of one driver, one vanished and one present, the vanished one stays, with the device
+   * of the other: its id and its conversations go on. With the same id twice, the line's changed number
+   * is accepted.
+   */
+  async adopt(id: string, from: string, origin: Origin): Promise<LineSnapshot> {
+    const runner = this.#requireRunner(id)
+    const other = this.#requireRunner(from)
+    if (runner === other) return this.#acceptNumber(runner, origin)
+    const [vanished, present] = runner.isFound === true ? [other, runner] : [runner, other]
+    const isPair = vanished.isFound === false && present.isFound === true
+    if (!isPair || vanished.line.driver !== present.line.driver) {
+      throw new RelayError(
+        'phone_line_in_use',
+        'Of the two lines, one must have vanished and one be present, both of the same driver.',
+      )
+    }
+    return this.#takeOver(vanished, present, origin)
+  }
+
+  /**
+   * Ends the line at its place, and lets it continue at another one as soon as a device with its number is
+   * there: at once if one is listed already. Null leaves it at its place.
+   */
+  async move(id: string, place: Place | null, origin: Origin): Promise<LineSnapshot> {
+    const runner = this.#requireRunner(id)
+    const moved = await this.#moveTo(runner, place, origin)
+    this.#look(moved.line.driver)
+    return moved
+  }
+
+  async #moveTo(runner: LineRunner, place: Place | null, origin: Origin): Promise<LineSnapshot> {
+    const { writer, audit } = this.#core
+    const { line } = runner
+    if (place === (line.box ?? 'here')) {
+      throw invalidRequest({ path: 'to', message: 'is the machine that the line is on' })
+    }
+    const changed = await writer.write((tx) => {
       audit.record(tx, origin, {
-        action: 'line.changed',
-        about: aboutOf(after),
-        before: auditedFields(before),
-        after: auditedFields(after),
+        action: 'line.moved',
+        about: aboutOf(line),
+        before: { moves_to: getLine(tx, line.id)?.movesTo ?? null },
+        after: { moves_to: place },
+      })
+      return updateLine(tx, line.id, { movesTo: place })
+    })
+    const snapshot = replaceLine(runner, changed)
+    if (place === null) return snapshot
+    runner.lost(OFFLINE_REASONS.line_moving)
+    const isThere = ({ line: other }: LineRunner) =>
+      other.id !== line.id && other.number === line.number && (other.box ?? 'here') === place
+    const there = this.#registry.ofDriver(line.driver).find(isThere)
+    return there === undefined ? runner.snapshot() : this.#takeOver(runner, there, origin)
+  }
+
+  async #takeOver(
+    vanished: LineRunner,
+    present: LineRunner,
+    origin: Origin,
+  ): Promise<LineSnapshot> {
+    const { db, writer, ids, audit } = this.#core
+    await this.#registry.retire(present)
+    try {
+      const changed = await writer.write((tx): Line | null => {
+        const device = getLine(tx, present.line.id)
+        if (device === null) return null
+        deleteLine(tx, ids, device.id)
+        audit.record(tx, origin, {
+          action: 'line.adopted',
+          about: aboutOf(vanished.line),
+          before: { phone_number: vanished.line.number, device_of: vanished.line.id },
+          after: { phone_number: device.number, device_of: device.id },
+        })
+        const { key, box, number, checkpoint } = device
+        return updateLine(tx, vanished.line.id, { key, box, number, checkpoint, movesTo: null })
+      })
+      this.#registry.unlist(present)
+      const snapshot = replaceLine(vanished, changed)
+      vanished.found(snapshot.line.number)
+      return vanished.snapshot()
+    } catch (error) {
+      const line = getLine(db, present.line.id)
+      if (line !== null) this.#registry.add(line).found(line.number)
+      throw error
+    }
+  }
+
+  async #acceptNumber(runner: LineRunner, origin: Origin): Promise<LineSnapshot> {
+    const { writer, audit } = this.#core
+    const number = runner.otherNumber
+    if (number === null) {
+      throw invalidRequest({
+        path: 'from',
+        message: 'The number of this line has not changed; name the other line.',
       })
     }
-    return after
-  })
-  return replaceLine(runner, changed)
-}
-
-/** Deletes a line of a kind that allows it, of a removed box, or whose number another line has; once its device is absent. */
-export async function removeLine(tools: LineAdminTools, id: string): Promise<void> {
-  const { writer, ids, registry, audit, origin } = tools
-  const runner = requireRunner(tools, id)
-  const { number, driver } = runner.line
-  const isTwin = registry.ofDriver(driver).filter(({ line }) => line.number === number).length > 1
-  const isOver = isTwin || runner.isOffline(OFFLINE_REASONS.box_removed.code)
-  if ((runner.kind.deletable === null && !isOver) || runner.isFound !== false) {
-    const deletable = tools.kinds.flatMap((kind) => kind.deletable ?? [])
-    throw new RelayError(
-      'phone_line_in_use',
-      `This line cannot be deleted. Only these can: ${deletable.join('; ')}.`,
-    )
-  }
-  await registry.retire(runner)
-  await writer.write((tx) => {
-    deleteLine(tx, ids, runner.line.id)
-    const before = auditedFields(runner.line)
-    audit.record(tx, origin, { action: 'line.deleted', about: aboutOf(runner.line), before })
-  })
-  registry.unlist(runner)
-}
-
-/**
- * Of two lines of one driver, one vanished and one present, the vanished one stays, with the device
- * of the other: its id and its conversations go on. With the same id twice, the line's changed number
- * is accepted.
- */
-export async function adoptLine(
-  tools: LineAdminTools,
-  id: string,
-  from: string,
-): Promise<LineSnapshot> {
-  const runner = requireRunner(tools, id)
-  const other = requireRunner(tools, from)
-  if (runner === other) return acceptNumber(tools, runner)
-  const [vanished, present] = runner.isFound === true ? [other, runner] : [runner, other]
-  const isPair = vanished.isFound === false && present.isFound === true
-  if (!isPair || vanished.line.driver !== present.line.driver) {
-    throw new RelayError(
-      'phone_line_in_use',
-      'Of the two lines, one must have vanished and one be present, both of the same driver.',
-    )
-  }
-  return takeOver(tools, vanished, present)
-}
-
-/**
- * Ends the line at its place, and lets it continue at another one as soon as a device with its number is
- * there: at once where one is listed already. Null leaves it where it is.
- */
-export async function moveLine(
-  tools: LineAdminTools,
-  id: string,
-  place: Place | null,
-): Promise<LineSnapshot> {
-  const { writer, audit, origin, registry } = tools
-  const runner = requireRunner(tools, id)
-  const { line } = runner
-  if (place === (line.box ?? 'here')) {
-    throw invalidRequest({ path: 'to', message: 'is the machine that the line is on' })
-  }
-  const changed = await writer.write((tx) => {
-    audit.record(tx, origin, {
-      action: 'line.moved',
-      about: aboutOf(line),
-      before: { moves_to: getLine(tx, line.id)?.movesTo ?? null },
-      after: { moves_to: place },
-    })
-    return updateLine(tx, line.id, { movesTo: place })
-  })
-  const snapshot = replaceLine(runner, changed)
-  if (place === null) return snapshot
-  runner.lost(OFFLINE_REASONS.line_moving)
-  const isThere = ({ line: other }: LineRunner) =>
-    other.id !== line.id && other.number === line.number && (other.box ?? 'here') === place
-  const there = registry.ofDriver(line.driver).find(isThere)
-  return there === undefined ? runner.snapshot() : takeOver(tools, runner, there)
-}
-
-async function takeOver(
-  { db, writer, ids, registry, audit, origin }: LineAdminTools,
-  vanished: LineRunner,
-  present: LineRunner,
-): Promise<LineSnapshot> {
-  await registry.retire(present)
-  try {
-    const changed = await writer.write((tx): Line | null => {
-      const device = getLine(tx, present.line.id)
-      if (device === null) return null
-      deleteLine(tx, ids, device.id)
+    const changed = await writer.write((tx) => {
       audit.record(tx, origin, {
         action: 'line.adopted',
-        about: aboutOf(vanished.line),
-        before: { phone_number: vanished.line.number, device_of: vanished.line.id },
-        after: { phone_number: device.number, device_of: device.id },
+        about: aboutOf(runner.line),
+        before: { phone_number: runner.line.number },
+        after: { phone_number: number },
       })
-      const { key, box, number, checkpoint } = device
-      return updateLine(tx, vanished.line.id, { key, box, number, checkpoint, movesTo: null })
+      return updateLine(tx, runner.line.id, { number })
     })
-    registry.unlist(present)
-    const snapshot = replaceLine(vanished, changed)
-    vanished.found(snapshot.line.number)
-    return vanished.snapshot()
-  } catch (error) {
-    const line = getLine(db, present.line.id)
-    if (line !== null) registry.add(line).found(line.number)
-    throw error
+    return replaceLine(runner, changed)
   }
-}
 
-async function acceptNumber(
-  { writer, audit, origin }: LineAdminTools,
-  runner: LineRunner,
-): Promise<LineSnapshot> {
-  const number = runner.otherNumber
-  if (number === null) {
-    throw invalidRequest({
-      path: 'from',
-      message: 'The number of this line has not changed; name the other line.',
-    })
+  #requireRunner(id: string): LineRunner {
+    const runner = this.#registry.get(id)
+    if (runner === null) throw noLine()
+    return runner
   }
-  const changed = await writer.write((tx) => {
-    audit.record(tx, origin, {
-      action: 'line.adopted',
-      about: aboutOf(runner.line),
-      before: { phone_number: runner.line.number },
-      after: { phone_number: number },
-    })
-    return updateLine(tx, runner.line.id, { number })
-  })
-  return replaceLine(runner, changed)
 }
 
 function aboutOf({ id }: Line) {
@@ -204,12 +213,6 @@ function replaceLine(runner: LineRunner, line: Line | null): LineSnapshot {
   if (line === null) throw noLine()
   runner.replace(line)
   return runner.snapshot()
-}
-
-function requireRunner({ registry }: LineAdminTools, id: string): LineRunner {
-  const runner = registry.get(id)
-  if (runner === null) throw noLine()
-  return runner
 }
 
 function noLine(): RelayError {

@@ -1,5 +1,5 @@
-// All that the relay needs to know of a kind of line. A kind is one folder of `kinds/` that exports one
-// `LineKind`, and a row in `kinds.ts`; nothing else names it.
+// Everything that the relay needs to know about a kind of line. A kind is one folder of `kinds/` that exports
+// one `LineKind`, and a row in `kinds.ts`; nothing else names it.
 
 import type { ObjectShape } from '../api/schema.ts'
 import type { Finding } from '../domain/finding.ts'
@@ -29,22 +29,26 @@ export type LineKind<Table extends OptionTable = OptionTable> = {
   readonly isReal: boolean
   /** Its lines send as the number of an iPhone that is another device, as a Mac does. */
   readonly sharesNumber: boolean
-  /** The most that a line of it can do, also while it is offline: what is beyond is refused at once. */
+  /** The most that its lines can do, also while they are offline: a message that needs more is refused at once. */
   readonly abilities: Capabilities
   /** Starts a relay with lines to try without a device. */
   readonly trialCommand?: string | undefined
   /** Contacts of practice lines: one reads messages, the other also replies with the same text. */
   readonly practiceNumbers?: PracticeNumbers | undefined
   readonly options: Table
-  /** Reasons for being offline that come without a finding; `absent` is that of a missing device. */
+  /** Reasons for being offline that come without a finding; `absent` is for a missing device. */
   readonly reasons: { readonly absent: TitledReason; readonly [name: string]: TitledReason }
-  /** Sentences for the codes of `error` that only its lines have. */
+  /** Sentences for the codes of `error` that only its lines report. */
   readonly failures: Readonly<Record<string, string>>
-  /** Lines of it that may be deleted once their device is absent, in words; null where none may. */
+  /** Which of its lines may be deleted once their device is absent, in words; null if none may. */
   readonly deletable: string | null
-  /** Needs of a line, in the order in which it checks them. */
+  /** What a line needs, in the order in which it checks them. */
   readonly checklist: readonly ChecklistStep[]
-  create(options: OptionValues<Table>, tools: KindTools): KindParts
+  /**
+   * Called once, when the relay or the box starts, before anything runs. It must not block, open a device,
+   * or start a process: drivers and services do that in their `run`.
+   */
+  create(host: KindHost, options: OptionValues<Table>, sharers: NumberSharers): CreatedKind
 }
 
 export type PracticeNumbers = { readonly reader: string; readonly echo: string }
@@ -61,7 +65,7 @@ export function kindOf(kinds: readonly KindFacts[], name: string): KindFacts {
 
 export type TitledReason = OfflineReason & { readonly title: string }
 
-/** Something that a line needs, and the findings or offline reasons that deny it. */
+/** Something that a line needs, and the codes of findings and offline reasons that say it is missing. */
 export type ChecklistStep = {
   readonly title: string
   readonly codes: readonly string[]
@@ -71,7 +75,8 @@ export type ChecklistStep = {
   readonly isOptional?: true | undefined
 }
 
-export type KindTools = {
+/** The machine, as the relay or the box that runs on it lends it to a kind of line. */
+export type KindHost = {
   /** The machine's clock. */
   readonly clock: Clock
   /** The relay's clock, for what the relay itself dates. */
@@ -82,34 +87,35 @@ export type KindTools = {
   readonly start: StartProcess
   readonly startRead: StartReadProcess
   readonly self: OwnIds
-  /** Starts the relay again, where something does that for it: macOS grants only what starts after it. */
+  /** Restarts the relay; null if nothing starts it again. macOS grants a permission only to new processes. */
   readonly restart: ((why: string) => void) | null
   /** `darwin` on macOS. */
   readonly platform: string
   readonly homeFolder: string
   /** A path in the data directory. */
   readonly pathOf: (name: string) => string
-  /** Devices that call the relay by a token of their own. */
+  /** Devices that call the relay with their own token, as they are now. */
   readonly callers: () => readonly { readonly key: string; readonly number: string }[]
-  /** Lines of other kinds whose number is an iPhone's; `isExpected` before they are known. */
-  readonly numberSharers: { readonly isExpected: boolean; lines(): readonly Line[] }
 }
 
-export type KindParts = {
-  /** Null where this start looks for no device of the kind. */
+/** Lines of other kinds whose number is an iPhone's; `isExpected` before they are known. */
+export type NumberSharers = { readonly isExpected: boolean; lines(): readonly Line[] }
+
+export type CreatedKind = {
+  /** Null if this start looks for no device of the kind. */
   readonly driver: LineDriver | null
   /** Loops that run as long as the relay. */
   readonly services?: readonly Service[] | undefined
-  /** Findings about the lines of `numberSharers`, by their keys. */
+  /** Findings about the lines of `NumberSharers`, by their keys. Called by each health check; must not block. */
   readonly findings?: (() => readonly Finding[]) | undefined
-  /** Rows for the owner on the control socket, by the last part of their path. */
+  /** Rows for the owner on the control socket, by the last part of their path. Called by each request. */
   readonly reports?: Reports | undefined
   /** Answers for devices that call the relay. */
   readonly calls?: DeviceCalls | undefined
   readonly actions?: readonly LineAction[] | undefined
 }
 
-/** An act on a line that only one kind knows, as `POST /api/v1/<kind>/lines/{id}/<name>`. */
+/** An action on a line that only one kind has, as `POST /api/v1/<kind>/lines/{id}/<name>`. */
 export type LineAction = {
   readonly name: string
   /** Names the operation in generated clients, as `simulateEvent`. */
@@ -119,7 +125,7 @@ export type LineAction = {
   /** Schemas of its body, by the body's `type`. */
   readonly bodies: Readonly<Record<string, ObjectShape>>
   readonly answer: ObjectShape
-  /** `number` is the line's; the body fits one of `bodies`. */
+  /** `number` is the line's; the body was checked against `bodies`. Throws a `RelayError` for the caller. */
   readonly run: (number: string, body: unknown) => Promise<Readonly<Record<string, unknown>>>
 }
 
@@ -128,15 +134,15 @@ export type Reports = Readonly<Record<string, () => readonly Readonly<Record<str
 /** No line of the caller runs now. */
 export type NotReady = 'not_ready'
 
-/** A message that came to a device. */
-export type DeviceMessage = {
+/** A message that came to a device, as the device posts it. */
+export type PostedMessage = {
   /** Made by the device; the same id again is the same message if its content is the same. */
   readonly id: string
   readonly from: string
   readonly text: string
-  /** Time of arrival on the device; null where it does not give it. */
+  /** Time of arrival on the device; null if the device does not give it. */
   readonly at: Timestamp | null
-  /** To whom it went, one a line: several are a group. */
+  /** The people it went to, one on each line: several are a group. */
   readonly recipients?: string | null | undefined
   readonly file?: File | null | undefined
 }
@@ -163,15 +169,20 @@ export type DeviceReport = {
   readonly error: string | null
 }
 
-/** Calls of devices, each by the key of its caller. */
+/**
+ * Calls of devices, each with the key of its caller. The HTTP handlers await them, several at once; none
+ * throws for what a device did.
+ */
 export type DeviceCalls = {
-  receive(key: string, message: DeviceMessage): Promise<'stored' | 'no_sender' | NotReady>
-  /** The next message to send. */
+  /** Resolves once the message is durable. */
+  receive(key: string, message: PostedMessage): Promise<'stored' | 'no_sender' | NotReady>
+  /** The next message to send; waits for one up to `asker.waitMs`. */
   next(key: string, asker: Asker): Promise<HandedOver | NotReady>
+  /** Resolves once the outcome is durable. */
   done(key: string, report: DeviceReport): Promise<'noted' | 'unknown' | NotReady>
 }
 
-/** The parts of all kinds together. */
+/** All kinds together. */
 export type CreatedKinds = {
   readonly kinds: readonly LineKind[]
   readonly sentenceOf: SentenceOf
@@ -185,26 +196,26 @@ export type CreatedKinds = {
   readonly actions: readonly (LineAction & { readonly kind: string })[]
 }
 
-type Start = Omit<KindTools, 'numberSharers'> & {
-  readonly lines: () => readonly Line[]
-  /** Stand in for the drivers that look for devices by themselves. */
-  readonly drivers?: readonly LineDriver[] | undefined
-}
-
-/** Kinds come in the order of the table: one that watches `numberSharers` stands behind them. */
+/** Creates kinds in the order of the table: one that watches `NumberSharers` stands behind them. */
 export function createKinds(
-  kinds: readonly LineKind[],
-  options: Readonly<Record<string, unknown>>,
-  { lines, drivers, ...tools }: Start,
+  host: KindHost,
+  given: {
+    readonly kinds: readonly LineKind[]
+    readonly options: Readonly<Record<string, unknown>>
+    readonly lines: () => readonly Line[]
+    /** Stand in for the drivers that look for devices by themselves. */
+    readonly drivers?: readonly LineDriver[] | undefined
+  },
 ): CreatedKinds {
+  const { kinds, options, lines, drivers } = given
   const sharers = new Set(kinds.filter(({ sharesNumber }) => sharesNumber).map(({ name }) => name))
-  const created: KindParts[] = []
+  const created: CreatedKind[] = []
   for (const kind of kinds) {
     const isExpected = created.some(({ driver }) => driver !== null && sharers.has(driver.kind))
     const shared = () => lines().filter((line) => sharers.has(line.driver))
-    created.push(kind.create(options, { ...tools, numberSharers: { isExpected, lines: shared } }))
+    created.push(kind.create(host, options, { isExpected, lines: shared }))
   }
-  const driversOf = (parts: readonly KindParts[]) => parts.flatMap(({ driver }) => driver ?? [])
+  const driversOf = (some: readonly CreatedKind[]) => some.flatMap(({ driver }) => driver ?? [])
   return {
     kinds,
     sentenceOf: sentencesOf(kinds.map(({ failures }) => failures)),

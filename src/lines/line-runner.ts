@@ -1,13 +1,18 @@
 import type { Handle } from '../domain/handle.ts'
 import { type Line, type LineState, OFFLINE_REASONS, type OfflineReason } from '../domain/line.ts'
 import type { OutgoingMessage } from '../domain/message.ts'
-import type { Db } from '../storage/database.ts'
+import type { Core } from '../storage/core.ts'
 import { getLine } from '../storage/lines.ts'
-import type { Clock } from '../system/clock.ts'
-import type { Log } from '../system/log.ts'
 import { Signal } from '../system/signal.ts'
-import type { DriverLine, LineDriver, LineEvent, LineListener, PointOfNoReturn } from './driver.ts'
-import { type KindFacts, kindOf } from './line-kind.ts'
+import type {
+  DriverLine,
+  IntakeEvent,
+  LineDriver,
+  LineEvent,
+  LineListener,
+  PointOfNoReturn,
+} from './driver.ts'
+import type { KindFacts } from './line-kind.ts'
 import {
   isSameState,
   type LineSnapshot,
@@ -17,20 +22,12 @@ import {
 } from './line-state.ts'
 import { LineSessions, NO_SESSION, type OpenSession, type SendAnswer } from './session.ts'
 
-/** Events that are stored. */
-export type IntakeEvent = Exclude<LineEvent, { readonly type: 'online' | 'offline' }>
-
-export type LineRunnerTools = {
-  readonly db: Db
-  readonly clock: Clock
-  readonly log: Log
-  /** Makes an event durable; rejects where that is impossible now. */
+/** The relay's messages, as a line stores and loads them. */
+export type LineMessages = {
+  /** Makes an event durable; rejects if that is impossible now. */
   readonly intake: (line: Line, event: IntakeEvent) => Promise<void>
   /** The messages that the driver must look for before it reads anything new. */
   readonly loadUnfinished: (line: Line) => Pick<DriverLine, 'unsettled' | 'open' | 'awaited'>
-  readonly kinds: readonly KindFacts[]
-  /** Called when `snapshot()` changes; `isState` where more than the traffic did. */
-  readonly onChange: (isState: boolean) => void
 }
 
 const DELAY_MS_MIN = 1_000
@@ -43,9 +40,11 @@ const FAILURES_LOGGED = 7
 
 /** One line from its discovery on: its device, its run, its sessions. */
 export class LineRunner {
+  readonly #core: Core
   readonly #driver: LineDriver | null
   readonly #kind: KindFacts
-  readonly #tools: LineRunnerTools
+  readonly #messages: LineMessages
+  readonly #onChange: (isState: boolean) => void
   readonly #wake = new Signal()
   readonly #retired = new AbortController()
   readonly #sessions: LineSessions
@@ -70,19 +69,27 @@ export class LineRunner {
   #state: LineState = { status: 'offline', reason: OFFLINE_REASONS.starting }
   #snapshot: LineSnapshot | null = null
 
-  /** `driver` is null where this start has none of the line's kind. */
-  constructor(line: Line, driver: LineDriver | null, tools: LineRunnerTools) {
+  constructor(
+    core: Core,
+    line: Line,
+    given: {
+      /** Null if this start has no driver for the line's kind. */
+      readonly driver: LineDriver | null
+      readonly kind: KindFacts
+      readonly messages: LineMessages
+      /** Called when `snapshot()` changes; `isState` is false if only the traffic did. */
+      readonly onChange: (isState: boolean) => void
+    },
+  ) {
+    this.#core = core
     this.#line = line
-    this.#driver = driver
-    this.#kind = kindOf(tools.kinds, line.driver)
-    this.#tools = tools
-    this.#sessions = new LineSessions({
-      clock: tools.clock,
-      log: tools.log,
-      onTraffic: () => this.#changed(false),
-      onDrained: () => this.#refresh(),
-    })
-    if (driver === null) this.lost(null)
+    this.#driver = given.driver
+    this.#kind = given.kind
+    this.#messages = given.messages
+    this.#onChange = given.onChange
+    const onTraffic = () => this.#changed(false)
+    this.#sessions = new LineSessions(core, onTraffic, () => this.#refresh())
+    if (given.driver === null) this.lost(null)
   }
 
   get line(): Line {
@@ -166,7 +173,7 @@ export class LineRunner {
   }
 
   async run(stop: AbortSignal): Promise<void> {
-    const { clock } = this.#tools
+    const { clock } = this.#core
     const signal = AbortSignal.any([stop, this.#retired.signal])
     const end = () => {
       this.#isStopping = true
@@ -215,7 +222,7 @@ export class LineRunner {
   }
 
   async #runOnce(): Promise<void> {
-    const { clock } = this.#tools
+    const { clock, log } = this.#core
     const startedAt = clock.monotonic()
     const lineRun = new LineRun({
       take: (event) => this.#handle(event),
@@ -226,20 +233,19 @@ export class LineRunner {
     if (this.#lineRun === lineRun) this.#endRun()
     this.#failures = clock.monotonic() - startedAt >= HEALTHY_MS ? 1 : this.#failures + 1
     if (this.#failures === FAILURES_LOGGED && this.#error !== null) {
-      const fields = { line_id: this.#line.id, error: this.#error }
-      this.#tools.log.error('line fails again and again', fields)
+      log.error('line fails again and again', { line_id: this.#line.id, error: this.#error })
     }
     await this.drained()
   }
 
   async #begin(lineRun: LineRun): Promise<void> {
-    const { db, loadUnfinished } = this.#tools
     if (this.#driver === null) return
     try {
       // Read again: intake has moved the checkpoint since.
-      this.#line = getLine(db, this.#line.id) ?? this.#line
+      this.#line = getLine(this.#core.db, this.#line.id) ?? this.#line
       const { id, key, box, number, checkpoint } = this.#line
-      const driverLine = { id, key, box, number, checkpoint, ...loadUnfinished(this.#line) }
+      const unfinished = this.#messages.loadUnfinished(this.#line)
+      const driverLine = { id, key, box, number, checkpoint, ...unfinished }
       await lineRun.run(this.#driver, driverLine)
     } catch (error) {
       this.#fail(error instanceof Error ? error : new Error(String(error)))
@@ -277,7 +283,7 @@ export class LineRunner {
       case 'change':
       case 'settled':
       case 'checkpoint':
-        await this.#tools.intake(this.#line, event)
+        await this.#messages.intake(this.#line, event)
     }
   }
 
@@ -313,20 +319,20 @@ export class LineRunner {
     })
     if (isSameState(state, this.#state)) return
     this.#state = state
-    logState(this.#tools.log, this.#line, state, this.#error)
+    logState(this.#core.log, this.#line, state, this.#error)
     this.#changed(true)
   }
 
   #changed(isState: boolean): void {
     this.#snapshot = null
-    this.#tools.onChange(isState)
+    this.#onChange(isState)
   }
 }
 
 /** Events of one line on their way to the disk. */
 const EVENTS_MAX = 1_000
 
-type Core = {
+type RunListener = {
   /** Stores an event; called in the order of the events. */
   readonly take: (event: LineEvent) => Promise<void>
   /** Called at once, and once, when the run fails. */
@@ -340,11 +346,11 @@ type Core = {
 export class LineRun implements LineListener {
   readonly #controller = new AbortController()
   readonly #pending = new Set<Promise<void>>()
-  readonly #core: Core
+  readonly #listener: RunListener
   #hasFailed = false
 
-  constructor(core: Core) {
-    this.#core = core
+  constructor(listener: RunListener) {
+    this.#listener = listener
   }
 
   get isOver(): boolean {
@@ -371,7 +377,7 @@ export class LineRun implements LineListener {
     if (this.#pending.size >= EVENTS_MAX) {
       throw this.#fail(new Error(`More than ${EVENTS_MAX} events were not waited for.`))
     }
-    const taken = this.#core.take(event)
+    const taken = this.#listener.take(event)
     this.#pending.add(taken)
     try {
       await taken
@@ -387,7 +393,7 @@ export class LineRun implements LineListener {
     if (this.#hasFailed) return error
     this.#hasFailed = true
     this.end()
-    this.#core.onFailure(error)
+    this.#listener.onFailure(error)
     return error
   }
 }

@@ -104,17 +104,16 @@ function offline(reason: OfflineReason): LineState {
   return { status: 'offline', reason }
 }
 
-/** Facts of a line that are stored elsewhere. */
-type Beside = {
-  readonly newContactsToday: number
-  readonly notRelayed: readonly NotRelayedCount[]
-  readonly nameOf: (box: BoxId) => string
-}
-
 export function phoneLineResource(
   { line, state, abilities }: LineSnapshot,
-  { newContactsToday, notRelayed, nameOf }: Beside,
+  /** Facts of the line that are stored elsewhere. */
+  stored: {
+    readonly newContactsToday: number
+    readonly notRelayed: readonly NotRelayedCount[]
+    readonly nameOf: (box: BoxId) => string
+  },
 ): PhoneLine {
+  const { newContactsToday, notRelayed, nameOf } = stored
   const isOnline = state.status === 'online'
   return {
     id: line.id,

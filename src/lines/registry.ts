@@ -1,23 +1,21 @@
 import type { LineId } from '../domain/ids.ts'
 import type { Line } from '../domain/line.ts'
-import type { LineDriver } from './driver.ts'
-import { LineRunner, type LineRunnerTools } from './line-runner.ts'
+import type { LineRunner } from './line-runner.ts'
 import type { LineSnapshot } from './line-state.ts'
 
-export type RegistryTools = Omit<LineRunnerTools, 'onChange'> & {
-  readonly drivers: readonly LineDriver[]
-}
+type CreateRunner = (line: Line, onChange: (isState: boolean) => void) => LineRunner
 
+/** The lines of a relay, and their runs. */
 export class LineRegistry {
-  readonly #tools: RegistryTools
+  readonly #createRunner: CreateRunner
   readonly #runners = new Map<string, LineRunner>()
   readonly #running = new Map<LineRunner, Promise<void>>()
   readonly #listeners: ((id: LineId) => void)[] = []
   #signal: AbortSignal | null = null
   #lines: readonly LineSnapshot[] | null = null
 
-  constructor(tools: RegistryTools) {
-    this.#tools = tools
+  constructor(createRunner: CreateRunner) {
+    this.#createRunner = createRunner
   }
 
   /** The same array until something changes: dispatch reads it thousands of times per second. */
@@ -42,11 +40,9 @@ export class LineRegistry {
     this.#listeners.push(listener)
   }
 
-  /** Lists a line, in the place of the one with its id, and lets it run where the relay runs. */
+  /** Lists a line, in the place of the one with its id, and lets it run if the relay runs. */
   add(line: Line): LineRunner {
-    const driver = this.#tools.drivers.find(({ kind }) => kind === line.driver) ?? null
-    const onChange = (isState: boolean) => this.#changed(line.id, isState)
-    const runner = new LineRunner(line, driver, { ...this.#tools, onChange })
+    const runner = this.#createRunner(line, (isState) => this.#changed(line.id, isState))
     this.#runners.set(line.id, runner)
     this.#start(runner)
     this.#changed(line.id, true)

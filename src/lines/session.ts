@@ -4,23 +4,24 @@ import { type Clock, withTimeout } from '../system/clock.ts'
 import type { Log } from '../system/log.ts'
 import { type LineSession, type PointOfNoReturn, type SendOutcome, WITHDRAWN } from './driver.ts'
 
-type SessionsTools = {
-  readonly clock: Clock
-  readonly log: Log
-  /** Called when a send begins or ends. */
-  readonly onTraffic: () => void
-  /** Called when the last send of earlier sessions has returned. */
-  readonly onDrained: () => void
-}
+type ClockAndLog = { readonly clock: Clock; readonly log: Log }
 
 /** The sessions of one line: the open one, and those that are over but have sends left. */
 export class LineSessions {
-  readonly #tools: SessionsTools
+  readonly #core: ClockAndLog
+  readonly #onTraffic: () => void
+  readonly #onDrained: () => void
   readonly #ending = new Map<OpenSession, Promise<void>>()
   #latest: OpenSession | null = null
 
-  constructor(tools: SessionsTools) {
-    this.#tools = tools
+  /**
+   * `onTraffic` is called when a send begins or ends, `onDrained` when the last send of earlier sessions
+   * has returned.
+   */
+  constructor(core: ClockAndLog, onTraffic: () => void, onDrained: () => void) {
+    this.#core = core
+    this.#onTraffic = onTraffic
+    this.#onDrained = onDrained
   }
 
   /** The open session; null also while an earlier one has a send that did not return. */
@@ -38,7 +39,7 @@ export class LineSessions {
   open(session: LineSession): void {
     if (this.#latest?.isOf(session) === true) return
     this.end()
-    this.#latest = new OpenSession(session, this.#tools)
+    this.#latest = new OpenSession(this.#core, session, this.#onTraffic)
   }
 
   end(): void {
@@ -65,7 +66,7 @@ export class LineSessions {
   async #forget(session: OpenSession, ended: Promise<void>): Promise<void> {
     await ended
     this.#ending.delete(session)
-    if (this.#ending.size === 0) this.#tools.onDrained()
+    if (this.#ending.size === 0) this.#onDrained()
   }
 }
 
@@ -75,15 +76,17 @@ const KNOWS_MS_MAX = 100
 
 /** A driver's session, with the sends that it has in hand. */
 export class OpenSession {
+  readonly #core: ClockAndLog
   readonly #session: LineSession
-  readonly #tools: Omit<SessionsTools, 'onDrained'>
+  readonly #onTraffic: () => void
   readonly #controller = new AbortController()
   readonly #sends = new Set<SendInFlight>()
   readonly #drained = Promise.withResolvers<void>()
 
-  constructor(session: LineSession, tools: Omit<SessionsTools, 'onDrained'>) {
+  constructor(core: ClockAndLog, session: LineSession, onTraffic: () => void) {
+    this.#core = core
     this.#session = session
-    this.#tools = tools
+    this.#onTraffic = onTraffic
   }
 
   get capacity(): number {
@@ -101,11 +104,10 @@ export class OpenSession {
   /** Null where the device does not answer in time. */
   knows(handle: Handle): Promise<boolean | null> {
     const asked = Promise.resolve(handle).then((whom) => this.#session.knows(whom))
-    return withTimeout(this.#tools.clock, KNOWS_MS_MAX, asked, null)
+    return withTimeout(this.#core.clock, KNOWS_MS_MAX, asked, null)
   }
 
   send(message: OutgoingMessage, pointOfNoReturn: PointOfNoReturn): Promise<SendAnswer> {
-    const { log, onTraffic } = this.#tools
     const send: SendInFlight = new SendInFlight({
       message,
       pointOfNoReturn,
@@ -113,12 +115,13 @@ export class OpenSession {
       onAnswer: () => {
         this.#sends.delete(send)
         if (this.#sends.size === 0 && this.#controller.signal.aborted) this.#drained.resolve()
-        onTraffic()
+        this.#onTraffic()
       },
-      onFault: (fault, error) => log.error(`driver ${fault}`, { message_id: message.id, error }),
+      onFault: (fault, error) =>
+        this.#core.log.error(`driver ${fault}`, { message_id: message.id, error }),
     })
     this.#sends.add(send)
-    onTraffic()
+    this.#onTraffic()
     send.start(this.#session)
     return send.answer
   }
@@ -130,7 +133,7 @@ export class OpenSession {
   async end(): Promise<void> {
     this.#controller.abort()
     if (this.#sends.size === 0) return
-    await withTimeout(this.#tools.clock, OVERDUE_MS, this.#drained.promise, null)
+    await withTimeout(this.#core.clock, OVERDUE_MS, this.#drained.promise, null)
     this.giveUp()
   }
 

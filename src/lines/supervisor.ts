@@ -1,14 +1,11 @@
-import type { Origin } from '../domain/audit.ts'
 import type { ScopedFinding } from '../domain/finding.ts'
 import type { Handle } from '../domain/handle.ts'
 import type { LineId } from '../domain/ids.ts'
-import { DEFAULT_DAILY_CONTACT_LIMIT, type Line, type Place } from '../domain/line.ts'
+import { DEFAULT_DAILY_CONTACT_LIMIT, type Line } from '../domain/line.ts'
 import type { OutgoingMessage } from '../domain/message.ts'
-import type { Audit } from '../storage/audit.ts'
-import { insertLine, type LineSettings, listLines, updateLine } from '../storage/lines.ts'
-import type { Writer } from '../storage/writer.ts'
+import type { Core } from '../storage/core.ts'
+import { insertLine, listLines, updateLine } from '../storage/lines.ts'
 import { whenAborted, withTimeout } from '../system/clock.ts'
-import type { LogicalClock } from '../system/logical-clock.ts'
 import type { Service } from '../system/service.ts'
 import {
   admitted,
@@ -19,23 +16,21 @@ import {
   type Places,
 } from './discovery.ts'
 import { DriverWatch } from './driver-watch.ts'
-import type { Found, PointOfNoReturn } from './driver.ts'
-import { adoptLine, changeLine, type LineAdminTools, moveLine, removeLine } from './line-admin.ts'
+import type { Found, LineDriver, PointOfNoReturn } from './driver.ts'
+import { LineAdmin } from './line-admin.ts'
+import { type KindFacts, kindOf } from './line-kind.ts'
+import { type LineMessages, LineRunner } from './line-runner.ts'
 import { findingsOf, type LineSnapshot } from './line-state.ts'
-import { LineRegistry, type RegistryTools } from './registry.ts'
+import { LineRegistry } from './registry.ts'
 import { NO_SESSION, type SendAnswer } from './session.ts'
 
-export type SupervisorTools = RegistryTools & {
-  readonly writer: Writer
-  readonly ids: LogicalClock
-  readonly audit: Pick<Audit, 'record'>
-  readonly boxes: {
-    readonly absence: BoxAbsence
-    /** Devices of a kind that the boxes report: no failing driver of this machine holds them up. */
-    readonly devices: (kind: string) => readonly Found[]
-    /** Lines that a box may bring without the owner's word. */
-    readonly linesMax: () => number
-  }
+/** The devices at boxes. */
+export type BoxDevices = {
+  readonly absence: BoxAbsence
+  /** Devices of a kind that the boxes report: no failing driver of this machine holds them up. */
+  readonly devices: (kind: string) => readonly Found[]
+  /** Lines that a box may bring without the owner's word. */
+  readonly linesMax: () => number
 }
 
 /** Longest waits of a stop: for drivers to return, and for sends past their point of no return. */
@@ -46,24 +41,43 @@ const READY_MS_MAX = 5_000
 /** Finds lines, keeps each of them running, and hands messages to their sessions. */
 export class LineSupervisor implements Service {
   readonly name = 'lines'
-  readonly #tools: SupervisorTools
+  /** The owner's changes of lines. */
+  readonly admin: LineAdmin
+  readonly #core: Core
+  readonly #kinds: readonly KindFacts[]
+  readonly #boxes: BoxDevices
   readonly #registry: LineRegistry
   readonly #watches: readonly DriverWatch[]
   /** Drivers that were asked for their devices, whatever they answered. */
   readonly #asked = new Set<string>()
   readonly #ready = Promise.withResolvers<void>()
 
-  constructor(tools: SupervisorTools) {
-    const { clock, log, drivers } = tools
-    this.#tools = tools
-    this.#registry = new LineRegistry(tools)
+  constructor(
+    core: Core,
+    given: {
+      readonly kinds: readonly KindFacts[]
+      readonly drivers: readonly LineDriver[]
+      readonly boxes: BoxDevices
+      readonly messages: LineMessages
+    },
+  ) {
+    const { kinds, drivers, messages } = given
+    this.#core = core
+    this.#kinds = kinds
+    this.#boxes = given.boxes
+    this.#registry = new LineRegistry((line, onChange) => {
+      const driver = drivers.find(({ kind }) => kind === line.driver) ?? null
+      const kind = kindOf(kinds, line.driver)
+      return new LineRunner(core, line, { driver, kind, messages, onChange })
+    })
     this.#registry.onChange(() => this.#checkReady())
     this.#watches = drivers.map((driver) => {
       const onFound = (here: readonly Found[] | null) => this.#applyFound(driver.kind, here)
       const onFailure = (error: Error) => this.#discoveryFailed(driver.kind, error)
-      return new DriverWatch(driver, { clock, log, onFound, onFailure })
+      return new DriverWatch(core, driver, { onFound, onFailure })
     })
-    for (const line of listLines(tools.db)) this.#registry.add(line)
+    this.admin = new LineAdmin(core, this.#registry, kinds, (kind) => this.#look(kind))
+    for (const line of listLines(core.db)) this.#registry.add(line)
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -75,7 +89,7 @@ export class LineSupervisor implements Service {
   /** Resolves when the state of every line is known, or after five seconds. */
   async whenReady(): Promise<void> {
     this.#checkReady()
-    await withTimeout(this.#tools.clock, READY_MS_MAX, this.#ready.promise, null)
+    await withTimeout(this.#core.clock, READY_MS_MAX, this.#ready.promise, null)
   }
 
   /** All lines, by creation, oldest first; the same array until something changes. */
@@ -89,7 +103,7 @@ export class LineSupervisor implements Service {
 
   /** Names of the kinds that are not real. */
   get practiceKinds(): readonly string[] {
-    return this.#tools.kinds.flatMap(({ isReal, name }) => (isReal ? [] : [name]))
+    return this.#kinds.flatMap(({ isReal, name }) => (isReal ? [] : [name]))
   }
 
   /** Calls `listener` after any change of a line's state or settings. */
@@ -111,31 +125,6 @@ export class LineSupervisor implements Service {
     return this.#registry.get(id)?.send(message, pointOfNoReturn) ?? Promise.resolve(NO_SESSION)
   }
 
-  /** Changes what the owner may change; throws `not_found`. */
-  patch(id: string, changes: Partial<LineSettings>, origin: Origin): Promise<LineSnapshot> {
-    return changeLine(this.#adminTools(origin), id, changes)
-  }
-
-  /** Deletes a line that is not configured any more; throws `phone_line_in_use` for any other. */
-  remove(id: string, origin: Origin): Promise<void> {
-    return removeLine(this.#adminTools(origin), id)
-  }
-
-  /**
-   * Gives a vanished line the device of another one, whichever of the two is named first; with the
-   * same id twice, accepts the line's changed number.
-   */
-  adopt(id: string, from: string, origin: Origin): Promise<LineSnapshot> {
-    return adoptLine(this.#adminTools(origin), id, from)
-  }
-
-  /** Lets a line continue at another place, or leaves it where it is: see `moveLine`. */
-  async move(id: string, place: Place | null, origin: Origin): Promise<LineSnapshot> {
-    const moved = await moveLine(this.#adminTools(origin), id, place)
-    for (const watch of this.#watches) if (watch.driver.kind === moved.line.driver) watch.look()
-    return moved
-  }
-
   /** Findings of the drivers, and every line that is offline. */
   async checkup(signal: AbortSignal): Promise<readonly ScopedFinding[]> {
     const found = await Promise.all(
@@ -146,17 +135,16 @@ export class LineSupervisor implements Service {
     return findingsOf(this.lines(), new Map(found))
   }
 
-  #adminTools(origin: Origin): LineAdminTools {
-    return { ...this.#tools, registry: this.#registry, origin }
+  #look(kind: string): void {
+    for (const watch of this.#watches) if (watch.driver.kind === kind) watch.look()
   }
 
   /** `here` are the devices of this machine, null while they are unknown. */
   async #applyFound(kind: string, here: readonly Found[] | null): Promise<void> {
-    const { boxes } = this.#tools
     const known = this.#registry.ofDriver(kind).map((runner) => runner.line)
-    const isReal = this.#tools.kinds.some(({ name, isReal }) => name === kind && isReal)
-    const places = { boxAbsence: boxes.absence, isReal, isHereKnown: here !== null }
-    const discovery = discoveryOf(known, [...(here ?? []), ...boxes.devices(kind)], places)
+    const isReal = this.#kinds.some(({ name, isReal }) => name === kind && isReal)
+    const places = { boxAbsence: this.#boxes.absence, isReal, isHereKnown: here !== null }
+    const discovery = discoveryOf(known, [...(here ?? []), ...this.#boxes.devices(kind)], places)
     const { present, absent, takeOvers, arrivals } = discovery
     for (const { id, reason } of absent) this.#registry.get(id)?.lost(reason)
     for (const { id } of takeOvers) this.#registry.get(id)?.lost(null)
@@ -172,13 +160,13 @@ export class LineSupervisor implements Service {
     { takeOvers, arrivals }: Discovery,
     places: Places,
   ): Promise<void> {
-    const { writer, ids, log, boxes } = this.#tools
+    const { writer, ids, log } = this.#core
     const lines = await writer.write((tx): readonly Line[] => {
       const taken = takeOvers.flatMap(
         ({ id, ...device }) => updateLine(tx, id, { ...device, movesTo: null }) ?? [],
       )
       const limit = { dailyContactLimit: DEFAULT_DAILY_CONTACT_LIMIT }
-      const coming = admitted(arrivals, listLines(tx), boxes.linesMax())
+      const coming = admitted(arrivals, listLines(tx), this.#boxes.linesMax())
       const fresh = coming.map((device) =>
         insertLine(tx, ids, { driver: kind, ...device, ...limit }),
       )
@@ -208,7 +196,7 @@ export class LineSupervisor implements Service {
   }
 
   async #stop(): Promise<void> {
-    const { clock } = this.#tools
+    const { clock } = this.#core
     const runners = this.#registry.runners()
     await withTimeout(clock, STOP_MS_MAX, this.#registry.ended(), null)
     for (const runner of runners) runner.giveUp('waiting')

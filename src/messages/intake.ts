@@ -15,7 +15,7 @@ import {
   type Receipt,
 } from '../domain/message.ts'
 import { carrierKind, type LeftOut, type NotRelayedKind } from '../domain/not-relayed.ts'
-import type { DeviceMessage, LeftOutMessage, Settlement } from '../lines/driver.ts'
+import type { DeviceMessage, IntakeEvent, LeftOutMessage, Settlement } from '../lines/driver.ts'
 import { attachmentsOf } from '../storage/attachments.ts'
 import { openConversation } from '../storage/conversations.ts'
 import type { Core } from '../storage/core.ts'
@@ -51,7 +51,6 @@ import type { Outcomes } from './settle.ts'
 import {
   createPersonOn,
   withPeople,
-  type IntakeEvent,
   type PersonOn,
   type ReadEvent,
   type ReadMessage,

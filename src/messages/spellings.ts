@@ -2,7 +2,7 @@
 
 import { homeOfNumber, personOf, type Handle } from '../domain/handle.ts'
 import type { LineId } from '../domain/ids.ts'
-import type { DeviceChange, DeviceGroup, DeviceMessage, LineEvent } from '../lines/driver.ts'
+import type { DeviceChange, DeviceGroup, DeviceMessage, IntakeEvent } from '../lines/driver.ts'
 import type { Db } from '../storage/database.ts'
 import { isKeptApart } from '../storage/merges.ts'
 import { memoize } from '../system/memoize.ts'
@@ -22,8 +22,6 @@ export function createPersonOn(db: Db): PersonOn {
     return person === spelling || !isKeptApart(db, id, spelling) ? person : spelling
   }
 }
-
-export type IntakeEvent = Exclude<LineEvent, { readonly type: 'online' | 'offline' }>
 
 /** A message with the person in `handle`, and beside it the device's spelling if that is another one. */
 export type ReadMessage = DeviceMessage & { readonly spelling?: Handle | undefined }

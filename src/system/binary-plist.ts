@@ -1,5 +1,6 @@
 // Property lists in Apple's binary form, as phones speak it and Messages stores it. Who wrote one is not
-// trusted: nothing is read without bounds, and no error quotes a list.
+// trusted: nothing is read without bounds, and no error quotes a list. The package @parseaple/bplist 1.0.1 has
+// no bounds: a list of 200 bytes, whose arrays name the next one twice, keeps it busy without end.
 
 export type PropertyValue =
   | string

@@ -100,7 +100,7 @@ async function startBox(stage: BoxesRelay, name: string, folder: string): Promis
     clock,
     journal,
     boxId: id,
-    drivers: [createSimulatedDriver(oneLine, tools)],
+    drivers: [createSimulatedDriver({ relayClock: clock, random: systemRandom }, oneLine)],
     version: VERSION,
     folder: join(folder, 'box-files'),
   })

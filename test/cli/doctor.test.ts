@@ -109,7 +109,7 @@ test('where lines are online and nothing is wrong, all is well', async () => {
   const clock = new TestClock()
   const simulatedLedgerPath = folder.file('simulated.db')
   const options = { lineCount: 2, delayMs: 0, ledgerPath: simulatedLedgerPath }
-  const drivers = [createSimulatedDriver(options, { clock, random: systemRandom })]
+  const drivers = [createSimulatedDriver({ relayClock: clock, random: systemRandom }, options)]
 
   const { exitCode, stdout, stderr } = await askRelay(drivers, '', clock)
 

@@ -38,7 +38,7 @@ test('the app only asks for the account', async () => {
   using mac = makeMacRig()
   const { run, clock } = mac
   const ask = async () => {
-    const asking = askMessages({ run, clock, osascriptPath: '/usr/bin/osascript' }, NEVER)
+    const asking = askMessages({ run, clock }, '/usr/bin/osascript', NEVER)
     await clock.advance(1_000)
     return asking
   }

@@ -1,7 +1,6 @@
 import { deviceHandle } from '../../src/domain/handle.ts'
-import { IncomingFiles } from '../../src/lines/kinds/shortcuts/incoming-files.ts'
 import { ShortcutsDriver } from '../../src/lines/kinds/shortcuts/kind.ts'
-import { silentLog } from '../../src/system/log.ts'
+import { testHost } from '../support/kind-host.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 import { ShortcutsPhone } from '../support/shortcuts-phone.ts'
 import { TestClock } from '../support/test-clock.ts'
@@ -13,8 +12,9 @@ const BRIDGE = { key: 'brg_00000000000000000000000000', number: '+12025550147' }
 export function makeShortcutsRig(): LineRig {
   const clock = new TestClock()
   const folder = new ScratchFolder()
-  const files = new IncomingFiles(folder.file('incoming'))
-  const make = () => new ShortcutsDriver({ clock, log: silentLog, files, bridges: () => [BRIDGE] })
+  const pathOf = (name: string) => folder.file(name)
+  const host = testHost({ clock, pathOf, callers: () => [BRIDGE] })
+  const make = () => new ShortcutsDriver(host)
   let driver = make()
   const phone = new ShortcutsPhone(clock, BRIDGE.key, () => driver)
   phone.start()

@@ -5,7 +5,7 @@ import { timestamp, type LineId, type MessageId } from '../../src/domain/ids.ts'
 import type { LineEvent, LineSession } from '../../src/lines/driver.ts'
 import { createSimulatedDriver } from '../../src/lines/kinds/simulated/kind.ts'
 import { scriptAction } from '../../src/lines/kinds/simulated/script.ts'
-import { systemRandom } from '../../src/system/random.ts'
+import { testHost } from '../support/kind-host.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 import { TestClock } from '../support/test-clock.ts'
 import type { LineRig } from './line-rig.ts'
@@ -25,7 +25,7 @@ export function makeSimulatedRig(delayMs = DELAY_MS): SimulatedRig {
   const ledgerPath = folder.file('simulated.db')
   const clock = new TestClock()
   const make = () =>
-    createSimulatedDriver({ lineCount: 2, delayMs, ledgerPath }, { clock, random: systemRandom })
+    createSimulatedDriver(testHost({ clock }), { lineCount: 2, delayMs, ledgerPath })
   let driver = make()
 
   /** Writes from the second line to the first. */

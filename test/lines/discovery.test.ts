@@ -9,11 +9,10 @@ import { OFFLINE_REASONS, type Line, type OfflineReason } from '../../src/domain
 import { DAY_MS } from '../../src/domain/time.ts'
 import { discoveryOf, type Discovery } from '../../src/lines/discovery.ts'
 import { insertLine, listLines } from '../../src/storage/lines.ts'
-import { LogicalClock } from '../../src/system/logical-clock.ts'
-import { systemRandom } from '../../src/system/random.ts'
 import { DEVICE, MisbehavingDriver, untilAborted } from '../support/misbehaving-driver.ts'
-import { TestClock, settle } from '../support/test-clock.ts'
-import { createRig, LINE, memory, peek, startRig, type SupervisorRig } from './supervisor-rig.ts'
+import { settle } from '../support/test-clock.ts'
+import { openTestStorage } from '../support/test-storage.ts'
+import { createRig, LINE, peek, startRig, type SupervisorRig } from './supervisor-rig.ts'
 
 const numbers = (rig: SupervisorRig) => rig.supervisor.lines().map(({ line }) => line.number)
 
@@ -81,16 +80,16 @@ test('a device that vanishes leaves its line offline, and takes it up again when
 })
 
 test('a line whose driver is not there is absent; a simulated one is not configured', async () => {
-  const db = memory()
-  const ids = new LogicalClock(new TestClock(1), systemRandom, 0)
-  await using rig = createRig([new MisbehavingDriver('simulated', [])], db)
+  const storage = openTestStorage()
+  const { ids } = storage
+  await using rig = createRig([new MisbehavingDriver('simulated', [])], storage)
   await rig.writer.write((tx) => {
     const device = { key: '1', box: null, number: '+12025550101', dailyContactLimit: 50 }
     insertLine(tx, ids, { driver: 'mac', ...device })
     insertLine(tx, ids, { driver: 'simulated', ...device })
   })
 
-  await using second = await startRig([new MisbehavingDriver('simulated', [])], db)
+  await using second = await startRig([new MisbehavingDriver('simulated', [])], storage)
 
   expect(reasons(second)).toEqual(['device_absent', 'not_configured'])
   expect(second.supervisor.lines().map(({ isConfigured }) => isConfigured)).toEqual([true, false])
@@ -119,7 +118,7 @@ test('a number that changes takes the line offline until the owner accepts it', 
   driver.found = [{ key: 'device-1', number: '+12025550199' }]
   await rig.clock.advance(5_000)
   const before = { reason: rig.reason(), visits: driver.visits.length }
-  await rig.supervisor.adopt(id, id, COMMAND_LINE)
+  await rig.supervisor.admin.adopt(id, id, COMMAND_LINE)
   await settle()
 
   expect(before).toEqual({ reason: 'number_changed', visits: 1 })

@@ -17,7 +17,7 @@ test('settings are changed at once and stay after a restart', async () => {
   const { id } = rig.line().line
 
   const changes = { label: 'Office', dailyContactLimit: 7, isEnabled: false, relaySms: true }
-  const patched = await rig.supervisor.patch(id, changes, COMMAND_LINE)
+  const patched = await rig.supervisor.admin.patch(id, changes, COMMAND_LINE)
 
   expect(patched.line).toMatchObject(changes)
   expect(rig.supervisor.find(id)?.line).toMatchObject(changes)
@@ -30,10 +30,10 @@ test('a line that is not there can be neither changed, deleted nor adopted', asy
   const { id } = rig.line().line
 
   const codes = await Promise.all([
-    rig.supervisor.patch(NO_LINE, { label: 'x' }, COMMAND_LINE).catch(codeOf),
-    rig.supervisor.remove(NO_LINE, COMMAND_LINE).catch(codeOf),
-    rig.supervisor.adopt(NO_LINE, id, COMMAND_LINE).catch(codeOf),
-    rig.supervisor.adopt(id, NO_LINE, COMMAND_LINE).catch(codeOf),
+    rig.supervisor.admin.patch(NO_LINE, { label: 'x' }, COMMAND_LINE).catch(codeOf),
+    rig.supervisor.admin.remove(NO_LINE, COMMAND_LINE).catch(codeOf),
+    rig.supervisor.admin.adopt(NO_LINE, id, COMMAND_LINE).catch(codeOf),
+    rig.supervisor.admin.adopt(id, NO_LINE, COMMAND_LINE).catch(codeOf),
   ])
 
   expect(codes.every((code) => code === 'not_found')).toBe(true)
@@ -47,11 +47,11 @@ test('a line in use cannot be deleted; a simulated one that nobody asked for can
   ])
   const [simulated, mac] = rig.supervisor.lines().map(({ line }) => line)
 
-  const inUse = await rig.supervisor.remove(simulated?.id ?? '', COMMAND_LINE).catch(codeOf)
-  const real = await rig.supervisor.remove(mac?.id ?? '', COMMAND_LINE).catch(codeOf)
+  const inUse = await rig.supervisor.admin.remove(simulated?.id ?? '', COMMAND_LINE).catch(codeOf)
+  const real = await rig.supervisor.admin.remove(mac?.id ?? '', COMMAND_LINE).catch(codeOf)
   driver.found = []
   await rig.clock.advance(5_000)
-  await rig.supervisor.remove(simulated?.id ?? '', COMMAND_LINE)
+  await rig.supervisor.admin.remove(simulated?.id ?? '', COMMAND_LINE)
 
   expect([inUse, real]).toEqual(['phone_line_in_use', 'phone_line_in_use'])
   expect(rig.supervisor.lines().map(({ line }) => line.id)).toEqual(
@@ -71,7 +71,7 @@ for (const order of ['the vanished line first', 'the new line first']) {
     const ids = [old ?? NO_LINE, fresh ?? NO_LINE] as const
 
     const [id, from] = order === 'the vanished line first' ? ids : ids.toReversed()
-    await rig.supervisor.adopt(id ?? '', from ?? '', COMMAND_LINE)
+    await rig.supervisor.admin.adopt(id ?? '', from ?? '', COMMAND_LINE)
     await settle()
 
     const { line } = rig.line()
@@ -92,8 +92,8 @@ test('two lines that are both present are not made one, and a number that has no
   await using rig = await startRig([driver])
   const [one = '', two = ''] = rig.supervisor.lines().map(({ line }) => line.id)
 
-  const both = await rig.supervisor.adopt(one, two, COMMAND_LINE).catch(codeOf)
-  const same = await rig.supervisor.adopt(one, one, COMMAND_LINE).catch(codeOf)
+  const both = await rig.supervisor.admin.adopt(one, two, COMMAND_LINE).catch(codeOf)
+  const same = await rig.supervisor.admin.adopt(one, one, COMMAND_LINE).catch(codeOf)
 
   expect([both, same]).toEqual(['phone_line_in_use', 'invalid_request'])
   expect(rig.supervisor.lines().length).toBe(2)

@@ -8,9 +8,9 @@ import { LINE_KINDS } from '../../src/lines/kinds.ts'
 import { SHORTCUTS_KIND } from '../../src/lines/kinds/shortcuts/kind.ts'
 import { createKinds, type LineKind } from '../../src/lines/line-kind.ts'
 import { dataDirectoryAt } from '../../src/system/data-directory.ts'
-import { silentLog } from '../../src/system/log.ts'
 import { startDashboard } from '../http/dashboard-rig.ts'
 import { hookline } from '../support/executable.ts'
+import { testHost } from '../support/kind-host.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 import { TestClock } from '../support/test-clock.ts'
 import { startRelay, type Json } from '../support/test-relay.ts'
@@ -106,14 +106,9 @@ test('devices of a second kind that calls are answered by their own line', async
       },
     }),
   }
-  const tools = {
-    relayClock: new TestClock(),
-    log: silentLog,
-    callers: () => [],
-    lines: () => [],
-    pathOf: (name: string) => name,
-  }
-  const { calls } = createKinds([SHORTCUTS_KIND, calling], {}, tools as never)
+  const host = testHost({ clock: new TestClock() })
+  const kinds = [SHORTCUTS_KIND, calling]
+  const { calls } = createKinds(host, { kinds, options: {}, lines: () => [] })
   const message = { id: '1', from: '+12025550123', text: 'hello', at: null }
 
   expect(await calls.receive('brg_loop', message)).toBe('stored')

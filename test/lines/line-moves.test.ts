@@ -17,7 +17,7 @@ test('a line that moves stops where it is, and continues at once where its numbe
   await using rig = await startRig([driver])
   const { id } = rig.line().line
 
-  await rig.supervisor.move(id, STUDIO, COMMAND_LINE)
+  await rig.supervisor.admin.move(id, STUDIO, COMMAND_LINE)
   await settle()
   const waiting = [rig.reason(), driver.visit().signal.aborted]
   driver.found = [THERE]
@@ -36,7 +36,7 @@ test('where the number is signed in already, the line there becomes the one that
   await rig.clock.advance(5_000)
   const twins = rig.supervisor.lines().map(({ state }) => state)
 
-  await rig.supervisor.move(id, STUDIO, COMMAND_LINE)
+  await rig.supervisor.admin.move(id, STUDIO, COMMAND_LINE)
   driver.found = [THERE]
   await rig.clock.advance(5_000)
 
@@ -50,8 +50,8 @@ test('a move that is canceled leaves the line where it is', async () => {
   await using rig = await startRig([driver])
   const { id } = rig.line().line
 
-  await rig.supervisor.move(id, STUDIO, COMMAND_LINE)
-  await rig.supervisor.move(id, null, COMMAND_LINE)
+  await rig.supervisor.admin.move(id, STUDIO, COMMAND_LINE)
+  await rig.supervisor.admin.move(id, null, COMMAND_LINE)
   await rig.clock.advance(1_000)
 
   expect(rig.reason()).toBeNull()
@@ -61,7 +61,7 @@ test('a move that is canceled leaves the line where it is', async () => {
 test('a line does not move to the machine that it is on', async () => {
   await using rig = await startRig([new MisbehavingDriver()])
 
-  const refused = rig.supervisor.move(rig.line().line.id, 'here', COMMAND_LINE)
+  const refused = rig.supervisor.admin.move(rig.line().line.id, 'here', COMMAND_LINE)
 
   expect(refused).rejects.toThrow('is the machine that the line is on')
 })

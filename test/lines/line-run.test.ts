@@ -2,7 +2,7 @@
 
 import { expect, test } from 'bun:test'
 
-import type { IntakeEvent } from '../../src/lines/line-runner.ts'
+import type { IntakeEvent } from '../../src/lines/driver.ts'
 import { NEVER } from '../../src/system/clock.ts'
 import { CAPABILITIES, MisbehavingDriver } from '../support/misbehaving-driver.ts'
 import { createRig, peek, startRig, type SupervisorRig } from './supervisor-rig.ts'

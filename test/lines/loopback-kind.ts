@@ -34,7 +34,7 @@ export const LOOPBACK_KIND: LineKind<typeof OPTIONS> = {
   failures: { loop_open: 'The loop is open.' },
   deletable: null,
   checklist: [{ title: 'The loop is closed', codes: ['device_absent', 'loop_open'] }],
-  create: (options, { relayClock }) => ({
+  create: ({ relayClock }, options) => ({
     driver: createDriver(options, () => relayClock.now()),
     reports: { loops: () => [{ number: options.loopbackNumber }] },
   }),

@@ -2,56 +2,46 @@ import { deviceHandle } from '../../src/domain/handle.ts'
 import { timestamp, type LineId, type MessageId } from '../../src/domain/ids.ts'
 import type { Line } from '../../src/domain/line.ts'
 import type { OutgoingMessage } from '../../src/domain/message.ts'
-import type { LineDriver } from '../../src/lines/driver.ts'
+import type { IntakeEvent, LineDriver } from '../../src/lines/driver.ts'
 import { LINE_KINDS } from '../../src/lines/kinds.ts'
-import type { IntakeEvent } from '../../src/lines/line-runner.ts'
 import type { LineSnapshot } from '../../src/lines/line-state.ts'
-import { LineSupervisor, type SupervisorTools } from '../../src/lines/supervisor.ts'
-import { createAudit } from '../../src/storage/audit.ts'
-import { openDatabase, type Db } from '../../src/storage/database.ts'
+import { type BoxDevices, LineSupervisor } from '../../src/lines/supervisor.ts'
 import { saveCheckpoint } from '../../src/storage/lines.ts'
-import { Writer } from '../../src/storage/writer.ts'
-import { jsonLog, silentLog } from '../../src/system/log.ts'
-import { LogicalClock } from '../../src/system/logical-clock.ts'
-import { systemRandom } from '../../src/system/random.ts'
-import { settle, TestClock } from '../support/test-clock.ts'
+import { jsonLog } from '../../src/system/log.ts'
+import { settle, type TestClock } from '../support/test-clock.ts'
+import { openTestStorage } from '../support/test-storage.ts'
 
 export type Logged = { readonly level: string; readonly message: string }
 
+type TestStorage = ReturnType<typeof openTestStorage>
 export type SupervisorRig = ReturnType<typeof createRig>
 
 /** A supervisor on a test clock and a real database that is not started yet. */
 export function createRig(
   drivers: readonly LineDriver[] | ((clock: TestClock) => readonly LineDriver[]),
-  db: Db = memory(),
-  boxes: SupervisorTools['boxes'] = { absence: () => null, devices: () => [], linesMax: () => 10 },
+  storage: TestStorage = openTestStorage(),
+  boxes: BoxDevices = { absence: () => null, devices: () => [], linesMax: () => 10 },
 ) {
-  const clock = new TestClock()
-  const writer = new Writer(db, () => {})
+  const { clock, db, writer } = storage
   const logged: Logged[] = []
   const taken: { readonly line: Line; readonly event: IntakeEvent }[] = []
   const gate = { intake: async (_event: IntakeEvent): Promise<void> => {} }
-  const ids = new LogicalClock(clock, systemRandom, 0)
-  const supervisor = new LineSupervisor({
-    db,
-    writer,
-    ids,
-    audit: createAudit({ writer, ids, log: silentLog }),
-    clock,
-    log: jsonLog(
-      (line) => logged.push(JSON.parse(line)),
-      () => clock.now(),
-    ),
+  const log = jsonLog(
+    (line) => logged.push(JSON.parse(line)),
+    () => clock.now(),
+  )
+  const intake = async (line: Line, event: IntakeEvent) => {
+    await gate.intake(event)
+    taken.push({ line, event })
+    const checkpoint = 'checkpoint' in event ? event.checkpoint : null
+    if (checkpoint !== null) await writer.write((tx) => saveCheckpoint(tx, line.id, checkpoint))
+  }
+  const core = { ...storage.core, log }
+  const supervisor = new LineSupervisor(core, {
     kinds: LINE_KINDS,
     drivers: typeof drivers === 'function' ? drivers(clock) : drivers,
     boxes,
-    loadUnfinished: () => ({ unsettled: [], open: [] }),
-    intake: async (line, event) => {
-      await gate.intake(event)
-      taken.push({ line, event })
-      const checkpoint = 'checkpoint' in event ? event.checkpoint : null
-      if (checkpoint !== null) await writer.write((tx) => saveCheckpoint(tx, line.id, checkpoint))
-    },
+    messages: { intake, loadUnfinished: () => ({ unsettled: [], open: [] }) },
   })
   const controller = new AbortController()
   let running: Promise<void> | null = null
@@ -95,14 +85,13 @@ export function createRig(
   }
 }
 
-export async function startRig(drivers: readonly LineDriver[], db?: Db): Promise<SupervisorRig> {
-  const rig = createRig(drivers, db)
+export async function startRig(
+  drivers: readonly LineDriver[],
+  storage?: TestStorage,
+): Promise<SupervisorRig> {
+  const rig = createRig(drivers, storage)
   await rig.start()
   return rig
-}
-
-export function memory(): Db {
-  return openDatabase(':memory:', { version: 'test' }).db
 }
 
 export const grant = async () => true

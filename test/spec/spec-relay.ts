@@ -43,7 +43,7 @@ export async function startSpecRelay({ lines = 1, log, environment }: Options = 
   const clock = new TestClock()
   const sink = new WebhookSink(clock)
   const options = { lineCount: lines, delayMs: 400, ledgerPath: folder.file('simulated.db') }
-  const drivers = [createSimulatedDriver(options, { clock, random: seededRandom(2) })]
+  const drivers = [createSimulatedDriver({ relayClock: clock, random: seededRandom(2) }, options)]
   const parts = log === undefined ? {} : { log }
   const relay = await startRelay({ drivers, clock, post: sink.post, environment, parts })
   return {

@@ -39,7 +39,7 @@ function stoppingDriver(folder: ScratchFolder, clock: TestClock): Wrapped {
 
 function simulatedDriver(folder: ScratchFolder, clock: TestClock): LineDriver {
   const options = { lineCount: 1, delayMs: 400, ledgerPath: folder.file('simulated.db') }
-  return createSimulatedDriver(options, { clock, random: systemRandom })
+  return createSimulatedDriver({ relayClock: clock, random: systemRandom }, options)
 }
 
 /** A relay with a simulated line, ended after the point of no return of a message. */

@@ -334,7 +334,7 @@ class LineLife {
   constructor(line: Line, { clock }: Process, onTraffic: () => void) {
     this.line = line
     const log = silentLog
-    this.sessions = new LineSessions({ clock, log, onTraffic: () => {}, onDrained: onTraffic })
+    this.sessions = new LineSessions({ clock, log }, () => {}, onTraffic)
   }
 
   lose(): void {

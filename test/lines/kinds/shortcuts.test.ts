@@ -6,10 +6,9 @@ import { deviceHandle } from '../../../src/domain/handle.ts'
 import { timestamp, type LineId, type MessageId } from '../../../src/domain/ids.ts'
 import type { LineEvent } from '../../../src/lines/driver.ts'
 import { HandedOut } from '../../../src/lines/kinds/shortcuts/hand-over.ts'
-import { IncomingFiles } from '../../../src/lines/kinds/shortcuts/incoming-files.ts'
 import { ShortcutsDriver } from '../../../src/lines/kinds/shortcuts/kind.ts'
 import { NEVER } from '../../../src/system/clock.ts'
-import { silentLog } from '../../../src/system/log.ts'
+import { testHost } from '../../support/kind-host.ts'
 import { settle, TestClock } from '../../support/test-clock.ts'
 
 const KEY = 'brg_00000000000000000000000000'
@@ -36,13 +35,9 @@ function messageWith(id: string) {
 /** A line whose events become durable when `letGo` is called. */
 function runHeld() {
   const clock = new TestClock()
-  const bridges = () => [{ key: KEY, number: NUMBER }]
-  const driver = new ShortcutsDriver({
-    clock,
-    log: silentLog,
-    files: new IncomingFiles('/nowhere'),
-    bridges,
-  })
+  const callers = () => [{ key: KEY, number: NUMBER }]
+  const pathOf = (name: string) => `/nowhere/${name}`
+  const driver = new ShortcutsDriver(testHost({ clock, callers, pathOf }))
   const { promise: gate, resolve: letGo } = Promise.withResolvers<void>()
   const published: LineEvent[] = []
   const onEvent = async (event: LineEvent) => {

@@ -6,8 +6,8 @@ import { existsSync } from 'node:fs'
 import { createSimulatedDriver } from '../../../src/lines/kinds/simulated/kind.ts'
 import { behaviourOf, numberOfLine } from '../../../src/lines/kinds/simulated/people.ts'
 import { NEVER } from '../../../src/system/clock.ts'
-import { systemRandom } from '../../../src/system/random.ts'
 import { receiptsOf, settledOf } from '../../contract/line-rig.ts'
+import { testHost } from '../../support/kind-host.ts'
 import { ScratchFolder } from '../../support/scratch-folder.ts'
 import { TestClock, settle } from '../../support/test-clock.ts'
 import { startWorld } from './simulated-world.ts'
@@ -17,7 +17,7 @@ const DAY_MS = 86_400_000
 test('lines have the numbers from +12025550101 on, and no ledger is made where none is attended', async () => {
   using folder = new ScratchFolder()
   const options = { lineCount: 3, delayMs: 0, ledgerPath: folder.file('simulated.db') }
-  const driver = createSimulatedDriver(options, { clock: new TestClock(), random: systemRandom })
+  const driver = createSimulatedDriver(testHost({ clock: new TestClock() }), options)
 
   const found = await driver.discover(NEVER)
 

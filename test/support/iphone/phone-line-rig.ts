@@ -194,12 +194,7 @@ export class PhoneHost {
     this.udid = options.udid ?? UDID
     this.driver = options.driver ?? rig.driver()
     const nothing = () => {}
-    this.#sessions = new LineSessions({
-      clock,
-      log: log.log,
-      onTraffic: nothing,
-      onDrained: nothing,
-    })
+    this.#sessions = new LineSessions({ clock, log: log.log }, nothing, nothing)
     this.#attendance = new LineRun({
       take: (event) => this.#take(event),
       onFailure: (error) => {

@@ -1,24 +1,26 @@
 import { basename } from 'node:path'
 
 import type { LineDriver } from '../../../src/lines/driver.ts'
-import { createMacDriver, type MacTools } from '../../../src/lines/kinds/mac/kind.ts'
+import { createMacDriver, type MacDriverOptions } from '../../../src/lines/kinds/mac/kind.ts'
+import type { KindHost } from '../../../src/lines/line-kind.ts'
 import type { Clock } from '../../../src/system/clock.ts'
-import { silentLog } from '../../../src/system/log.ts'
 import type {
   ProcessEnd,
   ProcessOrder,
   RunProcess,
   StartProcess,
 } from '../../../src/system/process.ts'
+import { testHost } from '../kind-host.ts'
 import { seededRandom } from '../test-relay.ts'
 import type { MessagesModel } from './messages-model.ts'
 import { OWN_NUMBER } from './trace-steps.ts'
 
 /** What a relay is told of its Mac, and may be told otherwise. */
-type DriverMore = Partial<MacTools> & {
-  /** Null where the number is read from the history of Messages. */
-  readonly phoneNumber?: string | null | undefined
-}
+type DriverMore = Partial<KindHost> &
+  Pick<MacDriverOptions, 'openChatDb'> & {
+    /** Null where the number is read from the history of Messages. */
+    readonly phoneNumber?: string | null | undefined
+  }
 
 /** The child processes of a Mac, on the model's clock, without a process. */
 export type FakeMac = {
@@ -92,9 +94,11 @@ export function fakeMac(model: MessagesModel): FakeMac {
 export function driverOn(
   { run, start, clock }: FakeMac,
   macChatDb: string,
-  { phoneNumber = OWN_NUMBER, ...more }: DriverMore = {},
+  { phoneNumber = OWN_NUMBER, openChatDb, ...more }: DriverMore = {},
 ): LineDriver {
+  const self = { pid: 4711, uid: UID }
   return createMacDriver(
+    testHost({ clock, random: seededRandom(1), run, start, self, ...more }),
     {
       macChatDb,
       macStaging: 'messages',
@@ -104,18 +108,7 @@ export function driverOn(
       macPgrep: '/usr/bin/pgrep',
       macCaffeinate: '/usr/bin/caffeinate',
     },
-    {
-      clock,
-      random: seededRandom(1),
-      log: silentLog,
-      run,
-      start,
-      self: { pid: 4711, uid: UID },
-      platform: 'darwin',
-      homeFolder: '/',
-      restart: null,
-      ...more,
-    },
+    { openChatDb },
   )
 }
 

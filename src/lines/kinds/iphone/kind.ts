@@ -7,7 +7,13 @@ import { OFFLINE_REASONS } from '../../../domain/line.ts'
 import type { OptionValues } from '../../../domain/option.ts'
 import type { Clock } from '../../../system/clock.ts'
 import type { Found, LineDriver } from '../../driver.ts'
-import type { ChecklistStep, KindParts, KindTools, LineKind } from '../../line-kind.ts'
+import type {
+  ChecklistStep,
+  CreatedKind,
+  KindHost,
+  LineKind,
+  NumberSharers,
+} from '../../line-kind.ts'
 import { Launcher } from './agent/launcher.ts'
 import { httpExchange } from './agent/wda-http.ts'
 import { PhoneAgent } from './agent/wda.ts'
@@ -99,9 +105,12 @@ export const IPHONE_KIND: LineKind<typeof IPHONE_OPTIONS> = {
 }
 
 /** The cable is watched for lines of its own, and for the phones of lines that share a number. */
-function createIphone(options: Options, tools: KindTools): KindParts {
+function createIphone(
+  tools: KindHost,
+  options: Options,
+  numberSharers: NumberSharers,
+): CreatedKind {
   const { iphone, iphoneLines, usbmuxdAddress, iphoneAgentPort } = options
-  const { numberSharers } = tools
   const isAuto = numberSharers.isExpected || iphoneLines !== null
   if (iphone === 'off' || (iphone === 'auto' && !isAuto)) {
     return { driver: null, reports: { phones: () => [] } }

@@ -4,27 +4,15 @@
 
 import type { Finding } from '../../../domain/finding.ts'
 import type { OfflineReason } from '../../../domain/line.ts'
-import type { Clock } from '../../../system/clock.ts'
-import type { Log } from '../../../system/log.ts'
 import { Signal } from '../../../system/signal.ts'
-import type { MacHost, MessagesApp } from './mac-host.ts'
+import type { KindHost } from '../../line-kind.ts'
+import type { Mac } from './mac-host.ts'
 import {
   type AccountAnswer,
   classOf,
   type FailureClass,
-  type MessagesScript,
   type ScriptAnswer,
 } from './script-runner.ts'
-
-export type ConditionTools = {
-  readonly clock: Clock
-  readonly log: Log
-  readonly script: MessagesScript
-  readonly app: MessagesApp
-  readonly host: MacHost
-  /** Called when Messages was started: it needs a moment before it finds its chats (-1728 until then). */
-  readonly onStarted: () => void
-}
 
 /** Interval of looks at the session and the app, and at the account while something is wrong. */
 const LOOK_MS = 30_000
@@ -55,7 +43,9 @@ const OF_THE_LINE: ReadonlySet<FailureClass> = new Set([
 type Failure = Exclude<AccountAnswer, { readonly answer: 'account' }>
 
 export class Condition {
-  readonly #tools: ConditionTools
+  readonly #host: KindHost
+  readonly #mac: Mac
+  readonly #onStarted: () => void
   readonly #wakeUp = new Signal()
   #trouble: MacTrouble | null = null
   #isConnected = false
@@ -66,8 +56,14 @@ export class Condition {
   #silences = 0
   #mustRestart = false
 
-  constructor(tools: ConditionTools) {
-    this.#tools = tools
+  /**
+   * `onStarted` is called when Messages was started: it needs a moment before it finds its chats (-1728
+   * until then).
+   */
+  constructor(host: KindHost, mac: Mac, onStarted: () => void) {
+    this.#host = host
+    this.#mac = mac
+    this.#onStarted = onStarted
   }
 
   get isKnown(): boolean {
@@ -88,7 +84,7 @@ export class Condition {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const { clock } = this.#tools
+    const { clock } = this.#host
     while (!signal.aborted) {
       await this.#look(signal)
       if (!signal.aborted) this.#isKnown = true
@@ -117,29 +113,28 @@ export class Condition {
   }
 
   async #look(signal: AbortSignal): Promise<void> {
-    const { app, host, clock, onStarted } = this.#tools
-    if ((await host.hasGuiSession(signal)) === false) {
+    const { app, script, user } = this.#mac
+    if ((await user.hasGuiSession(signal)) === false) {
       this.#trouble = 'no_gui_session'
       return
     }
     // A file that Messages is taking would be lost with it, and delays every other answer.
-    const { isSendingFile } = this.#tools.script
+    const { isSendingFile } = script
     if (this.#mustRestart && !isSendingFile) await this.#restart(signal)
     if ((await app.isRunning(signal)) === false) {
       await app.start(signal)
-      onStarted()
+      this.#onStarted()
       this.#askedAt = -Infinity
     }
     if (isSendingFile) return
-    const isDue = clock.monotonic() - this.#askedAt >= ACCOUNT_EVERY_MS
+    const isDue = this.#host.clock.monotonic() - this.#askedAt >= ACCOUNT_EVERY_MS
     if (!signal.aborted && (isDue || this.#trouble !== null)) await this.#askAccount(signal)
   }
 
   async #askAccount(signal: AbortSignal): Promise<void> {
-    const { script, clock } = this.#tools
-    const answer = await script.account(signal)
+    const answer = await this.#mac.script.account(signal)
     if (signal.aborted) return
-    this.#askedAt = clock.monotonic()
+    this.#askedAt = this.#host.clock.monotonic()
     if (answer.answer !== 'account') {
       this.#recordFailure(answer)
       return
@@ -162,17 +157,17 @@ export class Condition {
   }
 
   #mayRestart(): boolean {
-    return this.#tools.clock.monotonic() - this.#restartedAt >= RESTART_EVERY_MS
+    return this.#host.clock.monotonic() - this.#restartedAt >= RESTART_EVERY_MS
   }
 
   async #restart(signal: AbortSignal): Promise<void> {
-    const { app, clock, log, onStarted } = this.#tools
+    const { clock, log } = this.#host
     this.#mustRestart = false
     this.#silences = 0
     this.#restartedAt = clock.monotonic()
     log.warn('Messages is restarted')
-    await app.restart(signal)
-    onStarted()
+    await this.#mac.app.restart(signal)
+    this.#onStarted()
     this.#askedAt = -Infinity
   }
 }

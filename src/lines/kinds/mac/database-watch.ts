@@ -1,24 +1,22 @@
 // chat.db during a run of the line: opened, recognised, read whenever it has changed, and opened again
 // when it was replaced or fails.
 
-import { type Handle, type Home, homeOfNumber } from '../../../domain/handle.ts'
+import { dirname } from 'node:path'
+
 import type { Unsettled } from '../../../domain/message.ts'
-import type { Log } from '../../../system/log.ts'
+import type { Clock } from '../../../system/clock.ts'
 import type { DriverLine, LineEvent } from '../../driver.ts'
+import type { KindHost } from '../../line-kind.ts'
 import { type ChatDb, ChatDbError } from './chat-db.ts'
 import { type Checkpoint, readCheckpoint } from './checkpoint.ts'
 import type { MacTrouble } from './condition.ts'
 import { type Expectation, expectationOf, partsOf, readNote } from './expectation.ts'
-import { addressCounts, ownPeople, usedSince } from './own-addresses.ts'
-import { PartedSend, settledEvent } from './own-messages.ts'
-import { personBehind } from './people.ts'
-import { Reading } from './reading.ts'
-import type { ReadingTools } from './row-events.ts'
-
-export type DatabaseWatchTools = Omit<ReadingTools, 'isOwnAlias' | 'number'> & {
-  readonly log: Log
-  readonly open: () => ChatDb
-}
+import type { MessagesDb } from './mac-host.ts'
+import { MessageFiles } from './message-files.ts'
+import { Owner } from './own-addresses.ts'
+import { OwnMessages, PartedSend, settledEvent } from './own-messages.ts'
+import { type Publish, Reading } from './reading.ts'
+import { RowEvents } from './row-events.ts'
 
 /** Longest time between two looks: nothing is missed for longer, even without a new `data_version`. */
 const LOOK_ANYWAY_MS = 5_000
@@ -44,8 +42,12 @@ export function troubleOf(error: unknown): MacTrouble {
 }
 
 export class DatabaseWatch {
-  readonly #tools: DatabaseWatchTools
+  readonly own = new OwnMessages()
+  readonly owner: Owner
+  readonly #host: KindHost
+  readonly #chatDb: MessagesDb
   readonly #line: DriverLine
+  readonly #publish: Publish
   #db: ChatDb | null = null
   #reading: Reading | null = null
   #trouble: MacTrouble | null = null
@@ -53,19 +55,18 @@ export class DatabaseWatch {
   #openAt = 0
   #version: number | null = null
   #lookedAt = -Infinity
-  readonly #home: Home | null
-  #ownPeople: ReadonlySet<Handle> = new Set()
-  #aliases: ReadonlyMap<string, number> = new Map()
-  #aliasesAt = -Infinity
+  #ownerReadAt = -Infinity
   /** Healthy moment of the last checkpoint that was published for it. */
   #publishedHealthyAt = 0
   #checkpointAt: number
 
-  constructor(tools: DatabaseWatchTools, line: DriverLine) {
-    this.#tools = tools
+  constructor(host: KindHost, chatDb: MessagesDb, line: DriverLine, publish: Publish) {
+    this.#host = host
+    this.#chatDb = chatDb
     this.#line = line
-    this.#home = homeOfNumber(line.number)
-    this.#checkpointAt = tools.clock.monotonic()
+    this.#publish = publish
+    this.owner = new Owner(line.number)
+    this.#checkpointAt = host.clock.monotonic()
   }
 
   /** Null while it cannot be read. */
@@ -81,11 +82,6 @@ export class DatabaseWatch {
     return this.#reading
   }
 
-  /** Our own addresses, with their counts among the last messages. */
-  get aliases(): ReadonlyMap<string, number> {
-    return this.#aliases
-  }
-
   close(): void {
     this.#db?.close()
     this.#db = null
@@ -96,19 +92,19 @@ export class DatabaseWatch {
   lose(error: unknown): void {
     this.close()
     this.#failures += 1
-    this.#openAt = this.#tools.clock.monotonic() + RECOVER_MS
+    this.#openAt = this.#host.clock.monotonic() + RECOVER_MS
     if (this.#failures < FAILURES_MAX) return
-    if (this.#trouble === null) this.#tools.log.warn('chat.db cannot be read', { error })
+    if (this.#trouble === null) this.#host.log.warn('chat.db cannot be read', { error })
     this.#trouble = 'chat_db_unreadable'
   }
 
-  /** Opens the database where it is closed and due; false where there was nothing to do. */
+  /** Opens the database if it is closed and due; false if there was nothing to do. */
   async open(): Promise<boolean> {
-    const { clock, open } = this.#tools
+    const { clock } = this.#host
     if (this.#db !== null || clock.monotonic() < this.#openAt) return false
     try {
-      this.#db = open()
-      this.#db.useHome(this.#home)
+      this.#db = this.#chatDb.open()
+      this.#db.useHome(this.owner.home)
       if (this.#trouble !== 'chat_db_unreadable') this.#trouble = null
     } catch (error) {
       this.#openAt = clock.monotonic() + OPEN_AGAIN_MS
@@ -116,7 +112,7 @@ export class DatabaseWatch {
       return true
     }
     this.#version = null
-    this.#readAliases(this.#db)
+    this.#readOwner(this.#db)
     this.#reading ??= await this.#begin(this.#db)
     return true
   }
@@ -125,7 +121,7 @@ export class DatabaseWatch {
   async look(signal: AbortSignal): Promise<void> {
     const [db, reading] = [this.#db, this.#reading]
     if (db === null || reading === null) return
-    const { tracker, clock, publish } = this.#tools
+    const { clock } = this.#host
     const now = clock.monotonic()
     const isDue = now - this.#lookedAt >= LOOK_ANYWAY_MS
     if (isDue && !db.isSameFile()) {
@@ -135,11 +131,11 @@ export class DatabaseWatch {
     const version = db.dataVersion()
     if (version === this.#version && !isDue && !reading.isWaiting) return
     this.#lookedAt = now
-    if (now - this.#aliasesAt >= ALIASES_EVERY_MS) this.#readAliases(db)
+    if (now - this.#ownerReadAt >= ALIASES_EVERY_MS) this.#readOwner(db)
     if (!isKnown(db, reading.checkpoint)) await this.#restart(db, reading)
     await reading.tick(db, signal)
-    const receipts = tracker.sweep(db, clock.now())
-    await publish(receipts.map((receipt) => ({ type: 'receipt', receipt, checkpoint: null })))
+    const receipts = this.own.tracker.sweep(db, clock.now())
+    await this.#publish(receipts.map((receipt) => ({ type: 'receipt', receipt, checkpoint: null })))
     this.#version = version
     this.#failures = 0
     this.#trouble = null
@@ -150,13 +146,14 @@ export class DatabaseWatch {
   async #begin(db: ChatDb): Promise<Reading> {
     const known = readCheckpoint(this.#line.checkpoint)
     const start = known ?? this.#firstCheckpoint(db)
-    const { events, failing } = restoreSends(db, this.#line, this.#tools)
-    await this.#tools.publish(events)
+    const { clock } = this.#host
+    const { settled, failing } = restoreSends(db, this.#line, this.own, clock)
+    await this.#publish(settled)
     const incomplete = [...new Set([...start.incomplete, ...failing])]
-    const isOwnAlias = (handle: string) => this.#isOwn(handle)
-    const { number, awaited } = this.#line
-    const reading = new Reading({ ...this.#tools, isOwnAlias, number }, { ...start, incomplete })
-    this.#tools.files.follow(awaited)
+    const files = new MessageFiles(clock, dirname(this.#chatDb.path))
+    const events = new RowEvents(clock, this.own, this.owner, files)
+    const reading = new Reading(clock, events, this.#publish, { ...start, incomplete })
+    files.follow(this.#line.awaited)
     if (known !== null) reading.resume(db)
     else {
       reading.begin(db)
@@ -168,7 +165,7 @@ export class DatabaseWatch {
   }
 
   #firstCheckpoint(db: ChatDb): Checkpoint {
-    const now = this.#tools.clock.now()
+    const now = this.#host.clock.now()
     return {
       rowId: db.maxRowId(),
       incomplete: [],
@@ -182,12 +179,13 @@ export class DatabaseWatch {
 
   /** Starts over in another database: it was rebuilt, restored or replaced. */
   async #restart(db: ChatDb, reading: Reading): Promise<void> {
-    const { own, tracker, log } = this.#tools
-    log.warn('chat.db was rebuilt or replaced: reading continues from its newest message')
-    own.forgetRowIds()
-    tracker.relocate(db)
+    this.#host.log.warn(
+      'chat.db was rebuilt or replaced: reading continues from its newest message',
+    )
+    this.own.forgetRowIds()
+    this.own.tracker.relocate(db)
     const rowId = db.maxRowId()
-    const lastAt = Math.min(reading.checkpoint.lastAt, this.#tools.clock.now())
+    const lastAt = Math.min(reading.checkpoint.lastAt, this.#host.clock.now())
     const rows = db.rowsSince(lastAt - REREAD_MS, ROWS_MAX)
     await reading.restart(db, rows, rowId)
   }
@@ -202,17 +200,10 @@ export class DatabaseWatch {
     await reading.publishCheckpoint()
   }
 
-  #readAliases(db: ChatDb): void {
-    const { clock } = this.#tools
-    const now = clock.now()
-    this.#ownPeople = ownPeople(db.usesOfEach(usedSince(now)), now, this.#home)
-    this.#aliases = addressCounts(db.ownUses(), now)
-    this.#aliasesAt = clock.monotonic()
-  }
-
-  #isOwn(handle: string): boolean {
-    const person = personBehind(handle, this.#home)
-    return person === personBehind(this.#line.number, this.#home) || this.#ownPeople.has(person)
+  #readOwner(db: ChatDb): void {
+    const { clock } = this.#host
+    this.owner.read(db, clock.now())
+    this.#ownerReadAt = clock.monotonic()
   }
 }
 
@@ -228,8 +219,6 @@ function isKnown(db: ChatDb, { lastRows, sequence }: Checkpoint): boolean {
   return isSame && (found.length > 0 || lastRows.length === 0)
 }
 
-type SendTools = Pick<DatabaseWatchTools, 'clock' | 'own' | 'tracker' | 'parts'>
-
 /** An older message has all its rows already. */
 const RECENT_MS = 60_000
 
@@ -240,38 +229,36 @@ const RECENT_MS = 60_000
 function restoreSends(
   db: ChatDb,
   line: DriverLine,
-  tools: SendTools,
-): { readonly events: readonly LineEvent[]; readonly failing: readonly number[] } {
-  followOpen(db, line, tools)
-  expectUnsettled(db, line, tools)
-  const { own, clock } = tools
+  own: OwnMessages,
+  clock: Clock,
+): { readonly settled: readonly LineEvent[]; readonly failing: readonly number[] } {
+  followOpen(db, line, own, clock.now())
+  expectUnsettled(db, line, own, clock.now())
   const earliest = Math.min(...line.unsettled.map((open) => expectationOf(open, db.identity).from))
-  const events: LineEvent[] = []
+  const settled: LineEvent[] = []
   const failing: number[] = []
   const rows = line.unsettled.length === 0 ? [] : db.rowsSince(earliest, ROWS_MAX)
   for (const row of rows) {
     const match = own.match(row)
     if (match?.kind === 'failing') failing.push(row.rowId)
-    const event = match === null ? null : settledEvent(tools, match, row, clock.now())
-    if (event !== null) events.push(event)
+    const event = match === null ? null : settledEvent(own, match, row, clock.now())
+    if (event !== null) settled.push(event)
   }
-  return { events, failing }
+  return { settled, failing }
 }
 
-function followOpen(db: ChatDb, line: DriverLine, { own, tracker, clock }: SendTools): void {
-  const now = clock.now()
+function followOpen(db: ChatDb, line: DriverLine, own: OwnMessages, now: number): void {
   for (const { guid, note } of line.open) {
     const rowId = db.rowIdOf(guid)
     if (rowId === null) continue
-    tracker.follow({ rowId, guid }, 'sent', now)
+    own.tracker.follow({ rowId, guid }, 'sent', now)
     const isRecent = now - (readNote(note)?.at ?? 0) < RECENT_MS
     if (isRecent) for (const row of db.rowsAt([rowId])) own.restore(row)
   }
 }
 
 /** A message that Messages has already is followed by its row; the rows of the others are looked for. */
-function expectUnsettled(db: ChatDb, line: DriverLine, tools: SendTools): void {
-  const { own, tracker, clock } = tools
+function expectUnsettled(db: ChatDb, line: DriverLine, own: OwnMessages, now: number): void {
   for (const unsettled of line.unsettled) {
     const { platformGuid } = unsettled.message
     const parts = unsettledParts(db, unsettled)
@@ -279,20 +266,20 @@ function expectUnsettled(db: ChatDb, line: DriverLine, tools: SendTools): void {
     const rowId = platformGuid === null ? null : db.rowIdOf(platformGuid)
     const [row] = rowId === null ? [] : db.rowsAt([rowId])
     if (row === undefined || last === undefined) {
-      expectParts(parts, tools)
+      expectParts(parts, own)
       continue
     }
-    tracker.follow(row, 'held', clock.now())
+    own.tracker.follow(row, 'held', now)
     // Only the last part is held: the others are proven.
     own.expectSecond({ ...last, part: undefined }, row)
   }
 }
 
 /** Each part of a message is looked for by itself: a crash may have come between two. */
-function expectParts(parts: readonly Expectation[], { own, parts: open }: SendTools): void {
+function expectParts(parts: readonly Expectation[], own: OwnMessages): void {
   for (const part of parts) own.expect(part, false)
   const [first] = parts
-  if (first?.part !== undefined) open.keep(first.messageId, new PartedSend(parts, null))
+  if (first?.part !== undefined) own.parted.keep(first.messageId, new PartedSend(parts, null))
 }
 
 /** Without a note, nobody knows under which names its files would be there: they prove nothing. */

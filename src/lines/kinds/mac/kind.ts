@@ -11,16 +11,22 @@ import {
   PATH_KIND,
   PHONE_NUMBER_KIND,
 } from '../../../domain/value-kind.ts'
-import { type DriverLine, type Found, FULL_CAPABILITIES, type LineDriver } from '../../driver.ts'
-import type { ChecklistStep, KindParts, KindTools, LineKind } from '../../line-kind.ts'
+import {
+  type DriverLine,
+  type Found,
+  FULL_CAPABILITIES,
+  type LineDriver,
+  LineEvents,
+} from '../../driver.ts'
+import type { ChecklistStep, CreatedKind, KindHost, LineKind } from '../../line-kind.ts'
 import { ChatDb } from './chat-db.ts'
 import { troubleFinding, TROUBLES } from './condition.ts'
 import { STAGING_FOLDER } from './expectation.ts'
 import { MacLineRun } from './line-run.ts'
-import { macHost, MessagesApp } from './mac-host.ts'
+import { type Mac, MessagesApp, macUser } from './mac-host.ts'
 import { NumberLookup, numbersOf } from './number-lookup.ts'
 import type { Reading } from './reading.ts'
-import { MessagesScript, type ScriptTools } from './script-runner.ts'
+import { MessagesScript, type ScriptHost } from './script-runner.ts'
 
 const SCRIPT_CALLS_MAX = 500
 
@@ -131,15 +137,15 @@ export const MAC_KIND: LineKind<typeof OPTIONS> = {
   create: createMac,
 }
 
-function createMac(options: OptionValues<typeof OPTIONS>, tools: KindTools): KindParts {
+function createMac(host: KindHost, options: OptionValues<typeof OPTIONS>): CreatedKind {
   const calls: ScriptCall[] = []
   const onScriptCall = (call: ScriptCall) => {
     calls.push(call)
     if (calls.length > SCRIPT_CALLS_MAX) calls.shift()
   }
-  const isWanted = options.mac === 'on' || (options.mac === 'auto' && tools.platform === 'darwin')
+  const isWanted = options.mac === 'on' || (options.mac === 'auto' && host.platform === 'darwin')
   return {
-    driver: isWanted ? createMacDriver(options, { ...tools, onScriptCall }) : null,
+    driver: isWanted ? createMacDriver(host, options, { onScriptCall }) : null,
     reports: { 'script-calls': () => calls },
   }
 }
@@ -161,66 +167,58 @@ function stagingFolder(
   return join(dirname(chatDbPath(options, homeFolder)), 'Attachments', STAGING_FOLDER)
 }
 
-/** Runs the script that only asks for the account; true where it came through. */
-export async function askMessages(tools: ScriptTools, signal: AbortSignal): Promise<boolean> {
-  return (await new MessagesScript(tools).account(signal)).answer === 'account'
+/** Runs the script that only asks for the account; true if it came through. */
+export async function askMessages(
+  host: ScriptHost,
+  osascriptPath: string,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const script = new MessagesScript(host, osascriptPath, () => {})
+  return (await script.account(signal)).answer === 'account'
 }
 
 type MacOptions = Omit<OptionValues<typeof OPTIONS>, 'mac'>
 
-type SharedTools =
-  | 'clock'
-  | 'random'
-  | 'log'
-  | 'run'
-  | 'start'
-  | 'self'
-  | 'restart'
-  | 'platform'
-  | 'homeFolder'
-
-export type MacTools = Pick<KindTools, SharedTools> & {
+export type MacDriverOptions = {
   readonly onScriptCall?: ((call: ScriptCall) => void) | undefined
   readonly openChatDb?: ((path: string) => ChatDb) | undefined
 }
 
 /** Messages of the Mac user that runs the relay: one line. */
-export function createMacDriver(options: MacOptions, tools: MacTools): LineDriver {
-  const { macOsascript: osascriptPath, macPhoneNumber: phoneNumber } = options
-  const paths = {
-    open: options.macOpen,
-    pgrep: options.macPgrep,
-    caffeinate: options.macCaffeinate,
+export function createMacDriver(
+  host: KindHost,
+  options: MacOptions,
+  { onScriptCall = () => {}, openChatDb = (path) => ChatDb.open(path) }: MacDriverOptions = {},
+): LineDriver {
+  const path = chatDbPath(options, host.homeFolder)
+  const { macOpen: open, macPgrep: pgrep, macCaffeinate: caffeinate } = options
+  const mac: Mac = {
+    user: macUser(host),
+    app: new MessagesApp(host, { open, pgrep, caffeinate }),
+    script: new MessagesScript(host, options.macOsascript, onScriptCall),
+    chatDb: { path, open: () => openChatDb(path) },
+    stagingFolder: stagingFolder(options, host.homeFolder),
   }
-  const { run, self, platform, homeFolder, openChatDb = (path) => ChatDb.open(path) } = tools
-  const path = chatDbPath(options, homeFolder)
-  const open = () => openChatDb(path)
-  const host = macHost({ run, platform, uid: self.uid })
-  const onCall = tools.onScriptCall
-  const script = new MessagesScript({ ...tools, osascriptPath, onCall })
-  const app = new MessagesApp({ ...tools, paths })
-  const lookup = new NumberLookup({ ...tools, chatDbPath: path, open, phoneNumber })
+  const lookup = new NumberLookup(host, mac.chatDb, options.macPhoneNumber)
   let current: { readonly run: MacLineRun; readonly line: DriverLine } | null = null
   return {
     kind: 'mac',
     async discover(signal): Promise<readonly Found[]> {
-      const key = await host.deviceKey(signal)
+      const key = await mac.user.deviceKey(signal)
       return key === null ? [] : [{ key, number: await lookup.number(signal) }]
     },
     async checkup(signal): Promise<readonly Finding[]> {
       if (current !== null) return lineFindings(current.run, current.line)
       const { trouble } = lookup
       if (trouble !== null) return [troubleFinding(trouble, null)]
-      const key = await host.deviceKey(signal)
+      const key = await mac.user.deviceKey(signal)
       return lookup.isUnknown ? [numberUnknown(key)] : []
     },
     async run(line, listener, signal) {
-      const folders = { folder: dirname(path), stagingFolder: stagingFolder(options, homeFolder) }
-      const lineTools = { ...tools, ...folders, open, script, app, host }
-      const run = new MacLineRun(lineTools, line, listener, signal)
+      const run = new MacLineRun(host, mac, line, new LineEvents(listener, signal))
       current = { run, line }
       try {
-        await run.run()
+        await run.run(signal)
       } finally {
         current = null
       }
@@ -252,7 +250,7 @@ function lineFindings(
   const worst = trouble === null ? [] : [troubleFinding(trouble, key)]
   const others = [
     ...stateFindings(line),
-    ...numberFindings(line.database.aliases, number),
+    ...numberFindings(line.database.owner.aliases, number),
     ...readingFindings(line.database.reading),
   ]
   return [...worst, ...others.map((found) => ({ ...found, key, depends_on: null }))]

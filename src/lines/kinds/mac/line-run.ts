@@ -1,37 +1,21 @@
 // One run of a Mac line: the loop that reads chat.db, beside the watch over Messages, and the state of the
 // line that follows from both.
 
-import type { Clock } from '../../../system/clock.ts'
-import type { Random } from '../../../system/random.ts'
 import {
   type DriverLine,
   FULL_CAPABILITIES,
   type LineEvent,
-  LineEvents,
-  type LineListener,
+  type LineEvents,
   type LineSession,
   type SendOutcome,
-  type Settlement,
 } from '../../driver.ts'
-import type { ChatDb } from './chat-db.ts'
-import { Condition, type ConditionTools, type MacTrouble, offlineReason } from './condition.ts'
+import type { KindHost } from '../../line-kind.ts'
+import { Condition, type MacTrouble, offlineReason } from './condition.ts'
 import { DatabaseWatch } from './database-watch.ts'
-import { MessageFiles } from './message-files.ts'
-import { OpenParts, OwnMessages } from './own-messages.ts'
+import type { Mac } from './mac-host.ts'
 import { Pacer, pauseMs, VanishingSends } from './pacing.ts'
-import type { ScriptAnswer } from './script-runner.ts'
-import { sendMessage } from './sender.ts'
+import { Sender } from './sender.ts'
 import { Staging } from './staging.ts'
-import { StatusTracker } from './status-tracker.ts'
-
-export type MacLineTools = Omit<ConditionTools, 'onStarted'> & {
-  readonly clock: Clock
-  readonly random: Random
-  readonly open: () => ChatDb
-  /** Folder of Messages, in which chat.db lies. */
-  readonly folder: string
-  readonly stagingFolder: string
-}
 
 /** `PRAGMA data_version` costs about a microsecond, so it is read often. */
 const LOOK_MS = 50
@@ -47,13 +31,10 @@ const REVIEW_EVERY_MS = 5_000
 const HEALTHY_MS = 900_000
 
 export class MacLineRun {
-  readonly #tools: MacLineTools
+  readonly #host: KindHost
+  readonly #mac: Mac
   readonly #line: DriverLine
-  readonly #signal: AbortSignal
   readonly #events: LineEvents
-  readonly #tracker = new StatusTracker()
-  readonly #own = new OwnMessages((rowId) => this.#tracker.hasError(rowId))
-  readonly #parts = new OpenParts()
   readonly #staging: Staging
   readonly #pacer: Pacer
   readonly #condition: Condition
@@ -67,24 +48,20 @@ export class MacLineRun {
   #reviewedAt = -Infinity
   #pausedUntil = 0
 
-  constructor(tools: MacLineTools, line: DriverLine, listener: LineListener, signal: AbortSignal) {
-    this.#tools = tools
+  constructor(host: KindHost, mac: Mac, line: DriverLine, events: LineEvents) {
+    const { clock, random } = host
+    this.#host = host
+    this.#mac = mac
     this.#line = line
-    this.#signal = signal
-    this.#events = new LineEvents(listener, signal)
-    this.#pacer = new Pacer(tools)
-    this.#staging = new Staging({ ...tools, folder: tools.stagingFolder })
-    const onStarted = () => this.#pacer.pause(SETTLE_MS)
-    this.#condition = new Condition({ ...tools, onStarted })
-    this.#vanishing = new VanishingSends(tools.clock, () => {
+    this.#events = events
+    this.#pacer = new Pacer(clock, random)
+    this.#staging = new Staging(host, mac.stagingFolder)
+    this.#condition = new Condition(host, mac, () => this.#pacer.pause(SETTLE_MS))
+    this.#vanishing = new VanishingSends(clock, () => {
       this.#pacer.pause(RESTART_MS)
       this.#condition.requestRestart()
     })
-    const publish = (events: readonly LineEvent[]) => this.#publish(events)
-    const files = new MessageFiles(tools)
-    const own = { own: this.#own, tracker: this.#tracker, parts: this.#parts }
-    const database = { ...tools, ...own, files, publish }
-    this.database = new DatabaseWatch(database, line)
+    this.database = new DatabaseWatch(host, mac.chatDb, line, (found) => this.#publish(found))
     this.#session = this.#createSession()
   }
 
@@ -97,7 +74,7 @@ export class MacLineRun {
     return this.#vanishing.isSuspected
   }
 
-  /** False where Messages' folder takes no files of ours: none can be sent. */
+  /** False if Messages' folder takes no files of ours: none can be sent. */
   get canStage(): boolean {
     return this.#staging.isWritable
   }
@@ -108,17 +85,16 @@ export class MacLineRun {
 
   /** Time left in which no new contacts are written to, in milliseconds. */
   get pausedMs(): number {
-    return Math.max(0, this.#pausedUntil - this.#tools.clock.monotonic())
+    return Math.max(0, this.#pausedUntil - this.#host.clock.monotonic())
   }
 
-  /** Runs until its signal aborts; throws where an event could not be stored. */
-  async run(): Promise<void> {
-    const signal = this.#signal
+  /** Runs until `signal` aborts; throws if an event could not be stored. */
+  async run(signal: AbortSignal): Promise<void> {
     const end = new AbortController()
     const inner = AbortSignal.any([signal, end.signal])
     const loops = [
       this.#condition.run(inner),
-      this.#tools.app.keepAwake(inner),
+      this.#mac.app.keepAwake(inner),
       this.#read(inner),
       this.#sweep(inner),
     ].map((loop) => loop.finally(() => end.abort()))
@@ -134,12 +110,12 @@ export class MacLineRun {
   async #sweep(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       await this.#staging.sweep()
-      await this.#tools.clock.sleep(SWEEP_EVERY_MS, signal)
+      await this.#host.clock.sleep(SWEEP_EVERY_MS, signal)
     }
   }
 
   async #read(signal: AbortSignal): Promise<void> {
-    const { clock } = this.#tools
+    const { clock } = this.#host
     while (!signal.aborted) {
       if (await this.database.open()) await this.#publishState(signal)
       // The line goes online, or says why it cannot, before its first message.
@@ -159,17 +135,17 @@ export class MacLineRun {
       if (this.#events.failure !== null || signal.aborted) throw error
       this.database.lose(error)
     }
-    const { clock } = this.#tools
+    const { clock } = this.#host
     if (clock.monotonic() - this.#reviewedAt < REVIEW_EVERY_MS) return
     this.#reviewedAt = clock.monotonic()
-    if (this.#tracker.isStuck(clock.now())) this.#condition.requestRestart()
+    if (this.database.own.tracker.isStuck(clock.now())) this.#condition.requestRestart()
     const { db } = this.database
     if (db !== null) this.#pausedUntil = clock.monotonic() + pauseMs(db, clock.now())
   }
 
   /** The Mac was asleep: the database is opened again, and Messages gets a moment. */
   #wakeUp(asleepMs: number): void {
-    this.#own.sleep(asleepMs)
+    this.database.own.sleep(asleepMs)
     this.#pacer.pause(SETTLE_MS)
     this.#healthySince = null
     this.database.close()
@@ -203,7 +179,7 @@ export class MacLineRun {
    * where it was: rows that the outage delayed may take minutes to come in.
    */
   #countHealthy(trouble: MacTrouble | null): void {
-    const { clock } = this.#tools
+    const { clock } = this.#host
     if (trouble !== null || !this.#condition.isConnected) {
       this.#healthySince = null
       return
@@ -214,33 +190,27 @@ export class MacLineRun {
   }
 
   #createSession(): LineSession {
-    const { clock, script } = this.#tools
     const db = () => this.database.db
-    const sending = {
-      clock,
-      script,
+    const sender = new Sender(this.#host.clock, this.#mac.script, this.#staging, {
       db,
+      own: this.database.own,
       pacer: this.#pacer,
-      own: this.#own,
-      parts: this.#parts,
-      tracker: this.#tracker,
-      staging: this.#staging,
       hasSms: () => this.#condition.hasSms,
-      onAnswer: async (answer: ScriptAnswer) => {
+      onAnswer: async (answer) => {
         this.#condition.record(answer)
         await this.#publishState()
       },
-      onOutcome: async (outcome: Settlement) => {
+      onOutcome: async (outcome) => {
         // Without a database, no row can be seen.
         if (db() !== null) this.#vanishing.record(outcome)
         await this.#publishState()
       },
-    }
+    })
     return {
       capacity: 1,
       knows: async (handle) => db()?.knowsHandle(handle) ?? false,
       send: (message, pointOfNoReturn, signal) =>
-        this.#during(sendMessage(sending, message, pointOfNoReturn, signal)),
+        this.#during(sender.send(message, pointOfNoReturn, signal)),
     }
   }
 

@@ -1,31 +1,33 @@
-// The Mac as a host: which user it is, Messages.app as a program, and a Mac that stays awake.
+// The Mac of a line: its user, Messages.app as a program, and a Mac that stays awake.
 
 import { hostname } from 'node:os'
 
 import { withTimeout, type Clock } from '../../../system/clock.ts'
 import { readTextOrNull } from '../../../system/files.ts'
-import type { Log } from '../../../system/log.ts'
-import type {
-  OwnIds,
-  ProcessEnd,
-  RunningProcess,
-  RunProcess,
-  StartProcess,
-} from '../../../system/process.ts'
+import type { ProcessEnd, RunningProcess } from '../../../system/process.ts'
+import type { KindHost } from '../../line-kind.ts'
+import type { ChatDb } from './chat-db.ts'
+import type { MessagesScript } from './script-runner.ts'
 
-export type MacHostTools = {
-  readonly run: RunProcess
-  /** `darwin` on macOS; elsewhere the driver runs with stand-ins, and the host is a stand-in too. */
-  readonly platform: string
-  readonly uid: number
+/** The Mac of a line. */
+export type Mac = {
+  readonly user: MacUser
+  readonly app: MessagesApp
+  readonly script: MessagesScript
+  readonly chatDb: MessagesDb
+  /** The folder from which Messages sends files. */
+  readonly stagingFolder: string
 }
 
-export type MacHost = {
+/** The database of Messages. */
+export type MessagesDb = { readonly path: string; open(): ChatDb }
+
+export type MacUser = {
   /** Identity of this Mac user: the machine's UUID and the user id. Null while unknown. */
   deviceKey(signal: AbortSignal): Promise<string | null>
   /**
    * True while the user is logged in to a graphical session, in front or in the background: without one
-   * there are no Apple events. Null where it could not be found out.
+   * there are no Apple events. Null if it could not be found out.
    */
   hasGuiSession(signal: AbortSignal): Promise<boolean | null>
 }
@@ -39,7 +41,8 @@ const MACHINE_ID_PATH = '/etc/machine-id'
 
 const QUERY_LIMITS = { timeoutMs: 5_000, killAfterMs: 7_000 }
 
-export function macHost({ run, platform, uid }: MacHostTools): MacHost {
+/** Not on macOS, the driver runs with stand-ins, and the user is a stand-in too. */
+export function macUser({ run, platform, self: { uid } }: KindHost): MacUser {
   const isMac = platform === 'darwin'
   const ask = (path: string, args: readonly string[], signal: AbortSignal) =>
     run({ path, args, ...QUERY_LIMITS }, signal)
@@ -77,14 +80,8 @@ function hasSucceeded(end: ProcessEnd): end is Extract<ProcessEnd, { readonly en
   return end.end === 'exited' && end.exitCode === 0
 }
 
-export type MessagesAppTools = {
-  readonly run: RunProcess
-  readonly start: StartProcess
-  readonly clock: Clock
-  readonly log: Log
-  readonly self: OwnIds
-  readonly paths: { readonly open: string; readonly pgrep: string; readonly caffeinate: string }
-}
+/** Programs of macOS. */
+type ToolPaths = { readonly open: string; readonly pgrep: string; readonly caffeinate: string }
 
 /** The same place on macOS and Linux. */
 const KILL_PATH = '/bin/kill'
@@ -99,14 +96,16 @@ const AWAKE_AGAIN_MS = 10_000
 const CAFFEINATE_END_MS = 3_000
 
 export class MessagesApp {
-  readonly #tools: MessagesAppTools
+  readonly #host: KindHost
+  readonly #paths: ToolPaths
   #startedAt = -Infinity
 
-  constructor(tools: MessagesAppTools) {
-    this.#tools = tools
+  constructor(host: KindHost, paths: ToolPaths) {
+    this.#host = host
+    this.#paths = paths
   }
 
-  /** Null where it could not be found out. */
+  /** Null if it could not be found out. */
   async isRunning(signal: AbortSignal): Promise<boolean | null> {
     const pids = await this.#pids(signal)
     return pids === null ? null : pids.length > 0
@@ -117,11 +116,11 @@ export class MessagesApp {
    * from announcing messages (BlueBubbles). False where that failed, and within 10 s of the last time.
    */
   async start(signal: AbortSignal): Promise<boolean> {
-    const { clock, run, paths } = this.#tools
+    const { clock, run } = this.#host
     if (this.#msUntilStart() > 0) return false
     this.#startedAt = clock.monotonic()
     const args = ['-gj', '-a', 'Messages']
-    return hasSucceeded(await run({ path: paths.open, args, ...TOOL_LIMITS }, signal))
+    return hasSucceeded(await run({ path: this.#paths.open, args, ...TOOL_LIMITS }, signal))
   }
 
   /**
@@ -129,7 +128,7 @@ export class MessagesApp {
    * not started, and the next `start` does it.
    */
   async restart(signal: AbortSignal): Promise<boolean> {
-    const { clock } = this.#tools
+    const { clock } = this.#host
     const pids = await this.#pids(signal)
     if (pids === null) return false
     if (pids.length > 0) {
@@ -143,7 +142,7 @@ export class MessagesApp {
 
   /** Keeps the Mac from idle sleep, disk and system sleep (`-i -m -s`) until `signal` aborts. */
   async keepAwake(signal: AbortSignal): Promise<void> {
-    const { clock, log } = this.#tools
+    const { clock, log } = this.#host
     let isLogged = false
     while (!signal.aborted) {
       const caffeinate = this.#startCaffeinate()
@@ -156,7 +155,7 @@ export class MessagesApp {
   }
 
   #msUntilStart(): number {
-    return Math.max(this.#startedAt + START_EVERY_MS - this.#tools.clock.monotonic(), 0)
+    return Math.max(this.#startedAt + START_EVERY_MS - this.#host.clock.monotonic(), 0)
   }
 
   /** True once all of `pids` are gone. Only they are ended: a process that starts meanwhile is left alone. */
@@ -172,7 +171,7 @@ export class MessagesApp {
     pids: readonly string[],
     signal: AbortSignal,
   ): Promise<readonly string[]> {
-    const { clock, run } = this.#tools
+    const { clock, run } = this.#host
     const until = clock.monotonic() + QUIT_MS
     await run({ path: KILL_PATH, args: [name, ...pids], ...TOOL_LIMITS }, signal)
     let left = pids
@@ -186,19 +185,22 @@ export class MessagesApp {
 
   /** Processes of that exact name that are ours: another user's session may run Messages too. */
   async #pids(signal: AbortSignal): Promise<readonly string[] | null> {
-    const { run, paths, self } = this.#tools
+    const { run, self } = this.#host
     const args = ['-U', String(self.uid), '-x', 'Messages']
-    const end = await run({ path: paths.pgrep, args, ...TOOL_LIMITS }, signal)
+    const end = await run({ path: this.#paths.pgrep, args, ...TOOL_LIMITS }, signal)
     // Exit codes of pgrep(1): 1 for no match, 2 and 3 for failures.
     if (end.end !== 'exited' || end.exitCode > 1) return null
     return end.stdout.split('\n').filter((line) => /^\d+$/.test(line))
   }
 
   #startCaffeinate(): RunningProcess | null {
-    const { start, paths, self } = this.#tools
+    const { start, self } = this.#host
     try {
       // With -w it ends when we do, whatever ends us.
-      return start({ path: paths.caffeinate, args: ['-i', '-m', '-s', '-w', String(self.pid)] })
+      return start({
+        path: this.#paths.caffeinate,
+        args: ['-i', '-m', '-s', '-w', String(self.pid)],
+      })
     } catch {
       return null
     }

@@ -35,18 +35,15 @@ type PendingFile = {
   readonly seen: { readonly size: number; readonly at: number } | null
 }
 
-type FilesTools = {
-  readonly clock: Clock
-  /** Folder of Messages, in which chat.db lies. */
-  readonly folder: string
-}
-
 export class MessageFiles {
-  readonly #tools: FilesTools
+  readonly #clock: Clock
+  readonly #folder: string
   readonly #pending = new Map<string, PendingFile>()
 
-  constructor(tools: FilesTools) {
-    this.#tools = tools
+  /** `folder` is that of Messages, in which chat.db lies. */
+  constructor(clock: Clock, folder: string) {
+    this.#clock = clock
+    this.#folder = folder
   }
 
   /** A file may be ready soon: the next tick looks for it. */
@@ -94,14 +91,14 @@ export class MessageFiles {
   }
 
   #follow(messageGuid: string, attachmentGuid: string): void {
-    const now = this.#tools.clock.monotonic()
+    const now = this.#clock.monotonic()
     if (this.#pending.size >= PENDING_MAX) return
     const pending = { messageGuid, attachmentGuid, since: now, lookedAt: -Infinity, seen: null }
     this.#pending.set(keyOf(messageGuid, attachmentGuid), pending)
   }
 
   #isDue({ since, lookedAt, seen }: PendingFile): boolean {
-    const now = this.#tools.clock.monotonic()
+    const now = this.#clock.monotonic()
     if (seen !== null) return now - lookedAt >= STILL_MS
     return now - since < OFTEN_MS || now - lookedAt >= SELDOM_MS
   }
@@ -115,14 +112,14 @@ export class MessageFiles {
     if (rowId === null) return endedWith({ state: 'missing' })
     const state = this.#stateOf(file, pending)
     if (state.state !== 'pending') return endedWith(state)
-    const isOver = this.#tools.clock.monotonic() - since >= GIVEN_UP_MS
+    const isOver = this.#clock.monotonic() - since >= GIVEN_UP_MS
     if (isOver) return endedWith({ state: 'failed' })
     this.#note(pending, file)
     return null
   }
 
   #note(pending: PendingFile, file: FileRow | undefined): void {
-    const now = this.#tools.clock.monotonic()
+    const now = this.#clock.monotonic()
     const located = isFinished(file) ? this.#locate(file?.path ?? null) : null
     const isStill = located !== null && located.size === pending.seen?.size
     const seen = located === null ? null : { size: located.size, at: now }
@@ -134,7 +131,7 @@ export class MessageFiles {
   #stateOf(file: FileRow | undefined, pending: PendingFile | null): DeviceFile {
     if (file === undefined || !isFinished(file)) return { state: 'pending' }
     const located = this.#locate(file.path)
-    const now = this.#tools.clock.monotonic()
+    const now = this.#clock.monotonic()
     if (located === null) {
       const waitedMs = pending === null ? 0 : now - pending.since
       return { state: waitedMs >= ABSENT_MS ? 'missing' : 'pending' }
@@ -145,17 +142,16 @@ export class MessageFiles {
     return isWhole || isStill ? { state: 'available', path: located.path } : { state: 'pending' }
   }
 
-  /** The file where it lies below the folder of Messages and no link leads to it. */
+  /** The file if it lies below the folder of Messages and no link leads to it. */
   #locate(path: string | null): { readonly path: string; readonly size: number } | null {
-    const { folder } = this.#tools
     if (path === null) return null
     const isOfMessages = path.startsWith(MESSAGES_FOLDER)
-    const named = isOfMessages ? join(folder, path.slice(MESSAGES_FOLDER.length)) : path
+    const named = isOfMessages ? join(this.#folder, path.slice(MESSAGES_FOLDER.length)) : path
     try {
-      const inner = relative(folder, named)
+      const inner = relative(this.#folder, named)
       const isBelow = isAbsolute(named) && !isAbsolute(inner) && !inner.startsWith(`..${sep}`)
       const real = realpathSync(named)
-      if (!isBelow || real !== join(realpathSync(folder), inner)) return null
+      if (!isBelow || real !== join(realpathSync(this.#folder), inner)) return null
       const status = lstatSync(real)
       return status.isFile() ? { path: real, size: status.size } : null
     } catch {

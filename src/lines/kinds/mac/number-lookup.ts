@@ -1,21 +1,11 @@
 // The number that this Mac sends from. Messages does not state it; its rows do, each with the address of
 // ours that it was sent from or came to.
 
-import type { Clock } from '../../../system/clock.ts'
-import type { RunProcess } from '../../../system/process.ts'
-import type { ChatDb } from './chat-db.ts'
+import type { KindHost } from '../../line-kind.ts'
 import type { MacTrouble } from './condition.ts'
 import { troubleOf } from './database-watch.ts'
+import type { MessagesDb } from './mac-host.ts'
 import { lastAddressCounts } from './own-addresses.ts'
-
-type Tools = {
-  readonly clock: Clock
-  readonly run: RunProcess
-  readonly chatDbPath: string
-  readonly open: () => ChatDb
-  readonly phoneNumber: string | null
-  readonly restart: ((why: string) => void) | null
-}
 
 const LOOK_EVERY_MS = 60_000
 const PROBE_EVERY_MS = 15_000
@@ -26,15 +16,20 @@ const E164 = /^\+[1-9][0-9]{6,14}$/
 const SHARE_MIN = 2 / 3
 
 export class NumberLookup {
-  readonly #tools: Tools
+  readonly #host: KindHost
+  readonly #chatDb: MessagesDb
+  readonly #phoneNumber: string | null
   #number: string | null
   #trouble: MacTrouble | null = null
   #lookedAt = -Infinity
   #probedAt = -Infinity
 
-  constructor(tools: Tools) {
-    this.#tools = tools
-    this.#number = tools.phoneNumber
+  /** `phoneNumber` is the owner's word, which comes before what the database shows. */
+  constructor(host: KindHost, chatDb: MessagesDb, phoneNumber: string | null) {
+    this.#host = host
+    this.#chatDb = chatDb
+    this.#phoneNumber = phoneNumber
+    this.#number = phoneNumber
   }
 
   /** Reason why the last look could not read chat.db. */
@@ -49,7 +44,7 @@ export class NumberLookup {
 
   /** Null while unknown: the history is empty, mixed, or cannot be read. */
   async number(signal: AbortSignal): Promise<string | null> {
-    const now = this.#tools.clock.monotonic()
+    const now = this.#host.clock.monotonic()
     const everyMs = this.#trouble === null ? LOOK_EVERY_MS : PROBE_EVERY_MS
     if (now - this.#lookedAt >= everyMs) {
       this.#lookedAt = now
@@ -60,12 +55,11 @@ export class NumberLookup {
   }
 
   #look(): void {
-    const { clock, open, phoneNumber } = this.#tools
     try {
-      const db = open()
+      const db = this.#chatDb.open()
       // A number that was clear once stays, even if the last messages are of several.
-      const counts = lastAddressCounts(db.ownUses(), clock.now())
-      this.#number = phoneNumber ?? ownNumber(counts) ?? this.#number
+      const counts = lastAddressCounts(db.ownUses(), this.#host.clock.now())
+      this.#number = this.#phoneNumber ?? ownNumber(counts) ?? this.#number
       this.#trouble = null
       db.close()
     } catch (error) {
@@ -78,10 +72,10 @@ export class NumberLookup {
    * the file and we cannot, it is time to restart.
    */
   async #probe(now: number, signal: AbortSignal): Promise<void> {
-    const { run, restart, chatDbPath } = this.#tools
+    const { run, restart } = this.#host
     if (restart === null || now - this.#probedAt < PROBE_EVERY_MS) return
     this.#probedAt = now
-    const order = { path: HEAD_PATH, args: ['-c', '16', chatDbPath], ...PROBE_LIMITS }
+    const order = { path: HEAD_PATH, args: ['-c', '16', this.#chatDb.path], ...PROBE_LIMITS }
     const end = await run(order, signal)
     if (end.end === 'exited' && end.exitCode === 0) restart('Full Disk Access was granted')
   }

@@ -4,6 +4,7 @@
 import { type Handle, type Home, homeOfNumber, parseRecipient } from '../../../domain/handle.ts'
 import { memoize } from '../../../system/memoize.ts'
 import type { OwnUse } from './chat-db-rows.ts'
+import type { ChatDb } from './chat-db.ts'
 import { personBehind } from './people.ts'
 
 /** An address without a message for so long is nobody's: carriers give numbers to other people after 45 days (FCC). */
@@ -17,17 +18,43 @@ type Seen = { readonly isSent: boolean; readonly count: number; readonly lastAt:
 
 const NEVER_SEEN: Seen = { isSent: false, count: 0, lastAt: -Infinity }
 
+/** The owner of a line, among the people of chat.db. */
+export class Owner {
+  /** The number of the line. */
+  readonly number: string
+  readonly home: Home | null
+  #people: ReadonlySet<Handle> = new Set()
+  #aliases: ReadonlyMap<string, number> = new Map()
+
+  constructor(number: string) {
+    this.number = number
+    this.home = homeOfNumber(number)
+  }
+
+  /** The owner's addresses, with their counts among the last messages. */
+  get aliases(): ReadonlyMap<string, number> {
+    return this.#aliases
+  }
+
+  /** Reads which addresses are the owner's at `now`. */
+  read(db: ChatDb, now: number): void {
+    this.#people = ownPeople(db.usesOfEach(usedSince(now)), now, this.home)
+    this.#aliases = addressCounts(db.ownUses(), now)
+  }
+
+  isAlias(handle: string): boolean {
+    const person = personBehind(handle, this.home)
+    return person === personBehind(this.number, this.home) || this.#people.has(person)
+  }
+}
+
 /** Time (since 1970) before which a use proves nothing. */
-export function usedSince(now: number): number {
+function usedSince(now: number): number {
   return now - UNUSED_MS
 }
 
 /** The people that we are, by the latest uses of each address. Times are milliseconds since 1970. */
-export function ownPeople(
-  uses: readonly OwnUse[],
-  now: number,
-  home: Home | null,
-): ReadonlySet<Handle> {
+function ownPeople(uses: readonly OwnUse[], now: number, home: Home | null): ReadonlySet<Handle> {
   const seen = new Map<Handle, Seen>()
   for (const use of uses) {
     const at = lastAt(use, now)
@@ -44,7 +71,7 @@ export function ownPeople(
 }
 
 /** Addresses of the latest sent messages, with their counts; if there are none, of received ones. */
-export function addressCounts(uses: readonly OwnUse[], now: number): ReadonlyMap<string, number> {
+function addressCounts(uses: readonly OwnUse[], now: number): ReadonlyMap<string, number> {
   const counts = new Map<string, number>()
   const proving = uses.filter((use) => lastAt(use, now) >= usedSince(now))
   for (const use of sentIn(proving.filter((one) => addressesOf(one).length > 0))) {

@@ -7,7 +7,7 @@ import type { LineEvent, SentParts, Settlement } from '../../driver.ts'
 import type { MessageRow } from './chat-db-rows.ts'
 import { isSameConversation } from './chat-db.ts'
 import { type Expectation, type Fit, fitOf, isMisrouted, keyOf, plain } from './expectation.ts'
-import { stageOf, type StatusTracker } from './status-tracker.ts'
+import { stageOf, StatusTracker } from './status-tracker.ts'
 
 /** Relation of a row to the messages that were handed to Messages. */
 export type RowMatch =
@@ -56,17 +56,15 @@ const SENT_MAX = 20
 
 /** Matches rows with messages: the message under way first, then the oldest that the row fits. */
 export class OwnMessages {
-  readonly #hasError: (rowId: number) => boolean
+  /** States of the rows that are known. */
+  readonly tracker = new StatusTracker()
+  /** Messages of several parts. */
+  readonly parted = new PartedSends()
   readonly #expected = new Map<string, ExpectedMessage>()
   /** By the guids of the rows. */
   readonly #matches = new Map<string, RowMatch>()
   /** Last rows that are ours, for the previews of their links. */
   #sent: readonly MessageRow[] = []
-
-  /** `hasError` answers for the rows that are tracked. */
-  constructor(hasError: (rowId: number) => boolean) {
-    this.#hasError = hasError
-  }
 
   /** True while a message is between its point of no return and its outcome. */
   get isInFlight(): boolean {
@@ -205,7 +203,7 @@ export class OwnMessages {
   #takeSecond(expected: ExpectedMessage, row: MessageRow): number | null {
     const { expectation, isInFlight, row: first } = expected
     if (isInFlight || first === null || row.rowId <= first.rowId) return null
-    const hasFailed = first.state.error !== 0 || this.#hasError(first.rowId)
+    const hasFailed = first.state.error !== 0 || this.tracker.hasError(first.rowId)
     const isClean = row.state.error === 0 && fitOf(expectation, row) === 'whole'
     if (!hasFailed || !isClean || this.#isAwaited(row)) return null
     this.#expected.set(keyOf(expectation), { ...expected, row })
@@ -314,7 +312,7 @@ export class PartedSend {
 const OPEN_MAX = 2_000
 
 /** Messages with files whose end is not known yet. */
-export class OpenParts {
+export class PartedSends {
   readonly #open = new Map<MessageId, PartedSend>()
 
   keep(messageId: MessageId, send: PartedSend): void {
@@ -334,9 +332,9 @@ export class OpenParts {
   }
 }
 
-/** Event for a matched row of ours; null where its send returns the outcome, or nothing is new. */
+/** Event for a matched row of ours; null if its send returns the outcome, or nothing is new. */
 export function settledEvent(
-  { tracker, parts }: { readonly tracker: StatusTracker; readonly parts: OpenParts },
+  { tracker, parted }: OwnMessages,
   match: RowMatch,
   row: MessageRow,
   now: number,
@@ -344,10 +342,10 @@ export function settledEvent(
   switch (match.kind) {
     case 'found': {
       if (match.insteadOf !== null) tracker.forget(match.insteadOf)
-      return endEvent(parts, match, tracker.settle(row, now))
+      return endEvent(parted, match, tracker.settle(row, now))
     }
     case 'misrouted':
-      return failedEvent(parts, match, 'misrouted')
+      return failedEvent(parted, match, 'misrouted')
     case 'failing':
     case 'in_flight':
     case 'more':
@@ -358,15 +356,15 @@ export function settledEvent(
 type PartOf = { readonly messageId: MessageId; readonly part?: number | undefined }
 
 /** End of a message, or of a part of one, whose own row proves that it did not leave. */
-export function failedEvent(parts: OpenParts, of: PartOf, reason: string): LineEvent | null {
-  return endEvent(parts, of, { outcome: 'not_sent', reason, blame: 'message' })
+export function failedEvent(parted: PartedSends, of: PartOf, reason: string): LineEvent | null {
+  return endEvent(parted, of, { outcome: 'not_sent', reason, blame: 'message' })
 }
 
 function endEvent(
-  parts: OpenParts,
+  parted: PartedSends,
   { messageId, part }: PartOf,
   outcome: Settlement,
 ): LineEvent | null {
-  const end = part === undefined ? outcome : parts.end(messageId, part, outcome)
+  const end = part === undefined ? outcome : parted.end(messageId, part, outcome)
   return end === null ? null : { type: 'settled', messageId, outcome: end }
 }

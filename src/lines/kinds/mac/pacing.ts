@@ -16,10 +16,9 @@ const NEW_CONTACT_JITTER_MS = 4_000
 const BURST_MAX = 30
 const REFILL_MS = 2_000
 
-type PacerTools = { readonly clock: Clock; readonly random: Random }
-
 export class Pacer {
-  readonly #tools: PacerTools
+  readonly #clock: Clock
+  readonly #random: Random
   /** Messages that may go at once, counted at `#countedAt`. */
   #tokens = BURST_MAX
   #countedAt: number
@@ -27,15 +26,16 @@ export class Pacer {
   #nextNewContactAt = 0
   #pausedUntil = 0
 
-  constructor(tools: PacerTools) {
-    this.#tools = tools
-    this.#countedAt = tools.clock.monotonic()
+  constructor(clock: Clock, random: Random) {
+    this.#clock = clock
+    this.#random = random
+    this.#countedAt = clock.monotonic()
   }
 
-  /** Wait before the next message, in milliseconds; 0 where it may go now. */
+  /** Wait before the next message, in milliseconds; 0 if it may go now. */
   delayMs(isNewContact: boolean): number {
     this.#refill()
-    const now = this.#tools.clock.monotonic()
+    const now = this.#clock.monotonic()
     const forToken = this.#tokens >= 1 ? 0 : (1 - this.#tokens) * REFILL_MS
     const forContact = isNewContact ? this.#nextNewContactAt - now : 0
     return Math.max(0, this.#nextAt - now, this.#pausedUntil - now, forContact, forToken)
@@ -43,23 +43,22 @@ export class Pacer {
 
   /** Counts a message that goes now. */
   spend(isNewContact: boolean): void {
-    const { clock, random } = this.#tools
     this.#refill()
-    const now = clock.monotonic()
+    const now = this.#clock.monotonic()
     this.#tokens -= 1
-    this.#nextAt = now + GAP_MS + random.chance() * GAP_JITTER_MS
+    this.#nextAt = now + GAP_MS + this.#random.chance() * GAP_JITTER_MS
     if (!isNewContact) return
-    const jitterMs = random.chance() * NEW_CONTACT_JITTER_MS
+    const jitterMs = this.#random.chance() * NEW_CONTACT_JITTER_MS
     this.#nextNewContactAt = now + NEW_CONTACT_GAP_MS + jitterMs
   }
 
   /** Sends nothing for `ms`: Messages has just been started, or the Mac woke up. */
   pause(ms: number): void {
-    this.#pausedUntil = Math.max(this.#pausedUntil, this.#tools.clock.monotonic() + ms)
+    this.#pausedUntil = Math.max(this.#pausedUntil, this.#clock.monotonic() + ms)
   }
 
   #refill(): void {
-    const now = this.#tools.clock.monotonic()
+    const now = this.#clock.monotonic()
     this.#tokens = Math.min(BURST_MAX, this.#tokens + (now - this.#countedAt) / REFILL_MS)
     this.#countedAt = now
   }

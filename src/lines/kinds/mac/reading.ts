@@ -13,7 +13,7 @@ import { keyOf } from './expectation.ts'
 import { failedEvent, type RowMatch, settledEvent } from './own-messages.ts'
 import { WATCHED_MS } from './published-rows.ts'
 import { Replays } from './replays.ts'
-import { type Classified, type Counted, type ReadingTools, RowEvents } from './row-events.ts'
+import type { Classified, Counted, RowEvents } from './row-events.ts'
 import { ERROR_GRACE_MS, reasonOf } from './status-tracker.ts'
 import { UndatedRows } from './undated-rows.ts'
 
@@ -31,26 +31,31 @@ const PATIENT_MAX = 200
 
 const MORE: RowMatch = { kind: 'more' }
 
+/** Resolves when all events are durable; rejects if one could not be stored. */
+export type Publish = (events: readonly LineEvent[]) => Promise<void>
+
 export class Reading {
-  readonly #tools: ReadingTools
+  readonly #clock: Clock
+  readonly #events: RowEvents
+  readonly #publish: Publish
   readonly #incomplete: IncompleteRows
   readonly #backFill: BackFillWatch
   readonly #replays: Replays
   readonly #undated: UndatedRows
   readonly #edits: EditWatch
-  readonly #events: RowEvents
   readonly #repeats: Set<string>
   #checkpoint: Checkpoint
 
-  constructor(tools: ReadingTools, checkpoint: Checkpoint) {
-    this.#tools = tools
+  constructor(clock: Clock, events: RowEvents, publish: Publish, checkpoint: Checkpoint) {
+    this.#clock = clock
+    this.#events = events
+    this.#publish = publish
     this.#checkpoint = checkpoint
-    this.#incomplete = new IncompleteRows(tools.clock, checkpoint.incomplete)
-    this.#backFill = new BackFillWatch(tools.clock)
-    this.#replays = new Replays(tools.clock)
-    this.#undated = new UndatedRows(tools.clock)
+    this.#incomplete = new IncompleteRows(clock, checkpoint.incomplete)
+    this.#backFill = new BackFillWatch(clock)
+    this.#replays = new Replays(clock)
+    this.#undated = new UndatedRows(clock)
     this.#edits = new EditWatch(checkpoint.edits ?? [])
-    this.#events = new RowEvents(tools)
     this.#repeats = new Set(checkpoint.repeats)
   }
 
@@ -60,7 +65,7 @@ export class Reading {
 
   /** Rows wait for something that may come at any moment: the next tick has to look at them. */
   get isWaiting(): boolean {
-    return this.#incomplete.urgentCount > 0 || this.#tools.files.isWaiting
+    return this.#incomplete.urgentCount > 0 || this.#events.isWaiting
   }
 
   countOf(what: Counted): number {
@@ -83,14 +88,14 @@ export class Reading {
 
   /** Takes what was edited before the first run as known. */
   begin(db: ChatDb): void {
-    this.#edits.begin(db, this.#tools.clock.now())
+    this.#edits.begin(db, this.#clock.now())
     this.#checkpoint = { ...this.#checkpoint, edits: this.#edits.known }
   }
 
   /** Goes on where an earlier run ended: what it published lately may still get its files. */
   resume(db: ChatDb): void {
     const isRead = this.#isRead()
-    const rows = db.rowsSince(this.#tools.clock.now() - WATCHED_MS, PAGE_MAX)
+    const rows = db.rowsSince(this.#clock.now() - WATCHED_MS, PAGE_MAX)
     for (const row of rows) {
       const isPublished = isRead(row.rowId) && isMessage(row) && !row.isFromMe
       if (isPublished) this.#events.watch(row)
@@ -106,12 +111,11 @@ export class Reading {
 
   /** Publishes what became of messages that were read before: their files, edits and unsends. */
   async #lookAgain(db: ChatDb): Promise<void> {
-    const { clock, files, publish } = this.#tools
     const { healthyAt, since } = this.#checkpoint
-    const look = { now: clock.now(), healthyAt, isRead: this.#isRead() }
+    const look = { now: this.#clock.now(), healthyAt, isRead: this.#isRead() }
     const edited = this.#edits.look(db, look)
     const events = edited.flatMap((row) => this.#events.editEvent(db, row, since))
-    await publish([...events, ...this.#events.additions(db), ...files.look(db)])
+    await this.#publish([...events, ...this.#events.additions(db)])
     if (edited.length === 0) return
     this.#checkpoint = { ...this.#checkpoint, edits: this.#edits.known }
     await this.publishCheckpoint()
@@ -134,7 +138,7 @@ export class Reading {
 
   async publishCheckpoint(): Promise<void> {
     const checkpoint = checkpointText(this.#checkpoint)
-    await this.#tools.publish([{ type: 'checkpoint', checkpoint }])
+    await this.#publish([{ type: 'checkpoint', checkpoint }])
   }
 
   async #take(db: ChatDb, rows: readonly MessageRow[], rowId: number): Promise<void> {
@@ -166,7 +170,7 @@ export class Reading {
       sequence: db.sequence(),
       lastRows: db.lastRows(),
       // A wrong date, or a clock that was wrong, is not later than now.
-      lastAt: Math.min(Math.max(this.#checkpoint.lastAt, ...dates), this.#tools.clock.now()),
+      lastAt: Math.min(Math.max(this.#checkpoint.lastAt, ...dates), this.#clock.now()),
       edits: this.#edits.known,
       repeats: [...this.#repeats],
     }
@@ -174,16 +178,16 @@ export class Reading {
     const [only] = events
     const isAlone = events.length === 1
     if (isAlone && only !== undefined && 'checkpoint' in only) {
-      await this.#tools.publish([{ ...only, checkpoint }])
+      await this.#publish([{ ...only, checkpoint }])
     } else {
-      await this.#tools.publish(events)
-      await this.#tools.publish([{ type: 'checkpoint', checkpoint }])
+      await this.#publish(events)
+      await this.#publish([{ type: 'checkpoint', checkpoint }])
     }
     this.#checkpoint = next
   }
 
   #outcomeOf(db: ChatDb, row: MessageRow, isBackFill: boolean): Outcome {
-    const { own } = this.#tools
+    const { own } = this.#events
     const match = this.#repeats.has(row.guid) ? MORE : own.match(row)
     if (match !== null) return this.#ownEvent(row, match)
     // During a send, no row can be matched for certain: its own may lack its text still.
@@ -206,12 +210,11 @@ export class Reading {
 
   /** Not later than now, if the clock was ahead before. */
   get #healthyAt(): number {
-    return Math.min(this.#checkpoint.healthyAt, this.#tools.clock.now())
+    return Math.min(this.#checkpoint.healthyAt, this.#clock.now())
   }
 
   #circumstances(db: ChatDb, row: MessageRow, isBackFill: boolean): Circumstances {
-    const { clock, isOwnAlias } = this.#tools
-    const now = clock.now()
+    const now = this.#clock.now()
     return {
       now,
       waitedMs: this.#incomplete.waitedMs(row),
@@ -219,7 +222,7 @@ export class Reading {
       healthyAt: this.#healthyAt,
       isBackFill,
       isAlone: this.#undated.isAlone(row),
-      isOwnAlias,
+      isOwnAlias: (handle) => this.#events.owner.isAlias(handle),
       isReplay: (found) => {
         const isReplay = this.#replays.isReplay(found, db.equalsOf(found))
         if (isReplay) this.#noteRepeat(found)
@@ -231,14 +234,14 @@ export class Reading {
 
   /** Event for a row of ours; null while its send is under way. */
   #ownEvent(row: MessageRow, match: RowMatch): Outcome {
-    const { clock, own, parts } = this.#tools
+    const { own } = this.#events
     if (match.kind === 'more' || match.kind === 'misrouted') this.#noteRepeat(row)
-    if (match.kind !== 'failing') return settledEvent(this.#tools, match, row, clock.now())
+    if (match.kind !== 'failing') return settledEvent(own, match, row, this.#clock.now())
     // A part without an error is on its way, for as long as its file takes.
     if (row.state.error === 0 && match.part !== undefined) return 'wait_patiently'
     if (this.#incomplete.waitedMs(row) < ERROR_GRACE_MS) return 'wait'
     own.forget(keyOf(match))
-    return failedEvent(parts, match, reasonOf(row.state.error))
+    return failedEvent(own.parted, match, reasonOf(row.state.error))
   }
 
   #toEvent(db: ChatDb, row: MessageRow, found: Classified): LineEvent | null {

@@ -8,11 +8,12 @@ import type { ChatDb } from './chat-db.ts'
 import { type Classification, groupIdentifier, isUnsent, readableText } from './classify.ts'
 import { editsOf } from './edits.ts'
 import type { MessageFiles } from './message-files.ts'
-import type { OpenParts, OwnMessages } from './own-messages.ts'
+import type { Owner } from './own-addresses.ts'
+import type { OwnMessages } from './own-messages.ts'
 import { spelledHandle } from './people.ts'
 import { PublishedRows } from './published-rows.ts'
 import { replyOf } from './row-changes.ts'
-import { serviceOf, type StatusTracker } from './status-tracker.ts'
+import { serviceOf } from './status-tracker.ts'
 
 export type Classified = Exclude<Classification, { kind: 'incomplete' }>
 type Relayed = Extract<Classified, { kind: 'relay' }>
@@ -21,27 +22,25 @@ type Changed = Extract<Classified, { kind: 'change' }>
 /** Messages that were published as history, and those published without their whole text. */
 export type Counted = 'history' | 'undecodable'
 
-export type ReadingTools = {
-  readonly clock: Clock
-  readonly own: OwnMessages
-  readonly tracker: StatusTracker
-  readonly parts: OpenParts
-  readonly files: MessageFiles
-  readonly isOwnAlias: (handle: string) => boolean
-  /** Number of the line. */
-  readonly number: string
-  /** Resolves when all are durable; rejects where one could not be stored. */
-  readonly publish: (events: readonly LineEvent[]) => Promise<void>
-}
-
 export class RowEvents {
-  readonly #tools: ReadingTools
+  readonly own: OwnMessages
+  readonly owner: Owner
+  readonly #clock: Clock
+  readonly #files: MessageFiles
   readonly #counts = new Map<Counted, number>()
   readonly #published: PublishedRows
 
-  constructor(tools: ReadingTools) {
-    this.#tools = tools
-    this.#published = new PublishedRows(tools.clock)
+  constructor(clock: Clock, own: OwnMessages, owner: Owner, files: MessageFiles) {
+    this.#clock = clock
+    this.own = own
+    this.owner = owner
+    this.#files = files
+    this.#published = new PublishedRows(clock)
+  }
+
+  /** A file may be there at any moment. */
+  get isWaiting(): boolean {
+    return this.#files.isWaiting
   }
 
   countOf(what: Counted): number {
@@ -54,7 +53,7 @@ export class RowEvents {
       case 'skip':
         return null
       case 'leave_out': {
-        const at = timestamp(row.at ?? this.#tools.clock.now())
+        const at = timestamp(row.at ?? this.#clock.now())
         const leftOut = { guid: row.guid, kind: found.leftOut, at }
         return { type: 'left_out', leftOut, checkpoint: null }
       }
@@ -91,13 +90,13 @@ export class RowEvents {
     const edits = rowsWithWords.flatMap(({ row, isHistory }) => {
       const text = readableText(row, db)
       const guid = `${row.guid}:completed`
-      const at = timestamp(this.#tools.clock.now())
+      const at = timestamp(this.#clock.now())
       const base = { guid, at, isHistory, group: this.#groupIn(db, row) }
       const change = { ...base, kind: 'edited' as const, targetGuid: row.guid, text, edits: [] }
       return text === '' ? [] : [{ type: 'change' as const, change, checkpoint: null }]
     })
-    const later = files.map(({ messageGuid, file }) => this.#tools.files.add(messageGuid, file))
-    return [...edits, ...later]
+    const later = files.map(({ messageGuid, file }) => this.#files.add(messageGuid, file))
+    return [...edits, ...later, ...this.#files.look(db)]
   }
 
   /** Takes a message that an earlier run published, with the files that it has now. */
@@ -114,13 +113,12 @@ export class RowEvents {
   }
 
   #message(db: ChatDb, row: MessageRow, found: Relayed): DeviceMessage {
-    const { clock, tracker, files } = this.#tools
     const { guid, isFromMe, state } = row
     const { handle, text, isHistory, withheld, group } = found
     if (isHistory) this.#count('history')
     if (row.bodyProblem !== null) this.#count('undecodable')
-    if (isFromMe && !isHistory) tracker.settle(row, clock.now())
-    const attachments = files.attachmentsOf(row, isHistory)
+    if (isFromMe && !isHistory) this.own.tracker.settle(row, this.#clock.now())
+    const attachments = this.#files.attachmentsOf(row, isHistory)
     const fileGuids = attachments.map((file) => file.guid)
     this.#published.take(row, fileGuids, isHistory)
     const [at, service] = [timestamp(found.at), serviceOf(state)]
@@ -142,7 +140,7 @@ export class RowEvents {
       return {
         ...base,
         ...change,
-        handle: handle ?? spelledHandle(this.#tools.number),
+        handle: handle ?? spelledHandle(this.owner.number),
         isFromMe,
         group,
       }
@@ -157,7 +155,7 @@ export class RowEvents {
 
   /** Null for the owner. */
   #memberOf(handle: string | null): DeviceMessage['handle'] | null {
-    return handle === null || this.#tools.isOwnAlias(handle) ? null : spelledHandle(handle)
+    return handle === null || this.owner.isAlias(handle) ? null : spelledHandle(handle)
   }
 
   #groupIn(db: ChatDb, { chat }: MessageRow): DeviceGroup | undefined {
@@ -165,8 +163,8 @@ export class RowEvents {
   }
 
   #groupOf(db: ChatDb, chat: Chat): DeviceGroup {
-    const { isOwnAlias } = this.#tools
-    const others = db.membersOf(chat.rowId).filter((handle) => !isOwnAlias(handle))
+    const members = db.membersOf(chat.rowId)
+    const others = members.filter((handle) => !this.owner.isAlias(handle))
     return {
       chatGuid: chat.guid,
       identifier: groupIdentifier(chat),

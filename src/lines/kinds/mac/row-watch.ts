@@ -14,21 +14,10 @@ import {
 } from './expectation.ts'
 import type { OwnMessages } from './own-messages.ts'
 import type { ScriptAnswer } from './script-runner.ts'
-import {
-  ERROR_GRACE_MS,
-  reasonOf,
-  serviceOf,
-  stageOf,
-  type StatusTracker,
-} from './status-tracker.ts'
+import { ERROR_GRACE_MS, reasonOf, serviceOf, stageOf } from './status-tracker.ts'
 
-export type RowTools = {
-  readonly clock: Clock
-  readonly own: OwnMessages
-  readonly tracker: StatusTracker
-  /** The database while it can be read. */
-  readonly db: () => ChatDb | null
-}
+/** The database while it can be read. */
+export type OpenDb = () => ChatDb | null
 
 /** Something was handed over to Messages. */
 type HandedOver = {
@@ -50,10 +39,14 @@ const ROW_MS_MAX = 8_000
 const ROWS_MAX = 50
 
 /** Looks for the row of what the script has handed over, until it proves the outcome. */
-export async function watchRow(tools: RowTools, handedOver: HandedOver): Promise<Settlement> {
-  const { clock } = tools
+export async function watchRow(
+  clock: Clock,
+  own: OwnMessages,
+  db: OpenDb,
+  handedOver: HandedOver,
+): Promise<Settlement> {
   const startedAt = clock.monotonic()
-  const watch = new RowWatch(tools, handedOver)
+  const watch = new RowWatch(clock, own, db, handedOver)
   for (;;) {
     const passedMs = clock.monotonic() - startedAt
     const settled = watch.look(passedMs) ?? watch.endAfter(passedMs)
@@ -65,14 +58,18 @@ export async function watchRow(tools: RowTools, handedOver: HandedOver): Promise
 }
 
 class RowWatch {
-  readonly #tools: RowTools
+  readonly #clock: Clock
+  readonly #own: OwnMessages
+  readonly #db: OpenDb
   readonly #handedOver: HandedOver
   readonly #expectation: Expectation
   readonly #key: string
   #failingSince: number | null = null
 
-  constructor(tools: RowTools, handedOver: HandedOver) {
-    this.#tools = tools
+  constructor(clock: Clock, own: OwnMessages, db: OpenDb, handedOver: HandedOver) {
+    this.#clock = clock
+    this.#own = own
+    this.#db = db
     this.#handedOver = handedOver
     this.#expectation = handedOver.expectation
     this.#key = keyOf(handedOver.expectation)
@@ -80,10 +77,9 @@ class RowWatch {
 
   /** Null while the outcome is open. */
   look(passedMs: number): Settlement | null {
-    const { own } = this.#tools
     const rows = this.#rows()
-    for (const row of rows) own.peek(row)
-    const row = own.rowOf(this.#key)
+    for (const row of rows) this.#own.peek(row)
+    const row = this.#own.rowOf(this.#key)
     return row === null ? null : this.#outcomeOf(row, rows, passedMs)
   }
 
@@ -96,7 +92,7 @@ class RowWatch {
     const isOver = this.#handedOver.mustReturn()
     if (!isOver && (passedMs < ROW_MS_MAX || this.#failingSince !== null)) return null
     const isLate = isOver || passedMs >= FILE_ROW_MS_MAX
-    const row = this.#tools.own.rowOf(this.#key)
+    const row = this.#own.rowOf(this.#key)
     if (row === null) return this.#strayEnd() ?? this.#endWithoutRow(isLate)
     if (this.#handedOver.isLast) return this.#hold(row)
     return isLate ? { outcome: 'unknown', reason: 'not_sent_in_time' } : null
@@ -109,20 +105,18 @@ class RowWatch {
   }
 
   #hold(row: MessageRow): Settlement {
-    const { tracker, clock } = this.#tools
     const service = serviceOf(this.#stateOf(row) ?? row.state)
-    tracker.follow({ ...row, service }, 'held', clock.now())
+    this.#own.tracker.follow({ ...row, service }, 'held', this.#clock.now())
     return { outcome: 'held', guid: row.guid, service }
   }
 
   /** Outcome by a row that the message caused and that is not its own; null where there is none. */
   #strayEnd(): Settlement | null {
-    const { own } = this.#tools
-    const strays = this.#rows().filter((other) => !own.isMatched(other))
+    const strays = this.#rows().filter((other) => !this.#own.isMatched(other))
     const misrouted = strays.find((other) => isMisrouted(this.#expectation, other))
     const stray = misrouted ?? strays.find((other) => isGhost(this.#expectation, other))
     if (stray === undefined) return null
-    own.ignore(stray)
+    this.#own.ignore(stray)
     const isGroup = this.#expectation.chatGuid !== undefined
     const ghost = isGroup ? 'group_not_reachable' : 'ghost_row'
     const reason = stray === misrouted ? 'misrouted' : ghost
@@ -140,7 +134,7 @@ class RowWatch {
     }
     const second = rows.find((other) => this.#isSecond(other, row))
     if (second !== undefined) {
-      this.#tools.own.replace(this.#key, second)
+      this.#own.replace(this.#key, second)
       this.#failingSince = null
       return null
     }
@@ -152,14 +146,13 @@ class RowWatch {
   /** A row without an error that Messages wrote after the failed one. */
   #isSecond(other: MessageRow, failed: MessageRow): boolean {
     const isLater = other.rowId > failed.rowId && other.state.error === 0
-    const isFree = isLater && !this.#tools.own.isMatched(other)
+    const isFree = isLater && !this.#own.isMatched(other)
     return isFree && fitOf(this.#expectation, other) === 'whole'
   }
 
   #accept(state: OwnState): Settlement {
-    const { tracker, clock } = this.#tools
     const [{ guid }, service] = [state, serviceOf(state)]
-    tracker.follow({ ...state, service }, 'sent', clock.now())
+    this.#own.tracker.follow({ ...state, service }, 'sent', this.#clock.now())
     return { outcome: 'accepted', guid, service }
   }
 
@@ -175,7 +168,7 @@ class RowWatch {
 
   /** Null while the database cannot be read: the reading loop reports that, and opens it again. */
   #read<T>(query: (db: ChatDb) => T): T | null {
-    const db = this.#tools.db()
+    const db = this.#db()
     if (db === null) return null
     try {
       return query(db)

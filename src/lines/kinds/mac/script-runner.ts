@@ -1,8 +1,9 @@
 // Runs of the AppleScript that speaks with Messages, and their answers.
 
 import type { ScriptCall } from '../../../api/owner.ts'
-import { NEVER, type Clock } from '../../../system/clock.ts'
-import type { ProcessEnd, RunProcess } from '../../../system/process.ts'
+import { NEVER } from '../../../system/clock.ts'
+import type { ProcessEnd } from '../../../system/process.ts'
+import type { KindHost } from '../../line-kind.ts'
 import { FILE_SECONDS, MESSAGES_SCRIPT } from './script.ts'
 
 /** Address of a message: a chat of Messages.app, or a handle (E.164 or e-mail address). */
@@ -46,12 +47,8 @@ export type AccountAnswer =
     }
   | Exclude<ScriptAnswer, { readonly answer: 'done' }>
 
-export type ScriptTools = {
-  readonly run: RunProcess
-  readonly osascriptPath: string
-  readonly clock: Clock
-  readonly onCall?: ((call: ScriptCall) => void) | undefined
-}
+/** What a run of the script needs of the machine. */
+export type ScriptHost = Pick<KindHost, 'run' | 'clock'>
 
 type Mode = 'account' | 'check' | 'send' | 'send_file'
 type Order = { readonly mode: Mode; readonly target: Target | null; readonly content: Content }
@@ -72,11 +69,16 @@ const STAGES: Readonly<Record<Mode, readonly Stage[]>> = {
 
 /** Messages.app as far as AppleScript reaches it. */
 export class MessagesScript {
-  readonly #tools: ScriptTools
+  readonly #host: ScriptHost
+  readonly #osascriptPath: string
+  readonly #onCall: (call: ScriptCall) => void
   #files = 0
 
-  constructor(tools: ScriptTools) {
-    this.#tools = tools
+  /** `onCall` is called after each run. */
+  constructor(host: ScriptHost, osascriptPath: string, onCall: (call: ScriptCall) => void) {
+    this.#host = host
+    this.#osascriptPath = osascriptPath
+    this.#onCall = onCall
   }
 
   /** Messages is taking a file: until it has, it may answer nothing else. */
@@ -117,14 +119,17 @@ export class MessagesScript {
   }
 
   async #osascript(order: Order, signal: AbortSignal): Promise<ProcessEnd> {
-    const { run, clock, osascriptPath: path } = this.#tools
+    const { run, clock } = this.#host
     const [at, startedAt] = [clock.now(), clock.monotonic()]
     const args = ['-l', 'AppleScript', '-e', MESSAGES_SCRIPT]
     const timeoutMs = order.mode === 'send_file' ? FILE_TIMEOUT_MS : TIMEOUT_MS
     const limits = { timeoutMs, killAfterMs: timeoutMs + KILL_AFTER_MS }
-    const end = await run({ path, args, input: inputOf(order), ...limits }, signal)
+    const end = await run(
+      { path: this.#osascriptPath, args, input: inputOf(order), ...limits },
+      signal,
+    )
     const ms = Math.round(clock.monotonic() - startedAt)
-    this.#tools.onCall?.({ at, ms, ...callOf(order, readLine(end)) })
+    this.#onCall({ at, ms, ...callOf(order, readLine(end)) })
     return end
   }
 }

@@ -20,17 +20,17 @@ import {
   partsOf,
   type StagedFile,
 } from './expectation.ts'
-import { type OpenParts, PartedSend } from './own-messages.ts'
+import { type OwnMessages, PartedSend } from './own-messages.ts'
 import { isKnownAbsent, type Pacer, pauseMs } from './pacing.ts'
-import { type RowTools, watchRow } from './row-watch.ts'
+import { type OpenDb, watchRow } from './row-watch.ts'
 import { classOf, type MessagesScript, type ScriptAnswer, type Target } from './script-runner.ts'
 import type { Staging } from './staging.ts'
 
-export type SenderTools = RowTools & {
-  readonly script: MessagesScript
+/** The line that a send belongs to. */
+export type SendingLine = {
+  readonly db: OpenDb
+  readonly own: OwnMessages
   readonly pacer: Pacer
-  readonly parts: OpenParts
-  readonly staging: Staging
   /** False while Messages has no account of SMS. */
   readonly hasSms: () => boolean
   /** Called with the answer of Messages, which may concern the line, before the send returns. */
@@ -45,61 +45,169 @@ const CARRIER_SERVICES = new Set(['SMS', 'RCS'])
 
 type NotSent = Extract<SendOutcome, { readonly outcome: 'not_sent' }>
 
-export async function sendMessage(
-  tools: SenderTools,
-  message: OutgoingMessage,
-  pointOfNoReturn: PointOfNoReturn,
-  signal: AbortSignal,
-): Promise<SendOutcome> {
-  const { clock, pacer, staging } = tools
-  const db = tools.db()
-  if (db === null || signal.aborted) return WITHDRAWN
-  const isNew = message.chatGuid === undefined && !db.knowsHandle(message.to)
-  const obstacle = obstacleOf(tools, db, message, isNew)
-  if (obstacle !== null) return obstacle
-  await clock.sleep(pacer.delayMs(isNew), signal)
-  if (signal.aborted) return WITHDRAWN
-
-  const target = await findTarget(tools, db, message, signal)
-  if (signal.aborted) return WITHDRAWN
-  if ('outcome' in target) return target
-  const files = await staging.stageAll(message.attachments ?? [])
-  if ('outcome' in files) return files
-  return send(tools, { message, target, isNew, files }, pointOfNoReturn, signal)
+type Order = {
+  readonly message: OutgoingMessage
+  readonly target: Target
+  readonly isNew: boolean
+  readonly files: readonly StagedFile[]
 }
 
-/** Reason against sending now that is known without asking Messages. */
-function obstacleOf(
-  { clock, pacer, hasSms }: SenderTools,
-  db: ChatDb,
-  { to, service, chatGuid }: OutgoingMessage,
-  isNew: boolean,
-): SendOutcome | null {
-  if (service === 'SMS' && !hasSms()) return notSent('not_supported')
-  const isOfImessage = service !== 'SMS' && chatGuid === undefined
-  if (isOfImessage && isKnownAbsent(db, to, clock.now())) {
-    return notSent('not_on_imessage', 'message')
-  }
-  const delayMs = Math.max(pacer.delayMs(isNew), isNew ? pauseMs(db, clock.now()) : 0)
-  return delayMs <= PATIENCE_MS ? null : { outcome: 'postponed', reason: 'pacing', delayMs }
+type Part = {
+  readonly expectation: Expectation
+  readonly isLast: boolean
+  readonly end: AbortSignal
 }
 
-/** The first route on which Messages finds its target. */
-async function findTarget(
-  { script, onAnswer }: SenderTools,
-  db: ChatDb,
-  message: OutgoingMessage,
-  signal: AbortSignal,
-): Promise<Target | NotSent> {
-  let answer: ScriptAnswer = { answer: 'not_run', number: null, why: 'not asked' }
-  for (const target of routesOf(db, message)) {
-    answer = await script.check(target, signal)
-    if (answer.answer === 'done') return target
-    if (answer.answer !== 'refused' || answer.stage !== 'resolve') break
+/** Sends the messages of a line, as `LineSession.send` says. */
+export class Sender {
+  readonly #clock: Clock
+  readonly #script: MessagesScript
+  readonly #staging: Staging
+  readonly #line: SendingLine
+
+  constructor(clock: Clock, script: MessagesScript, staging: Staging, line: SendingLine) {
+    this.#clock = clock
+    this.#script = script
+    this.#staging = staging
+    this.#line = line
   }
-  // An account of SMS that is gone says nothing of iMessage.
-  if (!signal.aborted && message.service !== 'SMS') await onAnswer(answer)
-  return refusal(message, answer)
+
+  async send(
+    message: OutgoingMessage,
+    pointOfNoReturn: PointOfNoReturn,
+    signal: AbortSignal,
+  ): Promise<SendOutcome> {
+    const { pacer } = this.#line
+    const db = this.#line.db()
+    if (db === null || signal.aborted) return WITHDRAWN
+    const isNew = message.chatGuid === undefined && !db.knowsHandle(message.to)
+    const obstacle = this.#obstacleOf(db, message, isNew)
+    if (obstacle !== null) return obstacle
+    await this.#clock.sleep(pacer.delayMs(isNew), signal)
+    if (signal.aborted) return WITHDRAWN
+
+    const target = await this.#findTarget(db, message, signal)
+    if (signal.aborted) return WITHDRAWN
+    if ('outcome' in target) return target
+    const files = await this.#staging.stageAll(message.attachments ?? [])
+    if ('outcome' in files) return files
+    return this.#handOver({ message, target, isNew, files }, pointOfNoReturn, signal)
+  }
+
+  /** Reason against sending now that is known without asking Messages. */
+  #obstacleOf(
+    db: ChatDb,
+    { to, service, chatGuid }: OutgoingMessage,
+    isNew: boolean,
+  ): SendOutcome | null {
+    const now = this.#clock.now()
+    if (service === 'SMS' && !this.#line.hasSms()) return notSent('not_supported')
+    const isOfImessage = service !== 'SMS' && chatGuid === undefined
+    if (isOfImessage && isKnownAbsent(db, to, now)) return notSent('not_on_imessage', 'message')
+    const delayMs = Math.max(this.#line.pacer.delayMs(isNew), isNew ? pauseMs(db, now) : 0)
+    return delayMs <= PATIENCE_MS ? null : { outcome: 'postponed', reason: 'pacing', delayMs }
+  }
+
+  /** The first route on which Messages finds its target. */
+  async #findTarget(
+    db: ChatDb,
+    message: OutgoingMessage,
+    signal: AbortSignal,
+  ): Promise<Target | NotSent> {
+    let answer: ScriptAnswer = { answer: 'not_run', number: null, why: 'not asked' }
+    for (const target of routesOf(db, message)) {
+      answer = await this.#script.check(target, signal)
+      if (answer.answer === 'done') return target
+      if (answer.answer !== 'refused' || answer.stage !== 'resolve') break
+    }
+    // An account of SMS that is gone says nothing of iMessage.
+    if (!signal.aborted && message.service !== 'SMS') await this.#line.onAnswer(answer)
+    return refusal(message, answer)
+  }
+
+  async #handOver(
+    order: Order,
+    pointOfNoReturn: PointOfNoReturn,
+    signal: AbortSignal,
+  ): Promise<SendOutcome> {
+    const { message, files } = order
+    const { own } = this.#line
+    const [db, clock] = [this.#line.db(), this.#clock]
+    const note = db === null ? null : noteText(db.identity, db.maxRowId(), clock.now(), files)
+    const parts = db === null ? [] : partsOf(expectationOf({ message, note }, db.identity), files)
+    const [first] = parts
+    // Expected from before the transaction on: the row can be there before the first look.
+    if (first !== undefined) own.expect(first, true)
+    if (first === undefined || !(await isGranted(pointOfNoReturn, note))) {
+      if (first !== undefined) own.forget(keyOf(first))
+      await this.#staging.remove(files)
+      return WITHDRAWN
+    }
+    const end = endAfter(clock, signal)
+    try {
+      return await this.#sendParts(order, parts, end.signal)
+    } finally {
+      end.clear()
+    }
+  }
+
+  /** One part after the other; the first that is not proven ends the message. */
+  async #sendParts(
+    order: Order,
+    parts: readonly Expectation[],
+    end: AbortSignal,
+  ): Promise<SendOutcome> {
+    const { own, pacer } = this.#line
+    const sent = new PartedSend(parts, null)
+    for (const [place, part] of parts.entries()) {
+      if (place > 0) await this.#clock.sleep(pacer.delayMs(false), NEVER)
+      if (place > 0 && end.aborted) return sent.endWith(notSent('session_ended'))
+      const expectation = place === 0 ? part : this.#expectNext(part)
+      sent.handOver(place)
+      const isLast = place === parts.length - 1
+      const outcome = await this.#sendPart(order, { expectation, isLast, end })
+      if (outcome.outcome === 'unknown') own.parted.keep(order.message.id, sent)
+      else if (part.file !== undefined) await this.#staging.markDone(part.file)
+      if (outcome.outcome !== 'accepted') return sent.endWith(outcome)
+      sent.prove(place, outcome)
+    }
+    return sent.endWith({ outcome: 'accepted', guid: null })
+  }
+
+  /** Expects the row of a part after all rows that are there. */
+  #expectNext(part: Expectation): Expectation {
+    const rowId = this.#line.db()?.maxRowId() ?? part.afterRowId
+    const expectation = handedOverNow(part, rowId, this.#clock.now())
+    this.#line.own.expect(expectation, true)
+    return expectation
+  }
+
+  async #sendPart(
+    { message, target, isNew }: Order,
+    { expectation, isLast, end }: Part,
+  ): Promise<Settlement> {
+    const { db, own, pacer, onAnswer, onOutcome } = this.#line
+    const { file } = expectation
+    const key = keyOf(expectation)
+    pacer.spend(isNew)
+    const content = file === undefined ? message.text : { path: this.#staging.pathOf(file) }
+    const answer = await this.#script.send(target, content, end)
+    if (isProvenUnsent(answer)) {
+      own.forget(key)
+      if (message.service !== 'SMS') await onAnswer(answer)
+      return refusal(message, answer)
+    }
+    const mustReturn = () => end.aborted
+    const handedOver = { expectation, answer, isLast, mustReturn }
+    const outcome = await watchRow(this.#clock, own, db, handedOver)
+    if (outcome.outcome === 'not_sent') own.forget(key)
+    else own.finishSend(key, outcome.outcome === 'accepted')
+    // A file takes Messages minutes: its silence says nothing of the app.
+    const isSlow = file !== undefined && isSilent(answer)
+    if (outcome.outcome === 'unknown' && !isSlow) await onAnswer(answer)
+    await onOutcome(outcome)
+    return outcome
+  }
 }
 
 /**
@@ -141,63 +249,6 @@ function refusal({ chatGuid }: OutgoingMessage, answer: ScriptAnswer): NotSent {
   return notSent(isRecipient ? 'recipient_unreachable' : 'messages_refused')
 }
 
-type Order = {
-  readonly message: OutgoingMessage
-  readonly target: Target
-  readonly isNew: boolean
-  readonly files: readonly StagedFile[]
-}
-
-async function send(
-  tools: SenderTools,
-  order: Order,
-  pointOfNoReturn: PointOfNoReturn,
-  signal: AbortSignal,
-): Promise<SendOutcome> {
-  const { clock, own, staging } = tools
-  const { message, files } = order
-  const db = tools.db()
-  const note = db === null ? null : noteText(db.identity, db.maxRowId(), clock.now(), files)
-  const parts = db === null ? [] : partsOf(expectationOf({ message, note }, db.identity), files)
-  const [first] = parts
-  // Expected from before the transaction on: the row can be there before the first look.
-  if (first !== undefined) own.expect(first, true)
-  if (first === undefined || !(await isGranted(pointOfNoReturn, note))) {
-    if (first !== undefined) own.forget(keyOf(first))
-    await staging.remove(files)
-    return WITHDRAWN
-  }
-  const end = endAfter(clock, signal)
-  try {
-    return await sendParts(tools, order, parts, end.signal)
-  } finally {
-    end.clear()
-  }
-}
-
-/** One part after the other; the first that is not proven ends the message. */
-async function sendParts(
-  tools: SenderTools,
-  order: Order,
-  parts: readonly Expectation[],
-  end: AbortSignal,
-): Promise<SendOutcome> {
-  const sent = new PartedSend(parts, null)
-  for (const [place, part] of parts.entries()) {
-    if (place > 0) await tools.clock.sleep(tools.pacer.delayMs(false), NEVER)
-    if (place > 0 && end.aborted) return sent.endWith(notSent('session_ended'))
-    const expectation = place === 0 ? part : expectNext(tools, part)
-    sent.handOver(place)
-    const isLast = place === parts.length - 1
-    const outcome = await sendPart(tools, order, { expectation, isLast, end })
-    if (outcome.outcome === 'unknown') tools.parts.keep(order.message.id, sent)
-    else if (part.file !== undefined) await tools.staging.markDone(part.file)
-    if (outcome.outcome !== 'accepted') return sent.endWith(outcome)
-    sent.prove(place, outcome)
-  }
-  return sent.endWith({ outcome: 'accepted', guid: null })
-}
-
 /** Time that a send may go on after the end of its session. */
 const AFTER_END_MS = 20_000
 
@@ -215,47 +266,6 @@ function endAfter(clock: Clock, signal: AbortSignal) {
     cancel()
   }
   return { signal: end.signal, clear }
-}
-
-/** Expects the row of a part after all rows that are there. */
-function expectNext({ own, clock, db }: SenderTools, part: Expectation): Expectation {
-  const rowId = db()?.maxRowId() ?? part.afterRowId
-  const expectation = handedOverNow(part, rowId, clock.now())
-  own.expect(expectation, true)
-  return expectation
-}
-
-type Part = {
-  readonly expectation: Expectation
-  readonly isLast: boolean
-  readonly end: AbortSignal
-}
-
-async function sendPart(
-  tools: SenderTools,
-  { message, target, isNew }: Order,
-  { expectation, isLast, end }: Part,
-): Promise<Settlement> {
-  const { own, pacer, script, staging, onAnswer, onOutcome } = tools
-  const { file } = expectation
-  const key = keyOf(expectation)
-  pacer.spend(isNew)
-  const content = file === undefined ? message.text : { path: staging.pathOf(file) }
-  const answer = await script.send(target, content, end)
-  if (isProvenUnsent(answer)) {
-    own.forget(key)
-    if (message.service !== 'SMS') await onAnswer(answer)
-    return refusal(message, answer)
-  }
-  const mustReturn = () => end.aborted
-  const outcome = await watchRow(tools, { expectation, answer, isLast, mustReturn })
-  if (outcome.outcome === 'not_sent') own.forget(key)
-  else own.finishSend(key, outcome.outcome === 'accepted')
-  // A file takes Messages minutes: its silence says nothing of the app.
-  const isSlow = file !== undefined && isSilent(answer)
-  if (outcome.outcome === 'unknown' && !isSlow) await onAnswer(answer)
-  await onOutcome(outcome)
-  return outcome
 }
 
 /**

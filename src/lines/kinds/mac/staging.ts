@@ -15,18 +15,9 @@ import { basename, dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 
 import type { OutgoingAttachment } from '../../../domain/message.ts'
-import type { Clock } from '../../../system/clock.ts'
-import type { Log } from '../../../system/log.ts'
-import type { Random } from '../../../system/random.ts'
 import type { SendOutcome } from '../../driver.ts'
+import type { KindHost } from '../../line-kind.ts'
 import type { StagedFile } from './expectation.ts'
-
-type StagingTools = {
-  readonly clock: Clock
-  readonly random: Random
-  readonly log: Log
-  readonly folder: string
-}
 
 type Refusal = Extract<SendOutcome, { readonly outcome: 'not_sent' }>
 
@@ -39,17 +30,19 @@ const PROOF = '.done'
 const NAME_BYTES_MAX = 200
 
 export class Staging {
-  readonly #tools: StagingTools
+  readonly #host: KindHost
+  readonly #folder: string
 
-  constructor(tools: StagingTools) {
-    this.#tools = tools
+  constructor(host: KindHost, folder: string) {
+    this.#host = host
+    this.#folder = folder
   }
 
   /** False where Messages' folder cannot be written to: then no file can be sent. */
   get isWritable(): boolean {
     try {
-      mkdirSync(this.#tools.folder, { recursive: true, mode: 0o700 })
-      accessSync(this.#tools.folder, constants.W_OK)
+      mkdirSync(this.#folder, { recursive: true, mode: 0o700 })
+      accessSync(this.#folder, constants.W_OK)
       return true
     } catch {
       return false
@@ -57,7 +50,7 @@ export class Staging {
   }
 
   pathOf({ path }: StagedFile): string {
-    return join(this.#tools.folder, path)
+    return join(this.#folder, path)
   }
 
   /** Copies of all files, or the outcome where one cannot be copied; then there is no copy. */
@@ -66,7 +59,7 @@ export class Staging {
   ): Promise<readonly StagedFile[] | Refusal> {
     const staged: StagedFile[] = []
     for (const { id, filename, path: source, size } of attachments) {
-      const folder = Buffer.from(this.#tools.random.bytes(FOLDER_BYTES)).toString('hex')
+      const folder = Buffer.from(this.#host.random.bytes(FOLDER_BYTES)).toString('hex')
       const file = { id, path: `${folder}/${safeName(filename)}` }
       staged.push(file)
       const refusal = await this.#copy(source, this.pathOf(file), size)
@@ -88,7 +81,7 @@ export class Staging {
     } catch (error) {
       const code = error instanceof Error && 'code' in error ? String(error.code) : ''
       if (code === 'ENOENT' && !existsSync(source)) return missing
-      this.#tools.log.warn('a file cannot be put where Messages reads it', { code })
+      this.#host.log.warn('a file cannot be put where Messages reads it', { code })
       return { outcome: 'not_sent', reason: 'staging_failed', blame: 'line' }
     }
   }
@@ -103,18 +96,17 @@ export class Staging {
   /** Notes that Messages is done with a file: it is kept for 30 days from now on. */
   async markDone(file: StagedFile): Promise<void> {
     const proof = join(dirname(this.pathOf(file)), PROOF)
-    await writeFile(proof, String(this.#tools.clock.now()), { mode: 0o600 }).catch(() => {})
+    await writeFile(proof, String(this.#host.clock.now()), { mode: 0o600 }).catch(() => {})
   }
 
   /** Removes what Messages was done with 30 days ago. A copy without proof stays: it may still go out. */
   async sweep(): Promise<void> {
-    const { folder, clock } = this.#tools
-    const names = await readdir(folder).catch(() => [])
+    const names = await readdir(this.#folder).catch(() => [])
     for (const name of names.filter((each) => FOLDER_NAME.test(each))) {
-      const text = await readFile(join(folder, name, PROOF), 'utf8').catch(() => '')
+      const text = await readFile(join(this.#folder, name, PROOF), 'utf8').catch(() => '')
       const doneAt = Number(text)
-      const isOld = text !== '' && clock.now() - doneAt > KEPT_MS
-      if (isOld) await rm(join(folder, name), { recursive: true, force: true })
+      const isOld = text !== '' && this.#host.clock.now() - doneAt > KEPT_MS
+      if (isOld) await rm(join(this.#folder, name), { recursive: true, force: true })
     }
   }
 }

@@ -1,6 +1,7 @@
 // The archive format of NSArchiver, in which Messages stores the body of a message. Values are typed by
 // shared strings, and objects, classes and C strings are numbered as they begin, so that later ones
-// can refer to them. The format is described by the project python-typedstream.
+// can refer to them (described by the project python-typedstream). Strangers write these bytes: the package
+// @parseaple/typedstream 2.0.2 has no bounds on work, and refuses the 64-bit numbers of current macOS.
 
 export type TypedClass = {
   readonly kind: 'class'

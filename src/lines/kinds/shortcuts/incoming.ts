@@ -6,7 +6,7 @@ import type { LeftOut } from '../../../domain/not-relayed.ts'
 import type { Clock } from '../../../system/clock.ts'
 import { sha256 } from '../../../system/hash.ts'
 import { dropOldest } from '../../../system/memoize.ts'
-import type { DeviceMessage } from '../../line-kind.ts'
+import type { PostedMessage } from '../../line-kind.ts'
 
 export type Incoming = {
   /** The same for the same id, sender, text and file. */
@@ -30,7 +30,7 @@ const RECIPIENTS_MAX = 100
 
 /** Reads what a shortcut has posted to the line with `number`; null if it names no sender. */
 export async function readIncoming(
-  { id, from, text, at, file = null, recipients = null }: DeviceMessage,
+  { id, from, text, at, file = null, recipients = null }: PostedMessage,
   number: string,
 ): Promise<Incoming | null> {
   if (!VISIBLE.test(from)) return null

@@ -5,8 +5,6 @@ import type { Finding } from '../../../domain/finding.ts'
 import { timestamp, type Timestamp } from '../../../domain/ids.ts'
 import { type Capabilities, NO_CAPABILITIES, type OfflineReason } from '../../../domain/line.ts'
 import type { OutgoingMessage } from '../../../domain/message.ts'
-import type { Clock } from '../../../system/clock.ts'
-import type { Log } from '../../../system/log.ts'
 import { Signal } from '../../../system/signal.ts'
 import {
   type DeviceAttachment,
@@ -24,21 +22,16 @@ import {
 import type {
   Asker,
   DeviceCalls,
-  DeviceMessage,
+  PostedMessage,
   DeviceReport,
   HandedOver,
+  KindHost,
   LineKind,
   NotReady,
 } from '../../line-kind.ts'
 import { HandedOut, HandOver } from './hand-over.ts'
 import { IncomingFiles } from './incoming-files.ts'
 import { Arrivals, type Incoming, readIncoming } from './incoming.ts'
-
-type ShortcutsLineTools = {
-  readonly clock: Clock
-  readonly log: Log
-  readonly files: IncomingFiles
-}
 
 const NOT_READY: NotReady = 'not_ready'
 const SHORTCUTS_CAPABILITIES: Capabilities = {
@@ -65,9 +58,9 @@ const FIX =
 const SILENT = { code: 'shortcut_silent', hint: FIX } as const satisfies OfflineReason
 
 class ShortcutsLineRun {
-  readonly #tools: ShortcutsLineTools
+  readonly #host: KindHost
+  readonly #files: IncomingFiles
   readonly #line: DriverLine
-  readonly #signal: AbortSignal
   readonly #events: LineEvents
   readonly #handOver: HandOver
   readonly #handedOut: HandedOut
@@ -80,36 +73,33 @@ class ShortcutsLineRun {
   #isOnline: boolean | null = null
   #incomingCount = 0
 
-  constructor(
-    tools: ShortcutsLineTools,
-    line: DriverLine,
-    listener: LineListener,
-    signal: AbortSignal,
-  ) {
-    this.#tools = tools
+  constructor(host: KindHost, files: IncomingFiles, line: DriverLine, events: LineEvents) {
+    const { relayClock: clock } = host
+    this.#host = host
+    this.#files = files
     this.#line = line
-    this.#signal = signal
-    this.#events = new LineEvents(listener, signal)
-    this.#handOver = new HandOver(tools.clock)
-    this.#handedOut = new HandedOut(tools.clock, line.unsettled)
-    this.#arrivals = new Arrivals(tools.clock)
+    this.#events = events
+    this.#handOver = new HandOver(clock)
+    this.#handedOut = new HandedOut(clock, line.unsettled)
+    this.#arrivals = new Arrivals(clock)
     this.#session = this.#createSession()
   }
 
-  /** Runs until its signal aborts; throws where an event could not be stored. */
-  async run(): Promise<void> {
+  /** Runs until `signal` aborts; throws if an event could not be stored. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { relayClock: clock } = this.#host
     const end = () => this.#end()
-    this.#signal.addEventListener('abort', end)
-    if (this.#signal.aborted) end()
-    while (!this.#isOver) {
+    signal.addEventListener('abort', end)
+    if (signal.aborted) end()
+    while (!this.#events.isOver) {
       await this.#publishState()
-      const leftMs = this.#askedAt + SILENT_MS - this.#tools.clock.monotonic()
+      const leftMs = this.#askedAt + SILENT_MS - clock.monotonic()
       const waitMs = leftMs > 0 ? leftMs : CHECK_EVERY_MS
-      if (!this.#isOver) await this.#wakeUp.wait(this.#tools.clock, waitMs, this.#signal)
+      if (!this.#events.isOver) await this.#wakeUp.wait(clock, waitMs, signal)
     }
-    this.#signal.removeEventListener('abort', end)
+    signal.removeEventListener('abort', end)
     const { failure } = this.#events
-    if (failure !== null && !this.#signal.aborted) throw failure
+    if (failure !== null && !signal.aborted) throw failure
   }
 
   finding(): Finding | null {
@@ -126,7 +116,7 @@ class ShortcutsLineRun {
   }
 
   /** Resolves with `stored` once the message is durable, with its file, or counted as left out. */
-  async receive(message: DeviceMessage): Promise<'stored' | 'no_sender' | NotReady> {
+  async receive(message: PostedMessage): Promise<'stored' | 'no_sender' | NotReady> {
     const incoming = await readIncoming(message, this.#line.number)
     if (incoming === null) return 'no_sender'
     const earlier = this.#arrivals.earlier(incoming)
@@ -144,11 +134,11 @@ class ShortcutsLineRun {
   }
 
   async #store(
-    { text, file = null }: DeviceMessage,
+    { text, file = null }: PostedMessage,
     { guid, formerGuid, handle, isName }: Incoming,
     at: Timestamp,
   ): Promise<boolean> {
-    const path = file === null ? null : await this.#tools.files.write(file)
+    const path = file === null ? null : await this.#files.write(file)
     const attachments = file === null || path === null ? [] : [attachmentOf(file, path)]
     // Without room for the file, the shortcut tries again.
     if (file !== null && path === null) return false
@@ -162,14 +152,14 @@ class ShortcutsLineRun {
         checkpoint: null,
       })
     } finally {
-      if (path !== null) await this.#tools.files.remove(path)
+      if (path !== null) await this.#files.remove(path)
     }
   }
 
   /** A message to send, or nothing after `asker.waitMs`. */
   async next(asker: Asker): Promise<HandedOver | NotReady> {
-    if (this.#isOver) return NOT_READY
-    this.#askedAt = this.#tools.clock.monotonic()
+    if (this.#events.isOver) return NOT_READY
+    this.#askedAt = this.#host.relayClock.monotonic()
     this.#wakeUp.notify()
     return this.#handOver.take(asker)
   }
@@ -177,13 +167,13 @@ class ShortcutsLineRun {
   /** Resolves with `noted` once the outcome is durable. */
   async done(report: DeviceReport): Promise<'noted' | 'unknown' | NotReady> {
     const pending = this.#handedOut.find(report.id)
-    if (pending === null) return this.#isOver ? NOT_READY : 'unknown'
+    if (pending === null) return this.#events.isOver ? NOT_READY : 'unknown'
     const outcome: Settlement = report.isSent
       ? { outcome: 'accepted', guid: null }
       : { outcome: 'not_sent', reason: 'refused_by_phone', blame: 'message' }
     if (typeof pending === 'string') {
       const fields = { line_id: this.#line.id, message_id: report.id, first: pending }
-      if (pending !== outcome.outcome) this.#tools.log.warn('iPhone changed its report', fields)
+      if (pending !== outcome.outcome) this.#host.log.warn('iPhone changed its report', fields)
       return 'noted'
     }
     const { message } = pending
@@ -196,10 +186,6 @@ class ShortcutsLineRun {
     if (!isStored) return NOT_READY
     this.#handedOut.close(pending, outcome)
     return 'noted'
-  }
-
-  get #isOver(): boolean {
-    return this.#signal.aborted || this.#events.failure !== null
   }
 
   #createSession(): LineSession {
@@ -217,7 +203,7 @@ class ShortcutsLineRun {
   }
 
   async #publishState(): Promise<void> {
-    const isOnline = this.#tools.clock.monotonic() < this.#askedAt + SILENT_MS
+    const isOnline = this.#host.relayClock.monotonic() < this.#askedAt + SILENT_MS
     if (isOnline === this.#isOnline) return
     this.#isOnline = isOnline
     const { number } = this.#line
@@ -227,7 +213,7 @@ class ShortcutsLineRun {
     await this.#publish(isOnline ? { type: 'online', session: this.#session, ...online } : offline)
   }
 
-  /** False also where too many events are on their way: the shortcut then tries again. */
+  /** False also if too many events are on their way: the shortcut then tries again. */
   async #publishIncoming(event: LineEvent): Promise<boolean> {
     if (this.#incomingCount >= INCOMING_MAX) return false
     this.#incomingCount += 1
@@ -252,13 +238,13 @@ class ShortcutsLineRun {
   }
 
   #believedTime(at: Timestamp | null): Timestamp {
-    const now = this.#tools.clock.now()
+    const now = this.#host.relayClock.now()
     const isSane = at !== null && at > now - AGE_MS_MAX && at < now + AHEAD_MS_MAX
     return isSane ? at : timestamp(now)
   }
 
   #logRefusal(message: OutgoingMessage, error: string | null): void {
-    this.#tools.log.warn('iPhone refused a message', {
+    this.#host.log.warn('iPhone refused a message', {
       line_id: this.#line.id,
       message_id: message.id,
       error: error === null ? null : withoutMessage(error, message),
@@ -301,30 +287,27 @@ export const SHORTCUTS_KIND: LineKind = {
     { title: "This line's bridge exists", codes: ['device_absent', 'driver_failed'] },
     { title: 'A shortcut checks for messages', codes: [SILENT.code] },
   ],
-  create: (_options, { relayClock: clock, log, callers, pathOf }) => {
-    const files = new IncomingFiles(pathOf('shortcuts-incoming'))
-    const driver = new ShortcutsDriver({ clock, log, files, bridges: callers })
+  create: (host) => {
+    const driver = new ShortcutsDriver(host)
     return { driver, calls: driver }
   },
-}
-
-type Tools = ShortcutsLineTools & {
-  /** The bridges that are not removed, by their ids. */
-  readonly bridges: () => readonly { readonly key: string; readonly number: string }[]
 }
 
 /** iPhones without a cable: their shortcuts call by HTTP, each for its bridge. */
 export class ShortcutsDriver implements LineDriver, DeviceCalls {
   readonly kind = 'shortcuts'
-  readonly #tools: Tools
+  readonly #host: KindHost
+  readonly #files: IncomingFiles
   readonly #runs = new Map<string, ShortcutsLineRun>()
 
-  constructor(tools: Tools) {
-    this.#tools = tools
+  constructor(host: KindHost) {
+    this.#host = host
+    this.#files = new IncomingFiles(host.pathOf('shortcuts-incoming'))
   }
 
+  /** The bridges that are not removed. */
   async discover(): Promise<readonly Found[]> {
-    return this.#tools.bridges()
+    return this.#host.callers()
   }
 
   async checkup(): Promise<readonly Finding[]> {
@@ -332,10 +315,11 @@ export class ShortcutsDriver implements LineDriver, DeviceCalls {
   }
 
   async run(line: DriverLine, listener: LineListener, signal: AbortSignal): Promise<void> {
-    const run = new ShortcutsLineRun(this.#tools, line, listener, signal)
+    const events = new LineEvents(listener, signal)
+    const run = new ShortcutsLineRun(this.#host, this.#files, line, events)
     this.#runs.set(line.key, run)
     try {
-      await run.run()
+      await run.run(signal)
     } finally {
       if (this.#runs.get(line.key) === run) this.#runs.delete(line.key)
     }

@@ -7,15 +7,14 @@ import {
   type LineDriver,
   type LineEvent,
   LineEvents,
-  type LineListener,
   type LineSession,
 } from '../../driver.ts'
 import type { LineKind } from '../../line-kind.ts'
 import { lineEventsOf } from './events.ts'
-import { type NetworkTools, SimulatedNetwork } from './network.ts'
+import { type NetworkHost, SimulatedNetwork, type SimulatedOptions } from './network.ts'
 import { numberOfLine } from './people.ts'
 import { scriptAction } from './script.ts'
-import { sendMessage, settledBy, type SimulatedLineTools } from './send.ts'
+import { sendMessage, settledBy } from './send.ts'
 
 const OPTIONS = {
   simulatedLines: option('simulated-lines', integerKind('N', 0, 99), {
@@ -56,20 +55,11 @@ export const SIMULATED_KIND: LineKind<typeof OPTIONS> = {
   deletable: 'simulated lines that this start did not ask for',
   checklist: [{ title: 'The relay was started with this line', codes: [NOT_CONFIGURED.code] }],
   // Made without lines too: those of earlier starts are then known as not configured.
-  create: (options, { relayClock: clock, random, pathOf }) => {
-    const { simulatedLines: lineCount, simulatedDelayMs: delayMs } = options
-    const ledgerPath = pathOf('simulated.db')
-    const driver = createSimulatedDriver({ lineCount, delayMs, ledgerPath }, { clock, random })
+  create: (host, { simulatedLines: lineCount, simulatedDelayMs: delayMs }) => {
+    const ledgerPath = host.pathOf('simulated.db')
+    const driver = createSimulatedDriver(host, { lineCount, delayMs, ledgerPath })
     return { driver, actions: [scriptAction(driver.network)] }
   },
-}
-
-export type SimulatedOptions = {
-  /** Lines that this start asks for. */
-  readonly lineCount: number
-  readonly delayMs: number
-  /** The path of the ledger, `simulated.db`. */
-  readonly ledgerPath: string
 }
 
 type SimulatedDriver = LineDriver & {
@@ -79,24 +69,22 @@ type SimulatedDriver = LineDriver & {
 
 /** Lines that need no device, and people whose last four digits decide how they behave. */
 export function createSimulatedDriver(
+  host: NetworkHost,
   options: SimulatedOptions,
-  tools: NetworkTools,
 ): SimulatedDriver {
-  const { lineCount, delayMs, ledgerPath } = options
   let network: SimulatedNetwork | null = null
-  const open = () => (network ??= new SimulatedNetwork(ledgerPath, tools))
+  const open = () => (network ??= new SimulatedNetwork(host, options))
   return {
     network: open,
     kind: 'simulated',
     discover: async () =>
-      Array.from({ length: lineCount }, (_, index) => ({
+      Array.from({ length: options.lineCount }, (_, index) => ({
         key: String(index + 1),
         number: numberOfLine(index + 1),
       })),
     checkup: async () => [],
     run: async (line, listener, signal) => {
-      const lineTools = { network: open(), clock: tools.clock, lineCount, delayMs }
-      await new SimulatedLineRun(lineTools, line, listener, signal).run()
+      await new SimulatedLineRun(open(), line, new LineEvents(listener, signal)).run(signal)
     },
   }
 }
@@ -120,9 +108,8 @@ const OUTAGE_MS = 5_000
 const PRUNE_EVERY_MS = 3_600_000
 
 class SimulatedLineRun {
-  readonly #tools: SimulatedLineTools
+  readonly #network: SimulatedNetwork
   readonly #line: DriverLine
-  readonly #signal: AbortSignal
   readonly #events: LineEvents
   #checkpoint: Checkpoint
   /** Settles when the last checkpoint that was published alone is durable. */
@@ -130,48 +117,42 @@ class SimulatedLineRun {
   #mustDrop = false
   #pruneAt = 0
 
-  constructor(
-    tools: SimulatedLineTools,
-    line: DriverLine,
-    listener: LineListener,
-    signal: AbortSignal,
-  ) {
-    this.#tools = tools
+  constructor(network: SimulatedNetwork, line: DriverLine, events: LineEvents) {
+    this.#network = network
     this.#line = line
-    this.#signal = signal
-    this.#events = new LineEvents(listener, signal)
-    this.#checkpoint = readCheckpoint(tools.network, line.checkpoint)
+    this.#events = events
+    this.#checkpoint = readCheckpoint(network, line.checkpoint)
   }
 
-  /** Runs until its signal aborts and nothing of it is under way. */
-  async run(): Promise<void> {
+  /** Runs until `signal` aborts and nothing of it is under way. */
+  async run(signal: AbortSignal): Promise<void> {
     try {
-      await this.#run()
+      await this.#run(signal)
     } catch (error) {
-      if (!this.#signal.aborted) throw error
+      if (!signal.aborted) throw error
     } finally {
       await Promise.allSettled([this.#checkpointed])
     }
   }
 
-  async #run(): Promise<void> {
-    const { network, clock } = this.#tools
+  async #run(signal: AbortSignal): Promise<void> {
+    const network = this.#network
     // Before any look-up: a send of an earlier session that is still under way is refused from here on.
     const session = network.beginSession(this.#line.number)
-    await this.#settle()
+    await this.#settle(signal)
     // Without a checkpoint on disk, a second start would take newer events for history.
     if (this.#line.checkpoint === null) await this.#events.publish([this.#checkpointEvent()])
     await this.#goOnline(session)
     await this.#giveUpFiles()
-    while (!this.#signal.aborted) {
+    while (!signal.aborted) {
       // A carried send has its outcome out first: a receipt never overtakes it.
       await nextTurn()
       const isMore = await this.#publishBatch()
-      if (this.#mustDrop) await this.#dropOut(session)
-      if (isMore || this.#signal.aborted) continue
+      if (this.#mustDrop) await this.#dropOut(session, signal)
+      if (isMore || signal.aborted) continue
       this.#prune()
       const waitMs = Math.min(network.msUntilNext(this.#line.number), PRUNE_EVERY_MS)
-      await network.signalOf(this.#line.number).wait(clock, waitMs, this.#signal)
+      await network.signalOf(this.#line.number).wait(network.clock, waitMs, signal)
     }
   }
 
@@ -179,27 +160,30 @@ class SimulatedLineRun {
    * Settles the messages that a crash left open, before anything new is read. Only the network's own
    * ledger proves that one was not carried, and only where it reaches this line's position.
    */
-  async #settle(): Promise<void> {
-    const { network } = this.#tools
+  async #settle(signal: AbortSignal): Promise<void> {
+    const network = this.#network
     const { number: line, unsettled } = this.#line
     const isRestored = this.#checkpoint.position > network.lastPosition()
     for (let at = 0; at < unsettled.length; at += BATCH_MAX) {
       await this.#events.publish(
         unsettled.slice(at, at + BATCH_MAX).flatMap(({ message, note }): LineEvent[] => {
           const isComplete = !isRestored && network.isCompleteSince(line, note)
-          const outcome = settledBy({ ...this.#tools, line }, message, isComplete)
+          const outcome = settledBy(network, line, message, isComplete)
           return outcome === null ? [] : [{ type: 'settled', messageId: message.id, outcome }]
         }),
       )
     }
-    if (!this.#signal.aborted) network.settleSessions(line)
+    if (!signal.aborted) network.settleSessions(line)
   }
 
   /** Files whose end this ledger knows nothing of never come. */
   async #giveUpFiles(): Promise<void> {
-    const { network } = this.#tools
     const lost = (this.#line.awaited ?? []).filter(({ attachmentGuid }) => {
-      return !network.expectsFile(this.#line.number, attachmentGuid, this.#checkpoint.position)
+      return !this.#network.expectsFile(
+        this.#line.number,
+        attachmentGuid,
+        this.#checkpoint.position,
+      )
     })
     await this.#events.publish(
       lost.map(({ messageGuid, attachmentGuid: guid }): LineEvent => {
@@ -223,33 +207,32 @@ class SimulatedLineRun {
     ])
   }
 
-  async #dropOut(session: string): Promise<void> {
+  async #dropOut(session: string, signal: AbortSignal): Promise<void> {
     this.#mustDrop = false
     await this.#events.publish([{ type: 'offline', reason: OUTAGE }])
-    await this.#tools.clock.sleep(OUTAGE_MS, this.#signal)
+    await this.#network.clock.sleep(OUTAGE_MS, signal)
     await this.#goOnline(session)
   }
 
   /** `session` is the id that the network knows it by. */
   #createSession(session: string): LineSession {
-    const { network } = this.#tools
+    const network = this.#network
     const { number: line } = this.#line
     const onDrop = () => {
       this.#mustDrop = true
       network.signalOf(line).notify()
     }
-    const tools = { ...this.#tools, line, onDrop }
     return {
       capacity: CAPACITY,
       knows: async (handle) => network.hasHistory(line, handle),
       send: (message, pointOfNoReturn, signal) =>
-        sendMessage(tools, { message, session }, pointOfNoReturn, signal),
+        sendMessage(network, { message, line, session, onDrop }, pointOfNoReturn, signal),
     }
   }
 
-  /** Publishes one batch; false where there was nothing. */
+  /** Publishes one batch; false if there was nothing. */
   async #publishBatch(): Promise<boolean> {
-    const { network } = this.#tools
+    const network = this.#network
     const { position, historyUntil } = this.#checkpoint
     const batch = network.read(this.#line.number, position, BATCH_MAX)
     const last = batch.at(-1)
@@ -273,15 +256,15 @@ class SimulatedLineRun {
 
   #checkpointEvent(): Extract<LineEvent, { readonly type: 'checkpoint' }> {
     const { position, historyUntil } = this.#checkpoint
-    const checkpoint = `${this.#tools.network.identity}:${position}:${historyUntil}`
+    const checkpoint = `${this.#network.identity}:${position}:${historyUntil}`
     return { type: 'checkpoint', checkpoint }
   }
 
   #prune(): void {
-    const { network, clock } = this.#tools
+    const { clock } = this.#network
     if (clock.monotonic() < this.#pruneAt) return
     this.#pruneAt = clock.monotonic() + PRUNE_EVERY_MS
-    network.prune(this.#line.number, this.#checkpoint.position)
+    this.#network.prune(this.#line.number, this.#checkpoint.position)
   }
 }
 

@@ -6,10 +6,21 @@ import type { Clock } from '../../../system/clock.ts'
 import type { Random } from '../../../system/random.ts'
 import { Signal } from '../../../system/signal.ts'
 import type { DeviceGroup } from '../../driver.ts'
+import type { KindHost } from '../../line-kind.ts'
 import { SimulatedFiles } from './files.ts'
 import { Ledger, type Carried, type NetworkEvent, type Part, type PendingEvent } from './ledger.ts'
 
-export type NetworkTools = { readonly clock: Clock; readonly random: Random }
+export type SimulatedOptions = {
+  /** Lines that this start asks for. */
+  readonly lineCount: number
+  /** Time a simulated person takes for each step: to get a message, to read it. */
+  readonly delayMs: number
+  /** The path of the ledger, `simulated.db`. */
+  readonly ledgerPath: string
+}
+
+/** What the network needs of the machine. */
+export type NetworkHost = Pick<KindHost, 'relayClock' | 'random'>
 
 /** A message, the session of its line that posted it, and the events that follow from it. */
 type CarriedMessage = {
@@ -17,7 +28,7 @@ type CarriedMessage = {
   readonly session: string
   /** The files that went, in order. */
   readonly parts: readonly Part[]
-  /** True where the network refused the rest: then the message itself is not carried. */
+  /** True if the network refused the rest: then the message itself is not carried. */
   readonly isCut: boolean
   readonly events: readonly PendingEvent[]
 }
@@ -39,7 +50,10 @@ export class SimulatedNetwork {
   /** Id of its ledger: a new file has another one. */
   readonly identity: string
   readonly files: SimulatedFiles
-  readonly #tools: NetworkTools
+  readonly clock: Clock
+  readonly lineCount: number
+  readonly delayMs: number
+  readonly #random: Random
   readonly #ledger: Ledger
   readonly #signals = new Map<string, Signal>()
   /** Time of each line's next pending event, where known; Infinity for never. */
@@ -49,11 +63,17 @@ export class SimulatedNetwork {
   #time = 0
   #monotonic: number
 
-  constructor(path: string, tools: NetworkTools) {
-    this.#tools = tools
-    this.#monotonic = tools.clock.monotonic()
-    this.files = new SimulatedFiles(path.replace(/(\.db)?$/, '-files'))
-    this.#ledger = new Ledger(path)
+  constructor(
+    { relayClock, random }: NetworkHost,
+    { lineCount, delayMs, ledgerPath }: SimulatedOptions,
+  ) {
+    this.clock = relayClock
+    this.lineCount = lineCount
+    this.delayMs = delayMs
+    this.#random = random
+    this.#monotonic = relayClock.monotonic()
+    this.files = new SimulatedFiles(ledgerPath.replace(/(\.db)?$/, '-files'))
+    this.#ledger = new Ledger(ledgerPath)
     const last = this.#ledger
       .query<{ at: number }>('SELECT carried_at AS at FROM carried ORDER BY seq DESC LIMIT 1')
       .get()
@@ -248,8 +268,8 @@ export class SimulatedNetwork {
 
   /** The wall clock, except that it never steps back: then time goes on from where it was. */
   now(): number {
-    const wall = this.#tools.clock.now()
-    const monotonic = this.#tools.clock.monotonic()
+    const wall = this.clock.now()
+    const monotonic = this.clock.monotonic()
     this.#time = wall >= this.#time ? wall : this.#time + (monotonic - this.#monotonic)
     this.#monotonic = monotonic
     return Math.floor(this.#time)
@@ -257,7 +277,7 @@ export class SimulatedNetwork {
 
   /** Guids in order of time: an index over them grows at its end, which keeps commits small. */
   newGuid(): string {
-    return guidFromBytes(uuidV7(timestamp(this.now()), this.#tools.random.bytes(10)))
+    return guidFromBytes(uuidV7(timestamp(this.now()), this.#random.bytes(10)))
   }
 
   /** Seqs of the oldest and the newest message; 0 where nothing was carried. */

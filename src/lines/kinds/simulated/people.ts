@@ -14,6 +14,7 @@ import {
 } from './events.ts'
 import type { FileRef, Sample } from './files.ts'
 import type { Carried, PendingEvent } from './ledger.ts'
+import type { SimulatedNetwork } from './network.ts'
 
 /** Outcome of a message to a number. */
 export type Behaviour =
@@ -148,39 +149,31 @@ type SimulatedMessage = Carried & {
   readonly group: DeviceGroup | undefined
 }
 
-export type PeopleTools = {
-  readonly lineCount: number
-  /** Time of one step of a person. */
-  readonly delayMs: number
-  readonly newGuid: () => string
-  readonly sample: (kind: Sample) => FileRef
-}
-
 /** Events that follow from a carried message, soonest first. */
 export function eventsAfter(
+  network: SimulatedNetwork,
   message: SimulatedMessage,
   behaviour: Behaviour,
-  tools: PeopleTools,
 ): readonly PendingEvent[] {
   if (behaviour.kind !== 'carried') return []
   const { line, guid, to, text, files, service } = message
   const { acceptMs, isDelivered, isRead } = behaviour
   const acceptedAt = message.at + acceptMs
-  const deliveredAt = acceptedAt + tools.delayMs
-  const readAt = deliveredAt + tools.delayMs
+  const deliveredAt = acceptedAt + network.delayMs
+  const readAt = deliveredAt + network.delayMs
   const all: PendingEvent[] = []
   if (acceptMs > 0) all.push(eventAbout('sent', { line, guid, at: acceptedAt }))
-  if (isLine(to, tools.lineCount)) {
+  if (isLine(to, network.lineCount)) {
     const sender = { line: to, from: line, group: undefined, service, at: deliveredAt }
-    const attachments = files.map((file) => available(file, tools.newGuid()))
-    all.push(messageFrom(sender, tools.newGuid(), text, { attachments }))
+    const attachments = files.map((file) => available(file, network.newGuid()))
+    all.push(messageFrom(sender, network.newGuid(), text, { attachments }))
   }
   // `read` at the moment of `delivered` implies both.
   const isOneStep = isRead && readAt === deliveredAt
   if (isDelivered && !isOneStep) all.push(eventAbout('delivered', { line, guid, at: deliveredAt }))
   if (isRead) all.push(eventAbout('read', { line, guid, at: readAt }))
   const answers = answerersOf(message, behaviour).flatMap(([from, answer]) =>
-    ANSWERS[answer]({ ...tools, message, from, guid: tools.newGuid(), at: readAt }),
+    ANSWERS[answer]({ network, message, from, guid: network.newGuid(), at: readAt }),
   )
   return [...all, ...answers]
 }
@@ -198,7 +191,8 @@ function answerersOf(
 }
 
 /** A person who answers, and the guid and the time of the answer. */
-type Answering = PeopleTools & {
+type Answering = {
+  readonly network: SimulatedNetwork
   readonly message: SimulatedMessage
   readonly from: string
   readonly guid: string
@@ -207,10 +201,10 @@ type Answering = PeopleTools & {
 
 const ANSWERS: Readonly<Record<Answer, (answering: Answering) => readonly PendingEvent[]>> = {
   echo: (answering) => [write(answering, answering.message.text, answering.message.files)],
-  jpeg: (answering) => [write(answering, '', [answering.sample('jpeg')])],
-  heic: (answering) => [write(answering, '', [answering.sample('heic')])],
-  pdf: (answering) => [write(answering, '', [answering.sample('pdf')])],
-  slow_file: (answering) => announce(answering, answering.sample('jpeg')),
+  jpeg: (answering) => [write(answering, '', [sample(answering, 'jpeg')])],
+  heic: (answering) => [write(answering, '', [sample(answering, 'heic')])],
+  pdf: (answering) => [write(answering, '', [sample(answering, 'pdf')])],
+  slow_file: (answering) => announce(answering, sample(answering, 'jpeg')),
   lost_file: (answering) => announce(answering, null),
   reaction: (answering) => {
     const { message, from } = answering
@@ -223,14 +217,14 @@ const ANSWERS: Readonly<Record<Answer, (answering: Answering) => readonly Pendin
     return [messageFrom(senderOf(answering), answering.guid, 'Yes, that one.', { replyTo })]
   },
   edit: (answering) => {
-    const { guid: targetGuid, at, delayMs } = answering
+    const { guid: targetGuid, at, network } = answering
     const edits = [{ text: FIRST_TEXT, at: timestamp(at) }]
     const edited = { kind: 'edited', targetGuid, text: 'See you at 8.', edits } as const
-    return [write(answering, FIRST_TEXT), change(answering, delayMs, edited)]
+    return [write(answering, FIRST_TEXT), change(answering, network.delayMs, edited)]
   },
   unsend: (answering) => {
     const unsent = { kind: 'unsent', targetGuid: answering.guid } as const
-    return [write(answering, FIRST_TEXT), change(answering, answering.delayMs, unsent)]
+    return [write(answering, FIRST_TEXT), change(answering, answering.network.delayMs, unsent)]
   },
   group: (answering) => {
     const sender = { ...senderOf(answering), group: weekendOf(answering.from) }
@@ -238,22 +232,26 @@ const ANSWERS: Readonly<Record<Answer, (answering: Answering) => readonly Pendin
   },
 }
 
+function sample({ network }: Answering, kind: Sample): FileRef {
+  return network.files.sample(kind)
+}
+
 function write(answering: Answering, text: string, files: readonly FileRef[] = []): PendingEvent {
-  const attachments = files.map((file) => available(file, answering.newGuid()))
+  const attachments = files.map((file) => available(file, answering.network.newGuid()))
   return messageFrom(senderOf(answering), answering.guid, text, { attachments })
 }
 
 /** A message whose file is there later. */
 function announce(answering: Answering, file: FileRef | null): readonly PendingEvent[] {
-  const { message, guid, at, newGuid } = answering
-  const place = { line: message.line, guid: newGuid(), at: at + FILE_WAIT_MS }
+  const { message, guid, at, network } = answering
+  const place = { line: message.line, guid: network.newGuid(), at: at + FILE_WAIT_MS }
   const { now, later } = fileThatWaits(file, place, guid)
   return [messageFrom(senderOf(answering), guid, '', { attachments: [now] }), later]
 }
 
 function change(answering: Answering, delayMs: number, details: ChangeDetails): PendingEvent {
-  const { message, newGuid, at } = answering
-  const place = { line: message.line, guid: newGuid(), at: at + delayMs }
+  const { message, network, at } = answering
+  const place = { line: message.line, guid: network.newGuid(), at: at + delayMs }
   return eventAbout('change', place, { group: message.group, ...details })
 }
 

@@ -3,7 +3,6 @@
 
 import type { AttachmentId } from '../../../domain/ids.ts'
 import type { OutgoingMessage } from '../../../domain/message.ts'
-import type { Clock } from '../../../system/clock.ts'
 import {
   WITHDRAWN,
   isGranted,
@@ -17,19 +16,14 @@ import type { Part, PendingEvent } from './ledger.ts'
 import type { SimulatedNetwork } from './network.ts'
 import { behaviourOf, eventsAfter, weekendOf, type Behaviour } from './people.ts'
 
-export type SimulatedLineTools = {
-  readonly network: SimulatedNetwork
-  readonly clock: Clock
-  /** Count of all simulated lines. */
-  readonly lineCount: number
-  /** Time a simulated person takes for each step: to get a message, to read it. */
-  readonly delayMs: number
-}
-
-export type SendTools = SimulatedLineTools & {
+/** A message in a session of a line. */
+type Sending = {
+  readonly message: OutgoingMessage
   /** Number of the line. */
   readonly line: string
-  /** Called where the line goes offline because of a message. */
+  /** Id of the session, as the network knows it. */
+  readonly session: string
+  /** Called if the line goes offline because of the message. */
   readonly onDrop: () => void
 }
 
@@ -52,39 +46,40 @@ type Refusal = Extract<SendOutcome, { readonly outcome: 'not_sent' }>
 
 const NO_ANSWER = { outcome: 'unknown', reason: 'no_answer' } as const
 
-/** Sends a message in a session of the line, which the network knows by its id. */
 export async function sendMessage(
-  tools: SendTools,
-  { message, session }: { readonly message: OutgoingMessage; readonly session: string },
+  network: SimulatedNetwork,
+  sending: Sending,
   pointOfNoReturn: PointOfNoReturn,
   signal: AbortSignal,
 ): Promise<SendOutcome> {
-  const prepared = await prepare(tools, message)
+  const { message, line, session, onDrop } = sending
+  const prepared = await prepare(network, line, message)
   if ('outcome' in prepared) return prepared
-  if (signal.aborted || !(await isGranted(pointOfNoReturn, tools.network.noteOf(session)))) {
+  if (signal.aborted || !(await isGranted(pointOfNoReturn, network.noteOf(session)))) {
     return WITHDRAWN
   }
   const { behaviour } = prepared
   if (behaviour.kind === 'line_refuses') return notSent('line_refused', 'line')
-  const proof = await carry(tools, prepared, session)
+  const proof = await carry(network, prepared, sending)
   if (proof === null) return notSent('network_failed', 'line')
   if (behaviour.kind !== 'carried') return outcomeOf(behaviour, proof)
-  if (behaviour.dropsLine) tools.onDrop()
-  if (behaviour.acceptMs > 0) await tools.clock.sleep(behaviour.acceptMs, signal)
+  if (behaviour.dropsLine) onDrop()
+  if (behaviour.acceptMs > 0) await network.clock.sleep(behaviour.acceptMs, signal)
   // The network has it either way; after an abort, its receipt says when it was accepted.
   return provenAs(behaviour.acceptMs > 0 && signal.aborted ? 'held' : 'accepted', proof)
 }
 
 /**
- * The end of a message that a crash left open; null where it cannot be known. `isComplete` where the
- * ledger would hold the message, had it been carried.
+ * The end of a message that a crash left open; null if it cannot be known. `isComplete` if the ledger
+ * would hold the message, had it been carried.
  */
 export function settledBy(
-  { network, line, lineCount }: Omit<SendTools, 'onDrop'>,
+  network: SimulatedNetwork,
+  line: string,
   message: OutgoingMessage,
   isComplete: boolean,
 ): Settlement | null {
-  const behaviour = behaviourOfSend(message, groupOfSend(network, line, message), lineCount)
+  const behaviour = behaviourOfSend(message, groupOfSend(network, line, message), network.lineCount)
   if (behaviour.kind === 'nobody_knows') return null
   const carried = network.findCarried(message.id)
   const parts = message.attachments === undefined ? [] : network.partsOf(message.id)
@@ -98,12 +93,13 @@ export function settledBy(
 
 /** Reads the files, and decides what becomes of the message. */
 async function prepare(
-  { network, line, lineCount }: SendTools,
+  network: SimulatedNetwork,
+  line: string,
   message: OutgoingMessage,
 ): Promise<Prepared | Refusal> {
   const group = groupOfSend(network, line, message)
   if (group === null) return notSent('group_not_reachable', 'message')
-  const behaviour = behaviourOfSend(message, group, lineCount)
+  const behaviour = behaviourOfSend(message, group, network.lineCount)
   if (behaviour.kind === 'not_on_imessage' || behaviour.kind === 'no_sms') {
     return notSent(behaviour.kind, 'message')
   }
@@ -115,13 +111,12 @@ async function prepare(
   return { message, behaviour, group, parts }
 }
 
-/** The parts that the ledger holds from now on; null where it holds nothing. */
+/** The parts that the ledger holds from now on; null if it holds nothing. */
 async function carry(
-  tools: SendTools,
+  network: SimulatedNetwork,
   { message, behaviour, group, parts: all }: Prepared,
-  session: string,
+  { line, session }: Sending,
 ): Promise<Proof | null> {
-  const { network, line } = tools
   const { id: messageId, to, text } = message
   const parts = behaviour.kind === 'first_part' ? all.slice(0, 1) : all
   // A message without a text is known by its last file.
@@ -130,11 +125,7 @@ async function carry(
   const carried = { messageId, line, to, text, guid, service, at: network.now() }
   const isCut = behaviour.kind === 'first_part' && behaviour.rest === 'refused'
   try {
-    const events = eventsAfter({ ...carried, group, files: parts }, behaviour, {
-      ...tools,
-      newGuid: () => network.newGuid(),
-      sample: (kind) => network.files.sample(kind),
-    })
+    const events = eventsAfter(network, { ...carried, group, files: parts }, behaviour)
     if (behaviour.kind === 'carried' && behaviour.answer === 'group') {
       network.saveGroup(line, weekendOf(to))
     }
@@ -182,7 +173,7 @@ function notSent(reason: string, blame: 'line' | 'message'): Refusal {
   return { outcome: 'not_sent', reason, blame }
 }
 
-/** The group that the message is for; null where the line has no such group. */
+/** The group that the message is for; null if the line has no such group. */
 function groupOfSend(
   network: SimulatedNetwork,
   line: string,

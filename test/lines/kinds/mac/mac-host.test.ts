@@ -3,9 +3,8 @@ import { getEventListeners } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 
-import { macHost, MessagesApp } from '../../../../src/lines/kinds/mac/mac-host.ts'
+import { MessagesApp, macUser } from '../../../../src/lines/kinds/mac/mac-host.ts'
 import { NEVER, systemClock, type Clock } from '../../../../src/system/clock.ts'
-import { silentLog } from '../../../../src/system/log.ts'
 import {
   type ProcessEnd,
   type RunProcess,
@@ -13,6 +12,7 @@ import {
   processRunner,
   startProcess,
 } from '../../../../src/system/process.ts'
+import { testHost } from '../../../support/kind-host.ts'
 import { exited, Machine, PATHS } from '../../../support/mac/stand-ins/machine.ts'
 import { StandIn } from '../../../support/mac/stand-ins/stand-in.ts'
 import { recordingLog } from '../../../support/recording-log.ts'
@@ -33,9 +33,9 @@ const IOREG = [
 
 test('a Mac user is known by the UUID of the machine and the user id', async () => {
   const tools = recordingRun({ '/usr/sbin/ioreg': exited(0, IOREG) })
-  const host = macHost({ run: tools.run, platform: 'darwin', uid: 501 })
+  const user = macUser(testHost({ clock: systemClock, run: tools.run }))
 
-  const keys = [await host.deviceKey(NEVER), await host.deviceKey(NEVER)]
+  const keys = [await user.deviceKey(NEVER), await user.deviceKey(NEVER)]
 
   const key = '8E1A4B0C-5F6D-5E7A-9B8C-0D1E2F3A4B5C:501'
   expect(keys).toEqual([key, key])
@@ -45,10 +45,10 @@ test('a Mac user is known by the UUID of the machine and the user id', async () 
 test('a machine that could not say its UUID is asked again', async () => {
   const ends = [NOT_THERE, HUNG, exited(1, IOREG), exited(0, 'nothing'), exited(0, IOREG)]
   const run: RunProcess = async () => ends.shift() ?? NOT_THERE
-  const host = macHost({ run, platform: 'darwin', uid: 502 })
+  const user = macUser(testHost({ clock: systemClock, run, self: { pid: 4_711, uid: 502 } }))
 
   const keys: (string | null)[] = []
-  for (let i = 0; i < 6; i += 1) keys.push(await host.deviceKey(NEVER))
+  for (let i = 0; i < 6; i += 1) keys.push(await user.deviceKey(NEVER))
 
   const key = '8E1A4B0C-5F6D-5E7A-9B8C-0D1E2F3A4B5C:502'
   expect(keys).toEqual([null, null, null, null, key, key])
@@ -56,9 +56,16 @@ test('a machine that could not say its UUID is asked again', async () => {
 
 test('elsewhere the machine is known by its machine-id, and a session is there', async () => {
   const tools = recordingRun({})
-  const host = macHost({ run: tools.run, platform: 'linux', uid: 1000 })
+  const user = macUser(
+    testHost({
+      clock: systemClock,
+      run: tools.run,
+      platform: 'linux',
+      self: { pid: 4_711, uid: 1000 },
+    }),
+  )
 
-  const answers = [await host.deviceKey(NEVER), await host.hasGuiSession(NEVER)]
+  const answers = [await user.deviceKey(NEVER), await user.hasGuiSession(NEVER)]
 
   expect(answers).toEqual([`${machineName()}:1000`, true])
   expect(tools.calls).toEqual([])
@@ -85,9 +92,9 @@ for (const [what, stat, launchctl, answer] of SESSIONS) {
   test(`whether there is a session: ${what}`, async () => {
     const ends = { '/usr/bin/stat': stat, '/bin/launchctl': launchctl ?? NOT_THERE }
     const tools = recordingRun(ends)
-    const host = macHost({ run: tools.run, platform: 'darwin', uid: 501 })
+    const user = macUser(testHost({ clock: systemClock, run: tools.run }))
 
-    const hasSession = await host.hasGuiSession(NEVER)
+    const hasSession = await user.hasGuiSession(NEVER)
 
     const asked = launchctl === null ? [] : [['/bin/launchctl', 'print', 'gui/501']]
     expect(hasSession).toBe(answer)
@@ -264,14 +271,15 @@ test('with real processes a restart ends the one that pgrep names', async () => 
   const running = `kill -0 ${messages.pid} 2>/dev/null && echo ${messages.pid}`
   pgrep.plays(running)
   const hurried: Clock = { ...systemClock, sleep: (_, signal) => systemClock.sleep(5, signal) }
-  const app = new MessagesApp({
-    run: processRunner(systemClock),
-    start: startProcess,
-    clock: hurried,
-    log: silentLog,
-    self: ownIds(),
-    paths: { open: open.path, pgrep: pgrep.path, caffeinate: '/nowhere/caffeinate' },
-  })
+  const app = new MessagesApp(
+    testHost({
+      run: processRunner(systemClock),
+      start: startProcess,
+      clock: hurried,
+      self: ownIds(),
+    }),
+    { open: open.path, pgrep: pgrep.path, caffeinate: '/nowhere/caffeinate' },
+  )
 
   const answers = [await app.isRunning(NEVER), await app.restart(NEVER), await app.isRunning(NEVER)]
 
@@ -350,6 +358,6 @@ function onTestClock() {
   const [clock, machine] = [new TestClock(), new Machine()]
   const { log, lines } = recordingLog()
   const { run, start } = machine
-  const app = new MessagesApp({ run, start, clock, log, self: SELF, paths: PATHS })
+  const app = new MessagesApp(testHost({ run, start, clock, log, self: SELF }), PATHS)
   return { app, clock, machine, lines }
 }

@@ -219,7 +219,7 @@ test('after ten minutes a file is looked for every hour, and after a day it has 
   using opened = new OpenedChatDb()
   using folder = new ScratchFolder()
   const clock = new TestClock()
-  const files = new MessageFiles({ clock, folder: folder.path })
+  const files = new MessageFiles(clock, folder.path)
   const { rowId } = opened.file.receive({ from: FRIEND, text: 'hello', at: clock.now() })
   for (const guid of ['P', 'Q'])
     opened.file.addAttachment(rowId, { ...PHOTO, guid, transfer_state: 0 })

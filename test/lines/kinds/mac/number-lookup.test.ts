@@ -5,6 +5,7 @@ import { expect, test } from 'bun:test'
 import { ChatDb, ChatDbError } from '../../../../src/lines/kinds/mac/chat-db.ts'
 import { NumberLookup } from '../../../../src/lines/kinds/mac/number-lookup.ts'
 import { NEVER } from '../../../../src/system/clock.ts'
+import { testHost } from '../../../support/kind-host.ts'
 import { ChatDbFile } from '../../../support/mac/chat-db-file.ts'
 import { writeOwn } from '../../../support/mac/own-rows.ts'
 import { ScratchFolder } from '../../../support/scratch-folder.ts'
@@ -28,21 +29,20 @@ class LookupRig implements Disposable {
   constructor() {
     const path = this.#folder.file('chat.db')
     this.#file = ChatDbFile.create(path, 'macos26a')
-    this.lookup = new NumberLookup({
+    const host = testHost({
       clock: this.clock,
       run: async () => {
         this.probed += 1
         return { end: 'exited', exitCode: 1, stdout: '', stderr: '' }
       },
-      chatDbPath: path,
-      open: () => {
-        this.opened += 1
-        if (this.isAllowed) return ChatDb.open(path)
-        throw new ChatDbError('denied', new Error('authorization denied'))
-      },
-      phoneNumber: null,
       restart: (why) => void this.restarts.push(why),
     })
+    const open = () => {
+      this.opened += 1
+      if (this.isAllowed) return ChatDb.open(path)
+      throw new ChatDbError('denied', new Error('authorization denied'))
+    }
+    this.lookup = new NumberLookup(host, { path, open }, null)
   }
 
   write(from: string, count: number): void {

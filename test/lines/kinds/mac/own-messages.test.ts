@@ -30,7 +30,7 @@ const FAILED = { error: 6, is_sent: 0, is_finished: 1 }
 
 /** What was given to Messages, and the rows that it writes. */
 class OwnRig extends OpenedChatDb {
-  readonly own = new OwnMessages(() => false)
+  readonly own = new OwnMessages()
 
   /** A message to FRIEND, which is under way. */
   expect(text: string, more: Partial<Expectation> = {}): void {

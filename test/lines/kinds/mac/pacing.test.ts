@@ -18,7 +18,7 @@ import { seededRandom } from '../../../support/test-relay.ts'
 
 function makePacer() {
   const clock = new TestClock()
-  return { clock, pacer: new Pacer({ clock, random: seededRandom(1) }) }
+  return { clock, pacer: new Pacer(clock, seededRandom(1)) }
 }
 
 test('the first message goes at once, the next one after a second or a little more', () => {

@@ -2,9 +2,10 @@ import { expect, test } from 'bun:test'
 
 import type { LineEvent } from '../../../../src/lines/driver.ts'
 import { MessageFiles } from '../../../../src/lines/kinds/mac/message-files.ts'
-import { OpenParts, OwnMessages } from '../../../../src/lines/kinds/mac/own-messages.ts'
+import { Owner } from '../../../../src/lines/kinds/mac/own-addresses.ts'
+import { OwnMessages } from '../../../../src/lines/kinds/mac/own-messages.ts'
 import { BackFillWatch, IncompleteRows, Reading } from '../../../../src/lines/kinds/mac/reading.ts'
-import { StatusTracker } from '../../../../src/lines/kinds/mac/status-tracker.ts'
+import { RowEvents } from '../../../../src/lines/kinds/mac/row-events.ts'
 import { NEVER } from '../../../../src/system/clock.ts'
 import { messagesOf } from '../../../contract/line-rig.ts'
 import { OpenedChatDb } from '../../../support/mac/opened-chat-db.ts'
@@ -48,19 +49,14 @@ class ReadingRig extends OpenedChatDb {
     super()
     const now = this.clock.now()
     const start = { rowId: 0, incomplete: [], sequence: 0, lastRows: [], lastAt: now }
-    const tools = {
-      clock: this.clock,
-      own: new OwnMessages(() => false),
-      tracker: new StatusTracker(),
-      parts: new OpenParts(),
-      files: new MessageFiles({ clock: this.clock, folder: '/nowhere' }),
-      isOwnAlias: () => false,
-      number: '+15550009999',
-      publish: async (events: readonly LineEvent[]) => {
-        this.texts.push(...messagesOf(events).map(({ text }) => text))
-      },
+    const files = new MessageFiles(this.clock, '/nowhere')
+    const owner = new Owner('+15550009999')
+    const rowEvents = new RowEvents(this.clock, new OwnMessages(), owner, files)
+    const publish = async (events: readonly LineEvent[]) => {
+      this.texts.push(...messagesOf(events).map(({ text }) => text))
     }
-    this.reading = new Reading(tools, { ...start, since: now, healthyAt: now })
+    const checkpoint = { ...start, since: now, healthyAt: now }
+    this.reading = new Reading(this.clock, rowEvents, publish, checkpoint)
   }
 
   /** A row of each person that is joined to no chat, the text is who wrote it; joins them. */

@@ -3,12 +3,13 @@
 import { expect, test } from 'bun:test'
 
 import type { LineEvent } from '../../../../src/lines/driver.ts'
+import { ChatDb } from '../../../../src/lines/kinds/mac/chat-db.ts'
 import { Condition } from '../../../../src/lines/kinds/mac/condition.ts'
-import { macHost, MessagesApp } from '../../../../src/lines/kinds/mac/mac-host.ts'
+import { type Mac, MessagesApp, macUser } from '../../../../src/lines/kinds/mac/mac-host.ts'
 import { MessagesScript, type ScriptAnswer } from '../../../../src/lines/kinds/mac/script-runner.ts'
-import { silentLog } from '../../../../src/system/log.ts'
 import { runLine } from '../../../contract/line-rig.ts'
 import { attendedMac, makeMacRig, type MacRig } from '../../../contract/mac-rig.ts'
+import { testHost } from '../../../support/kind-host.ts'
 import { refused } from '../../../support/mac/script-behaviours.ts'
 import { PATHS } from '../../../support/mac/stand-ins/machine.ts'
 
@@ -92,12 +93,15 @@ test('a Messages that was started again finds its chats before anything is sent'
 function makeCondition() {
   const rig = makeMacRig()
   const { clock, run, ran } = rig
-  const tools = { clock, run, log: silentLog }
-  const self = { pid: 4_000, uid: 501 }
-  const app = new MessagesApp({ ...tools, start: rig.mac.start, self, paths: PATHS })
-  const host = macHost({ run, platform: 'darwin', uid: 501 })
-  const script = new MessagesScript({ ...tools, osascriptPath: '/usr/bin/osascript' })
-  const condition = new Condition({ ...tools, script, app, host, onStarted: () => {} })
+  const host = testHost({ clock, run, start: rig.mac.start })
+  const mac: Mac = {
+    user: macUser(host),
+    app: new MessagesApp(host, PATHS),
+    script: new MessagesScript(host, '/usr/bin/osascript', () => {}),
+    chatDb: { path: rig.chatDbPath, open: () => ChatDb.open(rig.chatDbPath) },
+    stagingFolder: rig.stagingFolder,
+  }
+  const condition = new Condition(host, mac, () => {})
   const leaving = new AbortController()
   const end = () => {
     leaving.abort()

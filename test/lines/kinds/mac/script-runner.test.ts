@@ -152,11 +152,11 @@ test('an osascript that was killed may have acted, even with its answer on the o
 })
 
 test('an osascript that is not there has sent nothing', async () => {
-  const script = new MessagesScript({
-    run: processRunner(systemClock),
-    clock: systemClock,
-    osascriptPath: '/nowhere/osascript',
-  })
+  const script = new MessagesScript(
+    { run: processRunner(systemClock), clock: systemClock },
+    '/nowhere/osascript',
+    () => {},
+  )
 
   const answers = [await script.check(CHAT, NEVER), await script.send(CHAT, 'Hello', NEVER)]
 
@@ -196,11 +196,7 @@ test('a check can be aborted; a send has its 35 s, whoever leaves', async () => 
     signals.push(signal)
     return { end: 'killed', why: 'aborted', stdout: '', stderr: '' }
   }
-  const script = new MessagesScript({
-    run,
-    clock: systemClock,
-    osascriptPath: '/usr/bin/osascript',
-  })
+  const script = new MessagesScript({ run, clock: systemClock }, '/usr/bin/osascript', () => {})
   const leaving = new AbortController()
 
   await script.account(leaving.signal)
@@ -255,13 +251,13 @@ async function inEachMode(end: ProcessEnd): Promise<Answers> {
 
 function scriptOn(end: ProcessEnd): MessagesScript {
   const run = async () => end
-  return new MessagesScript({ run, clock: systemClock, osascriptPath: '/usr/bin/osascript' })
+  return new MessagesScript({ run, clock: systemClock }, '/usr/bin/osascript', () => {})
 }
 
 function realScript(folder: ScratchFolder, clock: Clock = systemClock) {
   const osascript = new StandIn(folder, 'osascript')
   const run = processRunner(clock)
-  return { osascript, script: new MessagesScript({ run, clock, osascriptPath: osascript.path }) }
+  return { osascript, script: new MessagesScript({ run, clock }, osascript.path, () => {}) }
 }
 
 function printed(stdout: string): ProcessEnd {
@@ -285,7 +281,7 @@ test('each run is told with its stage and its time, without text and number', as
     return { end: 'exited', exitCode: 0, stdout, stderr: '' }
   }
   const onCall = (call: ScriptCall) => void calls.push(call)
-  const script = new MessagesScript({ run, clock, onCall, osascriptPath: '/usr/bin/osascript' })
+  const script = new MessagesScript({ run, clock }, '/usr/bin/osascript', onCall)
   const at = clock.now()
 
   for (const ask of [

@@ -172,8 +172,8 @@ test('while a send runs, ps shows neither its text nor its recipient', async () 
 function realScript(folder: ScratchFolder) {
   const osascript = new StandIn(folder, 'osascript')
   const run = processRunner(systemClock)
-  const tools = { run, clock: systemClock, osascriptPath: osascript.path }
-  return { osascript, script: new MessagesScript(tools) }
+  const script = new MessagesScript({ run, clock: systemClock }, osascript.path, () => {})
+  return { osascript, script }
 }
 
 /** The names of the blocks that are open at the end, or closed without having been opened. */
