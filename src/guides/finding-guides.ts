@@ -91,6 +91,7 @@ const CODES_BY_PLACE: Readonly<Record<string, readonly string[]>> = {
   ],
   'operations#backups': ['log_held', 'storage_full'],
   'several-boxes#when-something-breaks': [
+    'box_cut_off',
     'box_lines_full',
     'box_storage_full',
     'box_removed',
