@@ -19,8 +19,8 @@ type Tools = {
 /** Some thousand events a second. */
 const BYTES_MAX_PER_MS = 8_000
 /** The windows of many lines at once. What comes beyond them is not taken, and comes again after seconds. */
-const BURST_BYTES_MAX = 8_000_000
-const FLOOD_BYTES_MIN = 16_000_000
+const BURST_BYTES_MAX = 4_000_000
+const FLOOD_BYTES_MIN = 12_000_000
 
 export class FloodGate {
   readonly #tools: Tools
