@@ -150,7 +150,7 @@ export class RemoteLine implements FleetRun {
   page({ list, from }: Request<'page'>): Answer<'page'> {
     const { unsettled, open, awaited = [] } = this.#order.line
     const { entries, next } = pageOf<unknown>({ unsettled, open, awaited }[list], from)
-    return { [list]: entries, next } as Answer<'page'> // The list of this name.
+    return { [list]: entries, next }
   }
 
   /** A piece of a file of a message that this session has in hand. */
