@@ -50,15 +50,13 @@ export class FloodGate {
   }
 
   #serve(link: Link, subject: string, answer: Parameters<Link['serve']>[1]): () => void {
-    const place = subject.lastIndexOf('.') + 1
-    const [start, name] = [subject.slice(0, place), subject.slice(place)]
+    const [, start = '', name = ''] = /^(.*\.)(.*)$/.exec(subject) ?? []
     const stops = new Map<string, () => void>()
     const listen = () => {
-      const senders = new Set(name === '*' ? this.#tools.senders() : [name])
-      for (const sender of this.cutOff.keys()) senders.delete(sender)
-      for (const [sender, stop] of stops) if (!senders.has(sender) && stops.delete(sender)) stop()
-      for (const sender of senders) {
-        if (stops.has(sender)) continue
+      const missing = new Set(name === '*' ? this.#tools.senders() : [name])
+      for (const sender of this.cutOff.keys()) missing.delete(sender)
+      for (const [one, stop] of stops) if (!missing.delete(one) && stops.delete(one)) stop()
+      for (const sender of missing) {
         const stop = link.serve(start + sender, async (text, asked) =>
           this.#takes(sender, Buffer.byteLength(text)) ? answer(text, asked) : null,
         )
