@@ -61,7 +61,7 @@ export type BoxAdminTools = {
 
 const INVITATION_MS = 30 * MINUTE_MS
 /** Marks the id of an invitation, which the key of its token has, and not that of the box. */
-const INVITATION_PREFIX = 'join-'
+export const INVITATION_PREFIX = 'join-'
 
 export function createBoxActions(tools: BoxAdminTools): BoxActions {
   const { db, writer, audit } = tools

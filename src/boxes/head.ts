@@ -29,11 +29,13 @@ import {
   acceptJoin,
   brokerUsersOf,
   createBoxActions,
+  INVITATION_PREFIX,
   type BoxActions,
   type BoxAdminTools,
 } from './admin.ts'
 import { serveJoins } from './enrolment.ts'
 import { Fleet } from './fleet.ts'
+import { FloodGate } from './flood-gate.ts'
 import type { HeadBroker } from './head-broker.ts'
 import { createJoinedDriver } from './joined-driver.ts'
 import type { Link } from './link.ts'
@@ -65,6 +67,8 @@ export type HeadTools = Pick<BoxAdminTools, 'db' | 'writer' | 'ids' | 'audit'> &
   /** Names of the kinds whose devices can be at a box. */
   readonly deviceKinds: readonly string[]
 }
+
+type Tools = HeadTools & { readonly gate: FloodGate }
 
 export type Boxes = {
   readonly services: readonly Service[]
@@ -105,6 +109,8 @@ export function createBoxes(tools: HeadTools): Boxes {
     healthSignal.notify()
   }
   fleet.onChange(changed)
+  const senders = () => listBoxes(db).flatMap(({ id }) => [id, INVITATION_PREFIX + id])
+  const own: Tools = { ...tools, gate: new FloodGate({ ...tools, senders, changed }) }
   const startedAt = ids.now()
   const rollouts = createRollouts(tools, fleet, changed)
   const actions = createBoxActions({
@@ -125,7 +131,7 @@ export function createBoxes(tools: HeadTools): Boxes {
   })
   const boxes: Boxes = {
     services: [
-      { name: 'boxes', run: (signal) => run({ tools, fleet, broker, users, wake }, signal) },
+      { name: 'boxes', run: (signal) => run({ tools: own, fleet, broker, users, wake }, signal) },
       rollouts,
     ],
     drivers,
@@ -136,13 +142,13 @@ export function createBoxes(tools: HeadTools): Boxes {
     linesMax: () => tools.settings.get('box_lines_max'),
     nameOf: (id) => findBox(db, id)?.name ?? id,
     findings: () => broker.findings(),
-    watched: () => watchedBoxes(tools, fleet, startedAt),
+    watched: () => watchedBoxes(own, fleet, startedAt),
   }
   tools.metrics.onCollect(() => observe(tools.metrics, boxes.watched()))
   return boxes
 }
 
-function watchedBoxes(tools: HeadTools, fleet: Fleet, startedAt: number): readonly WatchedBox[] {
+function watchedBoxes(tools: Tools, fleet: Fleet, startedAt: number): readonly WatchedBox[] {
   const { db, clock } = tools
   const joined = listBoxes(db).filter((box) => box.joinedAt !== null && box.removedAt === null)
   return joined.map(({ id, name, version }) => {
@@ -155,6 +161,7 @@ function watchedBoxes(tools: HeadTools, fleet: Fleet, startedAt: number): readon
       version: heard?.version ?? version,
       freeBytes: heard?.health.freeBytes ?? null,
       isTwice: heard?.problem === 'box_twice',
+      cutOffUntil: tools.gate.cutOff.get(id) ?? null,
       isUnsigned: fleet.refuses(id),
       refusedDevices: refusedDevices(tools, fleet, id),
     }
@@ -231,7 +238,7 @@ async function noteHeard(
 }
 
 type Head = {
-  readonly tools: HeadTools
+  readonly tools: Tools
   readonly fleet: Fleet
   readonly broker: HeadBroker
   readonly users: () => ReturnType<typeof brokerUsersOf>
@@ -257,12 +264,13 @@ async function live(head: Head, isNeeded: () => boolean, stop: AbortSignal): Pro
     await serving
     throw error
   })
-  const leave = await serve(head, link)
+  const leave = await serve(head, tools.gate.over(link))
   const linesMax = () => tools.settings.get('box_lines_max')
   try {
     while (!stop.aborted && isNeeded()) {
       const before = linesMax()
       await Promise.race([wake.wait(tools.clock, MINUTE_MS, stop), serving])
+      tools.gate.refresh()
       if (linesMax() !== before) fleet.changed()
     }
   } finally {

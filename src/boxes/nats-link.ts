@@ -14,7 +14,6 @@ import { Type } from 'typebox'
 import { timestamp, type Timestamp } from '../domain/ids.ts'
 import { withTimeout, type Clock } from '../system/clock.ts'
 import type { Log } from '../system/log.ts'
-import { dropOldest } from '../system/memoize.ts'
 import type { Random } from '../system/random.ts'
 import { ACCOUNT_SUBJECT } from './broker-config.ts'
 import { LinkError, type Link } from './link.ts'
@@ -78,10 +77,6 @@ const HASTE_MS = 10_000
 const PATIENT_RETRY_MS = 1_000
 const PING_MS = 3_000
 const PINGS_OUT_MAX = 2
-/** Requests of one sender: some thousand events a second, and the largest ones of a whole window at once. */
-const BYTES_MAX_PER_MS = 8_000
-const BURST_BYTES_MAX = 16_000_000
-const SENDERS_MAX = 1_000
 const TLS_ERROR = /CERT|SELF_SIGNED|UNABLE_TO_|DEPTH_ZERO|ERR_TLS_|ERR_SSL_|HOSTNAME_MISMATCH/
 const BY_WEIGHT: readonly LinkProblem[] = ['shared', 'refused', 'untrusted', 'unreachable']
 /** Accounts that every server has: for users without one, and for its operators. */
@@ -105,8 +100,6 @@ class Connector implements NatsLink {
   readonly #served = new Set<Served>()
   readonly #listeners = new Set<() => void>()
   readonly #problems = new Map<string, LinkProblem>()
-  /** Bytes that came from each sender, less those that it may send meanwhile: a leaky bucket. */
-  readonly #arrived = new Map<string, { readonly level: number; readonly at: number }>()
   #connection: NatsConnection | null = null
   #next = Promise.withResolvers<NatsConnection | null>()
   #server: string | null = null
@@ -286,25 +279,12 @@ class Connector implements NatsLink {
     return null
   }
 
-  /** False for a flood, which is dropped unread: what is meant to arrive is asked again. */
-  #hasRoom(subject: string, bytes: number): boolean {
-    const box = subject.slice(subject.lastIndexOf('.') + 1)
-    const now = this.#tools.clock.monotonic()
-    const { level, at } = this.#arrived.get(box) ?? { level: 0, at: now }
-    const left = Math.max(0, level - (now - at) * BYTES_MAX_PER_MS)
-    const hasRoom = left + bytes <= BURST_BYTES_MAX
-    this.#arrived.set(box, { level: hasRoom ? left + bytes : left, at: now })
-    dropOldest(this.#arrived, SENDERS_MAX)
-    return hasRoom
-  }
-
   #subscribe(connection: NatsConnection, served: Served): void {
     const { log } = this.#tools
     const { subject, answer } = served
     served.subscription = connection.subscribe(subject, {
       callback: (refused, message) => {
         if (refused !== null) return log.error('subject refused', { subject, error: refused })
-        if (!this.#hasRoom(message.subject, message.data.length)) return
         answer(message.string(), message.subject)
           // False, or an error, where the connection is another one by now: the request comes again.
           .then((text) => text !== null && message.respond(text))

@@ -47,9 +47,8 @@ const FILE_MS_MAX = 30 * 60_000
 const BUSY_MS_MAX = 120_000
 /** Wait for the box to end its run. */
 const QUIET_MS = 2_000
-/** Longest items that wait for an earlier one, in one run, and in all runs of a box. */
+/** Longest items that wait for an earlier one in all runs of a box. */
 const WAITING_MAX = 8_000_000
-const WAITING_OF_BOX_MAX = 32_000_000
 const TAKEN = { isTaken: true } as const
 const OVER = { isOver: true } as const
 
@@ -135,17 +134,13 @@ export class RemoteLine implements FleetRun {
     if (seq >= this.#next + WINDOW) return null
     const json = JSON.stringify(item)
     // The next one always comes in: the others wait for it.
-    if (seq > this.#next && !this.#hasRoom(json.length)) return null
+    const waiting = this.#fleet.waitingLength(this.box)
+    if (seq > this.#next && waiting + json.length > WAITING_MAX) return null
     this.#waitingLength += json.length
     const entry = { json, ...Promise.withResolvers<Answer<'item'>>() }
     this.#entries.set(seq, entry)
     void this.#take()
     return entry.promise
-  }
-
-  #hasRoom(length: number): boolean {
-    const ofBox = this.#fleet.waitingLength(this.box)
-    return this.#waitingLength + length <= WAITING_MAX && ofBox + length <= WAITING_OF_BOX_MAX
   }
 
   pass(request: Request<'pass'>): Promise<Answer<'pass'>> {
@@ -154,20 +149,8 @@ export class RemoteLine implements FleetRun {
 
   page({ list, from }: Request<'page'>): Answer<'page'> {
     const { unsettled, open, awaited = [] } = this.#order.line
-    switch (list) {
-      case 'unsettled': {
-        const { entries, next } = pageOf(unsettled, from)
-        return { unsettled: entries, next }
-      }
-      case 'open': {
-        const { entries, next } = pageOf(open, from)
-        return { open: entries, next }
-      }
-      case 'awaited': {
-        const { entries, next } = pageOf(awaited, from)
-        return { awaited: entries, next }
-      }
-    }
+    const { entries, next } = pageOf<unknown>({ unsettled, open, awaited }[list], from)
+    return { [list]: entries, next }
   }
 
   /** A piece of a file of a message that this session has in hand. */

@@ -1,4 +1,4 @@
-import type { BoxId } from './ids.ts'
+import type { BoxId, Timestamp } from './ids.ts'
 import type { OfflineReason } from './line.ts'
 
 /** A name that is easy to type, and never taken for an id or for the relay's own machine. */
@@ -20,6 +20,8 @@ export type WatchedBox = {
   readonly freeBytes: number | null
   /** Two machines run as this box. */
   readonly isTwice: boolean
+  /** It floods the head, which listens to it again then; null for a box that does not. */
+  readonly cutOffUntil: Timestamp | null
   /** What comes in its name is refused, for it is not signed with its key. */
   readonly isUnsigned: boolean
   /** Devices that it reports, and that became no line: it has as many as it may bring. */

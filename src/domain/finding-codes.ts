@@ -94,6 +94,7 @@ const FINDINGS = {
   sleep_enabled: { guide: 'operations#run-as-a-service' },
   log_held: { guide: 'operations#backups' },
   storage_full: { guide: 'operations#backups', page: 'settings' },
+  box_cut_off: { guide: 'several-boxes#when-something-breaks' },
   box_lines_full: { guide: 'several-boxes#when-something-breaks' },
   box_storage_full: { guide: 'several-boxes#when-something-breaks' },
   box_removed: { guide: 'several-boxes#when-something-breaks' },

@@ -3,10 +3,11 @@
 import type { WatchedBox } from '../domain/box.ts'
 import type { FindingCode } from '../domain/finding-codes.ts'
 import { type Finding, lineScope, type ScopedFinding } from '../domain/finding.ts'
-import type { BoxId } from '../domain/ids.ts'
+import type { BoxId, Timestamp } from '../domain/ids.ts'
 import { OFFLINE_REASONS, type Line, type LineState, lineName } from '../domain/line.ts'
 import { countWords } from '../domain/number-words.ts'
 import { MINUTE_MS } from '../domain/time.ts'
+import { isoTime } from '../system/iso-time.ts'
 
 type NameOf = (box: BoxId) => string
 
@@ -41,7 +42,8 @@ export function boxFindings(
   broker: string | null,
 ): readonly ScopedFinding[] {
   return boxes.flatMap((box) => [
-    ...absenceOf(box, broker),
+    ...absenceOf(box, box.cutOffUntil === null ? broker : CUT_OFF),
+    ...(box.cutOffUntil === null ? [] : [cutOffFinding(box, box.cutOffUntil)]),
     ...(box.isTwice ? [twiceFinding(box)] : []),
     ...(box.refusedDevices > 0 ? [fullFinding(box)] : []),
     ...((box.freeBytes ?? Infinity) < FREE_BYTES_MIN ? [diskFinding(box)] : []),
@@ -67,6 +69,7 @@ function absenceOf(box: WatchedBox, broker: string | null): readonly ScopedFindi
   return [{ ...finding(box, box_unreachable.code, severity, words), depends_on: broker }]
 }
 
+const CUT_OFF = 'box_cut_off'
 const UNHEARD = [
   'It has not been heard.',
   'Check its power and its network. On the box, "hookline doctor" says whether it reaches this machine.',
@@ -75,6 +78,14 @@ const UNSIGNED = [
   'What is said in its name is not signed with its key, so nothing of it is taken.',
   'If it went back to an older version, run on it: hookline upgrade. Otherwise remove it here, and let it join again: hookline boxes remove BOX, hookline boxes add NAME',
 ] as const
+
+function cutOffFinding(box: WatchedBox, until: Timestamp): ScopedFinding {
+  return finding(box, CUT_OFF, 'error', {
+    title: `The box ${box.name} is cut off for a minute`,
+    why: `It sent more at once than a box ever needs to. Nothing of it is taken until ${isoTime(until)}, and its lines are offline. Other boxes go on.`,
+    fix: `It is let back by itself. If this comes again, upgrade Hookline there, and find out who else uses that machine. To cut it off for good: hookline boxes remove ${box.name}`,
+  })
+}
 
 function twiceFinding(box: WatchedBox): ScopedFinding {
   return finding(box, 'box_twice', 'error', {

@@ -96,6 +96,7 @@ const BOX: WatchedBox = {
   version: '0.1.0',
   freeBytes: 50_000_000_000,
   isTwice: false,
+  cutOffUntil: null,
   isUnsigned: false,
   refusedDevices: 0,
 }

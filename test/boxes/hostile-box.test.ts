@@ -32,8 +32,8 @@ test('items that come too early wait up to a length, and come again in order', a
   }
   await stage.clock.advance(0)
   const [first = ''] = hostile.sessions
-  expect(stage.rig.fleet.waitingLength(hostile.id)).toBeGreaterThan(20 * MB)
-  expect(stage.rig.fleet.waitingLength(hostile.id)).toBeLessThanOrEqual(32 * MB)
+  expect(stage.rig.fleet.waitingLength(hostile.id)).toBeGreaterThan(7 * MB)
+  expect(stage.rig.fleet.waitingLength(hostile.id)).toBeLessThanOrEqual(8 * MB)
   void say(first, 1)
   await stage.clock.advance(0)
   expect(checkpointsOf(lines[0] ?? [])).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9])

@@ -5,7 +5,6 @@ import { afterAll, expect, test } from 'bun:test'
 import { keepCertificates } from '../../src/boxes/certificates.ts'
 import { connectNats, type NatsLink } from '../../src/boxes/nats-link.ts'
 import { makeKey } from '../../src/boxes/nkeys.ts'
-import { systemClock } from '../../src/system/clock.ts'
 import { dataDirectoryAt } from '../../src/system/data-directory.ts'
 import { A_BROKER, NATS_SERVER } from '../support/nats-server.ts'
 import { BrokerRig, freePort, natsTools, until } from '../support/nats.ts'
@@ -74,33 +73,6 @@ withServer('nobody who listens is an error at once, no answer is one after its t
   expect(unheard).toBe('LinkError: Nobody listens to the request.')
   expect([forbidden, ...silent]).toEqual([noAnswer, noAnswer, noAnswer])
 })
-
-withServer(
-  'a box that sends more than it may is not read, and no other box waits for it',
-  async () => {
-    await using rig = await BrokerRig.start()
-    const [floodSeed, calmSeed] = [await rig.addBox('flood'), await rig.addBox('calm')]
-    let now = 1_000
-    const clock = { ...systemClock, monotonic: () => now }
-    const head = await rig.connect({}, { ...natsTools, clock })
-    head.serve('hl.1.hello.*', async (request) => String(request.length))
-    await settled(head)
-    const flood = await rig.connectBox('flood', floodSeed)
-    const calm = await rig.connectBox('calm', calmSeed)
-    const big = 'x'.repeat(1_000_000)
-    const bigOnes = async (count: number) => {
-      for (let sent = 0; sent < count; sent += 1) await flood.ask('hl.1.hello.flood', big, 60_000)
-      return flood.ask('hl.1.hello.flood', 'one more', 200).catch(() => null)
-    }
-
-    const beyond = await bigOnes(16)
-    const ofOther = await calm.ask('hl.1.hello.calm', 'x', 60_000)
-    now += 500
-    const beyondAgain = await bigOnes(4)
-
-    expect([beyond, ofOther, beyondAgain]).toEqual([null, '1', null])
-  },
-)
 
 withServer('after a broker that was killed all are back, and serve what they served', async () => {
   await using pair = await startPair()
