@@ -2,7 +2,7 @@
 // read, and left again. Opening it marks it as read, which its other side may see.
 
 import type { Handle } from '../../../../domain/handle.ts'
-import { hasOtherSender, identify, showChat, type Whose } from './chat-identity.ts'
+import { hasOtherSender, identify, isStillThere, showChat, type Whose } from './chat-identity.ts'
 import { type ChatTools, compare, leaveChat, storeMemory, takeTranscript } from './chat-reader.ts'
 import { emptyComposer } from './compose.ts'
 import { readChatTitle } from './labels.ts'
@@ -107,7 +107,7 @@ class Poll {
     const { agent, clock } = this.#tools
     const screen = await look(this.#tools, this.#signal)
     if (screen.screen === 'transcript') {
-      await this.#readChat(screen)
+      await this.#isDone(async () => (await this.#readChat(screen)) !== null)
       await leaveChat(this.#tools, screen, this.#signal)
       return false
     }
@@ -144,15 +144,21 @@ class Poll {
   /** Opens a conversation and reads it; if that fails, the others come first for a while. */
   async #visitCell(cell: ListCell): Promise<void> {
     const { memory, clock } = this.#tools
-    try {
-      if (await this.#openAndRead(cell)) return
-    } catch (error) {
-      const code = troubleCodeOf(error)
-      if (code === null || code === 'aborted' || isPhoneWide(code)) throw error
-    }
+    if (await this.#isDone(() => this.#openAndRead(cell))) return
     memory.walks.noteFailure(cell.mark, clock.monotonic())
     // Where even that fails it is the phone's trouble.
     await showList(this.#tools, this.#signal)
+  }
+
+  /** False also if it failed by a trouble of one chat, which must not hold up the others. */
+  async #isDone(task: () => Promise<boolean>): Promise<boolean> {
+    try {
+      return await task()
+    } catch (error) {
+      const code = troubleCodeOf(error)
+      if (code === null || code === 'aborted' || isPhoneWide(code)) throw error
+      return false
+    }
   }
 
   /** False if the conversation could not be opened: the list has changed, say, and another chat came up. */
@@ -171,9 +177,10 @@ class Poll {
     return true
   }
 
-  /** Returns whose the chat is, or null if its title has changed meanwhile: it is for the next poll. */
+  /** Returns whose the chat is, or null if another one is in front meanwhile: it is for the next poll. */
   async #readChat(opened: TranscriptScreen): Promise<Whose['kind'] | null> {
-    const { whose, screen } = await identify(this.#tools, opened, this.#signal)
+    const begun = await this.#begun(opened)
+    const { whose, screen } = await identify(this.#tools, begun, this.#signal)
     if (whose.kind === 'group') this.report.groups += 1
     if (whose.kind === 'named' && screen.title !== '') this.report.named += 1
     if (whose.kind === 'unproven' && isWrittenTo(screen)) this.report.unproven += 1
@@ -181,7 +188,7 @@ class Poll {
     const { handle } = whose
     await this.#clearDraft(handle, screen)
     const shown = await this.#withAbove(handle, await this.#loaded(handle, screen))
-    if (shown.title !== screen.title) return null
+    if (!isStillThere(screen, shown)) return null
     if (hasOtherSender(this.#tools, shown)) {
       this.report.groups += 1
       return 'group'
@@ -200,6 +207,15 @@ class Poll {
     const isOurs = own.drafts.includes(handle) || own.isWaitingFor(handle, draft)
     if (draft !== '' && isOurs) await emptyComposer(this.#tools, screen, this.#signal)
     own.takeDraft(handle)
+  }
+
+  /** The chat once it shows a bubble, if it does so soon: without any nobody can say whose it is. */
+  async #begun(opened: TranscriptScreen): Promise<TranscriptScreen> {
+    let shown = opened
+    for (let looks = 0; looks < LOADING_LOOKS && shown.bubbles.length === 0; looks += 1) {
+      shown = (await this.#lookAgain()) ?? shown
+    }
+    return shown
   }
 
   /**
