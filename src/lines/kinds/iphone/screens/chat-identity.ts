@@ -12,7 +12,7 @@ import {
   type TranscriptScreen,
 } from './messages-screen.ts'
 import { LOOK_MS, showList, touch, type UiTools, UiTrouble, waitForChat } from './navigation.ts'
-import type { TranscriptMemory } from './transcript-memory.ts'
+import type { ChatKind, TranscriptMemory } from './transcript-memory.ts'
 import { compareChat } from './transcript.ts'
 
 export type IdentityTools = UiTools & {
@@ -23,8 +23,7 @@ export type IdentityTools = UiTools & {
 
 export type Whose =
   | { readonly kind: 'person'; readonly handle: Handle }
-  /** `named`: a contact or a business. `unproven`: nothing on the phone shows whose it is. */
-  | { readonly kind: 'group' | 'named' | 'unproven' }
+  | { readonly kind: Exclude<ChatKind, 'person'> }
 
 type Identified = { readonly whose: Whose; readonly screen: TranscriptScreen }
 
@@ -170,9 +169,11 @@ async function lookAtDetails(tools: UiTools, signal: AbortSignal): Promise<ChatD
   return NOBODY
 }
 
+type Page = { readonly root: UiNode; readonly details: ChatDetails }
+
 /** The details once they name somebody and were the same twice, else as they are at last; null if the chat stays. */
 async function settledDetails(tools: UiTools, signal: AbortSignal): Promise<ChatDetails | null> {
-  let page: { readonly root: UiNode; readonly details: ChatDetails } | null = null
+  let page: Page | null = null
   for (let looks = 0; looks < DETAILS_LOOKS; looks += 1) {
     await tools.clock.sleep(LOOK_MS, signal)
     const root = await tools.agent.tree(signal)
@@ -180,10 +181,11 @@ async function settledDetails(tools: UiTools, signal: AbortSignal): Promise<Chat
     if (screen === 'transcript') continue
     // A page that has none of the words that are known may be the details all the same.
     if (screen !== 'details' && screen !== 'unknown') throw new UiTrouble('ui_unknown')
-    const [before, details] = [page?.details, readDetails(root)]
+    const before = JSON.stringify(page?.details)
+    const details = readDetails(root)
     page = { root, details }
     const isNamed = details.isGroup || details.people.length > 0
-    if (isNamed && JSON.stringify(details) === JSON.stringify(before)) break
+    if (isNamed && JSON.stringify(details) === before) break
   }
   const back = page && backOf(page.root)
   if (back !== null) {

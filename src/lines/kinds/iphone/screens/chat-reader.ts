@@ -5,13 +5,13 @@ import { type Handle, isSamePerson } from '../../../../domain/handle.ts'
 import { type MessageId, timestamp } from '../../../../domain/ids.ts'
 import type { DeviceAttachment, LineEvent, Settlement } from '../../../driver.ts'
 import type { TaskQueue } from '../agent/wda.ts'
-import { type IdentityTools, isChatWith, knownWhose } from './chat-identity.ts'
+import { type IdentityTools, isChatWith } from './chat-identity.ts'
 import { placeTimes } from './label-time.ts'
 import { comparable, markWithoutTime } from './labels.ts'
 import type { Bubble, TranscriptScreen } from './messages-screen.ts'
 import { look, LOOK_MS, showList } from './navigation.ts'
 import type { OwnSends } from './own-sends.ts'
-import type { Descriptor, OwnStage } from './transcript-memory.ts'
+import type { ChatKind, Descriptor, OwnStage } from './transcript-memory.ts'
 import { compareChat, type Comparison, knownAfter, type ReadRow } from './transcript.ts'
 import type { UiService } from './ui-words.ts'
 
@@ -304,13 +304,15 @@ function newSteps(
 /** The part of the last text that the list shows at least. */
 const PREVIEW_LENGTH = 20
 
+export type ReadChat = { readonly screen: TranscriptScreen; readonly kind: ChatKind }
+
 /**
  * Goes back to the list from a chat that was just read. Its conversation counts as known only if the list
  * shows what was read: more may have come in between.
  */
 export async function leaveChat(
   tools: ChatTools,
-  screen: TranscriptScreen,
+  { screen, kind }: ReadChat,
   signal: AbortSignal,
 ): Promise<void> {
   const list = await showList(tools, signal)
@@ -319,8 +321,7 @@ export async function leaveChat(
     ({ name, mark }) => name === screen.title && isPreview(mark.slice(`${name}, `.length), text),
   )
   if (cell === undefined || cell.isUnread) return
-  const isPerson = knownWhose(tools, screen)?.kind === 'person'
-  tools.memory.keepMark(cell.mark, isPerson ? cell.name : '', isPerson)
+  tools.memory.keepMark(cell.mark, cell.name, kind)
 }
 
 /** True if the list shows this text and no longer one, whose beginning may be the same. */

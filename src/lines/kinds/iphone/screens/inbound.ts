@@ -2,7 +2,7 @@
 // read, and left again. Opening it marks it as read, which its other side may see.
 
 import type { Handle } from '../../../../domain/handle.ts'
-import { hasOtherSender, identify, isStillThere, showChat, type Whose } from './chat-identity.ts'
+import { hasOtherSender, identify, isStillThere, showChat } from './chat-identity.ts'
 import { type ChatTools, compare, leaveChat, storeMemory, takeTranscript } from './chat-reader.ts'
 import { emptyComposer } from './compose.ts'
 import { readChatTitle } from './labels.ts'
@@ -19,16 +19,13 @@ import {
   UiTrouble,
   waitForChat,
 } from './navigation.ts'
+import type { ChatKind } from './transcript-memory.ts'
 import { joinWindows } from './transcript.ts'
 
 export type PollReport = {
   reportedCount: number
   /** Chats with several people: counted and left alone. */
   groups: number
-  /** Chats that show a name instead of a number: a contact, which the phone must not have. */
-  named: number
-  /** Chats of which nothing on the phone shows whose they are, such as those with a suggested name. */
-  unproven: number
   /** Chats in which something may have been missed. */
   gaps: number
 }
@@ -47,22 +44,28 @@ export function pollDelayMs(quietMs: number): number {
 }
 
 /**
- * Emits all that is new, and leaves the list on the screen. A send that waits goes in between two chats.
+ * Emits all that is new, and leaves the list on the screen. A send that waits goes in between two chats. Counts in
+ * `report` what is found, though it may reject later.
  * Rejects with `UiTrouble` or `AgentError`, and where something could not be made durable.
  */
-export async function pollInbound(tools: ChatTools, signal: AbortSignal): Promise<PollReport> {
-  const poll = new Poll({ ...tools, agent: tools.agent.at('poll') }, signal)
+export async function pollInbound(
+  tools: ChatTools,
+  signal: AbortSignal,
+  report: PollReport = { reportedCount: 0, groups: 0, gaps: 0 },
+): Promise<PollReport> {
+  const poll = new Poll({ ...tools, agent: tools.agent.at('poll') }, signal, report)
   await poll.run()
-  return poll.report
+  return report
 }
 
 class Poll {
-  readonly report: PollReport = { reportedCount: 0, groups: 0, named: 0, unproven: 0, gaps: 0 }
+  readonly report: PollReport
   readonly #tools: ChatTools
   readonly #signal: AbortSignal
   readonly #walk: ListWalk
 
-  constructor(tools: ChatTools, signal: AbortSignal) {
+  constructor(tools: ChatTools, signal: AbortSignal, report: PollReport) {
+    this.report = report
     this.#tools = tools
     this.#signal = signal
     this.#walk = new ListWalk(tools.memory, tools.clock)
@@ -107,8 +110,9 @@ class Poll {
     const { agent, clock } = this.#tools
     const screen = await look(this.#tools, this.#signal)
     if (screen.screen === 'transcript') {
-      await this.#isDone(async () => (await this.#readChat(screen)) !== null)
-      await leaveChat(this.#tools, screen, this.#signal)
+      const kind = await this.#orNull(() => this.#readChat(screen))
+      if (kind === null) await showList(this.#tools, this.#signal)
+      else await leaveChat(this.#tools, { screen, kind }, this.#signal)
       return false
     }
     const next = this.#walk.next(screen.cells)
@@ -144,20 +148,20 @@ class Poll {
   /** Opens a conversation and reads it; if that fails, the others come first for a while. */
   async #visitCell(cell: ListCell): Promise<void> {
     const { memory, clock } = this.#tools
-    if (await this.#isDone(() => this.#openAndRead(cell))) return
+    if ((await this.#orNull(() => this.#openAndRead(cell))) === true) return
     memory.walks.noteFailure(cell.mark, clock.monotonic())
     // Where even that fails it is the phone's trouble.
     await showList(this.#tools, this.#signal)
   }
 
-  /** False also if it failed by a trouble of one chat, which must not hold up the others. */
-  async #isDone(task: () => Promise<boolean>): Promise<boolean> {
+  /** Null if it failed by a trouble of one chat, which must not hold up the others. */
+  async #orNull<T>(task: () => Promise<T>): Promise<T | null> {
     try {
       return await task()
     } catch (error) {
       const code = troubleCodeOf(error)
       if (code === null || code === 'aborted' || isPhoneWide(code)) throw error
-      return false
+      return null
     }
   }
 
@@ -167,23 +171,21 @@ class Poll {
     if (!(await touch(this.#tools, cell.place, this.#signal))) return false
     const screen = await waitForChat(this.#tools, this.#signal, settledTitle())
     if (screen === null) return false
-    const whose = await this.#readChat(screen)
-    if (whose === null || !isChatOf(this.#tools, screen, cell)) return false
+    const kind = await this.#readChat(screen)
+    if (kind === null || !isChatOf(this.#tools, screen, cell)) return false
     this.#walk.noteVisit(cell)
-    const isPerson = whose === 'person'
-    memory.keepMark(markOfRead(cell.mark), isPerson ? cell.name : '', isPerson)
+    memory.keepMark(markOfRead(cell.mark), cell.name, kind)
     await storeMemory(this.#tools)
     await showList(this.#tools, this.#signal)
     return true
   }
 
   /** Returns whose the chat is, or null if another one is in front meanwhile: it is for the next poll. */
-  async #readChat(opened: TranscriptScreen): Promise<Whose['kind'] | null> {
+  async #readChat(opened: TranscriptScreen): Promise<ChatKind | null> {
     const begun = await this.#begun(opened)
     const { whose, screen } = await identify(this.#tools, begun, this.#signal)
     if (whose.kind === 'group') this.report.groups += 1
-    if (whose.kind === 'named' && screen.title !== '') this.report.named += 1
-    if (whose.kind === 'unproven' && isWrittenTo(screen)) this.report.unproven += 1
+    if (whose.kind === 'unproven' && !isWrittenTo(screen)) return 'group'
     if (whose.kind !== 'person') return whose.kind
     const { handle } = whose
     await this.#clearDraft(handle, screen)

@@ -15,6 +15,8 @@ export type WalkMove =
 const PINS_MAX = 9
 /** The list has ended if so many swipes in a row have not moved it: a single one may not have registered. */
 const STILL_SWIPES = 2
+/** While messages under a name are not told, all conversations are looked at so often: the name may be gone. */
+const WHOLE_LIST_EVERY_MS = 3_600_000
 /** So many pages are remembered as they are when a line begins. */
 const FIRST_SWIPES = 8
 
@@ -36,6 +38,8 @@ export class ListWalk {
   readonly #visited = new Set<string>()
   /** Conversations in a row that are as the last finished walk left them. */
   readonly #unchanged = new Set<string>()
+  /** Conversations that this walk has seen. */
+  readonly #seen = new Set<string>()
   #hasSkipped = false
   /** The first page; null until the list has been moved down as far as it goes. */
   #top: string | null = null
@@ -58,6 +62,7 @@ export class ListWalk {
   next(cells: readonly ListCell[]): WalkMove {
     const { walks } = this.#memory
     const page = JSON.stringify(cells.map(({ mark }) => mark))
+    for (const { mark } of cells) this.#seen.add(mark)
     this.#keepHistory(cells)
     const due = this.#dueOf(cells)
     if (due !== null) {
@@ -87,7 +92,7 @@ export class ListWalk {
     }
     const hasWalked = this.#memory.hasWalked
     const isOver = hasWalked
-      ? this.#unchanged.size > PINS_MAX
+      ? this.#unchanged.size > PINS_MAX && !this.#mustSeeEnd
       : this.#swipesSinceVisit >= FIRST_SWIPES
     if (isOver || this.#stillSwipes >= STILL_SWIPES) return this.#end(this.#top)
     this.swipes += 1
@@ -97,10 +102,18 @@ export class ListWalk {
 
   #end(top: string): WalkMove {
     if (this.#hasSkipped) return { move: 'end' }
+    const isWhole = this.#stillSwipes >= STILL_SWIPES
+    const now = this.#clock.monotonic()
     this.isFinished = true
-    this.mustStore = this.#memory.finishWalk()
-    this.#memory.walks.finish(top, this.#clock.monotonic())
+    this.mustStore = this.#memory.finishWalk(isWhole ? this.#seen : null)
+    this.#memory.walks.finish(top, now)
+    if (isWhole) this.#memory.walks.endSeenAt = now
     return { move: 'end' }
+  }
+
+  get #mustSeeEnd(): boolean {
+    const isDue = this.#clock.monotonic() - this.#memory.walks.endSeenAt >= WHOLE_LIST_EVERY_MS
+    return isDue && (this.#memory.hasUntold('named') || this.#memory.hasUntold('unproven'))
   }
 
   /** The first conversation that has changed and can be opened. */
@@ -125,7 +138,7 @@ export class ListWalk {
     for (const { mark, name, isUnread } of cells) {
       const isHistory = this.#isFirst || (isBelow && !isUnread && !this.#memory.knowsMark(mark))
       // A group may have the name of a person whose own conversation is in the list as well.
-      if (isHistory) this.#memory.keepMark(mark, name, false)
+      if (isHistory) this.#memory.keepMark(mark, name, null)
     }
     this.#memory.keepList()
   }

@@ -171,7 +171,8 @@ test('the memory is the same again from its text', () => {
   const guid = 'ui-0b6d3f0e-7a51-4c7e-9a1d-1f2e3d4c5b6a'
   const kept = { ...ONE, guid, isFromMe: true, at: NOW, seenAt: NOW + 1, stage: 'read' as const }
   memory.keep(FRIEND, [kept, { ...kept, isFromMe: false, stage: null, isReported: false }])
-  memory.keepMark('mark', 'name', true)
+  memory.keepMark('mark', 'name', 'person')
+  memory.keepMark('other mark', '', 'unproven')
   memory.addPending(OTHER)
 
   const again = TranscriptMemory.fromText(memory.toText(), 0)
@@ -183,6 +184,7 @@ test('the memory is the same again from its text', () => {
     true,
     [OTHER],
   ])
+  expect([again.hasUntold('unproven'), again.hasUntold('named')]).toEqual([true, false])
   expect(again.toText()).toBe(memory.toText())
   expect(again.chat(FRIEND)?.[0]).toEqual(kept)
 })
@@ -200,7 +202,7 @@ test('the memory has a bound: 60 bubbles a chat, 500 chats, those left longest a
   const many = Array.from({ length: 80 }, (_, index) => ({ ...ONE, hash: String(index) }))
   for (let i = 0; i < 600; i += 1) {
     memory.keep(deviceHandle(`+1202555${String(i).padStart(4, '0')}`), many)
-    memory.keepMark(`mark ${i}`, `name ${i}`, true)
+    memory.keepMark(`mark ${i}`, `name ${i}`, 'person')
   }
 
   expect(memory.handles).toHaveLength(500)
