@@ -43,6 +43,7 @@ export class ListWalk {
   #hasSkipped = false
   /** The first page; null until the list has been moved down as far as it goes. */
   #top: string | null = null
+  #topNames: ReadonlySet<string> = new Set()
   #pageBefore: string | null = null
   #stillSwipes = 0
 
@@ -85,7 +86,10 @@ export class ListWalk {
     const isStill = this.#top !== null && page === this.#pageBefore
     this.#stillSwipes = isStill ? this.#stillSwipes + 1 : 0
     this.#pageBefore = page
-    this.#top ??= page
+    if (this.#top === null) {
+      this.#top = page
+      this.#topNames = new Set(cells.map(({ name }) => name))
+    }
     for (const { mark } of cells) {
       if (this.#memory.isUnchanged(mark)) this.#unchanged.add(mark)
       else this.#unchanged.clear()
@@ -134,9 +138,13 @@ export class ListWalk {
    * first page only: what is read below that page counts as kept, too.
    */
   #keepHistory(cells: readonly ListCell[]): void {
-    const isBelow = !this.#memory.hasWalked && this.swipes > 0
-    for (const { mark, name, isUnread } of cells) {
-      const isHistory = this.#isFirst || (isBelow && !isUnread && !this.#memory.knowsMark(mark))
+    const { hasWalked } = this.#memory
+    // News rise: what stands above a conversation of the first page has come since that page was read.
+    const end = cells.findLastIndex(({ name }) => this.#topNames.has(name))
+    for (const [index, { mark, name, isUnread }] of cells.entries()) {
+      const isBelow = index > end && this.swipes > 0
+      const isLeftOver = isBelow && !hasWalked && !isUnread && !this.#memory.knowsMark(mark)
+      const isHistory = this.#isFirst ? isBelow || this.#top === null : isLeftOver
       // A group may have the name of a person whose own conversation is in the list as well.
       if (isHistory) this.#memory.keepMark(mark, name, null)
     }
