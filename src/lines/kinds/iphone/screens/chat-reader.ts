@@ -5,13 +5,13 @@ import { type Handle, isSamePerson } from '../../../../domain/handle.ts'
 import { type MessageId, timestamp } from '../../../../domain/ids.ts'
 import type { DeviceAttachment, LineEvent, Settlement } from '../../../driver.ts'
 import type { TaskQueue } from '../agent/wda.ts'
-import { type IdentityTools, isChatWith } from './chat-identity.ts'
+import { type IdentityTools, isChatWith, isStillThere, type Whose } from './chat-identity.ts'
 import { placeTimes } from './label-time.ts'
 import { comparable, markWithoutTime } from './labels.ts'
 import type { Bubble, TranscriptScreen } from './messages-screen.ts'
-import { look, LOOK_MS, showList } from './navigation.ts'
+import { look, LOOK_MS, showList, touch } from './navigation.ts'
 import type { OwnSends } from './own-sends.ts'
-import type { ChatKind, Descriptor, OwnStage } from './transcript-memory.ts'
+import type { Descriptor, OwnStage } from './transcript-memory.ts'
 import { compareChat, type Comparison, knownAfter, type ReadRow } from './transcript.ts'
 import type { UiService } from './ui-words.ts'
 
@@ -304,7 +304,8 @@ function newSteps(
 /** The part of the last text that the list shows at least. */
 const PREVIEW_LENGTH = 20
 
-export type ReadChat = { readonly screen: TranscriptScreen; readonly kind: ChatKind }
+/** A chat as it was read. */
+export type ReadChat = { readonly screen: TranscriptScreen; readonly whose: Whose }
 
 /**
  * Goes back to the list from a chat that was just read. Its conversation counts as known only if the list
@@ -312,16 +313,49 @@ export type ReadChat = { readonly screen: TranscriptScreen; readonly kind: ChatK
  */
 export async function leaveChat(
   tools: ChatTools,
-  { screen, kind }: ReadChat,
+  { screen, whose }: ReadChat,
   signal: AbortSignal,
 ): Promise<void> {
+  const isPerson = whose.kind === 'person'
+  const last = isPerson ? await takeLast(tools, whose.handle, screen, signal) : screen
   const list = await showList(tools, signal)
-  const text = comparable(screen.bubbles.at(-1)?.text ?? '')
+  const text = comparable(last.bubbles.at(-1)?.text ?? '')
   const cell = list.cells.find(
-    ({ name, mark }) => name === screen.title && isPreview(mark.slice(`${name}, `.length), text),
+    ({ name, mark }) => name === last.title && isPreview(mark.slice(`${name}, `.length), text),
   )
   if (cell === undefined || cell.isUnread) return
-  tools.memory.keepMark(cell.mark, cell.name, kind)
+  tools.memory.keepMark(cell.mark, cell.name, whose.kind)
+}
+
+const LAST_LOOKS = 3
+
+/**
+ * Touches the way back right behind a look that shows nothing new: the same text again, in the same minute, leaves the
+ * list as it is. The chat as it was then; it is due again if it never came to rest.
+ */
+async function takeLast(
+  tools: ChatTools,
+  handle: Handle,
+  screen: TranscriptScreen,
+  signal: AbortSignal,
+): Promise<TranscriptScreen> {
+  let [shown, hasNews] = [screen, false]
+  const isAllTaken = async () => {
+    const now = await look(tools, signal)
+    if (now.screen !== 'transcript' || !isStillThere(shown, now)) return false
+    shown = now
+    const { rows } = compare(tools, handle, now.bubbles)
+    hasNews = rows.some(({ descriptor }) => !descriptor.isReported)
+    if (hasNews) await takeTranscript(tools, handle, now, { signal, isWhole: false })
+    return !hasNews
+  }
+  for (let looks = 0; looks < LAST_LOOKS && screen.back !== null; looks += 1) {
+    if (!(await touch(tools, screen.back, signal, isAllTaken))) continue
+    await tools.clock.sleep(LOOK_MS, signal)
+    return shown
+  }
+  if (hasNews) tools.memory.addPending(handle)
+  return shown
 }
 
 /** True if the list shows this text and no longer one, whose beginning may be the same. */

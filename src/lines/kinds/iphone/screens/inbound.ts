@@ -3,7 +3,14 @@
 
 import type { Handle } from '../../../../domain/handle.ts'
 import { hasOtherSender, identify, isStillThere, showChat } from './chat-identity.ts'
-import { type ChatTools, compare, leaveChat, storeMemory, takeTranscript } from './chat-reader.ts'
+import {
+  type ChatTools,
+  compare,
+  leaveChat,
+  type ReadChat,
+  storeMemory,
+  takeTranscript,
+} from './chat-reader.ts'
 import { emptyComposer } from './compose.ts'
 import { readChatTitle } from './labels.ts'
 import { ListWalk, markOfRead } from './list-walk.ts'
@@ -19,7 +26,6 @@ import {
   UiTrouble,
   waitForChat,
 } from './navigation.ts'
-import type { ChatKind } from './transcript-memory.ts'
 import { joinWindows } from './transcript.ts'
 
 export type PollReport = {
@@ -34,6 +40,7 @@ export type PollReport = {
 const STEPS_MAX = 200
 const SCROLLS_MAX = 3
 const LOADING_LOOKS = 4
+const GROUP = { kind: 'group' } as const
 const BUSY_MS = 3_000
 const IDLE_MS = 15_000
 const IDLE_AFTER_MS = 600_000
@@ -110,9 +117,7 @@ class Poll {
     const { agent, clock } = this.#tools
     const screen = await look(this.#tools, this.#signal)
     if (screen.screen === 'transcript') {
-      const kind = await this.#orNull(() => this.#readChat(screen))
-      if (kind === null) await showList(this.#tools, this.#signal)
-      else await leaveChat(this.#tools, { screen, kind }, this.#signal)
+      await this.#leave(await this.#orNull(() => this.#readChat(screen)))
       return false
     }
     const next = this.#walk.next(screen.cells)
@@ -131,10 +136,16 @@ class Poll {
     }
   }
 
+  async #leave(read: ReadChat | null): Promise<void> {
+    if (read === null) await showList(this.#tools, this.#signal)
+    else await leaveChat(this.#tools, read, this.#signal)
+  }
+
   async #visitPending(handle: Handle): Promise<void> {
     const { memory, own } = this.#tools
+    let read: ReadChat | null = null
     try {
-      await this.#readChat(await showChat(this.#tools, handle, this.#signal))
+      read = await this.#readChat(await showChat(this.#tools, handle, this.#signal))
     } catch (error) {
       if (!(error instanceof UiTrouble) || error.code !== 'wrong_chat') throw error
       // A chat that cannot be reached any more must not hold up the others.
@@ -142,7 +153,7 @@ class Poll {
       own.takeDraft(handle)
       this.report.gaps += 1
     }
-    await showList(this.#tools, this.#signal)
+    await this.#leave(read)
   }
 
   /** Opens a conversation and reads it; if that fails, the others come first for a while. */
@@ -171,35 +182,35 @@ class Poll {
     if (!(await touch(this.#tools, cell.place, this.#signal))) return false
     const screen = await waitForChat(this.#tools, this.#signal, settledTitle())
     if (screen === null) return false
-    const kind = await this.#readChat(screen)
-    if (kind === null || !isChatOf(this.#tools, screen, cell)) return false
+    const read = await this.#readChat(screen)
+    if (read === null || !isChatOf(this.#tools, screen, cell)) return false
     this.#walk.noteVisit(cell)
-    memory.keepMark(markOfRead(cell.mark), cell.name, kind)
+    memory.keepMark(markOfRead(cell.mark), cell.name, read.whose.kind)
     await storeMemory(this.#tools)
-    await showList(this.#tools, this.#signal)
+    await this.#leave(read)
     return true
   }
 
-  /** Returns whose the chat is, or null if another one is in front meanwhile: it is for the next poll. */
-  async #readChat(opened: TranscriptScreen): Promise<ChatKind | null> {
+  /** Returns the chat and whose it is, or null if another one is in front meanwhile: it is for the next poll. */
+  async #readChat(opened: TranscriptScreen): Promise<ReadChat | null> {
     const begun = await this.#begun(opened)
     const { whose, screen } = await identify(this.#tools, begun, this.#signal)
     if (whose.kind === 'group') this.report.groups += 1
-    if (whose.kind === 'unproven' && !isWrittenTo(screen)) return 'group'
-    if (whose.kind !== 'person') return whose.kind
+    if (whose.kind === 'unproven' && !isWrittenTo(screen)) return { screen, whose: GROUP }
+    if (whose.kind !== 'person') return { screen, whose }
     const { handle } = whose
     await this.#clearDraft(handle, screen)
     const shown = await this.#withAbove(handle, await this.#loaded(handle, screen))
     if (!isStillThere(screen, shown)) return null
     if (hasOtherSender(this.#tools, shown)) {
       this.report.groups += 1
-      return 'group'
+      return { screen, whose: GROUP }
     }
     const look = { signal: this.#signal, isWhole: true }
     const { reportedCount, hasGap } = await takeTranscript(this.#tools, handle, shown, look)
     this.report.reportedCount += reportedCount
     this.report.gaps += hasGap ? 1 : 0
-    return 'person'
+    return { screen: shown, whose }
   }
 
   /** Removes a text of ours from the composer that was not sent; where that fails the next send does it. */
