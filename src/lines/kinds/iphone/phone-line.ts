@@ -166,13 +166,10 @@ export class PhoneLine {
     try {
       await pollInbound(this.#screens, signal, this.counts)
     } finally {
-      if (this.counts.gaps > gaps) {
-        const fields = { line_id: this.#line.id }
-        this.#tools.log.warn('a chat has a gap: messages may be missing', fields)
-      }
-      if (this.counts.reportedCount > reportedCount) {
-        this.#quietSince = this.#tools.clock.monotonic()
-      }
+      const { log, clock } = this.#tools
+      const about = { line_id: this.#line.id }
+      if (this.counts.gaps > gaps) log.warn('a chat has a gap: messages may be missing', about)
+      if (this.counts.reportedCount > reportedCount) this.#quietSince = clock.monotonic()
     }
     return null
   }

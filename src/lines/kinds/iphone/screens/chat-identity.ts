@@ -2,7 +2,7 @@
 // suggested name. What proves it is the senders of its bubbles together with the details page, which is asked once.
 
 import { type Handle, isSamePerson } from '../../../../domain/handle.ts'
-import type { UiNode } from '../agent/ui-tree.ts'
+import type { NodePlace, UiNode } from '../agent/ui-tree.ts'
 import { handleIn } from './labels.ts'
 import {
   backOf,
@@ -169,30 +169,32 @@ async function lookAtDetails(tools: UiTools, signal: AbortSignal): Promise<ChatD
   return NOBODY
 }
 
-type Page = { readonly root: UiNode; readonly details: ChatDetails }
-
 /** The details once they name somebody and were the same twice, else as they are at last; null if the chat stays. */
 async function settledDetails(tools: UiTools, signal: AbortSignal): Promise<ChatDetails | null> {
-  let page: Page | null = null
+  let page: DetailsPage | null = null
   for (let looks = 0; looks < DETAILS_LOOKS; looks += 1) {
     await tools.clock.sleep(LOOK_MS, signal)
-    const root = await tools.agent.tree(signal)
-    const { screen } = readScreen(root)
-    if (screen === 'transcript') continue
-    // A page that has none of the words that are known may be the details all the same.
-    if (screen !== 'details' && screen !== 'unknown') throw new UiTrouble('ui_unknown')
-    const before = JSON.stringify(page?.details)
-    const details = readDetails(root)
-    page = { root, details }
-    const isNamed = details.isGroup || details.people.length > 0
-    if (isNamed && JSON.stringify(details) === before) break
+    const before: DetailsPage | null = page
+    page = readPage(await tools.agent.tree(signal)) ?? page
+    if (page?.isNamed === true && JSON.stringify(page) === JSON.stringify(before)) break
   }
-  const back = page && backOf(page.root)
-  if (back !== null) {
-    await touch(tools, back, signal)
+  if (page !== null && page.back !== null) {
+    await touch(tools, page.back, signal)
     await tools.clock.sleep(LOOK_MS, signal)
   }
-  return page?.details ?? null
+  return page
+}
+
+type DetailsPage = ChatDetails & { readonly isNamed: boolean; readonly back: NodePlace | null }
+
+/** Null while the chat is still in front. */
+function readPage(root: UiNode): DetailsPage | null {
+  const { screen } = readScreen(root)
+  if (screen === 'transcript') return null
+  // A page that has none of the words that are known may be the details all the same.
+  if (screen !== 'details' && screen !== 'unknown') throw new UiTrouble('ui_unknown')
+  const details = readDetails(root)
+  return { ...details, isNamed: details.isGroup || details.people.length > 0, back: backOf(root) }
 }
 
 /**

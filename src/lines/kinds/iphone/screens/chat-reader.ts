@@ -308,23 +308,23 @@ const PREVIEW_LENGTH = 20
 export type ReadChat = { readonly screen: TranscriptScreen; readonly whose: Whose }
 
 /**
- * Goes back to the list from a chat that was just read. Its conversation counts as known only if the list
- * shows what was read: more may have come in between.
+ * Goes back to the list from a chat that was just read, or could not be. Its conversation counts as known only if the
+ * list shows what was read: more may have come in between.
  */
 export async function leaveChat(
   tools: ChatTools,
-  { screen, whose }: ReadChat,
+  read: ReadChat | null,
   signal: AbortSignal,
 ): Promise<void> {
-  const isPerson = whose.kind === 'person'
-  const last = isPerson ? await takeLast(tools, whose.handle, screen, signal) : screen
+  const last = read && (await takeLast(tools, read, signal))
   const list = await showList(tools, signal)
+  if (read === null || last === null) return
   const text = comparable(last.bubbles.at(-1)?.text ?? '')
   const cell = list.cells.find(
     ({ name, mark }) => name === last.title && isPreview(mark.slice(`${name}, `.length), text),
   )
   if (cell === undefined || cell.isUnread) return
-  tools.memory.keepMark(cell.mark, cell.name, whose.kind)
+  tools.memory.keepMark(cell.mark, cell.name, read.whose.kind)
 }
 
 const LAST_LOOKS = 3
@@ -335,11 +335,12 @@ const LAST_LOOKS = 3
  */
 async function takeLast(
   tools: ChatTools,
-  handle: Handle,
-  screen: TranscriptScreen,
+  { screen, whose }: ReadChat,
   signal: AbortSignal,
 ): Promise<TranscriptScreen> {
   let [shown, hasNews] = [screen, false]
+  if (whose.kind !== 'person' || screen.back === null) return screen
+  const { handle } = whose
   const isAllTaken = async () => {
     const now = await look(tools, signal)
     if (now.screen !== 'transcript' || !isStillThere(shown, now)) return false
@@ -349,7 +350,7 @@ async function takeLast(
     if (hasNews) await takeTranscript(tools, handle, now, { signal, isWhole: false })
     return !hasNews
   }
-  for (let looks = 0; looks < LAST_LOOKS && screen.back !== null; looks += 1) {
+  for (let looks = 0; looks < LAST_LOOKS; looks += 1) {
     if (!(await touch(tools, screen.back, signal, isAllTaken))) continue
     await tools.clock.sleep(LOOK_MS, signal)
     return shown

@@ -117,7 +117,8 @@ class Poll {
     const { agent, clock } = this.#tools
     const screen = await look(this.#tools, this.#signal)
     if (screen.screen === 'transcript') {
-      await this.#leave(await this.#orNull(() => this.#readChat(screen)))
+      const read = await this.#orNull(() => this.#readChat(screen))
+      await leaveChat(this.#tools, read, this.#signal)
       return false
     }
     const next = this.#walk.next(screen.cells)
@@ -136,11 +137,6 @@ class Poll {
     }
   }
 
-  async #leave(read: ReadChat | null): Promise<void> {
-    if (read === null) await showList(this.#tools, this.#signal)
-    else await leaveChat(this.#tools, read, this.#signal)
-  }
-
   async #visitPending(handle: Handle): Promise<void> {
     const { memory, own } = this.#tools
     let read: ReadChat | null = null
@@ -153,7 +149,7 @@ class Poll {
       own.takeDraft(handle)
       this.report.gaps += 1
     }
-    await this.#leave(read)
+    await leaveChat(this.#tools, read, this.#signal)
   }
 
   /** Opens a conversation and reads it; if that fails, the others come first for a while. */
@@ -183,11 +179,11 @@ class Poll {
     const screen = await waitForChat(this.#tools, this.#signal, settledTitle())
     if (screen === null) return false
     const read = await this.#readChat(screen)
-    if (read === null || !isChatOf(this.#tools, screen, cell)) return false
+    if (read === null || !isChatOf(this.#tools, read.screen, cell)) return false
     this.#walk.noteVisit(cell)
     memory.keepMark(markOfRead(cell.mark), cell.name, read.whose.kind)
     await storeMemory(this.#tools)
-    await this.#leave(read)
+    await leaveChat(this.#tools, read, this.#signal)
     return true
   }
 

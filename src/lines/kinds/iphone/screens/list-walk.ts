@@ -117,7 +117,7 @@ export class ListWalk {
 
   get #mustSeeEnd(): boolean {
     const isDue = this.#clock.monotonic() - this.#memory.walks.endSeenAt >= WHOLE_LIST_EVERY_MS
-    return isDue && (this.#memory.hasUntold('named') || this.#memory.hasUntold('unproven'))
+    return isDue && this.#memory.hasUntold('named', 'unproven')
   }
 
   /** The first conversation that has changed and can be opened. */

@@ -256,9 +256,9 @@ export class TranscriptMemory {
     return this.#hasWalked
   }
 
-  /** True while a conversation of this kind is in the list, as far as the list has been seen. */
-  hasUntold(kind: UntoldKind): boolean {
-    return [...this.#marks.values()].some(({ untold }) => untold === kind)
+  /** True while a conversation of these kinds is in the list, as far as the list has been seen. */
+  hasUntold(...kinds: readonly UntoldKind[]): boolean {
+    return [...this.#marks.values()].some(({ untold }) => untold && kinds.includes(untold))
   }
 
   /**

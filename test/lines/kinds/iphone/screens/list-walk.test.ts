@@ -303,7 +303,7 @@ describe('while the first walk goes on,', () => {
       const texts = rig.told.messages.map(({ text }) => text).toSorted()
       expect([step, ...texts]).toEqual([step, 'hello', 'news'])
     }
-  })
+  }, 60_000)
 
   test('what comes in is told, though all else is from before the line', async () => {
     for (let step = 1; step < 8; step += 1) {
