@@ -28,7 +28,7 @@ import { look } from './screens/navigation.ts'
 import { expectationOf, OwnSends } from './screens/own-sends.ts'
 import { ReceiptRounds } from './screens/receipts.ts'
 import { sendByUi } from './screens/send.ts'
-import { TranscriptMemory, type UntoldKind } from './screens/transcript-memory.ts'
+import { TranscriptMemory, type HiddenKind } from './screens/transcript-memory.ts'
 
 export type PhoneLineTools = {
   readonly clock: Clock
@@ -132,9 +132,9 @@ export class PhoneLine {
     return this.#screens.memory.walks.isUnfinished
   }
 
-  /** True while messages are not told that stand under a name of this kind. */
-  hasUntold(kind: UntoldKind): boolean {
-    return this.#screens.memory.hasUntold(kind)
+  /** True while messages are not reported that stand under a name of this kind. */
+  hasHidden(kind: HiddenKind): boolean {
+    return this.#screens.memory.hasHidden(kind)
   }
 
   /** Runs until its signal aborts; throws where an event could not be made durable. */

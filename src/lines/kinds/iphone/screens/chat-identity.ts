@@ -72,7 +72,7 @@ export function isChatWith(
 }
 
 /** The person or group of the chat as far as it is known; null if the details page has to be asked. */
-export function knownWhose(tools: IdentityTools, screen: TranscriptScreen): Whose | null {
+function knownWhose(tools: IdentityTools, screen: TranscriptScreen): Whose | null {
   const { kind } = screen.chat
   if (kind === 'group' || hasOtherSender(tools, screen)) return { kind: 'group' }
   if (kind === 'named') return { kind }
@@ -158,7 +158,7 @@ async function askDetails(
   return { details, after }
 }
 
-/** The content of the details; nobody if the title leads nowhere, again and again: an alert may swallow a touch. */
+/** The content of the details; nobody if the title leads nowhere, again and again: an alert may take a touch. */
 async function lookAtDetails(tools: UiTools, signal: AbortSignal): Promise<ChatDetails> {
   for (let tries = 0; tries < TRIES; tries += 1) {
     // A touch that fails proves nothing: the chat is left to the next look.
@@ -169,7 +169,7 @@ async function lookAtDetails(tools: UiTools, signal: AbortSignal): Promise<ChatD
   return NOBODY
 }
 
-/** The details once they name somebody and were the same twice, else as they are at last; null if the chat stays. */
+/** The details once they name a person and were the same twice, else as they are at last; null if the chat stays. */
 async function settledDetails(tools: UiTools, signal: AbortSignal): Promise<ChatDetails | null> {
   let page: DetailsPage | null = null
   for (let looks = 0; looks < DETAILS_LOOKS; looks += 1) {

@@ -15,7 +15,7 @@ export type WalkMove =
 const PINS_MAX = 9
 /** The list has ended if so many swipes in a row have not moved it: a single one may not have registered. */
 const STILL_SWIPES = 2
-/** While messages under a name are not told, all conversations are looked at so often: the name may be gone. */
+/** While messages under a name are not reported, all conversations are looked at so often: the name may be gone. */
 const WHOLE_LIST_EVERY_MS = 3_600_000
 /** So many pages are remembered as they are when a line begins. */
 const FIRST_SWIPES = 8
@@ -117,7 +117,7 @@ export class ListWalk {
 
   get #mustSeeEnd(): boolean {
     const isDue = this.#clock.monotonic() - this.#memory.walks.endSeenAt >= WHOLE_LIST_EVERY_MS
-    return isDue && this.#memory.hasUntold('named', 'unproven')
+    return isDue && this.#memory.hasHidden('named', 'unproven')
   }
 
   /** The first conversation that has changed and can be opened. */

@@ -19,8 +19,8 @@ import { WalkMemory } from './walk-memory.ts'
 
 /** Whose a chat is; `named`: a contact or a business. `unproven`: nothing on the phone shows whose it is. */
 export type ChatKind = 'person' | 'group' | 'named' | 'unproven'
-/** Chats whose messages are not told, because only a name can be seen. */
-export type UntoldKind = Extract<ChatKind, 'named' | 'unproven'>
+/** Chats whose person is hidden behind a name: their messages are not reported. */
+export type HiddenKind = Extract<ChatKind, 'named' | 'unproven'>
 
 export type OwnStage = 'sent' | 'delivered' | 'read' | 'failed'
 
@@ -77,7 +77,7 @@ const STORED_MEMORY = Compile(
     // Absent from memories of earlier versions.
     proven: Type.Optional(Type.Array(Type.Tuple([Type.String(), Type.String()]))),
     texting: Type.Optional(Type.Array(Type.String())),
-    untold: Type.Optional(
+    hidden: Type.Optional(
       Type.Array(Type.Tuple([Type.String(), Type.Enum(['named', 'unproven'])])),
     ),
   }),
@@ -93,7 +93,7 @@ const TEXT = 64
 const STAGES: readonly (OwnStage | null)[] = [null, 'sent', 'delivered', 'read', 'failed']
 const HASH_BYTES = 8
 
-type Mark = { readonly name: string; readonly isFresh: boolean; readonly untold: UntoldKind | null }
+type Mark = { readonly name: string; readonly isFresh: boolean; readonly hidden: HiddenKind | null }
 
 export class TranscriptMemory {
   /** The beginning of the line, in milliseconds since 1970: older bubbles are history. */
@@ -130,9 +130,9 @@ export class TranscriptMemory {
     for (const [handle, stored] of value.chats) {
       memory.keep(person(handle), stored.map(readDescriptor))
     }
-    const [fresh, untold] = [new Set(value.fresh), new Map(value.untold)]
+    const [fresh, hidden] = [new Set(value.fresh), new Map(value.hidden)]
     for (const [mark, name] of value.marks ?? []) {
-      memory.#marks.set(mark, { name, isFresh: fresh.has(mark), untold: untold.get(mark) ?? null })
+      memory.#marks.set(mark, { name, isFresh: fresh.has(mark), hidden: hidden.get(mark) ?? null })
     }
     for (const handle of value.owed) memory.addPending(person(handle))
     for (const [title, handle] of value.proven ?? []) memory.keepProven(title, person(handle))
@@ -147,14 +147,14 @@ export class TranscriptMemory {
     const kept = [...this.#marks]
     const marks = this.#hasSeenList ? kept.map(([mark, { name }]) => [mark, name]) : null
     const fresh = kept.flatMap(([mark, { isFresh }]) => (isFresh ? [mark] : []))
-    const untold = kept.flatMap(([mark, one]) => (one.untold ? [[mark, one.untold]] : []))
+    const hidden = kept.flatMap(([mark, one]) => (one.hidden ? [[mark, one.hidden]] : []))
     const walked = this.#hasWalked ? { fresh } : {}
     const proven = [...this.#proven].flatMap(([title, people]) =>
       [...people].map((handle) => [title, handle]),
     )
     const [owed, texting] = [this.#pending, this.#texting].map((one) => [...one])
     const { since } = this
-    return JSON.stringify({ since, marks, ...walked, owed, chats, proven, texting, untold })
+    return JSON.stringify({ since, marks, ...walked, owed, chats, proven, texting, hidden })
   }
 
   /** False until the list of conversations was seen for the first time, be it empty. */
@@ -234,7 +234,7 @@ export class TranscriptMemory {
   /** The conversation is known as it is; `kind` is null if it was not opened. */
   keepMark(mark: string, name: string, kind: ChatKind | null): void {
     this.#hasSeenList = true
-    const untold = kind === 'named' || kind === 'unproven' ? kind : null
+    const hidden = kind === 'named' || kind === 'unproven' ? kind : null
     const isNameKept = kind === 'person' || kind === null
     // No other conversation has the name of a person.
     if (kind === 'person') {
@@ -242,7 +242,7 @@ export class TranscriptMemory {
         if (otherName === name) this.#marks.delete(other)
       }
     }
-    this.#marks.set(mark, { name: isNameKept ? name : '', isFresh: true, untold })
+    this.#marks.set(mark, { name: isNameKept ? name : '', isFresh: true, hidden })
     dropOldest(this.#marks, MARKS_MAX)
   }
 
@@ -257,8 +257,8 @@ export class TranscriptMemory {
   }
 
   /** True while a conversation of these kinds is in the list, as far as the list has been seen. */
-  hasUntold(...kinds: readonly UntoldKind[]): boolean {
-    return [...this.#marks.values()].some(({ untold }) => untold && kinds.includes(untold))
+  hasHidden(...kinds: readonly HiddenKind[]): boolean {
+    return [...this.#marks.values()].some(({ hidden }) => hidden && kinds.includes(hidden))
   }
 
   /**
@@ -270,8 +270,8 @@ export class TranscriptMemory {
     this.#hasWalked = true
     for (const [mark, one] of this.#marks) {
       const isThere = list === null || list.has(mark) || list.has(markWithoutTime(mark))
-      isNew ||= one.isFresh || (one.untold !== null && !isThere)
-      if (one.untold !== null && !isThere) this.#marks.delete(mark)
+      isNew ||= one.isFresh || (one.hidden !== null && !isThere)
+      if (one.hidden !== null && !isThere) this.#marks.delete(mark)
       else this.#marks.set(mark, { ...one, isFresh: false })
     }
     return isNew

@@ -286,24 +286,28 @@ describe('while the first walk goes on,', () => {
         phone.chat(NEW_PERSON).isUnread = false
       },
     ],
-  ])('on a phone that was empty, %s', async (_what, happens) => {
-    for (let step = 1; step < 36; step += 1) {
-      const rig = makeUiRig()
-      await rig.poll()
-      await rig.clock.advance(120_000)
-      rig.phone.receive(KNOWN_PERSON, 'hello')
-      const from = rig.commands.names.length
-      rig.commands.meddle = (_name, at) => {
-        if (at - from === step) happens(rig)
-        return null
+  ])(
+    'on a phone that was empty, %s',
+    async (_what, happens) => {
+      for (let step = 1; step < 36; step += 1) {
+        const rig = makeUiRig()
+        await rig.poll()
+        await rig.clock.advance(120_000)
+        rig.phone.receive(KNOWN_PERSON, 'hello')
+        const from = rig.commands.names.length
+        rig.commands.meddle = (_name, at) => {
+          if (at - from === step) happens(rig)
+          return null
+        }
+
+        await pollFor(rig, 3)
+
+        const texts = rig.told.messages.map(({ text }) => text).toSorted()
+        expect([step, ...texts]).toEqual([step, 'hello', 'news'])
       }
-
-      await pollFor(rig, 3)
-
-      const texts = rig.told.messages.map(({ text }) => text).toSorted()
-      expect([step, ...texts]).toEqual([step, 'hello', 'news'])
-    }
-  }, 60_000)
+    },
+    60_000,
+  )
 
   test('what comes in is told, though all else is from before the line', async () => {
     for (let step = 1; step < 8; step += 1) {

@@ -184,7 +184,7 @@ test('the memory is the same again from its text', () => {
     true,
     [OTHER],
   ])
-  expect([again.hasUntold('unproven'), again.hasUntold('named')]).toEqual([true, false])
+  expect([again.hasHidden('unproven'), again.hasHidden('named')]).toEqual([true, false])
   expect(again.toText()).toBe(memory.toText())
   expect(again.chat(FRIEND)?.[0]).toEqual(kept)
 })
@@ -215,15 +215,15 @@ test('the memory has a bound: 60 bubbles a chat, 500 chats, those left longest a
 test('of a chat that rests the end is kept, and all that was not told', () => {
   const memory = new TranscriptMemory(NOW)
   const told = Array.from({ length: 60 }, (_, index) => ({ ...ONE, hash: String(index) }))
-  const untold = told.map((one, index) => ({ ...one, isReported: index < 30 }))
+  const hidden = told.map((one, index) => ({ ...one, isReported: index < 30 }))
 
   memory.keep(FRIEND, told)
-  memory.keep(OTHER, untold)
+  memory.keep(OTHER, hidden)
   for (let i = 0; i < 19; i += 1) memory.keep(deviceHandle(`+12025550${300 + i}`), told)
   const awake = memory.chat(OTHER)
   memory.keep(deviceHandle('+12025550400'), told)
 
   expect(memory.chat(FRIEND)).toEqual(told.slice(-12))
-  expect(awake).toEqual(untold)
-  expect(memory.chat(OTHER)).toEqual(untold.slice(30))
+  expect(awake).toEqual(hidden)
+  expect(memory.chat(OTHER)).toEqual(hidden.slice(30))
 })
