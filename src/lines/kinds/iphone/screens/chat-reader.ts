@@ -340,14 +340,13 @@ async function takeLast(
 ): Promise<TranscriptScreen> {
   let [shown, hasNews] = [screen, false]
   if (whose.kind !== 'person' || screen.back === null) return screen
-  const { handle } = whose
   const isAllTaken = async () => {
     const now = await look(tools, signal)
     if (now.screen !== 'transcript' || !isStillThere(shown, now)) return false
     shown = now
-    const { rows } = compare(tools, handle, now.bubbles)
+    const { rows } = compare(tools, whose.handle, now.bubbles)
     hasNews = rows.some(({ descriptor }) => !descriptor.isReported)
-    if (hasNews) await takeTranscript(tools, handle, now, { signal, isWhole: false })
+    if (hasNews) await takeTranscript(tools, whose.handle, now, { signal, isWhole: false })
     return !hasNews
   }
   for (let looks = 0; looks < LAST_LOOKS; looks += 1) {
@@ -355,7 +354,7 @@ async function takeLast(
     await tools.clock.sleep(LOOK_MS, signal)
     return shown
   }
-  if (hasNews) tools.memory.addPending(handle)
+  if (hasNews) tools.memory.addPending(whose.handle)
   return shown
 }
 

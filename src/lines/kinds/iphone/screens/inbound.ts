@@ -60,8 +60,7 @@ export async function pollInbound(
   signal: AbortSignal,
   report: PollReport = { reportedCount: 0, groups: 0, gaps: 0 },
 ): Promise<PollReport> {
-  const poll = new Poll({ ...tools, agent: tools.agent.at('poll') }, signal, report)
-  await poll.run()
+  await new Poll({ ...tools, agent: tools.agent.at('poll') }, signal, report).run()
   return report
 }
 
@@ -187,7 +186,7 @@ class Poll {
     return true
   }
 
-  /** Returns the chat and whose it is, or null if another one is in front meanwhile: it is for the next poll. */
+  /** Returns the chat and whose it is, or null if it is another one meanwhile, or has changed: it is for the next poll. */
   async #readChat(opened: TranscriptScreen): Promise<ReadChat | null> {
     const begun = await this.#begun(opened)
     const { whose, screen } = await identify(this.#tools, begun, this.#signal)
@@ -197,7 +196,7 @@ class Poll {
     const { handle } = whose
     await this.#clearDraft(handle, screen)
     const shown = await this.#withAbove(handle, await this.#loaded(handle, screen))
-    if (!isStillThere(screen, shown)) return null
+    if (shown === null || !isStillThere(screen, shown)) return null
     if (hasOtherSender(this.#tools, shown)) {
       this.report.groups += 1
       return { screen, whose: GROUP }
@@ -242,8 +241,8 @@ class Poll {
     return shown
   }
 
-  /** With the bubbles on the screen those above it, as far as nothing known is in sight. */
-  async #withAbove(handle: Handle, shown: TranscriptScreen): Promise<TranscriptScreen> {
+  /** With the bubbles on the screen those above it, as far as nothing known is in sight; null if they do not fit. */
+  async #withAbove(handle: Handle, shown: TranscriptScreen): Promise<TranscriptScreen | null> {
     let all = shown
     for (let scrolls = 0; scrolls < SCROLLS_MAX; scrolls += 1) {
       if (!compare(this.#tools, handle, all.bubbles).hasMoreAbove) return all
@@ -251,6 +250,7 @@ class Poll {
       const screen = await this.#lookAgain()
       if (screen === null) return all
       const bubbles = joinWindows(screen.bubbles, all.bubbles)
+      if (bubbles === null) return null
       if (bubbles.length === all.bubbles.length) return all
       all = { ...screen, bubbles }
     }

@@ -144,11 +144,12 @@ test('whatever window shows a chat that has not changed, nothing of it is new', 
 
 test('two windows are one chat', () => {
   const join = (older: string, newer: string) =>
-    joinWindows(chat(older).map(bubble), chat(newer).map(bubble)).map(({ text }) => text)
+    joinWindows(chat(older).map(bubble), chat(newer).map(bubble))?.map(({ text }) => text)
 
   expect(join('a1|b2', 'b2|c3')).toEqual(['a', 'b', 'c'])
   expect(join('a1', 'c3')).toEqual(['a', 'c'])
   expect(join('a1', 'a1')).toEqual(['a'])
+  expect(join('a1|z2', 'a1|b2')).toBeUndefined()
 })
 
 const NOW = 1_795_255_200_000
