@@ -2,7 +2,7 @@
 
 import { personOf } from '../../../src/domain/handle.ts'
 import { comparable } from '../../../src/lines/kinds/iphone/screens/labels.ts'
-import type { MessagesPhone, PhoneBubble } from '../../support/iphone/messages-phone.ts'
+import type { MessagesPhone, PhoneBubble, PhoneChat } from '../../support/iphone/messages-phone.ts'
 import type { Json } from '../../support/test-relay.ts'
 import type { HistoryChat } from './history.ts'
 
@@ -12,8 +12,10 @@ export type Said = {
   readonly bubble: PhoneBubble
   /** The text as it was at any time. */
   readonly versions: string[]
-  /** False for what nobody who looks at the screen can know: it was unsent, or looks as it did before. */
+  /** False for what nobody who looks at the screen can know: it was unsent, or is another version of a message. */
   isKnowable: boolean
+  /** True while nothing but its chat shows it, and that was not looked at. */
+  isHidden: boolean
   /** True if the chat was under a name then, which hides its number. */
   isNamed: boolean
   /** The relay's message of it; null if it has none. */
@@ -33,7 +35,9 @@ export class Ledger {
 
   note(chat: HistoryChat, bubble: PhoneBubble): void {
     const isNamed = this.namedKeys.has(chat.key)
-    this.said.push({ chat, bubble, versions: [bubble.text], isKnowable: true, isNamed, told: null })
+    const versions = [bubble.text]
+    const flags = { isKnowable: true, isHidden: false, isNamed }
+    this.said.push({ chat, bubble, versions, ...flags, told: null })
   }
 
   /** An edit looks like another message in the place of the first: it may be told in addition. */
@@ -52,13 +56,18 @@ export class Ledger {
     return this.said.find((one) => one.bubble === bubble)
   }
 
-  /** The last message of a chat was read: if it says what the one before said in the same minute, nothing shows it. */
+  /** The last message of a chat was read: if it says what the one before said in the same minute, no list shows it. */
   noteRead(phone: MessagesPhone, key: string): void {
     const [before, last] = phone.chat(key).bubbles.slice(-2)
     const said = this.of(last)
     if (before === undefined || last === undefined || said === undefined) return
     const isSameMinute = Math.floor(before.at / MINUTE_MS) === Math.floor(last.at / MINUTE_MS)
-    if (isSameMinute && before.text === last.text) said.isKnowable = false
+    if (isSameMinute && before.text === last.text) said.isHidden = true
+  }
+
+  /** The relay looks at a chat. */
+  noteLook({ bubbles }: PhoneChat): void {
+    for (const one of this.said) if (bubbles.includes(one.bubble)) one.isHidden = false
   }
 
   /** Gives each message that the relay has to what was said; returns what is wrong with it. */
@@ -80,7 +89,8 @@ export class Ledger {
 
   get untold(): readonly Said[] {
     return this.said.filter(
-      ({ chat, isKnowable, told }) => chat.senders === null && isKnowable && told === null,
+      ({ chat, isKnowable, isHidden, told }) =>
+        chat.senders === null && isKnowable && !isHidden && told === null,
     )
   }
 

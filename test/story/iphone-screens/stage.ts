@@ -1,6 +1,7 @@
 // Plays a history on a phone, with the real relay behind it.
 
 import { UDID } from '../../support/iphone/fake-phones.ts'
+import type { PhoneBubble } from '../../support/iphone/messages-phone.ts'
 import { PhoneLineRig } from '../../support/iphone/phone-line-rig.ts'
 import { WatchedPhone } from '../../support/iphone/watched-phone.ts'
 import type { CommandName, Meddling } from '../../support/iphone/wda-commands.ts'
@@ -129,7 +130,7 @@ export class Stage implements AsyncDisposable {
       case 'receive':
         return this.#receive(act.key, act.text, act.from)
       case 'write':
-        return ledger.note(this.#chat(act.key), phone.write(act.key, act.text))
+        return this.#note(act.key, phone.write(act.key, act.text))
       case 'read':
         phone.chat(act.key).isUnread = false
         return ledger.noteRead(phone, act.key)
@@ -170,9 +171,15 @@ export class Stage implements AsyncDisposable {
   }
 
   #receive(key: string, text: string, from: number): void {
-    const chat = this.#chat(key)
-    const sender = chat.senders?.[from] ?? null
-    this.ledger.note(chat, this.phone.receive(key, text, { sender }))
+    const sender = this.#chat(key).senders?.[from] ?? null
+    this.#note(key, this.phone.receive(key, text, { sender }))
+  }
+
+  /** What comes into an open chat is read at once. */
+  #note(key: string, bubble: PhoneBubble): void {
+    const { phone, ledger } = this
+    ledger.note(this.#chat(key), bubble)
+    if (phone.screen.on === 'chat' && phone.screen.chat.key === key) ledger.noteRead(phone, key)
   }
 
   async #send(key: string, text: string): Promise<void> {
@@ -220,6 +227,9 @@ export class Stage implements AsyncDisposable {
       if (waiting.left === 0) meddling = this.#strike(waiting.incident) ?? meddling
     }
     this.#waiting = this.#waiting.filter(({ left }) => left > 0)
+    const { screen } = this.phone
+    const isLook = name === 'source' && meddling === null && screen.on === 'chat'
+    if (isLook) this.ledger.noteLook(screen.chat)
     return meddling
   }
 

@@ -73,7 +73,7 @@ export function textsOf(rig: UiRig): readonly string[] {
 }
 
 /** What a poll reports where there is nothing. */
-export const QUIET = { reportedCount: 0, groups: 0, named: 0, unproven: 0, gaps: 0 }
+export const QUIET = { reportedCount: 0, groups: 0, gaps: 0 }
 
 type Told = {
   readonly messages: BubbleMessage[]

@@ -28,7 +28,7 @@ import { look } from './screens/navigation.ts'
 import { expectationOf, OwnSends } from './screens/own-sends.ts'
 import { ReceiptRounds } from './screens/receipts.ts'
 import { sendByUi } from './screens/send.ts'
-import { TranscriptMemory } from './screens/transcript-memory.ts'
+import { TranscriptMemory, type HiddenKind } from './screens/transcript-memory.ts'
 
 export type PhoneLineTools = {
   readonly clock: Clock
@@ -63,12 +63,7 @@ const FAILURES_MAX = 2
 
 export class PhoneLine {
   readonly life: PhoneLife
-  readonly counts: Omit<PollReport, 'reportedCount'> = {
-    groups: 0,
-    named: 0,
-    unproven: 0,
-    gaps: 0,
-  }
+  readonly counts: PollReport = { reportedCount: 0, groups: 0, gaps: 0 }
   readonly evidence: ImessageEvidence
   readonly #tools: PhoneLineTools
   readonly #line: DriverLine
@@ -137,6 +132,11 @@ export class PhoneLine {
     return this.#screens.memory.walks.isUnfinished
   }
 
+  /** True while messages are not reported that stand under a name of this kind. */
+  hasHidden(kind: HiddenKind): boolean {
+    return this.#screens.memory.hasHidden(kind)
+  }
+
   /** Runs until its signal aborts; throws where an event could not be made durable. */
   async run(): Promise<void> {
     try {
@@ -162,15 +162,15 @@ export class PhoneLine {
   }
 
   async #poll(signal: AbortSignal): Promise<null> {
-    const report = await pollInbound(this.#screens, signal)
-    this.counts.groups += report.groups
-    this.counts.named += report.named
-    this.counts.unproven += report.unproven
-    this.counts.gaps += report.gaps
-    if (report.gaps > 0) {
-      this.#tools.log.warn('a chat has a gap: messages may be missing', { line_id: this.#line.id })
+    const { reportedCount, gaps } = this.counts
+    try {
+      await pollInbound(this.#screens, signal, this.counts)
+    } finally {
+      const { log, clock } = this.#tools
+      const about = { line_id: this.#line.id }
+      if (this.counts.gaps > gaps) log.warn('a chat has a gap: messages may be missing', about)
+      if (this.counts.reportedCount > reportedCount) this.#quietSince = clock.monotonic()
     }
-    if (report.reportedCount > 0) this.#quietSince = this.#tools.clock.monotonic()
     return null
   }
 

@@ -2,6 +2,7 @@
 // suggested name. What proves it is the senders of its bubbles together with the details page, which is asked once.
 
 import { type Handle, isSamePerson } from '../../../../domain/handle.ts'
+import type { NodePlace, UiNode } from '../agent/ui-tree.ts'
 import { handleIn } from './labels.ts'
 import {
   backOf,
@@ -10,17 +11,8 @@ import {
   readScreen,
   type TranscriptScreen,
 } from './messages-screen.ts'
-import {
-  isPhoneWide,
-  LOOK_MS,
-  showList,
-  touch,
-  troubleCodeOf,
-  type UiTools,
-  UiTrouble,
-  waitForChat,
-} from './navigation.ts'
-import type { TranscriptMemory } from './transcript-memory.ts'
+import { LOOK_MS, showList, touch, type UiTools, UiTrouble, waitForChat } from './navigation.ts'
+import type { ChatKind, TranscriptMemory } from './transcript-memory.ts'
 import { compareChat } from './transcript.ts'
 
 export type IdentityTools = UiTools & {
@@ -31,8 +23,7 @@ export type IdentityTools = UiTools & {
 
 export type Whose =
   | { readonly kind: 'person'; readonly handle: Handle }
-  /** `named`: a contact or a business. `unproven`: nothing on the phone shows whose it is. */
-  | { readonly kind: 'group' | 'named' | 'unproven' }
+  | { readonly kind: Exclude<ChatKind, 'person'> }
 
 type Identified = { readonly whose: Whose; readonly screen: TranscriptScreen }
 
@@ -81,7 +72,7 @@ export function isChatWith(
 }
 
 /** The person or group of the chat as far as it is known; null if the details page has to be asked. */
-export function knownWhose(tools: IdentityTools, screen: TranscriptScreen): Whose | null {
+function knownWhose(tools: IdentityTools, screen: TranscriptScreen): Whose | null {
   const { kind } = screen.chat
   if (kind === 'group' || hasOtherSender(tools, screen)) return { kind: 'group' }
   if (kind === 'named') return { kind }
@@ -100,7 +91,8 @@ function isContinued(
   { bubbles }: TranscriptScreen,
 ): boolean {
   const at = { memory, now: clock.now(), timeZone: timeZone() }
-  return memory.chat(handle) !== null && !compareChat(at, handle, bubbles).hasGap
+  const isLoaded = bubbles.length > 0
+  return isLoaded && memory.chat(handle) !== null && !compareChat(at, handle, bubbles).hasGap
 }
 
 /** The person or group of the chat on the screen, and the screen afterwards: its details may have been opened. */
@@ -166,30 +158,43 @@ async function askDetails(
   return { details, after }
 }
 
-/** An agent that finds no title to touch, or a touch that leads nowhere, leaves the chat on the screen. */
-async function lookAtDetails(tools: IdentityTools, signal: AbortSignal): Promise<ChatDetails> {
-  const { agent, clock } = tools
-  try {
-    const touchTitle = () => touch(tools, { name: TITLE_ID }, signal)
-    // The first touch may have met an alert, which is dismissed instead.
-    if (!((await touchTitle()) || (await touchTitle()))) return NOBODY
-  } catch (error) {
-    const code = troubleCodeOf(error)
-    if (code === null || code === 'aborted' || isPhoneWide(code)) throw error
-    return NOBODY
-  }
-  for (let looks = 0; looks < DETAILS_LOOKS; looks += 1) {
-    await clock.sleep(LOOK_MS, signal)
-    const root = await agent.tree(signal)
-    const { screen } = readScreen(root)
-    if (screen === 'details') return readDetails(root)
-    if (screen !== 'unknown') continue
-    // A page of details that has none of the words that are known: read all the same, and left.
-    const back = backOf(root)
-    if (back !== null) await touch(tools, back, signal)
-    return readDetails(root)
+/** The content of the details; nobody if the title leads nowhere, again and again: an alert may take a touch. */
+async function lookAtDetails(tools: UiTools, signal: AbortSignal): Promise<ChatDetails> {
+  for (let tries = 0; tries < TRIES; tries += 1) {
+    // A touch that fails proves nothing: the chat is left to the next look.
+    await touch(tools, { name: TITLE_ID }, signal)
+    const details = await settledDetails(tools, signal)
+    if (details !== null) return details
   }
   return NOBODY
+}
+
+/** The details once they name a person and were the same twice, else as they are at last; null if the chat stays. */
+async function settledDetails(tools: UiTools, signal: AbortSignal): Promise<ChatDetails | null> {
+  let page: DetailsPage | null = null
+  for (let looks = 0; looks < DETAILS_LOOKS; looks += 1) {
+    await tools.clock.sleep(LOOK_MS, signal)
+    const before: DetailsPage | null = page
+    page = readPage(await tools.agent.tree(signal)) ?? page
+    if (page?.isNamed === true && JSON.stringify(page) === JSON.stringify(before)) break
+  }
+  if (page !== null && page.back !== null) {
+    await touch(tools, page.back, signal)
+    await tools.clock.sleep(LOOK_MS, signal)
+  }
+  return page
+}
+
+type DetailsPage = ChatDetails & { readonly isNamed: boolean; readonly back: NodePlace | null }
+
+/** Null while the chat is still in front. */
+function readPage(root: UiNode): DetailsPage | null {
+  const { screen } = readScreen(root)
+  if (screen === 'transcript') return null
+  // A page that has none of the words that are known may be the details all the same.
+  if (screen !== 'details' && screen !== 'unknown') throw new UiTrouble('ui_unknown')
+  const details = readDetails(root)
+  return { ...details, isNamed: details.isGroup || details.people.length > 0, back: backOf(root) }
 }
 
 /**

@@ -5,11 +5,11 @@ import { type Handle, isSamePerson } from '../../../../domain/handle.ts'
 import { type MessageId, timestamp } from '../../../../domain/ids.ts'
 import type { DeviceAttachment, LineEvent, Settlement } from '../../../driver.ts'
 import type { TaskQueue } from '../agent/wda.ts'
-import { type IdentityTools, isChatWith, knownWhose } from './chat-identity.ts'
+import { type IdentityTools, isChatWith, isStillThere, type Whose } from './chat-identity.ts'
 import { placeTimes } from './label-time.ts'
 import { comparable, markWithoutTime } from './labels.ts'
 import type { Bubble, TranscriptScreen } from './messages-screen.ts'
-import { look, LOOK_MS, showList } from './navigation.ts'
+import { look, LOOK_MS, showList, touch } from './navigation.ts'
 import type { OwnSends } from './own-sends.ts'
 import type { Descriptor, OwnStage } from './transcript-memory.ts'
 import { compareChat, type Comparison, knownAfter, type ReadRow } from './transcript.ts'
@@ -304,23 +304,58 @@ function newSteps(
 /** The part of the last text that the list shows at least. */
 const PREVIEW_LENGTH = 20
 
+/** A chat as it was read. */
+export type ReadChat = { readonly screen: TranscriptScreen; readonly whose: Whose }
+
 /**
- * Goes back to the list from a chat that was just read. Its conversation counts as known only if the list
- * shows what was read: more may have come in between.
+ * Goes back to the list from a chat that was just read, or could not be. Its conversation counts as known only if the
+ * list shows what was read: more may have come in between.
  */
 export async function leaveChat(
   tools: ChatTools,
-  screen: TranscriptScreen,
+  read: ReadChat | null,
   signal: AbortSignal,
 ): Promise<void> {
+  const last = read && (await takeLast(tools, read, signal))
   const list = await showList(tools, signal)
-  const text = comparable(screen.bubbles.at(-1)?.text ?? '')
+  if (read === null || last === null) return
+  const text = comparable(last.bubbles.at(-1)?.text ?? '')
   const cell = list.cells.find(
-    ({ name, mark }) => name === screen.title && isPreview(mark.slice(`${name}, `.length), text),
+    ({ name, mark }) => name === last.title && isPreview(mark.slice(`${name}, `.length), text),
   )
   if (cell === undefined || cell.isUnread) return
-  const isPerson = knownWhose(tools, screen)?.kind === 'person'
-  tools.memory.keepMark(cell.mark, isPerson ? cell.name : '', isPerson)
+  tools.memory.keepMark(cell.mark, cell.name, read.whose.kind)
+}
+
+const LAST_LOOKS = 3
+
+/**
+ * Touches the way back right behind a look that shows nothing new: the same text again, in the same minute, leaves the
+ * list as it is. The chat as it was then; it is due again if it never came to rest.
+ */
+async function takeLast(
+  tools: ChatTools,
+  { screen, whose }: ReadChat,
+  signal: AbortSignal,
+): Promise<TranscriptScreen> {
+  let [shown, hasNews] = [screen, false]
+  if (whose.kind !== 'person' || screen.back === null) return screen
+  const isAllTaken = async () => {
+    const now = await look(tools, signal)
+    if (now.screen !== 'transcript' || !isStillThere(shown, now)) return false
+    shown = now
+    const { rows } = compare(tools, whose.handle, now.bubbles)
+    hasNews = rows.some(({ descriptor }) => !descriptor.isReported)
+    if (hasNews) await takeTranscript(tools, whose.handle, now, { signal, isWhole: false })
+    return !hasNews
+  }
+  for (let looks = 0; looks < LAST_LOOKS; looks += 1) {
+    if (!(await touch(tools, screen.back, signal, isAllTaken))) continue
+    await tools.clock.sleep(LOOK_MS, signal)
+    return shown
+  }
+  if (hasNews) tools.memory.addPending(whose.handle)
+  return shown
 }
 
 /** True if the list shows this text and no longer one, whose beginning may be the same. */

@@ -2,8 +2,15 @@
 // read, and left again. Opening it marks it as read, which its other side may see.
 
 import type { Handle } from '../../../../domain/handle.ts'
-import { hasOtherSender, identify, showChat, type Whose } from './chat-identity.ts'
-import { type ChatTools, compare, leaveChat, storeMemory, takeTranscript } from './chat-reader.ts'
+import { hasOtherSender, identify, isStillThere, showChat } from './chat-identity.ts'
+import {
+  type ChatTools,
+  compare,
+  leaveChat,
+  type ReadChat,
+  storeMemory,
+  takeTranscript,
+} from './chat-reader.ts'
 import { emptyComposer } from './compose.ts'
 import { readChatTitle } from './labels.ts'
 import { ListWalk, markOfRead } from './list-walk.ts'
@@ -25,10 +32,6 @@ export type PollReport = {
   reportedCount: number
   /** Chats with several people: counted and left alone. */
   groups: number
-  /** Chats that show a name instead of a number: a contact, which the phone must not have. */
-  named: number
-  /** Chats of which nothing on the phone shows whose they are, such as those with a suggested name. */
-  unproven: number
   /** Chats in which something may have been missed. */
   gaps: number
 }
@@ -37,6 +40,7 @@ export type PollReport = {
 const STEPS_MAX = 200
 const SCROLLS_MAX = 3
 const LOADING_LOOKS = 4
+const GROUP = { kind: 'group' } as const
 const BUSY_MS = 3_000
 const IDLE_MS = 15_000
 const IDLE_AFTER_MS = 600_000
@@ -47,22 +51,27 @@ export function pollDelayMs(quietMs: number): number {
 }
 
 /**
- * Emits all that is new, and leaves the list on the screen. A send that waits goes in between two chats.
+ * Emits all that is new, and leaves the list on the screen. A send that waits goes in between two chats. Counts in
+ * `report` what is found, though it may reject later.
  * Rejects with `UiTrouble` or `AgentError`, and where something could not be made durable.
  */
-export async function pollInbound(tools: ChatTools, signal: AbortSignal): Promise<PollReport> {
-  const poll = new Poll({ ...tools, agent: tools.agent.at('poll') }, signal)
-  await poll.run()
-  return poll.report
+export async function pollInbound(
+  tools: ChatTools,
+  signal: AbortSignal,
+  report: PollReport = { reportedCount: 0, groups: 0, gaps: 0 },
+): Promise<PollReport> {
+  await new Poll({ ...tools, agent: tools.agent.at('poll') }, signal, report).run()
+  return report
 }
 
 class Poll {
-  readonly report: PollReport = { reportedCount: 0, groups: 0, named: 0, unproven: 0, gaps: 0 }
+  readonly report: PollReport
   readonly #tools: ChatTools
   readonly #signal: AbortSignal
   readonly #walk: ListWalk
 
-  constructor(tools: ChatTools, signal: AbortSignal) {
+  constructor(tools: ChatTools, signal: AbortSignal, report: PollReport) {
+    this.report = report
     this.#tools = tools
     this.#signal = signal
     this.#walk = new ListWalk(tools.memory, tools.clock)
@@ -107,8 +116,8 @@ class Poll {
     const { agent, clock } = this.#tools
     const screen = await look(this.#tools, this.#signal)
     if (screen.screen === 'transcript') {
-      await this.#readChat(screen)
-      await leaveChat(this.#tools, screen, this.#signal)
+      const read = await this.#orNull(() => this.#readChat(screen))
+      await leaveChat(this.#tools, read, this.#signal)
       return false
     }
     const next = this.#walk.next(screen.cells)
@@ -129,8 +138,9 @@ class Poll {
 
   async #visitPending(handle: Handle): Promise<void> {
     const { memory, own } = this.#tools
+    let read: ReadChat | null = null
     try {
-      await this.#readChat(await showChat(this.#tools, handle, this.#signal))
+      read = await this.#readChat(await showChat(this.#tools, handle, this.#signal))
     } catch (error) {
       if (!(error instanceof UiTrouble) || error.code !== 'wrong_chat') throw error
       // A chat that cannot be reached any more must not hold up the others.
@@ -138,21 +148,27 @@ class Poll {
       own.takeDraft(handle)
       this.report.gaps += 1
     }
-    await showList(this.#tools, this.#signal)
+    await leaveChat(this.#tools, read, this.#signal)
   }
 
   /** Opens a conversation and reads it; if that fails, the others come first for a while. */
   async #visitCell(cell: ListCell): Promise<void> {
     const { memory, clock } = this.#tools
-    try {
-      if (await this.#openAndRead(cell)) return
-    } catch (error) {
-      const code = troubleCodeOf(error)
-      if (code === null || code === 'aborted' || isPhoneWide(code)) throw error
-    }
+    if ((await this.#orNull(() => this.#openAndRead(cell))) === true) return
     memory.walks.noteFailure(cell.mark, clock.monotonic())
     // Where even that fails it is the phone's trouble.
     await showList(this.#tools, this.#signal)
+  }
+
+  /** Null if it failed by a trouble of one chat, which must not hold up the others. */
+  async #orNull<T>(task: () => Promise<T>): Promise<T | null> {
+    try {
+      return await task()
+    } catch (error) {
+      const code = troubleCodeOf(error)
+      if (code === null || code === 'aborted' || isPhoneWide(code)) throw error
+      return null
+    }
   }
 
   /** False if the conversation could not be opened: the list has changed, say, and another chat came up. */
@@ -161,36 +177,35 @@ class Poll {
     if (!(await touch(this.#tools, cell.place, this.#signal))) return false
     const screen = await waitForChat(this.#tools, this.#signal, settledTitle())
     if (screen === null) return false
-    const whose = await this.#readChat(screen)
-    if (whose === null || !isChatOf(this.#tools, screen, cell)) return false
+    const read = await this.#readChat(screen)
+    if (read === null || !isChatOf(this.#tools, read.screen, cell)) return false
     this.#walk.noteVisit(cell)
-    const isPerson = whose === 'person'
-    memory.keepMark(markOfRead(cell.mark), isPerson ? cell.name : '', isPerson)
+    memory.keepMark(markOfRead(cell.mark), cell.name, read.whose.kind)
     await storeMemory(this.#tools)
-    await showList(this.#tools, this.#signal)
+    await leaveChat(this.#tools, read, this.#signal)
     return true
   }
 
-  /** Returns whose the chat is, or null if its title has changed meanwhile: it is for the next poll. */
-  async #readChat(opened: TranscriptScreen): Promise<Whose['kind'] | null> {
-    const { whose, screen } = await identify(this.#tools, opened, this.#signal)
+  /** Returns the chat and whose it is, or null if it is another one meanwhile, or has changed: it is for the next poll. */
+  async #readChat(opened: TranscriptScreen): Promise<ReadChat | null> {
+    const begun = await this.#begun(opened)
+    const { whose, screen } = await identify(this.#tools, begun, this.#signal)
     if (whose.kind === 'group') this.report.groups += 1
-    if (whose.kind === 'named' && screen.title !== '') this.report.named += 1
-    if (whose.kind === 'unproven' && isWrittenTo(screen)) this.report.unproven += 1
-    if (whose.kind !== 'person') return whose.kind
+    if (whose.kind === 'unproven' && !isWrittenTo(screen)) return { screen, whose: GROUP }
+    if (whose.kind !== 'person') return { screen, whose }
     const { handle } = whose
     await this.#clearDraft(handle, screen)
     const shown = await this.#withAbove(handle, await this.#loaded(handle, screen))
-    if (shown.title !== screen.title) return null
+    if (shown === null || !isStillThere(screen, shown)) return null
     if (hasOtherSender(this.#tools, shown)) {
       this.report.groups += 1
-      return 'group'
+      return { screen, whose: GROUP }
     }
     const look = { signal: this.#signal, isWhole: true }
     const { reportedCount, hasGap } = await takeTranscript(this.#tools, handle, shown, look)
     this.report.reportedCount += reportedCount
     this.report.gaps += hasGap ? 1 : 0
-    return 'person'
+    return { screen: shown, whose }
   }
 
   /** Removes a text of ours from the composer that was not sent; where that fails the next send does it. */
@@ -200,6 +215,15 @@ class Poll {
     const isOurs = own.drafts.includes(handle) || own.isWaitingFor(handle, draft)
     if (draft !== '' && isOurs) await emptyComposer(this.#tools, screen, this.#signal)
     own.takeDraft(handle)
+  }
+
+  /** The chat once it shows a bubble, if it does so soon: without any nobody can say whose it is. */
+  async #begun(opened: TranscriptScreen): Promise<TranscriptScreen> {
+    let shown = opened
+    for (let looks = 0; looks < LOADING_LOOKS && shown.bubbles.length === 0; looks += 1) {
+      shown = (await this.#lookAgain()) ?? shown
+    }
+    return shown
   }
 
   /**
@@ -217,8 +241,8 @@ class Poll {
     return shown
   }
 
-  /** With the bubbles on the screen those above it, as far as nothing known is in sight. */
-  async #withAbove(handle: Handle, shown: TranscriptScreen): Promise<TranscriptScreen> {
+  /** With the bubbles on the screen those above it, as far as nothing known is in sight; null if they do not fit. */
+  async #withAbove(handle: Handle, shown: TranscriptScreen): Promise<TranscriptScreen | null> {
     let all = shown
     for (let scrolls = 0; scrolls < SCROLLS_MAX; scrolls += 1) {
       if (!compare(this.#tools, handle, all.bubbles).hasMoreAbove) return all
@@ -226,6 +250,7 @@ class Poll {
       const screen = await this.#lookAgain()
       if (screen === null) return all
       const bubbles = joinWindows(screen.bubbles, all.bubbles)
+      if (bubbles === null) return null
       if (bubbles.length === all.bubbles.length) return all
       all = { ...screen, bubbles }
     }

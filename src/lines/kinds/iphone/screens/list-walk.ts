@@ -15,6 +15,8 @@ export type WalkMove =
 const PINS_MAX = 9
 /** The list has ended if so many swipes in a row have not moved it: a single one may not have registered. */
 const STILL_SWIPES = 2
+/** While messages under a name are not reported, all conversations are looked at so often: the name may be gone. */
+const WHOLE_LIST_EVERY_MS = 3_600_000
 /** So many pages are remembered as they are when a line begins. */
 const FIRST_SWIPES = 8
 
@@ -36,9 +38,12 @@ export class ListWalk {
   readonly #visited = new Set<string>()
   /** Conversations in a row that are as the last finished walk left them. */
   readonly #unchanged = new Set<string>()
+  /** Conversations that this walk has seen. */
+  readonly #seen = new Set<string>()
   #hasSkipped = false
   /** The first page; null until the list has been moved down as far as it goes. */
   #top: string | null = null
+  #topNames: ReadonlySet<string> = new Set()
   #pageBefore: string | null = null
   #stillSwipes = 0
 
@@ -58,6 +63,7 @@ export class ListWalk {
   next(cells: readonly ListCell[]): WalkMove {
     const { walks } = this.#memory
     const page = JSON.stringify(cells.map(({ mark }) => mark))
+    for (const { mark } of cells) this.#seen.add(mark)
     this.#keepHistory(cells)
     const due = this.#dueOf(cells)
     if (due !== null) {
@@ -80,14 +86,17 @@ export class ListWalk {
     const isStill = this.#top !== null && page === this.#pageBefore
     this.#stillSwipes = isStill ? this.#stillSwipes + 1 : 0
     this.#pageBefore = page
-    this.#top ??= page
+    if (this.#top === null) {
+      this.#top = page
+      this.#topNames = new Set(cells.map(({ name }) => name))
+    }
     for (const { mark } of cells) {
       if (this.#memory.isUnchanged(mark)) this.#unchanged.add(mark)
       else this.#unchanged.clear()
     }
     const hasWalked = this.#memory.hasWalked
     const isOver = hasWalked
-      ? this.#unchanged.size > PINS_MAX
+      ? this.#unchanged.size > PINS_MAX && !this.#mustSeeEnd
       : this.#swipesSinceVisit >= FIRST_SWIPES
     if (isOver || this.#stillSwipes >= STILL_SWIPES) return this.#end(this.#top)
     this.swipes += 1
@@ -97,10 +106,18 @@ export class ListWalk {
 
   #end(top: string): WalkMove {
     if (this.#hasSkipped) return { move: 'end' }
+    const isWhole = this.#stillSwipes >= STILL_SWIPES
+    const now = this.#clock.monotonic()
     this.isFinished = true
-    this.mustStore = this.#memory.finishWalk()
-    this.#memory.walks.finish(top, this.#clock.monotonic())
+    this.mustStore = this.#memory.finishWalk(isWhole ? this.#seen : null)
+    this.#memory.walks.finish(top, now)
+    if (isWhole) this.#memory.walks.endSeenAt = now
     return { move: 'end' }
+  }
+
+  get #mustSeeEnd(): boolean {
+    const isDue = this.#clock.monotonic() - this.#memory.walks.endSeenAt >= WHOLE_LIST_EVERY_MS
+    return isDue && this.#memory.hasHidden('named', 'unproven')
   }
 
   /** The first conversation that has changed and can be opened. */
@@ -121,11 +138,15 @@ export class ListWalk {
    * first page only: what is read below that page counts as kept, too.
    */
   #keepHistory(cells: readonly ListCell[]): void {
-    const isBelow = !this.#memory.hasWalked && this.swipes > 0
-    for (const { mark, name, isUnread } of cells) {
-      const isHistory = this.#isFirst || (isBelow && !isUnread && !this.#memory.knowsMark(mark))
+    const { hasWalked } = this.#memory
+    // News rise: what stands above a conversation of the first page has come since that page was read.
+    const end = cells.findLastIndex(({ name }) => this.#topNames.has(name))
+    for (const [index, { mark, name, isUnread }] of cells.entries()) {
+      const isBelow = index > end && this.swipes > 0
+      const isLeftOver = isBelow && !hasWalked && !isUnread && !this.#memory.knowsMark(mark)
+      const isHistory = this.#isFirst ? isBelow || this.#top === null : isLeftOver
       // A group may have the name of a person whose own conversation is in the list as well.
-      if (isHistory) this.#memory.keepMark(mark, name, false)
+      if (isHistory) this.#memory.keepMark(mark, name, null)
     }
     this.#memory.keepList()
   }

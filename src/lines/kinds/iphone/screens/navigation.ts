@@ -116,17 +116,18 @@ export async function dismissAlert({ agent }: UiTools, signal: AbortSignal): Pro
 }
 
 /**
- * Touches an element that a screen has just shown, with no alert in front of it. False if the screen has
- * changed, or an alert had to be dismissed: then nothing was touched.
+ * Touches an element that a screen has just shown, with no alert in front of it, if `isReady` right before. False if
+ * the screen has changed, or an alert had to be dismissed: then nothing was touched.
  */
 export async function touch(
   tools: UiTools,
   place: NodePlace,
   signal: AbortSignal,
+  isReady = async () => true,
 ): Promise<boolean> {
   try {
     const element = await tools.agent.find(place, signal)
-    if (await dismissAlert(tools, signal)) return false
+    if (!(await isReady()) || (await dismissAlert(tools, signal))) return false
     await tools.agent.tap(element, signal)
     return true
   } catch (error) {

@@ -144,7 +144,7 @@ export async function lookForReceipts(
   await tools.queue.run('receipt', signal, async () => {
     const screen = await showChat(ui, handle, signal)
     await takeTranscript(ui, handle, screen, { signal, isWhole: false })
-    await leaveChat(ui, screen, signal)
+    await leaveChat(ui, { screen, whose: { kind: 'person', handle } }, signal)
   })
 }
 
@@ -163,7 +163,7 @@ export async function linger(tools: ChatTools, handle: Handle, signal: AbortSign
       if (screen.screen !== 'transcript' || !isChatWith(ui, screen, handle)) return true
       await takeTranscript(ui, handle, screen, { signal, isWhole: false })
       if (newestOwn(tools.memory, handle)?.stage === 'sent' && !isLast) return false
-      await leaveChat(ui, screen, signal)
+      await leaveChat(ui, { screen, whose: { kind: 'person', handle } }, signal)
       return true
     })
     if (isOver) return

@@ -17,6 +17,11 @@ import { dropOldest } from '../../../../system/memoize.ts'
 import { endsAlike, markWithoutTime } from './labels.ts'
 import { WalkMemory } from './walk-memory.ts'
 
+/** Whose a chat is; `named`: a contact or a business. `unproven`: nothing on the phone shows whose it is. */
+export type ChatKind = 'person' | 'group' | 'named' | 'unproven'
+/** Chats whose person is hidden behind a name: their messages are not reported. */
+export type HiddenKind = Extract<ChatKind, 'named' | 'unproven'>
+
 export type OwnStage = 'sent' | 'delivered' | 'read' | 'failed'
 
 export type Descriptor = {
@@ -72,6 +77,9 @@ const STORED_MEMORY = Compile(
     // Absent from memories of earlier versions.
     proven: Type.Optional(Type.Array(Type.Tuple([Type.String(), Type.String()]))),
     texting: Type.Optional(Type.Array(Type.String())),
+    hidden: Type.Optional(
+      Type.Array(Type.Tuple([Type.String(), Type.Enum(['named', 'unproven'])])),
+    ),
   }),
 )
 
@@ -85,6 +93,8 @@ const TEXT = 64
 const STAGES: readonly (OwnStage | null)[] = [null, 'sent', 'delivered', 'read', 'failed']
 const HASH_BYTES = 8
 
+type Mark = { readonly name: string; readonly isFresh: boolean; readonly hidden: HiddenKind | null }
+
 export class TranscriptMemory {
   /** The beginning of the line, in milliseconds since 1970: older bubbles are history. */
   readonly since: number
@@ -95,7 +105,7 @@ export class TranscriptMemory {
   readonly #chats = new Map<Handle, readonly Descriptor[]>()
   readonly walks = new WalkMemory()
   /** Conversations by their marks when they were looked at; fresh are those since the last finished walk. */
-  readonly #marks = new Map<string, { readonly name: string; readonly isFresh: boolean }>()
+  readonly #marks = new Map<string, Mark>()
   readonly #pending = new Set<Handle>()
   /** The people of direct chats by the titles under which that was proven. */
   readonly #proven = new Map<string, ReadonlySet<Handle>>()
@@ -120,9 +130,9 @@ export class TranscriptMemory {
     for (const [handle, stored] of value.chats) {
       memory.keep(person(handle), stored.map(readDescriptor))
     }
-    const fresh = new Set(value.fresh)
+    const [fresh, hidden] = [new Set(value.fresh), new Map(value.hidden)]
     for (const [mark, name] of value.marks ?? []) {
-      memory.#marks.set(mark, { name, isFresh: fresh.has(mark) })
+      memory.#marks.set(mark, { name, isFresh: fresh.has(mark), hidden: hidden.get(mark) ?? null })
     }
     for (const handle of value.owed) memory.addPending(person(handle))
     for (const [title, handle] of value.proven ?? []) memory.keepProven(title, person(handle))
@@ -137,13 +147,14 @@ export class TranscriptMemory {
     const kept = [...this.#marks]
     const marks = this.#hasSeenList ? kept.map(([mark, { name }]) => [mark, name]) : null
     const fresh = kept.flatMap(([mark, { isFresh }]) => (isFresh ? [mark] : []))
+    const hidden = kept.flatMap(([mark, one]) => (one.hidden ? [[mark, one.hidden]] : []))
     const walked = this.#hasWalked ? { fresh } : {}
     const proven = [...this.#proven].flatMap(([title, people]) =>
       [...people].map((handle) => [title, handle]),
     )
     const [owed, texting] = [this.#pending, this.#texting].map((one) => [...one])
     const { since } = this
-    return JSON.stringify({ since, marks, ...walked, owed, chats, proven, texting })
+    return JSON.stringify({ since, marks, ...walked, owed, chats, proven, texting, hidden })
   }
 
   /** False until the list of conversations was seen for the first time, be it empty. */
@@ -220,15 +231,18 @@ export class TranscriptMemory {
     return [...this.#marks].findLast(([known]) => markWithoutTime(known) === mark)?.[1]
   }
 
-  /** The conversation is known as it is; `isOneChat` where no other can have the same name. */
-  keepMark(mark: string, name: string, isOneChat: boolean): void {
+  /** The conversation is known as it is; `kind` is null if it was not opened. */
+  keepMark(mark: string, name: string, kind: ChatKind | null): void {
     this.#hasSeenList = true
-    if (isOneChat) {
+    const hidden = kind === 'named' || kind === 'unproven' ? kind : null
+    const isNameKept = kind === 'person' || kind === null
+    // No other conversation has the name of a person.
+    if (kind === 'person') {
       for (const [other, { name: otherName }] of this.#marks) {
         if (otherName === name) this.#marks.delete(other)
       }
     }
-    this.#marks.set(mark, { name, isFresh: true })
+    this.#marks.set(mark, { name: isNameKept ? name : '', isFresh: true, hidden })
     dropOldest(this.#marks, MARKS_MAX)
   }
 
@@ -242,11 +256,24 @@ export class TranscriptMemory {
     return this.#hasWalked
   }
 
-  /** All that was due has been looked at: the next walk may end at it. True if that was not known yet. */
-  finishWalk(): boolean {
-    const isNew = !this.#hasWalked || [...this.#marks.values()].some(({ isFresh }) => isFresh)
+  /** True while a conversation of these kinds is in the list, as far as the list has been seen. */
+  hasHidden(...kinds: readonly HiddenKind[]): boolean {
+    return [...this.#marks.values()].some(({ hidden }) => hidden && kinds.includes(hidden))
+  }
+
+  /**
+   * All that was due has been looked at: the next walk may end at it. True if that was not known yet. `list` has all
+   * conversations that there are; null if they were not all seen.
+   */
+  finishWalk(list: ReadonlySet<string> | null): boolean {
+    let isNew = !this.#hasWalked
     this.#hasWalked = true
-    for (const [mark, { name }] of this.#marks) this.#marks.set(mark, { name, isFresh: false })
+    for (const [mark, one] of this.#marks) {
+      const isThere = list === null || list.has(mark) || list.has(markWithoutTime(mark))
+      isNew ||= one.isFresh || (one.hidden !== null && !isThere)
+      if (one.hidden !== null && !isThere) this.#marks.delete(mark)
+      else this.#marks.set(mark, { ...one, isFresh: false })
+    }
     return isNew
   }
 

@@ -289,16 +289,20 @@ function fromPairs(
 
 /**
  * Two windows of one chat as one, `older` lying above `newer`, with or without an overlap. A message that came after
- * `newer` was seen ends `older`.
+ * `newer` was seen ends `older`. Null if they have bubbles in common and do not fit: the chat has changed in between.
  */
-export function joinWindows(older: readonly Bubble[], newer: readonly Bubble[]): readonly Bubble[] {
+export function joinWindows(
+  older: readonly Bubble[],
+  newer: readonly Bubble[],
+): readonly Bubble[] | null {
   for (let start = 0; start < older.length; start += 1) {
     const common = older.slice(start, start + newer.length)
     if (common.every((bubble, index) => isEqual(bubble, newer[index]))) {
       return [...older, ...newer.slice(common.length)]
     }
   }
-  return [...older, ...newer]
+  const isShared = older.some((bubble) => newer.some((other) => isEqual(bubble, other)))
+  return isShared ? null : [...older, ...newer]
 }
 
 function isEqual(bubble: Bubble, other: Bubble | undefined): boolean {

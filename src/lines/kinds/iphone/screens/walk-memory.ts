@@ -14,6 +14,8 @@ export class WalkMemory {
   /** True if the last conversation that was visited stood below the first page. */
   isNewsBelow = false
   #finished: { readonly page: string; readonly at: number } | null = null
+  /** The time at which a walk has come to the end of the list. */
+  endSeenAt = -Infinity
   readonly #failures = new Map<string, { readonly count: number; readonly at: number }>()
 
   finish(page: string, at: number): void {

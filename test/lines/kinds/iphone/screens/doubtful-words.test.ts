@@ -172,7 +172,7 @@ test('the same words an hour later are news, also if another device has read the
 
 test('a conversation is known by its time, until the list shows a day instead', () => {
   const memory = new TranscriptMemory(0)
-  memory.keepMark('Ann, ok\t1:30 PM', 'Ann', true)
+  memory.keepMark('Ann, ok\t1:30 PM', 'Ann', 'person')
 
   const marks = ['Ann, ok\t1:30 PM', 'Ann, ok', 'Ann, ok\t1:31 PM', 'Ann, no']
 

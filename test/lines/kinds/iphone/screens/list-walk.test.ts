@@ -270,6 +270,61 @@ test('the memory of an earlier version is walked on from, and what it has left u
   expect(rig.commands.names.slice(before).filter((name) => name === 'tap')).toHaveLength(4)
 })
 
+describe('while the first walk goes on,', () => {
+  const [KNOWN_PERSON = '', NEW_PERSON = ''] = people(2)
+
+  test.each<readonly [string, (rig: UiRig) => void]>([
+    ['what the owner types to somebody is told', ({ phone }) => phone.write(KNOWN_PERSON, 'news')],
+    [
+      'what the owner types to somebody new is told',
+      ({ phone }) => phone.write(NEW_PERSON, 'news'),
+    ],
+    [
+      'what is read on another device is told',
+      ({ phone }) => {
+        phone.receive(NEW_PERSON, 'news')
+        phone.chat(NEW_PERSON).isUnread = false
+      },
+    ],
+  ])(
+    'on a phone that was empty, %s',
+    async (_what, happens) => {
+      for (let step = 1; step < 36; step += 1) {
+        const rig = makeUiRig()
+        await rig.poll()
+        await rig.clock.advance(120_000)
+        rig.phone.receive(KNOWN_PERSON, 'hello')
+        const from = rig.commands.names.length
+        rig.commands.meddle = (_name, at) => {
+          if (at - from === step) happens(rig)
+          return null
+        }
+
+        await pollFor(rig, 3)
+
+        const texts = rig.told.messages.map(({ text }) => text).toSorted()
+        expect([step, ...texts]).toEqual([step, 'hello', 'news'])
+      }
+    },
+    60_000,
+  )
+
+  test('what comes in is told, though all else is from before the line', async () => {
+    for (let step = 1; step < 8; step += 1) {
+      const rig = makeUiRig()
+      rig.phone.receive(KNOWN_PERSON, 'old', { agoMs: 3_600_000 })
+      rig.commands.meddle = (_name, at) => {
+        if (at === 2 + step) rig.phone.receive(NEW_PERSON, 'news')
+        return null
+      }
+
+      await pollFor(rig, 3)
+
+      expect([step, ...textsOf(rig)]).toEqual([step, '< news'])
+    }
+  })
+})
+
 test('a walk has an end, and is taken up again', async () => {
   const rig = await makeLine()
   rig.phone.keepsListPlace = false

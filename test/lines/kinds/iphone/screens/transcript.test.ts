@@ -144,11 +144,12 @@ test('whatever window shows a chat that has not changed, nothing of it is new', 
 
 test('two windows are one chat', () => {
   const join = (older: string, newer: string) =>
-    joinWindows(chat(older).map(bubble), chat(newer).map(bubble)).map(({ text }) => text)
+    joinWindows(chat(older).map(bubble), chat(newer).map(bubble))?.map(({ text }) => text)
 
   expect(join('a1|b2', 'b2|c3')).toEqual(['a', 'b', 'c'])
   expect(join('a1', 'c3')).toEqual(['a', 'c'])
   expect(join('a1', 'a1')).toEqual(['a'])
+  expect(join('a1|z2', 'a1|b2')).toBeUndefined()
 })
 
 const NOW = 1_795_255_200_000
@@ -171,7 +172,8 @@ test('the memory is the same again from its text', () => {
   const guid = 'ui-0b6d3f0e-7a51-4c7e-9a1d-1f2e3d4c5b6a'
   const kept = { ...ONE, guid, isFromMe: true, at: NOW, seenAt: NOW + 1, stage: 'read' as const }
   memory.keep(FRIEND, [kept, { ...kept, isFromMe: false, stage: null, isReported: false }])
-  memory.keepMark('mark', 'name', true)
+  memory.keepMark('mark', 'name', 'person')
+  memory.keepMark('other mark', '', 'unproven')
   memory.addPending(OTHER)
 
   const again = TranscriptMemory.fromText(memory.toText(), 0)
@@ -183,6 +185,7 @@ test('the memory is the same again from its text', () => {
     true,
     [OTHER],
   ])
+  expect([again.hasHidden('unproven'), again.hasHidden('named')]).toEqual([true, false])
   expect(again.toText()).toBe(memory.toText())
   expect(again.chat(FRIEND)?.[0]).toEqual(kept)
 })
@@ -200,7 +203,7 @@ test('the memory has a bound: 60 bubbles a chat, 500 chats, those left longest a
   const many = Array.from({ length: 80 }, (_, index) => ({ ...ONE, hash: String(index) }))
   for (let i = 0; i < 600; i += 1) {
     memory.keep(deviceHandle(`+1202555${String(i).padStart(4, '0')}`), many)
-    memory.keepMark(`mark ${i}`, `name ${i}`, true)
+    memory.keepMark(`mark ${i}`, `name ${i}`, 'person')
   }
 
   expect(memory.handles).toHaveLength(500)
@@ -213,15 +216,15 @@ test('the memory has a bound: 60 bubbles a chat, 500 chats, those left longest a
 test('of a chat that rests the end is kept, and all that was not told', () => {
   const memory = new TranscriptMemory(NOW)
   const told = Array.from({ length: 60 }, (_, index) => ({ ...ONE, hash: String(index) }))
-  const untold = told.map((one, index) => ({ ...one, isReported: index < 30 }))
+  const hidden = told.map((one, index) => ({ ...one, isReported: index < 30 }))
 
   memory.keep(FRIEND, told)
-  memory.keep(OTHER, untold)
+  memory.keep(OTHER, hidden)
   for (let i = 0; i < 19; i += 1) memory.keep(deviceHandle(`+12025550${300 + i}`), told)
   const awake = memory.chat(OTHER)
   memory.keep(deviceHandle('+12025550400'), told)
 
   expect(memory.chat(FRIEND)).toEqual(told.slice(-12))
-  expect(awake).toEqual(untold)
-  expect(memory.chat(OTHER)).toEqual(untold.slice(30))
+  expect(awake).toEqual(hidden)
+  expect(memory.chat(OTHER)).toEqual(hidden.slice(30))
 })
