@@ -20,7 +20,7 @@ type Named = Pick<Attachment, 'filename' | 'declaredType'> & {
 
 type Recorded = { readonly attachment: Attachment; readonly isReplay: boolean }
 
-/** Stores the row of a file that a caller brought; the same file under the same key again is the first one. */
+/** Stores the row of an uploaded file. The same file under the same key again returns the first one. */
 export function recordUpload(
   { writer, ids }: Core,
   file: StoredFile,
@@ -50,8 +50,8 @@ export function recordUpload(
 }
 
 /**
- * Returns the caller's first upload under the key, whose bytes are here again if they were gone, or null if this is
- * the first one. Throws for another file, and for an upload of which nobody can say whose it was.
+ * The caller's first upload under the key, restored if its bytes were gone; null if this is the first. Throws if the
+ * file differs, or if the key was used by an unknown caller before an upgrade.
  */
 function repeated(tx: Tx, { sha256 }: StoredFile, named: Named): Attachment | null {
   const { caller, idempotencyKey: uploadKey, filename, declaredType } = named

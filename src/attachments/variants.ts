@@ -1,6 +1,6 @@
-// Other forms of a file, made at the first request and kept beside it: what everyone can open in place of
-// Apple's own formats, and small pictures. A stranger chose the bytes, so a tool of this machine reads them
-// in a child process, with limits to its time, memory and output, one child at a time.
+// Variants of files: formats that everyone can open, and thumbnails. Made at the first request and kept next to the
+// file. A stranger chose the bytes, so a tool of this machine reads them in a child process with limited time, memory
+// and output, one child at a time.
 
 import { statSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
@@ -11,15 +11,14 @@ import type { Clock } from '../system/clock.ts'
 import { findTool, processRunner, type RunProcess } from '../system/process.ts'
 import type { AttachmentStore } from './store.ts'
 
-/** Returns the path of an executable of this machine, or null. */
+/** Returns the path of an executable, or null. */
 export type FindTool = (name: string) => string | null
 
-/** The bytes of an attachment in one form. */
 export type Form = {
   readonly path: string
   readonly size: number
   readonly mimeType: string
-  /** Extension of its name; null if that stays. */
+  /** The new extension of the file name; null if it stays. */
   readonly extension: string | null
 }
 
@@ -50,7 +49,7 @@ export class Variants {
   readonly #run: RunProcess
   readonly #paths = new Map<string, string | null>()
   readonly #making = new Map<string, Promise<void>>()
-  /** Times of failures by name: a child is not tried again and again on bytes that it cannot read. */
+  /** Failure times by name, so that unreadable bytes don't start a child again and again. */
   readonly #failedAt = new Map<string, number>()
   #last: Promise<unknown> = Promise.resolve()
 
@@ -61,7 +60,7 @@ export class Variants {
     this.#run = processRunner(clock)
   }
 
-  /** The forms in which this machine can hand a file of this type out. */
+  /** The variants that this machine can make of this type. */
   of(mimeType: string): readonly Variant[] {
     const made = (['compatible', 'thumbnail'] as const).filter(
       (variant) => this.#recipe(variant, mimeType) !== null,
@@ -69,7 +68,7 @@ export class Variants {
     return ['original', ...made]
   }
 
-  /** The file in a form; throws `variant_unavailable` if it cannot be made. */
+  /** The file as a variant; throws `variant_unavailable` if it can't be made. */
   async form(original: Original, variant: Made): Promise<Form> {
     const { sha256, mimeType, size } = original
     const recipe = this.#recipe(variant, mimeType)
@@ -96,7 +95,7 @@ export class Variants {
     return path
   }
 
-  /** Requests for one variant share a child; the children of all take turns. */
+  /** Requests for the same variant share a child; children run one at a time. */
   #makeOnce(original: Original, order: { variant: Made; recipe: Recipe }): Promise<void> {
     const name = `${original.sha256}.${order.variant}`
     const under = this.#making.get(name)
@@ -142,7 +141,7 @@ export class Variants {
 
   async #runTool(tool: string, args: readonly string[], bytesMax: number): Promise<boolean> {
     const path = this.#pathOf(tool) ?? ''
-    // Blocks of 512 bytes, as POSIX counts files; macOS has no limit of memory, and says so.
+    // `-f` counts blocks of 512 bytes (POSIX). macOS has no memory limit and prints an error.
     const limits = [`-t ${CPU_SECONDS_MAX}`, `-f ${bytesMax / 512}`, `-v ${MEMORY_KB_MAX}`]
     const script = limits.map((limit) => `ulimit ${limit} 2>/dev/null; `).join('')
     const ended = await this.#run(
@@ -159,7 +158,7 @@ export class Variants {
   }
 }
 
-/** Types that only Apple's devices open everywhere. */
+/** Types that many programs outside of Apple's can't open. */
 const NEEDS_CONVERSION =
   /^(?:image\/hei[cf](?:-sequence)?|image\/avif|audio\/x-caf|video\/quicktime)$/
 const PICTURE = /^image\/(?:jpeg|png|apng|gif|webp|tiff|bmp|hei[cf](?:-sequence)?|avif)$/
@@ -169,7 +168,7 @@ const JPEG = { mimeType: 'image/jpeg', extension: 'jpg' }
 const M4A = { mimeType: 'audio/mp4', extension: 'm4a' }
 const MP4 = { mimeType: 'video/mp4', extension: 'mp4' }
 
-/** Ways to a variant, the best first. */
+/** Recipes for a variant, the best first. */
 function recipesFor(variant: Made, mimeType: string): readonly Recipe[] {
   const isPicture = PICTURE.test(mimeType)
   const demuxer = DEMUXERS[mimeType]
@@ -205,7 +204,7 @@ const SMALL_PICTURE = [
 ]
 const SAME_FILM = ['-c:v', 'copy', '-c:a', 'aac', '-movflags', '+faststart', '-f', 'mp4']
 
-/** The one reader for each type: a playlist under another name would make ffmpeg read files and addresses. */
+/** One fixed demuxer per type: a disguised playlist would make ffmpeg read files and URLs. */
 const DEMUXERS: Readonly<Record<string, string>> = {
   'image/jpeg': 'jpeg_pipe',
   'image/png': 'png_pipe',

@@ -1,4 +1,4 @@
-// The MCP server: tools, resources and prompts over the relay's API, by stdio and by HTTP.
+// The MCP server, by stdio and HTTP: tools, resources and prompts on top of the relay's API.
 
 import {
   McpServer,
@@ -28,7 +28,7 @@ import {
 } from './tools.ts'
 import { UNTRUSTED, conversationView } from './views.ts'
 
-/** Checks arguments by typebox, for which each schema is ready as it is. */
+/** Validates arguments with typebox, which takes the schemas as they are. */
 const VALIDATOR: jsonSchemaValidator = {
   getValidator<T>(schema: object): JsonSchemaValidator<T> {
     return (input) => {
@@ -46,10 +46,10 @@ const INSTRUCTIONS =
   'stay in a conversation. Where a person is wanted, or you are unsure, use hand_to_person.'
 
 const RESOURCES_LISTED = 20
-/** Its client gets it whole, in base64. */
+/** The client gets the whole file, in base64. */
 const FILE_BYTES_MAX = 5_000_000
 
-/** Serves MCP over HTTP, each request for itself. */
+/** Serves MCP over HTTP, stateless. */
 export function mcpHandler(clientOf: (request: Request) => McpClient): McpHttpHandler {
   const factory = ({ requestInfo }: { readonly requestInfo?: Request }) => {
     if (requestInfo === undefined) throw new Error('An MCP request came without HTTP.')
@@ -96,7 +96,7 @@ function addTool(server: McpServer, client: McpClient, tool: Tool): void {
   )
 }
 
-/** The result in both forms, or the relay's refusal for the model to read. */
+/** The result as text and as data, or the relay's refusal for the model to read. */
 async function answerOf(run: () => Promise<object>): Promise<CallToolResult> {
   try {
     const result = await run()
@@ -138,7 +138,7 @@ function addConversations(server: McpServer, api: RelayApi): void {
   }))
 }
 
-/** Files of messages: a small picture of each if there is one, else the file itself. */
+/** Files of messages: the thumbnail if there is one, otherwise the file. */
 function addAttachments(server: McpServer, api: RelayApi): void {
   const template = new ResourceTemplate('hookline://attachments/{id}', { list: undefined })
   const about = { title: 'Attachment', description: 'A picture or file of a message.' }

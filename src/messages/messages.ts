@@ -1,4 +1,4 @@
-// Messages, put together: from what a caller sends to its end, and from a device's report to its event.
+// Builds the message modules.
 
 import type { Attachments } from '../attachments/attachments.ts'
 import type { AttachmentStore } from '../attachments/store.ts'
@@ -25,7 +25,6 @@ import { Sender } from './send.ts'
 import { Outcomes } from './settle.ts'
 import { WaitingCallers } from './waiting-callers.ts'
 
-/** The modules around messages. */
 type Surroundings = {
   readonly directory: LineDirectory
   readonly publish: Publish & PublishUnplaced
@@ -35,9 +34,9 @@ type Surroundings = {
   readonly disk: { readonly isLow: boolean; requireRoom(): void }
   readonly dispatchSignal: Signal
   readonly isStopping: () => boolean
-  /** Called for a line on which two programs seem to answer each other. */
+  /** Called with a line on which two programs seem to answer each other. */
   readonly onLoop: (line: Line) => void
-  /** The wait of an answer to a send without a preference. */
+  /** The default wait for an answer, in milliseconds. */
   readonly waitMs: number
 }
 
@@ -96,7 +95,7 @@ export function createMessages(core: Core, around: Surroundings) {
 
 const STATUSES = ['queued', 'deferred', 'sending', 'uncertain'] as const
 
-/** Gauges of waiting messages and of lines that take messages, counted when the metrics are read. */
+/** Gauges for waiting messages and ready lines, computed when metrics are read. */
 export function observeMessages(
   metrics: Metrics,
   db: Db,

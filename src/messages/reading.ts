@@ -1,4 +1,4 @@
-// Messages and conversations as the API has them: listed, read, counted and searched. Nothing is written here.
+// Lists, reads, counts and searches messages and conversations for the API. Writes nothing.
 
 import type { SearchResult } from '../api/contacts.ts'
 import type * as api from '../api/messages.ts'
@@ -46,16 +46,15 @@ import type { Routing } from './routing.ts'
 import { checkedRecipient, requireConversation } from './send-target.ts'
 
 export type ListFilter = MessageFilter & {
-  /** Inclusive; turns the order to oldest change first. */
+  /** Inclusive; sorts by oldest change first. */
   readonly updatedSince?: Timestamp | undefined
-  /** Id of a message of `conversationId`, in the middle of the first page. */
+  /** A message id in `conversationId`: the first page has it in its middle. */
   readonly around?: string | undefined
 }
 
-/** Age up to which a failed message is shown as one that needs attention. */
+/** A failed message needs attention for this long. */
 const ATTENTION_MS = 7 * DAY_MS
 
-/** Lists, single messages and conversations, as the API has them. */
 export function createReading(
   core: Core,
   { waitReason, routing }: { readonly waitReason: WaitReason; readonly routing: Routing },
@@ -70,7 +69,7 @@ export function createReading(
           : changesSince(db, waitReason, filter, { ...page, since: filter.updatedSince })
       },
       get: (id: string): api.Message => messageResource(db, requireMessage(db, id), waitReason),
-      /** With the name of its person, if the contacts have one. */
+      /** Adds the contact's name, if there is one. */
       named: (message: api.Message): api.Message => ({
         ...message,
         ...contactFields(db, deviceHandle(message.handle)),
@@ -117,7 +116,7 @@ function newestFirst(
   return pageOf(found, page.limit, resource, (row) => [row.seq])
 }
 
-/** The bound of a page with the message `around` in its middle; null for the first page. */
+/** The upper bound of a page with `around` in its middle; null for the first page. */
 function startAround(
   db: Db,
   { around, conversationId, lineIds }: ListFilter,
@@ -172,10 +171,10 @@ function recipientResource(db: Db, to: string, lines: LineLimit): api.RecipientE
   return { handle, service, evidence, last_seen_at, phone_line_id: lineId, ...optedOut }
 }
 
-/** Reading of messages ends after this time: no send waits longer. */
+/** Search stops after this, so that sends are not delayed. */
 const TIME_MS = 40
 
-/** People, conversations and messages for one query, at most `limit` of each. */
+/** Finds people, conversations and messages, at most `limit` of each. */
 function search(
   { db, clock }: Core,
   waitReason: WaitReason,

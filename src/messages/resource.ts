@@ -14,7 +14,7 @@ import { optOutAgainst } from '../storage/opt-outs.ts'
 import { nameOf } from '../storage/people.ts'
 import { isoTime, isoTimeOrNull } from '../system/iso-time.ts'
 
-/** The reason of its line, for a message that waits without a reason of its own. */
+/** The line's reason to keep a message waiting that has no reason of its own. */
 export type WaitReason = (lineId: LineId) => QueuedReason | null
 
 export function messageResource(db: Db, message: Message, waitReason: WaitReason): api.Message {
@@ -58,7 +58,7 @@ function groupFields(db: Db, { isGroup, extras }: Message) {
   return { conversation_type: 'group', sender } as const
 }
 
-/** Fields that are left out if they would be empty. */
+/** Fields that are omitted if empty. */
 function extraFields(db: Db, message: Message) {
   const { extras } = message
   if (extras === null) return {}
@@ -140,7 +140,7 @@ function conversationGroupFields(db: Db, { chatGuid, name, participants, state }
   return { type: 'group', chat_guid: chatGuid, name, participants: people, state } as const
 }
 
-/** The name that the owner gave; left out if there is none. */
+/** The contact's name, omitted if there is none. */
 export function contactFields(db: Db, handle: Handle) {
   const name = nameOf(db, handle)
   return name === null ? {} : { contact_name: name }

@@ -20,15 +20,15 @@ import { Signal } from '../system/signal.ts'
 import { payloadOf } from './payload.ts'
 import type { DeliverySignals } from './publish.ts'
 
-/** An event with the JSON text that webhooks get. */
+/** An event with the JSON text that webhooks receive. */
 export type LoggedEvent = Pick<StoredEvent, 'id' | 'name' | 'createdAt'> & { readonly body: string }
 
-/** Seq up to which a reader has everything. */
+/** The seq up to which a reader has everything. */
 type Position = number
 
 export type EventBatch = {
   readonly events: readonly LoggedEvent[]
-  /** The `after` with which a reader resumes behind this batch. */
+  /** The `after` value that continues behind this batch. */
   readonly position: string
   readonly hasMore: boolean
 }
@@ -36,16 +36,15 @@ export type EventBatch = {
 export type EventReading = {
   readonly after: Position
   readonly filter: EventFilter
-  /** Events in a batch at most. */
   readonly limit: number
-  /** Silence after which a batch without events is given. */
+  /** Time without events after which an empty batch is sent. */
   readonly silenceMs: number
 }
 
 /**
- * Every event in the order of its commit, for any number of readers, each at its own pace. Nothing is kept in
- * memory for a reader but its position. Seqs have no gaps and are never used again, as the newest event is never
- * deleted: so a reader that resumes behind an event misses none, whatever their ids.
+ * All events in commit order, for any number of readers, each at its own pace. Memory holds only each reader's
+ * position. Seqs have no gaps and are never reused, because the newest event is never deleted: a reader that
+ * continues behind an event misses none, whatever their ids.
  */
 export class EventLog {
   readonly #db: Db
@@ -59,8 +58,8 @@ export class EventLog {
   }
 
   /**
-   * The position behind the event `after`, or that of `latest` or `oldest`. Throws `events_gone` if events
-   * behind it may be deleted, as they are after 30 days.
+   * The position of the event `after`, `latest` or `oldest`. Throws `events_gone` if later events may already be
+   * deleted, which happens after 30 days.
    */
   positionOf(after: string): Position {
     const newest = newestEvent(this.#db)?.seq ?? 0
@@ -79,12 +78,14 @@ export class EventLog {
     throw new RelayError('events_gone', message, { details: { oldest } })
   }
 
-  /** The `after` with which a reader comes back to a position. */
+  /** The `after` value for a position. */
   afterOf(position: Position): string {
     return eventAt(this.#db, position)?.id ?? OLDEST
   }
 
-  /** Batches of events as they are recorded, and an empty one after each silence. Ends when `signal` aborts. */
+  /**
+   * Yields batches of events as they are recorded, and an empty one after each silence. Ends when `signal` aborts.
+   */
   async *follow(
     { after, filter, limit, silenceMs }: EventReading,
     signal: AbortSignal,
@@ -99,7 +100,7 @@ export class EventLog {
         position = upTo
         const leftMs = silentAt - this.#clock.monotonic()
         if (events.length === 0 && leftMs > 0) {
-          // Others have their turn before the next step.
+          // Lets others run before the next step.
           await (isEnd ? wake.wait(this.#clock, leftMs, signal) : nextTurn())
           continue
         }
@@ -112,7 +113,7 @@ export class EventLog {
     return undefined
   }
 
-  /** The events that are wanted of the next rows: none, if they are all others. */
+  /** The wanted events among the next rows; possibly none. */
   #read(after: Position, filter: EventFilter, limit: number): Found {
     const { events, upTo, isEnd } = listEvents(this.#db, after, filter, limit)
     const logged = events.flatMap((event) => {
@@ -130,7 +131,7 @@ type Found = {
   readonly isEnd: boolean
 }
 
-/** The JSON text that webhooks get; null if it was never written and its message is deleted. */
+/** The JSON text that webhooks receive; null if it was never written and its message is deleted. */
 export function bodyOf(db: Db, { body, name, messageId }: StoredEvent): string | null {
   if (body !== null || messageId === null) return body
   const message = findMessage(db, messageId)

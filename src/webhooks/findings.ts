@@ -8,7 +8,7 @@ import type { StoredWebhook, Webhook } from '../storage/webhooks.ts'
 
 type Trouble = Pick<Finding, 'code' | 'severity' | 'title' | 'why' | 'fix'>
 
-/** One finding for each webhook whose events do not arrive. */
+/** One finding for each webhook whose events don't arrive. */
 export function findingsOf(
   webhooks: readonly StoredWebhook[],
   isUnreachable: (id: WebhookId) => boolean,

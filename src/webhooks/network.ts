@@ -1,4 +1,4 @@
-// All calls of a relay to other machines, and downloads among them. `post.ts` checks each address.
+// The relay's HTTP calls: posts, downloads and monitor calls. `post.ts` checks each address.
 
 import { platform } from 'node:os'
 
@@ -18,14 +18,14 @@ import {
 } from './post.ts'
 import { parseTarget, type TargetRules } from './targets.ts'
 
-/** Calls by the rules for the addresses of webhooks, or by the owner's own choice of an address. */
+/** Builds the callers: some follow the rules for webhook targets, others the owner's own choice of an address. */
 export function createNetwork(
   clock: Clock,
   given: {
     readonly settings: Settings
-    /** Of the relay's own listener, once it listens. */
+    /** The port of the relay's own listener, once it listens. */
     readonly ownPort: () => number | undefined
-    /** In place of the network. */
+    /** Replaces the network. */
     readonly post?: Post | undefined
   },
 ) {
@@ -36,7 +36,7 @@ export function createNetwork(
   }
   const lookup = cachedLookup(systemLookup, clock)
   const network = { clock, lookup, rules, platform: platform() }
-  // A monitor may be in the relay's own network, whatever webhooks may do.
+  // A monitor may be on the relay's own network, even if webhooks may not.
   const own = { ...network, rules: { ...rules, policy: () => 'any-private' as const } }
   return {
     rules,
@@ -47,18 +47,18 @@ export function createNetwork(
   }
 }
 
-/** For a whole download, with its redirects, unless its caller says otherwise. */
+/** Limit for a whole download with its redirects. */
 const DOWNLOAD_MS_MAX = 20_000
 const REDIRECTS_MAX = 5
 
-/** Reads a file at an address; a sentence says why there was nothing to read. */
+/** Reads the file at a URL. `why` is a sentence that says why there was nothing to read. */
 export type Download = <T>(
   url: string,
   read: (response: Response) => Promise<T>,
   isPublicOnly?: boolean,
 ) => Promise<{ readonly value: T } | { readonly why: string }>
 
-/** Follows redirects, each judged by the rules like the first address; a RelayError of `read` is thrown. */
+/** Follows redirects and checks each like the first address. Throws the RelayErrors of `read`. */
 export function createDownload(network: Network, limitMs = DOWNLOAD_MS_MAX): Download {
   const places: Places = new Map()
   return async <T>(
@@ -94,7 +94,7 @@ export function createDownload(network: Network, limitMs = DOWNLOAD_MS_MAX): Dow
 
 const TEXT_BYTES_MAX = 65_536
 
-/** Text at an address, through `download`; throws with the reason if there is none. */
+/** Returns the text at a URL; throws with the reason if there is none. */
 export function createFetchText(download: Download): (url: string) => Promise<string> {
   return async (url) => {
     const found = await download(url, async (response) => {

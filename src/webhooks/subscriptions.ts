@@ -46,7 +46,7 @@ type NewWebhookInput = WebhookInput & {
   readonly events: readonly string[]
 }
 
-/** The webhooks of the API. A change is on disk when its promise resolves. */
+/** Creates, lists, changes and deletes webhooks. A change is on disk when its promise resolves. */
 export function createSubscriptions(
   core: Core,
   given: {
@@ -79,12 +79,12 @@ export function createSubscriptions(
       return pageOf(allFound(seen), page.limit, resource, ({ seq }) => [seq])
     },
     get: (id: string): api.Webhook => resource(webhookById(db, id)),
-    /** The same with the number of events since a pause. */
+    /** Like `get`, with the number of events since the webhook was paused. */
     async read(id: string): Promise<api.Webhook> {
       const webhook = webhookById(db, id)
       return withMissed(webhook, pausedSince(webhook))
     },
-    /** Changes the fields in `input`; `is_active: true` activates a webhook that the relay deactivated. */
+    /** Changes the fields in `input`. `is_active: true` also reactivates a webhook that the relay deactivated. */
     async update(id: string, input: WebhookInput, origin: Origin, own = EVERYTHING) {
       webhookById(db, id)
       const checked = checkInput(db, rules, input, own)
@@ -151,7 +151,7 @@ async function update(
   })
 }
 
-/** A deleted webhook is unknown and gets nothing; retention deletes its rows. */
+/** The webhook gets nothing from now on; retention deletes its rows later. */
 async function remove(
   { ids, audit }: Core,
   subscribers: Subscribers,
@@ -170,7 +170,10 @@ async function remove(
   })
 }
 
-/** A new secret; earlier ones sign too for 24 hours. A webhook with an unreadable secret is active again. */
+/**
+ * Creates a new secret; earlier ones sign too for 24 hours. Reactivates a webhook that was deactivated because its
+ * secret could not be opened.
+ */
 async function rotateSecret(
   { ids, random, audit }: Core,
   { seal, subscribers }: { readonly seal: Seal; readonly subscribers: Subscribers },
@@ -201,7 +204,7 @@ function aboutOf({ id }: Webhook) {
   return { kind: 'webhook', id } as const
 }
 
-/** A receiver's path and query often are its password. */
+/** Without the URL's path and query, which often contain a password. */
 function auditedFields({
   url,
   events,
@@ -247,7 +250,7 @@ function webhookOf(
   return { id: ids.id('wh'), ...NEW, ...checked, ...rest }
 }
 
-/** `is_active` is the user's decision, and ends that of the relay. */
+/** `is_active` is the user's decision and overrides the relay's. */
 function changesOf(
   webhook: StoredWebhook,
   { isActive, ...input }: CheckedInput,
@@ -264,7 +267,7 @@ function changesOf(
   return { ...checked, ...(wasDisabled ? ACTIVE : { isActive: true }), pausedAt: null }
 }
 
-/** A new address is restricted as its author is: a caller who may use private addresses lifts the restriction. */
+/** A new URL gets its author's restriction: a caller who may use private addresses lifts it. */
 function policyAfter(
   before: Webhook,
   { url }: CheckedInput,
@@ -275,14 +278,14 @@ function policyAfter(
   return url === before.url ? {} : { isPublicOnly: true }
 }
 
-/** Links to files are sent only for a caller who may read files. */
+/** Throws unless a caller who turns on links to files may read files. */
 function requireMayLink(old: Webhook | typeof NEW, checked: CheckedInput, own: Permissions) {
   const { url, attachmentLinks } = { ...old, ...checked }
   const isNew = !old.attachmentLinks || url !== old.url
   if (attachmentLinks && isNew) requirePermission(own, 'attachments:read')
 }
 
-/** The webhook with an id as a caller wrote it; throws `not_found`. */
+/** The webhook with this id, as the caller wrote it. Throws `not_found`. */
 export function webhookById(db: Db, text: string): StoredWebhook {
   const id = parseId('wh', text)
   const webhook = id === null ? null : findWebhook(db, id)
@@ -290,13 +293,13 @@ export function webhookById(db: Db, text: string): StoredWebhook {
   return webhook
 }
 
-/** Throws `webhook_inactive` unless something may go out to it now. */
+/** Throws `webhook_inactive` if the webhook isn't active. */
 export function requireActive(webhook: StoredWebhook): void {
   if (webhook.isActive) return
   throw new RelayError('webhook_inactive', 'The webhook is not active: set is_active first.')
 }
 
-/** A caller's settings of a webhook; fields that are left out stay as they are. */
+/** A caller's settings for a webhook; omitted fields stay as they are. */
 type WebhookInput = Omit<api.WebhookChanges, 'events'> & {
   readonly events?: readonly string[]
 }
@@ -309,7 +312,7 @@ const URL_LENGTH_MAX = 2_048
 const DESCRIPTION_LENGTH_MAX = 500
 const CONTROL_CHARACTER = /\p{Cc}/u
 
-/** The input as it is stored; throws `invalid_request` with every field that does not fit. */
+/** The input in stored form. Throws `invalid_request` with every invalid field. */
 function checkInput(
   db: Db,
   rules: TargetRules,
@@ -333,7 +336,7 @@ function checkInput(
   return { ...storedInput(input), ...(lineIds !== undefined && { lineIds }) }
 }
 
-/** Null for all lines, as far as its author has them. */
+/** Null means all lines that the author may use. */
 function linesOf(
   db: Db,
   { phone_line_ids: ids }: WebhookInput,
@@ -367,8 +370,8 @@ function wrongUrl(url: string, rules: TargetRules): string | null {
 }
 
 /**
- * The url as it is called, so that it names the host which is called, however it was typed. A host
- * alone stays as it was sent, without a slash behind it.
+ * The URL as the relay calls it, so that it shows the host that is really called. A bare origin keeps its form,
+ * without a trailing slash.
  */
 function plainUrl(text: string): string {
   const { origin, href } = new URL(text)
