@@ -112,10 +112,9 @@ export function optionsOf(kinds: readonly LineKind[] = LINE_KINDS): OptionTable 
   return Object.assign({}, OPTIONS_BEFORE_KINDS, ...ofKinds, OPTIONS_AFTER_KINDS) as OptionTable // Merged.
 }
 
-type CoreOptions = OptionValues<typeof OPTIONS_BEFORE_KINDS & typeof OPTIONS_AFTER_KINDS>
-
 /** The options of this start; durations are in milliseconds. */
-export type Config = CoreOptions & KindOptions & { readonly lockedSettings: LockedSettings }
+export type Config = OptionValues<typeof OPTIONS_BEFORE_KINDS & typeof OPTIONS_AFTER_KINDS> &
+  KindOptions & { readonly lockedSettings: LockedSettings }
 
 /** One option or locked setting as `hookline config` prints it. */
 export type ConfigRow = {
@@ -140,8 +139,8 @@ export class ConfigError extends Error {
 
 export type Given = {
   /** Flag values by option key. */
-  readonly flags: Readonly<Record<string, string | undefined>>
-  readonly environment: Readonly<Record<string, string | undefined>>
+  readonly flags: Variables
+  readonly environment: Variables
   readonly defaultDataDir: string
   readonly folder: string
   /** Returns a file's text, or null if there is none. */
@@ -236,12 +235,7 @@ export type Written = { readonly text: string; readonly from: string }
 
 export type Variables = Readonly<Record<string, string | undefined>>
 
-type Places = {
-  readonly environment: Variables
-  readonly file: Variables
-  readonly folder: string
-  readonly readText: (path: string) => string | null
-}
+type Places = Pick<Given, 'environment' | 'folder' | 'readText'> & { readonly file: Variables }
 
 /** Finds values, strongest source first, and collects syntax problems. */
 class OptionSources {

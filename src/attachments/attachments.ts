@@ -2,11 +2,7 @@
 
 import { createHmac } from 'node:crypto'
 
-import {
-  type Attachment as AttachmentResource,
-  type Link,
-  type Variant,
-} from '../api/attachments.ts'
+import type { Attachment as AttachmentResource, Link, Variant } from '../api/attachments.ts'
 import type { Origin } from '../domain/audit.ts'
 import { RelayError } from '../domain/errors.ts'
 import type { Finding } from '../domain/finding.ts'
@@ -25,7 +21,7 @@ import {
 import type { Core } from '../storage/core.ts'
 import type { Db, Tx } from '../storage/database.ts'
 import { equalBytes } from '../system/hash.ts'
-import { isoTime } from '../system/iso-time.ts'
+import { isoTime, isoTimeOrNull } from '../system/iso-time.ts'
 import { filenameIn, safeFilename, withEnding } from './filename.ts'
 import type { AttachmentStore, StoredFile } from './store.ts'
 import { recordUpload } from './uploads.ts'
@@ -40,8 +36,6 @@ type Download = <T>(
   read: (response: Response) => Promise<T>,
   isPublicOnly?: boolean,
 ) => Promise<{ readonly value: T } | { readonly why: string }>
-
-type Disk = { requireRoom(): void }
 
 type Upload = {
   readonly bytes: AsyncIterable<Uint8Array>
@@ -65,7 +59,7 @@ const LINK_MS_MAX = 7 * DAY_MS
 type Deps = {
   readonly store: AttachmentStore
   readonly secretKey: Uint8Array
-  readonly disk: Disk
+  readonly disk: { requireRoom(): void }
   readonly download: Download
   readonly serverUrl: () => string
   /** Replaces the tools of this machine. */
@@ -190,7 +184,8 @@ export class Attachments {
 
   #urlOf(id: AttachmentId, expiresAt: Timestamp): string {
     const signed = `${id.slice(id.indexOf('_') + 1)}.${expiresAt.toString(36)}`
-    return `${this.#deps.serverUrl()}/a/${signed}.${signature(this.#linkKey, signed).toBase64(URL_SAFE)}`
+    const mac = signature(this.#linkKey, signed).toBase64(URL_SAFE)
+    return `${this.#deps.serverUrl()}/a/${signed}.${mac}`
   }
 
   #requireBytes(id: string): Whole {
@@ -202,17 +197,15 @@ export class Attachments {
   }
 
   async #fetchFile(url: string, isPublicOnly: boolean): Promise<Fetched> {
-    const limits = {
-      maxBytes: Math.min(this.#maxBytes(), FETCHED_BYTES_MAX),
-      declaredBytes: null,
-    }
+    const maxBytes = Math.min(this.#maxBytes(), FETCHED_BYTES_MAX)
     const fetched = await this.#deps.download(
       url,
       async ({ body, headers }): Promise<Fetched | null> => {
         if (body === null) return null
         const declaredType = headers.get('content-type')
         try {
-          const file = await this.#deps.store.write(body, { ...limits, declaredType })
+          const limits = { maxBytes, declaredBytes: null, declaredType }
+          const file = await this.#deps.store.write(body, limits)
           return { file, declaredType, name: filenameIn(headers.get('content-disposition') ?? '') }
         } catch (error) {
           throw isOfFile(error) ? fetchFailed(url, error.message) : error
@@ -293,7 +286,7 @@ function resource(attachment: Attachment, variants: Variants): AttachmentResourc
     message_id: attachment.messageId,
     variants: state === 'available' ? variants.of(mimeType) : [],
     created_at: isoTime(attachment.createdAt),
-    expires_at: expiresAt === null ? null : isoTime(expiresAt),
+    expires_at: isoTimeOrNull(expiresAt),
   }
 }
 

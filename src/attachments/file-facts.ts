@@ -13,7 +13,6 @@ export type FileFacts = {
 /** Only the head of a file is read; some cameras put 100 KB before a picture's size. */
 export const HEAD_BYTES = 256 * 1_024
 
-const UNKNOWN = 'application/octet-stream'
 /** Declared types that are trusted: texts have no signature in their first bytes. */
 const TEXT_TYPE = /^(text\/[a-z0-9.+-]{1,60}|application\/json)$/
 
@@ -35,7 +34,7 @@ async function markedType(head: Uint8Array): Promise<string | null> {
 }
 
 function unmarkedType(head: Uint8Array, declaredType: string | null): string {
-  if (!isText(head)) return UNKNOWN
+  if (!isText(head)) return 'application/octet-stream'
   const declared = declaredType?.replace(/;.*$/, '').trim().toLowerCase() ?? ''
   return TEXT_TYPE.test(declared) ? declared : 'text/plain'
 }
@@ -86,17 +85,13 @@ function sizeOfJpeg(view: DataView): Size | null {
 }
 
 function sizeOfWebp(view: DataView): Size | null {
-  const form = view.getUint8(15)
+  const form = String.fromCharCode(view.getUint8(15))
   const threeBytes = (at: number) => view.getUint16(at, true) + (view.getUint8(at + 2) << 16)
-  if (form === ASCII_X) return [threeBytes(24) + 1, threeBytes(27) + 1]
-  if (form !== ASCII_L)
-    return [view.getUint16(26, true) & 0x3fff, view.getUint16(28, true) & 0x3fff]
+  if (form === 'X') return [threeBytes(24) + 1, threeBytes(27) + 1]
+  if (form !== 'L') return [view.getUint16(26, true) & 0x3fff, view.getUint16(28, true) & 0x3fff]
   const bits = view.getUint32(21, true)
   return [(bits & 0x3fff) + 1, ((bits >>> 14) & 0x3fff) + 1]
 }
-
-const ASCII_X = 0x58
-const ASCII_L = 0x4c
 
 /** The largest size in the `ispe` boxes: tiles and thumbnails are smaller. */
 function sizeInBoxes(view: DataView): Size | null {

@@ -3,7 +3,6 @@ import { FILENAME_BYTES_MAX } from '../domain/attachment.ts'
 /** Removed characters: controls, lone surrogates, and direction marks, which make `exe.gpj` look like `jpg.exe`. */
 const FORBIDDEN = /[\p{Cc}\p{Cs}\u061C\u200E\u200F\u2028-\u202E\u2066-\u2069]/gu
 const EXTENSION = /\.[^.]{1,20}$/
-const UNNAMED = 'attachment'
 
 /**
  * A base name of at most 255 bytes that is safe for folders, terminals and pages. A file without a name is named
@@ -13,7 +12,7 @@ export function safeFilename(given: string | null, mimeType = ''): string {
   const base = (given ?? '').replaceAll('\\', '/').split('/').at(-1) ?? ''
   const plain = base.replaceAll(FORBIDDEN, '').trim()
   const isName = plain !== '' && plain !== '.' && plain !== '..'
-  return isName ? shortened(plain) : withEnding(UNNAMED, mimeType)
+  return isName ? shortened(plain) : withEnding('attachment', mimeType)
 }
 
 /** An extension has a letter: "Report 3.5" has none. */
@@ -66,7 +65,8 @@ const ENDINGS: Readonly<Record<string, string>> = {
 export function filenameIn(disposition: string): string | null {
   const [, charset = '', encoded = ''] =
     /;\s*filename\*\s*=\s*"?(utf-8|iso-8859-1)'[^']*'([^;"]+)/i.exec(disposition) ?? []
-  const bytes = encoded.trim().replaceAll(/%([0-9a-f]{2})/gi, (_, hex: string) => byteOf(hex))
+  const byteOf = (_: string, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))
+  const bytes = encoded.trim().replaceAll(/%([0-9a-f]{2})/gi, byteOf)
   if (bytes !== '') return charset.toLowerCase() === 'utf-8' ? fromUtf8(bytes) : bytes
   const plain = parameterIn(disposition, 'filename')
   return plain === null ? null : fromUtf8(plain)
@@ -78,10 +78,6 @@ export function parameterIn(header: string, name: string): string | null {
   const match = new RegExp(`;\\s*${name}\\s*=\\s*${value}`, 'i').exec(header)
   const found = match?.[1]?.replaceAll(/\\(["\\])/g, '$1') ?? match?.[2]
   return found?.replaceAll('%22', '"') ?? null
-}
-
-function byteOf(hex: string): string {
-  return String.fromCharCode(Number.parseInt(hex, 16))
 }
 
 /** Each character is one byte of the header: decodes them as UTF-8 if valid. */

@@ -33,9 +33,6 @@ type Recipe = {
 }
 
 const CHILD_MS_MAX = 20_000
-const KILL_AFTER_MS = 22_000
-const MEMORY_KB_MAX = 1_572_864
-const CPU_SECONDS_MAX = 30
 const OUTPUT_BYTES_MAX = { thumbnail: 1_024 ** 2, compatible: 256 * 1_024 ** 2 }
 const PIXELS_MAX = 100_000_000
 const WAITING_MAX = 20
@@ -134,22 +131,24 @@ export class Variants {
     } finally {
       await rm(output, { force: true })
     }
-    this.#failedAt.delete(this.#failedAt.size < FAILED_MAX ? '' : firstOf(this.#failedAt))
+    const [oldest = ''] = this.#failedAt.keys()
+    if (this.#failedAt.size >= FAILED_MAX) this.#failedAt.delete(oldest)
     this.#failedAt.set(`${original.sha256}.${variant}`, this.#clock.monotonic())
     throw unreadable()
   }
 
   async #runTool(tool: string, args: readonly string[], bytesMax: number): Promise<boolean> {
     const path = this.#pathOf(tool) ?? ''
-    // `-f` counts blocks of 512 bytes (POSIX). macOS has no memory limit and prints an error.
-    const limits = [`-t ${CPU_SECONDS_MAX}`, `-f ${bytesMax / 512}`, `-v ${MEMORY_KB_MAX}`]
+    // `-t`: CPU seconds. `-f`: file size in blocks of 512 bytes (POSIX). `-v`: memory in KB; macOS has no such limit
+    // and prints an error.
+    const limits = ['-t 30', `-f ${bytesMax / 512}`, '-v 1572864']
     const script = limits.map((limit) => `ulimit ${limit} 2>/dev/null; `).join('')
     const ended = await this.#run(
       {
         path: '/bin/sh',
         args: ['-c', `${script}exec nice -n 10 "$@"`, 'sh', path, ...args],
         timeoutMs: CHILD_MS_MAX,
-        killAfterMs: KILL_AFTER_MS,
+        killAfterMs: CHILD_MS_MAX + 2_000,
         outputBytesMax: 1_024,
       },
       new AbortController().signal,
@@ -229,17 +228,18 @@ const DEMUXERS: Readonly<Record<string, string>> = {
 function ffmpegArgs(demuxer: string, args: readonly string[]): Recipe['args'] {
   const reading = `-nostdin -v error -threads 2 -max_pixels ${PIXELS_MAX} -protocol_whitelist file -f ${demuxer} -i`
   const before = reading.split(' ')
-  return (input, output) => {
-    return [...before, `file:${input}`, '-map_metadata', '-1', ...args, `file:${output}`]
-  }
+  return (input, output) => [
+    ...before,
+    `file:${input}`,
+    '-map_metadata',
+    '-1',
+    ...args,
+    `file:${output}`,
+  ]
 }
 
 function sizeOf(path: string): number | null {
   return statSync(path, { throwIfNoEntry: false })?.size ?? null
-}
-
-function firstOf(map: ReadonlyMap<string, unknown>): string {
-  return map.keys().next().value ?? ''
 }
 
 function unreadable(): RelayError {

@@ -45,17 +45,15 @@ const INSTRUCTIONS =
   `Sends and receives iMessages by the phone lines of this relay. ${UNTRUSTED} Reply with the tool reply to ` +
   'stay in a conversation. Where a person is wanted, or you are unsure, use hand_to_person.'
 
-const RESOURCES_LISTED = 20
 /** The client gets the whole file, in base64. */
 const FILE_BYTES_MAX = 5_000_000
 
 /** Serves MCP over HTTP, stateless. */
 export function mcpHandler(clientOf: (request: Request) => McpClient): McpHttpHandler {
-  const factory = ({ requestInfo }: { readonly requestInfo?: Request }) => {
+  return createMcpHandler(({ requestInfo }) => {
     if (requestInfo === undefined) throw new Error('An MCP request came without HTTP.')
     return createServer(clientOf(requestInfo))
-  }
-  return createMcpHandler(factory)
+  })
 }
 
 /** Serves MCP on standard input and output, until the input ends. */
@@ -114,7 +112,7 @@ async function answerOf(run: () => Promise<object>): Promise<CallToolResult> {
 function addConversations(server: McpServer, api: RelayApi): void {
   const template = new ResourceTemplate('hookline://conversations/{id}', {
     list: async () => {
-      const query = { type: 'all', limit: String(RESOURCES_LISTED) }
+      const query = { type: 'all', limit: '20' }
       const { body } = await api.call('listConversations', { query })
       return {
         resources: body.data.map((conversation) => ({

@@ -17,11 +17,9 @@ export type ConversationChanges = ReturnType<typeof createConversationChanges>
 
 export function createConversationChanges(
   core: Core,
-  {
-    waitReason,
-    dispatchSignal,
-  }: { readonly waitReason: WaitReason; readonly dispatchSignal: Signal },
+  given: { readonly waitReason: WaitReason; readonly dispatchSignal: Signal },
 ) {
+  const { waitReason, dispatchSignal } = given
   const { db, writer, audit } = core
   const read = (id: string): api.Conversation =>
     conversationResource(db, requireConversation(db, id), waitReason)
@@ -55,24 +53,15 @@ export function createConversationChanges(
       await writer.write((tx) =>
         audit.record(tx, origin, { action: 'conversation.exported', about }),
       )
-      return exportConversation(db, waitReason, found, format)
+      const pages = pagesOf(db, waitReason, found)
+      return format === 'csv'
+        ? asTable(pages)
+        : asJson(conversationResource(db, found, waitReason), pages)
     },
   }
 }
 
 const PAGE = 200
-
-function exportConversation(
-  db: Db,
-  waitReason: WaitReason,
-  conversation: Conversation,
-  format: api.ExportFormat,
-): AsyncGenerator<string, undefined> {
-  const pages = pagesOf(db, waitReason, conversation)
-  return format === 'csv'
-    ? asTable(pages)
-    : asJson(conversationResource(db, conversation, waitReason), pages)
-}
 
 type Pages = Iterable<readonly api.Message[]>
 

@@ -15,7 +15,7 @@ import type { Signal } from '../system/signal.ts'
 import { countByRules, requireByRules } from './key-rules.ts'
 import type { MessageQueue } from './queue.ts'
 import { messageResource, type WaitReason } from './resource.ts'
-import { conversationTarget, type Histories } from './send-target.ts'
+import { conversationTarget } from './send-target.ts'
 import type { Outcomes } from './settle.ts'
 
 /** The person or program that decides; `key` is null for the owner and members. */
@@ -146,7 +146,7 @@ export class Decisions {
     const { lineIds: lines, rules } = key.permissions
     const target = { ...conversationTarget(tx, conversationId), lines, extras }
     const now = this.#core.ids.now()
-    requireByRules(tx, { key, target, histories: NO_HISTORIES }, now)
+    requireByRules(tx, { key, target, histories: new Map() }, now)
     countByRules(tx, key, message.id, now)
     const lineIds =
       lines === null ? extras.lineIds : (extras.lineIds ?? lines).filter((id) => lines.includes(id))
@@ -154,8 +154,6 @@ export class Decisions {
     return { ...extras, lineIds, approval }
   }
 }
-
-const NO_HISTORIES: Histories = new Map()
 
 function pending(message: Outbound, { origin }: Decider): Pending {
   const { extras } = message

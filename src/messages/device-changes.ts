@@ -42,12 +42,6 @@ const WAIT_MS = 10_000
 
 type GroupChanged = Extract<DeviceChange, { readonly kind: 'group' }>
 
-const EVENTS = {
-  reaction: 'message.reaction',
-  edited: 'message.edited',
-  unsent: 'message.unsent',
-} as const
-
 type Taken = {
   readonly message: Outbound
   readonly attachment: DeviceAttachment
@@ -120,7 +114,7 @@ export class DeviceChanges {
     if (change.isHistory || !this.#isToAnnounce(tx, saved, change)) return saved
     const { guid } = change
     const reported = change.kind === 'reaction' ? { reaction: change, guid } : { guid }
-    this.#publish(tx, EVENTS[change.kind], saved, reported)
+    this.#publish(tx, `message.${change.kind}`, saved, reported)
     return saved
   }
 

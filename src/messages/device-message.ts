@@ -81,22 +81,19 @@ function extrasOf(
   device: ReadMessage,
   conversationId: ConversationId,
 ): MessageExtras | null {
-  const { handle, spelling, isFromMe, attachments = [], replyTo, group } = device
+  const { handle, spelling, isFromMe, attachments = [], replyTo, group, withheld = null } = device
+  // No event is published because of the message's age, or because the device withheld it.
+  const isHistory = device.isHistory || withheld !== null
   const hasSender = group !== undefined && !isFromMe
   const attachmentCount = eachOnce(attachments).length
   const extras = {
-    ...(isOfHistory(device) && { isHistory: true as const }),
+    ...(isHistory && { isHistory }),
     ...(spelling !== undefined && { spelling }),
     ...(attachmentCount > 0 && { attachmentCount }),
     ...(hasSender && { sender: deviceHandle(handle) }),
     ...(replyTo && { replyTo: replyIn(tx, line, conversationId, replyTo) }),
   }
   return Object.keys(extras).length === 0 ? null : extras
-}
-
-/** True if no event is published, because of the message's age or because the device withheld it. */
-function isOfHistory({ isHistory, withheld = null }: DeviceMessage): boolean {
-  return isHistory || withheld !== null
 }
 
 /** A reply refers only to its own conversation: nothing from another one is quoted. */

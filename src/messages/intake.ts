@@ -5,7 +5,7 @@
 import type { AttachmentStore } from '../attachments/store.ts'
 import { RelayError } from '../domain/errors.ts'
 import { homeOfNumber, isSamePerson } from '../domain/handle.ts'
-import { derivedId, type ConversationId, type LineId, type MessageId } from '../domain/ids.ts'
+import { derivedId, type ConversationId, type LineId } from '../domain/ids.ts'
 import type { Line } from '../domain/line.ts'
 import {
   deviceTime,
@@ -155,7 +155,8 @@ export class Intake {
       return
     }
     const outcome = device.isHistory ? 'recorded' : this.#outcomeOf(line, device)
-    const waits = outcome === 'message.received' && hasPendingFile(device)
+    const hasPendingFile = device.attachments?.some(({ file }) => file.state === 'pending') ?? false
+    const waits = outcome === 'message.received' && hasPendingFile
     const message = recordMessage(this.#core, tx, line, { device, conversationId, waits })
     rememberGuid(tx, line.id, device.guid, message.id)
     recordFiles(tx, message, device.attachments ?? [], states)
@@ -248,8 +249,9 @@ export class Intake {
     line: Line,
     { messageId, outcome }: Extract<IntakeEvent, { readonly type: 'settled' }>,
   ): void {
-    const message = unsettled(tx, messageId)
-    if (message === null || message.lineId !== line.id) return
+    const message = findMessage(tx, messageId)
+    if (message?.status !== 'sending' && message?.status !== 'uncertain') return
+    if (message.lineId !== line.id) return
     this.#core.writer.afterCommit(() => this.#deps.dispatchSignal.notify())
     switch (outcome.outcome) {
       case 'accepted':
@@ -307,10 +309,6 @@ function isStored(tx: Tx, device: DeviceMessage, { line, states }: Source): bool
   return isSame && Bun.deepEquals(hashes, knownHashes)
 }
 
-function hasPendingFile({ attachments = [] }: DeviceMessage): boolean {
-  return attachments.some(({ file }) => file.state === 'pending')
-}
-
 /** The reason to publish no event; null if one is published. */
 function notRelayedKind(line: Line, { withheld, service }: DeviceMessage): NotRelayedKind | null {
   return withheld ?? (line.relaySms ? null : carrierKind(service))
@@ -335,11 +333,6 @@ function mayGoAgain(tx: Tx, message: Outbound): boolean {
 
 function isRestored({ error }: Outbound): boolean {
   return error?.code === 'restored'
-}
-
-function unsettled(tx: Tx, id: MessageId): Outbound | null {
-  const message = findMessage(tx, id)
-  return message?.status === 'sending' || message?.status === 'uncertain' ? message : null
 }
 
 /**

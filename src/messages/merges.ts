@@ -79,7 +79,12 @@ function mergeTalk({ ids, audit }: Core, tx: Tx, from: Talk, handle: Handle): bo
   if (to === null) renameTalk(tx, from, handle)
   else {
     saveFacts(tx, from, {
-      ...EMPTY,
+      messageCount: 0,
+      lastSeq: 0,
+      readSeq: 0,
+      unreadCount: 0,
+      isUnanswered: 0,
+      isAutomationPaused: 0,
       service: facts.service,
       updatedAt: facts.updatedAt,
       movedTo: to.seq,
@@ -107,15 +112,6 @@ function mergeTalk({ ids, audit }: Core, tx: Tx, from: Talk, handle: Handle): bo
   })
   return true
 }
-
-const EMPTY = {
-  messageCount: 0,
-  lastSeq: 0,
-  readSeq: 0,
-  unreadCount: 0,
-  isUnanswered: 0,
-  isAutomationPaused: 0,
-} as const
 
 /** Paused if either was; service and unanswered state come from the side with the later last message. */
 function joinedFacts(to: ConversationFacts, from: ConversationFacts): ConversationFacts {
@@ -343,7 +339,7 @@ export class PersonFollower implements Service {
   }
 
   /** Opt-outs outlive their conversations. */
-  #readOptOuts(tx: Parameters<typeof insertOptOut>[0], numbers: PeopleProgress['numbers']): void {
+  #readOptOuts(tx: Tx, numbers: PeopleProgress['numbers']): void {
     const common = commonHome(Object.values(numbers))
     for (const { seq: _seq, ...optOut } of optOutsAlone(tx)) {
       const number = optOut.lineId === null ? undefined : numbers[optOut.lineId]

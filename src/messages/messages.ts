@@ -93,8 +93,6 @@ export function createMessages(core: Core, around: Surroundings) {
   }
 }
 
-const STATUSES = ['queued', 'deferred', 'sending', 'uncertain'] as const
-
 /** Gauges for waiting messages and ready lines, computed when metrics are read. */
 export function observeMessages(
   metrics: Metrics,
@@ -102,7 +100,7 @@ export function observeMessages(
   directory: Pick<LineDirectory, 'lines'>,
 ): void {
   metrics.onCollect(() => {
-    for (const status of STATUSES) {
+    for (const status of ['queued', 'deferred', 'sending', 'uncertain'] as const) {
       const count = countByStatus(db, status)
       metrics.set('hookline_messages', 'Messages that are not settled.', count, { status })
     }

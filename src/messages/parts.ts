@@ -54,13 +54,11 @@ export async function attachmentsFor(
   })
 }
 
-/** The bytes were checked before the transaction. */
-const SEEN_BEFORE = { has: () => true }
-
 /** Links a new message's attachments; throws if one was deleted in between. */
 export function attach(tx: Tx, message: Pick<Outbound, 'id'>, ids: readonly AttachmentId[]): void {
   for (const id of ids) {
-    const { sha256 } = requireBytes(SEEN_BEFORE, requireAttachment(tx, id))
+    // The bytes were checked before the transaction.
+    const { sha256 } = requireBytes({ has: () => true }, requireAttachment(tx, id))
     markFound(tx, sha256)
   }
   linkAttachments(tx, message.id, ids)

@@ -1,10 +1,9 @@
-import type * as api from '../api/messages.ts'
-import { approvalFields, replyFields } from '../api/messages.ts'
+import * as api from '../api/messages.ts'
 import type { Handle } from '../domain/handle.ts'
 import type { LineId } from '../domain/ids.ts'
 import type { MessageExtras, Reaction } from '../domain/message-extras.ts'
 import type { Message, QueuedReason } from '../domain/message.ts'
-import { fileFields, type MessageAttachment } from '../storage/attachments.ts'
+import { fileFields } from '../storage/attachments.ts'
 import type { Conversation, Group } from '../storage/conversations.ts'
 import { memberName } from '../storage/dashboard-access.ts'
 import type { Db } from '../storage/database.ts'
@@ -65,8 +64,13 @@ function extraFields(db: Db, message: Message) {
   const { reactions = [], edits = [], unsentAt, wantedService, downgradedAt } = extras
   const { attachments, replyTo } = partsOf(db, message)
   return {
-    ...(attachments && { attachments: attachments.map((each) => attachmentFields(each, message)) }),
-    ...(replyTo && { reply_to: replyFields(replyTo) }),
+    ...(attachments && {
+      attachments: attachments.map((file) => ({
+        ...fileFields(file),
+        ...(message.direction === 'outbound' && { sent: file.isSent }),
+      })),
+    }),
+    ...(replyTo && { reply_to: api.replyFields(replyTo) }),
     ...(reactions.length > 0 && { reactions: reactions.map(reactionFields) }),
     ...(edits.length > 0 && { edits: edits.map(({ text, at }) => ({ text, at: isoTime(at) })) }),
     ...(unsentAt !== undefined && { unsent_at: isoTime(unsentAt) }),
@@ -85,16 +89,8 @@ function authorFields(db: Db, { memberId }: MessageExtras) {
 function holdFields({ sendAt, approval }: MessageExtras) {
   return {
     ...(sendAt !== undefined && { send_at: isoTime(sendAt) }),
-    ...(approval && { approval: approvalFields(approval, isoTimeOrNull(approval.resolvedAt)) }),
+    ...(approval && { approval: api.approvalFields(approval, isoTimeOrNull(approval.resolvedAt)) }),
   }
-}
-
-function attachmentFields(
-  attachment: MessageAttachment,
-  { direction }: Message,
-): NonNullable<api.Message['attachments']>[number] {
-  const isOutbound = direction === 'outbound'
-  return { ...fileFields(attachment), ...(isOutbound && { sent: attachment.isSent }) }
 }
 
 function reactionFields({ type, emoji, handle, isFromMe, part, createdAt }: Reaction) {

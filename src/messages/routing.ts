@@ -97,13 +97,6 @@ type Routable = {
   readonly extras?: MessageExtras | null
 }
 
-/** The line that would get a message now, as far as known without asking a device. */
-export type SendPreview = {
-  readonly lineId: LineId | null
-  /** True if the line has a history with the recipient. */
-  readonly knowsContact: boolean
-}
-
 /** Nobody has this address; used while a recipient is being typed. */
 const NOBODY = deviceHandle('')
 
@@ -255,8 +248,11 @@ export class Routing {
     return usableLines(this.#directory.lines().map(toRoutingLine)).some((line) => line.id === id)
   }
 
-  /** `lineId` is the line that the caller named, or null. */
-  preview(to: string, lineId: string | null): SendPreview {
+  /**
+   * The line that would get a message now, and whether it has a history with the recipient, as far as known without
+   * asking a device. `lineId` is the line that the caller named, or null.
+   */
+  preview(to: string, lineId: string | null) {
     const { db } = this.#core
     const handle = parseRecipient(to)?.handle ?? NOBODY
     const found = lineId === null ? this.#lineFor(handle) : this.#directory.find(lineId)

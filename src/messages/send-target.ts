@@ -32,17 +32,13 @@ import type { Settings } from '../storage/settings.ts'
 import { isoTime } from '../system/iso-time.ts'
 
 export type Target = {
-  readonly recipient: Recipient | GroupRecipient
+  readonly recipient:
+    | Recipient
+    /** `handle` is the device's identifier of the group. */
+    | { readonly kind: 'group'; readonly handle: Handle; readonly conversationId: ConversationId }
   readonly lineId: string | null
   readonly lines: LineLimit
   readonly extras: MessageExtras | null
-}
-
-/** `handle` is the device's identifier of the group. */
-type GroupRecipient = {
-  readonly kind: 'group'
-  readonly handle: Handle
-  readonly conversationId: ConversationId
 }
 
 /** Each device's answer: true if it knows the recipient. Lines that couldn't be asked are missing. */

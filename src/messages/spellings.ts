@@ -1,7 +1,7 @@
 // Devices spell a person's handle in many ways. Every event of every line passes here and gets normalized handles.
 
 import { homeOfNumber, personOf, type Handle } from '../domain/handle.ts'
-import type { LineId } from '../domain/ids.ts'
+import type { Line } from '../domain/line.ts'
 import type { DeviceChange, DeviceGroup, DeviceMessage, IntakeEvent } from '../lines/driver.ts'
 import type { Db } from '../storage/database.ts'
 import { isKeptApart } from '../storage/merges.ts'
@@ -10,10 +10,8 @@ import { memoize } from '../system/memoize.ts'
 /** Cached line numbers with their country: parsing one takes up to 100 µs. */
 const NUMBERS_MAX = 1_000
 
-type NumberedLine = { readonly id: LineId; readonly number: string }
-
 /** Returns the person behind a spelling on a line, unless the owner has separated the two. */
-export type PersonOn = (line: NumberedLine, spelling: Handle) => Handle
+export type PersonOn = (line: Pick<Line, 'id' | 'number'>, spelling: Handle) => Handle
 
 export function createPersonOn(db: Db): PersonOn {
   const homeOf = memoize(NUMBERS_MAX, homeOfNumber)

@@ -14,8 +14,13 @@ import {
 } from '../domain/contact-fields.ts'
 import { BYTE_ORDER_MARK, csvRecord } from '../domain/csv.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
-import type { Handle } from '../domain/handle.ts'
-import { commonHome, homeOfCountry, understandRecipient, type Home } from '../domain/handle.ts'
+import {
+  commonHome,
+  homeOfCountry,
+  understandRecipient,
+  type Handle,
+  type Home,
+} from '../domain/handle.ts'
 import type { LineLimit } from '../domain/routing.ts'
 import type { Core } from '../storage/core.ts'
 import type { Db, Tx } from '../storage/database.ts'

@@ -45,21 +45,15 @@ export function csvCards(given: string): ContactFile {
   const hasNames = names.includes('recipient') && !first?.cells.some(isRecipient)
   return {
     head: hasNames ? given.slice(0, offset + (first?.end ?? 0)) : '',
-    cards: cardsOf(text, { delimiter, names: hasNames ? names : null, offset }),
+    cards: cardsOf(text, delimiter, hasNames ? names : null, offset),
   }
 }
 
 function* cardsOf(
   text: string,
-  {
-    delimiter,
-    names,
-    offset,
-  }: {
-    readonly delimiter: string
-    readonly names: readonly Meaning[] | null
-    readonly offset: number
-  },
+  delimiter: string,
+  names: readonly Meaning[] | null,
+  offset: number,
 ): Generator<Card | null> {
   for (const { row, cells, end } of records(text, delimiter)) {
     const isOfNames = names !== null && row === 1

@@ -117,8 +117,6 @@ export class Recorder implements Service {
   }
 }
 
-const OUTCOMES = ['sent', 'received', 'failed'] as const
-
 /**
  * Prometheus metrics, from the same rows as the API and the charts. Counters begin with the quarter hour of the
  * start.
@@ -128,7 +126,7 @@ function observeFigures({ db, clock, settings }: Core, lines: Lines, metrics: Me
   metrics.onCollect(() => {
     for (const counts of messageCounts(db, since, Number.MAX_SAFE_INTEGER)) {
       const line = counts.lineId
-      for (const status of OUTCOMES) {
+      for (const status of ['sent', 'received', 'failed'] as const) {
         const help = 'Messages by their outcome, since the start.'
         metrics.total('hookline_line_messages_total', help, counts[status], { line, status })
       }

@@ -44,8 +44,6 @@ type Receiver = {
 
 export type AttemptDelivery = ReturnType<typeof createAttempts>
 
-const USER_AGENT = { 'user-agent': `Hookline/${VERSION}` }
-
 export function createAttempts(
   { db, clock, random, log }: Core,
   given: {
@@ -70,7 +68,7 @@ export function createAttempts(
       const body = hasLinks ? withLinks(event.body, createdAt, downloadUrl) : event.body
       // Wall clock: receivers compare it with their own.
       const signed = { id, body, timestamp: Math.floor(clock.wall() / 1_000) }
-      const headers = { ...signedHeaders(signed, keys), ...USER_AGENT }
+      const headers = { ...signedHeaders(signed, keys), 'user-agent': `Hookline/${VERSION}` }
       return await post({ url, headers, body, ...(isPublicOnly && { isPublicOnly }) }, signal)
     } catch (error) {
       log.error('a webhook attempt broke off', { error })

@@ -68,7 +68,7 @@ export function createRedelivery(
       }
     },
     /** The recipient of a delivery's message, and the progress of its schedule. */
-    describe(id: string): DeliveryFacts {
+    describe(id: string): Pick<SeenDelivery, 'person' | 'schedule'> {
       const { eventId, scheduledCount } = deliveryById(db, id)
       const schedule = { made: scheduledCount, of: scheduleMs.length + 1 }
       const found = personOfEvent(db, eventId)
@@ -101,8 +101,6 @@ function receiver(
     next_probe_at: isProbed ? isoTime(later(restUntil, probeAt) ?? timestamp(0)) : null,
   }
 }
-
-type DeliveryFacts = Pick<SeenDelivery, 'person' | 'schedule'>
 
 async function sendTest(
   { writer, ids, clock }: Core,

@@ -114,7 +114,7 @@ export class EventLog {
   }
 
   /** The wanted events among the next rows; possibly none. */
-  #read(after: Position, filter: EventFilter, limit: number): Found {
+  #read(after: Position, filter: EventFilter, limit: number) {
     const { events, upTo, isEnd } = listEvents(this.#db, after, filter, limit)
     const logged = events.flatMap((event) => {
       const { id, name, createdAt } = event
@@ -123,12 +123,6 @@ export class EventLog {
     })
     return { events: logged, upTo, isEnd }
   }
-}
-
-type Found = {
-  readonly events: readonly LoggedEvent[]
-  readonly upTo: Position
-  readonly isEnd: boolean
 }
 
 /** The JSON text that webhooks receive; null if it was never written and its message is deleted. */

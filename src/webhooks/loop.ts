@@ -202,8 +202,6 @@ export class DeliveryLoop implements Service {
   }
 }
 
-type WebhookVersion = { readonly id: WebhookId; readonly version: Timestamp }
-
 const LOOK_MS = 60_000
 const LOOK_IDLE_MS = 3_600_000
 const WAIT_MS_MAX = 29 * 3_600_000
@@ -318,7 +316,7 @@ export class WebhookQueues {
   /** Saves a breaker. With `disable`, the webhook gets nothing until it is active again. */
   save(
     tx: Tx,
-    webhook: WebhookVersion,
+    webhook: { readonly id: WebhookId; readonly version: Timestamp },
     { breaker, disable }: { readonly breaker: Breaker; readonly disable: DisabledReason | null },
   ): void {
     saveBreaker(tx, webhook, breaker, disable && { reason: disable, at: this.#core.ids.now() })

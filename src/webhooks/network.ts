@@ -61,11 +61,7 @@ export type Download = <T>(
 /** Follows redirects and checks each like the first address. Throws the RelayErrors of `read`. */
 export function createDownload(network: Network, limitMs = DOWNLOAD_MS_MAX): Download {
   const places: Places = new Map()
-  return async <T>(
-    url: string,
-    read: (response: Response) => Promise<T>,
-    isPublicOnly?: boolean,
-  ) => {
+  return async (url, read, isPublicOnly) => {
     const limit = deadline(network.clock, limitMs, NEVER)
     const init = { headers: {}, keepalive: false }
     let next = url
@@ -76,7 +72,7 @@ export function createDownload(network: Network, limitMs = DOWNLOAD_MS_MAX): Dow
           target: parseTarget(next),
           read: (it: Response) => followed(it, read),
         }
-        const found = await exchange<Followed<T>>(
+        const found = await exchange(
           { ...withinPolicy(network, isPublicOnly), places },
           order,
           limit.signal,
@@ -92,8 +88,6 @@ export function createDownload(network: Network, limitMs = DOWNLOAD_MS_MAX): Dow
   }
 }
 
-const TEXT_BYTES_MAX = 65_536
-
 /** Returns the text at a URL; throws with the reason if there is none. */
 export function createFetchText(download: Download): (url: string) => Promise<string> {
   return async (url) => {
@@ -101,7 +95,7 @@ export function createFetchText(download: Download): (url: string) => Promise<st
       const chunks: Uint8Array[] = []
       for await (const chunk of response.body ?? []) {
         chunks.push(chunk)
-        if (Buffer.concat(chunks).length > TEXT_BYTES_MAX) throw new Error(`${url} is too long.`)
+        if (Buffer.concat(chunks).length > 65_536) throw new Error(`${url} is too long.`)
       }
       return Buffer.concat(chunks).toString()
     })

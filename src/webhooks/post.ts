@@ -68,8 +68,6 @@ const TARGETS_MAX = 1_000
 /** The address of a host that was used last. */
 type Place = { readonly address: string; readonly hasAnswered: boolean }
 export type Places = Map<string, Place>
-type Caller = Network & { readonly places: Places }
-
 type Init = Pick<RequestInit, 'method' | 'body' | 'keepalive'> & Pick<PostRequest, 'headers'>
 type Call = Pick<PostRequest, 'url' | 'isPublicOnly'> & { readonly init: Init }
 /** A response whose status has arrived; its body may still be on its way. */
@@ -121,7 +119,7 @@ export function withinPolicy(network: Network, isPublicOnly = false): Network {
 }
 
 export async function exchange<T>(
-  network: Caller,
+  network: Network & { readonly places: Places },
   order: Exchange<T>,
   signal: AbortSignal,
 ): Promise<T | Failure> {

@@ -120,8 +120,11 @@ export function createReplay(
   }
 }
 
-type Filter = Pick<RetryRequest, 'events' | 'lineId'>
-type Run = { readonly webhookId: WebhookId; readonly filter: Filter; isStopped: boolean }
+type Run = {
+  readonly webhookId: WebhookId
+  readonly filter: Pick<RetryRequest, 'events' | 'lineId'>
+  isStopped: boolean
+}
 
 /** Limits a run to the webhook's own lines. */
 function filterOf({ lineIds }: StoredWebhook, { filter }: Run): EventFilter {
@@ -205,13 +208,9 @@ function sendOfMissed(
   // An event of the same millisecond is older: newer ones have a delivery.
   const isEarlier = event.createdAt <= webhook.createdAt
   if (!webhook.events.includes(event.name) || (isEarlier && !includesEarlier)) return null
-  return sendOfFirst(tx, event)
-}
-
-/** Sends an event for the first time; null if its body was never written and its message is gone. */
-function sendOfFirst(tx: Tx, event: StoredEvent): Send | null {
   const { seq: eventSeq, name, conversationId } = event
   const body = bodyOf(tx, event)
+  // The body was never written, and the message is gone.
   if (body === null) return null
   return ({ webhookId, newId, now, replayedAt }) => {
     if (event.body === null) writeEventBody(tx, eventSeq, body)

@@ -11,7 +11,6 @@ import type { Seal } from '../system/seal.ts'
 /** A decrypted signing secret, kept in memory only. */
 export type SigningSecret = { readonly secret: Uint8Array; readonly retiredAt: Timestamp | null }
 
-const PREFIX = 'whsec_'
 const SECRET_BYTES = 32
 const SIGNS_AFTER_MS = 24 * 3_600_000
 export const SECRETS_MAX = 8
@@ -29,7 +28,7 @@ export function newSecret(random: Random): Uint8Array {
 
 /** The secret as it is shown to its owner, once. */
 export function secretText(secret: Uint8Array): string {
-  return PREFIX + Buffer.from(secret).toString('base64')
+  return 'whsec_' + Buffer.from(secret).toString('base64')
 }
 
 /** The `webhook-signature` header; pass the newest secret first. */

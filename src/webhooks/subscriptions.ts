@@ -205,25 +205,16 @@ function aboutOf({ id }: Webhook) {
 }
 
 /** Without the URL's path and query, which often contain a password. */
-function auditedFields({
-  url,
-  events,
-  isActive,
-  description,
-  attachmentLinks,
-  lineIds,
-  isPublicOnly,
-  disabledReason,
-}: Webhook): AuditFields {
+function auditedFields(webhook: Webhook): AuditFields {
   return {
-    url: auditedUrl(url),
-    events,
-    is_active: isActive,
-    description,
-    ...(attachmentLinks ? { attachment_links: true } : {}),
-    ...(lineIds === null ? {} : { phone_line_ids: lineIds }),
-    ...(isPublicOnly ? { is_public_only: true } : {}),
-    disabled_reason: disabledReason,
+    url: auditedUrl(webhook.url),
+    events: webhook.events,
+    is_active: webhook.isActive,
+    description: webhook.description,
+    ...(webhook.attachmentLinks ? { attachment_links: true } : {}),
+    ...(webhook.lineIds === null ? {} : { phone_line_ids: webhook.lineIds }),
+    ...(webhook.isPublicOnly ? { is_public_only: true } : {}),
+    disabled_reason: webhook.disabledReason,
   }
 }
 

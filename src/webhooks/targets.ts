@@ -5,8 +5,7 @@
 import { inboxToken } from '../domain/webhook-url.ts'
 import { memoize } from '../system/memoize.ts'
 
-export const TARGET_POLICIES = ['any-private', 'public'] as const
-export type TargetPolicy = (typeof TARGET_POLICIES)[number]
+export type TargetPolicy = 'any-private' | 'public'
 
 export type TargetRules = {
   readonly policy: () => TargetPolicy
@@ -31,8 +30,6 @@ export type AddressCheck =
   | { readonly isAllowed: false; readonly why: string }
 
 type Kind = 'public' | 'private' | 'forbidden'
-/** An address without its IPv6 wrapper. */
-type Destination = { readonly plainAddress: string; readonly kind: Kind }
 type Range = { readonly prefix: Uint8Array; readonly bits: number; readonly kind: Kind }
 
 const DESTINATIONS_MAX = 1_000
@@ -129,7 +126,7 @@ const WRAPPERS: readonly Wrapper[] = [
 ]
 
 /** The destinations of an address; some forms have several. Every post asks for the same few. */
-const destinationsOf = memoize(DESTINATIONS_MAX, (address): readonly Destination[] => {
+const destinationsOf = memoize(DESTINATIONS_MAX, (address) => {
   const bytes = bytesOf(address.replace(/%.*$/, ''))
   const inner = bytes === null ? [] : innermost(bytes)
   return inner.map((one) => ({ plainAddress: textOf(one), kind: kindOf(one) }))

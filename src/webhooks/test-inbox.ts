@@ -14,11 +14,8 @@ import type { Seal } from '../system/seal.ts'
 import { isSigned, openSecrets, signingSecrets } from './signature.ts'
 import { webhookById } from './subscriptions.ts'
 
-const TOKEN_BYTES = 24
 /** Most requests kept, for all inboxes together. */
 const KEPT_MAX = 100
-const KEPT_MS = DAY_MS
-const TEXT = new TextDecoder()
 
 type Received = InboxEntry & {
   readonly webhookId: WebhookId
@@ -45,7 +42,7 @@ export class TestInbox {
 
   /** A new URL; it works once a webhook has it. */
   newUrl(): string {
-    const token = Buffer.from(this.#core.random.bytes(TOKEN_BYTES)).toString('base64url')
+    const token = Buffer.from(this.#core.random.bytes(24)).toString('base64url')
     return this.#origin() + INBOX_PATH + token
   }
 
@@ -65,7 +62,7 @@ export class TestInbox {
   receive(webhookId: WebhookId, headers: Headers, bytes: Uint8Array): void {
     const { db, clock, changes } = this.#core
     const at = timestamp(clock.now())
-    const body = TEXT.decode(bytes)
+    const body = new TextDecoder().decode(bytes)
     const keys = signingSecrets(openSecrets(db, this.#seal, webhookId) ?? [], clock)
     const isVerified = isSigned({ headers, body, now: clock.wall() / SECOND_MS }, keys)
     const lines = [...headers].map(([name, value]) => `${name}: ${value}`)
@@ -99,7 +96,7 @@ export class TestInbox {
   }
 
   #kept(): readonly Received[] {
-    return this.#received.filter(({ at }) => this.#core.clock.ageOf(at) < KEPT_MS)
+    return this.#received.filter(({ at }) => this.#core.clock.ageOf(at) < DAY_MS)
   }
 }
 
