@@ -135,7 +135,6 @@ export function createApp(config: Config, parts: Partial<Outside> = {}): App {
   }
 }
 
-/** Timed jobs, backups and restores, the update check, and the monitor's heartbeat. */
 function createMaintenance(
   { core, directory, disk, backupWorker: worker, dispatchSignal, healthSignal }: Runtime,
   { network, attachments }: { readonly network: Network; readonly attachments: Attachments },
@@ -265,7 +264,6 @@ function createQueueWatch(
   return queues
 }
 
-/** Dashboard sign-in and the owner's setup link. */
 function createEntry({ core, health }: Runtime, { config, parts, life }: Start): Access {
   const access = new Access(core, {
     passwordHash: parts.passwordHash ?? argon2id,

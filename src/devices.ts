@@ -50,7 +50,6 @@ export function createLineKinds(
   return createKinds(host, { kinds, options: config, lines, drivers })
 }
 
-/** A relay's line kinds and boxes, with their findings. */
 export function createDevices(
   runtime: Runtime,
   given: {

@@ -96,7 +96,7 @@ export function openRuntime(config: Config, parts: Partial<Outside>) {
     clock,
     log,
     onLost: (error) => fail(error),
-    onChange: () => notifyAll([dispatchSignal, deliverySignal, healthSignal]),
+    onChange: () => [dispatchSignal, deliverySignal, healthSignal].forEach((it) => it.notify()),
   })
   const fatal = Promise.withResolvers<unknown>()
   const fail = (error: unknown) => {
@@ -143,10 +143,6 @@ function createSignals() {
     doubtSignal: new Signal(),
     deliverySignal: new Signal(),
   }
-}
-
-function notifyAll(signals: readonly Signal[]): void {
-  for (const signal of signals) signal.notify()
 }
 
 function close(writer: Writer, data: Data): void {

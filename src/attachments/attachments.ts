@@ -290,12 +290,10 @@ function resource(attachment: Attachment, variants: Variants): AttachmentResourc
   }
 }
 
-/** A URL in a message. */
 type Wanted = {
   readonly url: string
   readonly filename: string | null
   readonly caller: CallerId
-  /** True if only public addresses are allowed. */
   readonly isPublicOnly: boolean
 }
 

@@ -18,15 +18,9 @@ type Named = Pick<Attachment, 'filename' | 'declaredType'> & {
   readonly idempotencyKey: string | null
 }
 
-type Recorded = { readonly attachment: Attachment; readonly isReplay: boolean }
-
 /** Stores the row of an uploaded file. The same file under the same key again returns the first one. */
-export function recordUpload(
-  { writer, ids }: Core,
-  file: StoredFile,
-  named: Named,
-): Promise<Recorded> {
-  return writer.write((tx): Recorded => {
+export function recordUpload({ writer, ids }: Core, file: StoredFile, named: Named) {
+  return writer.write((tx) => {
     markFound(tx, file.sha256)
     const known = repeated(tx, file, named)
     if (known !== null) return { attachment: known, isReplay: true }

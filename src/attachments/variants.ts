@@ -11,7 +11,6 @@ import type { Clock } from '../system/clock.ts'
 import { findTool, processRunner, type RunProcess } from '../system/process.ts'
 import type { AttachmentStore } from './store.ts'
 
-/** Returns the path of an executable, or null. */
 export type FindTool = (name: string) => string | null
 
 export type Form = {

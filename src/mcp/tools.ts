@@ -8,14 +8,12 @@ import type { Shape } from '../api/schema.ts'
 import type { Scope } from '../domain/permissions.ts'
 import { UNTRUSTED, conversationView, messageView, receivedView } from './views.ts'
 
-/** Calls the relay's API with the client's credentials. */
 export type RelayApi = {
   call<Id extends OperationId>(id: Id, ...call: CallArguments<Id>): Promise<Answered<Id>>
   /** For operations that answer with a file. */
   file<Id extends OperationId>(id: Id, call: Call<Id>): Promise<Response>
 }
 
-/** An MCP client and its rights. */
 export type McpClient = {
   readonly api: RelayApi
   /** The same for all calls of a client, and unique to it. */
@@ -35,7 +33,6 @@ export type Tool = {
   readonly title: string
   readonly description: string
   readonly input: TObject
-  /** The scope that the key needs. */
   readonly scope: Scope
   readonly effect: 'reads' | 'changes' | 'sends'
   run(call: ToolCall): Promise<object>

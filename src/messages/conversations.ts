@@ -40,7 +40,6 @@ export function createConversationChanges(
       })
       return read(id)
     },
-    /** Undoes the merge of this conversation. */
     async separate(id: string, origin: Origin): Promise<api.Conversation> {
       await writer.write((tx) => separateTalk(core, tx, id, origin))
       dispatchSignal.notify()

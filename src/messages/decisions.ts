@@ -1,7 +1,7 @@
 // People's decisions about messages: approve or deny a held send, cancel a queued one, resolve an uncertain one.
 
 import type * as api from '../api/messages.ts'
-import { makerOf, type AuditAction, type Origin } from '../domain/audit.ts'
+import { makerOf, type AuditedChange, type Origin } from '../domain/audit.ts'
 import { RelayError } from '../domain/errors.ts'
 import { timestamp } from '../domain/ids.ts'
 import type { Approval } from '../domain/message-extras.ts'
@@ -20,15 +20,6 @@ import type { Outcomes } from './settle.ts'
 
 /** The person or program that decides; `key` is null for the owner and members. */
 export type Decider = { readonly origin: Origin; readonly key: KeyCaller | null }
-
-type Facts = Readonly<Record<string, string | boolean | null>>
-
-/** The decision's audit log entry. */
-type Change = {
-  readonly action: AuditAction
-  readonly before?: Facts
-  readonly after?: Facts
-}
 
 type Pending = Outbound & {
   readonly extras: NonNullable<Outbound['extras']> & { readonly approval: Approval }
@@ -123,7 +114,7 @@ export class Decisions {
   async #decide(
     id: string,
     { origin }: Decider,
-    act: (tx: Tx, message: Outbound) => Change,
+    act: (tx: Tx, message: Outbound) => Omit<AuditedChange, 'about'>,
   ): Promise<api.Message> {
     const { db, writer, audit } = this.#core
     await writer.write((tx) => {

@@ -142,7 +142,6 @@ function eachOnce(files: readonly DeviceAttachment[]): readonly DeviceAttachment
   return [...new Map(files.map((file) => [file.guid, file])).values()]
 }
 
-/** Stores the files of a new message. */
 export function recordFiles(
   tx: Tx,
   message: Outbound,

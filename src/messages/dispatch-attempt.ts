@@ -29,7 +29,7 @@ type Result = {
 }
 
 /** `onUnwritten` is called if an outcome can't be written; `signal` ends the tries. */
-type Trouble = { readonly onUnwritten: () => void; readonly signal: AbortSignal }
+type Rewriting = { readonly onUnwritten: () => void; readonly signal: AbortSignal }
 
 type NotSent = Extract<SendOutcome, { readonly outcome: 'not_sent' }>
 
@@ -55,7 +55,7 @@ export class Attempts {
    * Gives a message to its line and records the outcome. Resolves when that is durable; until then it takes one of
    * the line's slots, so that a full disk stops the line.
    */
-  async make(message: Outbound, trouble: Trouble): Promise<void> {
+  async make(message: Outbound, rewriting: Rewriting): Promise<void> {
     const doubtedUntil = this.#timeOfDoubt(message)
     if (doubtedUntil !== null) {
       const position = { dueAt: doubtedUntil, queuedReason: 'clock_jumped' } as const
@@ -81,7 +81,7 @@ export class Attempts {
         const result = { ...answer, lineId }
         return { result, written: this.#write(message.id, result) }
       })
-    if (!(await written)) await this.#writeUntilDone(message.id, result, trouble)
+    if (!(await written)) await this.#writeUntilDone(message.id, result, rewriting)
   }
 
   /** The reason not to give the message to a driver at all; a text to a person never has one. */
@@ -190,11 +190,11 @@ export class Attempts {
   }
 
   /** If the relay stops first, the message stays `sending`, and the next start finds it uncertain. */
-  async #writeUntilDone(id: MessageId, result: Result, trouble: Trouble): Promise<void> {
-    trouble.onUnwritten()
+  async #writeUntilDone(id: MessageId, result: Result, rewriting: Rewriting): Promise<void> {
+    rewriting.onUnwritten()
     do {
-      await this.#core.clock.sleep(REWRITE_MS, trouble.signal)
-    } while (!(await this.#write(id, result)) && !trouble.signal.aborted)
+      await this.#core.clock.sleep(REWRITE_MS, rewriting.signal)
+    } while (!(await this.#write(id, result)) && !rewriting.signal.aborted)
   }
 
   #applyOutcome(tx: Tx, message: Outbound, result: Result): void {

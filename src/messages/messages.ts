@@ -1,5 +1,3 @@
-// Builds the message modules.
-
 import type { Attachments } from '../attachments/attachments.ts'
 import type { AttachmentStore } from '../attachments/store.ts'
 import type { LineId } from '../domain/ids.ts'

@@ -30,7 +30,6 @@ type Given = {
   readonly requireTarget: () => void
 }
 
-/** The attachments of a message before it is accepted. */
 export async function attachmentsFor(
   db: Db,
   store: FilesHere,

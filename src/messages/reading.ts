@@ -174,7 +174,6 @@ function recipientResource(db: Db, to: string, lines: LineLimit): api.RecipientE
 /** Search stops after this, so that sends are not delayed. */
 const TIME_MS = 40
 
-/** Finds people, conversations and messages, at most `limit` of each. */
 function search(
   { db, clock }: Core,
   waitReason: WaitReason,

@@ -57,7 +57,6 @@ function groupFields(db: Db, { isGroup, extras }: Message) {
   return { conversation_type: 'group', sender } as const
 }
 
-/** Fields that are omitted if empty. */
 function extraFields(db: Db, message: Message) {
   const { extras } = message
   if (extras === null) return {}

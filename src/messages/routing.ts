@@ -237,7 +237,6 @@ export class Routing {
     return route.route === 'full' || route.route === 'none' ? null : route
   }
 
-  /** The usable lines that the caller may use. */
   #usable(limit: LineLimit = null): readonly LineSnapshot[] {
     return this.#directory
       .lines()

@@ -76,7 +76,6 @@ export type SendAnswer = Answer & {
   readonly reason: string | null
 }
 
-/** A request and everything that its transaction needs. */
 type Acceptance = {
   readonly request: SendRequest
   readonly fingerprint: string
@@ -287,7 +286,6 @@ function extrasOf(request: SendRequest): MessageExtras | null {
 
 type Considered = Pick<Acceptance, 'request' | 'target' | 'histories'>
 
-/** Throws if a rule of the caller's key forbids the message. */
 function requireAllowed(db: Db, { request, ...send }: Considered, now: Timestamp): void {
   const { key } = request
   if (hasRules(key)) requireByRules(db, { key, ...send }, now)

@@ -49,10 +49,8 @@ function changeOf(change: DeviceChange, person: (spelling: Handle) => Handle): D
   const group = change.group && { group: groupOf(change.group, person) }
   if (change.kind === 'reaction') return { ...change, ...group, handle: person(change.handle) }
   if (change.kind !== 'group') return { ...change, ...group }
-  const [actor, target] = [
-    change.actor && person(change.actor),
-    change.target && person(change.target),
-  ]
+  const actor = change.actor && person(change.actor)
+  const target = change.target && person(change.target)
   return { ...change, group: groupOf(change.group, person), actor, target }
 }
 

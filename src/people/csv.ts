@@ -82,13 +82,10 @@ function meaningOf(column: string): Meaning {
  * a note.
  */
 function guessed(cells: readonly string[]): readonly Meaning[] {
-  const texts = [...cells.keys()].filter((place) => {
-    return !isRecipient(cells[place] ?? '') && cells[place]?.trim() !== ''
-  })
-  return cells.map((cell, place) => {
+  const textMeanings: Meaning[] = ['name', 'note']
+  return cells.map((cell) => {
     if (isRecipient(cell)) return 'recipient'
-    if (place === texts[0]) return 'name'
-    return place === texts[1] ? 'note' : null
+    return cell.trim() === '' ? null : (textMeanings.shift() ?? null)
   })
 }
 

@@ -78,7 +78,6 @@ export class EventLog {
     throw new RelayError('events_gone', message, { details: { oldest } })
   }
 
-  /** The `after` value for a position. */
   afterOf(position: Position): string {
     return eventAt(this.#db, position)?.id ?? OLDEST
   }

@@ -6,7 +6,7 @@ import { hostOf, webhookName } from '../domain/webhook-url.ts'
 import type { DisabledReason } from '../domain/webhook.ts'
 import type { StoredWebhook, Webhook } from '../storage/webhooks.ts'
 
-type Trouble = Pick<Finding, 'code' | 'severity' | 'title' | 'why' | 'fix'>
+type Problem = Pick<Finding, 'code' | 'severity' | 'title' | 'why' | 'fix'>
 
 /** One finding for each webhook whose events don't arrive. */
 export function findingsOf(
@@ -14,12 +14,12 @@ export function findingsOf(
   isUnreachable: (id: WebhookId) => boolean,
 ): readonly Finding[] {
   return webhooks.flatMap((webhook) => {
-    const trouble = troubleOf(webhook, isUnreachable(webhook.id))
-    return trouble === null ? [] : [{ ...trouble, key: webhook.id, depends_on: null }]
+    const problem = problemOf(webhook, isUnreachable(webhook.id))
+    return problem === null ? [] : [{ ...problem, key: webhook.id, depends_on: null }]
   })
 }
 
-function troubleOf(webhook: StoredWebhook, isUnreachable: boolean): Trouble | null {
+function problemOf(webhook: StoredWebhook, isUnreachable: boolean): Problem | null {
   if (webhook.disabledReason !== null) return deactivated(webhook.disabledReason, webhook)
   if (!isFailing(webhook, isUnreachable)) return null
   if (isUnreachable) {
@@ -40,7 +40,7 @@ function troubleOf(webhook: StoredWebhook, isUnreachable: boolean): Trouble | nu
   }
 }
 
-function deactivated(reason: DisabledReason, webhook: Webhook): Trouble {
+function deactivated(reason: DisabledReason, webhook: Webhook): Problem {
   const turnedOff = `${webhookName(webhook)} webhook was turned off`
   switch (reason) {
     case 'gone':

@@ -28,6 +28,14 @@ const HELD_UP_MS = 10_000
 const LAST_ATTEMPTS_MS = 10_000
 const NOT_RUNNING = AbortSignal.abort()
 
+type Deps = {
+  readonly queues: WebhookQueues
+  readonly attempt: AttemptDelivery
+  readonly signals: DeliverySignals
+  /** `isLow`: outcomes can't be recorded, so nothing is sent. */
+  readonly disk: { readonly isLow: boolean }
+}
+
 /**
  * Sends due deliveries, from one queue per webhook. All state that matters is on disk: after a crash, an attempt that
  * wasn't recorded is made again with the same `webhook-id`.
@@ -35,11 +43,7 @@ const NOT_RUNNING = AbortSignal.abort()
 export class DeliveryLoop implements Service {
   readonly name = 'deliveries'
   readonly #core: Core
-  readonly #attempt: AttemptDelivery
-  readonly #signals: DeliverySignals
-  /** `isLow`: outcomes can't be recorded, so nothing is sent. */
-  readonly #disk: { readonly isLow: boolean }
-  readonly #queues: WebhookQueues
+  readonly #deps: Deps
   readonly #running = new Set<Promise<void>>()
   /** Results that are being written. */
   readonly #recording = new Set<Promise<void>>()
@@ -50,20 +54,9 @@ export class DeliveryLoop implements Service {
   /** Attempts in flight to unproven receivers. */
   #unproven = 0
 
-  constructor(
-    core: Core,
-    given: {
-      readonly queues: WebhookQueues
-      readonly attempt: AttemptDelivery
-      readonly signals: DeliverySignals
-      readonly disk: { readonly isLow: boolean }
-    },
-  ) {
+  constructor(core: Core, deps: Deps) {
     this.#core = core
-    this.#queues = given.queues
-    this.#attempt = given.attempt
-    this.#signals = given.signals
-    this.#disk = given.disk
+    this.#deps = deps
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -71,13 +64,13 @@ export class DeliveryLoop implements Service {
     this.#ending = new AbortController()
     this.#signal = signal
     try {
-      await this.#queues.readAll()
+      await this.#deps.queues.readAll()
       while (!signal.aborted) {
-        await this.#queues.followClock()
-        await this.#queues.takeSignals()
-        for (const queue of this.#queues.all()) this.#waiting.add(queue)
+        await this.#deps.queues.followClock()
+        await this.#deps.queues.takeSignals()
+        for (const queue of this.#deps.queues.all()) this.#waiting.add(queue)
         this.#begin()
-        await this.#signals.signal.wait(this.#core.clock, this.#waitMs(), signal)
+        await this.#deps.signals.signal.wait(this.#core.clock, this.#waitMs(), signal)
       }
     } finally {
       this.#signal = NOT_RUNNING
@@ -97,8 +90,8 @@ export class DeliveryLoop implements Service {
   }
 
   #waitMs(): number {
-    const waitMs = this.#queues.waitMs()
-    return this.#disk.isLow ? Math.min(Math.max(waitMs, 1_000), HELD_UP_MS) : waitMs
+    const waitMs = this.#deps.queues.waitMs()
+    return this.#deps.disk.isLow ? Math.min(Math.max(waitMs, 1_000), HELD_UP_MS) : waitMs
   }
 
   /** Fills the slots round robin, so that a long queue has no advantage. */
@@ -117,8 +110,8 @@ export class DeliveryLoop implements Service {
   #hasRoom(): boolean {
     const isFull = this.#running.size >= IN_FLIGHT_MAX || this.#recording.size >= UNRECORDED_MAX
     // A webhook that was just paused, changed or deleted must be reloaded before anything is sent.
-    const isBlind = this.#signals.hasChanged
-    return !isFull && !isBlind && !this.#signal.aborted && !this.#disk.isLow
+    const isBlind = this.#deps.signals.hasChanged
+    return !isFull && !isBlind && !this.#signal.aborted && !this.#deps.disk.isLow
   }
 
   #beginOne(queue: WebhookQueue): boolean {
@@ -138,7 +131,7 @@ export class DeliveryLoop implements Service {
   }
 
   async #deliver(queue: WebhookQueue, attempt: DueAttempt): Promise<void> {
-    const result = await this.#attempt(queue.receiver, attempt, this.#ending.signal)
+    const result = await this.#deps.attempt(queue.receiver, attempt, this.#ending.signal)
     if (typeof result !== 'string') {
       const recording: Promise<void> = this.#record(queue, result).finally(() =>
         this.#recording.delete(recording),
@@ -148,7 +141,7 @@ export class DeliveryLoop implements Service {
     queue.end(attempt)
     if (result !== 'unreachable') return
     queue.markUnreachable(attempt, this.#core.clock.monotonic())
-    this.#signals.signal.notify()
+    this.#deps.signals.signal.notify()
   }
 
   /** Records an attempt, retrying until it is on disk: otherwise the same event would be sent again. */
@@ -162,7 +155,7 @@ export class DeliveryLoop implements Service {
         queue.pending.settle(result.attempt.delivery, nextAttemptAt)
         if (change?.isReleased === true) queue.released()
         if (change !== null || nextAttemptAt !== null || this.#waiting.size > 0) {
-          this.#signals.signal.notify()
+          this.#deps.signals.signal.notify()
         }
         return
       } catch (error) {
@@ -185,7 +178,7 @@ export class DeliveryLoop implements Service {
     const record = recordOf(result, { now, isGivenUp: () => !isPending(tx, seq) })
     recordAttempt(tx, queue.webhook.seq, record)
     if (change !== null) {
-      this.#queues.save(tx, { id: queue.id, version: result.attempt.version }, change)
+      this.#deps.queues.save(tx, { id: queue.id, version: result.attempt.version }, change)
     }
     if (change?.isReleased === true) releaseDeliveries(tx, queue.id, now)
     // An attempt before the scheduled time doesn't change it, and it may have come meanwhile.

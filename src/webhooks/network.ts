@@ -12,7 +12,7 @@ import {
   withinPolicy,
   type Failure,
   type Network,
-  type Places,
+  type LastAddresses,
   type Post,
   type PostError,
 } from './post.ts'
@@ -60,7 +60,7 @@ export type Download = <T>(
 
 /** Follows redirects and checks each like the first address. Throws the RelayErrors of `read`. */
 export function createDownload(network: Network, limitMs = DOWNLOAD_MS_MAX): Download {
-  const places: Places = new Map()
+  const lastAddresses: LastAddresses = new Map()
   return async (url, read, isPublicOnly) => {
     const limit = deadline(network.clock, limitMs, NEVER)
     const init = { headers: {}, keepalive: false }
@@ -73,7 +73,7 @@ export function createDownload(network: Network, limitMs = DOWNLOAD_MS_MAX): Dow
           read: (it: Response) => followed(it, read),
         }
         const found = await exchange(
-          { ...withinPolicy(network, isPublicOnly), places },
+          { ...withinPolicy(network, isPublicOnly), lastAddresses },
           order,
           limit.signal,
         )

@@ -10,7 +10,6 @@ import type { MessageParts, PlacedGroup } from '../storage/message-parts.ts'
 import { optOutFields, type OptOut } from '../storage/opt-outs.ts'
 import { isoTime, isoTimeOrNull } from '../system/iso-time.ts'
 
-/** The message fields that a payload uses. */
 type Payload = Pick<
   Message,
   | 'id'

@@ -65,9 +65,8 @@ const POST_MS_MAX = 10_000
 const ADDRESSES_MAX = 4
 const TARGETS_MAX = 1_000
 
-/** The address of a host that was used last. */
-type Place = { readonly address: string; readonly hasAnswered: boolean }
-export type Places = Map<string, Place>
+type LastAddress = { readonly address: string; readonly hasAnswered: boolean }
+export type LastAddresses = Map<string, LastAddress>
 type Init = Pick<RequestInit, 'method' | 'body' | 'keepalive'> & Pick<PostRequest, 'headers'>
 type Call = Pick<PostRequest, 'url' | 'isPublicOnly'> & { readonly init: Init }
 /** A response whose status has arrived; its body may still be on its way. */
@@ -93,7 +92,7 @@ export function createGet(network: Network): Get {
 }
 
 function createCallOut(network: Network) {
-  const places: Places = new Map()
+  const lastAddresses: LastAddresses = new Map()
   // Every attempt of a webhook uses the same URL.
   const targetOf = memoize(TARGETS_MAX, parseTarget)
   const read = async (response: Response, { isPrivate }: Address): Promise<Arrived> => ({
@@ -104,7 +103,7 @@ function createCallOut(network: Network) {
     const limit = deadline(network.clock, POST_MS_MAX, signal)
     try {
       const order = { init: call.init, target: targetOf(call.url), read }
-      const allowed = { ...withinPolicy(network, call.isPublicOnly), places }
+      const allowed = { ...withinPolicy(network, call.isPublicOnly), lastAddresses }
       const result = await exchange<Arrived>(allowed, order, limit.signal)
       if ('response' in result) return await answered(network.clock, result)
       return signal.aborted ? { result: 'aborted' } : result
@@ -119,31 +118,31 @@ export function withinPolicy(network: Network, isPublicOnly = false): Network {
 }
 
 export async function exchange<T>(
-  network: Network & { readonly places: Places },
+  network: Network & { readonly lastAddresses: LastAddresses },
   order: Exchange<T>,
   signal: AbortSignal,
 ): Promise<T | Failure> {
   const { target } = order
   if (typeof target === 'string') return failed('invalid_url', false)
-  const { lookup, rules, places } = network
+  const { lookup, rules, lastAddresses } = network
   const found = await addressesOf(lookup, target, signal)
   if ('result' in found) return found
-  const last = places.get(target.url.host)
+  const last = lastAddresses.get(target.url.host)
   const addresses = inTurn(allowedOf(rules, found, target), last).slice(0, ADDRESSES_MAX)
   // Calls without keepalive are rare: the address that answered last may be gone.
   const known = order.init.keepalive !== false && last?.hasAnswered ? last.address : null
   const address = await addressFor(network, { addresses, target, known }, signal)
   if ('result' in address) return address
   const result = await callTo(network, { ...order, target, address }, signal)
-  if (places.size >= TARGETS_MAX) places.clear()
-  places.set(target.url.host, { address: address.address, hasAnswered: 'value' in result })
+  if (lastAddresses.size >= TARGETS_MAX) lastAddresses.clear()
+  lastAddresses.set(target.url.host, { address: address.address, hasAnswered: 'value' in result })
   if ('value' in result) return result.value
   const mayGoOn = known !== null && addresses.length > 1 && isUnconnected(result.failure)
   return mayGoOn ? exchange(network, order, signal) : result.failure
 }
 
 /** The last used address comes first if it answered, otherwise last. */
-function inTurn(addresses: readonly Address[], last: Place | undefined): readonly Address[] {
+function inTurn(addresses: readonly Address[], last: LastAddress | undefined): readonly Address[] {
   const called = addresses.filter(({ address }) => address === last?.address)
   const others = addresses.filter((address) => !called.includes(address))
   return last?.hasAnswered === true ? [...called, ...others] : [...others, ...called]
@@ -184,7 +183,6 @@ function allowedOf(rules: TargetRules, addresses: readonly string[], target: Tar
   })
 }
 
-/** The addresses of a host name, or the failure if there are none. */
 async function addressesOf(
   lookup: Lookup,
   { address, hostname }: Target,

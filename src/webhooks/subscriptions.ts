@@ -33,7 +33,6 @@ import {
   type Webhook,
   type WebhookChanges,
 } from '../storage/webhooks.ts'
-import type { LogicalClock } from '../system/logical-clock.ts'
 import type { Seal } from '../system/seal.ts'
 import type { WebhookQueues } from './loop.ts'
 import type { Subscribers } from './publish.ts'
@@ -107,14 +106,21 @@ async function create(
     if (countWebhooks(tx) >= WEBHOOKS_MAX) {
       throw invalidRequest({ path: '', message: `There are at most ${WEBHOOKS_MAX} webhooks.` })
     }
-    const webhook = webhookOf(checked, ids, makerOf(origin))
+    const now = ids.now()
+    const webhook: Webhook = {
+      id: ids.id('wh'),
+      ...NEW,
+      ...checked,
+      disabledReason: null,
+      pausedAt: checked.isActive === false ? now : null,
+      createdBy: makerOf(origin),
+      createdAt: now,
+      updatedAt: now,
+    }
     const secret = newSecret(random)
     const stored = insertWebhook(tx, webhook)
-    insertSecret(tx, {
-      webhookId: webhook.id,
-      sealed: seal.seal(secret, webhook.id),
-      createdAt: webhook.createdAt,
-    })
+    const sealed = seal.seal(secret, webhook.id)
+    insertSecret(tx, { webhookId: webhook.id, sealed, createdAt: now })
     subscribers.changed(webhook.id)
     const after = auditedFields(webhook)
     audit.record(tx, origin, { action: 'webhook.created', about: aboutOf(webhook), after })
@@ -230,17 +236,6 @@ const NEW = {
   isPublicOnly: false,
 }
 
-function webhookOf(
-  checked: CheckedInput & Pick<Webhook, 'isPublicOnly'>,
-  ids: LogicalClock,
-  createdBy: string,
-): Webhook {
-  const now = ids.now()
-  const pausedAt = checked.isActive === false ? now : null
-  const rest = { disabledReason: null, pausedAt, createdBy, createdAt: now, updatedAt: now }
-  return { id: ids.id('wh'), ...NEW, ...checked, ...rest }
-}
-
 /** `is_active` is the user's decision and overrides the relay's. */
 function changesOf(
   webhook: StoredWebhook,
@@ -284,7 +279,6 @@ export function webhookById(db: Db, text: string): StoredWebhook {
   return webhook
 }
 
-/** Throws `webhook_inactive` if the webhook isn't active. */
 export function requireActive(webhook: StoredWebhook): void {
   if (webhook.isActive) return
   throw new RelayError('webhook_inactive', 'The webhook is not active: set is_active first.')

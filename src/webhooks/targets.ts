@@ -9,7 +9,6 @@ export type TargetPolicy = 'any-private' | 'public'
 
 export type TargetRules = {
   readonly policy: () => TargetPolicy
-  /** True if the relay itself listens there. */
   readonly isOwnListener: (address: string, port: number) => boolean
 }
 
