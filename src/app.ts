@@ -57,9 +57,7 @@ export type App = {
     /** Creates a link to set the password; earlier links stop working. */
     createSetupLink(origin?: Origin): Promise<SetupLink>
   }
-  /**
-   * Listens, waits for `mayServe`, recovers, and runs. If `mayServe` is false it serves nothing. Returns the address.
-   */
+  /** Listens, recovers and runs; serves nothing if `mayServe` resolves with false. Returns the address. */
   start(mayServe?: Promise<boolean>): Promise<string>
   /** Resolves when everything has stopped and the data is closed. */
   stop(): Promise<void>

@@ -35,10 +35,7 @@ import {
 import { type KindOptions, LINE_KINDS } from './lines/kinds.ts'
 import type { LineKind } from './lines/line-kind.ts'
 
-/**
- * Delays between delivery attempts: 12 attempts over about 73 hours, five of them in the first 13 minutes, because
- * messages are urgent.
- */
+/** 12 delivery attempts over about 73 hours, five of them in the first 13 minutes. */
 export const DEFAULT_RETRY_SCHEDULE_MS: readonly number[] = [
   5 * SECOND_MS,
   30 * SECOND_MS,

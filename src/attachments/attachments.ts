@@ -27,10 +27,7 @@ import type { AttachmentStore, StoredFile } from './store.ts'
 import { recordUpload } from './uploads.ts'
 import { Variants, type Form, type FindTool } from './variants.ts'
 
-/**
- * Reads a URL by the rules for webhook targets, redirects included. Throws what `read` throws; `why` says why there
- * was nothing to read.
- */
+/** Follows the rules for webhook targets. Throws what `read` throws; `why` says why nothing was read. */
 type Download = <T>(
   url: string,
   read: (response: Response) => Promise<T>,
@@ -151,10 +148,7 @@ export class Attachments {
     ]
   }
 
-  /**
-   * A URL without a key, with the longest possible lifetime, for an event created at `since`: every attempt sends the
-   * same URL.
-   */
+  /** A signed URL for an event created at `since`; every attempt sends the same one. */
   downloadUrl(id: AttachmentId, since: Timestamp): string {
     return this.#urlOf(id, timestamp(since + LINK_MS_MAX))
   }

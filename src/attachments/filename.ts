@@ -4,10 +4,7 @@ import { FILENAME_BYTES_MAX } from '../domain/attachment.ts'
 const FORBIDDEN = /[\p{Cc}\p{Cs}\u061C\u200E\u200F\u2028-\u202E\u2066-\u2069]/gu
 const EXTENSION = /\.[^.]{1,20}$/
 
-/**
- * A base name of at most 255 bytes that is safe for folders, terminals and pages. A file without a name is named
- * after its type.
- */
+/** A safe base name of at most 255 bytes; a file without a name is named after its type. */
 export function safeFilename(given: string | null, mimeType = ''): string {
   const base = (given ?? '').replaceAll('\\', '/').split('/').at(-1) ?? ''
   const plain = base.replaceAll(FORBIDDEN, '').trim()

@@ -86,8 +86,8 @@ export class AttachmentStore {
   }
 
   /**
-   * Stores a copy of a local file, which must not change meanwhile. Doesn't follow links. `missing` means that there
-   * is no file; throws if it can't be read or stored now.
+   * Stores a copy of a local file, which must not change meanwhile; doesn't follow links. `missing` means that there
+   * is no file. Throws if it can't be read or stored now.
    */
   async keep(
     path: string,
@@ -187,11 +187,7 @@ export class AttachmentStore {
     }
   }
 
-  async #receive(
-    stream: AsyncIterable<Uint8Array>,
-    incoming: IncomingFile,
-    maxBytes: number,
-  ): Promise<void> {
+  async #receive(stream: AsyncIterable<Uint8Array>, incoming: IncomingFile, maxBytes: number) {
     for await (const chunk of stream) {
       if (incoming.size + chunk.length > maxBytes) throw tooLarge(maxBytes)
       if (!this.#hasRoom(chunk.length)) throw quotaReached()

@@ -190,16 +190,8 @@ function sipsRecipe(quality: string, more: readonly string[]): Recipe {
 
 const THUMBNAIL_PIXELS = 512
 const WHOLE_PICTURE = ['-frames:v', '1', '-q:v', '3', '-f', 'mjpeg']
-const SMALL_PICTURE = [
-  '-vf',
-  `scale='min(${THUMBNAIL_PIXELS},iw)':'min(${THUMBNAIL_PIXELS},ih)':force_original_aspect_ratio=decrease`,
-  '-frames:v',
-  '1',
-  '-q:v',
-  '5',
-  '-f',
-  'mjpeg',
-]
+const SCALED = `scale='min(${THUMBNAIL_PIXELS},iw)':'min(${THUMBNAIL_PIXELS},ih)':force_original_aspect_ratio=decrease`
+const SMALL_PICTURE = ['-vf', SCALED, '-frames:v', '1', '-q:v', '5', '-f', 'mjpeg']
 const SAME_FILM = ['-c:v', 'copy', '-c:a', 'aac', '-movflags', '+faststart', '-f', 'mp4']
 
 /** One fixed demuxer per type: a disguised playlist would make ffmpeg read files and URLs. */
@@ -227,14 +219,8 @@ const DEMUXERS: Readonly<Record<string, string>> = {
 function ffmpegArgs(demuxer: string, args: readonly string[]): Recipe['args'] {
   const reading = `-nostdin -v error -threads 2 -max_pixels ${PIXELS_MAX} -protocol_whitelist file -f ${demuxer} -i`
   const before = reading.split(' ')
-  return (input, output) => [
-    ...before,
-    `file:${input}`,
-    '-map_metadata',
-    '-1',
-    ...args,
-    `file:${output}`,
-  ]
+  const after = ['-map_metadata', '-1', ...args]
+  return (input, output) => [...before, `file:${input}`, ...after, `file:${output}`]
 }
 
 function sizeOf(path: string): number | null {

@@ -254,9 +254,7 @@ export async function readConversation(
   return { note: UNTRUSTED, conversation: about, messages, older_cursor: page.next_cursor }
 }
 
-async function sent(
-  sending: Promise<Answered<'sendMessage' | 'sendInConversation'>>,
-): Promise<object> {
+async function sent(sending: Promise<Answered<'sendMessage' | 'sendInConversation'>>) {
   const { body, isReplay } = await sending
   const { id, conversation_id, to, status, queued_reason } = body
   const repeated = { note: 'This call was made before: the message was not sent a second time.' }

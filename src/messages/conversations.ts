@@ -64,10 +64,7 @@ const PAGE = 200
 
 type Pages = Iterable<readonly api.Message[]>
 
-async function* asJson(
-  conversation: api.Conversation,
-  pages: Pages,
-): AsyncGenerator<string, undefined> {
+async function* asJson(conversation: api.Conversation, pages: Pages) {
   yield `{"conversation":${JSON.stringify(conversation)},"messages":[`
   let separator = '\n'
   for (const page of pages) {

@@ -63,11 +63,7 @@ export class DeviceChanges {
     else this.#takeOfMessage(tx, line, change)
   }
 
-  #takeOfMessage(
-    tx: Tx,
-    line: Line,
-    { group, ...given }: Exclude<DeviceChange, GroupChanged>,
-  ): void {
+  #takeOfMessage(tx: Tx, line: Line, { group, ...given }: Exclude<DeviceChange, GroupChanged>) {
     const isLeftOut = group !== undefined && !line.relayGroups
     if (isLeftOut || messageIdOfGuid(tx, line.id, given.guid) !== null) return
     const now = this.#core.ids.now()
@@ -118,9 +114,7 @@ export class DeviceChanges {
     return saved
   }
 
-  /**
-   * True if receivers should get the change. If its message was never announced, only a reaction makes sense to them.
-   */
+  /** Receivers get no change of a message that was never announced, except for a reaction. */
   #isToAnnounce(tx: Tx, message: Outbound, change: MessageChange): boolean {
     const isReaction = change.kind === 'reaction'
     const isOwners = isReaction

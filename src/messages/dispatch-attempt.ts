@@ -158,19 +158,8 @@ export class Attempts {
       this.#deps.queue.waitForBudget(tx, message, now)
       return false
     }
-    saveMessage(
-      tx,
-      {
-        ...message,
-        status: 'sending',
-        note,
-        passedAt: now,
-        contactHold,
-        dueAt: null,
-        queuedReason: null,
-      },
-      now,
-    )
+    const sending = { status: 'sending', note, passedAt: now, contactHold } as const
+    saveMessage(tx, { ...message, ...sending, dueAt: null, queuedReason: null }, now)
     return true
   }
 

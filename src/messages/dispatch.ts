@@ -203,10 +203,7 @@ export class Dispatch implements Service {
   }
 
   /** Acts on messages in one transaction, then wakes the loop, as there may be more. */
-  async #forEach(
-    ids: readonly MessageId[],
-    act: (tx: Tx, message: Outbound) => void,
-  ): Promise<void> {
+  async #forEach(ids: readonly MessageId[], act: (tx: Tx, message: Outbound) => void) {
     if (ids.length === 0) return
     await this.#core.writer.write((tx) => {
       for (const id of ids) {

@@ -155,8 +155,7 @@ export class Intake {
       return
     }
     const outcome = device.isHistory ? 'recorded' : this.#outcomeOf(line, device)
-    const hasPendingFile = device.attachments?.some(({ file }) => file.state === 'pending') ?? false
-    const waits = outcome === 'message.received' && hasPendingFile
+    const waits = outcome === 'message.received' && hasPendingFile(device)
     const message = recordMessage(this.#core, tx, line, { device, conversationId, waits })
     rememberGuid(tx, line.id, device.guid, message.id)
     recordFiles(tx, message, device.attachments ?? [], states)
@@ -182,10 +181,7 @@ export class Intake {
       : 'recorded'
   }
 
-  /**
-   * The message's conversation, or why it is left out: a row that may belong to a group is never stored as a
-   * person's.
-   */
+  /** The message's conversation, or why to skip it: a group's row is never stored as a person's. */
   #conversationOf(
     tx: Tx,
     line: Line,
@@ -307,6 +303,10 @@ function isStored(tx: Tx, device: DeviceMessage, { line, states }: Source): bool
   const knownHashes = attachmentsOf(tx, known.id).map((file) => file.sha256)
   const isSame = isSamePerson(known.handle, handle, homeOfNumber(line.number))
   return isSame && Bun.deepEquals(hashes, knownHashes)
+}
+
+function hasPendingFile({ attachments = [] }: DeviceMessage): boolean {
+  return attachments.some(({ file }) => file.state === 'pending')
 }
 
 /** The reason to publish no event; null if one is published. */

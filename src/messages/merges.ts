@@ -61,9 +61,7 @@ type Before = {
   readonly isPersonRenamed: boolean
 }
 
-/**
- * Merges the conversation into the person's. Returns false if a message is being sent in it, which must settle first.
- */
+/** Returns false if a message is being sent in the conversation, which must settle first. */
 function mergeTalk({ ids, audit }: Core, tx: Tx, from: Talk, handle: Handle): boolean {
   const { id, lineId, handle: spelling } = from
   const to = findTalk(tx, lineId, handle)
@@ -142,10 +140,7 @@ function mergeContacts(tx: Tx, lineId: LineId, { spelling, handle }: Names): Bef
   return contacts
 }
 
-/**
- * The person has opted out if either handle had. An opt-out that another line's conversation still needs is copied,
- * not moved.
- */
+/** The person has opted out if either handle had. Copies opt-outs that other lines still need. */
 function mergeOptOuts(tx: Tx, from: Talk, handle: Handle): Before['optOuts'] {
   const isShared = isSpelledElsewhere(tx, from)
   const ofLine = optOutsOf(tx, from.handle).filter(

@@ -104,12 +104,7 @@ function withPerson<F extends { readonly handle?: string | undefined }>(db: Db, 
     : { ...filter, handle: handleAsked(db, filter.handle) }
 }
 
-function newestFirst(
-  db: Db,
-  waitReason: WaitReason,
-  filter: ListFilter,
-  page: PageRequest,
-): Page<api.Message> {
+function newestFirst(db: Db, waitReason: WaitReason, filter: ListFilter, page: PageRequest) {
   const [before = startAround(db, filter, page.limit)] = cursorParts(page.cursor, 1) ?? []
   const found = listMessages(db, filter, { limit: page.limit + 1, before })
   const resource = (row: Message) => messageResource(db, row, waitReason)
@@ -117,11 +112,7 @@ function newestFirst(
 }
 
 /** The upper bound of a page with `around` in its middle; null for the first page. */
-function startAround(
-  db: Db,
-  { around, conversationId, lineIds }: ListFilter,
-  limit: number,
-): number | null {
+function startAround(db: Db, { around, conversationId, lineIds }: ListFilter, limit: number) {
   if (around === undefined) return null
   if (conversationId === undefined) {
     throw invalidRequest({ path: 'around', message: 'needs conversation_id' })
@@ -144,12 +135,8 @@ function changesSince(
   const cursor = updatedAt === undefined || revision === undefined ? null : { updatedAt, revision }
   const { since, limit } = page
   const found = listChanges(db, filter, { limit: limit + 1, since, cursor })
-  return pageOf(
-    found,
-    limit,
-    (row) => messageResource(db, row, waitReason),
-    (row) => [row.updatedAt, row.revision],
-  )
+  const resource = (row: Message) => messageResource(db, row, waitReason)
+  return pageOf(found, limit, resource, (row) => [row.updatedAt, row.revision])
 }
 
 function cursorParts(cursor: string | null, length: number): readonly number[] | null {

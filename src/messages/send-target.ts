@@ -73,10 +73,7 @@ export function requireConversation(db: Db, id: string): Conversation {
   throw new RelayError('not_found', 'There is no conversation with this id.')
 }
 
-/**
- * The recipient's opt-out, if the setting enforces it. A person who was warned may send anyway; groups have no
- * opt-out.
- */
+/** The recipient's opt-out if it is enforced; not in groups, nor for a person who was warned. */
 export function optOutOf(
   settings: Settings,
   db: Db,
@@ -125,10 +122,7 @@ export function limitReached(
   )
 }
 
-/**
- * If the setting says so, programs may not send in a conversation that a person answers. People, by command line or
- * dashboard, always may.
- */
+/** Keeps programs out of a conversation that a person answers, if the setting says so. */
 export function requireUnpaused(
   settings: Settings,
   tx: Tx,

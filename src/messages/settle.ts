@@ -134,17 +134,9 @@ export class Outcomes {
     if (sent !== undefined) markSent(tx, message, sent, null)
     const now = this.#core.ids.now()
     const because = reason === 'outcome_unknown' ? '' : ` (${reason.replaceAll('_', ' ')})`
-    const saved = saveMessage(
-      tx,
-      {
-        ...message,
-        status: 'uncertain',
-        queuedReason: null,
-        dueAt: announcementAt(now),
-        error: { code: 'outcome_unknown', message: `${FAILURES.outcome_unknown}${because}` },
-      },
-      now,
-    )
+    const error = { code: 'outcome_unknown', message: `${FAILURES.outcome_unknown}${because}` }
+    const end = { status: 'uncertain', queuedReason: null, error } as const
+    const saved = saveMessage(tx, { ...message, ...end, dueAt: announcementAt(now) }, now)
     promoteNext(tx, message.conversationId, now)
     this.#deps.callers.settled(tx, saved)
     return saved
@@ -156,10 +148,7 @@ export class Outcomes {
     saveMessage(tx, { ...message, dueAt: null }, this.#core.ids.now())
   }
 
-  /**
-   * Stores the device's guid and service. Earlier receipts are applied now: a device may report a message as
-   * delivered before it answers that it took it.
-   */
+  /** Stores the device's guid and service, and applies receipts that came before its answer. */
   assignGuid(
     tx: Tx,
     message: Outbound,

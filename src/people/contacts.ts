@@ -2,7 +2,6 @@
 
 import type { Contact, ImportReport } from '../api/contacts.ts'
 import { cursorSeq, pageOf, type PageRequest } from '../api/paging.ts'
-import type { Page } from '../api/schema.ts'
 import type { Origin } from '../domain/audit.ts'
 import {
   LIST_LENGTH_MAX,
@@ -79,11 +78,7 @@ export function createContacts(core: Core) {
   }
 }
 
-function pageOfContacts(
-  db: Db,
-  { q, tag = '', lines }: ContactFilter,
-  page: PageRequest,
-): Page<Contact> {
+function pageOfContacts(db: Db, { q, tag = '', lines }: ContactFilter, page: PageRequest) {
   const before = cursorSeq(page.cursor)
   const bounds = { limit: page.limit + 1, before, lines }
   const asked = tag === '' ? null : tag

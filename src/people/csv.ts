@@ -77,10 +77,7 @@ function meaningOf(column: string): Meaning {
   return COLUMNS.find((known) => known.name.test(name))?.of ?? null
 }
 
-/**
- * Guesses the columns of a row without a header: recipients by their form, the first other cell is the name, the next
- * a note.
- */
+/** Without a header: recipients by their form, the first other cell is the name, the next a note. */
 function guessed(cells: readonly string[]): readonly Meaning[] {
   const textMeanings: Meaning[] = ['name', 'note']
   return cells.map((cell) => {

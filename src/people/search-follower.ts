@@ -7,10 +7,7 @@ const BATCH_ROWS = 200
 const PAUSE_MS = 100
 const LOOK_MS = 20_000
 
-/**
- * Updates the search index after messages are stored: an entry costs 15 µs and would slow sends down. Searches also
- * read what isn't indexed yet.
- */
+/** Indexes messages later, because an entry costs 15 µs. Searches also read what isn't indexed yet. */
 export class SearchFollower implements Service {
   readonly name = 'search index'
   readonly #core: Core

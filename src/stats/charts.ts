@@ -221,10 +221,7 @@ function latencyOf(counts: readonly MessageCounts[]) {
 }
 
 /** The upper bound of the bucket with sample number `rank`. */
-function percentile(
-  buckets: readonly (readonly [boundMs: number, count: number])[],
-  rank: number,
-): number | null {
+function percentile(buckets: readonly (readonly [boundMs: number, count: number])[], rank: number) {
   if (rank === 0) return null
   return buckets.find(([, count]) => count >= rank)?.[0] ?? null
 }

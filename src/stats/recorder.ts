@@ -117,10 +117,7 @@ export class Recorder implements Service {
   }
 }
 
-/**
- * Prometheus metrics, from the same rows as the API and the charts. Counters begin with the quarter hour of the
- * start.
- */
+/** Metrics from the same rows as the API. Counters begin with the quarter hour of the start. */
 function observeFigures({ db, clock, settings }: Core, lines: Lines, metrics: Metrics): void {
   const since = Math.floor(clock.now() / QUARTER_MS) * QUARTER_MS
   metrics.onCollect(() => {

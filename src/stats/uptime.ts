@@ -47,10 +47,7 @@ function cellOf(from: number, to: number, ms: ReadonlyMap<string | null, number>
 }
 
 /** Known states in order, without overlap. While the relay didn't run, that is why the line was offline. */
-function segmentsOf(
-  { changes, runs }: Parameters<typeof uptimeCells>[1],
-  now: number,
-): readonly Segment[] {
+function segmentsOf({ changes, runs }: Parameters<typeof uptimeCells>[1], now: number) {
   const steps = [
     ...changes.map(({ at, reason }): Step => ({ at, line: reason })),
     ...runs.flatMap(({ aliveAt, stoppedAt }, place): Step[] => {

@@ -1,6 +1,6 @@
 // Lists deliveries, sends one again, and sends a test.
 
-import type { SeenDelivery, WebhookDay } from '../api/dashboard.ts'
+import type { SeenDelivery } from '../api/dashboard.ts'
 import { allFound, cursorSeq, pageOf, type PageRequest } from '../api/paging.ts'
 import type { Page } from '../api/schema.ts'
 import type { Attempt, Delivery, DeliveryWithAttempts } from '../api/webhooks.ts'
@@ -89,10 +89,7 @@ export function createRedelivery(
   }
 }
 
-function receiver(
-  db: Db,
-  { id, breaker, isActive }: StoredWebhook,
-): Pick<WebhookDay, 'waiting' | 'failing_since' | 'next_probe_at'> {
+function receiver(db: Db, { id, breaker, isActive }: StoredWebhook) {
   const { failingSince, probeAt, restUntil } = breaker
   const isProbed = isActive && isOpen(breaker)
   return {
@@ -102,11 +99,7 @@ function receiver(
   }
 }
 
-async function sendTest(
-  { writer, ids, clock }: Core,
-  signals: DeliverySignals,
-  webhookId: string,
-): Promise<Delivery> {
+async function sendTest({ writer, ids, clock }: Core, signals: DeliverySignals, webhookId: string) {
   return writer.write((tx) => {
     const webhook = webhookById(tx, webhookId)
     requireActive(webhook)
@@ -139,11 +132,7 @@ async function sendTest(
   })
 }
 
-async function redeliver(
-  { writer, clock }: Core,
-  signals: DeliverySignals,
-  text: string,
-): Promise<Delivery> {
+async function redeliver({ writer, clock }: Core, signals: DeliverySignals, text: string) {
   return writer.write((tx) => {
     const { id, webhookId } = deliveryById(tx, text)
     requireActive(webhookById(tx, webhookId))

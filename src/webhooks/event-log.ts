@@ -57,10 +57,7 @@ export class EventLog {
     this.#signals = signals
   }
 
-  /**
-   * The position of the event `after`, `latest` or `oldest`. Throws `events_gone` if later events may already be
-   * deleted, which happens after 30 days.
-   */
+  /** Throws `events_gone` if events behind `after` may be deleted, as they are after 30 days. */
   positionOf(after: string): Position {
     const newest = newestEvent(this.#db)?.seq ?? 0
     if (after === LATEST) return newest
@@ -82,9 +79,7 @@ export class EventLog {
     return eventAt(this.#db, position)?.id ?? OLDEST
   }
 
-  /**
-   * Yields batches of events as they are recorded, and an empty one after each silence. Ends when `signal` aborts.
-   */
+  /** Yields events as they are recorded, and an empty batch after each silence, until `signal` aborts. */
   async *follow(
     { after, filter, limit, silenceMs }: EventReading,
     signal: AbortSignal,

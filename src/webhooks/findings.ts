@@ -41,21 +41,22 @@ function problemOf(webhook: StoredWebhook, isUnreachable: boolean): Problem | nu
 }
 
 function deactivated(reason: DisabledReason, webhook: Webhook): Problem {
-  const turnedOff = `${webhookName(webhook)} webhook was turned off`
+  const severity = 'error'
+  const title = `${webhookName(webhook)} webhook was turned off`
   switch (reason) {
     case 'gone':
       return {
         code: 'webhook_gone',
-        severity: 'error',
-        title: turnedOff,
+        severity,
+        title,
         why: `${hostOf(webhook)} returned 410 Gone twice.`,
         fix: 'Correct the URL and turn it back on, or delete it. Its events are kept for 30 days.',
       }
     case 'failing':
       return {
         code: 'webhook_deactivated',
-        severity: 'error',
-        title: turnedOff,
+        severity,
+        title,
         why: `Every delivery to ${hostOf(webhook)} failed for five days.`,
         fix: 'Fix the endpoint and turn the webhook back on. Its events are kept for 30 days and are sent then.',
       }

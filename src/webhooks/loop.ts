@@ -291,10 +291,7 @@ export class WebhookQueues {
     for (const queue of this.#queues.values()) queue.pending.lookFor('due')
   }
 
-  /**
-   * Milliseconds until a queue may have something to send. At most a minute if something waits, because only a look
-   * at the clock shows that it was set forward.
-   */
+  /** Milliseconds until there may be work; at most a minute if something waits, as clocks may jump. */
   waitMs(): number {
     const now = this.#core.clock.now()
     const monotonic = this.#core.clock.monotonic()

@@ -61,20 +61,12 @@ const STEPS: readonly EventName[] = [
   'group_message.sent',
 ]
 
-/**
- * True if the payload can be built from the message at any later time. A failure may be disproved later, and a
- * service or a text that changed since is closer to the truth.
- */
+/** True if the payload can be built later: a failure may be disproved, a service or text may change. */
 export function staysTrue(name: EventName): boolean {
   return STEPS.includes(name)
 }
 
-type Flags = {
-  readonly isFromMe: boolean
-  readonly isSent: boolean
-  readonly isDelivered: boolean
-  readonly isRead: boolean
-}
+type Flags = Readonly<Record<'isFromMe' | 'isSent' | 'isDelivered' | 'isRead', boolean>>
 
 /** An event's body as JSON text: exactly these bytes are signed and sent. Undefined fields are omitted. */
 export function payloadOf(

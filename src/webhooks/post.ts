@@ -285,10 +285,7 @@ const EXCERPT_BYTES = 1_024
 const EXCERPT_MS_MAX = 1_000
 const UTF8 = new TextDecoder()
 
-/**
- * The start of the response body as text. Bytes are counted here, because a receiver may announce five bytes in
- * `Content-Length` and send chunks without end.
- */
+/** Counts bytes itself: a receiver may announce five in `Content-Length` and send chunks without end. */
 async function excerptOf(clock: Clock, { body }: Response): Promise<string | null> {
   if (body === null) return null
   const reader = body.getReader()

@@ -44,10 +44,7 @@ export type ReceiverChange = {
 
 const UNREACHABLE_MS = 60_000
 
-/**
- * The queue of one webhook: pending deliveries, attempts in flight, and the receiver's state. It chooses the next
- * delivery; the loop sends it.
- */
+/** One webhook's pending deliveries, attempts in flight and receiver state; sends nothing itself. */
 export class WebhookQueue {
   readonly pending: PendingDeliveries
   readonly #refusals = new Refusals()

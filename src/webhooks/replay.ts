@@ -91,10 +91,7 @@ export function createReplay(
           return { sends: rows.map((row) => restart(tx, row.id)), nextSeq }
         },
       }),
-    /**
-     * Queues deliveries that were exhausted since a time, and events that the webhook has no delivery for; returns
-     * their number.
-     */
+    /** Queues deliveries exhausted since a time, and events without a delivery; returns their number. */
     replay: (id: string, request: ReplayRequest, origin: Origin): Promise<number> =>
       runFor(id, request, {
         origin,

@@ -71,10 +71,7 @@ export function signedHeaders(signed: Signed, secrets: readonly Uint8Array[]) {
   }
 }
 
-/**
- * The webhook's secrets, newest first. Null if the current one can't be decrypted: then nothing may be sent. Retired
- * ones that can't be decrypted are left out.
- */
+/** Newest first, without unreadable retired ones. Null if the current one is: nothing may be sent then. */
 export function openSecrets(db: Db, seal: Seal, id: WebhookId): readonly SigningSecret[] | null {
   const opened = listSecrets(db, id).map(({ sealed, retiredAt }) => ({
     secret: seal.open(sealed, id),

@@ -158,12 +158,7 @@ async function update(
 }
 
 /** The webhook gets nothing from now on; retention deletes its rows later. */
-async function remove(
-  { ids, audit }: Core,
-  subscribers: Subscribers,
-  id: string,
-  origin: Origin,
-): Promise<void> {
+async function remove({ ids, audit }: Core, subscribers: Subscribers, id: string, origin: Origin) {
   await subscribers.change((tx) => {
     const webhook = webhookById(tx, id)
     const secrets = listSecrets(tx, webhook.id)
@@ -176,10 +171,7 @@ async function remove(
   })
 }
 
-/**
- * Creates a new secret; earlier ones sign too for 24 hours. Reactivates a webhook that was deactivated because its
- * secret could not be opened.
- */
+/** Earlier secrets sign too for 24 hours. Reactivates a webhook whose secret was unreadable. */
 async function rotateSecret(
   { ids, random, audit }: Core,
   { seal, subscribers }: { readonly seal: Seal; readonly subscribers: Subscribers },
@@ -354,10 +346,7 @@ function wrongUrl(url: string, rules: TargetRules): string | null {
   return checked.isAllowed ? null : `must not name an address that ${checked.why}`
 }
 
-/**
- * The URL as the relay calls it, so that it shows the host that is really called. A bare origin keeps its form,
- * without a trailing slash.
- */
+/** The URL shows the host that is really called; a bare origin gets no trailing slash. */
 function plainUrl(text: string): string {
   const { origin, href } = new URL(text)
   return text === origin ? text : href
