@@ -28,8 +28,6 @@ import type { Signal } from '../system/signal.ts'
 import type { OptOutCause, PublishUnplaced } from '../webhooks/publish.ts'
 import type { Outcomes } from './settle.ts'
 
-export type OptOutFilter = { readonly handle?: string | undefined; readonly lines: LineLimit }
-
 type Deps = {
   readonly publish: PublishUnplaced
   readonly dispatchSignal: Signal
@@ -85,13 +83,14 @@ export class OptOuts {
     return { keyword: null, messageId: null, source, createdAt: this.#core.ids.now() } as const
   }
 
-  list({ handle, lines }: OptOutFilter, page: PageRequest): Page<OptOutResource> {
-    const before = cursorSeq(page.cursor)
-    const filter = {
-      handle: handle === undefined ? null : handleAsked(this.#core.db, handle),
-      lines,
-    }
-    const found = listOptOuts(this.#core.db, filter, { limit: page.limit + 1, before })
+  list(
+    { handle, lines }: { readonly handle?: string | undefined; readonly lines: LineLimit },
+    page: PageRequest,
+  ): Page<OptOutResource> {
+    const { db } = this.#core
+    const filter = { handle: handle === undefined ? null : handleAsked(db, handle), lines }
+    const bounds = { limit: page.limit + 1, before: cursorSeq(page.cursor) }
+    const found = listOptOuts(db, filter, bounds)
     return pageOf(found, page.limit, resourceOf, ({ seq }) => [seq])
   }
 

@@ -210,8 +210,7 @@ export class Routing {
         const found = byId.get(id)
         if (found === undefined) return false
         // An offline line can't be asked whom it knows: it accepts now and decides when it is back.
-        const isAsked = found.state.status === 'online'
-        return !isAsked || hasBudget(db, found.line, handle, day)
+        return found.state.status !== 'online' || hasBudget(db, found.line, handle, day)
       },
       newContacts: (id) => newContacts(db, id, day),
       isAble(id) {

@@ -229,23 +229,11 @@ export class Outcomes {
       : progress.sentAt !== null
     if (!hasLeft) releaseSlot(tx, message, daysOf(this.#core.settings).of(now))
     else if (message.sentAt === null) confirmContact(tx, message, now)
-    const saved = saveMessage(
-      tx,
-      {
-        ...message,
-        status: progress.status,
-        sentAt: progress.sentAt,
-        deliveredAt: progress.deliveredAt,
-        readAt: progress.readAt,
-        error: progress.error,
-        dueAt: null,
-        queuedReason: null,
-        contactHold: 'none',
-      },
-      now,
-    )
+    const { events, ...end } = progress
+    const settled = { dueAt: null, queuedReason: null, contactHold: 'none' } as const
+    const saved = saveMessage(tx, { ...message, ...end, ...settled }, now)
     if (saved.source !== 'device' || this.#core.settings.get('announce_device_messages')) {
-      for (const event of progress.events) this.#deps.publish(tx, event, saved)
+      for (const event of events) this.#deps.publish(tx, event, saved)
     }
     if (wasUncertain) wakeSameText(tx, message.conversationId, now)
     if (wasWaiting) {

@@ -79,8 +79,7 @@ export function createContacts(core: Core) {
 }
 
 function pageOfContacts(db: Db, { q, tag = '', lines }: ContactFilter, page: PageRequest) {
-  const before = cursorSeq(page.cursor)
-  const bounds = { limit: page.limit + 1, before, lines }
+  const bounds = { limit: page.limit + 1, before: cursorSeq(page.cursor), lines }
   const asked = tag === '' ? null : tag
   const found =
     q === undefined

@@ -20,21 +20,17 @@ import { Signal } from '../system/signal.ts'
 import { payloadOf } from './payload.ts'
 import type { DeliverySignals } from './publish.ts'
 
-/** An event with the JSON text that webhooks receive. */
-export type LoggedEvent = Pick<StoredEvent, 'id' | 'name' | 'createdAt'> & { readonly body: string }
-
-/** The seq up to which a reader has everything. */
-type Position = number
-
 export type EventBatch = {
-  readonly events: readonly LoggedEvent[]
+  /** `body` is the JSON text that webhooks receive. */
+  readonly events: readonly (Pick<StoredEvent, 'id' | 'name' | 'createdAt'> & { body: string })[]
   /** The `after` value that continues behind this batch. */
   readonly position: string
   readonly hasMore: boolean
 }
 
-export type EventReading = {
-  readonly after: Position
+type EventReading = {
+  /** The seq up to which the reader has everything. */
+  readonly after: number
   readonly filter: EventFilter
   readonly limit: number
   /** Time without events after which an empty batch is sent. */
@@ -58,7 +54,7 @@ export class EventLog {
   }
 
   /** Throws `events_gone` if events behind `after` may be deleted, as they are after 30 days. */
-  positionOf(after: string): Position {
+  positionOf(after: string): number {
     const newest = newestEvent(this.#db)?.seq ?? 0
     if (after === LATEST) return newest
     const since = firstSeqSince(this.#db, 'events', this.#clock.ago(EVENTS_KEPT_MS))
@@ -75,7 +71,7 @@ export class EventLog {
     throw new RelayError('events_gone', message, { details: { oldest } })
   }
 
-  afterOf(position: Position): string {
+  afterOf(position: number): string {
     return eventAt(this.#db, position)?.id ?? OLDEST
   }
 
@@ -108,7 +104,7 @@ export class EventLog {
   }
 
   /** The wanted events among the next rows; possibly none. */
-  #read(after: Position, filter: EventFilter, limit: number) {
+  #read(after: number, filter: EventFilter, limit: number) {
     const { events, upTo, isEnd } = listEvents(this.#db, after, filter, limit)
     const logged = events.flatMap((event) => {
       const { id, name, createdAt } = event

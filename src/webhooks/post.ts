@@ -154,7 +154,7 @@ type Choice = {
   readonly known: string | null
 }
 
-/** The address to send to, chosen before anything is sent; the most telling failure if none connects. */
+/** The address to send to, chosen before anything is sent; the most specific failure if none connects. */
 async function addressFor(
   { clock, platform }: Network,
   { addresses, target: { port }, known }: Choice,

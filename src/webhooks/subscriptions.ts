@@ -59,8 +59,7 @@ export function createSubscriptions(
   const { seal, rules, subscribers, queues } = given
   const resource = (webhook: StoredWebhook) => resourceOf(webhook, queues.isUnreachable(webhook.id))
   const withMissed = async (webhook: StoredWebhook, pausedAt: Timestamp | null) => {
-    const shown = resource(webhook)
-    return { ...shown, ...(await missedEvents(db, webhook, pausedAt)) }
+    return { ...resource(webhook), ...(await missedEvents(db, webhook, pausedAt)) }
   }
   return {
     async create(input: NewWebhookInput, origin: Origin, own = EVERYTHING) {

@@ -24,10 +24,6 @@ export type Target = {
   readonly address: string | null
 }
 
-export type AddressCheck =
-  | { readonly isAllowed: true; readonly isPrivate: boolean }
-  | { readonly isAllowed: false; readonly why: string }
-
 type Kind = 'public' | 'private' | 'forbidden'
 type Range = { readonly prefix: Uint8Array; readonly bits: number; readonly kind: Kind }
 
@@ -51,7 +47,9 @@ export function checkAddress(
   address: string,
   { port, url }: Pick<Target, 'port' | 'url'>,
   rules: TargetRules,
-): AddressCheck {
+):
+  | { readonly isAllowed: true; readonly isPrivate: boolean }
+  | { readonly isAllowed: false; readonly why: string } {
   const destinations = destinationsOf(address)
   if (destinations.length === 0) return { isAllowed: false, why: 'is not an IP address' }
   if (destinations.some(({ plainAddress }) => rules.isOwnListener(plainAddress, port))) {
